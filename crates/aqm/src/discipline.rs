@@ -1,0 +1,82 @@
+use aqmlab_units::Time;
+
+use crate::red::Red;
+use crate::{Backlog, Dequeue, DropTail, Host, Packet, Qdisc, State};
+
+/// Any discipline, dispatched statically.
+#[derive(Clone, Debug)]
+pub enum Discipline<P> {
+    /// First in, first out.
+    DropTail(DropTail<P>),
+    /// RED and its descendants.
+    Red(Box<Red<P>>),
+}
+
+impl<P: Copy> Qdisc<P> for Discipline<P> {
+    #[inline]
+    fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
+        match self {
+            Self::DropTail(q) => q.enqueue(now, packet, host),
+            Self::Red(q) => q.enqueue(now, packet, host),
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
+        match self {
+            Self::DropTail(q) => q.dequeue(now, host),
+            Self::Red(q) => q.dequeue(now, host),
+        }
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        match self {
+            Self::DropTail(q) => q.next_timer(),
+            Self::Red(q) => q.next_timer(),
+        }
+    }
+
+    fn on_timer(&mut self, now: Time, host: &mut impl Host<P>) {
+        match self {
+            Self::DropTail(q) => q.on_timer(now, host),
+            Self::Red(q) => q.on_timer(now, host),
+        }
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        match self {
+            Self::DropTail(q) => q.backlog(),
+            Self::Red(q) => q.backlog(),
+        }
+    }
+
+    fn state(&self) -> State {
+        match self {
+            Self::DropTail(q) => q.state(),
+            Self::Red(q) => q.state(),
+        }
+    }
+
+    #[inline]
+    fn average(&self) -> f64 {
+        match self {
+            Self::DropTail(q) => <DropTail<P> as Qdisc<P>>::average(q),
+            Self::Red(q) => q.average(),
+        }
+    }
+
+    fn departs_in_order(&self) -> bool {
+        match self {
+            Self::DropTail(q) => q.departs_in_order(),
+            Self::Red(q) => q.departs_in_order(),
+        }
+    }
+
+    fn can_bypass(&self) -> bool {
+        match self {
+            Self::DropTail(q) => q.can_bypass(),
+            Self::Red(q) => <Red<P> as Qdisc<P>>::can_bypass(q),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+use std::collections::VecDeque;
+
+use crate::{Backlog, Packet};
+
+/// First in, first out: the queue that is written once and used by every single-queue discipline.
+#[derive(Clone, Debug)]
+pub struct Fifo<P> {
+    packets: VecDeque<Packet<P>>,
+    bytes: u64,
+}
+
+impl<P> Default for Fifo<P> {
+    fn default() -> Self {
+        Self { packets: VecDeque::new(), bytes: 0 }
+    }
+}
+
+impl<P: Copy> Fifo<P> {
+    /// An empty queue with room for `packets` before it has to grow.
+    pub fn with_capacity(packets: usize) -> Self {
+        Self { packets: VecDeque::with_capacity(packets), bytes: 0 }
+    }
+
+    /// Appends a packet at the tail.
+    #[inline]
+    pub fn push(&mut self, packet: Packet<P>) {
+        self.bytes += u64::from(packet.meta.bytes);
+        self.packets.push_back(packet);
+    }
+
+    /// Takes the packet at the head.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Packet<P>> {
+        let packet = self.packets.pop_front()?;
+        self.bytes -= u64::from(packet.meta.bytes);
+        Some(packet)
+    }
+
+    /// Takes the packet at `index` (0 is the head) out of the queue.
+    pub fn remove(&mut self, index: usize) -> Option<Packet<P>> {
+        let packet = self.packets.remove(index)?;
+        self.bytes -= u64::from(packet.meta.bytes);
+        Some(packet)
+    }
+
+    /// The packet at `index` (0 is the head), to read or to mark.
+    pub fn get_mut(&mut self, index: usize) -> Option<&mut Packet<P>> {
+        self.packets.get_mut(index)
+    }
+
+    /// Packets and bytes in the queue.
+    #[inline]
+    pub fn backlog(&self) -> Backlog {
+        Backlog { packets: self.packets.len() as u32, bytes: self.bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Meta;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn backlog_is_a_recount(ops in prop::collection::vec((0u8..3, 1u32..2000, 0usize..8), 0..200)) {
+            let mut q = Fifo::default();
+            for (op, bytes, index) in ops {
+                match op {
+                    0 => q.push(Packet { meta: Meta { bytes, ..Meta::default() }, payload: () }),
+                    1 => { q.pop(); }
+                    _ => { q.remove(index); }
+                }
+                prop_assert_eq!(q.backlog().bytes, q.packets.iter().map(|p| u64::from(p.meta.bytes)).sum::<u64>());
+                prop_assert_eq!(q.backlog().packets as usize, q.packets.len());
+            }
+        }
+    }
+}

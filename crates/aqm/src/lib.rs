@@ -1,0 +1,27 @@
+//! Queue disciplines for active queue management (AQM), each written once and pure: no clock, no I/O, no
+//! randomness of their own. Time, random numbers and packets come in as arguments, so that the same code runs
+//! in the simulator and in the live data plane.
+//!
+//! A discipline implements [`Qdisc`]: it owns its packets and hands back every one exactly once. Random Early
+//! Detection and its descendants are built from parts (see [`red`]); what is no RED stands beside it.
+
+mod checked;
+mod discipline;
+mod drop_tail;
+mod fifo;
+mod packet;
+mod preset;
+mod qdisc;
+pub mod red;
+mod registry;
+mod spec;
+
+pub use checked::Checked;
+pub use discipline::Discipline;
+pub use drop_tail::DropTail;
+pub use fifo::Fifo;
+pub use packet::{Ecn, Kind, Meta, Packet};
+pub use preset::{PRESETS, Preset};
+pub use qdisc::{Backlog, Dequeue, DropReason, Host, MarkReason, Qdisc, State};
+pub use registry::{Parameter, Unit};
+pub use spec::{Limit, LinkContext, ParameterError, Resolved, Spec, Value};

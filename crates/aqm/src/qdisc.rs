@@ -1,0 +1,108 @@
+use aqmlab_units::Time;
+
+use crate::{Meta, Packet};
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropReason {
+    /// By chance, from an average between the thresholds.
+    Early,
+    /// Because the average is so high that every packet must go.
+    Forced,
+    /// Because the buffer is full.
+    Overflow,
+}
+
+/// Why a packet was marked (ECN, RFC 3168).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkReason {
+    /// In place of an early drop.
+    Early,
+    /// In place of a forced drop.
+    Forced,
+}
+
+/// What surrounds a discipline: it lends random numbers and takes what is dropped or marked.
+pub trait Host<P> {
+    /// The next random number, uniform on [0, 1).
+    fn uniform(&mut self) -> f64;
+    /// The next random integer, uniform on 0 to n - 1; `n` is at least 1.
+    fn below(&mut self, n: u64) -> u64;
+    /// Takes a packet that leaves the queue by being dropped.
+    fn dropped(&mut self, packet: Packet<P>, reason: DropReason);
+    /// Is told of a packet whose ECN field was just set to CE; the packet stays in the queue.
+    fn marked(&mut self, meta: &Meta, reason: MarkReason);
+}
+
+/// Packets and bytes waiting, without the packet in transmission.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Packets waiting.
+    pub packets: u32,
+    /// Bytes waiting.
+    pub bytes: u64,
+}
+
+/// The answer to a request for the next packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dequeue<P> {
+    /// The packet to transmit now.
+    Packet(Packet<P>),
+    /// Nothing is waiting.
+    Empty,
+    /// Something is waiting that may not leave before this time.
+    NotBefore(Time),
+}
+
+/// What a discipline shows of its inside.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct State {
+    /// The average by which congestion is measured, in packets.
+    pub average: f64,
+    /// Probability that the curve gives for that average, before spacing.
+    pub p_b: f64,
+}
+
+/// A queue discipline: owns its packets and hands back every one exactly once, to the link or to the host.
+///
+/// `now` never decreases from call to call. The link calls [`Qdisc::dequeue`] at every end of service and after
+/// an arrival at an idle link, also when the answer is [`Dequeue::Empty`]: that is when idleness begins.
+pub trait Qdisc<P> {
+    /// Takes a packet that arrives at `now`. Any packet, and several, may go to the host in return.
+    fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>);
+
+    /// Hands over the next packet to transmit; its service starts at `now`.
+    fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P>;
+
+    /// When [`Qdisc::on_timer`] wants to be called next.
+    fn next_timer(&self) -> Option<Time> {
+        None
+    }
+
+    /// Called at the time that [`Qdisc::next_timer`] gave.
+    fn on_timer(&mut self, _now: Time, _host: &mut impl Host<P>) {}
+
+    /// What is waiting.
+    fn backlog(&self) -> Backlog;
+
+    /// What is to be seen of the inside.
+    fn state(&self) -> State {
+        State::default()
+    }
+
+    /// The average of [`Qdisc::state`] alone.
+    fn average(&self) -> f64 {
+        self.state().average
+    }
+
+    /// Whether a packet that was accepted always leaves by the link, in the order of acceptance, as soon as the
+    /// link is free. An engine may then compute departures at arrival and call `dequeue` late, with the right
+    /// `now`.
+    fn departs_in_order(&self) -> bool;
+
+    /// Whether an arrival at an empty queue before an idle link is always accepted and leaves no trace in the
+    /// discipline, so that the link may transmit it without asking.
+    fn can_bypass(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,94 @@
+use aqmlab_units::Span;
+
+use crate::red::AtIdle;
+
+/// Exponentially weighted moving average of the queue (Floyd and Jacobson 1993, section 4).
+///
+/// ```text
+/// avg <- (1 - w_q) avg + w_q q        arrival at a busy system
+/// avg <- (1 - w_q)^m avg              arrival after an idle period, m = idle/s
+/// ```
+///
+/// | symbol | field | unit | allowed |
+/// |---|---|---|---|
+/// | w_q | `w_q` | 1 | 0 < w_q <= 1 |
+/// | 1/s | `packets_per_s` | 1/s | packets of mean size that the link carries in a second, > 0 |
+///
+/// In ns-2 m is rounded down to an integer and the arrival itself is one more step, with q = 0
+/// (`queue/red.cc`, `estimator`).
+#[derive(Clone, Debug)]
+pub struct Ewma {
+    w_q: f64,
+    packets_per_s: f64,
+    at_idle: AtIdle,
+    extra_step: bool,
+    avg: f64,
+}
+
+impl Ewma {
+    /// An average that starts at 0.
+    pub fn new(w_q: f64, packets_per_s: f64, at_idle: AtIdle, extra_step: bool) -> Self {
+        Self { w_q, packets_per_s, at_idle, extra_step, avg: 0.0 }
+    }
+
+    #[inline]
+    pub(super) fn on_arrival(&mut self, q: f64) {
+        self.avg = (1.0 - self.w_q) * self.avg + self.w_q * q;
+    }
+
+    pub(super) fn on_arrival_after_idle(&mut self, idle: Span) {
+        if self.avg == 0.0 {
+            return;
+        }
+        let m = idle.secs() * self.packets_per_s;
+        let m = if self.at_idle == AtIdle::Real { m } else { m.floor() };
+        self.avg *= libm::pow(1.0 - self.w_q, m + f64::from(u8::from(self.extra_step)));
+    }
+
+    pub(super) fn value(&self) -> f64 {
+        self.avg
+    }
+
+    /// Sets the average, in packets or bytes after the mode: for measurements at a frozen average.
+    pub fn set(&mut self, avg: f64) {
+        self.avg = avg;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn busy_steps_by_hand() {
+        let mut a = Ewma::new(0.25, 1.0, AtIdle::Real, false);
+        a.on_arrival(8.0);
+        assert_eq!(a.value(), 2.0);
+        a.on_arrival(4.0);
+        assert_eq!(a.value(), 2.5);
+    }
+
+    #[test]
+    fn idle_decay_by_hand() {
+        let decay = |at_idle, extra, idle| {
+            let mut a = Ewma::new(0.5, 1000.0, at_idle, extra);
+            a.set(16.0);
+            a.on_arrival_after_idle(Span::from_secs(idle));
+            a.value()
+        };
+        assert_eq!(decay(AtIdle::Real, false, 0.002), 4.0);
+        assert!((decay(AtIdle::Real, false, 0.0025) - 4.0 * 0.5f64.sqrt()).abs() < 1e-12);
+        assert_eq!(decay(AtIdle::Integer, false, 0.0025), 4.0);
+        assert_eq!(decay(AtIdle::Integer, true, 0.0025), 2.0);
+        assert_eq!(decay(AtIdle::Integer, true, 0.0), 8.0);
+    }
+
+    #[test]
+    fn weight_one_follows_the_queue() {
+        let mut a = Ewma::new(1.0, 1.0, AtIdle::Real, false);
+        a.on_arrival(7.0);
+        assert_eq!(a.value(), 7.0);
+        a.on_arrival_after_idle(Span::from_secs(1e-6));
+        assert_eq!(a.value(), 0.0);
+    }
+}

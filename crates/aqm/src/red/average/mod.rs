@@ -1,0 +1,50 @@
+//! The average: what congestion is measured by.
+//!
+//! An average is updated at every arrival, with the queue before that arrival. Its unit is that of the mode,
+//! packets or bytes; [`Average::value`] gives it in that unit.
+
+mod ewma;
+mod linux;
+
+pub use ewma::Ewma;
+pub use linux::LinuxEwma;
+
+use aqmlab_units::Span;
+
+/// The averages to choose from.
+#[derive(Clone, Debug)]
+pub enum Average {
+    /// Exponentially weighted moving average in floating point.
+    Ewma(Ewma),
+    /// The same in the Linux kernel's integer arithmetic.
+    Linux(LinuxEwma),
+}
+
+impl Average {
+    /// An arrival at a busy system that found `q` queued.
+    #[inline]
+    pub fn on_arrival(&mut self, q: f64) {
+        match self {
+            Self::Ewma(a) => a.on_arrival(q),
+            Self::Linux(a) => a.on_arrival(q),
+        }
+    }
+
+    /// An arrival that ends an idle period of this length.
+    #[inline]
+    pub fn on_arrival_after_idle(&mut self, idle: Span) {
+        match self {
+            Self::Ewma(a) => a.on_arrival_after_idle(idle),
+            Self::Linux(a) => a.on_arrival_after_idle(idle),
+        }
+    }
+
+    /// The average, in packets or bytes after the mode.
+    #[inline]
+    pub fn value(&self) -> f64 {
+        match self {
+            Self::Ewma(a) => a.value(),
+            Self::Linux(a) => a.value(),
+        }
+    }
+}

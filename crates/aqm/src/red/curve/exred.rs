@@ -1,0 +1,74 @@
+/// ExRED (S. Prabhavat and R. Varakulsiripunth, "Performance Improvement on RED Based Gateway in TCP Communication
+/// Network"), "extended drop slope RED": linear between k_l and k_h, then a parabola from (k_h, max_p) with the same
+/// slope up to (K, 1), so that the whole buffer is used (its eq. 8).
+///
+/// ```text
+/// p_d = max_p (x - k_l)/(k_h - k_l)                         k_l <= x < k_h
+///     = max_p + s (x - k_h) + a2 (x - k_h)^2                k_h <= x <= K
+/// s = max_p/(k_h - k_l),  a2 = ((k_h - k_l) - (K - k_l) max_p)/((k_h - k_l)(K - k_h)^2)
+/// ```
+///
+/// The parabola is written around k_h, which is stable; multiplied out it has the paper's a2 and a1, and
+/// `a0 = (k_h^3 - k_h^2 k_l - (k_h^2 - 2 k_h k_l + k_l K) K max_p)/D`. Reading E-1: the printed a0 has
+/// `+ 2 k_h k_l`, which misses both end points. With max_p <= (k_h - k_l)/(K - k_l) the slope never falls;
+/// beyond, p_d is clamped to [0, 1].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exred {
+    /// Lower threshold in packets, > 0.
+    pub k_l: f64,
+    /// Upper threshold in packets, > k_l.
+    pub k_h: f64,
+    /// p_d at k_h, 0 < max_p <= 1.
+    pub max_p: f64,
+    slope: f64,
+    a2: f64,
+}
+
+impl Exred {
+    /// The curve for thresholds `k_l < k_h` and a buffer of `k` packets, `k > k_h`.
+    pub fn new(k_l: f64, k_h: f64, k: f64, max_p: f64) -> Self {
+        let a2 = ((k_h - k_l) - (k - k_l) * max_p) / ((k_h - k_l) * (k - k_h) * (k - k_h));
+        Self { k_l, k_h, max_p, slope: max_p / (k_h - k_l), a2 }
+    }
+
+    /// The largest max_p for which the slope never falls: (k_h - k_l)/(K - k_l).
+    pub fn largest_max_p(k_l: f64, k_h: f64, k: f64) -> f64 {
+        (k_h - k_l) / (k - k_l)
+    }
+
+    #[inline]
+    pub(super) fn p_b(&self, x: f64) -> f64 {
+        if x < self.k_l {
+            0.0
+        } else if x < self.k_h {
+            self.slope * (x - self.k_l)
+        } else {
+            let d = x - self.k_h;
+            (self.max_p + self.slope * d + self.a2 * d * d).clamp(0.0, 1.0)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn by_hand() {
+        let c = Exred::new(10.0, 30.0, 100.0, 0.1);
+        assert_eq!(c.p_b(9.9), 0.0);
+        assert_eq!(c.p_b(10.0), 0.0);
+        assert!((c.p_b(20.0) - 0.05).abs() < 1e-15);
+        assert_eq!(c.p_b(30.0), 0.1);
+        assert!((c.p_b(100.0) - 1.0).abs() < 1e-12);
+        assert!((c.a2 - 11.0 / 98_000.0).abs() < 1e-18);
+        // a2 x^2 + a1 x + a0 with the paper's coefficients at x = 65.
+        let by_coefficients = 11.0 / 98_000.0 * 65.0 * 65.0 - 17.0 / 9800.0 * 65.0 + 5.0 / 98.0;
+        assert!((c.p_b(65.0) - by_coefficients).abs() < 1e-14);
+    }
+
+    #[test]
+    fn condition_on_max_p() {
+        assert!((Exred::largest_max_p(10.0, 30.0, 100.0) - 0.222_222_222_222).abs() < 1e-9);
+    }
+}

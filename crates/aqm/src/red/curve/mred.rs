@@ -1,0 +1,68 @@
+use super::gentle::above_max_th;
+
+/// MRED (Y. Zhang, J. Ma, Y. Wang and C. Xu, "MRED: An Improved Nonlinear RED Algorithm", section 3): quadratic
+/// up to max_th, so that drops start more slowly, then linear to twice max_th as in gentle RED.
+///
+/// ```text
+/// p_b = max_p (avg^2 - min_th^2)/(max_th^2 - min_th^2)      min_th <= avg < max_th
+///     = max_p + (1 - max_p)(avg - max_th)/max_th            max_th <= avg < 2 max_th
+///     = 1                                                   avg >= 2 max_th
+/// ```
+///
+/// Reading M-1: the paper bounds the last case by the buffer size; every average from 2 max_th on drops here.
+/// This is not the "Modified RED" that other papers abbreviate the same way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mred {
+    /// Lower threshold in packets, > 0.
+    pub min_th: f64,
+    /// Upper threshold in packets, > min_th.
+    pub max_th: f64,
+    /// p_b at max_th, 0 < max_p <= 1.
+    pub max_p: f64,
+}
+
+impl Mred {
+    #[inline]
+    pub(super) fn p_b(&self, avg: f64) -> f64 {
+        let Self { min_th, max_th, max_p } = *self;
+        if avg < min_th {
+            0.0
+        } else if avg < max_th {
+            max_p * (avg * avg - min_th * min_th) / (max_th * max_th - min_th * min_th)
+        } else {
+            above_max_th(avg, max_th, max_p)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::red::curve::Gentle;
+
+    const PAPER: Mred = Mred { min_th: 10.0, max_th: 30.0, max_p: 0.1 };
+
+    #[test]
+    fn by_hand() {
+        assert_eq!(PAPER.p_b(9.999), 0.0);
+        assert_eq!(PAPER.p_b(10.0), 0.0);
+        assert_eq!(PAPER.p_b(20.0), 0.1 * 300.0 / 800.0);
+        assert_eq!(PAPER.p_b(30.0), 0.1);
+        assert_eq!(PAPER.p_b(45.0), 0.55);
+        assert_eq!(PAPER.p_b(60.0), 1.0);
+    }
+
+    #[test]
+    fn never_above_gentle_red_and_equal_from_max_th_on() {
+        let gentle = Gentle { min_th: 10.0, max_th: 30.0, max_p: 0.1 };
+        let mut largest: f64 = 0.0;
+        for i in 0..1000 {
+            let avg = f64::from(i) * 0.1;
+            let gap = gentle.p_b(avg) - PAPER.p_b(avg);
+            assert!(gap >= -1e-16);
+            assert!(avg < 30.0 || gap == 0.0);
+            largest = largest.max(gap);
+        }
+        assert!((largest - 0.0125).abs() < 1e-12);
+    }
+}

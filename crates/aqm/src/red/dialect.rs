@@ -1,0 +1,147 @@
+//! Dialects of RED: named sets of switches over all parts.
+//!
+//! | switch | `floyd93` | `ns2-2.35` | `linux` | what it is |
+//! |---|---|---|---|---|
+//! | at_idle | real | integer | table | how the average decays over an idle period |
+//! | idle_extra_step | no | yes | no | one more step of the average, with q = 0, for the arrival that ends it |
+//! | guard_one | no | yes | no | no early drop while at most one packet waits |
+//! | crossing | count -1 | count 1, not dropped | redraw | the first arrival above min_th |
+//! | p_one_is_early | no | yes | no | p_b = 1 goes through spacing and is an early drop (`use_mark_p_`) |
+//! | mark_up_to | 1 | 0.1 | 1 | largest p_b at which ECN marks instead of dropping (`mark_p_`) |
+//! | mark_forced | no | no | yes | ECN also marks where the average says "drop all" |
+//! | byte_scaling | before | after | none | where byte mode multiplies by size/mean, relative to spacing |
+//! | strict_limit (drop-tail) | no | yes | no | the limit itself is never reached |
+//! | in_service_counts | no | no | no | the packet in transmission counts as queued (M/M/1/K, token bucket) |
+//!
+//! Sources: Floyd and Jacobson 1993, figure 2 and section 4; ns-2.35 `queue/red.cc`, `queue/drop-tail.cc` and
+//! the defaults that the program prints; Linux `include/net/red.h` and `net/sched/sch_red.c`.
+
+/// How the average decays while the queue is empty and the link idle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtIdle {
+    /// (1 - w_q)^(idle/s), a real exponent (ExRED eq. 7).
+    Real,
+    /// The exponent rounded down to an integer (ns-2).
+    Integer,
+    /// Shifts by a table of 256 entries in integer arithmetic (Linux).
+    Table,
+}
+
+/// What happens at the first arrival that finds the average at or above min_th.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crossing {
+    /// count is -1 below min_th, so that it is 0 for this arrival (Floyd and Jacobson).
+    CountMinusOne,
+    /// count becomes 1 and this arrival is never dropped (ns-2).
+    CountOne,
+}
+
+/// Where byte mode scales the probability by packet size over mean packet size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ByteScaling {
+    /// p_b is scaled (Floyd and Jacobson, section 4).
+    BeforeSpacing,
+    /// p_a is scaled and count is in bytes (ns-2).
+    AfterSpacing,
+    /// Not at all (Linux).
+    None,
+}
+
+/// The names of the dialects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DialectName {
+    /// As the paper of 1993 prints it.
+    Floyd93,
+    /// As ns-2 2.35 does it with its defaults.
+    Ns2,
+    /// As the Linux kernel does it.
+    Linux,
+    /// As the paper of the preset prints it.
+    AsPrinted,
+}
+
+impl DialectName {
+    /// All names, as they stand in a scenario file.
+    pub const ALL: [(&'static str, Self); 4] = [
+        ("floyd93", Self::Floyd93),
+        ("ns2-2.35", Self::Ns2),
+        ("linux", Self::Linux),
+        ("as-printed", Self::AsPrinted),
+    ];
+}
+
+/// A set of switches; see the module text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dialect {
+    /// How the average decays over an idle period.
+    pub at_idle: AtIdle,
+    /// One more step of the average for the arrival that ends an idle period.
+    pub idle_extra_step: bool,
+    /// No early drop while at most one packet (or one byte) waits.
+    pub guard_one: bool,
+    /// The first arrival above min_th.
+    pub crossing: Crossing,
+    /// p_b = 1 goes through spacing and counts as an early drop.
+    pub p_one_is_early: bool,
+    /// Largest p_b at which an ECN-capable packet is marked rather than dropped.
+    pub mark_up_to: f64,
+    /// A forced drop is a mark too when ECN allows it.
+    pub mark_forced: bool,
+    /// Byte mode's scaling.
+    pub byte_scaling: ByteScaling,
+    /// Drop-tail: drop when the queue would reach its limit.
+    pub strict_limit: bool,
+    /// The packet in transmission counts as queued, for the average and for the limit.
+    pub in_service_counts: bool,
+}
+
+impl Dialect {
+    /// Floyd and Jacobson, 1993.
+    pub const FLOYD93: Self = Self {
+        at_idle: AtIdle::Real,
+        idle_extra_step: false,
+        guard_one: false,
+        crossing: Crossing::CountMinusOne,
+        p_one_is_early: false,
+        mark_up_to: 1.0,
+        mark_forced: false,
+        byte_scaling: ByteScaling::BeforeSpacing,
+        strict_limit: false,
+        in_service_counts: false,
+    };
+
+    /// ns-2 2.35.
+    pub const NS2: Self = Self {
+        at_idle: AtIdle::Integer,
+        idle_extra_step: true,
+        guard_one: true,
+        crossing: Crossing::CountOne,
+        p_one_is_early: true,
+        mark_up_to: 0.1,
+        mark_forced: false,
+        byte_scaling: ByteScaling::AfterSpacing,
+        strict_limit: true,
+        in_service_counts: false,
+    };
+
+    /// Linux.
+    pub const LINUX: Self = Self {
+        at_idle: AtIdle::Table,
+        idle_extra_step: false,
+        guard_one: false,
+        crossing: Crossing::CountMinusOne,
+        p_one_is_early: false,
+        mark_up_to: 1.0,
+        mark_forced: true,
+        byte_scaling: ByteScaling::None,
+        strict_limit: false,
+        in_service_counts: false,
+    };
+
+    /// The paper's algorithm with the guard of the simulator it was run in: the default of the presets whose
+    /// papers used ns-2 (readings ).
+    pub const RECOMMENDED: Self = Self { guard_one: true, ..Self::FLOYD93 };
+
+    /// ExRED's queue: the packet in service counts, as in the M/M/1/K model (readings E-3, E-10).
+    pub const MARKOV: Self = Self { in_service_counts: true, ..Self::FLOYD93 };
+}

@@ -1,0 +1,47 @@
+//! The response: what happens to the victim.
+
+use crate::{Ecn, Meta};
+
+/// The responses to choose from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Response {
+    /// Drop it.
+    Drop,
+    /// Mark it when its transport is ECN-capable (RFC 3168), else drop it.
+    Mark {
+        /// Largest p_b at which an early victim is marked rather than dropped (ns-2's `mark_p_`; 1 elsewhere).
+        up_to: f64,
+        /// Whether a victim of a forced drop is marked too (Linux).
+        forced: bool,
+    },
+}
+
+impl Response {
+    /// Whether a victim with this header, picked at `p_b`, is marked.
+    pub fn marks(self, meta: &Meta, p_b: f64, is_forced: bool) -> bool {
+        match self {
+            Self::Drop => false,
+            Self::Mark { up_to, forced } => {
+                meta.ecn != Ecn::NotEct && if is_forced { forced } else { p_b <= up_to }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_only_what_can_be_marked() {
+        let ect = Meta { ecn: Ecn::Ect, ..Meta::default() };
+        let not_ect = Meta::default();
+        let ns2 = Response::Mark { up_to: 0.1, forced: false };
+        assert!(ns2.marks(&ect, 0.1, false));
+        assert!(!ns2.marks(&ect, 0.11, false));
+        assert!(!ns2.marks(&ect, 0.1, true));
+        assert!(!ns2.marks(&not_ect, 0.01, false));
+        assert!(Response::Mark { up_to: 1.0, forced: true }.marks(&ect, 1.0, true));
+        assert!(!Response::Drop.marks(&ect, 0.01, false));
+    }
+}

@@ -1,0 +1,189 @@
+//! Spacing: whether *this* packet is the one, given p_b.
+//!
+//! With a constant p_b the rules below differ threefold in the rate at which packets go:
+//!
+//! ```text
+//! floyd93, ns2-nowait   p_a = p_b/(1 - count p_b)                          gap uniform on 1 .. 1/p_b      rate about 2 p_b
+//! ns2-wait              p_a = 0                    count p_b < 1
+//!                           = p_b/(2 - count p_b)  1 <= count p_b < 2      gap uniform on 1/p_b .. 2/p_b  rate about 2 p_b/3
+//! linux                 first arrival with count p_b >= R, R uniform       gap uniform on 1 .. 1/p_b      rate about 2 p_b
+//! none                  p_a = p_b                                          gap geometric                  rate p_b
+//! ```
+//!
+//! Sources: Floyd and Jacobson 1993, eq. 2; ns-2.35 `queue/red.cc`, `modify_p`; Linux `include/net/red.h`.
+//! In ns-2's byte mode count is the bytes since the last drop over the mean packet size, rounded down.
+
+use crate::Host;
+use crate::red::ByteScaling;
+
+/// The rules to choose from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// Floyd and Jacobson 1993.
+    Floyd93,
+    /// ns-2 with `wait_` true, its default.
+    Ns2Wait,
+    /// ns-2 with `wait_` false.
+    Ns2NoWait,
+    /// Linux' qcount.
+    Linux,
+    /// Each packet independently with p_b (Bernoulli).
+    None,
+}
+
+impl Rule {
+    /// All rules, as they stand in a scenario file.
+    pub const ALL: [(&'static str, Self); 5] = [
+        ("floyd93", Self::Floyd93),
+        ("ns2-wait", Self::Ns2Wait),
+        ("ns2-nowait", Self::Ns2NoWait),
+        ("linux", Self::Linux),
+        ("none", Self::None),
+    ];
+}
+
+/// The state of spacing: what has arrived since the last drop or mark.
+#[derive(Clone, Debug)]
+pub struct Spacing {
+    rule: Rule,
+    /// Scaling and mean packet size of byte mode.
+    byte_mode: Option<(ByteScaling, f64)>,
+    /// Arrivals since the last drop or mark; -1 below min_th.
+    count: i64,
+    count_bytes: u64,
+    /// Linux: the random number that count p_b must reach.
+    threshold: f64,
+}
+
+impl Spacing {
+    /// Spacing by `rule`; in byte mode with its scaling and the mean packet size in bytes.
+    pub fn new(rule: Rule, byte_mode: Option<(ByteScaling, f64)>) -> Self {
+        Self { rule, byte_mode, count: -1, count_bytes: 0, threshold: 1.0 }
+    }
+
+    /// The average is below min_th: the next arrival above it is the first.
+    #[inline]
+    pub fn rest(&mut self) {
+        self.count = -1;
+        self.count_bytes = 0;
+    }
+
+    /// A packet was dropped or marked: counting starts anew.
+    #[inline]
+    pub fn restart(&mut self) {
+        self.count = 0;
+        self.count_bytes = 0;
+    }
+
+    /// A forced drop: counting starts anew, in Linux as if the average had been below min_th.
+    pub fn force(&mut self) {
+        if self.rule == Rule::Linux {
+            self.rest();
+        } else {
+            self.restart();
+        }
+    }
+
+    /// Counts an arrival.
+    #[inline]
+    pub fn count(&mut self, bytes: u32) {
+        self.count += 1;
+        self.count_bytes += u64::from(bytes);
+    }
+
+    /// ns-2's first arrival above min_th: it counts as one and is not a candidate.
+    #[inline]
+    pub fn cross(&mut self, bytes: u32) {
+        self.count = 1;
+        self.count_bytes = u64::from(bytes);
+    }
+
+    /// Whether the arrival just counted is the one. `p_b` in [0, 1].
+    #[inline]
+    pub fn picks<P>(&mut self, p_b: f64, bytes: u32, host: &mut impl Host<P>) -> bool {
+        if self.rule == Rule::Linux {
+            return self.linux_picks(p_b, host);
+        }
+        host.uniform() < self.p_a(p_b, bytes)
+    }
+
+    /// The probability for the arrival just counted, in [0, 1].
+    pub fn p_a(&self, p_b: f64, bytes: u32) -> f64 {
+        match self.byte_mode {
+            Some((ByteScaling::BeforeSpacing, mean)) => {
+                self.spaced((p_b * f64::from(bytes) / mean).min(1.0), self.count)
+            }
+            Some((ByteScaling::AfterSpacing, mean)) => {
+                let p_a = self.spaced(p_b, (self.count_bytes as f64 / mean) as i64);
+                if p_a < 1.0 { (p_a * f64::from(bytes) / mean).min(1.0) } else { 1.0 }
+            }
+            Some((ByteScaling::None, _)) | None => self.spaced(p_b, self.count),
+        }
+    }
+
+    fn spaced(&self, p_b: f64, count: i64) -> f64 {
+        let done = count as f64 * p_b;
+        match self.rule {
+            Rule::Floyd93 | Rule::Ns2NoWait if done < 1.0 => (p_b / (1.0 - done)).min(1.0),
+            Rule::Ns2Wait if done < 1.0 => 0.0,
+            Rule::Ns2Wait if done < 2.0 => (p_b / (2.0 - done)).min(1.0),
+            Rule::None => p_b,
+            Rule::Floyd93 | Rule::Ns2NoWait | Rule::Ns2Wait | Rule::Linux => 1.0,
+        }
+    }
+
+    fn linux_picks<P>(&mut self, p_b: f64, host: &mut impl Host<P>) -> bool {
+        // Count 0 is the first arrival above min_th or after a pick: it draws the threshold. After a pick
+        // the threshold is drawn at once, so that the next arrival (count 1) is a candidate.
+        if self.count == 0 {
+            self.threshold = host.uniform();
+            return false;
+        }
+        let picked = self.count as f64 * p_b >= self.threshold;
+        if picked {
+            self.threshold = host.uniform();
+        }
+        picked
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(rule: Rule, count: i64) -> Spacing {
+        Spacing { count, ..Spacing::new(rule, None) }
+    }
+
+    #[test]
+    fn floyd_by_hand() {
+        assert_eq!(at(Rule::Floyd93, 0).p_a(0.25, 1000), 0.25);
+        assert_eq!(at(Rule::Floyd93, 2).p_a(0.25, 1000), 0.5);
+        assert_eq!(at(Rule::Floyd93, 3).p_a(0.25, 1000), 1.0);
+        assert_eq!(at(Rule::Floyd93, 4).p_a(0.25, 1000), 1.0);
+        assert_eq!(at(Rule::Floyd93, 9).p_a(0.25, 1000), 1.0);
+        assert_eq!(at(Rule::Floyd93, -1).p_a(0.0, 1000), 0.0);
+    }
+
+    #[test]
+    fn wait_by_hand() {
+        assert_eq!(at(Rule::Ns2Wait, 3).p_a(0.25, 1000), 0.0);
+        assert_eq!(at(Rule::Ns2Wait, 4).p_a(0.25, 1000), 0.25);
+        assert_eq!(at(Rule::Ns2Wait, 6).p_a(0.25, 1000), 0.5);
+        assert_eq!(at(Rule::Ns2Wait, 7).p_a(0.25, 1000), 1.0);
+        assert_eq!(at(Rule::Ns2Wait, 8).p_a(0.25, 1000), 1.0);
+    }
+
+    #[test]
+    fn byte_mode_by_hand() {
+        let mut s = Spacing::new(Rule::Ns2NoWait, Some((ByteScaling::AfterSpacing, 500.0)));
+        s.restart();
+        s.count(900);
+        // 900 B are one mean packet: p = 0.1/(1 - 0.1), times 900/500.
+        assert!((s.p_a(0.1, 900) - 0.1 / 0.9 * 1.8).abs() < 1e-15);
+        let mut s = Spacing::new(Rule::Floyd93, Some((ByteScaling::BeforeSpacing, 500.0)));
+        s.restart();
+        s.count(900);
+        assert!((s.p_a(0.1, 900) - 0.18 / 0.82).abs() < 1e-15);
+    }
+}

@@ -1,0 +1,123 @@
+//! From the words of a scenario file to a discipline: parse, then build.
+
+mod resolve;
+
+use std::collections::BTreeMap;
+
+use aqmlab_units::{Rate, Span};
+
+pub use resolve::{Limit, Resolved};
+
+use crate::{Parameter, Preset, Unit};
+
+/// The link that a queue stands before; automatic parameters depend on it.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkContext {
+    /// Bit rate.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Span,
+}
+
+/// A parameter's value with its unit.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A number without a unit; where packets are expected, packets.
+    Number(f64),
+    /// Packets.
+    Packets(f64),
+    /// Bytes.
+    Bytes(u64),
+    /// A word.
+    Word(String),
+    /// true or false.
+    Flag(bool),
+    /// [average, p_b] pairs.
+    Points(Vec<(f64, f64)>),
+}
+
+impl core::fmt::Display for Value {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Number(x) => write!(f, "{x}"),
+            Self::Packets(x) => write!(f, "{x}p"),
+            Self::Bytes(b) => write!(f, "{b}B"),
+            Self::Word(w) => write!(f, "{w}"),
+            Self::Flag(b) => write!(f, "{b}"),
+            Self::Points(p) => write!(f, "{p:?}"),
+        }
+    }
+}
+
+/// What is wrong with a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParameterError {
+    /// Its key.
+    pub key: String,
+    /// What is wrong.
+    pub message: String,
+    /// What is allowed.
+    pub allowed: String,
+}
+
+/// A preset and what the user set beside it; nothing is checked across parameters yet.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    preset: &'static Preset,
+    set: BTreeMap<&'static str, Value>,
+}
+
+impl Spec {
+    /// The preset of this name with nothing set.
+    pub fn new(preset: &str) -> Option<Self> {
+        Some(Self { preset: Preset::find(preset)?, set: BTreeMap::new() })
+    }
+
+    /// The preset.
+    pub fn preset(&self) -> &'static Preset {
+        self.preset
+    }
+
+    /// Sets a parameter; its own unit and range are checked here.
+    ///
+    /// # Errors
+    /// If there is no such parameter, or the value has the wrong unit or is out of range.
+    pub fn set(&mut self, key: &str, value: Value) -> Result<(), ParameterError> {
+        let Some(parameter) = self.preset.parameters().iter().find(|p| p.key == key) else {
+            let keys = self.preset.parameters().iter().map(|p| p.key).collect::<Vec<_>>().join(", ");
+            let message = format!("{} has no parameter \"{key}\"", self.preset.name);
+            return Err(ParameterError { key: key.into(), message, allowed: keys });
+        };
+        if let Err(message) = check(parameter, &value) {
+            return Err(ParameterError { key: key.into(), message, allowed: parameter.allowed() });
+        }
+        self.set.insert(parameter.key, value);
+        Ok(())
+    }
+}
+
+/// Unit and range of a single value.
+fn check(parameter: &Parameter, value: &Value) -> Result<(), String> {
+    let word_fits = |w: &String| parameter.choices.contains(&w.as_str());
+    let fits = match (parameter.unit, value) {
+        (_, Value::Word(w)) => {
+            return if word_fits(w) { Ok(()) } else { Err(format!("\"{w}\" is not allowed")) };
+        }
+        (Unit::Packets | Unit::Size, Value::Number(x) | Value::Packets(x)) => parameter.admits(*x),
+        (Unit::Packets | Unit::Size | Unit::Bytes, Value::Bytes(b)) => parameter.admits(*b as f64),
+        (Unit::Bytes | Unit::Number, Value::Number(x)) => parameter.admits(*x),
+        (Unit::Flag, Value::Flag(_)) => true,
+        (Unit::Points, Value::Points(points)) => return check_points(points),
+        _ => return Err(format!("{value} has the wrong type")),
+    };
+    if fits { Ok(()) } else { Err(format!("{value} is out of range")) }
+}
+
+fn check_points(points: &[(f64, f64)]) -> Result<(), String> {
+    if points.len() < 2 {
+        return Err("at least two points are needed".into());
+    }
+    let ordered = points.windows(2).all(|w| w[0].0 <= w[1].0 && w[0].1 <= w[1].1);
+    let inside = points.iter().all(|&(x, p)| x >= 0.0 && x.is_finite() && (0.0..=1.0).contains(&p));
+    if ordered && inside { Ok(()) } else { Err("the points are out of order or out of range".into()) }
+}

@@ -1,0 +1,384 @@
+use aqmlab_units::Span;
+
+use super::{LinkContext, ParameterError, Spec, Value};
+use crate::preset::{Make, RedPreset};
+use crate::red::adaptation::Adaptation;
+use crate::red::average::{Average, Ewma, LinuxEwma};
+use crate::red::classes::Classes;
+use crate::red::curve::{Curve, Exred, Gentle, Linear, Mred, Nlred, Points};
+use crate::red::response::Response;
+use crate::red::spacing::{Rule, Spacing};
+use crate::red::victim::Victim;
+use crate::red::{AtIdle, ByteScaling, Crossing, Dialect, DialectName, Params, Red};
+use crate::{Discipline, DropTail};
+
+/// The size of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Packets waiting.
+    Packets(u32),
+    /// Bytes waiting.
+    Bytes(u64),
+}
+
+/// A discipline's parameters, checked, with every automatic value filled in.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    kind: ResolvedKind,
+    /// Key and effective value of every parameter.
+    pub effective: Vec<(&'static str, Value)>,
+    /// What is allowed but probably not meant.
+    pub warnings: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+enum ResolvedKind {
+    DropTail { limit: Limit, strict_limit: bool },
+    Red { params: Params, average: Average, spacing: Spacing },
+}
+
+impl Resolved {
+    /// A fresh queue.
+    pub fn build<P: Copy>(&self) -> Discipline<P> {
+        match &self.kind {
+            ResolvedKind::DropTail { limit, strict_limit } => {
+                Discipline::DropTail(DropTail::new(*limit, *strict_limit))
+            }
+            ResolvedKind::Red { params, average, spacing } => {
+                Discipline::Red(Box::new(Red::new(params.clone(), average.clone(), spacing.clone())))
+            }
+        }
+    }
+
+    /// The mean packet size in bytes, where the discipline has one.
+    pub fn mean_packet(&self) -> Option<u32> {
+        self.effective.iter().find_map(|(key, value)| match value {
+            Value::Bytes(b) if *key == "mean_packet" => u32::try_from(*b).ok(),
+            _ => None,
+        })
+    }
+
+    /// The curve, where the discipline has one.
+    pub fn curve(&self) -> Option<&Curve> {
+        match &self.kind {
+            ResolvedKind::DropTail { .. } => None,
+            ResolvedKind::Red { params, .. } => Some(&params.curve),
+        }
+    }
+}
+
+impl Spec {
+    /// Fills in what was left to the preset, the dialect or the link, and checks parameters against each other.
+    ///
+    /// # Errors
+    /// Everything that is wrong, in one go.
+    pub fn resolve(&self, link: LinkContext) -> Result<Resolved, Vec<ParameterError>> {
+        match &self.preset.make {
+            Make::DropTail => self.resolve_drop_tail(),
+            Make::Red(preset) => self.resolve_red(preset, link),
+        }
+    }
+
+    fn word(&self, key: &str) -> Option<&str> {
+        match self.set.get(key) {
+            Some(Value::Word(w)) => Some(w),
+            _ => None,
+        }
+    }
+
+    fn flag(&self, key: &str, default: bool) -> bool {
+        matches!(self.set.get(key), Some(Value::Flag(true)))
+            || (default && !matches!(self.set.get(key), Some(Value::Flag(false))))
+    }
+
+    fn number(&self, key: &str) -> Option<f64> {
+        match self.set.get(key) {
+            Some(Value::Number(x)) => Some(*x),
+            Some(Value::Bytes(b)) => Some(*b as f64),
+            _ => None,
+        }
+    }
+
+    /// A queue length in packets, bytes divided by the mean packet.
+    fn packets(&self, key: &str, mean_packet: f64) -> Option<f64> {
+        match self.set.get(key) {
+            Some(Value::Number(x) | Value::Packets(x)) => Some(*x),
+            Some(Value::Bytes(b)) => Some(*b as f64 / mean_packet),
+            _ => None,
+        }
+    }
+
+    fn limit(&self, default: u32) -> Limit {
+        match self.set.get("limit") {
+            Some(Value::Number(x) | Value::Packets(x)) => Limit::Packets(x.min(f64::from(u32::MAX)) as u32),
+            Some(Value::Bytes(b)) => Limit::Bytes(*b),
+            _ => Limit::Packets(default),
+        }
+    }
+
+    fn dialect_name(&self) -> Option<DialectName> {
+        let word = self.word("dialect")?;
+        DialectName::ALL.iter().find(|(name, _)| *name == word).map(|&(_, d)| d)
+    }
+
+    fn resolve_drop_tail(&self) -> Result<Resolved, Vec<ParameterError>> {
+        let strict_limit = self.flag("strict_limit", self.dialect_name() == Some(DialectName::Ns2));
+        let limit = self.limit(1000);
+        if strict_limit && limit == Limit::Packets(1) {
+            let message = "with strict_limit a queue of limit 1p would drop every packet".into();
+            return Err(vec![ParameterError { key: "limit".into(), message, allowed: "at least 2p".into() }]);
+        }
+        let effective = vec![("limit", limit.into()), ("strict_limit", Value::Flag(strict_limit))];
+        let kind = ResolvedKind::DropTail { limit, strict_limit };
+        Ok(Resolved { kind, effective, warnings: Vec::new() })
+    }
+
+    fn resolve_red(&self, preset: &RedPreset, link: LinkContext) -> Result<Resolved, Vec<ParameterError>> {
+        let mut numbers = self.numbers(preset, link);
+        let (dialect, spacing) = self.dialect_and_spacing(preset);
+        let in_bytes = self.word("mode") == Some("bytes");
+        // ns-2 measures a limit given in packets in mean packets once the queue is measured in bytes.
+        if let (Limit::Packets(n), true) = (numbers.limit, in_bytes) {
+            numbers.limit = Limit::Bytes((f64::from(n) * numbers.mean_packet) as u64);
+        }
+        let curve_name = self.word("curve").unwrap_or(preset.curve);
+        let curve = self.curve(curve_name, &numbers)?;
+        let response = if self.flag("ecn", false) {
+            Response::Mark { up_to: dialect.mark_up_to, forced: dialect.mark_forced }
+        } else {
+            Response::Drop
+        };
+        let packets_per_s = link.rate.bps() / (8.0 * numbers.mean_packet);
+        let average = if dialect.at_idle == AtIdle::Table {
+            let wlog = LinuxEwma::nearest_wlog(numbers.w_q);
+            numbers.w_q = libm::exp2(-f64::from(wlog));
+            Average::Linux(LinuxEwma::new(wlog, 1.0 / packets_per_s))
+        } else {
+            Average::Ewma(Ewma::new(numbers.w_q, packets_per_s, dialect.at_idle, dialect.idle_extra_step))
+        };
+        let byte_mode = in_bytes.then_some(numbers.mean_packet);
+        let spacing_state = Spacing::new(spacing, byte_mode.map(|mean| (dialect.byte_scaling, mean)));
+        let effective =
+            numbers.effective(curve_name, spacing, &dialect, in_bytes, response != Response::Drop);
+        let warnings = numbers.warnings(curve_name, in_bytes);
+        let params = Params {
+            curve,
+            victim: Victim::Arriving,
+            classes: Classes::One,
+            adaptation: Adaptation::None,
+            response,
+            limit: numbers.limit,
+            byte_mode,
+            dialect,
+        };
+        Ok(Resolved {
+            kind: ResolvedKind::Red { params, average, spacing: spacing_state },
+            effective,
+            warnings,
+        })
+    }
+
+    fn numbers(&self, preset: &RedPreset, link: LinkContext) -> Numbers {
+        let mean_packet = self.number("mean_packet").unwrap_or(1000.0);
+        let packets_per_s = link.rate.bps() / (8.0 * mean_packet);
+        let min_th = match self.word("min_th") {
+            Some(_) => automatic_min_th(packets_per_s),
+            None => self.packets("min_th", mean_packet).unwrap_or(preset.min_th),
+        };
+        let max_th = match self.word("max_th") {
+            Some(_) => 3.0 * min_th,
+            None => self.packets("max_th", mean_packet).unwrap_or(preset.max_th),
+        };
+        let w_q = match self.word("w_q") {
+            Some(word) => automatic_w_q(word, packets_per_s, link.delay),
+            None => self.number("w_q").unwrap_or(preset.w_q),
+        };
+        let max_p = self.number("max_p").unwrap_or(preset.max_p);
+        Numbers { min_th, max_th, max_p, w_q, mean_packet, limit: self.limit(preset.limit) }
+    }
+
+    fn dialect_and_spacing(&self, preset: &RedPreset) -> (Dialect, Rule) {
+        let (mut d, spacing) = match self.dialect_name() {
+            None => (preset.dialect.clone(), preset.spacing),
+            Some(DialectName::Floyd93) => (Dialect::FLOYD93, Rule::Floyd93),
+            Some(DialectName::Ns2) => (Dialect::NS2, Rule::Ns2Wait),
+            Some(DialectName::Linux) => (Dialect::LINUX, Rule::Linux),
+            Some(DialectName::AsPrinted) => preset.as_printed.clone(),
+        };
+        d.at_idle = word_of(AT_IDLE, self.word("at_idle")).unwrap_or(d.at_idle);
+        d.crossing = word_of(CROSSING, self.word("crossing")).unwrap_or(d.crossing);
+        d.byte_scaling = word_of(BYTE_SCALING, self.word("byte_scaling")).unwrap_or(d.byte_scaling);
+        d.idle_extra_step = self.flag("idle_extra_step", d.idle_extra_step);
+        d.guard_one = self.flag("guard_one", d.guard_one);
+        d.p_one_is_early = self.flag("p_one_is_early", d.p_one_is_early);
+        d.mark_forced = self.flag("mark_forced", d.mark_forced);
+        d.strict_limit = self.flag("strict_limit", d.strict_limit);
+        d.in_service_counts = self.flag("in_service_counts", d.in_service_counts);
+        d.mark_up_to = self.number("mark_up_to").unwrap_or(d.mark_up_to);
+        (d, word_of(&Rule::ALL, self.word("spacing")).unwrap_or(spacing))
+    }
+
+    fn curve(&self, name: &str, n: &Numbers) -> Result<Curve, Vec<ParameterError>> {
+        let error = |key: &str, message: String, allowed: String| {
+            Err(vec![ParameterError { key: key.into(), message, allowed }])
+        };
+        if name == "points" {
+            return match self.set.get("points") {
+                Some(Value::Points(points)) => Ok(Curve::Points(Points::new(points.clone()))),
+                _ => error(
+                    "points",
+                    "curve \"points\" needs its points".into(),
+                    "[[5, 0.0], [15, 0.1], [30, 1.0]]".into(),
+                ),
+            };
+        }
+        let Numbers { min_th, max_th, max_p, .. } = *n;
+        if min_th >= max_th {
+            return error(
+                "min_th",
+                format!("min_th ({min_th}p) is not below max_th ({max_th}p)"),
+                "0 < min_th < max_th".into(),
+            );
+        }
+        let k = n.limit_packets();
+        if name == "exred" && max_th >= k {
+            return error(
+                "limit",
+                format!("ExRED's curve ends at the limit ({k}p), which is not above max_th ({max_th}p)"),
+                format!("above {max_th}p"),
+            );
+        }
+        if name == "nlred" && max_p > 2.0 / 3.0 {
+            return error(
+                "max_p",
+                format!("NLRED's p_b = 1.5 max_p x^2 would pass 1 with max_p = {max_p}"),
+                "0 < max_p <= 2/3".into(),
+            );
+        }
+        Ok(match name {
+            "gentle" => Curve::Gentle(Gentle { min_th, max_th, max_p }),
+            "mred" => Curve::Mred(Mred { min_th, max_th, max_p }),
+            "exred" => Curve::Exred(Exred::new(min_th, max_th, k, max_p)),
+            "nlred" => Curve::Nlred(Nlred { min_th, max_th, max_p }),
+            _ => Curve::Linear(Linear { min_th, max_th, max_p }),
+        })
+    }
+}
+
+/// The numbers of RED; queue lengths in packets, mean_packet in bytes.
+#[derive(Clone, Debug)]
+struct Numbers {
+    min_th: f64,
+    max_th: f64,
+    max_p: f64,
+    w_q: f64,
+    mean_packet: f64,
+    limit: Limit,
+}
+
+impl Numbers {
+    fn limit_packets(&self) -> f64 {
+        match self.limit {
+            Limit::Packets(n) => f64::from(n),
+            Limit::Bytes(b) => b as f64 / self.mean_packet,
+        }
+    }
+
+    fn warnings(&self, curve: &str, in_bytes: bool) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let limit = self.limit_packets();
+        if curve != "points" && self.max_th > limit {
+            warnings.push(format!(
+                "max_th ({}p) is above the limit ({limit}p): the average cannot reach it",
+                self.max_th
+            ));
+        }
+        let largest = Exred::largest_max_p(self.min_th, self.max_th, limit);
+        if curve == "exred" && self.max_p > largest {
+            warnings.push(format!(
+                "max_p is above {largest:.4}: ExRED's slope falls towards the end of the buffer"
+            ));
+        }
+        if in_bytes && self.mean_packet < 100.0 {
+            warnings.push(format!("mean_packet is only {} bytes", self.mean_packet));
+        }
+        warnings
+    }
+
+    fn effective(
+        &self,
+        curve: &str,
+        spacing: Rule,
+        d: &Dialect,
+        in_bytes: bool,
+        ecn: bool,
+    ) -> Vec<(&'static str, Value)> {
+        let word = |w: &str| Value::Word(w.into());
+        vec![
+            ("limit", self.limit.into()),
+            ("min_th", Value::Packets(self.min_th)),
+            ("max_th", Value::Packets(self.max_th)),
+            ("max_p", Value::Number(self.max_p)),
+            ("w_q", Value::Number(self.w_q)),
+            ("mean_packet", Value::Bytes(self.mean_packet as u64)),
+            ("mode", word(if in_bytes { "bytes" } else { "packets" })),
+            ("curve", word(curve)),
+            ("spacing", word(name_of(&Rule::ALL, spacing))),
+            ("ecn", Value::Flag(ecn)),
+            ("at_idle", word(name_of(AT_IDLE, d.at_idle))),
+            ("idle_extra_step", Value::Flag(d.idle_extra_step)),
+            ("guard_one", Value::Flag(d.guard_one)),
+            ("crossing", word(name_of(CROSSING, d.crossing))),
+            ("p_one_is_early", Value::Flag(d.p_one_is_early)),
+            ("mark_up_to", Value::Number(d.mark_up_to)),
+            ("mark_forced", Value::Flag(d.mark_forced)),
+            ("byte_scaling", word(name_of(BYTE_SCALING, d.byte_scaling))),
+            ("strict_limit", Value::Flag(d.strict_limit)),
+            ("in_service_counts", Value::Flag(d.in_service_counts)),
+        ]
+    }
+}
+
+impl From<Limit> for Value {
+    fn from(limit: Limit) -> Self {
+        match limit {
+            Limit::Packets(n) => Self::Packets(f64::from(n)),
+            Limit::Bytes(b) => Self::Bytes(b),
+        }
+    }
+}
+
+const AT_IDLE: &[(&str, AtIdle)] =
+    &[("real", AtIdle::Real), ("integer", AtIdle::Integer), ("table", AtIdle::Table)];
+const CROSSING: &[(&str, Crossing)] =
+    &[("count-minus-one", Crossing::CountMinusOne), ("count-one", Crossing::CountOne)];
+const BYTE_SCALING: &[(&str, ByteScaling)] = &[
+    ("before-spacing", ByteScaling::BeforeSpacing),
+    ("after-spacing", ByteScaling::AfterSpacing),
+    ("none", ByteScaling::None),
+];
+
+fn word_of<T: Copy>(words: &[(&str, T)], word: Option<&str>) -> Option<T> {
+    words.iter().find(|(name, _)| Some(*name) == word).map(|&(_, t)| t)
+}
+
+fn name_of<T: Copy + PartialEq>(words: &[(&'static str, T)], value: T) -> &'static str {
+    words.iter().find(|(_, t)| *t == value).map_or("", |&(name, _)| name)
+}
+
+/// ns-2's automatic lower threshold: half the packets of 5 ms, at least 5 (ns-2.35 `initialize_params`).
+fn automatic_min_th(packets_per_s: f64) -> f64 {
+    (0.005 * packets_per_s / 2.0).max(5.0)
+}
+
+/// ns-2's automatic weights with C packets per second (ns-2.35 `initialize_params`):
+/// `auto` (q_weight_ -1) 1 - exp(-1/(10 rtt C)), rtt = max(0.1 s, 3 (delay + 1/C)); `auto-1s` (0) 1 - exp(-1/C);
+/// `auto-0.1s` (-2) 1 - exp(-10/C).
+fn automatic_w_q(word: &str, packets_per_s: f64, delay: Span) -> f64 {
+    let exponent = match word {
+        "auto-1s" => 1.0 / packets_per_s,
+        "auto-0.1s" => 10.0 / packets_per_s,
+        _ => 1.0 / (10.0 * (3.0 * (delay.secs() + 1.0 / packets_per_s)).max(0.1) * packets_per_s),
+    };
+    1.0 - libm::exp(-exponent)
+}

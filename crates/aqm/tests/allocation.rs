@@ -1,0 +1,32 @@
+//! No allocation on the packet path once queues have reached their size.
+
+#[path = "common/allocations.rs"]
+mod allocations;
+mod common;
+
+use aqmlab_aqm::{Ecn, PRESETS, Value};
+use aqmlab_units::Time;
+use common::{Counting, VirtualLink, build, packet, word};
+
+#[test]
+fn packets_cost_no_allocation() {
+    for preset in PRESETS {
+        for dialect in ["floyd93", "ns2-2.35", "linux", "as-printed"] {
+            let set = [("dialect", word(dialect)), ("limit", Value::Packets(60.0))];
+            let mut link = VirtualLink::new(build(preset.name, 1_000_000, &set), 1_000_000);
+            let mut host = Counting::new(5);
+            let mut now = Time::ZERO;
+            let mut drive = |n: u32, load: f64| {
+                for i in 0..n {
+                    now = Time(now.0 + (host.rng.exponential(8e9) / load) as u64);
+                    link.arrive(now, packet(i, 1000, Ecn::NotEct), &mut host);
+                }
+            };
+            drive(20_000, 2.0);
+            let before = allocations::count();
+            drive(50_000, 0.7);
+            drive(50_000, 2.0);
+            assert_eq!(allocations::count(), before, "{} {dialect}", preset.name);
+        }
+    }
+}
