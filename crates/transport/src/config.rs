@@ -1,0 +1,184 @@
+//! What a TCP connection is set to.
+
+use core::fmt;
+
+use aqmlab_units::Span;
+
+use crate::parameters::Parameter;
+
+/// How a sender finds and repairs losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Variant {
+    /// Fast retransmit, then slow start (Jacobson 1988).
+    Tahoe,
+    /// Fast retransmit and fast recovery (Jacobson 1990, RFC 2001).
+    Reno,
+    /// Fast recovery that lasts until the whole window is repaired (RFC 2582, the impatient variant).
+    NewReno,
+    /// Selective acknowledgement with a count of the packets in the pipe (Fall and Floyd 1996).
+    Sack,
+}
+
+impl Variant {
+    /// All variants.
+    pub const ALL: [Self; 4] = [Self::Tahoe, Self::Reno, Self::NewReno, Self::Sack];
+
+    /// The name in scenario files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tahoe => "tahoe",
+            Self::Reno => "reno",
+            Self::NewReno => "newreno",
+            Self::Sack => "sack",
+        }
+    }
+
+    /// The variant with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|v| v.name() == name)
+    }
+}
+
+/// What a TCP connection is set to; shared by its two ends and by all flows of a group.
+///
+/// [`TcpConfig::check`] says whether the values are in the ranges of [`PARAMETERS`](crate::PARAMETERS); the
+/// endpoints rely on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TcpConfig {
+    /// Loss repair.
+    pub variant: Variant,
+    /// Receiver's window in packets; its whole part counts.
+    pub window: f64,
+    /// Payload of a data packet in bytes.
+    pub packet_size: u32,
+    /// TCP and IP header of a data packet in bytes.
+    pub header: u32,
+    /// Length of an acknowledgement in bytes, without SACK blocks.
+    pub ack_size: u32,
+    /// Congestion window after the answer to packet 0, in packets.
+    pub initial_window: f64,
+    /// Slow-start threshold at the start, in packets; `None`: the whole part of `window`.
+    pub initial_ssthresh: Option<u32>,
+    /// Whether packet 0 is a SYN: header only, sent with a window of one.
+    pub syn: bool,
+    /// How long the receiver may hold an acknowledgement back; `None`: every packet is answered at once.
+    pub delayed_ack: Option<Span>,
+    /// Whether the connection uses ECN.
+    pub ecn: bool,
+    /// Whether the first two duplicate acknowledgements each send a new packet (RFC 3042).
+    pub limited_transmit: bool,
+    /// Least retransmission time-out before back-off, in seconds.
+    pub min_rto: f64,
+    /// Greatest retransmission time-out, in seconds.
+    pub max_rto: f64,
+    /// Retransmission time-out before the first round-trip sample, in seconds.
+    pub initial_rto: f64,
+    /// Granularity of the sender's clock, in seconds.
+    pub tick: f64,
+    /// Most packets sent at one time; 0: no limit.
+    pub max_burst: u32,
+    /// Whether every acknowledgement of new data is a round-trip sample, at the price of 10 B per data
+    /// packet.
+    pub timestamps: bool,
+}
+
+impl TcpConfig {
+    /// The defaults of ns-2 2.35's agents.
+    pub const fn ns2(variant: Variant) -> Self {
+        Self {
+            variant,
+            window: 20.0,
+            packet_size: 1000,
+            header: 40,
+            ack_size: 40,
+            initial_window: 2.0,
+            initial_ssthresh: None,
+            syn: true,
+            delayed_ack: None,
+            ecn: false,
+            limited_transmit: true,
+            min_rto: 0.2,
+            max_rto: 60.0,
+            initial_rto: 3.0,
+            tick: 0.01,
+            max_burst: 0,
+            timestamps: false,
+        }
+    }
+
+    /// Whether every value is in its range; the first that is not, otherwise.
+    pub fn check(&self) -> Result<(), InvalidParameter> {
+        let numbers = [
+            ("window", self.window),
+            ("packet_size", f64::from(self.packet_size)),
+            ("header", f64::from(self.header)),
+            ("ack_size", f64::from(self.ack_size)),
+            ("initial_window", self.initial_window),
+            ("initial_ssthresh", self.initial_ssthresh.map_or(2.0, f64::from)),
+            ("delayed_ack", self.delayed_ack.map_or(0.1, Span::secs)),
+            ("min_rto", self.min_rto),
+            ("max_rto", self.max_rto),
+            ("initial_rto", self.initial_rto),
+            ("tick", self.tick),
+            ("max_burst", f64::from(self.max_burst)),
+        ];
+        for (key, value) in numbers {
+            match Parameter::find(key) {
+                Some(parameter) if !parameter.allows(value) => {
+                    return Err(InvalidParameter { parameter, value });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A value outside its range.
+#[derive(Clone, Copy, Debug)]
+pub struct InvalidParameter {
+    /// The parameter, with the range that holds.
+    pub parameter: &'static Parameter,
+    /// The value, in the parameter's unit.
+    pub value: f64,
+}
+
+impl fmt::Display for InvalidParameter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Parameter { key, unit, .. } = self.parameter;
+        let space = if unit.is_empty() { "" } else { " " };
+        write!(f, "{key} is {}{space}{unit}, allowed: {}", self.value, self.parameter.range_text())
+    }
+}
+
+impl core::error::Error for InvalidParameter {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        for variant in Variant::ALL {
+            assert_eq!(Variant::from_name(variant.name()), Some(variant));
+        }
+        assert_eq!(Variant::from_name("vegas"), None);
+    }
+
+    #[test]
+    fn defaults_are_valid() {
+        for variant in Variant::ALL {
+            assert!(TcpConfig::ns2(variant).check().is_ok());
+        }
+    }
+
+    #[test]
+    fn an_invalid_value_is_named_with_its_range() {
+        let config = TcpConfig { window: 0.5, ..TcpConfig::ns2(Variant::Reno) };
+        let error = config.check().unwrap_err();
+        assert_eq!(error.parameter.key, "window");
+        assert_eq!(error.to_string(), "window is 0.5 packets, allowed: 1 to 1000000 packets");
+        let config = TcpConfig { tick: f64::NAN, ..TcpConfig::ns2(Variant::Reno) };
+        assert_eq!(config.check().unwrap_err().parameter.key, "tick");
+    }
+}

@@ -1,0 +1,33 @@
+//! Sans-IO transport endpoints: TCP senders and receivers, and UDP constant bit rate.
+//!
+//! Nothing here knows a clock, a network or a random number. Time comes in as an argument, packets go out
+//! through a closure, and a timer is only a deadline that the host asks for and calls back at. One endpoint
+//! is one value; a network simulator, a test or a live host drives it the same way:
+//!
+//! 1. [`Sender::start`] puts the first packets into the closure;
+//! 2. every arriving [`Data`] goes to [`Receiver::on_data`], every [`Ack`] to [`Sender::on_ack`];
+//! 3. [`Sender::timer`] and [`Receiver::timer`] say when to call `on_timer`, and may say something else after
+//!    any call.
+//!
+//! # Profiles
+//! A profile is a complete, pinned set of semantics, one folder each:
+//!
+//! - [`ns2`]: the one-way TCP agents of ns-2 2.35 (Tahoe, Reno, NewReno, SACK), which count packets. Name in
+//!   scenario files: `ns2-2.35`.
+//!
+//! What all profiles share stays in this folder: the packets ([`Data`], [`Ack`]), the configuration with its
+//! registry of parameters ([`PARAMETERS`]), and [`ConstantBitRate`].
+
+mod cbr;
+mod config;
+pub mod ns2;
+mod parameters;
+mod segment;
+mod timer;
+
+pub use cbr::ConstantBitRate;
+pub use config::{InvalidParameter, TcpConfig, Variant};
+pub use ns2::{Receiver, ReceiverCounters, Sender, SenderCounters, Supply};
+pub use parameters::{Kind, PARAMETERS, Parameter};
+pub use segment::{Ack, Data, DataFlags, MAX_SACK_BLOCKS, SackBlock, SackBlocks};
+pub use timer::Timer;

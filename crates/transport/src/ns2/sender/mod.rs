@@ -1,0 +1,186 @@
+//! The sending end: one type over the four ways to repair losses.
+
+mod counters;
+mod ecn;
+mod flow;
+mod newreno;
+mod reno;
+mod rtt;
+mod sack;
+mod scoreboard;
+mod tahoe;
+#[cfg(test)]
+mod tests;
+mod window;
+
+use std::sync::Arc;
+
+use aqmlab_units::{Span, Time};
+
+pub use counters::SenderCounters;
+use flow::{ENDLESS, Flow};
+use newreno::NewReno;
+use sack::Sack;
+
+use crate::{Ack, Data, TcpConfig, Timer, Variant};
+
+/// What the application has to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Supply {
+    /// Always more (up to 2^30 packets).
+    Greedy,
+    /// This many data packets; a SYN comes on top. At most 2^30 are sent.
+    Packets(u64),
+}
+
+impl Supply {
+    /// A transfer of `bytes` in packets with a payload of `packet_size` bytes, the last one padded.
+    pub fn bytes(bytes: u64, packet_size: u32) -> Self {
+        Self::Packets(bytes.div_ceil(u64::from(packet_size)))
+    }
+
+    fn packets(self) -> i32 {
+        match self {
+            Self::Greedy => ENDLESS,
+            Self::Packets(n) => n.min(ENDLESS as u64) as i32,
+        }
+    }
+}
+
+/// How this sender repairs losses, with the state that only this way needs.
+#[derive(Clone, Debug)]
+enum Repair {
+    Tahoe,
+    Reno,
+    NewReno(NewReno),
+    Sack(Box<Sack>),
+}
+
+/// A TCP sender of the ns-2 profile.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    flow: Flow,
+    repair: Repair,
+    supply: Supply,
+}
+
+impl Sender {
+    /// A sender that has not started. `clock_offset` is the phase of its clock, in seconds within
+    /// [0, `tick`): ns-2 draws it at random. `config` must pass [`TcpConfig::check`].
+    pub fn new(config: Arc<TcpConfig>, supply: Supply, clock_offset: f64) -> Self {
+        let repair = match config.variant {
+            Variant::Tahoe => Repair::Tahoe,
+            Variant::Reno => Repair::Reno,
+            Variant::NewReno => Repair::NewReno(NewReno::default()),
+            Variant::Sack => Repair::Sack(Box::new(Sack::new(config.window))),
+        };
+        Self { flow: Flow::new(config, clock_offset), repair, supply }
+    }
+
+    /// Opens the connection: the application hands over all it has.
+    pub fn start(&mut self, now: Time, out: &mut impl FnMut(Data)) {
+        self.flow.end = self.supply.packets();
+        self.flow.note_finish(); // nothing to send is sent already
+        self.send(now, out);
+    }
+
+    /// Takes an acknowledgement.
+    pub fn on_ack(&mut self, now: Time, ack: &Ack, out: &mut impl FnMut(Data)) {
+        let flow = &mut self.flow;
+        flow.counters.acks_received += 1;
+        if ack.ece && flow.config.ecn {
+            flow.respond_to_echo(ack.ack);
+        }
+        match &mut self.repair {
+            Repair::Tahoe => tahoe::on_ack(flow, now, ack, out),
+            Repair::Reno => reno::on_ack(flow, now, ack, out),
+            Repair::NewReno(newreno) => newreno.on_ack(flow, now, ack, out),
+            Repair::Sack(sack) => sack.on_ack(flow, now, ack, out),
+        }
+    }
+
+    /// The retransmission timer has expired: to be called at its deadline.
+    pub fn on_timer(&mut self, now: Time, out: &mut impl FnMut(Data)) {
+        if self.flow.timer.take().is_none() {
+            return;
+        }
+        match &mut self.repair {
+            Repair::Tahoe => {}
+            Repair::Reno | Repair::NewReno(_) => reno::before_timeout(&mut self.flow),
+            Repair::Sack(sack) => sack.before_timeout(&mut self.flow),
+        }
+        self.flow.expire(now);
+        self.send(now, out);
+    }
+
+    /// The application has no more data: nothing beyond what was sent will be sent. Before the start it has
+    /// no effect.
+    ///
+    /// As in ns-2, the last packet sent so far is not repeated by a time-out any more, and the transfer
+    /// counts as finished when the packet before it is acknowledged.
+    pub fn stop(&mut self, now: Time, out: &mut impl FnMut(Data)) {
+        if self.flow.highest_sent == -1 {
+            return;
+        }
+        self.flow.end = self.flow.highest_sent;
+        self.flow.note_finish();
+        self.send(now, out);
+    }
+
+    fn send(&mut self, now: Time, out: &mut impl FnMut(Data)) {
+        match &mut self.repair {
+            Repair::Sack(sack) => sack.send(&mut self.flow, now, out),
+            _ => self.flow.send_window(now, self.flow.config.max_burst, out),
+        }
+    }
+
+    /// The retransmission timer, if it runs.
+    pub fn timer(&self) -> Option<Timer> {
+        self.flow.timer
+    }
+
+    /// Whether all data has been acknowledged and there will be no more.
+    pub fn is_finished(&self) -> bool {
+        self.flow.finished
+    }
+
+    /// What the connection is set to.
+    pub fn config(&self) -> &TcpConfig {
+        &self.flow.config
+    }
+
+    /// Congestion window in packets, without the inflation of fast recovery; below 1 only after ECN echoes.
+    pub fn cwnd(&self) -> f64 {
+        self.flow.window.cwnd
+    }
+
+    /// Slow-start threshold in packets.
+    pub fn ssthresh(&self) -> f64 {
+        f64::from(self.flow.window.ssthresh)
+    }
+
+    /// Smoothed round-trip time; `None` before the first sample and after a long back-off has discarded it.
+    pub fn srtt(&self) -> Option<Span> {
+        self.flow.rtt.srtt(&self.flow.config)
+    }
+
+    /// The retransmission time-out, back-off included.
+    pub fn rto(&self) -> Span {
+        self.flow.rtt.timeout()
+    }
+
+    /// Highest packet acknowledged; -1: none.
+    pub fn highest_ack(&self) -> i32 {
+        self.flow.highest_ack
+    }
+
+    /// Highest sequence number sent; -1: none.
+    pub fn max_seq(&self) -> i32 {
+        self.flow.highest_sent
+    }
+
+    /// What was counted since the start.
+    pub fn counters(&self) -> &SenderCounters {
+        &self.flow.counters
+    }
+}

@@ -1,0 +1,163 @@
+//! What travels between the endpoints: data packets one way, acknowledgements the other.
+
+use aqmlab_units::Time;
+
+/// Most SACK blocks in one acknowledgement (RFC 2018, section 3: three beside a time stamp option).
+pub const MAX_SACK_BLOCKS: usize = 3;
+
+/// The one-bit properties of a data packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DataFlags(u8);
+
+impl DataFlags {
+    /// No flag.
+    pub const NONE: Self = Self(0);
+    /// The sequence number was sent before.
+    pub const RETRANSMISSION: Self = Self(1);
+    /// Opens the connection: carries no payload.
+    pub const SYN: Self = Self(2);
+    /// ECN-capable transport: may be marked instead of dropped.
+    pub const ECT: Self = Self(4);
+    /// Congestion window reduced: the answer to an ECN echo (or to a loss).
+    pub const CWR: Self = Self(8);
+    /// Asks the receiver to take part in ECN (RFC 3168, section 6.1.1).
+    pub const ECN_SETUP: Self = Self(16);
+
+    /// These flags, and `flag` if `on`.
+    #[must_use]
+    pub const fn with(self, flag: Self, on: bool) -> Self {
+        if on { Self(self.0 | flag.0) } else { self }
+    }
+
+    /// Whether all of `flag` is set.
+    pub const fn has(self, flag: Self) -> bool {
+        self.0 & flag.0 == flag.0
+    }
+}
+
+/// A data packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Data {
+    /// When it was sent.
+    pub sent: Time,
+    /// Sequence number, in packets from 0.
+    pub seq: u32,
+    /// Length in bytes, headers included.
+    pub bytes: u32,
+    /// One-bit properties.
+    pub flags: DataFlags,
+}
+
+impl Data {
+    /// Whether the sequence number was sent before.
+    pub const fn retransmission(&self) -> bool {
+        self.flags.has(DataFlags::RETRANSMISSION)
+    }
+
+    /// Whether the packet opens the connection.
+    pub const fn syn(&self) -> bool {
+        self.flags.has(DataFlags::SYN)
+    }
+
+    /// Whether the packet may be marked instead of dropped.
+    pub const fn ect(&self) -> bool {
+        self.flags.has(DataFlags::ECT)
+    }
+
+    /// Whether the sender says that it has reduced its window.
+    pub const fn cwr(&self) -> bool {
+        self.flags.has(DataFlags::CWR)
+    }
+
+    /// Whether the sender asks for ECN.
+    pub const fn ecn_setup(&self) -> bool {
+        self.flags.has(DataFlags::ECN_SETUP)
+    }
+}
+
+/// A run of packets that the receiver holds out of order: `left` is in it, `right` is one past it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlock {
+    /// First packet of the run.
+    pub left: i32,
+    /// One past the last packet of the run.
+    pub right: i32,
+}
+
+/// The SACK blocks of an acknowledgement, most recent first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlocks {
+    blocks: [SackBlock; MAX_SACK_BLOCKS],
+    len: u8,
+}
+
+impl SackBlocks {
+    /// No block.
+    pub const EMPTY: Self = Self { blocks: [SackBlock { left: 0, right: 0 }; MAX_SACK_BLOCKS], len: 0 };
+
+    /// Adds a block behind the others; one too many is left out.
+    pub fn push(&mut self, block: SackBlock) {
+        if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {
+            *slot = block;
+            self.len += 1;
+        }
+    }
+
+    /// The blocks, most recent first.
+    pub fn as_slice(&self) -> &[SackBlock] {
+        &self.blocks[..usize::from(self.len)]
+    }
+
+    /// How many blocks there are.
+    pub const fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// Whether there is no block.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+/// An acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ack {
+    /// The time stamp to echo: when the packet was sent that this answers, delayed acknowledgements included.
+    pub ts_echo: Time,
+    /// Last packet received in order; -1 while packet 0 is missing.
+    pub ack: i32,
+    /// Length in bytes, SACK blocks included.
+    pub bytes: u32,
+    /// Out-of-order runs that the receiver holds; empty without SACK.
+    pub sack: SackBlocks,
+    /// ECN echo: a packet was marked (or, answering packet 0, the receiver takes part in ECN).
+    pub ece: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_are_small() {
+        assert!(size_of::<Data>() <= 24);
+        assert!(size_of::<Ack>() <= 48);
+    }
+
+    #[test]
+    fn flags_are_independent() {
+        let flags = DataFlags::NONE.with(DataFlags::ECT, true).with(DataFlags::CWR, false);
+        assert!(flags.has(DataFlags::ECT));
+        assert!(!flags.has(DataFlags::CWR) && !flags.has(DataFlags::SYN));
+    }
+
+    #[test]
+    fn a_fourth_block_is_left_out() {
+        let mut blocks = SackBlocks::EMPTY;
+        for left in 0..4 {
+            blocks.push(SackBlock { left, right: left + 1 });
+        }
+        assert_eq!(blocks.len(), 3);
+        assert_eq!(blocks.as_slice()[2], SackBlock { left: 2, right: 3 });
+    }
+}
