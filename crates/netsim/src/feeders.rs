@@ -1,0 +1,54 @@
+use aqmlab_aqm::Kind;
+
+use crate::link::Link;
+use crate::paths::{Next, Paths};
+use crate::plan::{Plan, Transport};
+
+/// What feeds a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Feeder {
+    Nothing,
+    Link(u32),
+    Endpoint(usize, Kind),
+    Several,
+}
+
+/// Lets stations be evaluated ahead of the global order that are fed by one other station alone: links of which a
+/// single link feeds every packet and whose departures are known at arrival, and sinks without a timer whose
+/// acknowledgements enter a link that nothing else feeds.
+pub(crate) fn allow_ahead(plan: &Plan, paths: &mut Paths, links: &[Link]) {
+    let feeders = feeders(plan, paths);
+    let sinks: Vec<bool> = plan
+        .flows
+        .iter()
+        .enumerate()
+        .map(|(i, flow)| match &flow.transport {
+            Transport::Tcp { config, .. } => {
+                let answers = paths.links(i, Kind::Ack).next().map(|link| feeders[link as usize]);
+                config.delayed_ack.is_none() && matches!(answers, Some(Feeder::Endpoint(_, Kind::Ack)))
+            }
+            Transport::Udp { .. } => true,
+        })
+        .collect();
+    paths.allow_ahead(|next, flow, kind| match next {
+        Next::Link(link) => {
+            matches!(feeders[link as usize], Feeder::Link(_)) && links[link as usize].departs_in_order()
+        }
+        Next::Endpoint => kind == Kind::Data && sinks[flow],
+    });
+}
+
+fn feeders(plan: &Plan, paths: &Paths) -> Vec<Feeder> {
+    let mut feeders = vec![Feeder::Nothing; plan.links.len()];
+    for flow in 0..plan.flows.len() {
+        for kind in [Kind::Data, Kind::Ack] {
+            let mut feeder = Feeder::Endpoint(flow, kind);
+            for link in paths.links(flow, kind) {
+                let known = &mut feeders[link as usize];
+                *known = if *known == Feeder::Nothing || *known == feeder { feeder } else { Feeder::Several };
+                feeder = Feeder::Link(link);
+            }
+        }
+    }
+    feeders
+}

@@ -1,0 +1,21 @@
+use aqmlab_units::Time;
+
+/// What orders simultaneous inputs of a station: the time, the time at which they were caused, the source station.
+///
+/// The cause of a packet's arrival is the start of its transmission, that of an end of service the start of the
+/// service, that of a timer the moment it was set. It travels with every message, so that the order is local to
+/// a station, and it is the order of first scheduled, first served wherever times are exact. A packet that is handed
+/// on without delay (from an endpoint to its first link, or by a router) keeps the key of the event that sent it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key {
+    pub time: Time,
+    pub cause: Time,
+    pub source: u32,
+}
+
+impl Key {
+    /// Before everything that happens at `time`.
+    pub fn start_of(time: Time) -> Self {
+        Self { time, cause: Time::ZERO, source: 0 }
+    }
+}
