@@ -1,0 +1,30 @@
+//! What other programs are told, as JSON: the checked scenario, the registry of disciplines, the schema of the file.
+
+mod check;
+mod registry;
+mod schema;
+
+pub use check::check_json;
+pub use registry::disciplines_json;
+pub use schema::schema_json;
+
+use aqmlab_aqm::{Unit, Value};
+use serde_json::{Value as Json, json};
+
+/// A parameter's value: a number in its unit where it has one, text with the unit otherwise.
+fn parameter_json(value: &Value, unit: Unit) -> Json {
+    match (value, unit) {
+        (Value::Bytes(b), Unit::Bytes) => json!(b),
+        // A buffer in bytes must not be taken for one in packets.
+        (Value::Bytes(_), _) => json!(value.to_string()),
+        (Value::Number(x) | Value::Packets(x), _) => number_json(*x),
+        (Value::Word(w), _) => json!(w),
+        (Value::Flag(b), _) => json!(b),
+        (Value::Points(points), _) => json!(points),
+    }
+}
+
+/// A whole number without a decimal point.
+fn number_json(x: f64) -> Json {
+    if x.fract() == 0.0 && x.abs() < 1e15 { json!(x as i64) } else { json!(x) }
+}

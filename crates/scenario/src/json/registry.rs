@@ -1,0 +1,126 @@
+use aqmlab_aqm::{PRESETS, Parameter, Preset, Resolved, Spec, Unit};
+use aqmlab_transport::{PARAMETERS, Variant};
+use serde_json::{Value as Json, json};
+
+use super::parameter_json;
+use crate::flow::UDP;
+use crate::queue::NOMINAL;
+
+/// The disciplines with their parameters, and the words that choose a dialect, curve, spacing or transport.
+pub fn disciplines_json() -> String {
+    json!({
+        "disciplines": PRESETS.iter().map(preset_json).collect::<Vec<_>>(),
+        "dialects": words("dialect"),
+        "curves": words("curve"),
+        "spacings": words("spacing"),
+        "transports": transports(),
+    })
+    .to_string()
+}
+
+/// The words that a parameter may be, over all disciplines.
+fn words(key: &str) -> &'static [&'static str] {
+    let parameters = || PRESETS.iter().flat_map(Preset::parameters).filter(|p| p.key == key);
+    parameters().map(|p| p.choices).max_by_key(|c| c.len()).unwrap_or_default()
+}
+
+fn preset_json(preset: &Preset) -> Json {
+    let resolved = Spec::new(preset.name).and_then(|spec| spec.resolve(NOMINAL).ok());
+    json!({
+        "name": preset.name,
+        "title": preset.title,
+        "paper": preset.paper,
+        "doc": preset.doc,
+        "parameters": preset.parameters().iter().map(|p| parameter(p, resolved.as_ref())).collect::<Vec<_>>(),
+    })
+}
+
+fn parameter(p: &Parameter, resolved: Option<&Resolved>) -> Json {
+    let default = resolved.and_then(|r| r.effective.iter().find(|(key, _)| *key == p.key));
+    json!({
+        "key": p.key,
+        "symbol": p.symbol,
+        "unit": unit_name(p.unit),
+        "default": default.map(|(_, value)| parameter_json(value, p.unit)),
+        "min": p.min.map(|m| m.0),
+        "min_included": p.min.map(|m| m.1),
+        "max": p.max.map(|m| m.0),
+        "max_included": p.max.map(|m| m.1),
+        "choices": p.choices,
+        "allowed": p.allowed(),
+        "doc": p.doc,
+        "source": p.source,
+    })
+}
+
+fn unit_name(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Packets | Unit::Size => "packets",
+        Unit::Bytes => "B",
+        Unit::Number => "1",
+        Unit::Flag | Unit::Choice | Unit::Points => "",
+    }
+}
+
+fn transports() -> Vec<Json> {
+    let parameters: Vec<Json> = PARAMETERS
+        .iter()
+        .map(|p| {
+            json!({
+                "key": p.key,
+                "symbol": "",
+                "unit": p.unit,
+                "default": p.default,
+                "min": p.min,
+                "max": p.max,
+                "choices": p.choices,
+                "allowed": p.range_text(),
+                "doc": p.doc,
+                "source": p.source,
+            })
+        })
+        .collect();
+    let tcp = |v: Variant| json!({ "name": v.name(), "title": title(v), "parameters": parameters });
+    let udp = json!({ "name": UDP, "title": "UDP at a constant bit rate", "parameters": [] });
+    Variant::ALL.into_iter().map(tcp).chain([udp]).collect()
+}
+
+fn title(variant: Variant) -> &'static str {
+    match variant {
+        Variant::Tahoe => "TCP Tahoe",
+        Variant::Reno => "TCP Reno",
+        Variant::NewReno => "TCP NewReno",
+        Variant::Sack => "TCP with selective acknowledgement",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_discipline_with_every_parameter() {
+        let json: Json = serde_json::from_str(&disciplines_json()).expect("JSON");
+        let names: Vec<_> =
+            json["disciplines"].as_array().into_iter().flatten().map(|d| d["name"].clone()).collect();
+        assert_eq!(names, PRESETS.iter().map(|p| json!(p.name)).collect::<Vec<_>>());
+        let mred = &json["disciplines"][3];
+        let max_th = mred["parameters"].as_array().into_iter().flatten().find(|p| p["key"] == "max_th");
+        let max_th = max_th.expect("a parameter of MRED");
+        assert_eq!((&max_th["default"], &max_th["unit"]), (&json!(30), &json!("packets")));
+        assert_eq!(json["dialects"], json!(["floyd93", "ns2-2.35", "linux", "as-printed"]));
+        assert_eq!(json["transports"].as_array().map(Vec::len), Some(5));
+    }
+
+    #[test]
+    fn every_default_is_known() {
+        let json: Json = serde_json::from_str(&disciplines_json()).expect("JSON");
+        for discipline in json["disciplines"].as_array().into_iter().flatten() {
+            for p in discipline["parameters"].as_array().into_iter().flatten() {
+                // The dialect dissolves in its switches; a profile through points has no points of its own.
+                let none = ["dialect", "points"].iter().any(|k| p["key"] == *k);
+                assert_eq!(p["default"].is_null(), none, "{} {}", discipline["name"], p["key"]);
+            }
+        }
+    }
+}

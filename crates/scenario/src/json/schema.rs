@@ -1,0 +1,236 @@
+use aqmlab_aqm::{PRESETS, Parameter, Unit};
+use serde_json::{Map, Value as Json, json};
+
+use crate::network;
+use crate::shape::{Key, Kind, Shape};
+use crate::units::{self, BYTES, PACKETS, RATE, TIME};
+use crate::{queue, scenario};
+
+/// The JSON schema (draft 2020-12) of a scenario file, from the tables that the checks use.
+pub fn schema_json() -> String {
+    let mut schema = shape_json(&scenario::shape());
+    if let Some(map) = schema.as_object_mut() {
+        let one_of: Vec<Json> = network::KEYS.iter().map(|key| json!({ "required": [key] })).collect();
+        map.insert("$schema".into(), json!("https://json-schema.org/draft/2020-12/schema"));
+        map.insert("title".into(), json!("aqmlab scenario, format 1"));
+        map.insert("oneOf".into(), json!(one_of));
+    }
+    format!("{schema:#}\n")
+}
+
+fn shape_json(shape: &Shape) -> Json {
+    let mut properties = Map::new();
+    for key in &shape.keys {
+        properties.insert(key.name.to_owned(), key_json(key));
+    }
+    let required: Vec<_> = shape.keys.iter().filter(|k| k.required).map(|k| k.name).collect();
+    json!({
+        "type": "object",
+        "description": shape.doc,
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+fn key_json(key: &Key) -> Json {
+    let mut json = kind_json(&key.kind);
+    if let Some(map) = json.as_object_mut() {
+        map.insert("description".into(), json!(key.doc));
+        if let Ok(default) = serde_json::from_str::<Json>(&key.default) {
+            map.insert("default".into(), default);
+        }
+    }
+    json
+}
+
+fn kind_json(kind: &Kind) -> Json {
+    match kind {
+        Kind::Text => json!({ "type": "string" }),
+        Kind::Name => json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]+$" }),
+        Kind::Label => json!({ "type": "string", "pattern": "^[A-Za-z0-9_.:/>-]+$" }),
+        Kind::Flag => json!({ "type": "boolean" }),
+        Kind::Off => json!({ "const": false }),
+        Kind::Integer { min, max: i64::MAX } => json!({ "type": "integer", "minimum": min }),
+        Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        Kind::Number { min, max } => {
+            any(&[json!({ "type": "number", "minimum": min, "maximum": max }), quantity(&["%"])])
+        }
+        Kind::Rate => quantity(&names(RATE)),
+        Kind::Time { .. } => quantity(&names(TIME)),
+        Kind::Seconds { max } => any(&[
+            json!({ "type": "number", "minimum": 0, "maximum": aqmlab_units::Span(*max).secs() }),
+            quantity(&names(TIME)),
+        ]),
+        Kind::Bytes { min, max } => {
+            any(&[json!({ "type": "integer", "minimum": min, "maximum": max }), quantity(&names(BYTES))])
+        }
+        Kind::Packets { min, max, whole } => any(&[
+            json!({ "type": if *whole { "integer" } else { "number" }, "minimum": min, "maximum": max }),
+            quantity(&names(PACKETS)),
+        ]),
+        Kind::Size => quantity(&packets_and_bytes()),
+        Kind::Choice(words) => json!({ "enum": words }),
+        Kind::Aqm(parameter) => parameter_json(parameter),
+        Kind::List(inner) => json!({ "type": "array", "items": kind_json(inner) }),
+        Kind::Table(shape) => shape_json(shape),
+        Kind::Queue => queue_json(),
+        Kind::Map(inner) => json!({
+            "type": "object",
+            "propertyNames": kind_json(&Kind::Name),
+            "additionalProperties": kind_json(inner),
+        }),
+        Kind::Tables(_, shape) => json!({ "type": "array", "items": shape_json(shape), "minItems": 1 }),
+        Kind::Any(kinds) => any(&kinds.iter().map(kind_json).collect::<Vec<_>>()),
+    }
+}
+
+fn any(kinds: &[Json]) -> Json {
+    json!({ "anyOf": kinds })
+}
+
+fn names(units: &[units::Unit]) -> Vec<&'static str> {
+    units::names(units).collect()
+}
+
+fn packets_and_bytes() -> Vec<&'static str> {
+    units::names(PACKETS).chain(units::names(BYTES)).collect()
+}
+
+/// A number and one of these units in text.
+fn quantity(units: &[&str]) -> Json {
+    let units = units.join("|");
+    json!({ "type": "string", "pattern": format!("^\\s*\\+?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)?\\s*({units})\\s*$") })
+}
+
+fn parameter_json(p: &Parameter) -> Json {
+    let mut kinds = match p.unit {
+        Unit::Packets | Unit::Size => {
+            let number = if p.unit == Unit::Size { "integer" } else { "number" };
+            vec![range(number, p), quantity(&packets_and_bytes())]
+        }
+        Unit::Bytes => vec![range("integer", p), quantity(&names(BYTES))],
+        Unit::Number => vec![range("number", p), quantity(&["%"])],
+        Unit::Flag => vec![json!({ "type": "boolean" })],
+        Unit::Choice => Vec::new(),
+        Unit::Points => {
+            let pair =
+                json!({ "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2 });
+            vec![json!({ "type": "array", "items": pair, "minItems": 2 })]
+        }
+    };
+    if !p.choices.is_empty() {
+        kinds.push(json!({ "enum": p.choices }));
+    }
+    if let [one] = kinds.as_slice() { one.clone() } else { any(&kinds) }
+}
+
+fn range(number: &str, p: &Parameter) -> Json {
+    let mut json = Map::from_iter([("type".to_owned(), json!(number))]);
+    if let Some((min, included)) = p.min {
+        json.insert(if included { "minimum" } else { "exclusiveMinimum" }.into(), json!(min));
+    }
+    if let Some((max, included)) = p.max {
+        json.insert(if included { "maximum" } else { "exclusiveMaximum" }.into(), json!(max));
+    }
+    Json::Object(json)
+}
+
+/// All keys of all disciplines, and for each discipline those that it has.
+fn queue_json() -> Json {
+    let mut json = shape_json(&queue::shape());
+    let conditions: Vec<Json> = PRESETS
+        .iter()
+        .map(|preset| {
+            let keys: Vec<_> = ["aqm"].into_iter().chain(preset.parameters().iter().map(|p| p.key)).collect();
+            // A discipline left out is drop-tail, so its condition holds without the key too.
+            let required: &[&str] = if preset.name == queue::DEFAULT_AQM { &[] } else { &["aqm"] };
+            let if_this = json!({ "properties": { "aqm": { "const": preset.name } }, "required": required });
+            json!({ "if": if_this, "then": { "propertyNames": { "enum": keys } } })
+        })
+        .collect();
+    if let Some(map) = json.as_object_mut() {
+        map.insert("allOf".into(), json!(conditions));
+    }
+    json
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The paths of all keys that the checks know.
+    fn of_shape(shape: &Shape, path: &str, paths: &mut Vec<String>) {
+        for key in &shape.keys {
+            let path = format!("{path}/{}", key.name);
+            of_kind(&key.kind, &path, paths);
+            paths.push(path);
+        }
+    }
+
+    fn of_kind(kind: &Kind, path: &str, paths: &mut Vec<String>) {
+        match kind {
+            Kind::Table(shape) | Kind::Tables(_, shape) => of_shape(shape, path, paths),
+            Kind::Queue => of_shape(&queue::shape(), path, paths),
+            Kind::Map(inner) | Kind::List(inner) => of_kind(inner, path, paths),
+            Kind::Any(kinds) => kinds.iter().for_each(|k| of_kind(k, path, paths)),
+            _ => {}
+        }
+    }
+
+    /// The paths of all keys that the schema has.
+    fn of_schema(schema: &Json, path: &str, paths: &mut Vec<String>) {
+        for (name, inner) in schema["properties"].as_object().into_iter().flatten() {
+            let path = format!("{path}/{name}");
+            of_schema(inner, &path, paths);
+            paths.push(path);
+        }
+        for inner in ["items", "additionalProperties"].iter().filter_map(|key| schema.get(*key)) {
+            of_schema(inner, path, paths);
+        }
+        for inner in schema["anyOf"].as_array().into_iter().flatten() {
+            of_schema(inner, path, paths);
+        }
+    }
+
+    #[test]
+    fn the_schema_has_every_key_and_no_other() {
+        let (mut known, mut told) = (Vec::new(), Vec::new());
+        of_shape(&scenario::shape(), "", &mut known);
+        of_schema(&serde_json::from_str(&schema_json()).expect("JSON"), "", &mut told);
+        known.sort();
+        told.sort();
+        assert_eq!(known, told);
+        for path in
+            ["/run/seeds", "/flow/tcp/min_rto", "/queue/w_q", "/flow/start/every", "/dumbbell/left/delay"]
+        {
+            assert!(known.iter().any(|k| k == path), "{path}");
+        }
+    }
+
+    #[test]
+    fn every_key_is_described_and_every_default_is_json() {
+        fn check(shape: &Shape) {
+            for key in &shape.keys {
+                assert!(key.doc.len() > 3, "{}", key.name);
+                let default = serde_json::from_str::<Json>(&key.default);
+                assert!(key.default.is_empty() || default.is_ok(), "{}: {}", key.name, key.default);
+                match &key.kind {
+                    Kind::Table(inner) | Kind::Tables(_, inner) => check(inner),
+                    _ => {}
+                }
+            }
+        }
+        check(&scenario::shape());
+        check(&queue::shape());
+    }
+
+    #[test]
+    fn the_two_kinds_of_disciplines_differ_in_keys() {
+        let schema: Json = serde_json::from_str(&schema_json()).expect("JSON");
+        let rules = &schema["properties"]["queue"]["additionalProperties"]["allOf"];
+        let keys = |i: usize| rules[i]["then"]["propertyNames"]["enum"].as_array().map_or(0, Vec::len);
+        assert_eq!(rules[0]["if"]["properties"]["aqm"]["const"], "drop-tail");
+        assert_eq!((keys(0), keys(1)), (4, 23));
+    }
+}

@@ -1,0 +1,140 @@
+use aqmlab_netsim::plan::NodeId;
+
+use crate::problem::Complaint;
+use crate::queue::Queues;
+use crate::section::Section;
+use crate::shape::{Key, Kind, Shape};
+
+use super::host::{self, HostLink};
+use super::{Builder, Trunk, read_trunk, trunk_shape};
+
+pub(super) const DOC: &str = "Two routers, r1 and r2, with the bottleneck between them; every flow has a left and a right host of its own.";
+
+/// Name of the link that a dumbbell is about.
+pub(crate) const BOTTLENECK: &str = "bottleneck";
+
+/// Two routers and what their hosts are connected by.
+#[derive(Debug)]
+pub(crate) struct Dumbbell {
+    bottleneck: Trunk,
+    pub left: HostLink,
+    pub right: HostLink,
+}
+
+/// An end of a dumbbell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Left,
+    Right,
+}
+
+impl Side {
+    /// The names in a file.
+    pub const NAMES: [&'static str; 2] = ["left", "right"];
+
+    /// The side of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "left" => Some(Self::Left),
+            "right" => Some(Self::Right),
+            _ => None,
+        }
+    }
+
+    /// The other side.
+    pub fn other(self) -> Self {
+        if self == Self::Left { Self::Right } else { Self::Left }
+    }
+}
+
+pub(super) fn shape() -> Shape {
+    let side = |doc| Kind::Table(host::shape(doc));
+    let bottleneck = trunk_shape("The link from r1 to r2 and the one back.");
+    Shape::new(
+        DOC,
+        vec![
+            Key::new(
+                "bottleneck",
+                Kind::Table(bottleneck),
+                "The links \"bottleneck\" and \"bottleneck.reverse\".",
+            )
+            .required(),
+            Key::new(
+                "left",
+                side("The links of the left hosts."),
+                "The links \"left.FLOW\", to r1, and \".reverse\".",
+            )
+            .required(),
+            Key::new(
+                "right",
+                side("The links of the right hosts."),
+                "The links \"right.FLOW\", from r2, and \".reverse\".",
+            )
+            .required(),
+        ],
+    )
+}
+
+pub(super) fn read(section: &Section<'_>, queues: &Queues<'_>) -> Option<Dumbbell> {
+    let bottleneck = section.section("bottleneck").and_then(|s| read_trunk(&s, queues));
+    let left = section.section("left").and_then(|s| HostLink::read(&s, queues));
+    let right = section.section("right").and_then(|s| HostLink::read(&s, queues));
+    Some(Dumbbell { bottleneck: bottleneck?, left: left?, right: right? })
+}
+
+impl Dumbbell {
+    /// Adds the routers, as nodes 0 and 1, and the bottleneck.
+    pub fn expand(&self, builder: &mut Builder<'_>) {
+        let routers = (builder.node("r1".into()), builder.node("r2".into()));
+        builder.trunk([BOTTLENECK.into(), format!("{BOTTLENECK}.reverse")], routers, &self.bottleneck);
+    }
+}
+
+/// The sides that a flow goes from and to; what is wrong is reported.
+pub(crate) fn sides(flow: &Section<'_>) -> Option<(Side, Side)> {
+    let side = |key: &str| {
+        let name = flow.text(key)?;
+        let side = Side::from_name(name);
+        if side.is_none() {
+            let complaint = Complaint::new(format!("{name:?} is not a side of the dumbbell"));
+            flow.error(
+                key,
+                complaint.allowed("left, right").suggest(crate::nearest::nearest(name, Side::NAMES)),
+            );
+        }
+        side
+    };
+    let from = if flow.has("from") { side("from") } else { None };
+    let to = if flow.has("to") { side("to") } else { None };
+    if (flow.has("from") && from.is_none()) || (flow.has("to") && to.is_none()) {
+        return None;
+    }
+    let from = from.or(to.map(Side::other)).unwrap_or(Side::Left);
+    let to = to.unwrap_or(from.other());
+    if from == to {
+        flow.error(
+            "to",
+            Complaint::new("the flow would end on the side where it begins").allowed("the other side"),
+        );
+        return None;
+    }
+    Some((from, to))
+}
+
+/// Adds the hosts of a flow: left and right.
+pub(crate) fn hosts(
+    builder: &mut Builder<'_>,
+    flow: &str,
+    index: usize,
+    left: &HostLink,
+    right: &HostLink,
+) -> (NodeId, NodeId) {
+    let (r1, r2) = (0, 1);
+    let (a, b) = (builder.node(format!("left.{flow}")), builder.node(format!("right.{flow}")));
+    let of = |link: &HostLink| (link.rate, link.delay(index));
+    builder.link(format!("left.{flow}"), (a, r1), of(left), left.queue);
+    builder.link(format!("left.{flow}.reverse"), (r1, a), of(left), left.queue);
+    builder.link(format!("right.{flow}"), (r2, b), of(right), right.queue);
+    builder.link(format!("right.{flow}.reverse"), (b, r2), of(right), right.queue);
+    (a, b)
+}

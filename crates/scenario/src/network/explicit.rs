@@ -1,0 +1,259 @@
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use aqmlab_netsim::plan::NodeId;
+use aqmlab_units::{Rate, Span};
+
+use crate::nearest::{listed, nearest};
+use crate::problem::Complaint;
+use crate::queue::{QueueId, Queues};
+use crate::section::Section;
+use crate::shape::{Key, Kind, Shape};
+use crate::tree::Place;
+
+use super::Builder;
+use super::reach::Reach;
+
+/// Links as the file lists them.
+#[derive(Debug)]
+pub(crate) struct Explicit {
+    nodes: Vec<String>,
+    links: Vec<OneWay>,
+    reach: RefCell<Reach>,
+    /// Whether the ends of all links are known, so that a missing route is one.
+    complete: bool,
+}
+
+/// One direction of a link; what is not valid is absent.
+#[derive(Debug)]
+struct OneWay {
+    name: String,
+    /// Place, path and number of the entry that it comes from.
+    place: Place,
+    path: String,
+    entry: usize,
+    ends: (usize, usize),
+    rate: Option<Rate>,
+    delay: Option<Span>,
+    queue: Option<QueueId>,
+}
+
+pub(super) fn shape() -> Shape {
+    Shape::new(
+        "A link between two nodes.",
+        vec![
+            Key::new("from", Kind::Label, "Node where it begins.").required(),
+            Key::new("to", Kind::Label, "Node where it ends.").required(),
+            Key::new(
+                "name",
+                Kind::Label,
+                "Name; \"from->to\" if absent. The reverse direction is \"NAME.reverse\", or \"to->from\".",
+            ),
+            Key::new("rate", Kind::Rate, "Bit rate.").required(),
+            Key::new("delay", Kind::ANY_TIME, "One-way propagation delay.").required(),
+            Key::new("queue", Kind::Name, "Name of a [queue.NAME] table.").default("\"default\""),
+            Key::new("duplex", Kind::Flag, "Also the link back, of the same rate and delay.").default("true"),
+            Key::new("reverse_queue", Kind::Name, "Queue of the link back.").default("\"default\""),
+        ],
+    )
+}
+
+pub(super) fn read(file: &Section<'_>, queues: &Queues<'_>) -> Explicit {
+    let mut reader = Reader {
+        file,
+        queues,
+        nodes: Nodes::read(file),
+        links: Vec::new(),
+        complete: file.list("link").is_some(),
+    };
+    for (entry, link) in file.sections("link").iter().enumerate() {
+        reader.link(entry, link);
+    }
+    reader.check_duplicates();
+    let Reader { nodes, links, complete, .. } = reader;
+    let reach = Reach::new(nodes.names.len(), links.iter().map(|l| l.ends));
+    Explicit { nodes: nodes.names, links, reach: RefCell::new(reach), complete }
+}
+
+/// Nodes by name.
+struct Nodes {
+    names: Vec<String>,
+    index: BTreeMap<String, usize>,
+    /// Whether the file lists them, so that links may not add any.
+    closed: bool,
+}
+
+impl Nodes {
+    fn read(file: &Section<'_>) -> Self {
+        let mut nodes =
+            Self { names: Vec::new(), index: BTreeMap::new(), closed: file.list("nodes").is_some() };
+        for node in file.list("nodes").unwrap_or_default() {
+            let Some(name) = node.value.as_text() else { continue };
+            if nodes.index.contains_key(name) {
+                let complaint = Complaint::new(format!("node {name:?} stands twice"));
+                file.report.error(node.place, "nodes", complaint);
+            } else {
+                nodes.add(name);
+            }
+        }
+        nodes
+    }
+
+    fn add(&mut self, name: &str) -> usize {
+        self.names.push(name.to_owned());
+        self.index.insert(name.to_owned(), self.names.len() - 1);
+        self.names.len() - 1
+    }
+
+    fn find(&self, name: &str) -> Option<usize> {
+        self.index.get(name).copied()
+    }
+}
+
+struct Reader<'a> {
+    file: &'a Section<'a>,
+    queues: &'a Queues<'a>,
+    nodes: Nodes,
+    links: Vec<OneWay>,
+    complete: bool,
+}
+
+impl Reader<'_> {
+    fn link(&mut self, entry: usize, link: &Section<'_>) {
+        let (from, to) = (self.end(link, "from"), self.end(link, "to"));
+        let (rate, delay) = (link.rate("rate"), link.span("delay"));
+        let duplex = link.flag("duplex").unwrap_or(true);
+        let queue = self.queues.named_by(link, "queue");
+        if !duplex {
+            link.refuse("reverse_queue", Complaint::new("there is no reverse direction with duplex = false"));
+        }
+        let reverse_queue = duplex.then(|| self.queues.named_by(link, "reverse_queue")).flatten();
+        let (Some(from), Some(to)) = (from, to) else {
+            self.complete = false;
+            return;
+        };
+        if from == to {
+            let complaint = Complaint::new("the link would end where it begins").allowed("another node");
+            link.error("to", complaint);
+            self.complete = false;
+            return;
+        }
+        let names = self.names(link, from, to);
+        let [forward, reverse] = names;
+        let place = link.place;
+        let mut add = |name, ends, queue: Option<QueueId>| {
+            if let (Some(rate), Some(delay), Some(queue)) = (rate, delay, queue) {
+                self.queues.before_link(queue, rate, delay);
+            }
+            let path = link.path.clone();
+            self.links.push(OneWay { name, place, path, entry, ends, rate, delay, queue });
+        };
+        add(forward, (from, to), queue);
+        if duplex {
+            add(reverse, (to, from), reverse_queue);
+        }
+    }
+
+    fn names(&self, link: &Section<'_>, from: usize, to: usize) -> [String; 2] {
+        let (a, b) = (&self.nodes.names[from], &self.nodes.names[to]);
+        match link.text("name") {
+            Some(name) => [name.to_owned(), format!("{name}.reverse")],
+            None => [format!("{a}->{b}"), format!("{b}->{a}")],
+        }
+    }
+
+    fn end(&mut self, link: &Section<'_>, key: &str) -> Option<usize> {
+        let name = link.text(key)?;
+        if let Some(node) = self.nodes.find(name) {
+            return Some(node);
+        }
+        if self.nodes.closed {
+            let names = || self.nodes.names.iter().map(String::as_str);
+            let complaint = Complaint::new(format!("there is no node {name:?}"));
+            link.error(key, complaint.allowed(listed(names())).suggest(nearest(name, names())));
+            return None;
+        }
+        Some(self.nodes.add(name))
+    }
+
+    /// At most one link from a node to another, and no name twice; one complaint about each entry.
+    fn check_duplicates(&self) {
+        let (mut ends, mut names) = (BTreeMap::new(), BTreeMap::new());
+        let mut last = None;
+        let report = self.file.report;
+        for link in &self.links {
+            let (a, b) = (&self.nodes.names[link.ends.0], &self.nodes.names[link.ends.1]);
+            let (first, line) = *ends.entry(link.ends).or_insert((link.entry, link.place));
+            if first != link.entry && last != Some(link.entry) {
+                last = Some(link.entry);
+                let message = format!("there is a link from {a} to {b} already, on {}", report.line_of(line));
+                let allowed = "one link each way (duplex = false leaves the way back free)";
+                report.error(link.place, link.path.as_str(), Complaint::new(message).allowed(allowed));
+            }
+            let (first, line) = *names.entry(&link.name).or_insert((link.entry, link.place));
+            if first != link.entry && last != Some(link.entry) {
+                last = Some(link.entry);
+                let message = format!("there is a link {:?} already, on {}", link.name, report.line_of(line));
+                report.error(link.place, link.path.as_str(), Complaint::new(message));
+            }
+        }
+    }
+}
+
+impl Explicit {
+    /// Adds all nodes and links.
+    pub fn expand(&self, builder: &mut Builder<'_>) {
+        for name in &self.nodes {
+            builder.node(name.clone());
+        }
+        for link in &self.links {
+            if let (Some(rate), Some(delay), Some(queue)) = (link.rate, link.delay, link.queue) {
+                let ends = (link.ends.0 as NodeId, link.ends.1 as NodeId);
+                builder.link(link.name.clone(), ends, (rate, delay), queue);
+            }
+        }
+    }
+
+    /// Names of all links.
+    pub fn link_names(&self) -> impl Iterator<Item = &str> {
+        self.links.iter().map(|l| l.name.as_str())
+    }
+
+    /// The nodes that a flow goes from and to, with routes as needed; what is wrong is reported.
+    pub fn ends(&self, flow: &Section<'_>, back_too: bool) -> Option<(NodeId, NodeId)> {
+        let (from, to) = (self.end(flow, "from"), self.end(flow, "to"));
+        let (from, to) = (from?, to?);
+        if from == to {
+            flow.error("to", Complaint::new("the flow would end where it begins").allowed("another node"));
+            return None;
+        }
+        let mut reach = self.reach.borrow_mut();
+        let mut route = |a: usize, b: usize, back: &str| {
+            let fine = !self.complete || reach.has_path(a, b);
+            if !fine {
+                let (a, b) = (&self.nodes[a], &self.nodes[b]);
+                let complaint = Complaint::new(format!("no route{back} from {a} to {b}"));
+                flow.report.error(flow.place, flow.path.as_str(), complaint);
+            }
+            fine
+        };
+        let there = route(from, to, "");
+        let back = !back_too || route(to, from, " for acknowledgements");
+        (there && back).then_some((from as NodeId, to as NodeId))
+    }
+
+    fn end(&self, flow: &Section<'_>, key: &str) -> Option<usize> {
+        if !flow.has(key) {
+            flow.missing(key, listed(self.nodes.iter().map(String::as_str)));
+            return None;
+        }
+        let name = flow.text(key)?;
+        let found = self.nodes.iter().position(|n| n == name);
+        if found.is_none() && self.complete {
+            let names = || self.nodes.iter().map(String::as_str);
+            let complaint = Complaint::new(format!("there is no node {name:?}"));
+            flow.error(key, complaint.allowed(listed(names())).suggest(nearest(name, names())));
+        }
+        found
+    }
+}

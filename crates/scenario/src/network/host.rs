@@ -1,0 +1,104 @@
+//! The link between a flow's own host and its router.
+
+use aqmlab_units::{Rate, Span};
+
+use crate::queue::{QueueId, Queues};
+use crate::section::Section;
+use crate::shape::{Key, Kind, Shape};
+use crate::tcp::wrong_length;
+use crate::tree::Value;
+use crate::units;
+
+/// Rate, delay and queue of host links, both directions alike.
+#[derive(Clone, Debug)]
+pub(crate) struct HostLink {
+    pub rate: Rate,
+    delays: Delays,
+    pub queue: QueueId,
+}
+
+#[derive(Clone, Debug)]
+enum Delays {
+    Same(Span),
+    /// One for each flow of a group.
+    Each(Vec<Span>),
+}
+
+/// What all flows have.
+pub(super) fn shape(doc: &'static str) -> Shape {
+    Shape::new(
+        doc,
+        vec![
+            Key::new("rate", Kind::Rate, "Bit rate.").required(),
+            Key::new("delay", Kind::ANY_TIME, "One-way propagation delay.").required(),
+            Key::new("queue", Kind::Name, "Name of a [queue.NAME] table, for both directions.")
+                .default("\"default\""),
+        ],
+    )
+}
+
+/// What a group of flows has instead.
+pub(crate) fn override_shape() -> Shape {
+    let delay = Kind::Any(vec![Kind::ANY_TIME, Kind::list(Kind::ANY_TIME)]);
+    Shape::new(
+        "What the host links of this group have instead.",
+        vec![
+            Key::new("rate", Kind::Rate, "Bit rate."),
+            Key::new("delay", delay, "One-way propagation delay, or a list of one for each flow."),
+            Key::new("queue", Kind::Name, "Name of a [queue.NAME] table, for both directions."),
+        ],
+    )
+}
+
+impl HostLink {
+    pub(super) fn read(section: &Section<'_>, queues: &Queues<'_>) -> Option<Self> {
+        let (rate, delay) = (section.rate("rate"), section.span("delay"));
+        let queue = queues.named_by(section, "queue")?;
+        let link = Self { rate: rate?, delays: Delays::Same(delay?), queue };
+        link.check(queues);
+        Some(link)
+    }
+
+    /// The same with what a group of `count` flows says.
+    pub fn with(&self, section: &Section<'_>, count: usize, queues: &Queues<'_>) -> Option<Self> {
+        let mut link = self.clone();
+        link.rate = section.rate("rate").unwrap_or(link.rate);
+        if section.has("queue") {
+            link.queue = queues.named_by(section, "queue")?;
+        }
+        match section.list("delay") {
+            Some(list) => {
+                if list.len() != count {
+                    section.error("delay", wrong_length(list.len(), count));
+                }
+                let each = list
+                    .iter()
+                    .map(|n| if let Value::Text(_) = n.value { units::time(&n.value).ok() } else { None });
+                link.delays = Delays::Each(each.collect::<Option<Vec<_>>>()?.into_iter().map(Span).collect());
+            }
+            None => link.delays = section.span("delay").map_or(link.delays, Delays::Same),
+        }
+        link.check(queues);
+        Some(link)
+    }
+
+    /// The delay of a flow of the group.
+    pub fn delay(&self, index: usize) -> Span {
+        match &self.delays {
+            Delays::Same(delay) => *delay,
+            Delays::Each(delays) => delays.get(index).copied().unwrap_or(Span::ZERO),
+        }
+    }
+
+    /// Lets the queue be checked for every link that this stands for.
+    fn check(&self, queues: &Queues<'_>) {
+        match &self.delays {
+            Delays::Same(delay) => drop(queues.before_link(self.queue, self.rate, *delay)),
+            Delays::Each(delays) => {
+                for delay in delays {
+                    queues.before_link(self.queue, self.rate, *delay);
+                }
+            }
+        }
+    }
+}

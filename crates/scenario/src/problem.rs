@@ -1,0 +1,200 @@
+use core::cell::RefCell;
+use core::fmt;
+use std::collections::BTreeSet;
+
+use crate::tree::Place;
+
+/// Whether a scenario with this problem may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// It may not.
+    Error,
+    /// It may, but it is probably not meant so.
+    Warning,
+}
+
+/// One thing that is wrong with a scenario file, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The file, or `--set` when an override is at fault.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// The key in question as a dotted path, as an override would name it; empty: the file as a whole.
+    pub key: String,
+    /// What is wrong.
+    pub message: String,
+    /// What is allowed; empty: nothing to say.
+    pub allowed: String,
+    /// The nearest valid word, when the mistake looks like a slip of the pen.
+    pub suggestion: Option<String>,
+    /// Error or warning.
+    pub severity: Severity,
+}
+
+impl fmt::Display for Problem {
+    /// `file:line:column: key: message (allowed: ...; did you mean "..."?)`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}: ", self.file, self.line, self.column)?;
+        if !self.key.is_empty() {
+            write!(f, "{}: ", self.key)?;
+        }
+        f.write_str(&self.message)?;
+        match (self.allowed.as_str(), &self.suggestion) {
+            ("", None) => Ok(()),
+            ("", Some(word)) => write!(f, " (did you mean \"{word}\"?)"),
+            (allowed, None) => write!(f, " (allowed: {allowed})"),
+            (allowed, Some(word)) => write!(f, " (allowed: {allowed}; did you mean \"{word}\"?)"),
+        }
+    }
+}
+
+impl core::error::Error for Problem {}
+
+/// What is wrong with a value, before it is known where the value stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Complaint {
+    pub message: String,
+    pub allowed: String,
+    /// What may follow `allowed` once that is known.
+    pub hint: String,
+    pub suggestion: Option<String>,
+}
+
+impl Complaint {
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), allowed: String::new(), hint: String::new(), suggestion: None }
+    }
+
+    /// Says what is allowed, unless that is said already.
+    pub fn or_allowed(mut self, allowed: impl FnOnce() -> String) -> Self {
+        if self.allowed.is_empty() {
+            self.allowed = allowed();
+        }
+        self
+    }
+
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = hint.into();
+        self
+    }
+
+    pub fn allowed(mut self, allowed: impl Into<String>) -> Self {
+        self.allowed = allowed.into();
+        self
+    }
+
+    pub fn suggest(mut self, word: Option<impl Into<String>>) -> Self {
+        self.suggestion = word.map(Into::into);
+        self
+    }
+}
+
+/// Collects the problems of one file.
+pub(crate) struct Report<'a> {
+    file: &'a str,
+    text: &'a str,
+    /// Where each line but the first begins.
+    lines: Vec<usize>,
+    found: RefCell<Vec<(Place, Problem)>>,
+}
+
+impl<'a> Report<'a> {
+    pub fn new(file: &'a str, text: &'a str) -> Self {
+        let lines = text.match_indices('\n').map(|(i, _)| i + 1).collect();
+        Self { file, text, lines, found: RefCell::default() }
+    }
+
+    pub fn error(&self, place: Place, key: impl Into<String>, complaint: Complaint) {
+        self.add(place, key.into(), complaint, Severity::Error);
+    }
+
+    pub fn warning(&self, place: Place, key: impl Into<String>, complaint: Complaint) {
+        self.add(place, key.into(), complaint, Severity::Warning);
+    }
+
+    fn add(&self, place: Place, key: String, complaint: Complaint, severity: Severity) {
+        let (file, line, column) = match place {
+            Place::Set(_) => ("--set", 1, 1),
+            Place::File(offset) => {
+                let (line, column) = self.line_and_column(offset);
+                (self.file, line, column)
+            }
+        };
+        let Complaint { message, mut allowed, hint, suggestion } = complaint;
+        if !hint.is_empty() {
+            allowed = format!("{allowed}; {hint}");
+        }
+        let file = file.to_owned();
+        let problem = Problem { file, line, column, key, message, allowed, suggestion, severity };
+        self.found.borrow_mut().push((place, problem));
+    }
+
+    /// The line of a place, to point at from another one: `line 12`.
+    pub fn line_of(&self, place: Place) -> String {
+        match place {
+            Place::Set(_) => "--set".to_owned(),
+            Place::File(offset) => format!("line {}", self.line_and_column(offset).0),
+        }
+    }
+
+    /// Line and column of a byte offset, both from 1, columns in characters.
+    fn line_and_column(&self, offset: usize) -> (usize, usize) {
+        let mut end = offset.min(self.text.len());
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let line = self.lines.partition_point(|&start| start <= end);
+        let start = line.checked_sub(1).map_or(0, |i| self.lines[i]);
+        let column = self.text[start..end].chars().filter(|&c| c != '\u{feff}').count() + 1;
+        (line + 1, column)
+    }
+
+    /// How many errors there are so far.
+    pub fn errors(&self) -> usize {
+        self.found.borrow().iter().filter(|(_, p)| p.severity == Severity::Error).count()
+    }
+
+    /// Errors and warnings, each in the order of the file, overrides last, nothing twice.
+    pub fn finish(self) -> (Vec<Problem>, Vec<Problem>) {
+        let mut found = self.found.into_inner();
+        found.sort_by_key(|(place, _)| *place);
+        let mut seen = BTreeSet::new();
+        let fresh = found.into_iter().map(|(_, p)| p).filter(|p| seen.insert(p.to_string()));
+        fresh.partition(|p| p.severity == Severity::Error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_count_from_one_and_in_characters() {
+        let line_and_column = |text, offset| Report::new("", text).line_and_column(offset);
+        assert_eq!(line_and_column("ab\ncd", 0), (1, 1));
+        assert_eq!(line_and_column("ab\ncd", 4), (2, 2));
+        assert_eq!(line_and_column("äb\nc", 2), (1, 2));
+        assert_eq!(line_and_column("äb", 1), (1, 1));
+        assert_eq!(line_and_column("ab\n", 99), (2, 1));
+        assert_eq!(line_and_column("\u{feff}ab", 3), (1, 1));
+    }
+
+    #[test]
+    fn shown_with_its_hints() {
+        let problem = |allowed: &str, suggestion: Option<&str>| {
+            let (key, message) = ("run.warmup".into(), "is wrong".into());
+            let (allowed, suggestion) = (allowed.into(), suggestion.map(Into::into));
+            let severity = Severity::Error;
+            Problem { file: "a.toml".into(), line: 3, column: 7, key, message, allowed, suggestion, severity }
+                .to_string()
+        };
+        assert_eq!(problem("", None), "a.toml:3:7: run.warmup: is wrong");
+        assert_eq!(problem("x", None), "a.toml:3:7: run.warmup: is wrong (allowed: x)");
+        assert_eq!(problem("", Some("y")), "a.toml:3:7: run.warmup: is wrong (did you mean \"y\"?)");
+        let both = "a.toml:3:7: run.warmup: is wrong (allowed: x; did you mean \"y\"?)";
+        assert_eq!(problem("x", Some("y")), both);
+    }
+}

@@ -1,0 +1,183 @@
+use aqmlab_aqm::{LinkContext, Resolved};
+use aqmlab_netsim::plan::{Flow, Plan};
+use aqmlab_units::{Rate, Span};
+
+use crate::flow::Group;
+use crate::network::{Builder, Network};
+use crate::problem::{Complaint, Problem, Report};
+use crate::queue::Queues;
+use crate::run::Run;
+use crate::section::{self, Section};
+use crate::shape::{Key, Kind, Shape};
+use crate::tree::{Place, Table, Value};
+use crate::{flow, network, normal, overrides, probe, queue, run, tree};
+
+/// The one format there is.
+pub const FORMAT: i64 = 1;
+
+/// A checked scenario.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Its name; the name of the file without its ending if it gives none.
+    pub name: String,
+    /// What it is about.
+    pub description: String,
+    /// The seeds to run it with.
+    pub seeds: Vec<u64>,
+    /// What to simulate.
+    pub plan: Plan,
+    /// The name of the queue of each link of the plan.
+    pub queues: Vec<String>,
+    /// What is allowed but probably not meant.
+    pub warnings: Vec<Problem>,
+    /// The input as canonical TOML, overrides included.
+    pub normalized: String,
+    /// Hash of `normalized`, 32 hexadecimal digits.
+    pub hash: String,
+}
+
+/// The shape of a whole file.
+pub(crate) fn shape() -> Shape {
+    let mut keys = vec![
+        Key::new("format", Kind::Integer { min: FORMAT, max: FORMAT }, "Version of this format.").required(),
+        Key::new("name", Kind::Text, "Name of the scenario; that of the file if absent."),
+        Key::new("description", Kind::Text, "What it is about."),
+        Key::new("run", Kind::Table(run::shape()), "How long and how often to run.").required(),
+    ];
+    keys.extend(network::keys());
+    keys.push(Key::new(
+        "queue",
+        Kind::Map(Box::new(Kind::Queue)),
+        "Queues by name; default is a drop-tail of 1000p.",
+    ));
+    keys.push(Key::new("flow", Kind::Tables("flow", flow::shape()), "The traffic.").required());
+    keys.push(Key::new("probe", Kind::Table(probe::shape()), "What to record."));
+    Shape::new("A scenario of aqmlab.", keys)
+}
+
+/// Reads and checks a scenario: the text of a file, its name for messages, and overrides as (path, value).
+///
+/// # Errors
+/// Everything that is wrong, in the order of the file, overrides last.
+pub fn parse(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Scenario, Vec<Problem>> {
+    let report = Report::new(file, text);
+    let scenario = read(text, file, overrides, &report);
+    let (errors, warnings) = report.finish();
+    match scenario {
+        Some(scenario) if errors.is_empty() => Ok(Scenario { warnings, ..scenario }),
+        _ => Err(errors),
+    }
+}
+
+fn read(text: &str, file: &str, overrides: &[(String, String)], report: &Report<'_>) -> Option<Scenario> {
+    let mut root = tree::read(text, report)?;
+    overrides::apply(&mut root, overrides, report);
+    check_format(&root, report)?;
+    let shape = shape();
+    let node = tree::Node { value: Value::Table(root), place: Place::File(0) };
+    section::check(&node, "", &Kind::Table(shape.clone()), report);
+    let root = node.value.as_table()?;
+    let section = Section::new(root, &shape, report);
+
+    let queues = Queues::read(&section);
+    let run = section.section("run").and_then(|s| run::read(&s));
+    let (plan, queue_names) = plan(&section, run.as_ref(), &queues);
+    queues.finish();
+
+    let normalized = normal::text(root);
+    Some(Scenario {
+        name: section.text("name").map_or_else(|| stem(file), str::to_owned),
+        description: section.text("description").unwrap_or_default().to_owned(),
+        seeds: run?.seeds,
+        plan: plan?,
+        queues: queue_names,
+        warnings: Vec::new(),
+        hash: normal::hash(&normalized),
+        normalized,
+    })
+}
+
+/// A file of another format is not worth further complaints.
+fn check_format(root: &Table, report: &Report<'_>) -> Option<()> {
+    let entry = root.get("format");
+    if entry.is_none_or(|e| e.node.value == Value::Integer(FORMAT)) {
+        return Some(());
+    }
+    let complaint = Complaint::new("this format is not supported").allowed(format!("{FORMAT}"));
+    report.error(entry?.node.place, "format", complaint);
+    None
+}
+
+fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> (Option<Plan>, Vec<String>) {
+    let before = file.report.errors();
+    let network = network::read(file, queues);
+    let duration = run.map(|r| r.duration);
+    let groups = flow::read(file, network.as_ref(), duration, queues);
+    let mut builder = Builder::new(queues);
+    let mut flows = Vec::new();
+    // What has errors is not expanded: it would be large for nothing, or wrong.
+    if file.report.errors() == before
+        && let Some(network) = &network
+    {
+        expand(network, &groups, &mut builder, &mut flows);
+    }
+    let probe = probe::read(file, network.as_ref(), &builder.links, flows.len(), duration);
+    let queue_names = builder.queue_of.iter().map(|&id| queues.name(id).to_owned()).collect();
+    let (duration, warmup) = run.map_or((Span::ZERO, Span::ZERO), |r| (r.duration, r.warmup));
+    let Builder { nodes, links, .. } = builder;
+    let plan = run.is_some().then_some(Plan { nodes, links, flows, duration, warmup, probe });
+    (plan, queue_names)
+}
+
+fn expand(network: &Network, groups: &[Group], builder: &mut Builder<'_>, flows: &mut Vec<Flow>) {
+    network.expand(builder);
+    for group in groups {
+        group.expand(builder, flows);
+    }
+}
+
+/// The name of a file without folders and ending.
+fn stem(file: &str) -> String {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    match name.rsplit_once('.') {
+        Some((stem, _)) if !stem.is_empty() => stem.to_owned(),
+        _ => name.to_owned(),
+    }
+}
+
+/// A queue by itself, for its curve: the body of a `[queue.NAME]` table, as JSON or TOML, and averages in packets.
+/// Parameters that are left to the link are taken for one of 10 Mbit/s and 10 ms. A queue without a curve
+/// (drop-tail) drops nothing early: its p_b is 0.
+///
+/// # Errors
+/// Everything that is wrong with the queue.
+pub fn curve(queue_body: &str, averages: &[f64]) -> Result<Vec<f64>, Vec<Problem>> {
+    let resolved = queue_before(queue_body, queue::NOMINAL)?;
+    let p_b = |&x: &f64| resolved.curve().map_or(0.0, |curve| curve.p_b(x));
+    Ok(averages.iter().map(p_b).collect())
+}
+
+/// A queue, given as the body of a `[queue.NAME]` table (TOML, or JSON), before a link that carries `packets_per_s`
+/// packets of mean size, and that size in bytes.
+///
+/// # Errors
+/// Everything that is wrong with the queue.
+pub fn queue_for_rate(queue_body: &str, packets_per_s: f64) -> Result<(Resolved, u32), Vec<Problem>> {
+    let size = queue_before(queue_body, queue::NOMINAL)?.mean_packet().unwrap_or(1000);
+    let rate = Rate((packets_per_s * 8.0 * f64::from(size)).max(1.0) as u64);
+    Ok((queue_before(queue_body, LinkContext { rate, delay: Span::ZERO })?, size))
+}
+
+fn queue_before(queue_body: &str, link: LinkContext) -> Result<Resolved, Vec<Problem>> {
+    let report = Report::new("queue", queue_body);
+    let resolved = tree::read_json_or_toml(queue_body, &report).and_then(|table| {
+        let node = tree::Node { value: Value::Table(table), place: Place::File(0) };
+        section::check(&node, "", &Kind::Queue, &report);
+        queue::alone(node.value.as_table()?, link, &report)
+    });
+    let (errors, _) = report.finish();
+    match resolved {
+        Some(resolved) if errors.is_empty() => Ok(resolved),
+        _ => Err(errors),
+    }
+}

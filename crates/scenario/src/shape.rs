@@ -1,0 +1,286 @@
+//! What a scenario file may look like: tables of keys, from which the checks, the messages and the JSON schema
+//! are all made.
+
+use aqmlab_aqm::Parameter;
+
+use crate::nearest::{listed, nearest};
+use crate::problem::Complaint;
+use crate::queue;
+use crate::tree::Value;
+use crate::units::{self, Amount};
+
+/// A table with fixed keys.
+#[derive(Clone, Debug)]
+pub(crate) struct Shape {
+    pub doc: &'static str,
+    pub keys: Vec<Key>,
+    /// What to say of keys that stand elsewhere.
+    pub notes: Vec<(&'static str, String)>,
+}
+
+/// A key of a table.
+#[derive(Clone, Debug)]
+pub(crate) struct Key {
+    pub name: &'static str,
+    pub kind: Kind,
+    pub required: bool,
+    /// What holds when the key is absent, as JSON; empty: nothing, or it depends.
+    pub default: String,
+    pub doc: String,
+}
+
+/// What a value may be.
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    /// Any text.
+    Text,
+    /// Letters, digits, `_` and `-`: what is part of other names.
+    Name,
+    /// As a name, and also `.`, `:`, `/` and `>`.
+    Label,
+    /// true or false.
+    Flag,
+    /// false, in place of a value.
+    Off,
+    /// A whole number.
+    Integer { min: i64, max: i64 },
+    /// A finite number.
+    Number { min: f64, max: f64 },
+    /// A bit rate above 0.
+    Rate,
+    /// A time in picoseconds.
+    Time { min: u64, max: u64 },
+    /// A number of seconds, or a time in text; at most `max` picoseconds.
+    Seconds { max: u64 },
+    /// Bytes, with or without unit.
+    Bytes { min: u64, max: u64 },
+    /// Packets, with or without unit.
+    Packets { min: f64, max: f64, whole: bool },
+    /// The size of a transfer: packets or bytes, the unit required.
+    Size,
+    /// One of some words.
+    Choice(Vec<&'static str>),
+    /// A parameter of a queue discipline; its range is the discipline's to check.
+    Aqm(&'static Parameter),
+    /// A list.
+    List(Box<Kind>),
+    /// A table with fixed keys.
+    Table(Shape),
+    /// `[queue.NAME]`: keys depend on the discipline.
+    Queue,
+    /// A table whose keys are names.
+    Map(Box<Kind>),
+    /// `[[name]]`: a list of tables.
+    Tables(&'static str, Shape),
+    /// The first that fits the type of the value.
+    Any(Vec<Kind>),
+}
+
+impl Key {
+    pub fn new(name: &'static str, kind: Kind, doc: impl Into<String>) -> Self {
+        Self { name, kind, required: false, default: String::new(), doc: doc.into() }
+    }
+
+    pub fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+
+    /// Sets what holds when the key is absent, as JSON.
+    pub fn default(mut self, json: &str) -> Self {
+        json.clone_into(&mut self.default);
+        self
+    }
+}
+
+impl Shape {
+    pub fn new(doc: &'static str, keys: Vec<Key>) -> Self {
+        Self { doc, keys, notes: Vec::new() }
+    }
+
+    pub fn find(&self, name: &str) -> Option<&Key> {
+        self.keys.iter().find(|k| k.name == name)
+    }
+
+    /// The complaint about a key that is none.
+    pub fn unknown(&self, name: &str) -> Complaint {
+        let known = || self.keys.iter().map(|k| k.name);
+        let allowed = known().collect::<Vec<_>>().join(", ");
+        match self.notes.iter().find(|(key, _)| *key == name) {
+            Some((_, note)) => Complaint::new(note.as_str()).allowed(allowed),
+            None => Complaint::new("unknown key").allowed(allowed).suggest(nearest(name, known())),
+        }
+    }
+}
+
+impl Kind {
+    /// Any time.
+    pub const ANY_TIME: Self = Self::Time { min: 0, max: u64::MAX };
+    /// Any time but none.
+    pub const SOME_TIME: Self = Self::Time { min: 1, max: u64::MAX };
+
+    pub fn list(of: Self) -> Self {
+        Self::List(Box::new(of))
+    }
+
+    /// Whether a value has the type that this kind expects; nothing is said of its content.
+    pub fn fits(&self, value: &Value) -> bool {
+        match self {
+            Self::Off => *value == Value::Flag(false),
+            Self::Flag => matches!(value, Value::Flag(_)),
+            Self::Text | Self::Name | Self::Label | Self::Choice(_) => matches!(value, Value::Text(_)),
+            Self::Integer { .. } => matches!(value, Value::Integer(_)),
+            Self::List(_) | Self::Tables(..) => matches!(value, Value::List(_)),
+            Self::Table(_) | Self::Queue | Self::Map(_) => matches!(value, Value::Table(_)),
+            Self::Any(kinds) => kinds.iter().any(|k| k.fits(value)),
+            Self::Aqm(_) => !matches!(value, Value::Table(_)),
+            // Numbers fit too: a missing unit is a better complaint than a wrong type.
+            Self::Rate
+            | Self::Time { .. }
+            | Self::Seconds { .. }
+            | Self::Size
+            | Self::Number { .. }
+            | Self::Bytes { .. }
+            | Self::Packets { .. } => matches!(value, Value::Text(_) | Value::Integer(_) | Value::Real(_)),
+        }
+    }
+
+    /// What is expected, in words.
+    pub fn expected(&self) -> String {
+        match self {
+            Self::Text => "text in quotes".into(),
+            Self::Name => "a name of letters, digits, _ and -".into(),
+            Self::Label => "a name of letters, digits and _ - . : / >".into(),
+            Self::Flag => "true or false".into(),
+            Self::Off => "false".into(),
+            Self::Integer { min, max } if min == max => min.to_string(),
+            Self::Integer { min, max: i64::MAX } => format!("a whole number, at least {min}"),
+            Self::Integer { min, max } => format!("a whole number from {min} to {max}"),
+            Self::Number { min, max } => format!("a number from {min} to {max}"),
+            Self::Rate => "a rate above 0 such as \"10Mbps\"".into(),
+            Self::Time { min, max } => expected_time(*min, *max),
+            Self::Seconds { max } => {
+                format!("seconds, or a time such as \"2ms\", from 0 to {} s", seconds(*max))
+            }
+            Self::Bytes { min, max } => format!("bytes such as \"1000B\", from {min} to {max}"),
+            Self::Packets { min, max, whole } => {
+                let packets = if *whole { "whole packets" } else { "packets" };
+                format!("{packets} such as \"20p\", from {min} to {max}")
+            }
+            Self::Size => "a size above 0 such as \"1MB\" or \"100p\"".into(),
+            Self::Choice(words) => listed(words.iter().copied()),
+            Self::Aqm(parameter) => parameter.allowed(),
+            Self::List(kind) => format!("a list, each {}", kind.expected()),
+            Self::Table(shape) => format!("a table with {}", listed(shape.keys.iter().map(|k| k.name))),
+            Self::Queue => "a table with aqm and its parameters".into(),
+            Self::Map(_) => "a table of named tables".into(),
+            Self::Tables(name, _) => format!("[[{name}]] entries"),
+            Self::Any(kinds) => kinds.iter().map(Self::expected).collect::<Vec<_>>().join(", or "),
+        }
+    }
+
+    /// Whether a value that is no table and no list is as it should be.
+    pub fn accepts(&self, value: &Value) -> bool {
+        match self {
+            Self::Any(kinds) => kinds.iter().any(|k| k.accepts(value)),
+            kind => kind.fits(value) && kind.complain(value).is_none(),
+        }
+    }
+
+    /// What is wrong with a value that is no table and no list; `None` for those.
+    pub fn complain(&self, value: &Value) -> Option<Complaint> {
+        let found = match self {
+            Self::List(_) | Self::Table(_) | Self::Queue | Self::Map(_) | Self::Tables(..) | Self::Any(_) => {
+                None
+            }
+            _ if !self.fits(value) => Some(units::wrong_type(value)),
+            Self::Text | Self::Flag | Self::Off => None,
+            Self::Name => bad_name(value, &['_', '-']),
+            Self::Label => bad_name(value, &['_', '-', '.', ':', '/', '>']),
+            Self::Integer { min, max } => match value {
+                Value::Integer(n) if n < min || n > max => {
+                    Some(Complaint::new(format!("{n} is out of range")))
+                }
+                _ => None,
+            },
+            Self::Number { min, max } => out_of_range(units::number(value), *min, *max),
+            Self::Rate => units::rate(value).err(),
+            Self::Time { min, max } => bad_time(value, *min, *max),
+            Self::Seconds { max } => match value {
+                Value::Text(_) => bad_time(value, 0, *max),
+                _ => out_of_range(units::number(value), 0.0, seconds(*max)),
+            },
+            Self::Bytes { min, max } => match units::bytes(value, true) {
+                Ok(n) if n < *min || n > *max => Some(Complaint::new(format!("{n} is out of range"))),
+                other => other.err(),
+            },
+            Self::Packets { min, max, whole } => bad_packets(value, *min, *max, *whole),
+            Self::Size => bad_size(value),
+            Self::Choice(words) => bad_choice(value, words),
+            Self::Aqm(parameter) => queue::parameter_value(value, parameter).err(),
+        };
+        found.map(|complaint| complaint.or_allowed(|| self.expected()))
+    }
+}
+
+fn seconds(ps: u64) -> f64 {
+    aqmlab_units::Span(ps).secs()
+}
+
+fn expected_time(min: u64, max: u64) -> String {
+    match (min, max) {
+        (0, u64::MAX) => "a time such as \"10ms\"".into(),
+        (1, u64::MAX) => "a time above 0 such as \"10ms\"".into(),
+        _ => format!("a time such as \"10ms\", from {} to {} s", seconds(min), seconds(max)),
+    }
+}
+
+fn bad_name(value: &Value, also: &[char]) -> Option<Complaint> {
+    let name = value.as_text()?;
+    let fine = |c: char| c.is_ascii_alphanumeric() || also.contains(&c);
+    (name.is_empty() || !name.chars().all(fine)).then(|| Complaint::new(format!("{name:?} is not a name")))
+}
+
+fn bad_choice(value: &Value, words: &[&'static str]) -> Option<Complaint> {
+    let word = value.as_text()?;
+    let near = nearest(word, words.iter().copied());
+    (!words.contains(&word)).then(|| Complaint::new(format!("{word:?} is not known")).suggest(near))
+}
+
+fn out_of_range(number: Result<f64, Complaint>, min: f64, max: f64) -> Option<Complaint> {
+    match number {
+        Ok(x) if x < min || x > max => Some(Complaint::new(format!("{x} is out of range"))),
+        other => other.err(),
+    }
+}
+
+fn bad_time(value: &Value, min: u64, max: u64) -> Option<Complaint> {
+    match units::time(value) {
+        Ok(0) if min == 1 => Some(Complaint::new("must be above 0")),
+        Ok(ps) if ps < min || ps > max => Some(Complaint::new("is out of range")),
+        other => other.err(),
+    }
+}
+
+fn bad_packets(value: &Value, min: f64, max: f64, whole: bool) -> Option<Complaint> {
+    match units::amount(value) {
+        Ok(Amount::Bytes(_)) => Some(Complaint::new("is in bytes")),
+        Ok(Amount::Packets(x) | Amount::Bare(x)) if whole && x.fract() != 0.0 => {
+            Some(Complaint::new(format!("{x} is not a whole number")))
+        }
+        Ok(Amount::Packets(x) | Amount::Bare(x)) => out_of_range(Ok(x), min, max),
+        Err(complaint) => Some(complaint),
+    }
+}
+
+fn bad_size(value: &Value) -> Option<Complaint> {
+    match units::amount(value) {
+        Ok(Amount::Bare(x)) => Some(Complaint::new(format!("{x} has no unit"))),
+        Ok(Amount::Bytes(0) | Amount::Packets(0.0)) => Some(Complaint::new("must be above 0")),
+        Ok(Amount::Packets(x)) if x.fract() != 0.0 => {
+            Some(Complaint::new(format!("{x} is not a whole number")))
+        }
+        Ok(Amount::Packets(x)) if x > 1e15 => Some(Complaint::new("is too large")),
+        other => other.err(),
+    }
+}

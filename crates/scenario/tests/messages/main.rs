@@ -1,0 +1,117 @@
+//! What a user is told about every mistake, word by word.
+
+mod file;
+mod flows;
+mod network;
+mod overrides;
+mod queues;
+mod warnings;
+
+use aqmlab_scenario::{Scenario, parse};
+
+/// A valid scenario with one queue, one link and one flow; each test breaks it in one place.
+const VALID: &str = r#"format = 1
+
+[run]
+duration = "10s"
+
+[[link]]
+from = "a"
+to = "b"
+rate = "10Mbps"
+delay = "10ms"
+queue = "main"
+
+[queue.main]
+aqm = "red"
+limit = "100p"
+min_th = "10p"
+max_th = "30p"
+
+[[flow]]
+name = "tcp"
+count = 2
+from = "a"
+to = "b"
+"#;
+
+/// The same as a dumbbell.
+const DUMBBELL: &str = r#"format = 1
+
+[run]
+duration = "10s"
+
+[dumbbell]
+bottleneck = { rate = "10Mbps", delay = "10ms", queue = "main" }
+left = { rate = "20Mbps", delay = "10ms" }
+right = { rate = "20Mbps", delay = "15ms" }
+
+[queue.main]
+aqm = "red"
+
+[[flow]]
+name = "tcp"
+count = 2
+"#;
+
+/// The same as a chain.
+const CHAIN: &str = r#"format = 1
+
+[run]
+duration = "10s"
+
+[chain]
+routers = 3
+link = { rate = "10Mbps", delay = "10ms" }
+host = { rate = "20Mbps", delay = "10ms" }
+
+[[flow]]
+name = "tcp"
+count = 2
+from = "r1"
+to = "r3"
+"#;
+
+/// The only place where `text` stands in `base`, exchanged for `by`.
+fn exchange(base: &str, text: &str, by: &str) -> String {
+    assert_eq!(base.matches(text).count(), 1, "{text:?} must stand once");
+    base.replacen(text, by, 1)
+}
+
+fn messages(text: &str, overrides: &[(&str, &str)]) -> Vec<String> {
+    let overrides: Vec<_> = overrides.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
+    match parse(text, "net.toml", &overrides) {
+        Ok(_) => Vec::new(),
+        Err(problems) => problems.iter().map(ToString::to_string).collect(),
+    }
+}
+
+/// Asserts that `base` is refused with exactly these messages, whenever `text` is exchanged for one of the others.
+#[track_caller]
+fn refused(base: &str, text: &str, cases: &[(&str, &[&str])]) {
+    for (by, expected) in cases {
+        let found = messages(&exchange(base, text, by), &[]);
+        assert_eq!(found, *expected, "\n{by}\n{}", found.join("\n"));
+    }
+}
+
+/// Asserts that `VALID` with this override is refused with exactly this message.
+#[track_caller]
+fn override_refused(path: &str, value: &str, expected: &str) {
+    assert_eq!(messages(VALID, &[(path, value)]), [expected]);
+}
+
+/// Asserts that a text is accepted, with exactly these warnings.
+#[track_caller]
+fn accepted(text: &str, warnings: &[&str]) -> Scenario {
+    let scenario = parse(text, "net.toml", &[]).unwrap_or_else(|e| panic!("{e:?}"));
+    assert_eq!(scenario.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(), warnings);
+    scenario
+}
+
+#[test]
+fn the_scenarios_to_break_are_valid() {
+    accepted(VALID, &[]);
+    accepted(DUMBBELL, &[]);
+    accepted(CHAIN, &[]);
+}

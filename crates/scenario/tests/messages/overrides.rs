@@ -1,0 +1,147 @@
+//! `--set path=value`.
+
+use aqmlab_netsim::plan::Transport;
+use aqmlab_scenario::{Scenario, parse};
+use aqmlab_units::{Rate, Span};
+
+use super::{CHAIN, DUMBBELL, VALID, messages, override_refused};
+
+fn with(base: &str, overrides: &[(&str, &str)]) -> Scenario {
+    let overrides: Vec<_> = overrides.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
+    parse(base, "net.toml", &overrides).unwrap_or_else(|e| panic!("{e:?}"))
+}
+
+#[test]
+fn values_of_every_type() {
+    let s = with(
+        VALID,
+        &[
+            ("run.duration", "5s"),
+            ("run.seeds", "[3, 4]"),
+            ("queue.main.max_th", "45p"),
+            ("queue.main.max_p", "0.2"),
+            ("queue.main.ecn", "true"),
+            ("flow.tcp.count", "7"),
+            ("flow.tcp.tcp.window", "33p"),
+            ("flow.tcp.start", "{ every = \"1ms\" }"),
+            ("link.a->b.rate", "2Mbps"),
+            ("probe.links", "[\"b->a\"]"),
+            ("name", "other"),
+        ],
+    );
+    assert_eq!((s.plan.duration, s.seeds.as_slice()), (Span::from_millis(5_000), &[3, 4][..]));
+    assert_eq!((s.plan.flows.len(), s.plan.links[0].rate), (7, Rate(2_000_000)));
+    assert_eq!((s.plan.probe.links.as_slice(), s.name.as_str()), (&[1][..], "other"));
+    let Transport::Tcp { config, .. } = &s.plan.flows[0].transport else { panic!("not TCP") };
+    assert_eq!(config.window, 33.0);
+    let effective: Vec<_> = s.plan.links[0].queue.effective.iter().map(|(k, v)| format!("{k}={v}")).collect();
+    for expected in ["max_th=45p", "max_p=0.2", "ecn=true"] {
+        assert!(effective.iter().any(|e| e == expected), "{expected}: {effective:?}");
+    }
+    assert!(s.normalized.contains("max_th = \"45p\"\n"), "{}", s.normalized);
+}
+
+#[test]
+fn dumbbells_and_chains() {
+    let s = with(DUMBBELL, &[("dumbbell.bottleneck.delay", "5ms"), ("flow.tcp.left.delay", "1ms")]);
+    assert_eq!(s.plan.links[0].delay, Span::from_millis(5));
+    assert_eq!(s.plan.links[2].delay, Span::from_millis(1));
+    assert_eq!(s.plan.links[4].delay, Span::from_millis(15));
+    let s = with(CHAIN, &[("chain.routers", "5"), ("queue.default.limit", "20p")]);
+    assert_eq!(s.plan.links.len(), 2 * 4 + 4 * 2);
+    assert_eq!(s.plan.links[0].queue.effective[0].1.to_string(), "20p");
+}
+
+#[test]
+fn the_last_one_holds_and_the_order_of_others_does_not_matter() {
+    let twice = with(VALID, &[("run.duration", "5s"), ("run.duration", "6s")]);
+    assert_eq!(twice.plan.duration, Span::from_millis(6_000));
+    let one = with(VALID, &[("run.duration", "5s"), ("run.seeds", "2")]);
+    let other = with(VALID, &[("run.seeds", "2"), ("run.duration", "5s")]);
+    assert_eq!(one.hash, other.hash);
+    assert_ne!(one.hash, twice.hash);
+}
+
+#[test]
+fn an_override_is_as_good_as_the_file() {
+    let edited = VALID.replace("\"10s\"", "\"7s\"");
+    assert_eq!(with(VALID, &[("run.duration", "7s")]).hash, with(&edited, &[]).hash);
+}
+
+#[test]
+fn mistakes_name_the_override() {
+    override_refused(
+        "run.duratoin",
+        "5s",
+        "--set:1:1: run.duratoin: unknown key (allowed: duration, warmup, seeds; did you mean \"duration\"?)",
+    );
+    override_refused(
+        "run.duration",
+        "5",
+        "--set:1:1: run.duration: 5 has no unit (allowed: a time above 0 such as \"10ms\")",
+    );
+    override_refused(
+        "queue.main.max_p",
+        "2",
+        "--set:1:1: queue.main.max_p: 2 is out of range (allowed: 0 < x <= 1)",
+    );
+    override_refused(
+        "queue.main.max_th",
+        "5p",
+        // The one that does not fit the other: it stands in the file.
+        "net.toml:16:10: queue.main.min_th: min_th (10p) is not below max_th (5p) (allowed: 0 < min_th < max_th)",
+    );
+    override_refused(
+        "queue.mian.limit",
+        "40p",
+        "--set:1:1: queue.mian: is not the queue of any link (allowed: main, default; did you mean \"main\"?)",
+    );
+    override_refused(
+        "flow.tpc.count",
+        "5",
+        "--set:1:1: flow.tpc.count: there is no flow \"tpc\" in this file (allowed: tcp; did you mean \"tcp\"?)",
+    );
+    override_refused(
+        "link.b->a.rate",
+        "1Mbps",
+        "--set:1:1: link.b->a.rate: there is no link \"b->a\" in this file (allowed: a->b; did you mean \"a->b\"?)",
+    );
+    override_refused(
+        "flow.count",
+        "5",
+        "--set:1:1: flow.count: flow is a list, say which and what of it (allowed: flow.tcp)",
+    );
+    override_refused(
+        "run.duration.unit",
+        "s",
+        "--set:1:1: run.duration.unit: duration is text, it has no keys",
+    );
+    override_refused(
+        "run..duration",
+        "5s",
+        "--set:1:1: run..duration: is not a path (allowed: keys with dots between them, such as run.duration)",
+    );
+    override_refused("format", "2", "--set:1:1: format: this format is not supported (allowed: 1)");
+}
+
+#[test]
+fn mistakes_of_file_and_overrides_together() {
+    let text = VALID.replace("\"10Mbps\"", "\"10Mbs\"");
+    let expected = [
+        "net.toml:9:8: link.a->b.rate: \"Mbs\" is not a unit for this (allowed: a rate above 0 such as \"10Mbps\"; \
+         units bps, kbps, Mbps, Gbps, bit, kbit, Mbit, Gbit; did you mean \"10Mbps\"?)",
+        "--set:1:1: flow.tcp.count: 0 is out of range (allowed: a whole number from 1 to 1000000)",
+        "--set:1:1: flow.tpc.count: there is no flow \"tpc\" in this file (allowed: tcp; did you mean \"tcp\"?)",
+    ];
+    assert_eq!(messages(&text, &[("flow.tcp.count", "0"), ("flow.tpc.count", "5")]), expected);
+}
+
+#[test]
+fn a_misspelt_queue() {
+    let expected = [
+        "--set:1:1: queue.mian.max_th: drop-tail, the default aqm, has no parameter max_th (allowed: aqm, limit, \
+         dialect, strict_limit)",
+        "--set:1:1: queue.mian: is not the queue of any link (allowed: main, default; did you mean \"main\"?)",
+    ];
+    assert_eq!(messages(VALID, &[("queue.mian.max_th", "40p")]), expected);
+}
