@@ -1,0 +1,84 @@
+"""A laboratory for active queue management.
+
+>>> import aqmlab
+>>> [discipline.name for discipline in aqmlab.disciplines()][:2]
+['drop-tail', 'red']
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aqmlab.comparison import Comparison, compare
+    from aqmlab.drawing import draw
+    from aqmlab.errors import Error, InputError, Interrupted, Problem, ScenarioError, StorageError
+    from aqmlab.registry import Discipline, Parameter, disciplines, schema
+    from aqmlab.reporting import report
+    from aqmlab.reproduction import Reproduction, reproduce
+    from aqmlab.result import Result
+    from aqmlab.runner import run
+    from aqmlab.scenario import Scenario, check
+
+__all__ = [
+    "Comparison",
+    "Discipline",
+    "Error",
+    "InputError",
+    "Interrupted",
+    "Parameter",
+    "Problem",
+    "Reproduction",
+    "Result",
+    "Scenario",
+    "ScenarioError",
+    "StorageError",
+    "__version__",
+    "check",
+    "compare",
+    "disciplines",
+    "draw",
+    "report",
+    "reproduce",
+    "run",
+    "schema",
+]
+
+# No module bears the name of a function: importing `aqmlab.run` as a module would hide the function `run`.
+_HOME = {
+    "Comparison": "comparison",
+    "compare": "comparison",
+    "draw": "drawing",
+    "Error": "errors",
+    "InputError": "errors",
+    "Interrupted": "errors",
+    "Problem": "errors",
+    "ScenarioError": "errors",
+    "StorageError": "errors",
+    "Discipline": "registry",
+    "Parameter": "registry",
+    "disciplines": "registry",
+    "schema": "registry",
+    "report": "reporting",
+    "Reproduction": "reproduction",
+    "reproduce": "reproduction",
+    "Result": "result",
+    "run": "runner",
+    "Scenario": "scenario",
+    "check": "scenario",
+}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - names are loaded when first used, so that starting is quick
+    if name == "__version__":
+        return importlib.import_module("aqmlab._core").version()
+    if name not in _HOME:
+        raise AttributeError(f"module 'aqmlab' has no attribute '{name}'")
+    value = getattr(importlib.import_module(f"aqmlab.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

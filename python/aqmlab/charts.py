@@ -1,0 +1,88 @@
+"""Figures for the screen, by plotly: zoom, hover, legend to switch lines off. See `aqmlab.plots` for paper."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+if TYPE_CHECKING:
+    from aqmlab.chart import Chart, Series
+
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
+
+
+def figure(chart: Chart) -> go.Figure:
+    """Make an interactive figure of a chart.
+
+    >>> from aqmlab.chart import Chart, Series
+    >>> chart = Chart("c", "Title", "a rising line", "t, s", "queue, packets", [Series("red", [0, 1], [0, 2])])
+    >>> [trace.name for trace in figure(chart).data]
+    ['red']
+    """
+    plot = go.Figure([_trace(series) for series in chart.series])
+    plot.update_layout(
+        template="none",
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"family": FONT, "size": 13},
+        margin={"l": 64, "r": 16, "t": 16, "b": 56},
+        hovermode="closest",
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+        showlegend=len(chart.series) > 1 and any(s.mode not in ("points", "box") for s in chart.series),
+        barmode="group",
+    )
+    axis: dict[str, Any] = {"automargin": True, "zeroline": False, "showline": True, "ticks": "outside"}
+    plot.update_xaxes(title_text=chart.x_label, **axis)
+    plot.update_yaxes(title_text=chart.y_label, **axis)
+    if chart.x_log:
+        plot.update_xaxes(type="log")
+    if chart.x_range:
+        limits = np.log10(chart.x_range) if chart.x_log else chart.x_range
+        plot.update_xaxes(range=[float(v) for v in limits])
+    if chart.y_range:
+        plot.update_yaxes(range=list(chart.y_range))
+    for low, high, label in chart.shades:
+        plot.add_vrect(low, high, fillcolor="#7b828d", opacity=0.15, line_width=0, annotation_text=label)
+    for height, label in chart.levels:
+        plot.add_hline(height, line={"color": "#7b828d", "dash": "dot", "width": 1}, annotation_text=label)
+    return plot
+
+
+def _trace(series: Series) -> Any:  # noqa: ANN401 - plotly has no common type for traces
+    if series.mode == "box":
+        return go.Box(y=np.asarray(series.y), name=series.name, marker_color=series.paint, boxpoints="all")
+    bounds = series.errors()
+    error = None
+    if bounds is not None:
+        error = {
+            "type": "data",
+            "symmetric": False,
+            "array": bounds[1],
+            "arrayminus": bounds[0],
+            "thickness": 1.2,
+        }
+    if series.mode == "bar":
+        return go.Bar(
+            x=list(series.x),
+            y=np.asarray(series.y),
+            error_y=error,
+            name=series.name,
+            marker_color=series.paint,
+        )
+    many = len(series.y) > 60
+    mode = {"line": "lines" if many else "lines+markers", "dashed": "lines+markers", "points": "markers"}[series.mode]
+    return go.Scatter(
+        x=np.asarray(series.x),
+        y=np.asarray(series.y, dtype=float),
+        error_y=error,
+        name=series.name,
+        mode=mode,
+        line={
+            "color": series.paint,
+            "width": 1.4 if many else 2,
+            "dash": "dash" if series.mode == "dashed" else "solid",
+        },
+        marker={"size": 7, "symbol": "circle-open" if series.mode == "dashed" else "circle"},
+    )

@@ -1,0 +1,114 @@
+"""What can go wrong, as exceptions whose text is the message a user sees.
+
+Each carries the exit code of the command line: 1 failure, 2 bad input, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+OVERRIDE = "--set"
+"""What a problem gives as its file if the value came by an override."""
+
+
+class Error(Exception):
+    """Base of every error that aqmlab raises on purpose."""
+
+    exit_code = 1
+
+
+class InputError(Error):
+    """What the user gave cannot be used: a missing file, an unknown name, a value out of range."""
+
+    exit_code = 2
+
+
+class StorageError(Error):
+    """Results cannot be written or read: no permission, a full disk, a damaged file."""
+
+
+class WorkerError(Error):
+    """A worker process ended by itself, for example because memory ran out."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """The user pressed Ctrl-C. Finished runs are on disk; the text says how to go on.
+
+    No `Error`, so that ``except Exception`` does not catch it.
+    """
+
+    exit_code = 130
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing wrong with a scenario file.
+
+    Attributes
+    ----------
+    file, line, column
+        Where; lines and columns count from 1. The file of a value that came by an override is ``--set``.
+    key
+        Dotted path of the key in question, for example ``queue.bottleneck.max_p``.
+    message
+        What is wrong.
+    allowed
+        The values or the range allowed, or "".
+    suggestion
+        The nearest valid word for a typo, or "".
+    """
+
+    file: str
+    line: int
+    column: int
+    key: str
+    message: str
+    allowed: str = ""
+    suggestion: str = ""
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Problem:
+        """Build a problem from one entry of the core's answer."""
+        allowed = data.get("allowed") or ""
+        if isinstance(allowed, list):
+            allowed = ", ".join(str(a) for a in allowed)
+        return cls(
+            file=str(data.get("file") or ""),
+            line=int(data.get("line") or 0),
+            column=int(data.get("column") or 0),
+            key=str(data.get("key") or ""),
+            message=str(data.get("message") or ""),
+            allowed=str(allowed),
+            suggestion=str(data.get("suggestion") or ""),
+        )
+
+    def __str__(self) -> str:
+        """Return ``file:line:col: key: message (allowed: ...; did you mean ...?)``.
+
+        >>> print(Problem("a.toml", 3, 1, "run.duratio", "unknown key", "duration, seeds", "duration"))
+        a.toml:3:1: run.duratio: unknown key (allowed: duration, seeds; did you mean duration?)
+        """
+        if self.file == OVERRIDE:
+            parts = [f"{OVERRIDE} {self.key}", self.message]
+        else:
+            place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+            parts = [place, self.key, self.message]
+        text = ": ".join(p for p in parts if p)
+        hints = []
+        if self.allowed:
+            hints.append(f"allowed: {self.allowed}")
+        if self.suggestion:
+            hints.append(f"did you mean {self.suggestion}?")
+        return f"{text} ({'; '.join(hints)})" if hints else text
+
+
+class ScenarioError(InputError):
+    """A scenario file is not valid. Lists every problem at once."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        self.problems = problems
+        super().__init__("\n".join(str(p) for p in problems))
+
+    def __reduce__(self) -> tuple[type[ScenarioError], tuple[list[Problem]]]:
+        return (type(self), (self.problems,))

@@ -1,0 +1,135 @@
+"""What is read off a run: one number per quantity, link and seed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aqmlab.errors import InputError
+from aqmlab.scenario import unknown
+from aqmlab.stats import jain
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A quantity: its key, its name for people, its unit, and how many digits to show."""
+
+    key: str
+    title: str
+    unit: str
+    digits: int
+    doc: str
+
+    @property
+    def label(self) -> str:
+        """Name and unit, for an axis."""
+        return self.title if self.unit == "1" else f"{self.title}, {self.unit}"
+
+
+METRICS = (
+    Metric("throughput_mbps", "Throughput", "Mb/s", 3, "bits that left the link, all packets, per second"),
+    Metric("utilization", "Utilization", "1", 4, "share of the time in which the link was sending"),
+    Metric("loss", "Loss", "1", 5, "packets dropped / packets offered to the link's queue"),
+    Metric("marks", "Marks", "1", 5, "packets marked (ECN) / packets offered to the link's queue"),
+    Metric(
+        "mean_queue",
+        "Mean queue",
+        "packets",
+        2,
+        "time average of the packets waiting, without the one in service",
+    ),
+    Metric("mean_average", "Mean average", "packets", 2, "mean of RED's average as arrivals saw it"),
+    Metric("sd_average", "Average's s.d.", "packets", 2, "standard deviation of RED's average as arrivals saw it"),
+    Metric("mean_delay_ms", "Mean queueing delay", "ms", 2, "time waiting, without the packet's own transmission"),
+    Metric("delay_p95_ms", "95 % queueing delay", "ms", 2, "from the delay histogram"),
+    Metric("delay_p99_ms", "99 % queueing delay", "ms", 2, "from the delay histogram"),
+    Metric("goodput_mbps", "TCP goodput", "Mb/s", 3, "bytes delivered in order, headers included, all TCP flows"),
+    Metric("jain", "Jain's index", "1", 4, "fairness of the TCP flows' goodput"),
+    Metric("mean_rtt_ms", "Mean RTT", "ms", 2, "mean of the TCP flows' mean round-trip samples"),
+    Metric("retransmitted", "Retransmitted", "1", 5, "retransmissions / packets sent, all TCP flows"),
+    Metric("timeouts", "Time-outs", "1", 1, "retransmission time-outs, all TCP flows"),
+)
+BY_KEY = {metric.key: metric for metric in METRICS}
+
+
+def metric(key: str) -> Metric:
+    """Return the description of a quantity by its key."""
+    if key not in BY_KEY:
+        raise InputError(unknown("metric", key, list(BY_KEY)))
+    return BY_KEY[key]
+
+
+def link_metrics(row: Mapping[str, Any]) -> dict[str, float]:
+    """Quantities of one link in one run, from its row of the table ``links``.
+
+    >>> row = {"arrivals": 100, "drops": 2, "marks": 0, "throughput_bps": 9.5e6, "utilization": 0.95,
+    ...        "mean_queue": 12.0, "mean_average": 11.0, "sd_average": 2.0, "mean_delay_s": 0.01}
+    >>> found = link_metrics(row)
+    >>> found["loss"], found["throughput_mbps"], found["mean_delay_ms"]
+    (0.02, 9.5, 10.0)
+    """
+    return {
+        "throughput_mbps": row["throughput_bps"] / 1e6,
+        "utilization": row["utilization"],
+        "loss": ratio(row["drops"], row["arrivals"]),
+        "marks": ratio(row["marks"], row["arrivals"]),
+        "mean_queue": row["mean_queue"],
+        "mean_average": row["mean_average"],
+        "sd_average": row["sd_average"],
+        "mean_delay_ms": row["mean_delay_s"] * 1e3,
+    }
+
+
+def flow_metrics(rows: Rows) -> dict[str, float]:
+    """Quantities of all TCP flows of one run together, from the table ``flows``."""
+    tcp = [row for row in rows if row["transport"] != "udp"]
+    if not tcp:
+        return {}
+    rtt = np.array([row["mean_rtt_s"] for row in tcp], dtype=float)
+    return {
+        "goodput_mbps": sum(row["goodput_bps"] for row in tcp) / 1e6,
+        "jain": jain([row["goodput_bps"] for row in tcp]),
+        "mean_rtt_ms": float(np.nanmean(rtt)) * 1e3 if not np.isnan(rtt).all() else math.nan,
+        "retransmitted": ratio(sum(r["retransmissions"] for r in tcp), sum(r["sent"] for r in tcp)),
+        "timeouts": float(sum(row["timeouts"] for row in tcp)),
+    }
+
+
+def delay_metrics(rows: Rows) -> dict[str, float]:
+    """Quantiles of the queueing delay of one link in one run, from its rows of ``delay_histogram``."""
+    if not rows:
+        return {}
+    return {
+        "delay_p95_ms": quantile(rows, 0.95) * 1e3,
+        "delay_p99_ms": quantile(rows, 0.99) * 1e3,
+    }
+
+
+def quantile(rows: Rows, share: float) -> float:
+    """Quantile of a histogram with the columns ``low_s``, ``high_s``, ``count``, linear within a bin, in s.
+
+    >>> quantile([{"low_s": 0.0, "high_s": 1.0, "count": 3}, {"low_s": 1.0, "high_s": 2.0, "count": 1}], 0.5)
+    0.6666666666666666
+    """
+    counts = np.array([row["count"] for row in rows], dtype=float)
+    total = counts.sum()
+    if total == 0:
+        return math.nan
+    before = np.concatenate([[0.0], np.cumsum(counts)])
+    index = min(int(np.searchsorted(before[1:], share * total)), len(rows) - 1)
+    within = (share * total - before[index]) / counts[index] if counts[index] else 0.0
+    low, high = float(rows[index]["low_s"]), float(rows[index]["high_s"])
+    if not math.isfinite(high):
+        return low
+    return float(low + within * (high - low))
+
+
+def ratio(part: float, whole: float) -> float:
+    """Return part / whole, NaN if the whole is 0."""
+    return part / whole if whole else math.nan

@@ -1,0 +1,1 @@
+"""Papers reproduced: scenario files, printed numbers, readings chosen, claims and their verdicts."""

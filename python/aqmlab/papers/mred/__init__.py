@@ -1,0 +1,10 @@
+"""MRED: Zhang, Ma, Wang and Xu, "MRED: An Improved Nonlinear RED Algorithm" (simulated in ns-2.31).
+
+Not the "Modified RED" of other authors. `published.csv` holds the printed tables, `readings.toml` what the paper
+leaves open and what was chosen, `claims.toml` its claims as sentences that runs can decide.
+"""
+
+from aqmlab.papers.mred.page import build
+from aqmlab.papers.mred.plan import Effort, jobs
+
+__all__ = ["Effort", "build", "jobs"]

@@ -1,0 +1,119 @@
+"""Disciplines and their parameters, as the core knows them: nothing is written down twice."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from aqmlab import _core
+from aqmlab.errors import InputError
+from aqmlab.scenario import unknown
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a discipline.
+
+    Attributes
+    ----------
+    key
+        Its name in a scenario file.
+    symbol
+        The paper's symbol.
+    unit
+        Its unit, "1" for a pure number.
+    default
+        Its value if the scenario gives none.
+    low, high
+        Bounds of the range, None where there is none.
+    choices
+        Allowed words.
+    allowed
+        The allowed range or words as text.
+    doc, source
+        What it is, and where that stands.
+    """
+
+    key: str
+    symbol: str
+    unit: str
+    default: Any
+    low: float | None
+    high: float | None
+    choices: tuple[str, ...]
+    allowed: str
+    doc: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Discipline:
+    """A queue discipline: a named choice of parts with its parameters."""
+
+    name: str
+    title: str
+    paper: str
+    doc: str
+    parameters: tuple[Parameter, ...]
+
+    def parameter(self, key: str) -> Parameter | None:
+        """Return the parameter with this key, or None."""
+        return next((p for p in self.parameters if p.key == key), None)
+
+
+def disciplines() -> list[Discipline]:
+    """List all queue disciplines with their parameters, units, defaults and ranges.
+
+    >>> red = discipline("red")
+    >>> red.parameter("min_th").unit
+    'packets'
+    """
+    return [_discipline(entry) for entry in registry()["disciplines"]]
+
+
+def discipline(name: str) -> Discipline:
+    """Return one discipline by its name."""
+    known = {d.name: d for d in disciplines()}
+    if name not in known:
+        raise InputError(unknown("discipline", name, list(known)))
+    return known[name]
+
+
+@cache
+def registry() -> dict[str, Any]:
+    """Return the whole registry of the core: disciplines, dialects, curves, spacings, transports."""
+    data: dict[str, Any] = json.loads(_core.disciplines())
+    return data
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON schema of the scenario file, for editors."""
+    data: dict[str, Any] = json.loads(_core.schema())
+    return data
+
+
+def _discipline(entry: dict[str, Any]) -> Discipline:
+    return Discipline(
+        name=entry["name"],
+        title=entry["title"],
+        paper=entry.get("paper") or "",
+        doc=entry.get("doc") or "",
+        parameters=tuple(_parameter(p) for p in entry["parameters"]),
+    )
+
+
+def _parameter(entry: dict[str, Any]) -> Parameter:
+    return Parameter(
+        key=entry["key"],
+        symbol=entry.get("symbol") or entry["key"],
+        unit=entry.get("unit") or "",
+        default=entry.get("default"),
+        low=entry.get("min"),
+        high=entry.get("max"),
+        choices=tuple(entry.get("choices") or ()),
+        allowed=entry.get("allowed") or "",
+        doc=entry.get("doc") or "",
+        source=entry.get("source") or "",
+    )

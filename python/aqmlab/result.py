@@ -1,0 +1,187 @@
+"""The result of a scenario: pandas tables over all its seeds, and every figure with its interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from aqmlab import store
+from aqmlab.errors import InputError
+from aqmlab.metrics import BY_KEY, METRICS, delay_metrics, flow_metrics, link_metrics
+from aqmlab.pool import Output
+from aqmlab.scenario import unknown
+from aqmlab.stats import LEVEL, interval
+
+TABLES = ("links", "flows", "queue_samples", "cwnd_samples", "delay_histogram", "events")
+
+
+@dataclass(frozen=True)
+class Result:
+    """Finished runs of one scenario.
+
+    Attributes
+    ----------
+    name, hash
+        Of the scenario.
+    seeds
+        The seeds that are finished, in order.
+    summaries
+        Per seed, what ``summary.json`` holds: named numbers and provenance.
+    tables
+        Table name to pandas table, all seeds one below the other, with the column ``seed``.
+    folder
+        Where the runs are, or None if they are in memory only.
+    """
+
+    name: str
+    hash: str
+    seeds: list[int]
+    summaries: list[dict[str, Any]]
+    tables: dict[str, pd.DataFrame]
+    folder: Path | None = None
+    scenario_text: str = field(default="", repr=False)
+
+    @classmethod
+    def load(cls, folder: str | Path, *, seeds: list[int] | None = None) -> Result:
+        """Read the finished runs of a results folder."""
+        folder = Path(folder)
+        found = seeds if seeds is not None else store.finished_seeds(folder)
+        if not found:
+            raise InputError(f"{folder}: holds no finished run")
+        outputs = [_read(store.seed_folder(folder, seed)) for seed in found]
+        text = folder / "scenario.toml"
+        normalized = text.read_text(encoding="utf-8") if text.exists() else ""
+        return cls.from_outputs(outputs, folder=folder, scenario_text=normalized)
+
+    @classmethod
+    def from_outputs(cls, outputs: list[Output], *, folder: Path | None = None, scenario_text: str = "") -> Result:
+        """Put runs together."""
+        summaries = [output.summary for output in outputs]
+        names = [name for name in TABLES if any(name in output.tables for output in outputs)]
+        tables = {
+            name: pd.concat([o.tables[name].to_pandas() for o in outputs if name in o.tables], ignore_index=True)
+            for name in names
+        }
+        return cls(
+            name=summaries[0]["scenario"]["name"],
+            hash=summaries[0]["scenario"]["hash"],
+            seeds=[summary["seed"] for summary in summaries],
+            summaries=summaries,
+            tables=tables,
+            folder=folder,
+            scenario_text=scenario_text,
+        )
+
+    @property
+    def links(self) -> pd.DataFrame:
+        """Counters and averages of each link, per seed."""
+        return self.tables["links"]
+
+    @property
+    def flows(self) -> pd.DataFrame:
+        """Counters of each flow, per seed."""
+        return self.tables["flows"]
+
+    @property
+    def queue_samples(self) -> pd.DataFrame:
+        """Sampled queue, average and p_b; needs ``probe.queue_interval``."""
+        return self._optional("queue_samples", "probe.queue_interval")
+
+    @property
+    def cwnd_samples(self) -> pd.DataFrame:
+        """Sampled congestion windows; needs ``probe.cwnd_interval``."""
+        return self._optional("cwnd_samples", "probe.cwnd_interval")
+
+    @property
+    def delay_histogram(self) -> pd.DataFrame:
+        """Distribution of the queueing delay; needs ``probe.delay_histogram``."""
+        return self._optional("delay_histogram", "probe.delay_histogram")
+
+    @property
+    def events(self) -> pd.DataFrame:
+        """Every enqueue, dequeue, drop and mark; needs ``probe.events``."""
+        return self._optional("events", "probe.events")
+
+    @property
+    def link_names(self) -> list[str]:
+        """Names of the links, in the scenario's order."""
+        return [str(name) for name in self.links["link"].drop_duplicates()]
+
+    @property
+    def bottleneck(self) -> str:
+        """The link that results are about: ``bottleneck``, else the first with a discipline other than drop-tail."""
+        if "bottleneck" in self.link_names:
+            return "bottleneck"
+        first = self.links[self.links["seed"] == self.seeds[0]]
+        managed = first[first["aqm"] != "drop-tail"]
+        return str((managed if len(managed) else first)["link"].iloc[0])
+
+    def metrics(self, *, link: str | None = None) -> pd.DataFrame:
+        """One row per seed, one column per quantity (see `aqmlab.metrics.METRICS` for units).
+
+        Parameters
+        ----------
+        link
+            The link in question; default `bottleneck`.
+        """
+        name = self.bottleneck if link is None else link
+        if name not in self.link_names:
+            raise InputError(unknown("link", name, self.link_names))
+        rows = self.links[self.links["link"] == name].set_index("seed")
+        flows = dict(tuple(self.flows.groupby("seed")))
+        delays = self._delays(name)
+        found = []
+        for seed in self.seeds:
+            values = link_metrics(records(rows.loc[[seed]])[0])
+            values |= flow_metrics(records(flows[seed]) if seed in flows else [])
+            values |= delay_metrics(records(delays[seed]) if seed in delays else [])
+            found.append({"seed": seed, **values})
+        table = pd.DataFrame(found)
+        return table[["seed", *(m.key for m in METRICS if m.key in table.columns)]]
+
+    def summary(self, *, link: str | None = None, level: float = LEVEL) -> pd.DataFrame:
+        """Every quantity with its mean, standard deviation, n and confidence interval."""
+        table = self.metrics(link=link)
+        rows = []
+        for key in table.columns[1:]:
+            found = interval(table[key].to_numpy(), level=level)
+            if found.n == 0:
+                continue
+            rows.append(
+                {
+                    "metric": key,
+                    "unit": BY_KEY[key].unit,
+                    "mean": found.mean,
+                    "sd": found.sd,
+                    "n": found.n,
+                    "low": found.low,
+                    "high": found.high,
+                }
+            )
+        return pd.DataFrame(rows, columns=["metric", "unit", "mean", "sd", "n", "low", "high"])
+
+    def _delays(self, link: str) -> dict[int, pd.DataFrame]:
+        if "delay_histogram" not in self.tables:
+            return {}
+        table = self.tables["delay_histogram"]
+        groups = table[table["link"] == link].groupby("seed")
+        return {int(str(seed)): group for seed, group in groups}
+
+    def _optional(self, name: str, key: str) -> pd.DataFrame:
+        if name not in self.tables:
+            raise InputError(f"{self.name}: {name} was not recorded; set {key} in the scenario and run again")
+        return self.tables[name]
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows of a table as dictionaries."""
+    return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
+
+
+def _read(folder: Path) -> Output:
+    tables = {name: store.read_table(folder, name) for name in TABLES}
+    found = {name: table for name, table in tables.items() if table is not None}
+    return Output(summary=store.read_summary(folder), tables=found)

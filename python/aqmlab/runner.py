@@ -1,0 +1,139 @@
+"""Run a scenario over its seeds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from aqmlab import _core, store
+from aqmlab.errors import InputError
+from aqmlab.pool import Job, execute
+from aqmlab.result import Result
+from aqmlab.scenario import Overrides, Scenario
+
+Seeds = int | Iterable[int] | None
+
+
+def run(
+    scenario: str | Path | Scenario,
+    *,
+    seeds: Seeds = None,
+    overrides: Overrides = (),
+    workers: int | None = None,
+    out: str | Path | None = None,
+    progress: bool = True,
+) -> Result:
+    """Run a scenario once per seed.
+
+    Parameters
+    ----------
+    scenario
+        A scenario file, or a scenario already loaded.
+    seeds
+        A number n for the seeds 1 to n, or the seeds themselves; default: those of the file.
+    overrides
+        Dotted keys and values laid over the file: ``{"queue.bottleneck.max_th": "45p"}``.
+    workers
+        Worker processes; default: one per processor core.
+    out
+        Folder for the results. Runs that it already holds (same scenario, seed and version) are not run again.
+        None keeps the results in memory.
+    progress
+        Show a progress bar if stderr is a terminal.
+
+    Returns
+    -------
+    Result
+        Tables over all seeds. The same scenario, seed and version always give the same bytes.
+
+    Raises
+    ------
+    ScenarioError, InputError, StorageError, Interrupted
+        With one clear line each.
+    """
+    plan = as_scenario(scenario, overrides=overrides)
+    wanted = seed_list(seeds, plan)
+    if out is None:
+        outputs = execute(jobs_for(plan, wanted, folder=None), workers=workers, progress=progress, title=plan.name)
+        return Result.from_outputs([o for o in outputs if o is not None], scenario_text=plan.normalized)
+    folder = run_into(plan, wanted, out=Path(out), workers=workers, progress=progress)
+    return Result.load(folder, seeds=wanted)
+
+
+def run_into(plan: Scenario, seeds: list[int], *, out: Path, workers: int | None, progress: bool) -> Path:
+    """Run what a results folder does not hold yet, and return the scenario's folder in it."""
+    folder = out / plan.label
+    store.prepare(folder, scenario=plan.normalized)
+    jobs = missing(jobs_for(plan, seeds, folder=folder))
+    overrides = " ".join(f"--set {key}={value}" for key, value in plan.overrides)
+    store.log(folder, f"start {plan.filename} {overrides} seeds {_ranges(seeds)}, {len(jobs)} of them to run")
+    began = time.monotonic()
+    execute(jobs, workers=workers, progress=progress, title=plan.name)
+    store.log(folder, f"done after {time.monotonic() - began:.2f} s")
+    return folder
+
+
+def jobs_for(
+    plan: Scenario, seeds: Iterable[int], *, folder: Path | None, tables: tuple[str, ...] | None = None
+) -> list[Job]:
+    """Make the jobs of one scenario, one per seed."""
+    summary = provenance(plan)
+    return [
+        Job(
+            text=plan.text,
+            filename=plan.filename,
+            overrides=plan.overrides,
+            seed=seed,
+            summary=summary,
+            folder=None if folder is None else store.seed_folder(folder, seed),
+            tables=tables,
+        )
+        for seed in seeds
+    ]
+
+
+def missing(jobs: list[Job]) -> list[Job]:
+    """Leave out the jobs whose results are already on disk."""
+    return [
+        job
+        for job in jobs
+        if job.folder is None
+        or not store.is_finished(
+            job.folder, scenario_hash=job.summary["scenario"]["hash"], version=job.summary["version"]
+        )
+    ]
+
+
+def provenance(plan: Scenario) -> dict[str, Any]:
+    """Say what a result comes from: version, scenario and the reading (effective parameters) of every queue."""
+    readings = {link.queue: {"aqm": link.aqm, "parameters": link.parameters} for link in plan.links}
+    return {
+        "format": 1,
+        "version": _core.version(),
+        "scenario": {"name": plan.name, "hash": plan.hash},
+        "readings": readings,
+    }
+
+
+def as_scenario(scenario: str | Path | Scenario, *, overrides: Overrides = ()) -> Scenario:
+    """Load a scenario, or lay overrides over one that is loaded."""
+    if isinstance(scenario, Scenario):
+        return scenario.with_overrides(overrides) if overrides else scenario
+    return Scenario.load(scenario, overrides=overrides)
+
+
+def seed_list(seeds: Seeds, plan: Scenario) -> list[int]:
+    """Expand `seeds` into a list without repeats, in order."""
+    if seeds is None:
+        return list(plan.seeds)
+    found = list(range(1, seeds + 1)) if isinstance(seeds, int) else sorted(set(seeds))
+    if not found or min(found) < 0:
+        raise InputError("seeds: at least one, and none below 0 (a number n means the seeds 1 to n)")
+    return found
+
+
+def _ranges(seeds: list[int]) -> str:
+    whole = seeds == list(range(seeds[0], seeds[-1] + 1))
+    return f"{seeds[0]}-{seeds[-1]}" if whole and len(seeds) > 1 else ",".join(map(str, seeds))

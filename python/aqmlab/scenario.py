@@ -1,0 +1,288 @@
+"""Scenario files: read, checked, and shown as what they mean."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from aqmlab import _core
+from aqmlab.errors import InputError, Problem, ScenarioError
+from aqmlab.toml_text import Value, override
+
+PAPER = "paper:"
+Overrides = Mapping[str, Value] | tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Link:
+    """One direction of a link, with its queue.
+
+    Attributes
+    ----------
+    name, from_, to
+        Its name and the nodes it joins.
+    rate_bps
+        Rate in bit/s.
+    delay_s
+        Propagation delay in s.
+    queue
+        Name of its ``[queue.NAME]`` table.
+    aqm
+        The discipline.
+    parameters
+        Effective values of every parameter and switch of the discipline.
+    """
+
+    name: str
+    from_: str
+    to: str
+    rate_bps: float
+    delay_s: float
+    queue: str
+    aqm: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One flow: who sends to whom, how, and over which links."""
+
+    name: str
+    group: str
+    transport: str
+    from_: str
+    to: str
+    path: tuple[str, ...]
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A checked scenario.
+
+    Attributes
+    ----------
+    text, filename
+        The file as read.
+    overrides
+        Dotted keys and values laid over it.
+    name, description
+        From the file.
+    hash
+        Hexadecimal hash of the normalized scenario: two files that mean the same have the same.
+    duration_s, warmup_s
+        Length of a run, and of the part at its start that statistics leave out, in s.
+    seeds
+        Seeds of the file's ``[run]`` table.
+    nodes, links, flows
+        The network and its traffic.
+    normalized
+        The scenario as TOML text with the overrides applied.
+    warnings
+        What is allowed but looks like a mistake.
+    """
+
+    text: str
+    filename: str
+    overrides: tuple[tuple[str, str], ...]
+    name: str
+    description: str
+    hash: str
+    duration_s: float
+    warmup_s: float
+    seeds: tuple[int, ...]
+    nodes: tuple[str, ...]
+    links: tuple[Link, ...]
+    flows: tuple[Flow, ...]
+    normalized: str
+    warnings: tuple[Problem, ...] = ()
+
+    @classmethod
+    def load(cls, path: str | Path, *, overrides: Overrides = ()) -> Scenario:
+        """Read and check a scenario file.
+
+        Parameters
+        ----------
+        path
+            A TOML file with ``format = 1``, or ``paper:mred/sole.toml`` for one that comes with the package.
+        overrides
+            Dotted keys and values laid over the file, for example
+            ``{"queue.bottleneck.max_th": "45p"}``.
+
+        Raises
+        ------
+        ScenarioError
+            If the file is not valid; lists all problems.
+        InputError
+            If it cannot be read.
+        """
+        return cls.from_text(read_text(Path(path)), filename=str(path), overrides=overrides)
+
+    @classmethod
+    def from_text(cls, text: str, *, filename: str = "<text>", overrides: Overrides = ()) -> Scenario:
+        """Check a scenario given as text; `filename` is used in messages, and for the name if none is given."""
+        pairs = override_pairs(overrides)
+        answer = json.loads(_core.check(text, filename, list(pairs)))
+        if not answer["ok"]:
+            raise ScenarioError([Problem.from_json(e) for e in answer["errors"]])
+        warnings = tuple(Problem.from_json(w) for w in answer.get("warnings") or ())
+        return _from_plan(text, filename, pairs, answer["scenario"], warnings)
+
+    def with_overrides(self, overrides: Overrides) -> Scenario:
+        """Return the same scenario with further overrides, checked anew."""
+        pairs = self.overrides + override_pairs(overrides)
+        return Scenario.from_text(self.text, filename=self.filename, overrides=pairs)
+
+    @property
+    def label(self) -> str:
+        """Name of the results folder: the scenario's name and the first 8 digits of its hash."""
+        safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in self.name).strip(".") or "scenario"
+        return f"{safe}-{self.hash[:8]}"
+
+    def link(self, name: str) -> Link:
+        """Return the link with this name."""
+        for link in self.links:
+            if link.name == name:
+                return link
+        raise InputError(unknown("link", name, [link.name for link in self.links]))
+
+    def queue_table(self, name: str) -> dict[str, Any]:
+        """Return the ``[queue.NAME]`` table as written, overrides applied; empty if the file has none."""
+        table: dict[str, Any] = tomllib.loads(self.normalized).get("queue", {}).get(name, {})
+        return table
+
+
+def check(path: str | Path, *, overrides: Overrides = ()) -> list[Problem]:
+    """Validate a scenario file without running it.
+
+    Returns
+    -------
+    list of Problem
+        Empty if the file is valid.
+    """
+    try:
+        Scenario.load(path, overrides=overrides)
+    except ScenarioError as error:
+        return error.problems
+    return []
+
+
+def override_pairs(overrides: Overrides) -> tuple[tuple[str, str], ...]:
+    """Bring overrides into the form of the command line, in the order given.
+
+    >>> override_pairs({"run.duration": "5s", "queue.bottleneck.max_p": 0.2})
+    (('run.duration', '5s'), ('queue.bottleneck.max_p', '0.2'))
+    """
+    if isinstance(overrides, Mapping):
+        return tuple((key, override(value)) for key, value in overrides.items())
+    return tuple(overrides)
+
+
+def read_text(path: Path) -> str:
+    """Read a text file; what goes wrong becomes one clear line.
+
+    ``paper:mred/sole.toml`` is a file of a reproduced paper, which comes with the package.
+    """
+    if str(path).startswith(PAPER):
+        return _paper_text(str(path).removeprefix(PAPER))
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file{_near(path)}") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a folder, not a scenario file") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def unknown(kind: str, name: str, known: list[str]) -> str:
+    """Say that a name is not known, what is, and which is nearest.
+
+    >>> unknown("discipline", "rde", ["drop-tail", "red"])
+    'unknown discipline "rde" (allowed: drop-tail, red; did you mean red?)'
+    """
+    shown = ", ".join(known[:20]) + (f", ... ({len(known)} in all)" if len(known) > 20 else "")
+    near = difflib.get_close_matches(name, known, 1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f'unknown {kind} "{name}" (allowed: {shown}{hint})'
+
+
+def _paper_text(name: str) -> str:
+    papers = resources.files("aqmlab.papers")
+    folders = sorted(entry.name for entry in papers.iterdir() if entry.joinpath("readings.toml").is_file())
+    known = [
+        f"{PAPER}{folder}/{file.name}"
+        for folder in folders
+        for file in sorted(papers.joinpath(folder).iterdir(), key=lambda entry: entry.name)
+        if file.name.endswith(".toml") and file.name not in ("readings.toml", "claims.toml")
+    ]
+    if f"{PAPER}{name}" not in known:
+        raise InputError(unknown("scenario", f"{PAPER}{name}", known))
+    return papers.joinpath(name).read_text(encoding="utf-8")
+
+
+def _near(path: Path) -> str:
+    try:
+        names = [p.name for p in path.parent.iterdir() if p.suffix == ".toml"]
+    except OSError:
+        return ""
+    near = difflib.get_close_matches(path.name, sorted(names), 1)
+    return f" (did you mean {path.parent / near[0]}?)" if near else ""
+
+
+def _from_plan(
+    text: str,
+    filename: str,
+    pairs: tuple[tuple[str, str], ...],
+    plan: dict[str, Any],
+    warnings: tuple[Problem, ...],
+) -> Scenario:
+    links = tuple(
+        Link(
+            name=link["name"],
+            from_=link["from"],
+            to=link["to"],
+            rate_bps=float(link["rate_bps"]),
+            delay_s=float(link["delay_s"]),
+            queue=link["queue"],
+            aqm=link["aqm"],
+            parameters=dict(link["parameters"]),
+        )
+        for link in plan["links"]
+    )
+    flows = tuple(
+        Flow(
+            name=flow["name"],
+            group=flow["group"],
+            transport=flow["transport"],
+            from_=flow["from"],
+            to=flow["to"],
+            path=tuple(flow["path"]),
+            parameters=dict(flow["parameters"]),
+        )
+        for flow in plan["flows"]
+    )
+    return Scenario(
+        text=text,
+        filename=filename,
+        overrides=pairs,
+        name=plan["name"],
+        description=plan.get("description") or "",
+        hash=plan["hash"],
+        duration_s=float(plan["duration_s"]),
+        warmup_s=float(plan["warmup_s"]),
+        seeds=tuple(plan["seeds"]),
+        nodes=tuple(plan["nodes"]),
+        links=links,
+        flows=flows,
+        normalized=plan["normalized"],
+        warnings=warnings,
+    )

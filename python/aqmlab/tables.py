@@ -1,0 +1,44 @@
+"""The core's column buffers as Arrow tables and Parquet files: the same data, the same bytes."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+Columns = Mapping[str, "tuple[str, bytes] | list[str]"]
+
+
+def to_arrow(columns: Columns, *, seed: int) -> pa.Table:
+    """Make a table of the core's columns, with the run's seed as its first column.
+
+    >>> table = to_arrow({"link": ["a", "b"], "drops": ("uint64", bytes([7] + [0] * 15))}, seed=3)
+    >>> table.to_pylist()
+    [{'seed': 3, 'link': 'a', 'drops': 7}, {'seed': 3, 'link': 'b', 'drops': 0}]
+    """
+    arrays: dict[str, pa.Array] = {}
+    for name, column in columns.items():
+        if isinstance(column, list):
+            arrays[name] = pa.array(column, type=pa.string())
+        else:
+            dtype, buffer = column
+            arrays[name] = pa.array(np.frombuffer(buffer, dtype=np.dtype(dtype)))
+    rows = len(next(iter(arrays.values()))) if arrays else 0
+    seeds = pa.array(np.full(rows, seed, dtype=np.int64))
+    return pa.table({"seed": seeds, **arrays})
+
+
+def parquet_bytes(table: pa.Table) -> bytes:
+    """Write a table as Parquet. The bytes are a function of the table and of the library's version."""
+    sink = io.BytesIO()
+    pq.write_table(table, sink, compression="zstd", version="2.6", write_statistics=True)
+    return sink.getvalue()
+
+
+def read_parquet(path: Path) -> pa.Table:
+    """Read one Parquet file."""
+    return pq.read_table(path, memory_map=False, use_threads=False)

@@ -1,0 +1,44 @@
+"""Python values as TOML text, for overrides such as ``queue.bottleneck.max_th = 45``."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+Value: TypeAlias = str | bool | int | float | Sequence["Value"] | Mapping[str, "Value"]
+"""What an override may hold: text, a number, true or false, a list, or a table."""
+
+
+def inline(value: Value) -> str:
+    """Write a value as TOML, on one line.
+
+    >>> inline({"aqm": "red", "max_p": 0.1, "ecn": False, "seeds": [1, 2]})
+    '{ aqm = "red", max_p = 0.1, ecn = false, seeds = [1, 2] }'
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else str(value)
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_key(k)} = {inline(v)}" for k, v in value.items()) + " }"
+    return "[" + ", ".join(inline(v) for v in value) + "]"
+
+
+def override(value: Value) -> str:
+    """Write a value as the right side of ``--set key=value``: text stays as it is.
+
+    >>> override("45p"), override(0.5), override({"uniform": ["0s", "1s"]})
+    ('45p', '0.5', '{ uniform = ["0s", "1s"] }')
+    """
+    return value if isinstance(value, str) else inline(value)
+
+
+def _key(key: str) -> str:
+    bare = key != "" and all(c.isascii() and (c.isalnum() or c in "-_") for c in key)
+    return key if bare else json.dumps(key, ensure_ascii=False)
