@@ -1,0 +1,110 @@
+"""A small scenario, and the command line as a user starts it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+DUMBBELL = """\
+format = 1
+name = "small"
+
+[run]
+duration = "3s"
+seeds = 3
+
+[dumbbell]
+bottleneck = { rate = "2Mbps", delay = "10ms", queue = "bottleneck", reverse_queue = "bottleneck" }
+left = { rate = "10Mbps", delay = "2ms", queue = "access" }
+right = { rate = "10Mbps", delay = "2ms", queue = "access" }
+
+[queue.bottleneck]
+aqm = "red"
+limit = "50p"
+min_th = "5p"
+max_th = "15p"
+max_p = 0.1
+w_q = 0.01
+mean_packet = "1000B"
+
+[queue.access]
+aqm = "drop-tail"
+limit = "100p"
+
+[[flow]]
+name = "tcp"
+count = 3
+transport = "newreno"
+start = "0s"
+
+[probe]
+links = ["bottleneck"]
+queue_interval = "50ms"
+"""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Shell:
+    """Runs the command line in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def command(self, *words: str) -> list[str]:
+        return [sys.executable, "-m", "aqmlab", *words]
+
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, "COLUMNS": "160", "NO_COLOR": "1"}
+
+    def __call__(self, *words: str, stdout: int | None = subprocess.PIPE) -> Answer:
+        done = subprocess.run(
+            self.command(*words),
+            cwd=self.folder,
+            env=self.environment(),
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        return Answer(done.returncode, done.stdout or "", done.stderr)
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    (tmp_path / "small.toml").write_text(DUMBBELL)
+    return Shell(tmp_path)
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(DUMBBELL)
+    return path
+
+
+@pytest.fixture
+def dumbbell() -> str:
+    return DUMBBELL
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All result files below a folder, without the log."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != "log.txt"
+    }

@@ -1,0 +1,358 @@
+"""Bad input, each tried as a new user would. The messages are kept word for word: they are part of the product."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import aqmlab
+from conftest import contents
+
+FILE = """\
+format = 1
+name = "small"
+
+[run]
+duration = "3s"
+
+[[link]]
+from = "a"
+to = "b"
+rate = "2Mbps"
+delay = "10ms"
+queue = "bottleneck"
+
+[queue.bottleneck]
+aqm = "red"
+min_th = "5p"
+max_th = "15p"
+max_p = 0.1
+
+[[flow]]
+name = "tcp"
+transport = "newreno"
+from = "a"
+to = "b"
+"""
+
+SECOND_LINK = '\n[[link]]\nfrom = "a"\nto = "b"\nrate = "1Mbps"\ndelay = "1ms"\n'
+FAR_LINK = '\n[[link]]\nfrom = "y"\nto = "z"\nrate = "1Mbps"\ndelay = "1ms"\n'
+
+DISCIPLINES = "drop-tail, red, gentle-red, mred, exred, nlred"
+
+CASES = {
+    "unknown key": (
+        ('duration = "3s"', 'duratoin = "3s"'),
+        "bad.toml:5:1: run.duratoin: unknown key (allowed: duration, warmup, seeds; did you mean duration?)",
+    ),
+    "unknown discipline": (
+        ('"red"', '"rde"'),
+        f'bad.toml:15:7: queue.bottleneck.aqm: "rde" is not known (allowed: {DISCIPLINES}; did you mean red?)',
+    ),
+    "negative rate": (
+        ("2Mbps", "-2Mbps"),
+        'bad.toml:10:8: link.a->b.rate: -2Mbps is negative (allowed: a rate above 0 such as "10Mbps")',
+    ),
+    "min_th above max_th": (
+        ('"5p"', '"25p"'),
+        "bad.toml:16:10: queue.bottleneck.min_th: min_th (25p) is not below max_th (15p) "
+        "(allowed: 0 < min_th < max_th)",
+    ),
+    "max_p above 1": (
+        ("max_p = 0.1", "max_p = 1.5"),
+        "bad.toml:18:9: queue.bottleneck.max_p: 1.5 is out of range (allowed: 0 < x <= 1)",
+    ),
+    "flow without a route": (
+        ('from = "a"\nto = "b"\n', 'from = "a"\nto = "z"\n', FAR_LINK),
+        "bad.toml:20:1: flow.tcp: no route from a to z\n"
+        "bad.toml:20:1: flow.tcp: no route for acknowledgements from z to a",
+    ),
+    "flow to nowhere": (
+        ('from = "a"\nto = "b"\n', 'from = "a"\nto = "z"\n'),
+        'bad.toml:24:6: flow.tcp.to: there is no node "z" (allowed: a, b)',
+    ),
+    "duplicate link": (
+        ("", "", SECOND_LINK),
+        "bad.toml:26:1: link.a->b: there is a link from a to b already, on line 7 "
+        "(allowed: one link each way (duplex = false leaves the way back free))",
+    ),
+    "zero duration": (
+        ('"3s"', '"0s"'),
+        'bad.toml:5:12: run.duration: must be above 0 (allowed: a time above 0 such as "10ms")',
+    ),
+    "another format": (
+        ("format = 1", "format = 2"),
+        "bad.toml:1:10: format: this format is not supported (allowed: 1)",
+    ),
+    "no TOML": (
+        ('name = "small"', 'name = "small'),
+        "bad.toml:2:14: not TOML: the text has no closing quote",
+    ),
+}
+
+
+def spoiled(change):
+    old, new, *more = change
+    text = FILE
+    if old:
+        head, found, tail = text.rpartition(old)
+        assert found
+        text = head + new + tail
+    return text + "".join(more)
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("command", ["check", "run", "draw"])
+def test_scenario_file(shell, name, command):
+    change, message = CASES[name]
+    (shell.folder / "bad.toml").write_text(spoiled(change))
+    answer = shell(command, "bad.toml")
+    assert (answer.code, answer.out, answer.err) == (2, "", f"{message}\n")
+    assert not (shell.folder / "results").exists()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_python_says_the_same(tmp_path, monkeypatch, name):
+    change, message = CASES[name]
+    (tmp_path / "bad.toml").write_text(spoiled(change))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(aqmlab.ScenarioError) as caught:
+        aqmlab.run("bad.toml")
+    assert str(caught.value) == message
+    assert [str(p) for p in aqmlab.check("bad.toml")] == message.split("\n")
+
+
+def test_all_errors_in_one_go(shell):
+    text = FILE.replace("duration", "duratoin").replace('"red"', '"rde"').replace("2Mbps", "-2Mbps")
+    (shell.folder / "bad.toml").write_text(text)
+    answer = shell("run", "bad.toml")
+    assert answer.code == 2
+    keys = [line.split(": ")[1] for line in answer.err.splitlines()]
+    assert keys == ["run.duratoin", "link.a->b.rate", "queue.bottleneck.aqm"]
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("queue.bottleneck.max_p=2", "--set queue.bottleneck.max_p: 2 is out of range (allowed: 0 < x <= 1)"),
+        (
+            "queue.botleneck.aqm=red",
+            "--set queue.botleneck: is not the queue of any link "
+            "(allowed: bottleneck, default; did you mean bottleneck?)",
+        ),
+        (
+            "run.duration=5parsec",
+            '--set run.duration: "parsec" is not a unit for this '
+            '(allowed: a time above 0 such as "10ms"; units ns, us, ms, s, min)',
+        ),
+        ("run.duration", 'aqmlab: --set run.duration: write it as key=value, for example "run.duration=5s"'),
+    ],
+)
+def test_override(shell, override, message):
+    (shell.folder / "good.toml").write_text(FILE)
+    answer = shell("check", "good.toml", "--set", override)
+    assert (answer.code, answer.out, answer.err) == (2, "", f"{message}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["run", "nothing.toml"], "nothing.toml: no such file"),
+        (["run", "smal.toml"], "smal.toml: no such file (did you mean small.toml?)"),
+        (["run", "."], ".: is a folder, not a scenario file"),
+        (["check", "latin.toml"], "latin.toml: not UTF-8 text (byte 3)"),
+        (["rnu", "small.toml"], "No such command 'rnu'. Did you mean 'run'?"),
+        (["run"], "Missing argument 'FILE.toml'."),
+        (["run", "small.toml", "--sede", "3"], "No such option: --sede"),
+        (
+            ["run", "small.toml", "--seeds", "many"],
+            "--seeds many: a number n (seeds 1 to n), a list such as 1,5,9 or a range such as 11-20",
+        ),
+        (
+            ["run", "small.toml", "--seeds", "0"],
+            "seeds: at least one, and none below 0 (a number n means the seeds 1 to n)",
+        ),
+        (
+            ["compare", "small.toml", "--aqm", "red"],
+            "compare: give at least two disciplines, for example --aqm red,mred",
+        ),
+        (
+            ["compare", "small.toml", "--aqm", "red,rde"],
+            f'unknown discipline "rde" (allowed: {DISCIPLINES}; did you mean red?)',
+        ),
+        (["reproduce", "merd"], 'unknown paper "merd" (allowed: mred; did you mean mred?)'),
+        (["report", "nowhere"], "nowhere: no such results folder"),
+        (["report", "."], ".: holds no finished run"),
+        (["list", "rde"], f'unknown discipline "rde" (allowed: {DISCIPLINES}; did you mean red?)'),
+        (
+            ["check", "paper:mred/soel.toml"],
+            'unknown scenario "paper:mred/soel.toml" (allowed: paper:mred/mixed.toml, paper:mred/sole.toml; '
+            "did you mean paper:mred/sole.toml?)",
+        ),
+    ],
+)
+def test_words_of_a_command(shell, words, message):
+    (shell.folder / "latin.toml").write_bytes(b"# a\xe4\n")
+    answer = shell(*words)
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.rstrip("\n").startswith(f"aqmlab: {message}")
+    assert answer.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["run", "draw", "compare", "reproduce"])
+def test_output_folder_not_writable(shell, command):
+    """The folder's path leads through a file, which stops root as well as anybody."""
+    (shell.folder / "taken").write_text("a file")
+    words = {
+        "run": ["small.toml"],
+        "draw": ["small.toml"],
+        "compare": ["small.toml", "--aqm", "red,mred"],
+        "reproduce": ["mred", "--quick"],
+    }[command]
+    answer = shell(command, *words, "--out", "taken/results")
+    assert (answer.code, answer.out) == (1, "")
+    assert re.fullmatch(
+        r"aqmlab: taken/results\S*: cannot be made a folder \(a part of this path is a file\)\n", answer.err
+    )
+
+
+def test_report_folder_not_writable(shell):
+    shell("run", "small.toml", "--seeds", "1")
+    (shell.folder / "results" / "report.html").mkdir()
+    answer = shell("report", "results")
+    assert (answer.code, answer.err) == (1, "aqmlab: results: cannot be written (Is a directory)\n")
+
+
+def test_disk_full(shell):
+    """A file system of 300 KB, mounted in a name space of its own, is full after some of the runs."""
+    probe = ["unshare", "-rm", "sh", "-c", "mount -t tmpfs none /mnt"]
+    if shutil.which("unshare") is None or subprocess.run(probe, capture_output=True, check=False).returncode:
+        pytest.skip("this machine lets nobody mount a small file system")
+    small = shell.folder / "disk"
+    small.mkdir()
+    script = 'mount -t tmpfs -o size=300k none "$1" && shift && shift && exec "$@"'
+    command = shell.command("run", "small.toml", "--seeds", "200", "--workers", "2", "--out", "disk")
+    done = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", script, "sh", str(small), "--", *command],
+        cwd=shell.folder,
+        env=shell.environment(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert re.fullmatch(
+        r"aqmlab: disk/small-\w{8}: the disk is full; \d+ of 200 runs finished and kept in disk/small-\w{8}; "
+        r"the same command goes on with the rest\n",
+        done.stderr,
+    )
+
+
+def test_file_size_limit(shell):
+    """Where nothing can be mounted, a limit on file sizes shows the same path."""
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+    done = subprocess.run(
+        shell.command("run", "small.toml", "--seeds", "2", "--workers", "1"),
+        cwd=shell.folder,
+        env=shell.environment(),
+        preexec_fn=limit,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert re.fullmatch(
+        r"aqmlab: results/small-\w{8}: a file would be larger than is allowed here; 0 of 2 runs finished and kept "
+        r"in results/small-\w{8}; the same command goes on with the rest\n",
+        done.stderr,
+    )
+    (folder,) = (shell.folder / "results").iterdir()
+    assert sorted(p.name for p in folder.iterdir()) == ["log.txt", "scenario.toml"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")  # noqa: PTH110
+def test_output_to_a_full_device(shell):
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        answer = shell("list", "--json", stdout=full.fileno())
+    assert answer.code == 1
+    assert answer.err == "aqmlab: stdout: the disk is full\n"
+
+
+def test_reader_that_goes_away(shell):
+    """``aqmlab list | head -1`` ends quietly."""
+    line = " ".join(shell.command("list", "--json"))
+    done = subprocess.run(
+        ["sh", "-c", f"{line} | head -1"], cwd=shell.folder, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.stdout, done.stderr) == ("{\n", "")
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_interrupted_run_leaves_what_is_finished_and_goes_on(shell, workers):
+    """Ctrl-C, as a terminal sends it: SIGINT to every process of the group."""
+    words = ["run", "small.toml", "--seeds", "40", "--set", "run.duration=200s", "--workers", workers]
+    process = subprocess.Popen(
+        shell.command(*words),
+        cwd=shell.folder,
+        env=shell.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    end = time.monotonic() + 60
+    while not list(shell.folder.glob("results/*/seed-*")) and time.monotonic() < end:
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    found = re.fullmatch(
+        r"aqmlab: interrupted; (\d+) of 40 runs finished and kept in (results/small-\w{8}); "
+        r"the same command goes on with the rest\n",
+        err,
+    )
+    assert found, err
+    folder = shell.folder / found[2]
+    kept = contents(folder)
+    seeds = len(list(folder.glob("seed-*")))
+    assert int(found[1]) <= seeds < 40
+    assert not list(folder.glob(".*.tmp")) or workers == "2"
+
+    assert shell(*words).code == 0
+    after = contents(folder)
+    assert len(list(folder.glob("seed-*"))) == 40
+    assert {name: after[name] for name in kept if ".tmp" not in name} == {
+        name: data for name, data in kept.items() if ".tmp" not in name
+    }
+
+
+def test_a_killed_worker_is_one_line(small, monkeypatch, tmp_path):
+    """Memory runs out in a worker: the system kills it."""
+    script = (
+        "import os, signal, aqmlab, aqmlab.pool as pool\n"
+        "def die(job, progress):\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "if __name__ == '__main__':\n"
+        "    try:\n"
+        f"        aqmlab.run({str(small)!r}, seeds=4, workers=2, out={str(tmp_path / 'out')!r}, progress=False)\n"
+        "    except aqmlab.Error as error:\n        print(error)\n"
+        "else:\n    pool.perform = die\n"
+    )
+    program = tmp_path / "program.py"
+    program.write_text(script)
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=120, check=False)
+    assert re.match(
+        r"a worker process died, perhaps for want of memory \(try fewer --workers\); 0 of 4 runs finished", done.stdout
+    ), done.stderr

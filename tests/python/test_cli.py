@@ -1,0 +1,114 @@
+"""Every command once, as a user calls it, with its output for people and for machines."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import aqmlab
+
+
+def test_version(shell):
+    answer = shell("--version")
+    assert (answer.code, answer.out) == (0, f"aqmlab {aqmlab.__version__}\n")
+
+
+def test_help_names_every_command(shell):
+    answer = shell("--help")
+    assert answer.code == 0
+    for command in ("run", "compare", "reproduce", "report", "list", "check", "draw"):
+        assert command in answer.out
+
+
+def test_run(shell):
+    answer = shell("run", "small.toml", "--seeds", "2", "--workers", "1")
+    assert (answer.code, answer.err) == (0, "")
+    assert "small: link bottleneck, 2 seeds" in answer.out
+    assert "throughput_mbps" in answer.out
+    (folder,) = (shell.folder / "results").iterdir()
+    assert answer.out.endswith(f"Results: results/{folder.name}\n")
+
+
+def test_run_json_is_json_and_nothing_else(shell):
+    answer = shell("run", "small.toml", "--seeds", "1,3", "--set", "run.duration=2s", "--out", "o", "--json")
+    data = json.loads(answer.out)
+    assert data["seeds"] == [1, 3]
+    assert {row["metric"] for row in data["metrics"]} >= {"throughput_mbps", "loss", "mean_queue"}
+    assert answer.err == ""
+
+
+def test_compare(shell):
+    answer = shell("compare", "small.toml", "--aqm", "red,drop-tail", "--seeds", "2")
+    assert answer.code == 0
+    assert "Paired differences against red" in answer.out
+    data = json.loads(shell("compare", "small.toml", "--aqm", "red,drop-tail", "--seeds", "2", "--json").out)
+    assert data["aqm"] == ["red", "drop-tail"]
+    assert {row["n"] for row in data["differences"]} == {2}
+
+
+def test_check(shell):
+    answer = shell("check", "small.toml")
+    assert (answer.code, answer.out) == (0, "small.toml: valid (small, 14 links, 3 flows, 3 s)\n")
+    assert json.loads(shell("check", "small.toml", "--json").out)["ok"] is True
+
+
+def test_check_json_lists_the_errors(shell):
+    answer = shell("check", "small.toml", "--set", "queue.bottleneck.aqm=rde", "--json")
+    data = json.loads(answer.out)
+    assert answer.code == 2
+    assert data["ok"] is False
+    assert {"key": "queue.bottleneck.aqm", "suggestion": "red"}.items() <= data["errors"][-1].items()
+
+
+def test_list(shell):
+    answer = shell("list")
+    assert answer.code == 0
+    for name in ("drop-tail", "red", "gentle-red", "mred", "exred", "nlred", "max_th"):
+        assert name in answer.out
+    data = json.loads(shell("list", "red", "--json").out)
+    assert {"key", "unit", "default"} <= set(data["parameters"][0])
+
+
+def test_schema(shell):
+    assert json.loads(shell("schema").out) == aqmlab.schema()
+
+
+def test_draw(shell):
+    answer = shell("draw", "small.toml", "--out", "pictures")
+    assert answer.code == 0
+    assert answer.out.split() == ["pictures/small-topology.svg", "pictures/small-drop-curve.svg"]
+    assert sorted(p.name for p in (shell.folder / "pictures").iterdir()) == [
+        "small-drop-curve.svg",
+        "small-topology.svg",
+    ]
+    svg = (shell.folder / "pictures" / "small-topology.svg").read_text()
+    assert "left.tcp × 3" in svg
+    assert "currentColor" in svg
+
+
+def test_report(shell):
+    shell("run", "small.toml", "--seeds", "2")
+    answer = shell("report", "results")
+    assert (answer.code, answer.out) == (0, "Report: results/report.html\n")
+    assert (shell.folder / "results" / "report.html").stat().st_size > 1_000_000
+
+
+def test_a_scenario_of_a_paper_comes_with_the_package(shell):
+    answer = shell("check", "paper:mred/sole.toml", "--set", "flow.tcp.count=5")
+    assert (answer.code, answer.out) == (0, "paper:mred/sole.toml: valid (mred-sole, 22 links, 5 flows, 50 s)\n")
+
+
+@pytest.mark.parametrize("name", aqmlab.__all__)
+def test_every_public_name_exists(name):
+    assert getattr(aqmlab, name) is not None
+
+
+def test_importing_a_part_does_not_hide_a_function():
+    import aqmlab.comparison
+    import aqmlab.reproduction
+    import aqmlab.runner
+
+    assert callable(aqmlab.run)
+    assert callable(aqmlab.compare)
+    assert callable(aqmlab.reproduce)
