@@ -1,0 +1,59 @@
+# One command for each thing. `make demo` and `make test` set everything up by themselves.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+CORE := $(VENV)/.core
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+REPORT := results/report
+
+.PHONY: help demo test test-rust test-python lint format bench validate clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
+
+$(READY): requirements.lock
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	touch $@
+
+$(CORE): $(READY) $(RUST_SOURCES) pyproject.toml
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --quiet
+	touch $@
+
+demo: $(CORE) ## set up, reproduce the MRED paper and name the report to open
+	$(BIN)/aqmlab reproduce mred --seeds 10 --report $(REPORT)/mred
+
+test: test-rust test-python ## all tests
+
+test-rust:
+	cargo test --workspace --locked --quiet
+
+test-python: $(CORE)
+	$(BIN)/python -m pytest --quiet
+
+lint: $(CORE) ## formatting, clippy, ruff, mypy
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked --quiet -- --deny warnings
+	RUSTDOCFLAGS="--deny warnings" cargo doc --workspace --no-deps --locked --quiet
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(CORE) ## format all sources
+	cargo fmt --all
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(CORE) ## speed against ns-2 (needs the command ns)
+	cargo build --release --locked --quiet --package aqmlab-scenario --example simulate
+	$(BIN)/python benches/against_ns2.py
+
+validate: $(CORE) ## slow comparisons with ns-2 (needs the command ns); writes docs/validation
+	$(BIN)/python tests/validate.py
+
+clean: ## remove everything that was made
+	rm -rf $(VENV) target results
