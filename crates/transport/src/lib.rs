@@ -1,4 +1,4 @@
-//! Sans-IO transport endpoints: TCP senders and receivers, and UDP constant bit rate.
+//! Sans-IO transport endpoints: TCP senders and receivers, and sources of UDP.
 //!
 //! Nothing here knows a clock, a network or a random number. Time comes in as an argument, packets go out
 //! through a closure, and a timer is only a deadline that the host asks for and calls back at. One endpoint
@@ -16,18 +16,18 @@
 //!   scenario files: `ns2-2.35`.
 //!
 //! What all profiles share stays in this folder: the packets ([`Data`], [`Ack`]), the configuration with its
-//! registry of parameters ([`PARAMETERS`]), and [`ConstantBitRate`].
+//! registry of parameters ([`PARAMETERS`]), and [`UdpSource`].
 
-mod cbr;
 mod config;
 pub mod ns2;
 mod parameters;
 mod segment;
 mod timer;
+mod udp;
 
-pub use cbr::ConstantBitRate;
 pub use config::{InvalidParameter, TcpConfig, Variant};
 pub use ns2::{Receiver, ReceiverCounters, Sender, SenderCounters, Supply};
 pub use parameters::{Kind, PARAMETERS, Parameter};
 pub use segment::{Ack, Data, DataFlags, MAX_SACK_BLOCKS, SackBlock, SackBlocks};
 pub use timer::Timer;
+pub use udp::{Pattern, UdpSource};

@@ -1,14 +1,16 @@
-//! Quantities with their units in the type, and named streams of random numbers.
+//! Quantities with their units in the type, named streams of random numbers, and distributions to draw from.
 //!
 //! Time is an integer number of picoseconds, so that the order of events never depends on rounding: a `u64`
 //! spans 213 days, and one byte at 400 Gb/s still lasts 20 ps.
 
 mod random;
 mod rate;
+mod spread;
 mod time;
 
 pub use random::Stream;
 pub use rate::{Rate, Serializer};
+pub use spread::Spread;
 pub use time::{Span, Time};
 
 /// A number of bytes.

@@ -39,7 +39,7 @@
 //! # Oddities kept
 //! - Three duplicate acknowledgements that arrive when all is acknowledged may send the packet after the
 //!   last, even beyond the end of a finite transfer.
-//! - After [`Sender::stop`] the last packet sent is never repeated by a time-out.
+//! - After [`Sender::stop`] the last packet sent is not repeated by a time-out until [`Sender::resume`].
 
 mod receiver;
 mod sender;

@@ -127,6 +127,16 @@ impl Sender {
         self.send(now, out);
     }
 
+    /// The application always has more data again, after [`Sender::stop`]: the connection goes on where it was, with
+    /// its window and its timer.
+    ///
+    /// As in ns-2, where the application's next start hands over all that will ever be sent.
+    pub fn resume(&mut self, now: Time, out: &mut impl FnMut(Data)) {
+        self.flow.end = ENDLESS;
+        self.flow.finished = false;
+        self.send(now, out);
+    }
+
     fn send(&mut self, now: Time, out: &mut impl FnMut(Data)) {
         match &mut self.repair {
             Repair::Sack(sack) => sack.send(&mut self.flow, now, out),

@@ -419,6 +419,40 @@ fn stop_ends_the_supply() {
 }
 
 #[test]
+fn a_transfer_goes_on_where_it_stopped() {
+    for variant in Variant::ALL {
+        let mut b = Bench::variant(variant);
+        b.open_to_nine();
+        b.sender.stop(b.now, &mut |data| b.sent.push(data));
+        assert_eq!(b.ack(8), []);
+        b.sender.resume(b.now, &mut |data| b.sent.push(data));
+        assert_eq!(b.seqs(), [17, 18], "cwnd 10 beyond 8");
+        b.sender.stop(b.now, &mut |data| b.sent.push(data));
+        b.ack(18);
+        assert!(b.sender.is_finished());
+        assert_eq!(b.expire(), [], "the idle expiry");
+        assert_eq!((b.sender.cwnd(), b.sender.timer()), (1.0, None));
+        b.after(5000);
+        b.sender.resume(b.now, &mut |data| b.sent.push(data));
+        assert!(!b.sender.is_finished());
+        assert_eq!(b.seqs(), [19], "from a window of one");
+        assert_eq!(b.sender.timer().unwrap().set_at, b.now);
+    }
+}
+
+#[test]
+fn the_last_packet_before_a_stop_is_repeated_when_the_transfer_goes_on() {
+    let mut b = Bench::variant(Variant::Reno);
+    b.open_to_nine();
+    b.sender.stop(b.now, &mut |data| b.sent.push(data));
+    b.ack(15);
+    assert_eq!(b.expire(), []);
+    b.sender.resume(b.now, &mut |data| b.sent.push(data));
+    assert_eq!(b.seqs(), [16]);
+    assert_eq!(b.sender.counters().retransmissions, 1);
+}
+
+#[test]
 fn duplicates_after_the_end_may_send_one_packet_too_many() {
     let mut b = Bench::new(TcpConfig::ns2(Variant::Reno), Supply::Packets(6));
     b.start();
