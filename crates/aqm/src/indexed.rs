@@ -1,0 +1,324 @@
+use crate::{Backlog, Packet};
+
+/// What the victim rules look for in a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tag {
+    /// The packet with the least of it goes first (DDRED).
+    pub key: u32,
+    /// Whether the packet may be picked at all (PC-RED).
+    pub open: bool,
+}
+
+/// A first-in first-out queue in which a packet anywhere can be found and taken out in O(log n).
+///
+/// Packets stand in an array in the order of their arrival; what leaves from the middle leaves a hole. A binary tree
+/// over the array has for each range how many packets are in it, how many of them are open, and the least key with how
+/// many have it. When the array's end is reached the holes are squeezed out, which is O(1) a packet on average.
+#[derive(Clone, Debug)]
+pub struct Indexed<P> {
+    slots: Vec<Option<Packet<P>>>,
+    /// Node 1 is the root, 2 i and 2 i + 1 are below i, and leaf `capacity + s` is slot s.
+    tree: Vec<Node>,
+    /// All slots before this one are empty.
+    head: usize,
+    /// The next packet goes here.
+    tail: usize,
+    bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Node {
+    packets: u32,
+    open: u32,
+    key: u32,
+    with_key: u32,
+}
+
+impl Node {
+    const EMPTY: Self = Self { packets: 0, open: 0, key: u32::MAX, with_key: 0 };
+
+    fn of(tag: Tag) -> Self {
+        Self { packets: 1, open: u32::from(tag.open), key: tag.key, with_key: 1 }
+    }
+
+    fn join(a: Self, b: Self) -> Self {
+        let key = a.key.min(b.key);
+        let with_key = |n: Self| if n.key == key { n.with_key } else { 0 };
+        Self {
+            packets: a.packets + b.packets,
+            open: a.open + b.open,
+            key,
+            with_key: with_key(a) + with_key(b),
+        }
+    }
+}
+
+impl<P: Copy> Default for Indexed<P> {
+    fn default() -> Self {
+        let mut queue = Self { slots: Vec::new(), tree: Vec::new(), head: 0, tail: 0, bytes: 0 };
+        queue.rebuild(16, &mut Vec::new());
+        queue
+    }
+}
+
+impl<P: Copy> Indexed<P> {
+    /// Appends a packet at the tail.
+    pub fn push(&mut self, packet: Packet<P>, tag: Tag) {
+        if self.tail == self.slots.len() {
+            self.squeeze();
+        }
+        self.bytes += u64::from(packet.meta.bytes);
+        self.slots[self.tail] = Some(packet);
+        self.set(self.tail, Node::of(tag));
+        self.tail += 1;
+    }
+
+    /// Takes the packet at the head.
+    pub fn pop(&mut self) -> Option<Packet<P>> {
+        if self.len() == 0 {
+            return None;
+        }
+        while self.slots[self.head].is_none() {
+            self.head += 1;
+        }
+        Some(self.remove(self.head))
+    }
+
+    /// Takes out the packet in a slot that [`Indexed::nth`] or another search gave.
+    ///
+    /// # Panics
+    /// If the slot is empty.
+    pub fn remove(&mut self, slot: usize) -> Packet<P> {
+        let packet = self.slots[slot].take().expect("a slot with a packet");
+        self.bytes -= u64::from(packet.meta.bytes);
+        self.set(slot, Node::EMPTY);
+        if self.len() == 0 {
+            (self.head, self.tail) = (0, 0);
+        }
+        packet
+    }
+
+    /// The packet in a slot, to read or to mark.
+    pub fn get_mut(&mut self, slot: usize) -> Option<&mut Packet<P>> {
+        self.slots[slot].as_mut()
+    }
+
+    /// Packets in the queue.
+    pub fn len(&self) -> usize {
+        self.tree[1].packets as usize
+    }
+
+    /// Packets and bytes in the queue.
+    pub fn backlog(&self) -> Backlog {
+        Backlog { packets: self.tree[1].packets, bytes: self.bytes }
+    }
+
+    /// The slot of the packet at place `n`, counted from the head, from 0.
+    pub fn nth(&self, n: usize) -> Option<usize> {
+        self.descend(n as u32, |node| node.packets)
+    }
+
+    /// The slot of the first open packet at or after `slot`.
+    pub fn open_from(&self, slot: usize) -> Option<usize> {
+        let before = self.sum(slot, |node| node.open);
+        self.descend(before, |node| node.open)
+    }
+
+    /// The least key and how many packets have it; `None` when the queue is empty.
+    pub fn least(&self) -> Option<(u32, u32)> {
+        let root = self.tree[1];
+        (root.packets > 0).then_some((root.key, root.with_key))
+    }
+
+    /// The slot of the `n`-th packet, from 0 at the head, among those with the least key.
+    pub fn least_nth(&self, n: u32) -> Option<usize> {
+        let key = self.tree[1].key;
+        self.descend(n, |node| if node.key == key { node.with_key } else { 0 })
+    }
+
+    /// The slot of the newest packet with the least key at or after `slot`, and that key.
+    pub fn least_from(&self, slot: usize) -> Option<(usize, u32)> {
+        let mut best: Option<(usize, u32)> = None;
+        let mut take = |node: usize| {
+            let key = self.tree[node].key;
+            if self.tree[node].packets > 0 && best.is_none_or(|(_, least)| key < least) {
+                best = Some((node, key));
+            }
+        };
+        // From the right, so that of equal keys the newest wins.
+        let (mut low, mut high) = (self.slots.len() + slot, 2 * self.slots.len());
+        let mut left = [0; 64];
+        let mut lefts = 0;
+        while low < high {
+            if low & 1 == 1 {
+                left[lefts] = low;
+                lefts += 1;
+                low += 1;
+            }
+            if high & 1 == 1 {
+                high -= 1;
+                take(high);
+            }
+            (low, high) = (low / 2, high / 2);
+        }
+        left[..lefts].iter().rev().for_each(|&node| take(node));
+        best.map(|(node, key)| (self.newest_below(node, key), key))
+    }
+
+    fn newest_below(&self, mut node: usize, key: u32) -> usize {
+        while node < self.slots.len() {
+            node = if self.tree[2 * node + 1].key == key { 2 * node + 1 } else { 2 * node };
+        }
+        node - self.slots.len()
+    }
+
+    /// The slot where the count passes `n`.
+    fn descend(&self, mut n: u32, count: impl Fn(&Node) -> u32) -> Option<usize> {
+        if n >= count(&self.tree[1]) {
+            return None;
+        }
+        let mut node = 1;
+        while node < self.slots.len() {
+            let left = count(&self.tree[2 * node]);
+            (node, n) = if n < left { (2 * node, n) } else { (2 * node + 1, n - left) };
+        }
+        Some(node - self.slots.len())
+    }
+
+    /// The count over all slots before `slot`.
+    fn sum(&self, slot: usize, count: impl Fn(&Node) -> u32) -> u32 {
+        let (mut node, mut sum) = (self.slots.len() + slot, 0);
+        while node > 1 {
+            if node & 1 == 1 {
+                sum += count(&self.tree[node - 1]);
+            }
+            node /= 2;
+        }
+        sum
+    }
+
+    fn set(&mut self, slot: usize, leaf: Node) {
+        let mut node = self.slots.len() + slot;
+        self.tree[node] = leaf;
+        while node > 1 {
+            node /= 2;
+            self.tree[node] = Node::join(self.tree[2 * node], self.tree[2 * node + 1]);
+        }
+    }
+
+    /// Squeezes the holes out, and grows when more than half of the slots are taken.
+    fn squeeze(&mut self) {
+        let packets = self.len();
+        if 2 * packets > self.slots.len() {
+            let mut taken: Vec<_> = self.taken().collect();
+            return self.rebuild(2 * self.slots.len(), &mut taken);
+        }
+        let capacity = self.slots.len();
+        let mut to = 0;
+        for from in self.head..self.tail {
+            if let Some(packet) = self.slots[from].take() {
+                self.slots[to] = Some(packet);
+                self.tree[capacity + to] = self.tree[capacity + from];
+                to += 1;
+            }
+        }
+        self.tree[capacity + to..].fill(Node::EMPTY);
+        self.join_all();
+        (self.head, self.tail) = (0, to);
+    }
+
+    fn taken(&self) -> impl Iterator<Item = (Packet<P>, Node)> + '_ {
+        let leaves = &self.tree[self.slots.len()..];
+        self.slots.iter().zip(leaves).filter_map(|(packet, leaf)| packet.map(|p| (p, *leaf)))
+    }
+
+    fn rebuild(&mut self, capacity: usize, taken: &mut Vec<(Packet<P>, Node)>) {
+        self.slots = vec![None; capacity];
+        self.tree = vec![Node::EMPTY; 2 * capacity];
+        for (slot, (packet, leaf)) in taken.drain(..).enumerate() {
+            self.slots[slot] = Some(packet);
+            self.tree[capacity + slot] = leaf;
+            self.tail = slot + 1;
+        }
+        self.head = 0;
+        self.join_all();
+    }
+
+    fn join_all(&mut self) {
+        for node in (1..self.slots.len()).rev() {
+            self.tree[node] = Node::join(self.tree[2 * node], self.tree[2 * node + 1]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Meta;
+    use proptest::prelude::*;
+
+    /// The same by looking at every packet.
+    #[derive(Default)]
+    struct Naive(Vec<(u32, Tag)>);
+
+    impl Naive {
+        fn least(&self, from: usize) -> Option<(u32, u32)> {
+            let keys = || self.0[from..].iter().map(|(_, m)| m.key);
+            let least = keys().min()?;
+            Some((least, keys().filter(|&k| k == least).count() as u32))
+        }
+    }
+
+    fn number(queue: &mut Indexed<u32>, slot: Option<usize>) -> Option<u32> {
+        queue.get_mut(slot?).map(|p| p.payload)
+    }
+
+    proptest! {
+        #[test]
+        fn finds_what_a_scan_finds(
+            ops in prop::collection::vec((0u8..6, 0u32..4, any::<bool>(), 0usize..70), 0..400),
+        ) {
+            let mut queue = Indexed::default();
+            let mut naive = Naive::default();
+            for (i, (op, key, open, at)) in ops.into_iter().enumerate() {
+                let len = naive.0.len();
+                match op {
+                    0..=2 => {
+                        let tag = Tag { key, open };
+                        let meta = Meta { bytes: 40 + key, ..Meta::default() };
+                        queue.push(Packet { meta, payload: i as u32 }, tag);
+                        naive.0.push((i as u32, tag));
+                    }
+                    3 => {
+                        let first = if len > 0 { Some(naive.0.remove(0).0) } else { None };
+                        prop_assert_eq!(queue.pop().map(|p| p.payload), first);
+                    }
+                    4 if at < len => {
+                        let slot = queue.nth(at).expect("a packet at this place");
+                        prop_assert_eq!(queue.remove(slot).payload, naive.0.remove(at).0);
+                    }
+                    _ => {}
+                }
+                let bytes: u64 = naive.0.iter().map(|(_, m)| u64::from(40 + m.key)).sum();
+                prop_assert_eq!(queue.backlog(), Backlog { packets: naive.0.len() as u32, bytes });
+                let slot = queue.nth(at);
+                prop_assert_eq!(number(&mut queue, slot), naive.0.get(at).map(|x| x.0));
+                prop_assert_eq!(queue.least(), naive.least(0));
+                let Some((key, ties)) = naive.least(0) else { continue };
+                for n in 0..=ties {
+                    let slot = queue.least_nth(n);
+                    let expected = naive.0.iter().filter(|x| x.1.key == key).nth(n as usize).map(|x| x.0);
+                    prop_assert_eq!(number(&mut queue, slot), expected);
+                }
+                let Some(slot) = slot else { continue };
+                let open = queue.open_from(slot);
+                let expected = naive.0[at..].iter().find(|x| x.1.open).map(|x| x.0);
+                prop_assert_eq!(number(&mut queue, open), expected);
+                let (key, _) = naive.least(at).expect("a packet from here on");
+                let newest = naive.0[at..].iter().rfind(|x| x.1.key == key).map(|x| x.0);
+                let (found, least) = queue.least_from(slot).expect("a packet from here on");
+                prop_assert_eq!((number(&mut queue, Some(found)), least), (newest, key));
+            }
+        }
+    }
+}
