@@ -1,0 +1,78 @@
+//! DDRED's tail-drop variant (E. Dedu, S. Linck and F. Spies, "Distance-Dependent RED Policy", section on other queues):
+//! when a packet arrives at a full queue, it and the last N packets of the queue are compared, and the one that has
+//! travelled least is dropped. If it is a packet of the queue, the arriving one is put at the tail.
+//!
+//! | symbol | parameter | unit | default | allowed |
+//! |---|---|---|---|---|
+//! | limit | `limit` | packets or bytes | 50 packets | at least 1 |
+//! | N | `last_n` | packets | 1 | at least 1; the limit or more searches the whole queue |
+//! | d_r | `distance` | hops or share of the route | `ttl` | see [`Distance`](crate::red::victim::Distance) |
+//!
+//! Readings: of packets that have travelled equally far the arriving one is dropped, then the newest. With a limit in
+//! bytes a packet of the queue that is too short to make room is spared, and the arriving one is dropped.
+
+use aqmlab_units::Time;
+
+use crate::indexed::{Indexed, Tag};
+use crate::red::victim::Distance;
+use crate::spec::Limit;
+use crate::{Backlog, Dequeue, DropReason, Host, Packet, Qdisc};
+
+/// The discipline; see the module text.
+#[derive(Clone, Debug)]
+pub struct DdredTail<P> {
+    queue: Indexed<P>,
+    limit: Limit,
+    last_n: u32,
+    distance: Distance,
+}
+
+impl<P: Copy> DdredTail<P> {
+    /// An empty queue that compares an arriving packet with the last `last_n`, at least 1.
+    pub fn new(limit: Limit, last_n: u32, distance: Distance) -> Self {
+        Self { queue: Indexed::default(), limit, last_n, distance }
+    }
+
+    /// Whether a packet has room once one of `freed` bytes (0: none) has left.
+    fn has_room_for(&self, bytes: u32, freed: u32) -> bool {
+        let waiting = self.queue.backlog();
+        match self.limit {
+            Limit::Packets(n) => waiting.packets - u32::from(freed > 0) < n,
+            Limit::Bytes(n) => waiting.bytes + u64::from(bytes) <= n + u64::from(freed),
+        }
+    }
+
+    /// The slot of the packet that pays in place of one with this key and length, if any does.
+    fn victim(&mut self, key: u32, bytes: u32) -> Option<usize> {
+        let from = self.queue.len().saturating_sub(self.last_n as usize);
+        let (slot, least) = self.queue.least_from(self.queue.nth(from)?)?;
+        let freed = self.queue.get_mut(slot)?.meta.bytes;
+        (least < key && self.has_room_for(bytes, freed)).then_some(slot)
+    }
+}
+
+impl<P: Copy> Qdisc<P> for DdredTail<P> {
+    fn enqueue(&mut self, _now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
+        let key = self.distance.key(&packet.meta);
+        let bytes = packet.meta.bytes;
+        if !self.has_room_for(bytes, 0) {
+            let Some(slot) = self.victim(key, bytes) else {
+                return host.dropped(packet, DropReason::Overflow);
+            };
+            host.dropped(self.queue.remove(slot), DropReason::Overflow);
+        }
+        self.queue.push(packet, Tag { key, open: true });
+    }
+
+    fn dequeue(&mut self, _now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
+        self.queue.pop().map_or(Dequeue::Empty, Dequeue::Packet)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.queue.backlog()
+    }
+
+    fn departs_in_order(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,112 @@
+use crate::indexed::Indexed;
+use crate::{Host, Meta};
+
+/// DDRED (E. Dedu, S. Linck and F. Spies, "Distance-Dependent RED Policy"): the packet that has travelled least pays.
+///
+/// A packet carries the time to live that it was sent with, TTL_i, and in method 2 the one that an earlier packet of
+/// its flow arrived with, TTL_f:
+///
+/// ```text
+/// d_r = TTL_i - TTL                              method 1 (`distance = "ttl"`)
+/// f   = (TTL_i - TTL)/(TTL_i - TTL_f)            method 2 (`distance = "fraction"`), clamped to [0, 1]
+/// ```
+///
+/// Readings: the arriving packet is no candidate at an early or forced drop, unless the queue is empty or
+/// `arrival_is_candidate` (D-1), and always at a full buffer; of several packets that have travelled least the newest
+/// pays (D-2, `ties`); the search is made at every drop or at early ones only (D-3, `search`); a packet whose route's
+/// length is not known yet counts as having travelled all of it (`unknown_fraction` = 1): a lost SYN costs most.
+#[derive(Clone, Copy, Debug)]
+pub struct Ddred {
+    /// How the distance is measured.
+    pub distance: Distance,
+    /// Which of several packets that have travelled least.
+    pub ties: Ties,
+    /// Whether the arriving packet is a candidate at early and forced drops.
+    pub arrival_is_candidate: bool,
+    /// Whether only early drops search the queue; at others the arriving packet pays.
+    pub early_only: bool,
+}
+
+/// How far a packet has travelled.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Distance {
+    /// Method 1: in hops.
+    Ttl,
+    /// Method 2: as a share of its route; the number is that of a packet whose route's length is not known.
+    Fraction(f64),
+}
+
+/// Which of several packets with the least distance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ties {
+    /// The one nearest to the tail.
+    Newest,
+    /// The one nearest to the head.
+    Oldest,
+    /// One at random.
+    Random,
+}
+
+/// A share of 1 as a key. Different quotients of numbers up to 255 differ by more than the rounding.
+const WHOLE: f64 = (1u32 << 31) as f64;
+
+impl Distance {
+    /// A number that is the larger the farther the packet has travelled.
+    pub fn key(self, meta: &Meta) -> u32 {
+        let hops = u32::from(meta.ttl_initial.saturating_sub(meta.ttl));
+        match self {
+            Self::Ttl => hops,
+            Self::Fraction(unknown) => {
+                let route = u32::from(meta.ttl_initial.saturating_sub(meta.ttl_final));
+                let share = match (meta.ttl_final, route) {
+                    (0, _) => unknown,
+                    (_, 0) => 1.0,
+                    _ => (f64::from(hops) / f64::from(route)).min(1.0),
+                };
+                (share * WHOLE) as u32
+            }
+        }
+    }
+}
+
+impl Ddred {
+    /// The slot of the victim.
+    pub(crate) fn pick<P: Copy>(&self, queue: &Indexed<P>, host: &mut impl Host<P>) -> Option<usize> {
+        let (_, with_key) = queue.least()?;
+        queue.least_nth(match self.ties {
+            Ties::Newest => with_key - 1,
+            Ties::Oldest => 0,
+            Ties::Random => host.below(u64::from(with_key)) as u32,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meta(ttl_initial: u8, ttl: u8, ttl_final: u8) -> Meta {
+        Meta { ttl_initial, ttl, ttl_final, ..Meta::default() }
+    }
+
+    #[test]
+    fn hops_by_hand() {
+        assert_eq!(Distance::Ttl.key(&meta(64, 64, 0)), 0);
+        assert_eq!(Distance::Ttl.key(&meta(255, 1, 0)), 254);
+        assert_eq!(Distance::Ttl.key(&meta(32, 40, 0)), 0);
+    }
+
+    #[test]
+    fn shares_by_hand() {
+        let key = |a, b, c| Distance::Fraction(1.0).key(&meta(a, b, c));
+        assert_eq!(key(64, 62, 60), 1 << 30);
+        assert_eq!(key(64, 64, 60), 0);
+        assert_eq!(key(64, 58, 60), 1 << 31);
+        assert_eq!(key(64, 64, 64), 1 << 31);
+        assert_eq!(key(64, 63, 0), 1 << 31);
+        assert_eq!(Distance::Fraction(0.0).key(&meta(64, 63, 0)), 0);
+        // 1 of 3 and 2 of 6 are the same, 84 of 253 is less, 85 of 254 more.
+        assert_eq!(key(64, 63, 61), key(64, 62, 58));
+        assert!(key(255, 171, 2) < key(64, 63, 61) && key(64, 63, 61) < key(255, 170, 1));
+    }
+}
