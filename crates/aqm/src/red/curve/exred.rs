@@ -20,6 +20,8 @@ pub struct Exred {
     pub k_h: f64,
     /// p_d at k_h, 0 < max_p <= 1.
     pub max_p: f64,
+    /// End of the buffer in packets, > k_h.
+    pub k: f64,
     slope: f64,
     a2: f64,
 }
@@ -28,7 +30,7 @@ impl Exred {
     /// The curve for thresholds `k_l < k_h` and a buffer of `k` packets, `k > k_h`.
     pub fn new(k_l: f64, k_h: f64, k: f64, max_p: f64) -> Self {
         let a2 = ((k_h - k_l) - (k - k_l) * max_p) / ((k_h - k_l) * (k - k_h) * (k - k_h));
-        Self { k_l, k_h, max_p, slope: max_p / (k_h - k_l), a2 }
+        Self { k_l, k_h, max_p, k, slope: max_p / (k_h - k_l), a2 }
     }
 
     /// The largest max_p for which the slope never falls: (k_h - k_l)/(K - k_l).

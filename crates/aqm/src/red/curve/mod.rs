@@ -48,6 +48,54 @@ impl Curve {
         }
     }
 
+    /// min_th and max_th in packets: what an adaptation moves.
+    pub fn thresholds(&self) -> (f64, f64) {
+        match self {
+            Self::Linear(c) => (c.min_th, c.max_th),
+            Self::Gentle(c) => (c.min_th, c.max_th),
+            Self::Mred(c) => (c.min_th, c.max_th),
+            Self::Exred(c) => (c.k_l, c.k_h),
+            Self::Nlred(c) => (c.min_th, c.max_th),
+            Self::Points(c) => (c.min_th(), c.max_th()),
+        }
+    }
+
+    /// p_b at max_th.
+    pub fn max_p(&self) -> f64 {
+        match self {
+            Self::Linear(c) => c.max_p,
+            Self::Gentle(c) => c.max_p,
+            Self::Mred(c) => c.max_p,
+            Self::Exred(c) => c.max_p,
+            Self::Nlred(c) => c.max_p,
+            Self::Points(c) => c.p_b(c.max_th()),
+        }
+    }
+
+    /// The same curve with another max_p, in (0, 1]. A curve through points stays as it is.
+    pub fn set_max_p(&mut self, max_p: f64) {
+        match self {
+            Self::Linear(c) => c.max_p = max_p,
+            Self::Gentle(c) => c.max_p = max_p,
+            Self::Mred(c) => c.max_p = max_p,
+            Self::Exred(c) => *c = Exred::new(c.k_l, c.k_h, c.k, max_p),
+            Self::Nlred(c) => c.max_p = max_p,
+            Self::Points(_) => {}
+        }
+    }
+
+    /// The same curve between other thresholds, 0 < min_th < max_th. A curve through points stays as it is.
+    pub fn set_thresholds(&mut self, min_th: f64, max_th: f64) {
+        match self {
+            Self::Linear(c) => (c.min_th, c.max_th) = (min_th, max_th),
+            Self::Gentle(c) => (c.min_th, c.max_th) = (min_th, max_th),
+            Self::Mred(c) => (c.min_th, c.max_th) = (min_th, max_th),
+            Self::Exred(c) => *c = Exred::new(min_th, max_th, c.k, c.max_p),
+            Self::Nlred(c) => (c.min_th, c.max_th) = (min_th, max_th),
+            Self::Points(_) => {}
+        }
+    }
+
     /// The average in packets below which p_b is 0 and spacing starts anew.
     #[inline]
     pub fn min_th(&self) -> f64 {

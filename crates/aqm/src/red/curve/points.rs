@@ -20,6 +20,11 @@ impl Points {
         self.points[zeros.saturating_sub(1)].0
     }
 
+    /// The average from which p_b stays as it is.
+    pub(super) fn max_th(&self) -> f64 {
+        self.points[self.points.len() - 1].0
+    }
+
     pub(super) fn p_b(&self, avg: f64) -> f64 {
         let after = self.points.partition_point(|&(x, _)| x <= avg);
         match (after.checked_sub(1).map(|i| self.points[i]), self.points.get(after)) {
