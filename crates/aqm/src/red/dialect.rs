@@ -11,6 +11,8 @@
 //! | mark_forced | no | no | yes | ECN also marks where the average says "drop all" |
 //! | byte_scaling | before | after | none | where byte mode multiplies by size/mean, relative to spacing |
 //! | strict_limit (drop-tail) | no | yes | no | the limit itself is never reached |
+//! | full_first | no | no | no | a full buffer drops before anything is computed (`dsred`) |
+//! | idle_when | free | free | free | when an average's idle time runs (`dsred`: none-waiting) |
 //! | in_service_counts | no | no | no | the packet in transmission counts as queued (M/M/1/K, token bucket) |
 //!
 //! Sources: Floyd and Jacobson 1993, figure 2 and section 4; ns-2.35 `queue/red.cc`, `queue/drop-tail.cc` and
@@ -47,6 +49,16 @@ pub enum ByteScaling {
     None,
 }
 
+/// When the idle time of an average runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleWhen {
+    /// While none of its packets waits or is transmitted; any arrival ends it.
+    Free,
+    /// While none of its packets waits, from the start of the last one's transmission; only an arrival that is accepted
+    /// ends it (ns-2's DiffServ module).
+    NoneWaiting,
+}
+
 /// The names of the dialects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DialectName {
@@ -56,16 +68,19 @@ pub enum DialectName {
     Ns2,
     /// As the Linux kernel does it.
     Linux,
+    /// As ns-2 2.35's DiffServ module does it.
+    DsRed,
     /// As the paper of the preset prints it.
     AsPrinted,
 }
 
 impl DialectName {
     /// All names, as they stand in a scenario file.
-    pub const ALL: [(&'static str, Self); 4] = [
+    pub const ALL: [(&'static str, Self); 5] = [
         ("floyd93", Self::Floyd93),
         ("ns2-2.35", Self::Ns2),
         ("linux", Self::Linux),
+        ("dsred", Self::DsRed),
         ("as-printed", Self::AsPrinted),
     ];
 }
@@ -91,6 +106,10 @@ pub struct Dialect {
     pub byte_scaling: ByteScaling,
     /// Drop-tail: drop when the queue would reach its limit.
     pub strict_limit: bool,
+    /// A full buffer drops the arriving packet before average, count and draw.
+    pub full_first: bool,
+    /// When the idle time of an average runs.
+    pub idle_when: IdleWhen,
     /// The packet in transmission counts as queued, for the average and for the limit.
     pub in_service_counts: bool,
 }
@@ -107,6 +126,8 @@ impl Dialect {
         mark_forced: false,
         byte_scaling: ByteScaling::BeforeSpacing,
         strict_limit: false,
+        full_first: false,
+        idle_when: IdleWhen::Free,
         in_service_counts: false,
     };
 
@@ -121,6 +142,8 @@ impl Dialect {
         mark_forced: false,
         byte_scaling: ByteScaling::AfterSpacing,
         strict_limit: true,
+        full_first: false,
+        idle_when: IdleWhen::Free,
         in_service_counts: false,
     };
 
@@ -135,7 +158,18 @@ impl Dialect {
         mark_forced: true,
         byte_scaling: ByteScaling::None,
         strict_limit: false,
+        full_first: false,
+        idle_when: IdleWhen::Free,
         in_service_counts: false,
+    };
+
+    /// ns-2 2.35's DiffServ module (`diffserv/dsredq.cc`): idle exponents are whole numbers.
+    pub const DSRED: Self = Self {
+        at_idle: AtIdle::Integer,
+        idle_extra_step: true,
+        full_first: true,
+        idle_when: IdleWhen::NoneWaiting,
+        ..Self::FLOYD93
     };
 
     /// The paper's algorithm with the guard of the simulator it was run in: the default of the presets whose

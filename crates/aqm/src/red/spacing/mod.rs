@@ -6,6 +6,7 @@
 //! floyd93, ns2-nowait   p_a = p_b/(1 - count p_b)                          gap uniform on 1 .. 1/p_b      rate about 2 p_b
 //! ns2-wait              p_a = 0                    count p_b < 1
 //!                           = p_b/(2 - count p_b)  1 <= count p_b < 2      gap uniform on 1/p_b .. 2/p_b  rate about 2 p_b/3
+//! dsred                 as floyd93 while count p_b <= 1, then 0                   as floyd93, or never
 //! linux                 first arrival with count p_b >= R, R uniform       gap uniform on 1 .. 1/p_b      rate about 2 p_b
 //! none                  p_a = p_b                                          gap geometric                  rate p_b
 //! ```
@@ -27,17 +28,21 @@ pub enum Rule {
     Ns2NoWait,
     /// Linux' qcount.
     Linux,
+    /// ns-2's DiffServ module: as Floyd and Jacobson, but p_a is not clamped. Once count p_b passes 1 it is negative,
+    /// and nothing is dropped until the average leaves the curve.
+    DsRed,
     /// Each packet independently with p_b (Bernoulli).
     None,
 }
 
 impl Rule {
     /// All rules, as they stand in a scenario file.
-    pub const ALL: [(&'static str, Self); 5] = [
+    pub const ALL: [(&'static str, Self); 6] = [
         ("floyd93", Self::Floyd93),
         ("ns2-wait", Self::Ns2Wait),
         ("ns2-nowait", Self::Ns2NoWait),
         ("linux", Self::Linux),
+        ("dsred", Self::DsRed),
         ("none", Self::None),
     ];
 }
@@ -127,8 +132,10 @@ impl Spacing {
             Rule::Floyd93 | Rule::Ns2NoWait if done < 1.0 => (p_b / (1.0 - done)).min(1.0),
             Rule::Ns2Wait if done < 1.0 => 0.0,
             Rule::Ns2Wait if done < 2.0 => (p_b / (2.0 - done)).min(1.0),
+            Rule::DsRed if done > 1.0 => 0.0,
+            Rule::DsRed if done < 1.0 => (p_b / (1.0 - done)).min(1.0),
             Rule::None => p_b,
-            Rule::Floyd93 | Rule::Ns2NoWait | Rule::Ns2Wait | Rule::Linux => 1.0,
+            Rule::Floyd93 | Rule::Ns2NoWait | Rule::Ns2Wait | Rule::DsRed | Rule::Linux => 1.0,
         }
     }
 
@@ -172,6 +179,14 @@ mod tests {
         assert_eq!(at(Rule::Ns2Wait, 6).p_a(0.25, 1000), 0.5);
         assert_eq!(at(Rule::Ns2Wait, 7).p_a(0.25, 1000), 1.0);
         assert_eq!(at(Rule::Ns2Wait, 8).p_a(0.25, 1000), 1.0);
+    }
+
+    #[test]
+    fn dsred_stops_dropping() {
+        assert_eq!(at(Rule::DsRed, 2).p_a(0.25, 1000), 0.5);
+        assert_eq!(at(Rule::DsRed, 4).p_a(0.25, 1000), 1.0);
+        assert_eq!(at(Rule::DsRed, 5).p_a(0.25, 1000), 0.0);
+        assert_eq!(at(Rule::DsRed, 9).p_a(0.25, 1000), 0.0);
     }
 
     #[test]
