@@ -1,13 +1,15 @@
 use aqmlab_units::Time;
 
 use crate::red::Red;
-use crate::{Backlog, Dequeue, DropTail, Host, Packet, Qdisc, State};
+use crate::{Backlog, DdredTail, Dequeue, DropTail, Host, Packet, Qdisc, State};
 
 /// Any discipline, dispatched statically.
 #[derive(Clone, Debug)]
 pub enum Discipline<P> {
     /// First in, first out.
     DropTail(DropTail<P>),
+    /// DDRED's tail-drop variant.
+    DdredTail(Box<DdredTail<P>>),
     /// RED and its descendants.
     Red(Box<Red<P>>),
 }
@@ -17,6 +19,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
     fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
         match self {
             Self::DropTail(q) => q.enqueue(now, packet, host),
+            Self::DdredTail(q) => q.enqueue(now, packet, host),
             Self::Red(q) => q.enqueue(now, packet, host),
         }
     }
@@ -25,13 +28,16 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
     fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
         match self {
             Self::DropTail(q) => q.dequeue(now, host),
+            Self::DdredTail(q) => q.dequeue(now, host),
             Self::Red(q) => q.dequeue(now, host),
         }
     }
 
+    #[inline]
     fn next_timer(&self) -> Option<Time> {
         match self {
             Self::DropTail(q) => q.next_timer(),
+            Self::DdredTail(q) => q.next_timer(),
             Self::Red(q) => q.next_timer(),
         }
     }
@@ -39,6 +45,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
     fn on_timer(&mut self, now: Time, host: &mut impl Host<P>) {
         match self {
             Self::DropTail(q) => q.on_timer(now, host),
+            Self::DdredTail(q) => q.on_timer(now, host),
             Self::Red(q) => q.on_timer(now, host),
         }
     }
@@ -47,6 +54,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
     fn backlog(&self) -> Backlog {
         match self {
             Self::DropTail(q) => q.backlog(),
+            Self::DdredTail(q) => q.backlog(),
             Self::Red(q) => q.backlog(),
         }
     }
@@ -54,6 +62,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
     fn state(&self) -> State {
         match self {
             Self::DropTail(q) => q.state(),
+            Self::DdredTail(q) => q.state(),
             Self::Red(q) => q.state(),
         }
     }
@@ -62,13 +71,29 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
     fn average(&self) -> f64 {
         match self {
             Self::DropTail(q) => <DropTail<P> as Qdisc<P>>::average(q),
+            Self::DdredTail(q) => <DdredTail<P> as Qdisc<P>>::average(q),
             Self::Red(q) => q.average(),
+        }
+    }
+
+    fn gauges(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+        match self {
+            Self::DropTail(_) | Self::DdredTail(_) => {}
+            Self::Red(q) => q.gauges(now, out),
+        }
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        match self {
+            Self::DropTail(_) | Self::DdredTail(_) => Vec::new(),
+            Self::Red(q) => q.warnings(),
         }
     }
 
     fn departs_in_order(&self) -> bool {
         match self {
             Self::DropTail(q) => q.departs_in_order(),
+            Self::DdredTail(q) => q.departs_in_order(),
             Self::Red(q) => q.departs_in_order(),
         }
     }
@@ -76,6 +101,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
     fn can_bypass(&self) -> bool {
         match self {
             Self::DropTail(q) => q.can_bypass(),
+            Self::DdredTail(q) => q.can_bypass(),
             Self::Red(q) => <Red<P> as Qdisc<P>>::can_bypass(q),
         }
     }

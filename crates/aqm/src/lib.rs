@@ -6,17 +6,21 @@
 //! Detection and its descendants are built from parts (see [`red`]); what is no RED stands beside it.
 
 mod checked;
+mod ddred_tail;
 mod discipline;
 mod drop_tail;
 mod fifo;
+mod indexed;
 mod packet;
 mod preset;
 mod qdisc;
 pub mod red;
 mod registry;
+pub mod replay;
 mod spec;
 
 pub use checked::Checked;
+pub use ddred_tail::DdredTail;
 pub use discipline::Discipline;
 pub use drop_tail::DropTail;
 pub use fifo::Fifo;
@@ -24,4 +28,4 @@ pub use packet::{Ecn, Kind, Meta, Packet};
 pub use preset::{PRESETS, Preset};
 pub use qdisc::{Backlog, Dequeue, DropReason, Host, MarkReason, Qdisc, State};
 pub use registry::{Parameter, Unit};
-pub use spec::{Limit, LinkContext, ParameterError, Resolved, Spec, Value};
+pub use spec::{ClassSpec, Limit, LinkContext, ParameterError, Resolved, Spec, Value};

@@ -1,7 +1,8 @@
 use crate::Parameter;
 use crate::red::Dialect;
+use crate::red::classes::Averages;
 use crate::red::spacing::Rule;
-use crate::registry::{DROP_TAIL, RED};
+use crate::registry::{DDRED_TAIL, DROP_TAIL, RED};
 
 /// A named discipline: a documented choice of parts with its paper's parameters.
 #[derive(Clone, Debug)]
@@ -22,6 +23,7 @@ pub struct Preset {
 #[derive(Clone, Debug)]
 pub(crate) enum Make {
     DropTail,
+    DdredTail,
     Red(RedPreset),
 }
 
@@ -33,11 +35,28 @@ pub(crate) struct RedPreset {
     pub max_th: f64,
     pub max_p: f64,
     pub w_q: f64,
+    /// Thresholds and weight follow from the link unless they are set (Floyd, Gummadi and Shenker 2001).
+    pub automatic: bool,
     pub limit: u32,
+    pub victim: &'static str,
+    pub classes: &'static [ClassPreset],
+    pub averages: Averages,
+    pub adaptation: &'static str,
     pub spacing: Rule,
     pub dialect: Dialect,
     /// Dialect and spacing of `as-printed`.
     pub as_printed: (Dialect, Rule),
+}
+
+/// A class of a preset.
+#[derive(Clone, Debug)]
+pub(crate) struct ClassPreset {
+    pub name: &'static str,
+    pub dscp: &'static [u8],
+    pub default: bool,
+    pub min_th: f64,
+    pub max_th: f64,
+    pub max_p: f64,
 }
 
 /// Classic RED, and what its relatives do not exchange. All but ExRED, whose model has no count, space their drops as
@@ -48,10 +67,37 @@ const CLASSIC: RedPreset = RedPreset {
     max_th: 15.0,
     max_p: 0.1,
     w_q: 0.002,
+    automatic: false,
     limit: 100,
+    victim: "arriving",
+    classes: &[],
+    averages: Averages::Coupled,
+    adaptation: "none",
     spacing: Rule::Ns2Wait,
     dialect: Dialect::RECOMMENDED,
     as_printed: (Dialect::FLOYD93, Rule::Floyd93),
+};
+
+/// In and out of profile: AF11 (RFC 2597), and all else. The thresholds of *in* are those of Clark and Fang.
+const IN_AND_OUT: &[ClassPreset] = &[
+    ClassPreset { name: "in", dscp: &[10], default: false, min_th: 40.0, max_th: 70.0, max_p: 0.02 },
+    ClassPreset { name: "out", dscp: &[], default: true, min_th: 5.0, max_th: 15.0, max_p: 0.1 },
+];
+
+/// The first class of assured forwarding (RFC 2597) and all else, with a router maker's default thresholds.
+const DROP_PRECEDENCES: &[ClassPreset] = &[
+    ClassPreset { name: "af11", dscp: &[10], default: false, min_th: 33.0, max_th: 40.0, max_p: 0.1 },
+    ClassPreset { name: "af12", dscp: &[12], default: false, min_th: 28.0, max_th: 40.0, max_p: 0.1 },
+    ClassPreset { name: "af13", dscp: &[14], default: false, min_th: 24.0, max_th: 40.0, max_p: 0.1 },
+    ClassPreset { name: "rest", dscp: &[], default: true, min_th: 20.0, max_th: 40.0, max_p: 0.1 },
+];
+
+/// RIO; its papers' module spaces drops as Floyd and Jacobson do (reading R-1).
+const RIO: RedPreset = RedPreset {
+    classes: IN_AND_OUT,
+    spacing: Rule::Floyd93,
+    as_printed: (Dialect::FLOYD93, Rule::Floyd93),
+    ..CLASSIC
 };
 
 /// All presets.
@@ -107,6 +153,88 @@ pub const PRESETS: &[Preset] = &[
         doc: "RED with a quadratic curve between the thresholds.",
         make: Make::Red(RedPreset { curve: "nlred", ..CLASSIC }),
     },
+    Preset {
+        name: "pc-red",
+        title: "PC-RED",
+        paper: "Y. Li, S.-H. Yang, PC-RED for IPv6: Algorithm and Performance Analysis",
+        doc: "RED whose victim is picked at random among packets of flows that have not lost more than promised.",
+        make: Make::Red(RedPreset {
+            min_th: 10.0,
+            max_th: 35.0,
+            w_q: 0.004,
+            limit: 50,
+            victim: "pc-red",
+            ..CLASSIC
+        }),
+    },
+    Preset {
+        name: "ddred",
+        title: "DDRED",
+        paper: "E. Dedu, S. Linck, F. Spies, Distance-Dependent RED Policy (DDRED), ICN 2007",
+        doc: "Gentle RED whose victim is the packet in the queue that has travelled least.",
+        make: Make::Red(RedPreset {
+            curve: "gentle",
+            w_q: 0.0008,
+            limit: 50,
+            victim: "ddred",
+            dialect: Dialect { mark_forced: true, ..Dialect::RECOMMENDED },
+            ..CLASSIC
+        }),
+    },
+    Preset {
+        name: "ddred-tail",
+        title: "DDRED's tail-drop variant",
+        paper: "E. Dedu, S. Linck, F. Spies, Distance-Dependent RED Policy (DDRED), ICN 2007",
+        doc: "Drop-tail that drops, of the arriving and the last N packets, the one that has travelled least.",
+        make: Make::DdredTail,
+    },
+    Preset {
+        name: "rio",
+        title: "RED with In and Out",
+        paper: "D. Clark, W. Fang, Explicit Allocation of Best-Effort Packet Delivery Service, IEEE/ACM ToN 6(4), 1998",
+        doc: "RED with a set of parameters for packets inside their profile and one for all others.",
+        make: Make::Red(RIO),
+    },
+    Preset {
+        name: "wred",
+        title: "Weighted RED",
+        paper: "D. Clark, W. Fang 1998; RFC 2597",
+        doc: "RED with a set of parameters for each drop precedence and one average for all.",
+        make: Make::Red(RedPreset { classes: DROP_PRECEDENCES, averages: Averages::Shared, ..RIO }),
+    },
+    Preset {
+        name: "adaptive-rio",
+        title: "Adaptive-RIO",
+        paper: "C.-H. Chien, W. Liao, A Self-Configuring RED Gateway for Quality of Service (QoS) Networks, 2003",
+        doc: "RIO whose thresholds of out packets follow the rate of arrivals and the presence of assured traffic.",
+        make: Make::Red(RedPreset { adaptation: "adaptive-rio", ..RIO }),
+    },
+    Preset {
+        name: "feng-red",
+        title: "Feng's self-configuring RED",
+        paper: "W. Feng, D. Kandlur, D. Saha, K. Shin, A Self-Configuring RED Gateway, INFOCOM 1999",
+        doc: "RED whose max_p is divided when the average sinks below min_th and multiplied when it passes max_th.",
+        make: Make::Red(RedPreset { adaptation: "feng", ..CLASSIC }),
+    },
+    Preset {
+        name: "adaptive-red",
+        title: "Adaptive RED",
+        paper: "S. Floyd, R. Gummadi, S. Shenker, Adaptive RED: An Algorithm for Increasing the Robustness of RED's AQM, 2001",
+        doc: "Gentle RED whose max_p keeps the average in the middle; thresholds and weight follow from the link.",
+        make: Make::Red(RedPreset {
+            curve: "gentle",
+            automatic: true,
+            adaptation: "adaptive-red",
+            ..CLASSIC
+        }),
+    },
+    Preset {
+        name: "load-red",
+        title: "RED with load-adaptive thresholds",
+        paper: "J. Aweya, M. Ouellette, D. Y. Montuno, A. Chapman, A load adaptive mechanism for buffer management, 2001",
+        doc: "RED whose thresholds follow the load so that the drop rate stays near a target.",
+        make: Make::Red(RedPreset { adaptation: "load", ..CLASSIC }),
+    },
 ];
 
 impl Preset {
@@ -119,6 +247,7 @@ impl Preset {
     pub fn parameters(&self) -> &'static [Parameter] {
         match self.make {
             Make::DropTail => DROP_TAIL,
+            Make::DdredTail => DDRED_TAIL,
             Make::Red(_) => RED,
         }
     }

@@ -13,6 +13,17 @@ pub enum DropReason {
     Overflow,
 }
 
+impl DropReason {
+    /// The reason in a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Early => "early",
+            Self::Forced => "forced",
+            Self::Overflow => "overflow",
+        }
+    }
+}
+
 /// Why a packet was marked (ECN, RFC 3168).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkReason {
@@ -93,6 +104,14 @@ pub trait Qdisc<P> {
     /// The average of [`Qdisc::state`] alone.
     fn average(&self) -> f64 {
         self.state().average
+    }
+
+    /// Hands out what else there is to see of the inside, as named numbers; always the same names in the same order.
+    fn gauges(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}
+
+    /// What the discipline has found to be allowed but probably not meant: a line each.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// Whether a packet that was accepted always leaves by the link, in the order of acceptance, as soon as the

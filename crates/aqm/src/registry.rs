@@ -10,6 +10,10 @@ pub enum Unit {
     Size,
     /// Bytes (`1000B`).
     Bytes,
+    /// A time (`360ms`).
+    Time,
+    /// A whole number.
+    Integer,
     /// A number without a unit.
     Number,
     /// true or false.
@@ -61,6 +65,11 @@ impl Parameter {
         self
     }
 
+    const fn below(mut self, max: f64) -> Self {
+        self.max = Some((max, false));
+        self
+    }
+
     const fn or(mut self, choices: &'static [&'static str]) -> Self {
         self.choices = choices;
         self
@@ -89,6 +98,8 @@ impl Parameter {
             Unit::Packets => parts.push("in packets (\"30p\") or bytes (\"30KB\")".into()),
             Unit::Size => parts.push("in packets (\"100p\") or bytes (\"64KB\")".into()),
             Unit::Bytes => parts.push("in bytes (\"1000B\")".into()),
+            Unit::Time => parts.push("a time such as \"360ms\"".into()),
+            Unit::Integer => parts.push("a whole number".into()),
             Unit::Flag => parts.push("true or false".into()),
             Unit::Points => {
                 parts.push("a list of [average, p_b] pairs, both not falling, p_b in [0, 1]".into())
@@ -106,6 +117,11 @@ impl Parameter {
         parts.join(", ")
     }
 
+    /// The victims or adaptations that alone have this parameter; none where every queue has it.
+    pub fn parts(&self) -> impl Iterator<Item = &'static str> {
+        PART_KEYS.iter().filter(|(_, keys)| keys.contains(&self.key)).map(|(part, _)| *part)
+    }
+
     /// Whether `x` is inside the range.
     pub fn admits(&self, x: f64) -> bool {
         let above = self.min.is_none_or(|(lo, closed)| x > lo || (closed && x == lo));
@@ -116,6 +132,12 @@ impl Parameter {
 
 const FJ93: &str = "Floyd and Jacobson 1993";
 const NS2: &str = "ns-2.35 queue/red.cc";
+const PC_RED: &str = "Li and Yang, PC-RED";
+const DDRED_PAPER: &str = "Dedu, Linck and Spies, DDRED";
+const FENG: &str = "Feng, Kandlur, Saha and Shin 1999";
+const ARED: &str = "Floyd, Gummadi and Shenker 2001";
+const AWEYA: &str = "Aweya, Ouellette, Montuno and Chapman 2001";
+const A_RIO: &str = "Chien and Liao, Adaptive-RIO";
 
 const LIMIT: Parameter = Parameter::new(
     "limit",
@@ -129,6 +151,7 @@ const DIALECT: Parameter =
         "floyd93",
         "ns2-2.35",
         "linux",
+        "dsred",
         "as-printed",
     ]);
 
@@ -176,7 +199,20 @@ pub(crate) const RED: &[Parameter] = &[
         "ns2-wait",
         "ns2-nowait",
         "linux",
+        "dsred",
         "none",
+    ]),
+    Parameter::new("victim", "", Unit::Choice, "which packet pays when one must go")
+        .or(&["arriving", "pc-red", "ddred"]),
+    Parameter::new("averages", "", Unit::Choice, "classes: what the average of each measures")
+        .or(&["coupled", "decoupled", "shared"])
+        .source("Clark and Fang 1998"),
+    Parameter::new("adaptation", "", Unit::Choice, "how parameters move").or(&[
+        "none",
+        "feng",
+        "adaptive-red",
+        "load",
+        "adaptive-rio",
     ]),
     Parameter::new("ecn", "", Unit::Flag, "mark ECN-capable packets instead of dropping them")
         .source("RFC 3168"),
@@ -208,8 +244,258 @@ pub(crate) const RED: &[Parameter] = &[
     ]),
     Parameter::new("strict_limit", "", Unit::Flag, "byte mode: full when the bytes waiting reach the limit")
         .source(NS2),
+    Parameter::new("full_first", "", Unit::Flag, "a full buffer drops before average, count and draw")
+        .source("ns-2.35 diffserv/dsredq.cc"),
+    Parameter::new("idle_when", "", Unit::Choice, "when the idle time of an average runs")
+        .or(&["free", "none-waiting"])
+        .source("ns-2.35 diffserv/dsredq.cc"),
     Parameter::new("in_service_counts", "", Unit::Flag, "the packet in transmission counts as queued")
         .source("ExRED eq. 9 (M/M/1/K); Linux sch_tbf.c"),
+    Parameter::new(
+        "loss_limit",
+        "L",
+        Unit::Bytes,
+        "PC-RED: a high-priority flow may lose this much in an interval",
+    )
+    .above(0.0)
+    .source(PC_RED),
+    Parameter::new("loss_interval", "g", Unit::Time, "PC-RED: standard dropping interval")
+        .above(0.0)
+        .source(PC_RED),
+    Parameter::new("loss_weight", "w", Unit::Number, "PC-RED: weight of one drop in a flow's average loss")
+        .above(0.0)
+        .below(1.0)
+        .source(PC_RED),
+    Parameter::new(
+        "loss_decay",
+        "m",
+        Unit::Choice,
+        "PC-RED: intervals since the last drop, as they are or rounded down",
+    )
+    .or(&["real", "floor"]),
+    Parameter::new("status_refresh", "", Unit::Choice, "PC-RED: when a flow's status is looked at anew")
+        .or(&["on-drop", "on-arrival"]),
+    Parameter::new(
+        "scan",
+        "",
+        Unit::Choice,
+        "PC-RED: from the packet picked to the tail, or on from the head",
+    )
+    .or(&["to-tail", "circular"]),
+    Parameter::new("list_size", "", Unit::Integer, "PC-RED: most flows in the priority list")
+        .from(1.0)
+        .to(1_048_576.0),
+    Parameter::new("list_timeout", "", Unit::Time, "PC-RED: a flow not seen for so long is forgotten")
+        .above(0.0)
+        .or(&["never"]),
+    Parameter::new("r_p_max", "r_pmax", Unit::Number, "PC-RED: largest share of high-priority flows")
+        .above(0.0)
+        .to(1.0)
+        .source(PC_RED),
+    Parameter::new(
+        "over_r_p_max",
+        "",
+        Unit::Choice,
+        "PC-RED: high-priority flows beyond r_p_max are told of or refused",
+    )
+    .or(&["warn", "refuse"]),
+    Parameter::new("distance", "d_r", Unit::Choice, "DDRED: hops travelled, or their share of the route")
+        .or(&["ttl", "fraction"])
+        .source(DDRED_PAPER),
+    Parameter::new("ties", "", Unit::Choice, "DDRED: which of several packets that have travelled least")
+        .or(&["newest", "oldest", "random"]),
+    Parameter::new(
+        "arrival_is_candidate",
+        "",
+        Unit::Flag,
+        "DDRED: the arriving packet may be the victim of an early drop",
+    ),
+    Parameter::new("search", "", Unit::Choice, "DDRED: at which drops the queue is searched")
+        .or(&["all", "early"]),
+    Parameter::new("unknown_fraction", "", Unit::Number, "DDRED: share of a route whose length is not known")
+        .from(0.0)
+        .to(1.0),
+    Parameter::new("adapt_interval", "", Unit::Time, "adaptation: time between two steps").above(0.0),
+    Parameter::new(
+        "adapt_clock",
+        "",
+        Unit::Choice,
+        "adaptation: steps at arrivals, or by a timer of its own",
+    )
+    .or(&["arrival", "timer"]),
+    Parameter::new("feng_alpha", "alpha", Unit::Number, "Feng: max_p is divided by it below min_th")
+        .above(1.0)
+        .source(FENG),
+    Parameter::new("feng_beta", "beta", Unit::Number, "Feng: max_p is multiplied by it above max_th")
+        .above(1.0)
+        .source(FENG),
+    Parameter::new("max_p_low", "", Unit::Number, "adaptation: lower bound of max_p").above(0.0).to(1.0),
+    Parameter::new("max_p_high", "", Unit::Number, "adaptation: upper bound of max_p").above(0.0).to(1.0),
+    Parameter::new("ared_alpha", "alpha", Unit::Number, "Adaptive RED: largest increment of max_p")
+        .above(0.0)
+        .to(1.0)
+        .source(ARED),
+    Parameter::new("ared_beta", "beta", Unit::Number, "Adaptive RED: factor by which max_p decreases")
+        .above(0.0)
+        .below(1.0)
+        .source(ARED),
+    Parameter::new("target_loss", "theta", Unit::Number, "load: drop rate that the thresholds aim at")
+        .above(0.0)
+        .below(1.0)
+        .source(AWEYA),
+    Parameter::new(
+        "loss_filter",
+        "beta",
+        Unit::Number,
+        "load: weight of one interval in the measured drop rate",
+    )
+    .above(0.0)
+    .to(1.0)
+    .source(AWEYA),
+    Parameter::new(
+        "load_gain",
+        "alpha",
+        Unit::Packets,
+        "load: change of max_th per interval for a drop rate one target above the target",
+    )
+    .above(0.0)
+    .source(AWEYA),
+    Parameter::new("max_l", "max_L", Unit::Packets, "adaptation of thresholds: lower bound of max_th")
+        .above(0.0)
+        .source(A_RIO),
+    Parameter::new("max_u", "max_U", Unit::Packets, "adaptation of thresholds: upper bound of max_th")
+        .above(0.0)
+        .source(A_RIO),
+    Parameter::new("alpha", "alpha", Unit::Number, "adaptation of thresholds: max_th over min_th")
+        .above(1.0)
+        .source(A_RIO),
+    Parameter::new(
+        "c_init",
+        "C_init/C",
+        Unit::Number,
+        "Adaptive-RIO: first and smallest threshold of the rate, as a share of the link",
+    )
+    .above(0.0)
+    .to(1.0)
+    .source(A_RIO),
+    Parameter::new("delta_c", "Delta_C/C", Unit::Number, "Adaptive-RIO: step of that threshold")
+        .above(0.0)
+        .to(1.0)
+        .source(A_RIO),
+    Parameter::new(
+        "delta_t",
+        "Delta_T/max_U",
+        Unit::Number,
+        "Adaptive-RIO: step of max_th as a share of max_u",
+    )
+    .above(0.0)
+    .to(1.0)
+    .source(A_RIO),
+    Parameter::new(
+        "epsilon",
+        "epsilon/C'",
+        Unit::Number,
+        "Adaptive-RIO: dead zone around the threshold of the rate",
+    )
+    .from(0.0)
+    .below(1.0)
+    .source(A_RIO),
+    Parameter::new("tsw_window", "Win", Unit::Time, "Adaptive-RIO: window of the rate estimate")
+        .above(0.0)
+        .source(A_RIO),
+    Parameter::new(
+        "absence",
+        "T_abs",
+        Unit::Time,
+        "Adaptive-RIO: assured traffic is absent after so long without a packet of it",
+    )
+    .above(0.0)
+    .source(A_RIO),
+    Parameter::new(
+        "trend",
+        "",
+        Unit::Choice,
+        "Adaptive-RIO: rate beyond the threshold and moving away from it, beyond it, or either",
+    )
+    .or(&["both", "rate", "either"]),
+];
+
+/// Parameters that only one choice of a part has.
+pub(crate) const PART_KEYS: &[(&str, &[&str])] = &[
+    (
+        "pc-red",
+        &[
+            "loss_limit",
+            "loss_interval",
+            "loss_weight",
+            "loss_decay",
+            "status_refresh",
+            "scan",
+            "list_size",
+            "list_timeout",
+            "r_p_max",
+            "over_r_p_max",
+        ],
+    ),
+    ("ddred", &["distance", "ties", "arrival_is_candidate", "search", "unknown_fraction"]),
+    ("feng", &["feng_alpha", "feng_beta", "max_p_low", "max_p_high"]),
+    (
+        "adaptive-red",
+        &["adapt_interval", "adapt_clock", "ared_alpha", "ared_beta", "max_p_low", "max_p_high"],
+    ),
+    (
+        "load",
+        &[
+            "adapt_interval",
+            "adapt_clock",
+            "target_loss",
+            "loss_filter",
+            "load_gain",
+            "max_l",
+            "max_u",
+            "alpha",
+        ],
+    ),
+    (
+        "adaptive-rio",
+        &[
+            "adapt_interval",
+            "adapt_clock",
+            "max_l",
+            "max_u",
+            "alpha",
+            "c_init",
+            "delta_c",
+            "delta_t",
+            "epsilon",
+            "tsw_window",
+            "absence",
+            "trend",
+        ],
+    ),
+];
+
+/// Parameters that a class has of its own; those left out are the queue's.
+pub(crate) const CLASS: &[&str] = &["min_th", "max_th", "max_p"];
+
+/// Parameters of `ddred-tail`.
+pub(crate) const DDRED_TAIL: &[Parameter] = &[
+    LIMIT,
+    Parameter::new(
+        "last_n",
+        "N",
+        Unit::Integer,
+        "how many packets at the tail are compared with the arriving one",
+    )
+    .from(1.0)
+    .to(1_048_576.0)
+    .source(DDRED_PAPER),
+    Parameter::new("distance", "d_r", Unit::Choice, "hops travelled, or their share of the route")
+        .or(&["ttl", "fraction"])
+        .source(DDRED_PAPER),
+    Parameter::new("unknown_fraction", "", Unit::Number, "share of a route whose length is not known")
+        .from(0.0)
+        .to(1.0),
 ];
 
 #[cfg(test)]
@@ -230,8 +516,15 @@ mod tests {
     }
 
     #[test]
+    fn parts_know_their_keys() {
+        for key in PART_KEYS.iter().flat_map(|(_, keys)| *keys).chain(CLASS) {
+            find(key);
+        }
+    }
+
+    #[test]
     fn keys_are_unique() {
-        for table in [DROP_TAIL, RED] {
+        for table in [DROP_TAIL, DDRED_TAIL, RED] {
             let mut keys: Vec<_> = table.iter().map(|p| p.key).collect();
             keys.sort_unstable();
             keys.dedup();

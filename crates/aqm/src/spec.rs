@@ -8,6 +8,7 @@ use aqmlab_units::{Rate, Span};
 
 pub use resolve::{Limit, Resolved};
 
+use crate::registry::{CLASS, RED};
 use crate::{Parameter, Preset, Unit};
 
 /// The link that a queue stands before; automatic parameters depend on it.
@@ -28,6 +29,8 @@ pub enum Value {
     Packets(f64),
     /// Bytes.
     Bytes(u64),
+    /// A time in seconds.
+    Seconds(f64),
     /// A word.
     Word(String),
     /// true or false.
@@ -42,6 +45,7 @@ impl core::fmt::Display for Value {
             Self::Number(x) => write!(f, "{x}"),
             Self::Packets(x) => write!(f, "{x}p"),
             Self::Bytes(b) => write!(f, "{b}B"),
+            Self::Seconds(s) => write!(f, "{s}s"),
             Self::Word(w) => write!(f, "{w}"),
             Self::Flag(b) => write!(f, "{b}"),
             Self::Points(p) => write!(f, "{p:?}"),
@@ -65,17 +69,78 @@ pub struct ParameterError {
 pub struct Spec {
     preset: &'static Preset,
     set: BTreeMap<&'static str, Value>,
+    classes: Vec<ClassSpec>,
+}
+
+/// A class of packets and the parameters that it has of its own; the first class is the most precious.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClassSpec {
+    /// Its name.
+    pub name: String,
+    /// The code points of its packets, 0 to 63.
+    pub dscp: Vec<u8>,
+    /// Whether packets with a code point of no class belong to it.
+    pub default: bool,
+    set: BTreeMap<&'static str, Value>,
+}
+
+impl ClassSpec {
+    /// A class of this name without code points.
+    pub fn new(name: &str) -> Self {
+        Self { name: name.into(), ..Self::default() }
+    }
+
+    /// The parameters that a class may have of its own.
+    pub fn parameters() -> impl Iterator<Item = &'static Parameter> {
+        RED.iter().filter(|p| CLASS.contains(&p.key))
+    }
+
+    /// Sets a parameter, as [`Spec::set`] does.
+    ///
+    /// # Errors
+    /// If a class has no such parameter, or the value has the wrong unit or is out of range.
+    pub fn set(&mut self, key: &str, value: Value) -> Result<(), ParameterError> {
+        let Some(parameter) = Self::parameters().find(|p| p.key == key) else {
+            let message = format!("a class has no parameter \"{key}\"");
+            return Err(ParameterError { key: key.into(), message, allowed: CLASS.join(", ") });
+        };
+        if let Value::Word(word) = &value {
+            let message = format!("\"{word}\" is not allowed in a class");
+            return Err(ParameterError {
+                key: key.into(),
+                message,
+                allowed: "a number with its unit".into(),
+            });
+        }
+        if let Err(message) = check(parameter, &value) {
+            return Err(ParameterError { key: key.into(), message, allowed: parameter.allowed() });
+        }
+        self.set.insert(parameter.key, value);
+        Ok(())
+    }
 }
 
 impl Spec {
     /// The preset of this name with nothing set.
     pub fn new(preset: &str) -> Option<Self> {
-        Some(Self { preset: Preset::find(preset)?, set: BTreeMap::new() })
+        Some(Self { preset: Preset::find(preset)?, set: BTreeMap::new(), classes: Vec::new() })
     }
 
     /// The preset.
     pub fn preset(&self) -> &'static Preset {
         self.preset
+    }
+
+    /// Adds a class. Classes whose names are all the preset's say what is different in those; otherwise they take the
+    /// place of the preset's classes. An error in what a class says has the
+    /// key `class.NAME.KEY`.
+    pub fn class(&mut self, class: ClassSpec) {
+        self.classes.push(class);
+    }
+
+    /// Whether the discipline can have classes.
+    pub fn has_classes(&self) -> bool {
+        self.preset.parameters().iter().any(|p| p.key == "averages")
     }
 
     /// Sets a parameter; its own unit and range are checked here.
@@ -106,6 +171,8 @@ fn check(parameter: &Parameter, value: &Value) -> Result<(), String> {
         (Unit::Packets | Unit::Size, Value::Number(x) | Value::Packets(x)) => parameter.admits(*x),
         (Unit::Packets | Unit::Size | Unit::Bytes, Value::Bytes(b)) => parameter.admits(*b as f64),
         (Unit::Bytes | Unit::Number, Value::Number(x)) => parameter.admits(*x),
+        (Unit::Time, Value::Seconds(s)) => parameter.admits(*s),
+        (Unit::Integer, Value::Number(x)) => x.fract() == 0.0 && parameter.admits(*x),
         (Unit::Flag, Value::Flag(_)) => true,
         (Unit::Points, Value::Points(points)) => return check_points(points),
         _ => return Err(format!("{value} has the wrong type")),

@@ -1,27 +1,22 @@
 use aqmlab_units::Time;
 
-use super::adaptation::Adaptation;
+use super::adaptation::{Adaptation, Adapted};
 use super::average::Average;
 use super::classes::Classes;
 use super::curve::Curve;
 use super::response::Response;
 use super::spacing::Spacing;
+use super::store::Store;
 use super::victim::Victim;
-use super::{Crossing, Dialect};
+use super::{Crossing, Dialect, IdleWhen};
 use crate::spec::Limit;
-use crate::{Backlog, Dequeue, DropReason, Ecn, Fifo, Host, MarkReason, Packet, Qdisc, State};
+use crate::{Backlog, Dequeue, DropReason, Ecn, Host, MarkReason, Packet, Qdisc, State};
 
 /// What a RED queue is set to, checked and with all automatic values filled in.
 #[derive(Clone, Debug)]
 pub struct Params {
-    /// The parts.
-    pub curve: Curve,
-    /// Which packet pays.
-    pub victim: Victim,
     /// Which set of parameters applies.
     pub classes: Classes,
-    /// How parameters move.
-    pub adaptation: Adaptation,
     /// What happens to the victim.
     pub response: Response,
     /// Size of the buffer.
@@ -30,6 +25,33 @@ pub struct Params {
     pub byte_mode: Option<f64>,
     /// Switches over all parts.
     pub dialect: Dialect,
+}
+
+/// What a class has of its own.
+#[derive(Clone, Debug)]
+pub struct Set {
+    /// p_b from the average.
+    pub curve: Curve,
+    /// Whether this packet is the one.
+    pub spacing: Spacing,
+    /// The average was at or above min_th at the last arrival (ns-2's crossing).
+    above_min_th: bool,
+}
+
+impl Set {
+    /// A class at rest.
+    pub fn new(curve: Curve, spacing: Spacing) -> Self {
+        Self { curve, spacing, above_min_th: false }
+    }
+}
+
+/// An average, and the packets that it measures.
+#[derive(Clone, Debug)]
+struct Measure {
+    average: Average,
+    waiting: Backlog,
+    /// Since when it has been idle.
+    idle_since: Time,
 }
 
 /// What becomes of an arrival.
@@ -42,159 +64,323 @@ enum Verdict {
     Overflow,
 }
 
+impl Verdict {
+    fn reason(self) -> DropReason {
+        match self {
+            Self::Accept | Self::Early(_) => DropReason::Early,
+            Self::Forced => DropReason::Forced,
+            Self::Overflow => DropReason::Overflow,
+        }
+    }
+}
+
 /// A RED queue: parameters, and the state of its parts.
 #[derive(Clone, Debug)]
 pub struct Red<P> {
     params: Params,
-    average: Average,
-    spacing: Spacing,
-    queue: Fifo<P>,
-    /// Bytes of the packet in transmission; 0 while the link is idle.
-    in_service: u32,
-    /// Since when queue and link have been empty.
-    idle_since: Time,
-    /// The average was at or above min_th at the last arrival (ns-2's crossing).
-    above_min_th: bool,
+    sets: Vec<Set>,
+    measures: Vec<Measure>,
+    adaptation: Adaptation,
+    victim: Victim,
+    queue: Store<P>,
+    /// Class and bytes of the packet in transmission.
+    serving: Option<(usize, u32)>,
 }
 
 impl<P: Copy> Red<P> {
-    /// An empty, idle queue.
-    pub fn new(params: Params, average: Average, spacing: Spacing) -> Self {
-        Self {
-            params,
-            average,
-            spacing,
-            queue: Fifo::default(),
-            in_service: 0,
-            idle_since: Time::ZERO,
-            above_min_th: false,
-        }
+    /// An empty, idle queue: a set of parameters for each class, and an average for each that the classes have.
+    pub fn new(
+        params: Params,
+        average: &Average,
+        sets: Vec<Set>,
+        victim: Victim,
+        adaptation: Adaptation,
+    ) -> Self {
+        let measure =
+            Measure { average: average.clone(), waiting: Backlog::default(), idle_since: Time::ZERO };
+        let measures = vec![measure; params.classes.averages()];
+        let queue = Store::new(&victim);
+        Self { params, sets, measures, adaptation, victim, queue, serving: None }
     }
 
-    /// The average, to look at or to freeze for a measurement.
+    /// The average of the first class, to look at or to freeze for a measurement.
     pub fn average_mut(&mut self) -> &mut Average {
-        &mut self.average
+        &mut self.measures[0].average
     }
 
-    /// The average in packets, whatever the mode.
-    fn average_packets(&self) -> f64 {
-        self.average.value() / self.params.byte_mode.unwrap_or(1.0)
+    /// The average of a class in packets, whatever the mode.
+    pub fn average_of(&self, class: usize) -> f64 {
+        let measure = &self.measures[self.params.classes.judged_by(class)];
+        measure.average.value() / self.params.byte_mode.unwrap_or(1.0)
     }
 
-    /// The queue as the average and the guard measure it: packets or bytes.
-    fn measured(&self) -> f64 {
-        let Backlog { packets, bytes } = self.queue.backlog();
-        let counts = self.params.dialect.in_service_counts;
+    /// How many classes there are.
+    pub fn classes(&self) -> usize {
+        self.sets.len()
+    }
+
+    /// The queue as an average and the guard measure it: packets or bytes.
+    #[inline]
+    fn measured(&self, waiting: Backlog, serving: Option<u32>) -> f64 {
+        let serving = serving.filter(|_| self.params.dialect.in_service_counts);
         if self.params.byte_mode.is_some() {
-            bytes as f64 + if counts { f64::from(self.in_service) } else { 0.0 }
+            waiting.bytes as f64 + f64::from(serving.unwrap_or(0))
         } else {
-            f64::from(packets + u32::from(counts && self.in_service > 0))
+            f64::from(waiting.packets + u32::from(serving.is_some()))
         }
     }
 
+    /// The bytes in transmission that this average measures.
+    #[inline]
+    fn serving_of(&self, measure: usize) -> Option<u32> {
+        let (class, bytes) = self.serving?;
+        self.params.classes.measured_by(class).contains(&measure).then_some(bytes)
+    }
+
+    #[inline]
     fn is_full_for(&self, bytes: u32) -> bool {
         let waiting = self.queue.backlog();
-        let counts = self.params.dialect.in_service_counts;
+        let serving = self.serving.filter(|_| self.params.dialect.in_service_counts);
         match self.params.limit {
-            Limit::Packets(n) => waiting.packets + u32::from(counts && self.in_service > 0) >= n,
+            Limit::Packets(n) => waiting.packets + u32::from(serving.is_some()) >= n,
             // ns-2 compares what is there, the others what would be there.
             Limit::Bytes(n) if self.params.dialect.strict_limit => waiting.bytes >= n,
             Limit::Bytes(n) => {
-                waiting.bytes + u64::from(bytes) + if counts { u64::from(self.in_service) } else { 0 } > n
+                waiting.bytes + u64::from(bytes) + serving.map_or(0, |(_, bytes)| u64::from(bytes)) > n
             }
         }
     }
 
-    fn update_average(&mut self, now: Time, q: f64) {
-        if self.in_service == 0 && self.queue.backlog().packets == 0 {
-            self.average.on_arrival_after_idle(now.since(self.idle_since));
-            self.idle_since = now;
-        } else {
-            self.average.on_arrival(q);
+    #[inline]
+    fn update_averages(&mut self, now: Time, class: usize) {
+        for i in self.params.classes.measured_by(class) {
+            let serving = self.serving_of(i);
+            let Measure { waiting, idle_since, .. } = self.measures[i];
+            let is_idle = match self.params.dialect.idle_when {
+                IdleWhen::Free => waiting.packets == 0 && serving.is_none(),
+                IdleWhen::NoneWaiting => waiting.packets == 0,
+            };
+            let q = self.measured(waiting, serving);
+            let measure = &mut self.measures[i];
+            if is_idle {
+                measure.average.on_arrival_after_idle(now.since(idle_since));
+                if self.params.dialect.idle_when == IdleWhen::Free {
+                    measure.idle_since = now;
+                }
+            } else {
+                measure.average.on_arrival(q);
+            }
         }
     }
 
     /// The algorithm of the paper's figure 2, between the average and the victim.
-    fn judge(&mut self, q: f64, bytes: u32, host: &mut impl Host<P>) -> Verdict {
-        let avg = self.average_packets();
-        self.spacing.count(bytes);
-        if avg < self.params.curve.min_th() || (self.params.dialect.guard_one && q <= 1.0) {
-            self.above_min_th = false;
-            if self.params.dialect.crossing == Crossing::CountMinusOne {
-                self.spacing.rest();
+    #[inline]
+    fn judge(&mut self, class: usize, bytes: u32, host: &mut impl Host<P>) -> Verdict {
+        let avg = self.average_of(class);
+        let q = self.measured(self.queue.backlog(), self.serving.map(|(_, bytes)| bytes));
+        let dialect = &self.params.dialect;
+        let set = &mut self.sets[class];
+        set.spacing.count(bytes);
+        if avg < set.curve.min_th() || (dialect.guard_one && q <= 1.0) {
+            set.above_min_th = false;
+            if dialect.crossing == Crossing::CountMinusOne {
+                set.spacing.rest();
             }
             return Verdict::Accept;
         }
-        let p_b = self.params.curve.p_b(avg);
-        let just_crossed = !core::mem::replace(&mut self.above_min_th, true);
-        if p_b >= 1.0 && !self.params.dialect.p_one_is_early {
+        let p_b = set.curve.p_b(avg);
+        let just_crossed = !core::mem::replace(&mut set.above_min_th, true);
+        if p_b >= 1.0 && !dialect.p_one_is_early {
+            set.spacing.force();
             Verdict::Forced
-        } else if just_crossed && self.params.dialect.crossing == Crossing::CountOne {
-            self.spacing.cross(bytes);
+        } else if just_crossed && dialect.crossing == Crossing::CountOne {
+            set.spacing.cross(bytes);
             Verdict::Accept
-        } else if self.spacing.picks(p_b, bytes, host) {
+        } else if set.spacing.picks(p_b, bytes, host) {
+            set.spacing.restart();
             Verdict::Early(p_b)
         } else {
             Verdict::Accept
         }
     }
 
-    /// Marks the victim if the response says so; `None` when it was marked, else why it must be dropped.
-    fn respond(
+    /// Marks the victim if the response says so, else it must be dropped.
+    fn marks(&self, packet: &mut Packet<P>, verdict: Verdict, host: &mut impl Host<P>) -> bool {
+        let (p_b, reason) = match verdict {
+            Verdict::Early(p_b) => (p_b, MarkReason::Early),
+            Verdict::Forced => (1.0, MarkReason::Forced),
+            Verdict::Accept | Verdict::Overflow => return false,
+        };
+        let marks = self.params.response.marks(&packet.meta, p_b, reason == MarkReason::Forced);
+        if marks {
+            packet.meta.ecn = Ecn::Ce;
+            host.marked(&packet.meta, reason);
+        }
+        marks
+    }
+
+    /// Puts a packet at the tail.
+    #[inline]
+    fn accept(&mut self, class: usize, packet: Packet<P>) {
+        for i in self.params.classes.measured_by(class) {
+            let waiting = &mut self.measures[i].waiting;
+            waiting.packets += 1;
+            waiting.bytes += u64::from(packet.meta.bytes);
+        }
+        self.queue.push(packet, &self.victim);
+    }
+
+    /// A packet has left the queue, by service or by drop.
+    #[inline]
+    fn left(&mut self, class: usize, bytes: u32) {
+        for i in self.params.classes.measured_by(class) {
+            let waiting = &mut self.measures[i].waiting;
+            waiting.packets -= 1;
+            waiting.bytes -= u64::from(bytes);
+        }
+    }
+
+    /// One packet must pay for this verdict. Whether it was dropped.
+    fn sacrifice(
         &mut self,
-        packet: &mut Packet<P>,
+        now: Time,
+        class: usize,
+        mut packet: Packet<P>,
         verdict: Verdict,
         host: &mut impl Host<P>,
-    ) -> Option<DropReason> {
-        let (p_b, drop, mark) = match verdict {
-            Verdict::Accept => return None,
-            Verdict::Early(p_b) => (p_b, DropReason::Early, MarkReason::Early),
-            Verdict::Forced => (1.0, DropReason::Forced, MarkReason::Forced),
-            Verdict::Overflow => return Some(DropReason::Overflow),
+    ) -> bool {
+        let arrival_competes = match &self.victim {
+            Victim::Arriving => None,
+            Victim::PcRed(_) => Some(true),
+            Victim::Ddred(rule) if rule.early_only && !matches!(verdict, Verdict::Early(_)) => None,
+            Victim::Ddred(rule) => {
+                let alone = self.queue.backlog().packets == 0;
+                Some(rule.arrival_is_candidate || alone || verdict == Verdict::Overflow)
+            }
         };
-        if !self.params.response.marks(&packet.meta, p_b, mark == MarkReason::Forced) {
-            return Some(drop);
+        let Some(arrival_competes) = arrival_competes else {
+            let dropped = !self.marks(&mut packet, verdict, host);
+            if dropped {
+                self.on_drop(now, packet, verdict, host);
+            } else {
+                self.accept(class, packet);
+            }
+            return dropped;
+        };
+        if arrival_competes {
+            self.accept(class, packet);
         }
-        packet.meta.ecn = Ecn::Ce;
-        host.marked(&packet.meta, mark);
-        None
+        let slot = self.queue.pick(&self.victim, host);
+        let dropped = slot.is_some_and(|slot| self.strike(now, slot, verdict, host));
+        if !arrival_competes {
+            self.accept(class, packet);
+        }
+        dropped
+    }
+
+    /// Marks or drops the packet in a slot. Whether it was dropped.
+    fn strike(&mut self, now: Time, slot: usize, verdict: Verdict, host: &mut impl Host<P>) -> bool {
+        let mut victim = self.queue.at(slot);
+        if self.marks(&mut victim, verdict, host) {
+            self.queue.mark(slot);
+            return false;
+        }
+        self.queue.remove(slot);
+        self.left(self.params.classes.of(victim.meta.dscp), victim.meta.bytes);
+        self.on_drop(now, victim, verdict, host);
+        true
+    }
+
+    fn on_drop(&mut self, now: Time, packet: Packet<P>, verdict: Verdict, host: &mut impl Host<P>) {
+        if let Victim::PcRed(rule) = &mut self.victim {
+            rule.on_drop(now, &packet.meta);
+        }
+        host.dropped(packet, verdict.reason());
+    }
+
+    fn adapt_by_averages(&mut self, now: Time) {
+        let Self { params, sets, measures, adaptation, .. } = self;
+        let mean = params.byte_mode.unwrap_or(1.0);
+        let classes = sets.len();
+        let adapted = sets.iter_mut().enumerate().map(|(class, set)| Adapted {
+            average: measures[params.classes.judged_by(class)].average.value() / mean,
+            curve: &mut set.curve,
+        });
+        adaptation.step(now, classes, adapted);
     }
 }
 
 impl<P: Copy> Qdisc<P> for Red<P> {
     #[inline]
     fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
-        let q = self.measured();
-        self.update_average(now, q);
-        let mut verdict = self.judge(q, packet.meta.bytes, host);
-        match verdict {
-            Verdict::Early(_) => self.spacing.restart(),
-            Verdict::Forced => self.spacing.force(),
-            Verdict::Accept | Verdict::Overflow => {}
+        let class = self.params.classes.of(packet.meta.dscp);
+        let bytes = packet.meta.bytes;
+        if let Victim::PcRed(rule) = &mut self.victim {
+            rule.on_arrival(now, &mut packet.meta);
         }
-        if self.is_full_for(packet.meta.bytes) {
+        if self.params.dialect.full_first && self.is_full_for(bytes) {
+            return self.on_drop(now, packet, Verdict::Overflow, host);
+        }
+        self.update_averages(now, class);
+        if !self.adaptation.is_none() {
+            let average = self.average_of(class);
+            self.adaptation.on_average(class, average, &mut self.sets[class].curve);
+            if self.adaptation.is_due_before_judgement(now) {
+                self.adapt_by_averages(now);
+            }
+        }
+        let mut verdict = self.judge(class, bytes, host);
+        if self.is_full_for(bytes) {
             verdict = Verdict::Overflow;
-            self.spacing.restart();
+            self.sets[class].spacing.restart();
         }
-        match self.respond(&mut packet, verdict, host) {
-            None => self.queue.push(packet),
-            Some(reason) => match self.params.victim {
-                Victim::Arriving => host.dropped(packet, reason),
-            },
+        let meta = packet.meta;
+        let dropped = if verdict == Verdict::Accept {
+            self.accept(class, packet);
+            false
+        } else {
+            self.sacrifice(now, class, packet, verdict, host)
+        };
+        if !self.adaptation.is_none() {
+            self.adaptation.on_decision(now, &meta, dropped, self.sets.len() > 1 && class == 0);
+            if self.adaptation.is_due_after_judgement(now) {
+                self.adapt_by_averages(now);
+            }
         }
     }
 
     #[inline]
     fn dequeue(&mut self, now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
-        if let Some(packet) = self.queue.pop() {
-            self.in_service = packet.meta.bytes;
-            return Dequeue::Packet(packet);
+        let next = self.queue.pop();
+        let next_class = next.as_ref().map(|p| (self.params.classes.of(p.meta.dscp), p.meta.bytes));
+        if let Some((class, bytes)) = next_class {
+            self.left(class, bytes);
         }
-        if self.in_service > 0 {
-            self.in_service = 0;
-            self.idle_since = now;
+        let before = core::mem::replace(&mut self.serving, next_class);
+        // Idleness begins with the end of the last service, or in ns-2's DiffServ module with its start.
+        let ended = match self.params.dialect.idle_when {
+            IdleWhen::Free => before,
+            IdleWhen::NoneWaiting => next_class,
+        };
+        if let Some((class, _)) = ended {
+            for i in self.params.classes.measured_by(class) {
+                let waits = self.measures[i].waiting.packets > 0;
+                let served = self.params.dialect.idle_when == IdleWhen::Free && self.serving_of(i).is_some();
+                if !waits && !served {
+                    self.measures[i].idle_since = now;
+                }
+            }
         }
-        Dequeue::Empty
+        next.map_or(Dequeue::Empty, Dequeue::Packet)
+    }
+
+    #[inline]
+    fn next_timer(&self) -> Option<Time> {
+        self.adaptation.next_timer()
+    }
+
+    fn on_timer(&mut self, now: Time, _host: &mut impl Host<P>) {
+        self.adapt_by_averages(now);
     }
 
     fn backlog(&self) -> Backlog {
@@ -202,16 +388,46 @@ impl<P: Copy> Qdisc<P> for Red<P> {
     }
 
     fn state(&self) -> State {
-        let average = self.average_packets();
-        State { average, p_b: self.params.curve.p_b(average) }
+        let last = self.sets.len() - 1;
+        let average = self.average_of(last);
+        State { average, p_b: self.sets[last].curve.p_b(average) }
     }
 
     #[inline]
     fn average(&self) -> f64 {
-        self.average_packets()
+        self.average_of(self.sets.len() - 1)
+    }
+
+    fn gauges(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+        const NAMES: [&str; 8] = [
+            "average_0",
+            "average_1",
+            "average_2",
+            "average_3",
+            "average_4",
+            "average_5",
+            "average_6",
+            "average_7",
+        ];
+        if self.sets.len() > 1 {
+            for (class, name) in NAMES.iter().enumerate().take(self.sets.len()) {
+                out(name, self.average_of(class));
+            }
+        }
+        if let Victim::PcRed(rule) = &self.victim {
+            rule.gauges(out);
+        }
+        self.adaptation.gauges(now, &self.sets[self.sets.len() - 1].curve, out);
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        match &self.victim {
+            Victim::PcRed(rule) => rule.warning().into_iter().collect(),
+            Victim::Arriving | Victim::Ddred(_) => Vec::new(),
+        }
     }
 
     fn departs_in_order(&self) -> bool {
-        self.params.victim.is_arriving()
+        self.victim.is_arriving()
     }
 }

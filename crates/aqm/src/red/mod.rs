@@ -34,7 +34,8 @@ mod dialect;
 mod discipline;
 pub mod response;
 pub mod spacing;
+mod store;
 pub mod victim;
 
-pub use dialect::{AtIdle, ByteScaling, Crossing, Dialect, DialectName};
-pub use discipline::{Params, Red};
+pub use dialect::{AtIdle, ByteScaling, Crossing, Dialect, DialectName, IdleWhen};
+pub use discipline::{Params, Red, Set};

@@ -1,16 +1,23 @@
+mod adaptation;
+mod classes;
+mod victim;
+
 use aqmlab_units::Span;
 
 use super::{LinkContext, ParameterError, Spec, Value};
 use crate::preset::{Make, RedPreset};
 use crate::red::adaptation::Adaptation;
 use crate::red::average::{Average, Ewma, LinuxEwma};
-use crate::red::classes::Classes;
 use crate::red::curve::{Curve, Exred, Gentle, Linear, Mred, Nlred, Points};
 use crate::red::response::Response;
 use crate::red::spacing::{Rule, Spacing};
-use crate::red::victim::Victim;
-use crate::red::{AtIdle, ByteScaling, Crossing, Dialect, DialectName, Params, Red};
-use crate::{Discipline, DropTail};
+use crate::red::victim::{Distance, Victim};
+use crate::red::{AtIdle, ByteScaling, Crossing, Dialect, DialectName, IdleWhen, Params, Red, Set};
+use crate::registry::{CLASS, PART_KEYS};
+use crate::{DdredTail, Discipline, DropTail};
+
+use adaptation::AdaptationContext;
+use classes::ResolvedClasses;
 
 /// The size of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +33,7 @@ pub enum Limit {
 pub struct Resolved {
     kind: ResolvedKind,
     /// Key and effective value of every parameter.
-    pub effective: Vec<(&'static str, Value)>,
+    pub effective: Vec<(String, Value)>,
     /// What is allowed but probably not meant.
     pub warnings: Vec<String>,
 }
@@ -34,7 +41,18 @@ pub struct Resolved {
 #[derive(Clone, Debug)]
 enum ResolvedKind {
     DropTail { limit: Limit, strict_limit: bool },
-    Red { params: Params, average: Average, spacing: Spacing },
+    DdredTail { limit: Limit, last_n: u32, distance: Distance },
+    Red(Box<RedParts>),
+}
+
+/// What a RED queue is built from.
+#[derive(Clone, Debug)]
+struct RedParts {
+    params: Params,
+    average: Average,
+    sets: Vec<Set>,
+    victim: Victim,
+    adaptation: Adaptation,
 }
 
 impl Resolved {
@@ -44,8 +62,13 @@ impl Resolved {
             ResolvedKind::DropTail { limit, strict_limit } => {
                 Discipline::DropTail(DropTail::new(*limit, *strict_limit))
             }
-            ResolvedKind::Red { params, average, spacing } => {
-                Discipline::Red(Box::new(Red::new(params.clone(), average.clone(), spacing.clone())))
+            ResolvedKind::DdredTail { limit, last_n, distance } => {
+                Discipline::DdredTail(Box::new(DdredTail::new(*limit, *last_n, *distance)))
+            }
+            ResolvedKind::Red(parts) => {
+                let RedParts { params, average, sets, victim, adaptation } = &**parts;
+                let (sets, victim, adaptation) = (sets.clone(), victim.clone(), adaptation.clone());
+                Discipline::Red(Box::new(Red::new(params.clone(), average, sets, victim, adaptation)))
             }
         }
     }
@@ -53,16 +76,16 @@ impl Resolved {
     /// The mean packet size in bytes, where the discipline has one.
     pub fn mean_packet(&self) -> Option<u32> {
         self.effective.iter().find_map(|(key, value)| match value {
-            Value::Bytes(b) if *key == "mean_packet" => u32::try_from(*b).ok(),
+            Value::Bytes(b) if key == "mean_packet" => u32::try_from(*b).ok(),
             _ => None,
         })
     }
 
-    /// The curve, where the discipline has one.
+    /// The curve, where the discipline has one; that of the last class of several.
     pub fn curve(&self) -> Option<&Curve> {
         match &self.kind {
-            ResolvedKind::DropTail { .. } => None,
-            ResolvedKind::Red { params, .. } => Some(&params.curve),
+            ResolvedKind::DropTail { .. } | ResolvedKind::DdredTail { .. } => None,
+            ResolvedKind::Red(parts) => parts.sets.last().map(|set| &set.curve),
         }
     }
 }
@@ -75,6 +98,7 @@ impl Spec {
     pub fn resolve(&self, link: LinkContext) -> Result<Resolved, Vec<ParameterError>> {
         match &self.preset.make {
             Make::DropTail => self.resolve_drop_tail(),
+            Make::DdredTail => Ok(self.resolve_ddred_tail()),
             Make::Red(preset) => self.resolve_red(preset, link),
         }
     }
@@ -89,6 +113,13 @@ impl Spec {
     fn flag(&self, key: &str, default: bool) -> bool {
         matches!(self.set.get(key), Some(Value::Flag(true)))
             || (default && !matches!(self.set.get(key), Some(Value::Flag(false))))
+    }
+
+    fn seconds(&self, key: &str) -> Option<f64> {
+        match self.set.get(key) {
+            Some(Value::Seconds(s)) => Some(*s),
+            _ => None,
+        }
     }
 
     fn number(&self, key: &str) -> Option<f64> {
@@ -128,7 +159,7 @@ impl Spec {
             let message = "with strict_limit a queue of limit 1p would drop every packet".into();
             return Err(vec![ParameterError { key: "limit".into(), message, allowed: "at least 2p".into() }]);
         }
-        let effective = vec![("limit", limit.into()), ("strict_limit", Value::Flag(strict_limit))];
+        let effective = named(vec![("limit", limit.into()), ("strict_limit", Value::Flag(strict_limit))]);
         let kind = ResolvedKind::DropTail { limit, strict_limit };
         Ok(Resolved { kind, effective, warnings: Vec::new() })
     }
@@ -142,7 +173,6 @@ impl Spec {
             numbers.limit = Limit::Bytes((f64::from(n) * numbers.mean_packet) as u64);
         }
         let curve_name = self.word("curve").unwrap_or(preset.curve);
-        let curve = self.curve(curve_name, &numbers)?;
         let response = if self.flag("ecn", false) {
             Response::Mark { up_to: dialect.mark_up_to, forced: dialect.mark_forced }
         } else {
@@ -158,39 +188,83 @@ impl Spec {
         };
         let byte_mode = in_bytes.then_some(numbers.mean_packet);
         let spacing_state = Spacing::new(spacing, byte_mode.map(|mean| (dialect.byte_scaling, mean)));
-        let effective =
+        let mut effective =
             numbers.effective(curve_name, spacing, &dialect, in_bytes, response != Response::Drop);
-        let warnings = numbers.warnings(curve_name, in_bytes);
-        let params = Params {
-            curve,
-            victim: Victim::Arriving,
-            classes: Classes::One,
-            adaptation: Adaptation::None,
-            response,
-            limit: numbers.limit,
-            byte_mode,
-            dialect,
+        let mut warnings = numbers.warnings(curve_name, in_bytes);
+
+        let classes = self.classes(preset, &numbers, &mut effective)?;
+        let sets = self.sets(curve_name, &classes, &spacing_state)?;
+        let victim = self.victim(preset, &mut effective);
+        let last = classes.numbers.last().unwrap_or(&numbers);
+        let first = classes.numbers.first().filter(|_| classes.numbers.len() > 1);
+        let parts = AdaptationContext { link, last, first, curve: curve_name, classes: sets.len() };
+        let adaptation = self.adaptation(preset, &parts, &mut effective)?;
+        warnings.extend(self.without_effect(&effective));
+        warnings.extend(self.overruled(&classes));
+        let params = Params { classes: classes.classes, response, limit: numbers.limit, byte_mode, dialect };
+        let kind = ResolvedKind::Red(Box::new(RedParts { params, average, sets, victim, adaptation }));
+        Ok(Resolved { kind, effective, warnings })
+    }
+
+    /// The parameters of each class.
+    fn sets(
+        &self,
+        curve: &str,
+        classes: &ResolvedClasses,
+        spacing: &Spacing,
+    ) -> Result<Vec<Set>, Vec<ParameterError>> {
+        let prefix = |name: &str, e: ParameterError| match name {
+            "" => e,
+            _ => ParameterError { key: format!("class.{name}.{}", e.key), ..e },
         };
-        Ok(Resolved {
-            kind: ResolvedKind::Red { params, average, spacing: spacing_state },
-            effective,
-            warnings,
-        })
+        let mut sets = Vec::new();
+        for (name, numbers) in classes.names.iter().zip(&classes.numbers) {
+            let curve = self.curve(curve, numbers);
+            let curve =
+                curve.map_err(|errors| errors.into_iter().map(|e| prefix(name, e)).collect::<Vec<_>>())?;
+            sets.push(Set::new(curve, spacing.clone()));
+        }
+        Ok(sets)
+    }
+
+    /// What is set for the queue while every class has its own.
+    fn overruled(&self, classes: &ResolvedClasses) -> Option<String> {
+        let has = |key: &str| self.set.contains_key(key) && classes.all_own.contains(&key);
+        let keys: Vec<_> = CLASS.iter().copied().filter(|key| has(key)).collect();
+        (!keys.is_empty())
+            .then(|| format!("{} has no effect, since every class has its own", keys.join(", ")))
+    }
+
+    /// What is set of parts that this queue does not have.
+    fn without_effect(&self, effective: &[(String, Value)]) -> Vec<String> {
+        let part = |name: &str| {
+            effective.iter().find(|(key, _)| key == name).map_or("none".into(), |(_, w)| w.to_string())
+        };
+        let idle = |key: &&str| {
+            PART_KEYS.iter().any(|(_, keys)| keys.contains(key)) && !effective.iter().any(|(k, _)| k == key)
+        };
+        let names = ["victim", "adaptation"].map(|name| format!("{name} = \"{}\"", part(name)));
+        let keys = self.set.keys().copied().filter(idle);
+        keys.map(|key| format!("{key} has no effect with {}", names.join(", "))).collect()
     }
 
     fn numbers(&self, preset: &RedPreset, link: LinkContext) -> Numbers {
         let mean_packet = self.number("mean_packet").unwrap_or(1000.0);
         let packets_per_s = link.rate.bps() / (8.0 * mean_packet);
+        let automatic = |key| preset.automatic && !self.set.contains_key(key);
         let min_th = match self.word("min_th") {
             Some(_) => automatic_min_th(packets_per_s),
+            None if automatic("min_th") => automatic_min_th(packets_per_s),
             None => self.packets("min_th", mean_packet).unwrap_or(preset.min_th),
         };
         let max_th = match self.word("max_th") {
             Some(_) => 3.0 * min_th,
+            None if automatic("max_th") => 3.0 * min_th,
             None => self.packets("max_th", mean_packet).unwrap_or(preset.max_th),
         };
         let w_q = match self.word("w_q") {
             Some(word) => automatic_w_q(word, packets_per_s, link.delay),
+            None if automatic("w_q") => automatic_w_q("auto-1s", packets_per_s, link.delay),
             None => self.number("w_q").unwrap_or(preset.w_q),
         };
         let max_p = self.number("max_p").unwrap_or(preset.max_p);
@@ -202,6 +276,7 @@ impl Spec {
             None => (preset.dialect.clone(), preset.spacing),
             Some(DialectName::Floyd93) => (Dialect::FLOYD93, Rule::Floyd93),
             Some(DialectName::Ns2) => (Dialect::NS2, Rule::Ns2Wait),
+            Some(DialectName::DsRed) => (Dialect::DSRED, Rule::DsRed),
             Some(DialectName::Linux) => (Dialect::LINUX, Rule::Linux),
             Some(DialectName::AsPrinted) => preset.as_printed.clone(),
         };
@@ -213,6 +288,8 @@ impl Spec {
         d.p_one_is_early = self.flag("p_one_is_early", d.p_one_is_early);
         d.mark_forced = self.flag("mark_forced", d.mark_forced);
         d.strict_limit = self.flag("strict_limit", d.strict_limit);
+        d.full_first = self.flag("full_first", d.full_first);
+        d.idle_when = word_of(IDLE_WHEN, self.word("idle_when")).unwrap_or(d.idle_when);
         d.in_service_counts = self.flag("in_service_counts", d.in_service_counts);
         d.mark_up_to = self.number("mark_up_to").unwrap_or(d.mark_up_to);
         (d, word_of(&Rule::ALL, self.word("spacing")).unwrap_or(spacing))
@@ -278,10 +355,7 @@ struct Numbers {
 
 impl Numbers {
     fn limit_packets(&self) -> f64 {
-        match self.limit {
-            Limit::Packets(n) => f64::from(n),
-            Limit::Bytes(b) => b as f64 / self.mean_packet,
-        }
+        self.limit.in_packets(self.mean_packet)
     }
 
     fn warnings(&self, curve: &str, in_bytes: bool) -> Vec<String> {
@@ -312,9 +386,9 @@ impl Numbers {
         d: &Dialect,
         in_bytes: bool,
         ecn: bool,
-    ) -> Vec<(&'static str, Value)> {
+    ) -> Vec<(String, Value)> {
         let word = |w: &str| Value::Word(w.into());
-        vec![
+        named(vec![
             ("limit", self.limit.into()),
             ("min_th", Value::Packets(self.min_th)),
             ("max_th", Value::Packets(self.max_th)),
@@ -334,8 +408,10 @@ impl Numbers {
             ("mark_forced", Value::Flag(d.mark_forced)),
             ("byte_scaling", word(name_of(BYTE_SCALING, d.byte_scaling))),
             ("strict_limit", Value::Flag(d.strict_limit)),
+            ("full_first", Value::Flag(d.full_first)),
+            ("idle_when", word(name_of(IDLE_WHEN, d.idle_when))),
             ("in_service_counts", Value::Flag(d.in_service_counts)),
-        ]
+        ])
     }
 }
 
@@ -348,8 +424,14 @@ impl From<Limit> for Value {
     }
 }
 
+/// Owned names.
+fn named(values: Vec<(&str, Value)>) -> Vec<(String, Value)> {
+    values.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}
+
 const AT_IDLE: &[(&str, AtIdle)] =
     &[("real", AtIdle::Real), ("integer", AtIdle::Integer), ("table", AtIdle::Table)];
+const IDLE_WHEN: &[(&str, IdleWhen)] = &[("free", IdleWhen::Free), ("none-waiting", IdleWhen::NoneWaiting)];
 const CROSSING: &[(&str, Crossing)] =
     &[("count-minus-one", Crossing::CountMinusOne), ("count-one", Crossing::CountOne)];
 const BYTE_SCALING: &[(&str, ByteScaling)] = &[

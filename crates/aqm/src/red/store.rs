@@ -1,0 +1,75 @@
+use super::victim::Victim;
+use crate::indexed::Indexed;
+use crate::{Backlog, Ecn, Fifo, Host, Packet};
+
+/// The packets of a RED queue: a plain queue where only arriving packets pay, else one that can be searched.
+#[derive(Clone, Debug)]
+pub(super) enum Store<P> {
+    Plain(Fifo<P>),
+    Searched(Indexed<P>),
+}
+
+impl<P: Copy> Store<P> {
+    /// An empty queue in which `victim` finds what it looks for.
+    pub fn new(victim: &Victim) -> Self {
+        if victim.is_arriving() { Self::Plain(Fifo::default()) } else { Self::Searched(Indexed::default()) }
+    }
+
+    #[inline]
+    pub fn push(&mut self, packet: Packet<P>, victim: &Victim) {
+        match self {
+            Self::Plain(queue) => queue.push(packet),
+            Self::Searched(queue) => queue.push(packet, victim.tag(&packet.meta)),
+        }
+    }
+
+    #[inline]
+    pub fn pop(&mut self) -> Option<Packet<P>> {
+        match self {
+            Self::Plain(queue) => queue.pop(),
+            Self::Searched(queue) => queue.pop(),
+        }
+    }
+
+    #[inline]
+    pub fn backlog(&self) -> Backlog {
+        match self {
+            Self::Plain(queue) => queue.backlog(),
+            Self::Searched(queue) => queue.backlog(),
+        }
+    }
+
+    /// The slot of the packet that must pay; none where only arriving packets do, or nothing waits.
+    pub fn pick(&self, victim: &Victim, host: &mut impl Host<P>) -> Option<usize> {
+        match (self, victim) {
+            (Self::Searched(queue), Victim::PcRed(rule)) => rule.pick(queue, host),
+            (Self::Searched(queue), Victim::Ddred(rule)) => rule.pick(queue, host),
+            _ => None,
+        }
+    }
+
+    /// The searched queue, where there is a slot to speak of.
+    fn searched(&mut self) -> &mut Indexed<P> {
+        match self {
+            Self::Searched(queue) => queue,
+            Self::Plain(_) => unreachable!("a plain queue gives no slots"),
+        }
+    }
+
+    /// The packet in a slot.
+    pub fn at(&mut self, slot: usize) -> Packet<P> {
+        *self.searched().get_mut(slot).expect("a slot with a packet")
+    }
+
+    /// Sets the packet in a slot to CE.
+    pub fn mark(&mut self, slot: usize) {
+        if let Some(packet) = self.searched().get_mut(slot) {
+            packet.meta.ecn = Ecn::Ce;
+        }
+    }
+
+    /// Takes the packet in a slot out.
+    pub fn remove(&mut self, slot: usize) {
+        self.searched().remove(slot);
+    }
+}

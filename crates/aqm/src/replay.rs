@@ -1,0 +1,114 @@
+//! A discipline under a list of operations and a list of random numbers: what an independent implementation is
+//! compared with, decision for decision.
+
+use std::collections::VecDeque;
+
+use aqmlab_units::Time;
+
+use crate::{Dequeue, Discipline, DropReason, Host, MarkReason, Meta, Packet, Qdisc, Resolved};
+
+/// A discipline whose packets are numbered 0, 1, 2, ... in the order of their arrival.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    queue: Discipline<u32>,
+    draws: VecDeque<f64>,
+    drawn: usize,
+    arrived: u32,
+}
+
+/// What one operation led to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Decision {
+    /// Packets dropped, and why.
+    pub dropped: Vec<(u32, DropReason)>,
+    /// Packets marked.
+    pub marked: Vec<u32>,
+    /// The packet that departs.
+    pub departed: Option<u32>,
+    /// Random numbers used so far.
+    pub drawn: usize,
+}
+
+/// Takes notes, and lends the numbers of the list.
+struct Notes<'a> {
+    decision: &'a mut Decision,
+    draws: &'a mut VecDeque<f64>,
+    drawn: &'a mut usize,
+}
+
+impl Host<u32> for Notes<'_> {
+    fn uniform(&mut self) -> f64 {
+        *self.drawn += 1;
+        self.draws.pop_front().unwrap_or(0.5)
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        (self.uniform() * n as f64) as u64
+    }
+
+    fn dropped(&mut self, packet: Packet<u32>, reason: DropReason) {
+        self.decision.dropped.push((packet.payload, reason));
+    }
+
+    fn marked(&mut self, meta: &Meta, _reason: MarkReason) {
+        // The number rides in the arrival time, which no discipline here looks at.
+        self.decision.marked.push(meta.arrival.0 as u32);
+    }
+}
+
+impl Replay {
+    /// A fresh queue, and the numbers in [0, 1) that it will be lent, in order; 0.5 once they are used up.
+    pub fn new(queue: &Resolved, draws: Vec<f64>) -> Self {
+        Self { queue: queue.build(), draws: draws.into(), drawn: 0, arrived: 0 }
+    }
+
+    /// A packet arrives; timers that are due come first.
+    pub fn enqueue(&mut self, now: Time, meta: Meta) -> Decision {
+        let payload = self.arrived;
+        self.arrived += 1;
+        let meta = Meta { arrival: Time(u64::from(payload)), ..meta };
+        self.ask(now, |queue, notes| {
+            queue.enqueue(now, Packet { meta, payload }, notes);
+            None
+        })
+    }
+
+    /// The link asks for the next packet: at the end of a service, and after an arrival at an idle link.
+    pub fn dequeue(&mut self, now: Time) -> Decision {
+        self.ask(now, |queue, notes| match queue.dequeue(now, notes) {
+            Dequeue::Packet(packet) => Some(packet.payload),
+            Dequeue::Empty | Dequeue::NotBefore(_) => None,
+        })
+    }
+
+    /// The average of each class, in packets.
+    pub fn averages(&self) -> Vec<f64> {
+        match &self.queue {
+            Discipline::Red(red) => (0..red.classes()).map(|class| red.average_of(class)).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What else there is to see.
+    pub fn gauges(&self, now: Time) -> Vec<(&'static str, f64)> {
+        let mut gauges = Vec::new();
+        self.queue.gauges(now, &mut |name, value| gauges.push((name, value)));
+        gauges
+    }
+
+    fn ask(
+        &mut self,
+        now: Time,
+        operation: impl FnOnce(&mut Discipline<u32>, &mut Notes<'_>) -> Option<u32>,
+    ) -> Decision {
+        let mut decision = Decision::default();
+        let mut notes = Notes { decision: &mut decision, draws: &mut self.draws, drawn: &mut self.drawn };
+        while let Some(due) = self.queue.next_timer()
+            && due <= now
+        {
+            self.queue.on_timer(due, &mut notes);
+        }
+        let departed = operation(&mut self.queue, &mut notes);
+        Decision { departed, drawn: self.drawn, ..decision }
+    }
+}

@@ -1,0 +1,172 @@
+use super::{Limit, Numbers, ParameterError, Spec, Value, word_of};
+use crate::preset::{ClassPreset, RedPreset};
+use crate::red::classes::{Averages, Classes};
+use crate::registry::CLASS;
+use crate::spec::ClassSpec;
+
+/// Classes with their numbers; a queue without classes has one, without a name.
+pub(super) struct ResolvedClasses {
+    pub classes: Classes,
+    pub names: Vec<String>,
+    pub numbers: Vec<Numbers>,
+    /// The parameters that every class has of its own.
+    pub all_own: Vec<&'static str>,
+}
+
+/// A class on its way: code points, default, numbers.
+struct Class {
+    name: String,
+    dscp: Vec<u8>,
+    default: bool,
+    numbers: Numbers,
+}
+
+/// Most classes of a queue.
+const MAX_CLASSES: usize = 8;
+
+impl Spec {
+    pub(super) fn classes(
+        &self,
+        preset: &RedPreset,
+        numbers: &Numbers,
+        effective: &mut Vec<(String, Value)>,
+    ) -> Result<ResolvedClasses, Vec<ParameterError>> {
+        let classes = self.class_list(preset, numbers);
+        if classes.is_empty() {
+            let (names, numbers) = (vec![String::new()], vec![numbers.clone()]);
+            return Ok(ResolvedClasses { classes: Classes::one(), names, numbers, all_own: Vec::new() });
+        }
+        let of = code_points(&classes)?;
+        check_order(&classes)?;
+        let averages = word_of(&Averages::ALL, self.word("averages")).unwrap_or(preset.averages);
+        let name = super::name_of(&Averages::ALL, averages);
+        effective.retain(|(key, _)| !["min_th", "max_th", "max_p"].contains(&key.as_str()));
+        effective.push(("averages".into(), Value::Word(name.into())));
+        for class in &classes {
+            let n = &class.numbers;
+            let mut code_points: Vec<_> = class.dscp.iter().map(u8::to_string).collect();
+            if class.default {
+                code_points.push("default".into());
+            }
+            let values = [
+                ("dscp", Value::Word(code_points.join(" "))),
+                ("min_th", Value::Packets(n.min_th)),
+                ("max_th", Value::Packets(n.max_th)),
+                ("max_p", Value::Number(n.max_p)),
+            ];
+            effective.extend(values.map(|(key, value)| (format!("class.{}.{key}", class.name), value)));
+        }
+        let (names, numbers): (Vec<_>, Vec<_>) = classes.into_iter().map(|c| (c.name, c.numbers)).unzip();
+        let all_own = CLASS.iter().copied().filter(|key| self.every_class_has(preset, key)).collect();
+        Ok(ResolvedClasses { classes: Classes::new(names.len(), averages, of), names, numbers, all_own })
+    }
+
+    /// The classes of the preset, each with what the file says of it; or those of the file, if one has another name.
+    fn class_list(&self, preset: &RedPreset, numbers: &Numbers) -> Vec<Class> {
+        let own = |name: &str| self.classes.iter().find(|c| c.name == name);
+        if !self.classes.iter().all(|c| preset.classes.iter().any(|p| p.name == c.name)) {
+            return self.classes.iter().map(|c| self.class_of(c, None, numbers)).collect();
+        }
+        let of_preset = |p: &ClassPreset| match own(p.name) {
+            Some(own) => self.class_of(own, Some(p), &from_preset(p, numbers)),
+            None => Class {
+                name: p.name.into(),
+                dscp: p.dscp.into(),
+                default: p.default,
+                numbers: from_preset(p, numbers),
+            },
+        };
+        preset.classes.iter().map(of_preset).collect()
+    }
+
+    /// Whether every class has this parameter of its own, by the file or by the preset.
+    fn every_class_has(&self, preset: &RedPreset, key: &str) -> bool {
+        let of_preset = |c: &ClassSpec| preset.classes.iter().any(|p| p.name == c.name);
+        self.classes.iter().all(|c| c.set.contains_key(key) || of_preset(c))
+    }
+
+    fn class_of(&self, own: &ClassSpec, preset: Option<&ClassPreset>, base: &Numbers) -> Class {
+        let packets = |key: &str| match own.set.get(key) {
+            Some(Value::Number(x) | Value::Packets(x)) => Some(*x),
+            Some(Value::Bytes(b)) => Some(*b as f64 / base.mean_packet),
+            _ => None,
+        };
+        let mut numbers = base.clone();
+        numbers.min_th = packets("min_th").unwrap_or(base.min_th);
+        numbers.max_th = packets("max_th").unwrap_or(base.max_th);
+        numbers.max_p = packets("max_p").unwrap_or(base.max_p);
+        // What the file says of code points replaces what the preset says.
+        let silent = own.dscp.is_empty() && !own.default;
+        let (dscp, default) = match preset {
+            Some(p) if silent => (p.dscp.into(), p.default),
+            _ => (own.dscp.clone(), own.default),
+        };
+        Class { name: own.name.clone(), dscp, default, numbers }
+    }
+}
+
+fn from_preset(preset: &ClassPreset, base: &Numbers) -> Numbers {
+    let &ClassPreset { min_th, max_th, max_p, .. } = preset;
+    Numbers { min_th, max_th, max_p, limit: base.limit, ..base.clone() }
+}
+
+/// The class of each code point.
+fn code_points(classes: &[Class]) -> Result<[u8; 64], Vec<ParameterError>> {
+    let error = |key: String, message: String, allowed: &str| {
+        Err(vec![ParameterError { key, message, allowed: allowed.into() }])
+    };
+    if classes.len() > MAX_CLASSES {
+        let message = format!("there are {} classes", classes.len());
+        return error("class".into(), message, &format!("at most {MAX_CLASSES}"));
+    }
+    let defaults: Vec<_> = (0..classes.len()).filter(|&i| classes[i].default).collect();
+    let &[default] = defaults.as_slice() else {
+        let key = defaults.get(1).map_or("class".into(), |&i| format!("class.{}.default", classes[i].name));
+        let message = match defaults.len() {
+            0 => "no class is the default, for packets with other code points".to_owned(),
+            n => format!("{n} classes are the default"),
+        };
+        return error(key, message, "default = true in exactly one class");
+    };
+    let mut of = [None; 64];
+    for (i, class) in classes.iter().enumerate() {
+        for &dscp in &class.dscp {
+            if let Some(other) = of[usize::from(dscp & 63)].replace(i) {
+                let name: &str = &classes[other].name;
+                let message = format!("code point {dscp} is class {name}'s already");
+                return error(format!("class.{}.dscp", class.name), message, "each code point once");
+            }
+        }
+    }
+    Ok(of.map(|class| class.unwrap_or(default) as u8))
+}
+
+/// A less precious class must not be treated better.
+fn check_order(classes: &[Class]) -> Result<(), Vec<ParameterError>> {
+    for pair in classes.windows(2) {
+        let [better, worse] = pair else { continue };
+        let thresholds = |n: &Numbers| [("min_th", n.min_th), ("max_th", n.max_th)];
+        for ((key, high), (_, low)) in thresholds(&better.numbers).into_iter().zip(thresholds(&worse.numbers))
+        {
+            if low > high {
+                let message = format!("{key} ({low}p) is above that of class {} ({high}p)", better.name);
+                return Err(vec![ParameterError {
+                    key: format!("class.{}.{key}", worse.name),
+                    message,
+                    allowed: "classes in the order of their worth, thresholds not rising".into(),
+                }]);
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Limit {
+    /// In packets of this mean size.
+    pub(super) fn in_packets(self, mean_packet: f64) -> f64 {
+        match self {
+            Self::Packets(n) => f64::from(n),
+            Self::Bytes(b) => b as f64 / mean_packet,
+        }
+    }
+}
