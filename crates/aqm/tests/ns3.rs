@@ -17,6 +17,7 @@ struct Case {
     curve: &'static str,
     wait: bool,
     ecn: (bool, Ecn),
+    adaptation: &'static str,
 }
 
 const THIRD: Case = Case {
@@ -27,6 +28,7 @@ const THIRD: Case = Case {
     curve: "gentle",
     wait: true,
     ecn: (false, Ecn::NotEct),
+    adaptation: "none",
 };
 const EIGHTH: Case = Case {
     min_th: 30.0,
@@ -36,6 +38,7 @@ const EIGHTH: Case = Case {
     curve: "gentle",
     wait: true,
     ecn: (false, Ecn::NotEct),
+    adaptation: "none",
 };
 
 fn case(name: &str) -> Case {
@@ -49,6 +52,7 @@ fn case(name: &str) -> Case {
         "8" => Case { ecn: (true, Ecn::NotEct), ..EIGHTH },
         "9" => Case { ecn: (false, Ecn::Ect), ..EIGHTH },
         "10" => Case { ecn: (true, Ecn::Ect), ..EIGHTH },
+        "12" => Case { adaptation: "feng", ..EIGHTH },
         "13" => Case { curve: "nlred", ..EIGHTH },
         other => panic!("no case {other}"),
     }
@@ -68,6 +72,7 @@ fn run(case: &Case, mode: &str, seed: u64) -> Counting {
         ("max_th", Value::Packets(case.max_th)),
         ("w_q", Value::Number(case.w_q)),
         ("max_p", Value::Number(case.max_p)),
+        ("adaptation", word(case.adaptation)),
         ("ecn", Value::Flag(case.ecn.0)),
         ("limit", Value::Packets(300.0)),
     ];

@@ -13,17 +13,24 @@ proptest! {
     #[test]
     fn every_discipline_conserves_its_packets(
         preset in 0..PRESETS.len(),
-        dialect in prop_oneof![Just("floyd93"), Just("ns2-2.35"), Just("linux"), Just("as-printed")],
-        spacing in prop_oneof![Just("floyd93"), Just("ns2-wait"), Just("ns2-nowait"), Just("linux"), Just("none")],
+        dialect in prop_oneof![Just("floyd93"), Just("ns2-2.35"), Just("linux"), Just("dsred"), Just("as-printed")],
+        victim in prop_oneof![Just("arriving"), Just("pc-red"), Just("ddred")],
+        adaptation in prop_oneof![Just("none"), Just("feng"), Just("adaptive-red"), Just("load"), Just("adaptive-rio")],
+        spacing in prop_oneof![Just("floyd93"), Just("ns2-wait"), Just("ns2-nowait"), Just("linux"), Just("dsred"), Just("none")],
         in_bytes: bool, limit_in_bytes: bool, ecn: bool, in_service: bool,
         w_q in 0.001f64..1.0,
-        arrivals in prop::collection::vec((0u64..3_000_000_000, 40u32..1500, any::<bool>()), 1..400),
+        arrivals in prop::collection::vec((0u64..3_000_000_000, 40u32..1500, any::<bool>(), 0u8..16), 1..400),
     ) {
         let name = PRESETS[preset].name;
         let limit = if limit_in_bytes { Value::Bytes(60_000) } else { Value::Packets(50.0) };
-        let mut set = vec![("dialect", word(dialect)), ("limit", limit)];
-        if name != "drop-tail" {
+        let mut set = vec![("limit", limit)];
+        if name == "drop-tail" {
+            set.push(("dialect", word(dialect)));
+        } else if name != "ddred-tail" {
             set.extend([
+                ("dialect", word(dialect)),
+                ("victim", word(victim)),
+                ("adaptation", word(adaptation)),
                 ("spacing", word(spacing)),
                 ("mode", word(if in_bytes { "bytes" } else { "packets" })),
                 ("ecn", Value::Flag(ecn)),
@@ -35,10 +42,15 @@ proptest! {
         let mut link = VirtualLink::new(Checked::new(build(name, 5_000_000, &set)), 5_000_000);
         let mut host = Counting::new(3);
         let mut now = Time::ZERO;
-        for (i, &(gap, bytes, ect)) in arrivals.iter().enumerate() {
+        for (i, &(gap, bytes, ect, flow)) in arrivals.iter().enumerate() {
             now = Time(now.0 + gap);
             let ecn = if ect { Ecn::Ect } else { Ecn::NotEct };
-            link.arrive(now, packet(i as u32, bytes, ecn), &mut host);
+            let mut packet = packet(i as u32, bytes, ecn);
+            packet.meta.flow = u32::from(flow);
+            packet.meta.class = u8::from(flow < 3);
+            packet.meta.dscp = flow;
+            (packet.meta.ttl_initial, packet.meta.ttl) = (64, 64 - flow % 5);
+            link.arrive(now, packet, &mut host);
         }
         link.serve_until(Time::from_secs(1e4), &mut host);
         prop_assert_eq!(link.queue.backlog().packets, 0);

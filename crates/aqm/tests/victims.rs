@@ -1,0 +1,276 @@
+//! Which packet pays, for every victim rule and at every boundary, against a queue that is searched packet by packet.
+
+mod common;
+
+use aqmlab_aqm::{Dequeue, DropReason, Ecn, Host, MarkReason, Meta, Packet, Qdisc, Value};
+use aqmlab_units::{Stream, Time};
+use common::{build, word};
+use proptest::prelude::*;
+
+/// Records what is dropped and marked; `below` gives what the test says, or is random.
+struct Recorder {
+    rng: Stream,
+    pick: Option<u64>,
+    picked: Option<u64>,
+    dropped: Vec<(u32, DropReason)>,
+    marks: u32,
+}
+
+impl Recorder {
+    fn new(seed: u64) -> Self {
+        Self { rng: Stream::new(seed, "victims"), pick: None, picked: None, dropped: Vec::new(), marks: 0 }
+    }
+}
+
+impl Host<u32> for Recorder {
+    fn uniform(&mut self) -> f64 {
+        self.rng.uniform()
+    }
+    fn below(&mut self, n: u64) -> u64 {
+        let pick = self.pick.unwrap_or_else(|| self.rng.below(n));
+        assert!(pick < n);
+        self.picked = Some(pick);
+        pick
+    }
+    fn dropped(&mut self, packet: Packet<u32>, reason: DropReason) {
+        self.dropped.push((packet.payload, reason));
+    }
+    fn marked(&mut self, meta: &Meta, _reason: MarkReason) {
+        assert_eq!(meta.ecn, Ecn::Ce);
+        self.marks += 1;
+    }
+}
+
+fn hops(payload: u32, hops: u8) -> Packet<u32> {
+    let meta = Meta { bytes: 1000, ttl_initial: 64, ttl: 64 - hops, flow: payload, ..Meta::default() };
+    Packet { meta, payload }
+}
+
+/// A queue of the preset that never drops early, with this limit.
+fn calm(aqm: &str, limit: f64, more: &[(&str, Value)]) -> aqmlab_aqm::Discipline<u32> {
+    let mut set = vec![("limit", Value::Packets(limit))];
+    if aqm != "ddred-tail" {
+        set.extend([("min_th", Value::Packets(1e6)), ("max_th", Value::Packets(2e6))]);
+    }
+    set.extend(more.iter().cloned());
+    build(aqm, 1_000_000, &set)
+}
+
+/// Fills a queue of limit n with packets 0 to n - 1 of these distances and lets one more arrive.
+fn overflow(aqm: &str, more: &[(&str, Value)], distances: &[u8]) -> Vec<(u32, DropReason)> {
+    let mut queue = calm(aqm, (distances.len() - 1) as f64, more);
+    let mut host = Recorder::new(1);
+    for (i, &d) in distances.iter().enumerate() {
+        queue.enqueue(Time::ZERO, hops(i as u32, d), &mut host);
+    }
+    assert_eq!(queue.backlog().packets as usize, distances.len() - 1);
+    host.dropped
+}
+
+#[test]
+fn ddred_at_a_full_buffer() {
+    let over = |packet| vec![(packet, DropReason::Overflow)];
+    assert_eq!(overflow("ddred", &[], &[3, 1, 2, 4]), over(1), "the nearest");
+    assert_eq!(overflow("ddred", &[], &[3, 1, 1, 4]), over(2), "the newest of two");
+    assert_eq!(overflow("ddred", &[], &[3, 1, 2, 1]), over(3), "the arriving one is the newest");
+    assert_eq!(overflow("ddred", &[], &[2, 2]), over(1), "one packet");
+    assert_eq!(overflow("ddred", &[("ties", word("oldest"))], &[3, 1, 1, 1]), over(1), "the oldest");
+    assert_eq!(overflow("ddred", &[("search", word("early"))], &[3, 1, 2, 4]), over(3), "no search");
+}
+
+#[test]
+fn ddred_tail_looks_at_the_last_n() {
+    let tail =
+        |n: f64, distances: &[u8]| overflow("ddred-tail", &[("last_n", Value::Number(n))], distances)[0].0;
+    assert_eq!(tail(1.0, &[1, 3, 2, 3]), 2, "the last one is nearer");
+    assert_eq!(tail(1.0, &[1, 3, 3, 3]), 3, "a tie is the arriving one's");
+    assert_eq!(tail(2.0, &[1, 2, 3, 4]), 1, "two are looked at");
+    assert_eq!(tail(2.0, &[1, 3, 3, 4]), 2, "the newest of two");
+    assert_eq!(tail(99.0, &[1, 2, 3, 4]), 0, "all are looked at");
+    assert_eq!(tail(1.0, &[2, 1]), 1, "one packet in the buffer");
+}
+
+/// A queue with max_th so low that every packet is forced out, unless nothing waits.
+fn forced(aqm: &str, more: &[(&str, Value)]) -> aqmlab_aqm::Discipline<u32> {
+    let points = Value::Points(vec![(0.0, 1.0), (1.0, 1.0)]);
+    let mut set = vec![
+        ("curve", word("points")),
+        ("points", points),
+        ("guard_one", Value::Flag(false)),
+        ("w_q", Value::Number(1.0)),
+    ];
+    set.extend(more.iter().cloned());
+    build(aqm, 1_000_000, &set)
+}
+
+#[test]
+fn with_nothing_in_the_queue_the_arriving_packet_pays() {
+    for aqm in ["red", "pc-red", "ddred"] {
+        let mut queue = forced(aqm, &[]);
+        let mut host = Recorder::new(1);
+        queue.enqueue(Time::ZERO, hops(7, 2), &mut host);
+        assert_eq!(host.dropped, [(7, DropReason::Forced)], "{aqm}");
+        assert_eq!(queue.backlog().packets, 0);
+    }
+}
+
+/// PC-RED with packets whose flows' QOSA bits are given, one arriving; `pick` is the packet picked first.
+fn pc_red(scan: &str, protected: &[bool], pick: u64) -> u32 {
+    // A flow is protected from its first loss on: w x is above L.
+    let more = [("loss_limit", Value::Bytes(1)), ("loss_weight", Value::Number(0.9)), ("scan", word(scan))];
+    let mut queue = calm("pc-red", (protected.len() - 1) as f64, &more);
+    let mut host = Recorder::new(1);
+    let of = |flow: u32, payload: u32| {
+        let meta = Meta { bytes: 1000, flow, class: u8::from(flow == 1), ..Meta::default() };
+        Packet { meta, payload }
+    };
+    // Flow 1 loses a packet at a full buffer, then the queue is emptied.
+    host.pick = Some(0);
+    for _ in 0..protected.len() {
+        queue.enqueue(Time::ZERO, of(1, 99), &mut host);
+    }
+    while let Dequeue::Packet(_) = queue.dequeue(Time::ZERO, &mut host) {}
+    host.dropped.clear();
+    host.pick = Some(pick);
+    for (i, &p) in protected.iter().enumerate() {
+        queue.enqueue(Time::ZERO, of(if p { 1 } else { 2 }, i as u32), &mut host);
+    }
+    assert_eq!(host.dropped.len(), 1);
+    host.dropped[0].0
+}
+
+#[test]
+fn pc_red_scans_towards_the_tail() {
+    assert_eq!(pc_red("to-tail", &[false, true, false, true], 0), 0, "the one picked");
+    assert_eq!(pc_red("to-tail", &[false, true, false, true], 1), 2, "the next that is not protected");
+    assert_eq!(pc_red("to-tail", &[false, true, true, true], 1), 3, "the last whatever its bit");
+    assert_eq!(pc_red("to-tail", &[true, true, true], 0), 2, "all protected");
+    assert_eq!(pc_red("to-tail", &[true, false], 1), 1, "the arriving one picked");
+    assert_eq!(pc_red("circular", &[false, true, true, true], 1), 0, "on from the head");
+    assert_eq!(pc_red("circular", &[true, true, true], 1), 2, "all protected");
+}
+
+#[test]
+fn ecn_marks_the_victim_in_the_queue() {
+    let more = [("ecn", Value::Flag(true)), ("mark_forced", Value::Flag(true))];
+    let mut queue = forced("ddred", &more);
+    let mut host = Recorder::new(1);
+    let ect = |payload, distance| {
+        let mut packet = hops(payload, distance);
+        packet.meta.ecn = Ecn::Ect;
+        packet
+    };
+    queue.enqueue(Time::ZERO, ect(0, 3), &mut host);
+    queue.enqueue(Time::ZERO, ect(1, 1), &mut host);
+    queue.enqueue(Time::ZERO, ect(2, 2), &mut host);
+    assert_eq!((host.dropped.len(), host.marks), (0, 3));
+    let mut left = Vec::new();
+    while let Dequeue::Packet(p) = queue.dequeue(Time::ZERO, &mut host) {
+        left.push((p.payload, p.meta.ecn));
+    }
+    // Packet 0 was alone and marked itself; its mark stood for packet 1's arrival, and packet 1's for packet 2's.
+    assert_eq!(left, [(0, Ecn::Ce), (1, Ecn::Ce), (2, Ecn::Ect)]);
+    // A victim that cannot be marked is dropped, even if the arriving packet can be.
+    let mut queue = forced("ddred", &more);
+    let mut host = Recorder::new(1);
+    queue.enqueue(Time::ZERO, ect(0, 3), &mut host);
+    let mut not_ect = hops(1, 1);
+    not_ect.meta.ecn = Ecn::NotEct;
+    queue.enqueue(Time::ZERO, not_ect, &mut host);
+    queue.enqueue(Time::ZERO, ect(2, 2), &mut host);
+    assert_eq!((host.dropped.clone(), host.marks), (vec![(1, DropReason::Forced)], 2));
+}
+
+proptest! {
+    /// DDRED under load: the victim is the one that a scan of the whole queue finds.
+    #[test]
+    fn ddred_finds_what_a_scan_finds(
+        ops in prop::collection::vec((any::<bool>(), 1u8..6, 0u64..9_000_000_000), 1..500),
+        ties in prop_oneof![Just("newest"), Just("oldest")],
+        candidate: bool, seed: u64,
+    ) {
+        let set = [
+            ("w_q", Value::Number(0.2)), ("limit", Value::Packets(20.0)), ("ties", word(ties)),
+            ("arrival_is_candidate", Value::Flag(candidate)),
+        ];
+        let mut queue = build("ddred", 1_000_000, &set);
+        let mut host = Recorder::new(seed);
+        let (mut waiting, mut now) = (Vec::<(u32, u8)>::new(), Time::ZERO);
+        for (i, (arrives, distance, gap)) in ops.into_iter().enumerate() {
+            now = Time(now.0 + gap);
+            if !arrives {
+                let next = if waiting.is_empty() { None } else { Some(waiting.remove(0).0) };
+                let served = match queue.dequeue(now, &mut host) {
+                    Dequeue::Packet(p) => Some(p.payload),
+                    _ => None,
+                };
+                prop_assert_eq!(served, next);
+                continue;
+            }
+            host.dropped.clear();
+            queue.enqueue(now, hops(i as u32, distance), &mut host);
+            let competes =
+                |reason| candidate || waiting.is_empty() || reason == DropReason::Overflow;
+            let arrival = (i as u32, distance);
+            let victim = host.dropped.first().map(|&(victim, reason)| {
+                let mut among = waiting.clone();
+                if competes(reason) {
+                    among.push(arrival);
+                }
+                let least = among.iter().map(|x| x.1).min().expect("a candidate");
+                let mut nearest = among.iter().filter(|x| x.1 == least);
+                let expected = if ties == "newest" { nearest.next_back() } else { nearest.next() };
+                (victim, expected.expect("a nearest").0)
+            });
+            waiting.push(arrival);
+            if let Some((victim, expected)) = victim {
+                prop_assert_eq!(victim, expected);
+                waiting.retain(|x| x.0 != victim);
+            }
+            prop_assert_eq!(queue.backlog().packets as usize, waiting.len());
+        }
+    }
+
+    /// PC-RED under load: from the packet picked on, the first of a flow that was not protected when it came.
+    #[test]
+    fn pc_red_takes_the_packet_that_it_should(
+        ops in prop::collection::vec((any::<bool>(), 0u32..6, 0u64..9_000_000_000), 1..500), seed: u64,
+    ) {
+        let set = [
+            ("w_q", Value::Number(0.2)), ("limit", Value::Packets(20.0)), ("loss_weight", Value::Number(0.1)),
+            ("min_th", Value::Packets(3.0)), ("max_th", Value::Packets(9.0)),
+        ];
+        let (w, g, limit) = (0.1, 0.36, 70.0);
+        let mut queue = build("pc-red", 1_000_000, &set);
+        let mut host = Recorder::new(seed);
+        let mut flows = std::collections::BTreeMap::<u32, (f64, Time)>::new();
+        let (mut waiting, mut now) = (Vec::<(u32, u32, bool)>::new(), Time::ZERO);
+        for (i, (arrives, flow, gap)) in ops.into_iter().enumerate() {
+            now = Time(now.0 + gap);
+            if !arrives {
+                queue.dequeue(now, &mut host);
+                if !waiting.is_empty() {
+                    waiting.remove(0);
+                }
+                continue;
+            }
+            host.dropped.clear();
+            let has_priority = flow < 2;
+            let meta = Meta { bytes: 1000, flow, class: u8::from(has_priority), ..Meta::default() };
+            queue.enqueue(now, Packet { meta, payload: i as u32 }, &mut host);
+            let start = if has_priority { limit / 2.0 } else { 0.0 };
+            let (a_d, _) = *flows.entry(flow).or_insert((start, now));
+            waiting.push((i as u32, flow, has_priority && a_d > limit));
+            if let Some(&(victim, _)) = host.dropped.first() {
+                let picked = host.picked.expect("a pick") as usize;
+                let index = (picked..waiting.len()).find(|&j| !waiting[j].2).unwrap_or(waiting.len() - 1);
+                prop_assert_eq!(victim, waiting[index].0);
+                let (_, flow, _) = waiting.remove(index);
+                let (a_d, last) = flows[&flow];
+                let m = now.since(last).secs() / g;
+                flows.insert(flow, (a_d * libm::pow(1.0 - w, m) + w * 1000.0, now));
+            }
+            prop_assert_eq!(queue.backlog().packets as usize, waiting.len());
+        }
+    }
+}
