@@ -13,82 +13,16 @@ use aqmlab_transport::{Ack, Data, Timer};
 use aqmlab_units::Time;
 
 use crate::feeders;
-use crate::flow::{Sink, Source};
 use crate::heap::Heap;
 use crate::key::Key;
-use crate::link::{Departure, Link};
-use crate::observe::Observation;
-use crate::packet::{SackStore, SimPacket, data_packet, flow_of, to_data};
+use crate::link::Link;
+use crate::packet::{SackStore, SimPacket, flow_of};
 use crate::paths::{Next, Paths};
 use crate::plan::{LinkId, Plan};
-
-/// What an event is for; its number among all of them is its slot in the heap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Target {
-    /// The first packet on this link's wire arrives.
-    Arrival(u32),
-    /// The service in progress at this link ends.
-    ServiceEnd(u32),
-    /// This flow starts.
-    Start(u32),
-    /// This flow's application has nothing more to send.
-    Stop(u32),
-    /// This flow's sender wanted to be woken.
-    Sender(u32),
-    /// This flow's receiver wanted to be woken.
-    Receiver(u32),
-}
-
-/// Slots and source stations: first the links, then two ends a flow.
-#[derive(Clone, Copy, Debug)]
-struct Numbering {
-    links: u32,
-    flows: u32,
-}
-
-impl Numbering {
-    fn slot(self, target: Target) -> u32 {
-        let Self { links, .. } = self;
-        match target {
-            Target::Arrival(link) => link,
-            Target::ServiceEnd(link) => links + link,
-            Target::Start(flow) => 2 * links + 4 * flow,
-            Target::Stop(flow) => 2 * links + 4 * flow + 1,
-            Target::Sender(flow) => 2 * links + 4 * flow + 2,
-            Target::Receiver(flow) => 2 * links + 4 * flow + 3,
-        }
-    }
-
-    #[inline]
-    fn target(self, slot: u32) -> Target {
-        if slot < self.links {
-            return Target::Arrival(slot);
-        }
-        if slot < 2 * self.links {
-            return Target::ServiceEnd(slot - self.links);
-        }
-        let flow = (slot - 2 * self.links) / 4;
-        match (slot - 2 * self.links) % 4 {
-            0 => Target::Start(flow),
-            1 => Target::Stop(flow),
-            2 => Target::Sender(flow),
-            _ => Target::Receiver(flow),
-        }
-    }
-
-    /// The station that a slot's events come from.
-    fn source(self, slot: u32) -> u32 {
-        match self.target(slot) {
-            Target::Arrival(link) | Target::ServiceEnd(link) => link,
-            Target::Start(flow) | Target::Stop(flow) | Target::Sender(flow) => self.links + 2 * flow,
-            Target::Receiver(flow) => self.links + 2 * flow + 1,
-        }
-    }
-
-    fn slots(self) -> u32 {
-        2 * self.links + 4 * self.flows
-    }
-}
+use crate::sink::Sink;
+use crate::source::Source;
+use crate::target::{Numbering, Target};
+use crate::wire::Departure;
 
 /// How to evaluate a plan; all ways give the same results.
 #[derive(Clone, Copy, Debug)]
@@ -105,8 +39,8 @@ impl Default for Options {
 
 /// A run in progress.
 #[derive(Clone, Debug)]
-pub struct Simulation<'a> {
-    pub(crate) plan: &'a Plan,
+pub struct Simulation {
+    pub(crate) plan: Plan,
     pub(crate) links: Vec<Link>,
     pub(crate) sources: Vec<Source>,
     pub(crate) sinks: Vec<Sink>,
@@ -119,24 +53,21 @@ pub struct Simulation<'a> {
     to_ack: Vec<Ack>,
 }
 
-impl<'a> Simulation<'a> {
-    /// A run of `plan` with this seed, at time 0.
+impl Simulation {
+    /// A run of `plan` with this seed, at time 0; what the plan leaves to chance is drawn here.
     ///
     /// # Panics
-    /// If a flow has no path there and back; a checked plan has.
-    pub fn new(plan: &'a Plan, seed: u64, options: Options) -> Self {
-        let observed =
-            |i: usize| plan.probe.links.contains(&(i as LinkId)).then(|| Observation::new(&plan.probe));
-        let links = plan.links.iter().enumerate();
-        let links: Vec<_> = links
-            .map(|(i, link)| Link::new(i as u32, link, seed, plan.warmup, observed(i), options.shortcuts))
-            .collect();
-        let sources = plan.flows.iter();
-        let sources = sources.map(|f| Source::new(f, seed, plan.warmup, plan.probe.cwnd_interval)).collect();
-        let sinks = plan.flows.iter().map(|f| Sink::new(f, plan.warmup)).collect();
-        let mut paths = Paths::new(plan);
+    /// If a flow has no path there and back; in a checked plan every flow has.
+    pub fn new(plan: &Plan, seed: u64, options: Options) -> Self {
+        let plan = plan.drawn(seed);
+        let links = 0..plan.links.len() as LinkId;
+        let links: Vec<_> = links.map(|id| Link::new(id, &plan, seed, options.shortcuts)).collect();
+        let flows = || plan.flows.iter().enumerate();
+        let sources = flows().map(|(i, flow)| Source::new(i, flow, &plan, seed)).collect();
+        let sinks = flows().map(|(i, flow)| Sink::new(i, flow, &plan)).collect();
+        let mut paths = Paths::new(&plan);
         if options.shortcuts {
-            feeders::allow_ahead(plan, &mut paths, &links);
+            feeders::allow_ahead(&plan, &mut paths, &links);
         }
         let numbering = Numbering { links: plan.links.len() as u32, flows: plan.flows.len() as u32 };
         let mut simulation = Self {
@@ -176,6 +107,12 @@ impl<'a> Simulation<'a> {
         self.sinks.iter_mut().for_each(|f| f.end(end));
     }
 
+    /// What the disciplines have found to be probably not meant, with the names of their links.
+    pub fn warnings(&self) -> Vec<String> {
+        let links = self.plan.links.iter().zip(&self.links);
+        links.flat_map(|(p, l)| l.warnings().into_iter().map(|w| format!("link {}: {w}", p.name))).collect()
+    }
+
     /// Events evaluated so far.
     pub fn events(&self) -> u64 {
         self.events
@@ -192,7 +129,7 @@ impl<'a> Simulation<'a> {
 
     fn schedule_applications(&mut self) {
         for (i, flow) in self.sources.iter().enumerate() {
-            self.heap.push(flow.start, Time::ZERO, self.numbering.slot(Target::Start(i as u32)));
+            self.heap.push(flow.start_time(), Time::ZERO, self.numbering.slot(Target::Start(i as u32)));
             if let Some(stop) = self.plan.flows[i].stop {
                 self.heap.push(stop, Time::ZERO, self.numbering.slot(Target::Stop(i as u32)));
             }
@@ -219,13 +156,11 @@ impl<'a> Simulation<'a> {
             }
             Target::Start(flow) => {
                 self.heap.pop();
-                self.sources[flow as usize].start(key.time, &mut self.to_send);
-                self.send(flow as usize, key);
+                self.start(flow, key);
             }
             Target::Stop(flow) => {
                 self.heap.pop();
-                self.sources[flow as usize].stop(key.time, &mut self.to_send);
-                self.send(flow as usize, key);
+                self.stop(flow, key);
             }
             Target::Sender(flow) => {
                 self.heap.pop();
@@ -236,6 +171,26 @@ impl<'a> Simulation<'a> {
                 self.wake_sink(flow as usize, key);
             }
         }
+    }
+
+    /// A period of a flow begins; its end is known from the plan.
+    fn start(&mut self, flow: u32, key: Key) {
+        let source = &mut self.sources[flow as usize];
+        if let Some((_, end)) = source.next_period().filter(|_| source.has_begun()) {
+            self.heap.push(end, Time::ZERO, self.numbering.slot(Target::Stop(flow)));
+        }
+        source.start(key.time, &mut self.to_send);
+        self.send(flow as usize, key);
+    }
+
+    /// A period of a flow ends, and the next may follow.
+    fn stop(&mut self, flow: u32, key: Key) {
+        let source = &mut self.sources[flow as usize];
+        source.stop(key.time, &mut self.to_send);
+        if let Some((start, _)) = source.next_period().filter(|_| source.has_begun()) {
+            self.heap.push(start, Time::ZERO, self.numbering.slot(Target::Start(flow)));
+        }
+        self.send(flow as usize, key);
     }
 
     /// A packet is at the far end of a link: on to the next, or to its endpoint.
@@ -257,11 +212,12 @@ impl<'a> Simulation<'a> {
         let flow = flow_of(&packet.meta);
         if packet.meta.kind == Kind::Ack {
             let ack = self.sacks.take_ack(packet);
+            self.sources[flow].header.learn(packet);
             self.sources[flow].on_ack(key.time, &ack, &mut self.to_send);
             self.send(flow, key);
         } else {
             let ce = packet.meta.ecn == Ecn::Ce;
-            self.sinks[flow].on_data(key.time, &to_data(packet), ce, &mut self.to_ack);
+            self.sinks[flow].on_data(key.time, packet, ce, &mut self.to_ack);
             self.acknowledge(flow, key);
         }
     }
@@ -324,7 +280,8 @@ impl<'a> Simulation<'a> {
         if !self.to_send.is_empty() {
             let mut packets = core::mem::take(&mut self.to_send);
             for data in packets.drain(..) {
-                self.emit(key, data_packet(flow, &data));
+                let packet = self.sources[flow].header.data_packet(&data);
+                self.emit(key, packet);
             }
             self.to_send = packets;
         }
@@ -339,7 +296,7 @@ impl<'a> Simulation<'a> {
         if !self.to_ack.is_empty() {
             let mut acks = core::mem::take(&mut self.to_ack);
             for ack in acks.drain(..) {
-                let packet = self.sacks.ack_packet(flow, &ack);
+                let packet = self.sacks.ack_packet(&self.sinks[flow].header, &ack);
                 self.emit(key, packet);
             }
             self.to_ack = acks;

@@ -5,23 +5,37 @@
 //! clock or at a shared generator; what an engine decides is only the order in which stations are evaluated. A result
 //! is a function of the plan and the seed alone.
 
+mod code_points;
+mod draw;
 mod engine;
 mod feeders;
-mod flow;
 mod heap;
 mod key;
+mod ledger;
 mod link;
+mod marker;
+pub mod meter;
+mod moments;
 mod observe;
 pub mod open_loop;
 mod packet;
 mod paths;
 pub mod plan;
 mod routing;
+mod sampling;
+mod sink;
+mod source;
 mod tables;
+mod target;
+mod wire;
 
+pub use code_points::CodePoint;
 pub use engine::{Options, Simulation};
-pub use flow::{SinkCounters, SourceCounters, WindowSample};
-pub use link::LinkCounters;
-pub use observe::{EventKind, LinkEvent, Moments, Observation, QueueSample};
+pub use ledger::LinkCounters;
+pub use marker::MarkerCounters;
+pub use moments::Moments;
+pub use observe::{DisciplineSample, EventKind, LinkEvent, Observation, QueueSample, UNKNOWN_NUMBER};
 pub use routing::Routes;
+pub use sink::{FlowSample, SinkCounters};
+pub use source::{SourceCounters, WindowSample};
 pub use tables::{Column, Table};

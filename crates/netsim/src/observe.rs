@@ -1,10 +1,13 @@
 //! What is recorded of an observed link, from inside its station.
 
-use aqmlab_aqm::{Backlog, DropReason, MarkReason, State};
+use aqmlab_aqm::{Backlog, Discipline, DropReason, MarkReason, Meta, Qdisc, State};
 use aqmlab_units::{Span, Time};
 
-use crate::packet::{SimPacket, flow_of, number_of};
+use crate::code_points::{CodePoint, CodePoints};
+use crate::moments::Moments;
+use crate::packet::{Segment, SimPacket, flow_of, number_of};
 use crate::plan::Probe;
+use crate::sampling;
 
 /// What happened to a packet at a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,11 +31,14 @@ pub struct LinkEvent {
     pub kind: EventKind,
     /// Number of the flow.
     pub flow: u32,
-    /// Sequence number, or number acknowledged.
+    /// Sequence number, or number acknowledged; [`UNKNOWN_NUMBER`] of a packet that was marked while it was waiting.
     pub number: i32,
     /// Length in bytes.
     pub bytes: u32,
 }
+
+/// The number of a packet of which only the header was shown.
+pub const UNKNOWN_NUMBER: i32 = -1;
 
 /// A sample of a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,6 +51,17 @@ pub struct QueueSample {
     pub state: State,
 }
 
+/// A sample of something that a discipline shows of its inside.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DisciplineSample {
+    /// When; before anything that happens at that time.
+    pub time: Time,
+    /// What.
+    pub name: &'static str,
+    /// How much.
+    pub value: f64,
+}
+
 /// Bins per octave of the delay histogram: each is 9 % wide.
 const BINS_PER_OCTAVE: u32 = 8;
 /// The first bin ends here: 2^20 ps, about a microsecond.
@@ -55,47 +72,12 @@ const FIRST_BIN_LOG2: u32 = 20;
 pub struct Observation {
     interval: Option<Span>,
     samples: Vec<QueueSample>,
+    discipline_interval: Option<Span>,
+    discipline_samples: Vec<DisciplineSample>,
     events: Option<Vec<LinkEvent>>,
     delays: Option<Vec<u64>>,
     averages: Moments,
-}
-
-/// Count, sum and sum of squares of values, taken relative to the first so that nothing is lost to cancellation.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Moments {
-    n: u64,
-    first: f64,
-    sum: f64,
-    squares: f64,
-}
-
-impl Moments {
-    /// One more value.
-    #[inline]
-    pub fn add(&mut self, x: f64) {
-        if self.n == 0 {
-            self.first = x;
-        }
-        let d = x - self.first;
-        self.n += 1;
-        self.sum += d;
-        self.squares += d * d;
-    }
-
-    /// Mean; NaN without a value.
-    pub fn mean(&self) -> f64 {
-        if self.n == 0 { f64::NAN } else { self.first + self.sum / self.n as f64 }
-    }
-
-    /// Sample standard deviation; NaN below two values.
-    pub fn sd(&self) -> f64 {
-        let n = self.n as f64;
-        if self.n < 2 {
-            f64::NAN
-        } else {
-            ((self.squares - self.sum * self.sum / n).max(0.0) / (n - 1.0)).sqrt()
-        }
-    }
+    code_points: CodePoints,
 }
 
 impl Observation {
@@ -103,15 +85,28 @@ impl Observation {
         Self {
             interval: probe.queue_interval,
             samples: Vec::new(),
+            discipline_interval: probe.discipline_interval,
+            discipline_samples: Vec::new(),
             events: probe.events.then(Vec::new),
             delays: probe.delay_histogram.then(Vec::new),
             averages: Moments::default(),
+            code_points: CodePoints::default(),
         }
     }
 
     /// The samples, in order of time; from the start of the run, warm-up included.
     pub fn samples(&self) -> &[QueueSample] {
         &self.samples
+    }
+
+    /// What the discipline showed, in order of time; from the start of the run, warm-up included.
+    pub fn discipline_samples(&self) -> &[DisciplineSample] {
+        &self.discipline_samples
+    }
+
+    /// What was counted of each code point with arrivals.
+    pub fn code_points(&self) -> impl Iterator<Item = (u8, CodePoint)> {
+        self.code_points.with_arrivals()
     }
 
     /// The event log, where it was asked for; from the start of the run, warm-up included.
@@ -131,10 +126,37 @@ impl Observation {
     }
 
     #[inline]
-    pub(crate) fn event(&mut self, time: Time, kind: EventKind, packet: &SimPacket) {
+    pub(crate) fn arrived(&mut self, time: Time, packet: &SimPacket) {
+        self.event(time, EventKind::Enqueue, packet);
+        self.code_points.at(packet.meta.dscp).arrived(&packet.meta);
+    }
+
+    #[inline]
+    pub(crate) fn departed(&mut self, time: Time, packet: &SimPacket, delay: Span) {
+        self.event(time, EventKind::Dequeue, packet);
+        self.code_points.at(packet.meta.dscp).departed(&packet.meta);
+        self.delay(delay);
+    }
+
+    pub(crate) fn dropped(&mut self, time: Time, packet: &SimPacket, reason: DropReason) {
+        self.event(time, EventKind::Drop(reason), packet);
+        self.code_points.at(packet.meta.dscp).drops += 1;
+    }
+
+    pub(crate) fn marked(&mut self, time: Time, meta: &Meta, number: Option<i32>, reason: MarkReason) {
+        self.log(time, EventKind::Mark(reason), meta, number.unwrap_or(UNKNOWN_NUMBER));
+        self.code_points.at(meta.dscp).marks += 1;
+    }
+
+    #[inline]
+    fn event(&mut self, time: Time, kind: EventKind, packet: &SimPacket) {
+        self.log(time, kind, &packet.meta, number_of(packet));
+    }
+
+    #[inline]
+    fn log(&mut self, time: Time, kind: EventKind, meta: &Meta, number: i32) {
         if let Some(events) = &mut self.events {
-            let flow = flow_of(&packet.meta) as u32;
-            events.push(LinkEvent { time, kind, flow, number: number_of(packet), bytes: packet.meta.bytes });
+            events.push(LinkEvent { time, kind, flow: flow_of(meta) as u32, number, bytes: meta.bytes });
         }
     }
 
@@ -144,7 +166,7 @@ impl Observation {
     }
 
     #[inline]
-    pub(crate) fn delay(&mut self, delay: Span) {
+    fn delay(&mut self, delay: Span) {
         if let Some(delays) = &mut self.delays {
             let bin = bin_of(delay);
             if bin >= delays.len() {
@@ -154,24 +176,27 @@ impl Observation {
         }
     }
 
-    pub(crate) fn sample(&mut self, time: Time, backlog: Backlog, state: State) {
-        if self.interval.is_some_and(|i| time.0.is_multiple_of(i.0)) {
+    /// Takes the samples that are due.
+    pub(crate) fn sample(&mut self, time: Time, discipline: &Discipline<Segment>) {
+        if sampling::is_due(self.interval, time) {
+            let (backlog, state) = (discipline.backlog(), discipline.state());
             self.samples.push(QueueSample { time, backlog, state });
+        }
+        if sampling::is_due(self.discipline_interval, time) {
+            let samples = &mut self.discipline_samples;
+            discipline.gauges(time, &mut |name, value| samples.push(DisciplineSample { time, name, value }));
         }
     }
 
     /// The first sample after `at`, or at the very start.
     pub(crate) fn sample_after(&self, at: Option<Time>) -> Time {
-        match (self.interval, at) {
-            (None, _) => Time::NEVER,
-            (Some(_), None) => Time::ZERO,
-            (Some(interval), Some(at)) => Time((at.0 / interval.0 + 1) * interval.0),
-        }
+        sampling::next(self.interval, at).min(sampling::next(self.discipline_interval, at))
     }
 
     /// The warm-up is over: samples and events stay, sums start anew.
     pub(crate) fn forget(&mut self) {
         self.averages = Moments::default();
+        self.code_points = CodePoints::default();
         if let Some(delays) = &mut self.delays {
             delays.clear();
         }
@@ -199,16 +224,6 @@ fn bin_start(bin: usize) -> f64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn moments_by_hand() {
-        let mut m = Moments::default();
-        for x in [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0] {
-            m.add(x);
-        }
-        assert_eq!(m.mean(), 5.0);
-        assert!((m.sd() - (32.0f64 / 7.0).sqrt()).abs() < 1e-12);
-    }
 
     proptest! {
         #[test]

@@ -31,7 +31,8 @@ impl Paths {
         let mut routes = Routes::new(plan);
         let mut paths = Self { steps: Vec::new(), starts: Vec::new() };
         for flow in &plan.flows {
-            for (from, to) in [(flow.from, flow.to), (flow.to, flow.from)] {
+            let (from, to) = flow.ends();
+            for (from, to) in [(from, to), (to, from)] {
                 let path = routes.path(from, to).filter(|p| !p.is_empty());
                 let path = path.unwrap_or_else(|| panic!("flow {} has no path there and back", flow.name));
                 paths.starts.push(paths.steps.len() as u32);

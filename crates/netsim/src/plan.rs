@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use aqmlab_aqm::Resolved;
+pub use aqmlab_transport::Pattern;
 use aqmlab_transport::TcpConfig;
+pub use aqmlab_units::Spread;
 use aqmlab_units::{Rate, Span, Time};
 
 /// Number of a node in [`Plan::nodes`].
@@ -20,6 +22,10 @@ pub struct Plan {
     pub links: Vec<Link>,
     /// Flows, in the order of their numbers.
     pub flows: Vec<Flow>,
+    /// Meters and markers before the queues of links.
+    pub markers: Vec<Marker>,
+    /// Changes of links during the run, in order of time.
+    pub changes: Vec<Change>,
     /// The run ends here.
     pub duration: Span,
     /// Statistics begin here; below `duration`.
@@ -47,6 +53,89 @@ pub struct Link {
     pub queue: Arc<Resolved>,
 }
 
+/// A change of a link during the run. The packet in service keeps the rate at which it was begun, and no packet
+/// overtakes another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// When.
+    pub at: Time,
+    /// Which link.
+    pub link: LinkId,
+    /// Its bit rate from then on, if that changes.
+    pub rate: Option<Rate>,
+    /// Its propagation delay from then on, if that changes.
+    pub delay: Option<Span>,
+}
+
+/// A marker before the queue of a link: measures flows and writes code points.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Marker {
+    /// Name, unique.
+    pub name: String,
+    /// Before the queue of this link; a link has at most one marker for a flow.
+    pub link: LinkId,
+    /// The flows that it marks (all but acknowledgements); all others pass unchanged.
+    pub flows: Vec<u32>,
+    /// One meter for each flow, or one for all of them together.
+    pub per_flow: bool,
+    /// How it measures.
+    pub meter: Meter,
+    /// DSCP of green, yellow and red packets; a meter of two colours knows green and red.
+    pub dscp: [u8; 3],
+}
+
+/// How a marker measures. Rates in bit/s, bursts in bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Meter {
+    /// Token bucket: green while the bucket holds the whole packet, else red.
+    TokenBucket {
+        /// Committed information rate.
+        cir: Rate,
+        /// Committed burst size.
+        cbs: u64,
+    },
+    /// Time-sliding window, two colours (Clark and Fang 1998).
+    Tsw2 {
+        /// Committed information rate.
+        cir: Rate,
+        /// Length of the window.
+        window: Span,
+    },
+    /// Time-sliding window, three colours (RFC 2859).
+    Tsw3 {
+        /// Committed information rate.
+        cir: Rate,
+        /// Peak information rate.
+        pir: Rate,
+        /// Length of the window.
+        window: Span,
+    },
+    /// Single rate three color marker (RFC 2697).
+    SrTcm {
+        /// Committed information rate.
+        cir: Rate,
+        /// Committed burst size.
+        cbs: u64,
+        /// Excess burst size.
+        ebs: u64,
+        /// Whether the colour that a packet comes with counts.
+        color_aware: bool,
+    },
+    /// Two rate three color marker (RFC 2698).
+    TrTcm {
+        /// Committed information rate.
+        cir: Rate,
+        /// Committed burst size.
+        cbs: u64,
+        /// Peak information rate.
+        pir: Rate,
+        /// Peak burst size.
+        pbs: u64,
+        /// Whether the colour that a packet comes with counts.
+        color_aware: bool,
+    },
+}
+
 /// A flow from one node to another.
 #[derive(Clone, Debug)]
 pub struct Flow {
@@ -54,16 +143,53 @@ pub struct Flow {
     pub name: String,
     /// Name of the group that it belongs to.
     pub group: String,
-    /// Source.
-    pub from: NodeId,
-    /// Destination.
-    pub to: NodeId,
+    /// From where to where.
+    pub ends: Ends,
     /// When it starts.
     pub start: Start,
     /// From then on the application has nothing more to send.
     pub stop: Option<Time>,
+    /// Later times at which the application has something to send again, and has nothing more again.
+    pub again: Vec<(Time, Time)>,
+    /// DSCP that the source writes into its data packets, 0 to 63.
+    pub dscp: u8,
+    /// Class of the source, [`Meta::class`](aqmlab_aqm::Meta::class) of its data packets; 0 without one, 1 for PC-RED's
+    /// high-priority flows.
+    pub class: u8,
+    /// Acknowledgements carry the flow label (and class) of the data; else a label of their own and class 0.
+    pub acks_share_label: bool,
     /// How it sends.
     pub transport: Transport,
+}
+
+impl Flow {
+    /// From where to where.
+    ///
+    /// # Panics
+    /// If that is not drawn yet.
+    pub(crate) fn ends(&self) -> (NodeId, NodeId) {
+        match self.ends {
+            Ends::At(from, to) => (from, to),
+            Ends::Drawn { .. } => panic!("the ends of flow {} are not drawn", self.name),
+        }
+    }
+}
+
+/// The ends of a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ends {
+    /// From this node to that.
+    At(NodeId, NodeId),
+    /// Drawn uniformly in every run anew, each end where it is absent: first the source, then the destination, each
+    /// among the hosts at other routers than the other end's (the source among all where the destination is absent too).
+    Drawn {
+        /// The source.
+        from: Option<NodeId>,
+        /// The destination.
+        to: Option<NodeId>,
+        /// Hosts with the router that each is at.
+        hosts: Arc<[(NodeId, NodeId)]>,
+    },
 }
 
 /// When a flow starts.
@@ -82,19 +208,32 @@ pub enum Transport {
     Tcp {
         /// Variant and options.
         config: Arc<TcpConfig>,
-        /// Packets to send; greedy when absent.
-        size: Option<u64>,
+        /// How much to send.
+        size: Size,
         /// Phase of the sender's clock ticks in seconds; uniform in [0, tick), drawn from the flow's stream of the run,
         /// when absent.
         clock_offset: Option<f64>,
     },
-    /// UDP at a constant bit rate.
+    /// UDP.
     Udp {
-        /// Bit rate, headers included.
+        /// Bit rate while it sends, headers included; with [`Pattern::Poisson`] the mean.
         rate: Rate,
         /// Length of a packet in bytes, headers included.
         packet: u32,
+        /// When packets leave.
+        pattern: Pattern,
     },
+}
+
+/// How much a TCP flow has to send.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Size {
+    /// Without end.
+    Greedy,
+    /// So many packets.
+    Packets(u64),
+    /// So many bytes, drawn in every run anew; rounded up to whole packets, at least one.
+    Drawn(Spread),
 }
 
 /// What to record beside the counters of links and flows.
@@ -108,6 +247,11 @@ pub struct Probe {
     pub cwnd_interval: Option<Span>,
     /// Record the distribution of the queueing delay at those links.
     pub delay_histogram: bool,
+    /// Sample the bytes that arrived and were delivered of every flow this often.
+    pub flow_interval: Option<Span>,
+    /// Sample what the disciplines of those links show of their inside this often (see
+    /// [`Qdisc::gauges`](aqmlab_aqm::Qdisc::gauges)).
+    pub discipline_interval: Option<Span>,
     /// Record every enqueue, dequeue, drop and mark at those links.
     pub events: bool,
 }

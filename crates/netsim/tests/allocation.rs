@@ -6,10 +6,12 @@ mod allocations;
 mod common;
 
 use aqmlab_aqm::Value;
+use aqmlab_netsim::plan::Probe;
 use aqmlab_netsim::{Options, Simulation};
 use aqmlab_transport::Variant;
 use aqmlab_units::Time;
 use common::dumbbell;
+use common::ring::{Kind, ring};
 
 #[test]
 fn packets_cost_no_allocation() {
@@ -26,6 +28,37 @@ fn packets_cost_no_allocation() {
             let before = allocations::count();
             simulation.run_until(Time::from_secs(690.0));
             assert_eq!(allocations::count() - before, 0, "{aqm}, shortcuts {shortcuts}");
+        }
+    }
+}
+
+#[test]
+fn markers_traffic_victims_and_timers_cost_no_allocation() {
+    let kinds: Vec<_> =
+        Variant::ALL.map(Kind::Greedy).into_iter().chain([Kind::OnOff, Kind::Poisson]).collect();
+    let timer = ("adapt_clock", Value::Word("timer".into()));
+    for (aqm, timers) in [
+        ("pc-red", false),
+        ("ddred", false),
+        ("ddred-tail", false),
+        ("rio", false),
+        ("wred", false),
+        ("adaptive-rio", true),
+        ("feng-red", false),
+        ("adaptive-red", true),
+        ("load-red", true),
+    ] {
+        let set: Vec<_> =
+            [("limit", Value::Packets(90.0))].into_iter().chain(timers.then(|| timer.clone())).collect();
+        for shortcuts in [true, false] {
+            let mut plan = ring(&kinds, 2.0, (aqm, &set), 150.0);
+            plan.probe = Probe { links: plan.probe.links, ..Probe::default() };
+            let mut simulation = Simulation::new(&plan, 1, Options { shortcuts });
+            simulation.run_until(Time::from_secs(100.0));
+            let before = allocations::count();
+            simulation.run_until(Time::from_secs(145.0));
+            // Bursts may still find a ring too short, once in a while; packets are tens of thousands.
+            assert!(allocations::count() - before <= 3, "{aqm}, shortcuts {shortcuts}");
         }
     }
 }

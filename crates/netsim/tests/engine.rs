@@ -1,26 +1,14 @@
 //! Invariants of the engine over random networks and disciplines.
 
+#[allow(dead_code, reason = "this test uses its part")]
 mod common;
 
 use aqmlab_aqm::Value;
-use aqmlab_netsim::{Column, Options, Simulation, Table};
+use aqmlab_netsim::{Options, Simulation};
 use aqmlab_transport::Variant;
-use common::{dumbbell, run};
+use common::ring::{Kind, ring};
+use common::{dumbbell, integers as column, run, text};
 use proptest::prelude::*;
-
-fn column(tables: &[(&'static str, Table)], table: &str, name: &str) -> Vec<i64> {
-    let (_, columns) = tables.iter().find(|(n, _)| *n == table).expect("the table");
-    let (_, column) = columns.iter().find(|(n, _)| *n == name).expect("the column");
-    match column {
-        Column::Integer(values) => values.clone(),
-        _ => panic!("{table}.{name} is not an integer"),
-    }
-}
-
-/// Text of all tables, NaN included: equal exactly when the bytes are.
-fn text(tables: &[(&'static str, Table)]) -> String {
-    format!("{tables:?}")
-}
 
 fn variants() -> impl Strategy<Value = Vec<Option<Variant>>> {
     let one = prop_oneof![
@@ -51,6 +39,125 @@ fn queue() -> impl Strategy<Value = (&'static str, Vec<(&'static str, Value)>)> 
         }
         (preset, set)
     })
+}
+
+/// Any discipline in a form that its preset allows.
+fn any_queue() -> impl Strategy<Value = (&'static str, Vec<(&'static str, Value)>)> {
+    let names: Vec<_> = aqmlab_aqm::PRESETS.iter().map(|p| p.name).collect();
+    (prop::sample::select(names), 75u32..110, any::<bool>(), any::<bool>()).prop_map(
+        |(name, limit, ecn, timer)| {
+            let mut set = vec![("limit", Value::Packets(limit.into()))];
+            if !name.contains("tail") {
+                set.push(("ecn", Value::Flag(ecn)));
+                if timer && ["adaptive-red", "load-red", "adaptive-rio"].contains(&name) {
+                    set.push(("adapt_clock", Value::Word("timer".into())));
+                }
+            }
+            (name, set)
+        },
+    )
+}
+
+fn kinds() -> impl Strategy<Value = Vec<Kind>> {
+    let variant = || prop::sample::select(Variant::ALL.to_vec());
+    let one = prop_oneof![
+        variant().prop_map(Kind::Greedy),
+        variant().prop_map(Kind::Drawn),
+        variant().prop_map(Kind::Again),
+        Just(Kind::Constant),
+        Just(Kind::Poisson),
+        Just(Kind::OnOff),
+    ];
+    prop::collection::vec(one, 2..12)
+}
+
+/// Packets and bytes are where they can be, in all tables that count them from the start.
+fn check_books(tables: &[(&'static str, aqmlab_netsim::Table)]) {
+    let links = |name| column(tables, "links", name);
+    let sum = |values: &[i64]| values.iter().sum::<i64>();
+    for (i, arrivals) in links("arrivals").iter().enumerate() {
+        let at = |name| links(name)[i];
+        assert_eq!(*arrivals, at("departures") + at("drops") + at("packets_at_end"));
+    }
+    let drops = sum(&links("drops"));
+    assert_eq!(drops, sum(&column(tables, "flows", "drops")));
+    assert_eq!(drops, sum(&column(tables, "drop_distances", "drops")));
+    let data_drops = sum(&column(tables, "drop_distances", "data_drops"));
+    let missing = sum(&column(tables, "flows", "sent")) - sum(&column(tables, "flows", "arrived"));
+    assert!(data_drops <= drops.min(missing), "what is lost was sent and has not arrived");
+    for (link, name) in common::words(tables, "links", "link").iter().enumerate() {
+        let of_link: Vec<usize> = common::words(tables, "code_points", "link")
+            .iter()
+            .enumerate()
+            .filter_map(|(row, n)| (n == name).then_some(row))
+            .collect();
+        if !of_link.is_empty() {
+            for count in ["arrivals", "arrived_bytes", "departures", "departed_bytes", "drops", "marks"] {
+                let by_code_point = column(tables, "code_points", count);
+                let total: i64 = of_link.iter().map(|row| by_code_point[*row]).sum();
+                assert_eq!(total, links(count)[link], "{name} {count}");
+            }
+        }
+    }
+    let observed = common::words(tables, "events", "link");
+    let kinds = common::words(tables, "events", "kind");
+    for (kind, count) in [("+", "arrivals"), ("-", "departures"), ("d", "drops"), ("m", "marks")] {
+        for (link, name) in common::words(tables, "links", "link").iter().enumerate() {
+            if observed.contains(name) {
+                let events = observed.iter().zip(&kinds).filter(|(l, k)| *l == name && *k == kind).count();
+                assert_eq!(events as i64, links(count)[link], "{name} {count}");
+            }
+        }
+    }
+    let flows = |name| column(tables, "flows", name);
+    for (i, sent) in flows("sent").iter().enumerate() {
+        let at = |name| flows(name)[i];
+        assert!(at("received") <= sent - at("retransmissions"), "nothing is delivered twice");
+        assert!(at("received") <= at("arrived") && at("arrived") <= *sent);
+        assert!(at("goodput_bytes") <= at("arrived_bytes") && at("arrived_bytes") <= at("sent_bytes"));
+        let size = at("size_packets");
+        assert!(size == -1 || at("received") <= size + 1, "a SYN comes on top");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn all_that_a_plan_can_name_gives_the_same_results_in_every_order_of_evaluation(
+        kinds in kinds(), (aqm, set) in any_queue(), mbps in 0.5f64..8.0, seed in 0u64..1000,
+    ) {
+        let mut plan = ring(&kinds, mbps, (aqm, &set), 8.0);
+        let measured = run(&plan, seed, Options::default());
+        prop_assert_eq!(text(&measured), text(&run(&plan, seed, Options { shortcuts: false })));
+        prop_assert_eq!(text(&measured), text(&run(&plan, seed, Options::default())));
+        prop_assert_eq!(text(&measured), text(&run(&plan.drawn(seed), seed, Options::default())));
+
+        let mut stepped = Simulation::new(&plan, seed, Options::default());
+        for i in 0..50 {
+            stepped.run_until(aqmlab_units::Time::from_secs(f64::from(i) * 0.171));
+        }
+        stepped.finish();
+        prop_assert_eq!(text(&measured), text(&stepped.tables()));
+
+        plan.warmup = aqmlab_units::Span::ZERO;
+        check_books(&run(&plan, seed, Options::default()));
+    }
+
+    #[test]
+    fn probes_change_nothing(kinds in kinds(), (aqm, set) in any_queue(), seed in 0u64..1000) {
+        let mut plan = ring(&kinds, 2.0, (aqm, &set), 8.0);
+        let observed = run(&plan, seed, Options::default());
+        plan.probe = aqmlab_netsim::plan::Probe::default();
+        let unobserved = run(&plan, seed, Options::default());
+        for table in ["flows", "drop_distances", "markers"] {
+            let of = |tables: &[(&'static str, aqmlab_netsim::Table)]| {
+                format!("{:?}", tables.iter().find(|(name, _)| *name == table))
+            };
+            prop_assert_eq!(of(&observed), of(&unobserved));
+        }
+        prop_assert_eq!(column(&observed, "links", "departed_bytes"), column(&unobserved, "links", "departed_bytes"));
+    }
 }
 
 proptest! {
@@ -108,4 +215,37 @@ fn statistics_after_the_warmup_are_those_of_the_rest() {
     plan.duration = duration;
     assert_eq!(all_link, first_link + rest_link);
     assert_eq!(all_flows, first_flows + rest_flows);
+}
+
+#[test]
+fn new_counters_after_the_warmup_are_those_of_the_rest() {
+    let kinds = [Kind::Greedy(Variant::Sack), Kind::OnOff, Kind::Poisson, Kind::Again(Variant::Reno)];
+    let mut plan = ring(&kinds, 2.0, ("ddred", &[]), 8.0);
+    let sums = |plan: &aqmlab_netsim::plan::Plan| {
+        let tables = run(plan, 5, Options::default());
+        let sum = |table, name| column(&tables, table, name).iter().sum::<i64>();
+        [
+            sum("flows", "arrived"),
+            sum("flows", "arrived_bytes"),
+            sum("drop_distances", "drops"),
+            sum("drop_distances", "data_drops"),
+            sum("code_points", "arrivals"),
+            sum("code_points", "departed_bytes"),
+            sum("code_points", "drops"),
+            sum("markers", "green"),
+            sum("markers", "red_bytes"),
+        ]
+    };
+    let rest = sums(&plan);
+    let (warmup, duration) = (plan.warmup, plan.duration);
+    plan.warmup = aqmlab_units::Span::ZERO;
+    let all = sums(&plan);
+    plan.duration = warmup;
+    // A change after the end never happens.
+    let first = sums(&plan);
+    plan.duration = duration;
+    for ((all, first), rest) in all.iter().zip(first).zip(rest) {
+        assert_eq!(*all, first + rest);
+    }
+    assert!(rest.iter().all(|n| *n > 0), "{rest:?}");
 }

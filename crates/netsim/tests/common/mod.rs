@@ -1,10 +1,12 @@
 //! Small networks for tests.
 
+pub mod ring;
+
 use std::sync::Arc;
 
 use aqmlab_aqm::{LinkContext, Spec, Value};
-use aqmlab_netsim::plan::{Flow, Link, Plan, Probe, Start, Transport};
-use aqmlab_netsim::{Options, Simulation, Table};
+use aqmlab_netsim::plan::{Ends, Flow, Link, Pattern, Plan, Probe, Size, Start, Transport};
+use aqmlab_netsim::{Column, Options, Simulation, Table};
 use aqmlab_transport::{TcpConfig, Variant};
 use aqmlab_units::{Rate, Span, Time};
 
@@ -36,18 +38,23 @@ pub fn dumbbell(variants: &[Option<Variant>], mbps: f64, queue: Queue, seconds: 
         let transport = match variant {
             Some(variant) => Transport::Tcp {
                 config: Arc::new(TcpConfig { window: 10_000.0, ..TcpConfig::ns2(*variant) }),
-                size: None,
+                size: Size::Greedy,
                 clock_offset: None,
             },
-            None => Transport::Udp { rate: Rate((mbps * 1e5) as u64), packet: 777 },
+            None => {
+                Transport::Udp { rate: Rate((mbps * 1e5) as u64), packet: 777, pattern: Pattern::Constant }
+            }
         };
         flows.push(Flow {
             name: format!("f{i}"),
             group: "f".into(),
-            from: left,
-            to: right,
+            ends: Ends::At(left, right),
             start: Start::Uniform(Time::ZERO, Time::from_secs(1.0)),
             stop: None,
+            again: Vec::new(),
+            dscp: 0,
+            class: 0,
+            acks_share_label: false,
             transport,
         });
     }
@@ -59,8 +66,9 @@ pub fn dumbbell(variants: &[Option<Variant>], mbps: f64, queue: Queue, seconds: 
         cwnd_interval: Some(Span::from_millis(100)),
         delay_histogram: true,
         events: true,
+        ..Probe::default()
     };
-    Plan { nodes, links, flows, duration, warmup, probe }
+    Plan { nodes, links, flows, markers: Vec::new(), changes: Vec::new(), duration, warmup, probe }
 }
 
 /// All tables of a run.
@@ -68,4 +76,39 @@ pub fn run(plan: &Plan, seed: u64, options: Options) -> Vec<(&'static str, Table
     let mut simulation = Simulation::new(plan, seed, options);
     simulation.finish();
     simulation.tables()
+}
+
+/// A column of whole numbers.
+pub fn integers(tables: &[(&'static str, Table)], table: &str, name: &str) -> Vec<i64> {
+    match column(tables, table, name) {
+        Column::Integer(values) => values.clone(),
+        _ => panic!("{table}.{name} is not an integer"),
+    }
+}
+
+/// A column of real numbers.
+pub fn reals(tables: &[(&'static str, Table)], table: &str, name: &str) -> Vec<f64> {
+    match column(tables, table, name) {
+        Column::Real(values) => values.clone(),
+        _ => panic!("{table}.{name} is not a real number"),
+    }
+}
+
+/// A column of words.
+pub fn words(tables: &[(&'static str, Table)], table: &str, name: &str) -> Vec<String> {
+    match column(tables, table, name) {
+        Column::Text(values) => values.clone(),
+        _ => panic!("{table}.{name} is not a word"),
+    }
+}
+
+fn column<'t>(tables: &'t [(&'static str, Table)], table: &str, name: &str) -> &'t Column {
+    let (_, columns) = tables.iter().find(|(n, _)| *n == table).expect("the table");
+    let (_, column) = columns.iter().find(|(n, _)| *n == name).expect("the column");
+    column
+}
+
+/// Text of all tables, NaN included: equal exactly when the bytes are.
+pub fn text(tables: &[(&'static str, Table)]) -> String {
+    format!("{tables:?}")
 }

@@ -1,9 +1,11 @@
-//! The two ends of a flow, each a station: the source with its TCP sender or UDP generator, and the sink.
+//! The source of a flow, as a station.
 
-use aqmlab_transport::{Ack, ConstantBitRate, Data, DataFlags, Receiver, Sender, Supply, Timer};
+use aqmlab_transport::{Ack, Data, DataFlags, Sender, Supply, Timer, UdpSource};
 use aqmlab_units::{Span, Stream, Time};
 
-use crate::plan::{Flow, Start, Transport};
+use crate::packet::Header;
+use crate::plan::{Flow, Plan, Size, Start, Transport};
+use crate::sampling;
 
 /// A sample of a TCP sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,28 +41,35 @@ pub struct SourceCounters {
     pub rtt_sum: Span,
 }
 
-/// What a sink counts over the measured part of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct SinkCounters {
-    /// Packets delivered in order (UDP: received).
-    pub received: u64,
-    /// Their bytes, headers included.
-    pub bytes: u64,
-}
-
 /// How a source sends.
 #[derive(Clone, Debug)]
 enum Generator {
     Tcp(Box<Sender>),
-    /// UDP, and when the next packet was decided on.
-    Udp(ConstantBitRate, Time),
+    Udp(Box<Udp>),
 }
 
-/// The source of a flow.
+/// A source of UDP.
+#[derive(Clone, Debug)]
+struct Udp {
+    source: UdpSource,
+    rng: Stream,
+    /// When the next packet was decided on; the first one of a period in the plan.
+    set_at: Time,
+}
+
+/// The station.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
+    /// Of its data packets.
+    pub header: Header,
     generator: Generator,
-    pub start: Time,
+    /// When the application has something to send: from, to.
+    periods: Vec<(Time, Time)>,
+    /// How many of the periods have begun.
+    begun: usize,
+    /// When the first packet was sent.
+    pub first_sent: Option<Time>,
+    /// When everything was acknowledged that there will ever be.
     pub finish: Option<Time>,
     /// The wake-up that is pending for the timer.
     pub wake: Option<Timer>,
@@ -72,7 +81,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    pub fn new(flow: &Flow, seed: u64, warmup: Span, sample_interval: Option<Span>) -> Self {
+    pub fn new(number: usize, flow: &Flow, plan: &Plan, seed: u64) -> Self {
         let mut rng = Stream::new(seed, &format!("flow {}", flow.name));
         // Both numbers are always drawn, so that one reading does not shift the other.
         let (for_start, for_clock) = (rng.uniform(), rng.uniform());
@@ -80,38 +89,76 @@ impl Source {
             Start::At(t) => t,
             Start::Uniform(from, to) => from + Span((for_start * to.since(from).0 as f64) as u64),
         };
+        let first = (start, flow.stop.unwrap_or(Time::NEVER));
         let generator = match &flow.transport {
             Transport::Tcp { config, size, clock_offset } => Generator::Tcp(Box::new(Sender::new(
                 config.clone(),
-                size.map_or(Supply::Greedy, Supply::Packets),
+                match size {
+                    Size::Packets(n) => Supply::Packets(*n),
+                    Size::Greedy => Supply::Greedy,
+                    Size::Drawn(_) => panic!("the size of flow {} is not drawn", flow.name),
+                },
                 clock_offset.unwrap_or(for_clock * config.tick),
             ))),
-            Transport::Udp { rate, packet } => {
-                let stop = flow.stop.unwrap_or(Time::NEVER);
-                Generator::Udp(ConstantBitRate::new(*rate, *packet, start, stop), Time::ZERO)
-            }
+            Transport::Udp { rate, packet, pattern } => Generator::Udp(Box::new(Udp {
+                source: UdpSource::new(*rate, *packet, *pattern),
+                rng: Stream::new(seed, &format!("traffic of flow {}", flow.name)),
+                set_at: Time::ZERO,
+            })),
         };
-        let sample_interval = sample_interval.filter(|_| matches!(generator, Generator::Tcp(_)));
-        let warmup = Time::ZERO + warmup;
-        let next_look = sample_interval.map_or(warmup, |_| Time::ZERO);
+        let is_tcp = matches!(generator, Generator::Tcp(_));
+        let (warmup, sample_interval) =
+            (Time::ZERO + plan.warmup, plan.probe.cwnd_interval.filter(|_| is_tcp));
         Self {
+            header: Header::of_data(number, flow),
             generator,
-            start,
+            periods: core::iter::once(first).chain(flow.again.iter().copied()).collect(),
+            begun: 0,
+            first_sent: None,
             finish: None,
             wake: None,
             samples: Vec::new(),
             sample_interval,
             before: SourceCounters::default(),
             warmup,
-            next_look,
+            next_look: warmup.min(sampling::next(sample_interval, None)),
         }
     }
 
-    /// Starts a TCP transfer; UDP's first packet is its timer's business.
+    /// When the flow starts.
+    pub fn start_time(&self) -> Time {
+        self.periods[0].0
+    }
+
+    /// The next period in which the application has something to send: from, to.
+    pub fn next_period(&self) -> Option<(Time, Time)> {
+        self.periods.get(self.begun).copied()
+    }
+
+    /// Whether the flow has started.
+    pub fn has_begun(&self) -> bool {
+        self.begun > 0
+    }
+
+    /// A period begins: TCP sends; UDP's first packet is its timer's business.
     pub fn start(&mut self, now: Time, out: &mut Vec<Data>) {
         self.look(now);
-        if let Generator::Tcp(sender) = &mut self.generator {
-            sender.start(now, &mut |data| out.push(data));
+        let end = self.next_period().map_or(Time::NEVER, |(_, end)| end);
+        let again = self.begun > 0;
+        self.begun += 1;
+        match &mut self.generator {
+            Generator::Tcp(sender) if again => {
+                self.finish = None;
+                sender.resume(now, &mut |data| out.push(data));
+            }
+            Generator::Tcp(sender) => {
+                sender.start(now, &mut |data| out.push(data));
+                self.first_sent = (!out.is_empty()).then_some(now);
+            }
+            Generator::Udp(udp) => {
+                udp.set_at = Time::ZERO;
+                udp.source.start(now, end, &mut || udp.rng.uniform());
+            }
         }
     }
 
@@ -140,11 +187,12 @@ impl Source {
         self.look(now);
         match &mut self.generator {
             Generator::Tcp(sender) => sender.on_timer(now, &mut |data| out.push(data)),
-            Generator::Udp(cbr, set_at) => {
-                *set_at = now;
-                if let Some(seq) = cbr.send() {
-                    let bytes = cbr.packet_bytes();
+            Generator::Udp(udp) => {
+                udp.set_at = now;
+                if let Some(seq) = udp.source.send(&mut || udp.rng.uniform()) {
+                    let bytes = udp.source.packet_bytes();
                     out.push(Data { sent: now, seq: seq as u32, bytes, flags: DataFlags::NONE });
+                    self.first_sent.get_or_insert(now);
                 }
             }
         }
@@ -155,8 +203,8 @@ impl Source {
     pub fn timer(&self) -> Option<Timer> {
         match &self.generator {
             Generator::Tcp(sender) => sender.timer(),
-            Generator::Udp(cbr, set_at) => {
-                cbr.next_send().map(|deadline| Timer { deadline, set_at: *set_at })
+            Generator::Udp(udp) => {
+                udp.source.next_send().map(|deadline| Timer { deadline, set_at: udp.set_at })
             }
         }
     }
@@ -200,9 +248,9 @@ impl Source {
                     rtt_sum: c.rtt_sum,
                 }
             }
-            Generator::Udp(cbr, _) => SourceCounters {
-                sent: cbr.sent(),
-                sent_bytes: cbr.sent() * u64::from(cbr.packet_bytes()),
+            Generator::Udp(udp) => SourceCounters {
+                sent: udp.source.sent(),
+                sent_bytes: udp.source.sent() * u64::from(udp.source.packet_bytes()),
                 ..SourceCounters::default()
             },
         }
@@ -220,94 +268,14 @@ impl Source {
         if at == self.warmup {
             self.before = self.totals();
         }
+        if let Generator::Tcp(sender) = &self.generator
+            && sampling::is_due(self.sample_interval, at)
+        {
+            let srtt = sender.srtt().map_or(f64::NAN, Span::secs);
+            let (cwnd, ssthresh) = (sender.cwnd(), sender.ssthresh());
+            self.samples.push(WindowSample { time: at, cwnd, ssthresh, srtt });
+        }
         let after_warmup = if at < self.warmup { self.warmup } else { Time::NEVER };
-        let next_sample = match (self.sample_interval, &self.generator) {
-            (Some(interval), Generator::Tcp(sender)) => {
-                if at.0.is_multiple_of(interval.0) {
-                    let srtt = sender.srtt().map_or(f64::NAN, Span::secs);
-                    let (cwnd, ssthresh) = (sender.cwnd(), sender.ssthresh());
-                    self.samples.push(WindowSample { time: at, cwnd, ssthresh, srtt });
-                }
-                Time((at.0 / interval.0 + 1) * interval.0)
-            }
-            _ => Time::NEVER,
-        };
-        self.next_look = after_warmup.min(next_sample);
-    }
-}
-
-/// The sink of a flow.
-#[derive(Clone, Debug)]
-pub(crate) struct Sink {
-    /// The TCP receiver; UDP only counts.
-    receiver: Option<Box<Receiver>>,
-    udp: SinkCounters,
-    /// The wake-up that is pending for the timer.
-    pub wake: Option<Timer>,
-    before: SinkCounters,
-    /// When to begin to count.
-    next_look: Time,
-}
-
-impl Sink {
-    pub fn new(flow: &Flow, warmup: Span) -> Self {
-        let receiver = match &flow.transport {
-            Transport::Tcp { config, .. } => Some(Box::new(Receiver::new(config.clone()))),
-            Transport::Udp { .. } => None,
-        };
-        let (udp, before) = (SinkCounters::default(), SinkCounters::default());
-        Self { receiver, udp, wake: None, before, next_look: Time::ZERO + warmup }
-    }
-
-    /// A data packet arrives.
-    #[inline]
-    pub fn on_data(&mut self, now: Time, data: &Data, ce: bool, out: &mut Vec<Ack>) {
-        self.look(now);
-        if let Some(receiver) = &mut self.receiver {
-            receiver.on_data(now, data, ce, &mut |ack| out.push(ack));
-        } else {
-            self.udp.received += 1;
-            self.udp.bytes += u64::from(data.bytes);
-        }
-    }
-
-    /// The timer is due.
-    pub fn on_timer(&mut self, now: Time, out: &mut Vec<Ack>) {
-        self.look(now);
-        if let Some(receiver) = &mut self.receiver {
-            receiver.on_timer(now, &mut |ack| out.push(ack));
-        }
-    }
-
-    /// The timer.
-    #[inline]
-    pub fn timer(&self) -> Option<Timer> {
-        self.receiver.as_ref().and_then(|r| r.timer())
-    }
-
-    /// Brings the station to the end of the run.
-    pub fn end(&mut self, end: Time) {
-        self.look(end);
-    }
-
-    /// What was counted since the end of the warm-up.
-    pub fn counters(&self) -> SinkCounters {
-        let all = self.totals();
-        SinkCounters { received: all.received - self.before.received, bytes: all.bytes - self.before.bytes }
-    }
-
-    fn totals(&self) -> SinkCounters {
-        self.receiver.as_ref().map_or(self.udp, |r| {
-            let c = r.counters();
-            SinkCounters { received: c.delivered_packets, bytes: c.delivered_bytes }
-        })
-    }
-
-    #[inline]
-    fn look(&mut self, now: Time) {
-        if self.next_look <= now {
-            self.before = self.totals();
-            self.next_look = Time::NEVER;
-        }
+        self.next_look = after_warmup.min(sampling::next(self.sample_interval, Some(at)));
     }
 }

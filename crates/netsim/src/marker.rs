@@ -1,0 +1,122 @@
+//! The markers before the queue of a link: part of the link's station.
+
+use aqmlab_aqm::{Kind, Meta};
+use aqmlab_units::{Stream, Time};
+
+use crate::meter::{Color, Exact, Meter};
+use crate::plan::{self, LinkId, Plan};
+
+/// What a marker has counted of one flow over the measured part of a run, by colour: green, yellow, red.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MarkerCounters {
+    /// Packets.
+    pub packets: [u64; 3],
+    /// Their bytes.
+    pub bytes: [u64; 3],
+}
+
+/// All markers of one link.
+#[derive(Clone, Debug)]
+pub(crate) struct Markers {
+    markers: Vec<Marker>,
+    /// Flows under a marker, marker by marker.
+    flows: Vec<MarkedFlow>,
+    meters: Vec<Meter<Exact>>,
+    /// Where each flow is in `flows`, by number; [`UNMARKED`] or nothing for all others.
+    place: Vec<u32>,
+}
+
+#[derive(Clone, Debug)]
+struct Marker {
+    /// Number in the plan.
+    number: usize,
+    dscp: [u8; 3],
+    rng: Stream,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct MarkedFlow {
+    flow: u32,
+    /// Place of its marker and of its meter.
+    marker: u32,
+    meter: u32,
+    counters: MarkerCounters,
+}
+
+const UNMARKED: u32 = u32::MAX;
+
+impl Markers {
+    /// The markers of a link, if it has any.
+    pub fn of(link: LinkId, plan: &Plan, seed: u64) -> Option<Box<Self>> {
+        let mut all = Self { markers: Vec::new(), flows: Vec::new(), meters: Vec::new(), place: Vec::new() };
+        for (number, marker) in plan.markers.iter().enumerate().filter(|(_, m)| m.link == link) {
+            all.add(number, marker, seed);
+        }
+        (!all.markers.is_empty()).then(|| Box::new(all))
+    }
+
+    fn add(&mut self, number: usize, marker: &plan::Marker, seed: u64) {
+        let rng = Stream::new(seed, &format!("marker {}", marker.name));
+        self.markers.push(Marker { number, dscp: marker.dscp, rng });
+        let place = self.markers.len() as u32 - 1;
+        for (i, &flow) in marker.flows.iter().enumerate() {
+            if i == 0 || marker.per_flow {
+                self.meters.push(Meter::new(&marker.meter));
+            }
+            if flow as usize >= self.place.len() {
+                self.place.resize(flow as usize + 1, UNMARKED);
+            }
+            self.place[flow as usize] = self.flows.len() as u32;
+            let (meter, counters) = (self.meters.len() as u32 - 1, MarkerCounters::default());
+            self.flows.push(MarkedFlow { flow, marker: place, meter, counters });
+        }
+    }
+
+    /// Marks a packet of `flow`, if it is data of a flow under a marker.
+    #[inline]
+    pub fn mark(&mut self, now: Time, flow: usize, meta: &mut Meta) {
+        let place = self.place.get(flow).copied().unwrap_or(UNMARKED);
+        let Some(flow) = self.flows.get_mut(place as usize) else { return };
+        if meta.kind == Kind::Ack {
+            return;
+        }
+        let Marker { dscp, rng, .. } = &mut self.markers[flow.marker as usize];
+        let meter = &mut self.meters[flow.meter as usize];
+        let color = meter.color(now, meta.bytes, color_of(meta.dscp, dscp), || rng.uniform()) as usize;
+        meta.dscp = dscp[color];
+        flow.counters.packets[color] += 1;
+        flow.counters.bytes[color] += u64::from(meta.bytes);
+    }
+
+    /// Counts anew.
+    pub fn forget(&mut self) {
+        self.flows.iter_mut().for_each(|flow| flow.counters = MarkerCounters::default());
+    }
+
+    /// Marker and flow, by their numbers in the plan, with what was counted.
+    pub fn counters(&self) -> impl Iterator<Item = (usize, usize, MarkerCounters)> {
+        self.flows.iter().map(|f| (self.markers[f.marker as usize].number, f.flow as usize, f.counters))
+    }
+}
+
+/// The colour that a packet comes with. A code point that is none of the marker's counts as green, as a packet does that
+/// has not been coloured.
+fn color_of(dscp: u8, colors: &[u8; 3]) -> Color {
+    match colors.iter().position(|c| *c == dscp) {
+        Some(1) => Color::Yellow,
+        Some(2) => Color::Red,
+        _ => Color::Green,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colors_of_code_points() {
+        let af1 = [10, 12, 14];
+        let colors = [10, 12, 14, 0].map(|dscp| color_of(dscp, &af1));
+        assert_eq!(colors, [Color::Green, Color::Yellow, Color::Red, Color::Green]);
+    }
+}

@@ -1,0 +1,152 @@
+//! The sink of a flow, as a station.
+
+use aqmlab_transport::{Ack, Data, Receiver, Timer};
+use aqmlab_units::{Span, Time};
+
+use crate::packet::{Header, SimPacket, to_data};
+use crate::plan::{Flow, Plan, Transport};
+use crate::sampling;
+
+/// A sample of what has come through since time 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowSample {
+    /// When; before anything that happens at that time.
+    pub time: Time,
+    /// Bytes of the data packets that arrived, headers and duplicates included.
+    pub arrived_bytes: u64,
+    /// Bytes delivered in order, headers included.
+    pub delivered_bytes: u64,
+}
+
+/// What a sink counts over the measured part of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SinkCounters {
+    /// Packets delivered in order (UDP: received).
+    pub received: u64,
+    /// Their bytes, headers included.
+    pub bytes: u64,
+    /// Data packets that arrived, duplicates included.
+    pub arrived: u64,
+    /// Their bytes, headers included.
+    pub arrived_bytes: u64,
+}
+
+/// The station.
+#[derive(Clone, Debug)]
+pub(crate) struct Sink {
+    /// Of its acknowledgements.
+    pub header: Header,
+    /// The TCP receiver; UDP only counts.
+    receiver: Option<Box<Receiver>>,
+    arrived: u64,
+    arrived_bytes: u64,
+    /// When the last data packet arrived.
+    pub last_received: Option<Time>,
+    /// The wake-up that is pending for the timer.
+    pub wake: Option<Timer>,
+    samples: Vec<FlowSample>,
+    sample_interval: Option<Span>,
+    before: SinkCounters,
+    warmup: Time,
+    next_look: Time,
+}
+
+impl Sink {
+    pub fn new(number: usize, flow: &Flow, plan: &Plan) -> Self {
+        let receiver = match &flow.transport {
+            Transport::Tcp { config, .. } => Some(Box::new(Receiver::new(config.clone()))),
+            Transport::Udp { .. } => None,
+        };
+        let (warmup, sample_interval) = (Time::ZERO + plan.warmup, plan.probe.flow_interval);
+        Self {
+            header: Header::of_acks(number, flow),
+            receiver,
+            arrived: 0,
+            arrived_bytes: 0,
+            last_received: None,
+            wake: None,
+            samples: Vec::new(),
+            sample_interval,
+            before: SinkCounters::default(),
+            warmup,
+            next_look: warmup.min(sampling::next(sample_interval, None)),
+        }
+    }
+
+    /// A data packet arrives, which may have been marked.
+    #[inline]
+    pub fn on_data(&mut self, now: Time, packet: &SimPacket, ce: bool, out: &mut Vec<Ack>) {
+        self.look(now);
+        self.header.learn(packet);
+        self.arrived += 1;
+        self.arrived_bytes += u64::from(packet.meta.bytes);
+        self.last_received = Some(now);
+        if let Some(receiver) = &mut self.receiver {
+            let data: Data = to_data(packet);
+            receiver.on_data(now, &data, ce, &mut |ack| out.push(ack));
+        }
+    }
+
+    /// The timer is due.
+    pub fn on_timer(&mut self, now: Time, out: &mut Vec<Ack>) {
+        self.look(now);
+        if let Some(receiver) = &mut self.receiver {
+            receiver.on_timer(now, &mut |ack| out.push(ack));
+        }
+    }
+
+    /// The timer.
+    #[inline]
+    pub fn timer(&self) -> Option<Timer> {
+        self.receiver.as_ref().and_then(|r| r.timer())
+    }
+
+    /// Brings the station to the end of the run.
+    pub fn end(&mut self, end: Time) {
+        self.look(end);
+    }
+
+    pub fn samples(&self) -> &[FlowSample] {
+        &self.samples
+    }
+
+    /// What was counted since the end of the warm-up.
+    pub fn counters(&self) -> SinkCounters {
+        let (all, before) = (self.totals(), &self.before);
+        SinkCounters {
+            received: all.received - before.received,
+            bytes: all.bytes - before.bytes,
+            arrived: all.arrived - before.arrived,
+            arrived_bytes: all.arrived_bytes - before.arrived_bytes,
+        }
+    }
+
+    fn totals(&self) -> SinkCounters {
+        let Self { arrived, arrived_bytes, .. } = *self;
+        let (received, bytes) = match &self.receiver {
+            Some(receiver) => (receiver.counters().delivered_packets, receiver.counters().delivered_bytes),
+            None => (arrived, arrived_bytes),
+        };
+        SinkCounters { received, bytes, arrived, arrived_bytes }
+    }
+
+    /// Looks at what is due before anything happens at `now`: the end of the warm-up, samples.
+    #[inline]
+    fn look(&mut self, now: Time) {
+        while self.next_look <= now {
+            self.look_at(self.next_look);
+        }
+    }
+
+    fn look_at(&mut self, at: Time) {
+        if at == self.warmup {
+            self.before = self.totals();
+        }
+        if sampling::is_due(self.sample_interval, at) {
+            let SinkCounters { bytes: delivered_bytes, arrived_bytes, .. } = self.totals();
+            self.samples.push(FlowSample { time: at, arrived_bytes, delivered_bytes });
+        }
+        let after_warmup = if at < self.warmup { self.warmup } else { Time::NEVER };
+        self.next_look = after_warmup.min(sampling::next(self.sample_interval, Some(at)));
+    }
+}

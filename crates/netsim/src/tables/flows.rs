@@ -1,0 +1,116 @@
+//! What flows do and get.
+
+use aqmlab_units::Time;
+
+use super::{Column, Table, integers, ratio, reals, texts};
+use crate::engine::Simulation;
+use crate::plan::{Flow, NodeId, Size, Transport};
+use crate::sink::SinkCounters;
+use crate::source::SourceCounters;
+
+impl Simulation {
+    pub(super) fn flows_table(&self) -> Table {
+        let mut drops = vec![0; self.plan.flows.len()];
+        for (flow, n) in self.links.iter().flat_map(|l| l.ledger().drops_by_flow()) {
+            drops[flow] += n;
+        }
+        let rows: Vec<_> = drops.into_iter().enumerate().map(|(i, n)| self.flow_row(i, n)).collect();
+        let t = self.measured_s();
+        let transport = |t: &Transport| match t {
+            Transport::Tcp { config, .. } => config.variant.name().into(),
+            Transport::Udp { .. } => "udp".into(),
+        };
+        vec![
+            ("flow", texts(&rows, |r| r.plan.name.clone())),
+            ("group", texts(&rows, |r| r.plan.group.clone())),
+            ("transport", texts(&rows, |r| transport(&r.plan.transport))),
+            ("from", texts(&rows, |r| r.from.into())),
+            ("to", texts(&rows, |r| r.to.into())),
+            ("size_packets", Column::Integer(rows.iter().map(|r| size_packets(r.plan)).collect())),
+            ("sent", integers(&rows, |r| r.source.sent)),
+            ("sent_bytes", integers(&rows, |r| r.source.sent_bytes)),
+            ("retransmissions", integers(&rows, |r| r.source.retransmissions)),
+            ("received", integers(&rows, |r| r.sink.received)),
+            ("goodput_bytes", integers(&rows, |r| r.sink.bytes)),
+            ("goodput_bps", reals(&rows, |r| r.sink.bytes as f64 * 8.0 / t)),
+            ("acked", integers(&rows, |r| r.source.acked)),
+            ("timeouts", integers(&rows, |r| r.source.timeouts)),
+            ("fast_retransmits", integers(&rows, |r| r.source.fast_retransmits)),
+            ("drops", integers(&rows, |r| r.drops)),
+            ("mean_rtt_s", reals(&rows, |r| ratio(r.source.rtt_sum.secs(), r.source.rtt_samples as f64))),
+            ("arrived", integers(&rows, |r| r.sink.arrived)),
+            ("arrived_bytes", integers(&rows, |r| r.sink.arrived_bytes)),
+            ("start_s", reals(&rows, |r| r.start_s)),
+            ("finish_s", reals(&rows, |r| r.finish_s)),
+            ("first_sent_s", reals(&rows, |r| r.first_sent_s)),
+            ("last_received_s", reals(&rows, |r| r.last_received_s)),
+        ]
+    }
+
+    fn flow_row(&self, flow: usize, drops: u64) -> FlowRow<'_> {
+        let (source, sink) = (&self.sources[flow], &self.sinks[flow]);
+        let plan = &self.plan.flows[flow];
+        let (from, to) = plan.ends();
+        let node = |id: NodeId| self.plan.nodes[id as usize].as_str();
+        let secs = |t: Option<Time>| t.map_or(f64::NAN, Time::secs);
+        FlowRow {
+            plan,
+            from: node(from),
+            to: node(to),
+            source: source.counters(),
+            sink: sink.counters(),
+            drops,
+            start_s: source.start_time().secs(),
+            finish_s: secs(source.finish),
+            first_sent_s: secs(source.first_sent),
+            last_received_s: secs(sink.last_received),
+        }
+    }
+
+    pub(super) fn cwnd_samples_table(&self) -> Table {
+        let flows = self.plan.flows.iter().zip(&self.sources);
+        let rows: Vec<_> =
+            flows.flat_map(|(p, f)| f.samples().iter().map(|s| (p.name.as_str(), *s))).collect();
+        vec![
+            ("t_s", reals(&rows, |(_, s)| s.time.secs())),
+            ("flow", texts(&rows, |(name, _)| (*name).into())),
+            ("cwnd", reals(&rows, |(_, s)| s.cwnd)),
+            ("ssthresh", reals(&rows, |(_, s)| s.ssthresh)),
+            ("srtt_s", reals(&rows, |(_, s)| s.srtt)),
+        ]
+    }
+
+    pub(super) fn flow_samples_table(&self) -> Table {
+        let flows = self.plan.flows.iter().zip(&self.sinks);
+        let rows: Vec<_> =
+            flows.flat_map(|(p, f)| f.samples().iter().map(|s| (p.name.as_str(), *s))).collect();
+        vec![
+            ("t_s", reals(&rows, |(_, s)| s.time.secs())),
+            ("flow", texts(&rows, |(name, _)| (*name).into())),
+            ("arrived_bytes", integers(&rows, |(_, s)| s.arrived_bytes)),
+            ("delivered_bytes", integers(&rows, |(_, s)| s.delivered_bytes)),
+        ]
+    }
+}
+
+/// Packets that a flow has to send; -1 without end.
+fn size_packets(flow: &Flow) -> i64 {
+    match &flow.transport {
+        Transport::Tcp { size: Size::Packets(n), .. } => *n as i64,
+        Transport::Tcp { .. } | Transport::Udp { .. } => -1,
+    }
+}
+
+/// A row of the table of flows.
+struct FlowRow<'a> {
+    plan: &'a Flow,
+    from: &'a str,
+    to: &'a str,
+    source: SourceCounters,
+    sink: SinkCounters,
+    drops: u64,
+    start_s: f64,
+    finish_s: f64,
+    first_sent_s: f64,
+    last_received_s: f64,
+}

@@ -1,0 +1,86 @@
+//! What was observed of links.
+
+use aqmlab_aqm::{DropReason, MarkReason};
+
+use super::{Column, Table, integers, reals, texts};
+use crate::engine::Simulation;
+use crate::observe::{EventKind, Observation};
+
+impl Simulation {
+    /// What was observed, with the names of the links.
+    pub(super) fn observed<'s, T: 's>(
+        &'s self,
+        rows: impl Fn(&'s Observation) -> Vec<T>,
+    ) -> Vec<(&'s str, T)> {
+        let links = self.plan.links.iter().zip(&self.links);
+        links
+            .flat_map(|(p, l)| {
+                l.observation().map(&rows).unwrap_or_default().into_iter().map(|r| (p.name.as_str(), r))
+            })
+            .collect()
+    }
+
+    pub(super) fn queue_samples_table(&self) -> Table {
+        let rows = self.observed(|o| o.samples().to_vec());
+        vec![
+            ("t_s", reals(&rows, |(_, s)| s.time.secs())),
+            ("link", texts(&rows, |(name, _)| (*name).into())),
+            ("queue_packets", integers(&rows, |(_, s)| s.backlog.packets.into())),
+            ("queue_bytes", integers(&rows, |(_, s)| s.backlog.bytes)),
+            ("average", reals(&rows, |(_, s)| s.state.average)),
+            ("p_b", reals(&rows, |(_, s)| s.state.p_b)),
+        ]
+    }
+
+    pub(super) fn discipline_samples_table(&self) -> Table {
+        let rows = self.observed(|o| o.discipline_samples().to_vec());
+        vec![
+            ("t_s", reals(&rows, |(_, s)| s.time.secs())),
+            ("link", texts(&rows, |(name, _)| (*name).into())),
+            ("name", texts(&rows, |(_, s)| s.name.into())),
+            ("value", reals(&rows, |(_, s)| s.value)),
+        ]
+    }
+
+    pub(super) fn delay_histogram_table(&self) -> Table {
+        let rows = self.observed(|o| o.delays().collect());
+        vec![
+            ("link", texts(&rows, |(name, _)| (*name).into())),
+            ("low_s", reals(&rows, |(_, (low, _, _))| *low)),
+            ("high_s", reals(&rows, |(_, (_, high, _))| *high)),
+            ("count", integers(&rows, |(_, (_, _, n))| *n)),
+        ]
+    }
+
+    pub(super) fn events_table(&self) -> Table {
+        let rows = self.observed(|o| o.events().to_vec());
+        vec![
+            ("t_ps", integers(&rows, |(_, e)| e.time.0)),
+            ("link", texts(&rows, |(name, _)| (*name).into())),
+            ("kind", texts(&rows, |(_, e)| kind(e.kind).into())),
+            ("flow", integers(&rows, |(_, e)| e.flow.into())),
+            ("seq", Column::Integer(rows.iter().map(|(_, e)| e.number.into()).collect())),
+            ("bytes", integers(&rows, |(_, e)| e.bytes.into())),
+            ("reason", texts(&rows, |(_, e)| reason(e.kind).into())),
+        ]
+    }
+}
+
+/// The sign of a trace line.
+fn kind(kind: EventKind) -> &'static str {
+    match kind {
+        EventKind::Enqueue => "+",
+        EventKind::Dequeue => "-",
+        EventKind::Drop(_) => "d",
+        EventKind::Mark(_) => "m",
+    }
+}
+
+fn reason(kind: EventKind) -> &'static str {
+    match kind {
+        EventKind::Enqueue | EventKind::Dequeue => "",
+        EventKind::Drop(DropReason::Early) | EventKind::Mark(MarkReason::Early) => "early",
+        EventKind::Drop(DropReason::Forced) | EventKind::Mark(MarkReason::Forced) => "forced",
+        EventKind::Drop(DropReason::Overflow) => "overflow",
+    }
+}

@@ -1,0 +1,153 @@
+//! Four routers in a ring with two hosts each, and plans over it that use everything a plan can name.
+
+use std::sync::Arc;
+
+use aqmlab_netsim::plan::{
+    Change, Ends, Flow, Marker, Meter, NodeId, Pattern, Plan, Probe, Size, Spread, Start, Transport,
+};
+use aqmlab_transport::{TcpConfig, Variant};
+use aqmlab_units::{Rate, Span, Time};
+
+use super::{Queue, link};
+
+const ROUTERS: u32 = 4;
+const HOSTS: u32 = 8;
+
+/// How a flow sends.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// TCP without end.
+    Greedy(Variant),
+    /// TCP with a size drawn.
+    Drawn(Variant),
+    /// TCP that stops and goes on, twice.
+    Again(Variant),
+    /// UDP, twice with a pause between.
+    Constant,
+    /// Poisson.
+    Poisson,
+    /// Bursts.
+    OnOff,
+}
+
+fn s(seconds: f64) -> Time {
+    Time::from_secs(seconds)
+}
+
+fn host(k: u32) -> (NodeId, NodeId) {
+    (ROUTERS + k, k % ROUTERS)
+}
+
+/// Flow `i`: its properties go through all combinations as `i` grows.
+fn flow(i: usize, kind: Kind, mbps: f64, hosts: &Arc<[(NodeId, NodeId)]>) -> Flow {
+    let tcp = |variant, size| Transport::Tcp {
+        config: Arc::new(TcpConfig {
+            window: 500.0,
+            ecn: i % 2 == 1,
+            delayed_ack: (i % 3 == 1).then(|| Span::from_millis(100)),
+            ..TcpConfig::ns2(variant)
+        }),
+        size,
+        clock_offset: None,
+    };
+    let udp = |pattern| Transport::Udp { rate: Rate((mbps * 2e5) as u64), packet: 600, pattern };
+    let transport = match kind {
+        Kind::Greedy(variant) | Kind::Again(variant) => tcp(variant, Size::Greedy),
+        Kind::Drawn(variant) => tcp(variant, Size::Drawn(Spread::Pareto { mean: 200_000.0, shape: 1.3 })),
+        Kind::Constant => udp(Pattern::Constant),
+        Kind::Poisson => udp(Pattern::Poisson),
+        Kind::OnOff => udp(Pattern::OnOff {
+            on: Spread::Exponential(0.2),
+            off: Spread::Pareto { mean: 0.3, shape: 1.5 },
+        }),
+    };
+    let (stop, again) = match kind {
+        Kind::Again(_) => (Some(s(2.0)), vec![(s(3.0), s(3.5)), (s(5.0), s(6.0))]),
+        Kind::Constant => (Some(s(2.5)), vec![(s(3.0), s(7.0))]),
+        Kind::Greedy(_) | Kind::Drawn(_) | Kind::Poisson | Kind::OnOff => (None, Vec::new()),
+    };
+    let fixed = (i % 4 == 2).then_some(hosts[i % hosts.len()].0);
+    Flow {
+        name: format!("f{i}"),
+        group: "f".into(),
+        ends: Ends::Drawn { from: fixed, to: None, hosts: hosts.clone() },
+        start: if again.is_empty() { Start::Uniform(s(0.0), s(1.0)) } else { Start::At(s(0.1)) },
+        stop,
+        again,
+        dscp: [0, 10, 12, 14][i % 4],
+        class: (i % 2) as u8,
+        acks_share_label: i.is_multiple_of(3),
+        transport,
+    }
+}
+
+/// All five meters before links of the ring, each on half of the flows.
+fn markers(flows: u32, mbps: f64) -> Vec<Marker> {
+    let (cir, pir) = (Rate((mbps * 2e5) as u64), Rate((mbps * 5e5) as u64));
+    let (cbs, ebs, pbs, window) = (5000, 8000, 9000, Span::from_millis(500));
+    let meters = [
+        Meter::TokenBucket { cir, cbs },
+        Meter::Tsw2 { cir, window },
+        Meter::Tsw3 { cir, pir, window },
+        Meter::SrTcm { cir, cbs, ebs, color_aware: true },
+        Meter::TrTcm { cir, cbs, pir, pbs, color_aware: true },
+    ];
+    let marker = |(i, meter): (usize, Meter)| Marker {
+        name: format!("m{i}"),
+        // Links 0 to 3 go round one way, 4 to 7 the other; the fifth marker shares the first one's link.
+        link: (i % 4) as u32,
+        flows: (0..flows).filter(|f| (f + i as u32 / 4).is_multiple_of(2)).collect(),
+        per_flow: i % 2 == 0,
+        meter,
+        dscp: [10, 12, 14],
+    };
+    meters.into_iter().enumerate().map(marker).collect()
+}
+
+/// The plan. The ring has the queue, the hosts' links are drop-tail; two links of the ring change during the run.
+pub fn ring(kinds: &[Kind], mbps: f64, queue: Queue, seconds: f64) -> Plan {
+    let hosts: Arc<[_]> = (0..HOSTS).map(host).collect();
+    let mut links = Vec::new();
+    for step in [1, ROUTERS - 1] {
+        for from in 0..ROUTERS {
+            let to = (from + step) % ROUTERS;
+            links.push(link(&format!("r{from}->r{to}"), (from, to), mbps, 5.0, queue));
+        }
+    }
+    for &(host, router) in hosts.iter() {
+        for (from, to) in [(host, router), (router, host)] {
+            links.push(link(&format!("{from}-{to}"), (from, to), 4.0 * mbps, 1.0, ("drop-tail", &[])));
+        }
+    }
+    let change = |at, link, mbps: Option<f64>, ms: Option<f64>| Change {
+        at: s(at),
+        link,
+        rate: mbps.map(|m| Rate((m * 1e6) as u64)),
+        delay: ms.map(|ms| Span::from_secs(ms / 1e3)),
+    };
+    let changes = vec![
+        change(0.0, 5, None, Some(30.0)),
+        change(1.5, 1, Some(mbps / 3.0), None),
+        change(2.0, 5, None, Some(0.5)),
+        change(4.0, 1, Some(mbps * 2.0), Some(1.0)),
+    ];
+    let probe = Probe {
+        links: vec![0, 1, 2, 4, 5, 9],
+        queue_interval: Some(Span::from_millis(30)),
+        cwnd_interval: Some(Span::from_millis(100)),
+        delay_histogram: true,
+        flow_interval: Some(Span::from_millis(250)),
+        discipline_interval: Some(Span::from_millis(70)),
+        events: true,
+    };
+    Plan {
+        nodes: (0..ROUTERS + HOSTS).map(|i| format!("n{i}")).collect(),
+        links,
+        flows: kinds.iter().enumerate().map(|(i, kind)| flow(i, *kind, mbps, &hosts)).collect(),
+        markers: markers(kinds.len() as u32, mbps),
+        changes,
+        duration: Span::from_secs(seconds),
+        warmup: Span::from_secs(seconds / 7.0),
+        probe,
+    }
+}

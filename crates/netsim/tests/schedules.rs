@@ -1,0 +1,209 @@
+//! Small networks whose course is computed by hand: changes of links, timers, markers, distances, periods, samples.
+
+#[allow(dead_code, reason = "this test uses its part")]
+mod common;
+
+use aqmlab_aqm::Value;
+use aqmlab_netsim::plan::{Change, Ends, Flow, Link, Marker, Meter, Pattern, Plan, Probe, Start, Transport};
+use aqmlab_netsim::{Options, Table};
+use aqmlab_units::{Rate, Span, Time};
+use common::{integers, link, reals, run, words};
+
+type Tables = Vec<(&'static str, Table)>;
+
+const MS: u64 = 1_000_000_000;
+const PLAIN: common::Queue = ("drop-tail", &[]);
+
+fn ms(ms: f64) -> Time {
+    Time::from_secs(ms / 1e3)
+}
+
+/// UDP from node to node: 1000 B every millisecond, k-th packet at k ms, none at or after `stop`.
+fn udp(name: &str, (from, to): (u32, u32), stop: f64) -> Flow {
+    Flow {
+        name: name.into(),
+        group: "udp".into(),
+        ends: Ends::At(from, to),
+        start: Start::At(Time::ZERO),
+        stop: Some(ms(stop)),
+        again: Vec::new(),
+        dscp: 0,
+        class: 0,
+        acks_share_label: false,
+        transport: Transport::Udp { rate: Rate(8_000_000), packet: 1000, pattern: Pattern::Constant },
+    }
+}
+
+/// Nodes 0, 1, 2, ... in a row; `forward` are the links from each to the next, back it goes fast.
+fn row(forward: Vec<Link>, flows: Vec<Flow>, duration_ms: u64) -> Plan {
+    let n = forward.len() as u32;
+    let back = (0..n).map(|i| link(&format!("back {i}"), (i + 1, i), 1000.0, 0.0, PLAIN));
+    let observed = (0..n).collect();
+    Plan {
+        nodes: (0..=n).map(|i| format!("n{i}")).collect(),
+        links: forward.into_iter().chain(back).collect(),
+        flows,
+        markers: Vec::new(),
+        changes: Vec::new(),
+        duration: Span::from_millis(duration_ms),
+        warmup: Span::ZERO,
+        probe: Probe { links: observed, events: true, ..Probe::default() },
+    }
+}
+
+/// Results with and without shortcuts, which are the same.
+fn results(plan: &Plan) -> Tables {
+    let tables = run(plan, 1, Options::default());
+    assert_eq!(common::text(&tables), common::text(&run(plan, 1, Options { shortcuts: false })));
+    tables
+}
+
+/// Times of events of a kind at a link, in picoseconds.
+fn times(tables: &Tables, at: &str, kind: &str) -> Vec<u64> {
+    let (links, kinds) = (words(tables, "events", "link"), words(tables, "events", "kind"));
+    let times = integers(tables, "events", "t_ps");
+    (0..times.len()).filter(|i| links[*i] == at && kinds[*i] == kind).map(|i| times[i] as u64).collect()
+}
+
+fn change(at: f64, rate: Option<u64>, delay_ms: Option<u64>) -> Change {
+    Change { at: ms(at), link: 0, rate: rate.map(Rate), delay: delay_ms.map(Span::from_millis) }
+}
+
+#[test]
+fn a_change_of_rate_spares_the_packet_in_service_and_nothing_overtakes() {
+    // 1 ms a packet and 10 ms on the way until 2.5 ms, then 2 ms a packet and 1 ms on the way.
+    let links = vec![link("a", (0, 1), 8.0, 10.0, PLAIN), link("b", (1, 2), 800.0, 0.0, PLAIN)];
+    let mut plan = row(links, vec![udp("f", (0, 2), 10.0)], 100);
+    plan.changes = vec![change(2.5, Some(4_000_000), Some(1))];
+    let tables = results(&plan);
+    let starts = [0, 1, 2, 3, 5, 7, 9, 11, 13, 15].map(|t| t * MS);
+    assert_eq!(times(&tables, "a", "-"), starts);
+    // The third packet is in service at the change: it arrives at 13 ms, and those behind it do not before.
+    let arrivals = [11, 12, 13, 13, 13, 13, 13, 14, 16, 18].map(|t| t * MS);
+    assert_eq!(times(&tables, "b", "+"), arrivals);
+}
+
+#[test]
+fn a_change_takes_place_before_all_else_at_its_time() {
+    let links = vec![link("a", (0, 1), 8.0, 1.0, PLAIN), link("b", (1, 2), 800.0, 0.0, PLAIN)];
+    let mut plan = row(links, vec![udp("f", (0, 2), 4.0)], 100);
+    // The service that starts at 2 ms is twice as fast; that of 3 ms has 5 ms before it.
+    plan.changes = vec![change(2.0, Some(16_000_000), None), change(3.0, None, Some(5))];
+    let tables = results(&plan);
+    assert_eq!(times(&tables, "a", "-"), [0, 1, 2, 3].map(|t| t * MS));
+    assert_eq!(times(&tables, "b", "+"), [2 * MS, 3 * MS, 3 * MS + MS / 2, 8 * MS + MS / 2]);
+}
+
+#[test]
+fn changes_that_change_nothing_change_nothing() {
+    let links = vec![link("a", (0, 1), 6.0, 10.0, ("red", &[])), link("b", (1, 2), 800.0, 0.0, PLAIN)];
+    let mut plan = row(links, vec![udp("f", (0, 2), 900.0)], 1000);
+    plan.probe.queue_interval = Some(Span::from_millis(7));
+    let without = results(&plan);
+    plan.changes = vec![change(100.0, Some(6_000_000), None), change(200.0, None, Some(10))];
+    assert_eq!(common::text(&without), common::text(&results(&plan)));
+}
+
+#[test]
+fn a_timer_fires_on_an_idle_link_after_the_samples_of_its_time() {
+    // Adaptive RED: every 0.5 s below its target max_p is multiplied by 0.9.
+    let set = [("adapt_clock", Value::Word("timer".into()))];
+    let mut plan = row(vec![link("a", (0, 1), 8.0, 1.0, ("adaptive-red", &set))], Vec::new(), 1600);
+    plan.probe.discipline_interval = Some(Span::from_millis(250));
+    let tables = results(&plan);
+    assert_eq!(words(&tables, "discipline_samples", "name"), ["max_p"; 7]);
+    let max_p = reals(&tables, "discipline_samples", "value");
+    let expected = [0.1, 0.1, 0.1, 0.09, 0.09, 0.081, 0.081];
+    assert!(max_p.iter().zip(expected).all(|(x, y)| (x - y).abs() < 1e-12), "{max_p:?}");
+}
+
+fn marker(flows: &[u32], per_flow: bool) -> Marker {
+    // 4 Mb/s with a bucket of one packet: every other packet of 8 Mb/s is green.
+    let meter = Meter::TokenBucket { cir: Rate(4_000_000), cbs: 1000 };
+    Marker { name: "m".into(), link: 0, flows: flows.into(), per_flow, meter, dscp: [10, 12, 0] }
+}
+
+#[test]
+fn a_marker_writes_code_points_before_the_queue() {
+    for (per_flow, green) in [(true, [50, 50]), (false, [50, 0])] {
+        let links = vec![link("a", (0, 1), 100.0, 1.0, PLAIN), link("b", (1, 2), 100.0, 0.0, PLAIN)];
+        let mut plan = row(links, vec![udp("f", (0, 2), 100.0), udp("g", (0, 2), 100.0)], 200);
+        (plan.flows[0].dscp, plan.flows[1].dscp) = (46, 46);
+        plan.flows.push(Flow { dscp: 46, ..udp("unmarked", (0, 2), 100.0) });
+        plan.markers = vec![marker(&[0, 1], per_flow)];
+        let tables = results(&plan);
+        assert_eq!(words(&tables, "markers", "flow"), ["f", "g"]);
+        // Both send at the same times, f before g: one bucket for both is always empty for g.
+        assert_eq!(integers(&tables, "markers", "green"), green, "per flow {per_flow}");
+        assert_eq!(integers(&tables, "markers", "yellow"), [0, 0]);
+        assert_eq!(integers(&tables, "markers", "red"), green.map(|g| 100 - g));
+        assert_eq!(integers(&tables, "markers", "green_bytes"), green.map(|g| 1000 * g));
+        // At its own link and at the next: 0 for red, 10 for green, 46 of the flow that is not marked.
+        let all_green = green[0] + green[1];
+        assert_eq!(integers(&tables, "code_points", "dscp"), [0, 10, 46, 0, 10, 46]);
+        let packets = [200 - all_green, all_green, 100];
+        assert_eq!(integers(&tables, "code_points", "arrivals"), packets.repeat(2));
+        assert_eq!(integers(&tables, "code_points", "departures"), packets.repeat(2));
+    }
+}
+
+#[test]
+fn what_was_counted_by_code_point_and_marker_begins_after_the_warmup() {
+    let mut plan = row(vec![link("a", (0, 1), 100.0, 1.0, PLAIN)], vec![udp("f", (0, 1), 100.0)], 200);
+    plan.markers = vec![marker(&[0], true)];
+    plan.warmup = Span::from_millis(90);
+    let tables = results(&plan);
+    // Packets 90 to 99.
+    assert_eq!(integers(&tables, "markers", "green"), [5]);
+    assert_eq!(integers(&tables, "code_points", "arrivals"), [5, 5]);
+}
+
+#[test]
+fn distances_at_which_packets_are_dropped() {
+    // Full-speed links, and a slow one after none, one or two routers; a buffer of two packets there.
+    let set = [("limit", Value::Packets(2.0))];
+    for slow in 0..3 {
+        let forward = (0..3).map(|i| {
+            let mbps = if i == slow { 0.8 } else { 800.0 };
+            link(&format!("l{i}"), (i, i + 1), mbps, 0.0, ("drop-tail", &set))
+        });
+        let tables = results(&row(forward.collect(), vec![udp("f", (0, 3), 10.0)], 100));
+        assert_eq!(words(&tables, "drop_distances", "link"), [format!("l{slow}")]);
+        assert_eq!(integers(&tables, "drop_distances", "distance"), [i64::from(slow)]);
+        // Ten packets within the first service: one in service, two wait.
+        assert_eq!(integers(&tables, "drop_distances", "drops"), [7]);
+        assert_eq!(integers(&tables, "drop_distances", "data_drops"), [7]);
+    }
+}
+
+#[test]
+fn udp_pauses_and_goes_on() {
+    let mut plan = row(vec![link("a", (0, 1), 8.0, 1.0, PLAIN)], vec![udp("f", (0, 1), 2.5)], 100);
+    plan.flows[0].start = Start::At(ms(0.5));
+    plan.flows[0].again = vec![(ms(2.5), ms(4.0)), (ms(10.25), ms(12.25))];
+    let tables = results(&plan);
+    let expected = [0.5, 1.5, 2.5, 3.5, 10.25, 11.25].map(|t| ms(t).0);
+    assert_eq!(times(&tables, "a", "+"), expected);
+    assert_eq!(integers(&tables, "events", "seq")[..2], [0, 0], "enqueue and dequeue");
+    assert_eq!(integers(&tables, "flows", "sent"), [6]);
+    assert_eq!(reals(&tables, "flows", "first_sent_s"), [0.0005]);
+    assert_eq!(reals(&tables, "flows", "last_received_s"), [0.01325]);
+}
+
+#[test]
+fn samples_of_a_flow_are_taken_before_what_happens_at_their_time() {
+    // Arrivals at 2, 3, 4, 5 ms.
+    let mut plan = row(vec![link("a", (0, 1), 8.0, 1.0, PLAIN)], vec![udp("f", (0, 1), 4.0)], 8);
+    plan.probe.flow_interval = Some(Span::from_millis(2));
+    plan.warmup = Span::from_millis(3);
+    let tables = results(&plan);
+    assert_eq!(reals(&tables, "flow_samples", "t_s"), [0.0, 0.002, 0.004, 0.006, 0.008]);
+    assert_eq!(integers(&tables, "flow_samples", "arrived_bytes"), [0, 0, 2000, 4000, 4000]);
+    assert_eq!(integers(&tables, "flow_samples", "delivered_bytes"), [0, 0, 2000, 4000, 4000]);
+    // Those of the whole run, while the table of flows begins after the warm-up.
+    assert_eq!(integers(&tables, "flows", "arrived"), [3]);
+    assert_eq!(integers(&tables, "flows", "arrived_bytes"), [3000]);
+    assert_eq!(words(&tables, "flows", "from"), ["n0"]);
+    assert_eq!(words(&tables, "flows", "to"), ["n1"]);
+    assert_eq!(integers(&tables, "flows", "size_packets"), [-1]);
+}
