@@ -3,16 +3,19 @@
 //!
 //! 1. `tree` reads TOML into values with places; `overrides` lays `--set` values over them.
 //! 2. `shape` says what a file may look like: tables of keys, each with its kind, default and description. Every
-//!    section of the file has its own (`run`, `queue`, `network`, `flow`, `tcp`, `probe`); parameters of disciplines
-//!    and of TCP come from the registries of their crates. `section` checks a file against its shape; the JSON schema
+//!    section of the file has its own (`run`, `queue`, `network`, `flow`, `tcp`, `marker`, `change`, `probe`);
+//!    parameters of disciplines and of TCP come from the registries of their crates. `section` checks a file against its shape; the JSON schema
 //!    is made from the same tables.
 //! 3. The modules of the sections read values that passed, check them against each other, and expand groups of
-//!    flows, dumbbells and chains into nodes, links and flows.
+//!    flows and the networks that have a name into nodes, links and flows.
 //!
 //! An error never stops the search for others; only text that is not TOML, or of another format, does.
 
+mod change;
+mod dscp;
 mod flow;
 mod json;
+mod marker;
 mod nearest;
 mod network;
 mod normal;
@@ -24,10 +27,11 @@ mod run;
 mod scenario;
 mod section;
 mod shape;
+mod spread;
 mod tcp;
 mod tree;
 mod units;
 
 pub use json::{check_json, disciplines_json, schema_json};
 pub use problem::{Problem, Severity};
-pub use scenario::{FORMAT, Scenario, curve, parse, queue_for_rate};
+pub use scenario::{FORMAT, Scenario, curve, parse, queue_for_link, queue_for_rate};

@@ -36,7 +36,7 @@ fn tables_of(value: &Value) -> Option<Vec<&Table>> {
 /// A table; one of nothing but tables becomes a section for each.
 fn section(out: &mut String, name: &str, table: &Table) {
     let tables: Option<Vec<_>> = table.iter().map(|(k, e)| Some((k, e.node.value.as_table()?))).collect();
-    match tables.filter(|t| !t.is_empty() && name == "queue") {
+    match tables.filter(|t| !t.is_empty() && ["queue", "marker"].contains(&name)) {
         Some(tables) => {
             for (key, inner) in tables {
                 header(out, &format!("[{name}.{}]", bare(key)));

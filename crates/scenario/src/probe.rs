@@ -1,12 +1,9 @@
 //! `[probe]`: what to record.
 
-use std::collections::BTreeMap;
-
 use aqmlab_netsim::plan::{Link, LinkId, Probe};
 use aqmlab_units::Span;
 
-use crate::nearest::{listed, nearest};
-use crate::network::{BOTTLENECK, Network};
+use crate::network::{LinkNames, Network};
 use crate::problem::Complaint;
 use crate::section::Section;
 use crate::shape::{Key, Kind, Shape};
@@ -21,7 +18,8 @@ pub(crate) fn shape() -> Shape {
             Key::new(
                 "links",
                 Kind::list(Kind::Label),
-                "Links to observe; if absent, all whose queue is not drop-tail, and the bottleneck of a dumbbell.",
+                "Links to observe; if absent, all whose queue is not drop-tail, the bottleneck of a dumbbell and the \
+                 core of a diffserv network.",
             ),
             Key::new(
                 "queue_interval",
@@ -33,6 +31,16 @@ pub(crate) fn shape() -> Shape {
                 Kind::SOME_TIME,
                 "Sample cwnd, ssthresh and srtt of every TCP flow this often.",
             ),
+            Key::new(
+                "flow_interval",
+                Kind::SOME_TIME,
+                "Sample what arrived and was delivered of every flow this often.",
+            ),
+            Key::new(
+                "discipline_interval",
+                Kind::SOME_TIME,
+                "Sample what the disciplines of those links show of their inside this often.",
+            ),
             Key::new("delay_histogram", Kind::Flag, "The distribution of the queueing delay at those links.")
                 .default("true"),
             Key::new("events", Kind::Flag, "Every enqueue, dequeue, drop and mark at those links; large.")
@@ -41,18 +49,19 @@ pub(crate) fn shape() -> Shape {
     )
 }
 
-/// Reads what to record. `links` are those of the plan; names are not checked while there are none.
+/// Reads what to record. `links` are those of the plan.
 pub(crate) fn read(
     file: &Section<'_>,
     network: Option<&Network>,
     links: &[Link],
+    names: &LinkNames<'_>,
     flows: usize,
     duration: Option<Span>,
 ) -> Probe {
     let section = file.section("probe");
     let named = section.as_ref().filter(|s| s.has("links"));
     let observed = match named {
-        Some(section) => named_links(section, network, links),
+        Some(section) => named_links(section, names),
         None => default_links(network, links),
     };
     let Some(section) = section else {
@@ -72,38 +81,26 @@ pub(crate) fn read(
         cwnd_interval: interval("cwnd_interval", flows),
         delay_histogram: section.flag("delay_histogram").unwrap_or(true),
         events: section.flag("events").unwrap_or(false),
+        flow_interval: interval("flow_interval", flows),
+        discipline_interval: interval("discipline_interval", observed.len()),
         links: observed,
     }
 }
 
 fn default_links(network: Option<&Network>, links: &[Link]) -> Vec<LinkId> {
-    let dumbbell = matches!(network, Some(Network::Dumbbell(_)));
-    let observed = |l: &Link| l.aqm != "drop-tail" || (dumbbell && l.name == BOTTLENECK);
+    let main = network.and_then(Network::main_link);
+    let observed = |l: &Link| l.aqm != "drop-tail" || main == Some(l.name.as_str());
     (0..).zip(links).filter(|(_, l)| observed(l)).map(|(id, _)| id).collect()
 }
 
-fn named_links(section: &Section<'_>, network: Option<&Network>, links: &[Link]) -> Vec<LinkId> {
-    let mut ids = BTreeMap::new();
-    for (id, link) in (0..).zip(links) {
-        ids.insert(link.name.as_str(), id);
-    }
-    let explicit = if let Some(Network::Explicit(e)) = network { Some(e) } else { None };
-    let names: Vec<&str> = match explicit {
-        Some(explicit) => explicit.link_names().collect(),
-        None => links.iter().map(|l| l.name.as_str()).collect(),
-    };
+fn named_links(section: &Section<'_>, names: &LinkNames<'_>) -> Vec<LinkId> {
     let mut observed = Vec::new();
     for node in section.list("links").unwrap_or_default() {
         let Some(name) = node.value.as_text() else { continue };
-        let id = ids.get(name).copied();
-        if let Some(id) = id.filter(|id| !observed.contains(id)) {
-            observed.push(id);
-        }
-        if id.is_none() && !names.is_empty() && !names.contains(&name) {
-            let complaint = Complaint::new(format!("there is no link {name:?}"));
-            let near = nearest(name, names.iter().copied());
-            let complaint = complaint.allowed(listed(names.iter().copied())).suggest(near);
-            section.report.error(node.place, section.key("links"), complaint);
+        match names.find(name) {
+            Ok(Some(id)) if !observed.contains(&id) => observed.push(id),
+            Ok(_) => {}
+            Err(complaint) => section.report.error(node.place, section.key("links"), complaint),
         }
     }
     observed

@@ -3,14 +3,14 @@ use aqmlab_netsim::plan::{Flow, Plan};
 use aqmlab_units::{Rate, Span};
 
 use crate::flow::Group;
-use crate::network::{Builder, Network};
+use crate::network::{Builder, LinkNames, Network};
 use crate::problem::{Complaint, Problem, Report};
 use crate::queue::Queues;
 use crate::run::Run;
 use crate::section::{self, Section};
 use crate::shape::{Key, Kind, Shape};
 use crate::tree::{Place, Table, Value};
-use crate::{flow, network, normal, overrides, probe, queue, run, tree};
+use crate::{change, flow, marker, network, normal, overrides, probe, queue, run, tree};
 
 /// The one format there is.
 pub const FORMAT: i64 = 1;
@@ -50,8 +50,13 @@ pub(crate) fn shape() -> Shape {
         Kind::Map(Box::new(Kind::Queue)),
         "Queues by name; default is a drop-tail of 1000p.",
     ));
-    keys.push(Key::new("flow", Kind::Tables("flow", flow::shape()), "The traffic.").required());
-    keys.push(Key::new("probe", Kind::Table(probe::shape()), "What to record."));
+    let markers = Kind::Map(Box::new(Kind::Table(marker::shape())));
+    keys.extend([
+        Key::new("flow", Kind::Tables("flow", flow::shape()), "The traffic.").required(),
+        Key::new("marker", markers, "Markers by name."),
+        Key::new("change", Kind::Tables("change", change::shape()), "Links that change during the run."),
+        Key::new("probe", Kind::Table(probe::shape()), "What to record."),
+    ]);
     Shape::new("A scenario of aqmlab.", keys)
 }
 
@@ -116,20 +121,28 @@ fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> (Option<P
     let mut builder = Builder::new(queues);
     let mut flows = Vec::new();
     // What has errors is not expanded: it would be large for nothing, or wrong.
+    let sections = file.sections("flow");
+    let complete = file.report.errors() == before && groups.len() == sections.len();
     if file.report.errors() == before
         && let Some(network) = &network
     {
         expand(network, &groups, &mut builder, &mut flows);
     }
-    let probe = probe::read(file, network.as_ref(), &builder.links, flows.len(), duration);
+    let links = LinkNames::new(network.as_ref(), &builder, complete);
+    let group_names = sections.iter().filter_map(|s| s.text("name")).collect();
+    let context = marker::Context { links: &links, groups: group_names, flows: &flows };
+    let markers = marker::read(file, &context);
+    let changes = change::read(file, &links, duration);
+    let probe = probe::read(file, network.as_ref(), &builder.links, &links, flows.len(), duration);
     let queue_names = builder.queue_of.iter().map(|&id| queues.name(id).to_owned()).collect();
     let (duration, warmup) = run.map_or((Span::ZERO, Span::ZERO), |r| (r.duration, r.warmup));
     let Builder { nodes, links, .. } = builder;
-    let plan = run.is_some().then_some(Plan { nodes, links, flows, duration, warmup, probe });
+    let plan =
+        run.is_some().then_some(Plan { nodes, links, flows, markers, changes, duration, warmup, probe });
     (plan, queue_names)
 }
 
-fn expand(network: &Network, groups: &[Group], builder: &mut Builder<'_>, flows: &mut Vec<Flow>) {
+fn expand(network: &Network, groups: &[Group<'_>], builder: &mut Builder<'_>, flows: &mut Vec<Flow>) {
     network.expand(builder);
     for group in groups {
         group.expand(builder, flows);
@@ -166,6 +179,14 @@ pub fn queue_for_rate(queue_body: &str, packets_per_s: f64) -> Result<(Resolved,
     let size = queue_before(queue_body, queue::NOMINAL)?.mean_packet().unwrap_or(1000);
     let rate = Rate((packets_per_s * 8.0 * f64::from(size)).max(1.0) as u64);
     Ok((queue_before(queue_body, LinkContext { rate, delay: Span::ZERO })?, size))
+}
+
+/// A queue, given as the body of a `[queue.NAME]` table (TOML, or JSON), before this link.
+///
+/// # Errors
+/// Everything that is wrong with the queue.
+pub fn queue_for_link(queue_body: &str, link: LinkContext) -> Result<Resolved, Vec<Problem>> {
+    queue_before(queue_body, link)
 }
 
 fn queue_before(queue_body: &str, link: LinkContext) -> Result<Resolved, Vec<Problem>> {

@@ -2,16 +2,23 @@
 
 use aqmlab_units::{Rate, Span, Time};
 
+use crate::dscp;
 use crate::problem::{Complaint, Report};
 use crate::queue;
 use crate::shape::{Key, Kind, Shape};
-use crate::tree::{Node, Place, Table, Value, text_of};
+use crate::tree::{Entry, Node, Place, Table, Value, text_of};
 use crate::units::{self, Amount};
 
 /// Checks a value against what is expected there, and everything inside it.
 pub(crate) fn check(node: &Node, path: &str, kind: &Kind, report: &Report<'_>) {
     match (kind, &node.value) {
         (Kind::Any(kinds), value) => match kinds.iter().find(|k| k.fits(value)) {
+            // Who misspells a word may have meant another kind.
+            Some(words @ Kind::Choice(_)) => {
+                if let Some(complaint) = words.complain(value) {
+                    report.error(node.place, path, complaint.allowed(kind.expected()));
+                }
+            }
             Some(kind) => check(node, path, kind, report),
             None => report.error(node.place, path, units::wrong_type(value).allowed(kind.expected())),
         },
@@ -29,7 +36,7 @@ pub(crate) fn check(node: &Node, path: &str, kind: &Kind, report: &Report<'_>) {
         }
         (Kind::Tables(name, shape), Value::List(list)) => {
             for (i, element) in list.iter().enumerate() {
-                let path = element_path(name, i, element);
+                let path = element_path(path, name, i, element);
                 match &element.value {
                     Value::Table(table) => check_table(table, element.place, &path, shape, report),
                     other => {
@@ -78,15 +85,21 @@ pub(crate) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key } else { format!("{path}.{key}") }
 }
 
-/// What an entry of `[[list]]` is called by overrides: its name, or the two ends of a link.
-pub(crate) fn element_name(list: &str, element: &Node) -> Option<String> {
+/// What an entry of `[[list]]` is called by overrides: its name, the two ends of a link, or the number of a change,
+/// counted from 0.
+pub(crate) fn element_name(list: &str, index: usize, element: &Node) -> Option<String> {
     let table = element.value.as_table()?;
     let ends = || Some(format!("{}->{}", text_of(table, "from")?, text_of(table, "to")?));
-    text_of(table, "name").map(str::to_owned).or_else(|| if list == "link" { ends() } else { None })
+    match list {
+        "change" => Some(index.to_string()),
+        "link" => text_of(table, "name").map(str::to_owned).or_else(ends),
+        _ => text_of(table, "name").map(str::to_owned),
+    }
 }
 
-fn element_path(list: &str, index: usize, element: &Node) -> String {
-    element_name(list, element).map_or_else(|| format!("{list}[{index}]"), |name| join(list, &name))
+/// The path of an entry of the list `list`, which stands under `path`.
+fn element_path(path: &str, list: &str, index: usize, element: &Node) -> String {
+    element_name(list, index, element).map_or_else(|| format!("{path}[{index}]"), |name| join(path, &name))
 }
 
 /// A table that was checked, and its place in the file.
@@ -102,6 +115,17 @@ pub(crate) struct Section<'a> {
 impl<'a> Section<'a> {
     pub fn new(table: &'a Table, shape: &'a Shape, report: &'a Report<'a>) -> Self {
         Self { table, place: Place::File(0), path: String::new(), shape, report }
+    }
+
+    /// A table that stands elsewhere than at the top.
+    pub fn at(
+        table: &'a Table,
+        place: Place,
+        path: String,
+        shape: &'a Shape,
+        report: &'a Report<'a>,
+    ) -> Self {
+        Self { table, place, path, shape, report }
     }
 
     /// The value under a key, valid or not.
@@ -157,7 +181,7 @@ impl<'a> Section<'a> {
     }
 
     /// The value under a key if it is what the key's kind asks for.
-    fn valid(&self, key: &str) -> Option<&'a Value> {
+    pub fn value(&self, key: &str) -> Option<&'a Value> {
         let (value, kind) = (&self.node(key)?.value, &self.shape.find(key)?.kind);
         let kind = match kind {
             Kind::Any(kinds) => kinds.iter().find(|k| k.fits(value))?,
@@ -167,42 +191,50 @@ impl<'a> Section<'a> {
     }
 
     pub fn text(&self, key: &str) -> Option<&'a str> {
-        self.valid(key)?.as_text()
+        self.value(key)?.as_text()
     }
 
     pub fn flag(&self, key: &str) -> Option<bool> {
-        if let Value::Flag(b) = self.valid(key)? { Some(*b) } else { None }
+        if let Value::Flag(b) = self.value(key)? { Some(*b) } else { None }
     }
 
     pub fn integer(&self, key: &str) -> Option<i64> {
-        if let Value::Integer(n) = self.valid(key)? { Some(*n) } else { None }
+        if let Value::Integer(n) = self.value(key)? { Some(*n) } else { None }
     }
 
     pub fn rate(&self, key: &str) -> Option<Rate> {
-        units::rate(self.valid(key)?).ok().map(Rate)
+        units::rate(self.value(key)?).ok().map(Rate)
     }
 
     pub fn span(&self, key: &str) -> Option<Span> {
-        units::time(self.valid(key)?).ok().map(Span)
+        units::time(self.value(key)?).ok().map(Span)
     }
 
     pub fn time(&self, key: &str) -> Option<Time> {
-        units::time(self.valid(key)?).ok().map(Time)
+        units::time(self.value(key)?).ok().map(Time)
     }
 
     pub fn bytes(&self, key: &str) -> Option<u64> {
-        units::bytes(self.valid(key)?, true).ok()
+        units::bytes(self.value(key)?, true).ok()
+    }
+
+    pub fn number(&self, key: &str) -> Option<f64> {
+        units::number(self.value(key)?).ok()
+    }
+
+    pub fn dscp(&self, key: &str) -> Option<u8> {
+        dscp::value(self.value(key)?).ok()
     }
 
     pub fn packets(&self, key: &str) -> Option<f64> {
-        match units::amount(self.valid(key)?).ok()? {
+        match units::amount(self.value(key)?).ok()? {
             Amount::Packets(x) | Amount::Bare(x) => Some(x),
             Amount::Bytes(_) => None,
         }
     }
 
     pub fn amount(&self, key: &str) -> Option<Amount> {
-        units::amount(self.valid(key)?).ok()
+        units::amount(self.value(key)?).ok()
     }
 
     /// The elements of a list; an element may still be invalid.
@@ -218,12 +250,24 @@ impl<'a> Section<'a> {
         Some(Self { table, place: node.place, path: self.key(key), shape, report: self.report })
     }
 
+    /// The tables of a `[key.NAME]` table with their names.
+    pub fn named_sections(&self, key: &str) -> Vec<(&'a str, Self)> {
+        let Some(Key { kind: Kind::Map(inner), .. }) = self.shape.find(key) else { return Vec::new() };
+        let table = self.node(key).and_then(|node| node.value.as_table());
+        let section = |(name, entry): (&'a String, &'a Entry)| {
+            let (shape, table) = (table_shape(inner)?, entry.node.value.as_table()?);
+            let path = join(&self.key(key), name);
+            Some((name.as_str(), Self { table, place: entry.node.place, path, shape, report: self.report }))
+        };
+        table.into_iter().flatten().filter_map(section).collect()
+    }
+
     /// The tables of a `[[key]]` list.
     pub fn sections(&self, key: &str) -> Vec<Self> {
         let Some(Key { kind: Kind::Tables(_, shape), .. }) = self.shape.find(key) else { return Vec::new() };
         let elements = self.list(key).unwrap_or_default().iter().enumerate();
         let section = |(i, element): (usize, &'a Node)| {
-            let path = element_path(key, i, element);
+            let path = element_path(&self.key(key), key, i, element);
             let table = element.value.as_table()?;
             Some(Self { table, place: element.place, path, shape, report: self.report })
         };

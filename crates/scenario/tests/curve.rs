@@ -36,8 +36,8 @@ fn mistakes() {
         messages("aqm = \"red\"\nmaxp = 1"),
         [concat!(
             "queue:2:1: maxp: unknown key (allowed: aqm, limit, min_th, max_th, max_p, w_q, mean_packet, mode, curve, ",
-            "points, spacing, ecn, dialect, at_idle, idle_extra_step, guard_one, crossing, p_one_is_early, mark_up_to, ",
-            "mark_forced, byte_scaling, strict_limit, in_service_counts; did you mean \"max_p\"?)"
+            "points, spacing, victim, averages, adaptation, ecn, dialect, at_idle, idle_extra_step, guard_one, crossing, ",
+            "... (65 in all); did you mean \"max_p\"?)"
         )]
     );
     assert_eq!(

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use aqmlab_netsim::Routes;
-use aqmlab_netsim::plan::{Start, Transport};
+use aqmlab_netsim::plan::{Ends, Flow, NodeId, Pattern, Size, Start, Transport};
 use aqmlab_scenario::{Scenario, check_json, parse};
 use aqmlab_units::{Rate, Span, Time};
 
@@ -30,14 +30,29 @@ fn toml_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// The nodes of a flow that has its place.
+fn ends(flow: &Flow) -> (NodeId, NodeId) {
+    let Ends::At(from, to) = flow.ends else { panic!("{:?}", flow.ends) };
+    (from, to)
+}
+
 #[test]
-fn there_are_five_examples() {
+fn there_are_nine_examples() {
     let names: Vec<_> = toml_files(&root().join("examples"))
         .iter()
         .filter_map(|p| Some(p.file_name()?.to_string_lossy().into_owned()))
         .collect();
-    let expected =
-        ["chain.toml", "dumbbell-red.toml", "explicit-two-hop.toml", "mred-paper.toml", "udp-mix.toml"];
+    let expected = [
+        "bus.toml",
+        "chain.toml",
+        "diffserv.toml",
+        "dumbbell-red.toml",
+        "explicit-two-hop.toml",
+        "flower.toml",
+        "mred-paper.toml",
+        "torus.toml",
+        "udp-mix.toml",
+    ];
     assert_eq!(names, expected);
 }
 
@@ -80,7 +95,7 @@ fn dumbbell_red() {
     assert_eq!(plan.probe.links, [0]);
     assert_eq!(plan.probe.queue_interval, Some(Span::from_millis(50)));
     assert!(plan.probe.delay_histogram && !plan.probe.events);
-    let Transport::Tcp { config, size: None, clock_offset: None } = &plan.flows[0].transport else {
+    let Transport::Tcp { config, size: Size::Greedy, clock_offset: None } = &plan.flows[0].transport else {
         panic!("{:?}", plan.flows[0].transport)
     };
     assert_eq!((config.window, config.packet_size), (200.0, 1000));
@@ -92,7 +107,8 @@ fn routes_lead_through_the_bottleneck() {
     let mut routes = Routes::new(&s.plan);
     let mut path = |flow: &str| -> Vec<String> {
         let f = s.plan.flows.iter().find(|f| f.name == flow).expect("a flow of the example");
-        let links = routes.path(f.from, f.to).unwrap_or_default();
+        let (from, to) = ends(f);
+        let links = routes.path(from, to).unwrap_or_default();
         links.into_iter().map(|l| s.plan.links[l as usize].name.clone()).collect()
     };
     assert_eq!(path("tcp.7"), ["left.tcp.7", "bottleneck", "right.tcp.7"]);
@@ -100,7 +116,9 @@ fn routes_lead_through_the_bottleneck() {
     let own = s.plan.links.iter().find(|l| l.name == "right.trickle").expect("a link of the example");
     assert_eq!((own.rate, own.delay), (Rate(2_000_000), Span::from_millis(30)));
     assert_eq!(s.plan.flows[20].stop, Some(Time(10_000_000_000_000)));
-    let Transport::Udp { rate, packet } = s.plan.flows[21].transport else { panic!("not UDP") };
+    let Transport::Udp { rate, packet, pattern: Pattern::Constant } = s.plan.flows[21].transport else {
+        panic!("not UDP")
+    };
     assert_eq!((rate, packet), (Rate(1_000_000), 500));
 }
 
@@ -120,7 +138,8 @@ fn chain() {
     assert_eq!(starts, [0, 1, 2, 3].map(|i| Start::At(Time(i * 100_000_000_000))));
     assert_eq!(plan.flows[9].start, Start::At(Time(1_500_000_000_000)));
     let mut routes = Routes::new(plan);
-    let path = routes.path(plan.flows[8].from, plan.flows[8].to).unwrap_or_default();
+    let (from, to) = ends(&plan.flows[8]);
+    let path = routes.path(from, to).unwrap_or_default();
     let names: Vec<_> = path.into_iter().map(|l| plan.links[l as usize].name.as_str()).collect();
     let expected =
         ["back.0.from->r8", "r8->r7", "r7->r6", "r6->r5", "r5->r4", "r4->r3", "r3->r2", "r2->back.0.to"];
@@ -152,7 +171,7 @@ fn explicit_two_hop() {
     assert_eq!(s.plan.links[11].rate, Rate(10_000_000));
     assert_eq!(s.seeds, [1, 2, 3]);
     let Transport::Tcp { size, .. } = &s.plan.flows[7].transport else { panic!("not TCP") };
-    assert_eq!(*size, Some(5000));
+    assert_eq!(*size, Size::Packets(5000));
 }
 
 #[test]
@@ -179,4 +198,15 @@ fn the_answer_to_check_holds_what_it_must() {
     assert_eq!((&first["rate_bps"], &first["delay_s"]), (&10_000_000.into(), &0.01.into()));
     assert_eq!(s["probe"]["links"], serde_json::json!(["first", "second"]));
     assert_eq!(s["hash"].as_str().map(str::len), Some(32));
+}
+
+#[test]
+fn hashes_of_old_files_stay() {
+    for (name, hash) in [
+        ("dumbbell-red", "901d97a2ea3b74ad36c54bfa39ae71a2"),
+        ("chain", "905b354fb0d4ea316a23c59557991f6f"),
+        ("explicit-two-hop", "301a463fcc0f87b2c77fc5c607c06c0b"),
+    ] {
+        assert_eq!(scenario(&format!("{name}.toml")).hash, hash, "results are kept under it");
+    }
 }

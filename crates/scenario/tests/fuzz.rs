@@ -2,11 +2,23 @@
 
 use std::path::Path;
 
+use aqmlab_netsim::plan::{Change, Ends};
 use aqmlab_scenario::{check_json, curve, parse};
+use aqmlab_units::Time;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-const NAMES: [&str; 5] = ["chain", "dumbbell-red", "explicit-two-hop", "mred-paper", "udp-mix"];
+const NAMES: [&str; 9] = [
+    "bus",
+    "chain",
+    "diffserv",
+    "dumbbell-red",
+    "explicit-two-hop",
+    "flower",
+    "mred-paper",
+    "torus",
+    "udp-mix",
+];
 
 fn example(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../examples/{name}.toml"));
@@ -24,7 +36,24 @@ fn survive(text: &str, overrides: &[(String, String)]) {
             assert!(plan.warmup < plan.duration);
             let node = |n: u32| (n as usize) < plan.nodes.len();
             assert!(plan.links.iter().all(|l| node(l.from) && node(l.to) && l.from != l.to && l.rate.0 > 0));
-            assert!(plan.flows.iter().all(|f| node(f.from) && node(f.to) && f.from != f.to));
+            let at = |e: &Ends| match e {
+                Ends::At(from, to) => node(*from) && node(*to) && from != to,
+                Ends::Drawn { from, to, hosts } => {
+                    let fixed = |end: &Option<u32>| end.is_none_or(node);
+                    let some = hosts.iter().any(|(h, _)| Some(*h) != *to);
+                    fixed(from) && fixed(to) && some && hosts.iter().all(|(h, r)| node(*h) && node(*r))
+                }
+            };
+            assert!(plan.flows.iter().all(|f| at(&f.ends) && f.dscp < 64));
+            let ordered = |t: &[(Time, Time)]| t.windows(2).all(|w| w[0].1 < w[1].0);
+            assert!(plan.flows.iter().all(|f| ordered(&f.again) && f.again.iter().all(|(a, b)| a < b)));
+            let (links, flows) = (plan.links.len() as u32, plan.flows.len() as u32);
+            assert!(plan.markers.iter().all(|m| m.link < links && m.flows.iter().all(|f| *f < flows)));
+            let change = |c: &Change| {
+                c.link < links && c.at.0 < plan.duration.0 && (c.rate.is_some() || c.delay.is_some())
+            };
+            assert!(plan.changes.iter().all(change));
+            assert!(plan.changes.windows(2).all(|w| w[0].at <= w[1].at));
         }
         Err(problems) => {
             assert!(!problems.is_empty());
@@ -76,6 +105,26 @@ const PIECES: &[&str] = &[
     "tcp.window = ",
     "[[flow.tcp]]\n",
     "[probe]\n",
+    "[bus]\n",
+    "[flower]\n",
+    "[torus]\n",
+    "[diffserv]\n",
+    "[marker.m]\n",
+    "[[change]]\n",
+    "[[queue.main.class]]\n",
+    "size = ",
+    "active = ",
+    "pattern = ",
+    "dscp = ",
+    "\"AF11\"\n",
+    "{ uniform = [\"1s\", \"2s\"] }\n",
+    "{ exponential = \"1MB\" }\n",
+    "{ pareto = { mean = \"1s\", shape = 1.5 } }\n",
+    "kind = \"srtcm\"\n",
+    "flows = [\"x\"]\n",
+    "cir = ",
+    "at = ",
+    "hosts = ",
     "links = ",
     "queue_interval = ",
     "{ ",
@@ -133,6 +182,30 @@ const PATHS: &[&str] = &[
     "flow.tcp.tcp.delayed_ack",
     "link.first.rate",
     "chain.routers",
+    "bus.routers",
+    "bus.hosts",
+    "flower.petals",
+    "flower.core",
+    "torus.rows",
+    "torus.columns",
+    "diffserv.core",
+    "queue.core.class",
+    "queue.core.class.in.min_th",
+    "flow.transfer.from",
+    "flow.transfer.size",
+    "flow.transfer.to",
+    "flow.assured.active",
+    "flow.assured.dscp",
+    "flow.talk.pattern",
+    "marker",
+    "marker.edge.kind",
+    "marker.edge.cir",
+    "marker.edge.pir",
+    "marker.edge.flows",
+    "change",
+    "change.0.at",
+    "change.0.link",
+    "probe.flow_interval",
     "probe.links",
     "nodes",
     "link",
@@ -156,7 +229,7 @@ proptest! {
     }
 
     #[test]
-    fn valid_files_with_a_line_exchanged(which in 0usize..5, at in any::<Index>(), pieces in prop::collection::vec(piece(), 0..4)) {
+    fn valid_files_with_a_line_exchanged(which in 0usize..NAMES.len(), at in any::<Index>(), pieces in prop::collection::vec(piece(), 0..4)) {
         let text = example(NAMES[which]);
         let mut lines: Vec<&str> = text.lines().collect();
         let new = pieces.concat();
@@ -166,7 +239,7 @@ proptest! {
     }
 
     #[test]
-    fn valid_files_with_bytes_changed(which in 0usize..5, changes in prop::collection::vec((any::<Index>(), any::<u8>(), 0u8..3), 1..6)) {
+    fn valid_files_with_bytes_changed(which in 0usize..NAMES.len(), changes in prop::collection::vec((any::<Index>(), any::<u8>(), 0u8..3), 1..6)) {
         let mut bytes = example(NAMES[which]).into_bytes();
         for (at, byte, how) in changes {
             let at = at.index(bytes.len());
@@ -180,7 +253,7 @@ proptest! {
     }
 
     #[test]
-    fn valid_files_with_two_lines_swapped(which in 0usize..5, a in any::<Index>(), b in any::<Index>()) {
+    fn valid_files_with_two_lines_swapped(which in 0usize..NAMES.len(), a in any::<Index>(), b in any::<Index>()) {
         let text = example(NAMES[which]);
         let mut lines: Vec<&str> = text.lines().collect();
         let (a, b) = (a.index(lines.len()), b.index(lines.len()));
@@ -189,7 +262,7 @@ proptest! {
     }
 
     #[test]
-    fn overrides(path in "[a-z_.\"]{0,30}", value in piece(), which in 0usize..5) {
+    fn overrides(path in "[a-z_.\"]{0,30}", value in piece(), which in 0usize..NAMES.len()) {
         survive(&example(NAMES[which]), &[(path, value)]);
     }
 
@@ -197,7 +270,7 @@ proptest! {
     fn overrides_of_what_there_is(
         path in select(PATHS),
         pieces in prop::collection::vec(piece(), 0..4),
-        which in 0usize..5,
+        which in 0usize..NAMES.len(),
     ) {
         survive(&example(NAMES[which]), &[(path.to_owned(), pieces.concat())]);
     }

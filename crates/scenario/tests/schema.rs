@@ -121,15 +121,34 @@ fn example(name: &str) -> String {
 
 #[test]
 fn every_example_fits_the_schema() {
-    for name in ["chain", "dumbbell-red", "explicit-two-hop", "mred-paper", "udp-mix"] {
+    for name in [
+        "bus",
+        "chain",
+        "diffserv",
+        "dumbbell-red",
+        "explicit-two-hop",
+        "flower",
+        "mred-paper",
+        "torus",
+        "udp-mix",
+    ] {
         assert_eq!(check(&example(&format!("{name}.toml"))), Ok(()), "{name}");
+    }
+}
+
+/// Asserts that the schema refuses an example after each of these exchanges.
+#[track_caller]
+fn assert_refused(file: &str, mistakes: &[(&str, &str)]) {
+    let text = example(file);
+    for (good, bad) in mistakes {
+        assert!(text.contains(good), "{good}");
+        assert!(check(&text.replacen(good, bad, 1)).is_err(), "{bad}");
     }
 }
 
 #[test]
 fn mistakes_do_not() {
-    let text = example("dumbbell-red.toml");
-    let mistakes = [
+    let old = [
         ("warmup = ", "warm = "),
         ("seeds = 5", "seeds = 0"),
         ("aqm = \"red\"", "aqm = \"rde\""),
@@ -139,8 +158,28 @@ fn mistakes_do_not() {
         ("[dumbbell]\n", "[[link]]\nfrom = \"a\"\nto = \"b\"\nrate = \"1bps\"\ndelay = \"1s\"\n[dumbbell]\n"),
         ("duration = \"30s\"\n", ""),
     ];
-    for (good, bad) in mistakes {
-        assert!(text.contains(good), "{good}");
-        assert!(check(&text.replacen(good, bad, 1)).is_err(), "{bad}");
-    }
+    assert_refused("dumbbell-red.toml", &old);
+    let diffserv = [
+        ("\"AF11\", \"EF\"", "\"AF11\", \"AF44\""),
+        ("\"AF11\", \"EF\"", "\"AF11\", 64"),
+        ("default = true", "default = 1"),
+        ("aqm = \"rio\"", "aqm = \"drop-tail\""),
+        ("name = \"in\"\n", ""),
+        ("active = [[", "active = [[1, "),
+        ("kind = \"token-bucket\"", "kind = \"bucket\""),
+        ("cir = ", "rate = "),
+        ("pattern = {", "pattern = { of = 1, "),
+        ("sink = ", "skin = "),
+        ("flow_interval = \"1s\"", "flow_interval = 1"),
+    ];
+    assert_refused("diffserv.toml", &diffserv);
+    let bus = [
+        ("routers = 6", "routers = 1"),
+        ("uplink_queue", "uplink"),
+        ("size = { uniform", "size = { unifrom"),
+        ("[\"100KB\", \"1MB\"]", "[\"100Kbps\", 3.5]"),
+        ("[bus]\n", "[torus]\n"),
+    ];
+    assert_refused("bus.toml", &bus);
+    assert_refused("torus.toml", &[("rate = \"500kbps\"", "rat = \"500kbps\""), ("at = \"10s\"\n", "")]);
 }

@@ -1,21 +1,25 @@
 //! `[[flow]]`: groups of flows, and their expansion into single flows.
 
+mod active;
+mod ends;
+mod pattern;
 mod start;
 mod transport;
 
 use std::collections::BTreeMap;
 
-use aqmlab_netsim::plan::{self, NodeId};
+use aqmlab_netsim::plan;
 use aqmlab_transport::Parameter;
 use aqmlab_units::{Span, Time};
 
-use crate::network::{self, Builder, HostLink, Network, Side};
+use crate::network::{self, Builder, Network};
 use crate::problem::Complaint;
 use crate::queue::Queues;
 use crate::section::Section;
 use crate::shape::{Key, Kind, Shape};
-use crate::tcp;
+use crate::{dscp, tcp};
 
+use ends::{Ends, Place};
 use start::Starts;
 use transport::GroupTransport;
 
@@ -26,23 +30,17 @@ pub(crate) const MAX_FLOWS: i64 = 1_000_000;
 
 /// Flows that are alike.
 #[derive(Debug)]
-pub(crate) struct Group {
+pub(crate) struct Group<'a> {
     pub name: String,
     pub count: usize,
     starts: Starts,
     stop: Option<Time>,
+    again: Vec<(Time, Time)>,
+    dscp: u8,
+    priority: bool,
+    acks_share_label: bool,
     transport: GroupTransport,
-    ends: Ends,
-}
-
-#[derive(Debug)]
-enum Ends {
-    /// Two nodes of an explicit network.
-    Nodes(NodeId, NodeId),
-    /// The side of a dumbbell where they begin, and the links of their hosts.
-    Dumbbell { from: Side, left: HostLink, right: HostLink },
-    /// Routers of a chain, and the links of their hosts.
-    Chain { routers: (NodeId, NodeId), from: HostLink, to: HostLink },
+    ends: Ends<'a>,
 }
 
 pub(crate) fn shape() -> Shape {
@@ -58,37 +56,63 @@ pub(crate) fn shape() -> Shape {
             Key::new(
                 "from",
                 Kind::Label,
-                "A node; in a dumbbell left or right; in a chain a router such as r1.",
+                "A node; in a dumbbell left or right; in a chain a router such as r1; in a bus, flower or torus \
+                 each (flow i of the file, from 0, at host (i mod hosts) + 1), random, or a host such as h1.",
             ),
-            Key::new("to", Kind::Label, "As from."),
+            Key::new("to", Kind::Label, "As from, each left out; random is a host at another router."),
             Key::new("start", start::kind(), "When they start.").default("\"0s\""),
             Key::new("stop", Kind::ANY_TIME, "No new data, or no packet of UDP, from then on."),
-            Key::new("size", Kind::Size, "TCP: how much to transfer; endless if absent."),
-            Key::new("rate", Kind::Rate, "UDP: constant bit rate, headers included."),
+            Key::new(
+                "active",
+                active::kind(),
+                "In place of start and stop: periods in which there is data to send.",
+            ),
+            Key::new("size", transport::size_kind(), "TCP: how much to transfer; endless if absent."),
+            Key::new("rate", Kind::Rate, "UDP: bit rate while it sends, headers included."),
+            Key::new("pattern", pattern::kind(), "UDP: when packets leave.").default("\"constant\""),
             Key::new("packet_size", packet_size, "TCP: payload of a segment; UDP: the whole packet.")
                 .default("\"1000B\""),
+            Key::new("dscp", Kind::Dscp, "Code point of the data packets.").default("\"BE\""),
+            Key::new("priority", Kind::Flag, "PC-RED: whether these are high-priority flows.")
+                .default("false"),
+            Key::new(
+                "acks_share_label",
+                Kind::Flag,
+                "TCP: acknowledgements carry the flow label of the data.",
+            )
+            .default("false"),
             Key::new("left", host(), "Dumbbell: what the left links of this group have instead."),
             Key::new("right", host(), "Dumbbell: what the right links of this group have instead."),
             Key::new("host_from", host(), "Chain: what the first host's links have instead."),
             Key::new("host_to", host(), "Chain: what the last host's links have instead."),
+            Key::new("source", host(), "Diffserv: what the sources' links of this group have instead."),
             Key::new("tcp", Kind::Table(tcp::shape()), "Options of TCP."),
         ],
     )
 }
 
 /// Reads all groups. Those that are not valid are reported and left out.
-pub(crate) fn read(
+pub(crate) fn read<'a>(
     file: &Section<'_>,
-    network: Option<&Network>,
+    network: Option<&'a Network>,
     duration: Option<Span>,
     queues: &Queues<'_>,
-) -> Vec<Group> {
+) -> Vec<Group<'a>> {
     let sections = file.sections("flow");
     if sections.is_empty() && file.list("flow").is_some_and(<[_]>::is_empty) {
         file.error("flow", Complaint::new("is empty").allowed("at least one [[flow]]"));
     }
     check_names_and_counts(file, &sections);
-    sections.iter().filter_map(|section| group(section, network, duration, queues)).collect()
+    let mut first = Some(0);
+    let mut groups = Vec::new();
+    for section in &sections {
+        let count = if section.has("count") { section.integer("count") } else { Some(1) };
+        // Lists are checked against the number of flows; without one there is nothing to say.
+        let count = count.and_then(|n| usize::try_from(n).ok());
+        groups.extend(group(section, network, Place { first, count }, duration, queues));
+        first = first.zip(count).map(|(first, count)| first + count);
+    }
+    groups
 }
 
 fn check_names_and_counts(file: &Section<'_>, sections: &[Section<'_>]) {
@@ -114,68 +138,63 @@ fn check_names_and_counts(file: &Section<'_>, sections: &[Section<'_>]) {
     }
 }
 
-fn group(
+fn group<'a>(
     section: &Section<'_>,
-    network: Option<&Network>,
+    network: Option<&'a Network>,
+    place: Place,
     duration: Option<Span>,
     queues: &Queues<'_>,
-) -> Option<Group> {
-    let count = if section.has("count") { section.integer("count") } else { Some(1) };
-    // Lists are checked against the number of flows; without one there is nothing to say.
-    let count = count.and_then(|n| usize::try_from(n).ok());
+) -> Option<Group<'a>> {
+    let count = place.count;
     let transport = transport::read(section, count);
-    let starts = start::read(section, count);
-    let stop = section.time("stop");
+    let times = if section.has("active") {
+        active::read(section, duration).map(Times::of_periods)
+    } else {
+        times(section, count, duration)
+    };
+    // Where the transport is unknown, so is whether there must be a way back.
+    let back_too = transport.as_ref().is_some_and(GroupTransport::needs_way_back);
+    let ends = network.and_then(|network| ends::read(section, network, place, back_too, queues));
+    let name = section.text("name")?.to_owned();
+    let Times { starts, stop, again } = times?;
+    Some(Group {
+        name,
+        count: count?,
+        starts,
+        stop,
+        again,
+        dscp: section.dscp("dscp").unwrap_or(dscp::BE),
+        priority: section.flag("priority").unwrap_or(false),
+        acks_share_label: section.flag("acks_share_label").unwrap_or(false),
+        transport: transport?,
+        ends: ends?,
+    })
+}
+
+/// When the flows of a group have something to send.
+struct Times {
+    starts: Starts,
+    stop: Option<Time>,
+    again: Vec<(Time, Time)>,
+}
+
+impl Times {
+    fn of_periods(periods: Vec<(Time, Time)>) -> Self {
+        let mut periods = periods.into_iter();
+        let (start, stop) = periods.next().map_or((Time::ZERO, None), |(begin, end)| (begin, Some(end)));
+        Self { starts: Starts::Same(plan::Start::At(start)), stop, again: periods.collect() }
+    }
+}
+
+fn times(section: &Section<'_>, count: Option<usize>, duration: Option<Span>) -> Option<Times> {
+    let (starts, stop) = (start::read(section, count), section.time("stop"));
     if let (Some(starts), Some(count)) = (&starts, count) {
         starts.check(section, count, stop, duration);
     }
-    // Where the transport is unknown, so is whether there must be a way back.
-    let back_too = transport.as_ref().is_some_and(GroupTransport::needs_way_back);
-    let ends = network.and_then(|network| ends(section, network, count, back_too, queues));
-    let name = section.text("name")?.to_owned();
-    Some(Group { name, count: count?, starts: starts?, stop, transport: transport?, ends: ends? })
+    starts.map(|starts| Times { starts, stop, again: Vec::new() })
 }
 
-fn ends(
-    section: &Section<'_>,
-    network: &Network,
-    count: Option<usize>,
-    back_too: bool,
-    queues: &Queues<'_>,
-) -> Option<Ends> {
-    let not_here = |keys: [&str; 2], network: &str| {
-        for key in keys {
-            section.refuse(key, Complaint::new(format!("only a flow in a {network} has {key}")));
-        }
-    };
-    if !matches!(network, Network::Dumbbell(_)) {
-        not_here(Side::NAMES, "dumbbell");
-    }
-    if !matches!(network, Network::Chain(_)) {
-        not_here(["host_from", "host_to"], "chain");
-    }
-    let host = |key: &str, base: &HostLink| match section.section(key) {
-        Some(own) => base.with(&own, count?, queues),
-        None => Some(base.clone()),
-    };
-    match network {
-        Network::Explicit(explicit) => {
-            explicit.ends(section, back_too).map(|(from, to)| Ends::Nodes(from, to))
-        }
-        Network::Dumbbell(dumbbell) => {
-            let from = network::sides(section).map(|(from, _)| from);
-            let (left, right) = (host("left", &dumbbell.left), host("right", &dumbbell.right));
-            Some(Ends::Dumbbell { from: from?, left: left?, right: right? })
-        }
-        Network::Chain(chain) => {
-            let routers = chain.ends(section);
-            let (from, to) = (host("host_from", &chain.host), host("host_to", &chain.host));
-            Some(Ends::Chain { routers: routers?, from: from?, to: to? })
-        }
-    }
-}
-
-impl Group {
+impl Group<'_> {
     /// The name of a flow of the group.
     fn flow_name(&self, index: usize) -> String {
         if self.count == 1 { self.name.clone() } else { format!("{}.{index}", self.name) }
@@ -185,26 +204,18 @@ impl Group {
     pub fn expand(&self, builder: &mut Builder<'_>, flows: &mut Vec<plan::Flow>) {
         for index in 0..self.count {
             let name = self.flow_name(index);
-            let (from, to) = self.ends.of(builder, &name, index);
-            let (start, stop) = (self.starts.of(index), self.stop);
-            let transport = self.transport.of(index);
-            flows.push(plan::Flow { name, group: self.name.clone(), from, to, start, stop, transport });
-        }
-    }
-}
-
-impl Ends {
-    /// The nodes of a flow, after adding its hosts if it has its own.
-    fn of(&self, builder: &mut Builder<'_>, flow: &str, index: usize) -> (NodeId, NodeId) {
-        match self {
-            Self::Nodes(from, to) => (*from, *to),
-            Self::Dumbbell { from, left, right } => {
-                let (a, b) = network::dumbbell_hosts(builder, flow, index, left, right);
-                if *from == Side::Left { (a, b) } else { (b, a) }
-            }
-            Self::Chain { routers, from, to } => {
-                network::chain_hosts(builder, flow, index, *routers, (from, to))
-            }
+            flows.push(plan::Flow {
+                ends: self.ends.of(builder, &name, index, flows.len()),
+                name,
+                group: self.name.clone(),
+                start: self.starts.of(index),
+                stop: self.stop,
+                again: self.again.clone(),
+                dscp: self.dscp,
+                class: u8::from(self.priority),
+                acks_share_label: self.acks_share_label,
+                transport: self.transport.of(index),
+            });
         }
     }
 }

@@ -1,14 +1,18 @@
 use std::sync::Arc;
 
-use aqmlab_netsim::plan::Transport;
+use aqmlab_netsim::plan::{Pattern, Size, Spread, Transport};
 use aqmlab_transport::{Parameter, TcpConfig, Variant};
 use aqmlab_units::Rate;
 
 use crate::problem::Complaint;
 use crate::section::Section;
 use crate::shape::Kind;
+use crate::spread;
 use crate::tcp::{self, ClockOffset};
-use crate::units::Amount;
+use crate::tree::Value;
+use crate::units::{self, Amount};
+
+use super::pattern;
 
 /// The name of UDP in a scenario file.
 pub(crate) const UDP: &str = "udp";
@@ -18,18 +22,24 @@ const UDP_PACKET: u32 = 1000;
 /// How the flows of a group send.
 #[derive(Clone, Debug)]
 pub(crate) enum GroupTransport {
-    Tcp { config: Arc<TcpConfig>, size: Option<u64>, clock_offset: ClockOffset },
-    Udp { rate: Rate, packet: u32 },
+    Tcp { config: Arc<TcpConfig>, size: Size, clock_offset: ClockOffset },
+    Udp { rate: Rate, packet: u32, pattern: Pattern },
 }
 
 pub(super) fn kind() -> Kind {
     Kind::Choice(Variant::ALL.iter().map(|v| v.name()).chain([UDP]).collect())
 }
 
+/// A fixed size, or a distribution of sizes.
+pub(super) fn size_kind() -> Kind {
+    let spread = spread::shape("A size drawn in every run anew.", Kind::Size, &Kind::Size);
+    Kind::Any(vec![Kind::Size, Kind::Table(spread)])
+}
+
 pub(super) fn read(flow: &Section<'_>, count: Option<usize>) -> Option<GroupTransport> {
     let name = if flow.has("transport") { flow.text("transport")? } else { Variant::NewReno.name() };
     match Variant::from_name(name) {
-        Some(variant) => Some(read_tcp(flow, variant, count)),
+        Some(variant) => read_tcp(flow, variant, count),
         None => read_udp(flow),
     }
 }
@@ -37,18 +47,24 @@ pub(super) fn read(flow: &Section<'_>, count: Option<usize>) -> Option<GroupTran
 fn read_udp(flow: &Section<'_>) -> Option<GroupTransport> {
     flow.refuse("tcp", Complaint::new("a flow of udp has no options of TCP"));
     flow.refuse("size", Complaint::new("a flow of udp has no size").allowed("rate, with start and stop"));
+    flow.refuse("acks_share_label", Complaint::new("a flow of udp has no acknowledgements"));
     if !flow.has("rate") {
         flow.missing("rate", format!("{}, which udp needs", Kind::Rate.expected()));
     }
     let packet =
         if flow.has(tcp::PACKET_SIZE) { flow.bytes(tcp::PACKET_SIZE)? } else { u64::from(UDP_PACKET) };
-    Some(GroupTransport::Udp { rate: flow.rate("rate")?, packet: u32::try_from(packet).ok()? })
+    let (rate, pattern) = (flow.rate("rate"), pattern::read(flow));
+    Some(GroupTransport::Udp { rate: rate?, packet: u32::try_from(packet).ok()?, pattern: pattern? })
 }
 
-fn read_tcp(flow: &Section<'_>, variant: Variant, count: Option<usize>) -> GroupTransport {
+fn read_tcp(flow: &Section<'_>, variant: Variant, count: Option<usize>) -> Option<GroupTransport> {
     flow.refuse(
         "rate",
         Complaint::new("a flow of TCP has no rate").allowed("transport = \"udp\", or no rate"),
+    );
+    flow.refuse(
+        "pattern",
+        Complaint::new("a flow of TCP has no pattern").allowed("transport = \"udp\", or no pattern"),
     );
     let mut config = TcpConfig::ns2(variant);
     tcp::set(tcp::PACKET_SIZE, flow, &mut config);
@@ -65,8 +81,27 @@ fn read_tcp(flow: &Section<'_>, variant: Variant, count: Option<usize>) -> Group
         let complaint = Complaint::new(format!("{} is out of range", invalid.value));
         flow.error(key, complaint.allowed(invalid.parameter.range_text()));
     }
-    let size = flow.amount("size").map(|size| packets(size, config.packet_size));
-    GroupTransport::Tcp { config: Arc::new(config), size, clock_offset }
+    let size = read_size(flow, config.packet_size)?;
+    Some(GroupTransport::Tcp { config: Arc::new(config), size, clock_offset })
+}
+
+/// How much to send with packets of this payload.
+fn read_size(flow: &Section<'_>, payload: u32) -> Option<Size> {
+    if !flow.has("size") {
+        return Some(Size::Greedy);
+    }
+    if flow.section("size").is_none() {
+        return flow.amount("size").map(|size| Size::Packets(packets(size, payload)));
+    }
+    let example = "{ uniform = [\"100KB\", \"6MB\"] } or { exponential = \"1MB\" }";
+    let bytes = |value: &Value| match units::amount(value).ok()? {
+        Amount::Packets(n) | Amount::Bare(n) => Some(n * f64::from(payload)),
+        Amount::Bytes(bytes) => Some(bytes as f64),
+    };
+    Some(match spread::read(flow, "size", example, bytes)? {
+        Spread::Fixed(bytes) => Size::Packets(packets(Amount::Bytes(bytes as u64), payload)),
+        drawn => Size::Drawn(drawn),
+    })
 }
 
 /// A size in packets of this payload, the last one perhaps not full.
@@ -91,7 +126,9 @@ impl GroupTransport {
                 size: *size,
                 clock_offset: clock_offset.of(index),
             },
-            Self::Udp { rate, packet } => Transport::Udp { rate: *rate, packet: *packet },
+            Self::Udp { rate, packet, pattern } => {
+                Transport::Udp { rate: *rate, packet: *packet, pattern: *pattern }
+            }
         }
     }
 }

@@ -1,10 +1,12 @@
+use aqmlab_aqm::Unit;
 use aqmlab_netsim::Routes;
-use aqmlab_netsim::plan::{Flow, Link, Plan, Start, Transport};
-use aqmlab_units::{Span, Time};
+use aqmlab_netsim::plan::{Change, Link, Plan};
+use aqmlab_units::{Rate, Span};
 use serde_json::{Map, Value as Json, json};
 
-use super::{number_json, parameter_json};
-use crate::flow::UDP;
+use super::flow::flow_json;
+use super::marker::marker_json;
+use super::{classes_json, parameter_json};
 use crate::problem::Problem;
 use crate::{Scenario, parse};
 
@@ -52,10 +54,14 @@ fn scenario_json(scenario: &Scenario) -> Json {
         "nodes": plan.nodes,
         "links": links,
         "flows": flows,
+        "markers": plan.markers.iter().map(|m| marker_json(plan, m)).collect::<Vec<_>>(),
+        "changes": plan.changes.iter().map(|c| change_json(plan, c)).collect::<Vec<_>>(),
         "probe": {
             "links": plan.probe.links.iter().map(|&l| link_name(plan, l)).collect::<Vec<_>>(),
             "queue_interval_s": interval(plan.probe.queue_interval),
             "cwnd_interval_s": interval(plan.probe.cwnd_interval),
+            "flow_interval_s": interval(plan.probe.flow_interval),
+            "discipline_interval_s": interval(plan.probe.discipline_interval),
             "delay_histogram": plan.probe.delay_histogram,
             "events": plan.probe.events,
         },
@@ -63,11 +69,11 @@ fn scenario_json(scenario: &Scenario) -> Json {
     })
 }
 
-fn node_name(plan: &Plan, node: u32) -> &str {
+pub(super) fn node_name(plan: &Plan, node: u32) -> &str {
     &plan.nodes[node as usize]
 }
 
-fn link_name(plan: &Plan, link: u32) -> &str {
+pub(super) fn link_name(plan: &Plan, link: u32) -> &str {
     &plan.links[link as usize].name
 }
 
@@ -75,9 +81,11 @@ fn link_json(plan: &Plan, link: &Link, queue: &str) -> Json {
     let registry = aqmlab_aqm::Preset::find(link.aqm).map_or(&[][..], |p| p.parameters());
     let mut parameters = Map::new();
     for (key, value) in &link.queue.effective {
-        if let Some(parameter) = registry.iter().find(|p| p.key == *key) {
-            parameters.insert((*key).to_owned(), parameter_json(value, parameter.unit));
-        }
+        let key = key.to_string();
+        // A parameter of a class has the key class.NAME.KEY.
+        let last = key.rsplit('.').next().unwrap_or(&key);
+        let unit = registry.iter().find(|p| p.key == last).map_or(Unit::Choice, |p| p.unit);
+        parameters.insert(key, parameter_json(value, unit));
     }
     json!({
         "name": link.name,
@@ -88,71 +96,15 @@ fn link_json(plan: &Plan, link: &Link, queue: &str) -> Json {
         "queue": queue,
         "aqm": link.aqm,
         "parameters": parameters,
+        "classes": classes_json(&link.queue),
     })
 }
 
-fn flow_json(plan: &Plan, flow: &Flow, routes: &mut Routes<'_>) -> Json {
-    let path = routes.path(flow.from, flow.to).unwrap_or_default();
-    let (transport, parameters) = transport_json(&flow.transport);
+fn change_json(plan: &Plan, change: &Change) -> Json {
     json!({
-        "name": flow.name,
-        "group": flow.group,
-        "transport": transport,
-        "from": node_name(plan, flow.from),
-        "to": node_name(plan, flow.to),
-        "start": match flow.start {
-            Start::At(t) => json!(t.secs()),
-            Start::Uniform(a, b) => json!({ "uniform": [a.secs(), b.secs()] }),
-        },
-        "stop": flow.stop.map(Time::secs),
-        "path": path.into_iter().map(|l| link_name(plan, l)).collect::<Vec<_>>(),
-        "parameters": parameters,
+        "at_s": change.at.secs(),
+        "link": link_name(plan, change.link),
+        "rate_bps": change.rate.map(|Rate(bps)| bps),
+        "delay_s": change.delay.map(Span::secs),
     })
-}
-
-/// Name and effective values; times in seconds, sizes in packets or bytes as the registry has them.
-fn transport_json(transport: &Transport) -> (&'static str, Json) {
-    match transport {
-        Transport::Udp { rate, packet } => (UDP, json!({ "rate_bps": rate.0, "packet_size": packet })),
-        Transport::Tcp { config, size, clock_offset } => {
-            let parameters = json!({
-                "profile": "ns2-2.35",
-                "size": size,
-                "clock_offset": clock_offset,
-                "window": number_json(config.window),
-                "packet_size": config.packet_size,
-                "header": config.header,
-                "ack_size": config.ack_size,
-                "initial_window": number_json(config.initial_window),
-                "initial_ssthresh": config.initial_ssthresh,
-                "syn": config.syn,
-                "delayed_ack": config.delayed_ack.map_or(json!(false), |d| json!(d.secs())),
-                "ecn": config.ecn,
-                "limited_transmit": config.limited_transmit,
-                "min_rto": config.min_rto,
-                "max_rto": config.max_rto,
-                "initial_rto": config.initial_rto,
-                "tick": config.tick,
-                "max_burst": config.max_burst,
-                "timestamps": config.timestamps,
-            });
-            (config.variant.name(), parameters)
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use aqmlab_transport::{PARAMETERS, TcpConfig, Variant};
-
-    #[test]
-    fn every_parameter_of_tcp_is_told() {
-        let config = TcpConfig::ns2(Variant::Sack).into();
-        let (name, json) = transport_json(&Transport::Tcp { config, size: None, clock_offset: None });
-        assert_eq!(name, "sack");
-        for p in PARAMETERS {
-            assert!(json.get(p.key).is_some(), "{}", p.key);
-        }
-    }
 }

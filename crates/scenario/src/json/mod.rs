@@ -1,6 +1,8 @@
 //! What other programs are told, as JSON: the checked scenario, the registry of disciplines, the schema of the file.
 
 mod check;
+mod flow;
+mod marker;
 mod registry;
 mod schema;
 
@@ -8,8 +10,10 @@ pub use check::check_json;
 pub use registry::disciplines_json;
 pub use schema::schema_json;
 
-use aqmlab_aqm::{Unit, Value};
+use aqmlab_aqm::{ClassSpec, Resolved, Unit, Value};
 use serde_json::{Value as Json, json};
+
+use crate::queue;
 
 /// A parameter's value: a number in its unit where it has one, text with the unit otherwise.
 fn parameter_json(value: &Value, unit: Unit) -> Json {
@@ -17,11 +21,24 @@ fn parameter_json(value: &Value, unit: Unit) -> Json {
         (Value::Bytes(b), Unit::Bytes) => json!(b),
         // A buffer in bytes must not be taken for one in packets.
         (Value::Bytes(_), _) => json!(value.to_string()),
-        (Value::Number(x) | Value::Packets(x), _) => number_json(*x),
+        (Value::Number(x) | Value::Packets(x) | Value::Seconds(x), _) => number_json(*x),
         (Value::Word(w), _) => json!(w),
         (Value::Flag(b), _) => json!(b),
         (Value::Points(points), _) => json!(points),
     }
+}
+
+/// The classes of a queue in their order: code points, whether one is the default, parameters.
+fn classes_json(queue: &Resolved) -> Vec<Json> {
+    let unit = |key: &str| ClassSpec::parameters().find(|p| p.key == key).map_or(Unit::Choice, |p| p.unit);
+    let class = |class: queue::EffectiveClass<'_>| {
+        let mut json = json!({ "name": class.name, "dscp": class.dscp, "default": class.default });
+        for (key, value) in class.parameters {
+            json[key] = parameter_json(value, unit(key));
+        }
+        json
+    };
+    queue::effective_classes(queue).into_iter().map(class).collect()
 }
 
 /// A whole number without a decimal point.

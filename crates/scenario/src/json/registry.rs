@@ -2,7 +2,7 @@ use aqmlab_aqm::{PRESETS, Parameter, Preset, Resolved, Spec, Unit};
 use aqmlab_transport::{PARAMETERS, Variant};
 use serde_json::{Value as Json, json};
 
-use super::parameter_json;
+use super::{classes_json, parameter_json};
 use crate::flow::UDP;
 use crate::queue::NOMINAL;
 
@@ -32,6 +32,7 @@ fn preset_json(preset: &Preset) -> Json {
         "paper": preset.paper,
         "doc": preset.doc,
         "parameters": preset.parameters().iter().map(|p| parameter(p, resolved.as_ref())).collect::<Vec<_>>(),
+        "classes": resolved.as_ref().map_or_else(Vec::new, classes_json),
     })
 }
 
@@ -47,6 +48,7 @@ fn parameter(p: &Parameter, resolved: Option<&Resolved>) -> Json {
         "max": p.max.map(|m| m.0),
         "max_included": p.max.map(|m| m.1),
         "choices": p.choices,
+        "parts": p.parts().collect::<Vec<_>>(),
         "allowed": p.allowed(),
         "doc": p.doc,
         "source": p.source,
@@ -57,7 +59,8 @@ fn unit_name(unit: Unit) -> &'static str {
     match unit {
         Unit::Packets | Unit::Size => "packets",
         Unit::Bytes => "B",
-        Unit::Number => "1",
+        Unit::Time => "s",
+        Unit::Number | Unit::Integer => "1",
         Unit::Flag | Unit::Choice | Unit::Points => "",
     }
 }
@@ -108,18 +111,22 @@ mod tests {
         let max_th = mred["parameters"].as_array().into_iter().flatten().find(|p| p["key"] == "max_th");
         let max_th = max_th.expect("a parameter of MRED");
         assert_eq!((&max_th["default"], &max_th["unit"]), (&json!(30), &json!("packets")));
-        assert_eq!(json["dialects"], json!(["floyd93", "ns2-2.35", "linux", "as-printed"]));
+        assert_eq!(json["dialects"], json!(["floyd93", "ns2-2.35", "linux", "dsred", "as-printed"]));
         assert_eq!(json["transports"].as_array().map(Vec::len), Some(5));
     }
 
     #[test]
-    fn every_default_is_known() {
+    fn every_default_of_classic_red_is_known() {
+        const CLASSIC: [&str; 10] =
+            ["limit", "min_th", "max_th", "max_p", "w_q", "mean_packet", "mode", "curve", "spacing", "ecn"];
         let json: Json = serde_json::from_str(&disciplines_json()).expect("JSON");
         for discipline in json["disciplines"].as_array().into_iter().flatten() {
             for p in discipline["parameters"].as_array().into_iter().flatten() {
-                // The dialect dissolves in its switches; a profile through points has no points of its own.
-                let none = ["dialect", "points"].iter().any(|k| p["key"] == *k);
-                assert_eq!(p["default"].is_null(), none, "{} {}", discipline["name"], p["key"]);
+                // Where there are classes, these parameters are theirs.
+                let known = !p["default"].is_null()
+                    || !discipline["classes"][0][p["key"].as_str().unwrap_or_default()].is_null();
+                let classic = CLASSIC.iter().any(|k| p["key"] == *k);
+                assert!(!classic || known, "{} {}", discipline["name"], p["key"]);
             }
         }
     }

@@ -106,7 +106,7 @@ pub(crate) fn hosts(
         let name = format!("{flow}.{end}");
         let host = builder.node(name.clone());
         let (rate, delay) = (link.rate, link.delay(index));
-        builder.link(format!("{name}->r{}", router + 1), (host, router), (rate, delay), link.queue);
+        builder.link(format!("{name}->r{}", router + 1), (host, router), (rate, delay), link.uplink_queue());
         builder.link(format!("r{}->{name}", router + 1), (router, host), (rate, delay), link.queue);
         host
     };

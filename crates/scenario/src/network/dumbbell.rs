@@ -132,9 +132,9 @@ pub(crate) fn hosts(
     let (r1, r2) = (0, 1);
     let (a, b) = (builder.node(format!("left.{flow}")), builder.node(format!("right.{flow}")));
     let of = |link: &HostLink| (link.rate, link.delay(index));
-    builder.link(format!("left.{flow}"), (a, r1), of(left), left.queue);
+    builder.link(format!("left.{flow}"), (a, r1), of(left), left.uplink_queue());
     builder.link(format!("left.{flow}.reverse"), (r1, a), of(left), left.queue);
     builder.link(format!("right.{flow}"), (r2, b), of(right), right.queue);
-    builder.link(format!("right.{flow}.reverse"), (b, r2), of(right), right.queue);
+    builder.link(format!("right.{flow}.reverse"), (b, r2), of(right), right.uplink_queue());
     (a, b)
 }

@@ -214,9 +214,9 @@ impl Explicit {
         }
     }
 
-    /// Names of all links.
-    pub fn link_names(&self) -> impl Iterator<Item = &str> {
-        self.links.iter().map(|l| l.name.as_str())
+    /// Names of all links; none while some are not known.
+    pub fn link_names(&self) -> Vec<&str> {
+        if self.complete { self.links.iter().map(|l| l.name.as_str()).collect() } else { Vec::new() }
     }
 
     /// The nodes that a flow goes from and to, with routes as needed; what is wrong is reported.

@@ -9,12 +9,15 @@ use crate::tcp::wrong_length;
 use crate::tree::Value;
 use crate::units;
 
-/// Rate, delay and queue of host links, both directions alike.
+/// Rate, delay and queues of host links; rate and delay are the same in both directions.
 #[derive(Clone, Debug)]
 pub(crate) struct HostLink {
     pub rate: Rate,
     delays: Delays,
+    /// The queue towards the host.
     pub queue: QueueId,
+    /// The queue from the host, where it is another.
+    uplink_queue: Option<QueueId>,
 }
 
 #[derive(Clone, Debug)]
@@ -31,10 +34,14 @@ pub(super) fn shape(doc: &'static str) -> Shape {
         vec![
             Key::new("rate", Kind::Rate, "Bit rate.").required(),
             Key::new("delay", Kind::ANY_TIME, "One-way propagation delay.").required(),
-            Key::new("queue", Kind::Name, "Name of a [queue.NAME] table, for both directions.")
-                .default("\"default\""),
+            Key::new("queue", Kind::Name, "Name of a [queue.NAME] table.").default("\"default\""),
+            uplink_key(),
         ],
     )
+}
+
+fn uplink_key() -> Key {
+    Key::new("uplink_queue", Kind::Name, "The same for the direction from the host; as queue if absent.")
 }
 
 /// What a group of flows has instead.
@@ -45,7 +52,8 @@ pub(crate) fn override_shape() -> Shape {
         vec![
             Key::new("rate", Kind::Rate, "Bit rate."),
             Key::new("delay", delay, "One-way propagation delay, or a list of one for each flow."),
-            Key::new("queue", Kind::Name, "Name of a [queue.NAME] table, for both directions."),
+            Key::new("queue", Kind::Name, "Name of a [queue.NAME] table."),
+            uplink_key(),
         ],
     )
 }
@@ -53,8 +61,9 @@ pub(crate) fn override_shape() -> Shape {
 impl HostLink {
     pub(super) fn read(section: &Section<'_>, queues: &Queues<'_>) -> Option<Self> {
         let (rate, delay) = (section.rate("rate"), section.span("delay"));
-        let queue = queues.named_by(section, "queue")?;
-        let link = Self { rate: rate?, delays: Delays::Same(delay?), queue };
+        let (queue, uplink_queue) = (queues.named_by(section, "queue"), uplink(section, queues));
+        let (queue, uplink_queue) = (queue?, uplink_queue?);
+        let link = Self { rate: rate?, delays: Delays::Same(delay?), queue, uplink_queue };
         link.check(queues);
         Some(link)
     }
@@ -66,6 +75,7 @@ impl HostLink {
         if section.has("queue") {
             link.queue = queues.named_by(section, "queue")?;
         }
+        link.uplink_queue = uplink(section, queues)?.or(link.uplink_queue);
         match section.list("delay") {
             Some(list) => {
                 if list.len() != count {
@@ -90,15 +100,28 @@ impl HostLink {
         }
     }
 
-    /// Lets the queue be checked for every link that this stands for.
+    /// The queue from the host.
+    pub fn uplink_queue(&self) -> QueueId {
+        self.uplink_queue.unwrap_or(self.queue)
+    }
+
+    /// Lets the queues be checked for every link that this stands for.
     fn check(&self, queues: &Queues<'_>) {
-        match &self.delays {
-            Delays::Same(delay) => drop(queues.before_link(self.queue, self.rate, *delay)),
-            Delays::Each(delays) => {
-                for delay in delays {
-                    queues.before_link(self.queue, self.rate, *delay);
-                }
-            }
+        let delays = match &self.delays {
+            Delays::Same(delay) => std::slice::from_ref(delay),
+            Delays::Each(delays) => delays.as_slice(),
+        };
+        for delay in delays {
+            queues.before_link(self.queue, self.rate, *delay);
+            queues.before_link(self.uplink_queue(), self.rate, *delay);
         }
+    }
+}
+
+/// The queue that `uplink_queue` names, if it is there; `None` if there is no such queue.
+fn uplink(section: &Section<'_>, queues: &Queues<'_>) -> Option<Option<QueueId>> {
+    match section.has("uplink_queue") {
+        true => queues.named_by(section, "uplink_queue").map(Some),
+        false => Some(None),
     }
 }

@@ -1,10 +1,17 @@
-//! The network: explicit links, a dumbbell or a chain, and its expansion into nodes and one-way links.
+//! The network, written link by link or as one of the shapes that papers use, and its expansion into nodes and one-way
+//! links.
 
+mod bus;
 mod chain;
+mod diffserv;
 mod dumbbell;
 mod explicit;
+mod flower;
 mod host;
+mod links;
 mod reach;
+mod shared;
+mod torus;
 
 use aqmlab_netsim::plan::{self, LinkId, NodeId};
 use aqmlab_units::{Rate, Span};
@@ -16,22 +23,29 @@ use crate::shape::{Key, Kind, Shape};
 
 pub(crate) use chain::Chain;
 pub(crate) use chain::hosts as chain_hosts;
-pub(crate) use dumbbell::{BOTTLENECK, Dumbbell, Side, hosts as dumbbell_hosts, sides};
+pub(crate) use diffserv::{Diffserv, refuse_ends as refuse_diffserv_ends, source as diffserv_source};
+pub(crate) use dumbbell::{Dumbbell, Side, hosts as dumbbell_hosts, sides};
 pub(crate) use explicit::Explicit;
 pub(crate) use host::{HostLink, override_shape as host_override_shape};
+pub(crate) use links::LinkNames;
+pub(crate) use shared::{End, Shared};
 
-/// One of the three ways to write a network down.
+/// One of the ways to write a network down.
 #[derive(Debug)]
 pub(crate) enum Network {
     Explicit(Explicit),
     Dumbbell(Dumbbell),
     Chain(Chain),
+    Shared(Shared),
+    Diffserv(Diffserv),
 }
 
 /// The keys at the top of a file that describe networks.
-pub(crate) const KEYS: [&str; 3] = ["link", "dumbbell", "chain"];
+pub(crate) const KEYS: [&str; 7] = ["link", "dumbbell", "chain", "bus", "flower", "torus", "diffserv"];
+/// The same in words.
+const ALLOWED: &str = "exactly one of [[link]], [dumbbell], [chain], [bus], [flower], [torus], [diffserv]";
 
-pub(crate) fn keys() -> [Key; 4] {
+pub(crate) fn keys() -> [Key; 8] {
     [
         Key::new(
             "nodes",
@@ -41,39 +55,66 @@ pub(crate) fn keys() -> [Key; 4] {
         Key::new("link", Kind::Tables("link", explicit::shape()), "A link, by default in both directions."),
         Key::new("dumbbell", Kind::Table(dumbbell::shape()), dumbbell::DOC),
         Key::new("chain", Kind::Table(chain::shape()), chain::DOC),
+        Key::new("bus", Kind::Table(bus::shape()), bus::DOC),
+        Key::new("flower", Kind::Table(flower::shape()), flower::DOC),
+        Key::new("torus", Kind::Table(torus::shape()), torus::DOC),
+        Key::new("diffserv", Kind::Table(diffserv::shape()), diffserv::DOC),
     ]
 }
 
 /// Reads the network, whichever there is. That it is exactly one is checked here.
 pub(crate) fn read(file: &Section<'_>, queues: &Queues<'_>) -> Option<Network> {
     let present: Vec<&str> = KEYS.into_iter().filter(|k| file.has(k)).collect();
-    let allowed = "exactly one of [[link]], [dumbbell], [chain]";
     match present.as_slice() {
         [] if KEYS.iter().any(|key| file.is_misspelt(key)) => {}
-        [] => file.report.error(file.place, "", Complaint::new("there is no network").allowed(allowed)),
+        [] => file.report.error(file.place, "", Complaint::new("there is no network").allowed(ALLOWED)),
         [first, others @ ..] => {
             for other in others {
                 let complaint = Complaint::new(format!("there is a network already, {first}"));
-                file.refuse(other, complaint.allowed(allowed));
+                file.refuse(other, complaint.allowed(ALLOWED));
             }
         }
     }
     if !file.has("link") && !present.is_empty() {
         file.refuse("nodes", Complaint::new("names nodes of [[link]] entries, of which there are none"));
     }
-    let explicit = file.has("link").then(|| Network::Explicit(explicit::read(file, queues)));
-    let dumbbell = file.section("dumbbell").and_then(|s| dumbbell::read(&s, queues)).map(Network::Dumbbell);
-    let chain = file.section("chain").and_then(|s| chain::read(&s, queues)).map(Network::Chain);
-    explicit.or(dumbbell).or(chain)
+    // All are read, for what is wrong in any of them.
+    let networks = KEYS.map(|key| match key {
+        "link" => file.has(key).then(|| Network::Explicit(explicit::read(file, queues))),
+        _ => file.section(key).and_then(|section| of_section(key, &section, queues)),
+    });
+    networks.into_iter().flatten().next()
+}
+
+fn of_section(key: &str, section: &Section<'_>, queues: &Queues<'_>) -> Option<Network> {
+    match key {
+        "dumbbell" => dumbbell::read(section, queues).map(Network::Dumbbell),
+        "chain" => chain::read(section, queues).map(Network::Chain),
+        "bus" => bus::read(section, queues).map(Network::Shared),
+        "flower" => flower::read(section, queues).map(Network::Shared),
+        "torus" => torus::read(section, queues).map(Network::Shared),
+        _ => diffserv::read(section, queues).map(Network::Diffserv),
+    }
 }
 
 impl Network {
+    /// The link that it is about, where there is one.
+    pub fn main_link(&self) -> Option<&'static str> {
+        match self {
+            Self::Dumbbell(_) => Some(dumbbell::BOTTLENECK),
+            Self::Diffserv(_) => Some(diffserv::CORE),
+            Self::Explicit(_) | Self::Chain(_) | Self::Shared(_) => None,
+        }
+    }
+
     /// Adds what is there without flows.
     pub fn expand(&self, builder: &mut Builder<'_>) {
         match self {
             Self::Explicit(explicit) => explicit.expand(builder),
             Self::Dumbbell(dumbbell) => dumbbell.expand(builder),
             Self::Chain(chain) => chain.expand(builder),
+            Self::Shared(shared) => shared.expand(builder),
+            Self::Diffserv(diffserv) => diffserv.expand(builder),
         }
     }
 }
@@ -114,6 +155,8 @@ fn read_trunk(section: &Section<'_>, queues: &Queues<'_>) -> Option<Trunk> {
 pub(crate) struct Builder<'a> {
     pub nodes: Vec<String>,
     pub links: Vec<plan::Link>,
+    /// Names of the links that were left out.
+    pub invalid: Vec<String>,
     /// The queue of each link.
     pub queue_of: Vec<QueueId>,
     queues: &'a Queues<'a>,
@@ -121,7 +164,7 @@ pub(crate) struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     pub fn new(queues: &'a Queues<'a>) -> Self {
-        Self { nodes: Vec::new(), links: Vec::new(), queue_of: Vec::new(), queues }
+        Self { nodes: Vec::new(), links: Vec::new(), invalid: Vec::new(), queue_of: Vec::new(), queues }
     }
 
     /// Adds a node.
@@ -138,7 +181,10 @@ impl<'a> Builder<'a> {
         (rate, delay): (Rate, Span),
         queue: QueueId,
     ) -> Option<LinkId> {
-        let resolved = self.queues.before_link(queue, rate, delay)?;
+        let Some(resolved) = self.queues.before_link(queue, rate, delay) else {
+            self.invalid.push(name);
+            return None;
+        };
         let aqm = self.queues.aqm(queue);
         self.links.push(plan::Link { name, from, to, rate, delay, aqm, queue: resolved });
         self.queue_of.push(queue);

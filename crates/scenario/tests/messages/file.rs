@@ -65,13 +65,13 @@ fn unknown_keys_at_the_top() {
             (
                 "format = 1\ntitle = \"x\"",
                 &[
-                    "net.toml:2:1: title: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, queue, flow, probe)",
+                    "net.toml:2:1: title: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, bus, flower, torus, diffserv, queue, flow, marker, change, probe)",
                 ],
             ),
             (
                 "format = 1\nnam = \"x\"",
                 &[
-                    r#"net.toml:2:1: nam: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, queue, flow, probe; did you mean "name"?)"#,
+                    r#"net.toml:2:1: nam: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, bus, flower, torus, diffserv, queue, flow, marker, change, probe; did you mean "name"?)"#,
                 ],
             ),
         ],
@@ -83,13 +83,13 @@ fn unknown_keys_at_the_top() {
             (
                 "[runs]",
                 &[
-                    r#"net.toml:3:2: runs: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, queue, flow, probe; did you mean "run"?)"#,
+                    r#"net.toml:3:2: runs: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, bus, flower, torus, diffserv, queue, flow, marker, change, probe; did you mean "run"?)"#,
                 ],
             ),
             (
                 "[probes]\n[run]",
                 &[
-                    r#"net.toml:3:2: probes: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, queue, flow, probe; did you mean "probe"?)"#,
+                    r#"net.toml:3:2: probes: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, bus, flower, torus, diffserv, queue, flow, marker, change, probe; did you mean "probe"?)"#,
                 ],
             ),
         ],
@@ -124,7 +124,7 @@ fn unknown_keys_in_sections() {
         &[(
             r#"minth = "10p""#,
             &[
-                r#"net.toml:16:1: queue.main.minth: unknown key (allowed: aqm, limit, min_th, max_th, max_p, w_q, mean_packet, mode, curve, points, spacing, ecn, dialect, at_idle, idle_extra_step, guard_one, crossing, p_one_is_early, mark_up_to, mark_forced, byte_scaling, strict_limit, in_service_counts; did you mean "min_th"?)"#,
+                r#"net.toml:16:1: queue.main.minth: unknown key (allowed: aqm, limit, min_th, max_th, max_p, w_q, mean_packet, mode, curve, points, spacing, victim, averages, adaptation, ecn, dialect, at_idle, idle_extra_step, guard_one, crossing, ... (65 in all); did you mean "min_th"?)"#,
             ],
         )],
     );
@@ -135,7 +135,7 @@ fn unknown_keys_in_sections() {
             (
                 "counts = 2",
                 &[
-                    r#"net.toml:21:1: flow.tcp.counts: unknown key (allowed: name, count, transport, from, to, start, stop, size, rate, packet_size, left, right, host_from, host_to, tcp; did you mean "count"?)"#,
+                    r#"net.toml:21:1: flow.tcp.counts: unknown key (allowed: name, count, transport, from, to, start, stop, active, size, rate, pattern, packet_size, dscp, priority, acks_share_label, left, right, host_from, host_to, source, tcp; did you mean "count"?)"#,
                 ],
             ),
             (
@@ -152,7 +152,7 @@ fn unknown_keys_in_sections() {
         &[(
             "[probe]\nevent = true\n[run]",
             &[
-                r#"net.toml:4:1: probe.event: unknown key (allowed: links, queue_interval, cwnd_interval, delay_histogram, events; did you mean "events"?)"#,
+                r#"net.toml:4:1: probe.event: unknown key (allowed: links, queue_interval, cwnd_interval, flow_interval, discipline_interval, delay_histogram, events; did you mean "events"?)"#,
             ],
         )],
     );
@@ -192,7 +192,7 @@ fn unknown_keys_in_sections() {
         &[(
             r#"left = { dealy = "1ms" }"#,
             &[
-                r#"net.toml:16:10: flow.tcp.left.dealy: unknown key (allowed: rate, delay, queue; did you mean "delay"?)"#,
+                r#"net.toml:16:10: flow.tcp.left.dealy: unknown key (allowed: rate, delay, queue, uplink_queue; did you mean "delay"?)"#,
             ],
         )],
     );

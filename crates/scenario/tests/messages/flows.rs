@@ -153,6 +153,12 @@ fn ends_in_a_dumbbell() {
                 ],
             ),
             (
+                r#"from = "each""#,
+                &[
+                    r#"net.toml:16:8: flow.tcp.from: "each" is not a side of the dumbbell (allowed: left, right)"#,
+                ],
+            ),
+            (
                 r#"from = "rihgt""#,
                 &[
                     r#"net.toml:16:8: flow.tcp.from: "rihgt" is not a side of the dumbbell (allowed: left, right; did you mean "right"?)"#,

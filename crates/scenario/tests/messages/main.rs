@@ -1,10 +1,14 @@
 //! What a user is told about every mistake, word by word.
 
+mod classes;
 mod file;
 mod flows;
+mod markers;
 mod network;
 mod overrides;
 mod queues;
+mod shared;
+mod traffic;
 mod warnings;
 
 use aqmlab_scenario::{Scenario, parse};
@@ -72,6 +76,110 @@ from = "r1"
 to = "r3"
 "#;
 
+/// A bus of three routers with two hosts each.
+const BUS: &str = r#"format = 1
+
+[run]
+duration = "10s"
+
+[bus]
+routers = 3
+hosts = 2
+link = { rate = "10Mbps", delay = "10ms", queue = "main" }
+host = { rate = "20Mbps", delay = "1ms" }
+
+[queue.main]
+aqm = "red"
+
+[[flow]]
+name = "tcp"
+count = 2
+"#;
+
+/// A flower of three petals of four routers with a host each.
+const FLOWER: &str = r#"format = 1
+
+[run]
+duration = "10s"
+
+[flower]
+petals = 3
+routers = 4
+link = { rate = "10Mbps", delay = "10ms", queue = "main" }
+host = { rate = "20Mbps", delay = "1ms" }
+
+[queue.main]
+aqm = "red"
+
+[[flow]]
+name = "tcp"
+count = 2
+"#;
+
+/// A torus of twelve routers with a host each.
+const TORUS: &str = r#"format = 1
+
+[run]
+duration = "10s"
+
+[torus]
+rows = 3
+columns = 4
+link = { rate = "10Mbps", delay = "10ms", queue = "main" }
+host = { rate = "20Mbps", delay = "1ms" }
+
+[queue.main]
+aqm = "red"
+
+[[flow]]
+name = "tcp"
+count = 2
+"#;
+
+/// A DiffServ domain with classes, a marker and a change.
+const DIFFSERV: &str = r#"format = 1
+
+[run]
+duration = "10s"
+
+[diffserv]
+source = { rate = "100Mbps", delay = "5ms" }
+edge = { rate = "100Mbps", delay = "5ms" }
+core = { rate = "10Mbps", delay = "10ms", queue = "main" }
+sink = { rate = "100Mbps", delay = "5ms" }
+
+[queue.main]
+aqm = "rio"
+
+[[queue.main.class]]
+name = "in"
+dscp = "AF11"
+min_th = "40p"
+max_th = "70p"
+
+[[queue.main.class]]
+name = "out"
+default = true
+
+[[flow]]
+name = "assured"
+count = 2
+
+[[flow]]
+name = "rest"
+
+[marker.edge]
+kind = "token-bucket"
+link = "edge"
+flows = ["assured"]
+cir = "4Mbps"
+
+[[change]]
+at = "5s"
+link = "core"
+rate = "5Mbps"
+"#;
+
 /// The only place where `text` stands in `base`, exchanged for `by`.
 fn exchange(base: &str, text: &str, by: &str) -> String {
     assert_eq!(base.matches(text).count(), 1, "{text:?} must stand once");
@@ -114,4 +222,8 @@ fn the_scenarios_to_break_are_valid() {
     accepted(VALID, &[]);
     accepted(DUMBBELL, &[]);
     accepted(CHAIN, &[]);
+    accepted(BUS, &[]);
+    accepted(FLOWER, &[]);
+    accepted(TORUS, &[]);
+    accepted(DIFFSERV, &[]);
 }

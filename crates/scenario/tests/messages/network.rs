@@ -10,7 +10,7 @@ fn which_network() {
         &[(
             "[chain]\nrouters = 2\nlink = { rate = \"1Mbps\", delay = \"1ms\" }\nhost = { rate = \"1Mbps\", delay = \"1ms\" }\n[run]",
             &[
-                "net.toml:3:2: chain: there is a network already, link (allowed: exactly one of [[link]], [dumbbell], [chain])",
+                "net.toml:3:2: chain: there is a network already, link (allowed: exactly one of [[link]], [dumbbell], [chain], [bus], [flower], [torus], [diffserv])",
             ],
         )],
     );
@@ -19,7 +19,9 @@ fn which_network() {
         "[dumbbell]\nbottleneck = { rate = \"10Mbps\", delay = \"10ms\", queue = \"main\" }\nleft = { rate = \"20Mbps\", delay = \"10ms\" }\nright = { rate = \"20Mbps\", delay = \"15ms\" }\n",
         &[(
             "",
-            &["net.toml:1:1: there is no network (allowed: exactly one of [[link]], [dumbbell], [chain])"],
+            &[
+                "net.toml:1:1: there is no network (allowed: exactly one of [[link]], [dumbbell], [chain], [bus], [flower], [torus], [diffserv])",
+            ],
         )],
     );
     refused(
@@ -36,7 +38,7 @@ fn which_network() {
         &[(
             "[dumbell]",
             &[
-                r#"net.toml:6:2: dumbell: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, queue, flow, probe; did you mean "dumbbell"?)"#,
+                r#"net.toml:6:2: dumbell: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, bus, flower, torus, diffserv, queue, flow, marker, change, probe; did you mean "dumbbell"?)"#,
             ],
         )],
     );
@@ -280,7 +282,12 @@ fn dumbbell() {
     refused(
         DUMBBELL,
         "right = { rate = \"20Mbps\", delay = \"15ms\" }\n",
-        &[("", &["net.toml:6:1: dumbbell.right: is missing (allowed: a table with rate, delay, queue)"])],
+        &[(
+            "",
+            &[
+                "net.toml:6:1: dumbbell.right: is missing (allowed: a table with rate, delay, queue, uplink_queue)",
+            ],
+        )],
     );
     refused(
         DUMBBELL,
@@ -295,7 +302,9 @@ fn dumbbell() {
             ),
             (
                 r#"left = "20Mbps""#,
-                &["net.toml:8:8: dumbbell.left: is text (allowed: a table with rate, delay, queue)"],
+                &[
+                    "net.toml:8:8: dumbbell.left: is text (allowed: a table with rate, delay, queue, uplink_queue)",
+                ],
             ),
         ],
     );

@@ -1,10 +1,10 @@
 //! `--set path=value`.
 
-use aqmlab_netsim::plan::Transport;
+use aqmlab_netsim::plan::{Meter, Transport};
 use aqmlab_scenario::{Scenario, parse};
-use aqmlab_units::{Rate, Span};
+use aqmlab_units::{Rate, Span, Time};
 
-use super::{CHAIN, DUMBBELL, VALID, messages, override_refused};
+use super::{BUS, CHAIN, DIFFSERV, DUMBBELL, VALID, messages, override_refused};
 
 fn with(base: &str, overrides: &[(&str, &str)]) -> Scenario {
     let overrides: Vec<_> = overrides.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
@@ -144,4 +144,82 @@ fn a_misspelt_queue() {
         "--set:1:1: queue.mian: is not the queue of any link (allowed: main, default; did you mean \"main\"?)",
     ];
     assert_eq!(messages(VALID, &[("queue.mian.max_th", "40p")]), expected);
+}
+
+#[test]
+fn classes_markers_and_changes() {
+    let s = with(
+        DIFFSERV,
+        &[
+            ("queue.main.class.in.max_th", "80p"),
+            ("queue.main.class.out.max_p", "0.2"),
+            ("marker.edge.cir", "2Mbps"),
+            ("change.0.rate", "3Mbps"),
+            ("change.0.delay", "1ms"),
+            ("flow.rest.active", "[['1s', '2s'], ['3s', '4s']]"),
+            ("diffserv.core.rate", "8Mbps"),
+        ],
+    );
+    let core = s.plan.links.iter().find(|l| l.name == "core").expect("the core");
+    let effective: Vec<_> = core.queue.effective.iter().map(|(k, v)| format!("{k}={v}")).collect();
+    for expected in ["class.in.max_th=80p", "class.in.min_th=40p", "class.out.max_p=0.2"] {
+        assert!(effective.iter().any(|e| e == expected), "{expected}: {effective:?}");
+    }
+    let Meter::TokenBucket { cir, cbs } = s.plan.markers[0].meter else { panic!("{:?}", s.plan.markers) };
+    assert_eq!((cir, cbs), (Rate(2_000_000), 12_500));
+    let change = &s.plan.changes[0];
+    assert_eq!((change.rate, change.delay), (Some(Rate(3_000_000)), Some(Span::from_millis(1))));
+    assert_eq!(s.plan.flows[2].again, [(Time::from_secs(3.0), Time::from_secs(4.0))]);
+    assert_eq!(core.rate, Rate(8_000_000));
+}
+
+#[test]
+fn a_class_of_the_discipline_need_not_stand_in_the_file() {
+    let rio = BUS.replace("\"red\"", "\"rio\"");
+    let s = with(&rio, &[("queue.main.class.out.max_th", "20p"), ("queue.main.class.out.min_th", "8p")]);
+    let effective: Vec<_> = s.plan.links[0].queue.effective.iter().map(|(k, v)| format!("{k}={v}")).collect();
+    for expected in
+        ["class.in.dscp=10", "class.out.dscp=default", "class.out.max_th=20p", "class.out.min_th=8p"]
+    {
+        assert!(effective.iter().any(|e| e == expected), "{expected}: {effective:?}");
+    }
+    let cases = [
+        (
+            "queue.main.class.uot.max_th",
+            "--set:1:1: queue.main.class.uot: there is no class \"uot\" (allowed: in, out; did you mean \"out\"?)",
+        ),
+        (
+            "queue.main.class.out.maxth",
+            "--set:1:1: queue.main.class.out.maxth: unknown key (allowed: name, dscp, default, min_th, max_th, max_p; did you mean \"max_th\"?)",
+        ),
+        (
+            "queue.default.class.out.max_th",
+            "--set:1:1: queue.default.class: drop-tail, the default aqm, has no classes (allowed: aqm, limit, dialect, strict_limit)",
+        ),
+        (
+            "queue.main.class.out",
+            "--set:1:1: queue.main.class.out: class is a list, say which and what of it (allowed: class.NAME)",
+        ),
+    ];
+    for (path, expected) in cases {
+        assert_eq!(messages(&rio, &[(path, "20p")]), [expected], "{path}");
+    }
+}
+
+#[test]
+fn mistakes_in_names_of_markers_and_changes() {
+    let cases = [
+        (
+            "marker.egde.cir",
+            "--set:1:1: marker.egde.cir: there is no marker \"egde\" in this file (allowed: edge; did you mean \"edge\"?)",
+        ),
+        ("change.1.rate", "--set:1:1: change.1.rate: there is no change \"1\" in this file (allowed: 0)"),
+        (
+            "change.rate",
+            "--set:1:1: change.rate: change is a list, say which and what of it (allowed: change.0)",
+        ),
+    ];
+    for (path, expected) in cases {
+        assert_eq!(messages(DIFFSERV, &[(path, "1Mbps")]), [expected], "{path}");
+    }
 }

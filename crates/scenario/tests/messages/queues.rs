@@ -11,19 +11,19 @@ fn unknown_discipline() {
             (
                 r#"aqm = "rde""#,
                 &[
-                    r#"net.toml:14:7: queue.main.aqm: "rde" is not known (allowed: drop-tail, red, gentle-red, mred, exred, nlred; did you mean "red"?)"#,
+                    r#"net.toml:14:7: queue.main.aqm: "rde" is not known (allowed: drop-tail, red, gentle-red, mred, exred, nlred, pc-red, ddred, ddred-tail, rio, wred, adaptive-rio, feng-red, adaptive-red, load-red; did you mean "red"?)"#,
                 ],
             ),
             (
                 r#"aqm = "codel""#,
                 &[
-                    r#"net.toml:14:7: queue.main.aqm: "codel" is not known (allowed: drop-tail, red, gentle-red, mred, exred, nlred)"#,
+                    r#"net.toml:14:7: queue.main.aqm: "codel" is not known (allowed: drop-tail, red, gentle-red, mred, exred, nlred, pc-red, ddred, ddred-tail, rio, wred, adaptive-rio, feng-red, adaptive-red, load-red)"#,
                 ],
             ),
             (
                 "aqm = 1",
                 &[
-                    "net.toml:14:7: queue.main.aqm: is a whole number (allowed: drop-tail, red, gentle-red, mred, exred, nlred)",
+                    "net.toml:14:7: queue.main.aqm: is a whole number (allowed: drop-tail, red, gentle-red, mred, exred, nlred, pc-red, ddred, ddred-tail, rio, wred, adaptive-rio, feng-red, adaptive-red, load-red)",
                 ],
             ),
         ],
@@ -163,13 +163,13 @@ fn ranges() {
             (
                 "aqm = \"red\"\ndialect = \"ns2\"",
                 &[
-                    r#"net.toml:15:11: queue.main.dialect: "ns2" is not known (allowed: one of "floyd93", "ns2-2.35", "linux", "as-printed"; did you mean "ns2-2.35"?)"#,
+                    r#"net.toml:15:11: queue.main.dialect: "ns2" is not known (allowed: one of "floyd93", "ns2-2.35", "linux", "dsred", "as-printed"; did you mean "ns2-2.35"?)"#,
                 ],
             ),
             (
                 "aqm = \"red\"\nspacing = \"ns2\"",
                 &[
-                    r#"net.toml:15:11: queue.main.spacing: "ns2" is not known (allowed: one of "floyd93", "ns2-wait", "ns2-nowait", "linux", "none"; did you mean "ns2-wait"?)"#,
+                    r#"net.toml:15:11: queue.main.spacing: "ns2" is not known (allowed: one of "floyd93", "ns2-wait", "ns2-nowait", "linux", "dsred", "none"; did you mean "ns2-wait"?)"#,
                 ],
             ),
             (

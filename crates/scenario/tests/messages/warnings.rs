@@ -1,10 +1,10 @@
 //! What is accepted with a warning, what is accepted without, and many errors at once.
 
-use aqmlab_netsim::plan::{Start, Transport};
+use aqmlab_netsim::plan::{Size, Start, Transport};
 use aqmlab_scenario::Severity;
 use aqmlab_units::{Span, Time};
 
-use super::{CHAIN, DUMBBELL, VALID, accepted, exchange, messages};
+use super::{BUS, CHAIN, DIFFSERV, DUMBBELL, VALID, accepted, exchange, messages};
 
 #[test]
 fn unused_queues() {
@@ -56,7 +56,7 @@ fn defaults() {
     assert_eq!(plan.probe.links, [0], "the queue that is not drop-tail");
     assert!(plan.probe.delay_histogram && !plan.probe.events);
     assert_eq!((plan.probe.queue_interval, plan.probe.cwnd_interval), (None, None));
-    let Transport::Tcp { config, size: None, clock_offset: None } = &plan.flows[1].transport else {
+    let Transport::Tcp { config, size: Size::Greedy, clock_offset: None } = &plan.flows[1].transport else {
         panic!("not TCP")
     };
     assert_eq!(config.variant.name(), "newreno");
@@ -76,7 +76,7 @@ fn sizes_become_packets() {
         let Transport::Tcp { size, .. } = accepted(&text, &[]).plan.flows[0].transport.clone() else {
             panic!("not TCP")
         };
-        assert_eq!(size, Some(packets));
+        assert_eq!(size, Size::Packets(packets));
     }
 }
 
@@ -127,6 +127,105 @@ links = 1
         "net.toml:17:8: flow.tcp.name: there is a flow of this name already, on line 13",
         "net.toml:18:9: flow.tcp.count: 0 is out of range (allowed: a whole number from 1 to 1000000)",
         "net.toml:20:9: probe.links: is a whole number (allowed: a list, each a name of letters, digits and _ - . : / >)",
+    ];
+    assert_eq!(messages(text, &[]), expected);
+}
+
+#[test]
+fn a_class_without_packets() {
+    let text =
+        exchange(DIFFSERV, "default = true", "default = true\n\n[[queue.main.class]]\nname = \"lost\"");
+    let expected = "net.toml:25:1: queue.main.class.lost: no packet belongs to it: it has no code point and is not the default";
+    accepted(&text, &[expected]);
+}
+
+#[test]
+fn a_bucket_smaller_than_a_packet() {
+    let text = exchange(DIFFSERV, "cir = \"4Mbps\"", "cir = \"100kbps\"");
+    let expected = "net.toml:32:1: marker.edge.cbs: a bucket of 625 bytes never holds a packet of 1040 bytes";
+    accepted(&text, &[expected]);
+    let text = exchange(
+        DIFFSERV,
+        "\"token-bucket\"",
+        "\"trtcm\"\npir = \"5Mbps\"\ncbs = \"1040B\"\npbs = \"1039B\"",
+    );
+    let expected =
+        "net.toml:36:7: marker.edge.pbs: a bucket of 1039 bytes never holds a packet of 1040 bytes";
+    accepted(&text, &[expected]);
+}
+
+#[test]
+fn a_period_after_the_end() {
+    let text = exchange(BUS, "count = 2", "active = [[\"1s\", \"2s\"], [\"10s\", \"20s\"]]");
+    accepted(
+        &text,
+        &["net.toml:17:10: flow.tcp.active: a period begins at 10 s, when the run is over (10 s)"],
+    );
+}
+
+#[test]
+fn all_errors_of_the_newer_sections_at_once() {
+    let text = r#"format = 1
+[run]
+duration = "10s"
+[flower]
+petals = 1
+routers = 4
+link = { rate = "10Mbps", delay = "10ms", queue = "core" }
+host = { rate = "20Mbps", delay = "1ms", uplink_queue = "acess" }
+[queue.core]
+aqm = "rio"
+[[queue.core.class]]
+name = "in"
+dscp = "AF44"
+[[queue.core.class]]
+name = "in"
+max_p = 2
+[[flow]]
+name = "a"
+size = { pareto = { mean = "12KB", shape = 0.9 } }
+[[flow]]
+name = "b"
+active = [["2s", "1s"]]
+stop = "3s"
+[[flow]]
+name = "c"
+transport = "udp"
+rate = "1Mbps"
+pattern = { on = "1s" }
+dscp = 64
+[marker.edge]
+kind = "trtcm"
+link = "r1->r2"
+flows = ["a", "d"]
+cir = "4Mbps"
+pir = "1Mbps"
+cbs = "10KB"
+ebs = "10KB"
+[[change]]
+at = "10s"
+link = "r1->r2"
+[probe]
+flow_interval = "0s"
+"#;
+    let expected = [
+        "net.toml:5:10: flower.petals: 1 is out of range (allowed: a whole number from 2 to 10000)",
+        r#"net.toml:8:57: flower.host.uplink_queue: there is no queue "acess" (allowed: core, default)"#,
+        r#"net.toml:13:8: queue.core.class.in.dscp: "AF44" is not a code point (allowed: BE, CS1 to CS7, AF11 to AF43, EF, or a number from 0 to 63; did you mean "AF41"?)"#,
+        "net.toml:15:8: queue.core.class.in.name: there is a class of this name already, on line 11",
+        "net.toml:16:9: queue.core.class.in.max_p: 2 is out of range (allowed: 0 < x <= 1)",
+        "net.toml:19:44: flow.a.size.pareto.shape: 0.9 is out of range (allowed: a number above 1, at most 1000)",
+        r#"net.toml:22:11: flow.b.active: the period ends before it begins (allowed: [["100s", "200s"], ["300s", "400s"]])"#,
+        "net.toml:23:1: flow.b.stop: active says when the flow sends, so it has no stop (allowed: active, or start, stop and size)",
+        r#"net.toml:28:11: flow.c.pattern.off: is missing (allowed: a time such as "10ms", or a table with uniform, exponential, pareto)"#,
+        "net.toml:29:8: flow.c.dscp: 64 is out of range (allowed: BE, CS1 to CS7, AF11 to AF43, EF, or a number from 0 to 63)",
+        r#"net.toml:30:1: marker.edge.pbs: is missing (allowed: bytes such as "1000B", from 1 to 1000000000000, which trtcm needs)"#,
+        r#"net.toml:33:15: marker.edge.flows: there is no flow "d" (allowed: a, b, c)"#,
+        "net.toml:35:7: marker.edge.pir: pir (1000000 bit/s) is below cir (4000000 bit/s) (allowed: cir <= pir)",
+        "net.toml:37:1: marker.edge.ebs: trtcm has no ebs (allowed: cir, pir, cbs, pbs, color_aware, yellow)",
+        "net.toml:38:1: change.0: says neither rate nor delay (allowed: rate, delay, or both)",
+        "net.toml:39:6: change.0.at: is not before the end of the run (allowed: below duration (10 s))",
+        r#"net.toml:42:17: probe.flow_interval: must be above 0 (allowed: a time above 0 such as "10ms")"#,
     ];
     assert_eq!(messages(text, &[]), expected);
 }

@@ -1,13 +1,21 @@
 //! What a scenario file may look like: tables of keys, from which the checks, the messages and the JSON schema
 //! are all made.
 
+mod value;
+
 use aqmlab_aqm::Parameter;
 
+use crate::dscp;
 use crate::nearest::{listed, nearest};
 use crate::problem::Complaint;
 use crate::queue;
 use crate::tree::Value;
-use crate::units::{self, Amount};
+use crate::units;
+
+use value::{bad_choice, bad_name, bad_packets, bad_size, bad_time, out_of_range};
+
+/// A message names all keys of a table of up to this many.
+const MANY: usize = 30;
 
 /// A table with fixed keys.
 #[derive(Clone, Debug)]
@@ -46,6 +54,8 @@ pub(crate) enum Kind {
     Integer { min: i64, max: i64 },
     /// A finite number.
     Number { min: f64, max: f64 },
+    /// A finite number above `min`.
+    Above { min: f64, max: f64 },
     /// A bit rate above 0.
     Rate,
     /// A time in picoseconds.
@@ -60,6 +70,8 @@ pub(crate) enum Kind {
     Size,
     /// One of some words.
     Choice(Vec<&'static str>),
+    /// A code point of DiffServ, by name or number.
+    Dscp,
     /// A parameter of a queue discipline; its range is the discipline's to check.
     Aqm(&'static Parameter),
     /// A list.
@@ -105,7 +117,8 @@ impl Shape {
     /// The complaint about a key that is none.
     pub fn unknown(&self, name: &str) -> Complaint {
         let known = || self.keys.iter().map(|k| k.name);
-        let allowed = known().collect::<Vec<_>>().join(", ");
+        let all = known().collect::<Vec<_>>().join(", ");
+        let allowed = if self.keys.len() > MANY { listed(known()) } else { all };
         match self.notes.iter().find(|(key, _)| *key == name) {
             Some((_, note)) => Complaint::new(note.as_str()).allowed(allowed),
             None => Complaint::new("unknown key").allowed(allowed).suggest(nearest(name, known())),
@@ -130,6 +143,7 @@ impl Kind {
             Self::Flag => matches!(value, Value::Flag(_)),
             Self::Text | Self::Name | Self::Label | Self::Choice(_) => matches!(value, Value::Text(_)),
             Self::Integer { .. } => matches!(value, Value::Integer(_)),
+            Self::Dscp => matches!(value, Value::Text(_) | Value::Integer(_)),
             Self::List(_) | Self::Tables(..) => matches!(value, Value::List(_)),
             Self::Table(_) | Self::Queue | Self::Map(_) => matches!(value, Value::Table(_)),
             Self::Any(kinds) => kinds.iter().any(|k| k.fits(value)),
@@ -140,6 +154,7 @@ impl Kind {
             | Self::Seconds { .. }
             | Self::Size
             | Self::Number { .. }
+            | Self::Above { .. }
             | Self::Bytes { .. }
             | Self::Packets { .. } => matches!(value, Value::Text(_) | Value::Integer(_) | Value::Real(_)),
         }
@@ -157,6 +172,7 @@ impl Kind {
             Self::Integer { min, max: i64::MAX } => format!("a whole number, at least {min}"),
             Self::Integer { min, max } => format!("a whole number from {min} to {max}"),
             Self::Number { min, max } => format!("a number from {min} to {max}"),
+            Self::Above { min, max } => format!("a number above {min}, at most {max}"),
             Self::Rate => "a rate above 0 such as \"10Mbps\"".into(),
             Self::Time { min, max } => expected_time(*min, *max),
             Self::Seconds { max } => {
@@ -169,6 +185,7 @@ impl Kind {
             }
             Self::Size => "a size above 0 such as \"1MB\" or \"100p\"".into(),
             Self::Choice(words) => listed(words.iter().copied()),
+            Self::Dscp => dscp::ALLOWED.into(),
             Self::Aqm(parameter) => parameter.allowed(),
             Self::List(kind) => format!("a list, each {}", kind.expected()),
             Self::Table(shape) => format!("a table with {}", listed(shape.keys.iter().map(|k| k.name))),
@@ -204,6 +221,10 @@ impl Kind {
                 _ => None,
             },
             Self::Number { min, max } => out_of_range(units::number(value), *min, *max),
+            Self::Above { min, max } => match units::number(value) {
+                Ok(x) if x == *min => Some(Complaint::new(format!("{x} is out of range"))),
+                number => out_of_range(number, *min, *max),
+            },
             Self::Rate => units::rate(value).err(),
             Self::Time { min, max } => bad_time(value, *min, *max),
             Self::Seconds { max } => match value {
@@ -217,6 +238,7 @@ impl Kind {
             Self::Packets { min, max, whole } => bad_packets(value, *min, *max, *whole),
             Self::Size => bad_size(value),
             Self::Choice(words) => bad_choice(value, words),
+            Self::Dscp => dscp::value(value).err(),
             Self::Aqm(parameter) => queue::parameter_value(value, parameter).err(),
         };
         found.map(|complaint| complaint.or_allowed(|| self.expected()))
@@ -232,55 +254,5 @@ fn expected_time(min: u64, max: u64) -> String {
         (0, u64::MAX) => "a time such as \"10ms\"".into(),
         (1, u64::MAX) => "a time above 0 such as \"10ms\"".into(),
         _ => format!("a time such as \"10ms\", from {} to {} s", seconds(min), seconds(max)),
-    }
-}
-
-fn bad_name(value: &Value, also: &[char]) -> Option<Complaint> {
-    let name = value.as_text()?;
-    let fine = |c: char| c.is_ascii_alphanumeric() || also.contains(&c);
-    (name.is_empty() || !name.chars().all(fine)).then(|| Complaint::new(format!("{name:?} is not a name")))
-}
-
-fn bad_choice(value: &Value, words: &[&'static str]) -> Option<Complaint> {
-    let word = value.as_text()?;
-    let near = nearest(word, words.iter().copied());
-    (!words.contains(&word)).then(|| Complaint::new(format!("{word:?} is not known")).suggest(near))
-}
-
-fn out_of_range(number: Result<f64, Complaint>, min: f64, max: f64) -> Option<Complaint> {
-    match number {
-        Ok(x) if x < min || x > max => Some(Complaint::new(format!("{x} is out of range"))),
-        other => other.err(),
-    }
-}
-
-fn bad_time(value: &Value, min: u64, max: u64) -> Option<Complaint> {
-    match units::time(value) {
-        Ok(0) if min == 1 => Some(Complaint::new("must be above 0")),
-        Ok(ps) if ps < min || ps > max => Some(Complaint::new("is out of range")),
-        other => other.err(),
-    }
-}
-
-fn bad_packets(value: &Value, min: f64, max: f64, whole: bool) -> Option<Complaint> {
-    match units::amount(value) {
-        Ok(Amount::Bytes(_)) => Some(Complaint::new("is in bytes")),
-        Ok(Amount::Packets(x) | Amount::Bare(x)) if whole && x.fract() != 0.0 => {
-            Some(Complaint::new(format!("{x} is not a whole number")))
-        }
-        Ok(Amount::Packets(x) | Amount::Bare(x)) => out_of_range(Ok(x), min, max),
-        Err(complaint) => Some(complaint),
-    }
-}
-
-fn bad_size(value: &Value) -> Option<Complaint> {
-    match units::amount(value) {
-        Ok(Amount::Bare(x)) => Some(Complaint::new(format!("{x} has no unit"))),
-        Ok(Amount::Bytes(0) | Amount::Packets(0.0)) => Some(Complaint::new("must be above 0")),
-        Ok(Amount::Packets(x)) if x.fract() != 0.0 => {
-            Some(Complaint::new(format!("{x} is not a whole number")))
-        }
-        Ok(Amount::Packets(x)) if x > 1e15 => Some(Complaint::new("is too large")),
-        other => other.err(),
     }
 }

@@ -1,18 +1,24 @@
 //! `[queue.NAME]`: a discipline and its parameters.
 
+mod class;
+mod keys;
+mod value;
+
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use aqmlab_aqm::{LinkContext, PRESETS, Parameter, Preset, Resolved, Spec, Unit};
+use aqmlab_aqm::{LinkContext, Resolved, Spec};
 use aqmlab_units::{Rate, Span};
 
 use crate::nearest::{listed, nearest};
 use crate::problem::{Complaint, Report};
 use crate::section::{Section, join};
-use crate::shape::{Key, Kind, Shape};
-use crate::tree::{Node, Place, Table, Value, text_of};
-use crate::units::{self, Amount};
+use crate::tree::{Place, Table, text_of};
+
+pub(crate) use class::{EffectiveClass, effective as effective_classes};
+pub(crate) use keys::{keys_of, shape, shape_for};
+pub(crate) use value::parameter_value;
 
 /// Name of the queue that exists without being written down, and that links have unless they say otherwise.
 pub(crate) const DEFAULT: &str = "default";
@@ -25,103 +31,11 @@ pub(crate) const NOMINAL: LinkContext = LinkContext { rate: Rate(10_000_000), de
 /// Number of a queue in [`Queues`].
 pub(crate) type QueueId = usize;
 
-fn aqm_key() -> Key {
-    let words = PRESETS.iter().map(|p| p.name).collect();
-    Key::new("aqm", Kind::Choice(words), "The discipline.").default("\"drop-tail\"")
-}
-
-fn shape_of(parameters: impl Iterator<Item = &'static Parameter>) -> Shape {
-    let mut keys = vec![aqm_key()];
-    for p in parameters {
-        if !keys.iter().any(|k| k.name == p.key) {
-            keys.push(Key::new(p.key, Kind::Aqm(p), sentence(p)));
-        }
-    }
-    Shape::new("A queue: a discipline and its parameters.", keys)
-}
-
-fn sentence(p: &Parameter) -> String {
-    let mut text = p.doc.to_owned();
-    if let Some(first) = text.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    match p.source {
-        "" => format!("{text}."),
-        source => format!("{text} ({source})."),
-    }
-}
-
-/// Every key that a queue may have under some discipline.
-pub(crate) fn shape() -> Shape {
-    shape_of(PRESETS.iter().flat_map(Preset::parameters))
-}
-
-/// The keys of a queue with the discipline that this table names; all there are when it names none that exists.
-pub(crate) fn shape_for(table: &Table) -> Shape {
-    let (name, by_default) = match table.contains_key("aqm") {
-        true => (text_of(table, "aqm"), ""),
-        false => (Some(DEFAULT_AQM), ", the default aqm,"),
-    };
-    let Some(preset) = name.and_then(Preset::find) else { return shape() };
-    let mut own = shape_of(preset.parameters().iter());
-    let others = shape().keys.into_iter().map(|k| k.name).filter(|name| own.find(name).is_none());
-    let note = |key| (key, format!("{}{by_default} has no parameter {key}", preset.name));
-    own.notes = others.map(note).collect();
-    own
-}
-
-/// A value of the file as a parameter; unit and word are checked here, the range is the discipline's to check.
-pub(crate) fn parameter_value(value: &Value, parameter: &Parameter) -> Result<aqmlab_aqm::Value, Complaint> {
-    if let Some(word) = value.as_text().filter(|w| w.starts_with(|c: char| c.is_alphabetic())) {
-        let known = parameter.choices;
-        return match known.contains(&word) {
-            true => Ok(aqmlab_aqm::Value::Word(word.to_owned())),
-            false => {
-                let near = nearest(word, known.iter().copied());
-                Err(Complaint::new(format!("{word:?} is not known")).suggest(near))
-            }
-        };
-    }
-    match (parameter.unit, value) {
-        (Unit::Packets | Unit::Size, Value::Text(_) | Value::Integer(_) | Value::Real(_)) => {
-            let whole = parameter.unit == Unit::Size;
-            match units::amount(value)? {
-                Amount::Packets(x) | Amount::Bare(x) if whole && x.fract() != 0.0 => {
-                    Err(Complaint::new(format!("{x} is not a whole number of packets")))
-                }
-                Amount::Packets(x) | Amount::Bare(x) if whole && x > f64::from(u32::MAX) => {
-                    Err(Complaint::new(format!("is above {}p", u32::MAX)))
-                }
-                Amount::Packets(x) | Amount::Bare(x) => Ok(aqmlab_aqm::Value::Packets(x)),
-                Amount::Bytes(b) => Ok(aqmlab_aqm::Value::Bytes(b)),
-            }
-        }
-        (Unit::Bytes, Value::Text(_) | Value::Integer(_) | Value::Real(_)) => {
-            units::bytes(value, true).map(aqmlab_aqm::Value::Bytes)
-        }
-        (Unit::Number, Value::Text(_) | Value::Integer(_) | Value::Real(_)) => {
-            units::number(value).map(aqmlab_aqm::Value::Number)
-        }
-        (Unit::Flag, Value::Flag(b)) => Ok(aqmlab_aqm::Value::Flag(*b)),
-        (Unit::Points, Value::List(list)) => points(list).map(aqmlab_aqm::Value::Points),
-        (_, Value::Text(word)) => Err(Complaint::new(format!("{word:?} is not known"))),
-        (_, other) => Err(units::wrong_type(other)),
-    }
-}
-
-fn points(list: &[Node]) -> Result<Vec<(f64, f64)>, Complaint> {
-    let pair = |node: &Node| match node.value.as_list() {
-        Some([average, p_b]) => Ok((units::number(&average.value)?, units::number(&p_b.value)?)),
-        _ => Err(Complaint::new("each point is a pair of numbers")),
-    };
-    list.iter().map(pair).collect()
-}
-
 struct Queue {
     name: String,
     path: String,
     place: Place,
-    /// Place of every key that is set.
+    /// Place of every key that is set; of a class `class.NAME`, of its keys `class.NAME.KEY`.
     keys: BTreeMap<String, Place>,
     /// `None`: something in it is wrong already.
     spec: Option<Spec>,
@@ -224,33 +138,29 @@ impl<'a> Queues<'a> {
 impl Queue {
     fn read(name: &str, body: &Table, place: Place, path: &str, report: &Report<'_>) -> Self {
         let aqm = if body.contains_key("aqm") { text_of(body, "aqm") } else { Some(DEFAULT_AQM) };
-        let mut spec = aqm.and_then(Spec::new);
-        let mut valid = spec.is_some();
-        let mut automatic = false;
-        for (key, entry) in body.iter().filter(|(key, _)| *key != "aqm") {
-            let Some(spec) = spec.as_mut() else { break };
-            let Some(parameter) = spec.preset().parameters().iter().find(|p| p.key == key) else {
-                valid = false;
-                continue;
-            };
-            let Ok(value) = parameter_value(&entry.node.value, parameter) else {
-                valid = false;
-                continue;
-            };
-            automatic |= matches!(&value, aqmlab_aqm::Value::Word(w) if w.starts_with("auto"));
-            if let Err(e) = spec.set(key, value) {
-                valid = false;
-                report.error(entry.node.place, join(path, key), Complaint::new(e.message).allowed(e.allowed));
-            }
-        }
         let keys = body.iter().map(|(key, entry)| (key.clone(), entry.node.place)).collect();
+        let spec = aqm.and_then(Spec::new);
+        let mut reader = Reader { valid: spec.is_some(), keys, automatic: false, path, report };
+        let spec = spec.map(|mut spec| {
+            reader.parameters(&mut spec, body);
+            if spec.has_classes() && body.contains_key(class::KEY) {
+                reader.classes(&mut spec, body, place);
+            }
+            spec
+        });
+        let Reader { valid, keys, automatic, .. } = reader;
         let spec = spec.filter(|_| valid);
         let (used, resolved) = (Cell::new(false), Cell::new(false));
         Self { name: name.to_owned(), path: path.to_owned(), place, keys, spec, automatic, used, resolved }
     }
 
     fn resolve(&self, link: LinkContext, report: &Report<'_>) -> Option<Resolved> {
-        let place = |key: &str| self.keys.get(key).copied().unwrap_or(self.place);
+        // The place of a key, or of the narrowest table that has one.
+        let place = |key: &str| {
+            let mut prefixes =
+                std::iter::successors(Some(key), |k| k.rsplit_once('.').map(|(table, _)| table));
+            prefixes.find_map(|key| self.keys.get(key)).copied().unwrap_or(self.place)
+        };
         let path = self.path.as_str();
         match self.spec.as_ref()?.resolve(link) {
             Ok(resolved) => {
@@ -262,10 +172,52 @@ impl Queue {
             Err(errors) => {
                 for e in errors {
                     let complaint = Complaint::new(e.message).allowed(e.allowed);
-                    report.error(place(&e.key), join(path, &e.key), complaint);
+                    let key = e.key.split('.').fold(path.to_owned(), |path, key| join(&path, key));
+                    report.error(place(&e.key), key, complaint);
                 }
                 None
             }
+        }
+    }
+}
+
+/// A queue while it is read.
+struct Reader<'a> {
+    valid: bool,
+    keys: BTreeMap<String, Place>,
+    automatic: bool,
+    path: &'a str,
+    report: &'a Report<'a>,
+}
+
+impl Reader<'_> {
+    fn parameters(&mut self, spec: &mut Spec, body: &Table) {
+        for (key, entry) in body.iter().filter(|(key, _)| !["aqm", class::KEY].contains(&key.as_str())) {
+            let parameter = spec.preset().parameters().iter().find(|p| p.key == key);
+            let value = parameter.and_then(|p| parameter_value(&entry.node.value, p).ok());
+            // What is no parameter, or no value of one, has been reported.
+            let Some(value) = value else {
+                self.valid = false;
+                continue;
+            };
+            self.automatic |= value::is_automatic(&value);
+            if let Err(e) = spec.set(key, value) {
+                self.valid = false;
+                let complaint = Complaint::new(e.message).allowed(e.allowed);
+                self.report.error(entry.node.place, join(self.path, key), complaint);
+            }
+        }
+    }
+
+    fn classes(&mut self, spec: &mut Spec, body: &Table, place: Place) {
+        let shape = keys::shape_of([spec.preset()].into_iter());
+        let section = Section::at(body, place, self.path.to_owned(), &shape, self.report);
+        let classes = class::read(&section, &class::of_preset(spec.preset()));
+        self.valid &= classes.is_some();
+        for class in classes.into_iter().flatten() {
+            self.automatic |= class.automatic;
+            self.keys.extend(class.places);
+            spec.class(class.spec);
         }
     }
 }

@@ -1,0 +1,121 @@
+use aqmlab_netsim::Routes;
+use aqmlab_netsim::plan::{Ends, Flow, NodeId, Pattern, Plan, Size, Spread, Start, Transport};
+use aqmlab_units::Time;
+use serde_json::{Value as Json, json};
+
+use super::check::{link_name, node_name};
+use super::number_json;
+use crate::flow::UDP;
+
+/// What stands for a node that is drawn in every run.
+const RANDOM: &str = "random";
+
+/// A flow with its path; both are known before the run only where no end is drawn.
+pub(super) fn flow_json(plan: &Plan, flow: &Flow, routes: &mut Routes<'_>) -> Json {
+    let (from, to) = match flow.ends {
+        Ends::At(from, to) => (Some(from), Some(to)),
+        Ends::Drawn { from, to, .. } => (from, to),
+    };
+    let path = from.zip(to).and_then(|(from, to)| routes.path(from, to)).unwrap_or_default();
+    let name_of = |end: Option<NodeId>| end.map_or(RANDOM, |node| node_name(plan, node));
+    let (transport, parameters) = transport_json(&flow.transport);
+    json!({
+        "name": flow.name,
+        "group": flow.group,
+        "transport": transport,
+        "from": name_of(from),
+        "to": name_of(to),
+        "start": match flow.start {
+            Start::At(t) => json!(t.secs()),
+            Start::Uniform(a, b) => json!({ "uniform": [a.secs(), b.secs()] }),
+        },
+        "stop": flow.stop.map(Time::secs),
+        "again": flow.again.iter().map(|(begin, end)| [begin.secs(), end.secs()]).collect::<Vec<_>>(),
+        "dscp": flow.dscp,
+        "priority": flow.class == 1,
+        "acks_share_label": flow.acks_share_label,
+        "path": path.into_iter().map(|l| link_name(plan, l)).collect::<Vec<_>>(),
+        "parameters": parameters,
+    })
+}
+
+/// Name and effective values; times in seconds, sizes in packets or bytes as the registry has them.
+fn transport_json(transport: &Transport) -> (&'static str, Json) {
+    match transport {
+        Transport::Udp { rate, packet, pattern } => {
+            let pattern = pattern_json(pattern);
+            (UDP, json!({ "rate_bps": rate.0, "packet_size": packet, "pattern": pattern }))
+        }
+        Transport::Tcp { config, size, clock_offset } => {
+            let parameters = json!({
+                "profile": "ns2-2.35",
+                "size": size_json(size),
+                "clock_offset": clock_offset,
+                "window": number_json(config.window),
+                "packet_size": config.packet_size,
+                "header": config.header,
+                "ack_size": config.ack_size,
+                "initial_window": number_json(config.initial_window),
+                "initial_ssthresh": config.initial_ssthresh,
+                "syn": config.syn,
+                "delayed_ack": config.delayed_ack.map_or(json!(false), |d| json!(d.secs())),
+                "ecn": config.ecn,
+                "limited_transmit": config.limited_transmit,
+                "min_rto": config.min_rto,
+                "max_rto": config.max_rto,
+                "initial_rto": config.initial_rto,
+                "tick": config.tick,
+                "max_burst": config.max_burst,
+                "timestamps": config.timestamps,
+            });
+            (config.variant.name(), parameters)
+        }
+    }
+}
+
+/// Packets; null without end; a distribution in bytes.
+fn size_json(size: &Size) -> Json {
+    match size {
+        Size::Greedy => Json::Null,
+        Size::Packets(n) => json!(n),
+        Size::Drawn(spread) => spread_json(spread, "B"),
+    }
+}
+
+fn pattern_json(pattern: &Pattern) -> Json {
+    match pattern {
+        Pattern::Constant => json!("constant"),
+        Pattern::Poisson => json!("poisson"),
+        Pattern::OnOff { on, off } => json!({ "on": spread_json(on, "s"), "off": spread_json(off, "s") }),
+    }
+}
+
+/// As a scenario file has it, with numbers in `unit`; a number by itself if it is no distribution.
+fn spread_json(spread: &Spread, unit: &str) -> Json {
+    match *spread {
+        Spread::Fixed(x) => number_json(x),
+        Spread::Uniform(low, high) => {
+            json!({ "uniform": [number_json(low), number_json(high)], "unit": unit })
+        }
+        Spread::Exponential(mean) => json!({ "exponential": number_json(mean), "unit": unit }),
+        Spread::Pareto { mean, shape } => {
+            json!({ "pareto": { "mean": number_json(mean), "shape": number_json(shape) }, "unit": unit })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aqmlab_transport::{PARAMETERS, TcpConfig, Variant};
+
+    #[test]
+    fn every_parameter_of_tcp_is_told() {
+        let config = TcpConfig::ns2(Variant::Sack).into();
+        let (name, json) = transport_json(&Transport::Tcp { config, size: Size::Greedy, clock_offset: None });
+        assert_eq!(name, "sack");
+        for p in PARAMETERS {
+            assert!(json.get(p.key).is_some(), "{}", p.key);
+        }
+    }
+}

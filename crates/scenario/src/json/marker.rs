@@ -1,0 +1,44 @@
+use aqmlab_netsim::plan::{Marker, Meter, Plan};
+use aqmlab_units::{Rate, Span};
+use serde_json::{Value as Json, json};
+
+use super::check::link_name;
+use crate::marker::{COLORS, SRTCM, TOKEN_BUCKET, TRTCM, TSW2, TSW3};
+
+/// A marker with what it marks and how; rates in bit/s, bursts in bytes, the window in seconds, code points as numbers.
+pub(super) fn marker_json(plan: &Plan, marker: &Marker) -> Json {
+    let (kind, parameters) = meter_json(&marker.meter);
+    let [green, yellow, red] = COLORS;
+    let three = !matches!(marker.meter, Meter::TokenBucket { .. } | Meter::Tsw2 { .. });
+    json!({
+        "name": marker.name,
+        "kind": kind,
+        "link": link_name(plan, marker.link),
+        "flows": marker.flows.iter().map(|&i| plan.flows[i as usize].name.as_str()).collect::<Vec<_>>(),
+        "per": if marker.per_flow { "flow" } else { "group" },
+        "parameters": parameters,
+        "dscp": { green: marker.dscp[0], yellow: three.then_some(marker.dscp[1]), red: marker.dscp[2] },
+    })
+}
+
+fn meter_json(meter: &Meter) -> (&'static str, Json) {
+    let bps = |Rate(bps)| bps;
+    match *meter {
+        Meter::TokenBucket { cir, cbs } => (TOKEN_BUCKET, json!({ "cir": bps(cir), "cbs": cbs })),
+        Meter::Tsw2 { cir, window } => (TSW2, json!({ "cir": bps(cir), "window": seconds(window) })),
+        Meter::Tsw3 { cir, pir, window } => {
+            (TSW3, json!({ "cir": bps(cir), "pir": bps(pir), "window": seconds(window) }))
+        }
+        Meter::SrTcm { cir, cbs, ebs, color_aware } => {
+            (SRTCM, json!({ "cir": bps(cir), "cbs": cbs, "ebs": ebs, "color_aware": color_aware }))
+        }
+        Meter::TrTcm { cir, cbs, pir, pbs, color_aware } => (
+            TRTCM,
+            json!({ "cir": bps(cir), "cbs": cbs, "pir": bps(pir), "pbs": pbs, "color_aware": color_aware }),
+        ),
+    }
+}
+
+fn seconds(span: Span) -> f64 {
+    span.secs()
+}

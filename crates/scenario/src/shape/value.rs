@@ -1,0 +1,56 @@
+//! What is wrong with a value of some kind.
+
+use crate::nearest::nearest;
+use crate::problem::Complaint;
+use crate::tree::Value;
+use crate::units::{self, Amount};
+
+pub(super) fn bad_name(value: &Value, also: &[char]) -> Option<Complaint> {
+    let name = value.as_text()?;
+    let fine = |c: char| c.is_ascii_alphanumeric() || also.contains(&c);
+    (name.is_empty() || !name.chars().all(fine)).then(|| Complaint::new(format!("{name:?} is not a name")))
+}
+
+pub(super) fn bad_choice(value: &Value, words: &[&'static str]) -> Option<Complaint> {
+    let word = value.as_text()?;
+    let near = nearest(word, words.iter().copied());
+    (!words.contains(&word)).then(|| Complaint::new(format!("{word:?} is not known")).suggest(near))
+}
+
+pub(super) fn out_of_range(number: Result<f64, Complaint>, min: f64, max: f64) -> Option<Complaint> {
+    match number {
+        Ok(x) if x < min || x > max => Some(Complaint::new(format!("{x} is out of range"))),
+        other => other.err(),
+    }
+}
+
+pub(super) fn bad_time(value: &Value, min: u64, max: u64) -> Option<Complaint> {
+    match units::time(value) {
+        Ok(0) if min == 1 => Some(Complaint::new("must be above 0")),
+        Ok(ps) if ps < min || ps > max => Some(Complaint::new("is out of range")),
+        other => other.err(),
+    }
+}
+
+pub(super) fn bad_packets(value: &Value, min: f64, max: f64, whole: bool) -> Option<Complaint> {
+    match units::amount(value) {
+        Ok(Amount::Bytes(_)) => Some(Complaint::new("is in bytes")),
+        Ok(Amount::Packets(x) | Amount::Bare(x)) if whole && x.fract() != 0.0 => {
+            Some(Complaint::new(format!("{x} is not a whole number")))
+        }
+        Ok(Amount::Packets(x) | Amount::Bare(x)) => out_of_range(Ok(x), min, max),
+        Err(complaint) => Some(complaint),
+    }
+}
+
+pub(super) fn bad_size(value: &Value) -> Option<Complaint> {
+    match units::amount(value) {
+        Ok(Amount::Bare(x)) => Some(Complaint::new(format!("{x} has no unit"))),
+        Ok(Amount::Bytes(0) | Amount::Packets(0.0)) => Some(Complaint::new("must be above 0")),
+        Ok(Amount::Packets(x)) if x.fract() != 0.0 => {
+            Some(Complaint::new(format!("{x} is not a whole number")))
+        }
+        Ok(Amount::Packets(x)) if x > 1e15 => Some(Complaint::new("is too large")),
+        other => other.err(),
+    }
+}
