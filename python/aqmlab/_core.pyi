@@ -1,9 +1,9 @@
 """Types of the Rust core. Every function is pure: text in, data out."""
 
-from collections.abc import Callable, Sequence
-from typing import TypedDict, type_check_only
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypedDict, type_check_only
 
-__all__ = ["check", "curve", "disciplines", "open_loop", "run", "schema", "version"]
+__all__ = ["check", "curve", "disciplines", "mark", "open_loop", "replay", "run", "schema", "version"]
 
 @type_check_only
 class RunOutput(TypedDict):
@@ -27,4 +27,15 @@ def open_loop(
     queue: str, arrival_rate: float, service_rate: float, arrivals: int, warmup: int, seed: int
 ) -> dict[str, float | int | list[int]]: ...
 def curve(queue: str, x: Sequence[float]) -> list[float]: ...
+def replay(
+    queue: str,
+    rate_bps: float,
+    delay_s: float,
+    operations: Sequence[tuple[int, Mapping[str, int | str | bool] | None]],
+    draws: Sequence[float],
+    gauges: bool = False,
+) -> list[dict[str, Any]]: ...
+def mark(
+    kind: str, parameters: Mapping[str, float], packets: Sequence[tuple[int, int, int]], draws: Sequence[float]
+) -> list[int]: ...
 def version() -> str: ...

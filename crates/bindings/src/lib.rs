@@ -1,9 +1,15 @@
 //! `aqmlab._core`: the compiled part of the Python package. No logic lives here.
 
+use std::collections::BTreeMap;
+
+use aqmlab_aqm::replay::Replay;
+use aqmlab_aqm::{Ecn, Kind, LinkContext, Meta};
+use aqmlab_netsim::meter::{Arithmetic, Color, Exact, Meter, Ns2};
 use aqmlab_netsim::open_loop::OpenLoop;
+use aqmlab_netsim::plan;
 use aqmlab_netsim::{Column, Options, Simulation, Table};
 use aqmlab_scenario::Problem;
-use aqmlab_units::Time;
+use aqmlab_units::{Rate, Span, Time};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -72,6 +78,10 @@ fn run<'py>(
     summary.set_item("packet_hops", packet_hops)?;
     summary.set_item("enqueue_events", enqueue_events)?;
     summary.set_item("events_processed", simulation.events())?;
+    let warnings = simulation.warnings();
+    if !warnings.is_empty() {
+        summary.set_item("warnings", warnings)?;
+    }
     let tables = PyDict::new(py);
     for (name, columns) in py.detach(|| simulation.tables()) {
         tables.set_item(name, table(py, &columns)?)?;
@@ -129,6 +139,120 @@ fn open_loop<'py>(
     Ok(dict)
 }
 
+/// A queue (the body of a `[queue.NAME]` table) under a list of operations, (time in ps, packet) or (time, None) where
+/// the link asks for the next packet; a packet is a dict of header fields. `draws` are the random numbers lent.
+/// One dict per operation: dropped, marked, departed, draws, averages, gauges (if asked for).
+#[pyfunction]
+#[pyo3(signature = (queue, rate_bps, delay_s, operations, draws, gauges = false))]
+fn replay<'py>(
+    py: Python<'py>,
+    queue: &str,
+    rate_bps: f64,
+    delay_s: f64,
+    operations: Vec<(u64, Option<Fields<'py>>)>,
+    draws: Vec<f64>,
+    gauges: bool,
+) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let link = LinkContext { rate: Rate(rate_bps as u64), delay: Span::from_secs(delay_s) };
+    let resolved = aqmlab_scenario::queue_for_link(queue, link).map_err(|p| value_error(&p))?;
+    let mut replay = Replay::new(&resolved, draws);
+    let mut answers = Vec::with_capacity(operations.len());
+    for (ps, packet) in operations {
+        let now = Time(ps);
+        let decision = match packet {
+            Some(fields) => replay.enqueue(now, header(&fields)?),
+            None => replay.dequeue(now),
+        };
+        let answer = PyDict::new(py);
+        let dropped: Vec<_> = decision.dropped.iter().map(|&(id, reason)| (id, reason.name())).collect();
+        answer.set_item("dropped", dropped)?;
+        answer.set_item("marked", decision.marked)?;
+        answer.set_item("departed", decision.departed)?;
+        answer.set_item("draws", decision.drawn)?;
+        let averages = replay.averages();
+        answer.set_item("average", averages.first())?;
+        answer.set_item("averages", averages)?;
+        if gauges {
+            answer.set_item("gauges", replay.gauges(now).into_iter().collect::<BTreeMap<_, _>>())?;
+        }
+        answers.push(answer);
+    }
+    Ok(answers)
+}
+
+/// The colours (0 green, 1 yellow, 2 red) that a meter gives to packets (time in ps, bytes, colour that it comes with).
+/// Parameters: cir and pir in bit/s, cbs, ebs and pbs in bytes, window in s, color_aware and dialect_ns2 0 or 1.
+#[pyfunction]
+fn mark(
+    kind: &str,
+    parameters: BTreeMap<String, f64>,
+    packets: Vec<(u64, u32, u8)>,
+    draws: Vec<f64>,
+) -> PyResult<Vec<u8>> {
+    let number = |key: &str| parameters.get(key).copied().unwrap_or(0.0);
+    let rate = |key| Rate(number(key) as u64);
+    let bytes = |key| number(key) as u64;
+    let window = Span::from_secs(number("window"));
+    let color_aware = number("color_aware") != 0.0;
+    let (cir, cbs) = (rate("cir"), bytes("cbs"));
+    let meter = match kind {
+        "token-bucket" => plan::Meter::TokenBucket { cir, cbs },
+        "tsw2cm" => plan::Meter::Tsw2 { cir, window },
+        "tsw3cm" => plan::Meter::Tsw3 { cir, pir: rate("pir"), window },
+        "srtcm" => plan::Meter::SrTcm { cir, cbs, ebs: bytes("ebs"), color_aware },
+        "trtcm" => plan::Meter::TrTcm { cir, cbs, pir: rate("pir"), pbs: bytes("pbs"), color_aware },
+        other => return Err(PyValueError::new_err(format!("there is no meter {other:?}"))),
+    };
+    let colors = if number("dialect_ns2") != 0.0 {
+        colors(Meter::<Ns2>::new(&meter), &packets, draws)
+    } else {
+        colors(Meter::<Exact>::new(&meter), &packets, draws)
+    };
+    Ok(colors)
+}
+
+fn colors<A: Arithmetic>(mut meter: Meter<A>, packets: &[(u64, u32, u8)], draws: Vec<f64>) -> Vec<u8> {
+    let mut draws = draws.into_iter();
+    let of = |number| match number {
+        0 => Color::Green,
+        1 => Color::Yellow,
+        _ => Color::Red,
+    };
+    let color = |&(ps, bytes, incoming): &(u64, u32, u8)| {
+        meter.color(Time(ps), bytes, of(incoming), || draws.next().unwrap_or(0.5)) as u8
+    };
+    packets.iter().map(color).collect()
+}
+
+/// Header fields of a packet by name.
+type Fields<'py> = BTreeMap<String, Bound<'py, PyAny>>;
+
+/// A packet's header from its fields; what is absent is 0.
+fn header(fields: &Fields<'_>) -> PyResult<Meta> {
+    let mut meta = Meta { bytes: 1000, ttl_initial: 64, ttl: 64, ..Meta::default() };
+    for (key, value) in fields {
+        match key.as_str() {
+            "bytes" => meta.bytes = value.extract()?,
+            "flow" => meta.flow = value.extract()?,
+            "cls" => meta.class = value.extract()?,
+            "dscp" => meta.dscp = value.extract()?,
+            "ttl_initial" => meta.ttl_initial = value.extract()?,
+            "ttl" => meta.ttl = value.extract()?,
+            "ttl_final" => meta.ttl_final = value.extract()?,
+            "ect" => meta.ecn = if value.extract()? { Ecn::Ect } else { Ecn::NotEct },
+            "kind" => {
+                meta.kind = match value.extract::<String>()?.as_str() {
+                    "ack" => Kind::Ack,
+                    "syn" => Kind::Syn,
+                    _ => Kind::Data,
+                }
+            }
+            other => return Err(PyValueError::new_err(format!("a packet has no field {other:?}"))),
+        }
+    }
+    Ok(meta)
+}
+
 /// Version of the compiled part.
 #[pyfunction]
 fn version() -> &'static str {
@@ -143,5 +267,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(schema, m)?)?;
     m.add_function(wrap_pyfunction!(curve, m)?)?;
     m.add_function(wrap_pyfunction!(open_loop, m)?)?;
+    m.add_function(wrap_pyfunction!(replay, m)?)?;
+    m.add_function(wrap_pyfunction!(mark, m)?)?;
     m.add_function(wrap_pyfunction!(version, m)?)
 }
