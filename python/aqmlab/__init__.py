@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from aqmlab.errors import Error, InputError, Interrupted, Problem, ScenarioError, StorageError
     from aqmlab.registry import Discipline, Parameter, disciplines, schema
     from aqmlab.reporting import report
-    from aqmlab.reproduction import Reproduction, reproduce
+    from aqmlab.reproduction import Overview, Reproduction, reproduce, reproduce_all
     from aqmlab.result import Result
     from aqmlab.runner import run
     from aqmlab.scenario import Scenario, check
@@ -27,6 +27,7 @@ __all__ = [
     "Error",
     "InputError",
     "Interrupted",
+    "Overview",
     "Parameter",
     "Problem",
     "Reproduction",
@@ -41,6 +42,7 @@ __all__ = [
     "draw",
     "report",
     "reproduce",
+    "reproduce_all",
     "run",
     "schema",
 ]
@@ -61,8 +63,10 @@ _HOME = {
     "disciplines": "registry",
     "schema": "registry",
     "report": "reporting",
+    "Overview": "reproduction",
     "Reproduction": "reproduction",
     "reproduce": "reproduction",
+    "reproduce_all": "reproduction",
     "Result": "result",
     "run": "runner",
     "Scenario": "scenario",

@@ -74,8 +74,8 @@ class Chart:
         What is drawn.
     x_range, y_range
         Limits of the axes; None lets them fit the data.
-    x_log
-        Logarithmic x axis.
+    x_log, y_log
+        Logarithmic axes.
     shades
         Vertical bands: from, to, label.
     levels
@@ -94,3 +94,4 @@ class Chart:
     x_log: bool = False
     shades: list[tuple[float, float, str]] = field(default_factory=list)
     levels: list[tuple[float, str]] = field(default_factory=list)
+    y_log: bool = False

@@ -41,8 +41,11 @@ def figure(chart: Chart) -> go.Figure:
     if chart.x_range:
         limits = np.log10(chart.x_range) if chart.x_log else chart.x_range
         plot.update_xaxes(range=[float(v) for v in limits])
+    if chart.y_log:
+        plot.update_yaxes(type="log", exponentformat="power")
     if chart.y_range:
-        plot.update_yaxes(range=list(chart.y_range))
+        heights = np.log10(chart.y_range) if chart.y_log else chart.y_range
+        plot.update_yaxes(range=[float(v) for v in heights])
     for low, high, label in chart.shades:
         plot.add_vrect(low, high, fillcolor="#7b828d", opacity=0.15, line_width=0, annotation_text=label)
     for height, label in chart.levels:

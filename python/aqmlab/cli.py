@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -15,6 +15,9 @@ from typer.exceptions import TyperException
 
 from aqmlab import store
 from aqmlab.errors import Error, InputError, Interrupted, ScenarioError
+
+if TYPE_CHECKING:
+    from aqmlab.reproduction import Overview, Reproduction
 
 
 class _StoppedError(Error):
@@ -88,12 +91,15 @@ def run(
 
     result = work(file, seeds=parse_seeds(seeds), overrides=parse_overrides(set_), workers=workers, out=out)
     summary = result.summary()
+    for line in result.warnings:
+        print(f"aqmlab: warning: {line}", file=sys.stderr)
     if as_json:
         data = {
             "scenario": {"name": result.name, "hash": result.hash},
             "seeds": result.seeds,
             "link": result.bottleneck,
             "folder": str(result.folder),
+            "warnings": result.warnings,
             "metrics": summary.to_dict("records"),
         }
         _print_json(data)
@@ -147,31 +153,27 @@ def compare(
 
 @app.command()
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="Which paper: mred.")],
-    quick: Annotated[bool, typer.Option("--quick", help="Few seeds, under a minute on two cores.")] = False,
+    paper: Annotated[str, typer.Argument(help="Which paper: pc-red, mred, ddred, exred, adaptive-rio, or all.")],
+    quick: Annotated[bool, typer.Option("--quick", help="Few seeds: all papers in 4 minutes on two cores.")] = False,
     report: Annotated[
         Path | None,
         typer.Option("--report", help="Folder for the page; default: with the runs.", metavar="DIR"),
     ] = None,
-    seeds: Annotated[int | None, typer.Option("--seeds", help="Seeds a point (50; quick 8).", min=2)] = None,
+    seeds: Annotated[int | None, typer.Option("--seeds", help="Seeds a point; default: the paper's.", min=2)] = None,
     out: Out = Path("results"),
     workers: Workers = None,
     as_json: Json = False,
 ) -> None:
-    """Reproduce a paper: published beside measured, a verdict on every claim. Python: aqmlab.reproduce."""
-    from aqmlab.reproduction import reproduce as work
+    """Reproduce papers: published beside measured, a verdict on every claim. Python: aqmlab.reproduce[_all]."""
+    from aqmlab import reproduction
 
-    found = work(paper, quick=quick, seeds=seeds, workers=workers, out=out, report=report)
+    effort: dict[str, Any] = {"quick": quick, "seeds": seeds, "workers": workers, "out": out, "report": report}
+    if paper == reproduction.ALL:
+        _print_overview(reproduction.reproduce_all(**effort), as_json=as_json)
+        return
+    found = reproduction.reproduce(paper, **effort)
     if as_json:
-        data = {
-            "paper": found.paper,
-            "report": str(found.report),
-            "folder": str(found.folder),
-            "claims": found.claims.to_dict("records"),
-            "readings": found.readings.to_dict("records"),
-            "tables": {name: table.to_dict("records") for name, table in found.tables.items()},
-        }
-        _print_json(data)
+        _print_json(_reproduction_data(found))
         return
     _print_table(found.claims[["claim", "title", "against", "verdict"]], title=f"{found.paper}: claims")
     for record in found.claims.to_dict("records"):
@@ -180,6 +182,32 @@ def reproduce(
         for line in record["found"].splitlines():
             print(f"  {line}")
     print(f"\nReport: {found.report}")
+
+
+def _print_overview(found: Overview, *, as_json: bool) -> None:
+    if as_json:
+        data = {
+            "report": str(found.report),
+            "claims": found.claims.to_dict("records"),
+            "papers": [_reproduction_data(one) for one in found.papers],
+        }
+        _print_json(data)
+        return
+    _print_table(found.claims[["paper", "claim", "title", "against", "verdict"]], title="Claims of all papers")
+    for one in found.papers:
+        print(f"{one.name}: {one.report}")
+    print(f"\nReport: {found.report}")
+
+
+def _reproduction_data(found: Reproduction) -> dict[str, Any]:
+    return {
+        "paper": found.paper,
+        "report": str(found.report),
+        "folder": str(found.folder),
+        "claims": found.claims.to_dict("records"),
+        "readings": found.readings.to_dict("records"),
+        "tables": {name: table.to_dict("records") for name, table in found.tables.items()},
+    }
 
 
 @app.command()
@@ -211,14 +239,19 @@ def list_(
             data = next(entry for entry in data["disciplines"] if entry["name"] == name)
         _print_json(data)
         return
-    for discipline in registry.disciplines() if name is None else [registry.discipline(name)]:
-        print(f"\n{discipline.name}: {discipline.title}")
-        for line in (discipline.doc if name is not None else "", discipline.paper):
-            if line:
-                print(f"  {line}")
-        columns = ["parameter", "symbol", "unit", "default", "allowed", "meaning"]
-        rows = [[p.key, p.symbol, p.unit, _text(p.default), p.allowed, p.doc] for p in discipline.parameters]
-        _print_rows(columns, rows)
+    if name is None:
+        _print_rows(["discipline", "idea", "source"], [[d.name, d.doc, d.paper] for d in registry.disciplines()])
+        print("aqmlab list NAME shows the parameters of one.")
+        return
+    discipline = registry.discipline(name)
+    print(f"\n{discipline.name}: {discipline.title}")
+    print("".join(f"  {line}\n" for line in (discipline.doc, discipline.paper) if line), end="")
+    columns = ["parameter", "symbol", "unit", "default", "allowed", "meaning"]
+    shown = discipline.own_parameters
+    _print_rows(columns, [[p.key, p.symbol, p.unit, _text(p.default), p.allowed, p.doc] for p in shown])
+    others = dict.fromkeys(part for p in discipline.parameters if p not in shown for part in p.parts)
+    if others:
+        print(f"With another victim or adaptation ({', '.join(others)}) it has that one's parameters too.")
 
 
 @app.command()
@@ -370,6 +403,7 @@ def _print_rows(columns: list[str], rows: list[list[str]]) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -377,7 +411,7 @@ def _print_rows(columns: list[str], rows: list[list[str]]) -> None:
         numeric = all(_is_number(row[index]) for row in rows) and bool(rows)
         table.add_column(column, justify="right" if numeric else "left")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(Text(cell) for cell in row))
     console.print(table)
 
 

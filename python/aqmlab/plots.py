@@ -67,6 +67,8 @@ def draw(ax: Axes, chart: Chart) -> None:
     ax.set_title(chart.title, loc="left", fontsize=10.5, fontweight="bold")
     if chart.x_log:
         ax.set_xscale("log")
+    if chart.y_log:
+        ax.set_yscale("log")
     if chart.x_range:
         ax.set_xlim(*chart.x_range)
     if chart.y_range:

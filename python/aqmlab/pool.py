@@ -10,28 +10,56 @@ import contextlib
 import multiprocessing as mp
 import os
 import signal
-import time
+import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import pyarrow as pa
 
 from aqmlab import _core
 from aqmlab.errors import Error, Interrupted, StorageError, WorkerError
-from aqmlab.store import write_seed
+from aqmlab.progress import REPORT_EVERY_S, Bar, Throttled, bar_over
+from aqmlab.store import is_finished, write_seed
 from aqmlab.tables import to_arrow
 
 if TYPE_CHECKING:
     from multiprocessing.queues import SimpleQueue
 
-    from rich.progress import Progress
 
-REPORT_EVERY_S = 0.25
+@dataclass(frozen=True)
+class Output:
+    """A run that stays in memory."""
+
+    summary: dict[str, Any]
+    tables: dict[str, pa.Table]
+
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Work(Protocol[T_co]):
+    """What the pool can do: a picklable piece of work that knows where its result goes and whether it is there."""
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the result goes; None keeps it in memory."""
+
+    @property
+    def cost(self) -> float:
+        """About how long it takes, in seconds of one core. Only proportions matter."""
+
+    def is_done(self) -> bool:
+        """Whether the result is on disk already."""
+
+    def perform(self, progress: Callable[[float], None]) -> T_co:
+        """Do it. `progress` is told the share that is done, 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +78,8 @@ class Job:
         The seed's folder; None keeps the result in memory.
     tables
         Names of the tables to keep; None keeps all.
+    cost
+        About how long the run takes, in seconds of one core.
     """
 
     text: str
@@ -59,14 +89,25 @@ class Job:
     summary: dict[str, Any]
     folder: Path | None = None
     tables: tuple[str, ...] | None = None
+    cost: float = 1.0
 
+    def is_done(self) -> bool:
+        """Whether this run is on disk: same scenario, seed and version."""
+        if self.folder is None:
+            return False
+        return is_finished(self.folder, scenario_hash=self.summary["scenario"]["hash"], version=self.summary["version"])
 
-@dataclass(frozen=True)
-class Output:
-    """A run that stays in memory."""
-
-    summary: dict[str, Any]
-    tables: dict[str, pa.Table]
+    def perform(self, progress: Callable[[float], None]) -> Output | None:
+        """Do one run. `progress` is told the share that is done, 0 to 1."""
+        output = _core.run(self.text, self.filename, self.seed, list(self.overrides), progress)
+        wanted = output["tables"] if self.tables is None else [t for t in self.tables if t in output["tables"]]
+        made = {name: to_arrow(output["tables"][name], seed=self.seed) for name in wanted}
+        tables = {name: table for name, table in made.items() if table.num_rows}
+        summary = {**self.summary, "seed": self.seed, "summary": output["summary"]}
+        if self.folder is None:
+            return Output(summary=summary, tables=tables)
+        write_seed(self.folder, summary, tables)
+        return None
 
 
 def available_cores() -> int:
@@ -74,28 +115,22 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def perform(job: Job, progress: Callable[[float], None]) -> Output | None:
-    """Do one run. `progress` is told the share that is done, 0 to 1."""
-    output = _core.run(job.text, job.filename, job.seed, list(job.overrides), progress)
-    wanted = output["tables"] if job.tables is None else [t for t in job.tables if t in output["tables"]]
-    made = {name: to_arrow(output["tables"][name], seed=job.seed) for name in wanted}
-    tables = {name: table for name, table in made.items() if table.num_rows}
-    summary = {**job.summary, "seed": job.seed, "summary": output["summary"]}
-    if job.folder is None:
-        return Output(summary=summary, tables=tables)
-    write_seed(job.folder, summary, tables)
-    return None
+def perform(job: Work[T], progress: Callable[[float], None]) -> T:
+    """Do one piece of work, here."""
+    return job.perform(progress)
 
 
 def execute(
-    jobs: Sequence[Job], *, workers: int | None = None, progress: bool = True, title: str = "runs"
-) -> list[Output | None]:
+    jobs: Sequence[Work[T]], *, workers: int | None = None, progress: bool = True, title: str = "runs"
+) -> list[T]:
     """Do all runs, in up to `workers` processes (default: one per core), with a progress bar on stderr.
+
+    The costliest are begun first, so that no core is left alone with a long one at the end.
 
     Returns
     -------
     list
-        Per job, in order: its output if it stays in memory, else None.
+        Per job, in order, what its `perform` returned.
 
     Raises
     ------
@@ -107,7 +142,7 @@ def execute(
     if not jobs:
         return []
     count = min(workers or available_cores(), len(jobs))
-    with _bar(title, len(jobs), shown=progress) as bar:
+    with bar_over(title, [job.cost for job in jobs], shown=progress) as bar:
         try:
             if count == 1:
                 return _execute_here(jobs, bar)
@@ -121,61 +156,22 @@ def execute(
             raise WorkerError(_how_to_go_on(text, jobs, bar.finished)) from None
 
 
-class _Bar:
-    """Progress over all jobs: finished ones count 1, running ones the share they report."""
-
-    def __init__(self, shown: Progress, title: str, total: int) -> None:
-        self._shown = shown
-        self._task = shown.add_task(title, total=total)
-        self._running: dict[int, float] = {}
-        self.finished = 0
-
-    def report(self, job: int, share: float) -> None:
-        self._running[job] = min(max(share, 0.0), 1.0)
-        self._show()
-
-    def done(self, job: int) -> None:
-        self._running.pop(job, None)
-        self.finished += 1
-        self._show()
-
-    def _show(self) -> None:
-        self._shown.update(self._task, completed=self.finished + sum(self._running.values()))
-
-
-@contextlib.contextmanager
-def _bar(title: str, total: int, *, shown: bool) -> Iterator[_Bar]:
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.completed:.0f}/{task.total:.0f}"),
-        TimeRemainingColumn(),
-    )
-    off = not (shown and console.is_terminal)
-    with Progress(*columns, console=console, transient=True, disable=off) as rich_bar:
-        yield _Bar(rich_bar, title, total)
-
-
-def _execute_here(jobs: Sequence[Job], bar: _Bar) -> list[Output | None]:
+def _execute_here(jobs: Sequence[Work[T]], bar: Bar) -> list[T]:
     outputs = []
     for index, job in enumerate(jobs):
-        outputs.append(perform(job, _Throttled(partial(bar.report, index))))
+        outputs.append(perform(job, Throttled(partial(bar.report, index))))
         bar.done(index)
     return outputs
 
 
-def _execute_pool(jobs: Sequence[Job], count: int, bar: _Bar) -> list[Output | None]:
+def _execute_pool(jobs: Sequence[Work[T]], count: int, bar: Bar) -> list[T]:
     context = mp.get_context("spawn")
     channel: SimpleQueue[tuple[int, float]] = context.SimpleQueue()
     executor = ProcessPoolExecutor(count, mp_context=context, initializer=_start_worker, initargs=(channel,))
     try:
-        with _interrupts_held():
-            futures = [executor.submit(_work, index, job) for index, job in enumerate(jobs)]
+        with _interrupts_held(), _main_module_hidden():
+            started = {index: executor.submit(_work, index, jobs[index]) for index in _costliest_first(jobs)}
+        futures = [started[index] for index in range(len(jobs))]
         _collect(futures, channel, bar)
         outputs = [future.result() for future in futures]
     except BaseException:
@@ -185,7 +181,11 @@ def _execute_pool(jobs: Sequence[Job], count: int, bar: _Bar) -> list[Output | N
     return outputs
 
 
-def _collect(futures: list[Future[Output | None]], channel: SimpleQueue[tuple[int, float]], bar: _Bar) -> None:
+def _costliest_first(jobs: Sequence[Work[T]]) -> list[int]:
+    return sorted(range(len(jobs)), key=lambda index: -jobs[index].cost)
+
+
+def _collect(futures: list[Future[T]], channel: SimpleQueue[tuple[int, float]], bar: Bar) -> None:
     """Wait for all runs and keep the bar moving; the first error ends it."""
     index = {future: i for i, future in enumerate(futures)}
     open_futures = set(futures)
@@ -226,6 +226,21 @@ def _interrupts_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, previous)
 
 
+@contextlib.contextmanager
+def _main_module_hidden() -> Iterator[None]:
+    """Let workers start without the caller's main module, which they do not need.
+
+    So a script need not guard its main part, and may come from standard input.
+    """
+    main = sys.modules["__main__"]
+    hidden: dict[str, Any] = {name: vars(main).pop(name) for name in ("__file__", "__spec__") if name in vars(main)}
+    main.__spec__ = None
+    try:
+        yield
+    finally:
+        vars(main).update(hidden)
+
+
 _channel: SimpleQueue[tuple[int, float]] | None = None
 
 
@@ -233,30 +248,25 @@ def _start_worker(channel: SimpleQueue[tuple[int, float]]) -> None:
     global _channel
     _channel = channel
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
-def _work(index: int, job: Job) -> Output | None:
+def _end_with_parent() -> None:
+    """Do not go on alone when the parent is killed: nobody would end this process."""
+    parent = mp.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _work(index: int, job: Work[T]) -> T:
     channel = _channel
     if channel is None:
         raise Error("a worker was not started by aqmlab")
-    return perform(job, _Throttled(lambda share: channel.put((index, share))))
+    return perform(job, Throttled(lambda share: channel.put((index, share))))
 
 
-class _Throttled:
-    """Passes on a report at most every `REPORT_EVERY_S` seconds."""
-
-    def __init__(self, report: Callable[[float], None]) -> None:
-        self._report = report
-        self._next = time.monotonic() + REPORT_EVERY_S
-
-    def __call__(self, share: float) -> None:
-        now = time.monotonic()
-        if now >= self._next:
-            self._next = now + REPORT_EVERY_S
-            self._report(share)
-
-
-def _how_to_go_on(what: str, jobs: Sequence[Job], finished: int) -> str:
+def _how_to_go_on(what: str, jobs: Sequence[Work[T]], finished: int) -> str:
     folders = {job.folder.parent for job in jobs if job.folder is not None}
     state = f"{what}; {finished} of {len(jobs)} runs finished"
     if not folders:

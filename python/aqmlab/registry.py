@@ -30,6 +30,8 @@ class Parameter:
         Bounds of the range, None where there is none.
     choices
         Allowed words.
+    parts
+        The victims or adaptations that alone have it; empty where every queue has it.
     allowed
         The allowed range or words as text.
     doc, source
@@ -43,6 +45,7 @@ class Parameter:
     low: float | None
     high: float | None
     choices: tuple[str, ...]
+    parts: tuple[str, ...]
     allowed: str
     doc: str
     source: str
@@ -57,6 +60,12 @@ class Discipline:
     paper: str
     doc: str
     parameters: tuple[Parameter, ...]
+
+    @property
+    def own_parameters(self) -> tuple[Parameter, ...]:
+        """The parameters without those of victims and adaptations that the discipline does not have."""
+        parts = {p.default for p in self.parameters if p.key in ("victim", "adaptation")}
+        return tuple(p for p in self.parameters if not p.parts or parts & set(p.parts))
 
     def parameter(self, key: str) -> Parameter | None:
         """Return the parameter with this key, or None."""
@@ -113,6 +122,7 @@ def _parameter(entry: dict[str, Any]) -> Parameter:
         low=entry.get("min"),
         high=entry.get("max"),
         choices=tuple(entry.get("choices") or ()),
+        parts=tuple(entry.get("parts") or ()),
         allowed=entry.get("allowed") or "",
         doc=entry.get("doc") or "",
         source=entry.get("source") or "",

@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from aqmlab import _core, store
 from aqmlab.errors import InputError
-from aqmlab.pool import execute
+from aqmlab.pool import Work, execute
 from aqmlab.reporting.build import REPRODUCTION
+from aqmlab.reporting.overview import page_over
+from aqmlab.reporting.page import Page
 from aqmlab.runner import missing
 from aqmlab.scenario import unknown
 
-if TYPE_CHECKING:
-    from aqmlab.reporting.page import Page
-
-PAPERS = {"mred": "aqmlab.papers.mred"}
+PAPERS = {
+    "pc-red": "aqmlab.papers.pc_red",
+    "mred": "aqmlab.papers.mred",
+    "ddred": "aqmlab.papers.ddred",
+    "exred": "aqmlab.papers.exred",
+    "adaptive-rio": "aqmlab.papers.adaptive_rio",
+}
+"""Key to package of every paper, in the order of the overview. A package has the names ``NAME``, ``CITATION``,
+``Effort``, ``jobs`` and ``build``."""
+ALL = "all"
+"""The command line's word for all of them."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +40,8 @@ class Reproduction:
 
     Attributes
     ----------
-    paper
-        Its key, for example ``mred``.
+    paper, name, citation
+        Its key, for example ``mred``; its name, for example ``MRED``; and what it is.
     tables
         The paper's tables, published beside measured.
     claims
@@ -41,14 +52,99 @@ class Reproduction:
         The runs.
     report
         The HTML page.
+    contents
+        Anchor and title of every table and figure on the page.
+    seeds
+        Seeds a point.
     """
 
     paper: str
+    name: str
+    citation: str
     tables: dict[str, pd.DataFrame]
     claims: pd.DataFrame
     readings: pd.DataFrame
     folder: Path
     report: Path
+    contents: list[tuple[str, str]] = field(default_factory=list)
+    seeds: int = 0
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Several papers reproduced, each with its page, and one page over all.
+
+    Attributes
+    ----------
+    papers
+        The reproductions, in the order of `PAPERS`.
+    claims
+        The claims of all, with the column ``paper``.
+    report
+        The HTML page over all.
+    """
+
+    papers: list[Reproduction]
+    claims: pd.DataFrame
+    report: Path
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """A paper, how much of it to run, and where."""
+
+    paper: str
+    effort: Any
+    root: Path
+
+    @property
+    def module(self) -> Any:  # noqa: ANN401 - see `_module`
+        return _module(self.paper)
+
+    def build(self, report: Path, *, pictures: bool = True) -> Reproduction:
+        built = self.module.build(self.effort, self.root)
+        page = built.page.write(report, pictures=pictures)
+        for name, table in {**built.tables, "claims": built.claims, "readings": built.readings}.items():
+            store.save(page.parent / f"{name}.csv", table.to_csv(index=False))
+        return Reproduction(
+            paper=self.paper,
+            name=self.module.NAME,
+            citation=self.module.CITATION,
+            tables=built.tables,
+            claims=built.claims,
+            readings=built.readings,
+            folder=self.root,
+            report=page,
+            contents=built.page.contents,
+            seeds=self.effort.seeds,
+        )
+
+
+@dataclass(frozen=True)
+class _PageJob:
+    """A page to build from runs that are there."""
+
+    plan: _Plan
+    report: Path
+    pictures: bool = True
+    cost: float = 1.0
+
+    @property
+    def folder(self) -> Path:
+        return self.report
+
+    def is_done(self) -> bool:
+        return False
+
+    def perform(self, progress: Callable[[float], None]) -> Reproduction:
+        found = self.plan.build(self.report, pictures=self.pictures)
+        progress(1.0)
+        return found
+
+
+def papers() -> list[str]:
+    """Return the keys of the papers that can be reproduced."""
+    return [key for key, package in PAPERS.items() if importlib.util.find_spec(package) is not None]
 
 
 def reproduce(
@@ -66,11 +162,11 @@ def reproduce(
     Parameters
     ----------
     paper
-        ``mred``.
+        A key of `papers`, for example ``mred``.
     quick
-        Few seeds and a part of the readings: under a minute on two cores.
+        Few seeds and a part of the readings: about a minute on two cores, or less.
     seeds
-        Seeds a point; default 50, or 8 if quick.
+        Seeds a point; default: the paper's own number.
     workers
         Worker processes; default: one per processor core.
     out
@@ -80,41 +176,95 @@ def reproduce(
     progress
         Show a progress bar if stderr is a terminal.
     """
+    plan = _plan(paper, quick=quick, seeds=seeds, out=Path(out))
+    _run([plan], workers=workers, progress=progress)
+    return plan.build(Path(report) if report is not None else plan.root)
+
+
+def reproduce_all(
+    *,
+    only: Sequence[str] | None = None,
+    quick: bool = False,
+    seeds: int | None = None,
+    workers: int | None = None,
+    out: str | Path = "results",
+    report: str | Path | None = None,
+    progress: bool = True,
+) -> Overview:
+    """Reproduce all papers: their runs in one pool, a page for each, and a page over all.
+
+    Parameters
+    ----------
+    only
+        Keys of papers; default: all.
+    report
+        Folder for the overview, with a folder for each paper's page; default: `out`.
+    quick, seeds, workers, out, progress
+        As for `reproduce`; the quick version takes under 4 minutes on two cores.
+    """
+    keys = papers() if only is None else list(dict.fromkeys(only))
+    plans = [_plan(key, quick=quick, seeds=seeds, out=Path(out)) for key in keys]
+    _run(plans, workers=workers, progress=progress)
+    target = Path(report) if report is not None else Path(out)
+    pages = [_PageJob(plan, target / plan.paper) for plan in plans]
+    found = execute(pages, workers=workers, progress=progress, title="pages")
+    claims = pd.concat([one.claims.assign(paper=one.paper) for one in found], ignore_index=True)
+    claims = claims[["paper", *(column for column in claims.columns if column != "paper")]]
+    if "own" in claims:
+        claims["own"] = [own is True for own in claims["own"]]
+    page = page_over(found, target).write(target)
+    store.save(target / "claims.csv", claims.to_csv(index=False))
+    return Overview(found, claims, page)
+
+
+def page_of(folder: Path, *, pictures: bool = True) -> Path:
+    """Build the page of a reproduction from its runs."""
+    return _recorded(folder).build(folder, pictures=pictures).report
+
+
+def overview_of(folders: Sequence[Path], target: Path, *, pictures: bool = True) -> Page:
+    """Build the pages of several reproductions from their runs, each with its runs; return the page over all."""
+    plans = sorted((_recorded(folder) for folder in folders), key=lambda plan: list(PAPERS).index(plan.paper))
+    return page_over(execute([_PageJob(plan, plan.root, pictures) for plan in plans], progress=False), target)
+
+
+def _run(plans: Sequence[_Plan], *, workers: int | None, progress: bool) -> None:
+    """Run what is missing of several papers in one pool, so that no core waits for the last run of one of them."""
+    began = time.monotonic()
+    todo: list[Work[object]] = []
+    for plan in plans:
+        left = 0
+        for batch in plan.module.jobs(plan.effort, plan.root):
+            jobs = missing(batch.jobs)
+            if jobs:
+                batch.prepare()
+            left += len(jobs)
+            todo += jobs
+        record = {"paper": plan.paper, "version": _core.version(), "effort": plan.effort.to_json()}
+        store.save(plan.root / REPRODUCTION, store.to_json(record))
+        store.log(plan.root, f"reproduce {plan.paper} {plan.effort}: {left} runs to do")
+    title = f"reproduce {plans[0].paper}" if len(plans) == 1 else f"reproduce {len(plans)} papers"
+    execute(todo, workers=workers, progress=progress, title=title)
+    for plan in plans:
+        store.log(plan.root, f"done after {time.monotonic() - began:.2f} s")
+
+
+def _plan(paper: str, *, quick: bool, seeds: int | None, out: Path) -> _Plan:
     module = _module(paper)
     if seeds is not None and seeds < 2:
         raise InputError("seeds: at least 2, since an interval needs them")
-    effort = module.Effort.of(quick=quick, seeds=seeds)
-    root = Path(out) / paper
+    root = out / paper
     store.guarded(root, lambda: root.mkdir(parents=True, exist_ok=True))
-    began = time.monotonic()
-    planned = module.jobs(effort, root)
-    todo = []
-    for setup, jobs in planned:
-        left = missing(jobs)
-        if left:
-            store.prepare(setup.folder(root), scenario=setup.plan.normalized)
-        todo += left
-    store.log(root, f"reproduce {paper} {effort}: {len(todo)} runs to do")
-    execute(todo, workers=workers, progress=progress, title=f"reproduce {paper}")
-    record = {"paper": paper, "version": _core.version(), "effort": effort.to_json()}
-    store.save(root / REPRODUCTION, store.to_json(record))
-    built = module.build(effort, root)
-    page = built.page.write(Path(report) if report is not None else root)
-    for name, table in {**built.tables, "claims": built.claims, "readings": built.readings}.items():
-        store.save(page.parent / f"{name}.csv", table.to_csv(index=False))
-    store.log(root, f"done after {time.monotonic() - began:.2f} s")
-    return Reproduction(paper, built.tables, built.claims, built.readings, root, page)
+    return _Plan(paper, module.Effort.of(quick=quick, seeds=seeds), root)
 
 
-def page_of(folder: Path) -> Page:
-    """Build the page of a reproduction from its runs."""
+def _recorded(folder: Path) -> _Plan:
     record = store.read_json(folder / REPRODUCTION)
     module = _module(record["paper"])
-    page: Page = module.build(module.Effort.from_json(record["effort"]), folder).page
-    return page
+    return _Plan(record["paper"], module.Effort.from_json(record["effort"]), folder)
 
 
-def _module(paper: str) -> Any:  # noqa: ANN401 - a paper's package has `Effort`, `jobs` and `build`
-    if paper not in PAPERS:
-        raise InputError(unknown("paper", paper, sorted(PAPERS)))
+def _module(paper: str) -> Any:  # noqa: ANN401 - a paper's package is a module with the names that `PAPERS` tells
+    if paper not in papers():
+        raise InputError(unknown("paper", paper, [*papers(), ALL]))
     return importlib.import_module(PAPERS[paper])

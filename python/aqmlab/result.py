@@ -15,7 +15,19 @@ from aqmlab.pool import Output
 from aqmlab.scenario import unknown
 from aqmlab.stats import LEVEL, interval
 
-TABLES = ("links", "flows", "queue_samples", "cwnd_samples", "delay_histogram", "events")
+OPTIONAL = {
+    "queue_samples": "probe.queue_interval",
+    "cwnd_samples": "probe.cwnd_interval",
+    "flow_samples": "probe.flow_interval",
+    "discipline_samples": "probe.discipline_interval",
+    "delay_histogram": "probe.delay_histogram",
+    "code_points": "probe.links",
+    "drop_distances": "",
+    "markers": "",
+    "events": "probe.events",
+}
+"""Tables that a run may lack, and the key that asks for them; without a key they are there unless they are empty."""
+TABLES = ("links", "flows", *OPTIONAL)
 
 
 @dataclass(frozen=True)
@@ -88,22 +100,47 @@ class Result:
     @property
     def queue_samples(self) -> pd.DataFrame:
         """Sampled queue, average and p_b; needs ``probe.queue_interval``."""
-        return self._optional("queue_samples", "probe.queue_interval")
+        return self._optional("queue_samples")
 
     @property
     def cwnd_samples(self) -> pd.DataFrame:
         """Sampled congestion windows; needs ``probe.cwnd_interval``."""
-        return self._optional("cwnd_samples", "probe.cwnd_interval")
+        return self._optional("cwnd_samples")
+
+    @property
+    def flow_samples(self) -> pd.DataFrame:
+        """Bytes arrived and delivered of every flow since time 0; needs ``probe.flow_interval``."""
+        return self._optional("flow_samples")
+
+    @property
+    def discipline_samples(self) -> pd.DataFrame:
+        """What disciplines show of their inside, as named values; needs ``probe.discipline_interval``."""
+        return self._optional("discipline_samples")
+
+    @property
+    def code_points(self) -> pd.DataFrame:
+        """Counters of each code point (DSCP) at the observed links."""
+        return self._optional("code_points")
+
+    @property
+    def drop_distances(self) -> pd.DataFrame:
+        """Drops by the number of hops that the dropped packets had come; empty without a drop."""
+        return self._optional("drop_distances")
+
+    @property
+    def markers(self) -> pd.DataFrame:
+        """Packets and bytes of each colour of every marked flow; empty without a marker."""
+        return self._optional("markers")
 
     @property
     def delay_histogram(self) -> pd.DataFrame:
         """Distribution of the queueing delay; needs ``probe.delay_histogram``."""
-        return self._optional("delay_histogram", "probe.delay_histogram")
+        return self._optional("delay_histogram")
 
     @property
     def events(self) -> pd.DataFrame:
         """Every enqueue, dequeue, drop and mark; needs ``probe.events``."""
-        return self._optional("events", "probe.events")
+        return self._optional("events")
 
     @property
     def link_names(self) -> list[str]:
@@ -170,10 +207,20 @@ class Result:
         groups = table[table["link"] == link].groupby("seed")
         return {int(str(seed)): group for seed, group in groups}
 
-    def _optional(self, name: str, key: str) -> pd.DataFrame:
-        if name not in self.tables:
-            raise InputError(f"{self.name}: {name} was not recorded; set {key} in the scenario and run again")
-        return self.tables[name]
+    @property
+    def warnings(self) -> list[str]:
+        """What the runs found that is allowed but probably not meant; each line once."""
+        return list(
+            dict.fromkeys(line for summary in self.summaries for line in summary["summary"].get("warnings", ()))
+        )
+
+    def _optional(self, name: str) -> pd.DataFrame:
+        if name in self.tables:
+            return self.tables[name]
+        key = OPTIONAL[name]
+        if not key:
+            return pd.DataFrame()
+        raise InputError(f"{self.name}: {name} was not recorded; set {key} in the scenario and run again")
 
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:

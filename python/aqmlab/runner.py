@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from aqmlab import _core, store
 from aqmlab.errors import InputError
-from aqmlab.pool import Job, execute
+from aqmlab.pool import Job, Work, execute
 from aqmlab.result import Result
 from aqmlab.scenario import Overrides, Scenario
 
 Seeds = int | Iterable[int] | None
+_W = TypeVar("_W", bound=Work[object])
+
+BITS_A_SECOND = 1.3e10
+"""About how many bits of link capacity one core simulates in a second; only proportions matter."""
 
 
 def run(
@@ -80,6 +84,7 @@ def jobs_for(
 ) -> list[Job]:
     """Make the jobs of one scenario, one per seed."""
     summary = provenance(plan)
+    cost = expected_cost(plan)
     return [
         Job(
             text=plan.text,
@@ -89,21 +94,22 @@ def jobs_for(
             summary=summary,
             folder=None if folder is None else store.seed_folder(folder, seed),
             tables=tables,
+            cost=cost,
         )
         for seed in seeds
     ]
 
 
-def missing(jobs: list[Job]) -> list[Job]:
+def missing(jobs: Sequence[_W]) -> list[_W]:
     """Leave out the jobs whose results are already on disk."""
-    return [
-        job
-        for job in jobs
-        if job.folder is None
-        or not store.is_finished(
-            job.folder, scenario_hash=job.summary["scenario"]["hash"], version=job.summary["version"]
-        )
-    ]
+    return [job for job in jobs if not job.is_done()]
+
+
+def expected_cost(plan: Scenario) -> float:
+    """About how long a run takes, in seconds of one core: by what the queues that are managed can carry."""
+    rates = [link.rate_bps for link in plan.links if link.aqm != "drop-tail"]
+    slowest = min((link.rate_bps for link in plan.links), default=0.0)
+    return max((sum(rates) or slowest) * plan.duration_s / BITS_A_SECOND, 1e-3)
 
 
 def provenance(plan: Scenario) -> dict[str, Any]:

@@ -216,17 +216,18 @@ def unknown(kind: str, name: str, known: list[str]) -> str:
 
 
 def _paper_text(name: str) -> str:
+    """Read ``pc-red/a.toml`` of the package: a hyphen in a paper's key is an underscore in its folder's name."""
     papers = resources.files("aqmlab.papers")
     folders = sorted(entry.name for entry in papers.iterdir() if entry.joinpath("readings.toml").is_file())
-    known = [
-        f"{PAPER}{folder}/{file.name}"
+    known = {
+        f"{PAPER}{folder.replace('_', '-')}/{file.name}": file
         for folder in folders
         for file in sorted(papers.joinpath(folder).iterdir(), key=lambda entry: entry.name)
         if file.name.endswith(".toml") and file.name not in ("readings.toml", "claims.toml")
-    ]
+    }
     if f"{PAPER}{name}" not in known:
-        raise InputError(unknown("scenario", f"{PAPER}{name}", known))
-    return papers.joinpath(name).read_text(encoding="utf-8")
+        raise InputError(unknown("scenario", f"{PAPER}{name}", list(known)))
+    return known[f"{PAPER}{name}"].read_text(encoding="utf-8")
 
 
 def _near(path: Path) -> str:

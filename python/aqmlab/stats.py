@@ -147,9 +147,18 @@ def verdict_below(found: Interval, bound: float = 0.0) -> Verdict:
 
 def verdict_within(found: Interval, bound: float) -> Verdict:
     """Judge the claim "equal within ± `bound`": the interval lies wholly inside, wholly outside, or neither."""
-    if -bound < found.low and found.high < bound:
+    return verdict_between(found, -bound, bound)
+
+
+def verdict_between(found: Interval, low: float, high: float) -> Verdict:
+    """Judge the claim "between `low` and `high`": the interval lies wholly inside, wholly outside, or neither.
+
+    >>> verdict_between(interval([2.0, 2.1, 2.2]), 1.0, 3.0)
+    <Verdict.HOLDS: 'holds'>
+    """
+    if low < found.low and found.high < high:
         return Verdict.HOLDS
-    if found.low > bound or found.high < -bound:
+    if found.low > high or found.high < low:
         return Verdict.FAILS
     return Verdict.UNDECIDED
 

@@ -41,12 +41,15 @@ def seed_folder(folder: Path, seed: int) -> Path:
     return folder / f"seed-{seed:04d}"
 
 
-def prepare(folder: Path, *, scenario: str) -> None:
-    """Make a results folder ready, so that what is wrong with it is known before any work is done."""
+def prepare(folder: Path, *, scenario: str, name: str = "scenario.toml") -> None:
+    """Make a results folder ready, so that what is wrong with it is known before any work is done.
+
+    The text that says what is run in it goes into the file `name`.
+    """
 
     def work() -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        write_file(folder / "scenario.toml", scenario.encode())
+        write_file(folder / name, scenario.encode())
         _remove_stale(folder)
 
     guarded(folder, work)

@@ -24,7 +24,8 @@ def report(folder: str | Path, *, pictures: bool = True) -> Path:
     Parameters
     ----------
     folder
-        What `aqmlab run`, `compare` or `reproduce` wrote, or a folder that holds several of these.
+        What `aqmlab run`, `compare` or `reproduce` wrote, or a folder that holds several of these; if reproductions
+        are among them, the page begins with the overview over those.
     pictures
         Also write every figure as PNG and SVG into ``figures/`` beside the page.
 
@@ -39,18 +40,24 @@ def report(folder: str | Path, *, pictures: bool = True) -> Path:
     if (folder / REPRODUCTION).exists():
         from aqmlab.reproduction import page_of
 
-        return page_of(folder).write(folder, pictures=pictures)
+        return page_of(folder, pictures=pictures)
     if (folder / comparison.RECORD).exists():
         page = Page(f"{folder.name}", "Disciplines side by side on the same traffic.")
         add_comparison(page, Comparison.load(folder))
         return page.write(folder, pictures=pictures)
+    reproductions = [entry for entry in sorted(folder.iterdir()) if (entry / REPRODUCTION).exists()]
     runs = [folder] if store.finished_seeds(folder) else _runs_below(folder)
-    if not runs:
+    if not runs and not reproductions:
         raise InputError(f"{folder}: holds no finished run")
-    page = Page(
-        folder.name,
-        f"{len(runs)} scenario{'s' if len(runs) > 1 else ''}, each figure with its n and 95 % interval.",
-    )
+    if reproductions:
+        from aqmlab.reproduction import overview_of
+
+        page = overview_of(reproductions, folder, pictures=pictures)
+    else:
+        page = Page(
+            folder.name,
+            f"{len(runs)} scenario{'s' if len(runs) > 1 else ''}, each figure with its n and 95 % interval.",
+        )
     for run in runs:
         if (run / comparison.RECORD).exists():
             add_comparison(page, Comparison.load(run))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,18 +13,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from aqmlab import charts, drawing, plots
+from aqmlab import charts, drawing, flowchart, plots
+from aqmlab.reporting.fragments import ClaimLine, badge, chart_numbers, inline, table_html
 from aqmlab.store import guarded, write_file
 
 if TYPE_CHECKING:
-    from aqmlab.chart import Chart
-    from aqmlab.scenario import Scenario
+    from collections.abc import Callable
 
-MARKS = {"holds": "✓", "fails": "✗", "undecided": "?"}
+    from matplotlib.axes import Axes
+
+    from aqmlab.chart import Chart
+    from aqmlab.flowchart import FlowChart
+    from aqmlab.scenario import Scenario
 
 
 @dataclass
@@ -36,6 +38,8 @@ class Page:
     ----------
     title, lead
         Heading, and the sentence below it.
+    contents
+        Anchor and title of everything that an overview lists: charts, drawings and the headings marked so.
     """
 
     title: str
@@ -43,20 +47,44 @@ class Page:
     _sections: list[tuple[str, str, list[str]]] = field(default_factory=list)
     _charts: dict[str, Any] = field(default_factory=dict)
     _figures: list[Chart] = field(default_factory=list)
-    _drawings: list[tuple[str, Scenario]] = field(default_factory=list)
+    _drawings: list[tuple[str, Callable[[Axes], None], tuple[float, float]]] = field(default_factory=list)
+    contents: list[tuple[str, str]] = field(default_factory=list)
 
     def section(self, title: str) -> None:
         """Begin a section."""
         key = "".join(c if c.isalnum() else "-" for c in title.lower()).strip("-")
         self._sections.append((f"{key}-{len(self._sections)}", title, []))
 
-    def heading(self, text: str) -> None:
-        """Add a heading inside a section."""
-        self._add(f"<h3>{escape(text)}</h3>")
+    def heading(self, text: str, *, listed: bool = False, anchor: str = "") -> None:
+        """Add a heading inside a section; `listed` puts it into the contents, for one of a paper's tables."""
+        target = self._anchor(text) if listed else f' id="{escape(anchor)}"' if anchor else ""
+        self._add(f"<h3{target}>{escape(text)}</h3>")
+
+    def links(self, entries: Sequence[tuple[str, str]], *, title: str = "") -> None:
+        """Add a list of links: text and address, folded under a title if one is given."""
+        items = "".join(f'<li><a href="{escape(href, quote=True)}">{inline(text)}</a></li>' for text, href in entries)
+        block = f"<ul class=links>{items}</ul>"
+        self._add(f"<details open><summary>{escape(title)}</summary>{block}</details>" if title else block)
+
+    def claims(self, lines: Sequence[ClaimLine]) -> None:
+        """Add a list of claims as a table, each with its verdict and a link to where it is told in full."""
+        rows = "".join(
+            f"<tr><td class=text>{badge(line.verdict)}</td><td class=text>{escape(line.paper)}</td>"
+            f'<td class=text>{escape(line.claim)}</td><td class="text wrap">'
+            f'<a href="{escape(line.href, quote=True)}">{inline(line.title)}</a></td></tr>'
+            for line in lines
+        )
+        head = "".join(
+            f"<th scope=col class=text>{word}</th>" for word in ("verdict", "paper", "claim", "what it says")
+        )
+        self._add(
+            "<div class=scroll tabindex=0 role=region aria-label=Claims><table>"
+            f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+        )
 
     def text(self, text: str, *, note: bool = False) -> None:
         """Add a paragraph. Words between backquotes become code."""
-        self._add(f"<p{' class=note' if note else ''}>{_inline(text)}</p>")
+        self._add(f"<p{' class=note' if note else ''}>{inline(text)}</p>")
 
     def code(self, text: str, *, fold: str = "") -> None:
         """Add text as it stands, folded under a heading if one is given."""
@@ -66,13 +94,13 @@ class Page:
     def verdicts(self, entries: Sequence[tuple[str, str, str]]) -> None:
         """Add a list of claims: verdict, claim, what was found."""
         items = (
-            f"<li>{badge(verdict)}<h3>{_inline(claim)}</h3><p>{_inline(found)}</p></li>"
+            f"<li>{badge(verdict)}<h3>{inline(claim)}</h3><p>{inline(found)}</p></li>"
             for verdict, claim, found in entries
         )
         self._add(f"<ul class=claims>{''.join(items)}</ul>")
 
     def table(self, table: pd.DataFrame, *, caption: str, digits: int = 5) -> None:
-        """Add a table. The column ``verdict`` is shown as a badge."""
+        """Add a table. Verdicts are shown as badges."""
         self._add(table_html(table, caption=caption, digits=digits))
 
     def chart(self, chart: Chart, *, command: str = "") -> None:
@@ -81,26 +109,47 @@ class Page:
         plot = json.loads(charts.figure(chart).to_json())
         self._charts[key] = {"data": plot["data"], "layout": plot["layout"]}
         self._figures.append(chart)
-        caption = f"<figcaption>{_inline(chart.caption)}</figcaption>" if chart.caption else ""
+        caption = f"<figcaption>{inline(chart.caption)}</figcaption>" if chart.caption else ""
         again = f"<p class=note>Make it again: <code>{escape(command)}</code></p>" if command else ""
         numbers = table_html(chart_numbers(chart), caption=chart.title, digits=6)
         self._add(
-            f"<figure><h3>{escape(chart.title)}</h3>"
+            f"<figure{self._anchor(chart.title)}><h3>{escape(chart.title)}</h3>"
             f'<div class=chart id={key} role=img aria-label="{escape(chart.alt, quote=True)}"></div>{caption}{again}'
             f"<details><summary>Numbers</summary>{numbers}</details></figure>"
         )
 
-    def topology(self, scenario: Scenario, *, key: str = "topology", caption: str = "") -> None:
+    def topology(self, scenario: Scenario, *, key: str = "topology", title: str = "", caption: str = "") -> None:
         """Add the drawing of a scenario's network."""
+        paint = partial(drawing.topology, scenario=scenario)
+        self._drawing(key, paint, (8.4, 3.8), title=title, alt=drawing.describe(scenario), caption=caption)
+
+    def flowchart(self, chart: FlowChart, *, caption: str = "") -> None:
+        """Add an algorithm's flow chart."""
+        paint = partial(flowchart.draw, chart=chart)
+        self._drawing(chart.key, paint, chart.size_in, title=chart.title, alt=chart.alt, caption=caption)
+
+    def _drawing(
+        self,
+        key: str,
+        paint: Callable[[Axes], None],
+        size_in: tuple[float, float],
+        *,
+        title: str,
+        alt: str,
+        caption: str,
+    ) -> None:
         with mpl.rc_context(plots.STYLE):
-            figure = Figure(figsize=(8.4, 3.8), layout="constrained")
-            drawing.topology(figure.add_subplot(), scenario)
+            figure = Figure(figsize=size_in, layout="constrained")
+            paint(figure.add_subplot())
             svg = plots.svg_text(figure)
         svg = svg[svg.index("<svg") :]
-        alt = escape(drawing.describe(scenario), quote=True)
-        shown = f"<figcaption>{_inline(caption)}</figcaption>" if caption else ""
-        self._add(f'<figure class=drawing><div role=img aria-label="{alt}">{svg}</div>{shown}</figure>')
-        self._drawings.append((key, scenario))
+        head = f"<h3>{escape(title)}</h3>" if title else ""
+        shown = f"<figcaption>{inline(caption)}</figcaption>" if caption else ""
+        self._add(
+            f"<figure class=drawing{self._anchor(title) if title else ''}>{head}"
+            f'<div role=img aria-label="{escape(alt, quote=True)}">{svg}</div>{shown}</figure>'
+        )
+        self._drawings.append((key, paint, size_in))
 
     def html(self) -> str:
         """Return the whole page as HTML."""
@@ -120,7 +169,7 @@ class Page:
             '<meta name=viewport content="width=device-width, initial-scale=1">'
             f'<link rel=icon href="data:,"><title>{escape(self.title)}</title><style>{style}</style></head><body>'
             "<a class=skip href=#main>Skip to the content</a>"
-            f"<header class=top><div><h1>{escape(self.title)}</h1><p>{_inline(self.lead)}</p></div>"
+            f"<header class=top><div><h1>{escape(self.title)}</h1><p>{inline(self.lead)}</p></div>"
             "<button class=theme type=button hidden>Dark page</button></header>"
             f'<div class=frame><nav aria-label="Sections"><ul>{links}</ul></nav><main id=main>{body}</main></div>'
             "<footer>Made by aqmlab. This page holds all it needs and works offline.</footer>"
@@ -136,111 +185,20 @@ class Page:
         if pictures:
             for chart in self._figures:
                 plots.save(chart, folder / "figures")
-            for key, scenario in self._drawings:
-                paint = partial(drawing.topology, scenario=scenario)
-                plots.save_figure(paint, folder / "figures" / key, size_in=(8.4, 3.8))
+            for key, paint, size_in in self._drawings:
+                plots.save_figure(paint, folder / "figures" / key, size_in=size_in)
         return path
+
+    def _anchor(self, title: str) -> str:
+        """Put a title into the contents and return the attribute that makes its element the target of a link."""
+        anchor = f"item-{len(self.contents)}"
+        self.contents.append((anchor, title))
+        return f" id={anchor}"
 
     def _add(self, block: str) -> None:
         if not self._sections:
             self.section("Summary")
         self._sections[-1][2].append(block)
-
-
-def badge(verdict: str) -> str:
-    """Return a verdict as a coloured word with a sign, so that colour alone carries nothing.
-
-    >>> badge("holds")
-    '<span class="badge holds">✓ holds</span>'
-    """
-    sign = MARKS.get(verdict, "")
-    return f'<span class="badge {escape(verdict)}">{sign} {escape(verdict)}</span>'
-
-
-def table_html(table: pd.DataFrame, *, caption: str, digits: int) -> str:
-    """Return a table as HTML: words left, numbers right, verdicts as badges."""
-    numeric = {c: pd.api.types.is_numeric_dtype(table[c]) for c in table.columns}
-    columns_of_figures = {c: not numeric[c] and all(_is_figure(v) for v in table[c]) for c in table.columns}
-    head = "".join(
-        f"<th scope=col{'' if numeric[c] or columns_of_figures[c] else ' class=text'}>{escape(str(c))}</th>"
-        for c in table.columns
-    )
-    rows = []
-    for record in table.itertuples(index=False):
-        cells = []
-        for column, value in zip(table.columns, record, strict=True):
-            if column == "verdict" and isinstance(value, str) and value:
-                cells.append(f"<td class=text>{badge(value)}</td>")
-            elif numeric[column]:
-                cells.append(f"<td>{number(value, digits=digits)}</td>")
-            elif columns_of_figures[column]:
-                cells.append(f"<td>{escape(str(value))}</td>")
-            else:
-                text = "" if value is None or value is pd.NA or value != value else str(value)
-                wide = " wrap" if len(text) > 48 else ""
-                cells.append(f'<td class="text{wide}">{_inline(text)}</td>')
-        rows.append(f"<tr>{''.join(cells)}</tr>")
-    return (
-        f'<div class=scroll tabindex=0 role=region aria-label="{escape(caption, quote=True)}"><table>'
-        f"<caption>{_inline(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-    )
-
-
-def number(value: object, *, digits: int = 5) -> str:
-    """Write a number with so many significant digits; nothing for one that is missing.
-
-    >>> number(9.53573, digits=4), number(3), number(float("nan")), number(0.000012345, digits=3)
-    ('9.536', '3', '–', '1.23e-05')
-    """
-    if isinstance(value, bool | np.bool_):
-        return "yes" if value else "no"
-    if isinstance(value, int | np.integer):
-        return str(value)
-    found = float(value) if isinstance(value, float | np.floating) else math.nan
-    return f"{found:.{digits}g}" if math.isfinite(found) else "–"
-
-
-def chart_numbers(chart: Chart, *, most: int = 400) -> pd.DataFrame:
-    """Return the points of a chart as a table, thinned if there are many."""
-    parts = []
-    for series in chart.series:
-        y = np.asarray(series.y, dtype=float)
-        x = list(series.x) if len(series.x) else list(range(1, len(y) + 1))
-        part = pd.DataFrame({"series": series.name, chart.x_label or "x": x, chart.y_label: y})
-        if series.low is not None and series.high is not None:
-            part["low"], part["high"] = (
-                np.asarray(series.low, dtype=float),
-                np.asarray(series.high, dtype=float),
-            )
-        parts.append(part.iloc[:: max(1, -(-len(part) * len(chart.series) // most))])
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
-
-
-def plus_minus(mean: float, half: float, *, signed: bool = False) -> str:
-    """Write a mean and half the width of its interval, both to the second digit of the latter.
-
-    >>> plus_minus(9.53573, 0.0321), plus_minus(0.00009, 0.0000123, signed=True), plus_minus(5.0, float("nan"))
-    ('9.536 ± 0.032', '+0.000090 ± 0.000012', '5')
-    """
-    if not math.isfinite(half) or half <= 0:
-        return number(float(mean))
-    places = min(max(1 - math.floor(math.log10(half)), 0), 9)
-    return f"{mean:{'+' if signed else ''}.{places}f} ± {half:.{places}f}"
-
-
-def _is_figure(value: object) -> bool:
-    text = str(value).lstrip("+-")
-    return text[:1].isdigit() and ("±" in text or text.replace(".", "", 1).replace("e-", "", 1).isdigit())
-
-
-def _inline(text: str) -> str:
-    text = text.strip()
-    if "\n" in text:
-        return "<br>".join(_inline(line) for line in text.splitlines())
-    pieces = escape(text).split("`")
-    if len(pieces) % 2 == 0:
-        return escape(text)
-    return "".join(f"<code>{p}</code>" if i % 2 else p for i, p in enumerate(pieces))
 
 
 def _resource(name: str) -> str:

@@ -4,7 +4,7 @@ Not the "Modified RED" of other authors. `published.csv` holds the printed table
 leaves open and what was chosen, `claims.toml` its claims as sentences that runs can decide.
 """
 
-from aqmlab.papers.mred.page import build
+from aqmlab.papers.mred.page import CITATION, NAME, build
 from aqmlab.papers.mred.plan import Effort, jobs
 
-__all__ = ["Effort", "build", "jobs"]
+__all__ = ["CITATION", "NAME", "Effort", "build", "jobs"]

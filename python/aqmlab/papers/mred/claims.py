@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 
+from aqmlab.papers import common
+from aqmlab.papers.common import Finding, Part, above, below
 from aqmlab.papers.mred.measure import LOSSES, values
-from aqmlab.papers.mred.plan import CASES, DISCIPLINES, FIGURE_N, FLOWS
-from aqmlab.papers.mred.plan import claims as claim_texts
-from aqmlab.stats import Difference, Verdict, interval, paired, verdict_above, verdict_all, verdict_below
+from aqmlab.papers.mred.plan import CASES, DISCIPLINES, FIGURE_N, FILES, FLOWS
+from aqmlab.stats import Difference, Verdict, interval, paired, verdict_all, verdict_below
 
 WORSE_AT = 30
 """The number of flows at which the paper finds MRED's throughput worse."""
@@ -21,134 +21,69 @@ CLOSE_MBPS = 9.5
 BASELINES = ("RED", "gentle RED")
 
 
-@dataclass(frozen=True)
-class Part:
-    """One comparison that a claim rests on.
-
-    Attributes
-    ----------
-    claim
-        B-a to B-e.
-    case, n
-        Where.
-    what
-        What is compared, with its unit.
-    against
-        The baseline that this part is about; "" if it is about all.
-    aspect
-        Which of a claim's several questions this part answers, for the summary.
-    difference
-        The paired difference, or a mean against a bound.
-    verdict
-        Of this part alone.
-    """
-
-    claim: str
-    case: str
-    n: int
-    what: str
-    against: str
-    aspect: str
-    difference: Difference
-    verdict: Verdict
-
-
-@dataclass(frozen=True)
-class Finding:
-    """The verdict on a claim against one baseline, and what was found."""
-
-    claim: str
-    title: str
-    against: str
-    verdict: Verdict
-    found: str
-    says: str
-    test: str
-
-
 def judge(runs: pd.DataFrame) -> tuple[list[Finding], list[Part]]:
-    """Judge all claims on the runs of one reading."""
-    texts = {entry["id"]: entry for entry in claim_texts()}
-    findings, all_parts = [], []
-    for claim, parts_of in _PARTS.items():
-        parts = parts_of(runs)
-        all_parts += parts
-        text = texts[claim]
-        for against in dict.fromkeys(part.against for part in parts):
-            own = [part for part in parts if part.against == against]
-            overall = verdict_all([p.verdict for p in own], [p.difference.p for p in own])
-            reason = _reason(runs, against) if overall is Verdict.FAILS and claim in ("B-a", "B-b", "B-d") else []
-            found = "\n".join([describe(own), *_extra(claim, runs, against), *reason])
-            findings.append(Finding(claim, text["title"], against, overall, found, text["says"], text["test"]))
-    return findings, all_parts
+    """Judge all claims on the runs of the reading that was chosen."""
+    parts = all_parts(runs)
+
+    def extra(claim: str, against: str, verdict: Verdict) -> list[str]:
+        explained = verdict is Verdict.FAILS and claim in ("B-a", "B-b", "B-d")
+        return [*_extra(claim, runs, against), *(_reason(runs, against) if explained else [])]
+
+    return common.judge(parts, FILES.claims(), extra=extra), parts
 
 
-def describe(parts: list[Part]) -> str:
-    """Say where a claim holds, fails and is undecided, a line per case and question."""
-    if len({part.verdict for part in parts}) == 1:
-        all_of_them = {Verdict.HOLDS: "hold", Verdict.FAILS: "fail", Verdict.UNDECIDED: "are undecided"}
-        return f"All {len(parts)} parts {all_of_them[parts[0].verdict]}."
-    sentences = []
-    for case, title in CASES.items():
-        for aspect in dict.fromkeys(part.aspect for part in parts):
-            own = [part for part in parts if (part.case, part.aspect) == (case, aspect)]
-            words = []
-            for verdict in Verdict:
-                where = [str(part.n) for part in own if part.verdict is verdict]
-                if where:
-                    words.append(f"{verdict} at n = {', '.join(where)}")
-            if words:
-                sentences.append(f"{title}{f', {aspect}' if aspect else ''}: {'; '.join(words)}.")
-    return "\n".join(sentences)
+def all_parts(runs: pd.DataFrame) -> list[Part]:
+    """Return what the claims rest on, as far as these runs have the baselines, flows and samples for it."""
+    return [part for parts_of in PARTS for part in parts_of(runs)]
 
 
-def parts_table(parts: list[Part]) -> pd.DataFrame:
-    """Return all parts as a table."""
-    return pd.DataFrame(
-        [
-            {
-                "claim": part.claim,
-                "case": CASES[part.case],
-                "n": part.n,
-                "quantity": part.what,
-                "difference": part.difference.mean,
-                "95 % low": part.difference.interval.low,
-                "95 % high": part.difference.interval.high,
-                "p": part.difference.p,
-                "seeds": part.difference.interval.n,
-                "verdict": str(part.verdict),
-            }
-            for part in parts
-        ]
-    )
+def _flows(runs: pd.DataFrame) -> list[int]:
+    return sorted(int(n) for n in runs["n"].unique())
+
+
+def _baselines(runs: pd.DataFrame) -> list[str]:
+    return [name for name in BASELINES if (runs["discipline"] == name).any()]
 
 
 def _throughput_parts(runs: pd.DataFrame) -> list[Part]:
-    parts = []
-    for against in BASELINES:
-        for case in CASES:
-            for n in FLOWS:
-                found = _versus(runs, case, n, against, "throughput")
-                judged = verdict_below(found.interval) if n == WORSE_AT else verdict_above(found.interval)
-                parts.append(Part("B-a", case, n, f"throughput, MRED - {against}, Mb/s", against, "", found, judged))
-    return parts
+    return [
+        (below if n == WORSE_AT else above)(
+            "B-a",
+            f"throughput, MRED - {against}, Mb/s",
+            values(runs, case=case, n=n, discipline="MRED", key="throughput"),
+            values(runs, case=case, n=n, discipline=against, key="throughput"),
+            case=title,
+            at={"n": n},
+            against=against,
+        )
+        for against in _baselines(runs)
+        for case, title in CASES.items()
+        for n in _flows(runs)
+    ]
 
 
 def _loss_parts(runs: pd.DataFrame) -> list[Part]:
-    parts = []
-    for against in BASELINES:
-        for case in CASES:
-            for n in FLOWS:
-                found = _versus(runs, case, n, against, "loss_trace")
-                judged = verdict_below(found.interval)
-                parts.append(Part("B-b", case, n, f"loss as printed, MRED - {against}", against, "", found, judged))
-    return parts
+    return [
+        below(
+            "B-b",
+            f"loss as printed, MRED - {against}",
+            values(runs, case=case, n=n, discipline="MRED", key="loss_trace"),
+            values(runs, case=case, n=n, discipline=against, key="loss_trace"),
+            case=title,
+            at={"n": n},
+            against=against,
+        )
+        for against in _baselines(runs)
+        for case, title in CASES.items()
+        for n in _flows(runs)
+    ]
 
 
 def _growth_parts(runs: pd.DataFrame) -> list[Part]:
     return [
         part
         for discipline in DISCIPLINES
+        if (runs["discipline"] == discipline).any()
         for part in _growing(runs, "B-c", discipline, "loss_trace", "loss as printed")
     ]
 
@@ -160,41 +95,55 @@ def _stability_parts(runs: pd.DataFrame) -> list[Part]:
         ("mixed", "average_sd", "after 5 s"),
         ("mixed", "burst_sd", "3-10 s"),
     ]
-    for against in BASELINES:
+    if "average_sd" not in runs or runs["average_sd"].isna().all():
+        return []
+    for against in _baselines(runs):
         for case, key, when in windows:
-            found = _versus(runs, case, FIGURE_N, against, key)
-            what = f"s.d. of the average {when}, MRED - {against}, packets"
-            parts.append(Part("B-d", case, FIGURE_N, what, against, when, found, verdict_below(found.interval)))
+            part = below(
+                "B-d",
+                f"s.d. of the average {when}, MRED - {against}, packets",
+                values(runs, case=case, n=FIGURE_N, discipline="MRED", key=key),
+                values(runs, case=case, n=FIGURE_N, discipline=against, key=key),
+                case=CASES[case],
+                at={"n": FIGURE_N},
+                against=against,
+                aspect=when,
+            )
+            parts.append(part)
     return parts
 
 
 def _capacity_parts(runs: pd.DataFrame) -> list[Part]:
-    parts = []
-    for case in CASES:
-        for n in FLOWS:
-            found = paired(
-                (mred := values(runs, case=case, n=n, discipline="MRED", key="throughput")),
-                np.full(len(mred), CLOSE_MBPS),
-            )
-            what = f"throughput of MRED above {CLOSE_MBPS} Mb/s, Mb/s"
-            parts.append(
-                Part("B-e", case, n, what, "", f"above {CLOSE_MBPS} Mb/s", found, verdict_above(found.interval))
-            )
+    parts = [
+        above(
+            "B-e",
+            f"throughput of MRED above {CLOSE_MBPS} Mb/s, Mb/s",
+            values(runs, case=case, n=n, discipline="MRED", key="throughput"),
+            CLOSE_MBPS,
+            case=title,
+            at={"n": n},
+            aspect=f"above {CLOSE_MBPS} Mb/s",
+        )
+        for case, title in CASES.items()
+        for n in _flows(runs)
+    ]
     return parts + _growing(runs, "B-e", "MRED", "throughput", "throughput, Mb/s")
 
 
 def _growing(runs: pd.DataFrame, claim: str, discipline: str, key: str, title: str) -> list[Part]:
-    parts = []
-    for case in CASES:
-        for below, n in pairwise(FLOWS):
-            found = paired(
-                values(runs, case=case, n=n, discipline=discipline, key=key),
-                values(runs, case=case, n=below, discipline=discipline, key=key),
-            )
-            what = f"{title}, {discipline}: n = {n} less n = {below}"
-            aspect = "growing" if claim == "B-e" else discipline
-            parts.append(Part(claim, case, n, what, "", aspect, found, verdict_above(found.interval)))
-    return parts
+    return [
+        above(
+            claim,
+            f"{title}, {discipline}: n = {n} less n = {fewer}",
+            values(runs, case=case, n=n, discipline=discipline, key=key),
+            values(runs, case=case, n=fewer, discipline=discipline, key=key),
+            case=name,
+            at={"n": n},
+            aspect="growing" if claim == "B-e" else discipline,
+        )
+        for case, name in CASES.items()
+        for fewer, n in pairwise(_flows(runs))
+    ]
 
 
 def _versus(runs: pd.DataFrame, case: str, n: int, against: str, key: str) -> Difference:
@@ -253,15 +202,6 @@ def _signed(by_seed: np.ndarray) -> str:
     return f"{found.mean:+.3g} ± {found.half_width:.2g}"
 
 
-_PARTS: dict[str, Callable[[pd.DataFrame], list[Part]]] = {
-    "B-a": _throughput_parts,
-    "B-b": _loss_parts,
-    "B-c": _growth_parts,
-    "B-d": _stability_parts,
-    "B-e": _capacity_parts,
-}
-
-
 def _reason(runs: pd.DataFrame, against: str) -> list[str]:
     """Say what happens at many flows, by how long the average is above max_th and the queue empty."""
     shares = {
@@ -278,3 +218,12 @@ def _reason(runs: pd.DataFrame, against: str) -> list[str]:
         f"steep part above it more often ({above}); there many flows back off at once, and the queue runs empty "
         f"({empty})."
     ]
+
+
+PARTS: tuple[Callable[[pd.DataFrame], list[Part]], ...] = (
+    _throughput_parts,
+    _loss_parts,
+    _growth_parts,
+    _stability_parts,
+    _capacity_parts,
+)

@@ -12,7 +12,9 @@ import pyarrow.compute as pc
 
 from aqmlab import store
 from aqmlab.metrics import ratio
-from aqmlab.papers.mred.plan import BASE, FIGURE_N, Setup
+from aqmlab.papers import common
+from aqmlab.papers.common import BASE, Setup, pick
+from aqmlab.papers.mred.plan import FIGURE_N
 
 LINK = "bottleneck"
 REVERSE = "bottleneck.reverse"
@@ -33,14 +35,7 @@ LOSSES = {
 
 def measure(setups: list[Setup], root: Path) -> pd.DataFrame:
     """Read all runs of a reproduction."""
-    rows = []
-    for setup in setups:
-        for seed in range(1, setup.seeds + 1):
-            folder = store.seed_folder(setup.folder(root), seed)
-            values = measure_run(folder, samples=setup.reading == BASE)
-            key = {"case": setup.case, "n": setup.n, "discipline": setup.discipline, "reading": setup.reading}
-            rows.append({**key, "seed": seed, **values})
-    return pd.DataFrame(rows)
+    return common.measure(setups, root, lambda setup, folder: measure_run(folder, samples=setup.reading == BASE))
 
 
 def measure_run(folder: Path, *, samples: bool) -> dict[str, float]:
@@ -98,16 +93,9 @@ def samples_of(folder: Path, column: str = "average") -> tuple[np.ndarray, np.nd
 
 def figure_setups(setups: list[Setup], case: str) -> list[Setup]:
     """Return the scenarios of Figure 6 (sole) or 7 (mixed)."""
-    return [s for s in setups if s.reading == BASE and s.case == case and s.n == FIGURE_N]
-
-
-def chosen(runs: pd.DataFrame, *, reading: str = BASE) -> pd.DataFrame:
-    """Return the runs of one reading."""
-    return runs[runs["reading"] == reading]
+    return pick(setups, case=case, n=FIGURE_N)
 
 
 def values(runs: pd.DataFrame, *, case: str, n: int, discipline: str, key: str) -> np.ndarray:
     """Return one quantity of one scenario, by seed."""
-    rows = runs[(runs["case"] == case) & (runs["n"] == n) & (runs["discipline"] == discipline)]
-    found: np.ndarray = rows.sort_values("seed")[key].to_numpy(dtype=float)
-    return found
+    return common.values(runs, key, case=case, n=n, discipline=discipline)

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from aqmlab import _core
+from aqmlab.papers import common
+from aqmlab.papers.common import Built, Setup, chosen, findings_table, parts_table
 from aqmlab.papers.mred import pictures, sensitivity, tables
-from aqmlab.papers.mred.claims import Finding, judge, parts_table
-from aqmlab.papers.mred.measure import LOSSES, chosen, figure_setups, measure
-from aqmlab.papers.mred.plan import CASES, FIGURE_N, Effort, Setup, scenario_text, setups
+from aqmlab.papers.mred.claims import judge
+from aqmlab.papers.mred.measure import LOSSES, figure_setups, measure
+from aqmlab.papers.mred.plan import CASES, FIGURE_N, FILES, Effort, setups
 from aqmlab.papers.mred.published import TABLES
 from aqmlab.reporting.page import Page
 
-TITLE = "MRED reproduced: published beside measured"
-
-
-@dataclass(frozen=True)
-class Built:
-    """What a reproduction found, and its report."""
-
-    page: Page
-    tables: dict[str, pd.DataFrame]
-    claims: pd.DataFrame
-    readings: pd.DataFrame
+NAME = "MRED"
+CITATION = "Zhang, Ma, Wang and Xu, “MRED: An Improved Nonlinear RED Algorithm”"
 
 
 def build(effort: Effort, root: Path) -> Built:
@@ -42,39 +33,26 @@ def build(effort: Effort, root: Path) -> Built:
     found["parameters"] = tables.parameter_table(figure_setups(plans, "sole")[-1])
     found["stability"] = tables.stability(base)
     found["claim-parts"] = parts_table(parts)
+    found["reading-verdicts"] = sensitivity.verdicts(all_runs, effort)
     page = Page(
-        TITLE,
-        "Zhang, Ma, Wang and Xu, “MRED: An Improved Nonlinear RED Algorithm”. "
-        f"{effort.seeds} seeds a point; every mean with its 95 % Student interval, every comparison paired by seed.",
+        f"{NAME} reproduced: published beside measured",
+        f"{CITATION}. {effort.seeds} seeds a point; every mean with its 95 % Student interval, every comparison paired "
+        "by seed.",
     )
-    _summary(page, findings, effort)
+    common.summary(
+        page,
+        findings,
+        effort=effort,
+        quick_note="This is the quick version, with few seeds and a part of the readings. `aqmlab reproduce mred` runs "
+        "50 seeds and all readings.",
+    )
     _tables(page, base, found)
     _figures(page, base, plans, root, effort)
-    _claims(page, findings, found["claim-parts"])
-    _readings(page, base, readings, effort)
-    _provenance(page, plans, effort)
+    common.claims_in_detail(page, findings, found["claim-parts"])
+    _readings(page, readings, found["reading-verdicts"], effort)
+    example = run_command("sole", 20, "mred", effort.seeds)
+    common.provenance(page, FILES, plans, effort, scenarios=list(CASES), example=example)
     return Built(page, found, findings_table(findings), readings)
-
-
-def findings_table(findings: list[Finding]) -> pd.DataFrame:
-    """Return the verdicts as a table."""
-    return pd.DataFrame(
-        [
-            {
-                "claim": f.claim,
-                "title": f.title,
-                "against": f.against,
-                "verdict": str(f.verdict),
-                "found": f.found,
-            }
-            for f in findings
-        ]
-    )
-
-
-def command(effort: Effort) -> str:
-    """Return the command that makes this report again."""
-    return f"aqmlab reproduce mred{' --quick' if effort.quick else ''} --seeds {effort.seeds}"
 
 
 def run_command(case: str, n: int, discipline: str, seeds: int) -> str:
@@ -93,32 +71,11 @@ def _key(quantity: str) -> str:
     return "loss_trace" if quantity == "loss" else quantity
 
 
-def _summary(page: Page, findings: list[Finding], effort: Effort) -> None:
-    page.section("Summary")
-    entries = []
-    for finding in findings:
-        against = f" (against {_name(finding.against)})" if finding.against else ""
-        entries.append((str(finding.verdict), f"{finding.claim}  {finding.title}{against}", finding.found))
-    page.verdicts(entries)
-    page.text(
-        "A claim holds if every part of it does: the 95 % interval of the paired difference lies wholly on the claimed "
-        "side. It fails if a part lies wholly on the other side and still does so after Holm's correction for the "
-        f"number of parts. Otherwise it is undecided at this n of {effort.seeds} seeds.",
-        note=True,
-    )
-    if effort.quick:
-        page.text(
-            "This is the quick version, with few seeds and a part of the readings. `aqmlab reproduce mred` runs "
-            "50 seeds and all readings.",
-            note=True,
-        )
-
-
 def _tables(page: Page, base: pd.DataFrame, found: dict[str, pd.DataFrame]) -> None:
     page.section("Tables 1 to 4")
     for number, (case, quantity) in TABLES.items():
         unit = "Mb/s at the bottleneck, all packets" if quantity == "throughput" else LOSSES["loss_trace"]
-        page.heading(f"Table {number}: {quantity}, {CASES[case]}")
+        page.heading(f"Table {number}: {quantity}, {CASES[case]}", listed=True)
         page.table(
             tables.beside_text(found[f"table-{number}"]),
             caption=f"{quantity.capitalize()} ({unit}); ratio is measured / printed.",
@@ -142,19 +99,19 @@ def _tables(page: Page, base: pd.DataFrame, found: dict[str, pd.DataFrame]) -> N
         for key in ("loss_data", "loss_both"):
             table = tables.beside(base, case=case, quantity="loss", key=key)
             page.table(tables.beside_text(table), caption=f"Table {number} with loss as {LOSSES[key]}.")
-    page.heading("Parameter table")
+    page.heading("Parameter table", listed=True)
     page.table(found["parameters"], caption="Printed parameters beside the effective ones of the scenario.")
 
 
 def _figures(page: Page, base: pd.DataFrame, plans: list[Setup], root: Path, effort: Effort) -> None:
     page.section("Figures 1 to 7")
-    again = command(effort)
+    again = common.command(FILES.key, effort)
     page.chart(pictures.figure_1(plans), command="aqmlab draw paper:mred/sole.toml --set queue.bottleneck.aqm=red")
-    page.heading("Figure 2: network")
     mixed = figure_setups(plans, "mixed")[-1].plan
     page.topology(
         mixed,
         key="figure-2",
+        title="Figure 2: network",
         caption="n TCP flows and, in the mixed case, two of UDP; each with hosts of its own.",
     )
     for number, case, quantity in (
@@ -182,20 +139,8 @@ def _figures(page: Page, base: pd.DataFrame, plans: list[Setup], root: Path, eff
     )
 
 
-def _claims(page: Page, findings: list[Finding], parts: pd.DataFrame) -> None:
-    page.section("Claims in detail")
-    for finding in {f.claim: f for f in findings}.values():
-        page.heading(f"{finding.claim}: {finding.title}")
-        page.text(f"The paper says: {finding.says}")
-        page.text(f"Tested: {finding.test}", note=True)
-        own = parts[parts["claim"] == finding.claim].drop(columns="claim")
-        page.table(own, caption=f"Parts of {finding.claim}.", digits=3)
-
-
-def _readings(page: Page, base: pd.DataFrame, readings: pd.DataFrame, effort: Effort) -> None:
-    page.section("Readings")
-    page.text("What the paper leaves open, what was chosen, and how much each other reading, taken alone, changes.")
-    page.table(sensitivity.reading_notes(effort), caption="Readings chosen.")
+def _readings(page: Page, readings: pd.DataFrame, verdicts: pd.DataFrame, effort: Effort) -> None:
+    common.readings_chosen(page, FILES)
     flows = ", ".join(map(str, effort.reading_flows))
     page.table(
         sensitivity.readings_text(readings),
@@ -203,17 +148,8 @@ def _readings(page: Page, base: pd.DataFrame, readings: pd.DataFrame, effort: Ef
         "printed RED columns, and MRED - RED averaged over n with its 95 % interval over the seeds.",
         digits=3,
     )
-
-
-def _provenance(page: Page, plans: list[Setup], effort: Effort) -> None:
-    page.section("Provenance")
-    page.text(f"aqmlab {_core.version()}. The whole report: `{command(effort)}`. One point of it, for example:")
-    page.code(run_command("sole", 20, "mred", effort.seeds))
-    for case in CASES:
-        page.code(scenario_text(case), fold=f"Scenario paper:mred/{case}.toml")
-    lines = [f"{s.plan.hash[:16]}  {s.case:5}  n = {s.n:2}  {s.discipline:10}  {s.reading}" for s in plans]
-    page.code("\n".join(lines), fold=f"Hashes of the {len(plans)} scenarios")
-
-
-def _name(baseline: str) -> str:
-    return "classic RED" if baseline == "RED" else baseline
+    page.table(
+        verdicts,
+        caption=f"How the verdicts move, at n = {flows}, {effort.reading_seeds} seeds, against RED. B-d is judged for "
+        "the reading that was chosen only.",
+    )

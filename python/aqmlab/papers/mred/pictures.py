@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from aqmlab import store
 from aqmlab.chart import Chart, Series
 from aqmlab.figures import MAX_POINTS, against, drop_curves
+from aqmlab.papers.common import Setup
 from aqmlab.papers.mred.measure import BURST_S, figure_setups, samples_of, values
-from aqmlab.papers.mred.plan import CASES, DISCIPLINES, FLOWS, Setup
+from aqmlab.papers.mred.plan import CASES, DISCIPLINES, FLOWS
 from aqmlab.papers.mred.published import printed
 from aqmlab.stats import interval
 
@@ -20,7 +20,7 @@ COLORS = {"RED": 0, "gentle RED": 5, "MRED": 1}
 
 def figure_1(setups: list[Setup]) -> Chart:
     """Figure 1: drop probability against the average queue."""
-    bodies = {s.discipline: s.plan.queue_table("bottleneck") for s in figure_setups(setups, "sole")}
+    bodies = {str(s.key["discipline"]): s.plan.queue_table("bottleneck") for s in figure_setups(setups, "sole")}
     chart = drop_curves(bodies, top=100)
     series = [Series(s.name, s.x, s.y, color=COLORS[s.name]) for s in chart.series]
     return Chart(
@@ -65,12 +65,13 @@ def average_against_time(setups: list[Setup], root: Path, case: str, *, seed: in
     series = []
     words = []
     for setup in figure_setups(setups, case):
-        time, average = samples_of(store.seed_folder(setup.folder(root), seed))
+        time, average = samples_of(setup.run_folder(root, seed))
         step = max(1, len(time) // MAX_POINTS)
-        color = COLORS[setup.discipline]
-        series.append(Series(setup.discipline, time[::step], average[::step], color=color))
+        name = str(setup.key["discipline"])
+        color = COLORS[name]
+        series.append(Series(name, time[::step], average[::step], color=color))
         settled = average[time >= 5]
-        words.append(f"{setup.discipline} {np.mean(settled):.1f} with s.d. {np.std(settled):.1f}")
+        words.append(f"{name} {np.mean(settled):.1f} with s.d. {np.std(settled):.1f}")
     number = "6" if case == "sole" else "7"
     return Chart(
         key=f"figure-{number}",

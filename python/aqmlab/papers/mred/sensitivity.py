@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from aqmlab.papers.mred.measure import LOSSES, chosen, values
-from aqmlab.papers.mred.plan import BASE, CASES, FLOWS, Effort, Reading, readings
+from aqmlab.papers.common import BASE, Finding, chosen, judge, verdicts_by_reading, with_intervals
+from aqmlab.papers.mred.claims import all_parts
+from aqmlab.papers.mred.measure import LOSSES, values
+from aqmlab.papers.mred.plan import CASES, FILES, FLOWS, Effort, readings
 from aqmlab.papers.mred.published import printed
-from aqmlab.reporting.page import plus_minus
 from aqmlab.stats import Interval, interval
 
 
@@ -20,8 +21,27 @@ def readings_table(runs: pd.DataFrame, effort: Effort) -> pd.DataFrame:
     rows = [_row("chosen", "all of those chosen", chosen(few), effort, baseline="RED")]
     for reading in readings(effort):
         own = chosen(few, reading=reading.label if reading.needs_runs else BASE)
-        rows.append(_row(reading.question, reading.name, own, effort, baseline=reading.baseline))
+        rows.append(_row(reading.question, reading.name, own, effort, baseline=reading.options.get("baseline", "RED")))
     return pd.DataFrame(rows)
+
+
+def verdicts(runs: pd.DataFrame, effort: Effort) -> pd.DataFrame:
+    """Return the verdicts against RED under every reading, on the same seeds and numbers of flows.
+
+    B-d is left out: the samples of the average that it needs are kept for the reading that was chosen only.
+    """
+    few = runs[(runs["seed"] <= effort.reading_seeds) & runs["n"].isin(effort.reading_flows)]
+    judged: dict[tuple[str, str], list[Finding]] = {}
+    judged["chosen", "all of those chosen"] = _judge(chosen(few), baseline="RED")
+    for reading in readings(effort):
+        own = chosen(few, reading=reading.label if reading.needs_runs else BASE)
+        judged[reading.question, reading.name] = _judge(own, baseline=reading.options.get("baseline", "RED"))
+    return verdicts_by_reading(judged)
+
+
+def _judge(runs: pd.DataFrame, *, baseline: str) -> list[Finding]:
+    kept = runs[runs["discipline"].isin(["MRED", baseline])].drop(columns="average_sd")
+    return judge(all_parts(kept.assign(discipline=kept["discipline"].replace(baseline, "RED"))), FILES.claims())
 
 
 def readings_text(table: pd.DataFrame) -> pd.DataFrame:
@@ -31,8 +51,8 @@ def readings_text(table: pd.DataFrame) -> pd.DataFrame:
         for what in ("rms error of throughput, Mb/s", "rms relative error of loss"):
             shown[f"{what} ({title})"] = [f"{value:.3f}" for value in table[f"{what} ({title})"]]
         for what, unit in (("MRED - RED, Mb/s", "± Mb/s"), ("MRED - RED, loss", "± loss")):
-            pairs = zip(table[f"{what} ({title})"], table[f"{unit} ({title})"], strict=True)
-            shown[f"{what} ({title})"] = [plus_minus(mean, half, signed=True) for mean, half in pairs]
+            means, halves = table[f"{what} ({title})"], table[f"{unit} ({title})"]
+            shown[f"{what} ({title})"] = with_intervals(means, halves, signed=True)
     return shown
 
 
@@ -81,14 +101,6 @@ def effect(runs: pd.DataFrame, *, case: str, baseline: str, key: str, flows: Seq
         for n in flows
     ]
     return interval(np.mean(by_n, axis=0))
-
-
-def reading_notes(effort: Effort) -> pd.DataFrame:
-    """What was chosen and why, one row per question."""
-    seen: dict[str, Reading] = {}
-    for reading in readings(effort):
-        seen.setdefault(reading.key, reading)
-    return pd.DataFrame([{"question": r.question, "chosen": r.chosen, "why": r.why} for r in seen.values()])
 
 
 def _row(question: str, name: str, runs: pd.DataFrame, effort: Effort, *, baseline: str) -> dict[str, object]:

@@ -6,11 +6,12 @@ import math
 
 import pandas as pd
 
+from aqmlab.papers import common
+from aqmlab.papers.common import Setup, intervals_table, intervals_text, with_intervals
 from aqmlab.papers.mred.measure import values
-from aqmlab.papers.mred.plan import CASES, DISCIPLINES, FLOWS, Setup
+from aqmlab.papers.mred.plan import CASES, DISCIPLINES, FLOWS
 from aqmlab.papers.mred.published import parameters, printed
-from aqmlab.reporting.page import plus_minus
-from aqmlab.stats import interval, paired
+from aqmlab.stats import Interval, interval, paired
 
 
 def beside(runs: pd.DataFrame, *, case: str, quantity: str, key: str) -> pd.DataFrame:
@@ -25,20 +26,14 @@ def beside(runs: pd.DataFrame, *, case: str, quantity: str, key: str) -> pd.Data
     key
         The measured column: ``throughput``, or one of the three losses.
     """
-    rows = []
-    for n in FLOWS:
-        row: dict[str, float] = {"n": n}
-        for discipline in DISCIPLINES:
-            found = interval(values(runs, case=case, n=n, discipline=discipline, key=key))
-            if discipline != "gentle RED":
-                row[f"{discipline} printed"] = printed(case=case, quantity=quantity, n=n, discipline=discipline)
-            row[f"{discipline} measured"] = found.mean
-            row[f"{discipline} ±95 %"] = found.half_width
-            if discipline != "gentle RED":
-                row[f"{discipline} ratio"] = found.mean / row[f"{discipline} printed"]
-            row["seeds"] = found.n
-        rows.append(row)
-    return pd.DataFrame(rows)
+    return common.beside(
+        [{"n": n} for n in FLOWS],
+        list(DISCIPLINES),
+        measured=lambda row, d: interval(values(runs, case=case, n=int(row["n"]), discipline=d, key=key)),
+        printed=lambda row, d: (
+            None if d == "gentle RED" else printed(case=case, quantity=quantity, n=int(row["n"]), discipline=d)
+        ),
+    )
 
 
 def differences(runs: pd.DataFrame, *, case: str, quantity: str, key: str) -> pd.DataFrame:
@@ -64,14 +59,7 @@ def differences(runs: pd.DataFrame, *, case: str, quantity: str, key: str) -> pd
 
 def beside_text(table: pd.DataFrame) -> pd.DataFrame:
     """Return one of the paper's tables for reading: each mean with its interval in one cell."""
-    shown = table[["n", "seeds"]].astype(int)
-    for discipline in DISCIPLINES:
-        if f"{discipline} printed" in table:
-            shown[f"{discipline} printed"] = table[f"{discipline} printed"]
-        shown[f"{discipline} measured"] = _merged(table[f"{discipline} measured"], table[f"{discipline} ±95 %"])
-        if f"{discipline} ratio" in table:
-            shown[f"{discipline} ratio"] = [f"{ratio:.3f}" for ratio in table[f"{discipline} ratio"]]
-    return shown
+    return common.beside_text(table, list(DISCIPLINES), keys=["n"])
 
 
 def differences_text(table: pd.DataFrame) -> pd.DataFrame:
@@ -80,36 +68,31 @@ def differences_text(table: pd.DataFrame) -> pd.DataFrame:
     shown["printed MRED - RED"] = [f"{value:+.4g}" for value in table["printed MRED - RED"]]
     for baseline in ("RED", "gentle RED"):
         half = (table[f"high ({baseline})"] - table[f"low ({baseline})"]) / 2
-        shown[f"measured MRED - {baseline}"] = _merged(table[f"measured MRED - {baseline}"], half, signed=True)
+        shown[f"measured MRED - {baseline}"] = with_intervals(table[f"measured MRED - {baseline}"], half, signed=True)
         shown[f"p ({baseline})"] = [f"{p:.2g}" for p in table[f"p ({baseline})"]]
     return shown
 
 
 def stability_text(table: pd.DataFrame) -> pd.DataFrame:
     """Return `stability` for reading."""
-    shown = table[["case", "n", "discipline", "seeds"]].copy()
-    shown["case"] = [CASES[case] for case in shown["case"]]
-    for column in table.columns:
-        if f"± {column}" in table:
-            shown[column] = _merged(table[column], table[f"± {column}"])
-    return shown
+    return intervals_text(table.assign(case=[CASES[case] for case in table["case"]]))
 
 
 def stability(runs: pd.DataFrame) -> pd.DataFrame:
     """Mean and standard deviation over time of RED's average, per case, n and discipline."""
-    rows = []
+    rows: list[dict[str, str | float | Interval]] = []
     for (case, n, discipline), group in runs.groupby(["case", "n", "discipline"], sort=False):
-        row: dict[str, object] = {"case": case, "n": n, "discipline": discipline, "seeds": len(group)}
+        row: dict[str, str | float | Interval]
+        row = {"case": str(case), "n": int(str(n)), "discipline": str(discipline), "seeds": len(group)}
         for key, title in (
             ("average_mean", "mean after 5 s"),
             ("average_sd", "s.d. after 5 s"),
             ("burst_mean", "mean 3-10 s"),
             ("burst_sd", "s.d. 3-10 s"),
         ):
-            found = interval(group[key].to_numpy(dtype=float))
-            row[title], row[f"± {title}"] = found.mean, found.half_width
+            row[title] = interval(group[key].to_numpy(dtype=float))
         rows.append(row)
-    return pd.DataFrame(rows)
+    return intervals_table(rows)
 
 
 def parameter_table(setup: Setup) -> pd.DataFrame:
@@ -129,10 +112,6 @@ def parameter_table(setup: Setup) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
-
-
-def _merged(means: pd.Series, halves: pd.Series, *, signed: bool = False) -> list[str]:
-    return [plus_minus(mean, half, signed=signed) for mean, half in zip(means, halves, strict=True)]
 
 
 def _number(value: object) -> float:

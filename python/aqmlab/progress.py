@@ -1,0 +1,75 @@
+"""How far a long piece of work is: a bar on stderr that weighs every part by what it costs."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+REPORT_EVERY_S = 0.25
+
+
+class Bar:
+    """Progress over all jobs by their cost: finished ones count whole, running ones the share they report."""
+
+    def __init__(self, shown: Progress, title: str, costs: Sequence[float]) -> None:
+        self._shown = shown
+        self._costs = costs
+        self._task = shown.add_task(title, total=sum(costs), runs=f"0/{len(costs)}")
+        self._running: dict[int, float] = {}
+        self._done = 0.0
+        self.finished = 0
+
+    def report(self, job: int, share: float) -> None:
+        """Tell which share of a job is done, 0 to 1."""
+        self._running[job] = min(max(share, 0.0), 1.0)
+        self._show()
+
+    def done(self, job: int) -> None:
+        """Tell that a job is finished."""
+        self._running.pop(job, None)
+        self.finished += 1
+        self._done += self._costs[job]
+        self._show()
+
+    def _show(self) -> None:
+        running = sum(self._costs[job] * share for job, share in self._running.items())
+        self._shown.update(self._task, completed=self._done + running, runs=f"{self.finished}/{len(self._costs)}")
+
+
+@contextlib.contextmanager
+def bar_over(title: str, costs: Sequence[float], *, shown: bool) -> Iterator[Bar]:
+    """Show a bar over jobs with these costs, with an estimate of the time left, if stderr is a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[runs]}"),
+        TimeRemainingColumn(),
+    )
+    off = not (shown and console.is_terminal)
+    with Progress(*columns, console=console, transient=True, disable=off, speed_estimate_period=120) as rich_bar:
+        yield Bar(rich_bar, title, costs)
+
+
+class Throttled:
+    """Passes on a report at most every `REPORT_EVERY_S` seconds."""
+
+    def __init__(self, report: Callable[[float], None]) -> None:
+        self._report = report
+        self._next = time.monotonic() + REPORT_EVERY_S
+
+    def __call__(self, share: float) -> None:
+        """Report a share, if the last report is long enough ago."""
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + REPORT_EVERY_S
+            self._report(share)
