@@ -1,0 +1,11 @@
+"""ExRED: Prabhavat and Varakulsiripunth's "extended drop slope RED" (a discrete-event simulation of their own).
+
+The paper's runs are an open loop: Poisson arrivals, exponential service, no TCP. `chain.csv` and `chain_runs.csv` hold
+what its Markov chain gives, `published.csv` its printed parameters, `readings.toml` what it leaves open and what was
+chosen, `claims.toml` its claims, and ours, as sentences that runs can decide. `tcp.toml` is ours: the same under TCP.
+"""
+
+from aqmlab.papers.exred.page import CITATION, NAME, build
+from aqmlab.papers.exred.plan import Effort, jobs
+
+__all__ = ["CITATION", "NAME", "Effort", "build", "jobs"]
