@@ -1,0 +1,10 @@
+"""PC-RED: Li and Yang, "PC-RED for IPv6: Algorithm and Performance Analysis" (simulated in ns-2).
+
+`published.csv` holds the printed tables, `readings.toml` what the paper leaves open and what was chosen, `claims.toml`
+its claims as sentences that runs can decide, `model.py` its closed form of a_d.
+"""
+
+from aqmlab.papers.pc_red.page import CITATION, NAME, build
+from aqmlab.papers.pc_red.plan import Effort, jobs
+
+__all__ = ["CITATION", "NAME", "Effort", "build", "jobs"]

@@ -1,0 +1,370 @@
+"""The reproduction of PC-RED: printed numbers, closed form, what is read off a run, verdicts, and a short version."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from aqmlab import flowchart, store
+from aqmlab.papers.common import BASE, pick
+from aqmlab.papers.pc_red import claims, diagrams, measure, model, page, plan, reasons, tables
+from aqmlab.pool import execute
+
+SEEDS = 6
+
+N_OF_A_D = (0, 10, 50, 100, 300)
+A_D = """
+3e-05   150              150.10498582613  150.52461431015  151.04844227695  153.13591425708
+0.0001  150              150.34984254199  151.74571935195  153.48273145802  160.34457277551
+0.0003  150              151.0485836334   155.2115970689   160.34559201206  180.12840431462
+0.001   150              153.48429192659  167.07803013104  183.3227485102   240.75253874537
+0.002   150              156.93733482682  183.33861369859  213.50161835905  308.03129704821
+0.003   150              160.35937806788  198.82011721627  240.83050916108  357.8929781979
+0.004   150              163.75066927402  213.55914226337  265.57610005457  394.83540068895
+0.005   150              167.11145433698  227.59060502598  287.98034722825  422.19773005574
+0.0075  150              175.38155077141  259.78848842788  335.13837059497  463.42177096747
+0.01    150              183.46627374692  288.24787650186  371.88868055437  482.83568707505
+0.015   150              199.0943452093   335.60842012895  422.78688133571  496.2421694426
+0.02    150              214.02451758936  372.54061196951  453.58315543684  499.18362301622
+0.025   150              228.28463270025  401.30416418068  472.16894854836  499.82402427873
+0.03    150              241.90155558678  423.67711862841  483.35662222611  499.96236531163
+0.05    150              290.44207126657  473.06925865315  497.92781477288  499.99992736438
+0.1     150              377.962545965    498.19617867744  499.99070351039  499.99999999999
+"""
+"""Closed form of a_d for L = 300 and X = 500, calculated elsewhere: w, then a_d after each of `N_OF_A_D` intervals."""
+
+ABOVE_L = {
+    3e-05: 18654, 0.0001: 5596, 0.0003: 1866, 0.001: 560, 0.002: 280, 0.003: 187, 0.004: 140, 0.005: 112,
+    0.0075: 75, 0.01: 56, 0.015: 38, 0.02: 28, 0.025: 23, 0.03: 19, 0.05: 11, 0.1: 6,
+}  # fmt: skip
+"""First n at which a_d is above L, calculated elsewhere."""
+
+
+def test_printed_numbers():
+    """Spot checks against the paper, and every cell of its five tables is there."""
+    cells = [c for c in plan.FILES.cells() if c.table != "parameters"]
+    assert {n: sum(c.table == n for c in cells) for n in tables.TABLES} == {
+        "I": 10, "II": 10, "III": 6, "IV": 20, "V": 12
+    }  # fmt: skip
+    spot = {(c.table, c.key["row"], c.quantity): c.printed for c in cells}
+    assert spot["I", "RED", "average"] == "3.85"
+    assert spot["I", "PC-RED", "fluctuation"] == "5"
+    assert spot["II", "w = 3e-5", "a_d"] == "Under L until 2700 s"
+    assert spot["III", "w = 3e-3", "max"] == "5.2"
+    assert spot["IV", "30 % Non", "a_d fluctuation"] == "45"
+    assert spot["V", "10 % Non", "average"] == "3.15"
+
+
+def test_printed_averages_are_mid_ranges():
+    """In 13 of 14 rows, to the printed digits; the exception is marked."""
+    by_row = {}
+    for cell in plan.FILES.cells():
+        if cell.quantity in ("min", "max", "average"):
+            by_row.setdefault((cell.table, cell.key["row"]), {})[cell.quantity] = cell
+    assert len(by_row) == 14
+    odd = [row for row, c in by_row.items() if abs((c["min"].value + c["max"].value) / 2 - c["average"].value) > 0.0501]
+    assert odd == [("III", "w = 3e-3")]
+    assert by_row[odd[0]]["average"].note
+
+
+def test_every_row_of_the_tables_has_its_cells():
+    for number, table in tables.TABLES.items():
+        named = {row.published for row in table.rows}
+        assert named == {c.key["row"] for c in plan.FILES.cells() if c.table == number}
+        assert {row.case for row in table.rows} <= set(plan.CASES)
+
+
+def test_closed_form():
+    """Against numbers calculated elsewhere, and against equation (7) applied again and again."""
+    for line in A_D.strip().splitlines():
+        w, *expected = map(float, line.split())
+        assert [model.average_rate(w, n) for n in N_OF_A_D] == pytest.approx(expected, rel=1e-13)
+        a_d = model.LIMIT / 2
+        for _ in range(100):
+            a_d = model.step(a_d, w=w, intervals=1, dropped=model.DROPPED)
+        assert a_d == pytest.approx(expected[N_OF_A_D.index(100)], rel=1e-12)
+    assert {w: model.intervals_to_cross(w) for w in ABOVE_L} == ABOVE_L
+    assert model.weight_to_cross(50) == pytest.approx(0.011129914813354014, rel=1e-12)
+    assert model.weight_to_cross(100) == pytest.approx(0.0055805285561600915, rel=1e-12)
+
+
+def test_a_d_rises_with_w_and_with_n():
+    n = np.arange(0.0, 101.0)
+    surface = np.array([model.average_rate(w, n) for w in np.geomspace(1e-4, 0.1, 40)])
+    assert (np.diff(surface, axis=0)[:, 1:] > 0).all()
+    assert (np.diff(surface, axis=1) > 0).all()
+
+
+def test_a_limit_above_the_drops_is_never_reached():
+    with pytest.raises(ValueError, match="X is above it"):
+        model.weight_to_cross(50, limit=600)
+
+
+@pytest.mark.parametrize("chart", [diagrams.figure_1(), diagrams.figure_2()], ids=lambda chart: chart.key)
+def test_diagrams_are_clean(chart):
+    assert flowchart.clashes(chart) == []
+    keys = [box.key for box in chart.boxes]
+    assert len(set(keys)) == len(keys)
+    assert {end for arrow in chart.arrows for end in (arrow.start, arrow.end)} == set(keys)
+
+
+def made_run(folder, *, rates=(8.0, 2.0, 3.0), crossing=300.0):
+    """A run of 400 s with three flows of constant KB/s, and a_d of the first above L from `crossing` on."""
+    time = np.arange(0.0, 400.1, 5.0)
+    flows = ["high", "non.0", "non.1"]
+    delivered = np.outer(time, np.array(rates) * 1000).astype(int)
+    samples = {
+        "t_s": np.repeat(time, 3),
+        "flow": flows * len(time),
+        "arrived_bytes": delivered.ravel() + 7,
+        "delivered_bytes": delivered.ravel(),
+    }
+    gauges = {
+        "n_p_plus": time >= crossing,
+        "n_p_minus": time < crossing,
+        "r_p": np.full(len(time), 1 / 3),
+        "refused": np.zeros(len(time)),
+        "a_d_first_high": np.where(time >= crossing, 71.0, 40.0),
+        "a_d_first_non": np.minimum(time, 200.0),
+        "a_d_high": np.full(len(time), 60.0),
+        "a_d_non": np.full(len(time), 120.0),
+    }
+    for kind, share in (("plus", 0.01), ("minus", 0.05), ("non", 0.1)):
+        gauges |= {f"arrivals_{kind}": 100 * time, f"drops_{kind}": 100 * share * time}
+    names = sorted(gauges)
+    inside = {
+        "t_s": np.repeat(time, len(names)),
+        "link": ["bottleneck"] * len(time) * len(names),
+        "name": names * len(time),
+        "value": np.array([gauges[name] for name in names], dtype=float).T.ravel(),
+    }
+    queue = {"t_s": time, "link": ["bottleneck"] * len(time), "queue_packets": [30, 34] * 40 + [32], "p_b": time * 0}
+    queue["average"] = np.where(np.arange(len(time)) % 2 == 0, 31.0, 35.0)
+    made = {"flow_samples": samples, "discipline_samples": inside, "queue_samples": queue}
+    store.write_seed(folder, {"seed": 1}, {name: pa.table(columns) for name, columns in made.items()})
+
+
+def test_what_is_read_off_a_run(tmp_path):
+    made_run(tmp_path / "seed-0001")
+    setup = plan.setup("PC-RED", plan.Effort())
+    found = measure.measure_run(setup, tmp_path / "seed-0001")
+    for quantity in ("min", "max", "mid", "mean", "mid_5s", "mid_20s", "class"):
+        assert found[f"high_{quantity}"] == pytest.approx(8.0)
+        assert found[f"non_{quantity}"] == pytest.approx(2.5 if quantity == "class" else 2.0)
+    assert found["high_sd"] == pytest.approx(0.0)
+    assert found["crossing_s"] == 300.0
+    assert found["high_a_d_crossed"] == 71.0
+    settled = np.where(np.arange(100.0, 400.1, 5.0) >= 300.0, 71.0, 40.0)
+    assert found["high_a_d"] == pytest.approx(settled.mean())
+    assert found["high_a_d_sd"] == pytest.approx(settled.std())
+    assert found["non_a_d_late_sd"] == 0.0
+    assert found["non_a_d_half_range"] == 50.0
+    assert (found["p_plus"], found["p_minus"], found["p_non"]) == pytest.approx((0.01, 0.05, 0.1))
+    assert found["share_plus"] == pytest.approx(21 / 61)
+    assert found["average_half_range"] == 2.0
+    assert found["average_mean"] == pytest.approx(33.0, abs=0.05)
+
+
+def test_a_run_without_gauges_has_no_a_d(tmp_path):
+    made_run(tmp_path / "seed-0001")
+    (tmp_path / "seed-0001" / "discipline_samples.parquet").unlink()
+    found = measure.measure_run(plan.setup("RED", plan.Effort()), tmp_path / "seed-0001")
+    assert "high_a_d" not in found
+    assert found["high_mid"] == pytest.approx(8.0)
+
+
+AS_PRINTED = {
+    "RED": {"high_mid": 3.85, "high_mean": 3.1, "average_mean": 33.0, "average_sd": 2.0},
+    "PC-RED": {"high_mid": 11.5, "high_mean": 9.3, "average_mean": 33.0, "average_sd": 5.0, "crossing_s": 70.0},
+    "unprotected": {"high_mid": 3.4, "high_mean": 3.1, "average_sd": 3.0},
+    "w = 3e-3": {"high_mid": 2.5, "high_mean": 2.5, "crossing_s": 2700.0},
+    "w = 5e-3": {"high_mid": 13.0, "high_mean": 10.0, "crossing_s": 40.0},
+    "w = 3e-5": {"high_mid": 3.4, "high_mean": 3.1, "crossing_s": np.nan},
+    "10 %": {"high_mid": 10.8, "non_mid": 3.6, "high_mean": 8.0, "non_mean": 2.6, "high_class": 8.0, "non_class": 2.6,
+             "high_a_d": 70.0, "high_a_d_sd": 2.0, "non_a_d": 120.0, "non_a_d_sd": 23.0, "non_a_d_late_sd": 4.0,
+             "p_non": 0.1},
+    "30 %": {"high_mid": 8.0, "non_mid": 0.5, "high_mean": 7.0, "non_mean": 0.4, "high_class": 7.0, "non_class": 0.4,
+             "non_min": 0.0, "non_max": 1.0,
+             "high_a_d": 80.0, "high_a_d_sd": 4.0, "non_a_d": 130.0, "non_a_d_sd": 45.0, "non_a_d_late_sd": 9.0,
+             "p_non": 0.2},
+    "mesh, w = 5e-3": {"high_mid": 7.6, "high_mean": 7.6},
+    "mesh, w = 3e-3": {"high_mid": 3.5, "high_mean": 3.5},
+    "mesh, w = 3e-5": {"high_mid": 3.5, "high_mean": 3.5},
+    "mesh, 10 %": {"high_class": 6.5, "non_class": 3.15},
+    "mesh, 30 %": {"high_class": 5.9, "non_class": 2.25},
+    "no limit": {"high_class": 7.0, "late_class": 7.0, "non_class": 1.5},
+    "warn": {"high_class": 7.0, "late_class": 7.0, "non_class": 1.5},
+    "refuse": {"high_class": 8.0, "late_class": 2.6, "non_class": 2.6, "high_a_d": 70.0},
+}  # fmt: skip
+"""Runs in which everything is as the paper says (where it does not say, something that agrees with it)."""
+
+
+def made_up(changed=None, *, noise=0.01):
+    """Runs around `AS_PRINTED`, with some numbers changed: ``{(case, quantity): value}``."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for case, numbers in AS_PRINTED.items():
+        for seed in range(1, SEEDS + 1):
+            row = {"network": plan.CASES[case].network, "case": case, "reading": BASE, "seed": seed}
+            for quantity, value in numbers.items():
+                value = (changed or {}).get((case, quantity), value)
+                row[quantity] = value * (1 + noise * rng.normal())
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def verdicts(runs):
+    findings, _ = claims.judge(runs)
+    return {(f.claim, f.against): str(f.verdict) for f in findings}
+
+
+def test_claims_hold_where_all_is_as_printed():
+    found = verdicts(made_up())
+    assert found.pop(("A4", "")) == "fails"  # decided by the closed form, whatever the runs say
+    assert set(found.values()) == {"holds"}, found
+    assert {claim for claim, _ in found} == {c.id for c in plan.FILES.claims()} - {"A4"}
+
+
+@pytest.mark.parametrize(
+    ("claim", "changed"),
+    [
+        (("A1a", ""), {("PC-RED", "high_mean"): 15.0}),
+        (("A1b", ""), {("PC-RED", "average_mean"): 29.0}),
+        (("A1c", ""), {("PC-RED", "average_sd"): 1.9}),
+        (("A2a", "w = 3e-3 (tables)"), {("mesh, w = 3e-3", "high_mid"): 8.0}),
+        (("A2a", "w = 3e-5 (text)"), {("w = 3e-5", "high_mean"): 11.0}),
+        (("A2b", ""), {("w = 3e-5", "crossing_s"): 900.0}),
+        (("A3a", ""), {("10 %", "non_mean"): 5.0}),
+        (("A3b", ""), {("30 %", "high_a_d"): 60.0}),
+        (("A3c", ""), {("30 %", "non_mid"): 2.3}),
+        (("A3d", ""), {("mesh, 30 %", "non_class"): 3.6}),
+        (("O1", ""), {("refuse", "late_class"): 5.0}),
+        (("O2", ""), {("refuse", "high_class"): 6.0}),
+    ],
+)
+def test_claims_fail_where_they_are_made_false(claim, changed):
+    found = verdicts(made_up(changed))
+    assert found[claim] == "fails"
+
+
+def test_claims_are_undecided_in_noise():
+    found = verdicts(made_up({("PC-RED", "average_sd"): 2.0, ("w = 5e-3", "high_mid"): 2.75}, noise=0.1))
+    assert found["A1c", ""] == "undecided"
+    assert found["A2a", "w = 3e-3 (tables)"] == "undecided"
+
+
+def test_what_is_not_there_is_not_judged():
+    runs = made_up()
+    found = verdicts(runs[runs["network"] == "network1"])
+    assert {claim for claim, _ in found} == {"A1a", "A1b", "A1c", "A2a", "A2b", "A3a", "A3b", "A3c", "A4"}
+
+
+def test_the_cause_of_the_fluctuation_is_told():
+    first, second = reasons.reasons(made_up(noise=0.0), "A1c", "")
+    assert first == "S.d. of the average: RED 2.00, PC-RED 5.00 packets."
+    assert "makes it 3.00 without any protection" in second
+
+
+def test_a_d_per_second_is_by_the_interval_of_the_scenario():
+    queue = plan.FILES.toml("network1.toml")["queue"]["bottleneck"]
+    assert queue["loss_interval"] == f"{tables.INTERVAL_S * 1e3:g}ms"
+
+
+def test_readings_change_what_they_name():
+    effort = plan.Effort()
+    for one in plan.readings(effort):
+        cases = plan.cases_of(one)
+        assert cases, one.label
+        for name in cases:
+            case = plan.CASES[name]
+            sampling = plan.COARSE if case.network == "network1" else {}
+            as_is = plan.FILES.scenario(case.network, {**case.overrides, **sampling, "run.duration": "3000s"})
+            assert plan.setup(name, effort, reading=one).plan.hash != as_is.hash, (one.label, name)
+
+
+def test_a_reading_of_the_protection_leaves_red_as_it_is():
+    by_key = {one.key: plan.cases_of(one) for one in plan.readings(plan.Effort())}
+    assert not {"RED", "unprotected"} & {*by_key["interval"], *by_key["scan"], *by_key["refresh"]}
+    assert by_key["limit"] == ["PC-RED"]
+    assert "RED" in by_key["tcp"]
+
+
+def test_every_scenario_is_one_of_its_own():
+    """But Experiment 1 with PC-RED, which is a row of Experiment 2 too."""
+    setups = plan.setups(plan.Effort.of(quick=True))
+    others = [s for s in setups if s.key["case"] != "w = 3e-3"]
+    assert len({s.plan.label for s in others}) == len(others)
+    (first,), (second,) = (pick(setups, case=case) for case in ("PC-RED", "w = 3e-3"))
+    assert first.plan.hash == second.plan.hash
+
+
+def test_effort_is_read_back():
+    for effort in (plan.Effort.of(quick=True), plan.Effort.of(quick=False), plan.Effort.of(quick=False, seeds=7)):
+        assert plan.Effort.from_json(json.loads(json.dumps(effort.to_json()))) == effort
+    assert plan.Effort.of(quick=False).seeds >= 20
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory):
+    """The whole reproduction with 700 s (Network 2: 112 s) in place of 3000 s, and two other readings."""
+    root = tmp_path_factory.mktemp("pc-red")
+    effort = plan.Effort(seeds=2, reading_seeds=2, quick=True, mesh_seeds=2, duration_s=700.0, mesh_duration_s=112.0)
+    with pytest.MonkeyPatch.context() as patch:
+        everything = plan.readings
+        patch.setattr(plan, "readings", lambda effort: everything(effort)[:2])
+        patch.setattr("aqmlab.papers.pc_red.sensitivity.readings", plan.readings)
+        todo = []
+        for batch in plan.jobs(effort, root):
+            batch.prepare()
+            todo += batch.jobs
+        execute(todo, progress=False)
+        built = page.build(effort, root)
+        built.page.write(root)
+    return built, root
+
+
+def test_parameters_are_the_printed_ones(short):
+    table = short[0].tables["parameters"].set_index(["network", "parameter"])["same"]
+    assert set(table.drop(("Network 1", "duration"))) == {"yes"}
+
+
+def test_all_claims_have_a_verdict(short):
+    table = short[0].claims
+    assert set(table["claim"]) == {c.id for c in plan.FILES.claims()}
+    assert set(table["verdict"]) <= {"holds", "fails", "undecided"}
+    assert table["found"].str.len().min() > 10
+
+
+def test_every_printed_cell_is_beside_a_measured_one(short):
+    for number in tables.TABLES:
+        table = short[0].tables[f"table-{number}"]
+        printed = table[table["printed"] != ""]
+        assert len(printed) >= sum(c.table == number for c in plan.FILES.cells())
+        in_numbers = printed[~printed["quantity"].str.startswith(tables.CROSSING)]
+        assert in_numbers["measured"].notna().all()
+
+
+def test_files_beside_the_page(short):
+    _, root = short
+    pictures = {path.stem for path in (root / "figures").iterdir()}
+    assert {f"figure-{number}" for number in range(1, 6)} <= pictures
+    text = (root / "report.html").read_text()
+    for number in tables.TABLES:
+        assert f"Table {number}: " in text
+    for number in range(1, 6):
+        assert f"Figure {number}: " in text
+
+
+def test_commands_in_the_page_are_commands(short):
+    from typer.main import get_command
+
+    from aqmlab.cli import app
+
+    commands = set(re.findall(r"<code>aqmlab (\w+)", (short[1] / "report.html").read_text()))
+    assert commands
+    assert commands <= set(get_command(app).commands)
