@@ -1,0 +1,246 @@
+"""The reproduction of DDRED: printed numbers, what is read off a run, verdicts, the search for Table I, the whole."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from aqmlab import store
+from aqmlab.papers.ddred import claims, measure, plan, published, reasons, sensitivity, sweep, tables
+
+SEEDS = 6
+FILES = plan.FILES
+
+
+def made_up(network, pair, *, noise=1e-4):
+    """Runs: `network` gives L, d and T of a case and discipline, `pair` the two throughputs at a latency."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for discipline in plan.DISCIPLINES:
+        for seed in range(1, SEEDS + 1):
+            key = {"discipline": discipline, "reading": plan.BASE, "seed": seed}
+            for case in ("bus", "flower"):
+                lost, distance, time = (x * (1 + rng.normal(0, noise)) for x in network(case, discipline))
+                numbers = {"L": lost, "S": lost * distance, "d": distance, "T": time}
+                rows.append({"case": case, "latency": 0, **key, **numbers})
+            for latency in plan.LATENCIES:
+                far, near = (x * (1 + rng.normal(0, noise)) for x in pair(latency, discipline))
+                numbers = {
+                    "PCs1": far,
+                    "PCs2": near,
+                    "total": far + near,
+                    "near_share": near / (far + near),
+                    "log_ratio": np.log(far / near),
+                    "fairness": min(far, near) / max(far, near),
+                    "second_lead": 0.4 if discipline == "DDRED" else 0.05,
+                    "changes": 8 + rng.normal(0, noise) if discipline == "DDRED" else 2,
+                }
+                rows.append({"case": "pair", "latency": latency, **key, **numbers})
+    return pd.DataFrame(rows)
+
+
+def as_printed(case, discipline):
+    return tuple(published.printed_mean(case, quantity, discipline) for quantity in ("L", "d", "T"))
+
+
+def as_in_table_1(latency, discipline):
+    """Table I, that of 1 ms below 10 ms, and between its other latencies the line of the logarithms."""
+    x = np.log(plan.TABLE_LATENCIES)
+    latency = latency if latency >= 10 else 1
+    cells = sweep.printed(discipline).reshape(-1, 2)
+    return tuple(float(np.exp(np.interp(np.log(latency), x, np.log(cells[:, i])))) for i in (0, 1))
+
+
+def gained(better, worse, seconds_gained, seconds_lost):
+    seeds = np.arange(1, SEEDS + 1)
+    one = {"seed": seeds, "better": better + seeds % 3, "worse": worse + seeds % 2, "even": 49}
+    return pd.DataFrame(one | {"gained": seconds_gained + seeds % 3, "lost": seconds_lost + seeds % 2})
+
+
+def verdicts(runs, gains=None):
+    findings, _ = claims.judge(runs, gains)
+    return {f.claim: str(f.verdict) for f in findings}
+
+
+def test_printed_numbers():
+    """Spot checks against the paper; Table I has all its cells."""
+    cells = [c for c in FILES.cells() if c.table == "I"]
+    assert {(c.key["latency"], c.key["discipline"], c.quantity) for c in cells} == {
+        (latency, d, flow) for latency in plan.TABLE_LATENCIES for d in plan.DISCIPLINES for flow in sweep.FLOWS
+    }
+    assert sweep.printed("RED").tolist() == [599, 641, 235, 998, 171, 1025, 123, 1079]
+    assert sweep.printed("DDRED").tolist() == [1024, 198, 577, 625, 449, 686, 128, 1076]
+    assert FILES.printed(case="bus", quantity="L", discipline="DDRED") == 3160
+    assert FILES.printed(case="flower", quantity="S", discipline="RED") == 152595
+    assert FILES.printed(case="flower", quantity="T", discipline="DDRED") == 38945
+
+
+def test_what_is_printed_agrees_with_itself():
+    """Two slips of the paper: its sums contradict "higher throughput", and 237 + 214 transfers are not 500."""
+    sums = {d: sweep.printed(d).reshape(-1, 2).sum(axis=1).tolist() for d in plan.DISCIPLINES}
+    assert sums == {"RED": [1240, 1233, 1196, 1202], "DDRED": [1222, 1202, 1135, 1204]}
+    flows = {name: FILES.printed(case="flower", quantity=name) for name in ("better", "worse", "gained", "lost")}
+    assert flows["better"] + flows["worse"] == 451
+    assert flows["gained"] / flows["better"] == pytest.approx(47.9, abs=0.05)
+    assert published.printed_change("bus", "T") == pytest.approx(-2.2, abs=0.05)
+    assert published.printed_change("flower", "S") == pytest.approx(-48.4, abs=0.05)
+
+
+def test_claims_hold_where_they_are_made_true():
+    found = verdicts(made_up(as_printed, as_in_table_1), gained(237, 214, 11362, 8142))
+    assert found.pop("C3d") == "fails"  # Table I contradicts the text
+    assert set(found.values()) == {"holds"}
+    assert len(found) == 12
+
+
+def test_claims_fail_where_they_are_made_false():
+    def reversed_network(case, discipline):
+        return as_printed(case, "RED" if discipline == "DDRED" else "DDRED")
+
+    def reversed_pair(latency, discipline):
+        far, near = as_in_table_1(latency, "RED" if discipline == "DDRED" else "DDRED")
+        return (far * 1.2, near * 1.2) if discipline == "DDRED" else (far, near)
+
+    found = verdicts(made_up(reversed_network, reversed_pair), gained(214, 237, 8142, 11362))
+    assert {claim: found[claim] for claim in ("C3d", "C3e")} == {"C3d": "holds", "C3e": "holds"}
+    assert {v for claim, v in found.items() if claim not in ("C3d", "C3e")} == {"fails"}
+
+
+def test_claims_are_undecided_where_nothing_differs():
+    found = verdicts(made_up(lambda case, _: as_printed(case, "RED"), lambda *_: (600, 600), noise=0.01))
+    assert {found[claim] for claim in ("C1a", "C1b", "C1c", "C1d", "C2a", "C2b", "C2c", "C3c", "C3d")} == {"undecided"}
+
+
+def test_claims_without_their_network_are_left_out():
+    runs = made_up(as_printed, as_in_table_1)
+    assert set(verdicts(runs[runs["case"] == "bus"])) == {"C1a", "C1b", "C1c", "C1d"}
+    assert set(verdicts(runs[runs["case"] == "pair"])) == {"C3a", "C3b", "C3c", "C3d", "C3e"}
+
+
+def test_where_the_two_flows_are_equal():
+    assert reasons.crossing(made_up(as_printed, as_in_table_1)) == pytest.approx(17.4, abs=0.1)
+    assert np.isnan(reasons.crossing(made_up(as_printed, as_in_table_1), discipline="RED"))
+
+
+def run_folder(folder, **made):
+    """A folder as a run leaves it, with these tables."""
+    tables_of = {name: pa.Table.from_pandas(table, preserve_index=False) for name, table in made.items()}
+    store.write_seed(folder, {"seed": 1}, tables_of)
+    return folder
+
+
+def test_losses_by_distance(tmp_path):
+    """In L all data packets count, in S those lost in the workstation's own queue weigh nothing."""
+    drops = pd.DataFrame({"link": ["h1->r1", "r1->r2", "r2->r3", "r2->h2"], "distance": [0, 1, 2, 2]})
+    drops = drops.assign(drops=[7, 5, 1, 2], data_drops=[6, 3, 1, 1])
+    folder = run_folder(tmp_path / "a", drop_distances=drops, flows=transfers([4.0, 4.0, 4.0]))
+    assert [x.tolist() for x in measure.losses_of(folder)] == [[0, 1, 2], [6, 3, 2], [7, 5, 3]]
+    found = measure.network_of(folder)
+    assert (found["L"], found["S"], found["d"], found["T"]) == (11, 7, 7 / 11, 9.0)
+    assert (found["L_routers"], found["L_all"], found["S_all"], found["unfinished"]) == (5, 8, 11, 0)
+    other = measure.counted(pd.DataFrame([found]), {"L": "L_all", "S": "S_all"})
+    assert (other["L"][0], other["d"][0]) == (8, 11 / 8)
+    without = measure.network_of(run_folder(tmp_path / "b", flows=transfers([4.0, 4.0, 4.0])))
+    assert (without["L"], without["S"]) == (0, 0)
+
+
+def transfers(last, *, size=10):
+    return pd.DataFrame(
+        {
+            "flow": ["ftp.0", "ftp.1", "ftp.2"],
+            "from": ["h1", "h2", "h3"],
+            "to": ["h2", "h3", "h1"],
+            "size_packets": [size] * 3,
+            "start_s": [0.0, 1.0, 2.0],
+            "first_sent_s": [0.0, 1.0, 2.0],
+            "last_received_s": last,
+            "finish_s": [x + 0.1 for x in last],
+        }
+    )
+
+
+def test_transfers_gain_and_lose(tmp_path):
+    red = run_folder(tmp_path / "red", flows=transfers([4.0, 4.0, 4.0]))
+    ddred = run_folder(tmp_path / "ddred", flows=transfers([3.0, 6.0, 4.0]))
+    assert measure.transfer_times(measure.flows_of(red)).tolist() == [4.0, 3.0, 2.0]
+    assert measure.gains_of(red, ddred).tolist() == [1.0, -2.0, 0.0]
+    other = run_folder(tmp_path / "other", flows=transfers([3.0, 6.0, 4.0], size=11))
+    with pytest.raises(ValueError, match="the same transfers"):
+        measure.gains_of(red, other)
+
+
+def test_who_leads(tmp_path):
+    """PCs1 leads in the second half of 3 s; of the bins from 1 s on it leads in three of four, after one change."""
+    time = np.arange(0.1, 2.95, 0.1).round(1)
+    far = np.where(time <= 1.5, 100 * time, 150 + 300 * (time - 1.5))
+    rows = [pd.DataFrame({"t_s": time, "flow": name, "arrived_bytes": total}) for name, total in
+            (("PCs1", far), ("PCs2", 200 * time))]  # fmt: skip
+    folder = run_folder(tmp_path / "run", flow_samples=pd.concat(rows))
+    start, rates = measure.rates_of(folder, 0.5)
+    assert start.tolist() == [0.0, 0.5, 1.0, 1.5, 2.0]
+    assert rates["PCs1"] * 1000 == pytest.approx([100, 100, 100, 300, 300])
+    assert measure.lead_of(folder) == {"second_lead": pytest.approx(1 / 3), "changes": 1.0}
+
+
+def test_means_and_table_1_beside_the_printed():
+    runs = made_up(as_printed, as_in_table_1)
+    bus = tables.means(runs, "bus").set_index("quantity")
+    assert bus["DDRED ratio"].to_numpy() == pytest.approx(1, abs=1e-3)
+    assert bus["measured change, %"].iloc[0] == pytest.approx(16.0, abs=0.1)
+    table = tables.table_1(runs)
+    for column in tables.CELLS:
+        assert table[f"{column} ratio"].to_numpy() == pytest.approx(1, abs=1e-3)
+    assert sensitivity.table_error(runs, "DDRED") < 1e-3
+
+
+def test_the_score_of_a_reading_by_hand():
+    paper = sweep.printed("DDRED")
+    runs = np.stack([paper * 0.9, paper * 1.1])
+    found = sweep.score(runs, "DDRED")
+    assert found["DDRED error"] == pytest.approx(0.0, abs=1e-12)
+    assert (found["DDRED cells inside"], found["DDRED row inside"]) == (8, True)
+    runs = np.stack([2 * paper * 0.999, 2 * paper * 1.001, 2 * paper])
+    found = sweep.score(runs, "DDRED")
+    assert found["DDRED error"] == pytest.approx(np.log(2))
+    assert (found["DDRED cells inside"], found["DDRED row inside"]) == (0, False)
+
+
+def test_the_search_asks_each_reading_once():
+    choices = sweep.choices()
+    assert len({tuple(choice.values.values()) for choice in choices}) == len(choices) > 300
+    first = {name: next(iter(values)) for name, values in sweep.axes().items()}
+    assert first in [choice.values for choice in choices]
+    assert all(choice.overrides("RED").get("queue.router.ties") is None for choice in choices)
+    quick = [choice for choice in choices if choice.quick]
+    assert 1 < len(quick) < 12
+
+
+def test_effort_is_read_back():
+    for effort in (plan.Effort.of(quick=True), plan.Effort.of(quick=False), plan.Effort.of(quick=False, seeds=7)):
+        assert plan.Effort.from_json(json.loads(json.dumps(effort.to_json()))) == effort
+    assert plan.Effort.of(quick=False).flower_seeds == plan.PAPER_RUNS
+
+
+def test_readings_and_forms_change_what_they_name():
+    effort = plan.Effort.of(quick=False)
+    for variant in plan.variants(effort) + plan.forms(effort):
+        if variant.count:
+            continue
+        for case in variant.cases:
+            latency = plan.FIGURE_LATENCY if case == "pair" else 0
+            base = plan.setup(case, "DDRED", seeds=2, latency=latency)
+            other = plan.setup(case, "DDRED", seeds=2, latency=latency, variant=variant)
+            assert other.plan.hash != base.plan.hash, (variant.label, case)
+
+
+def test_scenarios_are_the_papers():
+    bus, flower, pair = (plan.setup(case, "DDRED", seeds=1).plan for case in ("bus", "flower", "pair"))
+    assert (len(bus.flows), len(flower.flows), len(pair.flows)) == (100, 500, 2)
+    assert {link.rate_bps for one in (bus, flower, pair) for link in one.links} == {10e6}
+    routers = {link.from_ for link in flower.links} - {link.from_ for link in flower.links if link.from_[0] == "h"}
+    assert len(routers) == 40
+    assert {link.aqm for one in (bus, flower, pair) for link in one.links} == {"ddred"}
