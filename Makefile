@@ -52,8 +52,9 @@ bench: $(CORE) ## speed against ns-2 (needs the command ns)
 	cargo build --release --locked --quiet --package aqmlab-scenario --example simulate
 	$(BIN)/python benches/against_ns2.py
 
-validate: $(CORE) ## slow comparisons with ns-2 (needs the command ns); writes docs/validation
+validate: $(CORE) ## slow comparisons with ns-2 (needs the command ns), all combinations; writes docs/
 	$(BIN)/python tests/validate.py
+	$(BIN)/python tests/combinations.py
 
 clean: ## remove everything that was made
 	rm -rf $(VENV) target results

@@ -26,6 +26,8 @@ from aqmlab import _core
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT / "ns2"))
 
+import compare_papers  # noqa: E402
+import compare_shares  # noqa: E402
 from equivalence import compare, markdown  # noqa: E402
 from goldens import events as golden_events  # noqa: E402
 from make_goldens import main as make_goldens  # noqa: E402
@@ -134,6 +136,16 @@ wholly inside the bound. Our seeds are 1 to {SEEDS}.
 
 {markdown(comparisons)}"""
     return Section("distribution", "Distributions equal to ns-2's", text, all(c.shown for c in comparisons))
+
+
+def papers() -> Section:
+    """The papers' plain-RED rows, live beside ns-2's."""
+    return Section("papers", "The papers' rows of plain RED equal to ns-2's", *compare_papers.report())
+
+
+def diffserv() -> Section:
+    """ns-2's DiffServ module: tables made anew, drop shares in distribution."""
+    return Section("diffserv", "DiffServ: drop shares equal to ns-2's", *compare_shares.report(WORKERS))
 
 
 def queue_body(series: str, w_q: float) -> str:
@@ -250,7 +262,7 @@ def main() -> int:
     """Runs every section, writes the report; the exit code."""
     REPORT.mkdir(parents=True, exist_ok=True)
     sections = []
-    for make in (events, distribution, averaged, chain):
+    for make in (events, distribution, papers, diffserv, averaged, chain):
         section = make()
         sections.append(section)
         print(f"{section.title}: {'shown' if section.shown else 'NOT SHOWN'}", flush=True)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import aqmlab
+
 DUMBBELL = """\
 format = 1
 name = "small"
@@ -81,6 +83,13 @@ class Shell:
             check=False,
         )
         return Answer(done.returncode, done.stdout or "", done.stderr)
+
+
+@pytest.fixture(scope="session")
+def overview(tmp_path_factory: pytest.TempPathFactory) -> aqmlab.Overview:
+    """The quick reproductions of two papers, with few seeds: for the tests of each, and of both together."""
+    folder = tmp_path_factory.mktemp("reproductions")
+    return aqmlab.reproduce_all(only=["mred", "exred"], quick=True, seeds=3, out=folder, progress=False)
 
 
 @pytest.fixture

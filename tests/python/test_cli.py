@@ -64,10 +64,22 @@ def test_check_json_lists_the_errors(shell):
 def test_list(shell):
     answer = shell("list")
     assert answer.code == 0
-    for name in ("drop-tail", "red", "gentle-red", "mred", "exred", "nlred", "max_th"):
-        assert name in answer.out
+    assert all(discipline.name in answer.out for discipline in aqmlab.disciplines())
+    shown = shell("list", "pc-red").out
+    assert "loss_limit" in shown
+    assert "ared_alpha" not in shown
+    assert "[average, p_b]" in shown
     data = json.loads(shell("list", "red", "--json").out)
     assert {"key", "unit", "default"} <= set(data["parameters"][0])
+
+
+def test_more_priority_than_allowed_is_told(shell):
+    words = ["--set", "queue.bottleneck.aqm=pc-red", "--set", "queue.bottleneck.r_p_max=0.4"]
+    answer = shell("run", "small.toml", *words, "--set", "flow.tcp.priority=true")
+    assert answer.code == 0
+    assert "ask for priority, more than r_p_max = 0.4 allows" in answer.err
+    assert answer.err.startswith("aqmlab: warning: link bottleneck: ")
+    assert shell("run", "small.toml", *words).err == ""
 
 
 def test_schema(shell):

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import aqmlab
+from aqmlab.papers.common import BASE
 from aqmlab.papers.mred import claims, measure, plan, published, sensitivity, tables
 from test_report import browse
 
@@ -25,7 +26,7 @@ def made_up(effect, *, noise=0.001, sd=(3.0, 3.0, 3.0)):
             for index, discipline in enumerate(plan.DISCIPLINES):
                 for seed in range(1, SEEDS + 1):
                     gain = effect(n) if discipline == "MRED" else 0.0
-                    row = {"case": case, "n": n, "discipline": discipline, "reading": plan.BASE, "seed": seed}
+                    row = {"case": case, "n": n, "discipline": discipline, "reading": BASE, "seed": seed}
                     row |= {"throughput": 9.6 + n / 200 + gain + rng.normal(0, noise)}
                     for key in measure.LOSSES:
                         row[key] = 0.001 * n * (1 - gain) + rng.normal(0, noise * 1e-3)
@@ -45,10 +46,10 @@ def test_printed_numbers():
     """Spot checks against the paper: corners of each table, and every n and discipline is there."""
     cells = [c for c in published.cells() if c.table != "parameters"]
     assert len(cells) == 48
-    assert {(c.table, c.n, c.discipline) for c in cells} == {
+    assert {(c.table, c.key["n"], c.key["discipline"]) for c in cells} == {
         (t, n, d) for t in "1234" for n in plan.FLOWS for d in ("RED", "MRED")
     }
-    spot = {(c.table, c.n, c.discipline): c.printed for c in cells}
+    spot = {(c.table, c.key["n"], c.key["discipline"]): c.printed for c in cells}
     assert spot["1", 5, "RED"] == "9.598"
     assert spot["1", 50, "MRED"] == "9.956"
     assert spot["2", 20, "MRED"] == "0.00446327"
@@ -129,9 +130,9 @@ def test_effort_is_read_back():
     assert plan.Effort.of(quick=False).seeds >= 50
 
 
-@pytest.fixture(scope="module")
-def reproduction(tmp_path_factory):
-    return aqmlab.reproduce("mred", quick=True, seeds=3, out=tmp_path_factory.mktemp("mred"), progress=False)
+@pytest.fixture
+def reproduction(overview):
+    return overview.papers[0]
 
 
 def test_close_to_ns2(reproduction):
@@ -149,6 +150,13 @@ def test_close_to_ns2(reproduction):
 
 def test_parameters_are_the_printed_ones(reproduction):
     assert set(reproduction.tables["parameters"]["same"]) == {"yes"}
+
+
+def test_readings_say_how_verdicts_move(reproduction):
+    moved = reproduction.tables["reading-verdicts"]
+    assert len(moved) == len(reproduction.readings)
+    assert {"B-a (RED)", "B-b (RED)", "B-c", "B-e"} <= set(moved.columns)
+    assert set(moved["B-a (RED)"]) <= {"holds", "fails", "undecided"}
 
 
 def test_all_claims_have_a_verdict(reproduction):

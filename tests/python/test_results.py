@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -127,3 +129,20 @@ def test_delay_quantiles_lie_in_order(small):
     table = aqmlab.run(small, workers=1, progress=False).metrics()
     assert (table["delay_p95_ms"] <= table["delay_p99_ms"]).all()
     assert (table["mean_delay_ms"] <= table["delay_p99_ms"]).all()
+
+
+def test_a_script_needs_no_guard(shell):
+    """Worker processes do not run the caller's script again, not even one from standard input."""
+    script = "import aqmlab\nprint(len(aqmlab.run('small.toml', seeds=2, workers=2).links))\n"
+    done = subprocess.run(
+        [sys.executable],
+        input=script,
+        cwd=shell.folder,
+        env=shell.environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert int(done.stdout) > 0

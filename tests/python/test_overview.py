@@ -1,0 +1,85 @@
+"""All papers in one go: one pool, a page for each, an overview whose links lead somewhere."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+import aqmlab
+from aqmlab import reproduction
+from aqmlab.cli import main
+from aqmlab.errors import InputError
+from test_report import browse
+
+
+def test_every_claim_of_every_paper_is_there(overview):
+    assert [one.paper for one in overview.papers] == ["mred", "exred"]
+    assert len(overview.claims) == sum(len(one.claims) for one in overview.papers)
+    assert set(overview.claims["verdict"]) <= {"holds", "fails", "undecided"}
+    assert overview.claims["own"].any()
+    assert (overview.report.parent / "claims.csv").exists()
+
+
+def test_every_link_leads_somewhere(overview):
+    text = re.sub(r"<script>.*?</script>", "", overview.report.read_text(), flags=re.DOTALL)
+    links = re.findall(r'<a href="([^"#][^"]*)"', text)
+    assert len(links) > 40
+    pages = {}
+    for link in links:
+        path, _, anchor = link.partition("#")
+        target = overview.report.parent / path
+        if target not in pages:
+            pages[target] = target.read_text()
+        if anchor:
+            assert re.search(rf'id="?{anchor}[" >]', pages[target]), link
+
+
+def test_pages_lie_below_the_overview(overview):
+    for one in overview.papers:
+        assert one.report == overview.report.parent / one.paper / "report.html"
+        assert (one.report.parent / "claims.csv").exists()
+
+
+def test_report_of_the_folder_is_the_overview(overview):
+    before = overview.report.read_bytes()
+    assert aqmlab.report(overview.report.parent, pictures=False) == overview.report
+    assert overview.report.read_bytes() == before
+
+
+def test_a_paper_that_is_not_there_does_not_disturb(monkeypatch):
+    monkeypatch.setitem(reproduction.PAPERS, "nobody", "aqmlab.papers.nobody")
+    assert "nobody" not in reproduction.papers()
+    with pytest.raises(InputError, match='unknown paper "nobody"'):
+        aqmlab.reproduce("nobody")
+
+
+def test_seeds_are_checked_before_anything_is_run(tmp_path):
+    with pytest.raises(InputError, match="at least 2"):
+        aqmlab.reproduce_all(seeds=1, out=tmp_path)
+
+
+def test_commands(overview, monkeypatch, capsys):
+    asked = {}
+
+    def answer(**options):
+        asked.update(options)
+        return overview
+
+    monkeypatch.setattr(reproduction, "reproduce_all", answer)
+    assert main(["reproduce", "all", "--quick", "--seeds", "4", "--json"]) == 0
+    assert (asked["quick"], asked["seeds"]) == (True, 4)
+    data = json.loads(capsys.readouterr().out)
+    assert len(data["claims"]) == len(overview.claims)
+    assert {paper["paper"] for paper in data["papers"]} == {"mred", "exred"}
+    assert {"claims", "readings", "tables", "report"} <= set(data["papers"][0])
+    assert main(["reproduce", "all"]) == 0
+    assert f"Report: {overview.report}" in capsys.readouterr().out
+
+
+@pytest.mark.browser
+def test_the_overview_in_a_browser(overview, tmp_path):
+    document, console = browse(overview.report, tmp_path)
+    assert console == []
+    assert document.count("badge") >= len(overview.claims)

@@ -1,0 +1,225 @@
+"""What all reproductions share: runs that are resumed, claims out of parts, published beside measured, flow charts."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from aqmlab import flowchart
+from aqmlab.flowchart import Arrow, Box, FlowChart
+from aqmlab.papers import common
+from aqmlab.papers.common import ClaimText, Computation, Effort, PaperFiles, Setup, above, below, between, exact
+from aqmlab.pool import execute
+from aqmlab.reporting import Page
+from aqmlab.runner import missing
+from aqmlab.stats import Verdict
+
+
+def square(*, x, seed):
+    """A computation of the tests."""
+    return {"square": x * x, "seed": seed, "none": math.nan}
+
+
+def computation(x=3.0, seeds=3):
+    return Computation({"x": x}, square, {"x": x}, seeds)
+
+
+def run_all(points, root):
+    todo = []
+    for batch in common.batches(points, root):
+        left = missing(batch.jobs)
+        if left:
+            batch.prepare()
+        todo += left
+    execute(todo, workers=1, progress=False)
+    return len(todo)
+
+
+def test_a_computation_is_run_once_and_read_back(tmp_path):
+    points = [computation(3.0), computation(4.0)]
+    assert run_all(points, tmp_path) == 6
+    assert run_all(points, tmp_path) == 0
+    runs = common.measure(points, tmp_path, lambda _, folder: {"square": common.answer(folder)["square"]})
+    assert list(runs.columns) == ["x", "reading", "seed", "square"]
+    assert common.values(runs, "square", x=4.0).tolist() == [16.0, 16.0, 16.0]
+    assert common.answer(points[0].run_folder(tmp_path, 2)) == {"square": 9.0, "seed": 2, "none": None}
+
+
+def test_more_seeds_ask_for_the_new_ones_only(tmp_path):
+    run_all([computation(seeds=2)], tmp_path)
+    assert run_all([computation(seeds=5)], tmp_path) == 3
+
+
+def test_a_damaged_answer_is_computed_again(tmp_path):
+    point = computation(seeds=1)
+    run_all([point], tmp_path)
+    path = point.run_folder(tmp_path, 1) / "answer.json"
+    path.write_text(path.read_text()[:20])
+    assert run_all([point], tmp_path) == 1
+    record = json.loads(path.read_text())
+    record["version"] = "another"
+    path.write_text(json.dumps(record))
+    assert run_all([point], tmp_path) == 1
+
+
+def test_points_that_mean_the_same_are_run_once(tmp_path):
+    twice = [computation(seeds=2), Computation({"x": 3.0}, square, {"x": 3.0}, 4, reading="another name")]
+    assert run_all(twice, tmp_path) == 4
+
+
+def test_tasks_can_be_sent_to_workers(tmp_path):
+    (batch,) = common.batches([computation()], tmp_path)
+    assert pickle.loads(pickle.dumps(batch.jobs[0])) == batch.jobs[0]
+    batch.prepare()
+    execute(batch.jobs, workers=2, progress=False)
+    assert all(job.is_done() for job in batch.jobs)
+
+
+def test_scenarios_and_computations_go_together(tmp_path, dumbbell):
+    from aqmlab import Scenario
+
+    plan = Scenario.from_text(dumbbell, overrides={"run.duration": "1s"})
+    setup = Setup({"n": 3}, plan, seeds=2, tables=("links",))
+    assert run_all([setup, computation(seeds=1)], tmp_path) == 3
+    assert run_all([setup, computation(seeds=1)], tmp_path) == 0
+    assert {path.name for path in setup.run_folder(tmp_path, 1).iterdir()} == {"summary.json", "links.parquet"}
+    assert common.pick([setup], n=3) == [setup]
+    assert common.pick([setup], n=4) == []
+
+
+def test_effort_goes_through_json():
+    effort = Effort(seeds=4, reading_seeds=2, quick=True)
+    assert Effort.from_json(json.loads(json.dumps(effort.to_json()))) == effort
+
+
+RNG = np.random.default_rng(1)
+HIGH = 10 + RNG.normal(0, 0.1, 8)
+LOW = 9 + RNG.normal(0, 0.1, 8)
+
+
+@pytest.mark.parametrize(
+    ("part", "verdict"),
+    [
+        (above("c", "a - b", HIGH, LOW), "holds"),
+        (below("c", "a - b", HIGH, LOW), "fails"),
+        (above("c", "a - 9.5", HIGH, 9.5), "holds"),
+        (above("c", "a - b", LOW, HIGH, margin=2.0), "holds"),
+        (below("c", "a - b", HIGH, LOW, margin=0.5), "fails"),
+        (above("c", "zero", np.zeros(4), np.zeros(4), margin=0.1), "holds"),
+        (above("c", "zero", np.zeros(4), np.zeros(4)), "undecided"),
+        (between("c", "ratio", HIGH / LOW, 1.0, 1.3), "holds"),
+        (between("c", "ratio", HIGH / LOW, 1.3, 2.0), "fails"),
+        (exact("c", "number", 3.0, holds=True), "holds"),
+        (exact("c", "number", 3.0, holds=False), "fails"),
+        (exact("c", "number", 3.0, holds=Verdict.UNDECIDED), "undecided"),
+    ],
+)
+def test_parts(part, verdict):
+    assert part.verdict == verdict
+    assert not (part.verdict is Verdict.FAILS and not part.difference.p < 0.05)
+
+
+def test_the_margin_is_not_in_the_difference_shown():
+    assert above("c", "a - b", LOW, HIGH, margin=2.0).difference.mean == pytest.approx(np.mean(LOW - HIGH))
+
+
+TEXTS = [ClaimText("X-b", "second", "says", "test", own=True), ClaimText("X-a", "first", "says", "test")]
+
+
+def test_findings_come_in_the_order_of_the_texts_and_per_baseline():
+    parts = [
+        exact("X-a", "one", 1.0, holds=True, at={"n": 5}, case="alone"),
+        exact("X-a", "two", 1.0, holds=False, at={"n": 9}, case="alone"),
+        exact("X-b", "three", 1.0, holds=True, against="RED"),
+        exact("X-b", "four", 1.0, holds=False, against="gentle RED"),
+    ]
+    findings = common.judge(parts, TEXTS, extra=lambda claim, against, verdict: [f"{claim} {against} {verdict}!"])
+    assert [(f.claim, f.against, str(f.verdict)) for f in findings] == [
+        ("X-b", "RED", "holds"),
+        ("X-b", "gentle RED", "fails"),
+        ("X-a", "", "fails"),
+    ]
+    assert findings[2].found == "alone: holds at n = 5; fails at n = 9.\nX-a  fails!"
+    table = common.findings_table(findings)
+    assert list(table["own"]) == [True, True, False]
+    assert list(common.parts_table(parts)["n"]) == [5, 9, "", ""]
+    moved = common.verdicts_by_reading({("chosen", "all"): findings, ("q", "other"): findings[2:]})
+    assert list(moved["X-a"]) == ["fails", "fails"]
+    assert list(moved["X-b (RED)"]) == ["holds", ""]
+
+
+def test_many_places_are_written_as_ranges():
+    parts = [exact("c", "w", 1.0, holds=i != 4, at={"load": i / 10}) for i in range(1, 13)]
+    assert common.describe(parts) == "holds at load = 0.1, 0.2, 0.3, 0.5 to 1.2; fails at load = 0.4."
+
+
+def test_published_beside_measured():
+    from aqmlab.stats import interval
+
+    printed = {("a", "RED"): 10.0, ("b", "RED"): 0.0}
+    table = common.beside(
+        [{"row": "a"}, {"row": "b"}],
+        ["RED", "new"],
+        measured=lambda row, column: interval([10.0, 11.0, 12.0]),
+        printed=lambda row, column: printed.get((str(row["row"]), column)),
+    )
+    assert table["RED ratio"].tolist() == pytest.approx([1.1, math.nan], nan_ok=True)
+    assert "new printed" not in table
+    shown = common.beside_text(table, ["RED", "new"], keys=["row"])
+    assert list(shown.columns) == ["row", "seeds", "RED printed", "RED measured", "RED ratio", "new measured"]
+    assert shown["RED measured"][0] == "11.0 ± 2.5"
+
+
+def test_files_of_a_paper():
+    files = PaperFiles("mred")
+    assert files.printed(table="1", n=5, discipline="MRED") == 9.682
+    with pytest.raises(KeyError):
+        files.printed(table="1", n=5)
+    assert [claim.id for claim in files.claims()] == ["B-a", "B-b", "B-c", "B-d", "B-e"]
+    assert len(files.readings(quick=True)) < len(files.readings())
+
+
+CHART = FlowChart(
+    "c",
+    "Title",
+    "a choice",
+    [
+        Box("a", "arrive", 0, 0, kind="start"),
+        Box("q", "a question that is long enough for two lines?", 0, 1, kind="question"),
+        Box("b", "do it", 1, 1),
+        Box("e", "end", 0, 2, kind="end"),
+    ],
+    [Arrow("a", "q"), Arrow("q", "b", "yes"), Arrow("q", "e", "no"), Arrow("b", "e"), Arrow("e", "a", via="left")],
+)
+
+
+def test_flow_chart():
+    assert flowchart.clashes(CHART) == []
+    assert len(CHART.boxes[1].lines) > 1
+    boxes = [*CHART.boxes, Box("f", "f", 2, 1)]
+    assert flowchart.clashes(FlowChart("c", "", "", boxes, [Arrow("q", "f", via="side")])) == ["q -> f runs through b"]
+
+
+def test_flow_chart_on_a_page(tmp_path):
+    page = Page("t", "l")
+    page.flowchart(CHART, caption="In words.")
+    page.heading("Table I", listed=True)
+    path = page.write(tmp_path)
+    text = path.read_text()
+    assert page.contents == [("item-0", "Title"), ("item-1", "Table I")]
+    assert "<figure class=drawing id=item-0><h3>Title</h3>" in text
+    assert "currentColor" in text
+    assert {p.name for p in (tmp_path / "figures").iterdir()} == {"c.png", "c.svg"}
+    assert page.html() == text
+
+
+def test_verdicts_in_any_column_are_badges():
+    page = Page("t", "l")
+    page.table(pd.DataFrame({"reading": ["a", "b"], "D-a": ["holds", ""], "word": ["holds", "x"]}), caption="c")
+    text = page.html()
+    assert text.count('<span class="badge holds">') == 1
