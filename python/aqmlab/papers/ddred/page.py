@@ -91,6 +91,12 @@ def _tables(page: Page, found: dict[str, pd.DataFrame]) -> None:
             tables.means_text(found[f"means-{case}"]),
             caption="Means over the runs; the change is DDRED / RED - 1, seed by seed.",
         )
+    page.text(
+        "What is a fit and what is not: the number of routers on the bus, its delay and window, the flower's core and "
+        "which packets L counts were chosen by the printed means of the bus and by RED's means of the flower; the "
+        "workstations' queues by Table I. What DDRED does to the flower, its transfers (Figure 11) and the turns of "
+        "the two flows (Figure 12) were not used for any choice."
+    )
 
 
 def _figures(page: Page, base: pd.DataFrame, plans: list[Setup], root: Path, effort: Effort) -> None:
