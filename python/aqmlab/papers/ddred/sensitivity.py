@@ -12,6 +12,7 @@ from aqmlab.papers.common import BASE, Finding, Setup, chosen, intervals_table, 
 from aqmlab.papers.ddred.claims import judge
 from aqmlab.papers.ddred.measure import counted, gains, values
 from aqmlab.papers.ddred.plan import DISCIPLINES, TABLE_LATENCIES, Effort, Variant
+from aqmlab.papers.ddred.published import printed_mean
 from aqmlab.papers.ddred.reasons import change, crossing
 from aqmlab.papers.ddred.sweep import FLOWS, printed, rms_log_ratio
 from aqmlab.stats import Interval
@@ -35,7 +36,7 @@ def by_variant(runs: pd.DataFrame, variants: Sequence[Variant], effort: Effort) 
 
 
 def sizes(found: Mapping[Key, pd.DataFrame]) -> pd.DataFrame:
-    """Return what DDRED changes under each variant, and how well Table I's rows are met."""
+    """Return what DDRED changes under each variant, and how well the printed means and Table I's rows are met."""
     rows = []
     for (question, name), runs in found.items():
         row: dict[str, str | float | Interval] = {"question": question, "reading": name}
@@ -43,6 +44,9 @@ def sizes(found: Mapping[Key, pd.DataFrame]) -> pd.DataFrame:
         for case in NETWORKS:
             for quantity in CHANGED:
                 row[f"{quantity} ({case}), %"] = change(runs, case, quantity) if case in have else _nothing()
+            for discipline in DISCIPLINES:
+                error = means_error(runs, case, discipline) if case in have else np.nan
+                row[f"{case} {discipline}, rms log ratio"] = error
         for discipline in DISCIPLINES:
             row[f"Table I {discipline}, rms log ratio"] = table_error(runs, discipline) if "pair" in have else np.nan
         row["equal at, ms"] = crossing(runs) if "pair" in have else np.nan
@@ -64,6 +68,12 @@ def verdicts(
             gained = table[table["seed"] <= effort.flower_reading_seeds]
         judged[key] = judge(runs, gained)[0]
     return verdicts_by_reading(judged)
+
+
+def means_error(runs: pd.DataFrame, case: str, discipline: str) -> float:
+    """Root mean square of log(measured / printed) over the means of L, S and T."""
+    means = [float(np.mean(values(runs, quantity, case=case, discipline=discipline))) for quantity in CHANGED]
+    return rms_log_ratio(means, [printed_mean(case, quantity, discipline) for quantity in CHANGED])
 
 
 def table_error(runs: pd.DataFrame, discipline: str) -> float:

@@ -7,8 +7,8 @@ import pandas as pd
 from aqmlab.papers import common
 from aqmlab.papers.common import intervals_table
 from aqmlab.papers.common.tables import Row
-from aqmlab.papers.ddred.measure import QUANTITIES, UNITS, values
-from aqmlab.papers.ddred.plan import DISCIPLINES, FILES, LATENCIES, TABLE_LATENCIES
+from aqmlab.papers.ddred.measure import QUANTITIES, UNITS, counted, values
+from aqmlab.papers.ddred.plan import CASES, DISCIPLINES, FILES, LATENCIES, TABLE_LATENCIES
 from aqmlab.papers.ddred.published import printed_change, printed_mean
 from aqmlab.papers.ddred.reasons import change
 from aqmlab.stats import Interval, interval, paired
@@ -40,6 +40,34 @@ def means_text(table: pd.DataFrame) -> pd.DataFrame:
     shown["printed change, %"] = [f"{value:+.1f}" for value in table["printed change, %"]]
     shown["measured change, %"] = common.with_intervals(table["measured change, %"], table["± change, %"], signed=True)
     return shown
+
+
+COUNTINGS = {
+    "data packets, everywhere (chosen)": {},
+    "data packets, in routers only": {"L": "L_routers"},
+    "all packets, in routers only": {"L": "L_all", "S": "S_all"},
+}
+"""Ways of counting losses: columns of the table of runs as L and S."""
+
+
+def countings(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return L, and the mean distance S/L, by each way of counting losses, with the printed ones first."""
+    rows: list[dict[str, str | float | Interval]] = []
+    for case in ("bus", "flower"):
+        row: dict[str, str | float | Interval] = {"network": CASES[case], "losses counted": "printed"}
+        for d in DISCIPLINES:
+            row |= {f"L, {d}": printed_mean(case, "L", d), f"S/L, {d}": printed_mean(case, "d", d)}
+        rows.append(row | {"L, DDRED / RED - 1, %": printed_change(case, "L")})
+        for name, columns in COUNTINGS.items():
+            own = counted(runs[runs["case"] == case], columns)
+            row = {"network": CASES[case], "losses counted": name}
+            for d in DISCIPLINES:
+                row |= {f"{q}, {d}": interval(values(own, k, case=case, discipline=d)) for q, k in _COUNTED.items()}
+            rows.append(row | {"L, DDRED / RED - 1, %": change(own, case, "L")})
+    return intervals_table(rows)
+
+
+_COUNTED = {"L": "L", "S/L": "d"}
 
 
 def table_1(runs: pd.DataFrame) -> pd.DataFrame:
