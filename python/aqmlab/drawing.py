@@ -67,7 +67,7 @@ def topology(ax: Axes, scenario: Scenario) -> None:
     xs = [spot.x for spot in drawing.spots.values()] or [0.0]
     ys = [spot.y for spot in drawing.spots.values()] or [0.0]
     ax.set_xlim(min(xs) - 0.4, max(xs) + 0.4)
-    ax.set_ylim(min(ys) - 0.22, max(ys) + 0.22)
+    ax.set_ylim(min(ys) - 0.3, max(ys) + 0.22)
     ax.set_axis_off()
     ax.annotate(note, (0.5, 0.02), xycoords="axes fraction", ha="center", va="bottom", fontsize=8)
     ax.set_title(scenario.name, loc="left", fontsize=10.5, fontweight="bold")
@@ -142,15 +142,17 @@ def _labels(drawing: Drawing) -> tuple[dict[tuple[str, str], list[str]], str]:
     for wire in drawing.wires:
         ends = (drawing.spots[wire.a], drawing.spots[wire.b])
         labels[wire.a, wire.b] = [f"{rate_text(wire.forward.rate_bps)}, {wire.forward.delay_s * 1e3:g} ms"]
-        if not any(end.is_host for end in ends):
-            there, back = wire.forward.aqm, wire.back.aqm if wire.back else ""
-            queues = there if there == back else " / ".join(name for name in (there, back) if name)
-            labels[wire.a, wire.b] += [f"{link.from_} → {link.to}: {link.aqm}" for link in _directions(wire)]
-            kinds.setdefault(f"{labels[wire.a, wire.b][0]}, {queues}", []).append(wire)
+        if any(end.is_host for end in ends):
+            kinds.setdefault(f"links to hosts: {labels[wire.a, wire.b][0]}", []).append(wire)
+            continue
+        there, back = wire.forward.aqm, wire.back.aqm if wire.back else ""
+        queues = there if there == back else " / ".join(name for name in (there, back) if name)
+        kinds.setdefault(f"links between routers: {labels[wire.a, wire.b][0]}, {queues}", []).append(wire)
+        labels[wire.a, wire.b] += [f"{link.from_} → {link.to}: {link.aqm}" for link in _directions(wire)]
     notes = []
     for kind, wires in kinds.items():
         if len(wires) >= MANY_ALIKE:
-            notes.append(f"{len(wires)} links between routers: {kind}")
+            notes.append(f"{len(wires)} {kind}")
             labels |= {(wire.a, wire.b): [] for wire in wires}
     return labels, "\n".join(notes)
 

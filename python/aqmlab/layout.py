@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 HOP = 0.36
 """Least distance of two routers in a row; the distance of two alone is 1."""
+MANY_ROUTERS = 9
+"""From so many routers on, hosts are drawn nearer to theirs."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,10 @@ def _pairs(scenario: Scenario) -> dict[tuple[str, str], tuple[Link, Link | None]
 
 
 def _host_groups(scenario: Scenario) -> dict[str, list[str]]:
-    """Nodes with a single neighbour, by that neighbour, kind of link and flow group."""
+    """Nodes with a single neighbour, by that neighbour, kind of link and flow group.
+
+    Such a node forwards nothing: it is a host also where the ends of transfers are drawn and no flow names it.
+    """
     around: dict[str, set[str]] = {node: set() for node in scenario.nodes}
     kind: dict[str, tuple[object, ...]] = {}
     for link in scenario.links:
@@ -97,10 +102,10 @@ def _host_groups(scenario: Scenario) -> dict[str, list[str]]:
         traffic.setdefault(flow.to, set()).add(f"{flow.group} to")
     groups: dict[tuple[object, ...], list[str]] = {}
     for node in scenario.nodes:
-        if len(around[node]) == 1 and node in traffic:
+        if len(around[node]) == 1:
             (router,) = around[node]
             if len(around[router]) > 1:
-                groups.setdefault((router, kind[node], tuple(sorted(traffic[node]))), []).append(node)
+                groups.setdefault((router, kind[node], tuple(sorted(traffic.get(node, ())))), []).append(node)
     return {members[0]: members for members in groups.values()}
 
 
@@ -158,16 +163,22 @@ def _hang_hosts(
 ) -> None:
     """Place the host groups around their routers: outward on a ring, senders left and receivers right on a line."""
     by_router: dict[str, list[str]] = {}
+    wired: dict[str, list[float]] = {}
     for a, b in links:
-        for host, router in ((a, b), (b, a)):
-            if host in hosts:
-                by_router.setdefault(router, []).append(host)
+        for one, other in ((a, b), (b, a)):
+            if one in hosts:
+                by_router.setdefault(other, []).append(one)
+            elif one in spots and other in spots:
+                towards = math.atan2(spots[other].y - spots[one].y, spots[other].x - spots[one].x)
+                wired.setdefault(one, []).append(towards)
     xs = [spot.x for spot in spots.values()]
-    reach = 0.42
+    reach = 0.42 if is_line or len(spots) < MANY_ROUTERS else 0.24
     stretch = max(1.0, (max(xs) - min(xs)) / 1.8)
     for router, own in by_router.items():
         centre = spots[router]
-        outward = _outward(centre, xs, is_line=is_line, sends=own[0] in senders)
+        outward = (
+            _along_line(centre, xs, sends=own[0] in senders) if is_line else _widest_gap(centre, wired.get(router, []))
+        )
         for i, host in enumerate(own):
             spread = (i - (len(own) - 1) / 2) * min(0.7, 2.4 / max(len(own), 1))
             angle = outward + (-spread if math.cos(outward) > 0 else spread)
@@ -177,14 +188,22 @@ def _hang_hosts(
             spots[host] = Spot(host, label, len(members), *place, is_host=True, angle=angle)
 
 
-def _outward(centre: Spot, xs: list[float], *, is_line: bool, sends: bool) -> float:
-    if not is_line:
-        return math.atan2(centre.y, centre.x)
+def _along_line(centre: Spot, xs: list[float], *, sends: bool) -> float:
     if len(xs) == 1:
         return math.pi if sends else 0.0
     if centre.x == min(xs):
         return math.pi
     return 0.0 if centre.x == max(xs) else math.pi / 2
+
+
+def _widest_gap(centre: Spot, wired: list[float]) -> float:
+    """Return the direction in which a router has most room between its wires to other routers."""
+    if not wired:
+        return math.atan2(centre.y, centre.x)
+    towards = sorted(wired)
+    gaps = [(b - a, a) for a, b in zip(towards, [*towards[1:], towards[0] + 2 * math.pi], strict=True)]
+    width, begin = max(gaps)
+    return begin + width / 2
 
 
 def _common(names: list[str]) -> str:
