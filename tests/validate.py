@@ -12,7 +12,7 @@ import math
 import shutil
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -258,28 +258,60 @@ def chain() -> Section:
     return Section("chain", "The exact chain", text, shown)
 
 
-def main() -> int:
-    """Runs every section, writes the report; the exit code."""
+SECTIONS: dict[str, Callable[[], Section]] = {
+    "events": events,
+    "distribution": distribution,
+    "papers": papers,
+    "diffserv": diffserv,
+    "open-loop": averaged,
+    "chain": chain,
+}
+VERDICTS = {True: "Everything here is shown.", False: "**Not everything here is shown.**"}
+
+
+def write(section: Section) -> None:
+    """Write a section's page."""
+    (REPORT / f"{section.name}.md").write_text(
+        f"# {section.title}\n\n{VERDICTS[section.shown]}\n\n{section.text.strip()}\n"
+    )
+
+
+def index() -> str:
+    """Rows of the index, from the pages as they are."""
+    rows = []
+    for name in SECTIONS:
+        lines = (REPORT / f"{name}.md").read_text().splitlines()
+        shown = "shown" if VERDICTS[True] in lines else "**not shown**"
+        rows.append(f"| [{lines[0].removeprefix('# ')}]({name}.md) | {shown} |")
+    return "\n".join(rows)
+
+
+def main(names: Sequence[str]) -> int:
+    """Make these sections (default: all) and the index; return the exit code."""
+    unknown = [name for name in names if name not in SECTIONS]
+    if unknown:
+        print(f"validate: no section {', '.join(unknown)} (there are {', '.join(SECTIONS)})", file=sys.stderr)
+        return 2
     REPORT.mkdir(parents=True, exist_ok=True)
-    sections = []
-    for make in (events, distribution, papers, diffserv, averaged, chain):
-        section = make()
-        sections.append(section)
+    failed = False
+    for name in names or SECTIONS:
+        section = SECTIONS[name]()
+        failed = failed or not section.shown
         print(f"{section.title}: {'shown' if section.shown else 'NOT SHOWN'}", flush=True)
-        (REPORT / f"{section.name}.md").write_text(f"# {section.title}\n\n{section.text}\n")
-    index = "\n".join(f"| [{s.title}]({s.name}.md) | {'shown' if s.shown else '**not shown**'} |" for s in sections)
+        write(section)
     (REPORT / "README.md").write_text(f"""# Validation
 
-Written by `make validate` with version {_core.version()}. What runs in every `make test` beside it: averages and
-drop law equal to ns-2's (`crates/aqm/tests/ns2.rs`), counts equal to ns-3's (`crates/aqm/tests/ns3.rs`), drop curves
-equal to an independent oracle (`crates/aqm/tests/oracle.rs`), and the same event tables as here.
+Written by `make validate` with version {_core.version()}; `python tests/validate.py NAME` makes one page anew. What
+runs in every `make test` beside it: averages and drop law equal to ns-2's (`crates/aqm/tests/ns2.rs`), counts equal to
+ns-3's (`crates/aqm/tests/ns3.rs`), drop curves equal to an independent oracle (`crates/aqm/tests/oracle.rs`), and the
+same event tables as here.
 
 | comparison | |
 |---|---|
-{index}
+{index()}
 """)
-    return 0 if all(s.shown for s in sections) else 1
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
