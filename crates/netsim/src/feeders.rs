@@ -15,7 +15,7 @@ enum Feeder {
 
 /// Lets stations be evaluated ahead of the global order that are fed by one other station alone: links of which a
 /// single link feeds every packet and whose departures are known at arrival, and sinks without a timer whose
-/// acknowledgements enter a link that nothing else feeds.
+/// acknowledgements enter such a link, which nothing else feeds.
 pub(crate) fn allow_ahead(plan: &Plan, paths: &mut Paths, links: &[Link]) {
     let feeders = feeders(plan, paths);
     let sinks: Vec<bool> = plan
@@ -24,8 +24,11 @@ pub(crate) fn allow_ahead(plan: &Plan, paths: &mut Paths, links: &[Link]) {
         .enumerate()
         .map(|(i, flow)| match &flow.transport {
             Transport::Tcp { config, .. } => {
-                let answers = paths.links(i, Kind::Ack).next().map(|link| feeders[link as usize]);
-                config.delayed_ack.is_none() && matches!(answers, Some(Feeder::Endpoint(_, Kind::Ack)))
+                let own_link = |link: u32| {
+                    matches!(feeders[link as usize], Feeder::Endpoint(_, Kind::Ack))
+                        && links[link as usize].departs_in_order()
+                };
+                config.delayed_ack.is_none() && paths.links(i, Kind::Ack).next().is_some_and(own_link)
             }
             Transport::Udp { .. } => true,
         })

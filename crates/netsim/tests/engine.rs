@@ -7,7 +7,7 @@ use aqmlab_aqm::Value;
 use aqmlab_netsim::{Options, Simulation};
 use aqmlab_transport::Variant;
 use common::ring::{Kind, ring};
-use common::{dumbbell, integers as column, run, text};
+use common::{dumbbell, integers as column, link, run, text};
 use proptest::prelude::*;
 
 fn variants() -> impl Strategy<Value = Vec<Option<Variant>>> {
@@ -157,6 +157,24 @@ proptest! {
             prop_assert_eq!(of(&observed), of(&unobserved));
         }
         prop_assert_eq!(column(&observed, "links", "departed_bytes"), column(&unobserved, "links", "departed_bytes"));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn a_discipline_may_stand_before_any_link(
+        variants in variants(), (aqm, set) in any_queue(), managed in any::<u32>(), seed in 0u64..1000,
+    ) {
+        let mut plan = dumbbell(&variants, 1.0, ("drop-tail", &[]), 8.0);
+        for (i, l) in plan.links.iter_mut().enumerate().filter(|(i, _)| managed >> (i % 32) & 1 == 1) {
+            // Every other way is too narrow for the acknowledgements, so that they wait too.
+            let mbps = if i % 2 == 0 { l.rate.bps() / 1e6 } else { 0.02 };
+            *l = link(&l.name, (l.from, l.to), mbps, 10.0, (aqm, &set));
+        }
+        let measured = run(&plan, seed, Options::default());
+        prop_assert_eq!(text(&measured), text(&run(&plan, seed, Options { shortcuts: false })));
     }
 }
 
