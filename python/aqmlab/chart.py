@@ -57,6 +57,73 @@ class Series:
 
 
 @dataclass(frozen=True)
+class Heat:
+    """Values over a plane, drawn as colours below the series.
+
+    The colours (cividis) go from dark to bright with the value, so that they can be told apart without colour too.
+
+    Attributes
+    ----------
+    x, y
+        Where the values are, rising.
+    z
+        The values: one row for each y, one column for each x; what is not finite is left blank.
+    label
+        What the colours say, with unit.
+    levels
+        Values at which a line is drawn that bears its value.
+    """
+
+    x: Sequence[float] | np.ndarray
+    y: Sequence[float] | np.ndarray
+    z: Sequence[Sequence[float]] | np.ndarray
+    label: str
+    levels: Sequence[float] = ()
+
+    def __post_init__(self) -> None:
+        for name, values in (("x", self.x), ("y", self.y)):
+            if len(values) < 2 or not (np.diff(np.asarray(values, dtype=float)) > 0).all():
+                raise ValueError(f"{name} of a heat map must be two or more values that rise")
+        shape, due = np.shape(self.z), (len(self.y), len(self.x))
+        if shape != due:
+            raise ValueError(
+                f"z of a heat map has the shape {shape}, not one row for each y and one column for x: {due}"
+            )
+
+    @property
+    def values(self) -> np.ndarray:
+        """Return z as numbers, nan where it is blank."""
+        z = np.asarray(self.z, dtype=float)
+        return np.where(np.isfinite(z), z, np.nan)
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """Return the least and the greatest value, which are the ends of the colours; 0 and 1 if all are blank."""
+        found = self.values[np.isfinite(self.values)]
+        return (float(found.min()), float(found.max())) if found.size else (0.0, 1.0)
+
+    @property
+    def lines(self) -> list[tuple[float, str]]:
+        """Return the levels between the least and the greatest value, each with a colour seen on its own."""
+        low, high = self.span
+        inside = sorted(float(level) for level in set(self.levels) if low < level < high)
+        return [(level, "#ffffff" if level - low < (high - level) else "#000000") for level in inside]
+
+
+def cell_edges(centres: Sequence[float] | np.ndarray, *, log: bool = False) -> np.ndarray:
+    """Return the borders of cells, halfway between their centres as the axis shows it.
+
+    >>> cell_edges([1, 2, 4]).tolist(), cell_edges([1, 100], log=True).round(9).tolist()
+    ([0.5, 1.5, 3.0, 5.0], [0.1, 10.0, 1000.0])
+    """
+    at = np.asarray(centres, dtype=float)
+    at = np.log10(at) if log else at
+    half = np.diff(at) / 2
+    edges = np.concatenate([[at[0] - half[0]], at[:-1] + half, [at[-1] + half[-1]]])
+    return 10.0**edges if log else edges
+
+
+@dataclass(frozen=True)
 class Chart:
     """A figure.
 
@@ -80,6 +147,8 @@ class Chart:
         Vertical bands: from, to, label.
     levels
         Horizontal lines: height, label.
+    heat
+        Values over the plane, drawn below everything else.
     """
 
     key: str
@@ -95,3 +164,4 @@ class Chart:
     shades: list[tuple[float, float, str]] = field(default_factory=list)
     levels: list[tuple[float, str]] = field(default_factory=list)
     y_log: bool = False
+    heat: Heat | None = None

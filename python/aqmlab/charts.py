@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import plotly.graph_objects as go
 
+from aqmlab.chart import cell_edges
+
 if TYPE_CHECKING:
-    from aqmlab.chart import Chart, Series
+    from aqmlab.chart import Chart, Heat, Series
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 
@@ -21,7 +23,15 @@ def figure(chart: Chart) -> go.Figure:
     >>> [trace.name for trace in figure(chart).data]
     ['red']
     """
-    plot = go.Figure([_trace(series) for series in chart.series])
+    traces = [_trace(series) for series in chart.series]
+    if chart.heat is not None:
+        outlines = [_outline(series) for series in chart.series if series.mode in ("line", "dashed")]
+        traces = [_colours(chart, chart.heat), *_lines(chart.heat), *outlines, *traces]
+    plot = go.Figure(traces)
+    legend = len(chart.series) > 1 and any(s.mode not in ("points", "box") for s in chart.series)
+    if chart.heat is not None:
+        plot.update_traces(marker_line={"color": "#ffffff", "width": 1.5}, selector={"type": "scatter"})
+        legend = len(chart.series) > 0
     plot.update_layout(
         template="none",
         paper_bgcolor="rgba(0,0,0,0)",
@@ -30,7 +40,7 @@ def figure(chart: Chart) -> go.Figure:
         margin={"l": 64, "r": 16, "t": 16, "b": 56},
         hovermode="closest",
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        showlegend=len(chart.series) > 1 and any(s.mode not in ("points", "box") for s in chart.series),
+        showlegend=legend,
         barmode="group",
     )
     axis: dict[str, Any] = {"automargin": True, "zeroline": False, "showline": True, "ticks": "outside"}
@@ -88,4 +98,59 @@ def _trace(series: Series) -> Any:  # noqa: ANN401 - plotly has no common type f
             "dash": "dash" if series.mode == "dashed" else "solid",
         },
         marker={"size": 7, "symbol": "circle-open" if series.mode == "dashed" else "circle"},
+    )
+
+
+def _colours(chart: Chart, heat: Heat) -> Any:  # noqa: ANN401
+    # Plotly puts the borders of cells halfway between their centres, but not as a logarithmic axis shows it.
+    x = cell_edges(heat.x, log=True) if chart.x_log else np.asarray(heat.x, dtype=float)
+    y = cell_edges(heat.y, log=True) if chart.y_log else np.asarray(heat.y, dtype=float)
+    low, high = heat.span
+    return go.Heatmap(
+        x=x,
+        y=y,
+        z=heat.values,
+        zmin=low,
+        zmax=high,
+        colorscale="Cividis",
+        colorbar={"title": {"text": heat.label, "side": "right"}, "outlinewidth": 0},
+        hoverongaps=False,
+        hovertemplate="%{x:.4~g}, %{y:.4~g}: %{z:.4~g}<extra></extra>",
+    )
+
+
+def _lines(heat: Heat) -> list[Any]:
+    return [
+        go.Contour(
+            x=np.asarray(heat.x, dtype=float),
+            y=np.asarray(heat.y, dtype=float),
+            z=heat.values,
+            autocontour=False,
+            contours={
+                "coloring": "none",
+                "start": level,
+                "end": level,
+                "size": 1,
+                "showlabels": True,
+                "labelformat": ".4~g",
+                "labelfont": {"color": color, "size": 12},
+            },
+            line={"color": color, "width": 1.4},
+            showscale=False,
+            showlegend=False,
+            hoverinfo="skip",
+        )
+        for level, color in heat.lines
+    ]
+
+
+def _outline(series: Series) -> Any:  # noqa: ANN401
+    """Return the bright edge of a line, by which it is seen on every colour."""
+    return go.Scatter(
+        x=np.asarray(series.x),
+        y=np.asarray(series.y, dtype=float),
+        mode="lines",
+        line={"color": "#ffffff", "width": 4.5},
+        showlegend=False,
+        hoverinfo="skip",
     )

@@ -18,13 +18,15 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
+from aqmlab.chart import cell_edges
 from aqmlab.store import guarded, write_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from aqmlab.chart import Chart, Series
+    from aqmlab.chart import Chart, Heat, Series
 
 SIZE_IN = (7.2, 4.2)
 INK = "#010203"
@@ -51,6 +53,8 @@ STYLE: Any = {
 
 def draw(ax: Axes, chart: Chart) -> None:
     """Draw a chart on an axis."""
+    if chart.heat is not None:
+        _heat(ax, chart, chart.heat)
     for low, high, label in chart.shades:
         ax.axvspan(low, high, color="#7b828d", alpha=0.15, lw=0, label=label)
     for height, label in chart.levels:
@@ -59,7 +63,7 @@ def draw(ax: Axes, chart: Chart) -> None:
     bars = [s for s in chart.series if s.mode == "bar"]
     for series in chart.series:
         if series.mode not in ("box", "bar"):
-            _line(ax, series)
+            _line(ax, series, outlined=chart.heat is not None)
     _bars(ax, bars)
     _boxes(ax, boxes)
     ax.set_xlabel(chart.x_label)
@@ -73,8 +77,10 @@ def draw(ax: Axes, chart: Chart) -> None:
         ax.set_xlim(*chart.x_range)
     if chart.y_range:
         ax.set_ylim(*chart.y_range)
-    if len(ax.get_legend_handles_labels()[1]) > 1:
-        ax.legend(fontsize=8.5)
+    if len(ax.get_legend_handles_labels()[1]) > (0 if chart.heat else 1):
+        # On a heat map no place is free.
+        below: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, -0.14), "ncols": 3} if chart.heat else {}
+        ax.legend(fontsize=8.5, **below)
 
 
 def save(chart: Chart, folder: Path) -> list[Path]:
@@ -109,7 +115,20 @@ def svg_text(figure: Figure) -> str:
     return buffer.getvalue().replace(INK, "currentColor")
 
 
-def _line(ax: Axes, series: Series) -> None:
+def _heat(ax: Axes, chart: Chart, heat: Heat) -> None:
+    low, high = heat.span
+    z = np.ma.masked_invalid(heat.values)
+    x, y = cell_edges(heat.x, log=chart.x_log), cell_edges(heat.y, log=chart.y_log)
+    # As a bitmap in an SVG too: thousands of cells would make it large, and seams would be seen between them.
+    cells = ax.pcolormesh(x, y, z, cmap="cividis", vmin=low, vmax=high, rasterized=True)
+    ax.figure.colorbar(cells, ax=ax, label=heat.label)
+    if heat.lines:
+        levels, colors = zip(*heat.lines, strict=True)
+        drawn = ax.contour(heat.x, heat.y, z, levels=levels, colors=colors, linewidths=1, zorder=1.5)
+        ax.clabel(drawn, fontsize=8.5, fmt=lambda level: f"{level:g}", zorder=1.6)
+
+
+def _line(ax: Axes, series: Series, *, outlined: bool = False) -> None:
     errors = series.errors()
     many = len(series.y) > 60
     style: dict[str, Any] = {"color": series.paint, "label": series.name, "lw": 1.1 if many else 1.6}
@@ -119,6 +138,8 @@ def _line(ax: Axes, series: Series) -> None:
         style |= {"ls": "none", "marker": "o", "ms": 4}
     elif not many:
         style |= {"marker": "o", "ms": 4}
+    if outlined:
+        style["path_effects"] = [withStroke(linewidth=style["lw"] + 2, foreground="white")]
     x, y = np.asarray(series.x), np.asarray(series.y, dtype=float)
     if errors is None:
         ax.plot(x, y, **style)

@@ -5,9 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 
+import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import aqmlab
+from aqmlab import charts, plots
+from aqmlab.chart import Chart, Heat, Series
 from aqmlab.drawing import describe
 from aqmlab.layout import arrange
 
@@ -76,3 +80,96 @@ def test_the_same_bytes_every_time(small, tmp_path):
     assert names == ["small-drop-curve.png", "small-drop-curve.svg", "small-topology.png", "small-topology.svg"]
     for name in names:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def heat_map(**axes):
+    x, y = np.geomspace(1, 1000, 30), np.linspace(0.1, 0.5, 20)
+    z = np.log10(x)[None, :] * y[:, None]
+    z[:3, :4], z[-1, -1] = math.nan, math.inf
+    heat = Heat(x, y, z, "gain margin, dB", levels=(1.2, 0.3, 99.0))
+    line = Series("limit", [1, 1000], [0.2, 0.4])
+    return Chart("map", "Map", "a plane", "flows", "delay, s", [line], heat=heat, x_log=True, **axes)
+
+
+def test_a_heat_map_lies_below_the_series_and_leaves_nan_blank():
+    ax = Figure().add_subplot()
+    plots.draw(ax, heat_map())
+    cells, *above = sorted([*ax.collections, *ax.lines], key=lambda drawn: drawn.get_zorder())
+    z = cells.get_array()
+    assert z.shape == (20, 30)
+    assert z.mask.sum() == 3 * 4 + 1
+    assert len(above) == 2
+    assert above[-1] is ax.lines[0]
+    low, high = cells.get_clim()
+    assert (low, high) == (z.min(), z.max())
+    # The first cell is as far to the left of its centre as to the right, as the logarithmic axis shows it.
+    edges = np.log10(cells.get_coordinates()[0, :, 0])
+    assert edges[:2].mean() == pytest.approx(0)
+    bar = ax.figure.axes[1]
+    assert bar.get_ylabel() == "gain margin, dB"
+    assert sorted(text.get_text() for text in ax.texts) == ["0.3", "1.2"]
+
+
+def test_a_heat_map_on_the_screen_says_the_same():
+    drawn = charts.figure(heat_map()).data
+    assert [trace.type for trace in drawn] == ["heatmap", "contour", "contour", "scatter", "scatter"]
+    assert drawn[-1].name == "limit"
+    assert [trace.contours.start for trace in drawn[1:3]] == [0.3, 1.2]
+    assert np.isnan(drawn[0].z).sum() == 3 * 4 + 1
+    assert len(drawn[0].x) == 31
+
+
+def test_the_colours_of_a_heat_map_get_brighter_and_its_lines_are_seen_on_them():
+    import matplotlib as mpl
+
+    def luminance(rgb):
+        parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    shown = [luminance(mpl.colormaps["cividis"](v)[:3]) for v in np.linspace(0, 1, 101)]
+    assert all(a < b for a, b in itertools.pairwise(shown))
+    heat = Heat([0, 1], [0, 1], [[0, 0], [1, 1]], "v", levels=list(np.linspace(0.01, 0.99, 99)))
+    for level, color in heat.lines:
+        under = shown[round(level * 100)]
+        contrast = 1.05 / (under + 0.05) if color == "#ffffff" else (under + 0.05) / 0.05
+        assert contrast >= 3, level
+
+
+def test_a_heat_map_of_nothing_is_blank_and_no_warning():
+    chart = Chart("c", "C", "nothing", "x", "y", [], heat=Heat([1, 2], [1, 2], [[math.nan] * 2] * 2, "v", levels=[1]))
+    plots.draw(Figure().add_subplot(), chart)
+    assert charts.figure(chart).data[0].type == "heatmap"
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "z", "text"),
+    [
+        ([1], [1, 2], [[1], [2]], "x of a heat map must be two or more values that rise"),
+        ([1, 2], [2, 1], [[1, 2], [1, 2]], "y of a heat map must be two or more values that rise"),
+        ([1, 2, 3], [1, 2], [[1, 2]] * 3, r"z of a heat map has the shape \(3, 2\)"),
+    ],
+)
+def test_a_heat_map_that_cannot_be_drawn_is_refused(x, y, z, text):
+    with pytest.raises(ValueError, match=text):
+        Heat(x, y, z, "v")
+
+
+def test_a_heat_map_has_the_same_bytes_every_time(tmp_path):
+    for folder in ("a", "b"):
+        plots.save(heat_map(), tmp_path / folder)
+    for name in ("map.png", "map.svg"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    assert len((tmp_path / "a" / "map.svg").read_bytes()) < 60_000
+    assert charts.figure(heat_map()).to_json() == charts.figure(heat_map()).to_json()
+
+
+def test_the_numbers_of_a_heat_map_are_thinned_in_both_directions():
+    from aqmlab.reporting.fragments import chart_numbers
+
+    table = chart_numbers(heat_map(), most=100)
+    assert list(table.columns) == ["series", "flows", "delay, s", "gain margin, dB"]
+    cells = table[table["series"] == "colours"]
+    assert 50 < len(cells) <= 100
+    assert cells["flows"].nunique() > 5
+    assert cells["delay, s"].nunique() > 5
+    assert cells["gain margin, dB"].isna().sum() >= 1

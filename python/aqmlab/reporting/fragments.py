@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 if TYPE_CHECKING:
-    from aqmlab.chart import Chart
+    from aqmlab.chart import Chart, Heat
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,23 @@ def chart_numbers(chart: Chart, *, most: int = 400) -> pd.DataFrame:
                 np.asarray(series.high, dtype=float),
             )
         parts.append(part.iloc[:: max(1, -(-len(part) * len(chart.series) // most))])
+    if chart.heat is not None:
+        parts.append(_heat_numbers(chart, chart.heat, most=most))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+def _heat_numbers(chart: Chart, heat: Heat, *, most: int) -> pd.DataFrame:
+    """Every n-th value in both directions, so that there are not too many."""
+    every = next(n for n in range(1, heat.values.size + 1) if heat.values[::n, ::n].size <= most)
+    y, x = np.meshgrid(np.asarray(heat.y)[::every], np.asarray(heat.x)[::every], indexing="ij")
+    return pd.DataFrame(
+        {
+            "series": "colours",
+            chart.x_label or "x": x.ravel(),
+            chart.y_label: y.ravel(),
+            heat.label: heat.values[::every, ::every].ravel(),
+        }
+    )
 
 
 def plus_minus(mean: float, half: float, *, signed: bool = False) -> str:
