@@ -1,6 +1,6 @@
 use aqmlab_aqm::Kind;
 
-use crate::plan::Plan;
+use crate::plan::{Plan, Transport};
 use crate::routing::Routes;
 
 /// What comes next on a path.
@@ -26,15 +26,20 @@ const AHEAD: u32 = 1 << 31;
 
 impl Paths {
     /// # Panics
-    /// If a flow has no path there and back; in a checked plan every flow has.
+    /// If a flow has no path there, or needs one back and has none; in a checked plan every flow has.
     pub fn new(plan: &Plan) -> Self {
         let mut routes = Routes::new(plan);
         let mut paths = Self { steps: Vec::new(), starts: Vec::new() };
         for flow in &plan.flows {
             let (from, to) = flow.ends();
-            for (from, to) in [(from, to), (to, from)] {
+            // Of UDP nothing travels back.
+            let one_way = matches!(flow.transport, Transport::Udp { .. });
+            for (from, to, needed) in [(from, to, true), (to, from, !one_way)] {
                 let path = routes.path(from, to).filter(|p| !p.is_empty());
-                let path = path.unwrap_or_else(|| panic!("flow {} has no path there and back", flow.name));
+                let path = match path {
+                    None if needed => panic!("flow {} has no path there and back", flow.name),
+                    path => path.unwrap_or_default(),
+                };
                 paths.starts.push(paths.steps.len() as u32);
                 paths.steps.extend(path);
                 paths.steps.push(ENDPOINT);

@@ -4,7 +4,9 @@
 mod common;
 
 use aqmlab_aqm::Value;
-use aqmlab_netsim::plan::{Change, Ends, Flow, Link, Marker, Meter, Pattern, Plan, Probe, Start, Transport};
+use aqmlab_netsim::plan::{
+    Change, Ends, Flow, Length, Link, Marker, Meter, Pattern, Plan, Probe, Start, Transport,
+};
 use aqmlab_netsim::{Options, Table};
 use aqmlab_units::{Rate, Span, Time};
 use common::{integers, link, reals, run, words};
@@ -30,7 +32,11 @@ fn udp(name: &str, (from, to): (u32, u32), stop: f64) -> Flow {
         dscp: 0,
         class: 0,
         acks_share_label: false,
-        transport: Transport::Udp { rate: Rate(8_000_000), packet: 1000, pattern: Pattern::Constant },
+        transport: Transport::Udp {
+            rate: Rate(8_000_000),
+            packet: Length::fixed(1000),
+            pattern: Pattern::Constant,
+        },
     }
 }
 
@@ -102,6 +108,15 @@ fn changes_that_change_nothing_change_nothing() {
     let without = results(&plan);
     plan.changes = vec![change(100.0, Some(6_000_000), None), change(200.0, None, Some(10))];
     assert_eq!(common::text(&without), common::text(&results(&plan)));
+}
+
+#[test]
+fn udp_needs_no_link_back() {
+    let mut plan = row(vec![link("a", (0, 1), 4.0, 1.0, PLAIN)], vec![udp("f", (0, 1), 3.0)], 100);
+    plan.links.truncate(1);
+    let tables = results(&plan);
+    assert_eq!(times(&tables, "a", "-"), [0, 2, 4].map(|t| t * MS));
+    assert_eq!(integers(&tables, "flows", "arrived_bytes"), [3000]);
 }
 
 #[test]
