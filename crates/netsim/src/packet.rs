@@ -156,7 +156,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::plan::{Ends, Link, Pattern, Plan, Probe, Size, Start, Transport};
+    use crate::plan::{Ends, Length, Link, Pattern, Plan, Probe, Size, Start, Transport};
     use crate::{Options, Simulation};
     use aqmlab_aqm::{LinkContext, Spec};
     use aqmlab_transport::{SackBlock, TcpConfig, Variant};
@@ -173,7 +173,7 @@ mod tests {
             dscp: 46,
             class: 1,
             acks_share_label,
-            transport: Transport::Udp { rate: Rate(1), packet: 1, pattern: Pattern::Constant },
+            transport: Transport::Udp { rate: Rate(1), packet: Length::fixed(1), pattern: Pattern::Constant },
         }
     }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use aqmlab_aqm::Resolved;
-pub use aqmlab_transport::Pattern;
 use aqmlab_transport::TcpConfig;
+pub use aqmlab_transport::{Length, Pattern};
 pub use aqmlab_units::Spread;
 use aqmlab_units::{Rate, Span, Time};
 
@@ -216,10 +216,11 @@ pub enum Transport {
     },
     /// UDP.
     Udp {
-        /// Bit rate while it sends, headers included; with [`Pattern::Poisson`] the mean.
+        /// Bit rate while it sends, headers included; with [`Pattern::Poisson`] or drawn lengths the
+        /// mean.
         rate: Rate,
-        /// Length of a packet in bytes, headers included.
-        packet: u32,
+        /// Lengths of packets, headers included.
+        packet: Length,
         /// When packets leave.
         pattern: Pattern,
     },

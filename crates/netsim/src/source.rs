@@ -52,7 +52,10 @@ enum Generator {
 #[derive(Clone, Debug)]
 struct Udp {
     source: UdpSource,
+    /// For times.
     rng: Stream,
+    /// For lengths of packets: a stream of its own, so that times are the same whatever the lengths are.
+    lengths: Stream,
     /// When the next packet was decided on; the first one of a period in the plan.
     set_at: Time,
 }
@@ -103,6 +106,7 @@ impl Source {
             Transport::Udp { rate, packet, pattern } => Generator::Udp(Box::new(Udp {
                 source: UdpSource::new(*rate, *packet, *pattern),
                 rng: Stream::new(seed, &format!("traffic of flow {}", flow.name)),
+                lengths: Stream::new(seed, &format!("packet lengths of flow {}", flow.name)),
                 set_at: Time::ZERO,
             })),
         };
@@ -189,9 +193,10 @@ impl Source {
             Generator::Tcp(sender) => sender.on_timer(now, &mut |data| out.push(data)),
             Generator::Udp(udp) => {
                 udp.set_at = now;
-                if let Some(seq) = udp.source.send(&mut || udp.rng.uniform()) {
-                    let bytes = udp.source.packet_bytes();
-                    out.push(Data { sent: now, seq: seq as u32, bytes, flags: DataFlags::NONE });
+                let Udp { source, rng, lengths, .. } = &mut **udp;
+                if let Some(packet) = source.send(&mut || rng.uniform(), &mut || lengths.uniform()) {
+                    let (seq, bytes) = (packet.seq as u32, packet.bytes);
+                    out.push(Data { sent: now, seq, bytes, flags: DataFlags::NONE });
                     self.first_sent.get_or_insert(now);
                 }
             }
@@ -250,7 +255,7 @@ impl Source {
             }
             Generator::Udp(udp) => SourceCounters {
                 sent: udp.source.sent(),
-                sent_bytes: udp.source.sent() * u64::from(udp.source.packet_bytes()),
+                sent_bytes: udp.source.sent_bytes(),
                 ..SourceCounters::default()
             },
         }

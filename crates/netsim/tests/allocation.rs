@@ -34,8 +34,11 @@ fn packets_cost_no_allocation() {
 
 #[test]
 fn markers_traffic_victims_and_timers_cost_no_allocation() {
-    let kinds: Vec<_> =
-        Variant::ALL.map(Kind::Greedy).into_iter().chain([Kind::OnOff, Kind::Poisson]).collect();
+    let kinds: Vec<_> = Variant::ALL
+        .map(Kind::Greedy)
+        .into_iter()
+        .chain([Kind::OnOff, Kind::Poisson, Kind::Lengths])
+        .collect();
     let timer = ("adapt_clock", Value::Word("timer".into()));
     for (aqm, timers) in [
         ("pc-red", false),

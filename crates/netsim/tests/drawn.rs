@@ -4,7 +4,7 @@
 mod common;
 
 use aqmlab_netsim::Options;
-use aqmlab_netsim::plan::{Ends, Plan, Size, Transport};
+use aqmlab_netsim::plan::{Ends, Length, Plan, Size, Spread, Transport};
 use aqmlab_transport::Variant;
 use common::ring::{Kind, ring};
 use common::{integers, run, words};
@@ -60,4 +60,37 @@ fn a_run_says_what_was_drawn() {
         ((plan.nodes[from as usize].clone(), plan.nodes[to as usize].clone()), size as i64)
     });
     assert_eq!(rows, expected.collect::<Vec<_>>());
+}
+
+/// When each of two Poisson sources sends a packet and of how many bytes, with such lengths.
+fn sent(lengths: [Length; 2], seed: u64) -> [Vec<(i64, i64)>; 2] {
+    let mut plan = ring(&[Kind::Poisson, Kind::Poisson], 2.0, ("drop-tail", &[]), 5.0);
+    for (flow, length) in plan.flows.iter_mut().zip(lengths) {
+        let Transport::Udp { packet, .. } = &mut flow.transport else { panic!("not UDP") };
+        // From a router, so that they arrive at its link when they are sent.
+        (*packet, flow.ends) = (length, Ends::At(0, 1));
+    }
+    let tables = run(&plan, seed, Options::default());
+    let [links, kinds] = ["link", "kind"].map(|name| words(&tables, "events", name));
+    let [flows, times, bytes] = ["flow", "t_ps", "bytes"].map(|name| integers(&tables, "events", name));
+    [0, 1].map(|flow| {
+        let sent = |i: &usize| links[*i] == "r0->r1" && kinds[*i] == "+" && flows[*i] == flow;
+        (0..times.len()).filter(sent).map(|i| (times[i], bytes[i])).collect()
+    })
+}
+
+#[test]
+fn lengths_disturb_neither_times_nor_other_flows() {
+    let (alike, drawn) = (Length::fixed(600), Length::drawn(Spread::Exponential(600.0)));
+    let [first, second] = sent([alike, alike], 3);
+    assert!(first.len() > 300 && first.iter().all(|(_, bytes)| *bytes == 600));
+    let [first_drawn, same] = sent([drawn, alike], 3);
+    assert_eq!(same, second);
+    assert_eq!(sent([drawn, drawn], 3)[0], first_drawn);
+    assert_ne!(sent([drawn, drawn], 4)[0], first_drawn);
+    assert_ne!(sent([drawn, drawn], 3)[1], first_drawn);
+    // The means differ by what rounding adds, 0.001 B of 600 B.
+    for ((t, _), (t_drawn, _)) in first.iter().zip(&first_drawn) {
+        assert!((*t_drawn as f64 / *t as f64 - 1.0).abs() < 1e-5, "{t} {t_drawn}");
+    }
 }

@@ -67,6 +67,7 @@ fn kinds() -> impl Strategy<Value = Vec<Kind>> {
         Just(Kind::Constant),
         Just(Kind::Poisson),
         Just(Kind::OnOff),
+        Just(Kind::Lengths),
     ];
     prop::collection::vec(one, 2..12)
 }

@@ -198,7 +198,8 @@ fn warn_of_small_buckets<'a>(
 ) {
     let size = |flow: &plan::Flow| match &flow.transport {
         Transport::Tcp { config, .. } => config.packet_size + config.header,
-        Transport::Udp { packet, .. } => *packet,
+        // Of lengths that are drawn the mean: some are longer than any bucket.
+        Transport::Udp { packet, .. } => packet.mean() as u32,
     };
     let largest = u64::from(flows.map(size).max().unwrap_or(0));
     let buckets = match *meter {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use aqmlab_netsim::Routes;
-use aqmlab_netsim::plan::{Ends, Flow, NodeId, Pattern, Size, Start, Transport};
+use aqmlab_netsim::plan::{Ends, Flow, Length, NodeId, Pattern, Size, Start, Transport};
 use aqmlab_scenario::{Scenario, check_json, parse};
 use aqmlab_units::{Rate, Span, Time};
 
@@ -119,7 +119,7 @@ fn routes_lead_through_the_bottleneck() {
     let Transport::Udp { rate, packet, pattern: Pattern::Constant } = s.plan.flows[21].transport else {
         panic!("not UDP")
     };
-    assert_eq!((rate, packet), (Rate(1_000_000), 500));
+    assert_eq!((rate, packet), (Rate(1_000_000), Length::fixed(500)));
 }
 
 #[test]

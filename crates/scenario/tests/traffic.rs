@@ -1,6 +1,6 @@
 //! What flows send and when, markers and changes, as the plan and the answer to `check` have them.
 
-use aqmlab_netsim::plan::{Flow, Meter, Pattern, Plan, Size, Spread, Start, Transport};
+use aqmlab_netsim::plan::{Flow, Length, Meter, Pattern, Plan, Size, Spread, Start, Transport};
 use aqmlab_scenario::{Scenario, check_json, parse};
 use aqmlab_units::{Rate, Span, Time};
 use serde_json::{Value as Json, json};
@@ -87,6 +87,27 @@ fn patterns() {
     );
     let expected = json!({ "on": 1, "off": { "exponential": 2, "unit": "s" } });
     assert_eq!(told["flows"][0]["parameters"]["pattern"], expected);
+}
+
+#[test]
+fn lengths_of_packets() {
+    let udp = |value: &str| {
+        let keys = format!("transport = \"udp\"\nrate = \"1Mbps\"\npacket_size = {value}");
+        let Transport::Udp { packet, .. } = flow(&keys).transport else { panic!("not UDP") };
+        packet
+    };
+    assert_eq!(udp("\"500B\""), Length::fixed(500));
+    assert_eq!(udp("{ exponential = \"1kB\" }"), Length::drawn(Spread::Exponential(1000.0)));
+    assert_eq!(udp("{ uniform = [40, \"1500B\"] }"), Length::drawn(Spread::Uniform(40.0, 1500.0)));
+    assert_eq!(udp("{ uniform = [\"40B\", \"40B\"] }"), Length::fixed(40));
+    let pareto = Spread::Pareto { mean: 500.0, shape: 2.5 };
+    assert_eq!(udp("{ pareto = { mean = \"500B\", shape = 2.5 } }"), Length::drawn(pareto));
+    let told = |value: &str| {
+        let keys = format!("transport = \"udp\"\nrate = \"1Mbps\"\npacket_size = {value}");
+        checked(&format!("[[flow]]\nname = \"f\"\n{keys}\n"))["flows"][0]["parameters"]["packet_size"].clone()
+    };
+    assert_eq!(told("\"500B\""), json!(500));
+    assert_eq!(told("{ exponential = \"1kB\" }"), json!({ "exponential": 1000, "unit": "B" }));
 }
 
 #[test]

@@ -16,9 +16,10 @@
 //!   scenario files: `ns2-2.35`.
 //!
 //! What all profiles share stays in this folder: the packets ([`Data`], [`Ack`]), the configuration with its
-//! registry of parameters ([`PARAMETERS`]), and [`UdpSource`].
+//! registry of parameters ([`PARAMETERS`]), and [`UdpSource`] with the [`Length`] of its packets.
 
 mod config;
+mod length;
 pub mod ns2;
 mod parameters;
 mod segment;
@@ -26,8 +27,9 @@ mod timer;
 mod udp;
 
 pub use config::{InvalidParameter, TcpConfig, Variant};
+pub use length::Length;
 pub use ns2::{Receiver, ReceiverCounters, Sender, SenderCounters, Supply};
 pub use parameters::{Kind, PARAMETERS, Parameter};
 pub use segment::{Ack, Data, DataFlags, MAX_SACK_BLOCKS, SackBlock, SackBlocks};
 pub use timer::Timer;
-pub use udp::{Pattern, UdpSource};
+pub use udp::{Datagram, Pattern, UdpSource};

@@ -1,7 +1,7 @@
-//! UDP: packets of one length at a constant bit rate, as a Poisson process, or in bursts.
+//! UDP: packets at a constant bit rate, as a Poisson process, or in bursts, of one length or of lengths that are drawn.
 //!
 //! A source sends in periods, from a start on and before an end; a start after an end goes on with the sequence numbers
-//! and begins the pattern anew. With `interval = 8 bytes / rate`:
+//! and begins the pattern anew. With `interval = 8 bytes / rate`, where `bytes` is the [mean](Length::mean) length:
 //!
 //! * [`Pattern::Constant`]: the k-th packet leaves at `start + k interval`, k = 0, 1, ...
 //! * [`Pattern::Poisson`]: gaps are exponential with mean `interval`, the one before the first packet too.
@@ -11,6 +11,8 @@
 //!
 //! As in ns-2 2.35, no packet leaves at or after the end: the stop command was scheduled before the timer of that
 //! packet.
+//!
+//! Times do not depend on the lengths that are drawn, only on their mean: the bit rate is the mean over many packets.
 //!
 //! # Relation to ns-2 2.35
 //! * `Traffic/CBR` adds the interval as a double to the clock, which drifts by rounding (and may so send a packet a hair
@@ -23,6 +25,8 @@
 //!   no time, and the mean gap as `idle_time_`; here the mean gap follows from the bit rate.
 
 use aqmlab_units::{Rate, Span, Spread, Time};
+
+use crate::Length;
 
 /// When packets of UDP leave.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,16 +44,27 @@ pub enum Pattern {
     },
 }
 
-/// A source of packets of one length. It is lent its random numbers, uniform on [0, 1): a Poisson source takes one a
-/// packet, an on-off source one for every burst and one for every silence (also where they are fixed), a constant bit
-/// rate none.
+/// A packet of UDP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    /// Sequence number, from 0.
+    pub seq: u64,
+    /// Length in bytes, headers included.
+    pub bytes: u32,
+}
+
+/// A source of packets. It is lent its random numbers, uniform on [0, 1). For times a Poisson source takes one a packet,
+/// an on-off source one for every burst and one for every silence (also where they are fixed), a constant bit rate none;
+/// for lengths it is one a packet, or none where all have the same.
 #[derive(Clone, Debug)]
 pub struct UdpSource {
     rate: Rate,
-    bytes: u32,
+    length: Length,
     pattern: Pattern,
     /// Packets sent so far.
     sent: u64,
+    /// Their bytes.
+    sent_bytes: u64,
     /// When the next packet is due.
     next: Time,
     /// None is sent then or later.
@@ -66,11 +81,11 @@ struct Burst {
 }
 
 impl UdpSource {
-    /// A source that has not started: packets of `bytes` (headers included) at `rate`. Neither may be 0.
-    pub fn new(rate: Rate, bytes: u32, pattern: Pattern) -> Self {
-        debug_assert!(rate.0 > 0 && bytes > 0);
+    /// A source that has not started: packets of this length (headers included) at `rate`, which is not 0.
+    pub fn new(rate: Rate, length: Length, pattern: Pattern) -> Self {
+        debug_assert!(rate.0 > 0);
         let burst = Burst { start: Time::NEVER, sent: 0, packets: 0 };
-        Self { rate, bytes, pattern, sent: 0, next: Time::NEVER, end: Time::ZERO, burst }
+        Self { rate, length, pattern, sent: 0, sent_bytes: 0, next: Time::NEVER, end: Time::ZERO, burst }
     }
 
     /// Begins a period: from `start` on, before `end` ([`Time::NEVER`]: without end).
@@ -87,25 +102,31 @@ impl UdpSource {
         (self.next < self.end).then_some(self.next)
     }
 
-    /// Sends the packet that is due: its sequence number, from 0. `None` when there is no more.
-    pub fn send(&mut self, uniform: &mut impl FnMut() -> f64) -> Option<u64> {
+    /// Sends the packet that is due, with random numbers for times and for lengths. `None` when there is no more.
+    pub fn send(
+        &mut self,
+        for_time: &mut impl FnMut() -> f64,
+        for_length: &mut impl FnMut() -> f64,
+    ) -> Option<Datagram> {
         self.next_send()?;
+        let datagram = Datagram { seq: self.sent, bytes: self.length.draw(for_length) };
         self.sent += 1;
+        self.sent_bytes += u64::from(datagram.bytes);
         match self.pattern {
-            Pattern::Poisson => self.next += self.gap(uniform),
-            Pattern::Constant | Pattern::OnOff { .. } => self.go_on(uniform),
+            Pattern::Poisson => self.next += self.gap(for_time),
+            Pattern::Constant | Pattern::OnOff { .. } => self.go_on(for_time),
         }
-        Some(self.sent - 1)
-    }
-
-    /// Length of every packet in bytes.
-    pub fn packet_bytes(&self) -> u32 {
-        self.bytes
+        Some(datagram)
     }
 
     /// Packets sent so far.
     pub fn sent(&self) -> u64 {
         self.sent
+    }
+
+    /// Bytes sent so far, headers included.
+    pub fn sent_bytes(&self) -> u64 {
+        self.sent_bytes
     }
 
     /// A gap of the Poisson process.
@@ -115,7 +136,15 @@ impl UdpSource {
 
     /// Seconds from packet to packet at the bit rate.
     fn interval(&self) -> f64 {
-        f64::from(self.bytes) * 8.0 / self.rate.bps()
+        self.length.mean() * 8.0 / self.rate.bps()
+    }
+
+    /// How long so many packets take at the bit rate: the exact quotient where all have the same length.
+    fn time_of(&self, packets: u64) -> Span {
+        match self.length.same() {
+            Some(bytes) => self.rate.time_of(packets * u64::from(bytes)),
+            None => Span::from_secs(packets as f64 * self.interval()),
+        }
     }
 
     fn begin_burst(&mut self, start: Time, uniform: &mut impl FnMut() -> f64) {
@@ -130,7 +159,7 @@ impl UdpSource {
     /// Next in the burst, or first of the next burst.
     fn go_on(&mut self, uniform: &mut impl FnMut() -> f64) {
         self.burst.sent += 1;
-        self.next = self.burst.start + self.rate.time_of(self.burst.sent * u64::from(self.bytes));
+        self.next = self.burst.start + self.time_of(self.burst.sent);
         if let Pattern::OnOff { off, .. } = self.pattern
             && self.burst.sent == self.burst.packets
         {
@@ -151,10 +180,11 @@ mod tests {
         source.start(Time::from_secs(start), Time::from_secs(end), &mut uniform);
         let mut times = Vec::new();
         while let Some(t) = source.next_send() {
-            assert_eq!(source.send(&mut uniform), Some(first + times.len() as u64));
+            let seq = source.send(&mut uniform, &mut || 0.5).map(|datagram| datagram.seq);
+            assert_eq!(seq, Some(first + times.len() as u64));
             times.push(t);
         }
-        assert_eq!(source.send(&mut uniform), None);
+        assert_eq!(source.send(&mut uniform, &mut || 0.5), None);
         times
     }
 
@@ -164,7 +194,7 @@ mod tests {
 
     /// 1000 B at 1 Mb/s: every 8 ms.
     fn source(pattern: Pattern) -> UdpSource {
-        UdpSource::new(Rate(1_000_000), 1000, pattern)
+        UdpSource::new(Rate(1_000_000), Length::fixed(1000), pattern)
     }
 
     #[test]
@@ -178,7 +208,7 @@ mod tests {
     #[test]
     fn a_constant_bit_rate_does_not_drift() {
         // 100 B at 300 kb/s: 2.666... ms, so that packet 3k is due at 8k ms.
-        let mut source = UdpSource::new(Rate(300_000), 100, Pattern::Constant);
+        let mut source = UdpSource::new(Rate(300_000), Length::fixed(100), Pattern::Constant);
         let times = times(&mut source, 0.0, 100.0, none);
         assert_eq!(times.len(), 37_500);
         for (k, t) in times.iter().step_by(3).enumerate() {
@@ -267,5 +297,31 @@ mod tests {
         // Median 2^(1/1.5) times the least.
         let longer = silences.iter().filter(|s| **s > 0.1 * libm::pow(2.0, 1.0 / 1.5)).count() as f64;
         assert!((longer / bursts - 0.5).abs() < 0.01, "{longer} of {bursts}");
+    }
+
+    #[test]
+    fn lengths_that_are_drawn_leave_the_times_alone_and_keep_the_bit_rate() {
+        let lengths = Length::drawn(Spread::Pareto { mean: 1000.0, shape: 1.2 });
+        assert!(lengths.mean() < 800.0, "no packet is longer than 65,535 bytes");
+        let on_off = Pattern::OnOff { on: Spread::Exponential(0.05), off: Spread::Fixed(0.0) };
+        for pattern in [Pattern::Constant, Pattern::Poisson, on_off] {
+            let sent_at = |length_seed| {
+                let mut source = UdpSource::new(Rate(1_000_000), lengths, pattern);
+                let mut stream = Stream::new(4, "times");
+                let mut drawn = Stream::new(length_seed, "lengths");
+                source.start(Time::ZERO, Time::from_secs(2000.0), &mut || stream.uniform());
+                let (mut times, mut bytes) = (Vec::new(), 0);
+                while let Some(at) = source.next_send() {
+                    let packet = source.send(&mut || stream.uniform(), &mut || drawn.uniform());
+                    bytes += packet.map_or(0, |p| u64::from(p.bytes));
+                    times.push(at);
+                }
+                assert_eq!((source.sent(), source.sent_bytes()), (times.len() as u64, bytes));
+                let rate = bytes as f64 * 8.0 / 2000.0;
+                assert!((rate / 1e6 - 1.0).abs() < 0.02, "{pattern:?}: {rate}");
+                times
+            };
+            assert_eq!(sent_at(1), sent_at(2), "{pattern:?}");
+        }
     }
 }

@@ -33,6 +33,19 @@ impl Spread {
         }
     }
 
+    /// The probability that a number of this distribution is `x` or more.
+    pub fn at_least(&self, x: f64) -> f64 {
+        match *self {
+            Self::Fixed(value) => f64::from(value >= x),
+            Self::Uniform(from, to) => ((to - x) / (to - from)).clamp(0.0, 1.0),
+            Self::Exponential(mean) => libm::exp(-x.max(0.0) / mean),
+            Self::Pareto { mean, shape } => {
+                let scale = mean * (shape - 1.0) / shape;
+                libm::pow(scale / x.max(scale), shape)
+            }
+        }
+    }
+
     /// Its mean.
     pub fn mean(&self) -> f64 {
         match *self {
@@ -69,6 +82,18 @@ mod tests {
     }
 
     #[test]
+    fn at_least_by_hand() {
+        // 1 - F at 4: (6 - 4) / (6 - 2), e^(-4/3), (2 / 4)^3.
+        let found = ALL.map(|spread| spread.at_least(4.0));
+        for (p, expected) in found.into_iter().zip([0.0, 0.5, libm::exp(-4.0 / 3.0), 0.125]) {
+            assert!((p - expected).abs() < 1e-15, "{p} {expected}");
+        }
+        assert_eq!(ALL.map(|spread| spread.at_least(0.0)), [1.0; 4]);
+        assert_eq!([3.0, 3.1].map(|x| ALL[0].at_least(x)), [1.0, 0.0]);
+        assert_eq!([2.0, 6.0, 7.0].map(|x| ALL[1].at_least(x)), [1.0, 0.0, 0.0]);
+    }
+
+    #[test]
     fn means() {
         let mut stream = Stream::new(5, "means");
         let n = 400_000;
@@ -82,18 +107,12 @@ mod tests {
     fn draws_follow_the_distribution() {
         // Kolmogorov-Smirnov against the distribution functions; 1.63 / sqrt(n) is the 1 % point.
         let n = 20_000;
-        let distribution = |spread: &Spread, x: f64| match *spread {
-            Spread::Fixed(_) => unreachable!("has no density"),
-            Spread::Uniform(from, to) => (x - from) / (to - from),
-            Spread::Exponential(mean) => 1.0 - libm::exp(-x / mean),
-            Spread::Pareto { mean, shape } => 1.0 - libm::pow(mean * (shape - 1.0) / shape / x, shape),
-        };
         for spread in &ALL[1..] {
             let mut stream = Stream::new(11, "distribution");
             let mut x: Vec<f64> = (0..n).map(|_| spread.draw(stream.uniform())).collect();
             x.sort_by(f64::total_cmp);
             let gaps = x.iter().enumerate().map(|(i, &x)| {
-                let f = distribution(spread, x);
+                let f = 1.0 - spread.at_least(x);
                 (f - i as f64 / f64::from(n)).abs().max(((i + 1) as f64 / f64::from(n) - f).abs())
             });
             let largest = gaps.fold(0.0, f64::max);

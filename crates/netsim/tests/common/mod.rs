@@ -5,7 +5,7 @@ pub mod ring;
 use std::sync::Arc;
 
 use aqmlab_aqm::{LinkContext, Spec, Value};
-use aqmlab_netsim::plan::{Ends, Flow, Link, Pattern, Plan, Probe, Size, Start, Transport};
+use aqmlab_netsim::plan::{Ends, Flow, Length, Link, Pattern, Plan, Probe, Size, Start, Transport};
 use aqmlab_netsim::{Column, Options, Simulation, Table};
 use aqmlab_transport::{TcpConfig, Variant};
 use aqmlab_units::{Rate, Span, Time};
@@ -41,9 +41,11 @@ pub fn dumbbell(variants: &[Option<Variant>], mbps: f64, queue: Queue, seconds: 
                 size: Size::Greedy,
                 clock_offset: None,
             },
-            None => {
-                Transport::Udp { rate: Rate((mbps * 1e5) as u64), packet: 777, pattern: Pattern::Constant }
-            }
+            None => Transport::Udp {
+                rate: Rate((mbps * 1e5) as u64),
+                packet: Length::fixed(777),
+                pattern: Pattern::Constant,
+            },
         };
         flows.push(Flow {
             name: format!("f{i}"),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aqmlab_netsim::plan::{
-    Change, Ends, Flow, Marker, Meter, NodeId, Pattern, Plan, Probe, Size, Spread, Start, Transport,
+    Change, Ends, Flow, Length, Marker, Meter, NodeId, Pattern, Plan, Probe, Size, Spread, Start, Transport,
 };
 use aqmlab_transport::{TcpConfig, Variant};
 use aqmlab_units::{Rate, Span, Time};
@@ -28,6 +28,8 @@ pub enum Kind {
     Poisson,
     /// Bursts.
     OnOff,
+    /// Poisson, with lengths of packets drawn.
+    Lengths,
 }
 
 fn s(seconds: f64) -> Time {
@@ -50,21 +52,23 @@ fn flow(i: usize, kind: Kind, mbps: f64, hosts: &Arc<[(NodeId, NodeId)]>) -> Flo
         size,
         clock_offset: None,
     };
-    let udp = |pattern| Transport::Udp { rate: Rate((mbps * 2e5) as u64), packet: 600, pattern };
+    let udp = |pattern, packet| Transport::Udp { rate: Rate((mbps * 2e5) as u64), packet, pattern };
+    let alike = Length::fixed(600);
     let transport = match kind {
         Kind::Greedy(variant) | Kind::Again(variant) => tcp(variant, Size::Greedy),
         Kind::Drawn(variant) => tcp(variant, Size::Drawn(Spread::Pareto { mean: 200_000.0, shape: 1.3 })),
-        Kind::Constant => udp(Pattern::Constant),
-        Kind::Poisson => udp(Pattern::Poisson),
-        Kind::OnOff => udp(Pattern::OnOff {
-            on: Spread::Exponential(0.2),
-            off: Spread::Pareto { mean: 0.3, shape: 1.5 },
-        }),
+        Kind::Constant => udp(Pattern::Constant, alike),
+        Kind::Poisson => udp(Pattern::Poisson, alike),
+        Kind::OnOff => udp(
+            Pattern::OnOff { on: Spread::Exponential(0.2), off: Spread::Pareto { mean: 0.3, shape: 1.5 } },
+            alike,
+        ),
+        Kind::Lengths => udp(Pattern::Poisson, Length::drawn(Spread::Exponential(600.0))),
     };
     let (stop, again) = match kind {
         Kind::Again(_) => (Some(s(2.0)), vec![(s(3.0), s(3.5)), (s(5.0), s(6.0))]),
         Kind::Constant => (Some(s(2.5)), vec![(s(3.0), s(7.0))]),
-        Kind::Greedy(_) | Kind::Drawn(_) | Kind::Poisson | Kind::OnOff => (None, Vec::new()),
+        Kind::Greedy(_) | Kind::Drawn(_) | Kind::Poisson | Kind::OnOff | Kind::Lengths => (None, Vec::new()),
     };
     let fixed = (i % 4 == 2).then_some(hosts[i % hosts.len()].0);
     Flow {

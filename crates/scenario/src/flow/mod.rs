@@ -9,7 +9,6 @@ mod transport;
 use std::collections::BTreeMap;
 
 use aqmlab_netsim::plan;
-use aqmlab_transport::Parameter;
 use aqmlab_units::{Span, Time};
 
 use crate::network::{self, Builder, Network};
@@ -44,7 +43,6 @@ pub(crate) struct Group<'a> {
 }
 
 pub(crate) fn shape() -> Shape {
-    let packet_size = Parameter::find(tcp::PACKET_SIZE).map(tcp::key).map_or(Kind::ANY_TIME, |k| k.kind);
     let host = || Kind::Table(network::host_override_shape());
     Shape::new(
         "A group of flows that are alike.",
@@ -68,10 +66,18 @@ pub(crate) fn shape() -> Shape {
                 "In place of start and stop: periods in which there is data to send.",
             ),
             Key::new("size", transport::size_kind(), "TCP: how much to transfer; endless if absent."),
-            Key::new("rate", Kind::Rate, "UDP: bit rate while it sends, headers included."),
+            Key::new(
+                "rate",
+                Kind::Rate,
+                "UDP: bit rate while it sends, headers included; the mean where it is random.",
+            ),
             Key::new("pattern", pattern::kind(), "UDP: when packets leave.").default("\"constant\""),
-            Key::new("packet_size", packet_size, "TCP: payload of a segment; UDP: the whole packet.")
-                .default("\"1000B\""),
+            Key::new(
+                tcp::PACKET_SIZE,
+                transport::packet_kind(),
+                "TCP: payload of a segment; UDP: the whole packet, or a distribution of its length.",
+            )
+            .default("\"1000B\""),
             Key::new("dscp", Kind::Dscp, "Code point of the data packets.").default("\"BE\""),
             Key::new("priority", Kind::Flag, "PC-RED: whether these are high-priority flows.")
                 .default("false"),

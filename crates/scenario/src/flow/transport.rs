@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use aqmlab_netsim::plan::{Pattern, Size, Spread, Transport};
+use aqmlab_netsim::plan::{Length, Pattern, Size, Spread, Transport};
 use aqmlab_transport::{Parameter, TcpConfig, Variant};
 use aqmlab_units::Rate;
 
@@ -18,12 +18,14 @@ use super::pattern;
 pub(crate) const UDP: &str = "udp";
 /// Length of a packet of UDP unless the file says otherwise, in bytes.
 const UDP_PACKET: u32 = 1000;
+/// Share by which the bounds of a packet's length may move its mean unsaid.
+const MEAN_MOVED: f64 = 0.01;
 
 /// How the flows of a group send.
 #[derive(Clone, Debug)]
 pub(crate) enum GroupTransport {
     Tcp { config: Arc<TcpConfig>, size: Size, clock_offset: ClockOffset },
-    Udp { rate: Rate, packet: u32, pattern: Pattern },
+    Udp { rate: Rate, packet: Length, pattern: Pattern },
 }
 
 pub(super) fn kind() -> Kind {
@@ -34,6 +36,13 @@ pub(super) fn kind() -> Kind {
 pub(super) fn size_kind() -> Kind {
     let spread = spread::shape("A size drawn in every run anew.", Kind::Size, &Kind::Size);
     Kind::Any(vec![Kind::Size, Kind::Table(spread)])
+}
+
+/// A fixed length of packets, or a distribution of lengths.
+pub(super) fn packet_kind() -> Kind {
+    let bytes = Parameter::find(tcp::PACKET_SIZE).map_or(Kind::Size, |p| tcp::key(p).kind);
+    let spread = spread::shape("UDP: a length drawn for each packet.", bytes.clone(), &bytes);
+    Kind::Any(vec![bytes, Kind::Table(spread)])
 }
 
 pub(super) fn read(flow: &Section<'_>, count: Option<usize>) -> Option<GroupTransport> {
@@ -51,10 +60,32 @@ fn read_udp(flow: &Section<'_>) -> Option<GroupTransport> {
     if !flow.has("rate") {
         flow.missing("rate", format!("{}, which udp needs", Kind::Rate.expected()));
     }
-    let packet =
-        if flow.has(tcp::PACKET_SIZE) { flow.bytes(tcp::PACKET_SIZE)? } else { u64::from(UDP_PACKET) };
-    let (rate, pattern) = (flow.rate("rate"), pattern::read(flow));
-    Some(GroupTransport::Udp { rate: rate?, packet: u32::try_from(packet).ok()?, pattern: pattern? })
+    let (rate, packet, pattern) = (flow.rate("rate"), read_packet(flow), pattern::read(flow));
+    Some(GroupTransport::Udp { rate: rate?, packet: packet?, pattern: pattern? })
+}
+
+/// The lengths of UDP's packets.
+fn read_packet(flow: &Section<'_>) -> Option<Length> {
+    if !flow.has(tcp::PACKET_SIZE) {
+        return Some(Length::fixed(UDP_PACKET));
+    }
+    if flow.section(tcp::PACKET_SIZE).is_none() {
+        return u32::try_from(flow.bytes(tcp::PACKET_SIZE)?).ok().map(Length::fixed);
+    }
+    let example = "{ exponential = \"1000B\" } or { uniform = [\"40B\", \"1500B\"] }";
+    let bytes = |value: &Value| units::bytes(value, true).ok().map(|bytes| bytes as f64);
+    let spread = spread::read(flow, tcp::PACKET_SIZE, example, bytes)?;
+    let length = Length::drawn(spread);
+    if (length.mean() / spread.mean() - 1.0).abs() > MEAN_MOVED {
+        let message = format!(
+            "no packet is shorter than 1 byte or longer than {} bytes, so that the mean is {:.1} bytes, not {}",
+            Length::MAX,
+            length.mean(),
+            spread.mean()
+        );
+        flow.warning(tcp::PACKET_SIZE, Complaint::new(message));
+    }
+    Some(length)
 }
 
 fn read_tcp(flow: &Section<'_>, variant: Variant, count: Option<usize>) -> Option<GroupTransport> {
@@ -66,6 +97,10 @@ fn read_tcp(flow: &Section<'_>, variant: Variant, count: Option<usize>) -> Optio
         "pattern",
         Complaint::new("a flow of TCP has no pattern").allowed("transport = \"udp\", or no pattern"),
     );
+    if flow.section(tcp::PACKET_SIZE).is_some() {
+        let complaint = Complaint::new("a flow of TCP has segments of one size");
+        flow.error(tcp::PACKET_SIZE, complaint.allowed("bytes such as \"1000B\", or transport = \"udp\""));
+    }
     let mut config = TcpConfig::ns2(variant);
     tcp::set(tcp::PACKET_SIZE, flow, &mut config);
     let mut clock_offset = ClockOffset::Random;

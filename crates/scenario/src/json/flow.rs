@@ -44,7 +44,10 @@ fn transport_json(transport: &Transport) -> (&'static str, Json) {
     match transport {
         Transport::Udp { rate, packet, pattern } => {
             let pattern = pattern_json(pattern);
-            (UDP, json!({ "rate_bps": rate.0, "packet_size": packet, "pattern": pattern }))
+            (
+                UDP,
+                json!({ "rate_bps": rate.0, "packet_size": spread_json(&packet.spread(), "B"), "pattern": pattern }),
+            )
         }
         Transport::Tcp { config, size, clock_offset } => {
             let parameters = json!({

@@ -197,6 +197,57 @@ fn patterns() {
 }
 
 #[test]
+fn lengths_drawn() {
+    refused(
+        BUS,
+        "count = 2",
+        &[
+            (
+                r#"packet_size = { exponential = "1000B" }"#,
+                &[
+                    r#"net.toml:17:15: flow.tcp.packet_size: a flow of TCP has segments of one size (allowed: bytes such as "1000B", or transport = "udp")"#,
+                ],
+            ),
+            (
+                "transport = \"udp\"\nrate = \"1Mbps\"\npacket_size = { exponential = \"70kB\" }",
+                &[
+                    r#"net.toml:19:31: flow.tcp.packet_size.exponential: 70000 is out of range (allowed: bytes such as "1000B", from 1 to 65535)"#,
+                ],
+            ),
+            (
+                "transport = \"udp\"\nrate = \"1Mbps\"\npacket_size = { uniform = [0, \"10p\"] }",
+                &[
+                    r#"net.toml:19:28: flow.tcp.packet_size.uniform: 0 is out of range (allowed: bytes such as "1000B", from 1 to 65535)"#,
+                    r#"net.toml:19:31: flow.tcp.packet_size.uniform: "p" is not a unit for this (allowed: bytes such as "1000B", from 1 to 65535; units B, kB, KB, MB, KiB, MiB)"#,
+                ],
+            ),
+            (
+                "transport = \"udp\"\nrate = \"1Mbps\"\npacket_size = { uniform = [1500, 40] }",
+                &[r#"net.toml:19:27: flow.tcp.packet_size.uniform: the second value is below the first"#],
+            ),
+            (
+                "transport = \"udp\"\nrate = \"1Mbps\"\npacket_size = {}",
+                &[
+                    r#"net.toml:19:15: flow.tcp.packet_size: is not exactly one of uniform, exponential and pareto (allowed: { exponential = "1000B" } or { uniform = ["40B", "1500B"] })"#,
+                ],
+            ),
+            (
+                "transport = \"udp\"\nrate = \"1Mbps\"\npacket_size = { pareto = { mean = 500, shape = 1 } }",
+                &[
+                    r#"net.toml:19:48: flow.tcp.packet_size.pareto.shape: 1 is out of range (allowed: a number above 1, at most 1000)"#,
+                ],
+            ),
+            (
+                "transport = \"udp\"\nrate = \"1Mbps\"\npacket_size = true",
+                &[
+                    r#"net.toml:19:15: flow.tcp.packet_size: is true (allowed: bytes such as "1000B", from 1 to 65535, or a table with uniform, exponential, pareto)"#,
+                ],
+            ),
+        ],
+    );
+}
+
+#[test]
 fn active_periods() {
     refused(
         BUS,

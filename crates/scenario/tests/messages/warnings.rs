@@ -70,6 +70,23 @@ fn a_drop_tail_bottleneck_is_observed_in_a_dumbbell_only() {
 }
 
 #[test]
+fn lengths_whose_mean_the_bounds_move() {
+    let with = |size: &str| {
+        let keys = format!("transport = \"udp\"\nrate = \"1Mbps\"\npacket_size = {size}");
+        exchange(VALID, "count = 2", &keys)
+    };
+    accepted(&with("{ exponential = \"1000B\" }"), &[]);
+    accepted(&with("{ exponential = \"10kB\" }"), &[]);
+    for (size, mean, nominal) in [("30kB", "26624.0", "30000"), ("1B", "1.4", "1")] {
+        let expected = format!(
+            "net.toml:23:15: flow.tcp.packet_size: no packet is shorter than 1 byte or longer than 65535 bytes, so that \
+             the mean is {mean} bytes, not {nominal}"
+        );
+        accepted(&with(&format!("{{ exponential = {size:?} }}")), &[&expected]);
+    }
+}
+
+#[test]
 fn sizes_become_packets() {
     for (size, packets) in [("\"1MB\"", 2000), ("\"1001B\"", 3), ("\"100p\"", 100), ("\"1B\"", 1)] {
         let text = exchange(VALID, "count = 2", &format!("size = {size}\npacket_size = \"500B\""));

@@ -2,7 +2,8 @@
 
 The paper's runs are an open loop: Poisson arrivals, exponential service, no TCP. `chain.csv` and `chain_runs.csv` hold
 what its Markov chain gives, `published.csv` its printed parameters, `readings.toml` what it leaves open and what was
-chosen, `claims.toml` its claims, and ours, as sentences that runs can decide. `tcp.toml` is ours: the same under TCP.
+chosen, `claims.toml` its claims, and ours, as sentences that runs can decide. `open-loop.toml` is the paper's
+loop as a scenario, `tcp.toml` is ours: the same under TCP.
 """
 
 from aqmlab.papers.exred.page import CITATION, NAME, build
