@@ -18,7 +18,7 @@ pub struct Exred {
     pub k_l: f64,
     /// Upper threshold in packets, > k_l.
     pub k_h: f64,
-    /// p_d at k_h, 0 < max_p <= 1.
+    /// p_d at k_h, 0 <= max_p <= 1.
     pub max_p: f64,
     /// End of the buffer in packets, > k_h.
     pub k: f64,
@@ -44,6 +44,9 @@ impl Exred {
             0.0
         } else if x < self.k_h {
             self.slope * (x - self.k_l)
+        } else if x > self.k {
+            // A parabola that falls would come back; an average in bytes may pass K packets.
+            1.0
         } else {
             let d = x - self.k_h;
             (self.max_p + self.slope * d + self.a2 * d * d).clamp(0.0, 1.0)
@@ -67,6 +70,12 @@ mod tests {
         // a2 x^2 + a1 x + a0 with the paper's coefficients at x = 65.
         let by_coefficients = 11.0 / 98_000.0 * 65.0 * 65.0 - 17.0 / 9800.0 * 65.0 + 5.0 / 98.0;
         assert!((c.p_b(65.0) - by_coefficients).abs() < 1e-14);
+    }
+
+    #[test]
+    fn beyond_the_buffer_a_falling_parabola_stays_at_1() {
+        let c = Exred::new(10.0, 30.0, 100.0, 1.0);
+        assert_eq!([30.0, 65.0, 100.0, 100.1, 120.0, 1e6].map(|x| c.p_b(x)), [1.0; 6]);
     }
 
     #[test]
