@@ -69,7 +69,7 @@ CASES = {
     ),
     "max_p above 1": (
         ("max_p = 0.1", "max_p = 1.5"),
-        "bad.toml:18:9: queue.bottleneck.max_p: 1.5 is out of range (allowed: 0 < x <= 1)",
+        "bad.toml:18:9: queue.bottleneck.max_p: 1.5 is out of range (allowed: 0 <= x <= 1)",
     ),
     "flow without a route": (
         ('from = "a"\nto = "b"\n', 'from = "a"\nto = "z"\n', FAR_LINK),
@@ -143,7 +143,7 @@ def test_all_errors_in_one_go(shell):
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("queue.bottleneck.max_p=2", "--set queue.bottleneck.max_p: 2 is out of range (allowed: 0 < x <= 1)"),
+        ("queue.bottleneck.max_p=2", "--set queue.bottleneck.max_p: 2 is out of range (allowed: 0 <= x <= 1)"),
         (
             "queue.botleneck.aqm=red",
             "--set queue.botleneck: is not the queue of any link "

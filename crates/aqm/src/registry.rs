@@ -179,7 +179,7 @@ pub(crate) const RED: &[Parameter] = &[
         .above(0.0)
         .or(&["auto"])
         .source(FJ93),
-    Parameter::new("max_p", "max_p", Unit::Number, "p_b at max_th").above(0.0).to(1.0).source(FJ93),
+    Parameter::new("max_p", "max_p", Unit::Number, "p_b at max_th").from(0.0).to(1.0).source(FJ93),
     Parameter::new("w_q", "w_q", Unit::Number, "weight of one queue sample in the average")
         .above(0.0)
         .to(1.0)
@@ -508,10 +508,12 @@ mod tests {
 
     #[test]
     fn ranges_in_words() {
-        assert_eq!(find("max_p").allowed(), "0 < x <= 1");
+        assert_eq!(find("max_p").allowed(), "0 <= x <= 1");
+        assert_eq!(find("max_p_low").allowed(), "0 < x <= 1");
         assert_eq!(find("mode").allowed(), "one of \"packets\", \"bytes\"");
         assert_eq!(find("ecn").allowed(), "true or false");
-        assert!(find("max_p").admits(1.0) && !find("max_p").admits(0.0));
+        assert!(find("max_p").admits(1.0) && find("max_p").admits(0.0));
+        assert!(!find("w_q").admits(0.0) && !find("max_p").admits(-0.1));
         assert!(!find("max_p").admits(f64::NAN));
     }
 

@@ -100,7 +100,7 @@ fn classes() {
             ),
             (
                 "max_p = 2",
-                &["net.toml:18:9: queue.main.class.in.max_p: 2 is out of range (allowed: 0 < x <= 1)"],
+                &["net.toml:18:9: queue.main.class.in.max_p: 2 is out of range (allowed: 0 <= x <= 1)"],
             ),
             (
                 "min_th = [1]",

@@ -83,7 +83,7 @@ fn mistakes_name_the_override() {
     override_refused(
         "queue.main.max_p",
         "2",
-        "--set:1:1: queue.main.max_p: 2 is out of range (allowed: 0 < x <= 1)",
+        "--set:1:1: queue.main.max_p: 2 is out of range (allowed: 0 <= x <= 1)",
     );
     override_refused(
         "queue.main.max_th",

@@ -1,6 +1,6 @@
 //! `[queue.NAME]`.
 
-use super::{DUMBBELL, VALID, refused};
+use super::{DIFFSERV, DUMBBELL, VALID, accepted, exchange, messages, refused};
 
 #[test]
 fn unknown_discipline() {
@@ -64,15 +64,15 @@ fn ranges() {
         &[
             (
                 "aqm = \"red\"\nmax_p = 1.5",
-                &["net.toml:15:9: queue.main.max_p: 1.5 is out of range (allowed: 0 < x <= 1)"],
+                &["net.toml:15:9: queue.main.max_p: 1.5 is out of range (allowed: 0 <= x <= 1)"],
             ),
             (
-                "aqm = \"red\"\nmax_p = 0",
-                &["net.toml:15:9: queue.main.max_p: 0 is out of range (allowed: 0 < x <= 1)"],
+                "aqm = \"red\"\nmax_p = -0.1",
+                &["net.toml:15:9: queue.main.max_p: -0.1 is out of range (allowed: 0 <= x <= 1)"],
             ),
             (
                 "aqm = \"red\"\nmax_p = \"150%\"",
-                &["net.toml:15:9: queue.main.max_p: 1.5 is out of range (allowed: 0 < x <= 1)"],
+                &["net.toml:15:9: queue.main.max_p: 1.5 is out of range (allowed: 0 <= x <= 1)"],
             ),
             (
                 "aqm = \"red\"\nw_q = 0",
@@ -312,10 +312,27 @@ fn thresholds() {
         &[(
             "aqm = \"nlred\"\nmax_p = 0.9",
             &[
-                "net.toml:15:9: queue.main.max_p: NLRED's p_b = 1.5 max_p x^2 would pass 1 with max_p = 0.9 (allowed: 0 < max_p <= 2/3)",
+                "net.toml:15:9: queue.main.max_p: NLRED's p_b = 1.5 max_p x^2 would pass 1 with max_p = 0.9 (allowed: 0 <= max_p <= 2/3)",
             ],
         )],
     );
+}
+
+#[test]
+fn max_p_of_0() {
+    accepted(&exchange(VALID, r#"aqm = "red""#, "aqm = \"red\"\nmax_p = 0"), &[]);
+    for (aqm, rule) in [("feng-red", "feng"), ("adaptive-red", "adaptive-red")] {
+        let text = exchange(VALID, r#"aqm = "red""#, &format!("aqm = {aqm:?}\nmax_p = 0"));
+        let expected = format!(
+            "net.toml:15:9: queue.main.max_p: {rule:?} multiplies max_p, which stays 0 (allowed: 0 < x <= 1)"
+        );
+        assert_eq!(messages(&text, &[]), [expected]);
+    }
+    let own = exchange(DIFFSERV, r#"min_th = "40p""#, "max_p = 0");
+    accepted(&own, &[]);
+    let text = exchange(&own, r#"aqm = "rio""#, "aqm = \"rio\"\nadaptation = \"feng\"");
+    let expected = r#"net.toml:19:9: queue.main.class.in.max_p: "feng" multiplies max_p, which stays 0 (allowed: 0 < x <= 1)"#;
+    assert_eq!(messages(&text, &[]), [expected]);
 }
 
 #[test]

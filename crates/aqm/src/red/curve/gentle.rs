@@ -13,7 +13,7 @@ pub struct Gentle {
     pub min_th: f64,
     /// Upper threshold in packets, > min_th.
     pub max_th: f64,
-    /// p_b at max_th, 0 < max_p <= 1.
+    /// p_b at max_th, 0 <= max_p <= 1.
     pub max_p: f64,
 }
 
@@ -49,5 +49,11 @@ mod tests {
         assert_eq!(c.p_b(45.0), 0.55);
         assert_eq!(c.p_b(60.0), 1.0);
         assert_eq!(c.p_b(1000.0), 1.0);
+    }
+
+    #[test]
+    fn a_max_p_of_0_leaves_the_second_segment() {
+        let c = Gentle { min_th: 10.0, max_th: 30.0, max_p: 0.0 };
+        assert_eq!([10.0, 29.999, 30.0, 45.0, 60.0].map(|avg| c.p_b(avg)), [0.0, 0.0, 0.0, 0.5, 1.0]);
     }
 }

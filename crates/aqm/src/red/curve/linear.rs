@@ -10,7 +10,7 @@ pub struct Linear {
     pub min_th: f64,
     /// Upper threshold in packets, > min_th.
     pub max_th: f64,
-    /// p_b just below max_th, 0 < max_p <= 1.
+    /// p_b just below max_th, 0 <= max_p <= 1.
     pub max_p: f64,
 }
 
@@ -45,5 +45,11 @@ mod tests {
         assert_eq!(c.p_b(20.0), 0.05);
         assert!((c.p_b(29.999_999) - 0.1).abs() < 1e-8);
         assert_eq!(c.p_b(30.0), 1.0);
+    }
+
+    #[test]
+    fn a_max_p_of_0_is_a_step() {
+        let c = Linear { min_th: 10.0, max_th: 30.0, max_p: 0.0 };
+        assert_eq!([0.0, 10.0, 29.999, 30.0, 99.0].map(|avg| c.p_b(avg)), [0.0, 0.0, 0.0, 1.0, 1.0]);
     }
 }

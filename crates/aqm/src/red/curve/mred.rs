@@ -17,7 +17,7 @@ pub struct Mred {
     pub min_th: f64,
     /// Upper threshold in packets, > min_th.
     pub max_th: f64,
-    /// p_b at max_th, 0 < max_p <= 1.
+    /// p_b at max_th, 0 <= max_p <= 1.
     pub max_p: f64,
 }
 

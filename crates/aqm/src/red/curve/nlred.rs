@@ -13,7 +13,7 @@ pub struct Nlred {
     pub min_th: f64,
     /// Upper threshold in packets, > min_th.
     pub max_th: f64,
-    /// RED's max_p, 0 < max_p <= 2/3 (so that p_b <= 1).
+    /// RED's max_p, 0 <= max_p <= 2/3 (so that p_b <= 1).
     pub max_p: f64,
 }
 

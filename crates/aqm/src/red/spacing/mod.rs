@@ -146,7 +146,7 @@ impl Spacing {
             self.threshold = host.uniform();
             return false;
         }
-        let picked = self.count as f64 * p_b >= self.threshold;
+        let picked = p_b > 0.0 && self.count as f64 * p_b >= self.threshold;
         if picked {
             self.threshold = host.uniform();
         }
@@ -157,6 +157,21 @@ impl Spacing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{DropReason, MarkReason, Meta, Packet};
+
+    /// Lends the number that is below every probability but 0.
+    struct Zero;
+
+    impl Host<()> for Zero {
+        fn uniform(&mut self) -> f64 {
+            0.0
+        }
+        fn below(&mut self, _n: u64) -> u64 {
+            0
+        }
+        fn dropped(&mut self, _packet: Packet<()>, _reason: DropReason) {}
+        fn marked(&mut self, _meta: &Meta, _reason: MarkReason) {}
+    }
 
     fn at(rule: Rule, count: i64) -> Spacing {
         Spacing { count, ..Spacing::new(rule, None) }
@@ -179,6 +194,16 @@ mod tests {
         assert_eq!(at(Rule::Ns2Wait, 6).p_a(0.25, 1000), 0.5);
         assert_eq!(at(Rule::Ns2Wait, 7).p_a(0.25, 1000), 1.0);
         assert_eq!(at(Rule::Ns2Wait, 8).p_a(0.25, 1000), 1.0);
+    }
+
+    #[test]
+    fn nothing_is_picked_at_0() {
+        for (_, rule) in Rule::ALL {
+            for count in [-1, 0, 1, 1_000_000] {
+                let mut spacing = Spacing { threshold: 0.0, ..at(rule, count) };
+                assert!(!spacing.picks(0.0, 1000, &mut Zero), "{rule:?} at {count}");
+            }
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 use aqmlab_units::Span;
 
+use super::classes::ResolvedClasses;
 use super::{LinkContext, Numbers, ParameterError, Spec, Value, name_of, named, word_of};
 use crate::preset::RedPreset;
 use crate::red::adaptation::{Adaptation, AdaptiveRed, AdaptiveRio, Clock, Feng, Load, Rule, Trend};
@@ -12,7 +13,7 @@ pub(super) struct AdaptationContext<'a> {
     /// The most precious of several classes.
     pub first: Option<&'a Numbers>,
     pub curve: &'a str,
-    pub classes: usize,
+    pub classes: &'a ResolvedClasses,
 }
 
 type Effective = Vec<(String, Value)>;
@@ -32,6 +33,9 @@ impl Spec {
                 format!("\"{name}\" moves max_p or thresholds, which a curve through points has not"),
                 "\"none\", or another curve",
             );
+        }
+        if ["feng", "adaptive-red"].contains(&name) {
+            self.max_p_above_0(name, context.classes)?;
         }
         let (rule, default_interval) = match name {
             "feng" => (self.feng(context, effective)?, None),
@@ -60,7 +64,7 @@ impl Spec {
         effective
             .extend(named(vec![("feng_alpha", Value::Number(alpha)), ("feng_beta", Value::Number(beta))]));
         let bounds = self.max_p_bounds((1e-6, 1.0), effective)?;
-        Ok(Rule::Feng(vec![Feng::new(alpha, beta, bounds); context.classes]))
+        Ok(Rule::Feng(vec![Feng::new(alpha, beta, bounds); context.classes.numbers.len()]))
     }
 
     fn adaptive_red(&self, effective: &mut Effective) -> Result<Rule, Vec<ParameterError>> {
@@ -121,6 +125,15 @@ impl Spec {
             ("trend", Value::Word(name_of(&Trend::ALL, trend).into())),
         ]));
         Ok(Adaptation::adaptive_rio(rule))
+    }
+
+    /// Rules that multiply max_p never leave 0.
+    fn max_p_above_0(&self, rule: &str, classes: &ResolvedClasses) -> Result<(), Vec<ParameterError>> {
+        let Some(i) = classes.numbers.iter().position(|n| n.max_p == 0.0) else { return Ok(()) };
+        let name = &classes.names[i];
+        let has_own = self.classes.iter().any(|c| c.name == *name && c.set.contains_key("max_p"));
+        let key = if has_own { format!("class.{name}.max_p") } else { "max_p".into() };
+        error(&key, format!("\"{rule}\" multiplies max_p, which stays 0"), "0 < x <= 1")
     }
 
     fn max_p_bounds(

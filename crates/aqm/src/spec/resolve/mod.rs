@@ -197,7 +197,7 @@ impl Spec {
         let victim = self.victim(preset, &mut effective);
         let last = classes.numbers.last().unwrap_or(&numbers);
         let first = classes.numbers.first().filter(|_| classes.numbers.len() > 1);
-        let parts = AdaptationContext { link, last, first, curve: curve_name, classes: sets.len() };
+        let parts = AdaptationContext { link, last, first, curve: curve_name, classes: &classes };
         let adaptation = self.adaptation(preset, &parts, &mut effective)?;
         warnings.extend(self.without_effect(&effective));
         warnings.extend(self.overruled(&classes));
@@ -329,7 +329,7 @@ impl Spec {
             return error(
                 "max_p",
                 format!("NLRED's p_b = 1.5 max_p x^2 would pass 1 with max_p = {max_p}"),
-                "0 < max_p <= 2/3".into(),
+                "0 <= max_p <= 2/3".into(),
             );
         }
         Ok(match name {
