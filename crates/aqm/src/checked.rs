@@ -99,9 +99,9 @@ impl<H: Host<u32>> Host<u32> for Watching<'_, H> {
         self.host.dropped(packet, reason);
     }
 
-    fn marked(&mut self, meta: &Meta, reason: MarkReason) {
-        assert_eq!(meta.ecn, crate::Ecn::Ce, "a marked packet carries the mark");
-        self.host.marked(meta, reason);
+    fn marked(&mut self, packet: &Packet<u32>, reason: MarkReason) {
+        assert_eq!(packet.meta.ecn, crate::Ecn::Ce, "a marked packet carries the mark");
+        self.host.marked(packet, reason);
     }
 }
 

@@ -1,6 +1,6 @@
 use aqmlab_units::Time;
 
-use crate::{Meta, Packet};
+use crate::Packet;
 
 /// Why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub trait Host<P> {
     /// Takes a packet that leaves the queue by being dropped.
     fn dropped(&mut self, packet: Packet<P>, reason: DropReason);
     /// Is told of a packet whose ECN field was just set to CE; the packet stays in the queue.
-    fn marked(&mut self, meta: &Meta, reason: MarkReason);
+    fn marked(&mut self, packet: &Packet<P>, reason: MarkReason);
 }
 
 /// Packets and bytes waiting, without the packet in transmission.

@@ -50,9 +50,8 @@ impl Host<u32> for Notes<'_> {
         self.decision.dropped.push((packet.payload, reason));
     }
 
-    fn marked(&mut self, meta: &Meta, _reason: MarkReason) {
-        // The number rides in the arrival time, which no discipline here looks at.
-        self.decision.marked.push(meta.arrival.0 as u32);
+    fn marked(&mut self, packet: &Packet<u32>, _reason: MarkReason) {
+        self.decision.marked.push(packet.payload);
     }
 }
 
@@ -66,7 +65,7 @@ impl Replay {
     pub fn enqueue(&mut self, now: Time, meta: Meta) -> Decision {
         let payload = self.arrived;
         self.arrived += 1;
-        let meta = Meta { arrival: Time(u64::from(payload)), ..meta };
+        let meta = Meta { arrival: now, ..meta };
         self.ask(now, |queue, notes| {
             queue.enqueue(now, Packet { meta, payload }, notes);
             None

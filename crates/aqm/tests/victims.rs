@@ -35,8 +35,8 @@ impl Host<u32> for Recorder {
     fn dropped(&mut self, packet: Packet<u32>, reason: DropReason) {
         self.dropped.push((packet.payload, reason));
     }
-    fn marked(&mut self, meta: &Meta, _reason: MarkReason) {
-        assert_eq!(meta.ecn, Ecn::Ce);
+    fn marked(&mut self, packet: &Packet<u32>, _reason: MarkReason) {
+        assert_eq!(packet.meta.ecn, Ecn::Ce);
         self.marks += 1;
     }
 }

@@ -4,7 +4,7 @@ use aqmlab_aqm::{Backlog, DropReason, Host, Kind, MarkReason, Meta, Packet};
 use aqmlab_units::{Span, Stream, Time};
 
 use crate::observe::Observation;
-use crate::packet::{Segment, SimPacket, flow_of, number_of};
+use crate::packet::{Segment, SimPacket, flow_of};
 
 /// What a link counts over the measured part of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -128,13 +128,13 @@ impl Ledger {
     }
 
     /// A packet is marked, of which the sequence number may be known.
-    fn marked(&mut self, now: Time, meta: &Meta, number: Option<i32>, reason: MarkReason) {
+    fn marked(&mut self, now: Time, packet: &SimPacket, reason: MarkReason) {
         match reason {
             MarkReason::Early => self.counters.marks_early += 1,
             MarkReason::Forced => self.counters.marks_forced += 1,
         }
         if let Some(observation) = &mut self.observation {
-            observation.marked(now, meta, number, reason);
+            observation.marked(now, packet, reason);
         }
     }
 
@@ -217,14 +217,12 @@ impl Host<Segment> for LinkHost<'_> {
         self.dropped.push(packet);
     }
 
-    /// The header alone is known here. It is that of the packet being offered if they agree in all but what a queue
-    /// writes; of packets of one flow that were sent in one instant the last is taken for the one.
-    fn marked(&mut self, meta: &Meta, reason: MarkReason) {
-        let arriving = self.arriving.filter(|packet| {
-            let Meta { ecn, qosa, .. } = packet.meta;
-            Meta { ecn, qosa, ..*meta } == packet.meta
+    /// It is the packet being offered if they agree in all but what a queue writes.
+    fn marked(&mut self, packet: &SimPacket, reason: MarkReason) {
+        self.marked_arriving |= self.arriving.is_some_and(|arriving| {
+            let Meta { ecn, qosa, .. } = arriving.meta;
+            Meta { ecn, qosa, ..packet.meta } == arriving.meta && packet.payload == arriving.payload
         });
-        self.marked_arriving |= arriving.is_some();
-        self.ledger.marked(self.now, meta, arriving.map(number_of), reason);
+        self.ledger.marked(self.now, packet, reason);
     }
 }

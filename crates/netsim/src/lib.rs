@@ -34,7 +34,7 @@ pub use engine::{Options, Simulation};
 pub use ledger::LinkCounters;
 pub use marker::MarkerCounters;
 pub use moments::Moments;
-pub use observe::{DisciplineSample, EventKind, LinkEvent, Observation, QueueSample, UNKNOWN_NUMBER};
+pub use observe::{DisciplineSample, EventKind, LinkEvent, Observation, QueueSample};
 pub use routing::Routes;
 pub use sink::{FlowSample, SinkCounters};
 pub use source::{SourceCounters, WindowSample};

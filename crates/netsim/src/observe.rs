@@ -1,6 +1,6 @@
 //! What is recorded of an observed link, from inside its station.
 
-use aqmlab_aqm::{Backlog, Discipline, DropReason, MarkReason, Meta, Qdisc, State};
+use aqmlab_aqm::{Backlog, Discipline, DropReason, MarkReason, Qdisc, State};
 use aqmlab_units::{Span, Time};
 
 use crate::code_points::{CodePoint, CodePoints};
@@ -31,14 +31,11 @@ pub struct LinkEvent {
     pub kind: EventKind,
     /// Number of the flow.
     pub flow: u32,
-    /// Sequence number, or number acknowledged; [`UNKNOWN_NUMBER`] of a packet that was marked while it was waiting.
+    /// Sequence number, or number acknowledged.
     pub number: i32,
     /// Length in bytes.
     pub bytes: u32,
 }
-
-/// The number of a packet of which only the header was shown.
-pub const UNKNOWN_NUMBER: i32 = -1;
 
 /// A sample of a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -143,20 +140,16 @@ impl Observation {
         self.code_points.at(packet.meta.dscp).drops += 1;
     }
 
-    pub(crate) fn marked(&mut self, time: Time, meta: &Meta, number: Option<i32>, reason: MarkReason) {
-        self.log(time, EventKind::Mark(reason), meta, number.unwrap_or(UNKNOWN_NUMBER));
-        self.code_points.at(meta.dscp).marks += 1;
+    pub(crate) fn marked(&mut self, time: Time, packet: &SimPacket, reason: MarkReason) {
+        self.event(time, EventKind::Mark(reason), packet);
+        self.code_points.at(packet.meta.dscp).marks += 1;
     }
 
     #[inline]
     fn event(&mut self, time: Time, kind: EventKind, packet: &SimPacket) {
-        self.log(time, kind, &packet.meta, number_of(packet));
-    }
-
-    #[inline]
-    fn log(&mut self, time: Time, kind: EventKind, meta: &Meta, number: i32) {
         if let Some(events) = &mut self.events {
-            events.push(LinkEvent { time, kind, flow: flow_of(meta) as u32, number, bytes: meta.bytes });
+            let (flow, number, bytes) = (flow_of(&packet.meta) as u32, number_of(packet), packet.meta.bytes);
+            events.push(LinkEvent { time, kind, flow, number, bytes });
         }
     }
 

@@ -90,7 +90,7 @@ impl Host<()> for LoopHost<'_> {
     fn dropped(&mut self, _packet: Packet<()>, _reason: DropReason) {
         self.dropped = true;
     }
-    fn marked(&mut self, _meta: &Meta, _reason: MarkReason) {}
+    fn marked(&mut self, _packet: &Packet<()>, _reason: MarkReason) {}
 }
 
 struct State {

@@ -5,7 +5,7 @@ use aqmlab_units::Time;
 use crate::plan::Flow;
 
 /// What the simulator carries besides the header that disciplines see. SACK blocks are kept aside.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Segment {
     /// When the data packet was sent; in an acknowledgement, the time stamp echoed.
     sent: Time,

@@ -222,3 +222,40 @@ fn samples_of_a_flow_are_taken_before_what_happens_at_their_time() {
     assert_eq!(words(&tables, "flows", "to"), ["n1"]);
     assert_eq!(integers(&tables, "flows", "size_packets"), [-1]);
 }
+
+#[test]
+fn a_mark_says_which_packet_whether_it_arrives_or_waits() {
+    use aqmlab_transport::Variant;
+    use common::ring::{Kind, ring};
+    let set = [
+        ("ecn", Value::Flag(true)),
+        ("min_th", Value::Packets(2.0)),
+        ("max_th", Value::Packets(40.0)),
+        ("w_q", Value::Number(0.05)),
+    ];
+    for (aqm, waits) in [("red", false), ("ddred", true)] {
+        let tables =
+            run(&ring(&[Kind::Greedy(Variant::Sack); 8], 2.0, (aqm, &set), 10.0), 1, Options::default());
+        let [links, kinds] = ["link", "kind"].map(|name| words(&tables, "events", name));
+        let [times, flows, numbers] = ["t_ps", "flow", "seq"].map(|name| integers(&tables, "events", name));
+        let mut waiting = Vec::new();
+        let (mut marks, mut of_waiting) = (0, 0);
+        for i in 0..times.len() {
+            let packet = (&links[i], flows[i], numbers[i]);
+            match kinds[i].as_str() {
+                "+" => waiting.push((packet, times[i])),
+                "m" => {
+                    let found = waiting.iter().rfind(|(p, _)| *p == packet).expect("a packet that is there");
+                    marks += 1;
+                    of_waiting += usize::from(found.1 < times[i]);
+                }
+                _ => {
+                    let at = waiting.iter().position(|(p, _)| *p == packet).expect("a packet that is there");
+                    waiting.remove(at);
+                }
+            }
+        }
+        assert!(marks > 5, "{aqm}: {marks}");
+        assert_eq!(of_waiting > 0, waits, "{aqm}: {of_waiting} of {marks}");
+    }
+}

@@ -214,7 +214,7 @@ impl<P: Copy> Red<P> {
         let marks = self.params.response.marks(&packet.meta, p_b, reason == MarkReason::Forced);
         if marks {
             packet.meta.ecn = Ecn::Ce;
-            host.marked(&packet.meta, reason);
+            host.marked(packet, reason);
         }
         marks
     }

@@ -48,7 +48,7 @@ impl Host<u32> for Counting {
         }
         self.last_dropped = Some(packet.payload);
     }
-    fn marked(&mut self, _meta: &Meta, _reason: MarkReason) {
+    fn marked(&mut self, _packet: &Packet<u32>, _reason: MarkReason) {
         self.marks += 1;
     }
 }

@@ -157,7 +157,7 @@ impl Spacing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DropReason, MarkReason, Meta, Packet};
+    use crate::{DropReason, MarkReason, Packet};
 
     /// Lends the number that is below every probability but 0.
     struct Zero;
@@ -170,7 +170,7 @@ mod tests {
             0
         }
         fn dropped(&mut self, _packet: Packet<()>, _reason: DropReason) {}
-        fn marked(&mut self, _meta: &Meta, _reason: MarkReason) {}
+        fn marked(&mut self, _packet: &Packet<()>, _reason: MarkReason) {}
     }
 
     fn at(rule: Rule, count: i64) -> Spacing {
