@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-Mode = Literal["line", "dashed", "points", "bar", "box"]
+Mode = Literal["line", "dashed", "dotted", "points", "bar", "box"]
 
 PALETTE = ("#2f7fd6", "#cf5f1d", "#1d9268", "#a95bc9", "#d2475a", "#7b828d", "#8a7a12", "#12898f")
 """Line colours: each has a contrast of at least 3.6 to white and to the dark page, and differs for the colour-blind."""

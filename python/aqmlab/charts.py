@@ -12,6 +12,8 @@ from aqmlab.chart import cell_edges
 if TYPE_CHECKING:
     from aqmlab.chart import Chart, Heat, Series
 
+LEGEND_PX = 760
+"""Width of a legend on a page."""
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 
 
@@ -25,7 +27,7 @@ def figure(chart: Chart) -> go.Figure:
     """
     traces = [_trace(series) for series in chart.series]
     if chart.heat is not None:
-        outlines = [_outline(series) for series in chart.series if series.mode in ("line", "dashed")]
+        outlines = [_outline(series) for series in chart.series if series.mode in ("line", "dashed", "dotted")]
         traces = [_colours(chart, chart.heat), *_lines(chart.heat), *outlines, *traces]
     plot = go.Figure(traces)
     legend = len(chart.series) > 1 and any(s.mode not in ("points", "box") for s in chart.series)
@@ -37,7 +39,7 @@ def figure(chart: Chart) -> go.Figure:
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         font={"family": FONT, "size": 13},
-        margin={"l": 64, "r": 16, "t": 16, "b": 56},
+        margin={"l": 64, "r": 16, "t": _above(chart) if legend else 16, "b": 56},
         hovermode="closest",
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
         showlegend=legend,
@@ -63,6 +65,13 @@ def figure(chart: Chart) -> go.Figure:
     return plot
 
 
+def _above(chart: Chart) -> int:
+    """Return the room for the rows of the legend, and for plotly's buttons above them, in pixels."""
+    names = [len(series.name) for series in chart.series]
+    a_row = max(1, LEGEND_PX // (7 * max(names) + 50))
+    return 40 + 20 * -(-len(names) // a_row)
+
+
 def _trace(series: Series) -> Any:  # noqa: ANN401 - plotly has no common type for traces
     if series.mode == "box":
         return go.Box(y=np.asarray(series.y), name=series.name, marker_color=series.paint, boxpoints="all")
@@ -85,7 +94,10 @@ def _trace(series: Series) -> Any:  # noqa: ANN401 - plotly has no common type f
             marker_color=series.paint,
         )
     many = len(series.y) > 60
-    mode = {"line": "lines" if many else "lines+markers", "dashed": "lines+markers", "points": "markers"}[series.mode]
+    lines = "lines" if many else "lines+markers"
+    mode = {"line": lines, "dashed": "lines+markers", "dotted": lines, "points": "markers"}[series.mode]
+    dash = {"dashed": "dash", "dotted": "dot"}.get(series.mode, "solid")
+    symbol = {"dashed": "circle-open", "dotted": "x-thin-open"}.get(series.mode, "circle")
     return go.Scatter(
         x=np.asarray(series.x),
         y=np.asarray(series.y, dtype=float),
@@ -95,9 +107,9 @@ def _trace(series: Series) -> Any:  # noqa: ANN401 - plotly has no common type f
         line={
             "color": series.paint,
             "width": 1.4 if many else 2,
-            "dash": "dash" if series.mode == "dashed" else "solid",
+            "dash": dash,
         },
-        marker={"size": 7, "symbol": "circle-open" if series.mode == "dashed" else "circle"},
+        marker={"size": 7, "symbol": symbol},
     )
 
 

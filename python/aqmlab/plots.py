@@ -53,6 +53,11 @@ STYLE: Any = {
 
 def draw(ax: Axes, chart: Chart) -> None:
     """Draw a chart on an axis."""
+    # Labels of contour lines are placed by the scales.
+    if chart.x_log:
+        ax.set_xscale("log")
+    if chart.y_log:
+        ax.set_yscale("log")
     if chart.heat is not None:
         _heat(ax, chart, chart.heat)
     for low, high, label in chart.shades:
@@ -69,10 +74,6 @@ def draw(ax: Axes, chart: Chart) -> None:
     ax.set_xlabel(chart.x_label)
     ax.set_ylabel(chart.y_label)
     ax.set_title(chart.title, loc="left", fontsize=10.5, fontweight="bold")
-    if chart.x_log:
-        ax.set_xscale("log")
-    if chart.y_log:
-        ax.set_yscale("log")
     if chart.x_range:
         ax.set_xlim(*chart.x_range)
     if chart.y_range:
@@ -134,6 +135,8 @@ def _line(ax: Axes, series: Series, *, outlined: bool = False) -> None:
     style: dict[str, Any] = {"color": series.paint, "label": series.name, "lw": 1.1 if many else 1.6}
     if series.mode == "dashed":
         style |= {"ls": "--", "marker": None if many else "o", "mfc": "none", "ms": 5}
+    elif series.mode == "dotted":
+        style |= {"ls": ":", "marker": None if many else "x", "ms": 5}
     elif series.mode == "points":
         style |= {"ls": "none", "marker": "o", "ms": 4}
     elif not many:
