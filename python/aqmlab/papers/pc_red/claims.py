@@ -1,4 +1,4 @@
-"""The paper's claims A1a to A4, and our own on the admission limit, each decided by runs."""
+"""The paper's claims A1a to A5d, and our own on the admission limit, each decided by runs."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from aqmlab.analysis.control.pc_red import intervals_to_cross
 from aqmlab.papers import common
 from aqmlab.papers.common import Finding, Part, above, below, between, exact, values
 from aqmlab.papers.pc_red.measure import LIMIT
-from aqmlab.papers.pc_red.model import intervals_to_cross
-from aqmlab.papers.pc_red.plan import FILES
+from aqmlab.papers.pc_red.model_claims import all_above, channels, critical, stable
+from aqmlab.papers.pc_red.plan import CHANNEL_CASES, FILES
 from aqmlab.papers.pc_red.reasons import reasons
 
 AVERAGES = {"mid": "mid-range", "mean": "mean"}
@@ -223,5 +224,9 @@ _PARTS: list[tuple[tuple[str, ...], Callable[[pd.DataFrame], list[Part]]]] = [
     (("mesh, 10 %", "mesh, 30 %"), _mesh),
     (("refuse", "no limit"), _limit),
     ((), _range_of_w),
+    ((), critical),
+    (("30 %",), all_above),
+    (CHANNEL_CASES, channels),
+    ((), stable),
 ]
 """What each part needs, and what makes it."""

@@ -62,17 +62,18 @@ def figure_2() -> FlowChart:
     return FlowChart(
         key="figure-2",
         title="Figure 2: blocks of the TCP and PC-RED dynamics",
-        alt="The TCP windows feed the queue; the queue, averaged with L_red and K, gives the change of the dropping "
-        "probability; three channels C_p+, C_p- and C_n divide it among the kinds of flows; after the round-trip "
-        "time R it acts on the windows.",
+        alt="The TCP windows, with the gain -R C^2/(2 N^2) and the lag 2N/(R^2 C), feed the queue, with the gain N/R "
+        "and the lag 1/R; the queue, averaged with L_red and K, gives the change of the dropping probability; three "
+        "channels C_p+ (0 or N_p+/(N q)), C_p- and C_n divide it among the kinds of flows; after the round-trip time R "
+        "it acts on the windows.",
         boxes=[
-            Box("windows", "TCP: windows δW of the N flows", 1, 0),
-            Box("queue", "queue: δq", 1, 1),
-            Box("average", "RED: L_red / (s/K + 1), gives δp", 1, 2),
-            Box("plus", "▪ C_p+(s)\nδp_p+, flows with a_d above L", 0, 3),
-            Box("minus", "▪ C_p-(s)\nδp_p-, flows with a_d up to L", 1, 3),
-            Box("non", "▪ C_n(s)\nδp_n, flows without priority", 2, 3),
-            Box("sum", "sum: δp_p+ + δp_p- + δp_n = δp", 1, 4),
+            Box("windows", "TCP: windows of the N flows\nδW/δp = -(RC²/2N²)/(s + 2N/R²C)", 1, 0),
+            Box("queue", "queue\nδq/δW = (N/R)/(s + 1/R)", 1, 1),
+            Box("average", "RED: average and curve\nδp/δq = L_red/(s/K + 1)", 1, 2),
+            Box("plus", "▪ C_p+\n= 0 or N_p+/(N q)\nδp_p+, flows with a_d above L", 0, 3),
+            Box("minus", "▪ C_p-\n= N_p-/N + d N_p-/(N - N_p+)\nδp_p-, flows with a_d up to L", 1, 3),
+            Box("non", "▪ C_n\n= N_n/N + d N_n/(N - N_p+)\nδp_n, flows without priority", 2, 3),
+            Box("sum", "sum: δp_p+ + δp_p- + δp_n = δp\nwith d = N_p+/N - C_p+", 1, 4),
             Box("delay", "round trip: e^(-sR)", 1, 5),
         ],
         arrows=[

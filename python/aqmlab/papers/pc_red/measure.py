@@ -14,7 +14,7 @@ from aqmlab import store
 from aqmlab.errors import StorageError
 from aqmlab.metrics import ratio
 from aqmlab.papers.common import Setup, chosen
-from aqmlab.papers.pc_red.plan import BURSTS
+from aqmlab.papers.pc_red.plan import BURSTS, SWING_CASES
 
 CLASSES = ("high", "non", "late")
 """The groups of flows: with priority, without, and asking for it late (see ``admission.toml``)."""
@@ -28,6 +28,8 @@ LIMIT = 70.0
 """L of the simulations."""
 MAX_TH = 35.0
 """max_th of the simulations, in packets."""
+WINDOW_S = 100.0
+"""Length of the pieces of a run whose spectra are averaged."""
 BURST, BURST_GAP_S = 5, 0.1
 """What counts as a burst of drops."""
 PER_S = 1e12
@@ -38,21 +40,22 @@ KINDS = {"plus": "a_d above L", "minus": "a_d up to L", "non": "no priority"}
 
 def measure_run(setup: Setup, folder: Path) -> dict[str, float]:
     """Read one run; what it did not record is left out."""
-    if setup.reading == BURSTS:
-        return bursts_of(folder, setup.plan.warmup_s)
     since = setup.plan.warmup_s
-    return flows_of(folder, since) | queue_of(folder, since) | losses_of(folder, since)
+    queue = queue_of(folder, since, swinging=setup.key["case"] in SWING_CASES)
+    return flows_of(folder, since) | queue | losses_of(folder, since)
 
 
-def queue_of(folder: Path, since: float) -> dict[str, float]:
-    """RED's average and the queue over time, in packets; NaN if the run did not sample them."""
+def queue_of(folder: Path, since: float, *, swinging: bool = False) -> dict[str, float]:
+    """RED's average and the queue over time, in packets, and how it swings; empty if the run did not sample them."""
     table = store.read_table(folder, "queue_samples")
     if table is None:
         return {}
     settled = table.column("t_s").to_numpy() >= since
     average = table.column("average").to_numpy()[settled]
     queue = table.column("queue_packets").to_numpy()[settled]
-    return {
+    step = float(table.column("t_s")[1].as_py() - table.column("t_s")[0].as_py())
+    found = swings(queue.astype(float), step) if swinging else {}
+    return found | {
         "average_mean": float(np.mean(average)),
         "average_sd": float(np.std(average)),
         "average_half_range": half_range(average),
@@ -60,6 +63,34 @@ def queue_of(folder: Path, since: float) -> dict[str, float]:
         "queue_sd": float(np.std(queue)),
         "above_share": float(np.mean(average >= MAX_TH)),
     }
+
+
+def spectrum(queue: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return Hz, and the queue's power spectrum in packets^2/Hz (Welch's method, windows of 100 s).
+
+    Without the mean, and without the highest frequency: there the link's own clock is seen, which sends 12 and 13
+    packets by turns between two samples of 100 ms.
+    """
+    from scipy.signal import welch
+
+    frequency, power = welch(queue, fs=1 / step, nperseg=min(round(WINDOW_S / step), len(queue)))
+    return frequency[1:-1], power[1:-1]
+
+
+def swings(queue: np.ndarray, step: float) -> dict[str, float]:
+    """Return where the queue's swings lie: their strongest frequency, and the share of variance around it.
+
+    A loop close to instability swings at one frequency: most of the variance lies within a factor of sqrt(2) of it.
+
+    >>> time = np.arange(0.0, 1000.0, 0.5)
+    >>> found = swings(30 + 5 * np.sin(2 * np.pi * 0.2 * time), 0.5)
+    >>> round(found["swing_hz"], 3), round(found["swing_share"], 2)
+    (0.2, 1.0)
+    """
+    frequency, power = spectrum(queue, step)
+    peak = float(frequency[int(np.argmax(power))])
+    around = (frequency >= peak / math.sqrt(2)) & (frequency <= peak * math.sqrt(2))
+    return {"swing_hz": peak, "swing_share": ratio(float(power[around].sum()), float(power.sum()))}
 
 
 def flows_of(folder: Path, since: float) -> dict[str, float]:
@@ -184,10 +215,10 @@ def bursts_of(folder: Path, since: float) -> dict[str, float]:
 
 
 def with_bursts(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs of the chosen reading, with what was found on bursts in others of the same case and seed."""
-    columns = ["burst_drops", "burst_flows"]
-    found = chosen(runs, reading=BURSTS)[["case", "seed", *columns]]
-    return chosen(runs).drop(columns=columns).merge(found, on=["case", "seed"], how="left")
+    """Return the runs of the chosen reading, with what others of the same case and seed found of every drop."""
+    base, found = chosen(runs), chosen(runs, reading=BURSTS).dropna(axis=1, how="all")
+    columns = [column for column in found if base[column].isna().all()]
+    return base.drop(columns=columns).merge(found[["case", "seed", *columns]], on=["case", "seed"], how="left")
 
 
 def warnings_of(folder: Path) -> list[str]:
@@ -195,10 +226,10 @@ def warnings_of(folder: Path) -> list[str]:
     return [str(line) for line in store.read_summary(folder)["summary"].get("warnings", [])]
 
 
-def queue_samples(folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Times in s and RED's average in packets."""
+def queue_samples(folder: Path, *, column: str = "average") -> tuple[np.ndarray, np.ndarray]:
+    """Times in s and RED's average in packets, or the queue (``queue_packets``)."""
     table = _table(folder, "queue_samples")
-    return table.column("t_s").to_numpy(), table.column("average").to_numpy()
+    return table.column("t_s").to_numpy(), table.column(column).to_numpy()
 
 
 def mid_range(values: np.ndarray) -> float:

@@ -8,23 +8,22 @@ import pandas as pd
 
 from aqmlab.papers import common
 from aqmlab.papers.common import Built, Setup, findings_table, intervals_text, measure, parts_table, pick
-from aqmlab.papers.pc_red import diagrams, pictures, sensitivity, tables
+from aqmlab.papers.pc_red import diagrams, model_page, pictures, sensitivity, tables
+from aqmlab.papers.pc_red.channels import measure_drops
 from aqmlab.papers.pc_red.claims import judge
 from aqmlab.papers.pc_red.measure import measure_run, warnings_of, with_bursts
-from aqmlab.papers.pc_red.plan import FILES, NETWORKS, Effort, setups
+from aqmlab.papers.pc_red.plan import BURSTS, FILES, NETWORKS, Effort, setups
 from aqmlab.reporting.page import Page
 
 NAME = "PC-RED"
 CITATION = "Li and Yang, “PC-RED for IPv6: Algorithm and Performance Analysis”"
 POINT = "aqmlab run paper:pc-red/network1.toml"
-GENTLE = "gentle RED's curve"
-"""Name of the reading without a step at max_th."""
 
 
 def build(effort: Effort, root: Path) -> Built:
     """Read the runs and put the report together."""
     plans = setups(effort)
-    runs = measure(plans, root, measure_run)
+    runs = measure(plans, root, _read)
     base = with_bursts(runs)
     findings, parts = judge(base)
     readings, verdicts = sensitivity.readings_table(runs, effort), sensitivity.verdicts(runs, effort)
@@ -40,6 +39,7 @@ def build(effort: Effort, root: Path) -> Built:
         "verdicts-by-reading": verdicts,
         "claim-parts": parts_table(parts),
     }
+    found |= model_page.tables(base, runs)
     mesh = sensitivity.mesh(runs, effort)
     if len(mesh):
         found["mesh-readings"] = mesh
@@ -51,12 +51,17 @@ def build(effort: Effort, root: Path) -> Built:
     common.summary(page, findings, effort=effort, quick_note=_quick_note(effort))
     _tables(page, found, effort)
     _figures(page, plans, root, found, readings, effort)
+    model_page.add(page, base, found, plans, root, command=common.command(FILES.key, effort))
     _unmeasured(page, base, plans, root, found, effort)
     common.claims_in_detail(page, findings, found["claim-parts"])
     _readings(page, found, readings, effort)
     example = f"{POINT} --set queue.bottleneck.aqm=red --seeds {effort.seeds}"
     common.provenance(page, FILES, plans, effort, scenarios=list(NETWORKS), example=example)
     return Built(page, found, findings_table(findings), readings)
+
+
+def _read(setup: Setup, folder: Path) -> dict[str, float]:
+    return measure_drops(setup, folder) if setup.reading == BURSTS else measure_run(setup, folder)
 
 
 def _quick_note(effort: Effort) -> str:
@@ -93,15 +98,8 @@ def _tables(page: Page, found: dict[str, pd.DataFrame], effort: Effort) -> None:
 def _figures(
     page: Page, plans: list[Setup], root: Path, found: dict[str, pd.DataFrame], readings: pd.DataFrame, effort: Effort
 ) -> None:
-    page.section("Figures 1 to 5")
+    page.section("Figures 1, 4 and 5")
     page.flowchart(diagrams.figure_1(), caption="▪ marks what PC-RED adds to RED (grey in the paper).")
-    page.flowchart(
-        diagrams.figure_2(),
-        caption="▪ marks the three channels that PC-RED puts in the place of RED's one. In equations (2) to (4) they "
-        "add up to 1.",
-    )
-    page.chart(pictures.figure_3(), command=common.command(FILES.key, effort))
-    page.chart(pictures.figure_3_crossing(), command=common.command(FILES.key, effort))
     page.topology(
         pick(plans, case="PC-RED")[0].plan,
         key="figure-4",
@@ -124,7 +122,7 @@ def _figures(
     page.table(
         intervals_text(found["fluctuation"]), caption="Queue and average in packets, after the first 100 s.", digits=4
     )
-    gentle = readings[readings["reading"] == GENTLE]
+    gentle = readings[readings["reading"] == model_page.GENTLE]
     if len(gentle):
         red, full = (float(gentle[f"{case}: s.d."].iloc[0]) for case in ("RED", "PC-RED"))
         page.text(

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from aqmlab.chart import Chart, Series
+from aqmlab.analysis.control import pc_red as model
+from aqmlab.chart import Chart, Heat, Series
 from aqmlab.papers.common import Setup, pick, values
-from aqmlab.papers.pc_red import model
-from aqmlab.papers.pc_red.measure import KINDS, LIMIT, discipline_samples, queue_samples
-from aqmlab.papers.pc_red.plan import CASES
+from aqmlab.papers.pc_red.measure import KINDS, LIMIT, discipline_samples, queue_samples, spectrum
+from aqmlab.papers.pc_red.plan import CASES, SWING_CASES
 from aqmlab.stats import interval
 
 SEED = 1
@@ -36,6 +36,23 @@ def figure_3() -> Chart:
         y_range=(140, 510),
         levels=[(model.LIMIT, "L = 300")],
         caption="The paper's closed form, as lines of its surface.",
+    )
+
+
+def figure_3_surface() -> Chart:
+    """Figure 3 as the surface that it is in the paper: a_d over w and n."""
+    n, weights = np.linspace(0, 100, 101), np.linspace(0.0, 0.03, 91)
+    surface = np.array([model.average_rate(float(w), n) for w in weights])
+    return Chart(
+        key="figure-3-surface",
+        title="Figure 3 as a surface: a_d over w and n",
+        alt=f"a_d rises from {surface.min():.0f} bytes at n = 0 to {surface.max():.0f} at w = 0.03 and n = 100; the "
+        "line of L = 300 goes from w = 0.03 at 19 intervals down to w = 0.0056 at 100.",
+        x_label="intervals n with one drop of X = 500 bytes each",
+        y_label="w",
+        series=[],
+        heat=Heat(n, weights, surface, "a_d, bytes", levels=(200.0, model.LIMIT, 400.0)),
+        caption="Linear axes as in the paper. Above the line of 300 a_d is above L.",
     )
 
 
@@ -123,6 +140,32 @@ def protected_against_time(setups: list[Setup], root: Path) -> Chart:
         y_label="flows, mean over 60 s",
         series=series,
         caption=f"One run each (seed {SEED}). The paper calls it the critical state when all of them are N_p+.",
+    )
+
+
+def queue_spectra(setups: list[Setup], root: Path) -> Chart:
+    """Power spectrum of the queue under RED and with 5, 10 and 30 % high-priority flows: means over the seeds."""
+    series = []
+    for index, name in enumerate(SWING_CASES):
+        (setup,) = pick(setups, case=name)
+        found = []
+        for seed in range(1, setup.seeds + 1):
+            time, queue = queue_samples(setup.run_folder(root, seed), column="queue_packets")
+            settled = time >= setup.plan.warmup_s
+            frequency, power = spectrum(queue[settled].astype(float), float(time[1] - time[0]))
+            found.append(power)
+        series.append(Series(CASES[name].title, frequency, np.mean(found, axis=0), color=index))
+    peaks = ", ".join(f"{s.name} {float(np.asarray(s.x)[int(np.argmax(s.y))]):.2f} Hz" for s in series)
+    return Chart(
+        key="queue-spectra",
+        title="Spectrum of the queue",
+        alt=f"Power spectrum of the queue; where it is strongest: {peaks}.",
+        x_label="frequency, Hz",
+        y_label="packets^2 / Hz",
+        series=series,
+        x_log=True,
+        y_log=True,
+        caption=f"Means over the seeds (Welch's method, windows of 100 s). Strongest: {peaks}.",
     )
 
 

@@ -28,6 +28,12 @@ OF_PROTECTION = ("loss_", "status_", "scan")
 BURSTS = "bursts"
 """What stands in the place of a reading for the runs whose drops are looked at one by one."""
 BURST_CASES = ("RED", "unprotected", "PC-RED")
+CHANNEL_CASES = ("PC-RED", "10 %", "30 %")
+"""Cases whose drops are set beside equations (2) to (4): r_p = 5, 10 and 30 %."""
+SWING_CASES = ("RED", *CHANNEL_CASES)
+"""Cases whose queue's spectrum is looked at."""
+CHANNELS_SINCE_S = 250.0
+"""By then a_d of the high-priority flows has reached L with every w of these cases."""
 BURST_S = 600.0
 """How long those runs are."""
 COARSE = {"probe.queue_interval": "500ms", "probe.discipline_interval": "5s"}
@@ -131,7 +137,8 @@ def readings(effort: Effort) -> list[Reading]:
 
 def setups(effort: Effort) -> list[Setup]:
     """List every scenario that is needed."""
-    found = [setup(name, effort) for name in CASES] + [bursts(name, effort) for name in BURST_CASES]
+    every_drop = dict.fromkeys((*BURST_CASES, *CHANNEL_CASES))
+    found = [setup(name, effort) for name in CASES] + [bursts(name, effort) for name in every_drop]
     for reading in readings(effort):
         found += [setup(name, effort, reading=reading) for name in cases_of(reading)]
     return found
@@ -170,10 +177,15 @@ def bursts(name: str, effort: Effort) -> Setup:
     return Setup(
         key={"network": CASES[name].network, "case": name},
         plan=FILES.scenario(CASES[name].network, overrides),
-        seeds=effort.reading_seeds,
+        seeds=drop_seeds(effort) if name in CHANNEL_CASES else effort.reading_seeds,
         reading=BURSTS,
-        tables=("events",),
+        tables=("events", "discipline_samples"),
     )
+
+
+def drop_seeds(effort: Effort) -> int:
+    """Return the seeds of the runs whose drops are set beside equations (2) to (4)."""
+    return min(effort.seeds, 4 if effort.quick else 10)
 
 
 def jobs(effort: Effort, root: Path) -> list[Batch]:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from aqmlab.analysis.control import pc_red as model
 from aqmlab.papers.common import values
-from aqmlab.papers.pc_red import model
+from aqmlab.papers.pc_red import model_claims
 from aqmlab.stats import interval
 
 
 def reasons(runs: pd.DataFrame, claim: str, against: str) -> list[str]:
     """Return the lines about a claim against a baseline."""
     if claim not in _LINES:
-        return []
+        return model_claims.lines(runs, claim)
     return _LINES[claim](runs, against)
 
 

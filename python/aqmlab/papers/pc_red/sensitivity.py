@@ -72,12 +72,16 @@ def readings_table(runs: pd.DataFrame, effort: Effort) -> pd.DataFrame:
     return intervals_table(rows)
 
 
+UNMOVED = ("A4", "A5a", "A5c", "A5d", "O1")
+"""Claims that are calculated, or rest on runs that no reading changes."""
+
+
 def verdicts(runs: pd.DataFrame, effort: Effort) -> pd.DataFrame:
     """How the verdicts on the claims about Network 1 move."""
     found: dict[tuple[str, str], list[Finding]] = {}
     for key, own in under_readings(runs, effort):
         findings, _ = judge(own)
-        found[key] = [finding for finding in findings if finding.claim not in ("A4", "O1")]
+        found[key] = [finding for finding in findings if finding.claim not in UNMOVED]
     return verdicts_by_reading(found)
 
 
