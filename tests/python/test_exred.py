@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import lzma
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ import aqmlab
 from aqmlab import flowchart
 from aqmlab.chart import Chart
 from aqmlab.papers.common import BASE
-from aqmlab.papers.exred import chain, claims, pictures, plan, tables
+from aqmlab.papers.exred import chain, chain_claims, claims, pictures, plan, tables
 from aqmlab.papers.exred.algorithm import FIGURE_1
 from test_report import browse
 
@@ -92,21 +93,107 @@ def test_drop_functions_of_figure_2_against_the_oracle():
 
 def test_the_chain_by_its_closed_forms():
     """Drop-tail is M/M/1/100, (2) to (5); E(N) is 1 + rho, P(N > n) is (rho/(1 + rho))^n."""
-    for load in chain.loads():
+    for load in plan.LOADS:
         drop = 1 / 101 if load == 1 else (1 - load) * load**100 / (1 - load**101)
-        assert chain.chain(plan.TAIL, load, "p_drop") == pytest.approx(drop, rel=1e-6)
-        assert chain.chain(plan.TAIL, load, "throughput") == pytest.approx(1000 * load * (1 - drop), rel=1e-9)
-        assert chain.chain(plan.TAIL, load, "mean_run") == pytest.approx(1 + load, rel=1e-6)
+        assert chain.chain(plan.TAIL, load, "p_drop") == pytest.approx(drop, rel=1e-9)
+        assert chain.chain(plan.TAIL, load, "throughput") == pytest.approx(1000 * load * (1 - drop), rel=1e-12)
+        assert chain.chain(plan.TAIL, load, "mean_run") == pytest.approx(1 + load, rel=1e-9)
+        assert chain.chain(plan.TAIL, load, "mean_run_eq11") is None
         assert chain.chain(plan.RED, load, "mean_run_eq11") == np.inf
         for n in (1, 5):
-            assert chain.longer(plan.EXRED, load, n) <= chain.longer(plan.RED, load, n)
-    assert chain.chain(plan.EXRED, 1.05, "p_drop") is None
+            assert chain.longer(plan.EXRED, load, n) <= chain.longer(plan.RED, load, n) * (1 + 1e-12)
+
+
+NAMES = {plan.TAIL: "taildrop", plan.RED: "red", plan.EXRED: "exred"}
+
+
+@pytest.mark.parametrize("scheme", NAMES)
+def test_what_the_page_shows_of_the_chain_against_the_oracle(scheme):
+    """Another program's numbers, to 1e-9; `nan` there means that a formula has no value."""
+    found = {}
+    for name in ("chain", "consec"):
+        with (ORACLE / f"{name}.csv").open() as file:
+            found |= {
+                (float(row["x"]), row["metric"]): float(row["value"])
+                for row in csv.DictReader(file)
+                if row["series"] == NAMES[scheme]
+            }
+    assert {load for load, _ in found} == set(plan.LOADS) - {1.05}
+    names = {
+        "p_drop": "P_drop", "throughput": "throughput", "wait_ms": "D", "mean_run": "E_N_exact_run",
+        "mean_run_eq11": "E_N_eq11_literal",
+    }  # fmt: skip
+    for load in sorted({load for load, _ in found}):
+        for quantity, metric in names.items():
+            theirs = found[load, metric] * (1e3 if quantity == "wait_ms" else 1.0)
+            ours = chain.chain(scheme, load, quantity)
+            if np.isnan(theirs):
+                assert ours is None
+            else:
+                assert ours == pytest.approx(theirs, rel=1e-9), (load, quantity)
+
+
+def test_runs_of_figure_6_against_the_oracle():
+    schemes = {theirs: ours for ours, theirs in NAMES.items()}
+    metrics = {"P_N_gt_n_exact_run": False, "P_N_gt_n_eq10_literal": True}
+    seen = 0
+    with lzma.open(ORACLE.parent / "analysis" / "consec_dist.csv.xz", "rt") as file:
+        for row in csv.DictReader(file):
+            load, n = float(row["x"]), int(row["y"])
+            if row["series"] in schemes and row["metric"] in metrics and load in plan.RUN_LOADS and n <= 20:
+                ours = chain.longer(schemes[row["series"]], load, n, eq10=metrics[row["metric"]])
+                theirs = float(row["value"])
+                assert (ours is None) if np.isnan(theirs) else ours == pytest.approx(theirs, rel=1e-9)
+                seen += 1
+    assert seen == len(NAMES) * len(plan.RUN_LOADS) * 21 * 2
+
+
+def made_up_average(factor):
+    """A chain of number and average whose E(N) of RED is `factor` times drop-tail's."""
+    numbers = {}
+    for load in (0.9, 1.2, 2.0):
+        for scheme in (plan.RED, plan.EXRED):
+            own = {key: chain.chain(scheme, load, key) for key in ("p_drop", "throughput", "wait_ms", "mean_run")}
+            numbers[scheme, load] = own | ({"mean_run": factor * (1 + load)} if scheme == plan.RED else {})
+    return chain.Averaged(numbers)
+
+
+def test_what_averaging_does_is_told_by_the_chain_that_has_it():
+    def verdict(factor):
+        parts = chain_claims.parts(made_up_average(factor))
+        own = [p for p in parts if p.claim == "D-d" and p.aspect == "RED above drop-tail"]
+        assert [p.at["load"] for p in own] == [1.2, 2.0]
+        assert {p.case for p in own} == {"chain, w = 0.02"}
+        return {str(p.verdict) for p in own}
+
+    assert verdict(1.5) == {"holds"}
+    assert verdict(0.7) == {"fails"}
+    (line,) = chain_claims.words("D-d", made_up_average(1.5))
+    assert "is below drop-tail's at every load in the chain without it (w = 1)" in line
+    (line,) = chain_claims.words("D-d", made_up_average(0.7))
+    assert "does not exceed drop-tail's either" in line
+
+
+def test_the_papers_chain_supports_all_but_its_words_on_low_load():
+    parts = [p for p in chain_claims.parts(made_up_average(1.5)) if p.case.startswith("chain, w = 1")]
+    by_claim = {claim: {str(p.verdict) for p in parts if p.claim == claim} for claim in ("D-a", "D-b", "D-c", "D-d")}
+    assert by_claim == {claim: {"holds"} for claim in ("D-a", "D-b", "D-c", "D-d")}
+    assert {str(p.verdict) for p in parts if p.claim == "D-e"} == {"holds"}
+    assert {str(p.verdict) for p in parts if p.claim == "D-f"} == {"fails"}
+
+
+def test_what_equation_10_leaves_of_red():
+    assert pictures.printed_floor(0.9) == pytest.approx(0.18, abs=0.005)
+    assert pictures.printed_floor(2.0) == pytest.approx(0.90, abs=0.005)
 
 
 def test_points():
     effort = plan.Effort.of(quick=True)
     loops = plan.loops(effort)
-    assert len(plan.jobs(effort, Path("nowhere"))) < len(loops) + len(plan.tcps(effort))  # drop-tail has few readings
+    solved = [*plan.solutions(effort), *plan.scaled_solutions(effort), *plan.frontiers(effort)]
+    batches = plan.jobs(effort, Path("nowhere"))
+    assert len(batches) < len(loops) + len(plan.tcps(effort)) + len(solved)  # drop-tail has few readings
+    assert {len(batch.jobs) for batch in batches if "chain" in batch.folder.name} == {1}
     assert {point.key["load"] for point in loops if point.reading == BASE} == set(plan.LOADS)
     for quick in (True, False):
         made = plan.Effort.of(quick=quick, seeds=3)
@@ -143,7 +230,7 @@ def test_simulation_against_an_independent_one(reproduction, quantity):
     }[quantity]
     with (ORACLE / "exred_open_loop.csv").open() as file:
         rows = list(csv.DictReader(file))
-    ours = reproduction.tables[f"by-load-{quantity}"].set_index("load")
+    ours = reproduction.tables[f"by-load-{quantity}"].set_index(["load", "scheme"])["measured"]
     for algorithm, scheme in {"taildrop": plan.TAIL, "red": plan.RED, "exred": plan.EXRED}.items():
         for load in (1.2, 1.5, 2.0):
             theirs = [float(r[column]) for r in rows if r["algo"] == algorithm and float(r["load"]) == load]
@@ -151,7 +238,35 @@ def test_simulation_against_an_independent_one(reproduction, quantity):
             # About 600,000 arrivals: the realised load alone scatters by 0.2 %, P_drop at load 1.2 by 1 %.
             rel = {"drops": 0.04, "throughput": 0.006, "drops-in-a-row": 0.06, "wait": 0.05}[quantity]
             mean = scale * float(np.mean(theirs))
-            assert ours.loc[load, f"{scheme} measured"] == pytest.approx(mean, rel=rel), (scheme, load)
+            assert ours[load, scheme] == pytest.approx(mean, rel=rel), (scheme, load)
+
+
+@pytest.mark.parametrize("quantity", ["drops", "throughput", "drops-in-a-row", "wait"])
+def test_the_chain_with_the_average_is_the_simulation(reproduction, quantity):
+    """As the page's table shows them: not farther apart than the interval of three short runs and 2 %."""
+    table = reproduction.tables[f"by-load-{quantity}"]
+    rows = table[(table["load"] >= 1) & table[tables.AVERAGE].notna()]
+    assert set(rows[rows["scheme"] != plan.TAIL]["load"]) == {1.0, 1.1, 1.2, 1.5, 2.0}
+    apart = (rows["measured"] - rows[tables.AVERAGE]).abs()
+    assert (apart <= rows["±95 %"] + 0.02 * rows[tables.AVERAGE]).all()
+
+
+def test_without_the_average_the_chain_misses_reds_runs(reproduction):
+    table = reproduction.tables["by-load-drops-in-a-row"].set_index(["load", "scheme"])
+    assert table.loc[(2.0, plan.RED), f"gap to {tables.NO_AVERAGE}"] > 1.5
+    assert abs(table.loc[(2.0, plan.EXRED), f"gap to {tables.NO_AVERAGE}"]) < 0.05
+
+
+def test_the_best_curve_is_in_the_page(reproduction):
+    confirmed = reproduction.tables["best-curve-confirmed"]
+    assert len(confirmed) == len(plan.CONFIRMED)
+    leads = confirmed[confirmed["tied"] == ""]
+    assert len(leads) >= 4
+    assert "does not lead" not in set(confirmed["simulation says"])
+    assert "not tied" not in set(confirmed["simulation says"])
+    settings = reproduction.tables["best-curve-settings"]
+    assert (settings["excess"] > -1e-12).all()
+    assert set(settings["goal"]) == {"least loss", "shortest runs"}
 
 
 def test_parameters_are_the_printed_ones(reproduction):
@@ -181,6 +296,7 @@ def test_all_figures_lie_beside(reproduction):
     names = {path.stem for path in (reproduction.report.parent / "figures").iterdir()}
     assert {f"figure-{i}" for i in (1, 2, 3, 4, 5, 7, 8)} <= names
     assert {f"figure-6-load-{load}" for load in plan.RUN_LOADS} <= names
+    assert {"best-curve", "best-curve-averaged", "best-curve-power", "best-curve-loss-1.0"} <= names
     assert {"tcp-utilization", "tcp-loss", "tcp-timeouts", "tcp-mean-delay-ms"} <= names
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,9 +13,10 @@ import pytest
 
 import aqmlab
 from aqmlab.papers.common import BASE
-from aqmlab.papers.mred import claims, measure, plan, published, sensitivity, tables
+from aqmlab.papers.mred import chain, claims, measure, plan, published, sensitivity, tables
 from test_report import browse
 
+ORACLE = Path(__file__).resolve().parents[1] / "data" / "oracle"
 SEEDS = 6
 
 
@@ -180,7 +183,44 @@ def test_files_beside_the_page(reproduction):
     names = {path.name for path in reproduction.report.parent.iterdir()}
     assert {"report.html", "claims.csv", "readings.csv", "table-1.csv", "table-4.csv", "parameters.csv"} <= names
     pictures = {path.name for path in (reproduction.report.parent / "figures").iterdir()}
-    assert pictures == {f"figure-{i}.{ending}" for i in range(1, 8) for ending in ("png", "svg")}
+    names = [f"figure-{i}" for i in range(1, 8)] + [
+        f"chain-{q}" for q in ("p-drop", "throughput", "wait-ms", "mean-run")
+    ]
+    assert pictures == {f"{name}.{ending}" for name in names for ending in ("png", "svg")}
+
+
+def test_the_chain_of_the_page_against_the_oracle():
+    """Another program's numbers for the same curves; it has 1000 packets/s, which changes waits and rates only."""
+    scale = 1000 / plan.SERVICE_RATE
+    series = {"red": "RED", "gentle_red": "gentle RED", "mred": "MRED", "exred": "ExRED"}
+    names = {
+        "P_drop": ("p_drop", 1.0),
+        "throughput": ("throughput", chain.mbps(1.0) / scale),
+        "D": ("wait_ms", 1e3 * scale),
+    }
+    with (ORACLE / "chain.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if row["series"] in series and row["metric"] in names]
+    assert len(rows) == len(series) * len(names) * 20
+    for row in rows:
+        quantity, factor = names[row["metric"]]
+        found = chain.number(series[row["series"]], float(row["x"]), quantity)
+        assert found == pytest.approx(factor * float(row["value"]), rel=1e-9), row
+
+
+def test_open_loop_beside_tcp(reproduction):
+    claims_table = reproduction.tables["chain-claims"]
+    assert list(zip(claims_table["claim"], claims_table["against"], strict=True)) == list(
+        zip(reproduction.claims["claim"], reproduction.claims["against"], strict=True)
+    )
+    assert set(claims_table["agree"]) <= {"yes", "no", "open"}
+    # MRED's curve is nowhere above RED's, so that without feedback it always carries more.
+    open_loop = claims_table.set_index("claim")["open loop"]
+    assert set(open_loop[["B-a", "B-b"]]) == {"holds"}
+    points = reproduction.tables["chain-at-tcp-loads"]
+    assert len(points) == len(plan.FLOWS) * len(plan.DISCIPLINES)
+    assert (points["offered load"].between(0.9, 1.2)).all()
+    # What goes in comes out or is lost: 10 Mb/s is what the link carries at most.
+    assert points["Mb/s, chain"].between(9, 10).all()
 
 
 @pytest.mark.browser

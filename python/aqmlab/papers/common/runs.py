@@ -183,14 +183,17 @@ class Computation:
         As in `Task`; the argument ``seed`` is added.
     cost
         About how long one seed takes, in seconds of one core.
+    by_chance
+        Whether the function takes a seed; the solution of an equation has none, and is found once.
     """
 
     key: Mapping[str, str | float]
     function: Callable[..., Mapping[str, Any]]
     arguments: Mapping[str, Any]
-    seeds: int
+    seeds: int = 1
     reading: str = BASE
     cost: float = 1.0
+    by_chance: bool = True
 
     def folder(self, root: Path) -> Path:
         """Where its answers are."""
@@ -203,10 +206,13 @@ class Computation:
     def batch(self, root: Path) -> Batch:
         """Return its tasks."""
         jobs = [
-            Task(self.function, {**self.arguments, "seed": seed}, self.run_folder(root, seed), self.cost)
+            Task(self.function, self._arguments(seed), self.run_folder(root, seed), self.cost)
             for seed in range(1, self.seeds + 1)
         ]
         return Batch(self.folder(root), jobs, self._text, "computation.json")
+
+    def _arguments(self, seed: int) -> dict[str, Any]:
+        return {**self.arguments, "seed": seed} if self.by_chance else dict(self.arguments)
 
     @property
     def _text(self) -> str:
@@ -269,7 +275,7 @@ def values(runs: pd.DataFrame, quantity: str, **where: str | float) -> np.ndarra
     """
     fits = np.ones(len(runs), dtype=bool)
     for column, value in where.items():
-        fits &= (runs[column] == value).to_numpy()
+        fits &= runs[column].to_numpy() == value  # plain arrays: pandas' own comparison takes ten times as long
     rows = np.flatnonzero(fits)
     rows = rows[np.argsort(runs["seed"].to_numpy()[rows])]
     found: np.ndarray = runs[quantity].to_numpy(dtype=float)[rows]

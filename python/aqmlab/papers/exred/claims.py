@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
 from aqmlab.papers import common
-from aqmlab.papers.common import Finding, Part, above, below, exact, values
-from aqmlab.papers.exred.chain import chain, loads, longer
-from aqmlab.papers.exred.measure import LONGEST
+from aqmlab.papers.common import Finding, Part, above, below, values
+from aqmlab.papers.common.open_loop import LONGEST
+from aqmlab.papers.exred import chain_claims
+from aqmlab.papers.exred.chain import Averaged, solved
+from aqmlab.papers.exred.chain_claims import MUCH_LOWER
 from aqmlab.papers.exred.plan import EXRED, FILES, GENTLE, RED, RUN_LOADS, TAIL
 from aqmlab.stats import Verdict, interval
 
@@ -16,8 +20,6 @@ VISIBLE = (0.9, 1.2)
 """Between these loads the chain's throughputs differ by 0.7 packets/s or more."""
 MARGINS = {"throughput": 0.5, "p_drop": 0.0005, "utilization": 0.005, "loss": 0.001, "mean_delay_ms": 1.0}
 """Differences that count as none: packets/s, probability, share of time, share of packets, ms."""
-MUCH_LOWER = 0.8
-"""ExRED's delay is called much lower than drop-tail's if it is at most this part of it."""
 ENOUGH_DROPS = 1000
 """Runs of drops are judged at loads at which a scheme dropped so many packets or more, all seeds together."""
 MANY_FLOWS = 20
@@ -27,7 +29,7 @@ BASELINES = (RED, GENTLE)
 
 
 def judge(
-    loops: pd.DataFrame | None, tcp: pd.DataFrame | None, *, with_chain: bool = True
+    loops: pd.DataFrame | None, tcp: pd.DataFrame | None, *, theory: Averaged | None = None
 ) -> tuple[list[Finding], list[Part]]:
     """Judge the claims on the runs of one reading.
 
@@ -35,18 +37,22 @@ def judge(
     ----------
     loops, tcp
         Runs of the open loop and under TCP; None leaves out the claims that are about them.
-    with_chain
-        Whether the chain's numbers count too; they belong to the reading that was chosen.
+    theory
+        The chain of number and average; with it the chains' numbers count too, which belong to the reading that was
+        chosen.
     """
     parts = []
     if loops is not None:
-        parts += _throughput(loops) + _drops(loops, with_chain=with_chain) + _runs(loops, with_chain=with_chain)
-        parts += _mean_run(loops) + _delay(loops) + _low_load(loops)
+        parts += [] if theory is None else chain_claims.parts(theory)
+        found = _throughput(loops) + _drops(loops) + _runs(loops) + _mean_run(loops) + _delay(loops) + _low_load(loops)
+        parts += [replace(part, case=part.case or "simulated") for part in found]
     if tcp is not None:
         parts += _tcp(tcp)
 
     def extra(claim: str, against: str, verdict: Verdict) -> list[str]:
-        return _sizes(claim, loops) if loops is not None and claim < "D-g" else _tcp_sizes(claim, against, tcp)
+        if loops is None or claim >= "D-g":
+            return _tcp_sizes(claim, against, tcp)
+        return [*_sizes(claim, loops), *([] if theory is None else chain_claims.words(claim, theory))]
 
     return common.judge(parts, FILES.claims(), extra=extra), parts
 
@@ -70,12 +76,11 @@ def _throughput(loops: pd.DataFrame) -> list[Part]:
     for load in _loads(loops):
         tail, red, exred = (values(loops, what, scheme=s, load=load) for s in (TAIL, RED, EXRED))
         at = {"load": load}
+        name = "throughput, ExRED - RED, packets/s"
         if VISIBLE[0] <= load <= VISIBLE[1]:
-            parts.append(above("D-a", "throughput, ExRED - RED, packets/s", exred, red, at=at, aspect="above RED"))
+            parts.append(above("D-a", name, exred, red, at=at, aspect="above RED"))
         parts += [
-            above(
-                "D-a", "throughput, ExRED - RED, packets/s", exred, red, margin=margin, at=at, aspect="not below RED"
-            ),
+            above("D-a", name, exred, red, margin=margin, at=at, aspect="not below RED"),
             below(
                 "D-a", "throughput, ExRED - drop-tail, packets/s", exred, tail, margin=margin, at=at,
                 aspect="not above drop-tail",
@@ -84,31 +89,20 @@ def _throughput(loops: pd.DataFrame) -> list[Part]:
     return parts
 
 
-def _drops(loops: pd.DataFrame, *, with_chain: bool) -> list[Part]:
+def _drops(loops: pd.DataFrame) -> list[Part]:
     parts = []
-    for load in loads() if with_chain else ():
-        difference = _number(chain(EXRED, load, "p_drop")) - _number(chain(RED, load, "p_drop"))
-        at = {"load": load}
-        parts.append(exact("D-b", "P_drop, ExRED - RED", difference, difference <= 1e-12, case="chain (9)", at=at))
     for load in _loads(loops):
         red, exred = (values(loops, "p_drop", scheme=s, load=load) for s in (RED, EXRED))
         at, what = {"load": load}, "P_drop, ExRED - RED"
         margin = MARGINS["p_drop"]
-        parts.append(below("D-b", what, exred, red, margin=margin, case="simulated", at=at, aspect="not above"))
+        parts.append(below("D-b", what, exred, red, margin=margin, at=at, aspect="not above"))
         if VISIBLE[0] <= load <= VISIBLE[1]:
-            parts.append(below("D-b", what, exred, red, case="simulated", at=at, aspect="below"))
+            parts.append(below("D-b", what, exred, red, at=at, aspect="below"))
     return parts
 
 
-def _runs(loops: pd.DataFrame, *, with_chain: bool) -> list[Part]:
+def _runs(loops: pd.DataFrame) -> list[Part]:
     parts = []
-    for load in loads() if with_chain else ():
-        pairs = [(_number(longer(EXRED, load, n)), _number(longer(RED, load, n))) for n in range(2, LONGEST + 1)]
-        ratios = [exred / red for exred, red in pairs]
-        # At the lowest loads the two differ by less than the digits of the chain's numbers.
-        holds = max(ratios) <= 1 and ratios[-1] < 1
-        what = "largest P(N > n), ExRED / RED, over n = 2 to 20"
-        parts.append(exact("D-c", what, max(ratios), holds, case="chain, exact runs", at={"load": load}))
     for load in _with_drops(loops, RED, EXRED):
         for n in range(2, LONGEST + 1) if load in RUN_LOADS else ():
             red, exred = (values(loops, f"longer_{n}", scheme=s, load=load) for s in (RED, EXRED))
@@ -140,9 +134,10 @@ def _delay(loops: pd.DataFrame) -> list[Part]:
         parts += [
             above("D-e", "mean wait, ExRED - RED, ms", exred, red, at=at, aspect="above RED"),
             below(
-                "D-e", "mean wait, ExRED / drop-tail - 0.8", exred / tail, MUCH_LOWER, at=at, aspect="below drop-tail"
+                "D-e", "mean wait, ExRED / drop-tail - 0.8", exred / tail, MUCH_LOWER, at=at,
+                aspect="below drop-tail",
             ),
-        ]
+        ]  # fmt: skip
     return parts
 
 
@@ -230,7 +225,7 @@ def _sizes(claim: str, loops: pd.DataFrame) -> list[str]:
 def _low_load_reason(loops: pd.DataFrame) -> list[str]:
     load = 0.9
     mean, pairs, drops = (_mean(loops, what, RED, load) for what in ("mean_run", "pairs", "p_drop"))
-    tail = _number(chain(TAIL, load, "p_drop"))
+    tail = solved(TAIL, load).p_drop
     tail_pairs = tail / (1 + load) * load / (1 + load)
     lines = [
         f"Reason found (load {load}): RED drops early and by chance, one packet at a time: E(N) is {mean:.2f}, "
@@ -273,7 +268,3 @@ def _three(loops: pd.DataFrame, what: str, load: float, unit: str) -> str:
 
 def _mean(loops: pd.DataFrame, what: str, scheme: str, load: float) -> float:
     return interval(values(loops, what, scheme=scheme, load=load)).mean
-
-
-def _number(found: float | None) -> float:
-    return float("nan") if found is None else found

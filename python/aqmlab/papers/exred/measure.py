@@ -2,45 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pyarrow.compute as pc
 
 from aqmlab import store
-from aqmlab.metrics import delay_metrics, flow_metrics, link_metrics, ratio
+from aqmlab.metrics import delay_metrics, flow_metrics, link_metrics
 from aqmlab.papers import common
 from aqmlab.papers.common import Computation, Setup, answer
+from aqmlab.papers.common.open_loop import loop_numbers
 
 LINK = "bottleneck"
-LONGEST = 20
-"""Longest run of drops that Figure 6 shows."""
-
-
-def loop_numbers(found: dict[str, Any]) -> dict[str, float]:
-    """Numbers of one run of the open loop, from its answer.
-
-    Throughput is in packets per second, the wait in ms; ``longer_n`` is P(N > n), the share of runs of drops that
-    are longer than n; NaN without a drop.
-
-    >>> found = {"p_drop": 0.1, "throughput": 900.0, "mean_wait_s": 0.01, "mean_run": 1.5, "drops": 6, "arrivals": 60,
-    ...          "runs_longer_than": [4, 2] + [0] * 30}
-    >>> numbers = loop_numbers(found)
-    >>> numbers["longer_1"], numbers["longer_2"], numbers["wait_ms"]
-    (0.5, 0.0, 10.0)
-    """
-    runs = found["runs_longer_than"]
-    numbers = {
-        "drops": float(found["drops"]),
-        "p_drop": found["p_drop"],
-        "throughput": found["throughput"],
-        "wait_ms": found["mean_wait_s"] * 1e3,
-        "mean_run": math.nan if found["mean_run"] is None else found["mean_run"],
-        "pairs": ratio(runs[1], found["arrivals"]),
-    }
-    return numbers | {f"longer_{n}": ratio(runs[n], runs[0]) for n in range(LONGEST + 1)}
 
 
 def tcp_numbers(folder: Path) -> dict[str, float]:

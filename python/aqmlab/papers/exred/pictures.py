@@ -10,16 +10,17 @@ import pandas as pd
 from aqmlab.chart import Chart, Series
 from aqmlab.figures import drop_curves
 from aqmlab.papers.common import values
-from aqmlab.papers.exred.chain import chain, loads, longer
-from aqmlab.papers.exred.measure import LONGEST
+from aqmlab.papers.common.open_loop import LONGEST
+from aqmlab.papers.exred.chain import Averaged, chain, longer
 from aqmlab.papers.exred.plan import EXRED, GENTLE, LOADS, QUEUE, RED, RUN_LOADS, SCHEMES, TAIL, TCP_SCHEMES
 from aqmlab.papers.exred.tables import A0_PRINTED, parabola
-from aqmlab.stats import Interval, interval
+from aqmlab.stats import interval
 
 COLORS = {TAIL: 2, RED: 0, GENTLE: 5, EXRED: 1}
 THRESHOLDS = ((10, 20), (10, 30), (10, 40), (10, 50), (20, 40), (25, 75))
 """Pairs k_l, k_h of Figure 2; the paper prints none, and its conditions k_l <= K/4 and k_h >= 2 k_l hold for all."""
 LOAD = "offered load λ/μ"
+CHAINS = "Dashed: the paper's chain, w = 1. Dotted: the chain of queue and average, w = 0.02."
 
 
 def figure_2() -> Chart:
@@ -56,30 +57,32 @@ def figure_3() -> Chart:
 
 
 def figure_4() -> Chart:
-    """Figure 4: throughput of the chain."""
-    series = [_chain_series(scheme, "throughput") for scheme in SCHEMES]
+    """Figure 4: throughput of the paper's chain."""
     return Chart(
         key="figure-4",
         title="Figure 4: throughput by the chain",
         alt="Throughput rises with the load to 1000 packets per second; the three schemes can hardly be told apart.",
         x_label=LOAD,
         y_label="throughput, packets/s",
-        series=[dataclasses.replace(one, mode="line", name=one.name.removesuffix(", chain")) for one in series],
-        caption="Birth-death chain of (9), with the number in the system for the average. See also the differences.",
+        series=[
+            Series(scheme, LOADS, [_or_nan(chain(scheme, load, "throughput")) for load in LOADS], color=COLORS[scheme])
+            for scheme in SCHEMES
+        ],
+        caption="Birth-death chain of (9), with the number in the system for the average (w = 1). See also the "
+        "differences below.",
     )
 
 
-def figure_5(loops: pd.DataFrame) -> Chart:
-    """Figure 5: simulated throughput."""
-    return _by_load(
-        loops, "throughput", key="figure-5", title="Figure 5: simulated throughput", label="throughput, packets/s"
-    )
+def figure_5(loops: pd.DataFrame, averaged: Averaged) -> Chart:
+    """Figure 5: throughput with averaging."""
+    return _by_load(loops, averaged, "throughput", number="5", title="throughput", label="throughput, packets/s")
 
 
-def gains(loops: pd.DataFrame) -> Chart:
+def gains(loops: pd.DataFrame, averaged: Averaged) -> Chart:
     """What Figures 4 and 5 can hardly show: throughput less RED's."""
     series = []
     for scheme in (TAIL, EXRED):
+        name, color = f"{scheme} - RED", COLORS[scheme]
         found = [
             interval(
                 values(loops, "throughput", scheme=scheme, load=v) - values(loops, "throughput", scheme=RED, load=v)
@@ -87,11 +90,12 @@ def gains(loops: pd.DataFrame) -> Chart:
             for v in LOADS
         ]
         bounds = ([i.low for i in found], [i.high for i in found])
-        series.append(Series(f"{scheme} - RED", LOADS, [i.mean for i in found], *bounds, color=COLORS[scheme]))
-        pairs = [(v, chain(scheme, v, "throughput"), chain(RED, v, "throughput")) for v in loads()]
-        exact = [(v, a - b) for v, a, b in pairs if a is not None and b is not None]
-        x, y = zip(*exact, strict=True)
-        series.append(Series(f"{scheme} - RED, chain", x, y, mode="dashed", color=COLORS[scheme]))
+        series.append(Series(f"{name}, simulated", LOADS, [i.mean for i in found], *bounds, color=color))
+        alone = [_or_nan(chain(scheme, v, "throughput")) - _or_nan(chain(RED, v, "throughput")) for v in LOADS]
+        series.append(Series(f"{name}, chain w = 1", LOADS, alone, mode="dashed", color=color))
+        solved = averaged.loads
+        both = [_or_nan(averaged(scheme, v, "throughput")) - _or_nan(averaged(RED, v, "throughput")) for v in solved]
+        series.append(Series(f"{name}, chain w = 0.02", solved, both, mode="dotted", color=color))
     return Chart(
         key="figure-5-differences",
         title="Figures 4 and 5: throughput less RED's",
@@ -99,7 +103,7 @@ def gains(loops: pd.DataFrame) -> Chart:
         x_label=LOAD,
         y_label="difference, packets/s",
         series=series,
-        caption="Paired by seed, with 95 % intervals; dashed the chain.",
+        caption=f"Simulated (w = 0.02): paired by seed, with 95 % intervals. {CHAINS}",
     )
 
 
@@ -113,55 +117,55 @@ def figure_6(loops: pd.DataFrame) -> list[Chart]:
             found = [interval(values(loops, f"longer_{i}", scheme=scheme, load=load)) for i in n]
             y = [i.mean if i.mean > 0 else np.nan for i in found]
             bounds = ([max(i.low, 1e-9) for i in found], [i.high for i in found])
-            series.append(Series(scheme, n, y, *bounds, color=COLORS[scheme]))
-        tail = [(load / (1 + load)) ** i for i in n]
+            series.append(Series(f"{scheme}, simulated", n, y, *bounds, color=COLORS[scheme]))
+        tail = [_or_nan(longer(TAIL, load, i)) for i in n]
         series.append(Series("drop-tail, (3)", n, tail, color=COLORS[TAIL]))
         for scheme in (RED, EXRED):
-            y10 = [_or_nan(longer(scheme, load, i, eq10=True)) for i in n]
-            series.append(Series(f"{scheme}, (10)", n, y10, mode="dashed", color=COLORS[scheme]))
+            exact = [_or_nan(longer(scheme, load, i)) for i in n]
+            series.append(Series(f"{scheme}, exact, w = 1", n, exact, mode="dashed", color=COLORS[scheme]))
+        for scheme in (RED, EXRED):
+            printed = [_or_nan(longer(scheme, load, i, eq10=True)) for i in n]
+            series.append(Series(f"{scheme}, (10) as printed", n, printed, mode="dotted", color=COLORS[scheme]))
+        floor = printed_floor(load)
         charts.append(
             Chart(
                 key=f"figure-6-load-{load}",
                 title=f"Figure 6: probability of more than n drops in a row, load {load}",
-                alt=f"P(N > n) against n at load {load}: ExRED's falls fastest, RED's has a long tail.",
+                alt=f"P(N > n) against n at load {load}: ExRED's falls fastest; RED's has a long tail with averaging, "
+                "and by (10) it does not fall to 0.",
                 x_label="n",
                 y_label="P(N > n)",
                 series=series,
                 y_range=(1e-5, 1.2),
                 y_log=True,
-                caption="Simulated, per run of drops, with 95 % intervals; drop-tail by (3), which is exact; dashed "
-                "what the paper's (10) gives, which ignores departures.",
+                caption="Solid: simulated with w = 0.02, per run of drops, with 95 % intervals; drop-tail by (3), "
+                "which is exact. Dashed: exact runs of the chain, w = 1. Dotted: the same chain by the paper's (10), "
+                f"which ignores departures; for RED it stays above {floor:.2g}, for drop-tail it is 0/0.",
             )
         )
     return charts
 
 
-def figure_7(loops: pd.DataFrame) -> Chart:
+def printed_floor(load: float) -> float:
+    """Return what (10) leaves of RED's P(N > n) at any n: the share of its drops that fall where p_d = 1."""
+    return _or_nan(longer(RED, load, 1000, eq10=True))
+
+
+def figure_7(loops: pd.DataFrame, averaged: Averaged) -> Chart:
     """Figure 7: mean number of consecutive drops."""
-    chart = _by_load(
-        loops,
-        "mean_run",
-        key="figure-7",
-        title="Figure 7: mean number of drops in a row",
-        label="E(N)",
-        exact="mean_run",
-    )
-    y11 = [_or_nan(chain(EXRED, load, "mean_run_eq11")) for load in loads()]
-    series = [*chart.series, Series("ExRED, (11)", loads(), y11, mode="dashed", color=7)]
+    chart = _by_load(loops, averaged, "mean_run", number="7", title="mean number of drops in a row", label="E(N)")
+    y11 = [_or_nan(chain(EXRED, load, "mean_run_eq11")) for load in LOADS]
     return dataclasses.replace(
         chart,
-        series=series,
-        caption="Simulated with w = 0.02; dashed the exact runs of the chain (w = 1) and the paper's (11), which for "
-        "RED is infinite. Averaging makes RED's runs longer: while the average stays above k_h, all packets are "
-        "dropped.",
+        series=[*chart.series, Series("ExRED, (11)", LOADS, y11, mode="dotted", color=7)],
+        caption=f"{chart.caption} (11) as printed has a value for ExRED only; for RED it is infinite, for drop-tail "
+        "0/0. Averaging makes RED's runs longer: while the average stays above k_h, all packets are dropped.",
     )
 
 
-def figure_8(loops: pd.DataFrame) -> Chart:
+def figure_8(loops: pd.DataFrame, averaged: Averaged) -> Chart:
     """Figure 8: mean wait."""
-    return _by_load(
-        loops, "wait_ms", key="figure-8", title="Figure 8: mean queueing delay", label="mean wait, ms", exact="wait_ms"
-    )
+    return _by_load(loops, averaged, "wait_ms", number="8", title="mean queueing delay", label="mean wait, ms")
 
 
 def under_tcp(tcp: pd.DataFrame, key: str, title: str, label: str) -> Chart:
@@ -183,35 +187,32 @@ def under_tcp(tcp: pd.DataFrame, key: str, title: str, label: str) -> Chart:
     )
 
 
-def _gain(loops: pd.DataFrame, scheme: str, load: float) -> Interval:
-    own, red = (values(loops, "throughput", scheme=one, load=load) for one in (scheme, RED))
-    return interval(own - red)
-
-
-def _by_load(loops: pd.DataFrame, quantity: str, *, key: str, title: str, label: str, exact: str = "") -> Chart:
+def _by_load(loops: pd.DataFrame, averaged: Averaged, quantity: str, *, number: str, title: str, label: str) -> Chart:
+    """One quantity against the load: simulated, by the paper's chain, and by the chain with the average."""
     series = []
     for scheme in SCHEMES:
+        color = COLORS[scheme]
         found = [interval(values(loops, quantity, scheme=scheme, load=load)) for load in LOADS]
         kept = [(load, one) for load, one in zip(LOADS, found, strict=True) if one.n]
         bounds = ([i.low for _, i in kept], [i.high for _, i in kept])
         x = [load for load, _ in kept]
-        series.append(Series(scheme, x, [i.mean for _, i in kept], *bounds, color=COLORS[scheme]))
-        if exact:
-            series.append(_chain_series(scheme, exact))
+        series.append(Series(f"{scheme}, simulated", x, [i.mean for _, i in kept], *bounds, color=color))
+        alone = [_or_nan(chain(scheme, load, quantity)) for load in LOADS]
+        name = "exact" if scheme == TAIL else "chain w = 1"
+        series.append(Series(f"{scheme}, {name}", LOADS, alone, mode="dashed", color=color))
+        if scheme != TAIL:
+            y = [_or_nan(averaged(scheme, load, quantity)) for load in averaged.loads]
+            series.append(Series(f"{scheme}, chain w = 0.02", averaged.loads, y, mode="dotted", color=color))
     return Chart(
-        key=key,
-        title=title,
-        alt=f"{label} against the offered load for {', '.join(SCHEMES)}.",
+        key=f"figure-{number}",
+        title=f"Figure {number}: {title}",
+        alt=f"{label} against the offered load for {', '.join(SCHEMES)}: simulated, and by two chains.",
         x_label=LOAD,
         y_label=label,
         series=series,
-        caption=f"Simulated with w = 0.02, 95 % intervals.{' Dashed: the chain, w = 1.' if exact else ''}",
+        caption=f"Solid: simulated with w = 0.02, 95 % intervals. {CHAINS} Drop-tail has no average, so the M/M/1/K "
+        "formulae are exact for it.",
     )
-
-
-def _chain_series(scheme: str, quantity: str) -> Series:
-    y = [_or_nan(chain(scheme, load, quantity)) for load in loads()]
-    return Series(f"{scheme}, chain", loads(), y, mode="dashed", color=COLORS[scheme])
 
 
 def _or_nan(found: float | None) -> float:

@@ -1,4 +1,4 @@
-"""Which runs the reproduction needs: the open loop over the loads, the same under other readings, and TCP."""
+"""What the reproduction needs: the open loop over the loads, its chain, the same under other readings, and TCP."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aqmlab import _core
+from aqmlab.analysis.queueing.best_curve import SHAPES
+from aqmlab.analysis.queueing.frontier import Setting, best_settings
 from aqmlab.papers import common
 from aqmlab.papers.common import BASE, Batch, Computation, PaperFiles, Reading, Setup, batches
+from aqmlab.papers.common.open_loop import SECONDS_AN_ARRIVAL, open_loop, solution
 from aqmlab.toml_text import Value, inline
 
 FILES = PaperFiles("exred")
@@ -24,20 +26,37 @@ READING_LOADS = (0.8, 0.9, 1.0, 1.05, 1.1, 1.2, 1.5, 2.0)
 """Loads at which other readings are tried."""
 RUN_LOADS = (0.9, 1.2, 1.5, 2.0)
 """The loads of Figure 6."""
+CURVE = {"min_th": 10.0, "max_th": 30.0, "max_p": 0.1, "limit": 100.0}
+"""k_l, k_h, max_p and K, in packets."""
+CAPACITY = 100
+"""K: packets in the system, the one in service included."""
+WEIGHT = 0.02
+"""w, the weight of the average."""
 QUEUE: dict[str, Value] = {
     "dialect": "floyd93",
     "spacing": "none",
     "in_service_counts": True,
-    "limit": "100p",
-    "min_th": "10p",
-    "max_th": "30p",
-    "max_p": 0.1,
-    "w_q": 0.02,
+    "limit": f"{CAPACITY}p",
+    "min_th": f"{CURVE['min_th']:g}p",
+    "max_th": f"{CURVE['max_th']:g}p",
+    "max_p": CURVE["max_p"],
+    "w_q": WEIGHT,
 }
 """The paper's RED and ExRED, as a queue of the scenario language."""
 TAIL_LIMIT = "99p"
 """Drop-tail's limit does not count the packet in service; with it there are K = 100."""
-SECONDS_AN_ARRIVAL = 8e-8
+AVERAGED_LOADS = tuple(sorted({*LOADS, 0.85, 0.95, 1.15, 1.25}))
+"""Loads at which the chain of number and average is solved: those of the figures, and more for the map of the best."""
+QUICK_AVERAGED = (0.8, 0.9, 1.0, 1.1, 1.2, 1.5, 2.0)
+"""Those of the quick version."""
+
+DELAYS = (3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 40.0)
+"""Mean times in system, in service times, near which each shape's best parameters are looked for."""
+CONFIRMED = (
+    (0.9, 1e-3), (0.9, 3e-2), (1.0, 1e-4), (1.0, 3e-2), (1.1, 1e-5), (1.1, 1e-2), (1.2, 1e-5), (1.2, 1e-3), (1.5, 3e-2),
+    (2.0, 3e-2),
+)  # fmt: skip
+"""Loads and prices at which the map of the best curve is compared with the simulation."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +69,12 @@ class Effort(common.Effort):
         As in `aqmlab.papers.common.Effort`.
     arrivals
         Arrivals measured in each run of the open loop, after 5 % that are not.
+    averaged_loads
+        Loads at which the chain of number and average is solved.
+    frontier_loads
+        Loads at which the best parameters of each shape are looked for.
+    averaged_scales
+        Factors on the thresholds with which the chain of number and average is solved at those loads.
     tcp_flows
         Numbers of TCP flows.
     tcp_duration_s
@@ -59,15 +84,28 @@ class Effort(common.Effort):
     seeds: int = 10
     reading_seeds: int = 5
     arrivals: int = 2_000_000
+    averaged_loads: tuple[float, ...] = AVERAGED_LOADS
+    frontier_loads: tuple[float, ...] = (0.9, 1.0, 1.2)
+    averaged_scales: tuple[float, ...] = (0.4, 0.6, 0.8, 1.0, 1.4, 2.0)
     tcp_flows: tuple[int, ...] = (2, 5, 10, 20, 40, 80)
     tcp_duration_s: float = 100.0
 
     @classmethod
     def of(cls, *, quick: bool, seeds: int | None = None) -> Effort:
-        """Return the quick effort (15 s on two cores) or the full one."""
+        """Return the quick effort (half a minute on two cores) or the full one."""
         if quick:
             count = seeds or 4
-            return cls(count, min(count, 3), True, arrivals=200_000, tcp_flows=(5, 20, 80), tcp_duration_s=40.0)
+            return cls(
+                seeds=count,
+                reading_seeds=min(count, 3),
+                quick=True,
+                arrivals=200_000,
+                averaged_loads=QUICK_AVERAGED,
+                frontier_loads=(1.0,),
+                averaged_scales=(0.4, 0.7, 1.0),
+                tcp_flows=(5, 20, 80),
+                tcp_duration_s=40.0,
+            )
         count = seeds or cls.seeds
         return cls(seeds=count, reading_seeds=min(count, cls.reading_seeds))
 
@@ -77,18 +115,12 @@ def readings(effort: Effort) -> list[Reading]:
     return FILES.readings(quick=effort.quick)
 
 
-def open_loop(*, queue: str, load: float, arrivals: int, seed: int) -> dict[str, float | int | list[int]]:
-    """Run one queue under Poisson arrivals and exponential service; see `aqmlab._core.open_loop`."""
-    warmup = arrivals // 20
-    return dict(_core.open_loop(queue, load * SERVICE_RATE, SERVICE_RATE, arrivals, warmup, seed))
-
-
 def queue_of(scheme: str, reading: Reading | None = None) -> dict[str, Value]:
     """Return the ``[queue]`` table of a scheme under a reading."""
     options: Mapping[str, Any] = {} if reading is None else reading.options
     if scheme == TAIL:
         return {"aqm": "drop-tail", "limit": options.get("tail", TAIL_LIMIT)}
-    aqm = TCP_SCHEMES[options.get("baseline", RED) if scheme == RED else scheme]
+    aqm = SHAPES[options.get("baseline", RED) if scheme == RED else scheme]
     return {"aqm": aqm, **QUEUE, **({} if reading is None else reading.overrides)}
 
 
@@ -98,7 +130,7 @@ def loop(scheme: str, load: float, *, seeds: int, arrivals: int, reading: Readin
     return Computation(
         key={"scheme": scheme, "load": load},
         function=open_loop,
-        arguments={"queue": queue, "load": load, "arrivals": arrivals},
+        arguments={"queue": queue, "load": load, "service_rate": SERVICE_RATE, "arrivals": arrivals},
         seeds=seeds,
         reading=BASE if reading is None else reading.label,
         cost=SECONDS_AN_ARRIVAL * 1.05 * arrivals,
@@ -106,8 +138,11 @@ def loop(scheme: str, load: float, *, seeds: int, arrivals: int, reading: Readin
 
 
 def loops(effort: Effort) -> list[Computation]:
-    """List every point of the open loop: all loads, and under the other readings some of them."""
+    """List every point of the open loop: all loads, other curves and readings at some of them."""
     found = [loop(s, load, seeds=effort.seeds, arrivals=effort.arrivals) for load in LOADS for s in SCHEMES]
+    others = [name for name in SHAPES if name not in SCHEMES]
+    for load in sorted({load for load, _ in CONFIRMED}):
+        found += [loop(s, load, seeds=effort.seeds, arrivals=effort.arrivals) for s in others]
     for reading in readings(effort):
         if not in_open_loop(reading):
             continue
@@ -116,6 +151,55 @@ def loops(effort: Effort) -> list[Computation]:
                 loop(s, load, seeds=effort.reading_seeds, arrivals=effort.arrivals, reading=reading) for s in SCHEMES
             ]
     return found
+
+
+def solutions(effort: Effort) -> list[Computation]:
+    """List every point of the chain of number and average, of all curves: the best of them is asked for too."""
+    return [_solution(scheme, load, 1.0) for load in effort.averaged_loads for scheme in SHAPES if scheme != TAIL]
+
+
+def scaled_solutions(effort: Effort) -> list[Computation]:
+    """List the points of that chain with both thresholds multiplied."""
+    return [
+        _solution(scheme, load, scale)
+        for load in effort.frontier_loads
+        for scheme in SHAPES
+        if scheme != TAIL
+        for scale in effort.averaged_scales
+        if fits(scheme, scale)
+    ]
+
+
+def fits(scheme: str, scale: float) -> bool:
+    """Whether a curve allows its thresholds to be multiplied so."""
+    return Setting(scheme, CURVE["min_th"] * scale, CURVE["max_th"] * scale, CURVE["max_p"]).fits(CAPACITY)
+
+
+def _solution(scheme: str, load: float, scale: float) -> Computation:
+    scaled = {key: CURVE[key] * scale for key in ("min_th", "max_th")}
+    return solution(
+        {"scheme": scheme, "load": load, "scale": scale},
+        {"aqm": SHAPES[scheme], **CURVE, **scaled},
+        load=load,
+        capacity=CAPACITY,
+        service_rate=SERVICE_RATE,
+        w_q=WEIGHT,
+    )
+
+
+def frontiers(effort: Effort) -> list[Computation]:
+    """List the searches for each shape's best parameters."""
+    return [
+        Computation(
+            key={"shape": shape, "load": load},
+            function=best_settings,
+            arguments={"shape": shape, "load": load, "capacity": CAPACITY, "delays": list(DELAYS)},
+            by_chance=False,
+        )
+        for load in effort.frontier_loads
+        for shape in SHAPES
+        if shape != TAIL
+    ]
 
 
 def tcp(scheme: str, n: int, effort: Effort, *, seeds: int, reading: Reading | None = None) -> Setup:
@@ -162,4 +246,6 @@ def under_tcp(reading: Reading) -> bool:
 
 def jobs(effort: Effort, root: Path) -> list[Batch]:
     """List every run that is needed."""
-    return batches([*loops(effort), *tcps(effort)], root)
+    return batches(
+        [*solutions(effort), *scaled_solutions(effort), *frontiers(effort), *loops(effort), *tcps(effort)], root
+    )

@@ -18,7 +18,7 @@ def verdicts(loops: pd.DataFrame, tcp: pd.DataFrame, effort: Effort) -> pd.DataF
     """Return the verdicts under every reading; the first row is the chosen one on the same loads and seeds."""
     judged: dict[tuple[str, str], Iterable[Finding]] = {}
     for name, own_loops, own_tcp in _by_reading(loops, tcp, effort):
-        judged[name] = judge(own_loops, own_tcp, with_chain=False)[0]
+        judged[name] = judge(own_loops, own_tcp)[0]
     return verdicts_by_reading(judged)
 
 

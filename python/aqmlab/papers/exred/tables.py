@@ -1,4 +1,4 @@
-"""The coefficients of the parabola, the simulation beside the chain, and ours under TCP, as tables."""
+"""The coefficients of the parabola, the simulation beside both chains, and ours under TCP, as tables."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 
-from aqmlab.papers import common
-from aqmlab.papers.common import intervals_table, values
-from aqmlab.papers.exred.chain import chain
+from aqmlab.papers.common import intervals_table, values, with_intervals
+from aqmlab.papers.exred.chain import Averaged, chain
 from aqmlab.papers.exred.plan import EXRED, FILES, LOADS, QUEUE, SCHEMES, TCP_SCHEMES
 from aqmlab.stats import Interval, interval
 
@@ -21,6 +20,8 @@ A0 = (K_H**3 - K_H**2 * K_L - (K_H**2 - 2 * K_H * K_L + K_L * K) * K * MAX_P) / 
 A0_PRINTED = (K_H**3 - K_H**2 * K_L - (K_H**2 + 2 * K_H * K_L + K_L * K) * K * MAX_P) / _D
 """The coefficients below (14) at the paper's parameters; a_0 with the sign that meets its conditions, and as it is
 printed."""
+NO_AVERAGE, AVERAGE = "chain, w = 1", "chain, w = 0.02"
+"""The paper's chain, which has the number in system for the average, and the one with the average."""
 QUANTITIES = {
     "p_drop": "probability of a drop",
     "throughput": "throughput, packets/s",
@@ -80,15 +81,44 @@ def parameters() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def beside(loops: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """One quantity by load and scheme: the chain beside the simulation."""
-    return common.beside(
-        [{"load": load} for load in LOADS],
-        list(SCHEMES),
-        measured=lambda row, scheme: interval(values(loops, quantity, scheme=scheme, load=row["load"])),
-        printed=lambda row, scheme: chain(scheme, float(row["load"]), quantity),
-        paper="chain",
-    )
+def beside(loops: pd.DataFrame, averaged: Averaged, quantity: str) -> pd.DataFrame:
+    """One quantity by load and scheme: both chains, the simulation, and its gap to each chain.
+
+    A gap is measured / chain - 1; NaN where a chain was not solved, or where nothing was dropped.
+    """
+    rows = []
+    for load in LOADS:
+        for scheme in SCHEMES:
+            found = interval(values(loops, quantity, scheme=scheme, load=load))
+            alone, with_average = chain(scheme, load, quantity), averaged(scheme, load, quantity)
+            row: dict[str, str | float] = {"load": load, "scheme": scheme}
+            row |= {NO_AVERAGE: _or_nan(alone), AVERAGE: _or_nan(with_average)}
+            row |= {"measured": found.mean, "±95 %": found.half_width, "seeds": found.n}
+            for name in (NO_AVERAGE, AVERAGE):
+                row[f"gap to {name}"] = found.mean / float(row[name]) - 1 if found.mean > 0 else np.nan
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def beside_text(table: pd.DataFrame) -> pd.DataFrame:
+    """Return `beside` for reading: the mean with its interval in one cell, gaps in per cent."""
+    shown = table[["load", "scheme", NO_AVERAGE, AVERAGE]].copy()
+    shown["measured"] = with_intervals(table["measured"], table["±95 %"])
+    for name in (NO_AVERAGE, AVERAGE):
+        shown[f"gap to {name}, %"] = (100 * table[f"gap to {name}"]).round(2)
+    return shown
+
+
+def largest_gaps(table: pd.DataFrame, *, low: float) -> dict[tuple[str, str], tuple[float, float]]:
+    """Return, by chain and scheme, the largest gap at loads from `low` on, and the load at which it is."""
+    found = {}
+    for scheme, rows in table[table["load"] >= low].groupby("scheme"):
+        for name in (NO_AVERAGE, AVERAGE):
+            gaps = rows[f"gap to {name}"].to_numpy(dtype=float)
+            if np.isfinite(gaps).any():
+                worst = int(np.nanargmax(np.abs(gaps)))
+                found[name, str(scheme)] = (float(gaps[worst]), float(rows["load"].to_numpy()[worst]))
+    return found
 
 
 def under_tcp(tcp: pd.DataFrame) -> pd.DataFrame:
@@ -114,3 +144,7 @@ def tcp_differences(tcp: pd.DataFrame) -> pd.DataFrame:
             }
             rows.append({"n": n, "ExRED less": scheme, "seeds": found["loss"].n, **found})
     return intervals_table(rows)
+
+
+def _or_nan(found: float | None) -> float:
+    return np.nan if found is None else found

@@ -8,10 +8,10 @@ import pandas as pd
 
 from aqmlab.papers import common
 from aqmlab.papers.common import Built, Setup, chosen, findings_table, parts_table
-from aqmlab.papers.mred import pictures, sensitivity, tables
+from aqmlab.papers.mred import chain, pictures, sensitivity, tables
 from aqmlab.papers.mred.claims import judge
 from aqmlab.papers.mred.measure import LOSSES, figure_setups, measure
-from aqmlab.papers.mred.plan import CASES, FIGURE_N, FILES, Effort, setups
+from aqmlab.papers.mred.plan import CASES, FIGURE_N, FILES, WEIGHT, Effort, setups
 from aqmlab.papers.mred.published import TABLES
 from aqmlab.reporting.page import Page
 
@@ -34,6 +34,10 @@ def build(effort: Effort, root: Path) -> Built:
     found["stability"] = tables.stability(base)
     found["claim-parts"] = parts_table(parts)
     found["reading-verdicts"] = sensitivity.verdicts(all_runs, effort)
+    averaged = chain.averaged(effort, root)
+    found["chain"] = chain.averaged_table(averaged)
+    found["chain-at-tcp-loads"] = chain.at_tcp_loads(base)
+    found["chain-claims"] = chain.against_tcp(findings, averaged)
     page = Page(
         f"{NAME} reproduced: published beside measured",
         f"{CITATION}. {effort.seeds} seeds a point; every mean with its 95 % Student interval, every comparison paired "
@@ -48,6 +52,7 @@ def build(effort: Effort, root: Path) -> Built:
     )
     _tables(page, base, found)
     _figures(page, base, plans, root, effort)
+    _chain(page, found, averaged, effort)
     common.claims_in_detail(page, findings, found["claim-parts"])
     _readings(page, readings, found["reading-verdicts"], effort)
     example = run_command("sole", 20, "mred", effort.seeds)
@@ -136,6 +141,58 @@ def _figures(page: Page, base: pd.DataFrame, plans: list[Setup], root: Path, eff
         tables.stability_text(tables.stability(base)),
         caption="RED's average over time, in packets: mean and standard deviation, averaged over the seeds.",
         digits=4,
+    )
+
+
+def _chain(page: Page, found: dict[str, pd.DataFrame], averaged: chain.Averaged, effort: Effort) -> None:
+    page.section("By the chain")
+    page.text(
+        "What the curves do without TCP: Poisson arrivals of a given load into the paper's queue, an open loop, solved "
+        "as a Markov chain (that of the ExRED paper, for any curve). At most 100 packets are in the system, the one in "
+        "service included; drops are not spaced; packets have 1040 B on average and exponential lengths. MRED is never "
+        "above RED at any average, so here it always drops less and carries more; under TCP the load is no longer "
+        "given, but made by the drops."
+    )
+    page.table(
+        found["chain-claims"],
+        caption="The paper's claims in the open loop and under TCP. Agree: whether both say the same; open where TCP "
+        "left the claim undecided.",
+    )
+    page.text(_agreement(found["chain-claims"], found["chain-at-tcp-loads"]))
+    for chart in pictures.by_chain(averaged):
+        page.chart(chart, command=common.command(FILES.key, effort))
+    page.table(
+        found["chain"],
+        caption=f"Number in system and average together, w = {WEIGHT:g}: the chain that has RED's average.",
+        digits=4,
+    )
+    page.table(
+        found["chain-at-tcp-loads"],
+        caption="TCP alone beside the chain (w = 1) at the load that TCP offered (arrivals at the bottleneck over what "
+        "it can carry). Packets waiting are those not in service.",
+        digits=4,
+    )
+
+
+def _agreement(claims: pd.DataFrame, points: pd.DataFrame) -> str:
+    """Say where the open loop agrees with TCP, and where it cannot."""
+
+    def named(word: str) -> str:
+        rows = claims[claims["agree"] == word]
+        names = [c + (f" ({a})" if a else "") for c, a in zip(rows["claim"], rows["against"], strict=True)]
+        return ", ".join(names) if names else "none"
+
+    def ratios(quantity: str) -> str:
+        found = points[f"{quantity}, TCP"] / points[f"{quantity}, chain"]
+        return f"{found.min():.2f} to {found.max():.2f}"
+
+    low, high = points["offered load"].min(), points["offered load"].max()
+    return (
+        f"Both say the same on {named('yes')}; they differ on {named('no')}; open: {named('open')}. At the loads that "
+        f"TCP offered ({low:.2f} to {high:.2f}) TCP has {ratios('loss')} times the chain's loss, {ratios('Mb/s')} "
+        f"times its throughput and {ratios('packets waiting')} times its packets waiting. What the chain cannot say: "
+        "which load n flows make, that a flow backs off after a drop, and that many of them do so at once after a run "
+        "of drops, so that the link idles."
     )
 
 

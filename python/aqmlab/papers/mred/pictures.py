@@ -1,4 +1,4 @@
-"""Figures 1 to 7 of the paper."""
+"""Figures 1 to 7 of the paper, and ours by the chain."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import pandas as pd
 from aqmlab.chart import Chart, Series
 from aqmlab.figures import MAX_POINTS, against, drop_curves
 from aqmlab.papers.common import Setup
+from aqmlab.papers.mred.chain import CURVES, LOADS, QUANTITIES, Averaged, mbps, number
 from aqmlab.papers.mred.measure import BURST_S, figure_setups, samples_of, values
-from aqmlab.papers.mred.plan import CASES, DISCIPLINES, FLOWS
+from aqmlab.papers.mred.plan import CASES, DISCIPLINES, FLOWS, WEIGHT
 from aqmlab.papers.mred.published import printed
 from aqmlab.stats import interval
 
-COLORS = {"RED": 0, "gentle RED": 5, "MRED": 1}
+COLORS = {"RED": 0, "gentle RED": 5, "MRED": 1, "ExRED": 3, "NLRED": 4}
 
 
 def figure_1(setups: list[Setup]) -> Chart:
@@ -82,4 +83,42 @@ def average_against_time(setups: list[Setup], root: Path, case: str, *, seed: in
         series=series,
         caption=f"One run (seed {seed}). Means and standard deviations over all seeds are in the table below.",
         shades=[(*BURST_S, "10 Mb/s UDP")] if case == "mixed" else [],
+    )
+
+
+def by_chain(averaged: Averaged) -> list[Chart]:
+    """Draw what the chains say against the load: drops and throughput beside RED's, wait, and drops in a row."""
+    return [
+        _chain_chart(averaged, "p_drop", "drops less RED's", "P_drop less RED's", less_red=True),
+        _chain_chart(averaged, "throughput", "throughput less RED's", "throughput less RED's, Mb/s", less_red=True),
+        _chain_chart(averaged, "wait_ms", "mean wait", QUANTITIES["wait_ms"]),
+        _chain_chart(averaged, "mean_run", "drops in a row", QUANTITIES["mean_run"]),
+    ]
+
+
+def _chain_chart(averaged: Averaged, key: str, title: str, label: str, *, less_red: bool = False) -> Chart:
+    series = []
+    scale = mbps(1.0) if key == "throughput" else 1.0
+    for name in CURVES:
+        if less_red and name == "RED":
+            continue
+        y = [number(name, load, key) - (number("RED", load, key) if less_red else 0.0) for load in LOADS]
+        series.append(Series(f"{name}, w = 1", LOADS, y, color=COLORS[name]))
+        points = [
+            (load, scale * (numbers[key] - (averaged["RED", load][key] if less_red else 0.0)))
+            for (other, load), numbers in averaged.items()
+            if other == name
+        ]
+        if points:
+            loads, heights = zip(*sorted(points), strict=True)
+            series.append(Series(f"{name}, w = {WEIGHT:g}", loads, heights, mode="dotted", color=COLORS[name]))
+    return Chart(
+        key=f"chain-{key.replace('_', '-')}",
+        title=f"By the chain: {title}",
+        alt=f"{label} against the offered load for {', '.join(CURVES)}, by the chain.",
+        x_label="offered load λ/μ",
+        y_label=label,
+        series=series,
+        caption="An open loop with the paper's parameters. Solid: the number in system for the average (w = 1); "
+        f"dotted: with RED's average (w = {WEIGHT:g}), where that chain was solved.",
     )

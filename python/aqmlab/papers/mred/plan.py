@@ -1,4 +1,4 @@
-"""Which runs the reproduction needs: the base reading in full, every other reading alone beside it."""
+"""What the reproduction needs: the base reading in full, every other reading alone beside it, and the chain."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aqmlab.papers import common
-from aqmlab.papers.common import BASE, Batch, PaperFiles, Reading, Setup, batches
+from aqmlab.papers.common import BASE, Batch, Computation, PaperFiles, Reading, Setup, batches
+from aqmlab.papers.common.open_loop import solution
 from aqmlab.toml_text import Value
 
 FILES = PaperFiles("mred")
@@ -17,6 +18,17 @@ FIGURE_N = 40
 """The number of flows of Figures 6 and 7."""
 COARSE_SAMPLES = "100ms"
 """Interval of the queue samples where no figure needs them finer."""
+
+CURVE = {"min_th": 10.0, "max_th": 30.0, "max_p": 0.1, "limit": 100.0}
+"""The paper's parameters, in packets."""
+CAPACITY = 100
+"""Packets in the system, the one in service included."""
+WEIGHT = 0.002
+"""The weight of the average."""
+LINK_MBPS = 10.0
+PACKET_BYTES = 1040
+SERVICE_RATE = LINK_MBPS * 1e6 / 8 / PACKET_BYTES
+"""Packets per second."""
 
 
 @dataclass(frozen=True)
@@ -29,17 +41,21 @@ class Effort(common.Effort):
         As in `aqmlab.papers.common.Effort`.
     reading_flows
         Numbers of flows at which the other readings are run.
+    averaged_loads
+        Loads at which the chain of number and average is solved: about those that TCP offers.
     """
 
     seeds: int = 50
     reading_seeds: int = 10
     reading_flows: tuple[int, ...] = FLOWS
+    averaged_loads: tuple[float, ...] = (0.9, 0.95, 1.0, 1.05, 1.1, 1.2)
 
     @classmethod
     def of(cls, *, quick: bool, seeds: int | None = None) -> Effort:
         """Return the quick effort (15 s on two cores) or the full one."""
         if quick:
-            return cls(seeds=seeds or 8, reading_seeds=min(seeds or 8, 3), reading_flows=(10, 30), quick=True)
+            few = (10, 30)
+            return cls(seeds or 8, min(seeds or 8, 3), quick=True, reading_flows=few, averaged_loads=(1.0, 1.1))
         count = seeds or cls.seeds
         return cls(seeds=count, reading_seeds=min(count, cls.reading_seeds))
 
@@ -82,6 +98,22 @@ def setup(case: str, n: int, discipline: str, *, seeds: int, reading: Reading | 
     )
 
 
+def solutions(effort: Effort) -> list[Computation]:
+    """List every point of the chain of number and average."""
+    return [
+        solution(
+            {"discipline": name, "load": load},
+            {"aqm": aqm, **CURVE},
+            load=load,
+            capacity=CAPACITY,
+            service_rate=SERVICE_RATE,
+            w_q=WEIGHT,
+        )
+        for name, aqm in DISCIPLINES.items()
+        for load in effort.averaged_loads
+    ]
+
+
 def jobs(effort: Effort, root: Path) -> list[Batch]:
-    """List every run that is needed, by scenario."""
-    return batches(setups(effort), root)
+    """List every run that is needed, and the chain."""
+    return batches([*solutions(effort), *setups(effort)], root)
