@@ -11,7 +11,7 @@ from aqmlab import _core, store
 from aqmlab.errors import InputError
 from aqmlab.pool import Job, Work, execute
 from aqmlab.result import Result
-from aqmlab.scenario import Overrides, Scenario
+from aqmlab.scenario import MOST_SEEDS, Overrides, Scenario
 
 Seeds = int | Iterable[int] | None
 _W = TypeVar("_W", bound=Work[object])
@@ -134,6 +134,8 @@ def seed_list(seeds: Seeds, plan: Scenario) -> list[int]:
     """Expand `seeds` into a list without repeats, in order."""
     if seeds is None:
         return list(plan.seeds)
+    if isinstance(seeds, int) and seeds > MOST_SEEDS:
+        raise InputError(f"seeds: {seeds} are too many (allowed: up to {MOST_SEEDS:,})")
     found = list(range(1, seeds + 1)) if isinstance(seeds, int) else sorted(set(seeds))
     if not found or min(found) < 0:
         raise InputError("seeds: at least one, and none below 0 (a number n means the seeds 1 to n)")

@@ -178,6 +178,14 @@ def test_override(shell, override, message):
             "--seeds many: a number n (seeds 1 to n), a list such as 1,5,9 or a range such as 11-20",
         ),
         (
+            ["run", "small.toml", "--seeds", "1-100000000"],
+            "--seeds 1-100000000: too many (allowed: up to 1,000,000 seeds)",
+        ),
+        (
+            ["run", "small.toml", "--seeds", "100000000"],
+            "seeds: 100000000 are too many (allowed: up to 1,000,000)",
+        ),
+        (
             ["run", "small.toml", "--seeds", "0"],
             "seeds: at least one, and none below 0 (a number n means the seeds 1 to n)",
         ),

@@ -1,0 +1,71 @@
+"""The command line. Every command has its Python twin, which does the work."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+from typer.exceptions import TyperException
+
+from aqmlab import store
+from aqmlab.cli import analyses, files, papers, runs  # noqa: F401 - these put their commands into the application
+from aqmlab.cli.application import app
+from aqmlab.cli.words import parse_overrides, parse_seeds
+from aqmlab.errors import Error, Interrupted, ScenarioError
+
+__all__ = ["app", "entry", "main", "parse_overrides", "parse_seeds"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code: 0 done, 1 failure, 2 bad input, 130 interrupted."""
+    try:
+        code = app(args=None if arguments is None else list(arguments), prog_name="aqmlab", standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        return _fail("interrupted", Interrupted.exit_code)
+    except ScenarioError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    except Error as error:
+        return _fail(str(error), error.exit_code)
+    except TyperException as error:
+        return _usage(error)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        return _fail(store.explain(Path(error.filename or "stdout"), error), 1)
+    except MemoryError:
+        return _fail("out of memory", 1)
+    except Exception as error:
+        if os.environ.get("AQMLAB_TRACEBACK"):
+            raise
+        return _fail(f"internal error: {type(error).__name__}: {error} (AQMLAB_TRACEBACK=1 shows where)", 1)
+    return int(code or 0)
+
+
+def entry() -> None:
+    """Start from the shell."""
+    code = main()
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        code = code or _fail(store.explain(Path("stdout"), error), 1)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
+
+
+def _usage(error: TyperException) -> int:
+    """Show what was wrong with the words of the command in one line, or the help if there were none."""
+    message = error.format_message()
+    if type(error).__name__ == "NoArgsIsHelpError":
+        print(message or "aqmlab --help shows the commands", file=sys.stderr)
+        return 2
+    return _fail(message.replace("\n", " "), int(getattr(error, "exit_code", 2)))
+
+
+def _fail(message: str, code: int) -> int:
+    print(f"aqmlab: {message}", file=sys.stderr)
+    return code

@@ -1,0 +1,74 @@
+"""The application that commands are put into, and the options that several of them have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from aqmlab.errors import Error, Interrupted
+
+ORDER = ("run", "compare", "analyze", "reproduce", "report", "list", "schema", "check", "draw")
+"""Commands in the order in which the help lists them."""
+
+
+class _StoppedError(Error):
+    """Ctrl-C on its way through typer, which would swallow a KeyboardInterrupt and its text."""
+
+    exit_code = Interrupted.exit_code
+
+
+class _Commands(TyperGroup):
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401
+        return sorted(self.commands, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - typer keeps its types to itself
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as stop:
+            raise _StoppedError(str(stop) or "interrupted") from None
+
+
+app = typer.Typer(
+    name="aqmlab",
+    cls=_Commands,
+    help="A laboratory for active queue management.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+File = Annotated[Path, typer.Argument(help="Scenario file (TOML).", metavar="FILE.toml")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="Override: dotted.key=value. May be given often.", metavar="KEY=VALUE"),
+]
+SeedsOption = Annotated[
+    str | None,
+    typer.Option("--seeds", help="A number n (seeds 1 to n), a list 1,5,9 or a range 11-20.", metavar="N"),
+]
+Out = Annotated[Path, typer.Option("--out", help="Folder for the results.", metavar="DIR")]
+Workers = Annotated[
+    int | None, typer.Option("--workers", help="Worker processes; default: one per core.", min=1, metavar="N")
+]
+Json = Annotated[bool, typer.Option("--json", help="Machine output on stdout, and nothing else there.")]
+
+
+def _version(value: bool) -> None:
+    if value:
+        from aqmlab import _core
+
+        print(f"aqmlab {_core.version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """A laboratory for active queue management."""

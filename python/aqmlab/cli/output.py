@@ -1,0 +1,55 @@
+"""Output of commands: tables for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from aqmlab import store
+
+
+def print_json(data: object) -> None:
+    """Print data as JSON."""
+    sys.stdout.write(store.to_json(data))
+
+
+def print_table(table: Any, *, title: str) -> None:  # noqa: ANN401 - a pandas table, which is loaded late
+    """Print a table under its title."""
+    if title:
+        print(title)
+    print_rows([str(c) for c in table.columns], [[text_of(v) for v in row] for row in table.itertuples(index=False)])
+
+
+def print_rows(columns: list[str], rows: list[list[str]]) -> None:
+    """Print rows under column heads, numbers to the right."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for index, column in enumerate(columns):
+        numeric = all(_is_number(row[index]) for row in rows) and bool(rows)
+        table.add_column(column, justify="right" if numeric else "left")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    console.print(table)
+
+
+def text_of(value: object) -> str:
+    """Write a cell of a table."""
+    if isinstance(value, float):
+        return "-" if value != value else f"{value:.5g}"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict | list):
+        return json.dumps(value)
+    return "" if value is None else str(value)
+
+
+def _is_number(text: str) -> bool:
+    return (
+        text in ("", "-") or text.lstrip("+-").replace(".", "", 1).replace("e-", "", 1).replace("e+", "", 1).isdigit()
+    )

@@ -1,0 +1,73 @@
+"""The command that reproduces papers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from aqmlab.cli.application import Json, Out, Workers, app
+from aqmlab.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from aqmlab.reproduction import Overview, Reproduction
+
+
+@app.command()
+def reproduce(
+    paper: Annotated[str, typer.Argument(help="Which paper: pc-red, mred, ddred, exred, adaptive-rio, or all.")],
+    quick: Annotated[bool, typer.Option("--quick", help="Few seeds: all papers in 5 minutes on two cores.")] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", help="Folder for the page; default: with the runs.", metavar="DIR"),
+    ] = None,
+    seeds: Annotated[int | None, typer.Option("--seeds", help="Seeds a point; default: the paper's.", min=2)] = None,
+    out: Out = Path("results"),
+    workers: Workers = None,
+    as_json: Json = False,
+) -> None:
+    """Reproduce papers: published beside measured, a verdict on every claim. Python: aqmlab.reproduce[_all]."""
+    from aqmlab import reproduction
+
+    effort: dict[str, Any] = {"quick": quick, "seeds": seeds, "workers": workers, "out": out, "report": report}
+    if paper == reproduction.ALL:
+        _print_overview(reproduction.reproduce_all(**effort), as_json=as_json)
+        return
+    found = reproduction.reproduce(paper, **effort)
+    if as_json:
+        print_json(_reproduction_data(found))
+        return
+    print_table(found.claims[["claim", "title", "against", "verdict"]], title=f"{found.paper}: claims")
+    for record in found.claims.to_dict("records"):
+        against = f", against {record['against']}" if record["against"] else ""
+        print(f"\n{record['claim']}{against}: {record['verdict']}")
+        for line in record["found"].splitlines():
+            print(f"  {line}")
+    print(f"\nReport: {found.report}")
+
+
+def _print_overview(found: Overview, *, as_json: bool) -> None:
+    if as_json:
+        data = {
+            "report": str(found.report),
+            "claims": found.claims.to_dict("records"),
+            "papers": [_reproduction_data(one) for one in found.papers],
+        }
+        print_json(data)
+        return
+    print_table(found.claims[["paper", "claim", "title", "against", "verdict"]], title="Claims of all papers")
+    for one in found.papers:
+        print(f"{one.name}: {one.report}")
+    print(f"\nReport: {found.report}")
+
+
+def _reproduction_data(found: Reproduction) -> dict[str, Any]:
+    return {
+        "paper": found.paper,
+        "report": str(found.report),
+        "folder": str(found.folder),
+        "claims": found.claims.to_dict("records"),
+        "readings": found.readings.to_dict("records"),
+        "tables": {name: table.to_dict("records") for name, table in found.tables.items()},
+    }

@@ -1,0 +1,101 @@
+"""Commands that simulate: run, compare, report."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aqmlab.cli.application import File, Json, Out, SeedsOption, Set, Workers, app
+from aqmlab.cli.output import print_json, print_table
+from aqmlab.cli.words import parse_overrides, parse_seeds
+
+
+@app.command()
+def run(
+    file: File,
+    seeds: SeedsOption = None,
+    set_: Set = None,
+    out: Out = Path("results"),
+    workers: Workers = None,
+    as_json: Json = False,
+) -> None:
+    """Run a scenario over its seeds: a table with intervals, and files. Python: aqmlab.run."""
+    from aqmlab.runner import run as work
+
+    result = work(file, seeds=parse_seeds(seeds), overrides=parse_overrides(set_), workers=workers, out=out)
+    summary = result.summary()
+    for line in result.warnings:
+        print(f"aqmlab: warning: {line}", file=sys.stderr)
+    if as_json:
+        data = {
+            "scenario": {"name": result.name, "hash": result.hash},
+            "seeds": result.seeds,
+            "link": result.bottleneck,
+            "folder": str(result.folder),
+            "warnings": result.warnings,
+            "metrics": summary.to_dict("records"),
+        }
+        print_json(data)
+        return
+    print_table(summary, title=f"{result.name}: link {result.bottleneck}, {len(result.seeds)} seeds")
+    print(f"Results: {result.folder}")
+
+
+@app.command()
+def compare(
+    file: File,
+    aqm: Annotated[str, typer.Option("--aqm", help="Disciplines, the first is compared against.", metavar="A,B,...")],
+    queue: Annotated[str, typer.Option("--queue", help="The queue whose discipline is exchanged.")] = "bottleneck",
+    seeds: SeedsOption = None,
+    set_: Set = None,
+    out: Out = Path("results"),
+    workers: Workers = None,
+    as_json: Json = False,
+) -> None:
+    """Compare disciplines on the same traffic: paired differences with intervals. Python: aqmlab.compare."""
+    from aqmlab.comparison import compare as work
+
+    found = work(
+        file,
+        aqm=[name.strip() for name in aqm.split(",") if name.strip()],
+        queue=queue,
+        seeds=parse_seeds(seeds),
+        overrides=parse_overrides(set_),
+        workers=workers,
+        out=out,
+    )
+    if as_json:
+        data = {
+            "scenario": found.name,
+            "queue": found.queue,
+            "link": found.link,
+            "aqm": found.aqm,
+            "folder": str(found.folder),
+            "notes": found.notes,
+            "means": found.means.to_dict("records"),
+            "differences": found.differences.to_dict("records"),
+        }
+        print_json(data)
+        return
+    print_table(found.means, title=f"{found.name}: means at link {found.link}")
+    print_table(found.differences, title=f"Paired differences against {found.aqm[0]}, 95 % intervals")
+    for note in found.notes:
+        print(note)
+    print(f"Results: {found.folder}")
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(help="A results folder.", metavar="DIR")], as_json: Json = False
+) -> None:
+    """Build one self-contained HTML page of a results folder. Python: aqmlab.report."""
+    from aqmlab.reporting import report as work
+
+    path = work(folder)
+    if as_json:
+        print_json({"report": str(path)})
+    else:
+        print(f"Report: {path}")
