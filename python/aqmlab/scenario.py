@@ -13,53 +13,13 @@ from typing import Any
 
 from aqmlab import _core
 from aqmlab.errors import InputError, Problem, ScenarioError
+from aqmlab.scenario_parts import Flow, Link
 from aqmlab.toml_text import Value, override
 
 PAPER = "paper:"
+MOST_SEEDS = 1_000_000
+"""More seeds in one go are taken for a mistake."""
 Overrides = Mapping[str, Value] | tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class Link:
-    """One direction of a link, with its queue.
-
-    Attributes
-    ----------
-    name, from_, to
-        Its name and the nodes it joins.
-    rate_bps
-        Rate in bit/s.
-    delay_s
-        Propagation delay in s.
-    queue
-        Name of its ``[queue.NAME]`` table.
-    aqm
-        The discipline.
-    parameters
-        Effective values of every parameter and switch of the discipline.
-    """
-
-    name: str
-    from_: str
-    to: str
-    rate_bps: float
-    delay_s: float
-    queue: str
-    aqm: str
-    parameters: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Flow:
-    """One flow: who sends to whom, how, and over which links."""
-
-    name: str
-    group: str
-    transport: str
-    from_: str
-    to: str
-    path: tuple[str, ...]
-    parameters: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -84,6 +44,8 @@ class Scenario:
         The network and its traffic.
     normalized
         The scenario as TOML text with the overrides applied.
+    markers, changes, probe
+        DiffServ markers, changes of links during the run, and what is recorded, with effective values.
     warnings
         What is allowed but looks like a mistake.
     """
@@ -101,6 +63,9 @@ class Scenario:
     links: tuple[Link, ...]
     flows: tuple[Flow, ...]
     normalized: str
+    markers: tuple[dict[str, Any], ...] = ()
+    changes: tuple[dict[str, Any], ...] = ()
+    probe: dict[str, Any] = field(default_factory=dict)
     warnings: tuple[Problem, ...] = ()
 
     @classmethod
@@ -223,7 +188,7 @@ def _paper_text(name: str) -> str:
         f"{PAPER}{folder.replace('_', '-')}/{file.name}": file
         for folder in folders
         for file in sorted(papers.joinpath(folder).iterdir(), key=lambda entry: entry.name)
-        if file.name.endswith(".toml") and file.name not in ("readings.toml", "claims.toml")
+        if file.name.endswith(".toml") and "\nformat = 1\n" in file.read_text(encoding="utf-8")
     }
     if f"{PAPER}{name}" not in known:
         raise InputError(unknown("scenario", f"{PAPER}{name}", list(known)))
@@ -246,31 +211,6 @@ def _from_plan(
     plan: dict[str, Any],
     warnings: tuple[Problem, ...],
 ) -> Scenario:
-    links = tuple(
-        Link(
-            name=link["name"],
-            from_=link["from"],
-            to=link["to"],
-            rate_bps=float(link["rate_bps"]),
-            delay_s=float(link["delay_s"]),
-            queue=link["queue"],
-            aqm=link["aqm"],
-            parameters=dict(link["parameters"]),
-        )
-        for link in plan["links"]
-    )
-    flows = tuple(
-        Flow(
-            name=flow["name"],
-            group=flow["group"],
-            transport=flow["transport"],
-            from_=flow["from"],
-            to=flow["to"],
-            path=tuple(flow["path"]),
-            parameters=dict(flow["parameters"]),
-        )
-        for flow in plan["flows"]
-    )
     return Scenario(
         text=text,
         filename=filename,
@@ -282,8 +222,11 @@ def _from_plan(
         warmup_s=float(plan["warmup_s"]),
         seeds=tuple(plan["seeds"]),
         nodes=tuple(plan["nodes"]),
-        links=links,
-        flows=flows,
+        links=tuple(Link.from_json(link) for link in plan["links"]),
+        flows=tuple(Flow.from_json(flow) for flow in plan["flows"]),
         normalized=plan["normalized"],
+        markers=tuple(plan["markers"]),
+        changes=tuple(plan["changes"]),
+        probe=dict(plan["probe"]),
         warnings=warnings,
     )

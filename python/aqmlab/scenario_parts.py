@@ -1,0 +1,105 @@
+"""What a checked scenario is made of: links with their queues, and flows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Link:
+    """One direction of a link, with its queue.
+
+    Attributes
+    ----------
+    name, from_, to
+        Its name and the nodes it joins.
+    rate_bps
+        Rate in bit/s.
+    delay_s
+        Propagation delay in s.
+    queue
+        Name of its ``[queue.NAME]`` table.
+    aqm
+        The discipline.
+    parameters
+        Effective values of every parameter and switch of the discipline.
+    classes
+        Effective values of every class of a queue that has classes, in their order: name, code points, curve.
+    """
+
+    name: str
+    from_: str
+    to: str
+    rate_bps: float
+    delay_s: float
+    queue: str
+    aqm: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    classes: tuple[dict[str, Any], ...] = ()
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Link:
+        """Build a link from the core's answer."""
+        return cls(
+            name=data["name"],
+            from_=data["from"],
+            to=data["to"],
+            rate_bps=float(data["rate_bps"]),
+            delay_s=float(data["delay_s"]),
+            queue=data["queue"],
+            aqm=data["aqm"],
+            parameters=dict(data["parameters"]),
+            classes=tuple(data["classes"] or ()),
+        )
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One flow: who sends to whom, when, how, and over which links.
+
+    Attributes
+    ----------
+    name, group, transport
+        Its name, that of its ``[[flow]]`` table, and a variant of TCP or ``udp``.
+    from_, to, path
+        The ends and the links from one to the other; ``random`` and no path where an end is drawn in every run.
+    parameters
+        Effective values of the transport.
+    start_s, stop_s, again
+        Earliest and latest start in s, the end of its data if it has one, and further periods in which there is data.
+    dscp
+        Code point of its data as it is sent.
+    """
+
+    name: str
+    group: str
+    transport: str
+    from_: str
+    to: str
+    path: tuple[str, ...]
+    parameters: dict[str, Any] = field(default_factory=dict)
+    start_s: tuple[float, float] = (0.0, 0.0)
+    stop_s: float | None = None
+    again: tuple[tuple[float, float], ...] = ()
+    dscp: int = 0
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Flow:
+        """Build a flow from the core's answer."""
+        start = data["start"]
+        first, last = start["uniform"] if isinstance(start, dict) else (start, start)
+        return cls(
+            name=data["name"],
+            group=data["group"],
+            transport=data["transport"],
+            from_=data["from"],
+            to=data["to"],
+            path=tuple(data["path"]),
+            parameters=dict(data["parameters"]),
+            start_s=(float(first), float(last)),
+            stop_s=data["stop"],
+            again=tuple((begin, end) for begin, end in data["again"]),
+            dscp=int(data["dscp"]),
+        )
