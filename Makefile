@@ -10,7 +10,7 @@ CORE := $(VENV)/.core
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 REPORT := results/report
 
-.PHONY: help demo test test-rust test-python lint format bench validate clean
+.PHONY: help demo test test-rust test-python lint format bench validate figures clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -55,6 +55,9 @@ bench: $(CORE) ## speed against ns-2 (needs the command ns)
 validate: $(CORE) ## slow comparisons with ns-2 (needs the command ns), all combinations; writes docs/
 	$(BIN)/python tests/validate.py
 	$(BIN)/python tests/combinations.py
+
+figures: $(CORE) ## draw the figures of docs/analysis anew
+	$(BIN)/python docs/analysis/figures.py
 
 clean: ## remove everything that was made
 	rm -rf $(VENV) target results

@@ -11,6 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from aqmlab.analysis.scenario.analysis import Analysis, analyze
     from aqmlab.comparison import Comparison, compare
     from aqmlab.drawing import draw
     from aqmlab.errors import Error, InputError, Interrupted, Problem, ScenarioError, StorageError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from aqmlab.scenario import Scenario, check
 
 __all__ = [
+    "Analysis",
     "Comparison",
     "Discipline",
     "Error",
@@ -36,6 +38,7 @@ __all__ = [
     "ScenarioError",
     "StorageError",
     "__version__",
+    "analyze",
     "check",
     "compare",
     "disciplines",
@@ -49,6 +52,8 @@ __all__ = [
 
 # No module bears the name of a function: importing `aqmlab.run` as a module would hide the function `run`.
 _HOME = {
+    "Analysis": "analysis.scenario.analysis",
+    "analyze": "analysis.scenario.analysis",
     "Comparison": "comparison",
     "compare": "comparison",
     "draw": "drawing",

@@ -15,7 +15,8 @@ from aqmlab.runner import as_scenario
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from aqmlab.scenario import Link, Overrides, Scenario
+    from aqmlab.scenario import Overrides, Scenario
+    from aqmlab.scenario_parts import Link
 
 MANY_ALIKE = 3
 """So many links between routers that are alike are described once."""

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from aqmlab.scenario import Link, Scenario
+    from aqmlab.scenario import Scenario
+    from aqmlab.scenario_parts import Link
 
 
 HOP = 0.36

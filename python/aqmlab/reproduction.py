@@ -200,7 +200,7 @@ def reproduce_all(
     report
         Folder for the overview, with a folder for each paper's page; default: `out`.
     quick, seeds, workers, out, progress
-        As for `reproduce`; the quick version takes under 4 minutes on two cores.
+        As for `reproduce`; the quick version takes about 5 minutes on two cores.
     """
     keys = papers() if only is None else list(dict.fromkeys(only))
     plans = [_plan(key, quick=quick, seeds=seeds, out=Path(out)) for key in keys]

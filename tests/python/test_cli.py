@@ -17,7 +17,7 @@ def test_version(shell):
 def test_help_names_every_command(shell):
     answer = shell("--help")
     assert answer.code == 0
-    for command in ("run", "compare", "reproduce", "report", "list", "check", "draw"):
+    for command in ("run", "compare", "analyze", "reproduce", "report", "list", "check", "draw"):
         assert command in answer.out
 
 

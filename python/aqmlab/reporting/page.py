@@ -121,14 +121,14 @@ class Page:
     def topology(self, scenario: Scenario, *, key: str = "topology", title: str = "", caption: str = "") -> None:
         """Add the drawing of a scenario's network."""
         paint = partial(drawing.topology, scenario=scenario)
-        self._drawing(key, paint, (8.4, 3.8), title=title, alt=drawing.describe(scenario), caption=caption)
+        self.drawing(key, paint, (8.4, 3.8), title=title, alt=drawing.describe(scenario), caption=caption)
 
     def flowchart(self, chart: FlowChart, *, caption: str = "") -> None:
         """Add an algorithm's flow chart."""
         paint = partial(flowchart.draw, chart=chart)
-        self._drawing(chart.key, paint, chart.size_in, title=chart.title, alt=chart.alt, caption=caption)
+        self.drawing(chart.key, paint, chart.size_in, title=chart.title, alt=chart.alt, caption=caption)
 
-    def _drawing(
+    def drawing(
         self,
         key: str,
         paint: Callable[[Axes], None],
@@ -138,6 +138,7 @@ class Page:
         alt: str,
         caption: str,
     ) -> None:
+        """Add a picture that is painted on an axis; `alt` says what it shows to those who cannot see it."""
         with mpl.rc_context(plots.STYLE):
             figure = Figure(figsize=size_in, layout="constrained")
             paint(figure.add_subplot())

@@ -1,0 +1,1 @@
+"""Theory laid over the simulation of a scenario, at one link."""

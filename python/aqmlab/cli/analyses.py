@@ -1,0 +1,72 @@
+"""The command that lays theory over simulation."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from aqmlab.cli.application import File, Json, Out, SeedsOption, Set, Workers, app
+from aqmlab.cli.output import print_json, print_table
+from aqmlab.cli.words import parse_overrides, parse_seeds
+
+if TYPE_CHECKING:
+    from aqmlab.analysis.scenario.analysis import Analysis
+
+
+@app.command()
+def analyze(
+    file: File,
+    seeds: SeedsOption = None,
+    set_: Set = None,
+    link: Annotated[
+        str | None,
+        typer.Option("--link", help="The link in question; default: the one that is managed.", metavar="NAME"),
+    ] = None,
+    no_simulation: Annotated[bool, typer.Option("--no-simulation", help="Theory alone.")] = False,
+    out: Out = Path("results"),
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", help="Folder for the page; default: with the runs.", metavar="DIR"),
+    ] = None,
+    pictures: Annotated[bool, typer.Option("--pictures", help="Also every figure as PNG and SVG.")] = False,
+    workers: Workers = None,
+    as_json: Json = False,
+) -> None:
+    """Theory over simulation: how far apart they are at a link, and why. Python: aqmlab.analyze."""
+    from aqmlab.analysis.scenario.analysis import analyze as work
+
+    found = work(
+        file,
+        link=link,
+        seeds=parse_seeds(seeds),
+        overrides=parse_overrides(set_),
+        simulate=not no_simulation,
+        workers=workers,
+        out=out,
+        report=report,
+        pictures=pictures,
+    )
+    for line in found.result.warnings if found.result is not None else ():
+        print(f"aqmlab: warning: {line}", file=sys.stderr)
+    if as_json:
+        print_json({**found.data(), "folder": str(found.folder), "report": str(found.report)})
+        return
+    _print(found)
+
+
+def _print(found: Analysis) -> None:
+    from aqmlab.analysis.scenario.page import headline, readable_gaps
+
+    n = len(found.seeds)
+    runs = f"{n} seed{'s' if n > 1 else ''}" if n else "not simulated"
+    print(f"{found.name}: link {found.link}, {found.model.curve.name}, {runs}")
+    print(headline(found))
+    if len(found.gaps):
+        print_table(readable_gaps(found), title="")
+    for one in found.violated:
+        print(f"Violated: {one.text}\n  {one.how}")
+    print(", ".join(f"{part} {seconds:.1f} s" for part, seconds in found.seconds.items()))
+    print(f"Report: {found.report}")

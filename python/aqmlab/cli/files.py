@@ -1,0 +1,92 @@
+"""Commands that look at scenario files and disciplines: check, draw, list, schema."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aqmlab.cli.application import File, Json, Set, app
+from aqmlab.cli.output import print_json, print_rows, text_of
+from aqmlab.cli.words import parse_overrides
+from aqmlab.errors import ScenarioError
+
+
+@app.command("list")
+def list_(
+    name: Annotated[str | None, typer.Argument(help="One discipline; default: all.")] = None,
+    as_json: Json = False,
+) -> None:
+    """List disciplines and their parameters with units, defaults and ranges. Python: aqmlab.disciplines."""
+    from aqmlab import registry
+
+    if as_json:
+        data = registry.registry()
+        if name is not None:
+            registry.discipline(name)
+            data = next(entry for entry in data["disciplines"] if entry["name"] == name)
+        print_json(data)
+        return
+    if name is None:
+        print_rows(["discipline", "idea", "source"], [[d.name, d.doc, d.paper] for d in registry.disciplines()])
+        print("aqmlab list NAME shows the parameters of one.")
+        return
+    discipline = registry.discipline(name)
+    print(f"\n{discipline.name}: {discipline.title}")
+    print("".join(f"  {line}\n" for line in (discipline.doc, discipline.paper) if line), end="")
+    columns = ["parameter", "symbol", "unit", "default", "allowed", "meaning"]
+    shown = discipline.own_parameters
+    print_rows(columns, [[p.key, p.symbol, p.unit, text_of(p.default), p.allowed, p.doc] for p in shown])
+    others = dict.fromkeys(part for p in discipline.parameters if p not in shown for part in p.parts)
+    if others:
+        print(f"With another victim or adaptation ({', '.join(others)}) it has that one's parameters too.")
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON schema of the scenario file, for completion in an editor. Python: aqmlab.schema."""
+    from aqmlab import registry
+
+    print_json(registry.schema())
+
+
+@app.command()
+def check(file: File, set_: Set = None, as_json: Json = False) -> None:
+    """Validate a scenario file without running it; all errors at once. Python: aqmlab.check."""
+    from aqmlab.scenario import Scenario
+
+    try:
+        plan = Scenario.load(file, overrides=parse_overrides(set_))
+    except ScenarioError as error:
+        if as_json:
+            print_json({"ok": False, "errors": [vars(problem) for problem in error.problems]})
+            raise typer.Exit(error.exit_code) from None
+        raise
+    for warning in plan.warnings:
+        print(f"aqmlab: warning: {warning}", file=sys.stderr)
+    if as_json:
+        data = {"name": plan.name, "hash": plan.hash, "links": len(plan.links), "flows": len(plan.flows)}
+        print_json({"ok": True, "errors": [], "warnings": [vars(w) for w in plan.warnings], "scenario": data})
+        return
+    print(f"{file}: valid ({plan.name}, {len(plan.links)} links, {len(plan.flows)} flows, {plan.duration_s:g} s)")
+
+
+@app.command()
+def draw(
+    file: File,
+    set_: Set = None,
+    out: Annotated[Path, typer.Option("--out", help="Folder for the pictures.", metavar="DIR")] = Path(),
+    png: Annotated[bool, typer.Option("--png", help="Also as PNG.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Draw a scenario's network, queues and drop curves as SVG. Python: aqmlab.draw."""
+    from aqmlab.drawing import draw as work
+
+    files = work(file, overrides=parse_overrides(set_), out=out, png=png)
+    if as_json:
+        print_json({"files": [str(path) for path in files]})
+        return
+    for path in files:
+        print(path)
