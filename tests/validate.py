@@ -1,4 +1,4 @@
-"""The slow comparisons: with ns-2, with an independent simulation of an open loop, with an exact Markov chain.
+"""The slow comparisons: with ns-2, with an independent simulation of an open loop, and of models with the simulation.
 
 Writes `docs/validation`. Exits with 1 when anything that should be shown is not. Needs the command `ns` (ns-2 2.35);
 without it the committed references are compared, but not made anew.
@@ -24,8 +24,10 @@ import numpy as np
 from aqmlab import _core
 
 ROOT = Path(__file__).resolve().parent
-sys.path.insert(0, str(ROOT / "ns2"))
+sys.path[:0] = [str(ROOT / "ns2"), str(ROOT / "models")]
 
+import compare_averaged  # noqa: E402
+import compare_fluid  # noqa: E402
 import compare_papers  # noqa: E402
 import compare_shares  # noqa: E402
 from equivalence import compare, markdown  # noqa: E402
@@ -258,6 +260,16 @@ def chain() -> Section:
     return Section("chain", "The exact chain", text, shown)
 
 
+def averaged_chain() -> Section:
+    """The chain of number in system and average against the open loop."""
+    return Section("averaged-chain", "The chain with the average", *compare_averaged.report())
+
+
+def fluid() -> Section:
+    """The fluid model against packets."""
+    return Section("fluid", "The fluid model against packets", *compare_fluid.report())
+
+
 SECTIONS: dict[str, Callable[[], Section]] = {
     "events": events,
     "distribution": distribution,
@@ -265,6 +277,8 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "diffserv": diffserv,
     "open-loop": averaged,
     "chain": chain,
+    "averaged-chain": averaged_chain,
+    "fluid": fluid,
 }
 VERDICTS = {True: "Everything here is shown.", False: "**Not everything here is shown.**"}
 
