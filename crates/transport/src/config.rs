@@ -4,6 +4,7 @@ use core::fmt;
 
 use aqmlab_units::Span;
 
+use crate::ns2::TIMESTAMP_BYTES;
 use crate::parameters::Parameter;
 
 /// How a sender finds and repairs losses.
@@ -103,6 +104,15 @@ impl TcpConfig {
             tick: 0.01,
             max_burst: 0,
             timestamps: false,
+        }
+    }
+
+    /// Length of data packet `seq` in bytes, headers included: the same for all but packet 0.
+    pub fn data_length(&self, seq: u32) -> u32 {
+        match (seq, self.syn) {
+            (0, true) => self.header,
+            (0, false) => self.packet_size,
+            _ => self.packet_size + self.header + if self.timestamps { TIMESTAMP_BYTES } else { 0 },
         }
     }
 

@@ -16,6 +16,7 @@
 //! | idea | file |
 //! |---|---|
 //! | one connection's sequence numbers, output, timer | `sender/flow.rs` |
+//! | the acknowledgement that brings nothing but new data | `sender/plain.rs` |
 //! | cwnd and ssthresh arithmetic | `sender/window.rs` |
 //! | round-trip time and time-out | `sender/rtt.rs` |
 //! | answers to ECN echoes | `sender/ecn.rs` |
@@ -50,6 +51,6 @@ pub use sender::{Sender, SenderCounters, Supply};
 /// Duplicate acknowledgements that signal a loss.
 const DUPACK_THRESHOLD: i32 = 3;
 /// Bytes that a time stamp option adds to a data packet.
-const TIMESTAMP_BYTES: u32 = 10;
+pub(crate) const TIMESTAMP_BYTES: u32 = 10;
 /// Bytes that a SACK block adds to an acknowledgement.
 const SACK_BLOCK_BYTES: u32 = 8;

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use aqmlab_units::Time;
 
 use super::SACK_BLOCK_BYTES;
-use crate::{Ack, Data, SackBlocks, TcpConfig, Timer, Variant};
+use crate::{Ack, Data, DataFlags, SackBlocks, TcpConfig, Timer, Variant};
 use reassembly::Reassembly;
 use sack::SackGenerator;
 
@@ -44,113 +44,149 @@ pub struct ReceiverCounters {
 /// A data packet whose acknowledgement is being made.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
-    data: Data,
+    seq: i32,
+    flags: DataFlags,
     ce: bool,
 }
 
 /// A TCP receiver of the ns-2 profile.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    config: Arc<TcpConfig>,
     reassembly: Reassembly,
-    sack: Option<SackGenerator>,
-    /// The packet whose acknowledgement is held back.
-    held: Option<Arrival>,
-    timer: Option<Timer>,
+    ts_echo: Time,
+    received_packets: u64,
+    acks_sent: u64,
+    last_acked: i32,
+    /// Length of an acknowledgement without SACK blocks, in bytes.
+    ack_size: u32,
     /// A mark has been seen that the sender has not answered with CWR.
     mark_unanswered: bool,
-    ts_echo: Time,
-    last_acked: i32,
-    counters: ReceiverCounters,
+    duplicates: u64,
+    sack: Option<Box<SackGenerator>>,
+    delay: Option<Box<Delay>>,
+    config: Arc<TcpConfig>,
+}
+
+/// What a receiver that delays acknowledgements knows of the one that is held back.
+#[derive(Clone, Debug, Default)]
+struct Delay {
+    /// The packet to answer.
+    held: Option<Arrival>,
+    timer: Option<Timer>,
 }
 
 impl Receiver {
-    /// A receiver that expects packet 0. `config` must pass [`TcpConfig::check`].
+    /// A receiver that expects packet 0. `config` must pass [`TcpConfig::check`]; the sender's must be the same.
     pub fn new(config: Arc<TcpConfig>) -> Self {
         Self {
             reassembly: Reassembly::default(),
-            sack: (config.variant == Variant::Sack).then(SackGenerator::default),
-            held: None,
-            timer: None,
-            mark_unanswered: false,
             ts_echo: Time::ZERO,
+            received_packets: 0,
+            acks_sent: 0,
             last_acked: 0,
-            counters: ReceiverCounters::default(),
+            ack_size: config.ack_size,
+            mark_unanswered: false,
+            duplicates: 0,
+            sack: (config.variant == Variant::Sack).then(Box::default),
+            delay: config.delayed_ack.map(|_| Box::default()),
             config,
         }
     }
 
     /// Takes a data packet; `ce`: it was marked on its way.
+    #[inline]
     pub fn on_data(&mut self, now: Time, data: &Data, ce: bool, out: &mut impl FnMut(Ack)) {
+        self.received_packets += 1;
+        let seq = data.seq as i32;
+        let nothing_of_ecn = !(ce || self.mark_unanswered || data.cwr() || data.ecn_setup());
+        if self.delay.is_none() && nothing_of_ecn && self.reassembly.receive_next(seq) {
+            // Nothing is out of order: the answer says nothing but the number.
+            self.ts_echo = self.ts_echo.max(data.sent);
+            self.last_acked = seq;
+            self.acks_sent += 1;
+            let (ts_echo, bytes) = (self.ts_echo, self.ack_size);
+            out(Ack { ts_echo, ack: seq, bytes, sack: SackBlocks::EMPTY, ece: false });
+        } else {
+            self.on_any_data(now, data, ce, out);
+        }
+    }
+
+    #[inline(never)]
+    fn on_any_data(&mut self, now: Time, data: &Data, ce: bool, out: &mut impl FnMut(Ack)) {
         let seq = data.seq as i32;
         if data.sent >= self.ts_echo && seq <= self.last_acked + 1 {
             self.ts_echo = data.sent;
         }
-        let delivered = self.reassembly.receive(seq, data.bytes);
-        self.counters.received_packets += 1;
-        self.counters.delivered_packets += u64::from(delivered.packets);
-        self.counters.delivered_bytes += u64::from(delivered.bytes);
-        self.counters.duplicates += u64::from(self.reassembly.last_was_duplicate());
+        self.reassembly.receive(seq);
+        self.duplicates += u64::from(self.reassembly.last_was_duplicate());
 
-        let arrival = Arrival { data: *data, ce };
-        match self.config.delayed_ack {
-            Some(delay) if self.may_wait(seq) => {
-                self.held = Some(arrival);
-                self.timer = Some(Timer { deadline: now + delay, set_at: now });
+        let arrival = Arrival { seq, flags: data.flags, ce };
+        if let (Some(delay), Some(longest)) = (&mut self.delay, self.config.delayed_ack) {
+            let in_order = seq == self.reassembly.last_in_order() && seq >= self.reassembly.highest();
+            if delay.timer.is_none() && in_order && seq != 0 {
+                delay.held = Some(arrival);
+                delay.timer = Some(Timer { deadline: now + longest, set_at: now });
+                return;
             }
-            _ => {
-                self.timer = None;
-                self.acknowledge(arrival, out);
-            }
+            delay.timer = None;
         }
-    }
-
-    fn may_wait(&self, seq: i32) -> bool {
-        let last = self.reassembly.last_in_order();
-        self.timer.is_none() && seq == last && seq >= self.reassembly.highest() && seq != 0
+        self.acknowledge(arrival, out);
     }
 
     /// The timer of a held acknowledgement has expired: to be called at its deadline.
     pub fn on_timer(&mut self, _now: Time, out: &mut impl FnMut(Ack)) {
-        if self.timer.take().is_none() {
-            return;
-        }
-        if let Some(held) = self.held {
+        let Some(delay) = &mut self.delay else { return };
+        if delay.timer.take().is_some()
+            && let Some(held) = delay.held
+        {
             self.acknowledge(held, out);
         }
     }
 
     fn acknowledge(&mut self, arrival: Arrival, out: &mut impl FnMut(Ack)) {
         let ece = self.echo(arrival);
-        self.held = None;
+        if let Some(delay) = &mut self.delay {
+            delay.held = None;
+        }
         let sack = match &mut self.sack {
-            Some(sack) => sack.blocks(&self.reassembly, arrival.data.seq as i32),
+            Some(sack) => sack.blocks(&self.reassembly, arrival.seq),
             None => SackBlocks::EMPTY,
         };
-        let bytes = self.config.ack_size + SACK_BLOCK_BYTES * sack.len() as u32;
+        let bytes = self.ack_size + SACK_BLOCK_BYTES * sack.len() as u32;
         self.last_acked = self.reassembly.last_in_order();
-        self.counters.acks_sent += 1;
+        self.acks_sent += 1;
         out(Ack { ts_echo: self.ts_echo, ack: self.last_acked, bytes, sack, ece });
     }
 
     /// The ECN echo on the answer to `arrival` and to the packet that is held, if any.
     fn echo(&mut self, arrival: Arrival) -> bool {
-        let any = |test: fn(&Arrival) -> bool| test(&arrival) || self.held.as_ref().is_some_and(test);
-        let cwr = any(|a| a.data.cwr());
-        let marked = any(|a| a.data.ect() && a.ce);
-        let capable = any(|a| a.data.ect());
-        let setup = any(|a| a.data.ecn_setup() && !a.data.ect());
+        let held = self.delay.as_ref().and_then(|delay| delay.held);
+        let any = |test: fn(&Arrival) -> bool| test(&arrival) || held.is_some_and(|held| test(&held));
+        let cwr = any(|a| a.flags.has(DataFlags::CWR));
+        let marked = any(|a| a.flags.has(DataFlags::ECT) && a.ce);
+        let capable = any(|a| a.flags.has(DataFlags::ECT));
+        let setup = any(|a| a.flags.has(DataFlags::ECN_SETUP) && !a.flags.has(DataFlags::ECT));
         self.mark_unanswered = marked || (self.mark_unanswered && !cwr);
         setup || (capable && self.mark_unanswered)
     }
 
     /// The timer of a held acknowledgement, if one is held.
+    #[inline]
     pub fn timer(&self) -> Option<Timer> {
-        self.timer
+        self.delay.as_ref().and_then(|delay| delay.timer)
     }
 
-    /// What was counted since the start.
-    pub fn counters(&self) -> &ReceiverCounters {
-        &self.counters
+    /// What was counted since the start. Bytes are those of the sender's packets as the configuration has them.
+    pub fn counters(&self) -> ReceiverCounters {
+        let delivered_packets = self.reassembly.delivered();
+        let after_the_first = delivered_packets.saturating_sub(1);
+        ReceiverCounters {
+            received_packets: self.received_packets,
+            delivered_packets,
+            delivered_bytes: u64::from(self.config.data_length(0)) * (delivered_packets - after_the_first)
+                + u64::from(self.config.data_length(1)) * after_the_first,
+            duplicates: self.duplicates,
+            acks_sent: self.acks_sent,
+        }
     }
 }

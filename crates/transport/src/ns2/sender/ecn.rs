@@ -61,6 +61,6 @@ impl Flow {
             self.ecn.at_one_packet = true;
         }
         self.halve();
-        self.counters.ecn_responses += 1;
+        self.tally.ecn_responses += 1;
     }
 }

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use aqmlab_units::Time;
 
-use super::counters::SenderCounters;
+use super::counters::Tally;
 use super::ecn::EcnState;
+use super::plain::Plain;
 use super::rtt::RttEstimator;
 use super::window::Window;
-use crate::ns2::{DUPACK_THRESHOLD, TIMESTAMP_BYTES};
+use crate::ns2::DUPACK_THRESHOLD;
 use crate::{Ack, Data, DataFlags, TcpConfig, Timer};
 
 /// Sequence number that stands for "without end"; ns-2's greedy source stops there too.
@@ -51,39 +52,45 @@ pub enum LossResponse {
     Ignore,
 }
 
-/// The packet whose round trip is being timed.
-#[derive(Clone, Copy, Debug)]
-struct Timed {
-    seq: i32,
-    sent: Time,
-}
+/// Stands for no packet, above all of them.
+pub const NOTHING_TIMED: i32 = i32::MAX;
 
-/// State of one sending connection.
+/// State of one sending connection. What a plain acknowledgement needs comes first, and stays together: with many
+/// connections each of them has left the caches when its turn comes.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Flow {
-    pub config: Arc<TcpConfig>,
-    pub window: Window,
-    /// Next sequence number to send; goes back after a time-out.
-    pub next: i32,
-    /// One past the last packet that the application has produced.
-    pub end: i32,
+    /// The same as `highest_ack`, but SACK leaves it where it was during recovery.
+    pub last_ack: i32,
     /// Highest acknowledgement received.
     pub highest_ack: i32,
-    /// The same, but SACK leaves it where it was during recovery.
-    pub last_ack: i32,
+    /// Next sequence number to send; goes back after a time-out.
+    pub next: i32,
     /// Highest sequence number sent; -1: none.
     pub highest_sent: i32,
+    pub plain: Plain,
+    /// Of all packets but packet 0, as long as nothing is going on.
+    pub plain_flags: DataFlags,
+    pub window: Window,
+    pub timer: Option<Timer>,
+    /// The packet whose round trip is being timed, and when it was sent.
+    pub timed_seq: i32,
+    /// Length of all packets but packet 0, in bytes.
+    pub full_length: u32,
+    pub timed_sent: Time,
+    pub rtt: RttEstimator,
+    pub tally: Tally,
+    /// One past the last packet that the application has produced.
+    pub end: i32,
     /// `highest_sent` at the last reaction to congestion.
     pub recover: i32,
     pub dupacks: i32,
     pub last_cut: LastCut,
-    pub rtt: RttEstimator,
     pub ecn: EcnState,
-    pub timer: Option<Timer>,
     pub finished: bool,
-    pub counters: SenderCounters,
-    initial_window: f64,
-    timed: Option<Timed>,
+    /// Packet 0 was lost: the initial window is one packet.
+    lost_opening: bool,
+    pub config: Arc<TcpConfig>,
 }
 
 impl Flow {
@@ -104,9 +111,13 @@ impl Flow {
             ecn: EcnState::default(),
             timer: None,
             finished: false,
-            counters: SenderCounters::default(),
-            initial_window: config.initial_window,
-            timed: None,
+            tally: Tally::default(),
+            timed_seq: NOTHING_TIMED,
+            timed_sent: Time::ZERO,
+            lost_opening: false,
+            full_length: config.data_length(1),
+            plain: Plain::NONE,
+            plain_flags: DataFlags::NONE.with(DataFlags::ECT, config.ecn),
             config,
         }
     }
@@ -121,11 +132,15 @@ impl Flow {
         }
         let data =
             Data { sent: now, seq: seq as u32, bytes: self.length(seq), flags: self.flags(seq, again) };
-        self.counters.count_sent(&data);
+        self.tally.sent_packets += 1;
+        self.tally.opening_packets += u32::from(seq == 0);
+        self.tally.retransmissions += u64::from(again);
         out(data);
         if !again {
             self.highest_sent = seq;
-            self.timed.get_or_insert(Timed { seq, sent: now });
+            if self.timed_seq == NOTHING_TIMED {
+                (self.timed_seq, self.timed_sent) = (seq, now);
+            }
         }
         if self.timer.is_none() || nothing_in_flight {
             self.set_timer(now);
@@ -133,21 +148,17 @@ impl Flow {
     }
 
     fn length(&self, seq: i32) -> u32 {
-        let config = &*self.config;
-        match (seq, config.syn) {
-            (0, true) => config.header,
-            (0, false) => config.packet_size,
-            _ => config.packet_size + config.header + if config.timestamps { TIMESTAMP_BYTES } else { 0 },
-        }
+        if seq == 0 { self.config.data_length(0) } else { self.full_length }
     }
 
     fn flags(&mut self, seq: i32, again: bool) -> DataFlags {
-        let ecn = self.config.ecn;
-        DataFlags::NONE
+        let flags = if seq == 0 {
+            DataFlags::NONE.with(DataFlags::SYN, self.config.syn).with(DataFlags::ECN_SETUP, self.config.ecn)
+        } else {
+            self.plain_flags
+        };
+        flags
             .with(DataFlags::RETRANSMISSION, again)
-            .with(DataFlags::SYN, seq == 0 && self.config.syn)
-            .with(DataFlags::ECN_SETUP, seq == 0 && ecn)
-            .with(DataFlags::ECT, seq != 0 && ecn)
             .with(DataFlags::CWR, core::mem::take(&mut self.ecn.cut_unsaid))
     }
 
@@ -187,8 +198,13 @@ impl Flow {
         self.ecn.note_echo(ack.ece);
         self.note_finish();
         if self.last_ack == 0 {
-            self.window.cwnd = self.initial_window;
+            self.window.cwnd = self.initial_window();
         }
+    }
+
+    fn initial_window(&self) -> f64 {
+        let set = self.config.initial_window;
+        if self.lost_opening { set.min(1.0) } else { set }
     }
 
     /// The part of [`Flow::take_new_ack`] that leaves the window alone.
@@ -198,13 +214,13 @@ impl Flow {
         if self.config.timestamps {
             self.sample(now, ack.ts_echo);
         }
-        if let Some(timed) = self.take_timed(ack.ack) {
+        if self.end_timing(ack.ack) {
             if !self.ecn.keeps_back_off(ack.ece) {
                 self.rtt.end_back_off(&self.config);
                 self.ecn.at_one_packet = false;
             }
             if !self.config.timestamps {
-                self.sample(now, timed.sent);
+                self.sample(now, self.timed_sent);
             }
         }
         self.renew_timer(now, ack.ack);
@@ -219,16 +235,24 @@ impl Flow {
 
     /// Ends the timing of a round trip if `ack` covers the timed packet.
     pub fn end_timing(&mut self, ack: i32) -> bool {
-        self.take_timed(ack).is_some()
+        let covered = ack >= self.timed_seq;
+        if covered {
+            self.timed_seq = NOTHING_TIMED;
+        }
+        covered
     }
 
-    fn take_timed(&mut self, ack: i32) -> Option<Timed> {
-        self.timed.take_if(|timed| ack >= timed.seq)
+    /// The timed packet has been acknowledged, without an ECN echo or a time stamp.
+    #[inline(never)]
+    pub fn end_timing_with_sample(&mut self, now: Time) {
+        self.timed_seq = NOTHING_TIMED;
+        self.rtt.end_back_off(&self.config);
+        self.sample(now, self.timed_sent);
     }
 
     fn sample(&mut self, now: Time, sent: Time) {
         self.rtt.sample(&self.config, now, sent);
-        self.counters.count_rtt(now.since(sent));
+        self.tally.count_rtt(now.since(sent));
     }
 
     /// Notes whether everything has been acknowledged that the application will ever send.
@@ -278,19 +302,17 @@ impl Flow {
     pub fn expire(&mut self, now: Time) {
         let idle = self.highest_ack == self.highest_sent;
         self.recover = self.highest_sent;
-        if self.highest_ack == -1 && self.initial_window > 1.0 {
-            self.initial_window = 1.0; // packet 0 was lost
-        }
+        self.lost_opening |= self.highest_ack == -1;
         if idle {
             self.collapse(false);
         } else {
-            self.counters.timeouts += 1;
+            self.tally.timeouts += 1;
             self.collapse(self.last_cut != LastCut::Ecn);
             self.rtt.back_off(&self.config);
         }
         self.last_cut = LastCut::Timeout;
         self.next = self.highest_ack + 1;
-        self.timed = None;
+        self.timed_seq = NOTHING_TIMED;
         // With nothing left to send, further idle expiries change nothing, except that before packet 1 they
         // keep duplicates from adding up to a loss.
         if !(idle && self.next >= self.end && self.highest_ack > 0) {
@@ -301,7 +323,7 @@ impl Flow {
     /// Restarts the timer at a retransmission; the packet being timed no longer gives a sample (Karn's rule).
     pub fn restart_timer(&mut self, now: Time) {
         self.set_timer(now);
-        self.timed = None;
+        self.timed_seq = NOTHING_TIMED;
     }
 
     /// After an acknowledgement: restarts the timer if there is more in flight or to send, else stops it.
@@ -313,7 +335,8 @@ impl Flow {
         }
     }
 
-    fn set_timer(&mut self, now: Time) {
+    #[inline]
+    pub fn set_timer(&mut self, now: Time) {
         self.timer = Some(Timer { deadline: now + self.rtt.timeout(), set_at: now });
     }
 }

@@ -4,6 +4,7 @@ mod counters;
 mod ecn;
 mod flow;
 mod newreno;
+mod plain;
 mod reno;
 mod rtt;
 mod sack;
@@ -18,7 +19,7 @@ use std::sync::Arc;
 use aqmlab_units::{Span, Time};
 
 pub use counters::SenderCounters;
-use flow::{ENDLESS, Flow};
+use flow::{ENDLESS, Flow, LastCut};
 use newreno::NewReno;
 use sack::Sack;
 
@@ -58,10 +59,12 @@ enum Repair {
 
 /// A TCP sender of the ns-2 profile.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Sender {
     flow: Flow,
     repair: Repair,
-    supply: Supply,
+    /// Packets that the application hands over at the start.
+    supply: i32,
 }
 
 impl Sender {
@@ -72,22 +75,33 @@ impl Sender {
             Variant::Tahoe => Repair::Tahoe,
             Variant::Reno => Repair::Reno,
             Variant::NewReno => Repair::NewReno(NewReno::default()),
-            Variant::Sack => Repair::Sack(Box::new(Sack::new(config.window))),
+            Variant::Sack => Repair::Sack(Box::default()),
         };
-        Self { flow: Flow::new(config, clock_offset), repair, supply }
+        Self { flow: Flow::new(config, clock_offset), repair, supply: supply.packets() }
     }
 
     /// Opens the connection: the application hands over all it has.
     pub fn start(&mut self, now: Time, out: &mut impl FnMut(Data)) {
-        self.flow.end = self.supply.packets();
+        self.flow.end = self.supply;
         self.flow.note_finish(); // nothing to send is sent already
         self.send(now, out);
     }
 
     /// Takes an acknowledgement.
+    #[inline]
     pub fn on_ack(&mut self, now: Time, ack: &Ack, out: &mut impl FnMut(Data)) {
+        self.flow.tally.acks_received += 1;
+        if !ack.ece && self.flow.is_plain(ack.ack) {
+            self.flow.on_plain_ack(now, ack.ack, out);
+        } else {
+            self.on_any_ack(now, ack, out);
+        }
+    }
+
+    #[inline(never)]
+    fn on_any_ack(&mut self, now: Time, ack: &Ack, out: &mut impl FnMut(Data)) {
+        self.end_plain();
         let flow = &mut self.flow;
-        flow.counters.acks_received += 1;
         if ack.ece && flow.config.ecn {
             flow.respond_to_echo(ack.ack);
         }
@@ -97,6 +111,26 @@ impl Sender {
             Repair::NewReno(newreno) => newreno.on_ack(flow, now, ack, out),
             Repair::Sack(sack) => sack.on_ack(flow, now, ack, out),
         }
+        self.note_plain();
+    }
+
+    /// Before any event but a plain acknowledgement: catches up with those.
+    fn end_plain(&mut self) {
+        if let (Some(room), Repair::Sack(sack)) = (self.flow.end_plain(), &mut self.repair) {
+            sack.pass(room);
+        }
+    }
+
+    /// After any event but a plain acknowledgement: whether the next one may be plain.
+    fn note_plain(&mut self) {
+        let no_recovery = self.flow.last_cut != LastCut::DupAcks;
+        let repair = match &self.repair {
+            Repair::Tahoe => true,
+            Repair::Reno => no_recovery,
+            Repair::NewReno(newreno) => no_recovery && newreno.is_plain(),
+            Repair::Sack(sack) => sack.is_plain(),
+        };
+        self.flow.note_plain(repair);
     }
 
     /// The retransmission timer has expired: to be called at its deadline.
@@ -104,6 +138,7 @@ impl Sender {
         if self.flow.timer.take().is_none() {
             return;
         }
+        self.end_plain();
         match &mut self.repair {
             Repair::Tahoe => {}
             Repair::Reno | Repair::NewReno(_) => reno::before_timeout(&mut self.flow),
@@ -122,6 +157,7 @@ impl Sender {
         if self.flow.highest_sent == -1 {
             return;
         }
+        self.end_plain();
         self.flow.end = self.flow.highest_sent;
         self.flow.note_finish();
         self.send(now, out);
@@ -132,6 +168,7 @@ impl Sender {
     ///
     /// As in ns-2, where the application's next start hands over all that will ever be sent.
     pub fn resume(&mut self, now: Time, out: &mut impl FnMut(Data)) {
+        self.end_plain();
         self.flow.end = ENDLESS;
         self.flow.finished = false;
         self.send(now, out);
@@ -142,14 +179,17 @@ impl Sender {
             Repair::Sack(sack) => sack.send(&mut self.flow, now, out),
             _ => self.flow.send_window(now, self.flow.config.max_burst, out),
         }
+        self.note_plain();
     }
 
     /// The retransmission timer, if it runs.
+    #[inline]
     pub fn timer(&self) -> Option<Timer> {
         self.flow.timer
     }
 
     /// Whether all data has been acknowledged and there will be no more.
+    #[inline]
     pub fn is_finished(&self) -> bool {
         self.flow.finished
     }
@@ -190,7 +230,7 @@ impl Sender {
     }
 
     /// What was counted since the start.
-    pub fn counters(&self) -> &SenderCounters {
-        &self.flow.counters
+    pub fn counters(&self) -> SenderCounters {
+        self.flow.tally.counters(&self.flow.config)
     }
 }

@@ -34,6 +34,11 @@ pub struct NewReno {
 }
 
 impl NewReno {
+    /// Whether an acknowledgement of new data changes nothing here.
+    pub fn is_plain(&self) -> bool {
+        !self.seen_partial
+    }
+
     /// Takes an acknowledgement.
     pub fn on_ack(&mut self, flow: &mut Flow, now: Time, ack: &Ack, out: &mut impl FnMut(Data)) {
         if ack.ack > flow.last_ack {

@@ -52,7 +52,7 @@ fn on_loss(flow: &mut Flow, now: Time, out: &mut impl FnMut(Data)) {
         LossResponse::AlreadyCut => {}
     }
     flow.last_cut = LastCut::DupAcks;
-    flow.counters.fast_retransmits += 1;
+    flow.tally.fast_retransmits += 1;
     flow.restart_timer(now);
     flow.transmit(now, flow.last_ack + 1, out);
     flow.window.inflation = DUPACK_THRESHOLD as u32;

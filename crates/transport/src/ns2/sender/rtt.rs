@@ -36,21 +36,22 @@ use crate::TcpConfig;
 
 /// Estimator and time-out of one sender.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct RttEstimator {
+    /// The time-out that follows from `rto` and `backoff`.
+    timeout: Span,
     srtt8: i32,
     rttvar4: i32,
     rto: f64,
     backoff: u32,
     offset: f64,
-    /// The time-out that follows from `rto` and `backoff`.
-    timeout: Span,
 }
 
 impl RttEstimator {
     /// No sample yet; the clock's phase is `offset` seconds.
     pub fn new(config: &TcpConfig, offset: f64) -> Self {
         let mut new =
-            Self { srtt8: 0, rttvar4: 0, rto: config.initial_rto, backoff: 1, offset, timeout: Span::ZERO };
+            Self { timeout: Span::ZERO, srtt8: 0, rttvar4: 0, rto: config.initial_rto, backoff: 1, offset };
         new.refresh(config);
         new
     }
@@ -63,10 +64,13 @@ impl RttEstimator {
         let ticks = if config.timestamps {
             elapsed / tick + 0.5
         } else {
-            (elapsed + ((now - elapsed) + self.offset) % tick) / tick
+            (elapsed + remainder((now - elapsed) + self.offset, tick)) / tick
         };
+        let before = self.rto;
         self.filter((ticks as i32).max(1), tick);
-        self.refresh(config);
+        if self.rto != before {
+            self.refresh(config);
+        }
     }
 
     fn filter(&mut self, ticks: i32, tick: f64) {
@@ -104,6 +108,7 @@ impl RttEstimator {
     }
 
     /// The retransmission time-out.
+    #[inline]
     pub fn timeout(&self) -> Span {
         self.timeout
     }
@@ -123,10 +128,40 @@ impl RttEstimator {
     }
 }
 
+/// `x % d` of IEEE 754, to the bit, for x >= 0 and d > 0, without the loop that a division of any two numbers needs.
+///
+/// With q = floor(x / d) below 2^26 and d split into a high part of 26 significant bits and the rest, both products
+/// with q are exact. So are then the differences, where q is 2 or more (Sterbenz, and the remainder is a multiple of
+/// the last place of d). A quotient that was rounded up to a whole number shows in the sign.
+fn remainder(x: f64, d: f64) -> f64 {
+    let ratio = x / d;
+    if !(2.0..67_108_864.0).contains(&ratio) {
+        return x % d;
+    }
+    let q = f64::from(ratio as u32);
+    let high = f64::from_bits(d.to_bits() & !0x7ff_ffff);
+    let rest = (x - q * high) - q * (d - high);
+    if rest < 0.0 { rest + d } else { rest }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Variant;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+        #[test]
+        fn remainders_are_exact(x in 0.0..1e6f64, d in 1e-6..2.0f64, k in 0u32..60_000_000, ulps in -3i64..4) {
+            prop_assert_eq!(remainder(x, d).to_bits(), (x % d).to_bits());
+            for d in [d, 0.01, 0.5, 0.1, 0.001] {
+                // Next to a multiple.
+                let near = f64::from_bits((f64::from(k) * d).to_bits().saturating_add_signed(ulps));
+                prop_assert_eq!(remainder(near, d).to_bits(), (near % d).to_bits(), "{} % {}", near, d);
+            }
+        }
+    }
 
     fn config() -> TcpConfig {
         TcpConfig::ns2(Variant::Tahoe)

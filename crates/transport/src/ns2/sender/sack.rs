@@ -26,7 +26,7 @@ use crate::ns2::DUPACK_THRESHOLD;
 use crate::{Ack, Data};
 
 /// SACK's own state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Sack {
     scoreboard: Scoreboard,
     recovering: bool,
@@ -37,13 +37,6 @@ pub struct Sack {
 }
 
 impl Sack {
-    /// Nothing known; `window` packets at most in flight.
-    pub fn new(window: f64) -> Self {
-        // A run and a hole need a packet each.
-        let runs = (window / 2.0).min(256.0) as usize + 4;
-        Self { scoreboard: Scoreboard::with_capacity(runs), recovering: false, timed_out: false, pipe: -1 }
-    }
-
     /// Takes an acknowledgement.
     pub fn on_ack(&mut self, flow: &mut Flow, now: Time, ack: &Ack, out: &mut impl FnMut(Data)) {
         if self.recovering {
@@ -66,6 +59,20 @@ impl Sack {
         }
         if flow.dupacks == 0 {
             self.send(flow, now, out);
+        }
+    }
+
+    /// Whether nothing is missing, as far as known, and nothing has timed out.
+    pub fn is_plain(&self) -> bool {
+        !self.recovering && !self.timed_out && self.scoreboard.is_empty()
+    }
+
+    /// After plain acknowledgements; `room`: at the last the window had room for a packet, so that a hole was looked
+    /// for.
+    pub fn pass(&mut self, room: bool) {
+        self.scoreboard.clear();
+        if room {
+            self.scoreboard.next_hole();
         }
     }
 
@@ -106,7 +113,7 @@ impl Sack {
             LossResponse::AlreadyCut => {}
         }
         flow.last_cut = LastCut::DupAcks;
-        flow.counters.fast_retransmits += 1;
+        flow.tally.fast_retransmits += 1;
         self.pipe = flow.highest_sent - flow.highest_ack - DUPACK_THRESHOLD;
         flow.restart_timer(now);
         self.recovering = true;
@@ -138,7 +145,7 @@ impl Sack {
             // ns-2 moves on before it sends a new packet; the order is not seen from outside.
             flow.transmit(now, seq, out);
             flow.next = flow.next.max(seq + 1);
-            self.pipe += 1;
+            self.pipe += i32::from(self.recovering);
             sent += 1;
             if sent == flow.config.max_burst {
                 break;

@@ -33,17 +33,24 @@ pub struct Scoreboard {
     changed: bool,
 }
 
-impl Scoreboard {
-    /// Nothing known; room for `runs` runs without allocation.
-    pub fn with_capacity(runs: usize) -> Self {
-        Self { runs: Vec::with_capacity(runs), total: 0, cursor: -1, edge: -1, changed: false }
+impl Default for Scoreboard {
+    /// Nothing known.
+    fn default() -> Self {
+        Self { runs: Vec::new(), total: 0, cursor: -1, edge: -1, changed: false }
     }
+}
 
+impl Scoreboard {
     /// Forgets the runs and what was resent.
     pub fn clear(&mut self) {
         self.runs.clear();
         self.total = 0;
         self.cursor = -1;
+    }
+
+    /// Whether no run is known.
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
     }
 
     /// Takes in an acknowledgement of `ack` with its blocks. Afterwards [`Scoreboard::changed`] says whether
@@ -165,7 +172,7 @@ mod tests {
 
     #[test]
     fn holes_are_offered_once_each_from_the_left() {
-        let mut board = Scoreboard::with_capacity(4);
+        let mut board = Scoreboard::default();
         // Packets 0..=4 acknowledged; 6, 7 and 9 have arrived: the holes are 5 and 8.
         board.update(4, &blocks(&[(9, 10), (6, 8)]));
         assert!(board.changed());
@@ -184,7 +191,7 @@ mod tests {
 
     #[test]
     fn an_acknowledgement_clears_what_lies_below_it() {
-        let mut board = Scoreboard::with_capacity(4);
+        let mut board = Scoreboard::default();
         board.update(4, &blocks(&[(6, 8), (9, 12)]));
         board.update(9, &SackBlocks::EMPTY);
         assert_eq!(runs(&board), [(10, 12)]);
@@ -197,7 +204,7 @@ mod tests {
 
     #[test]
     fn runs_unite_where_they_touch() {
-        let mut board = Scoreboard::with_capacity(8);
+        let mut board = Scoreboard::default();
         board.update(0, &blocks(&[(4, 6), (8, 10), (12, 14)]));
         board.update(0, &blocks(&[(6, 8)]));
         assert_eq!(runs(&board), [(4, 10), (12, 14)]);
@@ -209,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_stale_block_drags_the_edge_back_and_makes_the_next_duplicate_news() {
-        let mut board = Scoreboard::with_capacity(4);
+        let mut board = Scoreboard::default();
         board.update(9, &blocks(&[(12, 14), (5, 8)]));
         assert_eq!(board.edge, 8);
         board.update(9, &blocks(&[(12, 14)]));
@@ -219,7 +226,7 @@ mod tests {
 
     #[test]
     fn lengthening_moves_the_edge_by_the_first_run() {
-        let mut board = Scoreboard::with_capacity(4);
+        let mut board = Scoreboard::default();
         board.update(9, &blocks(&[(3, 5), (12, 14)]));
         assert_eq!(board.edge, 5);
         board.edge = 4;
@@ -234,7 +241,7 @@ mod tests {
         /// The runs are the maximal runs of a plain set of packets.
         #[test]
         fn the_runs_are_a_set(adds in prop::collection::vec((0i32..60, 1i32..12), 1..40)) {
-            let mut board = Scoreboard::with_capacity(0);
+            let mut board = Scoreboard::default();
             let mut set = std::collections::BTreeSet::new();
             for (left, length) in adds {
                 board.add(Run { left, right: left + length });
@@ -252,7 +259,7 @@ mod tests {
             ack in 0i32..20,
             adds in prop::collection::vec((2i32..60, 1i32..6), 1..3),
         ) {
-            let mut board = Scoreboard::with_capacity(0);
+            let mut board = Scoreboard::default();
             let received: Vec<(i32, i32)> = adds.iter().map(|&(l, n)| (ack + l, ack + l + n)).collect();
             board.update(ack, &blocks(&received));
             let last = received.iter().map(|r| r.1).max().unwrap_or(0);

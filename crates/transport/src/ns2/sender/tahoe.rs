@@ -35,7 +35,7 @@ fn on_loss(flow: &mut Flow, now: Time) {
         LossResponse::AlreadyCut => flow.collapse(false),
     }
     flow.last_cut = LastCut::DupAcks;
-    flow.counters.fast_retransmits += 1;
+    flow.tally.fast_retransmits += 1;
     flow.restart_timer(now);
     flow.next = flow.highest_ack + 1;
 }

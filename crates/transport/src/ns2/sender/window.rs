@@ -18,6 +18,7 @@
 
 /// The congestion window of one sender.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Window {
     /// Congestion window, packets, above 0.
     pub cwnd: f64,
@@ -26,12 +27,14 @@ pub struct Window {
     /// Packets that fast recovery knows to have left the network.
     pub inflation: u32,
     limit: f64,
+    /// The whole packets of `limit`.
+    whole_limit: i32,
 }
 
 impl Window {
     /// A window that starts with `cwnd` under a receiver's window of `limit` packets.
     pub fn new(cwnd: f64, ssthresh: i32, limit: f64) -> Self {
-        Self { cwnd, ssthresh, inflation: 0, limit }
+        Self { cwnd, ssthresh, inflation: 0, limit, whole_limit: limit as i32 }
     }
 
     /// The receiver's window in packets, as set.
@@ -40,11 +43,13 @@ impl Window {
     }
 
     /// How many packets may be in flight.
+    #[inline]
     pub fn usable(&self) -> i32 {
-        (self.cwnd as i32 + self.inflation as i32).min(self.limit as i32)
+        (self.cwnd as i32 + self.inflation as i32).min(self.whole_limit)
     }
 
     /// Opens the window for an acknowledgement of new data.
+    #[inline]
     pub fn open(&mut self) {
         self.cwnd += if self.cwnd < f64::from(self.ssthresh) { 1.0 } else { 1.0 / self.cwnd };
     }
