@@ -45,13 +45,15 @@ impl<P: Copy> DdredTail<P> {
     /// The slot of the packet that pays in place of one with this key and length, if any does.
     fn victim(&mut self, key: u32, bytes: u32) -> Option<usize> {
         let from = self.queue.len().saturating_sub(self.last_n as usize);
-        let (slot, least) = self.queue.least_from(self.queue.nth(from)?)?;
+        let index = self.queue.index(|meta| Tag { key: self.distance.key(meta), open: true });
+        let (slot, least) = index.least_from(index.nth(from)?)?;
         let freed = self.queue.get_mut(slot)?.meta.bytes;
         (least < key && self.has_room_for(bytes, freed)).then_some(slot)
     }
 }
 
 impl<P: Copy> Qdisc<P> for DdredTail<P> {
+    #[inline(never)]
     fn enqueue(&mut self, _now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
         let key = self.distance.key(&packet.meta);
         let bytes = packet.meta.bytes;
@@ -61,7 +63,7 @@ impl<P: Copy> Qdisc<P> for DdredTail<P> {
             };
             host.dropped(self.queue.remove(slot), DropReason::Overflow);
         }
-        self.queue.push(packet, Tag { key, open: true });
+        self.queue.push(packet);
     }
 
     fn dequeue(&mut self, _now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {

@@ -7,7 +7,7 @@ use crate::{Backlog, DdredTail, Dequeue, DropTail, Host, Packet, Qdisc, State};
 #[derive(Clone, Debug)]
 pub enum Discipline<P> {
     /// First in, first out.
-    DropTail(DropTail<P>),
+    DropTail(Box<DropTail<P>>),
     /// DDRED's tail-drop variant.
     DdredTail(Box<DdredTail<P>>),
     /// RED and its descendants.
@@ -30,6 +30,24 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
             Self::DropTail(q) => q.dequeue(now, host),
             Self::DdredTail(q) => q.dequeue(now, host),
             Self::Red(q) => q.dequeue(now, host),
+        }
+    }
+
+    #[inline]
+    fn pass(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
+        match self {
+            Self::DropTail(q) => q.pass(now, packet, host),
+            Self::DdredTail(q) => q.pass(now, packet, host),
+            Self::Red(q) => q.pass(now, packet, host),
+        }
+    }
+
+    #[inline]
+    fn rest(&mut self, now: Time, host: &mut impl Host<P>) {
+        match self {
+            Self::DropTail(q) => q.rest(now, host),
+            Self::DdredTail(q) => q.rest(now, host),
+            Self::Red(q) => q.rest(now, host),
         }
     }
 
@@ -70,8 +88,8 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
     #[inline]
     fn average(&self) -> f64 {
         match self {
-            Self::DropTail(q) => <DropTail<P> as Qdisc<P>>::average(q),
-            Self::DdredTail(q) => <DdredTail<P> as Qdisc<P>>::average(q),
+            Self::DropTail(q) => <DropTail<P> as Qdisc<P>>::average(&**q),
+            Self::DdredTail(q) => <DdredTail<P> as Qdisc<P>>::average(&**q),
             Self::Red(q) => q.average(),
         }
     }
@@ -95,14 +113,6 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
             Self::DropTail(q) => q.departs_in_order(),
             Self::DdredTail(q) => q.departs_in_order(),
             Self::Red(q) => q.departs_in_order(),
-        }
-    }
-
-    fn can_bypass(&self) -> bool {
-        match self {
-            Self::DropTail(q) => q.can_bypass(),
-            Self::DdredTail(q) => q.can_bypass(),
-            Self::Red(q) => <Red<P> as Qdisc<P>>::can_bypass(q),
         }
     }
 }

@@ -13,34 +13,56 @@ use aqmlab_units::Time;
 use crate::spec::Limit;
 use crate::{Backlog, Dequeue, DropReason, Fifo, Host, Packet, Qdisc};
 
-/// The discipline; see the module text.
-#[derive(Clone, Debug)]
-pub struct DropTail<P> {
-    queue: Fifo<P>,
+/// How much may wait.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
     limit: Limit,
     strict_limit: bool,
 }
 
-impl<P: Copy> DropTail<P> {
-    /// An empty queue. With `strict_limit` the limit itself is never reached (ns-2.35).
+impl Room {
+    /// Room for `limit`; with `strict_limit` the limit itself is never reached (ns-2.35).
     pub fn new(limit: Limit, strict_limit: bool) -> Self {
-        Self { queue: Fifo::default(), limit, strict_limit }
+        Self { limit, strict_limit }
     }
 
-    fn is_full_for(&self, bytes: u32) -> bool {
-        let Backlog { packets, bytes: waiting } = self.queue.backlog();
+    /// Whether `bytes` more do not fit beside what is waiting.
+    #[inline]
+    pub fn is_full_for(&self, Backlog { packets, bytes: waiting }: Backlog, bytes: u32) -> bool {
         let strict = u64::from(self.strict_limit);
         match self.limit {
             Limit::Packets(n) => u64::from(packets) + 1 + strict > u64::from(n),
             Limit::Bytes(n) => waiting + u64::from(bytes) + strict > n,
         }
     }
+
+    /// How many packets may wait, where that is what counts and there may be any.
+    pub fn packets(&self) -> Option<u32> {
+        match self.limit {
+            Limit::Packets(n) => Some(n - u32::from(self.strict_limit && n > 0)).filter(|n| *n > 0),
+            Limit::Bytes(_) => None,
+        }
+    }
+}
+
+/// The discipline; see the module text.
+#[derive(Clone, Debug)]
+pub struct DropTail<P> {
+    queue: Fifo<P>,
+    room: Room,
+}
+
+impl<P: Copy> DropTail<P> {
+    /// An empty queue.
+    pub fn new(room: Room) -> Self {
+        Self { queue: Fifo::default(), room }
+    }
 }
 
 impl<P: Copy> Qdisc<P> for DropTail<P> {
     #[inline]
     fn enqueue(&mut self, _now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
-        if self.is_full_for(packet.meta.bytes) {
+        if self.room.is_full_for(self.queue.backlog(), packet.meta.bytes) {
             host.dropped(packet, DropReason::Overflow);
         } else {
             self.queue.push(packet);
@@ -52,19 +74,22 @@ impl<P: Copy> Qdisc<P> for DropTail<P> {
         self.queue.pop().map_or(Dequeue::Empty, Dequeue::Packet)
     }
 
+    #[inline]
+    fn pass(&mut self, _now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
+        let is_full = self.room.is_full_for(Backlog::default(), packet.meta.bytes);
+        if is_full {
+            host.dropped(*packet, DropReason::Overflow);
+        }
+        !is_full
+    }
+
+    fn rest(&mut self, _now: Time, _host: &mut impl Host<P>) {}
+
     fn backlog(&self) -> Backlog {
         self.queue.backlog()
     }
 
     fn departs_in_order(&self) -> bool {
         true
-    }
-
-    fn can_bypass(&self) -> bool {
-        match self.limit {
-            Limit::Packets(n) => u64::from(n) > u64::from(self.strict_limit),
-            // A packet may be longer than a small limit.
-            Limit::Bytes(_) => false,
-        }
     }
 }

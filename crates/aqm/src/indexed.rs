@@ -1,4 +1,6 @@
-use crate::{Backlog, Packet};
+use core::ops::Range;
+
+use crate::{Backlog, Meta, Packet};
 
 /// What the victim rules look for in a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -9,21 +11,34 @@ pub struct Tag {
     pub open: bool,
 }
 
-/// A first-in first-out queue in which a packet anywhere can be found and taken out in O(log n).
+/// A first-in first-out queue in which a packet anywhere can be found and taken out.
 ///
-/// Packets stand in an array in the order of their arrival; what leaves from the middle leaves a hole. A binary tree
-/// over the array has for each range how many packets are in it, how many of them are open, and the least key with how
-/// many have it. When the array's end is reached the holes are squeezed out, which is O(1) a packet on average.
+/// Packets stand in an array in the order of their arrival; what leaves from the middle leaves a hole. When the array's
+/// end is reached the holes are squeezed out, which is O(1) a packet on average. What comes and goes in the usual order
+/// touches nothing else; an [`Index`] is brought up to date when something is looked for.
 #[derive(Clone, Debug)]
 pub struct Indexed<P> {
     slots: Vec<Option<Packet<P>>>,
-    /// Node 1 is the root, 2 i and 2 i + 1 are below i, and leaf `capacity + s` is slot s.
-    tree: Vec<Node>,
     /// All slots before this one are empty.
     head: usize,
     /// The next packet goes here.
     tail: usize,
+    packets: u32,
     bytes: u64,
+    index: Index,
+}
+
+/// A binary tree over the slots: for each range, how many packets are in it, how many of them are open, and the least key
+/// with how many have it. A search is O(log n), and bringing it up to date O(1) a packet since the last time.
+#[derive(Clone, Debug)]
+pub struct Index {
+    /// Node 1 is the root, 2 i and 2 i + 1 are below i, and leaf `capacity + s` is slot s.
+    tree: Vec<Node>,
+    capacity: usize,
+    /// Slots of which the tree may know a packet.
+    known: Range<usize>,
+    /// Packets have moved to other slots since.
+    is_stale: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,47 +70,57 @@ impl Node {
 
 impl<P: Copy> Default for Indexed<P> {
     fn default() -> Self {
-        let mut queue = Self { slots: Vec::new(), tree: Vec::new(), head: 0, tail: 0, bytes: 0 };
-        queue.rebuild(16, &mut Vec::new());
-        queue
+        let slots = vec![None; 128];
+        Self { index: Index::new(slots.len()), slots, head: 0, tail: 0, packets: 0, bytes: 0 }
     }
 }
 
 impl<P: Copy> Indexed<P> {
     /// Appends a packet at the tail.
-    pub fn push(&mut self, packet: Packet<P>, tag: Tag) {
+    #[inline]
+    pub fn push(&mut self, packet: Packet<P>) {
         if self.tail == self.slots.len() {
             self.squeeze();
         }
+        self.packets += 1;
         self.bytes += u64::from(packet.meta.bytes);
         self.slots[self.tail] = Some(packet);
-        self.set(self.tail, Node::of(tag));
         self.tail += 1;
     }
 
     /// Takes the packet at the head.
+    #[inline]
     pub fn pop(&mut self) -> Option<Packet<P>> {
-        if self.len() == 0 {
-            return None;
-        }
-        while self.slots[self.head].is_none() {
+        while self.head < self.tail {
+            let packet = self.slots[self.head].take();
             self.head += 1;
+            if let Some(packet) = packet {
+                self.left(packet.meta.bytes);
+                return Some(packet);
+            }
         }
-        Some(self.remove(self.head))
+        None
     }
 
-    /// Takes out the packet in a slot that [`Indexed::nth`] or another search gave.
+    /// Takes out the packet in a slot that a search gave.
     ///
     /// # Panics
     /// If the slot is empty.
     pub fn remove(&mut self, slot: usize) -> Packet<P> {
         let packet = self.slots[slot].take().expect("a slot with a packet");
-        self.bytes -= u64::from(packet.meta.bytes);
-        self.set(slot, Node::EMPTY);
-        if self.len() == 0 {
-            (self.head, self.tail) = (0, 0);
-        }
+        self.index.forget(slot);
+        self.left(packet.meta.bytes);
         packet
+    }
+
+    #[inline]
+    fn left(&mut self, bytes: u32) {
+        self.packets -= 1;
+        self.bytes -= u64::from(bytes);
+        if self.packets == 0 {
+            (self.head, self.tail) = (0, 0);
+            self.index.is_stale = true;
+        }
     }
 
     /// The packet in a slot, to read or to mark.
@@ -104,13 +129,80 @@ impl<P: Copy> Indexed<P> {
     }
 
     /// Packets in the queue.
+    #[inline]
     pub fn len(&self) -> usize {
-        self.tree[1].packets as usize
+        self.packets as usize
     }
 
     /// Packets and bytes in the queue.
+    #[inline]
     pub fn backlog(&self) -> Backlog {
-        Backlog { packets: self.tree[1].packets, bytes: self.bytes }
+        Backlog { packets: self.packets, bytes: self.bytes }
+    }
+
+    /// The index to search, where packets have these tags; always the same of a packet while it is in the queue.
+    pub fn index(&mut self, tag: impl Fn(&Meta) -> Tag) -> &Index {
+        let Self { slots, index, .. } = self;
+        let taken = self.head..self.tail;
+        index.update(taken, |slot| slots[slot].as_ref().map_or(Node::EMPTY, |p| Node::of(tag(&p.meta))));
+        index
+    }
+
+    /// Squeezes the holes out, and grows when more than half of the slots are taken.
+    fn squeeze(&mut self) {
+        let mut to = 0;
+        for from in self.head..self.tail {
+            if let Some(packet) = self.slots[from].take() {
+                self.slots[to] = Some(packet);
+                to += 1;
+            }
+        }
+        (self.head, self.tail) = (0, to);
+        self.index.is_stale = true;
+        if 2 * to > self.slots.len() {
+            self.slots.resize(2 * self.slots.len(), None);
+            self.index = Index::new(self.slots.len());
+        }
+    }
+}
+
+impl Index {
+    fn new(capacity: usize) -> Self {
+        Self { tree: vec![Node::EMPTY; 2 * capacity], capacity, known: 0..0, is_stale: false }
+    }
+
+    /// Takes in what has come and gone: the slots `taken` may hold packets, all others are empty.
+    fn update(&mut self, taken: Range<usize>, leaf: impl Fn(usize) -> Node) {
+        if self.is_stale {
+            self.set(self.known.clone(), |_| Node::EMPTY);
+            self.set(taken.clone(), leaf);
+        } else {
+            self.set(self.known.start..taken.start.min(self.known.end), |_| Node::EMPTY);
+            self.set(self.known.end.max(taken.start)..taken.end, leaf);
+        }
+        (self.known, self.is_stale) = (taken, false);
+    }
+
+    /// A packet was taken out of its slot.
+    fn forget(&mut self, slot: usize) {
+        if !self.is_stale && self.known.contains(&slot) {
+            self.set(slot..slot + 1, |_| Node::EMPTY);
+        }
+    }
+
+    /// Sets the leaves of slots, and all nodes above.
+    fn set(&mut self, slots: Range<usize>, leaf: impl Fn(usize) -> Node) {
+        if slots.is_empty() {
+            return;
+        }
+        slots.clone().for_each(|slot| self.tree[self.capacity + slot] = leaf(slot));
+        let (mut first, mut last) = (self.capacity + slots.start, self.capacity + slots.end - 1);
+        while first > 1 {
+            (first, last) = (first / 2, last / 2);
+            for node in first..=last {
+                self.tree[node] = Node::join(self.tree[2 * node], self.tree[2 * node + 1]);
+            }
+        }
     }
 
     /// The slot of the packet at place `n`, counted from the head, from 0.
@@ -146,7 +238,7 @@ impl<P: Copy> Indexed<P> {
             }
         };
         // From the right, so that of equal keys the newest wins.
-        let (mut low, mut high) = (self.slots.len() + slot, 2 * self.slots.len());
+        let (mut low, mut high) = (self.capacity + slot, 2 * self.capacity);
         let mut left = [0; 64];
         let mut lefts = 0;
         while low < high {
@@ -166,10 +258,10 @@ impl<P: Copy> Indexed<P> {
     }
 
     fn newest_below(&self, mut node: usize, key: u32) -> usize {
-        while node < self.slots.len() {
+        while node < self.capacity {
             node = if self.tree[2 * node + 1].key == key { 2 * node + 1 } else { 2 * node };
         }
-        node - self.slots.len()
+        node - self.capacity
     }
 
     /// The slot where the count passes `n`.
@@ -178,16 +270,16 @@ impl<P: Copy> Indexed<P> {
             return None;
         }
         let mut node = 1;
-        while node < self.slots.len() {
+        while node < self.capacity {
             let left = count(&self.tree[2 * node]);
             (node, n) = if n < left { (2 * node, n) } else { (2 * node + 1, n - left) };
         }
-        Some(node - self.slots.len())
+        Some(node - self.capacity)
     }
 
     /// The count over all slots before `slot`.
     fn sum(&self, slot: usize, count: impl Fn(&Node) -> u32) -> u32 {
-        let (mut node, mut sum) = (self.slots.len() + slot, 0);
+        let (mut node, mut sum) = (self.capacity + slot, 0);
         while node > 1 {
             if node & 1 == 1 {
                 sum += count(&self.tree[node - 1]);
@@ -195,59 +287,6 @@ impl<P: Copy> Indexed<P> {
             node /= 2;
         }
         sum
-    }
-
-    fn set(&mut self, slot: usize, leaf: Node) {
-        let mut node = self.slots.len() + slot;
-        self.tree[node] = leaf;
-        while node > 1 {
-            node /= 2;
-            self.tree[node] = Node::join(self.tree[2 * node], self.tree[2 * node + 1]);
-        }
-    }
-
-    /// Squeezes the holes out, and grows when more than half of the slots are taken.
-    fn squeeze(&mut self) {
-        let packets = self.len();
-        if 2 * packets > self.slots.len() {
-            let mut taken: Vec<_> = self.taken().collect();
-            return self.rebuild(2 * self.slots.len(), &mut taken);
-        }
-        let capacity = self.slots.len();
-        let mut to = 0;
-        for from in self.head..self.tail {
-            if let Some(packet) = self.slots[from].take() {
-                self.slots[to] = Some(packet);
-                self.tree[capacity + to] = self.tree[capacity + from];
-                to += 1;
-            }
-        }
-        self.tree[capacity + to..].fill(Node::EMPTY);
-        self.join_all();
-        (self.head, self.tail) = (0, to);
-    }
-
-    fn taken(&self) -> impl Iterator<Item = (Packet<P>, Node)> + '_ {
-        let leaves = &self.tree[self.slots.len()..];
-        self.slots.iter().zip(leaves).filter_map(|(packet, leaf)| packet.map(|p| (p, *leaf)))
-    }
-
-    fn rebuild(&mut self, capacity: usize, taken: &mut Vec<(Packet<P>, Node)>) {
-        self.slots = vec![None; capacity];
-        self.tree = vec![Node::EMPTY; 2 * capacity];
-        for (slot, (packet, leaf)) in taken.drain(..).enumerate() {
-            self.slots[slot] = Some(packet);
-            self.tree[capacity + slot] = leaf;
-            self.tail = slot + 1;
-        }
-        self.head = 0;
-        self.join_all();
-    }
-
-    fn join_all(&mut self) {
-        for node in (1..self.slots.len()).rev() {
-            self.tree[node] = Node::join(self.tree[2 * node], self.tree[2 * node + 1]);
-        }
     }
 }
 
@@ -269,6 +308,10 @@ mod tests {
         }
     }
 
+    fn tag_of(meta: &Meta) -> Tag {
+        Tag { key: meta.flow, open: !meta.qosa }
+    }
+
     fn number(queue: &mut Indexed<u32>, slot: Option<usize>) -> Option<u32> {
         queue.get_mut(slot?).map(|p| p.payload)
     }
@@ -276,17 +319,18 @@ mod tests {
     proptest! {
         #[test]
         fn finds_what_a_scan_finds(
-            ops in prop::collection::vec((0u8..6, 0u32..4, any::<bool>(), 0usize..70), 0..400),
+            ops in prop::collection::vec((0u8..6, 0u32..4, any::<bool>(), 0usize..70, any::<bool>()), 0..400),
         ) {
             let mut queue = Indexed::default();
             let mut naive = Naive::default();
-            for (i, (op, key, open, at)) in ops.into_iter().enumerate() {
+            for (i, (op, key, open, at, searches)) in ops.into_iter().enumerate() {
                 let len = naive.0.len();
                 match op {
                     0..=2 => {
                         let tag = Tag { key, open };
                         let meta = Meta { bytes: 40 + key, ..Meta::default() };
-                        queue.push(Packet { meta, payload: i as u32 }, tag);
+                        let meta = Meta { flow: key, qosa: !open, ..meta };
+                        queue.push(Packet { meta, payload: i as u32 });
                         naive.0.push((i as u32, tag));
                     }
                     3 => {
@@ -294,29 +338,33 @@ mod tests {
                         prop_assert_eq!(queue.pop().map(|p| p.payload), first);
                     }
                     4 if at < len => {
-                        let slot = queue.nth(at).expect("a packet at this place");
+                        let slot = queue.index(tag_of).nth(at).expect("a packet at this place");
                         prop_assert_eq!(queue.remove(slot).payload, naive.0.remove(at).0);
                     }
                     _ => {}
                 }
                 let bytes: u64 = naive.0.iter().map(|(_, m)| u64::from(40 + m.key)).sum();
                 prop_assert_eq!(queue.backlog(), Backlog { packets: naive.0.len() as u32, bytes });
-                let slot = queue.nth(at);
+                // Between two searches any number of packets may come and go.
+                if !searches {
+                    continue;
+                }
+                let slot = queue.index(tag_of).nth(at);
                 prop_assert_eq!(number(&mut queue, slot), naive.0.get(at).map(|x| x.0));
-                prop_assert_eq!(queue.least(), naive.least(0));
+                prop_assert_eq!(queue.index(tag_of).least(), naive.least(0));
                 let Some((key, ties)) = naive.least(0) else { continue };
                 for n in 0..=ties {
-                    let slot = queue.least_nth(n);
+                    let slot = queue.index(tag_of).least_nth(n);
                     let expected = naive.0.iter().filter(|x| x.1.key == key).nth(n as usize).map(|x| x.0);
                     prop_assert_eq!(number(&mut queue, slot), expected);
                 }
                 let Some(slot) = slot else { continue };
-                let open = queue.open_from(slot);
+                let open = queue.index(tag_of).open_from(slot);
                 let expected = naive.0[at..].iter().find(|x| x.1.open).map(|x| x.0);
                 prop_assert_eq!(number(&mut queue, open), expected);
                 let (key, _) = naive.least(at).expect("a packet from here on");
                 let newest = naive.0[at..].iter().rfind(|x| x.1.key == key).map(|x| x.0);
-                let (found, least) = queue.least_from(slot).expect("a packet from here on");
+                let (found, least) = queue.index(tag_of).least_from(slot).expect("a packet from here on");
                 prop_assert_eq!((number(&mut queue, Some(found)), least), (newest, key));
             }
         }

@@ -22,7 +22,7 @@ mod spec;
 pub use checked::Checked;
 pub use ddred_tail::DdredTail;
 pub use discipline::Discipline;
-pub use drop_tail::DropTail;
+pub use drop_tail::{DropTail, Room};
 pub use fifo::Fifo;
 pub use packet::{Ecn, Kind, Meta, Packet};
 pub use preset::{PRESETS, Preset};

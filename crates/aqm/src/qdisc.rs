@@ -85,6 +85,29 @@ pub trait Qdisc<P> {
     /// Hands over the next packet to transmit; its service starts at `now`.
     fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P>;
 
+    /// [`Qdisc::enqueue`] of a packet that finds a free link and nothing waiting, and [`Qdisc::dequeue`] at once. Whether
+    /// there is a packet to transmit now: then `packet` is it.
+    #[inline]
+    fn pass(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool
+    where
+        P: Copy,
+    {
+        self.enqueue(now, *packet, host);
+        match self.dequeue(now, host) {
+            Dequeue::Packet(next) => {
+                *packet = next;
+                true
+            }
+            Dequeue::Empty | Dequeue::NotBefore(_) => false,
+        }
+    }
+
+    /// [`Qdisc::dequeue`] at the end of a service when nothing waits: the link is free from `now` on.
+    #[inline]
+    fn rest(&mut self, now: Time, host: &mut impl Host<P>) {
+        self.dequeue(now, host);
+    }
+
     /// When [`Qdisc::on_timer`] wants to be called next.
     fn next_timer(&self) -> Option<Time> {
         None
@@ -118,10 +141,4 @@ pub trait Qdisc<P> {
     /// link is free. An engine may then compute departures at arrival and call `dequeue` late, with the right
     /// `now`.
     fn departs_in_order(&self) -> bool;
-
-    /// Whether an arrival at an empty queue before an idle link is always accepted and leaves no trace in the
-    /// discipline, so that the link may transmit it without asking.
-    fn can_bypass(&self) -> bool {
-        false
-    }
 }

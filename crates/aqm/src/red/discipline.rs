@@ -10,7 +10,7 @@ use super::store::Store;
 use super::victim::Victim;
 use super::{Crossing, Dialect, IdleWhen};
 use crate::spec::Limit;
-use crate::{Backlog, Dequeue, DropReason, Ecn, Host, MarkReason, Packet, Qdisc, State};
+use crate::{Backlog, Dequeue, DropReason, Ecn, Host, MarkReason, Meta, Packet, Qdisc, State};
 
 /// What a RED queue is set to, checked and with all automatic values filled in.
 #[derive(Clone, Debug)]
@@ -52,6 +52,41 @@ struct Measure {
     waiting: Backlog,
     /// Since when it has been idle.
     idle_since: Time,
+}
+
+impl Measure {
+    #[cold]
+    fn end_idleness(&mut self, now: Time, idle_when: IdleWhen) {
+        self.average.on_arrival_after_idle(now.since(self.idle_since));
+        if idle_when == IdleWhen::Free {
+            self.idle_since = now;
+        }
+    }
+}
+
+/// The measures of the packets of a class, with their numbers; nearly always there is one alone.
+#[inline]
+fn each(
+    params: &Params,
+    measures: &mut [Measure],
+    class: usize,
+    mut see: impl FnMut(usize, &Params, &mut Measure),
+) {
+    if let [only] = measures {
+        see(0, params, only);
+    } else {
+        params.classes.measured_by(class).for_each(|i| see(i, params, &mut measures[i]));
+    }
+}
+
+/// A queue as an average and the guard measure it: packets or bytes.
+#[inline]
+fn measured(in_bytes: bool, waiting: Backlog, serving: Option<u32>) -> f64 {
+    if in_bytes {
+        waiting.bytes as f64 + f64::from(serving.unwrap_or(0))
+    } else {
+        f64::from(waiting.packets + u32::from(serving.is_some()))
+    }
 }
 
 /// What becomes of an arrival.
@@ -110,31 +145,16 @@ impl<P: Copy> Red<P> {
 
     /// The average of a class in packets, whatever the mode.
     pub fn average_of(&self, class: usize) -> f64 {
-        let measure = &self.measures[self.params.classes.judged_by(class)];
-        measure.average.value() / self.params.byte_mode.unwrap_or(1.0)
+        let value = self.measures[self.params.classes.judged_by(class)].average.value();
+        match self.params.byte_mode {
+            Some(mean_packet) => value / mean_packet,
+            None => value,
+        }
     }
 
     /// How many classes there are.
     pub fn classes(&self) -> usize {
         self.sets.len()
-    }
-
-    /// The queue as an average and the guard measure it: packets or bytes.
-    #[inline]
-    fn measured(&self, waiting: Backlog, serving: Option<u32>) -> f64 {
-        let serving = serving.filter(|_| self.params.dialect.in_service_counts);
-        if self.params.byte_mode.is_some() {
-            waiting.bytes as f64 + f64::from(serving.unwrap_or(0))
-        } else {
-            f64::from(waiting.packets + u32::from(serving.is_some()))
-        }
-    }
-
-    /// The bytes in transmission that this average measures.
-    #[inline]
-    fn serving_of(&self, measure: usize) -> Option<u32> {
-        let (class, bytes) = self.serving?;
-        self.params.classes.measured_by(class).contains(&measure).then_some(bytes)
     }
 
     #[inline]
@@ -151,37 +171,40 @@ impl<P: Copy> Red<P> {
         }
     }
 
+    /// The averages of the class take in what the arrival finds.
     #[inline]
     fn update_averages(&mut self, now: Time, class: usize) {
-        for i in self.params.classes.measured_by(class) {
-            let serving = self.serving_of(i);
-            let Measure { waiting, idle_since, .. } = self.measures[i];
-            let is_idle = match self.params.dialect.idle_when {
-                IdleWhen::Free => waiting.packets == 0 && serving.is_none(),
-                IdleWhen::NoneWaiting => waiting.packets == 0,
+        let Self { params, measures, serving, .. } = self;
+        let Dialect { idle_when, in_service_counts, .. } = params.dialect;
+        let in_bytes = params.byte_mode.is_some();
+        each(params, measures, class, |i, params, measure| {
+            // Only of the packets that this average measures.
+            let serving = serving.filter(|&(class, _)| params.classes.is_measured_by(class, i));
+            let idle = match idle_when {
+                IdleWhen::Free => measure.waiting.packets == 0 && serving.is_none(),
+                IdleWhen::NoneWaiting => measure.waiting.packets == 0,
             };
-            let q = self.measured(waiting, serving);
-            let measure = &mut self.measures[i];
-            if is_idle {
-                measure.average.on_arrival_after_idle(now.since(idle_since));
-                if self.params.dialect.idle_when == IdleWhen::Free {
-                    measure.idle_since = now;
-                }
+            if idle {
+                measure.end_idleness(now, idle_when);
             } else {
-                measure.average.on_arrival(q);
+                let serving = serving.filter(|_| in_service_counts).map(|(_, bytes)| bytes);
+                measure.average.on_arrival(measured(in_bytes, measure.waiting, serving));
             }
-        }
+        });
     }
 
     /// The algorithm of the paper's figure 2, between the average and the victim.
     #[inline]
     fn judge(&mut self, class: usize, bytes: u32, host: &mut impl Host<P>) -> Verdict {
         let avg = self.average_of(class);
-        let q = self.measured(self.queue.backlog(), self.serving.map(|(_, bytes)| bytes));
         let dialect = &self.params.dialect;
         let set = &mut self.sets[class];
         set.spacing.count(bytes);
-        if avg < set.curve.min_th() || (dialect.guard_one && q <= 1.0) {
+        let guarded = || {
+            let serving = self.serving.filter(|_| dialect.in_service_counts).map(|(_, bytes)| bytes);
+            measured(self.params.byte_mode.is_some(), self.queue.backlog(), serving) <= 1.0
+        };
+        if avg < set.curve.min_th() || (dialect.guard_one && guarded()) {
             set.above_min_th = false;
             if dialect.crossing == Crossing::CountMinusOne {
                 set.spacing.rest();
@@ -222,25 +245,24 @@ impl<P: Copy> Red<P> {
     /// Puts a packet at the tail.
     #[inline]
     fn accept(&mut self, class: usize, packet: Packet<P>) {
-        for i in self.params.classes.measured_by(class) {
-            let waiting = &mut self.measures[i].waiting;
-            waiting.packets += 1;
-            waiting.bytes += u64::from(packet.meta.bytes);
-        }
-        self.queue.push(packet, &self.victim);
+        each(&self.params, &mut self.measures, class, |_, _, measure| {
+            measure.waiting.packets += 1;
+            measure.waiting.bytes += u64::from(packet.meta.bytes);
+        });
+        self.queue.push(packet);
     }
 
     /// A packet has left the queue, by service or by drop.
     #[inline]
     fn left(&mut self, class: usize, bytes: u32) {
-        for i in self.params.classes.measured_by(class) {
-            let waiting = &mut self.measures[i].waiting;
-            waiting.packets -= 1;
-            waiting.bytes -= u64::from(bytes);
-        }
+        each(&self.params, &mut self.measures, class, |_, _, measure| {
+            measure.waiting.packets -= 1;
+            measure.waiting.bytes -= u64::from(bytes);
+        });
     }
 
     /// One packet must pay for this verdict. Whether it was dropped.
+    #[inline(never)]
     fn sacrifice(
         &mut self,
         now: Time,
@@ -308,70 +330,114 @@ impl<P: Copy> Red<P> {
         });
         adaptation.step(now, classes, adapted);
     }
-}
 
-impl<P: Copy> Qdisc<P> for Red<P> {
+    /// What becomes of an arrival. Where that is for the caller to accept, its class is returned.
     #[inline]
-    fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
+    fn offer(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> Option<usize> {
         let class = self.params.classes.of(packet.meta.dscp);
         let bytes = packet.meta.bytes;
-        if let Victim::PcRed(rule) = &mut self.victim {
-            rule.on_arrival(now, &mut packet.meta);
+        if !self.victim.is_arriving() {
+            self.victim.on_arrival(now, &mut packet.meta);
         }
         if self.params.dialect.full_first && self.is_full_for(bytes) {
-            return self.on_drop(now, packet, Verdict::Overflow, host);
+            self.on_drop(now, *packet, Verdict::Overflow, host);
+            return None;
         }
         self.update_averages(now, class);
-        if !self.adaptation.is_none() {
-            let average = self.average_of(class);
-            self.adaptation.on_average(class, average, &mut self.sets[class].curve);
-            if self.adaptation.is_due_before_judgement(now) {
-                self.adapt_by_averages(now);
-            }
+        let adapts = !self.adaptation.is_none();
+        if adapts {
+            self.adapt_before_judgement(now, class);
         }
         let mut verdict = self.judge(class, bytes, host);
         if self.is_full_for(bytes) {
             verdict = Verdict::Overflow;
             self.sets[class].spacing.restart();
         }
-        let meta = packet.meta;
-        let dropped = if verdict == Verdict::Accept {
-            self.accept(class, packet);
-            false
-        } else {
-            self.sacrifice(now, class, packet, verdict, host)
+        let accepted = verdict == Verdict::Accept;
+        let dropped = !accepted && self.sacrifice(now, class, *packet, verdict, host);
+        if adapts {
+            self.adapt_after_judgement(now, class, &packet.meta, dropped);
+        }
+        accepted.then_some(class)
+    }
+
+    #[cold]
+    fn adapt_before_judgement(&mut self, now: Time, class: usize) {
+        let average = self.average_of(class);
+        self.adaptation.on_average(class, average, &mut self.sets[class].curve);
+        if self.adaptation.is_due_before_judgement(now) {
+            self.adapt_by_averages(now);
+        }
+    }
+
+    #[cold]
+    fn adapt_after_judgement(&mut self, now: Time, class: usize, meta: &Meta, dropped: bool) {
+        self.adaptation.on_decision(now, meta, dropped, self.sets.len() > 1 && class == 0);
+        if self.adaptation.is_due_after_judgement(now) {
+            self.adapt_by_averages(now);
+        }
+    }
+
+    /// The service of a packet of this class and length starts, or none does.
+    #[inline]
+    fn serve(&mut self, now: Time, next: Option<(usize, u32)>) {
+        let before = core::mem::replace(&mut self.serving, next);
+        // Idleness begins with the end of the last service, or in ns-2's DiffServ module with its start.
+        let ended = match self.params.dialect.idle_when {
+            IdleWhen::Free => before,
+            IdleWhen::NoneWaiting => next,
         };
-        if !self.adaptation.is_none() {
-            self.adaptation.on_decision(now, &meta, dropped, self.sets.len() > 1 && class == 0);
-            if self.adaptation.is_due_after_judgement(now) {
-                self.adapt_by_averages(now);
+        let Some((class, _)) = ended else { return };
+        let Self { params, measures, serving, .. } = self;
+        each(params, measures, class, |i, params, measure| {
+            let is_served = params.dialect.idle_when == IdleWhen::Free
+                && serving.is_some_and(|(class, _)| params.classes.is_measured_by(class, i));
+            if measure.waiting.packets == 0 && !is_served {
+                measure.idle_since = now;
             }
+        });
+    }
+}
+
+impl<P: Copy> Qdisc<P> for Red<P> {
+    #[inline]
+    fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
+        if let Some(class) = self.offer(now, &mut packet, host) {
+            self.accept(class, packet);
         }
     }
 
     #[inline]
     fn dequeue(&mut self, now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
-        let next = self.queue.pop();
-        let next_class = next.as_ref().map(|p| (self.params.classes.of(p.meta.dscp), p.meta.bytes));
-        if let Some((class, bytes)) = next_class {
-            self.left(class, bytes);
-        }
-        let before = core::mem::replace(&mut self.serving, next_class);
-        // Idleness begins with the end of the last service, or in ns-2's DiffServ module with its start.
-        let ended = match self.params.dialect.idle_when {
-            IdleWhen::Free => before,
-            IdleWhen::NoneWaiting => next_class,
+        let Some(packet) = self.queue.pop() else {
+            self.serve(now, None);
+            return Dequeue::Empty;
         };
-        if let Some((class, _)) = ended {
-            for i in self.params.classes.measured_by(class) {
-                let waits = self.measures[i].waiting.packets > 0;
-                let served = self.params.dialect.idle_when == IdleWhen::Free && self.serving_of(i).is_some();
-                if !waits && !served {
-                    self.measures[i].idle_since = now;
-                }
-            }
-        }
-        next.map_or(Dequeue::Empty, Dequeue::Packet)
+        let class = self.params.classes.of(packet.meta.dscp);
+        self.left(class, packet.meta.bytes);
+        self.serve(now, Some((class, packet.meta.bytes)));
+        Dequeue::Packet(packet)
+    }
+
+    #[inline]
+    fn pass(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
+        let next = match self.offer(now, packet, host) {
+            Some(class) => Some((class, packet.meta.bytes)),
+            // It may have been accepted with a mark.
+            None => self.queue.pop().map(|marked| {
+                *packet = marked;
+                let class = self.params.classes.of(packet.meta.dscp);
+                self.left(class, packet.meta.bytes);
+                (class, packet.meta.bytes)
+            }),
+        };
+        self.serve(now, next);
+        next.is_some()
+    }
+
+    #[inline]
+    fn rest(&mut self, now: Time, _host: &mut impl Host<P>) {
+        self.serve(now, None);
     }
 
     #[inline]
@@ -379,6 +445,7 @@ impl<P: Copy> Qdisc<P> for Red<P> {
         self.adaptation.next_timer()
     }
 
+    #[inline(never)]
     fn on_timer(&mut self, now: Time, _host: &mut impl Host<P>) {
         self.adapt_by_averages(now);
     }

@@ -16,10 +16,10 @@ impl<P: Copy> Store<P> {
     }
 
     #[inline]
-    pub fn push(&mut self, packet: Packet<P>, victim: &Victim) {
+    pub fn push(&mut self, packet: Packet<P>) {
         match self {
             Self::Plain(queue) => queue.push(packet),
-            Self::Searched(queue) => queue.push(packet, victim.tag(&packet.meta)),
+            Self::Searched(queue) => queue.push(packet),
         }
     }
 
@@ -40,7 +40,7 @@ impl<P: Copy> Store<P> {
     }
 
     /// The slot of the packet that must pay; none where only arriving packets do, or nothing waits.
-    pub fn pick(&self, victim: &Victim, host: &mut impl Host<P>) -> Option<usize> {
+    pub fn pick(&mut self, victim: &Victim, host: &mut impl Host<P>) -> Option<usize> {
         match (self, victim) {
             (Self::Searched(queue), Victim::PcRed(rule)) => rule.pick(queue, host),
             (Self::Searched(queue), Victim::Ddred(rule)) => rule.pick(queue, host),

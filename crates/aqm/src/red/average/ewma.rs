@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use aqmlab_units::Span;
 
 use crate::red::AtIdle;
@@ -23,12 +25,18 @@ pub struct Ewma {
     at_idle: AtIdle,
     extra_step: bool,
     avg: f64,
+    /// (1 - w_q)^m for small whole m, which is what an idle period usually costs where m is rounded down.
+    powers: Arc<[f64]>,
 }
+
+/// So many powers are at hand.
+const POWERS: usize = 256;
 
 impl Ewma {
     /// An average that starts at 0.
     pub fn new(w_q: f64, packets_per_s: f64, at_idle: AtIdle, extra_step: bool) -> Self {
-        Self { w_q, packets_per_s, at_idle, extra_step, avg: 0.0 }
+        let powers = (0..POWERS).map(|m| libm::pow(1.0 - w_q, m as f64)).collect();
+        Self { w_q, packets_per_s, at_idle, extra_step, avg: 0.0, powers }
     }
 
     #[inline]
@@ -41,10 +49,16 @@ impl Ewma {
             return;
         }
         let m = idle.secs() * self.packets_per_s;
-        let m = if self.at_idle == AtIdle::Real { m } else { m.floor() };
-        self.avg *= libm::pow(1.0 - self.w_q, m + f64::from(u8::from(self.extra_step)));
+        let one_more = f64::from(u8::from(self.extra_step));
+        self.avg *= if self.at_idle == AtIdle::Real {
+            libm::pow(1.0 - self.w_q, m + one_more)
+        } else {
+            let m = libm::floor(m) + one_more;
+            self.powers.get(m as usize).copied().unwrap_or_else(|| libm::pow(1.0 - self.w_q, m))
+        };
     }
 
+    #[inline]
     pub(super) fn value(&self) -> f64 {
         self.avg
     }

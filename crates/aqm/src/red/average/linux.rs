@@ -42,7 +42,7 @@ impl LinuxEwma {
         (-libm::log2(w_q)).round().clamp(0.0, 31.0) as u32
     }
 
-    #[inline]
+    #[inline(never)]
     pub(super) fn on_arrival(&mut self, q: f64) {
         self.scaled = self.scaled + q as u64 - (self.scaled >> self.wlog);
     }
@@ -58,6 +58,7 @@ impl LinuxEwma {
         };
     }
 
+    #[inline(never)]
     pub(super) fn value(&self) -> f64 {
         self.scaled as f64 / libm::exp2(f64::from(self.wlog))
     }

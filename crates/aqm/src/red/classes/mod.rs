@@ -76,6 +76,12 @@ impl Classes {
         if self.averages == Averages::Shared { 0 } else { class }
     }
 
+    /// Whether the packets of a class are measured by this average.
+    #[inline]
+    pub fn is_measured_by(&self, class: usize, average: usize) -> bool {
+        self.count == 1 || self.measured_by(class).contains(&average)
+    }
+
     /// The averages that measure the packets of a class.
     #[inline]
     pub fn measured_by(&self, class: usize) -> Range<usize> {

@@ -1,4 +1,4 @@
-use crate::indexed::Indexed;
+use crate::indexed::{Indexed, Tag};
 use crate::{Host, Meta};
 
 /// DDRED (E. Dedu, S. Linck and F. Spies, "Distance-Dependent RED Policy"): the packet that has travelled least pays.
@@ -71,9 +71,10 @@ impl Distance {
 
 impl Ddred {
     /// The slot of the victim.
-    pub(crate) fn pick<P: Copy>(&self, queue: &Indexed<P>, host: &mut impl Host<P>) -> Option<usize> {
-        let (_, with_key) = queue.least()?;
-        queue.least_nth(match self.ties {
+    pub(crate) fn pick<P: Copy>(&self, queue: &mut Indexed<P>, host: &mut impl Host<P>) -> Option<usize> {
+        let index = queue.index(|meta| Tag { key: self.distance.key(meta), open: true });
+        let (_, with_key) = index.least()?;
+        index.least_nth(match self.ties {
             Ties::Newest => with_key - 1,
             Ties::Oldest => 0,
             Ties::Random => host.below(u64::from(with_key)) as u32,

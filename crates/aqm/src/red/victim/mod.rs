@@ -8,8 +8,9 @@ pub use ddred::{Ddred, Distance, Ties};
 pub use pc_red::{PcRed, PcRedParams};
 pub use priority_list::{Entry, ListParams, PriorityList};
 
+use aqmlab_units::Time;
+
 use crate::Meta;
-use crate::indexed::Tag;
 
 /// The rules to choose from.
 #[derive(Clone, Debug)]
@@ -24,16 +25,16 @@ pub enum Victim {
 
 impl Victim {
     /// Whether the victim is always the arriving packet, so that what was accepted is sure to depart.
+    #[inline]
     pub fn is_arriving(&self) -> bool {
         matches!(self, Self::Arriving)
     }
 
-    /// What the rule will look for in a packet of the queue.
-    pub(crate) fn tag(&self, meta: &Meta) -> Tag {
-        match self {
-            Self::Arriving => Tag::default(),
-            Self::PcRed(_) => Tag { key: 0, open: !meta.qosa },
-            Self::Ddred(rule) => Tag { key: rule.distance.key(meta), open: true },
+    /// A packet arrives.
+    #[inline(never)]
+    pub(crate) fn on_arrival(&mut self, now: Time, meta: &mut Meta) {
+        if let Self::PcRed(rule) = self {
+            rule.on_arrival(now, meta);
         }
     }
 }

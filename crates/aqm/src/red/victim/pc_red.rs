@@ -1,7 +1,7 @@
 use aqmlab_units::{Span, Time};
 
 use super::priority_list::{Entry, ListParams, PriorityList};
-use crate::indexed::Indexed;
+use crate::indexed::{Indexed, Tag};
 use crate::{Host, Kind, Meta};
 
 /// PC-RED (Y. Li and S.-H. Yang, "PC-RED for IPv6: Algorithm and Performance Analysis"): a packet picked at random
@@ -96,12 +96,13 @@ impl PcRed {
     }
 
     /// The slot of the victim, among the packets of a queue that holds the arriving one at its tail.
-    pub(crate) fn pick<P: Copy>(&self, queue: &Indexed<P>, host: &mut impl Host<P>) -> Option<usize> {
+    pub(crate) fn pick<P: Copy>(&self, queue: &mut Indexed<P>, host: &mut impl Host<P>) -> Option<usize> {
         let packets = queue.len();
-        let picked = queue.nth(host.below(packets as u64) as usize)?;
-        let open = queue.open_from(picked);
-        let open = open.or_else(|| if self.params.circular { queue.open_from(0) } else { None });
-        open.or_else(|| queue.nth(packets - 1))
+        let index = queue.index(|meta| Tag { key: 0, open: !meta.qosa });
+        let picked = index.nth(host.below(packets as u64) as usize)?;
+        let open = index.open_from(picked);
+        let open = open.or_else(|| if self.params.circular { index.open_from(0) } else { None });
+        open.or_else(|| index.nth(packets - 1))
     }
 
     /// The victim was dropped.

@@ -14,7 +14,7 @@ use crate::red::spacing::{Rule, Spacing};
 use crate::red::victim::{Distance, Victim};
 use crate::red::{AtIdle, ByteScaling, Crossing, Dialect, DialectName, IdleWhen, Params, Red, Set};
 use crate::registry::{CLASS, PART_KEYS};
-use crate::{DdredTail, Discipline, DropTail};
+use crate::{DdredTail, Discipline, DropTail, Room};
 
 use adaptation::AdaptationContext;
 use classes::ResolvedClasses;
@@ -60,7 +60,7 @@ impl Resolved {
     pub fn build<P: Copy>(&self) -> Discipline<P> {
         match &self.kind {
             ResolvedKind::DropTail { limit, strict_limit } => {
-                Discipline::DropTail(DropTail::new(*limit, *strict_limit))
+                Discipline::DropTail(Box::new(DropTail::new(Room::new(*limit, *strict_limit))))
             }
             ResolvedKind::DdredTail { limit, last_n, distance } => {
                 Discipline::DdredTail(Box::new(DdredTail::new(*limit, *last_n, *distance)))
@@ -70,6 +70,14 @@ impl Resolved {
                 let (sets, victim, adaptation) = (sets.clone(), victim.clone(), adaptation.clone());
                 Discipline::Red(Box::new(Red::new(params.clone(), average, sets, victim, adaptation)))
             }
+        }
+    }
+
+    /// How much may wait, where that is all that there is to know: drop-tail.
+    pub fn room(&self) -> Option<Room> {
+        match self.kind {
+            ResolvedKind::DropTail { limit, strict_limit } => Some(Room::new(limit, strict_limit)),
+            ResolvedKind::DdredTail { .. } | ResolvedKind::Red(_) => None,
         }
     }
 
