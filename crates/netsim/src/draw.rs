@@ -3,6 +3,9 @@
 //! Each has a named stream of its own, so that none shifts another: the same seed gives the same flows whatever the
 //! disciplines are.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use aqmlab_units::Stream;
 
 use crate::plan::{Ends, NodeId, Plan, Size, Transport};
@@ -16,11 +19,18 @@ impl Plan {
     #[must_use]
     pub fn drawn(&self, seed: u64) -> Self {
         let mut plan = self.clone();
+        // Of the list that the flow before had; those of a group have the same.
+        let mut known: Option<Hosts> = None;
         for flow in &mut plan.flows {
             if let Ends::Drawn { from, to, hosts } = &flow.ends {
+                let hosts = match known.take().filter(|known| Arc::ptr_eq(&known.list, hosts)) {
+                    Some(known) => known,
+                    None => Hosts::new(hosts),
+                };
                 let mut stream = Stream::new(seed, &format!("ends of flow {}", flow.name));
-                let (from, to) = ends(*from, *to, hosts, &mut |n| stream.below(n))
+                let (from, to) = ends(*from, *to, &hosts, &mut |n| stream.below(n))
                     .unwrap_or_else(|| panic!("no host to draw for flow {}", flow.name));
+                known = Some(hosts);
                 flow.ends = Ends::At(from, to);
             }
             if let Transport::Tcp { config, size, .. } = &mut flow.transport
@@ -34,31 +44,54 @@ impl Plan {
     }
 }
 
+/// Hosts to draw from.
+struct Hosts {
+    /// Each with the router that it is at.
+    list: Arc<[(NodeId, NodeId)]>,
+    /// Places in the list by router, and the router of each host.
+    at: BTreeMap<NodeId, Vec<u32>>,
+    router: BTreeMap<NodeId, NodeId>,
+}
+
+impl Hosts {
+    fn new(list: &Arc<[(NodeId, NodeId)]>) -> Self {
+        let mut at: BTreeMap<_, Vec<u32>> = BTreeMap::new();
+        for (place, (_, router)) in (0..).zip(list.iter()) {
+            at.entry(*router).or_default().push(place);
+        }
+        Self { list: Arc::clone(list), at, router: list.iter().copied().collect() }
+    }
+
+    /// One of the hosts at other routers than this host's.
+    fn away_from(&self, other: Option<NodeId>, below: &mut impl FnMut(u64) -> u64) -> Option<NodeId> {
+        let router = other.and_then(|other| self.router.get(&other));
+        let near = router.and_then(|router| self.at.get(router)).map_or(&[][..], Vec::as_slice);
+        let n = (self.list.len() - near.len()) as u64;
+        if n == 0 {
+            return None;
+        }
+        // The place of the k-th host that is not near: those of the near ones before it come on top.
+        let k = below(n) as usize;
+        let mut skipped = 0..near.len();
+        while !skipped.is_empty() {
+            let middle = skipped.start + skipped.len() / 2;
+            let before = near[middle] as usize - middle <= k;
+            skipped = if before { middle + 1..skipped.end } else { skipped.start..middle };
+        }
+        Some(self.list[k + skipped.start].0)
+    }
+}
+
 /// Both ends; `below` draws.
 fn ends(
     from: Option<NodeId>,
     to: Option<NodeId>,
-    hosts: &[(NodeId, NodeId)],
+    hosts: &Hosts,
     below: &mut impl FnMut(u64) -> u64,
 ) -> Option<(NodeId, NodeId)> {
-    let from = from.or_else(|| host_away_from(to, hosts, below))?;
-    let to = to.or_else(|| host_away_from(Some(from), hosts, below))?;
+    let from = from.or_else(|| hosts.away_from(to, below))?;
+    let to = to.or_else(|| hosts.away_from(Some(from), below))?;
     Some((from, to))
-}
-
-/// One of the hosts at other routers than this host's.
-fn host_away_from(
-    other: Option<NodeId>,
-    hosts: &[(NodeId, NodeId)],
-    below: &mut impl FnMut(u64) -> u64,
-) -> Option<NodeId> {
-    let router = hosts.iter().find(|(host, _)| Some(*host) == other).map(|(_, router)| *router);
-    let away = || hosts.iter().filter(|(host, at)| Some(*host) != other && Some(*at) != router);
-    let n = away().count() as u64;
-    if n == 0 {
-        return None;
-    }
-    away().nth(below(n) as usize).map(|(host, _)| *host)
 }
 
 /// So many whole packets hold these bytes; at least one.
@@ -81,23 +114,44 @@ mod tests {
         }
     }
 
+    fn hosts(list: &[(NodeId, NodeId)]) -> Hosts {
+        Hosts::new(&list.into())
+    }
+
     #[test]
     fn ends_by_hand() {
-        let drawn = |from, to, k| ends(from, to, &HOSTS, &mut |n| k % n);
+        let drawn = |from, to, k| ends(from, to, &hosts(&HOSTS), &mut |n| k % n);
         assert_eq!(drawn(None, None, 3), Some((13, 15)), "13, then 10, 11, 14, 15");
         assert_eq!(drawn(Some(12), None, 2), Some((12, 14)));
         assert_eq!(drawn(None, Some(10), 0), Some((12, 10)));
         assert_eq!(drawn(Some(3), Some(4), 0), Some((3, 4)), "nothing to draw");
-        assert_eq!(ends(None, None, &HOSTS[..2], &mut |_| 0), None, "all at one router");
+        assert_eq!(ends(None, None, &hosts(&HOSTS[..2]), &mut |_| 0), None, "all at one router");
+    }
+
+    #[test]
+    fn the_hosts_away_from_one_keep_their_order() {
+        // Routers in turn, as hosts of a torus are; and one router with nearly all.
+        for router_of in [|host: u32| host % 5, |host| host / 5, |host| u32::from(host % 7 == 3)] {
+            let list: Vec<_> = (0..40).map(|host| (host + 100, router_of(host))).collect();
+            let hosts = hosts(&list);
+            for &(host, router) in &list {
+                let away: Vec<_> =
+                    list.iter().filter(|(_, at)| *at != router).map(|(host, _)| *host).collect();
+                let drawn =
+                    |k| hosts.away_from(Some(host), &mut |n| if n == away.len() as u64 { k } else { n });
+                assert!((0..).zip(&away).all(|(k, &expected)| drawn(k) == Some(expected)));
+            }
+            assert_eq!(hosts.away_from(Some(7), &mut |n| n - 1), Some(139), "no host: among all");
+        }
     }
 
     #[test]
     fn every_pair_of_hosts_at_different_routers_is_as_likely_as_any_other() {
-        let mut stream = Stream::new(1, "pairs");
+        let (mut stream, hosts) = (Stream::new(1, "pairs"), hosts(&HOSTS));
         let mut counts = [[0u32; 6]; 6];
         let n = 24_000;
         for _ in 0..n {
-            let (from, to) = ends(None, None, &HOSTS, &mut |n| stream.below(n)).expect("hosts");
+            let (from, to) = ends(None, None, &hosts, &mut |n| stream.below(n)).expect("hosts");
             counts[from as usize - 10][to as usize - 10] += 1;
         }
         let expected = f64::from(n) / 24.0;

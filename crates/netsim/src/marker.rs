@@ -4,7 +4,7 @@ use aqmlab_aqm::{Kind, Meta};
 use aqmlab_units::{Stream, Time};
 
 use crate::meter::{Color, Exact, Meter};
-use crate::plan::{self, LinkId, Plan};
+use crate::plan::{self, Plan};
 
 /// What a marker has counted of one flow over the measured part of a run, by colour: green, yellow, red.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,7 +22,9 @@ pub(crate) struct Markers {
     /// Flows under a marker, marker by marker.
     flows: Vec<MarkedFlow>,
     meters: Vec<Meter<Exact>>,
-    /// Where each flow is in `flows`, by number; [`UNMARKED`] or nothing for all others.
+    /// The lowest number of a flow under a marker.
+    first: usize,
+    /// Where each flow is in `flows`, by number less `first`; [`UNMARKED`] or nothing for all others.
     place: Vec<u32>,
 }
 
@@ -46,12 +48,13 @@ struct MarkedFlow {
 const UNMARKED: u32 = u32::MAX;
 
 impl Markers {
-    /// The markers of a link, if it has any.
-    pub fn of(link: LinkId, plan: &Plan, seed: u64) -> Option<Box<Self>> {
-        let mut all = Self { markers: Vec::new(), flows: Vec::new(), meters: Vec::new(), place: Vec::new() };
-        for (number, marker) in plan.markers.iter().enumerate().filter(|(_, m)| m.link == link) {
-            all.add(number, marker, seed);
-        }
+    /// The markers of a link by their numbers in the plan, if it has any.
+    pub fn of(numbers: &[usize], plan: &Plan, seed: u64) -> Option<Box<Self>> {
+        let first =
+            numbers.iter().flat_map(|&number| &plan.markers[number].flows).min().map_or(0, |f| *f as usize);
+        let (markers, flows, meters, place) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut all = Self { markers, flows, meters, first, place };
+        numbers.iter().for_each(|&number| all.add(number, &plan.markers[number], seed));
         (!all.markers.is_empty()).then(|| Box::new(all))
     }
 
@@ -63,10 +66,11 @@ impl Markers {
             if i == 0 || marker.per_flow {
                 self.meters.push(Meter::new(&marker.meter));
             }
-            if flow as usize >= self.place.len() {
-                self.place.resize(flow as usize + 1, UNMARKED);
+            let above_first = flow as usize - self.first;
+            if above_first >= self.place.len() {
+                self.place.resize(above_first + 1, UNMARKED);
             }
-            self.place[flow as usize] = self.flows.len() as u32;
+            self.place[above_first] = self.flows.len() as u32;
             let (meter, counters) = (self.meters.len() as u32 - 1, MarkerCounters::default());
             self.flows.push(MarkedFlow { flow, marker: place, meter, counters });
         }
@@ -75,7 +79,7 @@ impl Markers {
     /// Marks a packet of `flow`, if it is data of a flow under a marker.
     #[inline]
     pub fn mark(&mut self, now: Time, flow: usize, meta: &mut Meta) {
-        let place = self.place.get(flow).copied().unwrap_or(UNMARKED);
+        let place = self.place.get(flow.wrapping_sub(self.first)).copied().unwrap_or(UNMARKED);
         let Some(flow) = self.flows.get_mut(place as usize) else { return };
         if meta.kind == Kind::Ack {
             return;

@@ -1,84 +1,317 @@
 //! Shortest paths by number of links; of several, the one over the link of the lowest number at the first difference,
 //! seen from the source.
 //!
-//! Hosts with a single neighbour are left out of the search, so that a dumbbell of any number of flows costs one
-//! search over its two routers.
-
-use std::collections::BTreeMap;
-use std::collections::VecDeque;
+//! One search for every node that paths end at, back from there and only as far as the sources asked for. Hosts with a
+//! single neighbour are left out of it, so that a dumbbell of any number of flows costs one search over its two routers.
 
 use crate::plan::{LinkId, NodeId, Plan};
+
+/// Stands for no link, and for a distance that is not known.
+const NONE: u32 = u32::MAX;
 
 /// Finds paths in one plan.
 pub struct Routes<'a> {
     plan: &'a Plan,
-    out: Vec<Vec<LinkId>>,
-    /// The only link into a node that has one neighbour.
-    only_in: Vec<Option<LinkId>>,
-    /// Per destination already searched: distance in links of every node, `u32::MAX` where there is no path.
-    distances: BTreeMap<NodeId, Vec<u32>>,
-    into: Vec<Vec<LinkId>>,
+    /// The only link into a node, and out of it, where there is just one.
+    only_in: Vec<LinkId>,
+    only_out: Vec<LinkId>,
+    /// Links out of a node and into it, in the order of their numbers, with the node at the other end; without those of
+    /// hosts with a single neighbour.
+    out: Adjacency,
+    into: Adjacency,
+    search: Search,
+    searches: usize,
 }
 
 impl<'a> Routes<'a> {
     /// Routes of a plan.
     pub fn new(plan: &'a Plan) -> Self {
-        let mut out = vec![Vec::new(); plan.nodes.len()];
-        let mut into = vec![Vec::new(); plan.nodes.len()];
-        for (i, link) in plan.links.iter().enumerate() {
-            out[link.from as usize].push(i as LinkId);
-            into[link.to as usize].push(i as LinkId);
-        }
-        let only_in = into.iter().map(|links: &Vec<LinkId>| (links.len() == 1).then(|| links[0])).collect();
-        Self { plan, out, only_in, distances: BTreeMap::new(), into }
+        let nodes = plan.nodes.len();
+        let only_in = only(nodes, plan.links.iter().map(|l| l.to));
+        let only_out = only(nodes, plan.links.iter().map(|l| l.from));
+        let leaf = |node: NodeId| {
+            let (into, out) = (only_in[node as usize], only_out[node as usize]);
+            into < NONE && out < NONE && plan.links[into as usize].from == plan.links[out as usize].to
+        };
+        let inner = || (0..).zip(&plan.links).filter(|(_, l)| !leaf(l.from) && !leaf(l.to));
+        let out = Adjacency::new(nodes, inner().map(|(id, l)| (l.from, l.to, id)));
+        let into = Adjacency::new(nodes, inner().map(|(id, l)| (l.to, l.from, id)));
+        Self { plan, only_in, only_out, out, into, search: Search::new(nodes), searches: 0 }
     }
 
     /// The links from `from` to `to`; empty when they are the same node, `None` when there is no path.
     pub fn path(&mut self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
-        if from == to {
-            return Some(Vec::new());
-        }
-        // A node with one way in is reached by it; search for its neighbour instead.
-        let (end, last) = match self.only_in[to as usize] {
-            Some(link) => (self.plan.links[link as usize].from, Some(link)),
-            None => (to, None),
-        };
-        let mut path = Vec::new();
-        let mut here = from;
-        while here != end {
-            let distances = Self::distances_to(&mut self.distances, self.plan, &self.into, end);
-            let next = self.out[here as usize]
-                .iter()
-                .copied()
-                .filter(|&l| distances[self.plan.links[l as usize].to as usize] < distances[here as usize])
-                .min_by_key(|&l| (distances[self.plan.links[l as usize].to as usize], l))?;
-            path.push(next);
-            here = self.plan.links[next as usize].to;
-        }
-        path.extend(last);
-        Some(path)
+        let mut links = Vec::new();
+        self.append(from, to, &mut links).then_some(links)
     }
 
-    fn distances_to<'d>(
-        known: &'d mut BTreeMap<NodeId, Vec<u32>>,
-        plan: &Plan,
-        into: &[Vec<LinkId>],
-        end: NodeId,
-    ) -> &'d [u32] {
-        known.entry(end).or_insert_with(|| {
-            let mut distances = vec![u32::MAX; plan.nodes.len()];
-            distances[end as usize] = 0;
-            let mut todo = VecDeque::from([end]);
-            while let Some(node) = todo.pop_front() {
-                for &link in &into[node as usize] {
-                    let from = plan.links[link as usize].from as usize;
-                    if distances[from] == u32::MAX {
-                        distances[from] = distances[node as usize] + 1;
-                        todo.push_back(from as NodeId);
+    /// The same for many pairs, with one search for each node that paths end at.
+    pub fn paths(&mut self, pairs: &[(NodeId, NodeId)]) -> Routed {
+        let mut order: Vec<u32> = (0..pairs.len() as u32).collect();
+        order.sort_by_key(|&i| self.end(pairs[i as usize].1).0);
+        let mut routed = Routed { links: Vec::new(), spans: vec![None; pairs.len()] };
+        for i in order {
+            let ((from, to), start) = (pairs[i as usize], routed.links.len());
+            if self.append(from, to, &mut routed.links) {
+                routed.spans[i as usize] = Some((start, routed.links.len()));
+            }
+        }
+        routed
+    }
+
+    /// How many searches there have been.
+    pub fn searches(&self) -> usize {
+        self.searches
+    }
+
+    /// A node with one way in is reached by it: the node to search for instead, and that link.
+    fn end(&self, to: NodeId) -> (NodeId, Option<LinkId>) {
+        match self.only_in[to as usize] {
+            NONE => (to, None),
+            link => (self.plan.links[link as usize].from, Some(link)),
+        }
+    }
+
+    /// Adds the links of a path, if there is one.
+    fn append(&mut self, from: NodeId, to: NodeId, links: &mut Vec<LinkId>) -> bool {
+        if from == to {
+            return true;
+        }
+        let ((end, last), length) = (self.end(to), links.len());
+        let mut here = from;
+        if here != end && self.only_out[here as usize] < NONE {
+            let first = self.only_out[here as usize];
+            links.push(first);
+            here = self.plan.links[first as usize].to;
+        }
+        if here != end {
+            if self.search.end != Some(end) {
+                self.search.begin(end);
+                self.searches += 1;
+            }
+            if !self.search.reach(here, &self.into) {
+                links.truncate(length);
+                return false;
+            }
+        }
+        while here != end {
+            let (link, next) = self.search.next(here, &self.out);
+            links.push(link);
+            here = next;
+        }
+        links.extend(last);
+        true
+    }
+}
+
+/// Paths by the place of their pair.
+#[derive(Clone, Debug)]
+pub struct Routed {
+    links: Vec<LinkId>,
+    spans: Vec<Option<(usize, usize)>>,
+}
+
+impl Routed {
+    /// The path of the pair in this place, as [`Routes::path`] has it.
+    pub fn get(&self, pair: usize) -> Option<&[LinkId]> {
+        self.spans[pair].map(|(start, end)| &self.links[start..end])
+    }
+}
+
+/// The only link by node, [`NONE`] where there are none or several; `nodes_of_links` has the node of each.
+fn only(nodes: usize, nodes_of_links: impl Iterator<Item = NodeId>) -> Vec<LinkId> {
+    let (mut only, mut seen) = (vec![NONE; nodes], vec![false; nodes]);
+    for (link, node) in (0..).zip(nodes_of_links) {
+        let first = !core::mem::replace(&mut seen[node as usize], true);
+        only[node as usize] = if first { link } else { NONE };
+    }
+    only
+}
+
+/// The neighbours of all nodes, in one array.
+struct Adjacency {
+    starts: Vec<u32>,
+    /// The nodes at the other ends, and the links.
+    neighbours: Vec<NodeId>,
+    links: Vec<LinkId>,
+}
+
+impl Adjacency {
+    /// From links as (node, neighbour, number).
+    fn new(nodes: usize, links: impl Iterator<Item = (NodeId, NodeId, LinkId)> + Clone) -> Self {
+        let mut starts = vec![0; nodes + 1];
+        links.clone().for_each(|(node, _, _)| starts[node as usize + 1] += 1);
+        for node in 0..nodes {
+            starts[node + 1] += starts[node];
+        }
+        let (mut free, all) = (starts.clone(), starts[nodes] as usize);
+        let mut sorted = Self { starts, neighbours: vec![0; all], links: vec![0; all] };
+        for (node, neighbour, link) in links {
+            let place = &mut free[node as usize];
+            sorted.neighbours[*place as usize] = neighbour;
+            sorted.links[*place as usize] = link;
+            *place += 1;
+        }
+        sorted
+    }
+
+    fn of(&self, node: NodeId) -> core::ops::Range<usize> {
+        self.starts[node as usize] as usize..self.starts[node as usize + 1] as usize
+    }
+}
+
+/// A breadth-first search back from one node, which goes on where it stopped.
+struct Search {
+    end: Option<NodeId>,
+    /// Links to the end, by node.
+    distances: Vec<u32>,
+    /// The link that a path takes, once it has been looked for, and where that leads.
+    next: Vec<(LinkId, NodeId)>,
+    /// Nodes by distance, as far as they are found; those from `looked` on have neighbours that may not be. With a place
+    /// more than there are nodes.
+    order: Vec<NodeId>,
+    found: usize,
+    looked: usize,
+}
+
+impl Search {
+    fn new(nodes: usize) -> Self {
+        let (distances, next) = (vec![NONE; nodes], vec![(NONE, 0); nodes]);
+        Self { end: None, distances, next, order: vec![0; nodes + 1], found: 0, looked: 0 }
+    }
+
+    fn begin(&mut self, end: NodeId) {
+        for &node in &self.order[..self.found] {
+            self.distances[node as usize] = NONE;
+            self.next[node as usize] = (NONE, 0);
+        }
+        self.distances[end as usize] = 0;
+        self.order[0] = end;
+        (self.end, self.found, self.looked) = (Some(end), 1, 0);
+    }
+
+    /// Goes on until the distance of `node` is known; whether there is a path from there.
+    fn reach(&mut self, node: NodeId, into: &Adjacency) -> bool {
+        let (distances, order, mut found) = (&mut self.distances[..], &mut self.order[..], self.found);
+        while distances[node as usize] == NONE && self.looked < found {
+            let here = order[self.looked];
+            self.looked += 1;
+            let distance = distances[here as usize] + 1;
+            for &neighbour in &into.neighbours[into.of(here)] {
+                // Whether a node is found for the first time is as good as random: nothing branches on it.
+                let known = &mut distances[neighbour as usize];
+                let is_new = *known == NONE;
+                *known = distance.min(*known);
+                order[found] = neighbour;
+                found += usize::from(is_new);
+            }
+        }
+        self.found = found;
+        distances[node as usize] < NONE
+    }
+
+    /// The link of the lowest number that brings a path from `node`, which has been reached, nearer to its end, and the
+    /// node it leads to.
+    fn next(&mut self, node: NodeId, out: &Adjacency) -> (LinkId, NodeId) {
+        let known = &mut self.next[node as usize];
+        if known.0 == NONE {
+            let nearer = self.distances[node as usize] - 1;
+            let mut places = out.of(node);
+            let place = places.find(|&place| self.distances[out.neighbours[place] as usize] == nearer);
+            *known = place.map_or(*known, |place| (out.links[place], out.neighbours[place]));
+        }
+        *known
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::plan::{Link, Probe};
+    use aqmlab_aqm::{LinkContext, Spec};
+    use aqmlab_units::{Rate, Span};
+    use proptest::prelude::*;
+
+    fn plan(nodes: u32, links: &[(u32, u32)]) -> Plan {
+        let context = LinkContext { rate: Rate(1_000_000), delay: Span::from_millis(1) };
+        let queue = Arc::new(Spec::new("drop-tail").expect("a preset").resolve(context).expect("a queue"));
+        let link = |&(from, to): &(u32, u32)| Link {
+            name: format!("{from}->{to}"),
+            from,
+            to,
+            rate: context.rate,
+            delay: context.delay,
+            aqm: "drop-tail",
+            queue: queue.clone(),
+        };
+        Plan {
+            nodes: (0..nodes).map(|i| i.to_string()).collect(),
+            links: links.iter().map(link).collect(),
+            flows: Vec::new(),
+            markers: Vec::new(),
+            changes: Vec::new(),
+            duration: Span::from_millis(1),
+            warmup: Span::ZERO,
+            probe: Probe::default(),
+        }
+    }
+
+    /// The least path by length, then by the numbers of its links from the source on: paths are made longer in this
+    /// order, and only the first to a node is followed.
+    fn least(links: &[(u32, u32)], from: u32, to: u32) -> Option<Vec<u32>> {
+        let mut paths = vec![(from, Vec::new())];
+        for _ in 0..=links.len() {
+            if let Some((_, path)) = paths.iter().find(|(node, _)| *node == to) {
+                return Some(path.clone());
+            }
+            let mut longer: Vec<(u32, Vec<u32>)> = Vec::new();
+            for (node, path) in &paths {
+                for (link, (_, end)) in (0..).zip(links).filter(|(_, (start, _))| start == node) {
+                    if !longer.iter().any(|(other, _)| other == end) {
+                        longer.push((*end, path.iter().copied().chain([link]).collect()));
                     }
                 }
             }
-            distances
-        })
+            paths = longer;
+        }
+        None
+    }
+
+    proptest! {
+        /// Hosts, one-way links, parallel links and what is not connected included.
+        #[test]
+        fn the_least_of_all_paths(
+            links in prop::collection::vec((0u32..7, 0u32..7), 1..16),
+            hosts in prop::collection::vec(0u32..7, 0..4),
+        ) {
+            let mut links: Vec<_> = links.into_iter().filter(|(a, b)| a != b).collect();
+            let nodes = 7 + hosts.len() as u32;
+            links.extend((7..).zip(&hosts).flat_map(|(host, &router)| [(host, router), (router, host)]));
+            let plan = plan(nodes, &links);
+            let pairs: Vec<_> = (0..nodes).flat_map(|a| (0..nodes).map(move |b| (a, b))).collect();
+            let routed = Routes::new(&plan).paths(&pairs);
+            let mut routes = Routes::new(&plan);
+            for (i, &(from, to)) in pairs.iter().enumerate() {
+                let expected = least(&links, from, to);
+                prop_assert_eq!(routed.get(i), expected.as_deref(), "{} to {} over {:?}", from, to, &links);
+                prop_assert_eq!(routes.path(from, to), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn hosts_are_not_searched_for() {
+        // Routers 0 and 1; hosts 2, 4, ... at the one, 3, 5, ... at the other.
+        let hosts = (2..2000).flat_map(|host| [(host, host % 2), (host % 2, host)]);
+        let links: Vec<_> = [(0, 1), (1, 0)].into_iter().chain(hosts).collect();
+        let plan = plan(2000, &links);
+        let mut routes = Routes::new(&plan);
+        let pairs: Vec<_> = (2..1998).map(|host| (host, host + 1)).collect();
+        let routed = routes.paths(&pairs);
+        assert!((0..pairs.len()).all(|pair| routed.get(pair).is_some_and(|path| path.len() == 3)));
+        assert_eq!(routes.searches(), 2, "one for each router");
+        assert_eq!(routes.search.found, 2);
     }
 }

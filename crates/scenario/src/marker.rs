@@ -1,6 +1,7 @@
 //! `[marker.NAME]`: meters and markers before the queues of links.
 
-use std::collections::BTreeMap;
+use core::ops::Range;
+use std::collections::{BTreeMap, BTreeSet};
 
 use aqmlab_netsim::plan::{self, LinkId, Marker, Meter, Transport};
 use aqmlab_units::{Rate, Span};
@@ -84,11 +85,30 @@ pub(crate) struct Context<'a> {
     pub flows: &'a [plan::Flow],
 }
 
+impl Context<'_> {
+    /// The flows of each group, by name: groups follow each other. A name that stands twice has no flows; it is an
+    /// error.
+    fn members(&self) -> BTreeMap<&str, Range<usize>> {
+        let groups = self.groups.iter().map(|&group| (group, 0..0));
+        let mut members: BTreeMap<_, _> = groups.collect();
+        let mut start = 0;
+        for flows in self.flows.chunk_by(|a, b| a.group == b.group) {
+            members.insert(flows[0].group.as_str(), start..start + flows.len());
+            start += flows.len();
+        }
+        members
+    }
+}
+
+/// The groups of a file.
+type Members<'a> = BTreeMap<&'a str, Range<usize>>;
+
 /// Reads all markers. Those that are not valid are reported and left out.
 pub(crate) fn read(file: &Section<'_>, context: &Context<'_>) -> Vec<Marker> {
-    let mut marked = BTreeMap::new();
+    let (members, mut marked) = (context.members(), BTreeMap::new());
     let sections = file.named_sections("marker");
-    sections.iter().filter_map(|(name, section)| marker(name, section, context, &mut marked)).collect()
+    let read = |(name, section)| marker(name, section, context, &members, &mut marked);
+    sections.iter().map(|(name, section)| (*name, section)).filter_map(read).collect()
 }
 
 /// Which groups are marked already: link and group with the name and the place of the marker.
@@ -98,10 +118,11 @@ fn marker<'a>(
     name: &'a str,
     section: &Section<'a>,
     context: &Context<'_>,
+    members: &Members<'_>,
     marked: &mut Marked<'a>,
 ) -> Option<Marker> {
     let link = context.links.named_by(section, "link");
-    let groups = groups(name, section, context, link, marked);
+    let groups = groups(name, section, context, members, link, marked);
     let kind = section.text("kind").and_then(|kind| KINDS.iter().find(|k| k.0 == kind));
     let meter = kind.and_then(|(kind, needed, other)| {
         check_keys(section, kind, needed, other);
@@ -112,10 +133,14 @@ fn marker<'a>(
         colors(section, other.contains(&"yellow"), color_aware)
     });
     let per_flow = section.text("per") != Some("group");
-    let of_group = |f: &plan::Flow| groups.contains(&f.group.as_str());
-    let flows: Vec<_> = (0..).zip(context.flows).filter(|(_, f)| of_group(f)).map(|(i, _)| i).collect();
+    let mut flows: Vec<u32> = groups
+        .iter()
+        .filter_map(|group| members.get(group))
+        .flat_map(|m| m.start as u32..m.end as u32)
+        .collect();
+    flows.sort_unstable();
     let meter = meter?;
-    warn_of_small_buckets(section, &meter, context.flows.iter().filter(|f| of_group(f)));
+    warn_of_small_buckets(section, &meter, flows.iter().map(|&flow| &context.flows[flow as usize]));
     Some(Marker { name: name.to_owned(), link: link?, flows, per_flow, meter, dscp: dscp? })
 }
 
@@ -124,20 +149,21 @@ fn groups<'a>(
     name: &'a str,
     section: &Section<'a>,
     context: &Context<'_>,
+    members: &Members<'_>,
     link: Option<LinkId>,
     marked: &mut Marked<'a>,
-) -> Vec<&'a str> {
+) -> BTreeSet<&'a str> {
     let list = section.list("flows").unwrap_or_default();
     if section.list("flows").is_some_and(<[_]>::is_empty) {
         section.error("flows", Complaint::new("is an empty list").allowed("at least one group of flows"));
     }
-    let mut groups = Vec::new();
+    let mut groups = BTreeSet::new();
     for node in list {
         let Some(group) = node.value.as_text() else { continue };
         let error = |complaint| section.report.error(node.place, section.key("flows"), complaint);
-        if groups.contains(&group) {
+        if !groups.insert(group) {
             error(Complaint::new(format!("{group:?} stands twice")));
-        } else if !context.groups.contains(&group) {
+        } else if !members.contains_key(group) {
             let names = || context.groups.iter().copied();
             let complaint = Complaint::new(format!("there is no flow {group:?}"));
             error(complaint.allowed(listed(names())).suggest(nearest(group, names())));
@@ -149,7 +175,6 @@ fn groups<'a>(
                 error(Complaint::new(message).allowed("one marker for a flow at a link"));
             }
         }
-        groups.push(group);
     }
     groups
 }

@@ -1,5 +1,7 @@
 //! `[probe]`: what to record.
 
+use std::collections::BTreeSet;
+
 use aqmlab_netsim::plan::{Link, LinkId, Probe};
 use aqmlab_units::Span;
 
@@ -94,11 +96,11 @@ fn default_links(network: Option<&Network>, links: &[Link]) -> Vec<LinkId> {
 }
 
 fn named_links(section: &Section<'_>, names: &LinkNames<'_>) -> Vec<LinkId> {
-    let mut observed = Vec::new();
+    let (mut observed, mut seen) = (Vec::new(), BTreeSet::new());
     for node in section.list("links").unwrap_or_default() {
         let Some(name) = node.value.as_text() else { continue };
         match names.find(name) {
-            Ok(Some(id)) if !observed.contains(&id) => observed.push(id),
+            Ok(Some(id)) if seen.insert(id) => observed.push(id),
             Ok(_) => {}
             Err(complaint) => section.report.error(node.place, section.key("links"), complaint),
         }

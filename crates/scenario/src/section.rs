@@ -81,8 +81,17 @@ fn is_misspelt(table: &Table, shape: &Shape, key: &str) -> bool {
 
 /// `path.key`, with quotes around a key that could be misread.
 pub(crate) fn join(path: &str, key: &str) -> String {
-    let key = if key.is_empty() || key.contains(['.', '"']) { format!("{key:?}") } else { key.to_owned() };
-    if path.is_empty() { key } else { format!("{path}.{key}") }
+    let mut joined = String::with_capacity(path.len() + key.len() + 1);
+    joined.push_str(path);
+    if !path.is_empty() {
+        joined.push('.');
+    }
+    if key.is_empty() || key.contains(['.', '"']) {
+        joined.push_str(&format!("{key:?}"));
+    } else {
+        joined.push_str(key);
+    }
+    joined
 }
 
 /// What an entry of `[[list]]` is called by overrides: its name, the two ends of a link, or the number of a change,

@@ -12,17 +12,34 @@ use crate::{Scenario, parse};
 
 /// Checks a scenario and says what it comes to: `ok`, `errors`, `warnings`, and `scenario` if it is valid.
 pub fn check_json(text: &str, file: &str, overrides: &[(String, String)]) -> String {
-    let problems = |list: &[Problem]| list.iter().map(problem_json).collect::<Vec<_>>();
-    let answer = match parse(text, file, overrides) {
-        Ok(scenario) => json!({
-            "ok": true,
-            "errors": [],
-            "warnings": problems(&scenario.warnings),
-            "scenario": scenario_json(&scenario),
-        }),
-        Err(errors) => json!({ "ok": false, "errors": problems(&errors), "warnings": [] }),
-    };
-    answer.to_string()
+    let problems = |list: &[Problem]| list.iter().map(problem_json).collect::<Json>();
+    match parse(text, file, overrides) {
+        Ok(scenario) => {
+            let answer = json!({ "ok": true, "errors": [], "warnings": problems(&scenario.warnings) });
+            with_entry(answer.to_string(), "scenario", |text| text.push_str(&scenario_json(&scenario)))
+        }
+        Err(errors) => json!({ "ok": false, "errors": problems(&errors), "warnings": [] }).to_string(),
+    }
+}
+
+/// An object with one more entry, the value of which `write` appends.
+fn with_entry(mut object: String, key: &str, write: impl FnOnce(&mut String)) -> String {
+    object.pop();
+    object.push_str(&format!(",\"{key}\":"));
+    write(&mut object);
+    object.push('}');
+    object
+}
+
+/// Appends a list entry by entry: one of many links or flows takes much more memory as values than as text.
+fn write_list(text: &mut String, entries: impl Iterator<Item = Json>) {
+    let mut before = '[';
+    for entry in entries {
+        text.push(before);
+        text.push_str(&entry.to_string());
+        before = ',';
+    }
+    text.push_str(if before == '[' { "[]" } else { "]" });
 }
 
 fn problem_json(p: &Problem) -> Json {
@@ -37,14 +54,10 @@ fn problem_json(p: &Problem) -> Json {
     })
 }
 
-fn scenario_json(scenario: &Scenario) -> Json {
+fn scenario_json(scenario: &Scenario) -> String {
     let Scenario { name, description, seeds, plan, queues, normalized, hash, .. } = scenario;
-    let mut routes = Routes::new(plan);
-    let links =
-        plan.links.iter().zip(queues).map(|(link, queue)| link_json(plan, link, queue)).collect::<Vec<_>>();
-    let flows = plan.flows.iter().map(|flow| flow_json(plan, flow, &mut routes)).collect::<Vec<_>>();
     let interval = |span: Option<Span>| span.map(Span::secs);
-    json!({
+    let told = json!({
         "name": name,
         "description": description,
         "duration_s": plan.duration.secs(),
@@ -52,8 +65,6 @@ fn scenario_json(scenario: &Scenario) -> Json {
         "seeds": seeds,
         "hash": hash,
         "nodes": plan.nodes,
-        "links": links,
-        "flows": flows,
         "markers": plan.markers.iter().map(|m| marker_json(plan, m)).collect::<Vec<_>>(),
         "changes": plan.changes.iter().map(|c| change_json(plan, c)).collect::<Vec<_>>(),
         "probe": {
@@ -66,7 +77,12 @@ fn scenario_json(scenario: &Scenario) -> Json {
             "events": plan.probe.events,
         },
         "normalized": normalized,
-    })
+    });
+    let links = plan.links.iter().zip(queues).map(|(link, queue)| link_json(plan, link, queue));
+    let told = with_entry(told.to_string(), "links", |text| write_list(text, links));
+    let mut routes = Routes::new(plan);
+    let flows = plan.flows.iter().map(|flow| flow_json(plan, flow, &mut routes));
+    with_entry(told, "flows", |text| write_list(text, flows))
 }
 
 pub(super) fn node_name(plan: &Plan, node: u32) -> &str {

@@ -17,7 +17,7 @@ use super::reach::Reach;
 /// Links as the file lists them.
 #[derive(Debug)]
 pub(crate) struct Explicit {
-    nodes: Vec<String>,
+    nodes: Nodes,
     links: Vec<OneWay>,
     reach: RefCell<Reach>,
     /// Whether the ends of all links are known, so that a missing route is one.
@@ -72,10 +72,11 @@ pub(super) fn read(file: &Section<'_>, queues: &Queues<'_>) -> Explicit {
     reader.check_duplicates();
     let Reader { nodes, links, complete, .. } = reader;
     let reach = Reach::new(nodes.names.len(), links.iter().map(|l| l.ends));
-    Explicit { nodes: nodes.names, links, reach: RefCell::new(reach), complete }
+    Explicit { nodes, links, reach: RefCell::new(reach), complete }
 }
 
 /// Nodes by name.
+#[derive(Debug)]
 struct Nodes {
     names: Vec<String>,
     index: BTreeMap<String, usize>,
@@ -203,7 +204,7 @@ impl Reader<'_> {
 impl Explicit {
     /// Adds all nodes and links.
     pub fn expand(&self, builder: &mut Builder<'_>) {
-        for name in &self.nodes {
+        for name in &self.nodes.names {
             builder.node(name.clone());
         }
         for link in &self.links {
@@ -231,7 +232,7 @@ impl Explicit {
         let mut route = |a: usize, b: usize, back: &str| {
             let fine = !self.complete || reach.has_path(a, b);
             if !fine {
-                let (a, b) = (&self.nodes[a], &self.nodes[b]);
+                let (a, b) = (&self.nodes.names[a], &self.nodes.names[b]);
                 let complaint = Complaint::new(format!("no route{back} from {a} to {b}"));
                 flow.report.error(flow.place, flow.path.as_str(), complaint);
             }
@@ -244,13 +245,13 @@ impl Explicit {
 
     fn end(&self, flow: &Section<'_>, key: &str) -> Option<usize> {
         if !flow.has(key) {
-            flow.missing(key, listed(self.nodes.iter().map(String::as_str)));
+            flow.missing(key, listed(self.nodes.names.iter().map(String::as_str)));
             return None;
         }
         let name = flow.text(key)?;
-        let found = self.nodes.iter().position(|n| n == name);
+        let found = self.nodes.find(name);
         if found.is_none() && self.complete {
-            let names = || self.nodes.iter().map(String::as_str);
+            let names = || self.nodes.names.iter().map(String::as_str);
             let complaint = Complaint::new(format!("there is no node {name:?}"));
             flow.error(key, complaint.allowed(listed(names())).suggest(nearest(name, names())));
         }
