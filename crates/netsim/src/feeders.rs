@@ -14,7 +14,7 @@ enum Feeder {
 }
 
 /// Lets stations be evaluated ahead of the global order that are fed by one other station alone: links of which a
-/// single link feeds every packet and whose departures are known at arrival, and sinks without a timer whose
+/// single link or endpoint feeds every packet and whose departures are known at arrival, and sinks without a timer whose
 /// acknowledgements enter such a link, which nothing else feeds.
 pub(crate) fn allow_ahead(plan: &Plan, paths: &mut Paths, links: &[Link]) {
     let feeders = feeders(plan, paths);
@@ -33,11 +33,12 @@ pub(crate) fn allow_ahead(plan: &Plan, paths: &mut Paths, links: &[Link]) {
             Transport::Udp { .. } => true,
         })
         .collect();
-    paths.allow_ahead(|next, flow, kind| match next {
+    paths.allow_ahead(|next, kind| match next {
         Next::Link(link) => {
-            matches!(feeders[link as usize], Feeder::Link(_)) && links[link as usize].departs_in_order()
+            matches!(feeders[link as usize], Feeder::Link(_) | Feeder::Endpoint(..))
+                && links[link as usize].departs_in_order()
         }
-        Next::Endpoint => kind == Kind::Data && sinks[flow],
+        Next::Endpoint(flow) => kind == Kind::Data && sinks[flow as usize],
     });
 }
 

@@ -4,7 +4,7 @@ use aqmlab_aqm::{Backlog, DropReason, Host, Kind, MarkReason, Meta, Packet};
 use aqmlab_units::{Span, Stream, Time};
 
 use crate::observe::Observation;
-use crate::packet::{Segment, SimPacket, flow_of};
+use crate::paths::flow_of;
 
 /// What a link counts over the measured part of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -51,48 +51,66 @@ impl LinkCounters {
     }
 }
 
+/// Drops by who lost the packets.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Drops {
+    /// By flow, as far as there were any.
+    by_flow: Vec<u64>,
+    /// By the distance that the packet had come, as far as there were any.
+    by_distance: Vec<u64>,
+    /// Those that were no acknowledgements.
+    data_by_distance: Vec<u64>,
+}
+
+impl Drops {
+    /// One more.
+    pub fn count(&mut self, meta: &Meta) {
+        count_at(&mut self.by_flow, flow_of(meta));
+        count_at(&mut self.by_distance, distance(meta));
+        if meta.kind != Kind::Ack {
+            count_at(&mut self.data_by_distance, distance(meta));
+        }
+    }
+
+    /// Flows that lost packets, and how many.
+    pub fn by_flow(&self) -> impl Iterator<Item = (usize, u64)> {
+        self.by_flow.iter().copied().enumerate()
+    }
+
+    /// Hops that lost packets had come, how many packets, and how many of them were no acknowledgements.
+    pub fn by_distance(&self) -> impl Iterator<Item = (usize, u64, u64)> {
+        let data = |distance| self.data_by_distance.get(distance).copied().unwrap_or(0);
+        let drops = self.by_distance.iter().copied().enumerate().filter(|(_, n)| *n > 0);
+        drops.map(move |(distance, n)| (distance, n, data(distance)))
+    }
+}
+
 /// The books of a link.
+///
+/// The integral of the queue is kept as a sum over packets, modulo 2^128: each takes the time of its arrival away and
+/// adds the time at which it leaves, or is still there at the end.
 #[derive(Clone, Debug)]
 pub(crate) struct Ledger {
     pub counters: LinkCounters,
-    /// Drops by flow, as far as there were any.
-    flow_drops: Vec<u64>,
-    /// Drops by the distance that the packet had come, as far as there were any.
-    distance_drops: Vec<u64>,
-    /// Those that were no acknowledgements.
-    distance_data_drops: Vec<u64>,
+    pub drops: Drops,
     pub observation: Option<Box<Observation>>,
-    last_change: Time,
 }
 
 impl Ledger {
     pub fn new(observation: Option<Observation>) -> Self {
         Self {
             counters: LinkCounters::default(),
-            flow_drops: Vec::new(),
-            distance_drops: Vec::new(),
-            distance_data_drops: Vec::new(),
+            drops: Drops::default(),
             observation: observation.map(Box::new),
-            last_change: Time::ZERO,
         }
-    }
-
-    /// Integrates the queue, which was this long, up to `now`.
-    #[inline]
-    pub fn account(&mut self, now: Time, Backlog { packets, bytes }: Backlog) {
-        let dt = u128::from(now.since(self.last_change).0);
-        if packets > 0 {
-            self.counters.queue_area += dt * u128::from(packets);
-            self.counters.byte_area += dt * u128::from(bytes);
-        }
-        self.last_change = now;
     }
 
     /// A packet is offered to the queue.
     #[inline]
-    pub fn arrived(&mut self, now: Time, packet: &SimPacket) {
+    pub fn arrived<P: Numbered>(&mut self, now: Time, packet: &Packet<P>) {
         self.counters.arrivals += 1;
         self.counters.arrived_bytes += u64::from(packet.meta.bytes);
+        self.enters(now, 1, packet.meta.bytes.into());
         if let Some(observation) = &mut self.observation {
             observation.arrived(now, packet);
         }
@@ -100,35 +118,33 @@ impl Ledger {
 
     /// The transmission of a packet starts, which takes so long.
     #[inline]
-    pub fn departed(&mut self, now: Time, packet: &SimPacket, transmission: Span) {
+    pub fn departed<P: Numbered>(&mut self, now: Time, packet: &Packet<P>, transmission: Span) {
         let delay = now.since(packet.meta.arrival);
         self.counters.departures += 1;
         self.counters.departed_bytes += u64::from(packet.meta.bytes);
         self.counters.delay += u128::from(delay.0);
         self.counters.busy += transmission.0;
+        self.leaves(now, 1, packet.meta.bytes.into());
         if let Some(observation) = &mut self.observation {
             observation.departed(now, packet, delay);
         }
     }
 
-    fn dropped(&mut self, now: Time, packet: &SimPacket, reason: DropReason) {
+    fn dropped<P: Numbered>(&mut self, now: Time, packet: &Packet<P>, reason: DropReason) {
         match reason {
             DropReason::Early => self.counters.drops_early += 1,
             DropReason::Forced => self.counters.drops_forced += 1,
             DropReason::Overflow => self.counters.drops_overflow += 1,
         }
-        count_at(&mut self.flow_drops, flow_of(&packet.meta));
-        count_at(&mut self.distance_drops, distance(&packet.meta));
-        if packet.meta.kind != Kind::Ack {
-            count_at(&mut self.distance_data_drops, distance(&packet.meta));
-        }
+        self.drops.count(&packet.meta);
+        self.leaves(now, 1, packet.meta.bytes.into());
         if let Some(observation) = &mut self.observation {
             observation.dropped(now, packet, reason);
         }
     }
 
     /// A packet is marked, of which the sequence number may be known.
-    fn marked(&mut self, now: Time, packet: &SimPacket, reason: MarkReason) {
+    fn marked<P: Numbered>(&mut self, now: Time, packet: &Packet<P>, reason: MarkReason) {
         match reason {
             MarkReason::Early => self.counters.marks_early += 1,
             MarkReason::Forced => self.counters.marks_forced += 1,
@@ -138,28 +154,34 @@ impl Ledger {
         }
     }
 
+    #[inline]
+    fn enters(&mut self, now: Time, packets: u32, bytes: u64) {
+        let LinkCounters { queue_area, byte_area, .. } = &mut self.counters;
+        *queue_area = queue_area.wrapping_sub(u128::from(now.0) * u128::from(packets));
+        *byte_area = byte_area.wrapping_sub(u128::from(now.0) * u128::from(bytes));
+    }
+
+    #[inline]
+    fn leaves(&mut self, now: Time, packets: u32, bytes: u64) {
+        let LinkCounters { queue_area, byte_area, .. } = &mut self.counters;
+        *queue_area = queue_area.wrapping_add(u128::from(now.0) * u128::from(packets));
+        *byte_area = byte_area.wrapping_add(u128::from(now.0) * u128::from(bytes));
+    }
+
     /// The warm-up is over, with so much waiting and so long to go for the service in progress: counts anew.
-    pub fn forget(&mut self, waiting: Backlog, service: Span) {
+    pub fn forget(&mut self, now: Time, waiting: Backlog, service: Span) {
         self.counters =
             LinkCounters { busy: service.0, max_queue: waiting.packets, ..LinkCounters::default() };
-        self.flow_drops.clear();
-        self.distance_drops.clear();
-        self.distance_data_drops.clear();
+        self.enters(now, waiting.packets, waiting.bytes);
+        self.drops = Drops::default();
         if let Some(observation) = &mut self.observation {
             observation.forget();
         }
     }
 
-    /// Flows that lost packets here, and how many.
-    pub fn drops_by_flow(&self) -> impl Iterator<Item = (usize, u64)> {
-        self.flow_drops.iter().copied().enumerate()
-    }
-
-    /// Hops that lost packets had come, how many packets, and how many of them were no acknowledgements.
-    pub fn drops_by_distance(&self) -> impl Iterator<Item = (usize, u64, u64)> {
-        let data = |distance| self.distance_data_drops.get(distance).copied().unwrap_or(0);
-        let drops = self.distance_drops.iter().copied().enumerate().filter(|(_, n)| *n > 0);
-        drops.map(move |(distance, n)| (distance, n, data(distance)))
+    /// The run is over, with so much waiting.
+    pub fn close(&mut self, end: Time, waiting: Backlog) {
+        self.leaves(end, waiting.packets, waiting.bytes);
     }
 }
 
@@ -176,33 +198,52 @@ fn distance(meta: &Meta) -> usize {
     usize::from(meta.ttl_initial.saturating_sub(meta.ttl))
 }
 
+/// What a queue holds of a packet besides its header.
+pub(crate) trait Numbered {
+    /// The number that an event log shows: sequence number, or number acknowledged.
+    fn number(&self) -> i32;
+}
+
+impl Numbered for i32 {
+    #[inline]
+    fn number(&self) -> i32 {
+        *self
+    }
+}
+
+/// What a discipline has done at a call.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Fate {
+    /// It dropped a packet.
+    pub has_dropped: bool,
+    /// It marked one.
+    pub has_marked: bool,
+}
+
 /// The host that a link is to its discipline.
-pub(crate) struct LinkHost<'a> {
+pub(crate) struct LinkHost<'a, P> {
     rng: &'a mut Stream,
     ledger: &'a mut Ledger,
     now: Time,
-    /// The packet that is being offered, where there is one.
-    pub arriving: Option<&'a SimPacket>,
-    /// Whether that was marked.
-    pub marked_arriving: bool,
-    /// Takes what leaves by a drop.
-    dropped: &'a mut Vec<SimPacket>,
+    pub fate: Fate,
+    /// Takes what leaves by a drop, where somebody wants it.
+    dropped: Option<&'a mut Vec<P>>,
 }
 
-impl<'a> LinkHost<'a> {
-    /// For a call at `now` without a packet being offered.
+impl<'a, P> LinkHost<'a, P> {
+    /// For a call at `now`.
     #[inline]
     pub fn new(
         rng: &'a mut Stream,
         ledger: &'a mut Ledger,
         now: Time,
-        dropped: &'a mut Vec<SimPacket>,
+        dropped: Option<&'a mut Vec<P>>,
     ) -> Self {
-        Self { rng, ledger, now, arriving: None, marked_arriving: false, dropped }
+        Self { rng, ledger, now, fate: Fate::default(), dropped }
     }
 }
 
-impl Host<Segment> for LinkHost<'_> {
+impl<P: Numbered> Host<P> for LinkHost<'_, P> {
     #[inline]
     fn uniform(&mut self) -> f64 {
         self.rng.uniform()
@@ -212,17 +253,16 @@ impl Host<Segment> for LinkHost<'_> {
         self.rng.below(n)
     }
 
-    fn dropped(&mut self, packet: Packet<Segment>, reason: DropReason) {
+    fn dropped(&mut self, packet: Packet<P>, reason: DropReason) {
         self.ledger.dropped(self.now, &packet, reason);
-        self.dropped.push(packet);
+        self.fate.has_dropped = true;
+        if let Some(dropped) = &mut self.dropped {
+            dropped.push(packet.payload);
+        }
     }
 
-    /// It is the packet being offered if they agree in all but what a queue writes.
-    fn marked(&mut self, packet: &SimPacket, reason: MarkReason) {
-        self.marked_arriving |= self.arriving.is_some_and(|arriving| {
-            let Meta { ecn, qosa, .. } = arriving.meta;
-            Meta { ecn, qosa, ..packet.meta } == arriving.meta && packet.payload == arriving.payload
-        });
+    fn marked(&mut self, packet: &Packet<P>, reason: MarkReason) {
+        self.fate.has_marked = true;
         self.ledger.marked(self.now, packet, reason);
     }
 }

@@ -5,20 +5,25 @@
 //! clock or at a shared generator; what an engine decides is only the order in which stations are evaluated. A result
 //! is a function of the plan and the seed alone.
 
+mod attached;
 mod code_points;
 mod draw;
 mod engine;
+mod events;
 mod feeders;
 mod heap;
 mod key;
 mod ledger;
 mod link;
+mod lookahead;
 mod marker;
+mod message;
 pub mod meter;
 mod moments;
+mod network;
 mod observe;
 pub mod open_loop;
-mod packet;
+mod order;
 mod paths;
 pub mod plan;
 mod routing;
@@ -27,15 +32,15 @@ mod sink;
 mod source;
 mod tables;
 mod target;
-mod wire;
+mod windows;
 
 pub use code_points::CodePoint;
-pub use engine::{Options, Simulation};
+pub use engine::{EngineChoice, Options, Simulation};
 pub use ledger::LinkCounters;
 pub use marker::MarkerCounters;
 pub use moments::Moments;
 pub use observe::{DisciplineSample, EventKind, LinkEvent, Observation, QueueSample};
-pub use routing::Routes;
+pub use routing::{Routed, Routes};
 pub use sink::{FlowSample, SinkCounters};
 pub use source::{SourceCounters, WindowSample};
 pub use tables::{Column, Table};

@@ -1,11 +1,12 @@
 //! What is recorded of an observed link, from inside its station.
 
-use aqmlab_aqm::{Backlog, Discipline, DropReason, MarkReason, Qdisc, State};
+use aqmlab_aqm::{Backlog, Discipline, DropReason, MarkReason, Packet, Qdisc, State};
 use aqmlab_units::{Span, Time};
 
 use crate::code_points::{CodePoint, CodePoints};
+use crate::ledger::Numbered;
 use crate::moments::Moments;
-use crate::packet::{Segment, SimPacket, flow_of, number_of};
+use crate::paths::flow_of;
 use crate::plan::Probe;
 use crate::sampling;
 
@@ -123,32 +124,33 @@ impl Observation {
     }
 
     #[inline]
-    pub(crate) fn arrived(&mut self, time: Time, packet: &SimPacket) {
+    pub(crate) fn arrived<P: Numbered>(&mut self, time: Time, packet: &Packet<P>) {
         self.event(time, EventKind::Enqueue, packet);
         self.code_points.at(packet.meta.dscp).arrived(&packet.meta);
     }
 
     #[inline]
-    pub(crate) fn departed(&mut self, time: Time, packet: &SimPacket, delay: Span) {
+    pub(crate) fn departed<P: Numbered>(&mut self, time: Time, packet: &Packet<P>, delay: Span) {
         self.event(time, EventKind::Dequeue, packet);
         self.code_points.at(packet.meta.dscp).departed(&packet.meta);
         self.delay(delay);
     }
 
-    pub(crate) fn dropped(&mut self, time: Time, packet: &SimPacket, reason: DropReason) {
+    pub(crate) fn dropped<P: Numbered>(&mut self, time: Time, packet: &Packet<P>, reason: DropReason) {
         self.event(time, EventKind::Drop(reason), packet);
         self.code_points.at(packet.meta.dscp).drops += 1;
     }
 
-    pub(crate) fn marked(&mut self, time: Time, packet: &SimPacket, reason: MarkReason) {
+    pub(crate) fn marked<P: Numbered>(&mut self, time: Time, packet: &Packet<P>, reason: MarkReason) {
         self.event(time, EventKind::Mark(reason), packet);
         self.code_points.at(packet.meta.dscp).marks += 1;
     }
 
     #[inline]
-    fn event(&mut self, time: Time, kind: EventKind, packet: &SimPacket) {
+    fn event<P: Numbered>(&mut self, time: Time, kind: EventKind, packet: &Packet<P>) {
         if let Some(events) = &mut self.events {
-            let (flow, number, bytes) = (flow_of(&packet.meta) as u32, number_of(packet), packet.meta.bytes);
+            let (flow, number, bytes) =
+                (flow_of(&packet.meta) as u32, packet.payload.number(), packet.meta.bytes);
             events.push(LinkEvent { time, kind, flow, number, bytes });
         }
     }
@@ -170,7 +172,7 @@ impl Observation {
     }
 
     /// Takes the samples that are due.
-    pub(crate) fn sample(&mut self, time: Time, discipline: &Discipline<Segment>) {
+    pub(crate) fn sample<P: Copy>(&mut self, time: Time, discipline: &Discipline<P>) {
         if sampling::is_due(self.interval, time) {
             let (backlog, state) = (discipline.backlog(), discipline.state());
             self.samples.push(QueueSample { time, backlog, state });

@@ -1,11 +1,13 @@
 //! The sink of a flow, as a station.
 
-use aqmlab_transport::{Ack, Data, Receiver, Timer};
-use aqmlab_units::{Span, Time};
+use aqmlab_aqm::Ecn;
+use aqmlab_transport::{Ack, Receiver, Timer};
+use aqmlab_units::Time;
 
-use crate::packet::{Header, SimPacket, to_data};
+use crate::message::Message;
+use crate::network::Out;
 use crate::plan::{Flow, Plan, Transport};
-use crate::sampling;
+use crate::sampling::Sampler;
 
 /// A sample of what has come through since time 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +36,8 @@ pub struct SinkCounters {
 /// The station.
 #[derive(Clone, Debug)]
 pub(crate) struct Sink {
-    /// Of its acknowledgements.
-    pub header: Header,
+    /// Whether the source had heard from this end when it sent the last packet received.
+    heard: bool,
     /// The TCP receiver; UDP only counts.
     receiver: Option<Box<Receiver>>,
     arrived: u64,
@@ -44,54 +46,60 @@ pub(crate) struct Sink {
     pub last_received: Option<Time>,
     /// The wake-up that is pending for the timer.
     pub wake: Option<Timer>,
-    samples: Vec<FlowSample>,
-    sample_interval: Option<Span>,
+    sampler: Option<Box<Sampler<FlowSample>>>,
     before: SinkCounters,
     warmup: Time,
     next_look: Time,
 }
 
 impl Sink {
-    pub fn new(number: usize, flow: &Flow, plan: &Plan) -> Self {
+    pub fn new(flow: &Flow, plan: &Plan) -> Self {
         let receiver = match &flow.transport {
             Transport::Tcp { config, .. } => Some(Box::new(Receiver::new(config.clone()))),
             Transport::Udp { .. } => None,
         };
-        let (warmup, sample_interval) = (Time::ZERO + plan.warmup, plan.probe.flow_interval);
+        let (warmup, sampler) = (Time::ZERO + plan.warmup, Sampler::every(plan.probe.flow_interval));
         Self {
-            header: Header::of_acks(number, flow),
+            heard: false,
             receiver,
             arrived: 0,
             arrived_bytes: 0,
             last_received: None,
             wake: None,
-            samples: Vec::new(),
-            sample_interval,
+            next_look: warmup.min(sampler.as_ref().map_or(Time::NEVER, |s| s.next(None))),
+            sampler,
             before: SinkCounters::default(),
             warmup,
-            next_look: warmup.min(sampling::next(sample_interval, None)),
         }
+    }
+
+    /// Whether the source had heard from this end when it sent the last packet received.
+    #[inline]
+    pub fn has_heard(&self) -> bool {
+        self.heard
     }
 
     /// A data packet arrives, which may have been marked.
     #[inline]
-    pub fn on_data(&mut self, now: Time, packet: &SimPacket, ce: bool, out: &mut Vec<Ack>) {
+    pub fn on_data(&mut self, message: &Message, out: &mut impl Out<Ack>) {
+        let now = message.time;
         self.look(now);
-        self.header.learn(packet);
+        self.heard = message.heard();
+        out.hear(self.heard);
         self.arrived += 1;
-        self.arrived_bytes += u64::from(packet.meta.bytes);
+        self.arrived_bytes += u64::from(message.bytes);
         self.last_received = Some(now);
         if let Some(receiver) = &mut self.receiver {
-            let data: Data = to_data(packet);
-            receiver.on_data(now, &data, ce, &mut |ack| out.push(ack));
+            let ce = message.ecn == Ecn::Ce;
+            receiver.on_data(now, &message.to_data(), ce, &mut |ack| out.put(&ack));
         }
     }
 
     /// The timer is due.
-    pub fn on_timer(&mut self, now: Time, out: &mut Vec<Ack>) {
+    pub fn on_timer(&mut self, now: Time, out: &mut impl Out<Ack>) {
         self.look(now);
         if let Some(receiver) = &mut self.receiver {
-            receiver.on_timer(now, &mut |ack| out.push(ack));
+            receiver.on_timer(now, &mut |ack| out.put(&ack));
         }
     }
 
@@ -107,7 +115,7 @@ impl Sink {
     }
 
     pub fn samples(&self) -> &[FlowSample] {
-        &self.samples
+        self.sampler.as_ref().map_or(&[], |s| s.samples())
     }
 
     /// What was counted since the end of the warm-up.
@@ -142,11 +150,27 @@ impl Sink {
         if at == self.warmup {
             self.before = self.totals();
         }
-        if sampling::is_due(self.sample_interval, at) {
-            let SinkCounters { bytes: delivered_bytes, arrived_bytes, .. } = self.totals();
-            self.samples.push(FlowSample { time: at, arrived_bytes, delivered_bytes });
+        let SinkCounters { bytes: delivered_bytes, arrived_bytes, .. } = self.totals();
+        if let Some(sampler) = &mut self.sampler {
+            sampler.take(at, || FlowSample { time: at, arrived_bytes, delivered_bytes });
         }
         let after_warmup = if at < self.warmup { self.warmup } else { Time::NEVER };
-        self.next_look = after_warmup.min(sampling::next(self.sample_interval, Some(at)));
+        self.next_look = after_warmup.min(self.sampler.as_ref().map_or(Time::NEVER, |s| s.next(Some(at))));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Source;
+
+    /// A kilobyte a flow with windows up to 64 packets; `transport` holds what is left for a connection.
+    #[test]
+    fn the_stations_of_a_flow_are_small() {
+        const CONNECTION: usize = 640;
+        // The ends of the connection are allocated.
+        let heap = 2 * 16;
+        let bytes = size_of::<Source>() + size_of::<Sink>() + heap + CONNECTION;
+        assert!(bytes <= 1024, "{bytes} bytes");
     }
 }

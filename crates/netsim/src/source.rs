@@ -3,9 +3,9 @@
 use aqmlab_transport::{Ack, Data, DataFlags, Sender, Supply, Timer, UdpSource};
 use aqmlab_units::{Span, Stream, Time};
 
-use crate::packet::Header;
+use crate::network::Out;
 use crate::plan::{Flow, Plan, Size, Start, Transport};
-use crate::sampling;
+use crate::sampling::Sampler;
 
 /// A sample of a TCP sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,28 +63,30 @@ struct Udp {
 /// The station.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
-    /// Of its data packets.
-    pub header: Header,
+    /// DSCP of its data packets.
+    pub dscp: u8,
+    /// An acknowledgement has come.
+    heard: bool,
     generator: Generator,
-    /// When the application has something to send: from, to.
-    periods: Vec<(Time, Time)>,
+    /// When the application has something to send: from, to; and has so again.
+    first: (Time, Time),
+    again: Box<[(Time, Time)]>,
     /// How many of the periods have begun.
-    begun: usize,
+    begun: u32,
     /// When the first packet was sent.
     pub first_sent: Option<Time>,
     /// When everything was acknowledged that there will ever be.
     pub finish: Option<Time>,
     /// The wake-up that is pending for the timer.
     pub wake: Option<Timer>,
-    samples: Vec<WindowSample>,
-    sample_interval: Option<Span>,
+    sampler: Option<Box<Sampler<WindowSample>>>,
     before: SourceCounters,
     warmup: Time,
     next_look: Time,
 }
 
 impl Source {
-    pub fn new(number: usize, flow: &Flow, plan: &Plan, seed: u64) -> Self {
+    pub fn new(flow: &Flow, plan: &Plan, seed: u64) -> Self {
         let mut rng = Stream::new(seed, &format!("flow {}", flow.name));
         // Both numbers are always drawn, so that one reading does not shift the other.
         let (for_start, for_clock) = (rng.uniform(), rng.uniform());
@@ -111,32 +113,42 @@ impl Source {
             })),
         };
         let is_tcp = matches!(generator, Generator::Tcp(_));
-        let (warmup, sample_interval) =
-            (Time::ZERO + plan.warmup, plan.probe.cwnd_interval.filter(|_| is_tcp));
+        let warmup = Time::ZERO + plan.warmup;
+        let sampler = Sampler::every(plan.probe.cwnd_interval.filter(|_| is_tcp));
         Self {
-            header: Header::of_data(number, flow),
+            dscp: flow.dscp,
+            heard: false,
             generator,
-            periods: core::iter::once(first).chain(flow.again.iter().copied()).collect(),
+            first,
+            again: flow.again.as_slice().into(),
             begun: 0,
             first_sent: None,
             finish: None,
             wake: None,
-            samples: Vec::new(),
-            sample_interval,
+            next_look: warmup.min(sampler.as_ref().map_or(Time::NEVER, |s| s.next(None))),
+            sampler,
             before: SourceCounters::default(),
             warmup,
-            next_look: warmup.min(sampling::next(sample_interval, None)),
         }
+    }
+
+    /// Whether an acknowledgement has come.
+    #[inline]
+    pub fn has_heard(&self) -> bool {
+        self.heard
     }
 
     /// When the flow starts.
     pub fn start_time(&self) -> Time {
-        self.periods[0].0
+        self.first.0
     }
 
     /// The next period in which the application has something to send: from, to.
     pub fn next_period(&self) -> Option<(Time, Time)> {
-        self.periods.get(self.begun).copied()
+        match self.begun {
+            0 => Some(self.first),
+            begun => self.again.get(begun as usize - 1).copied(),
+        }
     }
 
     /// Whether the flow has started.
@@ -145,7 +157,7 @@ impl Source {
     }
 
     /// A period begins: TCP sends; UDP's first packet is its timer's business.
-    pub fn start(&mut self, now: Time, out: &mut Vec<Data>) {
+    pub fn start(&mut self, now: Time, out: &mut impl Out<Data>) {
         self.look(now);
         let end = self.next_period().map_or(Time::NEVER, |(_, end)| end);
         let again = self.begun > 0;
@@ -153,11 +165,15 @@ impl Source {
         match &mut self.generator {
             Generator::Tcp(sender) if again => {
                 self.finish = None;
-                sender.resume(now, &mut |data| out.push(data));
+                sender.resume(now, &mut |data| out.put(&data));
             }
             Generator::Tcp(sender) => {
-                sender.start(now, &mut |data| out.push(data));
-                self.first_sent = (!out.is_empty()).then_some(now);
+                let mut first_sent = None;
+                sender.start(now, &mut |data| {
+                    first_sent = Some(now);
+                    out.put(&data);
+                });
+                self.first_sent = first_sent;
             }
             Generator::Udp(udp) => {
                 udp.set_at = Time::ZERO;
@@ -167,19 +183,21 @@ impl Source {
     }
 
     /// The application has nothing more to send.
-    pub fn stop(&mut self, now: Time, out: &mut Vec<Data>) {
+    pub fn stop(&mut self, now: Time, out: &mut impl Out<Data>) {
         self.look(now);
         if let Generator::Tcp(sender) = &mut self.generator {
-            sender.stop(now, &mut |data| out.push(data));
+            sender.stop(now, &mut |data| out.put(&data));
         }
     }
 
     /// An acknowledgement arrives.
     #[inline]
-    pub fn on_ack(&mut self, now: Time, ack: &Ack, out: &mut Vec<Data>) {
+    pub fn on_ack(&mut self, now: Time, ack: &Ack, out: &mut impl Out<Data>) {
         self.look(now);
+        self.heard = true;
+        out.hear(true);
         if let Generator::Tcp(sender) = &mut self.generator {
-            sender.on_ack(now, ack, &mut |data| out.push(data));
+            sender.on_ack(now, ack, &mut |data| out.put(&data));
             if self.finish.is_none() && sender.is_finished() {
                 self.finish = Some(now);
             }
@@ -187,16 +205,16 @@ impl Source {
     }
 
     /// The timer is due.
-    pub fn on_timer(&mut self, now: Time, out: &mut Vec<Data>) {
+    pub fn on_timer(&mut self, now: Time, out: &mut impl Out<Data>) {
         self.look(now);
         match &mut self.generator {
-            Generator::Tcp(sender) => sender.on_timer(now, &mut |data| out.push(data)),
+            Generator::Tcp(sender) => sender.on_timer(now, &mut |data| out.put(&data)),
             Generator::Udp(udp) => {
                 udp.set_at = now;
                 let Udp { source, rng, lengths, .. } = &mut **udp;
                 if let Some(packet) = source.send(&mut || rng.uniform(), &mut || lengths.uniform()) {
                     let (seq, bytes) = (packet.seq as u32, packet.bytes);
-                    out.push(Data { sent: now, seq, bytes, flags: DataFlags::NONE });
+                    out.put(&Data { sent: now, seq, bytes, flags: DataFlags::NONE });
                     self.first_sent.get_or_insert(now);
                 }
             }
@@ -220,7 +238,7 @@ impl Source {
     }
 
     pub fn samples(&self) -> &[WindowSample] {
-        &self.samples
+        self.sampler.as_ref().map_or(&[], |s| s.samples())
     }
 
     /// What was counted since the end of the warm-up.
@@ -273,14 +291,13 @@ impl Source {
         if at == self.warmup {
             self.before = self.totals();
         }
-        if let Generator::Tcp(sender) = &self.generator
-            && sampling::is_due(self.sample_interval, at)
-        {
-            let srtt = sender.srtt().map_or(f64::NAN, Span::secs);
-            let (cwnd, ssthresh) = (sender.cwnd(), sender.ssthresh());
-            self.samples.push(WindowSample { time: at, cwnd, ssthresh, srtt });
+        if let (Generator::Tcp(sender), Some(sampler)) = (&self.generator, &mut self.sampler) {
+            sampler.take(at, || {
+                let srtt = sender.srtt().map_or(f64::NAN, Span::secs);
+                WindowSample { time: at, cwnd: sender.cwnd(), ssthresh: sender.ssthresh(), srtt }
+            });
         }
         let after_warmup = if at < self.warmup { self.warmup } else { Time::NEVER };
-        self.next_look = after_warmup.min(sampling::next(self.sample_interval, Some(at)));
+        self.next_look = after_warmup.min(self.sampler.as_ref().map_or(Time::NEVER, |s| s.next(Some(at))));
     }
 }

@@ -4,11 +4,13 @@
 mod common;
 
 use aqmlab_aqm::Value;
-use aqmlab_netsim::{Options, Simulation};
+use aqmlab_netsim::{EngineChoice, Options, Simulation};
 use aqmlab_transport::Variant;
 use common::ring::{Kind, ring};
 use common::{dumbbell, integers as column, link, run, text};
 use proptest::prelude::*;
+
+const BY_EVENTS: Options = Options { shortcuts: true, engine: EngineChoice::Events };
 
 fn variants() -> impl Strategy<Value = Vec<Option<Variant>>> {
     let one = prop_oneof![
@@ -130,7 +132,8 @@ proptest! {
     ) {
         let mut plan = ring(&kinds, mbps, (aqm, &set), 8.0);
         let measured = run(&plan, seed, Options::default());
-        prop_assert_eq!(text(&measured), text(&run(&plan, seed, Options { shortcuts: false })));
+        prop_assert_eq!(text(&measured), text(&run(&plan, seed, Options { shortcuts: false, ..Options::default() })));
+        prop_assert_eq!(text(&measured), text(&run(&plan, seed, BY_EVENTS)));
         prop_assert_eq!(text(&measured), text(&run(&plan, seed, Options::default())));
         prop_assert_eq!(text(&measured), text(&run(&plan.drawn(seed), seed, Options::default())));
 
@@ -175,7 +178,8 @@ proptest! {
             *l = link(&l.name, (l.from, l.to), mbps, 10.0, (aqm, &set));
         }
         let measured = run(&plan, seed, Options::default());
-        prop_assert_eq!(text(&measured), text(&run(&plan, seed, Options { shortcuts: false })));
+        prop_assert_eq!(text(&measured), text(&run(&plan, seed, Options { shortcuts: false, ..Options::default() })));
+        prop_assert_eq!(text(&measured), text(&run(&plan, seed, BY_EVENTS)));
     }
 }
 
@@ -188,7 +192,8 @@ proptest! {
     ) {
         let mut plan = dumbbell(&variants, mbps, (aqm, &set), 8.0);
         let measured = run(&plan, seed, Options::default());
-        prop_assert_eq!(text(&measured), text(&run(&plan, seed, Options { shortcuts: false })));
+        prop_assert_eq!(text(&measured), text(&run(&plan, seed, Options { shortcuts: false, ..Options::default() })));
+        prop_assert_eq!(text(&measured), text(&run(&plan, seed, BY_EVENTS)));
         prop_assert_eq!(text(&measured), text(&run(&plan, seed, Options::default())));
 
         plan.warmup = aqmlab_units::Span::ZERO;

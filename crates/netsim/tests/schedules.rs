@@ -60,7 +60,10 @@ fn row(forward: Vec<Link>, flows: Vec<Flow>, duration_ms: u64) -> Plan {
 /// Results with and without shortcuts, which are the same.
 fn results(plan: &Plan) -> Tables {
     let tables = run(plan, 1, Options::default());
-    assert_eq!(common::text(&tables), common::text(&run(plan, 1, Options { shortcuts: false })));
+    assert_eq!(
+        common::text(&tables),
+        common::text(&run(plan, 1, Options { shortcuts: false, ..Options::default() }))
+    );
     tables
 }
 

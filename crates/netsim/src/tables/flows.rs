@@ -10,8 +10,8 @@ use crate::source::SourceCounters;
 
 impl Simulation {
     pub(super) fn flows_table(&self) -> Table {
-        let mut drops = vec![0; self.plan.flows.len()];
-        for (flow, n) in self.links.iter().flat_map(|l| l.ledger().drops_by_flow()) {
+        let mut drops = vec![0; self.network.plan.flows.len()];
+        for (flow, n) in self.drops().flat_map(|(_, d)| d.by_flow()) {
             drops[flow] += n;
         }
         let rows: Vec<_> = drops.into_iter().enumerate().map(|(i, n)| self.flow_row(i, n)).collect();
@@ -48,10 +48,10 @@ impl Simulation {
     }
 
     fn flow_row(&self, flow: usize, drops: u64) -> FlowRow<'_> {
-        let (source, sink) = (&self.sources[flow], &self.sinks[flow]);
-        let plan = &self.plan.flows[flow];
+        let (source, sink) = (&self.network.sources[flow], &self.network.sinks[flow]);
+        let plan = &self.network.plan.flows[flow];
         let (from, to) = plan.ends();
-        let node = |id: NodeId| self.plan.nodes[id as usize].as_str();
+        let node = |id: NodeId| self.network.plan.nodes[id as usize].as_str();
         let secs = |t: Option<Time>| t.map_or(f64::NAN, Time::secs);
         FlowRow {
             plan,
@@ -68,7 +68,7 @@ impl Simulation {
     }
 
     pub(super) fn cwnd_samples_table(&self) -> Table {
-        let flows = self.plan.flows.iter().zip(&self.sources);
+        let flows = self.network.plan.flows.iter().zip(&self.network.sources);
         let rows: Vec<_> =
             flows.flat_map(|(p, f)| f.samples().iter().map(|s| (p.name.as_str(), *s))).collect();
         vec![
@@ -81,7 +81,7 @@ impl Simulation {
     }
 
     pub(super) fn flow_samples_table(&self) -> Table {
-        let flows = self.plan.flows.iter().zip(&self.sinks);
+        let flows = self.network.plan.flows.iter().zip(&self.network.sinks);
         let rows: Vec<_> =
             flows.flat_map(|(p, f)| f.samples().iter().map(|s| (p.name.as_str(), *s))).collect();
         vec![

@@ -42,7 +42,7 @@ const PS_PER_S: f64 = 1e12;
 impl Simulation {
     /// Seconds over which statistics were taken.
     fn measured_s(&self) -> f64 {
-        (self.plan.duration - self.plan.warmup).secs()
+        (self.network.plan.duration - self.network.plan.warmup).secs()
     }
 
     /// All tables of a finished run.
@@ -64,7 +64,7 @@ impl Simulation {
 
     /// Packets carried over a link, and packets offered to a queue, summed over all links.
     pub fn totals(&self) -> (u64, u64) {
-        let counters = self.links.iter().map(|l| l.counters());
+        let counters = self.network.inside.links.iter().map(|l| l.counters());
         counters.fold((0, 0), |(hops, offers), c| (hops + c.departures, offers + c.arrivals))
     }
 }

@@ -12,7 +12,7 @@ impl Simulation {
         &'s self,
         rows: impl Fn(&'s Observation) -> Vec<T>,
     ) -> Vec<(&'s str, T)> {
-        let links = self.plan.links.iter().zip(&self.links);
+        let links = self.network.plan.links.iter().zip(&self.network.inside.links);
         links
             .flat_map(|(p, l)| {
                 l.observation().map(&rows).unwrap_or_default().into_iter().map(|r| (p.name.as_str(), r))

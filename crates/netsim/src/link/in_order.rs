@@ -1,0 +1,86 @@
+//! A link whose departures follow from arrivals alone.
+
+use aqmlab_aqm::{Ecn, Packet};
+use aqmlab_units::Time;
+
+use super::station::Station;
+use crate::attached::Attached;
+use crate::key::Key;
+use crate::message::Message;
+use crate::paths::Paths;
+use crate::plan::LinkId;
+
+/// A link behind a discipline that departs in order: a packet's departure is known when it arrives, and the discipline is
+/// told of it later, with the right time, before the next thing that happens.
+#[derive(Clone, Debug)]
+pub(crate) struct InOrder {
+    /// Of a packet the queue holds the number that an event log shows.
+    pub(super) station: Station<i32>,
+    /// When the last packet accepted will have been served.
+    free_at: Time,
+}
+
+impl InOrder {
+    pub fn new(id: LinkId, plan: &Attached<'_>, seed: u64) -> Self {
+        Self { station: Station::new(id, plan, seed, false), free_at: Time::ZERO }
+    }
+
+    /// A packet arrives at the queue. Whether it goes on: then its key is that of its arrival at the far end.
+    pub fn arrive(&mut self, paths: &Paths, message: &mut Message) -> bool {
+        let now = message.time;
+        self.serve_until(message.key());
+        let transmission = self.station.serializer.transmit(message.bytes);
+        let starts = if self.station.service.is_none() {
+            let mut packet = Packet { meta: paths.meta(message), payload: message.number };
+            if !self.station.pass(now, &mut packet) {
+                return false;
+            }
+            self.station.serve(now, now + transmission, &packet);
+            message.rewrite(&packet.meta);
+            now
+        } else {
+            let packet = Packet { meta: paths.meta(message), payload: message.number };
+            let (fate, dscp) = self.station.admit(now, packet);
+            self.station.measure();
+            if fate.has_dropped {
+                return false;
+            }
+            message.dscp = dscp;
+            if fate.has_marked {
+                message.ecn = Ecn::Ce;
+            }
+            self.free_at
+        };
+        self.free_at = starts + transmission;
+        (message.time, message.cause, message.source) =
+            (self.free_at + self.station.delay, starts, self.station.id);
+        true
+    }
+
+    /// Brings the station to the end of the run.
+    pub fn finish(&mut self, end: Time) {
+        self.serve_until(Key::start_of(end));
+        self.station.finish(end);
+    }
+
+    /// Ends of service that come before `key`.
+    #[inline]
+    fn serve_until(&mut self, key: Key) {
+        while let Some((cause, time)) = self.station.service
+            && (Key { time, cause, source: self.station.id }) < key
+        {
+            self.station.look(time);
+            self.serve_next(time);
+        }
+        self.station.look(key.time);
+    }
+
+    /// The link is free: the next packet's service starts now.
+    #[inline]
+    fn serve_next(&mut self, now: Time) {
+        if let Some(packet) = self.station.dequeue(now) {
+            let end = now + self.station.serializer.transmit(packet.meta.bytes);
+            self.station.serve(now, end, &packet);
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! A first-in first-out link that nobody looks at more closely: no queue of packets, only the line's clock.
+
+use std::collections::VecDeque;
+
+use aqmlab_aqm::Backlog;
+use aqmlab_units::{Serializer, Span, Time};
+
+use crate::key::Key;
+use crate::ledger::{Drops, LinkCounters};
+use crate::message::Message;
+use crate::paths::Paths;
+use crate::plan::{LinkId, Plan};
+
+/// A link behind drop-tail: when a packet leaves follows from when the line gets free.
+///
+/// What finds the line free passes it in a few additions; all else is kept aside, since on most links nothing waits ever.
+#[derive(Clone, Debug)]
+pub(crate) struct Lane {
+    id: LinkId,
+    /// How many packets may wait, at least 1; and how many do.
+    limit: u32,
+    waiters: u32,
+    /// The line is free from then on.
+    free_at: Time,
+    /// Start of the last service.
+    serving_since: Time,
+    /// The end of the warm-up, while that is to come.
+    next_look: Time,
+    delay: Span,
+    serializer: Serializer,
+    /// Packets offered, their bytes, and the transmission time of those whose service has started.
+    arrivals: u64,
+    arrived_bytes: u64,
+    busy: u64,
+    waiting: Option<Box<Waiting>>,
+}
+
+/// What has waited at a lane.
+#[derive(Clone, Debug)]
+struct Waiting {
+    /// Packets that wait, in order.
+    packets: VecDeque<Waiter>,
+    bytes: u64,
+    /// Since when queues are integrated.
+    from: Time,
+    /// What waited then.
+    carried_over: Backlog,
+    counters: LinkCounters,
+    dropped_bytes: u64,
+    drops: Drops,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiter {
+    arrival: Time,
+    starts: Time,
+    bytes: u32,
+}
+
+impl Waiting {
+    fn new() -> Self {
+        Self {
+            packets: VecDeque::new(),
+            bytes: 0,
+            from: Time::ZERO,
+            carried_over: Backlog::default(),
+            counters: LinkCounters::default(),
+            dropped_bytes: 0,
+            drops: Drops::default(),
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        Backlog { packets: self.packets.len() as u32, bytes: self.bytes }
+    }
+
+    /// A packet has waited until `end`, or still waits.
+    fn integrate(&mut self, packet: Waiter, end: Time) {
+        let waited = u128::from(end.since(packet.arrival.max(self.from)).0);
+        self.counters.queue_area += waited;
+        self.counters.byte_area += waited * u128::from(packet.bytes);
+    }
+}
+
+impl Lane {
+    /// A lane where up to `limit` packets wait, at least 1.
+    pub fn new(id: LinkId, plan: &Plan, limit: u32) -> Self {
+        let link = &plan.links[id as usize];
+        Self {
+            id,
+            limit,
+            waiters: 0,
+            free_at: Time::ZERO,
+            serving_since: Time::ZERO,
+            next_look: Time::ZERO + plan.warmup,
+            delay: link.delay,
+            serializer: Serializer::new(link.rate),
+            arrivals: 0,
+            arrived_bytes: 0,
+            busy: 0,
+            waiting: None,
+        }
+    }
+
+    /// A packet arrives at the queue. Whether it goes on: then its key is that of its arrival at the far end.
+    #[inline]
+    pub fn arrive(&mut self, paths: &Paths, message: &mut Message) -> bool {
+        let now = message.time;
+        // A line that is free, with nothing waiting whose start is not in the books.
+        if self.free_at < now && now < self.next_look && self.waiters == 0 {
+            self.arrivals += 1;
+            self.arrived_bytes += u64::from(message.bytes);
+            self.pass(message);
+            return true;
+        }
+        self.queue(paths, message)
+    }
+
+    /// Service starts at once.
+    #[inline]
+    fn pass(&mut self, message: &mut Message) {
+        let transmission = self.serializer.transmit(message.bytes);
+        self.busy += transmission.0;
+        self.serving_since = message.time;
+        self.free_at = message.time + transmission;
+        (message.time, message.cause, message.source) = (self.free_at + self.delay, message.time, self.id);
+    }
+
+    /// An arrival that may find others.
+    fn queue(&mut self, paths: &Paths, message: &mut Message) -> bool {
+        let (now, bytes) = (message.time, message.bytes);
+        self.look(now);
+        self.release(message.key());
+        self.arrivals += 1;
+        self.arrived_bytes += u64::from(bytes);
+        let end = Key { time: self.free_at, cause: self.serving_since, source: self.id };
+        let is_free = self.free_at == Time::ZERO || end < message.key();
+        if is_free && self.waiters == 0 {
+            self.pass(message);
+            return true;
+        }
+        let waiting = self.waiting.get_or_insert_with(|| Box::new(Waiting::new()));
+        if self.waiters >= self.limit {
+            waiting.counters.drops_overflow += 1;
+            waiting.dropped_bytes += u64::from(bytes);
+            waiting.drops.count(&paths.meta(message));
+            return false;
+        }
+        let starts = self.free_at;
+        self.waiters += 1;
+        waiting.packets.push_back(Waiter { arrival: now, starts, bytes });
+        waiting.bytes += u64::from(bytes);
+        waiting.counters.max_queue = waiting.counters.max_queue.max(waiting.packets.len() as u32);
+        self.free_at = starts + self.serializer.transmit(bytes);
+        (message.time, message.cause, message.source) = (self.free_at + self.delay, starts, self.id);
+        true
+    }
+
+    /// Services that start before `key`.
+    fn release(&mut self, key: Key) {
+        if self.waiters == 0 {
+            return;
+        }
+        let Some(waiting) = &mut self.waiting else { return };
+        while let Some(&packet) = waiting.packets.front()
+            && (Key { time: packet.starts, cause: self.serving_since, source: self.id }) < key
+        {
+            waiting.packets.pop_front();
+            self.waiters -= 1;
+            waiting.bytes -= u64::from(packet.bytes);
+            waiting.counters.delay += u128::from(packet.starts.since(packet.arrival).0);
+            waiting.integrate(packet, packet.starts);
+            self.serving_since = packet.starts;
+            self.busy += self.serializer.transmit(packet.bytes).0;
+        }
+    }
+
+    /// The end of the service in progress or of the last one.
+    fn service_end(&self) -> Time {
+        let next = self.waiting.as_ref().and_then(|w| w.packets.front());
+        next.map_or(self.free_at, |packet| packet.starts)
+    }
+
+    /// At the end of the warm-up all counts start anew.
+    fn look(&mut self, now: Time) {
+        if now < self.next_look {
+            return;
+        }
+        let warmup = core::mem::replace(&mut self.next_look, Time::NEVER);
+        self.release(Key::start_of(warmup));
+        (self.arrivals, self.arrived_bytes) = (0, 0);
+        self.busy = self.service_end().since(warmup).0;
+        if let Some(waiting) = &mut self.waiting {
+            waiting.carried_over = waiting.backlog();
+            waiting.counters =
+                LinkCounters { max_queue: waiting.carried_over.packets, ..LinkCounters::default() };
+            waiting.dropped_bytes = 0;
+            waiting.drops = Drops::default();
+            waiting.from = warmup;
+        }
+    }
+
+    /// Brings the station to the end of the run.
+    pub fn finish(&mut self, end: Time) {
+        self.look(end);
+        self.release(Key::start_of(end));
+        // The rest of the service in progress lies beyond the end.
+        self.busy -= self.service_end().since(end.max(self.serving_since)).0;
+        if let Some(waiting) = &mut self.waiting {
+            for i in 0..waiting.packets.len() {
+                let packet = waiting.packets[i];
+                waiting.integrate(packet, end);
+            }
+        }
+    }
+
+    /// What waits.
+    pub fn backlog(&self) -> Backlog {
+        self.waiting.as_ref().map_or_else(Backlog::default, |w| w.backlog())
+    }
+
+    /// What was counted over the measured part of the run.
+    pub fn counters(&self) -> LinkCounters {
+        let Self { arrivals, arrived_bytes, busy, .. } = *self;
+        let passed = LinkCounters {
+            arrivals,
+            arrived_bytes,
+            departures: arrivals,
+            departed_bytes: arrived_bytes,
+            busy,
+            ..LinkCounters::default()
+        };
+        let Some(Waiting { counters, carried_over, dropped_bytes, .. }) = self.waiting.as_deref() else {
+            return passed;
+        };
+        let Backlog { packets, bytes } = self.backlog();
+        LinkCounters {
+            departures: arrivals + u64::from(carried_over.packets) - u64::from(packets) - counters.drops(),
+            departed_bytes: arrived_bytes + carried_over.bytes - bytes - dropped_bytes,
+            drops_overflow: counters.drops_overflow,
+            max_queue: counters.max_queue,
+            delay: counters.delay,
+            queue_area: counters.queue_area,
+            byte_area: counters.byte_area,
+            ..passed
+        }
+    }
+
+    /// Who lost packets.
+    pub fn drops(&self) -> Option<&Drops> {
+        self.waiting.as_ref().map(|w| &w.drops)
+    }
+}

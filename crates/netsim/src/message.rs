@@ -1,0 +1,197 @@
+//! What travels between stations: a packet with the key of its next arrival.
+
+use aqmlab_aqm::{Ecn, Kind, Meta};
+use aqmlab_transport::{Ack, Data, DataFlags, SackBlocks};
+use aqmlab_units::Time;
+
+use crate::key::Key;
+
+/// What the header of a packet of the simulator holds besides the fields of [`Message`]: bits.
+const IS_ACK: u8 = 1;
+const ECHO: u8 = 2;
+const HEARD: u8 = 4;
+
+const NO_SACK: u32 = u32::MAX;
+
+/// A packet on its way, with the key of its arrival at the next station. SACK blocks are kept aside.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Message {
+    /// When it arrives.
+    pub time: Time,
+    /// The cause and the source of the arrival, see [`Key`].
+    pub cause: Time,
+    /// When the data packet was sent; in an acknowledgement, the time stamp echoed.
+    sent: Time,
+    pub source: u32,
+    /// Where it is on its path, see [`Paths`](crate::paths::Paths).
+    pub step: u32,
+    /// Sequence number, or number acknowledged.
+    pub number: i32,
+    /// Length in bytes.
+    pub bytes: u32,
+    /// Where the SACK blocks are; [`NO_SACK`] without.
+    sack: u32,
+    pub dscp: u8,
+    pub ecn: Ecn,
+    flags: DataFlags,
+    bits: u8,
+}
+
+impl Message {
+    /// The key of its arrival.
+    #[inline]
+    pub fn key(&self) -> Key {
+        Key { time: self.time, cause: self.cause, source: self.source }
+    }
+
+    /// What the packet is to its transport.
+    #[inline]
+    pub fn kind(&self) -> Kind {
+        if self.is_ack() {
+            Kind::Ack
+        } else if self.flags.has(DataFlags::SYN) {
+            Kind::Syn
+        } else {
+            Kind::Data
+        }
+    }
+
+    /// Whether it is an acknowledgement.
+    #[inline]
+    pub fn is_ack(&self) -> bool {
+        self.bits & IS_ACK != 0
+    }
+
+    /// Whether its sender had received a packet from the other end.
+    #[inline]
+    pub fn heard(&self) -> bool {
+        self.bits & HEARD != 0
+    }
+
+    /// A data packet at the start of its path, put there by an event.
+    #[inline]
+    pub fn of_data(key: Key, step: u32, dscp: u8, heard: bool, data: &Data) -> Self {
+        Self {
+            time: key.time,
+            cause: key.cause,
+            sent: data.sent,
+            source: key.source,
+            step,
+            number: data.seq as i32,
+            bytes: data.bytes,
+            sack: NO_SACK,
+            dscp,
+            ecn: if data.ect() { Ecn::Ect } else { Ecn::NotEct },
+            flags: data.flags,
+            bits: if heard { HEARD } else { 0 },
+        }
+    }
+
+    /// The data packet as its receiver sees it.
+    #[inline]
+    pub fn to_data(self) -> Data {
+        Data { sent: self.sent, seq: self.number as u32, bytes: self.bytes, flags: self.flags }
+    }
+
+    /// Takes over what a queue may have written into the header.
+    #[inline]
+    pub fn rewrite(&mut self, meta: &Meta) {
+        (self.dscp, self.ecn) = (meta.dscp, meta.ecn);
+    }
+}
+
+/// SACK blocks in flight, in slots that are used again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SackStore {
+    slots: Vec<SackBlocks>,
+    free: Vec<u32>,
+}
+
+impl SackStore {
+    /// An acknowledgement at the start of its path, put there by an event.
+    #[inline]
+    pub fn message(&mut self, key: Key, step: u32, heard: bool, ack: &Ack) -> Message {
+        Message {
+            time: key.time,
+            cause: key.cause,
+            sent: ack.ts_echo,
+            source: key.source,
+            step,
+            number: ack.ack,
+            bytes: ack.bytes,
+            sack: if ack.sack.is_empty() { NO_SACK } else { self.put(ack.sack) },
+            dscp: 0,
+            ecn: Ecn::NotEct,
+            flags: DataFlags::NONE,
+            bits: IS_ACK | if heard { HEARD } else { 0 } | if ack.ece { ECHO } else { 0 },
+        }
+    }
+
+    /// The acknowledgement as its receiver sees it; its slot becomes free.
+    #[inline]
+    pub fn take_ack(&mut self, message: &Message) -> Ack {
+        let sack = if message.sack == NO_SACK { SackBlocks::EMPTY } else { self.take(message.sack) };
+        let Message { sent, number, bytes, bits, .. } = *message;
+        Ack { ts_echo: sent, ack: number, bytes, sack, ece: bits & ECHO != 0 }
+    }
+
+    /// The packet is gone: its slot becomes free.
+    #[inline]
+    pub fn release(&mut self, message: &Message) {
+        if message.sack != NO_SACK {
+            self.take(message.sack);
+        }
+    }
+
+    fn take(&mut self, slot: u32) -> SackBlocks {
+        self.free.push(slot);
+        self.slots[slot as usize]
+    }
+
+    fn put(&mut self, blocks: SackBlocks) -> u32 {
+        if let Some(slot) = self.free.pop() {
+            self.slots[slot as usize] = blocks;
+            return slot;
+        }
+        self.slots.push(blocks);
+        (self.slots.len() - 1) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aqmlab_transport::SackBlock;
+
+    const KEY: Key = Key { time: Time(9), cause: Time(8), source: 3 };
+
+    #[test]
+    fn a_packet_in_flight_has_48_bytes() {
+        assert_eq!(size_of::<Message>(), 48);
+    }
+
+    #[test]
+    fn data_survive_the_journey() {
+        let flags = DataFlags::NONE.with(DataFlags::SYN, true).with(DataFlags::ECT, true);
+        let data = Data { sent: Time(5), seq: 1, bytes: 500, flags };
+        let message = Message::of_data(KEY, 7, 46, true, &data);
+        assert_eq!((message.to_data(), message.key(), message.kind()), (data, KEY, Kind::Syn));
+        assert_eq!((message.ecn, message.dscp, message.heard()), (Ecn::Ect, 46, true));
+    }
+
+    #[test]
+    fn acknowledgements_survive_the_journey_and_slots_are_used_again() {
+        let mut store = SackStore::default();
+        let mut ack = Ack { ts_echo: Time(7), ack: 3, bytes: 48, sack: SackBlocks::EMPTY, ece: true };
+        assert_eq!(store.take_ack(&store.clone().message(KEY, 7, false, &ack)), ack);
+        ack.sack.push(SackBlock { left: 5, right: 6 });
+        for _ in 0..3 {
+            let message = store.message(KEY, 7, false, &ack);
+            assert_eq!((message.kind(), message.key(), message.heard()), (Kind::Ack, KEY, false));
+            assert_eq!(store.take_ack(&message), ack);
+        }
+        let lost = store.message(KEY, 7, false, &ack);
+        store.release(&lost);
+        assert_eq!((store.slots.len(), store.free.len()), (1, 1));
+    }
+}

@@ -1,0 +1,358 @@
+//! The stations of a run, and what happens at each of them. An engine decides when.
+
+use aqmlab_aqm::Kind;
+use aqmlab_transport::{Ack, Data};
+use aqmlab_units::Time;
+
+use crate::attached::Attached;
+use crate::key::Key;
+use crate::link::Link;
+use crate::message::{Message, SackStore};
+use crate::paths::{Next, Paths};
+use crate::plan::{LinkId, Plan};
+use crate::sink::Sink;
+use crate::source::Source;
+use crate::target::Numbering;
+
+/// What an engine is told of things to come.
+pub(crate) trait Agenda {
+    /// Whether stations are evaluated in the order of their keys all over the network. Then a packet may be handed to
+    /// the first link of its path at once.
+    const GLOBAL_ORDER: bool;
+
+    /// A packet is on its way to a station, and as that will see it; it comes over the link that is its source.
+    fn sent(&mut self, to: Next, message: &Message);
+    /// A packet is at the first link of its path, where the order is not global.
+    fn entered(&mut self, link: LinkId, message: &Message);
+    /// The service in progress at a link will end, and something waits for it.
+    fn serving(&mut self, link: LinkId, end: Key);
+    /// A source has a timer, or none.
+    fn minds_source(&mut self, flow: usize, source: &mut Source);
+    /// A sink has a timer, or none.
+    fn minds_sink(&mut self, flow: usize, sink: &mut Sink);
+    /// The application will have something to send.
+    fn starts(&mut self, flow: u32, at: Time);
+    /// The application will have nothing more to send.
+    fn stops(&mut self, flow: u32, at: Time);
+}
+
+/// The stations of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Network {
+    pub plan: Plan,
+    pub sources: Vec<Source>,
+    pub sinks: Vec<Sink>,
+    pub inside: Inside,
+    pub numbering: Numbering,
+}
+
+/// What lies between the endpoints.
+#[derive(Clone, Debug)]
+pub(crate) struct Inside {
+    pub links: Vec<Link>,
+    pub paths: Paths,
+    sacks: SackStore,
+    end: Time,
+}
+
+impl Network {
+    /// # Panics
+    /// If a flow has no path there and back; in a checked plan every flow has.
+    pub fn new(plan: &Plan, seed: u64, shortcuts: bool) -> Self {
+        let plan = plan.drawn(seed);
+        let attached = Attached::new(&plan);
+        let links =
+            (0..plan.links.len() as LinkId).map(|id| Link::new(id, &attached, seed, shortcuts)).collect();
+        let flows = || plan.flows.iter().enumerate();
+        Self {
+            sources: flows().map(|(_, flow)| Source::new(flow, &plan, seed)).collect(),
+            sinks: flows().map(|(_, flow)| Sink::new(flow, &plan)).collect(),
+            inside: Inside {
+                links,
+                paths: Paths::new(&plan),
+                sacks: SackStore::default(),
+                end: Time::ZERO + plan.duration,
+            },
+            numbering: Numbering { links: plan.links.len() as u32, flows: plan.flows.len() as u32 },
+            plan,
+        }
+    }
+
+    /// When the run ends.
+    pub fn end(&self) -> Time {
+        self.inside.end
+    }
+
+    /// Brings all stations to the end of the run.
+    pub fn finish(&mut self) {
+        let end = self.end();
+        self.inside.links.iter_mut().for_each(|l| l.finish(end));
+        self.sources.iter_mut().for_each(|f| f.end(end));
+        self.sinks.iter_mut().for_each(|f| f.end(end));
+    }
+
+    /// What applications do, as far as it is known at the beginning.
+    pub fn announce(&self, agenda: &mut impl Agenda) {
+        for (i, flow) in self.sources.iter().enumerate() {
+            agenda.starts(i as u32, flow.start_time());
+            if let Some(stop) = self.plan.flows[i].stop {
+                agenda.stops(i as u32, stop);
+            }
+        }
+    }
+
+    /// A period of a flow begins; its end is known from the plan.
+    pub fn start(&mut self, agenda: &mut impl Agenda, flow: u32, key: Key) {
+        let source = &self.sources[flow as usize];
+        if let Some((_, end)) = source.next_period().filter(|_| source.has_begun()) {
+            agenda.stops(flow, end);
+        }
+        self.send(agenda, flow as usize, key, |source, out| source.start(key.time, out));
+    }
+
+    /// A period of a flow ends, and the next may follow.
+    pub fn stop(&mut self, agenda: &mut impl Agenda, flow: u32, key: Key) {
+        self.send(agenda, flow as usize, key, |source, out| source.stop(key.time, out));
+        let source = &self.sources[flow as usize];
+        if let Some((start, _)) = source.next_period().filter(|_| source.has_begun()) {
+            agenda.starts(flow, start);
+        }
+    }
+
+    /// The timer of a source is due.
+    pub fn source_timer(&mut self, agenda: &mut impl Agenda, flow: usize, key: Key) {
+        self.send(agenda, flow, key, |source, out| source.on_timer(key.time, out));
+    }
+
+    /// The timer of a sink is due.
+    pub fn sink_timer(&mut self, agenda: &mut impl Agenda, flow: usize, key: Key) {
+        let Self { sinks, inside, .. } = self;
+        inside.acknowledge(&mut sinks[flow], agenda, flow, key, |sink, out| sink.on_timer(key.time, out));
+    }
+
+    /// A packet is at the next station of its path.
+    #[inline]
+    pub fn arrive<A: Agenda>(&mut self, agenda: &mut A, message: &mut Message) {
+        match self.inside.paths.at(message.step).next() {
+            Next::Link(link) => self.at_link(agenda, link, message),
+            Next::Endpoint(flow) if message.is_ack() => self.at_source(agenda, flow as usize, message),
+            Next::Endpoint(_) => self.at_sink(agenda, message),
+        }
+    }
+
+    /// A packet arrives at the queue of a link.
+    #[inline]
+    pub fn at_link<A: Agenda>(&mut self, agenda: &mut A, link: LinkId, message: &mut Message) {
+        if self.inside.carry(agenda, link, message) {
+            self.at_sink(agenda, message);
+        }
+    }
+
+    /// A data packet is at its destination.
+    #[inline]
+    pub fn at_sink<A: Agenda>(&mut self, agenda: &mut A, message: &Message) {
+        self.inside.deliver(&mut self.sinks, agenda, message);
+    }
+
+    /// An acknowledgement is at the source.
+    #[inline]
+    pub fn at_source<A: Agenda>(&mut self, agenda: &mut A, flow: usize, message: &Message) {
+        let ack = self.inside.sacks.take_ack(message);
+        self.send(agenda, flow, message.key(), |source, out| source.on_ack(message.time, &ack, out));
+    }
+
+    /// A link is free, where that is an event: its next service starts.
+    #[inline]
+    pub fn serve<A: Agenda>(&mut self, agenda: &mut A, link: LinkId, now: Time) {
+        if let Some(message) = self.inside.serve(agenda, link, now) {
+            self.at_sink(agenda, &message);
+        }
+    }
+
+    /// Lets a source act, sends what it puts out and sees to its timer.
+    #[inline]
+    fn send<'a, A: Agenda>(
+        &'a mut self,
+        agenda: &'a mut A,
+        flow: usize,
+        key: Key,
+        act: impl FnOnce(&mut Source, &mut Launch<'a, A>),
+    ) {
+        let Self { sources, sinks, inside, .. } = self;
+        let source = &mut sources[flow];
+        let step = inside.paths.first(flow, Kind::Data);
+        let (dscp, heard) = (source.dscp, source.has_heard());
+        let mut launch = Launch { inside, sinks, agenda, key, step, dscp, heard };
+        act(source, &mut launch);
+        launch.agenda.minds_source(flow, source);
+    }
+}
+
+/// Takes what an endpoint sends.
+pub(crate) trait Out<T> {
+    /// The next packet.
+    fn put(&mut self, packet: &T);
+    /// Whether the endpoint has received a packet whose header says how long the way is.
+    fn hear(&mut self, heard: bool);
+}
+
+/// Puts the data packets of a source on their path.
+struct Launch<'a, A> {
+    inside: &'a mut Inside,
+    sinks: &'a mut [Sink],
+    agenda: &'a mut A,
+    key: Key,
+    step: u32,
+    dscp: u8,
+    heard: bool,
+}
+
+impl<A: Agenda> Out<Data> for Launch<'_, A> {
+    #[inline(never)]
+    fn put(&mut self, data: &Data) {
+        let mut message = Message::of_data(self.key, self.step, self.dscp, self.heard, data);
+        if self.inside.enter(self.agenda, &mut message) {
+            self.inside.deliver(self.sinks, self.agenda, &message);
+        }
+    }
+
+    #[inline]
+    fn hear(&mut self, heard: bool) {
+        self.heard = heard;
+    }
+}
+
+/// Puts the acknowledgements of a sink on their path.
+struct Answer<'a, A> {
+    inside: &'a mut Inside,
+    agenda: &'a mut A,
+    key: Key,
+    step: u32,
+    heard: bool,
+}
+
+impl<A: Agenda> Out<Ack> for Answer<'_, A> {
+    #[inline]
+    fn put(&mut self, ack: &Ack) {
+        let mut message = self.inside.sacks.message(self.key, self.step, self.heard, ack);
+        let arrived = self.inside.enter(self.agenda, &mut message);
+        debug_assert!(!arrived, "a source is never evaluated ahead");
+    }
+
+    #[inline]
+    fn hear(&mut self, heard: bool) {
+        self.heard = heard;
+    }
+}
+
+impl Inside {
+    /// An endpoint puts a packet on its path. Whether it is at its destination at once.
+    #[inline]
+    fn enter<A: Agenda>(&mut self, agenda: &mut A, message: &mut Message) -> bool {
+        let step = self.paths.at(message.step);
+        let Next::Link(link) = step.next() else { return false };
+        if A::GLOBAL_ORDER || step.is_ahead() {
+            self.carry(agenda, link, message)
+        } else {
+            agenda.entered(link, message);
+            false
+        }
+    }
+
+    /// A packet arrives at the queue of a link; it is carried as far as its way is known. Whether it is at its
+    /// destination.
+    #[inline]
+    fn carry<A: Agenda>(&mut self, agenda: &mut A, mut link: LinkId, message: &mut Message) -> bool {
+        loop {
+            let goes_on = match &mut self.links[link as usize] {
+                Link::Lane(lane) => lane.arrive(&self.paths, message),
+                Link::InOrder(link) => link.arrive(&self.paths, message),
+                Link::Queue(_) => {
+                    if !self.queue(agenda, link, message) {
+                        return false;
+                    }
+                    true
+                }
+            };
+            if !goes_on {
+                self.sacks.release(message);
+                return false;
+            }
+            if message.time >= self.end {
+                return false;
+            }
+            message.step += 1;
+            let step = self.paths.at(message.step);
+            if !step.is_ahead() {
+                agenda.sent(step.next(), message);
+                return false;
+            }
+            match step.next() {
+                Next::Link(next) => link = next,
+                Next::Endpoint(_) => return true,
+            }
+        }
+    }
+
+    /// A packet arrives at a queue where ends of service are events. Whether it goes on at once.
+    fn queue<A: Agenda>(&mut self, agenda: &mut A, link: LinkId, message: &mut Message) -> bool {
+        let Self { links, paths, sacks, .. } = self;
+        let Link::Queue(queue) = &mut links[link as usize] else { return false };
+        let goes_on = queue.arrive(paths, message);
+        queue.take_dropped(Some(message), |dropped| sacks.release(dropped));
+        if !goes_on && let Some(end) = queue.announce() {
+            agenda.serving(link, end);
+        }
+        goes_on
+    }
+
+    /// A link is free, where that is an event: its next service starts. What is returned is at its destination.
+    fn serve<A: Agenda>(&mut self, agenda: &mut A, link: LinkId, now: Time) -> Option<Message> {
+        let Self { links, sacks, .. } = self;
+        let Link::Queue(queue) = &mut links[link as usize] else { return None };
+        let served = queue.serve(now);
+        queue.take_dropped(None, |dropped| sacks.release(dropped));
+        let mut message = served?;
+        if let Some(end) = queue.announce() {
+            agenda.serving(link, end);
+        }
+        if message.time >= self.end {
+            return None;
+        }
+        message.step += 1;
+        let step = self.paths.at(message.step);
+        match step.next() {
+            next if !step.is_ahead() => {
+                agenda.sent(next, &message);
+                None
+            }
+            Next::Link(next) => self.carry(agenda, next, &mut message).then_some(message),
+            Next::Endpoint(_) => Some(message),
+        }
+    }
+
+    /// A data packet is at its destination.
+    #[inline]
+    fn deliver<A: Agenda>(&mut self, sinks: &mut [Sink], agenda: &mut A, message: &Message) {
+        let flow = self.paths.flow(message);
+        self.acknowledge(&mut sinks[flow], agenda, flow, message.key(), |sink, out| {
+            sink.on_data(message, out)
+        });
+    }
+
+    /// Lets a sink act, sends what it puts out and sees to its timer.
+    #[inline]
+    fn acknowledge<'a, A: Agenda>(
+        &'a mut self,
+        sink: &mut Sink,
+        agenda: &'a mut A,
+        flow: usize,
+        key: Key,
+        act: impl FnOnce(&mut Sink, &mut Answer<'a, A>),
+    ) {
+        let step = self.paths.first(flow, Kind::Ack);
+        let mut answer = Answer { inside: self, agenda, key, step, heard: sink.has_heard() };
+        act(sink, &mut answer);
+        answer.agenda.minds_sink(flow, sink);
+    }
+}

@@ -1,0 +1,79 @@
+//! The inputs of a station in one window, in the order of their keys.
+
+use aqmlab_units::Time;
+
+use crate::message::Message;
+
+/// Fewer messages are sorted by insertion alone.
+const FEW: usize = 12;
+/// At most so many buckets.
+const MOST_BUCKETS: usize = 2048;
+
+/// Sorts messages by bucket and insertion; its memory is used again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Order {
+    /// Time and place of each message, in order.
+    sorted: Vec<(Time, u32)>,
+    unsorted: Vec<(Time, u32)>,
+    ends: Vec<u32>,
+}
+
+impl Order {
+    /// The places of the messages in the order of their keys; messages of one event stay as they were sent. All arrive
+    /// in the window of 2^`shift` ps that begins at `base`.
+    pub fn of(&mut self, messages: &[Message], base: Time, shift: u32) -> &[(Time, u32)] {
+        self.sorted.clear();
+        let entries = messages.iter().zip(0..).map(|(m, i)| (m.time, i));
+        if messages.windows(2).all(|pair| pair[0].time < pair[1].time) {
+            self.sorted.extend(entries);
+            return &self.sorted;
+        }
+        if messages.len() <= FEW {
+            self.sorted.extend(entries);
+        } else {
+            self.unsorted.clear();
+            self.unsorted.extend(entries);
+            self.put_in_buckets(base, shift);
+        }
+        self.insert(messages);
+        &self.sorted
+    }
+
+    /// Counts the messages of each part of the window, and puts them there.
+    fn put_in_buckets(&mut self, base: Time, shift: u32) {
+        let Self { sorted, unsorted, ends } = self;
+        let buckets = unsorted.len().next_power_of_two().min(MOST_BUCKETS);
+        let shift = shift.saturating_sub(buckets.ilog2());
+        let bucket = |time: Time| ((time.0 - base.0) >> shift) as usize;
+        ends.clear();
+        ends.resize(buckets + 1, 0);
+        unsorted.iter().for_each(|&(time, _)| ends[bucket(time) + 1] += 1);
+        for i in 1..buckets {
+            ends[i + 1] += ends[i];
+        }
+        sorted.resize(unsorted.len(), (Time::ZERO, 0));
+        for &(time, place) in unsorted.iter() {
+            let end = &mut ends[bucket(time)];
+            sorted[*end as usize] = (time, place);
+            *end += 1;
+        }
+    }
+
+    /// Insertion sort of what is nearly sorted.
+    fn insert(&mut self, messages: &[Message]) {
+        let precedes = |a: (Time, u32), b: (Time, u32)| {
+            a.0 < b.0
+                || (a.0 == b.0 && (messages[a.1 as usize].key(), a.1) < (messages[b.1 as usize].key(), b.1))
+        };
+        let sorted = &mut self.sorted[..];
+        for i in 1..sorted.len() {
+            let entry = sorted[i];
+            let mut j = i;
+            while j > 0 && precedes(entry, sorted[j - 1]) {
+                sorted[j] = sorted[j - 1];
+                j -= 1;
+            }
+            sorted[j] = entry;
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! The windowed engine: no queue of events. Time is cut into windows, and within a window each station evaluates all
+//! its inputs in one tight loop.
+//!
+//! A window may be as long as messages take at least round any circle of stations, at the one edge where the circle is
+//! cut. With the edges that are shorter than a window the stations form no circle, so that they have an order: a message
+//! goes to a later station, or into a later window. When the turn of a station comes, all its inputs of the window are
+//! there, and are put in the order of their keys.
+//!
+//! Stations that are fed by one other alone are evaluated with that one at once, as in the event-queue engine.
+
+use std::collections::VecDeque;
+
+use aqmlab_units::Time;
+
+use crate::key::Key;
+use crate::link::Link;
+use crate::lookahead::Lookahead;
+use crate::message::Message;
+use crate::network::{Agenda, Network};
+use crate::order::Order;
+use crate::paths::Next;
+use crate::plan::LinkId;
+use crate::sink::Sink;
+use crate::source::Source;
+use crate::target::{Numbering, Target};
+
+/// Windows for which inputs are sorted ahead.
+const SLOTS: u64 = 64;
+const NONE: u32 = u32::MAX;
+/// Messages for which a new page has room.
+const PAGE: usize = 64;
+
+/// Inputs of a link: the page of each window to come, and those beyond the last one.
+#[derive(Clone, Debug)]
+struct Inbox {
+    pages: [u32; SLOTS as usize],
+    late: Vec<Message>,
+}
+
+/// What a flow's application does next.
+#[derive(Clone, Copy, Debug, Default)]
+struct Application {
+    start: Option<Time>,
+    stop: Option<Time>,
+}
+
+impl Application {
+    fn next(self) -> Time {
+        self.start.unwrap_or(Time::NEVER).min(self.stop.unwrap_or(Time::NEVER))
+    }
+}
+
+/// The stations that have something to do, a bit each, by window and turn.
+#[derive(Clone, Debug)]
+struct Calendar {
+    /// Words a window.
+    words: usize,
+    bits: Vec<u64>,
+}
+
+impl Calendar {
+    fn new(stations: usize) -> Self {
+        let words = stations.div_ceil(64);
+        Self { words, bits: vec![0; words * SLOTS as usize] }
+    }
+
+    #[inline]
+    fn set(&mut self, window: u64, turn: u32) {
+        let word = (window % SLOTS) as usize * self.words + turn as usize / 64;
+        self.bits[word] |= 1 << (turn % 64);
+    }
+
+    /// Takes the first turn in `word` of a window that is not before `from`.
+    #[inline]
+    fn take(&mut self, window: u64, word: usize, from: u32) -> Option<u32> {
+        let bits = &mut self.bits[(window % SLOTS) as usize * self.words + word];
+        let rest = *bits & u64::MAX.checked_shl(from).unwrap_or(0);
+        if rest == 0 {
+            return None;
+        }
+        *bits &= !(rest & rest.wrapping_neg());
+        Some(rest.trailing_zeros())
+    }
+}
+
+/// The windows to come.
+#[derive(Clone, Debug)]
+pub(crate) struct Windows {
+    /// A window is 2^shift ps.
+    shift: u32,
+    /// The window in progress.
+    now: u64,
+    numbering: Numbering,
+    calendar: Calendar,
+    /// Stations by turn, and turns by station.
+    stations: Vec<u32>,
+    turns: Vec<u32>,
+    /// Inputs of links, by their number among the links that are stations of their own.
+    inboxes: Vec<Inbox>,
+    inbox_of: Vec<u32>,
+    pages: Vec<Vec<Message>>,
+    free_pages: Vec<u32>,
+    /// Inputs of sources and sinks; each has one feeder, so that they come in order.
+    lines: Vec<VecDeque<Message>>,
+    applications: Vec<Application>,
+    /// The window for which an end is registered because of its timer.
+    wake: Vec<u64>,
+    order: Order,
+}
+
+impl Windows {
+    /// Windows for a network.
+    ///
+    /// # Errors
+    /// Why it has none.
+    pub fn new(network: &Network) -> Result<Self, String> {
+        let Lookahead { shift, turns: stations } = Lookahead::new(network)?;
+        let numbering = network.numbering;
+        let mut turns = vec![NONE; (numbering.links + 2 * numbering.flows) as usize];
+        let mut inbox_of = vec![NONE; numbering.links as usize];
+        let mut inboxes = Vec::new();
+        for (turn, &station) in (0..).zip(&stations) {
+            turns[station as usize] = turn;
+            if station < numbering.links {
+                inbox_of[station as usize] = inboxes.len() as u32;
+                inboxes.push(Inbox { pages: [NONE; SLOTS as usize], late: Vec::new() });
+            }
+        }
+        let mut windows = Self {
+            shift,
+            now: 0,
+            numbering,
+            calendar: Calendar::new(stations.len()),
+            stations,
+            turns,
+            inboxes,
+            inbox_of,
+            pages: Vec::new(),
+            free_pages: Vec::new(),
+            lines: vec![VecDeque::new(); 2 * numbering.flows as usize],
+            applications: vec![Application::default(); numbering.flows as usize],
+            wake: vec![0; 2 * numbering.flows as usize],
+            order: Order::default(),
+        };
+        network.announce(&mut windows);
+        Ok(windows)
+    }
+
+    /// Evaluates everything that comes before `until`.
+    pub fn run_until(&mut self, network: &mut Network, until: Time) {
+        while self.now << self.shift < until.0 {
+            let whole = (self.now + 1) << self.shift;
+            self.run_window(network, Time(whole.min(until.0)));
+            if whole > until.0 {
+                return;
+            }
+            self.now += 1;
+        }
+    }
+
+    /// One window, as far as `end`.
+    fn run_window(&mut self, network: &mut Network, end: Time) {
+        for word in 0..self.calendar.words {
+            let mut from = 0;
+            while let Some(turn) = self.calendar.take(self.now, word, from) {
+                from = turn + 1;
+                let station = self.stations[word * 64 + turn as usize];
+                if station < self.numbering.links {
+                    self.run_link(network, station, end);
+                } else {
+                    let end_point = station - self.numbering.links;
+                    if end_point.is_multiple_of(2) {
+                        self.run_source(network, end_point / 2, end);
+                    } else {
+                        self.run_sink(network, end_point / 2, end);
+                    }
+                }
+            }
+        }
+    }
+
+    fn run_link(&mut self, network: &mut Network, link: LinkId, end: Time) {
+        let inbox = self.inbox_of[link as usize] as usize;
+        let slot = (self.now % SLOTS) as usize;
+        let page = core::mem::replace(&mut self.inboxes[inbox].pages[slot], NONE);
+        let is_queue = matches!(network.inside.links[link as usize], Link::Queue(_));
+        if page != NONE {
+            let mut messages = core::mem::take(&mut self.pages[page as usize]);
+            let mut order = core::mem::take(&mut self.order);
+            let mut done = messages.len();
+            let sorted = order.of(&messages, Time(self.now << self.shift), self.shift);
+            for (i, &(time, place)) in sorted.iter().enumerate() {
+                if time >= end {
+                    done = i;
+                    break;
+                }
+                let message = &mut messages[place as usize];
+                if is_queue {
+                    self.serve_before(network, link, message.key());
+                }
+                network.at_link(self, link, message);
+            }
+            // What lies beyond a window that is cut short waits for the rest of it.
+            for &(_, place) in &sorted[done..] {
+                self.put(link, &messages[place as usize]);
+            }
+            self.order = order;
+            messages.clear();
+            self.pages[page as usize] = messages;
+            self.free_pages.push(page);
+        }
+        self.take_late(link, inbox);
+        if is_queue {
+            self.serve_before(network, link, Key::start_of(end));
+            if let Link::Queue(queue) = &network.inside.links[link as usize]
+                && let Some(next) = queue.service_end()
+            {
+                self.register(link, next.time.0 >> self.shift);
+            }
+        }
+    }
+
+    /// Ends of service that come before `key`, where they are events.
+    #[inline]
+    fn serve_before(&mut self, network: &mut Network, link: LinkId, key: Key) {
+        while let Link::Queue(queue) = &network.inside.links[link as usize]
+            && let Some(end) = queue.service_end()
+            && end < key
+        {
+            network.serve(self, link, end.time);
+        }
+    }
+
+    /// Inputs that were too far ahead are sorted in when they are no longer.
+    fn take_late(&mut self, link: LinkId, inbox: usize) {
+        if self.inboxes[inbox].late.is_empty() {
+            return;
+        }
+        for message in core::mem::take(&mut self.inboxes[inbox].late) {
+            self.put(link, &message);
+        }
+    }
+
+    fn run_source(&mut self, network: &mut Network, flow: u32, end: Time) {
+        let (f, line) = (flow as usize, 2 * flow as usize);
+        let application = loop {
+            let timer = network.sources[f].timer().map_or(Time::NEVER, |t| t.deadline);
+            let application = self.applications[f].next();
+            let own = application.min(timer);
+            let ack = self.lines[line].front().map_or(Time::NEVER, |m| m.time);
+            if ack < own && ack < end {
+                if let Some(message) = self.lines[line].pop_front() {
+                    network.at_source(self, f, &message);
+                }
+            } else if own < end {
+                self.step_source(network, flow);
+            } else {
+                if timer != Time::NEVER {
+                    self.wake(line, timer);
+                }
+                break application;
+            }
+        };
+        if application != Time::NEVER {
+            self.register(self.numbering.links + 2 * flow, application.0 >> self.shift);
+        }
+        self.expect(line);
+    }
+
+    /// The next thing that happens at a source, by its key, where there is one.
+    fn step_source(&mut self, network: &mut Network, flow: u32) {
+        let (f, line) = (flow as usize, 2 * flow as usize);
+        let number = self.numbering.source(self.numbering.slot(Target::Sender(flow)));
+        let own = |time: Time, cause: Time| Key { time, cause, source: number };
+        let Application { start, stop } = self.applications[f];
+        let ack = self.lines[line].front().map(Message::key);
+        let timer = network.sources[f].timer().map(|t| own(t.deadline, t.set_at));
+        let (start, stop) = (start.map(|t| own(t, Time::ZERO)), stop.map(|t| own(t, Time::ZERO)));
+        let Some(key) = [start, stop, timer, ack].into_iter().flatten().min() else { return };
+        if start == Some(key) {
+            self.applications[f].start = None;
+            network.start(self, flow, key);
+        } else if stop == Some(key) {
+            self.applications[f].stop = None;
+            network.stop(self, flow, key);
+        } else if timer == Some(key) {
+            network.source_timer(self, f, key);
+        } else if let Some(message) = self.lines[line].pop_front() {
+            network.at_source(self, f, &message);
+        }
+    }
+
+    fn run_sink(&mut self, network: &mut Network, flow: u32, end: Time) {
+        let (f, line) = (flow as usize, 2 * flow as usize + 1);
+        let number = self.numbering.source(self.numbering.slot(Target::Receiver(flow)));
+        loop {
+            let data = self.lines[line].front().map(Message::key);
+            let timer = network.sinks[f].timer();
+            let timer = timer.map(|t| Key { time: t.deadline, cause: t.set_at, source: number });
+            let Some(key) = [timer, data].into_iter().flatten().min().filter(|k| k.time < end) else { break };
+            if timer == Some(key) {
+                network.sink_timer(self, f, key);
+            } else if let Some(message) = self.lines[line].pop_front() {
+                network.at_sink(self, &message);
+            }
+        }
+        if let Some(timer) = network.sinks[f].timer() {
+            self.wake(line, timer.deadline);
+        }
+        self.expect(line);
+    }
+
+    /// Sees to it that an end has its turn when its next input is due.
+    #[inline]
+    fn expect(&mut self, line: usize) {
+        if let Some(next) = self.lines[line].front() {
+            self.register(self.numbering.links + line as u32, next.time.0 >> self.shift);
+        }
+    }
+
+    /// Sees to it that an end has its turn when its timer is due, or before.
+    #[inline]
+    fn wake(&mut self, line: usize, timer: Time) {
+        let window = (timer.0 >> self.shift).clamp(self.now, self.now + SLOTS - 1);
+        let pending = self.wake[line];
+        if pending <= self.now || window < pending {
+            self.wake[line] = window;
+            self.register(self.numbering.links + line as u32, window);
+        }
+    }
+
+    /// Gives a station its turn in a window, or in the last one that can be named before it.
+    #[inline]
+    fn register(&mut self, station: u32, window: u64) {
+        self.calendar.set(window.clamp(self.now, self.now + SLOTS - 1), self.turns[station as usize]);
+    }
+
+    /// An input of a link.
+    #[inline]
+    fn put(&mut self, link: LinkId, message: &Message) {
+        let window = message.time.0 >> self.shift;
+        let inbox = &mut self.inboxes[self.inbox_of[link as usize] as usize];
+        if window >= self.now + SLOTS {
+            inbox.late.push(*message);
+            return self.register(link, window);
+        }
+        let page = inbox.pages[(window % SLOTS) as usize];
+        match self.pages.get_mut(page as usize) {
+            Some(page) => page.push(*message),
+            None => self.open_page(link, window, message),
+        }
+    }
+
+    /// The first input of a link in a window.
+    #[inline(never)]
+    fn open_page(&mut self, link: LinkId, window: u64, message: &Message) {
+        let page = self.free_pages.pop().unwrap_or_else(|| {
+            self.pages.push(Vec::with_capacity(PAGE));
+            self.pages.len() as u32 - 1
+        });
+        self.pages[page as usize].push(*message);
+        self.inboxes[self.inbox_of[link as usize] as usize].pages[(window % SLOTS) as usize] = page;
+        self.calendar.set(window, self.turns[link as usize]);
+    }
+
+    /// An input of a source or a sink.
+    #[inline]
+    fn queue(&mut self, line: usize, message: &Message) {
+        self.lines[line].push_back(*message);
+        self.register(self.numbering.links + line as u32, message.time.0 >> self.shift);
+    }
+}
+
+impl Agenda for Windows {
+    const GLOBAL_ORDER: bool = false;
+
+    #[inline]
+    fn sent(&mut self, to: Next, message: &Message) {
+        match to {
+            Next::Link(link) => self.put(link, message),
+            Next::Endpoint(flow) => self.queue(2 * flow as usize + usize::from(!message.is_ack()), message),
+        }
+    }
+
+    fn entered(&mut self, link: LinkId, message: &Message) {
+        self.put(link, message);
+    }
+
+    fn serving(&mut self, _link: LinkId, _end: Key) {}
+    fn minds_source(&mut self, _flow: usize, _source: &mut Source) {}
+    fn minds_sink(&mut self, _flow: usize, _sink: &mut Sink) {}
+
+    fn starts(&mut self, flow: u32, at: Time) {
+        self.applications[flow as usize].start = Some(at);
+        self.register(self.numbering.links + 2 * flow, at.0 >> self.shift);
+    }
+
+    fn stops(&mut self, flow: u32, at: Time) {
+        self.applications[flow as usize].stop = Some(at);
+        self.register(self.numbering.links + 2 * flow, at.0 >> self.shift);
+    }
+}
