@@ -11,6 +11,9 @@ class RunOutput(TypedDict):
 
     summary: dict[str, float | int]
     tables: dict[str, dict[str, tuple[str, bytes] | list[str]]]
+    engine: str
+    why_events: str | None
+    events: int
 
 def check(text: str, filename: str, overrides: Sequence[tuple[str, str]] = ...) -> str: ...
 def run(
@@ -20,6 +23,7 @@ def run(
     overrides: Sequence[tuple[str, str]] = ...,
     progress: Callable[[float], None] | None = None,
     shortcuts: bool = True,
+    engine: str = "auto",
 ) -> RunOutput: ...
 def disciplines() -> str: ...
 def schema() -> str: ...

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pandas as pd
 
 from aqmlab import store
 from aqmlab.errors import InputError
+from aqmlab.evaluation import Evaluation, evaluation_of
 from aqmlab.metrics import BY_KEY
 from aqmlab.pool import execute
 from aqmlab.registry import discipline
@@ -56,6 +58,8 @@ class Comparison:
         parameters each discipline differs from the first.
     folder
         Where the runs are, if they are on disk.
+    evaluation
+        How the runs of the call that made this were evaluated; None if it was only loaded.
     """
 
     name: str
@@ -67,6 +71,7 @@ class Comparison:
     differences: pd.DataFrame
     notes: list[str] = field(default_factory=list)
     folder: Path | None = None
+    evaluation: Evaluation | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def load(cls, folder: str | Path) -> Comparison:
@@ -88,6 +93,7 @@ def compare(
     workers: int | None = None,
     out: str | Path | None = None,
     progress: bool = True,
+    engine: str = "auto",
 ) -> Comparison:
     """Run a scenario with several disciplines in one queue, on the same seeds.
 
@@ -102,7 +108,7 @@ def compare(
         discipline knows them.
     link
         The link to measure; default: the first link with this queue.
-    seeds, overrides, workers, out, progress
+    seeds, overrides, workers, out, progress, engine
         As for `aqmlab.run`.
     """
     plan = as_scenario(scenario, overrides=overrides)
@@ -115,7 +121,7 @@ def compare(
     plans = {name: _exchange(plan, queue, name, notes) for name in names}
     notes += _what_differs(plans, measured)
     folder = None if out is None else Path(out) / f"{plan.label}-compare"
-    results = _run_all(plans, wanted, folder=folder, workers=workers, progress=progress)
+    results, evaluation = _run_all(plans, wanted, folder=folder, workers=workers, progress=progress, engine=engine)
     if folder is not None:
         record = {
             "name": plan.name,
@@ -127,7 +133,7 @@ def compare(
         }
         store.save(folder / "scenario.toml", plan.normalized)
         store.save(folder / RECORD, store.to_json(record))
-    return _build(plan.name, queue, measured, results, notes, folder)
+    return replace(_build(plan.name, queue, measured, results, notes, folder), evaluation=evaluation)
 
 
 def _what_differs(plans: dict[str, Scenario], link: str) -> list[str]:
@@ -206,25 +212,33 @@ def _build(
 
 
 def _run_all(
-    plans: dict[str, Scenario], seeds: list[int], *, folder: Path | None, workers: int | None, progress: bool
-) -> dict[str, Result]:
+    plans: dict[str, Scenario],
+    seeds: list[int],
+    *,
+    folder: Path | None,
+    workers: int | None,
+    progress: bool,
+    engine: str,
+) -> tuple[dict[str, Result], Evaluation]:
     """Run all disciplines in one pool, so that no core waits for the slowest of one."""
     jobs = []
     for plan in plans.values():
         target = None if folder is None else folder / plan.label
         if target is not None:
             store.prepare(target, scenario=plan.normalized)
-        jobs.append(jobs_for(plan, seeds, folder=target))
+        jobs.append(jobs_for(plan, seeds, folder=target, engine=engine))
     flat = [job for group in jobs for job in group]
+    began = time.monotonic()
     outputs = execute(missing(flat), workers=workers, progress=progress, title="compare")
+    evaluation = evaluation_of(outputs, time.monotonic() - began)
     results = {}
     for index, (name, plan) in enumerate(plans.items()):
         if folder is not None:
             results[name] = Result.load(folder / plan.label, seeds=seeds)
             continue
         own = outputs[index * len(seeds) : (index + 1) * len(seeds)]
-        results[name] = Result.from_outputs([o for o in own if o is not None], scenario_text=plan.normalized)
-    return results
+        results[name] = Result.from_outputs(own, scenario_text=plan.normalized)
+    return results, evaluation
 
 
 def _measured_link(plan: Scenario, queue: str) -> str:

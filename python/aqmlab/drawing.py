@@ -57,9 +57,12 @@ def draw(
     return files
 
 
-def topology(ax: Axes, scenario: Scenario) -> None:
-    """Draw the network on an axis: routers as squares, hosts as circles, a queue's discipline at its link."""
-    drawing = arrange(scenario)
+def topology(ax: Axes, scenario: Scenario, drawing: Drawing | None = None) -> None:
+    """Draw the network on an axis: routers as squares, hosts as circles, a queue's discipline at its link.
+
+    `drawing` is the scenario's layout, if it is known already.
+    """
+    drawing = drawing or arrange(scenario)
     labels, note = _labels(drawing)
     for wire in drawing.wires:
         _wire(ax, drawing, wire, labels[wire.a, wire.b])
@@ -74,9 +77,9 @@ def topology(ax: Axes, scenario: Scenario) -> None:
     ax.set_title(scenario.name, loc="left", fontsize=10.5, fontweight="bold")
 
 
-def describe(scenario: Scenario) -> str:
+def describe(scenario: Scenario, drawing: Drawing | None = None) -> str:
     """Say in words what the topology shows, for those who cannot see it."""
-    drawing = arrange(scenario)
+    drawing = drawing or arrange(scenario)
     hosts = [s for s in drawing.spots.values() if s.is_host]
     routers = [s for s in drawing.spots.values() if not s.is_host]
     managed = [link for link in scenario.links if link.aqm != "drop-tail"]

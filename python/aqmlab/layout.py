@@ -91,12 +91,12 @@ def _host_groups(scenario: Scenario) -> dict[str, list[str]]:
     Such a node forwards nothing: it is a host also where the ends of transfers are drawn and no flow names it.
     """
     around: dict[str, set[str]] = {node: set() for node in scenario.nodes}
-    kind: dict[str, tuple[object, ...]] = {}
+    first: dict[str, Link] = {}
     for link in scenario.links:
         around[link.from_].add(link.to)
         around[link.to].add(link.from_)
-        for node in (link.from_, link.to):
-            kind.setdefault(node, (link.rate_bps, link.delay_s, link.queue))
+        first.setdefault(link.from_, link)
+        first.setdefault(link.to, link)
     traffic: dict[str, set[str]] = {}
     for flow in scenario.flows:
         traffic.setdefault(flow.from_, set()).add(f"{flow.group} from")
@@ -106,7 +106,8 @@ def _host_groups(scenario: Scenario) -> dict[str, list[str]]:
         if len(around[node]) == 1:
             (router,) = around[node]
             if len(around[router]) > 1:
-                groups.setdefault((router, kind[node], tuple(sorted(traffic.get(node, ())))), []).append(node)
+                kind = (first[node].rate_bps, first[node].delay_s, first[node].queue)
+                groups.setdefault((router, kind, tuple(sorted(traffic.get(node, ())))), []).append(node)
     return {members[0]: members for members in groups.values()}
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from aqmlab.errors import InputError
 from aqmlab.scenario import unknown
@@ -86,18 +87,19 @@ def link_metrics(row: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def flow_metrics(rows: Rows) -> dict[str, float]:
+def flow_metrics(flows: pd.DataFrame) -> dict[str, float]:
     """Quantities of all TCP flows of one run together, from the table ``flows``."""
-    tcp = [row for row in rows if row["transport"] != "udp"]
-    if not tcp:
+    tcp = flows[flows["transport"] != "udp"]
+    if not len(tcp):
         return {}
-    rtt = np.array([row["mean_rtt_s"] for row in tcp], dtype=float)
+    goodput, rtt = tcp["goodput_bps"].to_numpy(dtype=float), tcp["mean_rtt_s"].to_numpy(dtype=float)
     return {
-        "goodput_mbps": sum(row["goodput_bps"] for row in tcp) / 1e6,
-        "jain": jain([row["goodput_bps"] for row in tcp]),
+        # One after the other, so that the last digit does not depend on how a library groups them.
+        "goodput_mbps": sum(goodput.tolist()) / 1e6,
+        "jain": jain(goodput),
         "mean_rtt_ms": float(np.nanmean(rtt)) * 1e3 if not np.isnan(rtt).all() else math.nan,
-        "retransmitted": ratio(sum(r["retransmissions"] for r in tcp), sum(r["sent"] for r in tcp)),
-        "timeouts": float(sum(row["timeouts"] for row in tcp)),
+        "retransmitted": ratio(float(tcp["retransmissions"].sum()), float(tcp["sent"].sum())),
+        "timeouts": float(tcp["timeouts"].sum()),
     }
 
 

@@ -1,43 +1,43 @@
 """Many independent runs on many processor cores.
 
-A worker writes its finished run itself, at once; the parent only counts. So whatever happens to the parent,
-every run that was finished is on disk.
+A worker writes its finished run itself, at once; who waits for it only counts. So whatever happens, every run that was
+finished is on disk. Runs of scenarios are done in threads, which share nothing but the memory: they start at once, and
+nothing is copied. Work that computes in Python is done in processes.
 """
 
 from __future__ import annotations
 
-import contextlib
-import multiprocessing as mp
 import os
 import signal
-import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from queue import SimpleQueue
+from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 
 from aqmlab import _core
-from aqmlab.errors import Error, Interrupted, StorageError, WorkerError
+from aqmlab.errors import Error, InputError, Interrupted, StorageError, WorkerError
+from aqmlab.evaluation import Evaluated, peak_memory
 from aqmlab.progress import REPORT_EVERY_S, Bar, Throttled, bar_over
 from aqmlab.store import is_finished, write_seed
 from aqmlab.tables import to_arrow
-
-if TYPE_CHECKING:
-    from multiprocessing.queues import SimpleQueue
+from aqmlab.worker_processes import Reports, starting, work_in_process, worker_processes
 
 
 @dataclass(frozen=True)
 class Output:
-    """A run that stays in memory."""
+    """A finished run: its summary, its tables if they stay in memory, and how it was evaluated if it was just now."""
 
     summary: dict[str, Any]
     tables: dict[str, pa.Table]
+    evaluated: Evaluated | None = None
 
 
 T = TypeVar("T")
@@ -80,6 +80,8 @@ class Job:
         Names of the tables to keep; None keeps all.
     cost
         About how long the run takes, in seconds of one core.
+    engine
+        One of `aqmlab.evaluation.ENGINES`.
     """
 
     text: str
@@ -90,6 +92,7 @@ class Job:
     folder: Path | None = None
     tables: tuple[str, ...] | None = None
     cost: float = 1.0
+    engine: str = "auto"
 
     def is_done(self) -> bool:
         """Whether this run is on disk: same scenario, seed and version."""
@@ -97,17 +100,21 @@ class Job:
             return False
         return is_finished(self.folder, scenario_hash=self.summary["scenario"]["hash"], version=self.summary["version"])
 
-    def perform(self, progress: Callable[[float], None]) -> Output | None:
+    def perform(self, progress: Callable[[float], None]) -> Output:
         """Do one run. `progress` is told the share that is done, 0 to 1."""
-        output = _core.run(self.text, self.filename, self.seed, list(self.overrides), progress)
+        try:
+            output = _core.run(self.text, self.filename, self.seed, list(self.overrides), progress, engine=self.engine)
+        except ValueError as error:
+            raise InputError(str(error)) from None
         wanted = output["tables"] if self.tables is None else [t for t in self.tables if t in output["tables"]]
         made = {name: to_arrow(output["tables"][name], seed=self.seed) for name in wanted}
         tables = {name: table for name, table in made.items() if table.num_rows}
         summary = {**self.summary, "seed": self.seed, "summary": output["summary"]}
-        if self.folder is None:
-            return Output(summary=summary, tables=tables)
-        write_seed(self.folder, summary, tables)
-        return None
+        if self.folder is not None:
+            write_seed(self.folder, summary, tables)
+            tables = {}
+        hops = int(output["summary"]["packet_hops"])
+        return Output(summary, tables, Evaluated(output["engine"], output["why_events"] or "", hops, peak_memory()))
 
 
 def available_cores() -> int:
@@ -123,7 +130,7 @@ def perform(job: Work[T], progress: Callable[[float], None]) -> T:
 def execute(
     jobs: Sequence[Work[T]], *, workers: int | None = None, progress: bool = True, title: str = "runs"
 ) -> list[T]:
-    """Do all runs, in up to `workers` processes (default: one per core), with a progress bar on stderr.
+    """Do all runs, up to `workers` at a time (default: one per core), with a progress bar on stderr.
 
     The costliest are begun first, so that no core is left alone with a long one at the end.
 
@@ -146,7 +153,9 @@ def execute(
         try:
             if count == 1:
                 return _execute_here(jobs, bar)
-            return _execute_pool(jobs, count, bar)
+            if all(isinstance(job, Job) for job in jobs):
+                return _execute_in_threads(jobs, count, bar)
+            return _execute_in_processes(jobs, count, bar)
         except KeyboardInterrupt:
             raise Interrupted(_how_to_go_on("interrupted", jobs, bar.finished)) from None
         except StorageError as error:
@@ -164,35 +173,66 @@ def _execute_here(jobs: Sequence[Work[T]], bar: Bar) -> list[T]:
     return outputs
 
 
-def _execute_pool(jobs: Sequence[Work[T]], count: int, bar: Bar) -> list[T]:
-    context = mp.get_context("spawn")
-    channel: SimpleQueue[tuple[int, float]] = context.SimpleQueue()
-    executor = ProcessPoolExecutor(count, mp_context=context, initializer=_start_worker, initargs=(channel,))
+def _execute_in_threads(jobs: Sequence[Work[T]], count: int, bar: Bar) -> list[T]:
+    """Do all jobs in threads of this process: the core lets go of Python's lock while it simulates."""
+    reports: SimpleQueue[tuple[int, float]] = SimpleQueue()
+    stopped = threading.Event()
+
+    def work(index: int) -> T:
+        def report(share: float) -> None:
+            if stopped.is_set():
+                raise Error("stopped")
+            reports.put((index, share))
+
+        return perform(jobs[index], Throttled(report))
+
+    with _interrupts_noted() as interrupted:
+        executor = ThreadPoolExecutor(count, thread_name_prefix="run")
+        try:
+            started = {index: executor.submit(work, index) for index in _costliest_first(jobs)}
+            return _results(started, reports, bar, interrupted)
+        finally:
+            stopped.set()
+            executor.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _interrupts_noted() -> Iterator[threading.Event]:
+    """Note Ctrl-C instead of raising it wherever the main thread is, which may hold the locks that threads wait for."""
+    interrupted = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupted
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: interrupted.set())
     try:
-        with _interrupts_held(), _main_module_hidden():
-            started = {index: executor.submit(_work, index, jobs[index]) for index in _costliest_first(jobs)}
-        futures = [started[index] for index in range(len(jobs))]
-        _collect(futures, channel, bar)
-        outputs = [future.result() for future in futures]
-    except BaseException:
-        _stop(executor)
-        raise
-    executor.shutdown()
-    return outputs
+        yield interrupted
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _execute_in_processes(jobs: Sequence[Work[T]], count: int, bar: Bar) -> list[T]:
+    """Do all jobs in processes of their own, which Python's lock does not hold up."""
+    with worker_processes(count) as (executor, reports):
+        with starting():
+            started = {index: executor.submit(work_in_process, index, jobs[index]) for index in _costliest_first(jobs)}
+        return _results(started, reports, bar)
 
 
 def _costliest_first(jobs: Sequence[Work[T]]) -> list[int]:
     return sorted(range(len(jobs)), key=lambda index: -jobs[index].cost)
 
 
-def _collect(futures: list[Future[T]], channel: SimpleQueue[tuple[int, float]], bar: Bar) -> None:
-    """Wait for all runs and keep the bar moving; the first error ends it."""
+def _results(
+    started: Mapping[int, Future[T]], reports: Reports, bar: Bar, interrupted: threading.Event | None = None
+) -> list[T]:
+    """Wait for all runs and keep the bar moving; the first error ends it. What they returned, in order."""
+    futures = [started[index] for index in range(len(started))]
     index = {future: i for i, future in enumerate(futures)}
     open_futures = set(futures)
     while open_futures:
         done, open_futures = wait(open_futures, timeout=REPORT_EVERY_S, return_when=FIRST_COMPLETED)
-        while not channel.empty():
-            job, share = channel.get()
+        while not reports.empty():
+            job, share = reports.get()
             if not futures[job].done():
                 bar.report(job, share)
         errors = []
@@ -204,66 +244,9 @@ def _collect(futures: list[Future[T]], channel: SimpleQueue[tuple[int, float]], 
                 errors.append(error)
         if errors:
             raise errors[0]
-
-
-def _stop(executor: ProcessPoolExecutor) -> None:
-    """End the workers at once: what they have not finished is not wanted, what they have is on disk."""
-    processes = list((getattr(executor, "_processes", None) or {}).values())
-    executor.shutdown(wait=False, cancel_futures=True)
-    for process in processes:
-        process.terminate()
-    for process in processes:
-        process.join()
-
-
-@contextlib.contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Hold SIGINT back while workers are started: they inherit the mask, so Ctrl-C reaches the parent only."""
-    previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, previous)
-
-
-@contextlib.contextmanager
-def _main_module_hidden() -> Iterator[None]:
-    """Let workers start without the caller's main module, which they do not need.
-
-    So a script need not guard its main part, and may come from standard input.
-    """
-    main = sys.modules["__main__"]
-    hidden: dict[str, Any] = {name: vars(main).pop(name) for name in ("__file__", "__spec__") if name in vars(main)}
-    main.__spec__ = None
-    try:
-        yield
-    finally:
-        vars(main).update(hidden)
-
-
-_channel: SimpleQueue[tuple[int, float]] | None = None
-
-
-def _start_worker(channel: SimpleQueue[tuple[int, float]]) -> None:
-    global _channel
-    _channel = channel
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """Do not go on alone when the parent is killed: nobody would end this process."""
-    parent = mp.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def _work(index: int, job: Work[T]) -> T:
-    channel = _channel
-    if channel is None:
-        raise Error("a worker was not started by aqmlab")
-    return perform(job, Throttled(lambda share: channel.put((index, share))))
+        if interrupted is not None and interrupted.is_set():
+            raise KeyboardInterrupt
+    return [future.result() for future in futures]
 
 
 def _how_to_go_on(what: str, jobs: Sequence[Work[T]], finished: int) -> str:

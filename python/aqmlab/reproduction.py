@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,8 @@ import pandas as pd
 
 from aqmlab import _core, store
 from aqmlab.errors import InputError
-from aqmlab.pool import Work, execute
+from aqmlab.evaluation import Evaluation, checked_engine, evaluation_of
+from aqmlab.pool import Job, Work, execute
 from aqmlab.reporting.build import REPRODUCTION
 from aqmlab.reporting.overview import page_over
 from aqmlab.reporting.page import Page
@@ -56,6 +57,8 @@ class Reproduction:
         Anchor and title of every table and figure on the page.
     seeds
         Seeds a point.
+    evaluation
+        How the runs of the call that made this were evaluated, those of other papers in the same call among them.
     """
 
     paper: str
@@ -68,6 +71,7 @@ class Reproduction:
     report: Path
     contents: list[tuple[str, str]] = field(default_factory=list)
     seeds: int = 0
+    evaluation: Evaluation | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -82,11 +86,14 @@ class Overview:
         The claims of all, with the column ``paper``.
     report
         The HTML page over all.
+    evaluation
+        How the runs of the call that made this were evaluated.
     """
 
     papers: list[Reproduction]
     claims: pd.DataFrame
     report: Path
+    evaluation: Evaluation | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -156,6 +163,7 @@ def reproduce(
     out: str | Path = "results",
     report: str | Path | None = None,
     progress: bool = True,
+    engine: str = "auto",
 ) -> Reproduction:
     """Reproduce a paper's tables and figures, and judge its claims.
 
@@ -168,17 +176,20 @@ def reproduce(
     seeds
         Seeds a point; default: the paper's own number.
     workers
-        Worker processes; default: one per processor core.
+        Runs at a time; default: one per processor core.
     out
         Folder for the runs, in a folder named as the paper. Runs that it holds are not run again.
     report
         Folder for the page and its figures; default: with the runs.
     progress
         Show a progress bar if stderr is a terminal.
+    engine
+        As for `aqmlab.run`.
     """
+    checked_engine(engine)
     plan = _plan(paper, quick=quick, seeds=seeds, out=Path(out))
-    _run([plan], workers=workers, progress=progress)
-    return plan.build(Path(report) if report is not None else plan.root)
+    evaluation = _run([plan], workers=workers, progress=progress, engine=engine)
+    return replace(plan.build(Path(report) if report is not None else plan.root), evaluation=evaluation)
 
 
 def reproduce_all(
@@ -190,6 +201,7 @@ def reproduce_all(
     out: str | Path = "results",
     report: str | Path | None = None,
     progress: bool = True,
+    engine: str = "auto",
 ) -> Overview:
     """Reproduce all papers: their runs in one pool, a page for each, and a page over all.
 
@@ -199,12 +211,13 @@ def reproduce_all(
         Keys of papers; default: all.
     report
         Folder for the overview, with a folder for each paper's page; default: `out`.
-    quick, seeds, workers, out, progress
+    quick, seeds, workers, out, progress, engine
         As for `reproduce`; the quick version takes about 5 minutes on two cores.
     """
+    checked_engine(engine)
     keys = papers() if only is None else list(dict.fromkeys(only))
     plans = [_plan(key, quick=quick, seeds=seeds, out=Path(out)) for key in keys]
-    _run(plans, workers=workers, progress=progress)
+    evaluation = _run(plans, workers=workers, progress=progress, engine=engine)
     target = Path(report) if report is not None else Path(out)
     pages = [_PageJob(plan, target / plan.paper) for plan in plans]
     found = execute(pages, workers=workers, progress=progress, title="pages")
@@ -214,7 +227,7 @@ def reproduce_all(
         claims["own"] = [own is True for own in claims["own"]]
     page = page_over(found, target).write(target)
     store.save(target / "claims.csv", claims.to_csv(index=False))
-    return Overview(found, claims, page)
+    return Overview(found, claims, page, evaluation)
 
 
 def page_of(folder: Path, *, pictures: bool = True) -> Path:
@@ -228,7 +241,7 @@ def overview_of(folders: Sequence[Path], target: Path, *, pictures: bool = True)
     return page_over(execute([_PageJob(plan, plan.root, pictures) for plan in plans], progress=False), target)
 
 
-def _run(plans: Sequence[_Plan], *, workers: int | None, progress: bool) -> None:
+def _run(plans: Sequence[_Plan], *, workers: int | None, progress: bool, engine: str) -> Evaluation:
     """Run what is missing of several papers in one pool, so that no core waits for the last run of one of them."""
     began = time.monotonic()
     todo: list[Work[object]] = []
@@ -239,14 +252,16 @@ def _run(plans: Sequence[_Plan], *, workers: int | None, progress: bool) -> None
             if jobs:
                 batch.prepare()
             left += len(jobs)
-            todo += jobs
+            todo += [replace(job, engine=engine) if isinstance(job, Job) else job for job in jobs]
         record = {"paper": plan.paper, "version": _core.version(), "effort": plan.effort.to_json()}
         store.save(plan.root / REPRODUCTION, store.to_json(record))
         store.log(plan.root, f"reproduce {plan.paper} {plan.effort}: {left} runs to do")
     title = f"reproduce {plans[0].paper}" if len(plans) == 1 else f"reproduce {len(plans)} papers"
-    execute(todo, workers=workers, progress=progress, title=title)
+    outputs = execute(todo, workers=workers, progress=progress, title=title)
+    evaluation = evaluation_of(outputs, time.monotonic() - began)
     for plan in plans:
         store.log(plan.root, f"done after {time.monotonic() - began:.2f} s")
+    return evaluation
 
 
 def _plan(paper: str, *, quick: bool, seeds: int | None, out: Path) -> _Plan:

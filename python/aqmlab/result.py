@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
 from aqmlab import store
 from aqmlab.errors import InputError
+from aqmlab.evaluation import Evaluation
 from aqmlab.metrics import BY_KEY, METRICS, delay_metrics, flow_metrics, link_metrics
 from aqmlab.pool import Output
 from aqmlab.scenario import unknown
@@ -46,6 +48,8 @@ class Result:
         Table name to pandas table, all seeds one below the other, with the column ``seed``.
     folder
         Where the runs are, or None if they are in memory only.
+    evaluation
+        How the runs of the call that made this were evaluated; None if it was only loaded.
     """
 
     name: str
@@ -55,9 +59,12 @@ class Result:
     tables: dict[str, pd.DataFrame]
     folder: Path | None = None
     scenario_text: str = field(default="", repr=False)
+    evaluation: Evaluation | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def load(cls, folder: str | Path, *, seeds: list[int] | None = None) -> Result:
+    def load(
+        cls, folder: str | Path, *, seeds: list[int] | None = None, evaluation: Evaluation | None = None
+    ) -> Result:
         """Read the finished runs of a results folder."""
         folder = Path(folder)
         found = seeds if seeds is not None else store.finished_seeds(folder)
@@ -66,17 +73,21 @@ class Result:
         outputs = [_read(store.seed_folder(folder, seed)) for seed in found]
         text = folder / "scenario.toml"
         normalized = text.read_text(encoding="utf-8") if text.exists() else ""
-        return cls.from_outputs(outputs, folder=folder, scenario_text=normalized)
+        return cls.from_outputs(outputs, folder=folder, scenario_text=normalized, evaluation=evaluation)
 
     @classmethod
-    def from_outputs(cls, outputs: list[Output], *, folder: Path | None = None, scenario_text: str = "") -> Result:
+    def from_outputs(
+        cls,
+        outputs: list[Output],
+        *,
+        folder: Path | None = None,
+        scenario_text: str = "",
+        evaluation: Evaluation | None = None,
+    ) -> Result:
         """Put runs together."""
         summaries = [output.summary for output in outputs]
         names = [name for name in TABLES if any(name in output.tables for output in outputs)]
-        tables = {
-            name: pd.concat([o.tables[name].to_pandas() for o in outputs if name in o.tables], ignore_index=True)
-            for name in names
-        }
+        tables = {name: _below([o.tables[name] for o in outputs if name in o.tables]) for name in names}
         return cls(
             name=summaries[0]["scenario"]["name"],
             hash=summaries[0]["scenario"]["hash"],
@@ -85,6 +96,7 @@ class Result:
             tables=tables,
             folder=folder,
             scenario_text=scenario_text,
+            evaluation=evaluation,
         )
 
     @property
@@ -145,14 +157,14 @@ class Result:
     @property
     def link_names(self) -> list[str]:
         """Names of the links, in the scenario's order."""
-        return [str(name) for name in self.links["link"].drop_duplicates()]
+        return [str(name) for name in self.links.loc[self.links["seed"] == self.seeds[0], "link"]]
 
     @property
     def bottleneck(self) -> str:
         """The link that results are about: ``bottleneck``, else the first with a discipline other than drop-tail."""
-        if "bottleneck" in self.link_names:
-            return "bottleneck"
         first = self.links[self.links["seed"] == self.seeds[0]]
+        if (first["link"] == "bottleneck").any():
+            return "bottleneck"
         managed = first[first["aqm"] != "drop-tail"]
         return str((managed if len(managed) else first)["link"].iloc[0])
 
@@ -165,15 +177,15 @@ class Result:
             The link in question; default `bottleneck`.
         """
         name = self.bottleneck if link is None else link
-        if name not in self.link_names:
-            raise InputError(unknown("link", name, self.link_names))
         rows = self.links[self.links["link"] == name].set_index("seed")
+        if not len(rows):
+            raise InputError(unknown("link", name, self.link_names))
         flows = dict(tuple(self.flows.groupby("seed")))
         delays = self._delays(name)
         found = []
         for seed in self.seeds:
             values = link_metrics(records(rows.loc[[seed]])[0])
-            values |= flow_metrics(records(flows[seed]) if seed in flows else [])
+            values |= flow_metrics(flows[seed]) if seed in flows else {}
             values |= delay_metrics(records(delays[seed]) if seed in delays else [])
             found.append({"seed": seed, **values})
         table = pd.DataFrame(found)
@@ -226,6 +238,12 @@ class Result:
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Rows of a table as dictionaries."""
     return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
+
+
+def _below(tables: list[pa.Table]) -> pd.DataFrame:
+    """Put tables one below the other; pandas gets them all at once."""
+    table: pd.DataFrame = pa.concat_tables(tables, promote_options="default").to_pandas()
+    return table
 
 
 def _read(folder: Path) -> Output:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from aqmlab import _core, store
 from aqmlab.errors import InputError
+from aqmlab.evaluation import Evaluation, checked_engine, evaluation_of
 from aqmlab.pool import Job, Work, execute
 from aqmlab.result import Result
 from aqmlab.scenario import MOST_SEEDS, Overrides, Scenario
@@ -28,6 +29,7 @@ def run(
     workers: int | None = None,
     out: str | Path | None = None,
     progress: bool = True,
+    engine: str = "auto",
 ) -> Result:
     """Run a scenario once per seed.
 
@@ -40,12 +42,14 @@ def run(
     overrides
         Dotted keys and values laid over the file: ``{"queue.bottleneck.max_th": "45p"}``.
     workers
-        Worker processes; default: one per processor core.
+        Runs at a time; default: one per processor core.
     out
         Folder for the results. Runs that it already holds (same scenario, seed and version) are not run again.
         None keeps the results in memory.
     progress
         Show a progress bar if stderr is a terminal.
+    engine
+        ``events``, ``windows``, or ``auto``: windows where the scenario allows them. The results are the same.
 
     Returns
     -------
@@ -60,27 +64,39 @@ def run(
     plan = as_scenario(scenario, overrides=overrides)
     wanted = seed_list(seeds, plan)
     if out is None:
-        outputs = execute(jobs_for(plan, wanted, folder=None), workers=workers, progress=progress, title=plan.name)
-        return Result.from_outputs([o for o in outputs if o is not None], scenario_text=plan.normalized)
-    folder = run_into(plan, wanted, out=Path(out), workers=workers, progress=progress)
-    return Result.load(folder, seeds=wanted)
+        began = time.monotonic()
+        jobs = jobs_for(plan, wanted, folder=None, engine=engine)
+        outputs = execute(jobs, workers=workers, progress=progress, title=plan.name)
+        evaluation = evaluation_of(outputs, time.monotonic() - began)
+        return Result.from_outputs(outputs, scenario_text=plan.normalized, evaluation=evaluation)
+    folder, evaluation = run_into(plan, wanted, out=Path(out), workers=workers, progress=progress, engine=engine)
+    return Result.load(folder, seeds=wanted, evaluation=evaluation)
 
 
-def run_into(plan: Scenario, seeds: list[int], *, out: Path, workers: int | None, progress: bool) -> Path:
-    """Run what a results folder does not hold yet, and return the scenario's folder in it."""
+def run_into(
+    plan: Scenario, seeds: list[int], *, out: Path, workers: int | None, progress: bool, engine: str = "auto"
+) -> tuple[Path, Evaluation]:
+    """Run what a results folder does not hold yet; return the scenario's folder in it, and how it went."""
     folder = out / plan.label
+    jobs = jobs_for(plan, seeds, folder=folder, engine=engine)
     store.prepare(folder, scenario=plan.normalized)
-    jobs = missing(jobs_for(plan, seeds, folder=folder))
+    jobs = missing(jobs)
     overrides = " ".join(f"--set {key}={value}" for key, value in plan.overrides)
     store.log(folder, f"start {plan.filename} {overrides} seeds {_ranges(seeds)}, {len(jobs)} of them to run")
     began = time.monotonic()
-    execute(jobs, workers=workers, progress=progress, title=plan.name)
-    store.log(folder, f"done after {time.monotonic() - began:.2f} s")
-    return folder
+    outputs = execute(jobs, workers=workers, progress=progress, title=plan.name)
+    evaluation = evaluation_of(outputs, time.monotonic() - began)
+    store.log(folder, f"done: {'; '.join(evaluation.lines())}")
+    return folder, evaluation
 
 
 def jobs_for(
-    plan: Scenario, seeds: Iterable[int], *, folder: Path | None, tables: tuple[str, ...] | None = None
+    plan: Scenario,
+    seeds: Iterable[int],
+    *,
+    folder: Path | None,
+    tables: tuple[str, ...] | None = None,
+    engine: str = "auto",
 ) -> list[Job]:
     """Make the jobs of one scenario, one per seed."""
     summary = provenance(plan)
@@ -95,6 +111,7 @@ def jobs_for(
             folder=None if folder is None else store.seed_folder(folder, seed),
             tables=tables,
             cost=cost,
+            engine=checked_engine(engine),
         )
         for seed in seeds
     ]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import gc
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -13,7 +15,7 @@ from typing import Any
 
 from aqmlab import _core
 from aqmlab.errors import InputError, Problem, ScenarioError
-from aqmlab.scenario_parts import Flow, Link
+from aqmlab.scenario_parts import Flow, Link, Shared
 from aqmlab.toml_text import Value, override
 
 PAPER = "paper:"
@@ -93,11 +95,12 @@ class Scenario:
     def from_text(cls, text: str, *, filename: str = "<text>", overrides: Overrides = ()) -> Scenario:
         """Check a scenario given as text; `filename` is used in messages, and for the name if none is given."""
         pairs = override_pairs(overrides)
-        answer = json.loads(_core.check(text, filename, list(pairs)))
-        if not answer["ok"]:
-            raise ScenarioError([Problem.from_json(e) for e in answer["errors"]])
-        warnings = tuple(Problem.from_json(w) for w in answer.get("warnings") or ())
-        return _from_plan(text, filename, pairs, answer["scenario"], warnings)
+        with _garbage_kept():
+            answer = json.loads(_core.check(text, filename, list(pairs)))
+            if not answer["ok"]:
+                raise ScenarioError([Problem.from_json(e) for e in answer["errors"]])
+            warnings = tuple(Problem.from_json(w) for w in answer.get("warnings") or ())
+            return _from_plan(text, filename, pairs, answer["scenario"], warnings)
 
     def with_overrides(self, overrides: Overrides) -> Scenario:
         """Return the same scenario with further overrides, checked anew."""
@@ -180,6 +183,18 @@ def unknown(kind: str, name: str, known: list[str]) -> str:
     return f'unknown {kind} "{name}" (allowed: {shown}{hint})'
 
 
+@contextlib.contextmanager
+def _garbage_kept() -> Iterator[None]:
+    """Do not look for garbage: with 100,000 flows that takes longer than all else, and there is none."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
 def _paper_text(name: str) -> str:
     """Read ``pc-red/a.toml`` of the package: a hyphen in a paper's key is an underscore in its folder's name."""
     papers = resources.files("aqmlab.papers")
@@ -211,6 +226,7 @@ def _from_plan(
     plan: dict[str, Any],
     warnings: tuple[Problem, ...],
 ) -> Scenario:
+    shared: Shared = {}
     return Scenario(
         text=text,
         filename=filename,
@@ -222,8 +238,8 @@ def _from_plan(
         warmup_s=float(plan["warmup_s"]),
         seeds=tuple(plan["seeds"]),
         nodes=tuple(plan["nodes"]),
-        links=tuple(Link.from_json(link) for link in plan["links"]),
-        flows=tuple(Flow.from_json(flow) for flow in plan["flows"]),
+        links=tuple(Link.from_json(link, shared) for link in plan["links"]),
+        flows=tuple(Flow.from_json(flow, shared) for flow in plan["flows"]),
         normalized=plan["normalized"],
         markers=tuple(plan["markers"]),
         changes=tuple(plan["changes"]),

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+Shared = dict[str, dict[str, Any]]
+"""Parameters by what they are, so that links or flows that are alike have one table of them."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, slots=True)
 class Link:
     """One direction of a link, with its queue.
 
@@ -40,7 +43,7 @@ class Link:
     classes: tuple[dict[str, Any], ...] = ()
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Link:
+    def from_json(cls, data: Mapping[str, Any], shared: Shared) -> Link:
         """Build a link from the core's answer."""
         return cls(
             name=data["name"],
@@ -50,12 +53,12 @@ class Link:
             delay_s=float(data["delay_s"]),
             queue=data["queue"],
             aqm=data["aqm"],
-            parameters=dict(data["parameters"]),
+            parameters=shared.setdefault(repr(data["parameters"]), data["parameters"]),
             classes=tuple(data["classes"] or ()),
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Flow:
     """One flow: who sends to whom, when, how, and over which links.
 
@@ -86,7 +89,7 @@ class Flow:
     dscp: int = 0
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Flow:
+    def from_json(cls, data: Mapping[str, Any], shared: Shared) -> Flow:
         """Build a flow from the core's answer."""
         start = data["start"]
         first, last = start["uniform"] if isinstance(start, dict) else (start, start)
@@ -97,7 +100,7 @@ class Flow:
             from_=data["from"],
             to=data["to"],
             path=tuple(data["path"]),
-            parameters=dict(data["parameters"]),
+            parameters=shared.setdefault(repr(data["parameters"]), data["parameters"]),
             start_s=(float(first), float(last)),
             stop_s=data["stop"],
             again=tuple((begin, end) for begin, end in data["again"]),

@@ -7,7 +7,7 @@ use aqmlab_aqm::{Ecn, Kind, LinkContext, Meta};
 use aqmlab_netsim::meter::{Arithmetic, Color, Exact, Meter, Ns2};
 use aqmlab_netsim::open_loop::OpenLoop;
 use aqmlab_netsim::plan;
-use aqmlab_netsim::{Column, Options, Simulation, Table};
+use aqmlab_netsim::{Column, EngineChoice, Options, Simulation, Table};
 use aqmlab_scenario::Problem;
 use aqmlab_units::{Rate, Span, Time};
 use pyo3::exceptions::PyValueError;
@@ -23,11 +23,25 @@ fn value_error(problems: &[Problem]) -> PyErr {
 }
 
 fn column<'py>(py: Python<'py>, column: &Column) -> PyResult<Bound<'py, PyAny>> {
-    let numbers = |dtype: &str, bytes: Vec<u8>| (dtype, PyBytes::new(py, &bytes)).into_pyobject(py);
     Ok(match column {
-        Column::Integer(v) => numbers("<i8", v.iter().flat_map(|x| x.to_le_bytes()).collect())?.into_any(),
-        Column::Real(v) => numbers("<f8", v.iter().flat_map(|x| x.to_le_bytes()).collect())?.into_any(),
+        Column::Integer(v) => ("<i8", words(py, v, |x| x.to_le_bytes())?).into_pyobject(py)?.into_any(),
+        Column::Real(v) => ("<f8", words(py, v, |x| x.to_le_bytes())?).into_pyobject(py)?.into_any(),
         Column::Text(v) => PyList::new(py, v)?.into_any(),
+    })
+}
+
+/// Numbers of eight bytes each, written where Python reads them.
+fn words<'py, T: Copy>(
+    py: Python<'py>,
+    values: &[T],
+    bytes: fn(T) -> [u8; 8],
+) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, 8 * values.len(), |buffer| {
+        buffer
+            .chunks_exact_mut(8)
+            .zip(values)
+            .for_each(|(place, &value)| place.copy_from_slice(&bytes(value)));
+        Ok(())
     })
 }
 
@@ -47,8 +61,9 @@ fn check(py: Python<'_>, text: &str, filename: &str, overrides: Vec<(String, Str
 }
 
 /// Run a scenario with one seed; its summary and tables.
+#[expect(clippy::too_many_arguments, reason = "the keywords of a Python function")]
 #[pyfunction]
-#[pyo3(signature = (text, filename, seed, overrides = Vec::new(), progress = None, shortcuts = true))]
+#[pyo3(signature = (text, filename, seed, overrides = Vec::new(), progress = None, shortcuts = true, engine = "auto"))]
 fn run<'py>(
     py: Python<'py>,
     text: &str,
@@ -57,10 +72,26 @@ fn run<'py>(
     overrides: Vec<(String, String)>,
     progress: Option<Bound<'py, PyAny>>,
     shortcuts: bool,
+    engine: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
     let scenario = aqmlab_scenario::parse(text, filename, &overrides).map_err(|p| value_error(&p))?;
     let plan = &scenario.plan;
-    let mut simulation = py.detach(|| Simulation::new(plan, seed, Options { shortcuts }));
+    let choice = match engine {
+        "auto" => EngineChoice::Auto,
+        "events" => EngineChoice::Events,
+        "windows" => EngineChoice::Windows,
+        other => {
+            return Err(PyValueError::new_err(format!(
+                "engine {other}: auto, events or windows are allowed"
+            )));
+        }
+    };
+    let mut simulation = py.detach(|| Simulation::new(plan, seed, Options { shortcuts, engine: choice }));
+    if let (EngineChoice::Windows, Some(why)) = (choice, simulation.why_events()) {
+        return Err(PyValueError::new_err(format!(
+            "{filename}: cannot be evaluated in windows, since {why}"
+        )));
+    }
     for step in 1..=STEPS {
         let until = Time((u128::from(plan.duration.0) * u128::from(step) / u128::from(STEPS)) as u64);
         py.detach(|| simulation.run_until(until));
@@ -77,7 +108,6 @@ fn run<'py>(
     summary.set_item("warmup_s", plan.warmup.secs())?;
     summary.set_item("packet_hops", packet_hops)?;
     summary.set_item("enqueue_events", enqueue_events)?;
-    summary.set_item("events_processed", simulation.events())?;
     let warnings = simulation.warnings();
     if !warnings.is_empty() {
         summary.set_item("warnings", warnings)?;
@@ -89,6 +119,10 @@ fn run<'py>(
     let result = PyDict::new(py);
     result.set_item("summary", summary)?;
     result.set_item("tables", tables)?;
+    // Not part of the summary: results are the same whatever evaluates them.
+    result.set_item("engine", simulation.engine())?;
+    result.set_item("why_events", simulation.why_events())?;
+    result.set_item("events", simulation.events())?;
     Ok(result)
 }
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aqmlab.cli.application import File, Json, Out, SeedsOption, Set, Workers, app
-from aqmlab.cli.output import print_json, print_table
+from aqmlab.cli.application import Engine, File, Json, Out, SeedsOption, Set, Workers, app
+from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table
 from aqmlab.cli.words import parse_overrides, parse_seeds
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def analyze(
     ] = None,
     pictures: Annotated[bool, typer.Option("--pictures", help="Also every figure as PNG and SVG.")] = False,
     workers: Workers = None,
+    engine: Engine = "auto",
     as_json: Json = False,
 ) -> None:
     """Theory over simulation: how far apart they are at a link, and why. Python: aqmlab.analyze."""
@@ -48,11 +49,14 @@ def analyze(
         out=out,
         report=report,
         pictures=pictures,
+        engine=engine,
     )
     for line in found.result.warnings if found.result is not None else ():
         print(f"aqmlab: warning: {line}", file=sys.stderr)
     if as_json:
-        print_json({**found.data(), "folder": str(found.folder), "report": str(found.report)})
+        evaluation = None if found.result is None else evaluation_data(found.result.evaluation)
+        folders = {"folder": str(found.folder), "report": str(found.report)}
+        print_json({**found.data(), **folders, "evaluation": evaluation})
         return
     _print(found)
 
@@ -68,5 +72,7 @@ def _print(found: Analysis) -> None:
         print_table(readable_gaps(found), title="")
     for one in found.violated:
         print(f"Violated: {one.text}\n  {one.how}")
+    if found.result is not None:
+        print_evaluation(found.result.evaluation)
     print(", ".join(f"{part} {seconds:.1f} s" for part, seconds in found.seconds.items()))
     print(f"Report: {found.report}")

@@ -52,7 +52,16 @@ SeedsOption = Annotated[
 ]
 Out = Annotated[Path, typer.Option("--out", help="Folder for the results.", metavar="DIR")]
 Workers = Annotated[
-    int | None, typer.Option("--workers", help="Worker processes; default: one per core.", min=1, metavar="N")
+    int | None, typer.Option("--workers", help="Runs at a time; default: one per core.", min=1, metavar="N")
+]
+Engine = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        help="auto, windows or events: what evaluates the runs. The results are the same; "
+        "auto takes windows, the fast one, where the scenario allows them.",
+        metavar="NAME",
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Machine output on stdout, and nothing else there.")]
 

@@ -7,11 +7,23 @@ import sys
 from typing import Any
 
 from aqmlab import store
+from aqmlab.evaluation import Evaluation
 
 
 def print_json(data: object) -> None:
     """Print data as JSON."""
     sys.stdout.write(store.to_json(data))
+
+
+def print_evaluation(evaluation: Evaluation | None) -> None:
+    """Say which engine evaluated the runs, how fast, in how much memory."""
+    for line in evaluation.lines() if evaluation is not None else ():
+        print(line)
+
+
+def evaluation_data(evaluation: Evaluation | None) -> dict[str, Any] | None:
+    """Return the same for programs."""
+    return None if evaluation is None else evaluation.data()
 
 
 def print_table(table: Any, *, title: str) -> None:  # noqa: ANN401 - a pandas table, which is loaded late

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aqmlab.cli.application import Json, Out, Workers, app
-from aqmlab.cli.output import print_json, print_table
+from aqmlab.cli.application import Engine, Json, Out, Workers, app
+from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table
 
 if TYPE_CHECKING:
     from aqmlab.reproduction import Overview, Reproduction
@@ -25,18 +25,26 @@ def reproduce(
     seeds: Annotated[int | None, typer.Option("--seeds", help="Seeds a point; default: the paper's.", min=2)] = None,
     out: Out = Path("results"),
     workers: Workers = None,
+    engine: Engine = "auto",
     as_json: Json = False,
 ) -> None:
     """Reproduce papers: published beside measured, a verdict on every claim. Python: aqmlab.reproduce[_all]."""
     from aqmlab import reproduction
 
-    effort: dict[str, Any] = {"quick": quick, "seeds": seeds, "workers": workers, "out": out, "report": report}
+    effort: dict[str, Any] = {
+        "quick": quick,
+        "seeds": seeds,
+        "workers": workers,
+        "out": out,
+        "report": report,
+        "engine": engine,
+    }
     if paper == reproduction.ALL:
         _print_overview(reproduction.reproduce_all(**effort), as_json=as_json)
         return
     found = reproduction.reproduce(paper, **effort)
     if as_json:
-        print_json(_reproduction_data(found))
+        print_json({**_reproduction_data(found), "evaluation": evaluation_data(found.evaluation)})
         return
     print_table(found.claims[["claim", "title", "against", "verdict"]], title=f"{found.paper}: claims")
     for record in found.claims.to_dict("records"):
@@ -44,7 +52,9 @@ def reproduce(
         print(f"\n{record['claim']}{against}: {record['verdict']}")
         for line in record["found"].splitlines():
             print(f"  {line}")
-    print(f"\nReport: {found.report}")
+    print()
+    print_evaluation(found.evaluation)
+    print(f"Report: {found.report}")
 
 
 def _print_overview(found: Overview, *, as_json: bool) -> None:
@@ -53,13 +63,16 @@ def _print_overview(found: Overview, *, as_json: bool) -> None:
             "report": str(found.report),
             "claims": found.claims.to_dict("records"),
             "papers": [_reproduction_data(one) for one in found.papers],
+            "evaluation": evaluation_data(found.evaluation),
         }
         print_json(data)
         return
     print_table(found.claims[["paper", "claim", "title", "against", "verdict"]], title="Claims of all papers")
     for one in found.papers:
         print(f"{one.name}: {one.report}")
-    print(f"\nReport: {found.report}")
+    print()
+    print_evaluation(found.evaluation)
+    print(f"Report: {found.report}")
 
 
 def _reproduction_data(found: Reproduction) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from aqmlab.cli.application import File, Json, Out, SeedsOption, Set, Workers, app
-from aqmlab.cli.output import print_json, print_table
+from aqmlab.cli.application import Engine, File, Json, Out, SeedsOption, Set, Workers, app
+from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table
 from aqmlab.cli.words import parse_overrides, parse_seeds
 
 
@@ -20,12 +20,15 @@ def run(
     set_: Set = None,
     out: Out = Path("results"),
     workers: Workers = None,
+    engine: Engine = "auto",
     as_json: Json = False,
 ) -> None:
     """Run a scenario over its seeds: a table with intervals, and files. Python: aqmlab.run."""
     from aqmlab.runner import run as work
 
-    result = work(file, seeds=parse_seeds(seeds), overrides=parse_overrides(set_), workers=workers, out=out)
+    result = work(
+        file, seeds=parse_seeds(seeds), overrides=parse_overrides(set_), workers=workers, out=out, engine=engine
+    )
     summary = result.summary()
     for line in result.warnings:
         print(f"aqmlab: warning: {line}", file=sys.stderr)
@@ -37,10 +40,12 @@ def run(
             "folder": str(result.folder),
             "warnings": result.warnings,
             "metrics": summary.to_dict("records"),
+            "evaluation": evaluation_data(result.evaluation),
         }
         print_json(data)
         return
     print_table(summary, title=f"{result.name}: link {result.bottleneck}, {len(result.seeds)} seeds")
+    print_evaluation(result.evaluation)
     print(f"Results: {result.folder}")
 
 
@@ -53,6 +58,7 @@ def compare(
     set_: Set = None,
     out: Out = Path("results"),
     workers: Workers = None,
+    engine: Engine = "auto",
     as_json: Json = False,
 ) -> None:
     """Compare disciplines on the same traffic: paired differences with intervals. Python: aqmlab.compare."""
@@ -66,6 +72,7 @@ def compare(
         overrides=parse_overrides(set_),
         workers=workers,
         out=out,
+        engine=engine,
     )
     if as_json:
         data = {
@@ -77,6 +84,7 @@ def compare(
             "notes": found.notes,
             "means": found.means.to_dict("records"),
             "differences": found.differences.to_dict("records"),
+            "evaluation": evaluation_data(found.evaluation),
         }
         print_json(data)
         return
@@ -84,6 +92,7 @@ def compare(
     print_table(found.differences, title=f"Paired differences against {found.aqm[0]}, 95 % intervals")
     for note in found.notes:
         print(note)
+    print_evaluation(found.evaluation)
     print(f"Results: {found.folder}")
 
 

@@ -17,6 +17,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from aqmlab import charts, drawing, flowchart, plots
+from aqmlab.layout import arrange
 from aqmlab.reporting.fragments import ClaimLine, badge, chart_numbers, inline, table_html
 from aqmlab.store import guarded, write_file
 
@@ -120,8 +121,9 @@ class Page:
 
     def topology(self, scenario: Scenario, *, key: str = "topology", title: str = "", caption: str = "") -> None:
         """Add the drawing of a scenario's network."""
-        paint = partial(drawing.topology, scenario=scenario)
-        self.drawing(key, paint, (8.4, 3.8), title=title, alt=drawing.describe(scenario), caption=caption)
+        laid = arrange(scenario)
+        paint = partial(drawing.topology, scenario=scenario, drawing=laid)
+        self.drawing(key, paint, (8.4, 3.8), title=title, alt=drawing.describe(scenario, laid), caption=caption)
 
     def flowchart(self, chart: FlowChart, *, caption: str = "") -> None:
         """Add an algorithm's flow chart."""

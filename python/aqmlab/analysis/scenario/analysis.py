@@ -142,6 +142,7 @@ def analyze(
     report: str | Path | None = None,
     pictures: bool = False,
     progress: bool = True,
+    engine: str = "auto",
 ) -> Analysis:
     """Compute what theory says of a scenario, simulate it, and lay one over the other.
 
@@ -155,7 +156,7 @@ def analyze(
         As for `aqmlab.run`; default: the first five of the file.
     simulate
         Without, only theory is computed.
-    overrides, workers, progress
+    overrides, workers, progress, engine
         As for `aqmlab.run`.
     out
         Folder for the runs; those that it holds already are not run again. The page goes into ``analysis/`` beside
@@ -183,7 +184,7 @@ def analyze(
     result = None
     if simulate:
         began = time.monotonic()
-        result = _simulate(plan, wanted, out=out, workers=workers, progress=progress)
+        result = _simulate(plan, wanted, out=out, workers=workers, progress=progress, engine=engine)
         seconds["simulation"] = time.monotonic() - began
     found = _build(theory, result, folder)
     if place is None:
@@ -221,14 +222,14 @@ def _place(folder: Path | None, report: str | Path | None, *, name: str) -> Path
 
 
 def _simulate(
-    plan: Scenario, seeds: list[int], *, out: str | Path | None, workers: int | None, progress: bool
+    plan: Scenario, seeds: list[int], *, out: str | Path | None, workers: int | None, progress: bool, engine: str
 ) -> Result:
     from aqmlab.result import Result
 
     if out is None:
-        return run(plan, seeds=seeds, workers=workers, progress=progress)
-    folder = run_into(plan, seeds, out=Path(out), workers=workers, progress=progress)
-    return Result.load(folder, seeds=seeds)
+        return run(plan, seeds=seeds, workers=workers, progress=progress, engine=engine)
+    folder, evaluation = run_into(plan, seeds, out=Path(out), workers=workers, progress=progress, engine=engine)
+    return Result.load(folder, seeds=seeds, evaluation=evaluation)
 
 
 def _build(theory: Theory, result: Result | None, folder: Path | None) -> Analysis:

@@ -23,14 +23,13 @@ def tcp_numbers(folder: Path) -> dict[str, float]:
     if links is None or flows is None or delays is None:
         raise FileNotFoundError(folder)
     link = links.filter(pc.equal(links["link"], LINK)).to_pylist()[0]
-    rows = flows.to_pylist()
     own_delays = delays.filter(pc.equal(delays["link"], LINK)).to_pylist()
-    numbers = link_metrics(link) | delay_metrics(own_delays) | flow_metrics(rows)
+    numbers = link_metrics(link) | delay_metrics(own_delays) | flow_metrics(flows.to_pandas())
     summary = store.read_summary(folder)["summary"]
     minutes = (summary["duration_s"] - summary["warmup_s"]) / 60
     wanted = ("utilization", "loss", "mean_delay_ms", "delay_p99_ms", "jain")
     found = {key: numbers[key] for key in wanted}
-    return found | {"timeouts": numbers["timeouts"] / len(rows) / minutes}
+    return found | {"timeouts": numbers["timeouts"] / flows.num_rows / minutes}
 
 
 def measure_loops(points: list[Computation], root: Path) -> pd.DataFrame:
