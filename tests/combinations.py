@@ -102,8 +102,8 @@ def run(scenarios: dict[Combination, Scenario], *, workers: int | None = None) -
     outputs = execute([job for jobs in groups.values() for job in jobs], workers=workers, title="combinations")
     rows, rest = [], iter(outputs)
     for combination, jobs in groups.items():
-        own = [output for output in itertools.islice(rest, len(jobs)) if output is not None]
-        rows += [dict(zip(PARTS, combination.words, strict=True)) | measures(output) for output in own]
+        words = dict(zip(PARTS, combination.words, strict=True))
+        rows += [words | measures(output) for output in itertools.islice(rest, len(jobs))]
     return pd.DataFrame(rows)
 
 

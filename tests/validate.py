@@ -1,4 +1,4 @@
-"""The slow comparisons: with ns-2, with an independent simulation of an open loop, and of models with the simulation.
+"""The slow comparisons: with ns-2, with an independent open loop, of models with the simulation, of both engines.
 
 Writes `docs/validation`. Exits with 1 when anything that should be shown is not. Needs the command `ns` (ns-2 2.35);
 without it the committed references are compared, but not made anew.
@@ -25,6 +25,8 @@ from aqmlab import _core
 
 ROOT = Path(__file__).resolve().parent
 sys.path[:0] = [str(ROOT / "ns2"), str(ROOT / "models")]
+
+import compare_engines  # noqa: E402
 
 import compare_averaged  # noqa: E402
 import compare_fluid  # noqa: E402
@@ -270,6 +272,11 @@ def fluid() -> Section:
     return Section("fluid", "The fluid model against packets", *compare_fluid.report())
 
 
+def engines() -> Section:
+    """The two engines on every scenario of every reproduction."""
+    return Section("engines", compare_engines.TITLE, *compare_engines.compare_all(WORKERS))
+
+
 SECTIONS: dict[str, Callable[[], Section]] = {
     "events": events,
     "distribution": distribution,
@@ -279,6 +286,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "chain": chain,
     "averaged-chain": averaged_chain,
     "fluid": fluid,
+    "engines": engines,
 }
 VERDICTS = {True: "Everything here is shown.", False: "**Not everything here is shown.**"}
 
@@ -291,9 +299,11 @@ def write(section: Section) -> None:
 
 
 def index() -> str:
-    """Rows of the index, from the pages as they are."""
+    """Rows of the index, from the pages that there are."""
     rows = []
     for name in SECTIONS:
+        if not (REPORT / f"{name}.md").exists():
+            continue
         lines = (REPORT / f"{name}.md").read_text().splitlines()
         shown = "shown" if VERDICTS[True] in lines else "**not shown**"
         rows.append(f"| [{lines[0].removeprefix('# ')}]({name}.md) | {shown} |")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import pandas as pd
 import pytest
 
 from aqmlab.metrics import METRICS, delay_metrics, flow_metrics, link_metrics, metric, quantile
@@ -27,7 +28,7 @@ def test_flows_together():
         flow(goodput_bps=1e6, mean_rtt_s=0.3, retransmissions=3, sent=100, timeouts=1),
         flow(transport="udp", goodput_bps=9e6, sent=1000),
     ]
-    found = flow_metrics(rows)
+    found = flow_metrics(pd.DataFrame(rows))
     assert found["goodput_mbps"] == 4.0
     assert found["jain"] == pytest.approx(16 / (2 * 10))
     assert found["mean_rtt_ms"] == pytest.approx(200)
@@ -36,7 +37,7 @@ def test_flows_together():
 
 
 def test_udp_alone_has_no_tcp_quantities():
-    assert flow_metrics([flow(transport="udp")]) == {}
+    assert flow_metrics(pd.DataFrame([flow(transport="udp")])) == {}
 
 
 def test_a_link_that_saw_nothing():

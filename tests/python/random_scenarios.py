@@ -1,0 +1,457 @@
+"""Random scenarios for tests: small, quickly run, and of all kinds that a scenario file can have.
+
+A scenario is drawn as the tables of its file, together with the `kinds` of things that are in it, so that a test can
+show that all of them occur.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hypothesis import strategies as st
+
+import aqmlab
+from aqmlab.toml_text import Value, inline
+
+NETWORKS = ("explicit", "dumbbell", "chain", "bus", "flower", "torus", "diffserv")
+AQMS = tuple(discipline.name for discipline in aqmlab.disciplines())
+WITH_CLASSES = ("rio", "wred", "adaptive-rio")
+VARIANTS = ("tahoe", "reno", "newreno", "sack")
+CODE_POINTS = ("BE", "AF11", "AF12", "AF13", "EF", "CS3")
+
+DELAYS = {
+    "no delay": ("0s", "0s", "5us"),
+    "short delays": ("100us", "250us", "250us", "1ms"),
+    "long delays": ("1ms", "2ms", "5ms", "5ms", "10ms", "12345us"),
+    "all delays": ("0s", "20us", "100us", "333us", "1ms", "1ms", "5ms", "17ms"),
+}
+PALETTES = (*("short delays", "long delays", "all delays") * 2, "no delay")
+RATES = ("1Mbps", "2Mbps", "2Mbps", "3Mbps", "5Mbps", "10Mbps")
+HOST_RATES = ("5Mbps", "10Mbps", "10Mbps", "33Mbps", "100Mbps")
+
+RED_OPTIONS: dict[str, dict[str, Value]] = {
+    "marks where it would drop all": {"ecn": True, "mark_forced": True},
+    "bytes": {"mode": "bytes", "mean_packet": "600B"},
+    "curve points": {"curve": "points", "points": [[2, 0], [6, 0.1], [12, 0.5], [20, 1]]},
+    "curve gentle": {"curve": "gentle"},
+    "curve mred": {"curve": "mred"},
+    "curve nlred": {"curve": "nlred"},
+    "spacing none": {"spacing": "none"},
+    "spacing ns2-wait": {"spacing": "ns2-wait"},
+    "dialect linux": {"dialect": "linux"},
+    "dialect floyd93": {"dialect": "floyd93"},
+    "dialect ns2": {"dialect": "ns2-2.35"},
+    "dialect as printed": {"dialect": "as-printed"},
+    "victim ddred": {"victim": "ddred"},
+    "victim ddred, ties by chance": {"victim": "ddred", "ties": "random"},
+    "victim pc-red": {"victim": "pc-red", "loss_limit": "2KB", "loss_interval": "50ms"},
+    "feng": {"adaptation": "feng"},
+    "adaptive red": {"adaptation": "adaptive-red", "adapt_interval": "30ms"},
+    "adaptive red by a timer": {"adaptation": "adaptive-red", "adapt_interval": "30ms", "adapt_clock": "timer"},
+    "load by a timer": {"adaptation": "load", "adapt_interval": "70ms", "adapt_clock": "timer"},
+    "packet in service counts": {"in_service_counts": True},
+    "full first": {"full_first": True},
+    "no guard": {"guard_one": False},
+    "idle when none waits": {"idle_when": "none-waiting"},
+}
+TCP_OPTIONS: dict[str, dict[str, Value]] = {
+    "delayed acks": {"delayed_ack": "100ms"},
+    "acks delayed a little": {"delayed_ack": "2ms"},
+    "small window": {"window": "5p"},
+    "large window": {"window": "500p"},
+    "initial window": {"initial_window": "10p"},
+    "short time-outs": {"min_rto": "10ms", "tick": "1ms", "initial_rto": "100ms"},
+    "no syn": {"syn": False},
+    "no limited transmit": {"limited_transmit": False},
+    "time stamps": {"timestamps": True},
+    "bursts limited": {"max_burst": "3p"},
+    "clocks in phase": {"clock_offset": "3ms"},
+    "long acks": {"ack_size": "200B"},
+}
+MARKERS: dict[str, dict[str, Value]] = {
+    "token-bucket": {},
+    "tsw2cm": {"window": "100ms"},
+    "tsw3cm": {"pir": "2Mbps", "window": "50ms"},
+    "srtcm": {"cbs": "5KB", "ebs": "10KB"},
+    "trtcm": {"pir": "2Mbps", "cbs": "5KB", "pbs": "10KB"},
+}
+PATTERNS: dict[str, Value] = {
+    "constant": "constant",
+    "poisson": "poisson",
+    "on and off": {"on": "20ms", "off": "35ms"},
+    "on and off by chance": {"on": {"exponential": "30ms"}, "off": {"pareto": {"mean": "40ms", "shape": 1.5}}},
+}
+LENGTHS: dict[str, Value] = {
+    "fixed": "700B",
+    "uniform": {"uniform": ["40B", "1500B"]},
+    "exponential": {"exponential": "600B"},
+}
+INTERVALS = ("queue_interval", "cwnd_interval", "flow_interval", "discipline_interval")
+
+ALL_KINDS = frozenset(
+    f"{group}: {name}"
+    for group, names in {
+        "network": (*NETWORKS, "one-way links"),
+        "delays": DELAYS,
+        "aqm": AQMS,
+        "queue": RED_OPTIONS,
+        "flow": (*VARIANTS, "udp", "finite", "sizes drawn", "ends drawn", "ecn", "stops", "stops and goes on"),
+        "tcp": TCP_OPTIONS,
+        "udp": PATTERNS,
+        "udp length": LENGTHS,
+        "marker": MARKERS,
+        "change": ("rate", "delay"),
+        "probe": ("all", "events", *INTERVALS),
+    }.items()
+    for name in names
+)
+"""All kinds of things that a scenario may have."""
+
+Table = dict[str, Value]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A scenario as text, a seed, and what is in it."""
+
+    text: str
+    seed: int
+    kinds: frozenset[str]
+
+
+@dataclass
+class Draft:
+    """A scenario while it is drawn."""
+
+    draw: st.DrawFn
+    kinds: set[str] = field(default_factory=set)
+    delays: tuple[str, ...] = ()
+    ecn: bool = False
+    """Whether queues mark and most TCP can be marked."""
+    links: list[str] = field(default_factory=list)
+    """Names of links between routers."""
+
+    def one(self, choices: Sequence[str]) -> str:
+        return self.draw(st.sampled_from(choices))
+
+    def number(self, low: int, high: int) -> int:
+        return self.draw(st.integers(low, high))
+
+    def maybe(self, one_in: int) -> bool:
+        return self.number(1, one_in) == one_in
+
+    def kind(self, group: str, name: str) -> str:
+        self.kinds.add(f"{group}: {name}")
+        return name
+
+    def some(self, group: str, options: Mapping[str, Mapping[str, Value]], most: int) -> Table:
+        """Some of the options, the later ones over the earlier ones."""
+        found: Table = {}
+        for name in self.draw(st.lists(st.sampled_from(list(options)), max_size=most, unique=True)):
+            found |= options[self.kind(group, name)]
+        return found
+
+    def queue(self) -> str:
+        return self.one(("one", "one", "two", "access"))
+
+    def trunk(self) -> Table:
+        found: Table = {"rate": self.one(RATES), "delay": self.one(self.delays), "queue": self.queue()}
+        return found | ({"reverse_queue": self.queue()} if self.maybe(2) else {})
+
+    def host(self) -> Table:
+        found: Table = {"rate": self.one(HOST_RATES), "delay": self.one(self.delays)}
+        if self.maybe(3):
+            found["queue"] = self.queue()
+        return found | ({"uplink_queue": "access"} if self.maybe(3) else {})
+
+
+Ends = Callable[[], Table]
+
+
+@st.composite
+def scenarios(draw: st.DrawFn) -> Drawn:
+    """Draw a scenario; nearly all are valid."""
+    draft = Draft(draw)
+    draft.delays = DELAYS[draft.kind("delays", draft.one(PALETTES))]
+    if draft.maybe(3):
+        draft.ecn = True
+        draft.kind("flow", "ecn")
+    milliseconds = draft.number(300, 4000)
+    tables: dict[str, object] = {"run": {"duration": f"{milliseconds}ms"}}
+    if draft.maybe(3):
+        tables["run"] = {"duration": f"{milliseconds}ms", "warmup": f"{milliseconds // 4}ms"}
+    network = draft.kind("network", draft.one(NETWORKS))
+    own, ends = NETWORK_TABLES[network](draft)
+    tables |= own
+    tables["queue"] = {"one": queue(draft), "two": queue(draft), "access": {"limit": f"{draft.number(5, 200)}p"}}
+    flows = [flow(draft, f"f{i}", network, ends, milliseconds) for i in range(draft.number(1, 4))]
+    tables["flow"] = flows
+    if draft.maybe(3):
+        tables["marker"] = {"m": marker(draft, [str(one["name"]) for one in flows])}
+    if draft.maybe(3):
+        tables["change"] = changes(draft, milliseconds)
+    tables["probe"] = probe(draft)
+    return Drawn(f"format = 1\n{written(tables)}", draft.number(1, 1000), frozenset(draft.kinds))
+
+
+def written(tables: Mapping[str, object]) -> str:
+    """Tables as TOML: one for a mapping, several for a list, ``[queue.NAME]`` and ``[marker.NAME]`` by their names."""
+    lines: list[str] = []
+
+    def section(head: str, body: Mapping[str, Value]) -> None:
+        lines.extend(["", head, *(f"{key} = {inline(value)}" for key, value in body.items())])
+
+    for name, content in tables.items():
+        if isinstance(content, list):
+            for one in content:
+                section(f"[[{name}]]", one)
+        elif isinstance(content, dict) and name in ("queue", "marker"):
+            for key, one in content.items():
+                section(f"[{name}.{key}]", one)
+        elif isinstance(content, dict):
+            section(f"[{name}]", content)
+    return "\n".join([*lines, ""])
+
+
+# Networks: their tables, and how a flow says where it goes.
+
+
+def explicit(draft: Draft) -> tuple[dict[str, object], Ends]:
+    """A tree with some links more, some of them two one-way links of their own."""
+    nodes = [f"n{i}" for i in range(draft.number(3, 7))]
+    pairs = [(draft.one(nodes[:i]), nodes[i]) for i in range(1, len(nodes))]
+    for _ in range(draft.number(0, 3)):
+        pair = (draft.one(nodes), draft.one(nodes))
+        if pair[0] != pair[1] and pair not in pairs and pair[::-1] not in pairs:
+            pairs.append(pair)
+    links: list[Table] = []
+    for a, b in pairs:
+        draft.links.append(f"{a}->{b}")
+        if draft.maybe(6):
+            draft.kind("network", "one-way links")
+            for start, end in ((a, b), (b, a)):
+                trunk = draft.trunk()
+                trunk.pop("reverse_queue", None)
+                links.append({"from": start, "to": end, **trunk, "duplex": False})
+        else:
+            links.append({"from": a, "to": b, **draft.trunk()})
+
+    def ends() -> Table:
+        start = draft.number(0, len(nodes) - 1)
+        onward = draft.number(1, len(nodes) - 1)
+        return {"from": nodes[start], "to": nodes[(start + onward) % len(nodes)]}
+
+    return {"link": links}, ends
+
+
+def dumbbell(draft: Draft) -> tuple[dict[str, object], Ends]:
+    draft.links.append("bottleneck")
+    tables: dict[str, object] = {"dumbbell": {"bottleneck": draft.trunk(), "left": draft.host(), "right": draft.host()}}
+
+    def ends() -> Table:
+        found: Table = {"from": draft.one(("left", "left", "right"))}
+        return found | ({"left": {"delay": draft.one(draft.delays)}} if draft.maybe(4) else {})
+
+    return tables, ends
+
+
+def chain(draft: Draft) -> tuple[dict[str, object], Ends]:
+    routers = draft.number(2, 5)
+    draft.links.extend(f"r{i}->r{i + 1}" for i in range(1, routers))
+
+    def ends() -> Table:
+        start, onward = draft.number(1, routers), draft.number(1, routers - 1)
+        found: Table = {"from": f"r{start}", "to": f"r{(start + onward - 1) % routers + 1}"}
+        return found | ({"host_from": {"delay": draft.one(draft.delays)}} if draft.maybe(4) else {})
+
+    return {"chain": {"routers": routers, "link": draft.trunk(), "host": draft.host()}}, ends
+
+
+def shared(draft: Draft, name: str, routers: int, own: Table) -> tuple[dict[str, object], Ends]:
+    """A network with hosts that flows share."""
+    per_router = draft.number(1, 2)
+    hosts = [f"h{i}" for i in range(1, routers * per_router + 1)]
+    draft.links.append("r1->r2")
+    body: Table = {**own, "hosts": per_router, "link": draft.trunk(), "host": draft.host()}
+
+    def ends() -> Table:
+        start = draft.one(("each", "random", *hosts))
+        end = "random" if start == "each" else draft.one(("random", *(h for h in hosts if h != start)))
+        if "random" in (start, end):
+            draft.kind("flow", "ends drawn")
+        return {"from": start, "to": end}
+
+    return {name: body}, ends
+
+
+def bus(draft: Draft) -> tuple[dict[str, object], Ends]:
+    routers = draft.number(2, 6)
+    return shared(draft, "bus", routers, {"routers": routers})
+
+
+def flower(draft: Draft) -> tuple[dict[str, object], Ends]:
+    petals, routers = draft.number(2, 3), draft.number(2, 3)
+    own: Table = {"petals": petals, "routers": routers}
+    return shared(draft, "flower", petals * routers, own | ({"core": draft.trunk()} if draft.maybe(2) else {}))
+
+
+def torus(draft: Draft) -> tuple[dict[str, object], Ends]:
+    rows, columns = draft.number(1, 3), draft.number(2, 3)
+    return shared(draft, "torus", rows * columns, {"rows": rows, "columns": columns})
+
+
+def diffserv(draft: Draft) -> tuple[dict[str, object], Ends]:
+    draft.links.extend(["edge", "core"])
+    body: Table = {"source": draft.host(), "edge": draft.trunk(), "core": draft.trunk(), "sink": draft.host()}
+    return {"diffserv": body}, dict
+
+
+NETWORK_TABLES: dict[str, Callable[[Draft], tuple[dict[str, object], Ends]]] = {
+    "explicit": explicit,
+    "dumbbell": dumbbell,
+    "chain": chain,
+    "bus": bus,
+    "flower": flower,
+    "torus": torus,
+    "diffserv": diffserv,
+}
+
+
+def queue(draft: Draft) -> Table:
+    """A discipline, small enough to drop in a short run."""
+    aqm = draft.kind("aqm", draft.one(AQMS))
+    low = draft.number(2, 8)
+    body: Table = {"aqm": aqm, "limit": f"{draft.number(6, 12) * low}p"}
+    if aqm == "drop-tail":
+        return {"aqm": aqm, "limit": draft.one(("3p", "10p", "30p", "15KB"))}
+    if aqm == "ddred-tail":
+        return {"aqm": aqm, "limit": draft.one(("3p", "10p")), "last_n": draft.number(1, 3)}
+    body |= {"ecn": True} if draft.ecn else {}
+    body["w_q"] = draft.draw(st.sampled_from([0.002, 0.02, 0.2, 1.0]))
+    if aqm in WITH_CLASSES:
+        curves = [(low, 3 * low, 0.2), (2 * low, 4 * low, 0.1), (3 * low, 5 * low, 0.05)]
+        body["class"] = classes(curves, three=draft.maybe(2) and aqm == "wred")
+        options = {} if aqm == "adaptive-rio" else {"averages": draft.one(("coupled", "decoupled", "shared"))}
+        if aqm == "adaptive-rio":
+            options = {"max_l": f"{low}p", "max_u": f"{4 * low}p", "adapt_interval": "40ms", "absence": "100ms"}
+        return body | options
+    body |= {"min_th": f"{low}p", "max_th": f"{draft.number(2, 3) * low}p", "mean_packet": "1000B"}
+    body["max_p"] = draft.draw(st.sampled_from([0.02, 0.1, 0.3, 0.6]))
+    if aqm == "adaptive-red":
+        body["adapt_interval"] = "25ms"
+    if aqm == "load-red":
+        body |= {"adapt_interval": "60ms", "max_l": f"{low}p", "max_u": f"{5 * low}p"}
+    if aqm == "pc-red":
+        body |= {"loss_limit": "2KB", "loss_interval": "60ms"}
+    return body | draft.some("queue", RED_OPTIONS, most=2)
+
+
+def classes(curves: Sequence[tuple[int, int, float]], *, three: bool) -> list[Value]:
+    """Two classes or three, the most precious first."""
+    code_points = [["AF11", "EF"], ["AF12"], []] if three else [["AF11", "EF"], []]
+    found: list[Value] = []
+    for number, dscp in enumerate(code_points):
+        low, high, max_p = curves[len(code_points) - 1 - number]
+        who: Table = {"dscp": dscp} if dscp else {"default": True}
+        found.append({"name": f"c{number}", **who, "min_th": f"{low}p", "max_th": f"{high}p", "max_p": max_p})
+    return found
+
+
+def flow(draft: Draft, name: str, network: str, ends: Ends, milliseconds: int) -> Table:
+    """A group of flows."""
+    body: Table = {"name": name, "count": draft.number(1, 6), **ends()}
+    if draft.maybe(3):
+        body["dscp"] = draft.one(CODE_POINTS)
+    if draft.maybe(4):
+        body["priority"] = True
+    udp = draft.maybe(4)
+    body |= times(draft, milliseconds, udp=udp)
+    if udp:
+        return body | datagrams(draft)
+    body["transport"] = draft.kind("flow", draft.one(VARIANTS))
+    if draft.maybe(3):
+        body["packet_size"] = draft.one(("500B", "960B", "1460B"))
+    if draft.maybe(8):
+        body["acks_share_label"] = True
+    options = draft.some("tcp", TCP_OPTIONS, most=3)
+    if draft.ecn and not draft.maybe(4):
+        options["ecn"] = True
+    return body | ({"tcp": options} if options else {})
+
+
+def times(draft: Draft, milliseconds: int, *, udp: bool) -> Table:
+    """When a group of flows has data to send, and how much."""
+    third = milliseconds // 3
+    if draft.maybe(5):
+        draft.kind("flow", "stops and goes on")
+        return {"active": [["0s", f"{third // 2}ms"], [f"{third}ms", f"{2 * third}ms"]]}
+    start: list[Value] = ["0s", "10ms", {"uniform": ["0s", "50ms"]}, {"every": "7ms"}, {"every": "1us"}]
+    found: Table = {"start": draft.draw(st.sampled_from(start))}
+    if draft.maybe(5):
+        draft.kind("flow", "stops")
+        found["stop"] = f"{2 * third + 60}ms"
+    if not udp and draft.maybe(3):
+        draft.kind("flow", "finite")
+        sizes: list[Value] = ["5KB", "60KB", {"exponential": "20KB"}, {"uniform": ["2KB", "50KB"]}]
+        found["size"] = draft.draw(st.sampled_from([*sizes, {"pareto": {"mean": "20KB", "shape": 1.5}}]))
+        if isinstance(found["size"], dict):
+            draft.kind("flow", "sizes drawn")
+    return found
+
+
+def datagrams(draft: Draft) -> Table:
+    """How UDP sends."""
+    draft.kind("flow", "udp")
+    pattern = draft.kind("udp", draft.one(list(PATTERNS)))
+    length = draft.kind("udp length", draft.one(list(LENGTHS)))
+    return {
+        "transport": "udp",
+        "rate": draft.one(("200kbps", "1Mbps", "3Mbps")),
+        "pattern": PATTERNS[pattern],
+        "packet_size": LENGTHS[length],
+    }
+
+
+def marker(draft: Draft, groups: Sequence[str]) -> Table:
+    kind = draft.kind("marker", draft.one(list(MARKERS)))
+    return {
+        "kind": kind,
+        "link": draft.one(draft.links),
+        "flows": groups[: draft.number(1, len(groups))],
+        "per": draft.one(("flow", "group")),
+        "cir": "500kbps",
+        **MARKERS[kind],
+    }
+
+
+def changes(draft: Draft, milliseconds: int) -> list[Table]:
+    """Changes of links during the run."""
+    found: list[Table] = []
+    for part in range(1, draft.number(2, 4)):
+        change: Table = {"at": f"{part * milliseconds // 5}ms", "link": draft.one(draft.links)}
+        both = draft.number(1, 3)
+        if both != 1:
+            change["rate"] = draft.one((*RATES, "100kbps"))
+            draft.kind("change", "rate")
+        if both != 2:
+            change["delay"] = draft.one(draft.delays)
+            draft.kind("change", "delay")
+        found.append(change)
+    return found
+
+
+def probe(draft: Draft) -> Table:
+    """What is recorded: half the time everything."""
+    if draft.maybe(2):
+        draft.kind("probe", "all")
+        return {"links": draft.links, "events": True, **dict.fromkeys(INTERVALS, "10ms")}
+    found: Table = {}
+    for key in INTERVALS:
+        if draft.maybe(3):
+            found[draft.kind("probe", key)] = draft.one(("3ms", "10ms", "12345us"))
+    if draft.maybe(3):
+        found[draft.kind("probe", "events")] = True
+    if draft.maybe(4):
+        found["delay_histogram"] = False
+    return found

@@ -1,0 +1,165 @@
+"""The speed measurement: what it reads, computes and writes. Nothing here measures."""
+
+import sys
+import tomllib
+
+import pytest
+
+import instructions
+from aqmlab import _core
+from aqmlab.papers.common import PaperFiles
+from speed import growth, lists, pairs, table
+from speed.cases import CASES, named
+from speed.chain import LINKS, chain
+from speed.process import SCENARIOS, LimitError, Limits, ProcessError, Run, measure, parse
+
+
+def run(process_s: float, run_s: float = 1.0, hops: int = 0, engine: str = "", peak_kib: int = 2048) -> Run:
+    return Run(process_s, 0.5, run_s, peak_kib, hops, engine)
+
+
+def test_what_a_process_prints():
+    line = "packet_hops=12 engine=windows events=0 setup_s=0.25 run_s=1.5 peak_kib=4096\n"
+    assert parse(line, 2.0) == Run(2.0, 0.25, 1.5, 4096, 12, "windows")
+    assert parse("setup_s=0.25 run_s=1e-3 peak_kib=10", 2.0) == Run(2.0, 0.25, 0.001, 10, 0, "")
+    with pytest.raises(ProcessError, match="run_s"):
+        parse("setup_s=0.25", 2.0)
+
+
+def python(code: str) -> list[str]:
+    return [sys.executable, "-c", code]
+
+
+def test_a_process_is_measured():
+    done = measure(python("print('setup_s=1 run_s=2 peak_kib=3')"))
+    assert (done.setup_s, done.run_s, done.peak_kib) == (1.0, 2.0, 3)
+    assert done.process_s > 0
+
+
+def test_a_process_that_fails_says_why_in_one_line():
+    with pytest.raises(ProcessError, match=r"ValueError: so it is$"):
+        measure(python("raise ValueError('so it is')"))
+
+
+def test_a_process_is_stopped_at_its_limits():
+    with pytest.raises(LimitError, match="stopped after 0 s"):
+        measure(python("import time; time.sleep(60)"), Limits(seconds=0.1, gib=8.0))
+    with pytest.raises(LimitError, match="GiB in memory"):
+        measure(python("import time; time.sleep(60)"), Limits(seconds=60.0, gib=1e-6))
+
+
+def test_ratios_are_taken_of_each_pair():
+    # 2 M hops in 1, 2 and 4 s against 1 M in 8 s.
+    three = [(run(s, hops=2_000_000, engine="windows"), run(8.0)) for s in (1.0, 4.0, 2.0)]
+    found = pairs.Comparison("d1g", 2_000_000, 1_000_000, three)
+    assert found.ratios(pairs.process_s) == [16.0, 4.0, 8.0]
+    assert found.rate(pairs.process_s) == 1e6
+    row = dict(zip(pairs.HEADER, found.row(), strict=True))
+    assert row["ratio (range of the pairs)"] == "8.0 (4.0 to 16.0)"
+    assert row["ratio without set-up"] == "2.0"
+    assert row["difference"] == "+100.00 %"
+    assert row["engine"] == "windows"
+    assert row["peak MiB"] == "2.0"
+
+
+def test_a_case_that_ns2_cannot_run_has_no_ratio():
+    found = pairs.Comparison("flows", 2_000_000, 0, [(run(1.0, hops=2_000_000, engine="events"), None)])
+    assert found.row()[2:9] == ["2,000,000", "-", "-", "2.0", "-", "-", "-"]
+
+
+def test_costs_are_medians():
+    cost = growth.Cost.of([run(1, run_s=s, engine="events", peak_kib=k) for s, k in ((1, 9), (5, 2), (2, 3))], 10**9)
+    assert (cost.engine, cost.ns_a_hop, cost.setup_s, cost.peak_kib) == ("events", 2.0, 0.5, 3)
+    # The windowed engine was asked for and events ran: its columns are empty.
+    assert growth.cells([cost, cost], None) == ["-", "2.0", "-", "-", "0.500", "-", "-", "0.0", "-"]
+    assert len(growth.header("flows", costs_of=growth.ENGINES)) == 1 + 9
+
+
+@pytest.mark.parametrize("flows", growth.FLOW_COUNTS)
+def test_any_number_of_flows(flows):
+    overrides = [tuple(text.split("=", 1)) for text in growth.flow_overrides(flows)]
+    assert sum(int(value) for key, value in overrides if key.endswith(".count")) == flows
+    groups = tomllib.loads((SCENARIOS / "flows.toml").read_text())["flow"]
+    assert [group["name"] for group in groups] == list(growth.GROUPS)
+
+
+@pytest.mark.parametrize("links", [1, LINKS, 50])
+def test_a_chain_of_any_length(links):
+    _core.check(chain(links), "chain.toml")
+    assert sum(group["count"] for group in tomllib.loads(chain(links))["flow"]) == 20 + 5 * links
+
+
+def test_the_case_chain_is_what_is_generated():
+    assert (SCENARIOS / "chain.toml").read_text() == chain(LINKS)
+
+
+@pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.toml")), ids=lambda path: path.stem)
+def test_scenarios_are_valid(path):
+    smaller = {"flows": growth.flow_overrides(100), "grid": growth.grid_overrides(10)}
+    overrides = [tuple(text.split("=", 1)) for text in smaller.get(path.stem, [])]
+    _core.check(path.read_text(), path.name, overrides)
+
+
+@pytest.mark.parametrize(("paper", "file", "ours"), [("ddred", "flower", "flower"), ("pc-red", "network2", "torus")])
+def test_papers_networks_are_the_papers(paper, file, ours):
+    theirs = PaperFiles(paper).toml(f"{file}.toml")
+    mine = tomllib.loads((SCENARIOS / f"{ours}.toml").read_text())
+    mine["queue"]["router"]["aqm"] = theirs["queue"]["router"]["aqm"]
+    assert all(mine[key] == theirs[key] for key in (ours, "queue", "flow"))
+    # Default probes.
+    assert "probe" not in mine
+
+
+def test_lists_for_ns2(tmp_path):
+    arguments = lists.write(SCENARIOS / "torus.toml", tmp_path)
+    assert arguments == [f"links={tmp_path}/links.csv", f"transfers={tmp_path}/transfers.csv"]
+    header, first, *rest = (tmp_path / "links.csv").read_text().splitlines()
+    assert (header, first) == ("from,to,rate,delay,queue,limit", "r1,r2,500000.0,100ms,RED,50")
+    assert len(rest) + 1 == 48 + 2 * 480
+    assert rest[-1].split(",")[2:] == ["10000000.0", "1ms", "DropTail", "1000"]
+    transfers = (tmp_path / "transfers.csv").read_text().splitlines()[1:]
+    assert len(transfers) == 480
+    assert all(0 <= float(line.split(",")[3]) <= 5 for line in transfers)
+    assert {line.split(",")[2] for line in transfers} == {"-1"}
+
+
+def test_named_cases():
+    assert [case.name for case in named("D1G, chain")] == ["d1g", "chain"]
+    with pytest.raises(ValueError, match=r"no case 'x' \(allowed: d10m"):
+        named("d1g,x")
+    assert all(case.scenario.exists() for case in CASES)
+
+
+def test_a_table_in_a_page():
+    begin, end = table.marks("pairs")
+    page = f"# Speed\n\n{begin}old\n{end}after\n"
+    new = table.replaced(page, "pairs", "new\n")
+    assert new == f"# Speed\n\n{begin}\nnew\n\n{end}after\n"
+    assert table.replaced(new, "pairs", "new\n") == new
+    with pytest.raises(ValueError, match="no lines"):
+        table.replaced(page, "growth", "new\n")
+
+
+def test_instructions_above_the_tolerance():
+    reference = {"a": 1000, "b": 1000}
+    assert instructions.exceeded({"a": 1029, "b": 500}, reference, 0.03) == []
+    assert instructions.exceeded({"a": 1031}, reference, 0.03) == [
+        "a: 1,031 instructions, 3.1 % above 1,000 (allowed: 3 %)"
+    ]
+    assert instructions.exceeded({"c": 1}, reference) == ["c: 1 instructions, but no number to compare with"]
+
+
+def test_another_compiler_is_told_not_judged():
+    reference = instructions.Reference("rustc 1.0", {"a": 1000})
+    assert instructions.Reference.read(reference.text()) == reference
+    assert instructions.judge({"a": 1010}, "rustc 1.0", reference)[0] == 0
+    assert instructions.judge({"a": 2000}, "rustc 1.0", reference)[0] == 1
+    code, text = instructions.judge({"a": 2000}, "rustc 2.0", reference)
+    assert code == 0
+    assert "not judged" in text
+
+
+def test_what_callgrind_says():
+    assert instructions.collected("==1== Events    : Ir\n==1== Collected : 346144186\n") == 346144186
+    with pytest.raises(ProcessError, match="valgrind: no such file"):
+        instructions.collected("==1==\nno such file\n")

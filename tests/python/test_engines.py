@@ -1,0 +1,104 @@
+"""Both engines give the same bytes, and so does the event queue without shortcuts: on random scenarios of all kinds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from compare_engines import compared, difference, jobs, report, values
+from hypothesis import HealthCheck, assume, given, settings
+
+from aqmlab import _core, errors
+from aqmlab.scenario import Scenario
+from random_scenarios import ALL_KINDS, Drawn, scenarios
+
+SCENARIOS = 1200
+DIFFERENT = 600
+"""So many of the random scenarios must differ: some are drawn twice."""
+OFTEN = 50
+"""What must happen in many runs happens in so many."""
+IN_WINDOWS = 0.6
+"""At least this share of the random scenarios must run in windows."""
+REFUSED = 0.1
+"""At most this share of the random texts may be no valid scenario."""
+HAPPENS = {
+    "drops": ("links", "drops"),
+    "marks": ("links", "marks"),
+    "time-outs": ("flows", "timeouts"),
+    "retransmissions": ("flows", "retransmissions"),
+}
+"""What must happen in many of the runs, by table and column."""
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
+
+
+def run_in_all_ways(text: str, seed: int) -> dict:
+    """Run a scenario by events, as it is run by itself, and without shortcuts, and compare; the second of these."""
+    by_events = _core.run(text, "random.toml", seed, engine="events")
+    by_itself = _core.run(text, "random.toml", seed)
+    plain = _core.run(text, "random.toml", seed, shortcuts=False, engine="events")
+    for name, found in ((by_itself["engine"], by_itself), ("events without shortcuts", plain)):
+        differs = difference(by_events, found)
+        assert not differs, f"events and {name} differ with seed {seed}, {differs}\n{text}"
+    return by_itself
+
+
+def test_all_ways_agree_on_random_scenarios():
+    engines: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()
+    happens: Counter[str] = Counter()
+    texts: set[str] = set()
+    refused = 0
+
+    @settings(
+        max_examples=SCENARIOS,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    @given(scenarios())
+    def check(drawn: Drawn) -> None:
+        nonlocal refused
+        try:
+            Scenario.from_text(drawn.text)
+        except errors.ScenarioError:
+            refused += 1
+            assume(False)
+        texts.add(drawn.text)
+        found = run_in_all_ways(drawn.text, drawn.seed)
+        engines[found["engine"]] += 1
+        kinds.update(drawn.kinds)
+        happens.update(what for what, (table, column) in HAPPENS.items() if any(values(found["tables"][table], column)))
+        happens["packet-hops"] += found["summary"]["packet_hops"]
+
+    check()
+    print(f"{engines}, {len(texts)} different, {refused} refused, {happens}")
+    assert len(texts) >= DIFFERENT
+    assert engines["windows"] >= IN_WINDOWS * engines.total()
+    assert engines["events"] > 0
+    assert refused <= REFUSED * SCENARIOS
+    assert not sorted(ALL_KINDS - kinds.keys())
+    assert min(happens[what] for what in HAPPENS) >= OFTEN
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_all_ways_agree_on_the_examples(path):
+    plan = Scenario.load(path, overrides={"run.warmup": "1s", "run.duration": "11s", "probe.events": True})
+    assert run_in_all_ways(plan.normalized, seed=1)["engine"] == "windows"
+
+
+def test_papers_are_compared():
+    """What `make validate` does with all scenarios of the papers, with three of them."""
+    todo = [(paper, job) for paper, job in jobs(quick=True, papers=["mred", "exred"]) if job.cost < 0.1]
+    text, equal = report([compared(*one) for one in todo[:3]])
+    assert equal
+    assert "| mred | 3 | " in text
+    assert "| all |" in text
+
+
+def test_a_difference_is_told(dumbbell):
+    one, other = (_core.run(dumbbell, "x", seed) for seed in (1, 2))
+    assert difference(one, one) == ""
+    assert difference(one, other).startswith("summary: ")
+    assert difference(one, {**other, "summary": one["summary"]}).startswith("links: ('link', ")

@@ -1,0 +1,116 @@
+"""Which engine evaluates runs: chosen, forced and told of, and in no result file."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+import aqmlab
+from aqmlab.evaluation import ENGINES, Evaluated, Evaluation
+from aqmlab.pool import execute
+from aqmlab.runner import jobs_for
+from aqmlab.scenario import Scenario
+from conftest import contents
+
+NO_DELAY = """\
+format = 1
+name = "no-delay"
+
+[run]
+duration = "200ms"
+seeds = 3
+
+[dumbbell]
+bottleneck = { rate = "10Mbps", delay = "0s" }
+left = { rate = "100Mbps", delay = "0s" }
+right = { rate = "100Mbps", delay = "0s" }
+
+[[flow]]
+name = "there"
+
+[[flow]]
+name = "back"
+from = "right"
+"""
+
+
+@pytest.fixture
+def circle(shell):
+    """A scenario without delay, which has no windows."""
+    (shell.folder / "no-delay.toml").write_text(NO_DELAY)
+    return "no-delay.toml"
+
+
+def test_result_files_are_the_same_whatever_the_engine(small, tmp_path):
+    for engine in ENGINES:
+        result = aqmlab.run(small, out=tmp_path / engine, workers=1, progress=False, engine=engine)
+        assert result.evaluation.engines.keys() == {
+            ("events", "the event queue was asked for") if engine == "events" else ("windows", "")
+        }
+    first = contents(tmp_path / "auto")
+    assert len(first) > 9
+    assert all(contents(tmp_path / engine) == first for engine in ENGINES)
+
+
+def test_a_run_tells_its_engine_speed_and_memory(shell, circle):
+    lines = shell("run", "small.toml", "--seeds", "2").out.splitlines()
+    assert lines[-3] == "Engine: windows"
+    assert re.fullmatch(
+        r"2 runs in \d+\.\d\d s: [\d,]+ packet-hops, \d+\.\d million a second; peak memory \d+ MB", lines[-2]
+    )
+    assert "Nothing was run: all results were there." in shell("run", "small.toml", "--seeds", "2").out
+    assert "Engine: events, since messages go round a circle of stations" in shell("run", circle).out
+
+
+def test_the_same_for_programs(shell):
+    words = ["small.toml", "--seeds", "2", "--engine", "events", "--json"]
+    for command in (["run"], ["compare", "--aqm", "red,mred"], ["analyze"]):
+        found = json.loads(shell(*command, *words, "--out", command[0]).out)["evaluation"]
+        assert found["engines"][0]["engine"] == "events"
+        assert found["packet_hops"] > 1000
+        assert found["peak_memory_bytes"] > 1e6
+    again = json.loads(shell("run", *words, "--out", "run").out)["evaluation"]
+    assert (again["runs"], again["engines"], again["packet_hops"]) == (0, [], 0)
+
+
+def test_what_cannot_be_forced_is_an_error(shell, circle):
+    answer = shell("run", circle, "--engine", "windows", "--out", "o")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("aqmlab: no-delay.toml: cannot be evaluated in windows, since messages go round")
+    assert answer.err.count("\n") == 1
+    assert not list((shell.folder / "o").rglob("*.parquet"))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", "small.toml"],
+        ["compare", "small.toml", "--aqm", "red,mred"],
+        ["analyze", "small.toml"],
+        ["reproduce", "mred", "--quick"],
+        ["reproduce", "all"],
+    ],
+)
+def test_a_wrong_word_gets_one_line(shell, command):
+    answer = shell(*command, "--engine", "window", "--out", "o")
+    line = 'aqmlab: unknown engine "window" (allowed: auto, events, windows; did you mean windows?)\n'
+    assert (answer.code, answer.out, answer.err) == (2, "", line)
+    assert not list(shell.folder.rglob("seed-*"))
+
+
+def test_every_engine_and_reason_is_counted():
+    windows, events = Evaluated("windows", "", 5, 10), Evaluated("events", "of this", 5, 20)
+    lines = Evaluation((events, windows, windows), 1.0).lines()
+    assert lines[0] == "Engine: windows (2 runs); events (1 run), since of this"
+    assert "15 packet-hops" in lines[1]
+
+
+def test_a_run_in_memory_has_its_evaluation(small):
+    plan = Scenario.load(small)
+    (output,) = execute(jobs_for(plan, [1], folder=None, engine="events"), progress=False)
+    assert output.tables
+    assert output.evaluated.engine == "events"
+    assert output.evaluated.packet_hops == output.summary["summary"]["packet_hops"]
+    assert not {"engine", "why_events", "events"} & set(output.summary["summary"])
