@@ -10,7 +10,7 @@ CORE := $(VENV)/.core
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 REPORT := results/report
 
-.PHONY: help demo test test-rust test-python lint format bench validate figures clean
+.PHONY: help demo test test-rust test-python lint format simulate bench instructions validate figures clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -48,9 +48,14 @@ format: $(CORE) ## format all sources
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(CORE) ## speed against ns-2 (needs the command ns)
+simulate:
 	cargo build --release --locked --quiet --package aqmlab-scenario --example simulate
-	$(BIN)/python benches/against_ns2.py
+
+bench: $(CORE) simulate ## speed against ns-2 (needs the command ns); options in BENCH, as docs/performance.md tells
+	PYTHONPATH=benches $(BIN)/python -m speed $(BENCH)
+
+instructions: $(CORE) simulate ## instruction counts of short runs beside those written down (needs valgrind)
+	$(BIN)/python benches/instructions.py
 
 validate: $(CORE) ## slow comparisons with ns-2 (needs the command ns), all combinations; writes docs/
 	$(BIN)/python tests/validate.py

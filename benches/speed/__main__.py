@@ -1,0 +1,108 @@
+"""Command line: `python -m speed [hops] [pairs] [growth] [chain]`; without a word hops, pairs and growth."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from speed import growth, pairs, table
+from speed.cases import CASES, named
+from speed.chain import LINKS, chain
+from speed.process import BENCHES, SCENARIOS, SIMULATE, Limits, ProcessError
+
+PAGE = BENCHES.parent / "docs" / "performance.md"
+PARTS = ("hops", "pairs", "growth")
+PAIRS = 7
+REPEATS = 3
+SECONDS = 300.0
+GIB = 8.0
+
+
+def arguments(words: list[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="speed", description="Speed beside ns-2, and what a packet-hop costs.")
+    parser.add_argument(
+        "parts",
+        nargs="*",
+        metavar="PART",
+        help="hops: both count the same with plain RED; pairs: ours and ns-2 in turn; "
+        "growth: of flows, links and routers; chain: write scenarios/chain.toml (default: hops pairs growth)",
+    )
+    parser.add_argument("--cases", default=",".join(case.name for case in CASES), help="of hops and pairs")
+    parser.add_argument("--pairs", type=int, default=PAIRS, help=f"runs of each in turn (default {PAIRS})")
+    parser.add_argument("--repeats", type=int, default=REPEATS, help=f"runs of each size (default {REPEATS})")
+    parser.add_argument("--ns2-seconds", type=float, default=SECONDS, help=f"stops ns-2 (default {SECONDS:g})")
+    parser.add_argument("--ns2-gib", type=float, default=GIB, help=f"stops ns-2 (default {GIB:g})")
+    parser.add_argument("--without-ns2", action="store_true", help="growth without ns-2")
+    parser.add_argument("--write", action="store_true", help=f"puts the tables into {PAGE.name} too")
+    options = parser.parse_args(words)
+    unknown = [part for part in options.parts if part not in (*PARTS, "chain")]
+    if unknown:
+        parser.error(f"there is no part {unknown[0]!r} (allowed: {', '.join(PARTS)}, chain)")
+    if options.pairs < 1 or options.repeats < 1:
+        parser.error("--pairs and --repeats are at least 1")
+    try:
+        options.cases = named(options.cases)
+    except ValueError as problem:
+        parser.error(str(problem))
+    return options
+
+
+def tell(line: str) -> None:
+    """Say how far it is."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def texts(options: argparse.Namespace) -> dict[str, Callable[[], str]]:
+    """Return what makes each text, by the name of its marks in the page."""
+    limits = Limits(options.ns2_seconds, options.ns2_gib)
+    effort = growth.Effort(options.repeats, None if options.without_ns2 else limits)
+    makers: dict[str, dict[str, Callable[[], str]]] = {
+        "hops": {"hops": lambda: pairs.same_hops(options.cases, tell)},
+        "pairs": {"pairs": lambda: pairs.report(options.cases, options.pairs, limits, tell)},
+        "growth": {
+            "flows": lambda: growth.by_flows(effort, tell),
+            "links": lambda: growth.by_links(effort, tell),
+            "routers": lambda: growth.by_routers(effort, tell),
+        },
+    }
+    wanted = options.parts or PARTS
+    return {name: make for part in PARTS if part in wanted for name, make in makers[part].items()}
+
+
+def missing(path: Path) -> str:
+    """Say what is not installed or built; empty if nothing is."""
+    if shutil.which("ns") is None:
+        return "the command `ns` was not found: install ns-2 2.35 (Debian: apt-get install ns2)"
+    if not path.exists():
+        return f"{path.name} is not built: make bench"
+    return ""
+
+
+def main(words: list[str] | None = None) -> int:
+    """Print the tables; returns the exit code."""
+    options = arguments(words)
+    if "chain" in options.parts:
+        (SCENARIOS / "chain.toml").write_text(chain(LINKS))
+    wanted = texts(options) if options.parts != ["chain"] else {}
+    problem = missing(SIMULATE) if wanted else ""
+    if problem:
+        print(problem, file=sys.stderr)
+        return 1
+    try:
+        for name, make in wanted.items():
+            text = make()
+            print(f"## {name}\n\n{text}", flush=True)
+            if options.write:
+                table.write(PAGE, name, text)
+    except ProcessError as failed:
+        print(failed, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

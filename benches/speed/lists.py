@@ -1,0 +1,77 @@
+"""What a run of ours draws, as lists for ns-2: links, and transfers with their ends, sizes and starts."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aqmlab import _core
+
+SEED = 1
+ENDLESS = -1
+"""What ns-2's script takes for the size of a greedy flow."""
+RATES = {"Gbps": 1e9, "Mbps": 1e6, "kbps": 1e3}
+
+
+def write(scenario: Path, folder: Path) -> list[str]:
+    """Write the lists into a folder; gives the arguments of `mesh.tcl` that name them.
+
+    The run is cut short, as soon as the last flow has started: what is drawn does not depend on its duration.
+    """
+    text = scenario.read_text()
+    file = tomllib.loads(text)
+    last_start = max(group["start"]["uniform"][1] for group in file["flow"])
+    tables = _core.run(text, scenario.name, SEED, [("run.duration", last_start)])["tables"]
+    return [
+        f"links={rows(folder / 'links.csv', 'from,to,rate,delay,queue,limit', links(file, tables))}",
+        f"transfers={rows(folder / 'transfers.csv', 'from,to,packets,start', transfers(tables))}",
+    ]
+
+
+def links(file: dict[str, Any], tables: dict[str, Any]) -> Iterable[Sequence[object]]:
+    """List the links of a network with hosts h1, h2, ... in the order of ours."""
+    network = file.get("flower") or file["torus"]
+    for name in tables["links"]["link"]:
+        start, end = name.split("->")
+        if start.startswith("h"):
+            of, queue = network["host"], network["host"].get("uplink_queue", network["host"]["queue"])
+        else:
+            of = network["host"] if end.startswith("h") else network["link"]
+            queue = of["queue"]
+        kind = "DropTail" if file["queue"][queue]["aqm"] == "drop-tail" else "RED"
+        yield start, end, rate_bps(of["rate"]), of["delay"], kind, file["queue"][queue]["limit"].removesuffix("p")
+
+
+def rate_bps(text: str) -> float:
+    """Read a rate.
+
+    >>> rate_bps("500kbps")
+    500000.0
+    """
+    unit = next(unit for unit in RATES if text.endswith(unit))
+    return float(text.removesuffix(unit)) * RATES[unit]
+
+
+def transfers(tables: dict[str, Any]) -> Iterable[Sequence[object]]:
+    """List the flows."""
+    flows = tables["flows"]
+    sizes, starts = numbers(flows["size_packets"]), numbers(flows["start_s"])
+    for start, end, packets, at in zip(flows["from"], flows["to"], sizes, starts, strict=True):
+        yield start, end, ENDLESS if packets <= 0 else packets, at
+
+
+def numbers(column: tuple[str, bytes]) -> list[Any]:
+    """Read a numeric column of the core."""
+    dtype, data = column
+    values: list[Any] = np.frombuffer(data, dtype).tolist()
+    return values
+
+
+def rows(path: Path, header: str, lines: Iterable[Sequence[object]]) -> Path:
+    """Write a list; floats keep all their digits."""
+    path.write_text(f"{header}\n" + "".join(",".join(map(str, line)) + "\n" for line in lines))
+    return path
