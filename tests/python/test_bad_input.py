@@ -291,7 +291,8 @@ def test_file_size_limit(shell):
     assert sorted(p.name for p in folder.iterdir()) == ["log.txt", "scenario.toml"]
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")  # noqa: PTH110
+# Only Linux and some BSDs have this device, the one way to meet a full disk without filling one.
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full to write to")  # noqa: PTH110
 def test_output_to_a_full_device(shell):
     with open("/dev/full", "w") as full:  # noqa: PTH123
         answer = shell("list", "--json", stdout=full.fileno())
