@@ -100,7 +100,7 @@ impl<H: Host<u32>> Host<u32> for Watching<'_, H> {
     }
 
     fn marked(&mut self, packet: &Packet<u32>, reason: MarkReason) {
-        assert_eq!(packet.meta.ecn, crate::Ecn::Ce, "a marked packet carries the mark");
+        assert_eq!(packet.meta.header.ecn(), crate::Ecn::Ce, "a marked packet carries the mark");
         self.host.marked(packet, reason);
     }
 }

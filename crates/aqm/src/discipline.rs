@@ -15,7 +15,7 @@ pub enum Discipline<P> {
 }
 
 impl<P: Copy> Qdisc<P> for Discipline<P> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
         match self {
             Self::DropTail(q) => q.enqueue(now, packet, host),
@@ -24,7 +24,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
         match self {
             Self::DropTail(q) => q.dequeue(now, host),
@@ -33,7 +33,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn pass(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
         match self {
             Self::DropTail(q) => q.pass(now, packet, host),

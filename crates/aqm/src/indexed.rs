@@ -309,7 +309,7 @@ mod tests {
     }
 
     fn tag_of(meta: &Meta) -> Tag {
-        Tag { key: meta.flow, open: !meta.qosa }
+        Tag { key: meta.flow, open: !meta.header.qosa() }
     }
 
     fn number(queue: &mut Indexed<u32>, slot: Option<usize>) -> Option<u32> {
@@ -329,7 +329,8 @@ mod tests {
                     0..=2 => {
                         let tag = Tag { key, open };
                         let meta = Meta { bytes: 40 + key, ..Meta::default() };
-                        let meta = Meta { flow: key, qosa: !open, ..meta };
+                        let header = meta.header.with_qosa(!open);
+                        let meta = Meta { flow: key, header, ..meta };
                         queue.push(Packet { meta, payload: i as u32 });
                         naive.0.push((i as u32, tag));
                     }

@@ -24,7 +24,7 @@ pub use ddred_tail::DdredTail;
 pub use discipline::Discipline;
 pub use drop_tail::{DropTail, Room};
 pub use fifo::Fifo;
-pub use packet::{Ecn, Kind, Meta, Packet};
+pub use packet::{Ecn, Header, Kind, Meta, Packet};
 pub use preset::{PRESETS, Preset};
 pub use qdisc::{Backlog, Dequeue, DropReason, Host, MarkReason, Qdisc, State};
 pub use registry::{Parameter, Unit};

@@ -24,6 +24,97 @@ pub enum Kind {
     Syn,
 }
 
+/// The small fields of a header, a byte each in one word, so that packets are moved in few registers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Header(u64);
+
+/// Getter, setter and builder of a field at a byte of the word.
+macro_rules! fields {
+    ($($(#[$text:meta])* $at:literal $get:ident $set:ident $with:ident: $type:ty = $from:expr;)*) => {
+        impl Header {
+            $(
+                $(#[$text])*
+                #[inline]
+                pub fn $get(self) -> $type {
+                    $from((self.0 >> (8 * $at)) as u8)
+                }
+
+                #[doc = concat!("Sets [`Header::", stringify!($get), "`].")]
+                #[inline]
+                pub fn $set(&mut self, value: $type) {
+                    *self = self.$with(value);
+                }
+
+                #[doc = concat!("The same with another [`Header::", stringify!($get), "`].")]
+                #[inline]
+                #[must_use]
+                pub fn $with(self, value: $type) -> Self {
+                    Self(self.0 & !(0xff << (8 * $at)) | u64::from(value as u8) << (8 * $at))
+                }
+            )*
+        }
+    };
+}
+
+fields! {
+    /// Differentiated services code point (RFC 2474), 0 to 63.
+    0 dscp set_dscp with_dscp: u8 = core::convert::identity;
+    /// ECN field.
+    1 ecn set_ecn with_ecn: Ecn = Ecn::from_byte;
+    /// Data, acknowledgement or connection set-up.
+    2 kind set_kind with_kind: Kind = Kind::from_byte;
+    /// Class of the source, free for the scenario to use.
+    3 class set_class with_class: u8 = core::convert::identity;
+    /// Time to live (hop limit) with which the sender sent the packet.
+    4 ttl_initial set_ttl_initial with_ttl_initial: u8 = core::convert::identity;
+    /// Time to live now, already decremented for this router.
+    5 ttl set_ttl with_ttl: u8 = core::convert::identity;
+    /// Time to live seen by the destination of an earlier packet of the flow; 0 when not known.
+    6 ttl_final set_ttl_final with_ttl_final: u8 = core::convert::identity;
+    /// PC-RED's protection bit, stamped at arrival.
+    7 qosa set_qosa with_qosa: bool = |byte| byte != 0;
+}
+
+impl Header {
+    /// The bytes of what changes on the way: code point, ECN field and kind.
+    const OWN: u64 = 0xff_ffff;
+
+    /// The header with code point, ECN field and kind of [`Header::own`].
+    #[inline]
+    #[must_use]
+    pub fn with_own(self, own: u32) -> Self {
+        Self(self.0 & !Self::OWN | u64::from(own) & Self::OWN)
+    }
+
+    /// Code point, ECN field and kind, a byte each from the lowest.
+    #[inline]
+    pub fn own(self) -> u32 {
+        (self.0 & Self::OWN) as u32
+    }
+}
+
+impl Ecn {
+    #[inline]
+    fn from_byte(byte: u8) -> Self {
+        match byte {
+            0 => Self::NotEct,
+            1 => Self::Ect,
+            _ => Self::Ce,
+        }
+    }
+}
+
+impl Kind {
+    #[inline]
+    fn from_byte(byte: u8) -> Self {
+        match byte {
+            0 => Self::Data,
+            1 => Self::Ack,
+            _ => Self::Syn,
+        }
+    }
+}
+
 /// What a queue discipline may know of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Meta {
@@ -33,22 +124,8 @@ pub struct Meta {
     pub bytes: u32,
     /// Flow label: flow number in the simulator, IPv6 flow label or hash of the 5-tuple on a live link.
     pub flow: u32,
-    /// Class of the source, free for the scenario to use.
-    pub class: u8,
-    /// Data, acknowledgement or connection set-up.
-    pub kind: Kind,
-    /// Differentiated services code point (RFC 2474), 0 to 63.
-    pub dscp: u8,
-    /// ECN field.
-    pub ecn: Ecn,
-    /// Time to live (hop limit) with which the sender sent the packet.
-    pub ttl_initial: u8,
-    /// Time to live now, already decremented for this router.
-    pub ttl: u8,
-    /// Time to live seen by the destination of an earlier packet of the flow; 0 when not known.
-    pub ttl_final: u8,
-    /// PC-RED's protection bit, stamped at arrival.
-    pub qosa: bool,
+    /// All else.
+    pub header: Header,
 }
 
 /// A packet in a queue: what the discipline sees, and a payload that it never inspects.
@@ -58,4 +135,30 @@ pub struct Packet<P> {
     pub meta: Meta,
     /// A segment in the simulator, a buffer on a live link.
     pub payload: P,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn each_field_of_a_header_has_bits_of_its_own(
+            (dscp, class, ttl_initial, ttl, ttl_final) in any::<(u8, u8, u8, u8, u8)>(),
+            ecn in prop::sample::select(vec![Ecn::NotEct, Ecn::Ect, Ecn::Ce]),
+            kind in prop::sample::select(vec![Kind::Data, Kind::Ack, Kind::Syn]),
+            qosa in any::<bool>(),
+        ) {
+            let on_the_way = Header::default().with_dscp(dscp).with_ecn(ecn).with_kind(kind);
+            let mut header = Header::default().with_dscp(!dscp).with_own(on_the_way.own() | 0xab00_0000);
+            header.set_class(class);
+            header.set_qosa(qosa);
+            header.set_ttl(ttl);
+            header = header.with_ttl_final(ttl_final).with_ttl_initial(ttl_initial);
+            prop_assert_eq!((header.dscp(), header.ecn(), header.kind()), (dscp, ecn, kind));
+            prop_assert_eq!((header.class(), header.qosa()), (class, qosa));
+            prop_assert_eq!((header.ttl_initial(), header.ttl(), header.ttl_final()), (ttl_initial, ttl, ttl_final));
+        }
+    }
 }

@@ -23,8 +23,9 @@ fn packets_cost_no_allocation() {
                 for i in 0..n {
                     now = Time(now.0 + (host.rng.exponential(8e9) / load) as u64);
                     let mut packet = packet(i, 1000, Ecn::NotEct);
-                    (packet.meta.flow, packet.meta.class) = (i % 500, u8::from(i % 3 == 0));
-                    (packet.meta.ttl_initial, packet.meta.ttl) = (64, 64 - (i % 7) as u8);
+                    packet.meta.flow = i % 500;
+                    packet.meta.header.set_class(u8::from(i % 3 == 0));
+                    packet.meta.header = packet.meta.header.with_ttl_initial(64).with_ttl(64 - (i % 7) as u8);
                     link.arrive(now, packet, &mut host);
                 }
             };

@@ -47,9 +47,9 @@ proptest! {
             let ecn = if ect { Ecn::Ect } else { Ecn::NotEct };
             let mut packet = packet(i as u32, bytes, ecn);
             packet.meta.flow = u32::from(flow);
-            packet.meta.class = u8::from(flow < 3);
-            packet.meta.dscp = flow;
-            (packet.meta.ttl_initial, packet.meta.ttl) = (64, 64 - flow % 5);
+            packet.meta.header.set_class(u8::from(flow < 3));
+            packet.meta.header.set_dscp(flow);
+            packet.meta.header = packet.meta.header.with_ttl_initial(64).with_ttl(64 - flow % 5);
             link.arrive(now, packet, &mut host);
         }
         link.serve_until(Time::from_secs(1e4), &mut host);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use aqmlab_aqm::{Dequeue, DropReason, Ecn, Host, MarkReason, Meta, Packet, Qdisc, Value};
+use aqmlab_aqm::{Dequeue, DropReason, Ecn, Header, Host, MarkReason, Meta, Packet, Qdisc, Value};
 use aqmlab_units::{Stream, Time};
 use common::{build, word};
 use proptest::prelude::*;
@@ -36,13 +36,14 @@ impl Host<u32> for Recorder {
         self.dropped.push((packet.payload, reason));
     }
     fn marked(&mut self, packet: &Packet<u32>, _reason: MarkReason) {
-        assert_eq!(packet.meta.ecn, Ecn::Ce);
+        assert_eq!(packet.meta.header.ecn(), Ecn::Ce);
         self.marks += 1;
     }
 }
 
 fn hops(payload: u32, hops: u8) -> Packet<u32> {
-    let meta = Meta { bytes: 1000, ttl_initial: 64, ttl: 64 - hops, flow: payload, ..Meta::default() };
+    let header = Header::default().with_ttl_initial(64).with_ttl(64 - hops);
+    let meta = Meta { bytes: 1000, flow: payload, header, ..Meta::default() };
     Packet { meta, payload }
 }
 
@@ -121,7 +122,8 @@ fn pc_red(scan: &str, protected: &[bool], pick: u64) -> u32 {
     let mut queue = calm("pc-red", (protected.len() - 1) as f64, &more);
     let mut host = Recorder::new(1);
     let of = |flow: u32, payload: u32| {
-        let meta = Meta { bytes: 1000, flow, class: u8::from(flow == 1), ..Meta::default() };
+        let header = Header::default().with_class(u8::from(flow == 1));
+        let meta = Meta { bytes: 1000, flow, header, ..Meta::default() };
         Packet { meta, payload }
     };
     // Flow 1 loses a packet at a full buffer, then the queue is emptied.
@@ -157,7 +159,7 @@ fn ecn_marks_the_victim_in_the_queue() {
     let mut host = Recorder::new(1);
     let ect = |payload, distance| {
         let mut packet = hops(payload, distance);
-        packet.meta.ecn = Ecn::Ect;
+        packet.meta.header.set_ecn(Ecn::Ect);
         packet
     };
     queue.enqueue(Time::ZERO, ect(0, 3), &mut host);
@@ -166,7 +168,7 @@ fn ecn_marks_the_victim_in_the_queue() {
     assert_eq!((host.dropped.len(), host.marks), (0, 3));
     let mut left = Vec::new();
     while let Dequeue::Packet(p) = queue.dequeue(Time::ZERO, &mut host) {
-        left.push((p.payload, p.meta.ecn));
+        left.push((p.payload, p.meta.header.ecn()));
     }
     // Packet 0 was alone and marked itself; its mark stood for packet 1's arrival, and packet 1's for packet 2's.
     assert_eq!(left, [(0, Ecn::Ce), (1, Ecn::Ce), (2, Ecn::Ect)]);
@@ -175,7 +177,7 @@ fn ecn_marks_the_victim_in_the_queue() {
     let mut host = Recorder::new(1);
     queue.enqueue(Time::ZERO, ect(0, 3), &mut host);
     let mut not_ect = hops(1, 1);
-    not_ect.meta.ecn = Ecn::NotEct;
+    not_ect.meta.header.set_ecn(Ecn::NotEct);
     queue.enqueue(Time::ZERO, not_ect, &mut host);
     queue.enqueue(Time::ZERO, ect(2, 2), &mut host);
     assert_eq!((host.dropped.clone(), host.marks), (vec![(1, DropReason::Forced)], 2));
@@ -256,7 +258,8 @@ proptest! {
             }
             host.dropped.clear();
             let has_priority = flow < 2;
-            let meta = Meta { bytes: 1000, flow, class: u8::from(has_priority), ..Meta::default() };
+            let header = Header::default().with_class(u8::from(has_priority));
+            let meta = Meta { bytes: 1000, flow, header, ..Meta::default() };
             queue.enqueue(now, Packet { meta, payload: i as u32 }, &mut host);
             let start = if has_priority { limit / 2.0 } else { 0.0 };
             let (a_d, _) = *flows.entry(flow).or_insert((start, now));

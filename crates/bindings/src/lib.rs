@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use aqmlab_aqm::replay::Replay;
-use aqmlab_aqm::{Ecn, Kind, LinkContext, Meta};
+use aqmlab_aqm::{Ecn, Header, Kind, LinkContext, Meta};
 use aqmlab_netsim::meter::{Arithmetic, Color, Exact, Meter, Ns2};
 use aqmlab_netsim::open_loop::OpenLoop;
 use aqmlab_netsim::plan;
@@ -263,24 +263,24 @@ type Fields<'py> = BTreeMap<String, Bound<'py, PyAny>>;
 
 /// A packet's header from its fields; what is absent is 0.
 fn header(fields: &Fields<'_>) -> PyResult<Meta> {
-    let mut meta = Meta { bytes: 1000, ttl_initial: 64, ttl: 64, ..Meta::default() };
+    let header = Header::default().with_ttl_initial(64).with_ttl(64);
+    let mut meta = Meta { bytes: 1000, header, ..Meta::default() };
+    let header = &mut meta.header;
     for (key, value) in fields {
         match key.as_str() {
             "bytes" => meta.bytes = value.extract()?,
             "flow" => meta.flow = value.extract()?,
-            "cls" => meta.class = value.extract()?,
-            "dscp" => meta.dscp = value.extract()?,
-            "ttl_initial" => meta.ttl_initial = value.extract()?,
-            "ttl" => meta.ttl = value.extract()?,
-            "ttl_final" => meta.ttl_final = value.extract()?,
-            "ect" => meta.ecn = if value.extract()? { Ecn::Ect } else { Ecn::NotEct },
-            "kind" => {
-                meta.kind = match value.extract::<String>()?.as_str() {
-                    "ack" => Kind::Ack,
-                    "syn" => Kind::Syn,
-                    _ => Kind::Data,
-                }
-            }
+            "cls" => header.set_class(value.extract()?),
+            "dscp" => header.set_dscp(value.extract()?),
+            "ttl_initial" => header.set_ttl_initial(value.extract()?),
+            "ttl" => header.set_ttl(value.extract()?),
+            "ttl_final" => header.set_ttl_final(value.extract()?),
+            "ect" => header.set_ecn(if value.extract()? { Ecn::Ect } else { Ecn::NotEct }),
+            "kind" => header.set_kind(match value.extract::<String>()?.as_str() {
+                "ack" => Kind::Ack,
+                "syn" => Kind::Syn,
+                _ => Kind::Data,
+            }),
             other => return Err(PyValueError::new_err(format!("a packet has no field {other:?}"))),
         }
     }

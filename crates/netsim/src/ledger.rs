@@ -67,7 +67,7 @@ impl Drops {
     pub fn count(&mut self, meta: &Meta) {
         count_at(&mut self.by_flow, flow_of(meta));
         count_at(&mut self.by_distance, distance(meta));
-        if meta.kind != Kind::Ack {
+        if meta.header.kind() != Kind::Ack {
             count_at(&mut self.data_by_distance, distance(meta));
         }
     }
@@ -106,7 +106,7 @@ impl Ledger {
     }
 
     /// A packet is offered to the queue.
-    #[inline]
+    #[inline(always)]
     pub fn arrived<P: Numbered>(&mut self, now: Time, packet: &Packet<P>) {
         self.counters.arrivals += 1;
         self.counters.arrived_bytes += u64::from(packet.meta.bytes);
@@ -117,7 +117,7 @@ impl Ledger {
     }
 
     /// The transmission of a packet starts, which takes so long.
-    #[inline]
+    #[inline(always)]
     pub fn departed<P: Numbered>(&mut self, now: Time, packet: &Packet<P>, transmission: Span) {
         let delay = now.since(packet.meta.arrival);
         self.counters.departures += 1;
@@ -195,7 +195,7 @@ fn count_at(counts: &mut Vec<u64>, index: usize) {
 
 /// Routers that a packet has passed: 0 in the queue of its own host, 1 in the output queue of the first router.
 fn distance(meta: &Meta) -> usize {
-    usize::from(meta.ttl_initial.saturating_sub(meta.ttl))
+    usize::from(meta.header.ttl_initial().saturating_sub(meta.header.ttl()))
 }
 
 /// What a queue holds of a packet besides its header.

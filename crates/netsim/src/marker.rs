@@ -81,13 +81,14 @@ impl Markers {
     pub fn mark(&mut self, now: Time, flow: usize, meta: &mut Meta) {
         let place = self.place.get(flow.wrapping_sub(self.first)).copied().unwrap_or(UNMARKED);
         let Some(flow) = self.flows.get_mut(place as usize) else { return };
-        if meta.kind == Kind::Ack {
+        if meta.header.kind() == Kind::Ack {
             return;
         }
         let Marker { dscp, rng, .. } = &mut self.markers[flow.marker as usize];
         let meter = &mut self.meters[flow.meter as usize];
-        let color = meter.color(now, meta.bytes, color_of(meta.dscp, dscp), || rng.uniform()) as usize;
-        meta.dscp = dscp[color];
+        let color =
+            meter.color(now, meta.bytes, color_of(meta.header.dscp(), dscp), || rng.uniform()) as usize;
+        meta.header.set_dscp(dscp[color]);
         flow.counters.packets[color] += 1;
         flow.counters.bytes[color] += u64::from(meta.bytes);
     }

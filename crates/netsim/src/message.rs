@@ -1,15 +1,16 @@
 //! What travels between stations: a packet with the key of its next arrival.
 
-use aqmlab_aqm::{Ecn, Kind, Meta};
+use aqmlab_aqm::{Ecn, Header, Kind};
 use aqmlab_transport::{Ack, Data, DataFlags, SackBlocks};
 use aqmlab_units::Time;
 
 use crate::key::Key;
 
-/// What the header of a packet of the simulator holds besides the fields of [`Message`]: bits.
-const IS_ACK: u8 = 1;
-const ECHO: u8 = 2;
-const HEARD: u8 = 4;
+/// Where the flags of a data packet are in [`Message::header`]; they have five bits.
+const FLAGS_AT: u32 = 24;
+/// The sender had received a packet from the other end; an acknowledgement echoes a mark.
+const HEARD: u32 = 1 << 30;
+const ECHO: u32 = 1 << 31;
 
 const NO_SACK: u32 = u32::MAX;
 
@@ -31,10 +32,8 @@ pub(crate) struct Message {
     pub bytes: u32,
     /// Where the SACK blocks are; [`NO_SACK`] without.
     sack: u32,
-    pub dscp: u8,
-    pub ecn: Ecn,
-    flags: DataFlags,
-    bits: u8,
+    /// Code point, ECN field and kind as in [`Header::own`], and above them the bits of the transport.
+    pub header: u32,
 }
 
 impl Message {
@@ -47,30 +46,39 @@ impl Message {
     /// What the packet is to its transport.
     #[inline]
     pub fn kind(&self) -> Kind {
-        if self.is_ack() {
-            Kind::Ack
-        } else if self.flags.has(DataFlags::SYN) {
-            Kind::Syn
-        } else {
-            Kind::Data
-        }
+        self.seen().kind()
+    }
+
+    /// The ECN field.
+    #[inline]
+    pub fn ecn(&self) -> Ecn {
+        self.seen().ecn()
+    }
+
+    #[inline]
+    fn seen(&self) -> Header {
+        Header::default().with_own(self.header)
     }
 
     /// Whether it is an acknowledgement.
     #[inline]
     pub fn is_ack(&self) -> bool {
-        self.bits & IS_ACK != 0
+        self.kind() == Kind::Ack
     }
 
     /// Whether its sender had received a packet from the other end.
     #[inline]
     pub fn heard(&self) -> bool {
-        self.bits & HEARD != 0
+        self.header & HEARD != 0
     }
 
     /// A data packet at the start of its path, put there by an event.
     #[inline]
     pub fn of_data(key: Key, step: u32, dscp: u8, heard: bool, data: &Data) -> Self {
+        let seen = Header::default()
+            .with_dscp(dscp)
+            .with_ecn(if data.ect() { Ecn::Ect } else { Ecn::NotEct })
+            .with_kind(if data.syn() { Kind::Syn } else { Kind::Data });
         Self {
             time: key.time,
             cause: key.cause,
@@ -80,23 +88,25 @@ impl Message {
             number: data.seq as i32,
             bytes: data.bytes,
             sack: NO_SACK,
-            dscp,
-            ecn: if data.ect() { Ecn::Ect } else { Ecn::NotEct },
-            flags: data.flags,
-            bits: if heard { HEARD } else { 0 },
+            header: seen.own() | u32::from(data.flags.bits()) << FLAGS_AT | if heard { HEARD } else { 0 },
         }
     }
 
     /// The data packet as its receiver sees it.
     #[inline]
     pub fn to_data(self) -> Data {
-        Data { sent: self.sent, seq: self.number as u32, bytes: self.bytes, flags: self.flags }
+        Data {
+            sent: self.sent,
+            seq: self.number as u32,
+            bytes: self.bytes,
+            flags: DataFlags::from_bits((self.header >> FLAGS_AT) as u8),
+        }
     }
 
     /// Takes over what a queue may have written into the header.
     #[inline]
-    pub fn rewrite(&mut self, meta: &Meta) {
-        (self.dscp, self.ecn) = (meta.dscp, meta.ecn);
+    pub fn rewrite(&mut self, header: Header) {
+        self.header = self.header >> FLAGS_AT << FLAGS_AT | header.own();
     }
 }
 
@@ -120,10 +130,9 @@ impl SackStore {
             number: ack.ack,
             bytes: ack.bytes,
             sack: if ack.sack.is_empty() { NO_SACK } else { self.put(ack.sack) },
-            dscp: 0,
-            ecn: Ecn::NotEct,
-            flags: DataFlags::NONE,
-            bits: IS_ACK | if heard { HEARD } else { 0 } | if ack.ece { ECHO } else { 0 },
+            header: Header::default().with_kind(Kind::Ack).own()
+                | if heard { HEARD } else { 0 }
+                | if ack.ece { ECHO } else { 0 },
         }
     }
 
@@ -131,8 +140,8 @@ impl SackStore {
     #[inline]
     pub fn take_ack(&mut self, message: &Message) -> Ack {
         let sack = if message.sack == NO_SACK { SackBlocks::EMPTY } else { self.take(message.sack) };
-        let Message { sent, number, bytes, bits, .. } = *message;
-        Ack { ts_echo: sent, ack: number, bytes, sack, ece: bits & ECHO != 0 }
+        let Message { sent, number, bytes, header, .. } = *message;
+        Ack { ts_echo: sent, ack: number, bytes, sack, ece: header & ECHO != 0 }
     }
 
     /// The packet is gone: its slot becomes free.
@@ -176,7 +185,7 @@ mod tests {
         let data = Data { sent: Time(5), seq: 1, bytes: 500, flags };
         let message = Message::of_data(KEY, 7, 46, true, &data);
         assert_eq!((message.to_data(), message.key(), message.kind()), (data, KEY, Kind::Syn));
-        assert_eq!((message.ecn, message.dscp, message.heard()), (Ecn::Ect, 46, true));
+        assert_eq!((message.ecn(), message.seen().dscp(), message.heard()), (Ecn::Ect, 46, true));
     }
 
     #[test]

@@ -141,7 +141,7 @@ impl Network {
     }
 
     /// A packet arrives at the queue of a link.
-    #[inline]
+    #[inline(always)]
     pub fn at_link<A: Agenda>(&mut self, agenda: &mut A, link: LinkId, message: &mut Message) {
         if self.inside.carry(agenda, link, message) {
             self.at_sink(agenda, message);
@@ -149,13 +149,13 @@ impl Network {
     }
 
     /// A data packet is at its destination.
-    #[inline]
+    #[inline(always)]
     pub fn at_sink<A: Agenda>(&mut self, agenda: &mut A, message: &Message) {
         self.inside.deliver(&mut self.sinks, agenda, message);
     }
 
     /// An acknowledgement is at the source.
-    #[inline]
+    #[inline(always)]
     pub fn at_source<A: Agenda>(&mut self, agenda: &mut A, flow: usize, message: &Message) {
         let ack = self.inside.sacks.take_ack(message);
         self.send(agenda, flow, message.key(), |source, out| source.on_ack(message.time, &ack, out));
@@ -247,7 +247,7 @@ impl<A: Agenda> Out<Ack> for Answer<'_, A> {
 
 impl Inside {
     /// An endpoint puts a packet on its path. Whether it is at its destination at once.
-    #[inline]
+    #[inline(always)]
     fn enter<A: Agenda>(&mut self, agenda: &mut A, message: &mut Message) -> bool {
         let step = self.paths.at(message.step);
         let Next::Link(link) = step.next() else { return false };
@@ -261,7 +261,7 @@ impl Inside {
 
     /// A packet arrives at the queue of a link; it is carried as far as its way is known. Whether it is at its
     /// destination.
-    #[inline]
+    #[inline(always)]
     fn carry<A: Agenda>(&mut self, agenda: &mut A, mut link: LinkId, message: &mut Message) -> bool {
         loop {
             let goes_on = match &mut self.links[link as usize] {
@@ -332,7 +332,7 @@ impl Inside {
     }
 
     /// A data packet is at its destination.
-    #[inline]
+    #[inline(always)]
     fn deliver<A: Agenda>(&mut self, sinks: &mut [Sink], agenda: &mut A, message: &Message) {
         let flow = self.paths.flow(message);
         self.acknowledge(&mut sinks[flow], agenda, flow, message.key(), |sink, out| {

@@ -126,24 +126,24 @@ impl Observation {
     #[inline]
     pub(crate) fn arrived<P: Numbered>(&mut self, time: Time, packet: &Packet<P>) {
         self.event(time, EventKind::Enqueue, packet);
-        self.code_points.at(packet.meta.dscp).arrived(&packet.meta);
+        self.code_points.at(packet.meta.header.dscp()).arrived(&packet.meta);
     }
 
     #[inline]
     pub(crate) fn departed<P: Numbered>(&mut self, time: Time, packet: &Packet<P>, delay: Span) {
         self.event(time, EventKind::Dequeue, packet);
-        self.code_points.at(packet.meta.dscp).departed(&packet.meta);
+        self.code_points.at(packet.meta.header.dscp()).departed(&packet.meta);
         self.delay(delay);
     }
 
     pub(crate) fn dropped<P: Numbered>(&mut self, time: Time, packet: &Packet<P>, reason: DropReason) {
         self.event(time, EventKind::Drop(reason), packet);
-        self.code_points.at(packet.meta.dscp).drops += 1;
+        self.code_points.at(packet.meta.header.dscp()).drops += 1;
     }
 
     pub(crate) fn marked<P: Numbered>(&mut self, time: Time, packet: &Packet<P>, reason: MarkReason) {
         self.event(time, EventKind::Mark(reason), packet);
-        self.code_points.at(packet.meta.dscp).marks += 1;
+        self.code_points.at(packet.meta.header.dscp()).marks += 1;
     }
 
     #[inline]

@@ -1,4 +1,4 @@
-use aqmlab_aqm::{Kind, Meta};
+use aqmlab_aqm::{Header, Kind, Meta};
 
 use crate::message::Message;
 use crate::plan::{Flow, Plan, Transport};
@@ -40,19 +40,17 @@ impl Step {
     }
 }
 
-/// What the packets of a path have in common.
+/// A step of a path, and what headers show there.
 #[derive(Clone, Copy, Debug)]
-struct Path {
-    /// Its first step.
-    first: u32,
-    /// Flow label, and class of the source.
+struct Hop {
+    step: Step,
+    /// Flow label.
     label: u32,
-    class: u8,
-    /// Time to live at its end.
-    ttl_final: u8,
+    /// Class of the source, and times to live.
+    header: Header,
 }
 
-/// The paths of all flows, there and back: steps in one array, each path ended by its endpoint.
+/// The paths of all flows, there and back: hops in one array, each path ended by its endpoint.
 ///
 /// Hosts set the time to live to 64, and routers lower it by one. Each end echoes the time to live of the packets that
 /// it receives, and writes the other end's echo into its own: so routers learn how long the path of a packet is (DDRED's
@@ -60,10 +58,9 @@ struct Path {
 /// end.
 #[derive(Clone, Debug)]
 pub(crate) struct Paths {
-    steps: Vec<Step>,
-    /// Number of the path by step.
-    path_of: Vec<u32>,
-    paths: Vec<Path>,
+    hops: Vec<Hop>,
+    /// The first hop of each path.
+    first: Vec<u32>,
 }
 
 /// The flow of a packet. Its data has an even label, its acknowledgements have the odd one next to it or share that of
@@ -80,7 +77,7 @@ impl Paths {
         let there_and_back =
             plan.flows.iter().map(Flow::ends).flat_map(|(from, to)| [(from, to), (to, from)]);
         let routed = Routes::new(plan).paths(&there_and_back.collect::<Vec<_>>());
-        let mut paths = Self { steps: Vec::new(), path_of: Vec::new(), paths: Vec::new() };
+        let mut paths = Self { hops: Vec::new(), first: Vec::new() };
         for (number, flow) in (0..).zip(&plan.flows) {
             // Of UDP nothing travels back.
             let one_way = matches!(flow.transport, Transport::Udp { .. });
@@ -92,15 +89,19 @@ impl Paths {
                     path => path.unwrap_or_default(),
                 };
                 let own_label = kind == Kind::Ack && !flow.acks_share_label;
-                paths.paths.push(Path {
-                    first: paths.steps.len() as u32,
+                let length = path.len();
+                let header = Header::default()
+                    .with_class(if own_label { 0 } else { flow.class })
+                    .with_ttl_initial(TTL)
+                    .with_ttl_final(lowered(length.saturating_sub(1)));
+                let hop = |passed, step| Hop {
+                    step,
                     label: number << 1 | u32::from(own_label),
-                    class: if own_label { 0 } else { flow.class },
-                    ttl_final: lowered(path.len().saturating_sub(1)),
-                });
-                paths.steps.extend(path.iter().copied().map(Step));
-                paths.steps.push(Step(ENDPOINT | number));
-                paths.path_of.resize(paths.steps.len(), paths.paths.len() as u32 - 1);
+                    header: header.with_ttl(lowered(passed)),
+                };
+                paths.first.push(paths.hops.len() as u32);
+                let links = path.iter().copied().map(Step).chain([Step(ENDPOINT | number)]);
+                paths.hops.extend(links.enumerate().map(|(passed, step)| hop(passed, step)));
             }
         }
         paths
@@ -109,44 +110,37 @@ impl Paths {
     /// The first step of a data packet or acknowledgement of `flow`; it is a link.
     #[inline]
     pub fn first(&self, flow: usize, kind: Kind) -> u32 {
-        self.paths[number_of(flow, kind)].first
+        self.first[number_of(flow, kind)]
     }
 
     /// Where this step leads.
     #[inline]
     pub fn at(&self, step: u32) -> Step {
-        self.steps[step as usize]
+        self.hops[step as usize].step
     }
 
     /// The flow of a packet.
     #[inline]
     pub fn flow(&self, message: &Message) -> usize {
-        (self.path_of[message.step as usize] >> 1) as usize
+        (self.hops[message.step as usize].label >> 1) as usize
     }
 
     /// The header of a packet that arrives at a queue, as disciplines see it.
     #[inline]
     pub fn meta(&self, message: &Message) -> Meta {
-        let Path { first, label, class, ttl_final } =
-            self.paths[self.path_of[message.step as usize] as usize];
+        let Hop { label, header, .. } = self.hops[message.step as usize];
+        let header = if message.heard() { header } else { header.with_ttl_final(0) };
         Meta {
             arrival: message.time,
             bytes: message.bytes,
             flow: label,
-            class,
-            kind: message.kind(),
-            dscp: message.dscp,
-            ecn: message.ecn,
-            ttl_initial: TTL,
-            ttl: lowered((message.step - first) as usize),
-            ttl_final: if message.heard() { ttl_final } else { 0 },
-            qosa: false,
+            header: header.with_own(message.header),
         }
     }
 
     /// The steps of a path, its endpoint included.
     pub fn steps(&self, flow: usize, kind: Kind) -> impl Iterator<Item = Step> {
-        self.range(number_of(flow, kind)).map(|step| self.steps[step])
+        self.range(number_of(flow, kind)).map(|hop| self.hops[hop].step)
     }
 
     /// The links of a path, in order.
@@ -159,19 +153,20 @@ impl Paths {
 
     /// Lets the stations be evaluated ahead for which `may` says so; it is given the kind of the packets as well.
     pub fn allow_ahead(&mut self, may: impl Fn(Next, Kind) -> bool) {
-        for path in 0..self.paths.len() {
+        for path in 0..self.first.len() {
             let kind = if path % 2 == 0 { Kind::Data } else { Kind::Ack };
-            for step in self.range(path) {
-                if may(self.steps[step].next(), kind) {
-                    self.steps[step].0 |= AHEAD;
+            for hop in self.range(path) {
+                let step = &mut self.hops[hop].step;
+                if may(step.next(), kind) {
+                    step.0 |= AHEAD;
                 }
             }
         }
     }
 
     fn range(&self, path: usize) -> core::ops::Range<usize> {
-        let end = self.paths.get(path + 1).map_or(self.steps.len(), |next| next.first as usize);
-        self.paths[path].first as usize..end
+        let end = self.first.get(path + 1).map_or(self.hops.len(), |&next| next as usize);
+        self.first[path] as usize..end
     }
 }
 
@@ -253,7 +248,7 @@ mod tests {
         let paths = Paths::new(&plan());
         let label = |flow, kind| {
             let meta = paths.meta(&data(paths.first(flow, kind), false));
-            (meta.flow, meta.class, flow_of(&meta))
+            (meta.flow, meta.header.class(), flow_of(&meta))
         };
         assert_eq!([label(0, Kind::Data), label(0, Kind::Ack)], [(0, 1, 0), (1, 0, 0)]);
         assert_eq!([label(1, Kind::Data), label(1, Kind::Ack)], [(2, 1, 1), (2, 1, 1)]);
@@ -264,7 +259,7 @@ mod tests {
         let paths = Paths::new(&plan());
         let ttl = |kind, hop, heard| {
             let meta = paths.meta(&data(paths.first(0, kind) + hop, heard));
-            (meta.ttl_initial, meta.ttl, meta.ttl_final)
+            (meta.header.ttl_initial(), meta.header.ttl(), meta.header.ttl_final())
         };
         // Three links there, two back: the other end sees 62 and 63.
         assert_eq!(ttl(Kind::Data, 0, false), (64, 64, 0));

@@ -90,7 +90,7 @@ impl Sink {
         self.arrived_bytes += u64::from(message.bytes);
         self.last_received = Some(now);
         if let Some(receiver) = &mut self.receiver {
-            let ce = message.ecn == Ecn::Ce;
+            let ce = message.ecn() == Ecn::Ce;
             receiver.on_data(now, &message.to_data(), ce, &mut |ack| out.put(&ack));
         }
     }

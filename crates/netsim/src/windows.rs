@@ -64,7 +64,7 @@ impl Calendar {
         Self { words, bits: vec![0; words * SLOTS as usize] }
     }
 
-    #[inline]
+    #[inline(always)]
     fn set(&mut self, window: u64, turn: u32) {
         let word = (window % SLOTS) as usize * self.words + turn as usize / 64;
         self.bits[word] |= 1 << (turn % 64);
@@ -330,13 +330,13 @@ impl Windows {
     }
 
     /// Gives a station its turn in a window, or in the last one that can be named before it.
-    #[inline]
+    #[inline(always)]
     fn register(&mut self, station: u32, window: u64) {
         self.calendar.set(window.clamp(self.now, self.now + SLOTS - 1), self.turns[station as usize]);
     }
 
     /// An input of a link.
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, link: LinkId, message: &Message) {
         let window = message.time.0 >> self.shift;
         let inbox = &mut self.inboxes[self.inbox_of[link as usize] as usize];
@@ -364,7 +364,7 @@ impl Windows {
     }
 
     /// An input of a source or a sink.
-    #[inline]
+    #[inline(always)]
     fn queue(&mut self, line: usize, message: &Message) {
         self.lines[line].push_back(*message);
         self.register(self.numbering.links + line as u32, message.time.0 >> self.shift);
@@ -374,7 +374,7 @@ impl Windows {
 impl Agenda for Windows {
     const GLOBAL_ORDER: bool = false;
 
-    #[inline]
+    #[inline(always)]
     fn sent(&mut self, to: Next, message: &Message) {
         match to {
             Next::Link(link) => self.put(link, message),

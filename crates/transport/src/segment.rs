@@ -23,6 +23,16 @@ impl DataFlags {
     /// Asks the receiver to take part in ECN (RFC 3168, section 6.1.1).
     pub const ECN_SETUP: Self = Self(16);
 
+    /// All flags, a bit each in the five lowest.
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// The flags of these bits.
+    pub const fn from_bits(bits: u8) -> Self {
+        Self(bits & 31)
+    }
+
     /// These flags, and `flag` if `on`.
     #[must_use]
     pub const fn with(self, flag: Self, on: bool) -> Self {

@@ -65,7 +65,7 @@ impl Measure {
 }
 
 /// The measures of the packets of a class, with their numbers; nearly always there is one alone.
-#[inline]
+#[inline(always)]
 fn each(
     params: &Params,
     measures: &mut [Measure],
@@ -172,7 +172,7 @@ impl<P: Copy> Red<P> {
     }
 
     /// The averages of the class take in what the arrival finds.
-    #[inline]
+    #[inline(always)]
     fn update_averages(&mut self, now: Time, class: usize) {
         let Self { params, measures, serving, .. } = self;
         let Dialect { idle_when, in_service_counts, .. } = params.dialect;
@@ -194,7 +194,7 @@ impl<P: Copy> Red<P> {
     }
 
     /// The algorithm of the paper's figure 2, between the average and the victim.
-    #[inline]
+    #[inline(always)]
     fn judge(&mut self, class: usize, bytes: u32, host: &mut impl Host<P>) -> Verdict {
         let avg = self.average_of(class);
         let dialect = &self.params.dialect;
@@ -236,14 +236,14 @@ impl<P: Copy> Red<P> {
         };
         let marks = self.params.response.marks(&packet.meta, p_b, reason == MarkReason::Forced);
         if marks {
-            packet.meta.ecn = Ecn::Ce;
+            packet.meta.header.set_ecn(Ecn::Ce);
             host.marked(packet, reason);
         }
         marks
     }
 
     /// Puts a packet at the tail.
-    #[inline]
+    #[inline(always)]
     fn accept(&mut self, class: usize, packet: Packet<P>) {
         each(&self.params, &mut self.measures, class, |_, _, measure| {
             measure.waiting.packets += 1;
@@ -308,7 +308,7 @@ impl<P: Copy> Red<P> {
             return false;
         }
         self.queue.remove(slot);
-        self.left(self.params.classes.of(victim.meta.dscp), victim.meta.bytes);
+        self.left(self.params.classes.of(victim.meta.header.dscp()), victim.meta.bytes);
         self.on_drop(now, victim, verdict, host);
         true
     }
@@ -332,9 +332,9 @@ impl<P: Copy> Red<P> {
     }
 
     /// What becomes of an arrival. Where that is for the caller to accept, its class is returned.
-    #[inline]
+    #[inline(always)]
     fn offer(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> Option<usize> {
-        let class = self.params.classes.of(packet.meta.dscp);
+        let class = self.params.classes.of(packet.meta.header.dscp());
         let bytes = packet.meta.bytes;
         if !self.victim.is_arriving() {
             self.victim.on_arrival(now, &mut packet.meta);
@@ -379,7 +379,7 @@ impl<P: Copy> Red<P> {
     }
 
     /// The service of a packet of this class and length starts, or none does.
-    #[inline]
+    #[inline(always)]
     fn serve(&mut self, now: Time, next: Option<(usize, u32)>) {
         let before = core::mem::replace(&mut self.serving, next);
         // Idleness begins with the end of the last service, or in ns-2's DiffServ module with its start.
@@ -400,33 +400,33 @@ impl<P: Copy> Red<P> {
 }
 
 impl<P: Copy> Qdisc<P> for Red<P> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
         if let Some(class) = self.offer(now, &mut packet, host) {
             self.accept(class, packet);
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
         let Some(packet) = self.queue.pop() else {
             self.serve(now, None);
             return Dequeue::Empty;
         };
-        let class = self.params.classes.of(packet.meta.dscp);
+        let class = self.params.classes.of(packet.meta.header.dscp());
         self.left(class, packet.meta.bytes);
         self.serve(now, Some((class, packet.meta.bytes)));
         Dequeue::Packet(packet)
     }
 
-    #[inline]
+    #[inline(always)]
     fn pass(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
         let next = match self.offer(now, packet, host) {
             Some(class) => Some((class, packet.meta.bytes)),
             // It may have been accepted with a mark.
             None => self.queue.pop().map(|marked| {
                 *packet = marked;
-                let class = self.params.classes.of(packet.meta.dscp);
+                let class = self.params.classes.of(packet.meta.header.dscp());
                 self.left(class, packet.meta.bytes);
                 (class, packet.meta.bytes)
             }),

@@ -64,7 +64,7 @@ impl<P: Copy> Store<P> {
     /// Sets the packet in a slot to CE.
     pub fn mark(&mut self, slot: usize) {
         if let Some(packet) = self.searched().get_mut(slot) {
-            packet.meta.ecn = Ecn::Ce;
+            packet.meta.header.set_ecn(Ecn::Ce);
         }
     }
 

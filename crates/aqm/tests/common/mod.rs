@@ -2,7 +2,8 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use aqmlab_aqm::{
-    Dequeue, Discipline, DropReason, Ecn, Host, LinkContext, MarkReason, Meta, Packet, Qdisc, Spec, Value,
+    Dequeue, Discipline, DropReason, Ecn, Header, Host, LinkContext, MarkReason, Meta, Packet, Qdisc, Spec,
+    Value,
 };
 use aqmlab_units::{Rate, Serializer, Span, Stream, Time};
 
@@ -64,7 +65,10 @@ pub fn build(aqm: &str, bps: u64, set: &[(&str, Value)]) -> Discipline<u32> {
 }
 
 pub fn packet(number: u32, bytes: u32, ecn: Ecn) -> Packet<u32> {
-    Packet { meta: Meta { bytes, ecn, ..Meta::default() }, payload: number }
+    Packet {
+        meta: Meta { bytes, header: Header::default().with_ecn(ecn), ..Meta::default() },
+        payload: number,
+    }
 }
 
 /// A queue before a link that transmits in virtual time.

@@ -36,19 +36,19 @@ impl InOrder {
                 return false;
             }
             self.station.serve(now, now + transmission, &packet);
-            message.rewrite(&packet.meta);
+            message.rewrite(packet.meta.header);
             now
         } else {
             let packet = Packet { meta: paths.meta(message), payload: message.number };
-            let (fate, dscp) = self.station.admit(now, packet);
+            let (fate, mut header) = self.station.admit(now, packet);
             self.station.measure();
             if fate.has_dropped {
                 return false;
             }
-            message.dscp = dscp;
             if fate.has_marked {
-                message.ecn = Ecn::Ce;
+                header.set_ecn(Ecn::Ce);
             }
+            message.rewrite(header);
             self.free_at
         };
         self.free_at = starts + transmission;
@@ -64,7 +64,7 @@ impl InOrder {
     }
 
     /// Ends of service that come before `key`.
-    #[inline]
+    #[inline(always)]
     fn serve_until(&mut self, key: Key) {
         while let Some((cause, time)) = self.station.service
             && (Key { time, cause, source: self.station.id }) < key
@@ -76,7 +76,7 @@ impl InOrder {
     }
 
     /// The link is free: the next packet's service starts now.
-    #[inline]
+    #[inline(always)]
     fn serve_next(&mut self, now: Time) {
         if let Some(packet) = self.station.dequeue(now) {
             let end = now + self.station.serializer.transmit(packet.meta.bytes);

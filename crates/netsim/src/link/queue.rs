@@ -139,7 +139,7 @@ impl Queue {
     fn send(&mut self, now: Time, packet: &Packet<Held>, message: &mut Message) {
         let end = now + self.station.serializer.transmit(packet.meta.bytes);
         self.station.serve(now, end, packet);
-        message.rewrite(&packet.meta);
+        message.rewrite(packet.meta.header);
         // Not before those on the wire, also when the delay has become shorter.
         self.last_arrival = self.last_arrival.max(end + self.station.delay);
         (message.time, message.cause, message.source) = (self.last_arrival, now, self.station.id);

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use aqmlab_aqm::{Dequeue, Discipline, Packet, Qdisc};
+use aqmlab_aqm::{Dequeue, Discipline, Header, Packet, Qdisc};
 use aqmlab_units::{Serializer, Span, Stream, Time};
 
 use crate::attached::Attached;
@@ -59,20 +59,20 @@ impl<P: Copy + Numbered> Station<P> {
         self.markers.as_deref()
     }
 
-    /// Offers a packet to the discipline; also its code point, which a marker may have changed.
-    #[inline]
-    pub fn admit(&mut self, now: Time, mut packet: Packet<P>) -> (Fate, u8) {
+    /// Offers a packet to the discipline; also its header, which may have been marked by a marker.
+    #[inline(always)]
+    pub fn admit(&mut self, now: Time, mut packet: Packet<P>) -> (Fate, Header) {
         self.offered(now, &mut packet);
-        let dscp = packet.meta.dscp;
+        let header = packet.meta.header;
         let mut host = LinkHost::new(&mut self.rng, &mut self.ledger, now, self.dropped.as_mut());
         self.discipline.enqueue(now, packet, &mut host);
         let fate = host.fate;
         self.judged();
-        (fate, dscp)
+        (fate, header)
     }
 
     /// Offers a packet to the discipline while the link is free. Whether it may be served at once, as it then is.
-    #[inline]
+    #[inline(always)]
     pub fn pass(&mut self, now: Time, packet: &mut Packet<P>) -> bool {
         self.offered(now, packet);
         let mut host = LinkHost::new(&mut self.rng, &mut self.ledger, now, self.dropped.as_mut());
@@ -81,7 +81,7 @@ impl<P: Copy + Numbered> Station<P> {
         passes
     }
 
-    #[inline]
+    #[inline(always)]
     fn offered(&mut self, now: Time, packet: &mut Packet<P>) {
         if let Some(markers) = &mut self.markers {
             markers.mark(now, flow_of(&packet.meta), &mut packet.meta);
@@ -89,7 +89,7 @@ impl<P: Copy + Numbered> Station<P> {
         self.ledger.arrived(now, packet);
     }
 
-    #[inline]
+    #[inline(always)]
     fn judged(&mut self) {
         if let Some(observation) = &mut self.ledger.observation {
             observation.saw_average(self.discipline.average());
@@ -105,7 +105,7 @@ impl<P: Copy + Numbered> Station<P> {
     }
 
     /// The link is free: takes the next packet for service, if there is one.
-    #[inline]
+    #[inline(always)]
     pub fn dequeue(&mut self, now: Time) -> Option<Packet<P>> {
         let mut host = LinkHost::new(&mut self.rng, &mut self.ledger, now, self.dropped.as_mut());
         let next = if self.discipline.backlog().packets == 0 {
@@ -125,7 +125,7 @@ impl<P: Copy + Numbered> Station<P> {
     }
 
     /// The service of a packet starts.
-    #[inline]
+    #[inline(always)]
     pub fn serve(&mut self, now: Time, end: Time, packet: &Packet<P>) {
         self.service = Some((now, end));
         self.ledger.departed(now, packet, end.since(now));

@@ -22,7 +22,7 @@ impl Response {
         match self {
             Self::Drop => false,
             Self::Mark { up_to, forced } => {
-                meta.ecn != Ecn::NotEct && if is_forced { forced } else { p_b <= up_to }
+                meta.header.ecn() != Ecn::NotEct && if is_forced { forced } else { p_b <= up_to }
             }
         }
     }
@@ -31,10 +31,11 @@ impl Response {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Header;
 
     #[test]
     fn marks_only_what_can_be_marked() {
-        let ect = Meta { ecn: Ecn::Ect, ..Meta::default() };
+        let ect = Meta { header: Header::default().with_ecn(Ecn::Ect), ..Meta::default() };
         let not_ect = Meta::default();
         let ns2 = Response::Mark { up_to: 0.1, forced: false };
         assert!(ns2.marks(&ect, 0.1, false));

@@ -53,12 +53,12 @@ const WHOLE: f64 = (1u32 << 31) as f64;
 impl Distance {
     /// A number that is the larger the farther the packet has travelled.
     pub fn key(self, meta: &Meta) -> u32 {
-        let hops = u32::from(meta.ttl_initial.saturating_sub(meta.ttl));
+        let hops = u32::from(meta.header.ttl_initial().saturating_sub(meta.header.ttl()));
         match self {
             Self::Ttl => hops,
             Self::Fraction(unknown) => {
-                let route = u32::from(meta.ttl_initial.saturating_sub(meta.ttl_final));
-                let share = match (meta.ttl_final, route) {
+                let route = u32::from(meta.header.ttl_initial().saturating_sub(meta.header.ttl_final()));
+                let share = match (meta.header.ttl_final(), route) {
                     (0, _) => unknown,
                     (_, 0) => 1.0,
                     _ => (f64::from(hops) / f64::from(route)).min(1.0),
@@ -85,9 +85,11 @@ impl Ddred {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Header;
 
     fn meta(ttl_initial: u8, ttl: u8, ttl_final: u8) -> Meta {
-        Meta { ttl_initial, ttl, ttl_final, ..Meta::default() }
+        let header = Header::default().with_ttl_initial(ttl_initial).with_ttl(ttl).with_ttl_final(ttl_final);
+        Meta { header, ..Meta::default() }
     }
 
     #[test]

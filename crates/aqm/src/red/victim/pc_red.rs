@@ -88,9 +88,9 @@ impl PcRed {
         if self.params.refresh_on_arrival {
             entry.protected = self.params.decayed(entry, now) > entry.limit;
         }
-        meta.qosa = entry.protected;
-        if meta.kind != Kind::Ack {
-            let class = class_of(entry.has_priority(), meta.qosa);
+        meta.header.set_qosa(entry.protected);
+        if meta.header.kind() != Kind::Ack {
+            let class = class_of(entry.has_priority(), meta.header.qosa());
             self.seen.arrivals[class] += 1;
         }
     }
@@ -98,7 +98,7 @@ impl PcRed {
     /// The slot of the victim, among the packets of a queue that holds the arriving one at its tail.
     pub(crate) fn pick<P: Copy>(&self, queue: &mut Indexed<P>, host: &mut impl Host<P>) -> Option<usize> {
         let packets = queue.len();
-        let index = queue.index(|meta| Tag { key: 0, open: !meta.qosa });
+        let index = queue.index(|meta| Tag { key: 0, open: !meta.header.qosa() });
         let picked = index.nth(host.below(packets as u64) as usize)?;
         let open = index.open_from(picked);
         let open = open.or_else(|| if self.params.circular { index.open_from(0) } else { None });
@@ -111,8 +111,8 @@ impl PcRed {
         entry.a_d = self.params.decayed(entry, now) + self.params.weight * f64::from(meta.bytes);
         entry.protected = entry.a_d > entry.limit;
         entry.last_drop = now;
-        if meta.kind != Kind::Ack {
-            let class = class_of(entry.has_priority(), meta.qosa);
+        if meta.header.kind() != Kind::Ack {
+            let class = class_of(entry.has_priority(), meta.header.qosa());
             self.seen.drops[class] += 1;
         }
     }

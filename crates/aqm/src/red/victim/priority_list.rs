@@ -127,7 +127,7 @@ impl PriorityList {
     }
 
     fn put(&mut self, id: u32, now: Time, meta: &Meta) -> u32 {
-        let acks = meta.kind == Kind::Ack;
+        let acks = meta.header.kind() == Kind::Ack;
         let entry = &mut self.entries[id as usize];
         *entry = Entry {
             flow: meta.flow,
@@ -136,7 +136,7 @@ impl PriorityList {
             last_drop: now,
             protected: false,
             acks,
-            asks: !acks && meta.class > 0,
+            asks: !acks && meta.header.class() > 0,
             seen: now,
             older: NONE,
             newer: NONE,
@@ -151,9 +151,9 @@ impl PriorityList {
     /// A label that carries data is a flow to count, whatever else it carries.
     fn note_data(&mut self, id: u32, meta: &Meta) {
         let entry = &mut self.entries[id as usize];
-        if entry.acks && meta.kind != Kind::Ack {
+        if entry.acks && meta.header.kind() != Kind::Ack {
             entry.acks = false;
-            entry.asks = meta.class > 0;
+            entry.asks = meta.header.class() > 0;
             self.flows += 1;
             self.priority += u32::from(entry.has_priority());
         }
@@ -162,7 +162,7 @@ impl PriorityList {
     /// Gives a flow the priority that it asks for, as far as r_p_max allows.
     fn admit(&mut self, id: u32, meta: &Meta) {
         let entry = &self.entries[id as usize];
-        if meta.class == 0 || entry.has_priority() {
+        if meta.header.class() == 0 || entry.has_priority() {
             return;
         }
         let share = f64::from(self.priority + 1) / f64::from(self.flows.max(1));
@@ -266,13 +266,14 @@ fn hash(flow: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Header;
     use proptest::prelude::*;
 
     const PARAMS: ListParams =
         ListParams { limit: 70.0, size: 4, timeout: None, r_p_max: 1.0, refuse: false };
 
     fn of(flow: u32, class: u8) -> Meta {
-        Meta { flow, class, ..Meta::default() }
+        Meta { flow, header: Header::default().with_class(class), ..Meta::default() }
     }
 
     fn listed(list: &PriorityList) -> Vec<u32> {
@@ -340,7 +341,8 @@ mod tests {
             for (flow, class, gap, acks) in ops {
                 now += gap;
                 let kind = if acks { Kind::Ack } else { Kind::Data };
-                let meta = Meta { kind, ..of(flow, class) };
+                let mut meta = of(flow, class);
+                meta.header.set_kind(kind);
                 prop_assert_eq!(list.lookup(Time(now), &meta).flow, meta.flow);
                 prop_assert!(list.entries.len() <= 4);
                 prop_assert_eq!(list.index.len(), list.entries.len());
