@@ -15,7 +15,7 @@ class RunOutput(TypedDict):
     why_events: str | None
     events: int
 
-def check(text: str, filename: str, overrides: Sequence[tuple[str, str]] = ...) -> str: ...
+def check(text: str, filename: str, overrides: Sequence[tuple[str, str]] = ..., whole: bool = ...) -> str: ...
 def run(
     text: str,
     filename: str,

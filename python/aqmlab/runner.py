@@ -124,19 +124,16 @@ def missing(jobs: Sequence[_W]) -> list[_W]:
 
 def expected_cost(plan: Scenario) -> float:
     """About how long a run takes, in seconds of one core: by what the queues that are managed can carry."""
-    rates = [link.rate_bps for link in plan.links if link.aqm != "drop-tail"]
-    slowest = min((link.rate_bps for link in plan.links), default=0.0)
-    return max((sum(rates) or slowest) * plan.duration_s / BITS_A_SECOND, 1e-3)
+    return max((plan.managed_bps or plan.slowest_bps) * plan.duration_s / BITS_A_SECOND, 1e-3)
 
 
 def provenance(plan: Scenario) -> dict[str, Any]:
     """Say what a result comes from: version, scenario and the reading (effective parameters) of every queue."""
-    readings = {link.queue: {"aqm": link.aqm, "parameters": link.parameters} for link in plan.links}
     return {
         "format": 1,
         "version": _core.version(),
         "scenario": {"name": plan.name, "hash": plan.hash},
-        "readings": readings,
+        "readings": plan.queues,
     }
 
 

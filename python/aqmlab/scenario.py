@@ -9,6 +9,7 @@ import json
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -42,8 +43,12 @@ class Scenario:
         Length of a run, and of the part at its start that statistics leave out, in s.
     seeds
         Seeds of the file's ``[run]`` table.
-    nodes, links, flows
-        The network and its traffic.
+    counts
+        Numbers of ``nodes``, ``links`` and ``flows``.
+    queues
+        ``aqm`` and effective ``parameters`` of each queue, at the last link that has it.
+    managed_bps, slowest_bps
+        Rates in bit/s of all links with active queue management together, and of the slowest link (0 without links).
     normalized
         The scenario as TOML text with the overrides applied.
     markers, changes, probe
@@ -61,9 +66,10 @@ class Scenario:
     duration_s: float
     warmup_s: float
     seeds: tuple[int, ...]
-    nodes: tuple[str, ...]
-    links: tuple[Link, ...]
-    flows: tuple[Flow, ...]
+    counts: dict[str, int]
+    queues: dict[str, dict[str, Any]]
+    managed_bps: float
+    slowest_bps: float
     normalized: str
     markers: tuple[dict[str, Any], ...] = ()
     changes: tuple[dict[str, Any], ...] = ()
@@ -95,17 +101,43 @@ class Scenario:
     def from_text(cls, text: str, *, filename: str = "<text>", overrides: Overrides = ()) -> Scenario:
         """Check a scenario given as text; `filename` is used in messages, and for the name if none is given."""
         pairs = override_pairs(overrides)
-        with _garbage_kept():
-            answer = json.loads(_core.check(text, filename, list(pairs)))
-            if not answer["ok"]:
-                raise ScenarioError([Problem.from_json(e) for e in answer["errors"]])
-            warnings = tuple(Problem.from_json(w) for w in answer.get("warnings") or ())
-            return _from_plan(text, filename, pairs, answer["scenario"], warnings)
+        answer = json.loads(_core.check(text, filename, list(pairs), whole=False))
+        if not answer["ok"]:
+            raise ScenarioError([Problem.from_json(e) for e in answer["errors"]])
+        warnings = tuple(Problem.from_json(w) for w in answer.get("warnings") or ())
+        return _from_plan(text, filename, pairs, answer["scenario"], warnings)
 
     def with_overrides(self, overrides: Overrides) -> Scenario:
         """Return the same scenario with further overrides, checked anew."""
         pairs = self.overrides + override_pairs(overrides)
         return Scenario.from_text(self.text, filename=self.filename, overrides=pairs)
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Names of the nodes."""
+        return self._parts[0]
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """The network: each direction of every link."""
+        return self._parts[1]
+
+    @property
+    def flows(self) -> tuple[Flow, ...]:
+        """The traffic."""
+        return self._parts[2]
+
+    @cached_property
+    def _parts(self) -> tuple[tuple[str, ...], tuple[Link, ...], tuple[Flow, ...]]:
+        """Nodes, links and flows: long lists, of which a run needs none."""
+        shared: Shared = {}
+        with _garbage_kept():
+            plan = json.loads(_core.check(self.text, self.filename, list(self.overrides)))["scenario"]
+            return (
+                tuple(plan["nodes"]),
+                tuple(Link.from_json(link, shared) for link in plan["links"]),
+                tuple(Flow.from_json(flow, shared) for flow in plan["flows"]),
+            )
 
     @property
     def label(self) -> str:
@@ -226,7 +258,6 @@ def _from_plan(
     plan: dict[str, Any],
     warnings: tuple[Problem, ...],
 ) -> Scenario:
-    shared: Shared = {}
     return Scenario(
         text=text,
         filename=filename,
@@ -237,9 +268,10 @@ def _from_plan(
         duration_s=float(plan["duration_s"]),
         warmup_s=float(plan["warmup_s"]),
         seeds=tuple(plan["seeds"]),
-        nodes=tuple(plan["nodes"]),
-        links=tuple(Link.from_json(link, shared) for link in plan["links"]),
-        flows=tuple(Flow.from_json(flow, shared) for flow in plan["flows"]),
+        counts=dict(plan["counts"]),
+        queues=dict(plan["queues"]),
+        managed_bps=float(plan["managed_bps"]),
+        slowest_bps=float(plan["slowest_bps"] or 0),
         normalized=plan["normalized"],
         markers=tuple(plan["markers"]),
         changes=tuple(plan["changes"]),

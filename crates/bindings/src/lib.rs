@@ -53,11 +53,17 @@ fn table<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {
     Ok(dict)
 }
 
-/// Check a scenario file without running it; JSON.
+/// Check a scenario file without running it; JSON. Every node, link and flow is listed only if `whole`.
 #[pyfunction]
-#[pyo3(signature = (text, filename, overrides = Vec::new()))]
-fn check(py: Python<'_>, text: &str, filename: &str, overrides: Vec<(String, String)>) -> String {
-    py.detach(|| aqmlab_scenario::check_json(text, filename, &overrides))
+#[pyo3(signature = (text, filename, overrides = Vec::new(), whole = true))]
+fn check(
+    py: Python<'_>,
+    text: &str,
+    filename: &str,
+    overrides: Vec<(String, String)>,
+    whole: bool,
+) -> String {
+    py.detach(|| aqmlab_scenario::check_json(text, filename, &overrides, whole))
 }
 
 /// Run a scenario with one seed; its summary and tables.

@@ -177,7 +177,8 @@ fn explicit_two_hop() {
 #[test]
 fn the_answer_to_check_holds_what_it_must() {
     let (text, _) = read(&root().join("examples/explicit-two-hop.toml"));
-    let json: serde_json::Value = serde_json::from_str(&check_json(&text, "a/two.toml", &[])).expect("JSON");
+    let json: serde_json::Value =
+        serde_json::from_str(&check_json(&text, "a/two.toml", &[], true)).expect("JSON");
     assert_eq!(json["ok"], true);
     let s = &json["scenario"];
     assert_eq!(s["name"], "explicit-two-hop");

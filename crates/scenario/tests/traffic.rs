@@ -31,7 +31,7 @@ fn scenario(rest: &str) -> Scenario {
 }
 
 fn checked(rest: &str) -> Json {
-    let json: Json = serde_json::from_str(&check_json(&text(rest), "net.toml", &[])).expect("JSON");
+    let json: Json = serde_json::from_str(&check_json(&text(rest), "net.toml", &[], true)).expect("JSON");
     assert_eq!(json["ok"], true, "{json}");
     json["scenario"].clone()
 }
@@ -139,7 +139,7 @@ fn labels() {
 fn ends_that_are_drawn_are_told() {
     let text = "format = 1\n[run]\nduration = \"1s\"\n[bus]\nrouters = 2\nlink = { rate = \"1Mbps\", delay = \"1ms\" }\n\
                 host = { rate = \"1Mbps\", delay = \"1ms\" }\n[[flow]]\nname = \"f\"\n[[flow]]\nname = \"g\"\nto = \"h1\"\n";
-    let json: Json = serde_json::from_str(&check_json(text, "net.toml", &[])).expect("JSON");
+    let json: Json = serde_json::from_str(&check_json(text, "net.toml", &[], true)).expect("JSON");
     let flows = &json["scenario"]["flows"];
     assert_eq!((&flows[0]["from"], &flows[0]["to"]), (&json!("h1"), &json!("random")));
     assert_eq!(flows[0]["path"], json!([]), "known only in a run");
@@ -230,7 +230,7 @@ fn classes_are_told_in_their_order() {
                  [[queue.main.class]]\nname = \"ape\"\ndscp = \"AF12\"\ndefault = true\n";
     let network = text(FLOWS).replace("delay = \"10ms\"", "delay = \"10ms\", queue = \"main\"");
     let text = format!("{network}[queue.main]\naqm = \"red\"\naverages = \"shared\"\n{class}");
-    let json: Json = serde_json::from_str(&check_json(&text, "net.toml", &[])).expect("JSON");
+    let json: Json = serde_json::from_str(&check_json(&text, "net.toml", &[], true)).expect("JSON");
     assert_eq!(json["ok"], true, "{json}");
     let core = &json["scenario"]["links"][2];
     let expected = json!([

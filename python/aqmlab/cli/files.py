@@ -67,10 +67,11 @@ def check(file: File, set_: Set = None, as_json: Json = False) -> None:
     for warning in plan.warnings:
         print(f"aqmlab: warning: {warning}", file=sys.stderr)
     if as_json:
-        data = {"name": plan.name, "hash": plan.hash, "links": len(plan.links), "flows": len(plan.flows)}
+        data = {"name": plan.name, "hash": plan.hash, "links": plan.counts["links"], "flows": plan.counts["flows"]}
         print_json({"ok": True, "errors": [], "warnings": [vars(w) for w in plan.warnings], "scenario": data})
         return
-    print(f"{file}: valid ({plan.name}, {len(plan.links)} links, {len(plan.flows)} flows, {plan.duration_s:g} s)")
+    counts = f"{plan.counts['links']} links, {plan.counts['flows']} flows"
+    print(f"{file}: valid ({plan.name}, {counts}, {plan.duration_s:g} s)")
 
 
 @app.command()

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use aqmlab_aqm::Unit;
 use aqmlab_netsim::Routes;
 use aqmlab_netsim::plan::{Change, Link, Plan};
@@ -10,13 +12,14 @@ use super::{classes_json, parameter_json};
 use crate::problem::Problem;
 use crate::{Scenario, parse};
 
-/// Checks a scenario and says what it comes to: `ok`, `errors`, `warnings`, and `scenario` if it is valid.
-pub fn check_json(text: &str, file: &str, overrides: &[(String, String)]) -> String {
+/// Checks a scenario and says what it comes to: `ok`, `errors`, `warnings`, and `scenario` if it is valid. Every node,
+/// link and flow is listed in it only if `whole`.
+pub fn check_json(text: &str, file: &str, overrides: &[(String, String)], whole: bool) -> String {
     let problems = |list: &[Problem]| list.iter().map(problem_json).collect::<Json>();
     match parse(text, file, overrides) {
         Ok(scenario) => {
             let answer = json!({ "ok": true, "errors": [], "warnings": problems(&scenario.warnings) });
-            with_entry(answer.to_string(), "scenario", |text| text.push_str(&scenario_json(&scenario)))
+            with_entry(answer.to_string(), "scenario", |text| text.push_str(&scenario_json(&scenario, whole)))
         }
         Err(errors) => json!({ "ok": false, "errors": problems(&errors), "warnings": [] }).to_string(),
     }
@@ -54,7 +57,7 @@ fn problem_json(p: &Problem) -> Json {
     })
 }
 
-fn scenario_json(scenario: &Scenario) -> String {
+fn scenario_json(scenario: &Scenario, whole: bool) -> String {
     let Scenario { name, description, seeds, plan, queues, normalized, hash, .. } = scenario;
     let interval = |span: Option<Span>| span.map(Span::secs);
     let told = json!({
@@ -64,7 +67,10 @@ fn scenario_json(scenario: &Scenario) -> String {
         "warmup_s": plan.warmup.secs(),
         "seeds": seeds,
         "hash": hash,
-        "nodes": plan.nodes,
+        "counts": { "nodes": plan.nodes.len(), "links": plan.links.len(), "flows": plan.flows.len() },
+        "queues": queues_json(plan, queues),
+        "managed_bps": plan.links.iter().filter(|l| l.aqm != "drop-tail").map(|l| l.rate.0 as f64).sum::<f64>(),
+        "slowest_bps": plan.links.iter().map(|l| l.rate.0).min(),
         "markers": plan.markers.iter().map(|m| marker_json(plan, m)).collect::<Vec<_>>(),
         "changes": plan.changes.iter().map(|c| change_json(plan, c)).collect::<Vec<_>>(),
         "probe": {
@@ -78,8 +84,13 @@ fn scenario_json(scenario: &Scenario) -> String {
         },
         "normalized": normalized,
     });
+    if !whole {
+        return told.to_string();
+    }
+    let told =
+        with_entry(told.to_string(), "nodes", |text| write_list(text, plan.nodes.iter().map(|n| json!(n))));
     let links = plan.links.iter().zip(queues).map(|(link, queue)| link_json(plan, link, queue));
-    let told = with_entry(told.to_string(), "links", |text| write_list(text, links));
+    let told = with_entry(told, "links", |text| write_list(text, links));
     let mut routes = Routes::new(plan);
     let flows = plan.flows.iter().map(|flow| flow_json(plan, flow, &mut routes));
     with_entry(told, "flows", |text| write_list(text, flows))
@@ -93,7 +104,28 @@ pub(super) fn link_name(plan: &Plan, link: u32) -> &str {
     &plan.links[link as usize].name
 }
 
+/// Discipline and effective parameters of each queue, at the last link that has it.
+fn queues_json(plan: &Plan, queues: &[String]) -> Json {
+    let last: BTreeMap<_, _> = queues.iter().zip(plan.links.iter()).collect();
+    let reading = |link: &Link| json!({ "aqm": link.aqm, "parameters": parameters_json(link) });
+    last.into_iter().map(|(queue, link)| (queue.clone(), reading(link))).collect::<Map<_, _>>().into()
+}
+
 fn link_json(plan: &Plan, link: &Link, queue: &str) -> Json {
+    json!({
+        "name": link.name,
+        "from": node_name(plan, link.from),
+        "to": node_name(plan, link.to),
+        "rate_bps": link.rate.0,
+        "delay_s": link.delay.secs(),
+        "queue": queue,
+        "aqm": link.aqm,
+        "parameters": parameters_json(link),
+        "classes": classes_json(&link.queue),
+    })
+}
+
+fn parameters_json(link: &Link) -> Json {
     let registry = aqmlab_aqm::Preset::find(link.aqm).map_or(&[][..], |p| p.parameters());
     let mut parameters = Map::new();
     for (key, value) in &link.queue.effective {
@@ -103,17 +135,7 @@ fn link_json(plan: &Plan, link: &Link, queue: &str) -> Json {
         let unit = registry.iter().find(|p| p.key == last).map_or(Unit::Choice, |p| p.unit);
         parameters.insert(key, parameter_json(value, unit));
     }
-    json!({
-        "name": link.name,
-        "from": node_name(plan, link.from),
-        "to": node_name(plan, link.to),
-        "rate_bps": link.rate.0,
-        "delay_s": link.delay.secs(),
-        "queue": queue,
-        "aqm": link.aqm,
-        "parameters": parameters,
-        "classes": classes_json(&link.queue),
-    })
+    parameters.into()
 }
 
 fn change_json(plan: &Plan, change: &Change) -> Json {
