@@ -28,22 +28,23 @@ pub(crate) struct Lane {
     next_look: Time,
     delay: Span,
     serializer: Serializer,
-    /// Packets offered, their bytes, and the transmission time of those whose service has started.
+    /// Packets offered, their bytes, and the transmission time of those accepted.
     arrivals: u64,
     arrived_bytes: u64,
     busy: u64,
     waiting: Option<Box<Waiting>>,
 }
 
-/// What has waited at a lane.
+/// What has waited at a lane, and what waits.
+///
+/// Delay and areas are booked when a packet arrives, as if the run went on until its service starts. At the end of the
+/// warm-up and of the run those that still wait are looked at again.
 #[derive(Clone, Debug)]
 struct Waiting {
     /// Packets that wait, in order.
     packets: VecDeque<Waiter>,
     bytes: u64,
-    /// Since when queues are integrated.
-    from: Time,
-    /// What waited then.
+    /// What waited at the end of the warm-up.
     carried_over: Backlog,
     counters: LinkCounters,
     dropped_bytes: u64,
@@ -62,7 +63,6 @@ impl Waiting {
         Self {
             packets: VecDeque::new(),
             bytes: 0,
-            from: Time::ZERO,
             carried_over: Backlog::default(),
             counters: LinkCounters::default(),
             dropped_bytes: 0,
@@ -74,11 +74,40 @@ impl Waiting {
         Backlog { packets: self.packets.len() as u32, bytes: self.bytes }
     }
 
-    /// A packet has waited until `end`, or still waits.
-    fn integrate(&mut self, packet: Waiter, end: Time) {
-        let waited = u128::from(end.since(packet.arrival.max(self.from)).0);
-        self.counters.queue_area += waited;
-        self.counters.byte_area += waited * u128::from(packet.bytes);
+    /// A packet waits.
+    #[inline]
+    fn push(&mut self, packet: Waiter) {
+        let wait = u128::from(packet.starts.since(packet.arrival).0);
+        self.counters.delay += wait;
+        self.counters.queue_area += wait;
+        self.counters.byte_area += wait * u128::from(packet.bytes);
+        self.bytes += u64::from(packet.bytes);
+        self.packets.push_back(packet);
+        self.counters.max_queue = self.counters.max_queue.max(self.packets.len() as u32);
+    }
+
+    /// The warm-up is over: counts anew, of what waits only what is to come.
+    fn forget(&mut self, warmup: Time) {
+        self.carried_over = self.backlog();
+        self.counters = LinkCounters { max_queue: self.carried_over.packets, ..LinkCounters::default() };
+        for packet in &self.packets {
+            let to_come = u128::from(packet.starts.since(warmup).0);
+            self.counters.delay += u128::from(packet.starts.since(packet.arrival).0);
+            self.counters.queue_area += to_come;
+            self.counters.byte_area += to_come * u128::from(packet.bytes);
+        }
+        self.dropped_bytes = 0;
+        self.drops = Drops::default();
+    }
+
+    /// The run is over: what waits has not left.
+    fn finish(&mut self, end: Time) {
+        for packet in &self.packets {
+            let beyond = u128::from(packet.starts.since(end).0);
+            self.counters.delay -= u128::from(packet.starts.since(packet.arrival).0);
+            self.counters.queue_area -= beyond;
+            self.counters.byte_area -= beyond * u128::from(packet.bytes);
+        }
     }
 }
 
@@ -146,17 +175,17 @@ impl Lane {
             waiting.drops.count(&paths.meta(message));
             return false;
         }
-        let starts = self.free_at;
+        let (starts, transmission) = (self.free_at, self.serializer.transmit(bytes));
         self.waiters += 1;
-        waiting.packets.push_back(Waiter { arrival: now, starts, bytes });
-        waiting.bytes += u64::from(bytes);
-        waiting.counters.max_queue = waiting.counters.max_queue.max(waiting.packets.len() as u32);
-        self.free_at = starts + self.serializer.transmit(bytes);
+        self.busy += transmission.0;
+        waiting.push(Waiter { arrival: now, starts, bytes });
+        self.free_at = starts + transmission;
         (message.time, message.cause, message.source) = (self.free_at + self.delay, starts, self.id);
         true
     }
 
     /// Services that start before `key`.
+    #[inline]
     fn release(&mut self, key: Key) {
         if self.waiters == 0 {
             return;
@@ -166,37 +195,28 @@ impl Lane {
             && (Key { time: packet.starts, cause: self.serving_since, source: self.id }) < key
         {
             waiting.packets.pop_front();
-            self.waiters -= 1;
             waiting.bytes -= u64::from(packet.bytes);
-            waiting.counters.delay += u128::from(packet.starts.since(packet.arrival).0);
-            waiting.integrate(packet, packet.starts);
+            self.waiters -= 1;
             self.serving_since = packet.starts;
-            self.busy += self.serializer.transmit(packet.bytes).0;
         }
-    }
-
-    /// The end of the service in progress or of the last one.
-    fn service_end(&self) -> Time {
-        let next = self.waiting.as_ref().and_then(|w| w.packets.front());
-        next.map_or(self.free_at, |packet| packet.starts)
     }
 
     /// At the end of the warm-up all counts start anew.
+    #[inline]
     fn look(&mut self, now: Time) {
-        if now < self.next_look {
-            return;
+        if now >= self.next_look {
+            self.forget();
         }
+    }
+
+    #[cold]
+    fn forget(&mut self) {
         let warmup = core::mem::replace(&mut self.next_look, Time::NEVER);
         self.release(Key::start_of(warmup));
         (self.arrivals, self.arrived_bytes) = (0, 0);
-        self.busy = self.service_end().since(warmup).0;
+        self.busy = self.free_at.since(warmup).0;
         if let Some(waiting) = &mut self.waiting {
-            waiting.carried_over = waiting.backlog();
-            waiting.counters =
-                LinkCounters { max_queue: waiting.carried_over.packets, ..LinkCounters::default() };
-            waiting.dropped_bytes = 0;
-            waiting.drops = Drops::default();
-            waiting.from = warmup;
+            waiting.forget(warmup);
         }
     }
 
@@ -204,13 +224,10 @@ impl Lane {
     pub fn finish(&mut self, end: Time) {
         self.look(end);
         self.release(Key::start_of(end));
-        // The rest of the service in progress lies beyond the end.
-        self.busy -= self.service_end().since(end.max(self.serving_since)).0;
+        // What would be transmitted beyond the end.
+        self.busy -= self.free_at.since(end).0;
         if let Some(waiting) = &mut self.waiting {
-            for i in 0..waiting.packets.len() {
-                let packet = waiting.packets[i];
-                waiting.integrate(packet, end);
-            }
+            waiting.finish(end);
         }
     }
 
