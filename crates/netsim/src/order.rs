@@ -14,7 +14,6 @@ const MOST_BUCKETS: usize = 2048;
 pub(crate) struct Order {
     /// Time and place of each message, in order.
     sorted: Vec<(Time, u32)>,
-    unsorted: Vec<(Time, u32)>,
     ends: Vec<u32>,
 }
 
@@ -31,30 +30,30 @@ impl Order {
         if messages.len() <= FEW {
             self.sorted.extend(entries);
         } else {
-            self.unsorted.clear();
-            self.unsorted.extend(entries);
-            self.put_in_buckets(base, shift);
+            self.put_in_buckets(messages, base, shift);
         }
         self.insert(messages);
         &self.sorted
     }
 
     /// Counts the messages of each part of the window, and puts them there.
-    fn put_in_buckets(&mut self, base: Time, shift: u32) {
-        let Self { sorted, unsorted, ends } = self;
-        let buckets = unsorted.len().next_power_of_two().min(MOST_BUCKETS);
+    fn put_in_buckets(&mut self, messages: &[Message], base: Time, shift: u32) {
+        let Self { sorted, ends } = self;
+        let buckets = messages.len().next_power_of_two().min(MOST_BUCKETS);
         let shift = shift.saturating_sub(buckets.ilog2());
         let bucket = |time: Time| ((time.0 - base.0) >> shift) as usize;
         ends.clear();
         ends.resize(buckets + 1, 0);
-        unsorted.iter().for_each(|&(time, _)| ends[bucket(time) + 1] += 1);
-        for i in 1..buckets {
-            ends[i + 1] += ends[i];
+        messages.iter().for_each(|m| ends[bucket(m.time) + 1] += 1);
+        let mut before = 0;
+        for end in &mut ends[1..] {
+            before += *end;
+            *end = before;
         }
-        sorted.resize(unsorted.len(), (Time::ZERO, 0));
-        for &(time, place) in unsorted.iter() {
-            let end = &mut ends[bucket(time)];
-            sorted[*end as usize] = (time, place);
+        sorted.resize(messages.len(), (Time::ZERO, 0));
+        for (message, place) in messages.iter().zip(0..) {
+            let end = &mut ends[bucket(message.time)];
+            sorted[*end as usize] = (message.time, place);
             *end += 1;
         }
     }

@@ -243,24 +243,26 @@ impl Windows {
 
     fn run_source(&mut self, network: &mut Network, flow: u32, end: Time) {
         let (f, line) = (flow as usize, 2 * flow as usize);
-        let application = loop {
+        let mut application = self.applications[f].next();
+        loop {
             let timer = network.sources[f].timer().map_or(Time::NEVER, |t| t.deadline);
-            let application = self.applications[f].next();
             let own = application.min(timer);
-            let ack = self.lines[line].front().map_or(Time::NEVER, |m| m.time);
-            if ack < own && ack < end {
-                if let Some(message) = self.lines[line].pop_front() {
-                    network.at_source(self, f, &message);
-                }
+            if let Some(ack) = self.lines[line].front()
+                && ack.time < own.min(end)
+            {
+                let ack = *ack;
+                self.lines[line].pop_front();
+                network.at_source(self, f, &ack);
             } else if own < end {
                 self.step_source(network, flow);
+                application = self.applications[f].next();
             } else {
                 if timer != Time::NEVER {
                     self.wake(line, timer);
                 }
-                break application;
+                break;
             }
-        };
+        }
         if application != Time::NEVER {
             self.register(self.numbering.links + 2 * flow, application.0 >> self.shift);
         }
