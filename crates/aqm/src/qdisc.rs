@@ -54,6 +54,22 @@ pub struct Backlog {
     pub bytes: u64,
 }
 
+impl Backlog {
+    /// A packet of this length has come.
+    #[inline]
+    pub(crate) fn add(&mut self, bytes: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(bytes);
+    }
+
+    /// A packet of this length has gone.
+    #[inline]
+    pub(crate) fn take(&mut self, bytes: u32) {
+        self.packets -= 1;
+        self.bytes -= u64::from(bytes);
+    }
+}
+
 /// The answer to a request for the next packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dequeue<P> {

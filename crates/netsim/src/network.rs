@@ -24,7 +24,7 @@ pub(crate) trait Agenda {
     fn sent(&mut self, to: Next, message: &Message);
     /// A packet is at the first link of its path, where the order is not global.
     fn entered(&mut self, link: LinkId, message: &Message);
-    /// The service in progress at a link will end, and something waits for it.
+    /// The service in progress at a link will end, and something waits for it; told where the order is global.
     fn serving(&mut self, link: LinkId, end: Key);
     /// A source has a timer, or none.
     fn minds_source(&mut self, flow: usize, source: &mut Source);
@@ -300,7 +300,10 @@ impl Inside {
         let Link::Queue(queue) = &mut links[link as usize] else { return false };
         let goes_on = queue.arrive(paths, message);
         queue.take_dropped(Some(message), |dropped| sacks.release(dropped));
-        if !goes_on && let Some(end) = queue.announce() {
+        if A::GLOBAL_ORDER
+            && !goes_on
+            && let Some(end) = queue.announce()
+        {
             agenda.serving(link, end);
         }
         goes_on
@@ -313,7 +316,9 @@ impl Inside {
         let served = queue.serve(now);
         queue.take_dropped(None, |dropped| sacks.release(dropped));
         let mut message = served?;
-        if let Some(end) = queue.announce() {
+        if A::GLOBAL_ORDER
+            && let Some(end) = queue.announce()
+        {
             agenda.serving(link, end);
         }
         if message.time >= self.end {

@@ -224,8 +224,8 @@ impl Windows {
     #[inline]
     fn serve_before(&mut self, network: &mut Network, link: LinkId, key: Key) {
         while let Link::Queue(queue) = &network.inside.links[link as usize]
+            && queue.is_due_before(key)
             && let Some(end) = queue.service_end()
-            && end < key
         {
             network.serve(self, link, end.time);
         }

@@ -2,6 +2,7 @@ use aqmlab_units::Time;
 
 use super::adaptation::{Adaptation, Adapted};
 use super::average::Average;
+use super::by_class::ByClass;
 use super::classes::Classes;
 use super::curve::Curve;
 use super::response::Response;
@@ -68,12 +69,12 @@ impl Measure {
 #[inline(always)]
 fn each(
     params: &Params,
-    measures: &mut [Measure],
+    measures: &mut ByClass<Measure>,
     class: usize,
     mut see: impl FnMut(usize, &Params, &mut Measure),
 ) {
-    if let [only] = measures {
-        see(0, params, only);
+    if measures.len() == 1 {
+        see(0, params, &mut measures[0]);
     } else {
         params.classes.measured_by(class).for_each(|i| see(i, params, &mut measures[i]));
     }
@@ -113,8 +114,9 @@ impl Verdict {
 #[derive(Clone, Debug)]
 pub struct Red<P> {
     params: Params,
-    sets: Vec<Set>,
-    measures: Vec<Measure>,
+    sets: ByClass<Set>,
+    measures: ByClass<Measure>,
+    waiting: Backlog,
     adaptation: Adaptation,
     victim: Victim,
     queue: Store<P>,
@@ -133,9 +135,10 @@ impl<P: Copy> Red<P> {
     ) -> Self {
         let measure =
             Measure { average: average.clone(), waiting: Backlog::default(), idle_since: Time::ZERO };
-        let measures = vec![measure; params.classes.averages()];
+        let measures = ByClass::from(vec![measure; params.classes.averages()]);
         let queue = Store::new(&victim);
-        Self { params, sets, measures, adaptation, victim, queue, serving: None }
+        let (sets, waiting) = (ByClass::from(sets), Backlog::default());
+        Self { params, sets, measures, waiting, adaptation, victim, queue, serving: None }
     }
 
     /// The average of the first class, to look at or to freeze for a measurement.
@@ -159,7 +162,7 @@ impl<P: Copy> Red<P> {
 
     #[inline]
     fn is_full_for(&self, bytes: u32) -> bool {
-        let waiting = self.queue.backlog();
+        let waiting = self.waiting;
         let serving = self.serving.filter(|_| self.params.dialect.in_service_counts);
         match self.params.limit {
             Limit::Packets(n) => waiting.packets + u32::from(serving.is_some()) >= n,
@@ -202,7 +205,7 @@ impl<P: Copy> Red<P> {
         set.spacing.count(bytes);
         let guarded = || {
             let serving = self.serving.filter(|_| dialect.in_service_counts).map(|(_, bytes)| bytes);
-            measured(self.params.byte_mode.is_some(), self.queue.backlog(), serving) <= 1.0
+            measured(self.params.byte_mode.is_some(), self.waiting, serving) <= 1.0
         };
         if avg < set.curve.min_th() || (dialect.guard_one && guarded()) {
             set.above_min_th = false;
@@ -246,9 +249,9 @@ impl<P: Copy> Red<P> {
     #[inline(always)]
     fn accept(&mut self, class: usize, packet: Packet<P>) {
         each(&self.params, &mut self.measures, class, |_, _, measure| {
-            measure.waiting.packets += 1;
-            measure.waiting.bytes += u64::from(packet.meta.bytes);
+            measure.waiting.add(packet.meta.bytes);
         });
+        self.waiting.add(packet.meta.bytes);
         self.queue.push(packet);
     }
 
@@ -256,9 +259,9 @@ impl<P: Copy> Red<P> {
     #[inline]
     fn left(&mut self, class: usize, bytes: u32) {
         each(&self.params, &mut self.measures, class, |_, _, measure| {
-            measure.waiting.packets -= 1;
-            measure.waiting.bytes -= u64::from(bytes);
+            measure.waiting.take(bytes);
         });
+        self.waiting.take(bytes);
     }
 
     /// One packet must pay for this verdict. Whether it was dropped.
@@ -276,7 +279,7 @@ impl<P: Copy> Red<P> {
             Victim::PcRed(_) => Some(true),
             Victim::Ddred(rule) if rule.early_only && !matches!(verdict, Verdict::Early(_)) => None,
             Victim::Ddred(rule) => {
-                let alone = self.queue.backlog().packets == 0;
+                let alone = self.waiting.packets == 0;
                 Some(rule.arrival_is_candidate || alone || verdict == Verdict::Overflow)
             }
         };
@@ -324,7 +327,7 @@ impl<P: Copy> Red<P> {
         let Self { params, sets, measures, adaptation, .. } = self;
         let mean = params.byte_mode.unwrap_or(1.0);
         let classes = sets.len();
-        let adapted = sets.iter_mut().enumerate().map(|(class, set)| Adapted {
+        let adapted = sets.iter_mut().map(|(class, set)| Adapted {
             average: measures[params.classes.judged_by(class)].average.value() / mean,
             curve: &mut set.curve,
         });
@@ -451,7 +454,7 @@ impl<P: Copy> Qdisc<P> for Red<P> {
     }
 
     fn backlog(&self) -> Backlog {
-        self.queue.backlog()
+        self.waiting
     }
 
     fn state(&self) -> State {

@@ -28,6 +28,7 @@
 
 pub mod adaptation;
 pub mod average;
+mod by_class;
 pub mod classes;
 pub mod curve;
 mod dialect;

@@ -1,6 +1,6 @@
 use super::victim::Victim;
 use crate::indexed::Indexed;
-use crate::{Backlog, Ecn, Fifo, Host, Packet};
+use crate::{Ecn, Fifo, Host, Packet};
 
 /// The packets of a RED queue: a plain queue where only arriving packets pay, else one that can be searched.
 #[derive(Clone, Debug)]
@@ -28,14 +28,6 @@ impl<P: Copy> Store<P> {
         match self {
             Self::Plain(queue) => queue.pop(),
             Self::Searched(queue) => queue.pop(),
-        }
-    }
-
-    #[inline]
-    pub fn backlog(&self) -> Backlog {
-        match self {
-            Self::Plain(queue) => queue.backlog(),
-            Self::Searched(queue) => queue.backlog(),
         }
     }
 

@@ -18,6 +18,8 @@ pub(crate) struct Queue {
     /// The packets that wait; their slots are used again.
     messages: Vec<Message>,
     free: Vec<u32>,
+    /// When the service in progress ends, if something waits for it.
+    due: Time,
     /// The engine knows of the end of the service in progress.
     is_announced: bool,
     /// When the last packet that was sent arrives at the far end.
@@ -52,6 +54,7 @@ impl Queue {
             station,
             messages: Vec::with_capacity(ROOM),
             free: Vec::with_capacity(ROOM),
+            due: Time::NEVER,
             is_announced: false,
             last_arrival: Time::ZERO,
         }
@@ -75,13 +78,26 @@ impl Queue {
         let payload = Held { slot: self.put(message), number: message.number };
         self.station.admit(now, Packet { meta, payload });
         self.station.measure();
+        self.note_due();
         false
     }
 
     /// The key of the next end of service that matters: something waits for it.
     #[inline]
     pub fn service_end(&self) -> Option<Key> {
-        self.end().filter(|_| self.station.discipline.backlog().packets > 0)
+        self.end().filter(|_| self.due != Time::NEVER)
+    }
+
+    /// Whether such an end of service comes before `key`.
+    #[inline]
+    pub fn is_due_before(&self, key: Key) -> bool {
+        self.due <= key.time && self.service_end().is_some_and(|end| end < key)
+    }
+
+    #[inline]
+    fn note_due(&mut self) {
+        let waits = self.station.discipline.backlog().packets > 0;
+        self.due = self.station.service.filter(|_| waits).map_or(Time::NEVER, |(_, end)| end);
     }
 
     /// The key of the end of service that has come to matter, once.
@@ -113,7 +129,8 @@ impl Queue {
     /// What the discipline dropped at the last call, at arrival or at departure; `passing` was on its way past the queue.
     #[inline]
     pub fn take_dropped(&mut self, passing: Option<&Message>, mut take: impl FnMut(&Message)) {
-        for held in self.station.dropped.iter_mut().flat_map(|d| d.drain(..)) {
+        let Some(dropped) = self.station.dropped.as_mut().filter(|d| !d.is_empty()) else { return };
+        for held in dropped.drain(..) {
             if held.slot == NO_SLOT {
                 passing.into_iter().for_each(&mut take);
             } else {
@@ -127,11 +144,14 @@ impl Queue {
     pub fn serve(&mut self, now: Time) -> Option<Message> {
         self.is_announced = false;
         self.station.look(now);
-        let packet = self.station.dequeue(now)?;
-        let mut message = self.messages[packet.payload.slot as usize];
-        self.free.push(packet.payload.slot);
-        self.send(now, &packet, &mut message);
-        Some(message)
+        let served = self.station.dequeue(now).map(|packet| {
+            let mut message = self.messages[packet.payload.slot as usize];
+            self.free.push(packet.payload.slot);
+            self.send(now, &packet, &mut message);
+            message
+        });
+        self.note_due();
+        served
     }
 
     /// The service of a packet starts.
