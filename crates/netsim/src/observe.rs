@@ -1,6 +1,6 @@
 //! What is recorded of an observed link, from inside its station.
 
-use aqmlab_aqm::{Backlog, Discipline, DropReason, MarkReason, Packet, Qdisc, State};
+use aqmlab_aqm::{Backlog, Discipline, DropReason, Ecn, Kind, MarkReason, Packet, Qdisc, State};
 use aqmlab_units::{Span, Time};
 
 use crate::code_points::{CodePoint, CodePoints};
@@ -23,8 +23,8 @@ pub enum EventKind {
     Mark(MarkReason),
 }
 
-/// An entry of the event log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An entry of the event log. What is said of the header is what it held at that moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkEvent {
     /// When.
     pub time: Time,
@@ -36,6 +36,16 @@ pub struct LinkEvent {
     pub number: i32,
     /// Length in bytes.
     pub bytes: u32,
+    /// Data, acknowledgement or connection set-up.
+    pub packet: Kind,
+    /// Code point.
+    pub dscp: u8,
+    /// ECN field.
+    pub ecn: Ecn,
+    /// Time to live on this link.
+    pub ttl: u8,
+    /// At an enqueue the average by which it was judged, itself counted; else NaN.
+    pub average: f64,
 }
 
 /// A sample of a queue.
@@ -149,15 +159,31 @@ impl Observation {
     #[inline]
     fn event<P: Numbered>(&mut self, time: Time, kind: EventKind, packet: &Packet<P>) {
         if let Some(events) = &mut self.events {
-            let (flow, number, bytes) =
-                (flow_of(&packet.meta) as u32, packet.payload.number(), packet.meta.bytes);
-            events.push(LinkEvent { time, kind, flow, number, bytes });
+            let header = packet.meta.header;
+            events.push(LinkEvent {
+                time,
+                kind,
+                flow: flow_of(&packet.meta) as u32,
+                number: packet.payload.number(),
+                bytes: packet.meta.bytes,
+                packet: header.kind(),
+                dscp: header.dscp(),
+                ecn: header.ecn(),
+                ttl: header.ttl(),
+                average: f64::NAN,
+            });
         }
     }
 
     #[inline]
     pub(crate) fn saw_average(&mut self, average: f64) {
         self.averages.add(average);
+        let offered = |event: &&mut LinkEvent| event.kind == EventKind::Enqueue;
+        if let Some(events) = &mut self.events
+            && let Some(event) = events.iter_mut().rev().find(offered)
+        {
+            event.average = average;
+        }
     }
 
     #[inline]

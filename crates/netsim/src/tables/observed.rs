@@ -1,6 +1,6 @@
 //! What was observed of links.
 
-use aqmlab_aqm::{DropReason, MarkReason};
+use aqmlab_aqm::{DropReason, Ecn, Kind, MarkReason};
 
 use super::{Column, Table, integers, reals, texts};
 use crate::engine::Simulation;
@@ -62,6 +62,11 @@ impl Simulation {
             ("seq", Column::Integer(rows.iter().map(|(_, e)| e.number.into()).collect())),
             ("bytes", integers(&rows, |(_, e)| e.bytes.into())),
             ("reason", texts(&rows, |(_, e)| reason(e.kind).into())),
+            ("packet", texts(&rows, |(_, e)| packet(e.packet).into())),
+            ("dscp", integers(&rows, |(_, e)| e.dscp.into())),
+            ("ecn", integers(&rows, |(_, e)| ecn(e.ecn))),
+            ("ttl", integers(&rows, |(_, e)| e.ttl.into())),
+            ("average", reals(&rows, |(_, e)| e.average)),
         ]
     }
 }
@@ -82,5 +87,22 @@ fn reason(kind: EventKind) -> &'static str {
         EventKind::Drop(DropReason::Early) | EventKind::Mark(MarkReason::Early) => "early",
         EventKind::Drop(DropReason::Forced) | EventKind::Mark(MarkReason::Forced) => "forced",
         EventKind::Drop(DropReason::Overflow) => "overflow",
+    }
+}
+
+fn packet(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Data => "data",
+        Kind::Ack => "ack",
+        Kind::Syn => "syn",
+    }
+}
+
+/// The two bits in the IP header (RFC 3168, figure 1); ECT is ECT(0).
+fn ecn(ecn: Ecn) -> u64 {
+    match ecn {
+        Ecn::NotEct => 0b00,
+        Ecn::Ect => 0b10,
+        Ecn::Ce => 0b11,
     }
 }
