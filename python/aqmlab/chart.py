@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-Mode = Literal["line", "dashed", "dotted", "points", "bar", "box"]
+Mode = Literal["line", "dashed", "dotted", "steps", "points", "ring", "bar", "box"]
 
 PALETTE = ("#2f7fd6", "#cf5f1d", "#1d9268", "#a95bc9", "#d2475a", "#7b828d", "#8a7a12", "#12898f")
 """Line colours: each has a contrast of at least 3.6 to white and to the dark page, and differs for the colour-blind."""
@@ -27,9 +27,11 @@ class Series:
     low, high
         Confidence bounds of each y, if there are any.
     mode
-        How it is drawn.
+        How it is drawn. Steps hold a value until the next point; a ring is a wide circle around a point.
     color
         Its place in `PALETTE`: the same thing has the same colour in every figure of a report.
+    listed
+        Whether the legend names it; not where another series of the same name is its other part.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Series:
     high: Sequence[float] | np.ndarray | None = None
     mode: Mode = "line"
     color: int = 0
+    listed: bool = True
 
     @property
     def paint(self) -> str:

@@ -67,7 +67,7 @@ def figure(chart: Chart) -> go.Figure:
 
 def _above(chart: Chart) -> int:
     """Return the room for the rows of the legend, and for plotly's buttons above them, in pixels."""
-    names = [len(series.name) for series in chart.series]
+    names = [len(series.name) for series in chart.series if series.listed] or [0]
     a_row = max(1, LEGEND_PX // (7 * max(names) + 50))
     return 40 + 20 * -(-len(names) // a_row)
 
@@ -95,21 +95,25 @@ def _trace(series: Series) -> Any:  # noqa: ANN401 - plotly has no common type f
         )
     many = len(series.y) > 60
     lines = "lines" if many else "lines+markers"
-    mode = {"line": lines, "dashed": "lines+markers", "dotted": lines, "points": "markers"}[series.mode]
+    shown = {"dashed": "lines+markers", "steps": "lines", "points": "markers", "ring": "markers"}
     dash = {"dashed": "dash", "dotted": "dot"}.get(series.mode, "solid")
-    symbol = {"dashed": "circle-open", "dotted": "x-thin-open"}.get(series.mode, "circle")
+    symbol = {"dashed": "circle-open", "dotted": "x-thin-open", "ring": "circle-open"}.get(series.mode, "circle")
+    ring = {"line": {"width": 2.5}} if series.mode == "ring" else {}
     return go.Scatter(
         x=np.asarray(series.x),
         y=np.asarray(series.y, dtype=float),
         error_y=error,
         name=series.name,
-        mode=mode,
+        legendgroup=series.name,
+        showlegend=series.listed,
+        mode=shown.get(series.mode, lines),
         line={
             "color": series.paint,
             "width": 1.4 if many else 2,
             "dash": dash,
+            "shape": "hv" if series.mode == "steps" else "linear",
         },
-        marker={"size": 7, "symbol": symbol},
+        marker={"size": 16 if series.mode == "ring" else 7, "symbol": symbol, **ring},
     )
 
 

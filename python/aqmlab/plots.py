@@ -132,13 +132,18 @@ def _heat(ax: Axes, chart: Chart, heat: Heat) -> None:
 def _line(ax: Axes, series: Series, *, outlined: bool = False) -> None:
     errors = series.errors()
     many = len(series.y) > 60
-    style: dict[str, Any] = {"color": series.paint, "label": series.name, "lw": 1.1 if many else 1.6}
+    name = series.name if series.listed else "_" + series.name
+    style: dict[str, Any] = {"color": series.paint, "label": name, "lw": 1.1 if many else 1.6}
     if series.mode == "dashed":
         style |= {"ls": "--", "marker": None if many else "o", "mfc": "none", "ms": 5}
     elif series.mode == "dotted":
         style |= {"ls": ":", "marker": None if many else "x", "ms": 5}
+    elif series.mode == "steps":
+        style["drawstyle"] = "steps-post"
     elif series.mode == "points":
         style |= {"ls": "none", "marker": "o", "ms": 4}
+    elif series.mode == "ring":
+        style |= {"ls": "none", "marker": "o", "ms": 11, "mfc": "none", "mew": 2}
     elif not many:
         style |= {"marker": "o", "ms": 4}
     if outlined:

@@ -1,38 +1,34 @@
-"""The figures that users of queue disciplines expect, made of results and scenarios."""
+"""What happens in one run, against time: queue and average, congestion windows, fairness."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
-from aqmlab import _core
 from aqmlab.chart import Chart, Series
 from aqmlab.errors import InputError
-from aqmlab.metrics import metric
+from aqmlab.figures.runs import Runs, link_in, named, seed_in, slug, thin
+from aqmlab.stats import jain
 
 if TYPE_CHECKING:
-    from aqmlab.comparison import Comparison
     from aqmlab.result import Result
-    from aqmlab.scenario import Scenario
 
-MAX_POINTS = 2000
+SLICES = 100
+"""Parts into which a run is divided for its fairness, if samples are that many."""
 
 
 def queue_against_time(result: Result, *, link: str | None = None, seed: int | None = None) -> Chart:
     """Queue and average against time, at one link in one run. Needs ``probe.queue_interval``."""
-    name = link or result.bottleneck
-    chosen = result.seeds[0] if seed is None else seed
+    name, chosen = link_in(result, link), seed_in(result, seed)
     samples = result.queue_samples
     rows = thin(samples[(samples["link"] == name) & (samples["seed"] == chosen)])
     series = [Series("queue", rows["t_s"].to_numpy(), rows["queue_packets"].to_numpy(dtype=float), color=5)]
     if rows["average"].notna().any():
         series.append(Series("average", rows["t_s"].to_numpy(), rows["average"].to_numpy(), color=0))
     return Chart(
-        key=f"queue-{_slug(name)}",
+        key=f"queue-{slug(name)}",
         title=f"Queue at {name}, seed {chosen}",
         alt=f"Queue and average against time at link {name}; mean {rows['queue_packets'].mean():.1f} packets.",
         x_label="time, s",
@@ -41,19 +37,19 @@ def queue_against_time(result: Result, *, link: str | None = None, seed: int | N
     )
 
 
-def averages_against_time(comparison: Comparison, *, seed: int | None = None) -> Chart:
+def averages_against_time(runs: Runs, *, link: str | None = None, seed: int | None = None) -> Chart:
     """RED's average (or the queue, where there is none) against time, one line per discipline, in one run."""
+    place = link_in(runs, link)
     series, words = [], []
-    for index, (name, result) in enumerate(comparison.results.items()):
-        chosen = result.seeds[0] if seed is None else seed
+    for index, (name, result) in enumerate(named(runs).items()):
         samples = result.queue_samples
-        rows = thin(samples[(samples["link"] == comparison.link) & (samples["seed"] == chosen)])
+        rows = thin(samples[(samples["link"] == place) & (samples["seed"] == seed_in(result, seed))])
         column = "average" if rows["average"].notna().any() else "queue_packets"
         series.append(Series(name, rows["t_s"].to_numpy(), rows[column].to_numpy(dtype=float), color=index))
         words.append(f"{name} {rows[column].mean():.1f}")
     return Chart(
         key="averages",
-        title=f"Average queue at {comparison.link}",
+        title=f"Average queue at {place}",
         alt=f"Average queue against time; mean over the run, packets: {', '.join(words)}.",
         x_label="time, s",
         y_label="average queue, packets",
@@ -61,98 +57,9 @@ def averages_against_time(comparison: Comparison, *, seed: int | None = None) ->
     )
 
 
-def drop_curves(queues: Mapping[str, Mapping[str, Any]], *, top: float) -> Chart:
-    """Drop probability p_b against the average queue, from the code that the simulator runs.
-
-    Parameters
-    ----------
-    queues
-        Name to the body of a ``[queue.NAME]`` table.
-    top
-        Right end of the axis, in packets.
-
-    Examples
-    --------
-    >>> chart = drop_curves({"RED": {"aqm": "red", "min_th": 10, "max_th": 30, "max_p": 0.1}}, top=40)
-    >>> float(chart.series[0].y[list(chart.series[0].x).index(20.0)])
-    0.05
-    """
-    x = np.linspace(0, top, 401)
-    series = [
-        Series(name, x, _core.curve(json.dumps(body), [float(v) for v in x]), color=index)
-        for index, (name, body) in enumerate(queues.items())
-    ]
-    return Chart(
-        key="drop-curve",
-        title="Drop probability",
-        alt=f"Drop probability against the average queue, 0 to {top:g} packets, for {', '.join(queues)}.",
-        x_label="average queue, packets",
-        y_label="drop probability p_b",
-        series=series,
-        y_range=(0, 1.02),
-    )
-
-
-def scenario_curves(scenario: Scenario) -> Chart | None:
-    """Drop curves of all queues of a scenario that drop early, or None if there are none."""
-    bodies: dict[str, dict[str, Any]] = {}
-    top = 0.0
-    for link in scenario.links:
-        if link.aqm != "drop-tail" and link.queue not in bodies:
-            bodies[link.queue] = scenario.queue_table(link.queue)
-            top = max(top, float(_number(link.parameters.get("max_th"), 30)) * 2.5)
-    return drop_curves(bodies, top=top) if bodies else None
-
-
-def against(table: pd.DataFrame, *, x: str, key: str, title: str, x_label: str, y_label: str) -> Chart:
-    """Means with error bars against a number, such as the number of flows.
-
-    Parameters
-    ----------
-    table
-        Columns: `x`, ``series``, ``mean``, ``low``, ``high``, and optionally ``mode`` and ``color``.
-    """
-    series = []
-    for index, (name, rows) in enumerate(table.groupby("series", sort=False)):
-        first = rows.iloc[0]
-        series.append(
-            Series(
-                str(name),
-                rows[x].to_numpy(dtype=float),
-                rows["mean"].to_numpy(dtype=float),
-                rows["low"].to_numpy(dtype=float),
-                rows["high"].to_numpy(dtype=float),
-                mode=first.get("mode", "line"),
-                color=int(first.get("color", index)),
-            )
-        )
-    names = ", ".join(s.name for s in series)
-    return Chart(key, title, f"{y_label} against {x_label}: {names}.", x_label, y_label, series)
-
-
-def delay_distribution(result: Result, *, link: str | None = None) -> Chart:
-    """Cumulative distribution of the queueing delay, all seeds together. Needs ``probe.delay_histogram``."""
-    name = link or result.bottleneck
-    table = result.delay_histogram
-    rows = table[table["link"] == name].groupby("high_s", as_index=False)["count"].sum()
-    total = rows["count"].sum()
-    share = rows["count"].cumsum() / total if total else rows["count"] * 0.0
-    kept = np.isfinite(rows["high_s"].to_numpy()) & (rows["high_s"].to_numpy() > 0)
-    return Chart(
-        key=f"delay-{_slug(name)}",
-        title=f"Queueing delay at {name}",
-        alt=f"Share of packets that waited at most a given time at link {name}.",
-        x_label="queueing delay, ms",
-        y_label="share of packets",
-        series=[Series(name, rows["high_s"].to_numpy()[kept] * 1e3, share.to_numpy()[kept], color=0)],
-        x_log=True,
-        y_range=(0, 1.02),
-    )
-
-
 def windows_against_time(result: Result, *, flows: Sequence[str] | None = None, seed: int | None = None) -> Chart:
     """Congestion windows against time, of up to four flows in one run. Needs ``probe.cwnd_interval``."""
-    chosen = result.seeds[0] if seed is None else seed
+    chosen = seed_in(result, seed)
     samples = result.cwnd_samples
     rows = samples[samples["seed"] == chosen]
     names = list(flows) if flows is not None else [str(f) for f in rows["flow"].drop_duplicates()[:4]]
@@ -170,55 +77,52 @@ def windows_against_time(result: Result, *, flows: Sequence[str] | None = None, 
     )
 
 
-def compared(comparison: Comparison, key: str) -> Chart:
-    """Means of one metric with their intervals, discipline beside discipline."""
-    what = metric(key)
-    rows = comparison.means[comparison.means["metric"] == key]
-    if rows.empty:
-        raise InputError(f"{comparison.name}: {key} was not measured")
-    series = [
-        Series(str(r["aqm"]), [str(r["aqm"])], [r["mean"]], [r["low"]], [r["high"]], mode="points", color=i)
-        for i, r in enumerate(rows.to_dict("records"))
-    ]
+def jain_against_time(runs: Runs, *, seed: int | None = None, window_s: float | None = None) -> Chart:
+    """Jain's index of the TCP flows' goodput in every slice of time. Needs ``probe.flow_interval``.
+
+    Parameters
+    ----------
+    runs
+        One result, or one for each discipline.
+    seed
+        The run; default: the first.
+    window_s
+        Length of a slice; default: a hundredth of the run, or the interval of the samples if that is longer. A flow
+        counts in the slices in which it could send from their begin to their end.
+    """
+    series, words, length = [], [], 0.0
+    for index, (name, result) in enumerate(named(runs).items()):
+        times, values, length = _fairness(result, seed_in(result, seed), window_s)
+        series.append(Series(name, times, values, color=index))
+        words.append(f"{name} {np.nanmean(values):.3f}" if len(values) else f"{name} none")
     return Chart(
-        key=f"compare-{_slug(key)}",
-        title=what.title,
-        alt="; ".join(f"{r['aqm']}: {r['mean']:.5g} {what.unit}" for r in rows.to_dict("records")),
-        x_label="",
-        y_label=what.label,
+        key="jain",
+        title="Jain's index in time",
+        alt=f"Jain's fairness index of the TCP flows against time; mean over the slices: {', '.join(words)}.",
+        x_label="time, s",
+        y_label="Jain's index of the goodput",
         series=series,
+        y_range=(0, 1.02),
+        caption=f"Slices of {length:.3g} s; 1 is the same goodput for every flow.",
     )
 
 
-def spread(comparison: Comparison, key: str) -> Chart:
-    """Box plot of one metric over the seeds, discipline beside discipline."""
-    what = metric(key)
-    series = [
-        Series(name, [], result.metrics(link=comparison.link)[key].to_numpy(), mode="box", color=index)
-        for index, (name, result) in enumerate(comparison.results.items())
-    ]
-    return Chart(
-        key=f"spread-{_slug(key)}",
-        title=f"{what.title} over the seeds",
-        alt=f"Box plot of {what.title} for {', '.join(comparison.results)}.",
-        x_label="",
-        y_label=what.label,
-        series=series,
-    )
-
-
-def thin(rows: pd.DataFrame, *, most: int = MAX_POINTS) -> pd.DataFrame:
-    """Keep every k-th row, so that a figure stays light."""
-    step = -(-len(rows) // most) if len(rows) else 1
-    return rows.iloc[::step]
-
-
-def _slug(text: str) -> str:
-    return "".join(c if c.isalnum() else "-" for c in text).strip("-")
-
-
-def _number(value: object, otherwise: float) -> float:
-    if isinstance(value, int | float):
-        return float(value)
-    digits = "".join(c for c in str(value) if c.isdigit() or c == ".")
-    return float(digits) if digits else otherwise
+def _fairness(result: Result, seed: int, window_s: float | None) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return the ends of the slices, the index in each, and their length."""
+    flows = result.flows
+    flows = flows[(flows["seed"] == seed) & (flows["transport"] != "udp")]
+    samples = result.flow_samples
+    samples = samples[(samples["seed"] == seed) & samples["flow"].isin(flows["flow"])]
+    delivered = samples.pivot_table(index="t_s", columns="flow", values="delivered_bytes", sort=True)
+    if len(delivered) < 2:
+        raise InputError(f"{result.name}: Jain's index needs two samples of a TCP flow; shorten probe.flow_interval")
+    at = delivered.index.to_numpy(dtype=float)
+    interval = float(at[1] - at[0])
+    wanted = window_s if window_s is not None else (at[-1] - at[0]) / SLICES
+    every = max(1, round(wanted / interval))
+    at, got = at[::every], np.diff(delivered.to_numpy(dtype=float)[::every], axis=0)
+    times = flows.set_index("flow").loc[delivered.columns, ["start_s", "finish_s"]].to_numpy(dtype=float)
+    until = np.where(np.isnan(times[:, 1]), np.inf, times[:, 1])
+    takes_part = (times[:, 0] <= at[:-1, None]) & (until >= at[1:, None])
+    values = [jain(row[mask]) for row, mask in zip(got, takes_part, strict=True)]
+    return at[1:], np.array(values), every * interval
