@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from aqmlab.comparison import Comparison, compare
     from aqmlab.drawing import draw
     from aqmlab.errors import Error, InputError, Interrupted, Problem, ScenarioError, StorageError
+    from aqmlab.exporting import export
     from aqmlab.registry import Discipline, Parameter, disciplines, schema
     from aqmlab.reporting import report
     from aqmlab.reproduction import Overview, Reproduction, reproduce, reproduce_all
@@ -43,6 +44,7 @@ __all__ = [
     "compare",
     "disciplines",
     "draw",
+    "export",
     "report",
     "reproduce",
     "reproduce_all",
@@ -67,6 +69,7 @@ _HOME = {
     "Parameter": "registry",
     "disciplines": "registry",
     "schema": "registry",
+    "export": "exporting",
     "report": "reporting",
     "Overview": "reproduction",
     "Reproduction": "reproduction",

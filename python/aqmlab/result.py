@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -225,6 +225,24 @@ class Result:
         return list(
             dict.fromkeys(line for summary in self.summaries for line in summary["summary"].get("warnings", ()))
         )
+
+    def of_seed(self, seed: int) -> Result:
+        """Return one of the runs alone."""
+        tables = {name: table[table["seed"] == seed] for name, table in self.tables.items()}
+        summaries = [summary for summary in self.summaries if summary["seed"] == seed]
+        return replace(self, seeds=[seed], summaries=summaries, tables=tables)
+
+    def to_pandas(self, table: str = "metrics") -> pd.DataFrame:
+        """Return a table over all runs, indexed by what it is over; see `aqmlab.exporting.to_pandas`."""
+        from aqmlab.exporting import to_pandas
+
+        return to_pandas(self, table)
+
+    def to_xarray(self, table: str = "metrics") -> Any:  # noqa: ANN401 - xarray is an extra
+        """Return the same as a ``xarray.Dataset``; needs the extra ``aqmlab[xarray]``."""
+        from aqmlab.exporting import to_xarray
+
+        return to_xarray(self, table)
 
     def _optional(self, name: str) -> pd.DataFrame:
         if name in self.tables:
