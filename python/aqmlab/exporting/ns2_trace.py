@@ -5,9 +5,10 @@
     number, number of the packet
 
 The events are ``+`` offered to the queue, ``-`` transmission started, ``r`` received at the far end, ``d`` dropped. Of
-the flags ``E`` in the fifth place says that the packet bears a mark (ECN), ``N`` in the seventh that its ends know ECN.
-Times are rounded to microseconds, as ns-2 does. Nodes have numbers in the scenario's order; a flow's ports are its
-number. ns-2 has no line for a mark: the lines after it have the flag.
+the flags ``E`` in the fifth place says that the packet bears a mark (ECN), ``N`` in the seventh that its ends know ECN;
+``C`` and ``A``, what the ends tell each other of congestion, are not recorded. ns-2 has no line for a mark: the lines
+after it have the flag. Times are rounded to microseconds, halves upwards, as ns-2 does. Nodes have numbers in the
+scenario's order; a flow's ports are its number.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def trace_text(result: Result, *, seed: int, link: str) -> str:
     here, there = (log.node_numbers[name] for name in (log.link.from_, log.link.to))
     columns = (
         rows["kind"],
-        np.rint(rows["t_ps"].to_numpy() / MICROSECOND) / 10**6,
+        (rows["t_ps"].to_numpy() + MICROSECOND // 2) // MICROSECOND / 10**6,
         kinds,
         rows["bytes"],
         rows["ecn"].map(FLAGS),

@@ -60,9 +60,7 @@ def log_of(result: Result, *, seed: int, link: str) -> Log:
     """Read the event log of a link in one run."""
     events = result.events
     if missing := [name for name in NEEDED if name not in events.columns]:
-        raise InputError(
-            f"{result.name}: the event log is of an older version (without {', '.join(missing)}); run again"
-        )
+        raise InputError(f"{result.name}: the event log is an older one, without {', '.join(missing)}; run again")
     plan = Scenario.from_text(result.scenario_text, filename="scenario.toml")
     own = events[(events["seed"] == seed) & (events["link"] == link)].reset_index(drop=True)
     if own.empty:
