@@ -10,6 +10,7 @@ Every function takes an axis, so a figure can be made part of one's own:
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
 from aqmlab.chart import cell_edges
+from aqmlab.errors import InputError
 from aqmlab.store import guarded, write_file
 
 if TYPE_CHECKING:
@@ -29,6 +31,12 @@ if TYPE_CHECKING:
     from aqmlab.chart import Chart, Heat, Series
 
 SIZE_IN = (7.2, 4.2)
+FORMATS: dict[str, dict[str, Any]] = {
+    ".png": {"Software": None},
+    ".svg": {"Date": None, "Creator": None},
+    ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+"""Endings of files, and what is left out of them so that they are the same every time."""
 INK = "#010203"
 """Stands for the page's own text colour: in an SVG it becomes ``currentColor``."""
 STYLE: Any = {
@@ -89,6 +97,20 @@ def save(chart: Chart, folder: Path) -> list[Path]:
     return save_figure(lambda ax: draw(ax, chart), folder / chart.key)
 
 
+def save_as(chart: Chart, path: Path) -> Path:
+    """Write a chart into one file, in the format that its ending says."""
+    if path.suffix not in FORMATS:
+        raise InputError(f"{path}: figures are written as {', '.join(FORMATS)}")
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=SIZE_IN, layout="constrained")
+        draw(figure.add_subplot(), chart)
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format=path.suffix[1:], dpi=150, metadata=FORMATS[path.suffix])
+    guarded(path.parent, lambda: path.parent.mkdir(parents=True, exist_ok=True))
+    guarded(path.parent, lambda: write_file(path, buffer.getvalue()))
+    return path
+
+
 def save_figure(paint: Callable[[Axes], None], stem: Path, *, size_in: tuple[float, float] = SIZE_IN) -> list[Path]:
     """Paint on a new figure and write it as PNG (on white) and SVG (transparent, in the page's text colour)."""
     with mpl.rc_context(STYLE):
@@ -96,7 +118,8 @@ def save_figure(paint: Callable[[Axes], None], stem: Path, *, size_in: tuple[flo
         paint(figure.add_subplot())
         png, svg = stem.with_name(stem.name + ".png"), stem.with_name(stem.name + ".svg")
         guarded(stem.parent, lambda: stem.parent.mkdir(parents=True, exist_ok=True))
-        guarded(stem.parent, lambda: figure.savefig(png, dpi=150, metadata={"Software": None}))
+        guarded(stem.parent, lambda: figure.savefig(png, dpi=150, metadata=FORMATS[".png"]))
+        figure.set_layout_engine("none")  # all is in its place
         text = svg_text(figure).encode()
         guarded(stem.parent, lambda: write_file(svg, text))
     return [png, svg]
@@ -104,8 +127,6 @@ def save_figure(paint: Callable[[Axes], None], stem: Path, *, size_in: tuple[flo
 
 def svg_text(figure: Figure) -> str:
     """Return a figure as SVG text without date, its ink in the colour of the page around it."""
-    import io
-
     buffer = io.StringIO()
     with mpl.rc_context(STYLE):
         canvas: Any = FigureCanvasSVG(figure)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from aqmlab.cli.application import Engine, File, Json, Out, SeedsOption, Set, Workers, app
 from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table
 from aqmlab.cli.words import parse_overrides, parse_seeds
+from aqmlab.errors import InputError
 
 
 @app.command()
@@ -98,13 +99,29 @@ def compare(
 
 @app.command()
 def report(
-    folder: Annotated[Path, typer.Argument(help="A results folder.", metavar="DIR")], as_json: Json = False
+    folder: Annotated[Path, typer.Argument(help="A results folder.", metavar="DIR")],
+    figure: Annotated[
+        str | None, typer.Option("--figure", help="Only this figure of the page, as a picture.", metavar="KEY")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="With --figure: the file, .png, .svg or .pdf.", metavar="FILE"),
+    ] = None,
+    as_json: Json = False,
 ) -> None:
-    """Build one self-contained HTML page of a results folder. Python: aqmlab.report."""
-    from aqmlab.reporting import report as work
+    """Build one self-contained HTML page of a results folder. Python: aqmlab.report, aqmlab.reporting.figure."""
+    from aqmlab import reporting
 
-    path = work(folder)
-    if as_json:
-        print_json({"report": str(path)})
+    if out is not None and figure is None:
+        raise InputError("--out: is for one figure; give --figure KEY too")
+    told: dict[str, Any]
+    if figure is None:
+        path = reporting.report(folder)
+        told, text = {"report": str(path)}, f"Report: {path}"
     else:
-        print(f"Report: {path}")
+        files = [str(path) for path in reporting.figure(folder, figure, out=out)]
+        told, text = {"files": files}, f"Figure: {', '.join(files)}"
+    if as_json:
+        print_json(told)
+    else:
+        print(text)

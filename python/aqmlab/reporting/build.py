@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pandas as pd
 
-from aqmlab import comparison, figures, store
-from aqmlab.chart import Chart
+from aqmlab import comparison, plots, store
 from aqmlab.comparison import Comparison
 from aqmlab.errors import InputError
 from aqmlab.metrics import BY_KEY
+from aqmlab.reporting.across import across
+from aqmlab.reporting.chosen import of_comparison, of_run
 from aqmlab.reporting.page import Page
 from aqmlab.result import Result
 from aqmlab.scenario import Scenario
 
 REPRODUCTION = "reproduction.json"
+MANY_FLOWS = 2000
+"""With more flows than that a page does without what needs the whole scenario laid out: its network, its models."""
+MANY_SCENARIOS = 20
+"""With more scenarios than that a page has a table of them, and each has a page of its own."""
 
 
 def report(folder: str | Path, *, pictures: bool = True) -> Path:
@@ -35,16 +41,45 @@ def report(folder: str | Path, *, pictures: bool = True) -> Path:
         The page, ``report.html`` in that folder.
     """
     folder = Path(folder)
-    if not folder.is_dir():
-        raise InputError(f"{folder}: no such results folder")
+    _must_exist(folder)
     if (folder / REPRODUCTION).exists():
         from aqmlab.reproduction import page_of
 
         return page_of(folder, pictures=pictures)
+    return page_for(folder, pictures=pictures).write(folder, pictures=pictures)
+
+
+def figure(folder: str | Path, key: str, *, out: str | Path | None = None) -> list[Path]:
+    """Draw one figure of a results folder's page.
+
+    Parameters
+    ----------
+    folder
+        As for `report`; for a reproduction, `report` draws all figures.
+    key
+        The figure's key, which its place on the page names.
+    out
+        The file: ``.png``, ``.svg`` or ``.pdf``. Default: PNG and SVG in ``figures/`` of the folder.
+
+    Returns
+    -------
+    list of Path
+        The files.
+    """
+    folder = Path(folder)
+    _must_exist(folder)
+    if (folder / REPRODUCTION).exists():
+        raise InputError(f"{folder}: is of a reproduction; its figures are drawn together: aqmlab report {folder}")
+    chart = page_for(folder, pictures=False).figure(key)
+    return plots.save(chart, folder / "figures") if out is None else [plots.save_as(chart, Path(out))]
+
+
+def page_for(folder: Path, *, pictures: bool) -> Page:
+    """Make the page of a folder with runs, comparisons or both, not yet written."""
     if (folder / comparison.RECORD).exists():
         page = Page(f"{folder.name}", "Disciplines side by side on the same traffic.")
         add_comparison(page, Comparison.load(folder))
-        return page.write(folder, pictures=pictures)
+        return page
     reproductions = [entry for entry in sorted(folder.iterdir()) if (entry / REPRODUCTION).exists()]
     runs = [folder] if store.finished_seeds(folder) else _runs_below(folder)
     if not runs and not reproductions:
@@ -58,28 +93,51 @@ def report(folder: str | Path, *, pictures: bool = True) -> Path:
             folder.name,
             f"{len(runs)} scenario{'s' if len(runs) > 1 else ''}, each figure with its n and 95 % interval.",
         )
-    for run in runs:
-        if (run / comparison.RECORD).exists():
-            add_comparison(page, Comparison.load(run))
-        else:
-            add_run(page, Result.load(run))
-    return page.write(folder, pictures=pictures)
+    found = [Comparison.load(run) if (run / comparison.RECORD).exists() else Result.load(run) for run in runs]
+    results = [one for one in found if isinstance(one, Result)]
+    if len(results) > 1:
+        add_scenarios(page, results, folder)
+    for one in found:
+        if isinstance(one, Comparison):
+            add_comparison(page, one)
+        elif len(results) <= MANY_SCENARIOS:
+            add_run(page, one)
+    return page
+
+
+def add_scenarios(page: Page, results: list[Result], folder: Path) -> None:
+    """Add what several scenarios are together: a table of their means, figures over what they differ in."""
+    page.section("Scenarios")
+    rows = [
+        {"scenario": one.name, "hash": one.hash[:8], "n": len(one.seeds)} | one.metrics().mean()[1:].to_dict()
+        for one in results
+    ]
+    page.table(pd.DataFrame(rows), caption=f"Means over the seeds at each scenario's link, {len(rows)} scenarios.")
+    for chart in across(results):
+        page.chart(chart, command=f"aqmlab report {folder.name} --figure {chart.key}")
+    if len(results) > MANY_SCENARIOS:
+        labels = ", ".join(one.folder.name for one in results[:3] if one.folder is not None)
+        page.text(f"Each has a page of its own: `aqmlab report` with its folder in `{folder.name}` ({labels}, ...).")
 
 
 def add_run(page: Page, result: Result) -> None:
     """Add one scenario's results: figures with intervals, links, flows, charts, scenario, provenance."""
-    plan = Scenario.from_text(result.scenario_text, filename="scenario.toml") if result.scenario_text else None
+    plan = _plan(result)
+    described = tomllib.loads(result.scenario_text).get("description", "")
     command = f"aqmlab run {scenario_file(result.folder)} --seeds {seeds_text(result.seeds)}"
     page.section(result.name)
-    page.text(plan.description if plan and plan.description else f"{len(result.seeds)} runs.")
+    page.text(described or f"{len(result.seeds)} runs.")
     page.table(
         intervals(result.summary()),
         caption=f"Link `{result.bottleneck}`: means over {len(result.seeds)} seeds with 95 % Student intervals.",
     )
     if plan is not None:
         page.topology(plan, key=f"topology-{result.name}")
-    for chart in _charts(result, plan):
-        page.chart(chart, command=command)
+    elif result.scenario_text:
+        flows = len(result.flows) // len(result.seeds)
+        page.text(f"The network of {flows:,} flows is not drawn here; `aqmlab draw` with the scenario's file draws it.")
+    for chart in of_run(result, plan):
+        page.chart(chart, command=_again(command, result.folder, chart.key))
     page.heading("Links")
     page.table(
         mean_rows(notable(result.links), "link"),
@@ -106,12 +164,8 @@ def add_comparison(page: Page, found: Comparison) -> None:
     disciplines = f"--aqm {','.join(found.aqm)} --queue {found.queue}"
     seeds = seeds_text(next(iter(found.results.values())).seeds)
     command = f"aqmlab compare {scenario_file(found.folder)} {disciplines} --seeds {seeds}"
-    for key in found.means["metric"].drop_duplicates():
-        page.chart(figures.compared(found, str(key)), command=command)
-    if all("queue_samples" in result.tables for result in found.results.values()):
-        page.chart(figures.averages_against_time(found), command=command)
-    for key in ("throughput_mbps", "loss") if n > 1 else ():
-        page.chart(figures.spread(found, key), command=command)
+    for chart in of_comparison(found):
+        page.chart(chart, command=_again(command, found.folder, chart.key))
     for result in found.results.values():
         _provenance(page, result, command)
 
@@ -149,16 +203,21 @@ def seeds_text(seeds: list[int]) -> str:
     return str(len(seeds)) if seeds == list(range(1, len(seeds) + 1)) else ",".join(map(str, seeds))
 
 
-def _charts(result: Result, plan: Scenario | None) -> list[Chart]:
-    found = []
-    if "queue_samples" in result.tables:
-        found.append(figures.queue_against_time(result))
-    if "delay_histogram" in result.tables:
-        found.append(figures.delay_distribution(result))
-    if "cwnd_samples" in result.tables:
-        found.append(figures.windows_against_time(result))
-    curves = figures.scenario_curves(plan) if plan is not None else None
-    return found if curves is None else [*found, curves]
+def _again(command: str, folder: Path | None, key: str) -> str:
+    """Return the commands that run a scenario again and draw one of its figures."""
+    return command if folder is None else f"{command} && aqmlab report {folder.name} --figure {key}"
+
+
+def _plan(result: Result) -> Scenario | None:
+    """Return the scenario of a result, unless there is none or it has very many flows."""
+    if not result.scenario_text or len(result.flows) > MANY_FLOWS * len(result.seeds):
+        return None
+    return Scenario.from_text(result.scenario_text, filename="scenario.toml")
+
+
+def _must_exist(folder: Path) -> None:
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such results folder")
 
 
 def _provenance(page: Page, result: Result, command: str) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
 from importlib import resources
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from aqmlab import charts, drawing, flowchart, plots
+from aqmlab.errors import InputError
 from aqmlab.layout import arrange
 from aqmlab.reporting.fragments import ClaimLine, badge, chart_numbers, inline, table_html
+from aqmlab.scenario import unknown
 from aqmlab.store import guarded, write_file
 
 if TYPE_CHECKING:
@@ -29,6 +32,16 @@ if TYPE_CHECKING:
     from aqmlab.chart import Chart
     from aqmlab.flowchart import FlowChart
     from aqmlab.scenario import Scenario
+
+
+MOST_ROWS = 300
+"""Rows of a table that a page shows."""
+LONGEST_TEXT = 100_000
+"""Characters of a scenario that a page shows."""
+KEYS = (
+    "<p class=keys id=keys>Charts have keys too, once Tab has reached them: arrows move, + and &minus; zoom, Home "
+    "shows all, 1 to 9 hide a line of the legend or show it. Below each chart are its numbers as a table.</p>"
+)
 
 
 @dataclass
@@ -89,7 +102,9 @@ class Page:
 
     def code(self, text: str, *, fold: str = "") -> None:
         """Add text as it stands, folded under a heading if one is given."""
-        block = f"<pre><code>{escape(text)}</code></pre>"
+        if len(text) > LONGEST_TEXT:
+            text = f"{text[:LONGEST_TEXT]}\n... and {len(text) - LONGEST_TEXT:,} characters more, in the file beside."
+        block = f"<pre tabindex=0><code>{escape(text)}</code></pre>"
         self._add(f"<details><summary>{escape(fold)}</summary>{block}</details>" if fold else block)
 
     def verdicts(self, entries: Sequence[tuple[str, str, str]]) -> None:
@@ -101,11 +116,15 @@ class Page:
         self._add(f"<ul class=claims>{''.join(items)}</ul>")
 
     def table(self, table: pd.DataFrame, *, caption: str, digits: int = 5) -> None:
-        """Add a table. Verdicts are shown as badges."""
-        self._add(table_html(table, caption=caption, digits=digits))
+        """Add a table, or the first rows of a long one. Verdicts are shown as badges."""
+        shown = table.iloc[:MOST_ROWS]
+        if len(table) > MOST_ROWS:
+            caption += f" The first {MOST_ROWS} of {len(table):,} rows."
+        self._add(table_html(shown, caption=caption, digits=digits))
 
     def chart(self, chart: Chart, *, command: str = "") -> None:
         """Add an interactive chart, with the command that makes it again and its numbers as a table."""
+        chart = replace(chart, key=self._fresh(chart.key))
         key = f"chart-{len(self._charts)}"
         plot = json.loads(charts.figure(chart).to_json())
         self._charts[key] = {"data": plot["data"], "layout": plot["layout"]}
@@ -115,7 +134,8 @@ class Page:
         numbers = table_html(chart_numbers(chart), caption=chart.title, digits=6)
         self._add(
             f"<figure{self._anchor(chart.title)}><h3>{escape(chart.title)}</h3>"
-            f'<div class=chart id={key} role=img aria-label="{escape(chart.alt, quote=True)}"></div>{caption}{again}'
+            f"<div class=chart id={key} role=img tabindex=0 aria-describedby=keys "
+            f'aria-label="{escape(chart.alt, quote=True)}"></div>{caption}{again}'
             f"<details><summary>Numbers</summary>{numbers}</details></figure>"
         )
 
@@ -152,7 +172,14 @@ class Page:
             f"<figure class=drawing{self._anchor(title) if title else ''}>{head}"
             f'<div role=img aria-label="{escape(alt, quote=True)}">{svg}</div>{shown}</figure>'
         )
-        self._drawings.append((key, paint, size_in))
+        self._drawings.append((self._fresh(key), paint, size_in))
+
+    def figure(self, key: str) -> Chart:
+        """Return the chart with this key."""
+        for chart in self._figures:
+            if chart.key == key:
+                return chart
+        raise InputError(unknown("figure", key, [chart.key for chart in self._figures]))
 
     def html(self) -> str:
         """Return the whole page as HTML."""
@@ -174,6 +201,7 @@ class Page:
             "<a class=skip href=#main>Skip to the content</a>"
             f"<header class=top><div><h1>{escape(self.title)}</h1><p>{inline(self.lead)}</p></div>"
             "<button class=theme type=button hidden>Dark page</button></header>"
+            f"{KEYS if self._charts else ''}"
             f'<div class=frame><nav aria-label="Sections"><ul>{links}</ul></nav><main id=main>{body}</main></div>'
             "<footer>Made by aqmlab. This page holds all it needs and works offline.</footer>"
             f"<script>{get_plotlyjs()}</script>"
@@ -191,6 +219,12 @@ class Page:
             for key, paint, size_in in self._drawings:
                 plots.save_figure(paint, folder / "figures" / key, size_in=size_in)
         return path
+
+    def _fresh(self, key: str) -> str:
+        """Return a key that no figure of the page has: the same one, or with a number behind it."""
+        taken = {chart.key for chart in self._figures} | {name for name, _, _ in self._drawings}
+        numbered = (key if n == 1 else f"{key}-{n}" for n in count(1))
+        return next(name for name in numbered if name not in taken)
 
     def _anchor(self, title: str) -> str:
         """Put a title into the contents and return the attribute that makes its element the target of a link."""

@@ -30,11 +30,53 @@
     }
     return layout;
   }
+  // Keys of a chart that has the focus. An axis of words or of logarithms has a range of plain numbers too.
+  function moved(range, by) {
+    const step = by * (range[1] - range[0]);
+    return [range[0] + step, range[1] + step];
+  }
+  function scaled(range, by) {
+    const middle = (range[0] + range[1]) / 2;
+    return range.map(function (end) { return middle + by * (end - middle); });
+  }
+  function onKey(event) {
+    const plot = event.currentTarget;
+    const axes = plot._fullLayout;
+    if (event.ctrlKey || event.altKey || event.metaKey || !axes || !axes.xaxis) { return; }
+    const x = axes.xaxis.range, y = axes.yaxis.range;
+    const views = {
+      ArrowLeft: { "xaxis.range": moved(x, -0.15) }, ArrowRight: { "xaxis.range": moved(x, 0.15) },
+      ArrowUp: { "yaxis.range": moved(y, 0.15) }, ArrowDown: { "yaxis.range": moved(y, -0.15) },
+      "+": { "xaxis.range": scaled(x, 0.7), "yaxis.range": scaled(y, 0.7) },
+      "-": { "xaxis.range": scaled(x, 1 / 0.7), "yaxis.range": scaled(y, 1 / 0.7) },
+      Home: { "xaxis.autorange": true, "yaxis.autorange": true },
+    };
+    if (views[event.key]) {
+      window.Plotly.relayout(plot, views[event.key]);
+    } else if (/^[1-9]$/.test(event.key)) {
+      toggle(plot, Number(event.key) - 1);
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+  function toggle(plot, place) {
+    const listed = plot.data.filter(function (trace) { return trace.showlegend !== false; });
+    if (!listed[place]) { return; }
+    const group = [];
+    plot.data.forEach(function (trace, index) {
+      if (trace === listed[place] || (trace.legendgroup && trace.legendgroup === listed[place].legendgroup)) {
+        group.push(index);
+      }
+    });
+    window.Plotly.restyle(plot, { visible: listed[place].visible === "legendonly" ? true : "legendonly" }, group);
+  }
   const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
   function drawAll() {
     for (const [id, chart] of Object.entries(charts)) {
       const layout = paint(JSON.parse(JSON.stringify(chart.layout)));
       window.Plotly.react(id, chart.data, layout, config);
+      document.getElementById(id).onkeydown = onKey;
     }
     root.dataset.charts = "drawn";
   }

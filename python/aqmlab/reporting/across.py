@@ -1,0 +1,86 @@
+"""Figures over several scenarios that differ in a parameter or two: lines against one, a map of two."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from aqmlab.figures import against, parameter_map
+from aqmlab.metrics import BY_KEY
+from aqmlab.stats import interval
+
+if TYPE_CHECKING:
+    from aqmlab.chart import Chart
+    from aqmlab.result import Result
+
+SHOWN = ("throughput_mbps", "loss", "mean_delay_ms", "goodput_mbps", "jain")
+NUMBER = re.compile(r"([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([A-Za-z%]*)")
+LABELS = ("name", "description", "run.seeds")
+"""Keys that make no difference to a run."""
+
+
+def across(results: Sequence[Result]) -> Iterator[Chart]:
+    """Yield a figure a metric over what the scenarios differ in, if that is one number or two."""
+    settings = pd.DataFrame([flattened(tomllib.loads(one.scenario_text)) for one in results])
+    varied = [key for key in settings.columns if key not in LABELS and settings[key].astype(str).nunique() > 1]
+    if len(varied) not in (1, 2):
+        return
+    numbers = {key: numbers_of(settings[key].tolist()) for key in varied}
+    if any(found is None for found in numbers.values()):
+        return
+    units = {key: found[1] for key, found in numbers.items() if found is not None}
+    values = pd.DataFrame({key: found[0] for key, found in numbers.items() if found is not None})
+    labels = [f"{key}, {units[key]}" if units[key] else key for key in varied]
+    runs = [one.metrics() for one in results]
+    for key in SHOWN:
+        if not all(key in table.columns for table in runs):
+            continue
+        what = BY_KEY[key]
+        means = [interval(table[key].to_numpy()) for table in runs]
+        table = values.assign(mean=[m.mean for m in means], low=[m.low for m in means], high=[m.high for m in means])
+        if len(varied) == 1:
+            yield against(
+                table.sort_values(varied[0]).assign(series=what.title),
+                x=varied[0],
+                key=f"over-{key}",
+                title=f"{what.title} against {varied[0]}",
+                x_label=labels[0],
+                y_label=what.label,
+            )
+        elif min(values[one].nunique() for one in varied) >= 2:
+            x, y = varied
+            yield parameter_map(table, x=x, y=y, value="mean", x_label=labels[0], y_label=labels[1], label=what.label)
+
+
+def flattened(table: dict[str, Any], before: str = "") -> dict[str, Any]:
+    """Return nested tables as dotted keys.
+
+    >>> flattened({"run": {"duration": "5s"}, "flow": [{"name": "a"}]})
+    {'run.duration': '5s', 'flow.0.name': 'a'}
+    """
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, dict):
+            found |= flattened(value, f"{before}{key}.")
+        elif isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+            found |= flattened({str(i): one for i, one in enumerate(value)}, f"{before}{key}.")
+        else:
+            found[before + key] = value
+    return found
+
+
+def numbers_of(values: Sequence[Any]) -> tuple[list[float], str] | None:
+    """Return values as numbers with their common unit, or None if they are no numbers of one unit.
+
+    >>> numbers_of(["5ms", "20ms"]), numbers_of([0.1, 0.2]), numbers_of(["5ms", "1s"]), numbers_of(["red", "mred"])
+    (([5.0, 20.0], 'ms'), ([0.1, 0.2], ''), None, None)
+    """
+    matches = [NUMBER.fullmatch(str(value)) for value in values if not isinstance(value, bool)]
+    found = [match for match in matches if match is not None]
+    if len(found) < len(values) or len({match[2] for match in found}) != 1:
+        return None
+    return [float(match[1]) for match in found], found[0][2]

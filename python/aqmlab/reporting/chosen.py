@@ -1,0 +1,116 @@
+"""Which figures a run, a comparison or a set of scenarios has: those whose data were recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from aqmlab import figures
+from aqmlab.figures.curves import curves_of
+from aqmlab.figures.distributions import has_transfers
+
+if TYPE_CHECKING:
+    from aqmlab.analysis.control.loop import Loop
+    from aqmlab.chart import Chart
+    from aqmlab.comparison import Comparison
+    from aqmlab.result import Result
+    from aqmlab.scenario import Scenario
+
+FROM_ZERO = ("jain", "throughput_mbps")
+"""Metrics of which the length of a bar says something."""
+BOXES = ("throughput_mbps", "loss", "mean_delay_ms")
+FEWEST_RUNS = 3
+"""Runs from which on their spread is drawn."""
+
+
+def of_run(result: Result, plan: Scenario | None) -> Iterator[Chart]:
+    """Yield the figures of one scenario; `plan` is that scenario, or None if it is too large to be drawn."""
+    tables, place = result.tables, result.bottleneck
+    if _has(result, "queue_samples", place):
+        yield figures.queue_against_time(result)
+    if plan is not None and _has_averages(result):
+        yield figures.probability_against_average(result, scenario=plan)
+    if _has(result, "delay_histogram", place):
+        yield figures.delay_distribution(result)
+    if "cwnd_samples" in tables:
+        yield figures.windows_against_time(result)
+    if _has_shares(result):
+        yield figures.jain_against_time(result)
+    if has_transfers(result):
+        yield figures.completion_distribution(result)
+    if result.flows["drops"].sum() and result.flows["flow"].nunique() > 1:
+        yield figures.drop_shares(result)
+    if len(result.seeds) >= FEWEST_RUNS and _has_goodput(result):
+        yield figures.ellipses(result)
+    curves = curves_of(result.summaries[0]["readings"], result.scenario_text) if result.scenario_text else None
+    if curves is not None:
+        yield curves
+    loop = _loop(plan) if plan is not None else None
+    if loop is not None:
+        from aqmlab.analysis.control.loop_charts import bode
+
+        yield from bode([loop])
+
+
+def of_comparison(found: Comparison) -> Iterator[Chart]:
+    """Yield the figures of disciplines side by side."""
+    results = list(found.results.values())
+    for key in found.means["metric"].drop_duplicates():
+        yield (figures.bars if key in FROM_ZERO else figures.compared)(found, str(key))
+    if all(_has_goodput(one) for one in results):
+        yield figures.ellipses(found)
+        yield figures.pareto_front(found)
+    if all(_has(one, "queue_samples", found.link) for one in results):
+        yield figures.averages_against_time(found)
+    if all(_has(one, "delay_histogram", found.link) for one in results):
+        yield figures.delay_distribution(found)
+    if all(_has_shares(one) for one in results):
+        yield figures.jain_against_time(found)
+    if all(has_transfers(one) for one in results):
+        yield figures.completion_distribution(found)
+    if all(one.flows["drops"].sum() for one in results) and results[0].flows["flow"].nunique() > 1:
+        yield figures.drop_shares(found)
+    if len(results[0].seeds) >= FEWEST_RUNS:
+        yield from (figures.spread(found, key) for key in BOXES)
+
+
+def _has(result: Result, table: str, link: str) -> bool:
+    return table in result.tables and bool((result.tables[table]["link"] == link).any())
+
+
+def _has_goodput(result: Result) -> bool:
+    return bool((result.flows["transport"] != "udp").any())
+
+
+def _has_shares(result: Result) -> bool:
+    """Whether there are two samples of two TCP flows."""
+    if "flow_samples" not in result.tables:
+        return False
+    tcp = result.flows.loc[result.flows["transport"] != "udp", "flow"]
+    return tcp.nunique() > 1 and result.tables["flow_samples"]["t_s"].nunique() > 1
+
+
+def _has_averages(result: Result) -> bool:
+    events = result.tables.get("events")
+    if events is None or "average" not in events.columns:
+        return False
+    return bool(events.loc[events["link"] == result.bottleneck, "average"].notna().any())
+
+
+def _loop(plan: Scenario) -> Loop | None:
+    """Return the loop of TCP and the queue, linearized where the fluid model rests, if it has such a place."""
+    from dataclasses import replace
+
+    from aqmlab.analysis.control.linearization import linearize
+    from aqmlab.analysis.domain import DomainError
+    from aqmlab.analysis.scenario.model import model_of
+
+    try:
+        model = model_of(plan)
+        if model.kind != "fluid" or not model.curve.drops_early:
+            return None
+        fluid = model.fluid()
+        point = fluid.operating_point()
+        return replace(linearize(fluid, point, form="full"), name=model.curve.name) if point.inside else None
+    except DomainError:
+        return None
