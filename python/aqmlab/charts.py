@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 LEGEND_PX = 760
 """Width of a legend on a page."""
+BUTTONS_PX = 36
+"""Height of plotly's buttons above a chart."""
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 
 
@@ -39,7 +41,7 @@ def figure(chart: Chart) -> go.Figure:
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         font={"family": FONT, "size": 13},
-        margin={"l": 64, "r": 16, "t": _above(chart) if legend else 16, "b": 56},
+        margin={"l": 64, "r": 16, "t": _above(chart) if legend else BUTTONS_PX, "b": 56},
         hovermode="closest",
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
         showlegend=legend,

@@ -3,41 +3,16 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from importlib import resources
 
+import pandas as pd
 import pytest
 
 import aqmlab
 from aqmlab.chart import PALETTE, Chart, Series
-from aqmlab.reporting import Page
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-SWITCHES = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--virtual-time-budget=20000")
-
-
-def browse(page, folder):
-    """Open a page; the document after its scripts ran, and what went to the console."""
-    program = next((found for name in BROWSERS if (found := shutil.which(name))), None)
-    if program is None:
-        pytest.skip("no Chromium here")
-    done = subprocess.run(
-        [
-            program,
-            *SWITCHES,
-            "--enable-logging=stderr",
-            f"--user-data-dir={folder / 'profile'}",
-            "--dump-dom",
-            page.as_uri(),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=180,
-        check=False,
-    )
-    console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-    return done.stdout, console
+from aqmlab.reporting import Page, build, figure
+from aqmlab.reporting.build import charts_of, page_for
+from browser import browse
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +25,13 @@ def folder(tmp_path_factory):
     path.write_text(text)
     aqmlab.run(path, out=home / "results", workers=1, progress=False)
     aqmlab.compare(path, aqm=["red", "mred"], out=home / "results", workers=1, progress=False)
-    aqmlab.report(home / "results")
+    aqmlab.report(home / "results", pictures=False)
     return home / "results"
+
+
+def run_in(folder):
+    """The folder of the single run."""
+    return next(entry for entry in folder.iterdir() if (entry / "seed-0001").exists())
 
 
 @pytest.mark.browser
@@ -85,10 +65,12 @@ def test_nothing_is_fetched(folder):
 
 
 def test_figures_lie_beside_as_png_and_svg(folder):
-    names = {path.name for path in (folder / "figures").iterdir()}
-    for stem in ("queue-bottleneck", "delay-bottleneck", "drop-curve", "cwnd", "topology-small", "compare-loss"):
+    run = run_in(folder)
+    aqmlab.report(run)
+    names = {path.name for path in (run / "figures").iterdir()}
+    for stem in ("queue-bottleneck", "delay-bottleneck", "drop-curve", "cwnd", "topology-small", "drop-shares"):
         assert {f"{stem}.png", f"{stem}.svg"} <= names
-    assert (folder / "figures" / "cwnd.png").read_bytes().startswith(b"\x89PNG")
+    assert (run / "figures" / "cwnd.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_same_page_every_time(folder):
@@ -99,7 +81,7 @@ def test_the_same_page_every_time(folder):
 
 def test_every_chart_has_words_and_numbers(folder):
     text = (folder / "report.html").read_text()
-    labels = re.findall(r'<div class=chart id=chart-\d+ role=img [^>]*aria-label="([^"]+)"', text)
+    labels = re.findall(r'<div class=chart id=chart-\d+ role=group [^>]*aria-label="([^"]+)"', text)
     assert len(labels) == len(re.findall(r"<div class=chart ", text))
     assert all(len(label) > 15 for label in labels)
     assert text.count("<summary>Numbers</summary>") == len(labels)
@@ -146,3 +128,69 @@ def test_contrast_in_light_and_dark():
         for color in PALETTE:
             assert contrast(color, theme["card"]) >= 3
     assert found[1] == found[2], "the dark page by choice and by the system's wish"
+
+
+def test_every_figure_has_a_command_that_draws_it_alone(folder, shell):
+    text = (folder / "report.html").read_text()
+    commands = re.findall(r"aqmlab report (\S+) --figure (\S+?)</code>", text)
+    assert len(commands) == len(re.findall(r"<div class=chart ", text))
+    run = run_in(folder).name
+    assert {name for name, _ in commands} == {run, f"{run}-compare"}
+    answer = shell("report", str(folder / run), "--figure", "delay-bottleneck", "--out", "one/delay.pdf")
+    assert (answer.code, answer.out) == (0, "Figure: one/delay.pdf\n")
+    assert (shell.folder / "one" / "delay.pdf").read_bytes().startswith(b"%PDF")
+    keys = {name: [chart.key for chart in charts_of(folder / name)] for name in (run, f"{run}-compare")}
+    assert [key for name in keys for key in keys[name]] == [key for _, key in commands]
+
+
+def test_figures_that_are_not_there_are_told(folder, shell):
+    run = run_in(folder)
+    with pytest.raises(aqmlab.InputError, match=r'unknown figure "delay" \(allowed: queue-bottleneck, '):
+        figure(run, "delay")
+    with pytest.raises(aqmlab.InputError, match=r"a\.doc: figures are written as \.png, \.svg, \.pdf"):
+        figure(run, "cwnd", out="a.doc")
+    answer = shell("report", str(run), "--out", "a.png")
+    assert (answer.code, answer.err) == (2, "aqmlab: --out: is for one figure; give --figure KEY too\n")
+
+
+def test_figures_of_the_same_key_do_not_overwrite_each_other(tmp_path):
+    page = Page("a", "b")
+    for title in ("First", "Second"):
+        page.chart(Chart("c", title, "a rising line", "x", "y", [Series("s", [0, 1], [0, 1])]))
+    page.write(tmp_path)
+    assert {path.name for path in (tmp_path / "figures").iterdir()} == {"c.png", "c.svg", "c-2.png", "c-2.svg"}
+
+
+def test_scenarios_that_differ_in_parameters(small, tmp_path):
+    for w_q in (0.002, 0.01):
+        for limit in ("20p", "50p"):
+            changed = {"queue.bottleneck.w_q": w_q, "queue.bottleneck.limit": limit}
+            aqmlab.run(small, seeds=2, overrides=changed, out=tmp_path / "two", workers=1, progress=False)
+        changed = {"queue.bottleneck.w_q": w_q}
+        aqmlab.run(small, seeds=2, overrides=changed, out=tmp_path / "one", workers=1, progress=False)
+    one, two = ({chart.key: chart for chart in charts_of(tmp_path / name)} for name in ("one", "two"))
+    assert two["map-loss"].heat.values.shape == (2, 2)
+    assert list(one["over-loss"].series[0].x) == [0.002, 0.01]
+    text = page_for(tmp_path / "two", pictures=False).html()
+    assert "queue.bottleneck.limit, p" in text
+    assert text.count("--figure map-loss<") == 1
+
+
+def test_very_many_flows_are_not_laid_out(dumbbell, tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "MANY_FLOWS", 2)
+    path = tmp_path / "small.toml"
+    path.write_text(dumbbell)
+    result = aqmlab.run(path, seeds=1, out=tmp_path / "out", workers=1, progress=False)
+    monkeypatch.setattr(build.Scenario, "from_text", None)
+    text = build.page_for(result.folder, pictures=False).html()
+    assert "The network of 3 flows is not drawn here" in text
+    assert "Drop probability" in text
+
+
+def test_long_tables_and_texts_are_cut_and_say_so():
+    page = Page("a", "b")
+    page.table(pd.DataFrame({"link": range(1000)}), caption="Links.")
+    page.code("x" * 200_000)
+    text = page.html()
+    assert "Links. The first 300 of 1,000 rows." in text
+    assert "... and 100,000 characters more, in the file beside." in text

@@ -25,8 +25,8 @@ LABELS = ("name", "description", "run.seeds")
 
 def across(results: Sequence[Result]) -> Iterator[Chart]:
     """Yield a figure a metric over what the scenarios differ in, if that is one number or two."""
-    settings = pd.DataFrame([flattened(tomllib.loads(one.scenario_text)) for one in results])
-    varied = [key for key in settings.columns if key not in LABELS and settings[key].astype(str).nunique() > 1]
+    settings = differing(results)
+    varied = list(settings.columns)
     if len(varied) not in (1, 2):
         return
     numbers = {key: numbers_of(settings[key].tolist()) for key in varied}
@@ -41,8 +41,10 @@ def across(results: Sequence[Result]) -> Iterator[Chart]:
             continue
         what = BY_KEY[key]
         means = [interval(table[key].to_numpy()) for table in runs]
-        table = values.assign(mean=[m.mean for m in means], low=[m.low for m in means], high=[m.high for m in means])
         if len(varied) == 1:
+            table = values.assign(
+                mean=[m.mean for m in means], low=[m.low for m in means], high=[m.high for m in means]
+            )
             yield against(
                 table.sort_values(varied[0]).assign(series=what.title),
                 x=varied[0],
@@ -53,7 +55,14 @@ def across(results: Sequence[Result]) -> Iterator[Chart]:
             )
         elif min(values[one].nunique() for one in varied) >= 2:
             x, y = varied
-            yield parameter_map(table, x=x, y=y, value="mean", x_label=labels[0], y_label=labels[1], label=what.label)
+            table = values.assign(**{key: [m.mean for m in means]})
+            yield parameter_map(table, x=x, y=y, value=key, x_label=labels[0], y_label=labels[1], label=what.label)
+
+
+def differing(results: Sequence[Result]) -> pd.DataFrame:
+    """Return the settings that differ: a row for each scenario, a column for each dotted key."""
+    settings = pd.DataFrame([flattened(tomllib.loads(one.scenario_text)) for one in results])
+    return settings[[key for key in settings if key not in LABELS and settings[key].astype(str).nunique() > 1]]
 
 
 def flattened(table: dict[str, Any], before: str = "") -> dict[str, Any]:

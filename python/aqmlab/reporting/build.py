@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from aqmlab import comparison, plots, store
 from aqmlab.comparison import Comparison
 from aqmlab.errors import InputError
-from aqmlab.metrics import BY_KEY
-from aqmlab.reporting.across import across
+from aqmlab.metrics import BY_KEY, METRICS
+from aqmlab.reporting.across import across, differing
 from aqmlab.reporting.chosen import of_comparison, of_run
 from aqmlab.reporting.page import Page
 from aqmlab.result import Result
-from aqmlab.scenario import Scenario
+from aqmlab.scenario import Scenario, unknown
+
+if TYPE_CHECKING:
+    from aqmlab.chart import Chart
 
 REPRODUCTION = "reproduction.json"
 MANY_FLOWS = 2000
 """With more flows than that a page does without what needs the whole scenario laid out: its network, its models."""
+MOST_SETTINGS = 6
+"""Settings in which scenarios differ that have a column each."""
 MANY_SCENARIOS = 20
 """With more scenarios than that a page has a table of them, and each has a page of its own."""
 
@@ -70,8 +77,28 @@ def figure(folder: str | Path, key: str, *, out: str | Path | None = None) -> li
     _must_exist(folder)
     if (folder / REPRODUCTION).exists():
         raise InputError(f"{folder}: is of a reproduction; its figures are drawn together: aqmlab report {folder}")
-    chart = page_for(folder, pictures=False).figure(key)
+    known = []
+    for chart in charts_of(folder):
+        if chart.key == key:
+            break
+        known.append(chart.key)
+    else:
+        raise InputError(unknown("figure", key, known))
     return plots.save(chart, folder / "figures") if out is None else [plots.save_as(chart, Path(out))]
+
+
+def charts_of(folder: Path) -> Iterator[Chart]:
+    """Yield the figures of a run, of a comparison, or over the scenarios in a folder."""
+    if (folder / comparison.RECORD).exists():
+        yield from of_comparison(Comparison.load(folder))
+    elif store.finished_seeds(folder):
+        result = Result.load(folder)
+        yield from of_run(result, _plan(result))
+    else:
+        runs = [run for run in _runs_below(folder) if not (run / comparison.RECORD).exists()]
+        if not runs:
+            raise InputError(f"{folder}: holds no finished run")
+        yield from across([Result.load(run) for run in runs])
 
 
 def page_for(folder: Path, *, pictures: bool) -> Page:
@@ -101,18 +128,25 @@ def page_for(folder: Path, *, pictures: bool) -> Page:
         if isinstance(one, Comparison):
             add_comparison(page, one)
         elif len(results) <= MANY_SCENARIOS:
-            add_run(page, one)
+            alike = sum(other.name == one.name for other in results) > 1
+            add_run(page, one, title=f"{one.name} {one.hash[:8]}" if alike else "")
     return page
 
 
 def add_scenarios(page: Page, results: list[Result], folder: Path) -> None:
     """Add what several scenarios are together: a table of their means, figures over what they differ in."""
     page.section("Scenarios")
-    rows = [
-        {"scenario": one.name, "hash": one.hash[:8], "n": len(one.seeds)} | one.metrics().mean()[1:].to_dict()
-        for one in results
-    ]
-    page.table(pd.DataFrame(rows), caption=f"Means over the seeds at each scenario's link, {len(rows)} scenarios.")
+    names = pd.DataFrame([{"scenario": one.name, "hash": one.hash[:8], "n": len(one.seeds)} for one in results])
+    means = pd.DataFrame([one.metrics().drop(columns="seed").mean() for one in results])
+    means = means.rename(columns={one.key: one.label for one in METRICS})
+    settings = differing(results)
+    if len(settings.columns) > MOST_SETTINGS:
+        page.text(f"The scenarios differ in {len(settings.columns)} settings.")
+        settings = settings.iloc[:, :0]
+    page.table(
+        pd.concat([names, settings, means], axis="columns"),
+        caption=f"Means over the seeds at each scenario's link, {len(results)} scenarios.",
+    )
     for chart in across(results):
         page.chart(chart, command=f"aqmlab report {folder.name} --figure {chart.key}")
     if len(results) > MANY_SCENARIOS:
@@ -120,12 +154,15 @@ def add_scenarios(page: Page, results: list[Result], folder: Path) -> None:
         page.text(f"Each has a page of its own: `aqmlab report` with its folder in `{folder.name}` ({labels}, ...).")
 
 
-def add_run(page: Page, result: Result) -> None:
-    """Add one scenario's results: figures with intervals, links, flows, charts, scenario, provenance."""
+def add_run(page: Page, result: Result, *, title: str = "") -> None:
+    """Add one scenario's results: figures with intervals, links, flows, charts, scenario, provenance.
+
+    The section has the scenario's name for a title unless another is given.
+    """
     plan = _plan(result)
     described = tomllib.loads(result.scenario_text).get("description", "")
     command = f"aqmlab run {scenario_file(result.folder)} --seeds {seeds_text(result.seeds)}"
-    page.section(result.name)
+    page.section(title or result.name)
     page.text(described or f"{len(result.seeds)} runs.")
     page.table(
         intervals(result.summary()),

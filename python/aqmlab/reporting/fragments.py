@@ -68,7 +68,7 @@ def table_html(table: pd.DataFrame, *, caption: str, digits: int) -> str:
                 cells.append(f'<td class="text{wide}">{inline(text)}</td>')
         rows.append(f"<tr>{''.join(cells)}</tr>")
     return (
-        f'<div class=scroll tabindex=0 role=region aria-label="{escape(caption, quote=True)}"><table>'
+        f'<div class=scroll tabindex=0 role=group aria-label="{escape(caption, quote=True)}"><table>'
         f"<caption>{inline(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
 

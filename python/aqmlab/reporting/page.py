@@ -18,10 +18,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from aqmlab import charts, drawing, flowchart, plots
-from aqmlab.errors import InputError
 from aqmlab.layout import arrange
 from aqmlab.reporting.fragments import ClaimLine, badge, chart_numbers, inline, table_html
-from aqmlab.scenario import unknown
 from aqmlab.store import guarded, write_file
 
 if TYPE_CHECKING:
@@ -92,7 +90,7 @@ class Page:
             f"<th scope=col class=text>{word}</th>" for word in ("verdict", "paper", "claim", "what it says")
         )
         self._add(
-            "<div class=scroll tabindex=0 role=region aria-label=Claims><table>"
+            "<div class=scroll tabindex=0 role=group aria-label=Claims><table>"
             f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
         )
 
@@ -134,7 +132,7 @@ class Page:
         numbers = table_html(chart_numbers(chart), caption=chart.title, digits=6)
         self._add(
             f"<figure{self._anchor(chart.title)}><h3>{escape(chart.title)}</h3>"
-            f"<div class=chart id={key} role=img tabindex=0 aria-describedby=keys "
+            f"<div class=chart id={key} role=group tabindex=0 aria-describedby=keys "
             f'aria-label="{escape(chart.alt, quote=True)}"></div>{caption}{again}'
             f"<details><summary>Numbers</summary>{numbers}</details></figure>"
         )
@@ -174,13 +172,6 @@ class Page:
         )
         self._drawings.append((self._fresh(key), paint, size_in))
 
-    def figure(self, key: str) -> Chart:
-        """Return the chart with this key."""
-        for chart in self._figures:
-            if chart.key == key:
-                return chart
-        raise InputError(unknown("figure", key, [chart.key for chart in self._figures]))
-
     def html(self) -> str:
         """Return the whole page as HTML."""
         from plotly.offline import get_plotlyjs
@@ -199,9 +190,9 @@ class Page:
             '<meta name=viewport content="width=device-width, initial-scale=1">'
             f'<link rel=icon href="data:,"><title>{escape(self.title)}</title><style>{style}</style></head><body>'
             "<a class=skip href=#main>Skip to the content</a>"
-            f"<header class=top><div><h1>{escape(self.title)}</h1><p>{inline(self.lead)}</p></div>"
+            f"<header class=top><div><h1>{escape(self.title)}</h1><p>{inline(self.lead)}</p>"
+            f"{KEYS if self._charts else ''}</div>"
             "<button class=theme type=button hidden>Dark page</button></header>"
-            f"{KEYS if self._charts else ''}"
             f'<div class=frame><nav aria-label="Sections"><ul>{links}</ul></nav><main id=main>{body}</main></div>'
             "<footer>Made by aqmlab. This page holds all it needs and works offline.</footer>"
             f"<script>{get_plotlyjs()}</script>"

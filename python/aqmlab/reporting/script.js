@@ -76,7 +76,10 @@
     for (const [id, chart] of Object.entries(charts)) {
       const layout = paint(JSON.parse(JSON.stringify(chart.layout)));
       window.Plotly.react(id, chart.data, layout, config);
-      document.getElementById(id).onkeydown = onKey;
+      const plot = document.getElementById(id);
+      plot.onkeydown = onKey;
+      // The label and the table below say what the picture says.
+      plot.querySelectorAll("svg.main-svg").forEach(function (svg) { svg.setAttribute("aria-hidden", "true"); });
     }
     root.dataset.charts = "drawn";
   }
