@@ -177,6 +177,14 @@ def test_many_flows_become_few_points(result):
     assert len(points.x) == figures.shares.MOST_FLOWS
 
 
+def test_a_discipline_without_an_average_shows_its_queue(comparison):
+    lines = {one.name: one for one in figures.averages_against_time(comparison).series}
+    samples = comparison.results["drop-tail"].queue_samples
+    assert list(lines["drop-tail"].y) == samples[samples["seed"] == 1]["queue_packets"].tolist()
+    alone = figures.queue_against_time(comparison.results["drop-tail"])
+    assert [one.name for one in alone.series] == ["queue"]
+
+
 def test_jain_of_equal_flows_is_one(result):
     chart = figures.jain_against_time(result, window_s=1.0)
     assert list(chart.series[0].x) == pytest.approx([1, 2, 3])

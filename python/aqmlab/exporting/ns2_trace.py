@@ -48,9 +48,10 @@ def trace_text(result: Result, *, seed: int, link: str) -> str:
         rows["seq"],
         rows["number"],
     )
+    lists = [np.asarray(column).tolist() for column in columns]
     lines = [
         f"{event} {time:.15g} {here} {there} {kind} {size} {flags} {flow} {a}.{flow} {b}.{flow} {seq} {number}\n"
-        for event, time, kind, size, flags, flow, a, b, seq, number in zip(*columns, strict=True)
+        for event, time, kind, size, flags, flow, a, b, seq, number in zip(*lists, strict=True)
     ]
     return "".join(lines)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from aqmlab.chart import Chart, Series
 from aqmlab.errors import InputError
-from aqmlab.figures.runs import Runs, link_in, named, seed_in, slug, thin
+from aqmlab.figures.runs import Runs, has_average, link_in, named, seed_in, slug, thin
 from aqmlab.stats import jain
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def queue_against_time(result: Result, *, link: str | None = None, seed: int | N
     samples = result.queue_samples
     rows = thin(samples[(samples["link"] == name) & (samples["seed"] == chosen)])
     series = [Series("queue", rows["t_s"].to_numpy(), rows["queue_packets"].to_numpy(dtype=float), color=5)]
-    if rows["average"].notna().any():
+    if has_average(rows["average"]):
         series.append(Series("average", rows["t_s"].to_numpy(), rows["average"].to_numpy(), color=0))
     return Chart(
         key=f"queue-{slug(name)}",
@@ -44,7 +44,7 @@ def averages_against_time(runs: Runs, *, link: str | None = None, seed: int | No
     for index, (name, result) in enumerate(named(runs).items()):
         samples = result.queue_samples
         rows = thin(samples[(samples["link"] == place) & (samples["seed"] == seed_in(result, seed))])
-        column = "average" if rows["average"].notna().any() else "queue_packets"
+        column = "average" if has_average(rows["average"]) else "queue_packets"
         series.append(Series(name, rows["t_s"].to_numpy(), rows[column].to_numpy(dtype=float), color=index))
         words.append(f"{name} {rows[column].mean():.1f}")
     return Chart(

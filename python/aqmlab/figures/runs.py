@@ -47,6 +47,11 @@ def seed_in(result: Result, seed: int | None) -> int:
     return chosen
 
 
+def has_average(averages: pd.Series[float]) -> bool:
+    """Whether a discipline has an average: one without shows nothing, or 0 throughout."""
+    return bool((averages.notna() & averages.ne(0)).any())
+
+
 def thin(rows: pd.DataFrame, *, most: int = MAX_POINTS) -> pd.DataFrame:
     """Keep every k-th row, so that a figure stays light."""
     step = -(-len(rows) // most) if len(rows) else 1

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from aqmlab import figures
 from aqmlab.figures.curves import curves_of
 from aqmlab.figures.distributions import has_transfers
+from aqmlab.figures.runs import has_average
 
 if TYPE_CHECKING:
     from aqmlab.analysis.control.loop import Loop
@@ -94,7 +95,7 @@ def _has_averages(result: Result) -> bool:
     events = result.tables.get("events")
     if events is None or "average" not in events.columns:
         return False
-    return bool(events.loc[events["link"] == result.bottleneck, "average"].notna().any())
+    return has_average(events.loc[events["link"] == result.bottleneck, "average"])
 
 
 def _loop(plan: Scenario) -> Loop | None:

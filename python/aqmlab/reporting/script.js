@@ -75,6 +75,9 @@
   function drawAll() {
     for (const [id, chart] of Object.entries(charts)) {
       const layout = paint(JSON.parse(JSON.stringify(chart.layout)));
+      chart.data.forEach(function (trace) {
+        if (trace.type === "bar" && trace.error_y) { trace.error_y.color = layout.font.color; }
+      });
       window.Plotly.react(id, chart.data, layout, config);
       const plot = document.getElementById(id);
       plot.onkeydown = onKey;
