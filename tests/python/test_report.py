@@ -176,6 +176,18 @@ def test_scenarios_that_differ_in_parameters(small, tmp_path):
     assert text.count("--figure map-loss<") == 1
 
 
+def test_a_page_of_many_scenarios_is_a_table_and_figures(small, tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "MANY_SCENARIOS", 2)
+    for limit in (20, 30, 40):
+        changed = {"queue.bottleneck.limit": f"{limit}p", "run.duration": "1s"}
+        aqmlab.run(small, seeds=1, overrides=changed, out=tmp_path / "out", workers=1, progress=False)
+    text = page_for(tmp_path / "out", pictures=False).html()
+    assert text.count("<section ") == 1
+    assert "Means over the seeds at each scenario&#x27;s link, 3 scenarios." in text
+    assert "Each has a page of its own" in text
+    assert text.count("<td>1</td>") >= 3
+
+
 def test_very_many_flows_are_not_laid_out(dumbbell, tmp_path, monkeypatch):
     monkeypatch.setattr(build, "MANY_FLOWS", 2)
     path = tmp_path / "small.toml"

@@ -149,6 +149,8 @@ def add_scenarios(page: Page, results: list[Result], folder: Path) -> None:
     )
     for chart in across(results):
         page.chart(chart, command=f"aqmlab report {folder.name} --figure {chart.key}")
+    versions = ", ".join(sorted({str(one.summaries[0]["version"]) for one in results}))
+    page.text(f"aqmlab {versions}. The folder of each scenario ends in its hash and holds its `scenario.toml`.")
     if len(results) > MANY_SCENARIOS:
         labels = ", ".join(one.folder.name for one in results[:3] if one.folder is not None)
         page.text(f"Each has a page of its own: `aqmlab report` with its folder in `{folder.name}` ({labels}, ...).")
