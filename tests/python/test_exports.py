@@ -286,7 +286,12 @@ def test_flent_loads_its_file(result, tmp_path):
     flows = result.flows[(result.flows["seed"] == 1) & (result.flows["transport"] != "udp")]
     total = sum(value * 0.05e6 / 8 for value in found.series("TCP upload sum"))
     assert total == pytest.approx(flows["goodput_bytes"].sum())
-    assert min(found.series("Ping (ms) ICMP")) >= 2 * (10 + 2 + 2)
+    pings = found.raw_values["Ping (ms) ICMP"]
+    backlog = result.queue_samples[(result.queue_samples["seed"] == 1) & (result.queue_samples["link"] == "bottleneck")]
+    rate = np.where(backlog["t_s"] < 2, 2e6, 1e6)
+    base = np.where(backlog["t_s"] < 2, 28.0, 18.0)
+    want = base + backlog["queue_bytes"] * 8e3 / rate
+    assert [entry["val"] for entry in pings] == pytest.approx(want.tolist())
 
 
 def test_flents_own_program_reads_it(result, tmp_path):

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aqmlab.errors import InputError
+from aqmlab.exporting.packets import PS, rate_and_delay
 from aqmlab.scenario import Scenario
 from aqmlab.stats import jain
 
@@ -70,8 +71,7 @@ def flent_data(result: Result, *, seed: int, link: str) -> dict[str, Any]:
         name: _raw_flow(result, seed, flow, at[1:], own) for name, flow, own in zip(names, flows, rates.T, strict=True)
     }
     if not queue.empty:
-        waits = _waiting_ms(queue, place)
-        pings = waits + _propagation_ms(plan, flows[0])
+        waits, pings = _waits_and_pings(plan, place, flows[0], queue)
         latest = np.searchsorted(queue["t_s"].to_numpy(), at[1:], side="right") - 1
         series[PING] = _column(pings[latest.clip(0)])
         raw[PING] = [{"t": t, "val": v} for t, v in zip(queue["t_s"].tolist(), pings.tolist(), strict=True)]
@@ -150,13 +150,13 @@ def _raw_queue(queue: pd.DataFrame, waits: np.ndarray) -> list[dict[str, float]]
     ]
 
 
-def _waiting_ms(queue: pd.DataFrame, link: Link) -> np.ndarray:
-    return queue["queue_bytes"].to_numpy(dtype=float) * 8e3 / link.rate_bps
-
-
-def _propagation_ms(plan: Scenario, flow: Flow) -> float:
-    delays = {link.name: link.delay_s for link in plan.links}
-    return 2e3 * sum(delays[name] for name in flow.path)
+def _waits_and_pings(plan: Scenario, link: Link, flow: Flow, queue: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Return at each sample of the queue how long its bytes take, and with the propagation both ways, in ms."""
+    rate, delay = rate_and_delay(plan, link, np.rint(queue["t_s"].to_numpy() * PS).astype(np.int64))
+    delays = {one.name: one.delay_s for one in plan.links}
+    elsewhere = sum(delays[name] for name in flow.path) - link.delay_s
+    waits = queue["queue_bytes"].to_numpy(dtype=float) * 8e3 / rate
+    return waits, waits + 2e3 * (elsewhere + delay)
 
 
 def _column(values: np.ndarray) -> Column:

@@ -99,16 +99,21 @@ def arrivals_beyond(log: Log, departures: pd.DataFrame) -> np.ndarray:
     Both are those of the link when the transmission started, as in the simulation.
     """
     start = departures["t_ps"].to_numpy(dtype=np.int64)
-    changes = [change for change in log.scenario.changes if change["link"] == log.link.name]
-    rate = np.full(len(start), log.link.rate_bps)
-    delay = np.full(len(start), log.link.delay_s)
-    for change in sorted(changes, key=lambda change: float(change["at_s"])):
-        later = start >= round(change["at_s"] * PS)
-        if change["rate_bps"] is not None:
-            rate[later] = change["rate_bps"]
-        if change["delay_s"] is not None:
-            delay[later] = change["delay_s"]
+    rate, delay = rate_and_delay(log.scenario, log.link, start)
     bits = 8 * departures["bytes"].to_numpy(dtype=np.int64)
     after = np.rint(bits * (PS / rate)) + np.rint(delay * PS)
     arrive: np.ndarray = start + after.astype(np.int64)
     return arrive
+
+
+def rate_and_delay(scenario: Scenario, link: Link, at_ps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return a link's rate in bit/s and its delay in s at some times, as changes leave them."""
+    rate, delay = np.full(len(at_ps), link.rate_bps), np.full(len(at_ps), link.delay_s)
+    changes = [change for change in scenario.changes if change["link"] == link.name]
+    for change in sorted(changes, key=lambda change: float(change["at_s"])):
+        later = at_ps >= round(change["at_s"] * PS)
+        if change["rate_bps"] is not None:
+            rate[later] = change["rate_bps"]
+        if change["delay_s"] is not None:
+            delay[later] = change["delay_s"]
+    return rate, delay
