@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import getpass
 import gzip
 import io
 import json
@@ -255,7 +256,8 @@ def test_tcp_numbers_count_bytes(result, tmp_path):
 @pytest.mark.skipif(shutil.which("tcpdump") is None, reason="no tcpdump here")
 def test_capture_read_back_by_tcpdump(result, tmp_path):
     path = aqmlab.export(result, to="pcap", out=tmp_path / "out.pcap")
-    done = subprocess.run(["tcpdump", "-nvr", path], capture_output=True, text=True, check=True)
+    command = ["tcpdump", "-Z", getpass.getuser(), "-nvr", path]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.count("ttl 63") == (events_of(result)["kind"] == "-").sum()
     assert "bad cksum" not in done.stdout
 
