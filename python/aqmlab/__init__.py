@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from aqmlab.drawing import draw
     from aqmlab.errors import Error, InputError, Interrupted, Problem, ScenarioError, StorageError
     from aqmlab.exporting import export
+    from aqmlab.lab import Lab, open_lab
     from aqmlab.registry import Discipline, Parameter, disciplines, schema
     from aqmlab.reporting import report
     from aqmlab.reproduction import Overview, Reproduction, reproduce, reproduce_all
@@ -30,6 +31,7 @@ __all__ = [
     "Error",
     "InputError",
     "Interrupted",
+    "Lab",
     "Overview",
     "Parameter",
     "Problem",
@@ -45,6 +47,7 @@ __all__ = [
     "disciplines",
     "draw",
     "export",
+    "open_lab",
     "report",
     "reproduce",
     "reproduce_all",
@@ -65,6 +68,8 @@ _HOME = {
     "Problem": "errors",
     "ScenarioError": "errors",
     "StorageError": "errors",
+    "Lab": "lab",
+    "open_lab": "lab",
     "Discipline": "registry",
     "Parameter": "registry",
     "disciplines": "registry",

@@ -79,15 +79,20 @@ def disciplines() -> list[Discipline]:
     >>> red.parameter("min_th").unit
     'packets'
     """
-    return [_discipline(entry) for entry in registry()["disciplines"]]
+    return list(_by_name().values())
 
 
 def discipline(name: str) -> Discipline:
     """Return one discipline by its name."""
-    known = {d.name: d for d in disciplines()}
+    known = _by_name()
     if name not in known:
         raise InputError(unknown("discipline", name, list(known)))
     return known[name]
+
+
+@cache
+def _by_name() -> dict[str, Discipline]:
+    return {entry["name"]: _discipline(entry) for entry in registry()["disciplines"]}
 
 
 @cache

@@ -20,6 +20,7 @@ from aqmlab.scenario_parts import Flow, Link, Shared
 from aqmlab.toml_text import Value, override
 
 PAPER = "paper:"
+LAB = "lab:"
 MOST_SEEDS = 1_000_000
 """More seeds in one go are taken for a mistake."""
 Overrides = Mapping[str, Value] | tuple[tuple[str, str], ...]
@@ -187,8 +188,11 @@ def override_pairs(overrides: Overrides) -> tuple[tuple[str, str], ...]:
 def read_text(path: Path) -> str:
     """Read a text file; what goes wrong becomes one clear line.
 
-    ``paper:mred/sole.toml`` is a file of a reproduced paper, which comes with the package.
+    ``paper:mred/sole.toml`` is a file of a reproduced paper, ``lab:dumbbell.toml`` the one that `aqmlab lab` opens;
+    both come with the package.
     """
+    if str(path) == f"{LAB}dumbbell.toml":
+        return resources.files("aqmlab.lab").joinpath("dumbbell.toml").read_text(encoding="utf-8")
     if str(path).startswith(PAPER):
         return _paper_text(str(path).removeprefix(PAPER))
     try:

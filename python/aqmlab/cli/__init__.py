@@ -11,7 +11,14 @@ import typer
 from typer.exceptions import TyperException
 
 from aqmlab import store
-from aqmlab.cli import analyses, exports, files, papers, runs  # noqa: F401 - these put their commands into the application
+from aqmlab.cli import (  # noqa: F401 - these put their commands into the application
+    analyses,
+    exports,
+    files,
+    laboratory,
+    papers,
+    runs,
+)
 from aqmlab.cli.application import app
 from aqmlab.cli.words import parse_overrides, parse_seeds
 from aqmlab.errors import Error, Interrupted, ScenarioError

@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 from aqmlab.errors import Error, Interrupted
 
-ORDER = ("run", "compare", "analyze", "reproduce", "report", "export", "list", "schema", "check", "draw")
+ORDER = ("run", "compare", "lab", "analyze", "reproduce", "report", "export", "list", "schema", "check", "draw")
 """Commands in the order in which the help lists them."""
 
 

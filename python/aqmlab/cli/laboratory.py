@@ -1,0 +1,49 @@
+"""The command that opens the laboratory in the browser."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aqmlab.cli.application import Json, Set, app
+from aqmlab.cli.output import print_json
+from aqmlab.cli.words import parse_overrides
+
+
+@app.command()
+def lab(
+    file: Annotated[
+        Path | None, typer.Argument(help="Scenario file (TOML); default: a dumbbell with RED.", metavar="FILE.toml")
+    ] = None,
+    set_: Set = None,
+    link: Annotated[
+        str | None,
+        typer.Option(
+            "--link", help="The link in question; default: bottleneck, else the first managed.", metavar="NAME"
+        ),
+    ] = None,
+    port: Annotated[
+        int, typer.Option("--port", help="Port of the loopback interface; default: a free one.", min=0, max=65535)
+    ] = 0,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address and open nothing.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Turn a scenario's knobs in the browser; charts follow at once. Ctrl-C ends it. Python: aqmlab.open_lab."""
+    from aqmlab.lab.laboratory import open_lab, show
+
+    with open_lab(file, link=link, overrides=parse_overrides(set_), port=port) as laboratory:
+        if as_json:
+            print_json({"url": laboratory.url})
+        else:
+            print(f"Laboratory: {laboratory.url}\nCtrl-C ends it.")
+        sys.stdout.flush()
+        why_not = "" if no_browser else show(laboratory.url)
+        if why_not:
+            print(f"aqmlab: {why_not}", file=sys.stderr)
+        try:
+            laboratory.wait()
+        except KeyboardInterrupt:
+            print("aqmlab: laboratory closed", file=sys.stderr)

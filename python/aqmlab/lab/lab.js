@@ -1,0 +1,177 @@
+// The page: what is changed is asked for, the newest answer is drawn. At most one question is under way; one that is
+// overtaken is given GRACE_MS to be drawn on the way, so that the charts move while a slider is dragged.
+
+import { Chart, short } from "./chart.js";
+import { Panel } from "./panel.js";
+
+const GRACE_MS = 120;
+const KEPT = 40;
+const root = document.documentElement;
+const at = (id) => document.getElementById(id);
+const page = [...crypto.getRandomValues(new Uint8Array(8))].map((b) => b.toString(16).padStart(2, "0")).join("");
+
+let settings = {};
+let shownAqm = null;
+let number = 0, drawn = 0, changedAt = 0, wanted = false, underWay = null, timer = 0;
+const charts = new Map(), tried = [];
+const panel = new Panel(at("controls"), change);
+
+function change(key, value) {
+  settings[key] = value;
+  if (key === "aqm") {
+    // A discipline has a curve of its own.
+    for (const other of Object.keys(settings)) { if (other.endsWith(".curve")) { delete settings[other]; } }
+  }
+  ask();
+}
+
+function ask() {
+  wanted = true;
+  changedAt = performance.now();
+  clearTimeout(timer);
+  timer = setTimeout(go, 0);
+}
+
+function go() {
+  if (!wanted) { return; }
+  const age = underWay === null ? Infinity : performance.now() - underWay.began;
+  if (age < GRACE_MS) { clearTimeout(timer); timer = setTimeout(go, GRACE_MS - age); return; }
+  wanted = false;
+  number += 1;
+  send({ number, began: performance.now(), changedAt, settings: { ...settings } });
+}
+
+async function send(question) {
+  underWay = question;
+  let answer = null, line = "";
+  try {
+    const reply = await fetch("run", {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ page, number: question.number, settings: question.settings }),
+    });
+    if (reply.ok) { answer = await reply.json(); } else { line = reply.status === 409 ? "" : (await reply.text()).trim(); }
+  } catch (error) {
+    line = "The laboratory does not answer. Was it closed?";
+  }
+  if (underWay === question) { underWay = null; }
+  if (question.number > drawn && (answer || line)) {
+    drawn = question.number;
+    if (answer) { show(answer, question); } else { refuse(line, question.number); }
+  }
+  if (wanted) { go(); }
+}
+
+function refuse(line, which) {
+  at("error").textContent = line;
+  at("error").hidden = false;
+  document.querySelector("main").classList.add("stale");
+  root.dataset.refused = which;
+}
+
+function show(answer, question) {
+  at("error").hidden = true;
+  const main = document.querySelector("main");
+  main.classList.remove("stale");
+  main.setAttribute("aria-busy", "false");
+  at("title").textContent = `Laboratory: ${answer.name}`;
+  document.title = `${answer.name}, aqmlab laboratory`;
+  at("lead").textContent = `${answer.description} Link ${answer.link}.`;
+  if (shownAqm !== answer.aqm) {
+    shownAqm = answer.aqm;
+    panel.show(answer.panel, settings);
+  }
+  for (const spec of [...answer.charts, triedChart(answer)]) {
+    if (!charts.has(spec.key)) { charts.set(spec.key, new Chart(at("charts"))); }
+    charts.get(spec.key).draw(spec);
+  }
+  showNumbers(answer);
+  at("command").textContent = answer.command;
+  at("text").textContent = answer.text;
+  at("warnings").textContent = answer.warnings.join(" ");
+  afterPaint(() => {
+    const ms = Math.round(performance.now() - question.changedAt);
+    const cut = answer.simulated_s < answer.asked_s;
+    at("status").classList.toggle("cut", cut);
+    at("status").textContent = `${short(answer.simulated_s)} s of ${short(answer.asked_s)} s simulated` +
+      `${cut ? ", since more would take too long" : ""}; seed ${answer.seed}; drawn after ${ms} ms.`;
+    root.dataset.response = ms;
+    root.dataset.simulated = answer.simulated_s;
+    root.dataset.drawn = answer.number;
+  });
+}
+
+function afterPaint(work) {
+  requestAnimationFrame(() => {
+    const channel = new MessageChannel();
+    channel.port1.onmessage = work;
+    channel.port2.postMessage(0);
+  });
+}
+
+function triedChart(answer) {
+  const value = (key) => answer.numbers.find((row) => row.key === key)?.values ?? [];
+  const delays = value("mean_delay_ms"), goodputs = value("goodput_mbps");
+  const before = tried.slice(-KEPT), paints = ["#2f7fd6", "#cf5f1d"];
+  const series = [{ name: "tried before", mode: "points", paint: "#7b828d", x: before.map((p) => p[0]), y: before.map((p) => p[1]) }];
+  answer.names.forEach((name, i) => {
+    if (delays[i] === null || goodputs[i] === null || goodputs[i] === undefined) { return; }
+    series.push({ name, mode: "points", paint: paints[i], x: [delays[i]], y: [goodputs[i]] });
+    if (answer.simulated_s === answer.asked_s) { tried.push([delays[i], goodputs[i]]); }
+  });
+  const now = series.slice(1).map((s) => `${s.name} ${short(s.y[0])} Mbit/s at ${short(s.x[0])} ms`).join(", ");
+  const highest = (axis) => 1.1 * Math.max(...series.flatMap((s) => s[axis]), 1e-3);
+  return {
+    key: "tried", title: "Goodput against delay", alt: `Goodput against mean queueing delay of every setting tried; now ${now}.`, caption: "",
+    x_label: "mean queueing delay, ms", y_label: "Mbit/s", x_range: [0, highest("x")], y_range: [0, highest("y")], shades: [], levels: [], series,
+  };
+}
+
+function showNumbers(answer) {
+  const cell = (name, text, attributes = {}) => {
+    const made = document.createElement(name);
+    made.textContent = text;
+    for (const [key, value] of Object.entries(attributes)) { made.setAttribute(key, value); }
+    return made;
+  };
+  const row = (...cells) => { const made = document.createElement("tr"); made.append(...cells); return made; };
+  const head = row(cell("th", "discipline", { scope: "col", class: "text" }), ...answer.numbers.map((what) =>
+    cell("th", what.unit ? `${what.title}, ${what.unit}` : what.title, { scope: "col", title: what.doc })));
+  const body = answer.names.map((name, i) => row(cell("th", name, { scope: "row", class: "text" }), ...answer.numbers.map((what) =>
+    cell("td", what.values[i] === null ? "–" : what.values[i].toFixed(what.digits), { "data-key": what.key }))));
+  at("numbers").replaceChildren(head, ...body);
+}
+
+async function copy(button) {
+  const source = at(button.dataset.of), words = button.textContent;
+  try {
+    await navigator.clipboard.writeText(source.textContent);
+    button.textContent = "Copied";
+  } catch (error) {
+    source.closest("details")?.setAttribute("open", "");
+    getSelection().selectAllChildren(source);
+    button.textContent = "Selected, copy with Ctrl+C";
+  }
+  setTimeout(() => { button.textContent = words; }, 1500);
+}
+
+function theme() {
+  const button = document.querySelector("button.theme"), system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
+  const label = () => { button.textContent = isDark() ? "Light page" : "Dark page"; };
+  const remembered = localStorage.getItem("aqmlab-theme");
+  if (remembered === "dark" || remembered === "light") { root.dataset.theme = remembered; }
+  button.addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    localStorage.setItem("aqmlab-theme", root.dataset.theme);
+    label();
+  });
+  system.addEventListener("change", label);
+  label();
+}
+
+at("panel").addEventListener("submit", (event) => event.preventDefault());
+at("reset").addEventListener("click", () => { settings = {}; shownAqm = null; ask(); });
+for (const button of document.querySelectorAll("button.copy")) { button.addEventListener("click", () => copy(button)); }
+theme();
+ask();

@@ -1,0 +1,24 @@
+"""Why a request is not answered: a status and one line."""
+
+from __future__ import annotations
+
+
+class Refusal(Exception):  # noqa: N818 - it is an answer, not a failure
+    """A request that is refused.
+
+    Attributes
+    ----------
+    status
+        The status of HTTP that says so.
+    text
+        One line for people.
+    """
+
+    def __init__(self, status: int, text: str) -> None:
+        self.status = status
+        self.text = " ".join(text.split())
+        super().__init__(f"{status} {self.text}")
+
+
+BAD_REQUEST, NO_TOKEN, FORBIDDEN, NOT_FOUND, NOT_ALLOWED = 400, 401, 403, 404, 405
+SUPERSEDED, NO_LENGTH, TOO_LARGE, WRONG_TYPE, UNUSABLE, BUSY = 409, 411, 413, 415, 422, 503
