@@ -22,7 +22,7 @@ def lab(
     link: Annotated[
         str | None,
         typer.Option(
-            "--link", help="The link in question; default: bottleneck, else the first managed.", metavar="NAME"
+            "--link", help="The link in question; default: bottleneck, else the busiest managed.", metavar="NAME"
         ),
     ] = None,
     port: Annotated[
@@ -34,16 +34,16 @@ def lab(
     """Turn a scenario's knobs in the browser; charts follow at once. Ctrl-C ends it. Python: aqmlab.open_lab."""
     from aqmlab.lab.laboratory import open_lab, show
 
-    with open_lab(file, link=link, overrides=parse_overrides(set_), port=port) as laboratory:
-        if as_json:
-            print_json({"url": laboratory.url})
-        else:
-            print(f"Laboratory: {laboratory.url}\nCtrl-C ends it.")
-        sys.stdout.flush()
-        why_not = "" if no_browser else show(laboratory.url)
-        if why_not:
-            print(f"aqmlab: {why_not}", file=sys.stderr)
-        try:
+    try:
+        with open_lab(file, link=link, overrides=parse_overrides(set_), port=port) as laboratory:
+            if as_json:
+                print_json({"url": laboratory.url})
+            else:
+                sys.stdout.write(f"Laboratory: {laboratory.url}\nCtrl-C ends it.\n")
+            sys.stdout.flush()
+            why_not = "" if no_browser else show(laboratory.url)
+            if why_not:
+                print(f"aqmlab: {why_not}", file=sys.stderr)
             laboratory.wait()
-        except KeyboardInterrupt:
-            print("aqmlab: laboratory closed", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("aqmlab: laboratory closed", file=sys.stderr)

@@ -73,7 +73,7 @@ class Control:
         >>> flows.checked(1e6)
         Traceback (most recent call last):
         ...
-        aqmlab.lab.refusal.Refusal: 422 n: 1e+06 is out of range (allowed: 1 to 500)
+        aqmlab.lab.refusal.Refusal: 422 n: is out of range (allowed: 1 to 500)
         """
         if self.kind == "switch":
             if isinstance(value, bool):
@@ -87,7 +87,7 @@ class Control:
             raise Refusal(UNUSABLE, f"{self.key}: is not a number")
         if not self.least <= value <= self.most:
             allowed = f"{self.least:g} to {self.most:g}"
-            raise Refusal(UNUSABLE, f"{self.key}: {float(value):g} is out of range (allowed: {allowed})")
+            raise Refusal(UNUSABLE, f"{self.key}: is out of range (allowed: {allowed})")
         if self.step == 1 and value != int(value):
             raise Refusal(UNUSABLE, f"{self.key}: {float(value):g} is not a whole number")
         return float(value)

@@ -48,7 +48,7 @@ class Lab:
             self._thread.join(0.5)
 
     def close(self) -> None:
-        """Close the laboratory: the address answers no more."""
+        """Close the laboratory: the address answers no more. A second time does nothing."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -78,7 +78,7 @@ def open_lab(
     scenario
         A scenario file; default: a dumbbell with RED.
     link
-        The link in question; default: ``bottleneck``, else the first whose queue is not drop-tail.
+        The link in question; default: ``bottleneck``, else of those that are not drop-tail the one that is used most.
     overrides
         Dotted keys and values laid over the file.
     port

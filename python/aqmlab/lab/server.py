@@ -68,7 +68,7 @@ class LabServer(ThreadingHTTPServer):
 
     daemon_threads = True
     block_on_close = False
-    request_queue_size = 32
+    request_queue_size = 128
 
     def __init__(self, bench: Workbench, *, token: str, port: int = 0) -> None:
         self.bench = bench

@@ -16,6 +16,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from aqmlab import _core
 from aqmlab.errors import InputError
 from aqmlab.lab.pace import Pace
@@ -27,6 +29,8 @@ BUDGET_S = 0.08
 """What the runs of one answer may take; drawing and the way there and back have the rest of 200 ms."""
 WALL = 1.5
 """A run is stopped after so many times the budget by the clock on the wall, if the machine is busy."""
+FIRST_S = 5.0
+"""So much is run to see which link is busy."""
 SAMPLES = 500
 FLOW_ROWS = 6000
 """About so many rows of flow samples are recorded."""
@@ -67,6 +71,15 @@ def cut(plan: Scenario, seconds: float) -> Overrides:
         kept = [text for text, change in zip(written, plan.changes, strict=True) if change["at_s"] < seconds]
         found.append(("change", inline(kept)))
     return tuple(found)
+
+
+def busiest(plan: Scenario, links: Sequence[str]) -> str:
+    """Return the link of these that is used most in the first seconds."""
+    first = plan.with_overrides(cut(plan, min(plan.duration_s, FIRST_S)))
+    output = _core.run(first.text, first.filename, first.seeds[0], [*first.overrides, ("probe", "{}")])
+    table = output["tables"]["links"]
+    utilization = np.frombuffer(table["utilization"][1])
+    return max(links, key=lambda link: utilization[table["link"].index(link)])
 
 
 class Simulator:

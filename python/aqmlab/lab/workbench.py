@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import Error, ScenarioError
+from aqmlab.errors import Error, InputError, ScenarioError
 from aqmlab.lab.control import Control, Setting, rounded
 from aqmlab.lab.network_controls import network_controls
 from aqmlab.lab.queue_controls import NO_OTHER, discipline_controls, exchanged, queue_controls
 from aqmlab.lab.refusal import BUSY, UNUSABLE, Refusal
-from aqmlab.lab.simulation import BUDGET_S, Simulator
+from aqmlab.lab.simulation import BUDGET_S, Simulator, busiest
 from aqmlab.lab.views import chart_data, charts, number_rows, numbers
 from aqmlab.pool import available_cores
 from aqmlab.scenario import Overrides, Scenario
@@ -34,7 +34,7 @@ class Workbench:
     scenario
         A scenario file; default: the dumbbell that comes with the package.
     link
-        The link in question; default: ``bottleneck``, else the first whose queue is not drop-tail.
+        The link in question; default: ``bottleneck``, else of those that are not drop-tail the one that is used most.
     overrides
         Dotted keys and values laid over the file.
     budget_s
@@ -58,7 +58,11 @@ class Workbench:
         self._panels: dict[str, tuple[Control, ...]] = {}
         self._exchanges: dict[str, tuple[tuple[str, str], ...]] = {}
         self._places = threading.BoundedSemaphore(available_cores())
-        self.answer({})  # whatever is slow the first time is over when the page asks
+        try:
+            self.answer({})  # whatever is slow the first time is over when the page asks
+        except Refusal as no:
+            self.close()
+            raise InputError(no.text) from None
 
     def close(self) -> None:
         """Let the threads go."""
@@ -211,8 +215,8 @@ def _default_link(plan: Scenario) -> str:
     names = [link.name for link in plan.links]
     if "bottleneck" in names:
         return "bottleneck"
-    managed = [link.name for link in plan.links if link.aqm != "drop-tail"]
-    return (managed or names)[0]
+    managed = [link.name for link in plan.links if link.aqm != "drop-tail"] or names
+    return managed[0] if len(managed) == 1 else busiest(plan, managed)
 
 
 def _first_line(error: Exception) -> str:

@@ -1,0 +1,266 @@
+"""The laboratory in a real browser: a slider moved, a chart changed, in time; nothing fetched from elsewhere."""
+
+from __future__ import annotations
+
+import re
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from statistics import median
+
+import pytest
+from measure_lab import LIMIT_MS, browser_path, lines, moves, opened_page, press, slider
+
+import aqmlab
+
+pytest.importorskip("playwright.sync_api")
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(browser_path() is None, reason="no Chromium here"),
+]
+MAX_TH = "queue.bottleneck.max_th"
+REBOUND = "--host-resolver-rules=MAP evil.example 127.0.0.1"
+
+
+@pytest.fixture(scope="module")
+def lab():
+    with aqmlab.open_lab() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def browsed(lab):
+    """One browser for all tests: the page, what it wrote to the console, and what it asked for."""
+    with opened_page(lab.url, REBOUND) as page:
+        page.console, page.asked = [], []
+        page.on("console", lambda line: page.console.append(line.text))
+        page.on("pageerror", lambda error: page.console.append(str(error)))
+        page.on("request", lambda request: page.asked.append(request.url))
+        yield page
+
+
+@pytest.fixture
+def page(browsed):
+    """The page as it is when it is opened."""
+    browsed.console.clear()
+    browsed.asked.clear()
+    browsed.reload()
+    browsed.wait_for_selector("html[data-drawn]", state="attached")
+    yield browsed
+    assert browsed.console == []
+
+
+def settled(page, number):
+    page.wait_for_selector(f'html[data-drawn="{number}"]', state="attached")
+
+
+def test_twenty_moves_are_drawn_in_time(page, capsys):
+    found = moves(page, 20)
+    times = [move.ms for move in found]
+    with capsys.disabled():
+        print(f"\nlaboratory: median {median(times):.0f} ms, worst {max(times):.0f} ms of {len(times)} moves")
+    assert all(move.chart_changed for move in found)
+    assert median(times) < LIMIT_MS
+
+
+def test_the_page_asks_only_its_own_server(page, lab):
+    press(page, MAX_TH)
+    assert len(page.asked) >= 7
+    assert all(url.startswith(lab.url) for url in page.asked)
+
+
+def test_a_slider_shows_in_command_scenario_and_numbers(page):
+    before = page.text_content("#numbers")
+    press(page, MAX_TH)
+    press(page, MAX_TH)
+    assert page.text_content("#command") == f"aqmlab run lab:dumbbell.toml --seeds 1 --set {MAX_TH}=32p"
+    assert 'max_th = "32p"' in page.text_content("#text")
+    assert page.text_content("#numbers") != before
+    assert page.input_value(f'[data-key="{MAX_TH}"] input[type=number]') == "32"
+    assert page.get_attribute(slider(MAX_TH), "aria-valuetext") == "32 packets"
+    assert "30 s of 30 s simulated" in page.text_content("#status")
+
+
+def test_while_a_slider_is_dragged_the_newest_wins(page):
+    """Forty moves in a row: far fewer runs, and the last one is what is drawn."""
+    asked = len(page.asked)
+    page.evaluate(
+        """async (where) => {
+          const slider = document.querySelector(where);
+          for (let i = 0; i < 40; i += 1) {
+            slider.valueAsNumber = 40 + i;
+            slider.dispatchEvent(new Event("input", { bubbles: true }));
+            await new Promise((done) => setTimeout(done, 10));
+          }
+        }""",
+        slider(MAX_TH),
+    )
+    value = page.input_value(f'[data-key="{MAX_TH}"] input[type=number]')
+    page.wait_for_selector(f'#command:text("{MAX_TH}={value}p")')
+    runs = [url for url in page.asked[asked:] if url.endswith("/run")]
+    assert 1 <= len(runs) < 40
+
+
+def test_another_discipline_brings_its_controls(page):
+    page.select_option('[data-key="aqm"] select', "adaptive-red")
+    settled(page, 2)
+    assert page.locator('[data-key="queue.bottleneck.ared_alpha"]').count() == 1
+    assert page.input_value('[data-key="queue.bottleneck.curve"] select') == "gentle"
+    page.select_option('[data-key="aqm"] select', "drop-tail")
+    settled(page, 3)
+    assert page.locator(f'[data-key="{MAX_TH}"]').count() == 0
+    assert "has no curve" in page.text_content("#chart-probability figcaption")
+    page.select_option('[data-key="aqm"] select', "wred")
+    settled(page, 4)
+    assert page.locator("fieldset").count() == 7
+    page.click("#reset")
+    settled(page, 5)
+    assert page.text_content("#command") == "aqmlab run lab:dumbbell.toml --seeds 1"
+
+
+def test_two_disciplines_beside_each_other(page):
+    one = lines(page).count("<path")
+    page.select_option('[data-key="beside"] select', "mred")
+    settled(page, 2)
+    assert lines(page).count("<path") == 2 * one
+    rows = page.locator("#numbers tr")
+    assert [rows.nth(i).locator("th").first.text_content() for i in range(rows.count())] == [
+        "discipline",
+        "red",
+        "mred",
+    ]
+    assert len(page.text_content("#command").splitlines()) == 2
+
+
+def test_the_lower_threshold_pushes_the_upper(page):
+    field = '[data-key="queue.bottleneck.min_th"] input[type=number]'
+    page.fill(field, "60")
+    page.press(field, "Enter")
+    settled(page, 2)
+    assert page.input_value(f'[data-key="{MAX_TH}"] input[type=number]') == "61"
+    assert page.is_hidden("#error")
+
+
+def test_what_cannot_be_run_is_said_and_the_charts_stay(page):
+    drawn = lines(page)
+    field = '[data-key="queue.bottleneck.limit"] input[type=number]'
+    page.fill(field, "0")
+    page.press(field, "Enter")
+    page.wait_for_selector("#error:visible")
+    assert page.text_content("#error") == "queue.bottleneck.limit: is out of range (allowed: 1 to 1e+06)"
+    assert lines(page) == drawn
+    page.console.clear()  # the browser notes the status 422
+    page.fill(field, "50")
+    page.press(field, "Enter")
+    page.wait_for_selector("#error", state="hidden")
+
+
+def test_a_cut_run_says_so(page):
+    field = '[data-key="rate"] input[type=number]'
+    page.fill('[data-key="seconds"] input[type=number]', "600")
+    page.fill(field, "5000")
+    page.press(field, "Enter")
+    page.wait_for_selector("#status.cut")
+    assert re.match(r"[\d.]+ s of 600 s simulated, since more would take too long; ", page.text_content("#status"))
+
+
+def test_copying(page, lab):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=lab.url)
+    page.click('button.copy[data-of="command"]')
+    page.wait_for_selector("text=Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == "aqmlab run lab:dumbbell.toml --seeds 1"
+
+
+def test_light_and_dark(page):
+    colours = "() => [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]"
+    page.emulate_media(color_scheme="light")
+    light = page.evaluate(colours)
+    page.emulate_media(color_scheme="dark")
+    dark = page.evaluate(colours)
+    assert light != dark
+    page.click("button.theme")
+    assert page.evaluate(colours) == light
+    page.click("button.theme")
+    assert page.evaluate(colours) == dark
+    page.evaluate("localStorage.clear()")
+    page.emulate_media(color_scheme="no-preference")
+
+
+def test_every_control_has_a_name_and_every_chart_words(page):
+    nameless = """() => [...document.querySelectorAll("input, select, button")].filter((one) =>
+      !(one.labels && one.labels.length) && !one.getAttribute("aria-label") && !one.textContent.trim()).length"""
+    assert page.evaluate(nameless) == 0
+    charts = page.locator(".plot[role=img]")
+    assert charts.count() == 5
+    for index in range(5):
+        assert len(charts.nth(index).get_attribute("aria-label")) > 40
+    assert page.locator("[role=status]").count() == 1
+    assert page.locator("[role=alert]").count() == 1
+    assert page.get_attribute("html", "lang") == "en"
+
+
+def test_the_keyboard_reaches_everything(page):
+    """By Tab alone: every control, and a chart whose values the arrow keys read out."""
+    wanted = int(page.evaluate("[...document.querySelectorAll('#panel input, #panel select')].filter((e) => "
+                               "e.checkVisibility()).length"))  # fmt: skip
+    page.evaluate("document.activeElement.blur()")
+    seen = set()
+    for _ in range(wanted + 12):
+        page.keyboard.press("Tab")
+        seen.add(page.evaluate("document.activeElement.outerHTML.slice(0, 300)"))
+        if page.evaluate("document.activeElement.className") == "plot":
+            break
+    assert len([one for one in seen if one.startswith(("<input", "<select"))]) == wanted
+    page.keyboard.press("ArrowRight")
+    read = page.text_content("#chart-queue .pointer")
+    assert re.match(r"time [\d.]+queue [\d.]+average [\d.]+", read)
+
+
+def test_a_name_that_was_made_to_point_here_is_refused(browsed, lab):
+    """DNS rebinding, in a browser for which evil.example is this machine."""
+    other = browsed.context.browser.new_page()
+    answer = other.goto(lab.url.replace("127.0.0.1", "evil.example"))
+    assert answer.status == 403
+    assert "the Host header names another host" in other.text_content("body")
+    other.close()
+
+
+class _Foreign(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"<title>foreign</title>")
+
+    def log_message(self, *_):
+        pass
+
+
+def test_a_foreign_page_cannot_ask(browsed, lab):
+    """A page of another origin gets neither the page nor a run, even if it knows the token."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Foreign) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        other = browsed.context.browser.new_page()
+        other.goto(f"http://127.0.0.1:{server.server_port}/")
+        word = other.evaluate(
+            """async (url) => {
+              const ask = (where, how) => fetch(where, how).then(() => "answered", () => "kept away");
+              return [await ask(url, {}), await ask(url + "run", { method: "POST", body: "{}" }),
+                      await ask(url, { mode: "no-cors" })];
+            }""",
+            lab.url,
+        )
+        server.shutdown()
+        assert word == ["kept away", "kept away", "kept away"]
+        other.close()
+
+
+def test_a_closed_laboratory_is_said(browsed):
+    lab = aqmlab.open_lab()
+    other = browsed.context.browser.new_page()
+    other.goto(lab.url)
+    other.wait_for_selector("html[data-drawn]", state="attached")
+    lab.close()
+    other.press(slider(MAX_TH), "ArrowRight")
+    other.wait_for_selector("#error:visible")
+    assert other.text_content("#error") == "The laboratory does not answer. Was it closed?"
+    other.close()
