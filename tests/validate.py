@@ -1,7 +1,7 @@
-"""The slow comparisons: with ns-2, with an independent open loop, of models with the simulation, of both engines.
+"""The slow comparisons: with ns-2, with an open loop, of models with simulation, of both engines; and the laboratory.
 
 Writes `docs/validation`. Exits with 1 when anything that should be shown is not. Needs the command `ns` (ns-2 2.35);
-without it the committed references are compared, but not made anew.
+without it the committed references are compared, but not made anew. The laboratory needs Chromium.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parent
 sys.path[:0] = [str(ROOT / "ns2"), str(ROOT / "models")]
 
 import compare_engines  # noqa: E402
+import measure_lab  # noqa: E402
 
 import compare_averaged  # noqa: E402
 import compare_fluid  # noqa: E402
@@ -277,6 +278,11 @@ def engines() -> Section:
     return Section("engines", compare_engines.TITLE, *compare_engines.compare_all(WORKERS))
 
 
+def lab() -> Section:
+    """The time from a slider's move to the chart, in a real browser."""
+    return Section("lab", "The laboratory answers within 200 ms", *measure_lab.report())
+
+
 SECTIONS: dict[str, Callable[[], Section]] = {
     "events": events,
     "distribution": distribution,
@@ -287,6 +293,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "averaged-chain": averaged_chain,
     "fluid": fluid,
     "engines": engines,
+    "lab": lab,
 }
 VERDICTS = {True: "Everything here is shown.", False: "**Not everything here is shown.**"}
 

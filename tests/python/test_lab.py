@@ -336,6 +336,12 @@ def test_hostile_input_is_refused_in_one_line(server, status, request_):
         assert headers["allow"] in ("GET", "POST")
 
 
+def test_a_body_that_is_sent_although_it_is_too_large(server):
+    for _ in range(5):
+        status, _, body = server.post(b" " * 400_000)
+        assert (status, body) == (413, b"the body is larger than 16384 bytes\n")
+
+
 def test_bytes_that_are_no_request(server):
     for raw in (b"\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n", b"GET\r\n\r\n", b"\x00" * 100 + b"\r\n\r\n"):
         status, _, body = server.split(talk(server, raw))
@@ -379,9 +385,10 @@ def test_only_the_loopback_interface_is_listened_on(server):
             pass
 
 
-def test_tokens_differ():
+def test_tokens_differ_and_closing_twice_does_no_harm():
     with aqmlab.open_lab() as one, aqmlab.open_lab() as other:
         assert one.url.split("/")[3] != other.url.split("/")[3]
+        other.close()
 
 
 def test_random_bodies_are_answered(server):

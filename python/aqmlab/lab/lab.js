@@ -28,8 +28,7 @@ function change(key, value) {
 function ask() {
   wanted = true;
   changedAt = performance.now();
-  clearTimeout(timer);
-  timer = setTimeout(go, 0);
+  queueMicrotask(go);  // one question for all that one event changes
 }
 
 function go() {
@@ -38,7 +37,8 @@ function go() {
   if (age < GRACE_MS) { clearTimeout(timer); timer = setTimeout(go, GRACE_MS - age); return; }
   wanted = false;
   number += 1;
-  send({ number, began: performance.now(), changedAt, settings: { ...settings } });
+  underWay?.end.abort();
+  send({ number, began: performance.now(), changedAt, settings: { ...settings }, end: new AbortController() });
 }
 
 async function send(question) {
@@ -48,11 +48,12 @@ async function send(question) {
     const reply = await fetch("run", {
       method: "POST",
       headers: { "Content-Type": "application/json" },
+      signal: question.end.signal,
       body: JSON.stringify({ page, number: question.number, settings: question.settings }),
     });
     if (reply.ok) { answer = await reply.json(); } else { line = reply.status === 409 ? "" : (await reply.text()).trim(); }
   } catch (error) {
-    line = "The laboratory does not answer. Was it closed?";
+    line = question.end.signal.aborted ? "" : "The laboratory does not answer. Was it closed?";
   }
   if (underWay === question) { underWay = null; }
   if (question.number > drawn && (answer || line)) {

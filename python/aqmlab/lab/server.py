@@ -27,6 +27,8 @@ from aqmlab.lab.workbench import Workbench
 
 ARRIVAL_S = 5.0
 """A request has to have arrived after so long."""
+DRAIN_S = 0.5
+MOST_DRAINED = 1_000_000
 MOST_CONNECTIONS = 32
 MOST_LINE = 4096
 MOST_PAGES = 64
@@ -184,8 +186,18 @@ class _Handler(BaseHTTPRequestHandler):
             extra = {"Allow": "POST" if "POST" in no.text else "GET"}
         try:
             self._send(no.status, f"{no.text}\n".encode(errors="replace"), "text/plain", extra)
+            self._drain()
         except OSError:
             self.close_connection = True
+
+    def _drain(self) -> None:
+        """Take in what is still on its way, or the system would break the connection before the refusal is read."""
+        self.connection.shutdown(socket.SHUT_WR)
+        until, left = time.monotonic() + DRAIN_S, MOST_DRAINED
+        while left > 0 and (rest := until - time.monotonic()) > 0:
+            self.connection.settimeout(rest)
+            found = len(self.connection.recv(min(left, 65_536)))
+            left = left - found if found else 0
 
     def _send(self, status: int, body: bytes, kind: str, extra: dict[str, str] | None = None) -> None:
         self.close_connection = True

@@ -25,7 +25,7 @@ from aqmlab.lab.refusal import SUPERSEDED, Refusal
 from aqmlab.scenario import Scenario
 from aqmlab.toml_text import inline
 
-BUDGET_S = 0.08
+BUDGET_S = 0.06
 """What the runs of one answer may take; drawing and the way there and back have the rest of 200 ms."""
 WALL = 1.5
 """A run is stopped after so many times the budget by the clock on the wall, if the machine is busy."""
@@ -77,7 +77,7 @@ def busiest(plan: Scenario, links: Sequence[str]) -> str:
     """Return the link of these that is used most in the first seconds."""
     first = plan.with_overrides(cut(plan, min(plan.duration_s, FIRST_S)))
     output = _core.run(first.text, first.filename, first.seeds[0], [*first.overrides, ("probe", "{}")])
-    table = output["tables"]["links"]
+    table: dict[str, Any] = dict(output["tables"]["links"])
     utilization = np.frombuffer(table["utilization"][1])
     return max(links, key=lambda link: utilization[table["link"].index(link)])
 

@@ -20,6 +20,8 @@ NUMBERS = ("goodput_mbps", "utilization", "loss", "marks", "mean_queue", "mean_d
 FLOW_COLUMNS = ("goodput_bps", "mean_rtt_s", "retransmissions", "sent", "timeouts")
 """What `aqmlab.metrics` needs of the flows."""
 CURVE_POINTS = 241
+CLASS_COLORS = (0, 1, 2, 6, 7)
+"""Places in the palette of the curves of a queue's classes."""
 DIGITS = 5
 
 
@@ -108,8 +110,10 @@ def probability_chart(runs: Sequence[Run], values: Sequence[dict[str, float]], l
         if not _has_average(run, link):
             words.append(f"{run.name} has no curve, share dropped {own['loss']:.3g}")
             continue
-        for name, body in _curves(run, link):
-            series.append(Series(_named(runs, run, name), x, _core.curve(json.dumps(body), x.tolist()), color=index))
+        for number, (name, body) in enumerate(_curves(run, link)):
+            p = _core.curve(json.dumps(body), x.tolist())
+            color = index if len(runs) > 1 else CLASS_COLORS[number % len(CLASS_COLORS)]
+            series.append(Series(_named(runs, run, name), x, p, color=color))
         series.append(Series(_named(runs, run, "visited"), average, p_b, mode="points", color=5 + index))
         links = run.output["tables"]["links"]
         mean = column(links, "mean_average")[links["link"].index(link)]
