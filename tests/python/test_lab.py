@@ -1,4 +1,4 @@
-"""The laboratory without a browser: settings and their runs, what the server refuses, the command."""
+"""The laboratory without a browser: settings and their runs, and the command."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import os
 import re
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -18,14 +17,11 @@ import pytest
 
 import aqmlab
 from aqmlab.cli import main, parse_overrides, parse_seeds
-from aqmlab.lab import message
 from aqmlab.lab.laboratory import show
 from aqmlab.lab.refusal import Refusal
-from aqmlab.lab.server import MOST_CONNECTIONS
 from aqmlab.lab.simulation import Simulator
 from aqmlab.lab.workbench import Workbench
 
-PAGE = "00112233445566aa"
 RED = "queue.bottleneck"
 
 
@@ -34,12 +30,6 @@ def bench():
     made = Workbench()
     yield made
     made.close()
-
-
-@pytest.fixture(scope="module")
-def lab():
-    with aqmlab.open_lab() as opened:
-        yield opened
 
 
 def values(answer, run=0):
@@ -138,7 +128,7 @@ def test_a_run_that_takes_too_long_is_cut_and_says_so():
 
 
 def test_changes_after_the_end_of_a_cut_run_are_left_out(pytestconfig):
-    bench = Workbench(pytestconfig.rootpath / "examples" / "torus.toml", link="r1->r2")
+    bench = Workbench(pytestconfig.rootpath / "examples" / "torus.toml", link="r1->r2", budget_s=60.0)
     try:
         answer = bench.answer({"seconds": 3})
         assert "run.duration=3s" in answer["command"]
@@ -189,224 +179,6 @@ def test_settings_that_are_none(bench, settings, line):
     assert found.value.status == 422
     assert line in found.value.text
     assert "\n" not in found.value.text
-
-
-def talk(lab, raw, *, wait=10.0):
-    """Send bytes to the server and return all that it answers."""
-    with socket.create_connection(("127.0.0.1", lab.bench_port), timeout=wait) as connection:
-        connection.sendall(raw)
-        return b"".join(iter(lambda: connection.recv(65536), b""))
-
-
-@pytest.fixture
-def server(lab):
-    port, token = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([\w-]{32})/", lab.url).groups()
-
-    class Server:
-        bench_port = int(port)
-        host = f"127.0.0.1:{port}"
-        home = f"/{token}/"
-
-        def ask(self, method="GET", path=None, body=None, headers=(), host=None, version="HTTP/1.1"):
-            lines = [f"{method} {self.home if path is None else path} {version}", f"Host: {host or self.host}"]
-            if body is not None:
-                lines += [f"Content-Length: {len(body)}", "Content-Type: application/json"]
-            raw = "\r\n".join([*lines, *headers, "", ""]).encode("latin-1") + (body or b"")
-            return self.split(talk(self, raw))
-
-        @staticmethod
-        def split(answer):
-            head, _, rest = answer.partition(b"\r\n\r\n")
-            first, *lines = head.decode("latin-1").split("\r\n")
-            found = {name.lower(): value for name, value in (line.split(": ", 1) for line in lines)}
-            return int(first.split()[1]), found, rest
-
-        def post(self, data, **more):
-            body = data if isinstance(data, bytes) else json.dumps(data).encode()
-            return self.ask("POST", f"{self.home}run", body, **more)
-
-    return Server()
-
-
-def test_the_page_and_its_files(server):
-    status, headers, body = server.ask()
-    assert (status, headers["content-type"]) == (200, "text/html; charset=utf-8")
-    assert "default-src 'none'" in headers["content-security-policy"]
-    assert headers["referrer-policy"] == "no-referrer"
-    text = body.decode()
-    for name in re.findall(r'(?:href|src)="([^"#]+)"', text):
-        if not name.startswith("data:"):
-            assert server.ask(path=f"{server.home}{name}")[0] == 200, name
-    assert not re.search(r"https?://", text)
-    for name in ("lab.js", "chart.js", "panel.js", "lab.css", "page.css"):
-        assert not re.search(rb"https?://", server.ask(path=f"{server.home}{name}")[2]), name
-
-
-def test_a_run_over_the_wire(server):
-    status, headers, body = server.post({"page": PAGE, "number": 1, "settings": {"rate": 5}})
-    assert (status, headers["content-type"]) == (200, "application/json; charset=utf-8")
-    answer = json.loads(body)
-    assert answer["number"] == 1
-    assert answer["command"].endswith("--set dumbbell.bottleneck.rate=5Mbps")
-
-
-def good(number=9, **settings):
-    return json.dumps({"page": PAGE, "number": number, "settings": settings}).encode()
-
-
-def deep(depth=8000):
-    return b'{"page": "00112233", "number": 1, "settings": ' + b"[" * depth + b"]" * depth + b"}"
-
-
-HOSTILE = {
-    "no token": (401, {"path": "/"}),
-    "wrong token": (401, {"path": "/" + "x" * 32 + "/"}),
-    "token in the query": (401, {"path": "/?token=x"}),
-    "bytes for a token": (401, {"path": "/\xff\xfe/"}),
-    "climbing up": (404, {"path": "HOME../workbench.py"}),
-    "encoded climbing up": (404, {"path": "HOME%2e%2e/workbench.py"}),
-    "another file of the package": (404, {"path": "HOMEserver.py"}),
-    "a query": (404, {"path": "HOMElab.js?x=1"}),
-    "token without slash": (404, {"path": "HOME", "cut": 1}),
-    "absolute form": (400, {"path": "http://127.0.0.1/"}),
-    "rebound name": (403, {"host": "evil.example:80"}),
-    "name that begins well": (403, {"host": "127.0.0.1.evil.example"}),
-    "port of another": (403, {"host": "127.0.0.1:1"}),
-    "two hosts": (400, {"headers": ("Host: evil.example",)}),
-    "foreign origin": (403, {"method": "POST", "path": "HOMErun", "body": good(), "headers": ("Origin: http://evil",)}),
-    "no origin": (403, {"method": "POST", "path": "HOMErun", "body": good(), "headers": ("Origin: null",)}),
-    "foreign site": (403, {"headers": ("Sec-Fetch-Site: cross-site",)}),
-    "page posted to": (405, {"method": "POST", "body": good()}),
-    "run fetched": (405, {"path": "HOMErun"}),
-    "put": (405, {"method": "PUT", "path": "HOMErun", "body": good()}),
-    "delete": (405, {"method": "DELETE"}),
-    "options": (405, {"method": "OPTIONS", "path": "HOMErun"}),
-    "head": (405, {"method": "HEAD"}),
-    "connect": (400, {"method": "CONNECT", "path": "evil.example:443"}),
-    "made-up method": (405, {"method": "BREW"}),
-    "HTTP/0.9": (400, {"version": ""}),
-    "HTTP/2": (400, {"version": "HTTP/2.0"}),
-    "no length": (411, {"method": "POST", "path": "HOMErun"}),
-    "in pieces": (411, {"method": "POST", "path": "HOMErun", "body": good(),
-                        "headers": ("Transfer-Encoding: chunked",)}),
-    "two lengths": (400, {"method": "POST", "path": "HOMErun", "body": good(), "headers": ("Content-Length: 1",)}),
-    "length below 0": (400, {"method": "POST", "path": "HOMErun", "headers": ("Content-Length: -1",)}),
-    "length that is none": (400, {"method": "POST", "path": "HOMErun", "headers": ("Content-Length: 0x10",)}),
-    "large body": (413, {"method": "POST", "path": "HOMErun", "headers": ("Content-Length: 16385",)}),
-    "huge body": (413, {"method": "POST", "path": "HOMErun", "headers": (f"Content-Length: {10**30}",)}),
-    "a form": (415, {"method": "POST", "path": "HOMErun",
-                     "headers": ("Content-Length: 1", "Content-Type: text/plain")}),
-    "no JSON": (400, {"method": "POST", "path": "HOMErun", "body": b"{"}),
-    "no UTF-8": (400, {"method": "POST", "path": "HOMErun", "body": b'{"page": "\xff"}'}),
-    "not a number": (400, {"method": "POST", "path": "HOMErun", "body": good().replace(b"9", b"NaN")}),
-    "a key twice": (400, {"method": "POST", "path": "HOMErun", "body": b'{"page": "aa", "page": "bb"}'}),
-    "very deep": (400, {"method": "POST", "path": "HOMErun", "body": deep()}),
-    "a list": (422, {"method": "POST", "path": "HOMErun", "body": b"[]"}),
-    "a key more": (422, {"method": "POST", "path": "HOMErun", "body": good().replace(b"{", b'{"x": 1, ', 1)}),
-    "no page": (422, {"method": "POST", "path": "HOMErun", "body": good().replace(PAGE.encode(), b"../../etc")}),
-    "half a request": (422, {"method": "POST", "path": "HOMErun", "body": good(number=1.5)}),
-    "a list as a value": (422, {"method": "POST", "path": "HOMErun", "body": good(rate=[1])}),
-    "an unknown key": (422, {"method": "POST", "path": "HOMErun", "body": good(**{"probe.events": True})}),
-    "infinite rate": (422, {"method": "POST", "path": "HOMErun", "body": good(rate=77).replace(b"77", b"1e999")}),
-    "script for a key": (422, {"method": "POST", "path": "HOMErun", "body": good(**{"<script>": 1})}),
-    "long address": (414, {"path": "/" + "a" * 5000}),
-    "long header": (431, {"headers": ("X: " + "a" * 70000,)}),
-    "many headers": (431, {"headers": tuple(f"X{i}: 1" for i in range(200))}),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("status", "request_"), HOSTILE.values(), ids=HOSTILE)
-def test_hostile_input_is_refused_in_one_line(server, status, request_):
-    words = dict(request_)
-    cut = words.pop("cut", 0)
-    if "path" in words:
-        path = words["path"].replace("HOME", server.home)
-        words["path"] = path[: len(path) - cut]
-    found, headers, body = server.ask(**words)
-    assert found == status
-    assert headers["content-type"] == "text/plain; charset=utf-8"
-    assert headers["x-content-type-options"] == "nosniff"
-    if words.get("method") != "HEAD":
-        text = body.decode()
-        assert text.endswith("\n")
-        assert text.count("\n") == 1
-        assert len(text) < 400
-        assert server.home.strip("/") not in text
-    if status == 405:
-        assert headers["allow"] in ("GET", "POST")
-
-
-def test_a_body_that_is_sent_although_it_is_too_large(server):
-    for _ in range(5):
-        status, _, body = server.post(b" " * 400_000)
-        assert (status, body) == (413, b"the body is larger than 16384 bytes\n")
-
-
-def test_bytes_that_are_no_request(server):
-    for raw in (b"\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n", b"GET\r\n\r\n", b"\x00" * 100 + b"\r\n\r\n"):
-        status, _, body = server.split(talk(server, raw))
-        assert (status, body.count(b"\n")) == (400, 1)
-    assert server.ask()[0] == 200
-
-
-def test_a_body_that_does_not_come_is_not_waited_for_for_ever(server, monkeypatch):
-    monkeypatch.setattr("aqmlab.lab.server.ARRIVAL_S", 0.3)
-    began = time.monotonic()
-    head = f"POST {server.home}run HTTP/1.1\r\nHost: {server.host}\r\nContent-Type: application/json\r\n"
-    assert talk(server, f"{head}Content-Length: 100\r\n\r\nx".encode()) == b""
-    assert time.monotonic() - began < 3
-
-
-def test_connections_are_counted(server, monkeypatch):
-    monkeypatch.setattr("aqmlab.lab.server.ARRIVAL_S", 1.0)
-    held = [socket.create_connection(("127.0.0.1", server.bench_port)) for _ in range(MOST_CONNECTIONS + 4)]
-    try:
-        time.sleep(0.2)
-        with pytest.raises((OSError, IndexError)):
-            server.ask()
-    finally:
-        for connection in held:
-            connection.close()
-    time.sleep(0.3)
-    assert server.ask()[0] == 200
-
-
-def test_an_older_number_is_told_that_it_is_late(server):
-    page = "ffeeddccbbaa9988"
-    assert server.post({"page": page, "number": 10, "settings": {}})[0] == 200
-    assert server.post({"page": page, "number": 9, "settings": {}})[0] == 409
-    assert server.post({"page": page, "number": 11, "settings": {}})[0] == 200
-
-
-def test_only_the_loopback_interface_is_listened_on(server):
-    own = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)}
-    for address in own - {"127.0.0.1", "127.0.1.1"}:
-        with pytest.raises(OSError), socket.create_connection((address, server.bench_port), timeout=1):  # noqa: PT011
-            pass
-
-
-def test_tokens_differ_and_closing_twice_does_no_harm():
-    with aqmlab.open_lab() as one, aqmlab.open_lab() as other:
-        assert one.url.split("/")[3] != other.url.split("/")[3]
-        other.close()
-
-
-def test_random_bodies_are_answered(server):
-    """Whatever the settings are, there is an answer or one line, never a broken connection."""
-    from random import Random
-
-    rng = Random(5)
-    keys = ["aqm", "beside", "rate", "rtt", "seed", "seconds", f"{RED}.min_th", f"{RED}.max_p", "flow.tcp.count", "x"]
-    odd = [0, -1, 1e-9, 1e9, 1e300, True, "", "red", "wred", "nothing", "\u0000", "🙂", 0.5, 7, 31]
-    for number in range(60):
-        settings = {rng.choice(keys): rng.choice(odd) for _ in range(rng.randint(1, 4))}
-        status, _, body = server.post({"page": "abcdef0123456789", "number": number, "settings": settings})
-        assert status in (200, 422), settings
-        assert status == 200 or body.count(b"\n") == 1
-
-
-def test_message_of_the_page():
-    assert message.read(good(rate=1)).settings == {"rate": 1}
 
 
 class Opened:
@@ -461,8 +233,12 @@ def test_no_browser_is_one_line(monkeypatch):
     assert show("http://127.0.0.1/") == "no browser was found; open the address in one of this machine"
 
 
-def test_bad_input_of_the_command(small, server, capsys):
-    port = str(server.bench_port)
+def test_bad_input_of_the_command(small, capsys):
+    with aqmlab.open_lab() as taken:
+        _bad_input(small, capsys, taken.url.split(":")[2].split("/")[0])
+
+
+def _bad_input(small, capsys, port):
     cases = [
         ((small, "--port", port), f"aqmlab: --port {port}: is in use (allowed: another from 1024 to 65535"),
         (("none.toml",), "aqmlab: none.toml: no such file"),

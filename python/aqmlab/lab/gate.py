@@ -56,11 +56,12 @@ class Gate:
             raise Refusal(refusal.BAD_REQUEST, "the path has to begin with /")
         token, _, name = target[1:].partition("/")
         if not hmac.compare_digest(token.encode("utf-8", "replace"), self.token.encode()):
-            raise Refusal(refusal.NO_TOKEN, "the address has to hold the token that `aqmlab lab` printed")
+            text = "the address has to hold the token that `aqmlab lab` printed"
+            raise Refusal(refusal.NO_TOKEN, text, {"WWW-Authenticate": "Token"})
         if name not in METHODS or not target.startswith(f"/{self.token}/"):
             raise Refusal(refusal.NOT_FOUND, "there is nothing here")
         if method != METHODS[name]:
-            raise Refusal(refusal.NOT_ALLOWED, f"only {METHODS[name]} is allowed here")
+            raise Refusal(refusal.NOT_ALLOWED, f"only {METHODS[name]} is allowed here", {"Allow": METHODS[name]})
         return name
 
     def _known_host(self, values: Sequence[str]) -> None:

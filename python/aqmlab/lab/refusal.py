@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 
 class Refusal(Exception):  # noqa: N818 - it is an answer, not a failure
     """A request that is refused.
@@ -12,11 +14,14 @@ class Refusal(Exception):  # noqa: N818 - it is an answer, not a failure
         The status of HTTP that says so.
     text
         One line for people.
+    headers
+        Headers that go with this status.
     """
 
-    def __init__(self, status: int, text: str) -> None:
+    def __init__(self, status: int, text: str, headers: Mapping[str, str] | None = None) -> None:
         self.status = status
         self.text = " ".join(text.split())
+        self.headers = dict(headers or {})
         super().__init__(f"{status} {self.text}")
 
 

@@ -133,6 +133,8 @@ class _Handler(BaseHTTPRequestHandler):
             pass  # the client has gone, or is too slow to be served
         except Refusal as no:
             self._refuse(no)
+        except Exception as error:  # the page stays usable, and says what went wrong
+            self._refuse(Refusal(500, f"internal error: {type(error).__name__}"))
 
     def _answer_one(self) -> None:
         self.command, self.request_version, self.requestline = "", "HTTP/1.1", ""
@@ -169,23 +171,13 @@ class _Handler(BaseHTTPRequestHandler):
         asked = message.read(body)
         newest = self.server.newest
         newest.note(asked.page, asked.number)
-        try:
-            answer = self.server.bench.answer(
-                asked.settings, superseded=lambda: newest.is_newer(asked.page, asked.number)
-            )
-        except Refusal:
-            raise
-        except Exception as error:  # the page stays usable, and says what went wrong
-            raise Refusal(500, f"internal error: {type(error).__name__}") from error
+        answer = self.server.bench.answer(asked.settings, superseded=lambda: newest.is_newer(asked.page, asked.number))
         answer["number"] = asked.number
         self._send(200, json.dumps(answer, separators=(",", ":"), allow_nan=False).encode(), "application/json")
 
     def _refuse(self, no: Refusal) -> None:
-        extra = {refusal.NO_TOKEN: {"WWW-Authenticate": "Token"}}.get(no.status, {})
-        if no.status == refusal.NOT_ALLOWED:
-            extra = {"Allow": "POST" if "POST" in no.text else "GET"}
         try:
-            self._send(no.status, f"{no.text}\n".encode(errors="replace"), "text/plain", extra)
+            self._send(no.status, f"{no.text}\n".encode(errors="replace"), "text/plain", no.headers)
             self._drain()
         except OSError:
             self.close_connection = True

@@ -12,10 +12,11 @@ from typing import Any
 from aqmlab.errors import Error, InputError, ScenarioError
 from aqmlab.lab.control import Control, Setting, rounded
 from aqmlab.lab.network_controls import network_controls
+from aqmlab.lab.numbers import chart_data, number_rows, numbers
 from aqmlab.lab.queue_controls import NO_OTHER, discipline_controls, exchanged, queue_controls
 from aqmlab.lab.refusal import BUSY, UNUSABLE, Refusal
 from aqmlab.lab.simulation import BUDGET_S, Simulator, busiest
-from aqmlab.lab.views import chart_data, charts, number_rows, numbers
+from aqmlab.lab.views import charts
 from aqmlab.pool import available_cores
 from aqmlab.scenario import Overrides, Scenario
 
