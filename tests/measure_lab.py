@@ -118,10 +118,10 @@ def report() -> tuple[str, bool]:
         for number, move in enumerate(found, 1)
     )
     text = f"""The page that `aqmlab lab` opens (ten TCP flows at 10 Mbit/s, 30 s), in headless Chromium {version}, on
-{os.cpu_count()} processor cores ({platform.machine()}) that the browser, the server and the simulation share, with
-{load:.1f} other processes that wanted them in the minute before. A slider
-is moved by one step with an arrow key, {len(found)} times, five sliders in turn. The time runs from the browser's event
-of the slider until the frame after the one with the new chart of the queue begins; the page's own clock is not used.
+{os.cpu_count()} processor cores ({platform.machine()}) that the browser, the server, the simulation and whatever else
+runs there share; the load average before was {load:.1f}. A slider is moved by one step with an arrow key,
+{len(found)} times, five sliders in turn. The time runs from the browser's event of the slider until the frame after the
+one with the new chart of the queue begins; the page's own clock is not used.
 Every move has to be drawn within {LIMIT_MS:.0f} ms, and has to change the chart.
 
 **Median {median(times):.0f} ms, worst {max(times):.0f} ms.**
