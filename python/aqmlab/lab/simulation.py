@@ -82,6 +82,11 @@ def busiest(plan: Scenario, links: Sequence[str]) -> str:
     return max(links, key=lambda link: utilization[table["link"].index(link)])
 
 
+def _hopeless(share: float, used_s: float, patience_s: float) -> bool:
+    """Whether a run has taken too long, and would take longer to its end than a shorter one that begins now."""
+    return used_s > patience_s and used_s * (1 - share) > 0.5 * patience_s * share
+
+
 class Simulator:
     """Does the runs of one scenario's link, one or two at a time, and learns what they cost."""
 
@@ -178,7 +183,7 @@ class Simulator:
             if superseded():
                 raise Refusal(SUPERSEDED, "a newer request took the place of this one")
             used = time.thread_time() - cpu
-            if share < 1 and (used > patience_s or time.monotonic() - wall > WALL * patience_s):
+            if _hopeless(share, used, patience_s) or _hopeless(share, time.monotonic() - wall, WALL * patience_s):
                 raise _TooSlowError(share, used)
 
         shorter = cut(asked, length)
