@@ -131,5 +131,5 @@ Every move has to be drawn within {LIMIT_MS:.0f} ms, and has to change the chart
 {rows}
 
 A run that does not fit is cut to what does, and the page says so: then fewer seconds are simulated than the 30 that
-are asked for. What the server refuses, with which status, is in `tests/python/test_lab.py`."""
+are asked for. What the server refuses, with which status, is in `tests/python/test_lab_server.py`."""
     return text, shown
