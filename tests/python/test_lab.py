@@ -19,7 +19,7 @@ import aqmlab
 from aqmlab.cli import main, parse_overrides, parse_seeds
 from aqmlab.lab.laboratory import show
 from aqmlab.lab.refusal import Refusal
-from aqmlab.lab.simulation import Simulator
+from aqmlab.lab.simulation import Side, Simulator, Wanted
 from aqmlab.lab.workbench import Workbench
 
 RED = "queue.bottleneck"
@@ -145,13 +145,13 @@ def test_the_newest_request_wins(bench):
 
 def test_a_slow_run_gives_way_at_once():
     """A run without a bound on its time is given up as soon as a newer request is there."""
-    simulator = Simulator("bottleneck", budget_s=1000.0)
     plan = aqmlab.Scenario.load("lab:dumbbell.toml", overrides={"run.duration": "20000s"})
+    simulator = Simulator(plan, "bottleneck", budget_s=1000.0)
     newer = threading.Event()
     threading.Timer(0.3, newer.set).start()
     began = time.monotonic()
     with pytest.raises(Refusal, match="409"):
-        simulator.runs([("red", plan)], seconds=20000.0, seed=1, superseded=newer.is_set)
+        simulator.runs(Wanted((Side("red", ()),), 20000.0, 1, 10e6, 10, newer.is_set))
     assert time.monotonic() - began < 3
     simulator.close()
 

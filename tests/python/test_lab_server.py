@@ -208,7 +208,10 @@ def test_an_older_number_is_told_that_it_is_late(server):
 
 
 def test_only_the_loopback_interface_is_listened_on(server):
-    own = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)}
+    try:
+        own = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)}
+    except socket.gaierror:
+        pytest.skip("this machine has no name")
     for address in own - {"127.0.0.1", "127.0.1.1"}:
         with pytest.raises(OSError), socket.create_connection((address, server.port), timeout=1):  # noqa: PT011
             pass

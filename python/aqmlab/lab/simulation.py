@@ -20,6 +20,7 @@ import numpy as np
 
 from aqmlab import _core
 from aqmlab.errors import InputError
+from aqmlab.lab.checked import Checked, Overrides, checked
 from aqmlab.lab.pace import Pace
 from aqmlab.lab.refusal import SUPERSEDED, Refusal
 from aqmlab.scenario import Scenario
@@ -35,15 +36,52 @@ SAMPLES = 500
 FLOW_ROWS = 6000
 """About so many rows of flow samples are recorded."""
 
-Overrides = tuple[tuple[str, str], ...]
+
+@dataclass(frozen=True)
+class Side:
+    """What is to be run: its name on the page, and what is laid over the scenario for it."""
+
+    name: str
+    pairs: Overrides
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a page asks for.
+
+    Attributes
+    ----------
+    sides
+        One or two settings of the same scenario.
+    seconds, seed
+        Length of the runs, if it fits, and their seed.
+    rate_bps, flows
+        Rate of the link and number of flows, by which the cost of a run is estimated.
+    superseded
+        Whether the answer is still wanted; asked during the runs.
+    """
+
+    sides: tuple[Side, ...]
+    seconds: float
+    seed: int
+    rate_bps: float
+    flows: float
+    superseded: Callable[[], bool]
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run that was done: the scenario as it was run, what the core gave, and the processor time it took."""
+    """One run that was done: the scenario as it was run and what the core gave."""
 
     name: str
-    plan: Scenario
+    plan: Checked
+    output: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Done:
+    side: Side
+    overrides: Overrides
     output: dict[str, Any]
     cpu_s: float
 
@@ -90,7 +128,8 @@ def _hopeless(share: float, used_s: float, patience_s: float) -> bool:
 class Simulator:
     """Does the runs of one scenario's link, one or two at a time, and learns what they cost."""
 
-    def __init__(self, link: str, *, budget_s: float = BUDGET_S) -> None:
+    def __init__(self, plan: Scenario, link: str, *, budget_s: float = BUDGET_S) -> None:
+        self.plan = plan
         self.link = link
         self.budget_s = budget_s
         self._pace = Pace()
@@ -100,108 +139,78 @@ class Simulator:
         """Let the threads go."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def runs(
-        self,
-        plans: Sequence[tuple[str, Scenario]],
-        *,
-        seconds: float,
-        seed: int,
-        superseded: Callable[[], bool],
-    ) -> list[Run]:
-        """Run these scenarios, all for as long, with the same seed."""
-        rate = max(plan.link(self.link).rate_bps for _, plan in plans)
+    def runs(self, wanted: Wanted) -> list[Run]:
+        """Run what is wanted, all sides for as long, with the same seed."""
+        return [Run(d.side.name, checked(self.plan, d.overrides, self.link), d.output) for d in self._in_time(wanted)]
+
+    def _in_time(self, wanted: Wanted) -> list[_Done]:
         began = time.monotonic()
 
         def fitting(budget_s: float) -> float:
-            return self._pace.fits(budget_s, rate_bps=rate, asked_s=seconds)
-
-        def done(length: float, patience_s: float) -> list[Run]:
-            return self._measured(plans, length, seed, rate, patience_s, superseded)
+            return self._pace.fits(budget_s, rate_bps=wanted.rate_bps, asked_s=wanted.seconds)
 
         length = fitting(self.budget_s)
         try:
-            runs = done(length, self.budget_s)
+            done = self._measured(wanted, length, self.budget_s)
         except _TooSlowError:
-            return done(min(length, fitting(0.5 * self.budget_s)), math.inf)
+            return self._measured(wanted, min(length, fitting(0.5 * self.budget_s)), math.inf)
         longer = fitting(self.budget_s - (time.monotonic() - began))
         if longer > length:  # less was expected to fit than does
             with suppress(_TooSlowError):
-                return done(longer, self.budget_s)
-        return runs
+                return self._measured(wanted, longer, self.budget_s)
+        return done
 
-    def _measured(
-        self,
-        plans: Sequence[tuple[str, Scenario]],
-        length: float,
-        seed: int,
-        rate: float,
-        patience_s: float,
-        superseded: Callable[[], bool],
-    ) -> list[Run]:
-        """Run these scenarios, and learn from it what runs cost."""
+    def _measured(self, wanted: Wanted, length: float, patience_s: float) -> list[_Done]:
+        """Run all sides, and learn from it what runs cost."""
         began = time.monotonic()
 
         def learn(share: float, cpu_s: float) -> None:
-            self._pace.learn(cpu_s=cpu_s, wall_s=time.monotonic() - began, bits=share * length * rate)
+            bits = share * length * wanted.rate_bps
+            self._pace.learn(cpu_s=cpu_s, wall_s=time.monotonic() - began, bits=bits)
 
         try:
-            runs = self._all(plans, length, seed, patience_s, superseded)
+            done = self._all(wanted, length, patience_s)
         except _TooSlowError as slow:
             learn(slow.share, slow.cpu_s)
             raise
-        learn(1.0, max(run.cpu_s for run in runs))
-        return runs
+        learn(1.0, max(one.cpu_s for one in done))
+        return done
 
-    def _all(
-        self,
-        plans: Sequence[tuple[str, Scenario]],
-        length: float,
-        seed: int,
-        patience_s: float,
-        superseded: Callable[[], bool],
-    ) -> list[Run]:
-        if len(plans) == 1:
-            return [self._one(*plans[0], length, seed, patience_s, superseded)]
-        started = [self._threads.submit(self._one, *one, length, seed, patience_s, superseded) for one in plans]
+    def _all(self, wanted: Wanted, length: float, patience_s: float) -> list[_Done]:
+        if len(wanted.sides) == 1:
+            return [self._one(wanted.sides[0], wanted, length, patience_s)]
+        started = [self._threads.submit(self._one, side, wanted, length, patience_s) for side in wanted.sides]
         errors = [error for error in (future.exception() for future in started) if error is not None]
         if errors:
             raise errors[0]
         return [future.result() for future in started]
 
-    def _one(
-        self,
-        name: str,
-        asked: Scenario,
-        length: float,
-        seed: int,
-        patience_s: float,
-        superseded: Callable[[], bool],
-    ) -> Run:
+    def _one(self, side: Side, wanted: Wanted, length: float, patience_s: float) -> _Done:
         cpu, wall = time.thread_time(), time.monotonic()
 
         def progress(share: float) -> None:
-            if superseded():
+            if wanted.superseded():
                 raise Refusal(SUPERSEDED, "a newer request took the place of this one")
             used = time.thread_time() - cpu
             if _hopeless(share, used, patience_s) or _hopeless(share, time.monotonic() - wall, WALL * patience_s):
                 raise _TooSlowError(share, used)
 
-        shorter = cut(asked, length)
-        plan = asked.with_overrides(shorter) if shorter else asked
-        recorded = self._recorded(plan)
+        plan, overrides = self.plan, side.pairs + cut(self.plan, length)
+        recorded = ("probe", self._recorded(length, wanted.flows))
         try:
-            output = _core.run(plan.text, plan.filename, seed, [*plan.overrides, ("probe", recorded)], progress)
+            output = _core.run(plan.text, plan.filename, wanted.seed, [*plan.overrides, *overrides, recorded], progress)
         except ValueError as error:
+            checked(plan, overrides, self.link)  # says it in the words of the command line
             raise InputError(str(error)) from None
-        return Run(name, plan, dict(output), time.thread_time() - cpu)
+        return _Done(side, overrides, dict(output), time.thread_time() - cpu)
 
-    def _recorded(self, plan: Scenario) -> str:
+    def _recorded(self, length: float, flows: float) -> str:
         """Return the probe table that the page needs in place of the file's; it changes nothing else in a run."""
-        steps = min(60, max(15, FLOW_ROWS // max(len(plan.flows), 1)))
+        steps = min(60, max(15, FLOW_ROWS // max(int(flows), 1)))
         return inline(
             {
                 "links": [self.link],
-                "queue_interval": f"{1e9 * plan.duration_s / SAMPLES:.0f}ns",
-                "flow_interval": f"{1e9 * plan.duration_s / steps:.0f}ns",
+                "queue_interval": f"{1e9 * length / SAMPLES:.0f}ns",
+                "flow_interval": f"{1e9 * length / steps:.0f}ns",
             }
         )

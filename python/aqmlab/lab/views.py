@@ -38,7 +38,7 @@ def queue_chart(runs: Sequence[Run], values: Sequence[dict[str, float]], link: s
         series.append(Series(_named(runs, run, "queue"), t, column(samples, "queue_packets"), color=5 + index))
         if _has_average(run, link):
             series.append(Series(_named(runs, run, "average"), t, column(samples, "average"), color=index))
-    parameters = runs[0].plan.link(link).parameters
+    parameters = runs[0].plan.link.parameters
     levels = [(float(parameters[key]), key) for key in ("min_th", "max_th") if _is_number(parameters.get(key))]
     means = ", ".join(f"{run.name} {own['mean_queue']:.1f}" for run, own in zip(runs, values, strict=True))
     return Chart(
@@ -109,7 +109,7 @@ def _about(runs: Sequence[Run], link: str) -> str:
     """Say what is not plain to see in the chart of probabilities."""
     lines = []
     for run in runs:
-        spacing = run.plan.link(link).parameters.get("spacing")
+        spacing = run.plan.link.parameters.get("spacing")
         if not _has_average(run, link):
             lines.append(f"{run.name} drops only what does not fit: it has no curve.")
         elif spacing != "none":
@@ -126,7 +126,7 @@ def goodput_chart(runs: Sequence[Run], values: Sequence[dict[str, float]], link:
         total = np.bincount(place, weights=column(samples, "delivered_bytes"), minlength=len(t))
         rate = 8e-6 * np.diff(total) / np.diff(t)
         series.append(Series(run.name, (t[1:] + t[:-1]) / 2, rate, color=index))
-    capacity = runs[0].plan.link(link).rate_bps / 1e6
+    capacity = runs[0].plan.link.rate_bps / 1e6
     means = ", ".join(f"{run.name} {own['goodput_mbps']:.2f}" for run, own in zip(runs, values, strict=True))
     return Chart(
         key="goodput",
@@ -180,7 +180,7 @@ def _warmup(runs: Sequence[Run]) -> list[tuple[float, float, str]]:
 
 
 def _has_average(run: Run, link: str) -> bool:
-    return "curve" in run.plan.link(link).parameters
+    return "curve" in run.plan.link.parameters
 
 
 def _is_number(value: object) -> bool:
@@ -189,7 +189,7 @@ def _is_number(value: object) -> bool:
 
 def _thresholds(run: Run, link: str) -> list[tuple[float, float, float]]:
     """Return (min_th, max_th, max_p) of the queue, or of each of its classes, where they are in packets."""
-    found = run.plan.link(link)
+    found = run.plan.link
     bodies = found.classes or (found.parameters,)
     keys = ("min_th", "max_th", "max_p")
     return [(b[keys[0]], b[keys[1]], b[keys[2]]) for b in bodies if all(_is_number(b.get(key)) for key in keys)]
@@ -197,7 +197,7 @@ def _thresholds(run: Run, link: str) -> list[tuple[float, float, float]]:
 
 def _curves(run: Run, link: str) -> list[tuple[str, dict[str, Any]]]:
     """Return the name and the queue of every curve: one, or one for each class."""
-    found = run.plan.link(link)
+    found = run.plan.link
     if not found.classes:
         keys = ("curve", "min_th", "max_th", "max_p", "limit", "mean_packet", "points")
         own = {key: found.parameters[key] for key in keys if found.parameters.get(key) is not None}
@@ -214,7 +214,7 @@ def _curves(run: Run, link: str) -> list[tuple[str, dict[str, Any]]]:
 
 def _rate_bps(run: Run, link: str, t: Array) -> Array:
     """Return the link's rate at these times: links can change during a run."""
-    rate = np.full(len(t), run.plan.link(link).rate_bps)
+    rate = np.full(len(t), run.plan.link.rate_bps)
     for change in run.plan.changes:
         if change["link"] == link and change["rate_bps"] is not None:
             rate[t >= change["at_s"]] = change["rate_bps"]

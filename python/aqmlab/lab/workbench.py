@@ -9,13 +9,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import Error, InputError, ScenarioError
+from aqmlab.errors import Error, InputError
+from aqmlab.lab.checked import Checked
 from aqmlab.lab.control import Control, Setting, rounded
 from aqmlab.lab.network_controls import network_controls
 from aqmlab.lab.numbers import chart_data, number_rows, numbers
 from aqmlab.lab.queue_controls import NO_OTHER, discipline_controls, exchanged, queue_controls
 from aqmlab.lab.refusal import BUSY, UNUSABLE, Refusal
-from aqmlab.lab.simulation import BUDGET_S, Simulator, busiest
+from aqmlab.lab.simulation import BUDGET_S, Side, Simulator, Wanted, busiest
 from aqmlab.lab.views import charts
 from aqmlab.pool import available_cores
 from aqmlab.scenario import Overrides, Scenario
@@ -54,7 +55,7 @@ class Workbench:
         self.plan = Scenario.load(self.file, overrides=overrides)
         self.link = self.plan.link(link).name if link is not None else _default_link(self.plan)
         self.queue = self.plan.link(self.link).queue
-        self._simulator = Simulator(self.link, budget_s=budget_s)
+        self._simulator = Simulator(self.plan, self.link, budget_s=budget_s)
         self._network = tuple(network_controls(self.plan, self.link))
         self._panels: dict[str, tuple[Control, ...]] = {}
         self._exchanges: dict[str, tuple[tuple[str, str], ...]] = {}
@@ -73,7 +74,8 @@ class Workbench:
         """Return the controls that there are with this discipline, with their values in the scenario."""
         if aqm not in self._panels:
             self._exchanges[aqm] = exchanged(self.plan, self.queue, aqm)
-            plan = self._with(self._exchanges[aqm])
+            pairs = self._exchanges[aqm]
+            plan = self.plan.with_overrides(pairs) if pairs else self.plan
             queue = (*discipline_controls(aqm), *queue_controls(plan, self.link))
             self._panels[aqm] = (*queue, *self._network, *_run_controls(self.plan))
         return self._panels[aqm]
@@ -100,13 +102,18 @@ class Workbench:
         aqm = str(known.get("aqm", self.plan.link(self.link).aqm))
         beside = str(known.get("beside", NO_OTHER))
         names = [aqm] if beside in (NO_OTHER, aqm) else [aqm, beside]
-        plans = [(name, self._set(name, known)) for name in names]
-        seconds = float(known.get("seconds", min(self.plan.duration_s, LONGEST_S)))
-        seed = int(known.get("seed", self.plan.seeds[0]))
+        wanted = Wanted(
+            sides=tuple(Side(name, self._pairs(name, known)) for name in names),
+            seconds=float(known.get("seconds", min(self.plan.duration_s, LONGEST_S))),
+            seed=int(known.get("seed", self.plan.seeds[0])),
+            rate_bps=1e6 * float(known["rate"]) if "rate" in known else self.plan.link(self.link).rate_bps,
+            flows=self._flows(known),
+            superseded=superseded,
+        )
         if not self._places.acquire(timeout=PATIENCE_S):
             raise Refusal(BUSY, "other runs are under way; try again")
         try:
-            runs = self._simulator.runs(plans, seconds=seconds, seed=seed, superseded=superseded)
+            runs = self._simulator.runs(wanted)
         except Error as error:
             raise Refusal(UNUSABLE, _first_line(error)) from None
         finally:
@@ -122,13 +129,13 @@ class Workbench:
             "panel": [control.data() for control in self.panel(aqm)],
             "charts": [chart_data(chart) for chart in charts(runs, values, self.link)],
             "numbers": number_rows(runs, values),
-            "asked_s": seconds,
+            "asked_s": wanted.seconds,
             "simulated_s": runs[0].plan.duration_s,
             "warmup_s": runs[0].plan.warmup_s,
-            "seed": seed,
+            "seed": wanted.seed,
             "warnings": list(dict.fromkeys(str(w) for run in runs for w in run.plan.warnings)),
             "text": "\n".join(run.plan.normalized for run in runs[:1]),
-            "command": "\n".join(command(run.plan, seed) for run in runs),
+            "command": "\n".join(command(run.plan, wanted.seed) for run in runs),
             "took_ms": rounded(1e3 * (time.monotonic() - began), 3),
         }
 
@@ -149,24 +156,25 @@ class Workbench:
             found[key] = panel[key].checked(value)
         return found
 
-    def _set(self, aqm: str, settings: Mapping[str, Setting]) -> Scenario:
-        """Return the scenario with this discipline and all settings that it has a control for."""
+    def _flows(self, settings: Mapping[str, Setting]) -> float:
+        """Return how many flows there are."""
+        counts = [control for control in self._network if control.key.endswith(".count")]
+        return len(self.plan.flows) + sum(
+            float(settings[one.key]) - float(one.value) for one in counts if one.key in settings
+        )
+
+    def _pairs(self, aqm: str, settings: Mapping[str, Setting]) -> tuple[tuple[str, str], ...]:
+        """Return the overrides for this discipline and all settings that it has a control for."""
         other = aqm != settings.get("aqm", self.plan.link(self.link).aqm)
         controls = self.panel(aqm)
         pairs = list(self._exchanges[aqm])
         for control in controls:
             if control.key in settings and not (other and control.kind == "choice" and control.group == "Queue"):
                 pairs += control.overrides(settings[control.key])
-        try:
-            return self._with(tuple(pairs))
-        except ScenarioError as error:
-            raise Refusal(UNUSABLE, _first_line(error)) from None
-
-    def _with(self, pairs: tuple[tuple[str, str], ...]) -> Scenario:
-        return self.plan.with_overrides(pairs) if pairs else self.plan
+        return tuple(pairs)
 
 
-def command(plan: Scenario, seed: int) -> str:
+def command(plan: Scenario | Checked, seed: int) -> str:
     """Return the command that repeats a run of one seed.
 
     >>> from aqmlab.scenario import Scenario
