@@ -8,16 +8,23 @@
 //!
 //! Stations that are fed by one other alone are evaluated with that one at once, as in the event-queue engine.
 
+mod calendar;
+mod inboxes;
+mod lookahead;
+mod order;
+
 use std::collections::VecDeque;
 
 use aqmlab_units::Time;
 
+use self::calendar::Calendar;
+use self::inboxes::Inboxes;
+use self::lookahead::Lookahead;
+use self::order::Order;
 use crate::key::Key;
 use crate::link::Link;
-use crate::lookahead::Lookahead;
 use crate::message::Message;
 use crate::network::{Agenda, Network};
-use crate::order::Order;
 use crate::paths::Next;
 use crate::plan::LinkId;
 use crate::sink::Sink;
@@ -27,16 +34,6 @@ use crate::target::{Numbering, Target};
 /// Windows for which inputs are sorted ahead.
 const SLOTS: u64 = 64;
 const NONE: u32 = u32::MAX;
-/// Messages for which a new page has room.
-const PAGE: usize = 64;
-
-/// Inputs of a link: the page of each window to come, and those beyond the last one.
-#[derive(Clone, Debug)]
-struct Inbox {
-    pages: [u32; SLOTS as usize],
-    late: Vec<Message>,
-}
-
 /// What a flow's application does next.
 #[derive(Clone, Copy, Debug, Default)]
 struct Application {
@@ -47,39 +44,6 @@ struct Application {
 impl Application {
     fn next(self) -> Time {
         self.start.unwrap_or(Time::NEVER).min(self.stop.unwrap_or(Time::NEVER))
-    }
-}
-
-/// The stations that have something to do, a bit each, by window and turn.
-#[derive(Clone, Debug)]
-struct Calendar {
-    /// Words a window.
-    words: usize,
-    bits: Vec<u64>,
-}
-
-impl Calendar {
-    fn new(stations: usize) -> Self {
-        let words = stations.div_ceil(64);
-        Self { words, bits: vec![0; words * SLOTS as usize] }
-    }
-
-    #[inline(always)]
-    fn set(&mut self, window: u64, turn: u32) {
-        let word = (window % SLOTS) as usize * self.words + turn as usize / 64;
-        self.bits[word] |= 1 << (turn % 64);
-    }
-
-    /// Takes the first turn in `word` of a window that is not before `from`.
-    #[inline]
-    fn take(&mut self, window: u64, word: usize, from: u32) -> Option<u32> {
-        let bits = &mut self.bits[(window % SLOTS) as usize * self.words + word];
-        let rest = *bits & u64::MAX.checked_shl(from).unwrap_or(0);
-        if rest == 0 {
-            return None;
-        }
-        *bits &= !(rest & rest.wrapping_neg());
-        Some(rest.trailing_zeros())
     }
 }
 
@@ -95,11 +59,7 @@ pub(crate) struct Windows {
     /// Stations by turn, and turns by station.
     stations: Vec<u32>,
     turns: Vec<u32>,
-    /// Inputs of links, by their number among the links that are stations of their own.
-    inboxes: Vec<Inbox>,
-    inbox_of: Vec<u32>,
-    pages: Vec<Vec<Message>>,
-    free_pages: Vec<u32>,
+    inboxes: Inboxes,
     /// Inputs of sources and sinks; each has one feeder, so that they come in order.
     lines: Vec<VecDeque<Message>>,
     applications: Vec<Application>,
@@ -117,26 +77,17 @@ impl Windows {
         let Lookahead { shift, turns: stations } = Lookahead::new(network)?;
         let numbering = network.numbering;
         let mut turns = vec![NONE; (numbering.links + 2 * numbering.flows) as usize];
-        let mut inbox_of = vec![NONE; numbering.links as usize];
-        let mut inboxes = Vec::new();
         for (turn, &station) in (0..).zip(&stations) {
             turns[station as usize] = turn;
-            if station < numbering.links {
-                inbox_of[station as usize] = inboxes.len() as u32;
-                inboxes.push(Inbox { pages: [NONE; SLOTS as usize], late: Vec::new() });
-            }
         }
         let mut windows = Self {
             shift,
             now: 0,
             numbering,
             calendar: Calendar::new(stations.len()),
+            inboxes: Inboxes::new(numbering.links, &stations),
             stations,
             turns,
-            inboxes,
-            inbox_of,
-            pages: Vec::new(),
-            free_pages: Vec::new(),
             lines: vec![VecDeque::new(); 2 * numbering.flows as usize],
             applications: vec![Application::default(); numbering.flows as usize],
             wake: vec![0; 2 * numbering.flows as usize],
@@ -180,12 +131,8 @@ impl Windows {
     }
 
     fn run_link(&mut self, network: &mut Network, link: LinkId, end: Time) {
-        let inbox = self.inbox_of[link as usize] as usize;
-        let slot = (self.now % SLOTS) as usize;
-        let page = core::mem::replace(&mut self.inboxes[inbox].pages[slot], NONE);
         let is_queue = matches!(network.inside.links[link as usize], Link::Queue(_));
-        if page != NONE {
-            let mut messages = core::mem::take(&mut self.pages[page as usize]);
+        if let Some((page, mut messages)) = self.inboxes.take(link, self.now) {
             let mut order = core::mem::take(&mut self.order);
             let mut done = messages.len();
             let sorted = order.of(&messages, Time(self.now << self.shift), self.shift);
@@ -205,11 +152,12 @@ impl Windows {
                 self.put(link, &messages[place as usize]);
             }
             self.order = order;
-            messages.clear();
-            self.pages[page as usize] = messages;
-            self.free_pages.push(page);
+            self.inboxes.give_back(page, messages);
         }
-        self.take_late(link, inbox);
+        let (turn, last) = (self.turns[link as usize], self.now + SLOTS - 1);
+        if self.inboxes.put_due(link, self.shift, last + 1, |window| self.calendar.set(window, turn)) {
+            self.calendar.set(last, turn);
+        }
         if is_queue {
             self.serve_before(network, link, Key::start_of(end));
             if let Link::Queue(queue) = &network.inside.links[link as usize]
@@ -228,16 +176,6 @@ impl Windows {
             && let Some(end) = queue.service_end()
         {
             network.serve(self, link, end.time);
-        }
-    }
-
-    /// Inputs that were too far ahead are sorted in when they are no longer.
-    fn take_late(&mut self, link: LinkId, inbox: usize) {
-        if self.inboxes[inbox].late.is_empty() {
-            return;
-        }
-        for message in core::mem::take(&mut self.inboxes[inbox].late) {
-            self.put(link, &message);
         }
     }
 
@@ -341,28 +279,12 @@ impl Windows {
     #[inline(always)]
     fn put(&mut self, link: LinkId, message: &Message) {
         let window = message.time.0 >> self.shift;
-        let inbox = &mut self.inboxes[self.inbox_of[link as usize] as usize];
         if window >= self.now + SLOTS {
-            inbox.late.push(*message);
-            return self.register(link, window);
+            self.inboxes.put_late(link, message);
+            self.register(link, window);
+        } else if self.inboxes.put(link, window, message) {
+            self.calendar.set(window, self.turns[link as usize]);
         }
-        let page = inbox.pages[(window % SLOTS) as usize];
-        match self.pages.get_mut(page as usize) {
-            Some(page) => page.push(*message),
-            None => self.open_page(link, window, message),
-        }
-    }
-
-    /// The first input of a link in a window.
-    #[inline(never)]
-    fn open_page(&mut self, link: LinkId, window: u64, message: &Message) {
-        let page = self.free_pages.pop().unwrap_or_else(|| {
-            self.pages.push(Vec::with_capacity(PAGE));
-            self.pages.len() as u32 - 1
-        });
-        self.pages[page as usize].push(*message);
-        self.inboxes[self.inbox_of[link as usize] as usize].pages[(window % SLOTS) as usize] = page;
-        self.calendar.set(window, self.turns[link as usize]);
     }
 
     /// An input of a source or a sink.

@@ -1,0 +1,92 @@
+use super::SLOTS;
+use crate::message::Message;
+use crate::plan::LinkId;
+
+const NONE: u32 = u32::MAX;
+/// Messages for which a new page has room.
+const PAGE: usize = 64;
+
+/// Inputs of the links that are stations of their own, by window; not yet in order.
+#[derive(Clone, Debug)]
+pub(super) struct Inboxes {
+    inboxes: Vec<Inbox>,
+    /// Number of the inbox of each link that has one.
+    of: Vec<u32>,
+    pages: Vec<Vec<Message>>,
+    free: Vec<u32>,
+}
+
+/// The page of each window to come, and what lies beyond the last one.
+#[derive(Clone, Debug)]
+struct Inbox {
+    pages: [u32; SLOTS as usize],
+    late: Vec<Message>,
+}
+
+impl Inboxes {
+    /// An inbox for each of `stations` that is one of the `links`.
+    pub fn new(links: u32, stations: &[u32]) -> Self {
+        let mut of = vec![NONE; links as usize];
+        let with_inbox = stations.iter().filter(|&&station| station < links);
+        with_inbox.clone().zip(0..).for_each(|(&link, number)| of[link as usize] = number);
+        let inbox = Inbox { pages: [NONE; SLOTS as usize], late: Vec::new() };
+        Self { inboxes: vec![inbox; with_inbox.count()], of, pages: Vec::new(), free: Vec::new() }
+    }
+
+    /// An input in a window to come, less than [`SLOTS`] ahead. Whether it is the first there.
+    #[inline(always)]
+    pub fn put(&mut self, link: LinkId, window: u64, message: &Message) -> bool {
+        let page = &mut self.inboxes[self.of[link as usize] as usize].pages[(window % SLOTS) as usize];
+        if let Some(page) = self.pages.get_mut(*page as usize) {
+            page.push(*message);
+            return false;
+        }
+        *page = self.free.pop().unwrap_or_else(|| {
+            self.pages.push(Vec::with_capacity(PAGE));
+            self.pages.len() as u32 - 1
+        });
+        self.pages[*page as usize].push(*message);
+        true
+    }
+
+    /// An input beyond the last window.
+    pub fn put_late(&mut self, link: LinkId, message: &Message) {
+        self.inboxes[self.of[link as usize] as usize].late.push(*message);
+    }
+
+    /// Puts the inputs that were too far ahead where they belong, as far as their windows, of 2^`shift` ps, are before
+    /// `limit`; tells the windows of which they are the first. Whether there are others.
+    #[inline]
+    pub fn put_due(&mut self, link: LinkId, shift: u32, limit: u64, mut first: impl FnMut(u64)) -> bool {
+        let number = self.of[link as usize] as usize;
+        if self.inboxes[number].late.is_empty() {
+            return false;
+        }
+        let mut late = core::mem::take(&mut self.inboxes[number].late);
+        late.retain(|message| {
+            let window = message.time.0 >> shift;
+            if window < limit && self.put(link, window, message) {
+                first(window);
+            }
+            window >= limit
+        });
+        self.inboxes[number].late = late;
+        !self.inboxes[number].late.is_empty()
+    }
+
+    /// Takes the page of a window, to be given back, with its number.
+    #[inline]
+    pub fn take(&mut self, link: LinkId, window: u64) -> Option<(u32, Vec<Message>)> {
+        let inbox = &mut self.inboxes[self.of[link as usize] as usize];
+        let page = core::mem::replace(&mut inbox.pages[(window % SLOTS) as usize], NONE);
+        self.pages.get_mut(page as usize).map(|messages| (page, core::mem::take(messages)))
+    }
+
+    /// Gives a page back for others.
+    #[inline]
+    pub fn give_back(&mut self, page: u32, mut messages: Vec<Message>) {
+        messages.clear();
+        self.pages[page as usize] = messages;
+        self.free.push(page);
+    }
+}
