@@ -21,7 +21,7 @@ from aqmlab.reporting.fragments import plus_minus
 from aqmlab.result import Result
 from aqmlab.runner import jobs_for
 from aqmlab.scenario import Scenario
-from aqmlab.stats import interval
+from aqmlab.statistics import interval
 from aqmlab.toml_text import Value
 
 ROOT = Path(__file__).resolve().parent.parent

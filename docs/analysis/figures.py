@@ -21,7 +21,7 @@ from aqmlab import _core, plots
 from aqmlab.analysis import AveragedChain, DropCurve, consecutive_drops, solve_averaged_chain, solve_chain
 from aqmlab.chart import Chart, Series
 from aqmlab.papers.exred.plan import QUEUE
-from aqmlab.stats import interval
+from aqmlab.statistics import interval
 from aqmlab.toml_text import inline
 
 HERE = Path(__file__).resolve().parent

@@ -18,7 +18,7 @@ from aqmlab.registry import discipline
 from aqmlab.result import Result
 from aqmlab.runner import Seeds, as_scenario, jobs_for, missing, seed_list
 from aqmlab.scenario import Overrides, Scenario, unknown
-from aqmlab.stats import LEVEL, holm, interval, paired
+from aqmlab.statistics import LEVEL, holm, interval, paired
 from aqmlab.toml_text import inline
 
 COMPARED = (

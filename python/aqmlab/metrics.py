@@ -12,7 +12,6 @@ import pandas as pd
 
 from aqmlab.errors import InputError
 from aqmlab.scenario import unknown
-from aqmlab.stats import jain
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -135,3 +134,14 @@ def quantile(rows: Rows, share: float) -> float:
 def ratio(part: float, whole: float) -> float:
     """Return part / whole, NaN if the whole is 0."""
     return part / whole if whole else math.nan
+
+
+def jain(values: Sequence[float] | np.ndarray) -> float:
+    """Jain's fairness index: 1 if all are equal, 1/n if one has everything (Jain, Chiu and Hawe 1984).
+
+    >>> jain([1.0, 1.0]), jain([2.0, 0.0])
+    (1.0, 0.5)
+    """
+    x = np.asarray(values, dtype=float)
+    squares = float(np.sum(x * x))
+    return float(np.sum(x)) ** 2 / (len(x) * squares) if squares > 0 else math.nan

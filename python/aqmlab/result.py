@@ -15,7 +15,7 @@ from aqmlab.evaluation import Evaluation
 from aqmlab.metrics import BY_KEY, METRICS, delay_metrics, flow_metrics, link_metrics
 from aqmlab.pool import Output
 from aqmlab.scenario import unknown
-from aqmlab.stats import LEVEL, interval
+from aqmlab.statistics import LEVEL, interval
 
 OPTIONAL = {
     "queue_samples": "probe.queue_interval",

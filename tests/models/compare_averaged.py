@@ -14,7 +14,7 @@ from pathlib import Path
 from aqmlab import _core
 from aqmlab.analysis import AveragedChain, DropCurve, consecutive_drops, solve_averaged_chain, solve_chain
 from aqmlab.papers.exred.plan import QUEUE, SERVICE_RATE
-from aqmlab.stats import Interval, interval
+from aqmlab.statistics import Interval, interval
 from aqmlab.toml_text import inline
 
 ROOT = Path(__file__).resolve().parents[1]

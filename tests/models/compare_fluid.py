@@ -17,7 +17,7 @@ from aqmlab.analysis.control.linearization import linearize
 from aqmlab.analysis.control.margins import Margins
 from aqmlab.analysis.fluid.loss_law import LAWS
 from aqmlab.chart import Chart, Series
-from aqmlab.stats import Interval, interval
+from aqmlab.statistics import Interval, interval
 from fluid_packets import MAX_P, WARMUP, Measured, Setting, fluid, run_all, shares
 from fluid_reasons import reason_settings, reasons
 

@@ -7,7 +7,7 @@ import pytest
 
 import aqmlab
 from aqmlab.comparison import Comparison
-from aqmlab.stats import paired
+from aqmlab.statistics import paired
 
 
 @pytest.fixture

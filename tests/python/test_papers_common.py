@@ -17,7 +17,7 @@ from aqmlab.papers.common import ClaimText, Computation, Effort, PaperFiles, Set
 from aqmlab.pool import execute
 from aqmlab.reporting import Page
 from aqmlab.runner import missing
-from aqmlab.stats import Verdict
+from aqmlab.statistics import Verdict
 
 
 def square(*, x, seed):
@@ -159,7 +159,7 @@ def test_many_places_are_written_as_ranges():
 
 
 def test_published_beside_measured():
-    from aqmlab.stats import interval
+    from aqmlab.statistics import interval
 
     printed = {("a", "RED"): 10.0, ("b", "RED"): 0.0}
     table = common.beside(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from aqmlab import _core
 from aqmlab.reporting.fragments import ClaimLine, claim_anchor
 from aqmlab.reporting.page import Page
-from aqmlab.stats import Verdict
+from aqmlab.statistics import Verdict
 
 if TYPE_CHECKING:
     from aqmlab.reproduction import Reproduction

@@ -18,7 +18,7 @@ from aqmlab.analysis.queueing.averaged_chain import AveragedChain, solve_average
 from aqmlab.analysis.queueing.chain import solve_chain
 from aqmlab.analysis.queueing.mm1k import MM1K
 from aqmlab.analysis.queueing.runs import consecutive_drops
-from aqmlab.stats import interval
+from aqmlab.statistics import interval
 
 QUEUE = """
 aqm = "{aqm}"

@@ -17,7 +17,7 @@ from aqmlab.analysis.drop_curve import DropCurve
 from aqmlab.analysis.queueing.chain import solve_chain
 from aqmlab.analysis.queueing.mm1k import MM1K
 from aqmlab.analysis.queueing.runs import consecutive_drops
-from aqmlab.stats import interval
+from aqmlab.statistics import interval
 
 METRICS = {
     "P_drop": "p_drop",

@@ -16,7 +16,7 @@ from aqmlab.analysis.queueing.chain import Chain
 from aqmlab.analysis.scenario.model import LinkModel
 from aqmlab.metrics import BY_KEY, Metric
 from aqmlab.result import Result
-from aqmlab.stats import Interval, interval
+from aqmlab.statistics import Interval, interval
 
 if TYPE_CHECKING:
     from aqmlab.analysis.queueing.averaged_chain import AveragedChain

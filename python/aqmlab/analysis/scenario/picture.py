@@ -9,7 +9,7 @@ import numpy as np
 
 from aqmlab.analysis.scenario.agreement import QUANTITIES, Analysed, Measured
 from aqmlab.chart import PALETTE
-from aqmlab.stats import Interval
+from aqmlab.statistics import Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ import pandas as pd
 
 from aqmlab.analysis.scenario.swing import Swing, swing_of
 from aqmlab.analysis.scenario.theory import settled_s
-from aqmlab.stats import interval
+from aqmlab.statistics import interval
 
 if TYPE_CHECKING:
     from aqmlab.analysis.scenario.theory import Theory

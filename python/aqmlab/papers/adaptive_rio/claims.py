@@ -13,7 +13,7 @@ from aqmlab.papers.adaptive_rio.measure import ACTIVE, CIR_MBPS, PERIODS_S, absc
 from aqmlab.papers.adaptive_rio.plan import ADAPTIVE, AT_C, AT_C_INIT, AT_MAX_U, FILES, RED, RIO
 from aqmlab.papers.adaptive_rio.words import SIZES
 from aqmlab.papers.common import Finding, Part, above, between
-from aqmlab.stats import Verdict
+from aqmlab.statistics import Verdict
 
 SHARE = 0.95
 """A guarantee is kept if this share of what was promised (or of what RIO gives) arrives."""

@@ -11,7 +11,7 @@ from aqmlab.chart import Chart, Mode, Series
 from aqmlab.papers.adaptive_rio.measure import CIR_MBPS, PERIODS_S, abscissae, gauges, throughput, values
 from aqmlab.papers.adaptive_rio.plan import ADAPTIVE, ALONE_MAX_TH, RED, RIO
 from aqmlab.papers.common import Setup, pick
-from aqmlab.stats import interval
+from aqmlab.statistics import interval
 
 COLORS = {ADAPTIVE: 1, RIO: 0, RED: 0}
 MODES: dict[str, Mode] = {ADAPTIVE: "line", RIO: "dashed"}

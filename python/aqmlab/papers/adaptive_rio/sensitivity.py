@@ -9,7 +9,7 @@ from aqmlab.papers.adaptive_rio.effects import gain, over
 from aqmlab.papers.adaptive_rio.measure import ACTIVE, IDLE, abscissae, values
 from aqmlab.papers.adaptive_rio.plan import ADAPTIVE, RED, RIO, Effort, concerns, needs_runs, readings
 from aqmlab.papers.common import BASE, Finding, Reading, chosen, intervals_table, verdicts_by_reading
-from aqmlab.stats import Interval, interval
+from aqmlab.statistics import Interval, interval
 
 CHOSEN = ("chosen", "all of those chosen")
 PAPERS_OWN = ("E-a", "E-b", "E-c", "E-d", "E-e", "E-f")

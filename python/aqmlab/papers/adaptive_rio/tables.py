@@ -9,7 +9,7 @@ from aqmlab.papers.adaptive_rio.effects import gain
 from aqmlab.papers.adaptive_rio.measure import IDLE, LINK, PERIODS_S, abscissae, values
 from aqmlab.papers.adaptive_rio.plan import ADAPTIVE, DISCIPLINES, FILES, RED, RIO
 from aqmlab.papers.common import Setup, intervals_table
-from aqmlab.stats import Interval, interval
+from aqmlab.statistics import Interval, interval
 
 Row = dict[str, str | float | Interval]
 

@@ -10,7 +10,7 @@ import pandas as pd
 from aqmlab.papers.adaptive_rio.effects import gain, over
 from aqmlab.papers.adaptive_rio.measure import ACTIVE, IDLE, abscissae, values
 from aqmlab.papers.adaptive_rio.plan import ADAPTIVE, AT_C, AT_C_INIT, AT_MAX_U, RED, RIO
-from aqmlab.stats import interval
+from aqmlab.statistics import interval
 
 
 def _say_utilization(runs: pd.DataFrame, basis: str) -> list[str]:

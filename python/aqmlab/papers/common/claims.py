@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from aqmlab.papers.common.files import ClaimText
-from aqmlab.stats import (
+from aqmlab.statistics import (
     Difference,
     Interval,
     Verdict,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import pandas as pd
 
 from aqmlab.reporting.fragments import plus_minus
-from aqmlab.stats import Interval
+from aqmlab.statistics import Interval
 
 Row = Mapping[str, str | float]
 

@@ -9,7 +9,7 @@ from aqmlab.papers.common import Finding, Part, above, below
 from aqmlab.papers.ddred import reasons
 from aqmlab.papers.ddred.measure import values
 from aqmlab.papers.ddred.plan import CASES, FIGURE_LATENCY, FILES, TABLE_LATENCIES
-from aqmlab.stats import Verdict
+from aqmlab.statistics import Verdict
 
 FAIRER_RED = (1, 2, 5)
 """Latencies in ms below the 10 ms up to which the paper finds RED fairer."""

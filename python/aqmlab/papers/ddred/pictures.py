@@ -29,7 +29,7 @@ from aqmlab.papers.ddred.plan import (
     TABLE_LATENCIES,
 )
 from aqmlab.papers.ddred.published import printed_gain, printed_mean, printed_pair
-from aqmlab.stats import interval
+from aqmlab.statistics import interval
 
 COLORS = {"RED": 0, "DDRED": 1}
 BIN_S = 0.1

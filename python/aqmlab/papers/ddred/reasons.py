@@ -10,7 +10,7 @@ import pandas as pd
 from aqmlab.papers.ddred.measure import EVEN_S, values
 from aqmlab.papers.ddred.plan import TABLE_LATENCIES
 from aqmlab.papers.ddred.published import printed_change, printed_gain, printed_mean, printed_pair
-from aqmlab.stats import Interval, Verdict, interval
+from aqmlab.statistics import Interval, Verdict, interval
 
 Lines = list[str]
 TRANSFERS = 500

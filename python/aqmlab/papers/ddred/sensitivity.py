@@ -15,7 +15,7 @@ from aqmlab.papers.ddred.plan import DISCIPLINES, TABLE_LATENCIES, Effort, Varia
 from aqmlab.papers.ddred.published import printed_mean
 from aqmlab.papers.ddred.reasons import change, crossing
 from aqmlab.papers.ddred.sweep import FLOWS, printed, rms_log_ratio
-from aqmlab.stats import Interval
+from aqmlab.statistics import Interval
 
 NETWORKS = ("bus", "flower")
 CHANGED = ("L", "S", "T")

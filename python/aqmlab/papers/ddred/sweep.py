@@ -22,7 +22,7 @@ from aqmlab import _core
 from aqmlab.papers.common import Computation, answer
 from aqmlab.papers.ddred.plan import DISCIPLINES, FILES, TABLE_LATENCIES, Effort
 from aqmlab.papers.ddred.published import printed_pair
-from aqmlab.stats import student_quantile
+from aqmlab.statistics import student_quantile
 from aqmlab.tables import to_arrow
 from aqmlab.toml_text import Value
 

@@ -11,7 +11,7 @@ from aqmlab.papers.ddred.measure import QUANTITIES, UNITS, counted, values
 from aqmlab.papers.ddred.plan import CASES, DISCIPLINES, FILES, LATENCIES, TABLE_LATENCIES
 from aqmlab.papers.ddred.published import printed_change, printed_mean
 from aqmlab.papers.ddred.reasons import change
-from aqmlab.stats import Interval, interval, paired
+from aqmlab.statistics import Interval, interval, paired
 
 FLOWS = ("PCs1", "PCs2")
 CELLS = tuple(f"{discipline} {flow}" for discipline in DISCIPLINES for flow in FLOWS)

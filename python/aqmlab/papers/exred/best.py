@@ -35,7 +35,7 @@ from aqmlab.papers.exred.plan import (
     frontiers,
     scaled_solutions,
 )
-from aqmlab.stats import Interval, interval
+from aqmlab.statistics import Interval, interval
 
 MAP_LOADS = tuple(round(0.5 + 0.05 * i, 2) for i in range(31))
 """Loads of the map without averaging, which takes no time."""

@@ -14,7 +14,7 @@ from aqmlab.papers.exred import chain_claims
 from aqmlab.papers.exred.chain import Averaged, solved
 from aqmlab.papers.exred.chain_claims import MUCH_LOWER
 from aqmlab.papers.exred.plan import EXRED, FILES, GENTLE, RED, RUN_LOADS, TAIL
-from aqmlab.stats import Verdict, interval
+from aqmlab.statistics import Verdict, interval
 
 VISIBLE = (0.9, 1.2)
 """Between these loads the chain's throughputs differ by 0.7 packets/s or more."""

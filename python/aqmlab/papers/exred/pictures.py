@@ -14,7 +14,7 @@ from aqmlab.papers.common.open_loop import LONGEST
 from aqmlab.papers.exred.chain import Averaged, chain, longer
 from aqmlab.papers.exred.plan import EXRED, GENTLE, LOADS, QUEUE, RED, RUN_LOADS, SCHEMES, TAIL, TCP_SCHEMES
 from aqmlab.papers.exred.tables import A0_PRINTED, parabola
-from aqmlab.stats import interval
+from aqmlab.statistics import interval
 
 COLORS = {TAIL: 2, RED: 0, GENTLE: 5, EXRED: 1}
 THRESHOLDS = ((10, 20), (10, 30), (10, 40), (10, 50), (20, 40), (25, 75))

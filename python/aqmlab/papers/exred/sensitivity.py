@@ -9,7 +9,7 @@ import pandas as pd
 from aqmlab.papers.common import Finding, chosen, intervals_table, values, verdicts_by_reading
 from aqmlab.papers.exred.claims import judge
 from aqmlab.papers.exred.plan import EXRED, READING_LOADS, RED, Effort, in_open_loop, readings, under_tcp
-from aqmlab.stats import Interval, interval
+from aqmlab.statistics import Interval, interval
 
 CHOSEN = ("chosen", "all of those chosen")
 

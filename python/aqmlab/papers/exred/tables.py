@@ -10,7 +10,7 @@ import pandas as pd
 from aqmlab.papers.common import intervals_table, values, with_intervals
 from aqmlab.papers.exred.chain import Averaged, chain
 from aqmlab.papers.exred.plan import EXRED, FILES, LOADS, QUEUE, SCHEMES, TCP_SCHEMES
-from aqmlab.stats import Interval, interval
+from aqmlab.statistics import Interval, interval
 
 K, K_L, K_H, MAX_P = (Fraction(text) for text in ("100", "10", "30", "0.1"))
 _D = (K_H - K_L) * (K - K_H) ** 2

@@ -31,7 +31,7 @@ from aqmlab.papers.mred.plan import (
     Effort,
     solutions,
 )
-from aqmlab.stats import Verdict, interval
+from aqmlab.statistics import Verdict, interval
 
 CURVES = tuple(name for name in SHAPES if name != "drop-tail")
 """The curves that drop early."""

@@ -12,7 +12,7 @@ from aqmlab.papers import common
 from aqmlab.papers.common import Finding, Part, above, below
 from aqmlab.papers.mred.measure import LOSSES, values
 from aqmlab.papers.mred.plan import CASES, DISCIPLINES, FIGURE_N, FILES, FLOWS
-from aqmlab.stats import Difference, Verdict, interval, paired, verdict_all, verdict_below
+from aqmlab.statistics import Difference, Verdict, interval, paired, verdict_all, verdict_below
 
 WORSE_AT = 30
 """The number of flows at which the paper finds MRED's throughput worse."""

@@ -14,7 +14,7 @@ from aqmlab.papers.mred.chain import CURVES, LOADS, QUANTITIES, Averaged, mbps, 
 from aqmlab.papers.mred.measure import BURST_S, figure_setups, samples_of, values
 from aqmlab.papers.mred.plan import CASES, DISCIPLINES, FLOWS, WEIGHT
 from aqmlab.papers.mred.published import printed
-from aqmlab.stats import interval
+from aqmlab.statistics import interval
 
 COLORS = {"RED": 0, "gentle RED": 5, "MRED": 1, "ExRED": 3, "NLRED": 4}
 

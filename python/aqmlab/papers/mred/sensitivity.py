@@ -12,7 +12,7 @@ from aqmlab.papers.mred.claims import all_parts
 from aqmlab.papers.mred.measure import LOSSES, values
 from aqmlab.papers.mred.plan import CASES, FILES, FLOWS, Effort, readings
 from aqmlab.papers.mred.published import printed
-from aqmlab.stats import Interval, interval
+from aqmlab.statistics import Interval, interval
 
 
 def readings_table(runs: pd.DataFrame, effort: Effort) -> pd.DataFrame:

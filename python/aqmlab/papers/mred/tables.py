@@ -11,7 +11,7 @@ from aqmlab.papers.common import Setup, intervals_table, intervals_text, with_in
 from aqmlab.papers.mred.measure import values
 from aqmlab.papers.mred.plan import CASES, DISCIPLINES, FLOWS
 from aqmlab.papers.mred.published import parameters, printed
-from aqmlab.stats import Interval, interval, paired
+from aqmlab.statistics import Interval, interval, paired
 
 
 def beside(runs: pd.DataFrame, *, case: str, quantity: str, key: str) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from aqmlab.papers.common import Setup, intervals_table, values
 from aqmlab.papers.pc_red.measure import KINDS, bursts_of, discipline_samples
 from aqmlab.papers.pc_red.plan import CASES, CHANNEL_CASES, CHANNELS_SINCE_S
 from aqmlab.papers.pc_red.replay import Replay, Rules, replay
-from aqmlab.stats import Interval, interval
+from aqmlab.statistics import Interval, interval
 
 WAYS = {
     "eq3": "(3), C_p+ = 0",

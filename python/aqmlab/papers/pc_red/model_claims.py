@@ -10,7 +10,7 @@ from aqmlab.papers.common import Part, above, between, exact, values
 from aqmlab.papers.pc_red import loops
 from aqmlab.papers.pc_red.measure import KINDS
 from aqmlab.papers.pc_red.plan import CASES, CHANNEL_CASES
-from aqmlab.stats import interval
+from aqmlab.statistics import interval
 
 ALL = 0.95
 """What counts as all of the time."""

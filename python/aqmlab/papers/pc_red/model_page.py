@@ -13,7 +13,7 @@ from aqmlab.papers.common import Setup, intervals_table, intervals_text, values
 from aqmlab.papers.pc_red import channels, diagrams, loops, pictures
 from aqmlab.papers.pc_red.plan import BURST_S, CASES, CHANNEL_CASES, CHANNELS_SINCE_S, SWING_CASES
 from aqmlab.reporting.page import Page
-from aqmlab.stats import Interval, interval
+from aqmlab.statistics import Interval, interval
 
 SWINGS = {
     "s.d. of the queue": "queue_sd",

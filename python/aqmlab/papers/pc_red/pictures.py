@@ -12,7 +12,7 @@ from aqmlab.chart import Chart, Heat, Series
 from aqmlab.papers.common import Setup, pick, values
 from aqmlab.papers.pc_red.measure import KINDS, LIMIT, discipline_samples, queue_samples, spectrum
 from aqmlab.papers.pc_red.plan import CASES, SWING_CASES
-from aqmlab.stats import interval
+from aqmlab.statistics import interval
 
 SEED = 1
 MOST = 1500

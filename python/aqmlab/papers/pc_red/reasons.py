@@ -8,7 +8,7 @@ import pandas as pd
 from aqmlab.analysis.control import pc_red as model
 from aqmlab.papers.common import values
 from aqmlab.papers.pc_red import model_claims
-from aqmlab.stats import interval
+from aqmlab.statistics import interval
 
 
 def reasons(runs: pd.DataFrame, claim: str, against: str) -> list[str]:

@@ -11,7 +11,7 @@ from aqmlab.papers.pc_red.claims import judge
 from aqmlab.papers.pc_red.measure import OTHER_BINS_S, SHORT_S
 from aqmlab.papers.pc_red.plan import CASES, Effort, readings
 from aqmlab.papers.pc_red.tables import typical_factor
-from aqmlab.stats import Interval, interval
+from aqmlab.statistics import Interval, interval
 
 CHOSEN = ("chosen", "all of those chosen")
 CLAIMED = [name for name, case in CASES.items() if case.claimed]

@@ -12,7 +12,7 @@ import pandas as pd
 from aqmlab.papers.common import Cell, Setup, intervals_table, intervals_text, values
 from aqmlab.papers.pc_red.measure import KINDS
 from aqmlab.papers.pc_red.plan import CASES, FILES
-from aqmlab.stats import Interval, interval
+from aqmlab.statistics import Interval, interval
 
 Cells = Mapping[str, str | float | Interval]
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aqmlab.stats import (
+from aqmlab.metrics import jain
+from aqmlab.statistics import (
     Verdict,
     holm,
     interval,
-    jain,
     paired,
     student_quantile,
     verdict_above,

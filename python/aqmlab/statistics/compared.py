@@ -1,0 +1,68 @@
+"""Two disciplines compared in one quantity: the test that suits the runs, its interval, the size of the effect."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from aqmlab.statistics.effect import cliffs_delta, hedges_g
+from aqmlab.statistics.estimate import Method, mean_difference
+from aqmlab.statistics.intervals import LEVEL, Values, interval
+from aqmlab.statistics.pairing import Pairing, Test, pairing
+from aqmlab.statistics.pairs import Difference, differences, welch
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The difference a - b of two samples of runs with the same seeds.
+
+    Attributes
+    ----------
+    difference
+        With its interval and p, by the test that was chosen.
+    pairing
+        What pairing achieved; `pairing.test` is the test that was chosen.
+    method
+        How the interval was made.
+    hedges_g, cliffs_delta
+        Sizes of the effect.
+    base
+        Mean of b.
+    """
+
+    difference: Difference
+    pairing: Pairing
+    method: Method
+    hedges_g: float
+    cliffs_delta: float
+    base: float
+
+    @property
+    def relative_half_width(self) -> float:
+        """Half the width of the interval, relative to the mean of b."""
+        return self.difference.interval.half_width / abs(self.base) if self.base else math.nan
+
+    @property
+    def test(self) -> str:
+        """The test in words: ``Welch``, ``paired Student``, ``paired bootstrap``; "" for a single run."""
+        if self.method is Method.NONE:
+            return ""
+        return str(self.method) if self.method is Method.WELCH else f"paired {self.method}"
+
+
+def compare_means(a: Values, b: Values, *, level: float = LEVEL) -> Compared:
+    """Compare the means of runs that share their seeds, in the same order.
+
+    Paired or Welch's test by the correlation achieved (`Pairing`); pairs whose differences are too skewed for Student's
+    interval get the bootstrap (`aqmlab.statistics.estimate`).
+
+    >>> found = compare_means([3.0, 4.0, 6.0, 5.0, 9.0], [1.0, 2.0, 4.0, 3.5, 7.0])
+    >>> found.test, round(found.difference.mean, 3), round(found.pairing.correlation, 3)
+    ('paired Student', 1.9, 0.995)
+    """
+    achieved = pairing(a, b)
+    if achieved.test is Test.WELCH:
+        found, method = welch(a, b, level=level), Method.WELCH
+    else:
+        found, method = mean_difference(differences(a, b), level=level)
+    return Compared(found, achieved, method, hedges_g(a, b), cliffs_delta(a, b), interval(b).mean)

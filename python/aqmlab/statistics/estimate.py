@@ -1,0 +1,78 @@
+"""Which interval a mean gets: Student's, or the bootstrap's where the runs are too skewed for it.
+
+Student's interval of a mean of n runs errs by terms of the order of skewness / sqrt(n). Where that is above 0.15, the
+studentized bootstrap is taken; below 10 runs it never is, as resamples of so few are too much alike, and skewness does
+not show in them. `docs/validation/statistics.md` has what both cover, by distribution and number of runs.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+
+import numpy as np
+
+from aqmlab.statistics.bootstrap import bootstrap_mean
+from aqmlab.statistics.intervals import LEVEL, Interval, Values, finished, interval
+from aqmlab.statistics.pairs import Difference, difference_from_zero
+
+SKEWED = 0.15
+"""Skewness / sqrt(n) above which runs are too skewed for Student's interval."""
+FEWEST = 10
+"""With fewer runs the interval is always Student's."""
+
+
+class Method(enum.StrEnum):
+    """How an interval was made."""
+
+    NONE = "none"
+    STUDENT = "Student"
+    WELCH = "Welch"
+    BOOTSTRAP = "bootstrap"
+
+
+def mean_interval(values: Values, *, level: float = LEVEL) -> tuple[Interval, Method]:
+    """Mean of independent runs with the interval that suits them, and how that was made.
+
+    >>> mean_interval([1, 2, 3])[1], mean_interval([1, 1, 2, 1, 3, 2, 1, 4, 9, 2, 1, 2])[1], mean_interval([4])[1]
+    (<Method.STUDENT: 'Student'>, <Method.BOOTSTRAP: 'bootstrap'>, <Method.NONE: 'none'>)
+    """
+    found, method = mean_difference(values, level=level)
+    return found.interval, method
+
+
+def mean_difference(values: Values, *, level: float = LEVEL) -> tuple[Difference, Method]:
+    """Do the same for differences of pairs, with the p value of "no difference"."""
+    x = finished(values)
+    if len(x) < 2:
+        return difference_from_zero(interval(x, level=level)), Method.NONE
+    if too_skewed(x):
+        found = bootstrap_mean(x, level=level)
+        if math.isfinite(found.interval.half_width):
+            return found, Method.BOOTSTRAP
+    return difference_from_zero(interval(x, level=level)), Method.STUDENT
+
+
+def too_skewed(values: Values) -> bool:
+    """Whether Student's interval is not to be trusted for the mean of these runs.
+
+    >>> too_skewed([0.0] * 19 + [1.0]), too_skewed(range(20))
+    (True, False)
+    """
+    x = finished(values)
+    return len(x) >= FEWEST and abs(skewness(x)) / math.sqrt(len(x)) > SKEWED
+
+
+def skewness(values: Values) -> float:
+    """Skewness of the population that the runs are a sample of (G1, with the correction for n); 0 if they are equal.
+
+    >>> round(skewness([1.0, 2.0, 6.0]), 4)
+    1.4579
+    """
+    x = finished(values)
+    n = len(x)
+    off = x - np.mean(x)
+    variance = float(np.mean(off**2))
+    if n < 3 or variance <= (1e-12 * float(np.max(np.abs(x), initial=0.0))) ** 2:
+        return 0.0
+    return float(np.mean(off**3)) / math.pow(variance, 1.5) * math.sqrt(n * (n - 1)) / (n - 2)

@@ -1,0 +1,80 @@
+"""What the runs say about a claim: it holds, it fails, or they are too noisy to tell."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+
+from aqmlab.statistics.intervals import LEVEL, Interval
+from aqmlab.statistics.many import holm
+
+
+class Verdict(enum.StrEnum):
+    """What the runs say about a claim."""
+
+    HOLDS = "holds"
+    FAILS = "fails"
+    UNDECIDED = "undecided"
+
+
+def verdict_above(found: Interval, bound: float = 0.0) -> Verdict:
+    """Judge the claim "above `bound`": holds or fails where the whole interval lies on one side.
+
+    >>> from aqmlab.statistics.intervals import interval
+    >>> verdict_above(interval([1.0, 2.0, 3.0]), -1.0)
+    <Verdict.HOLDS: 'holds'>
+    """
+    if found.low > bound:
+        return Verdict.HOLDS
+    if found.high < bound:
+        return Verdict.FAILS
+    return Verdict.UNDECIDED
+
+
+def verdict_below(found: Interval, bound: float = 0.0) -> Verdict:
+    """Judge the claim "below `bound`"."""
+    return opposite(verdict_above(found, bound))
+
+
+def verdict_within(found: Interval, bound: float) -> Verdict:
+    """Judge the claim "equal within ± `bound`": the interval lies wholly inside, wholly outside, or neither."""
+    return verdict_between(found, -bound, bound)
+
+
+def verdict_between(found: Interval, low: float, high: float) -> Verdict:
+    """Judge the claim "between `low` and `high`": the interval lies wholly inside, wholly outside, or neither.
+
+    >>> from aqmlab.statistics.intervals import interval
+    >>> verdict_between(interval([2.0, 2.1, 2.2]), 1.0, 3.0)
+    <Verdict.HOLDS: 'holds'>
+    """
+    if low < found.low and found.high < high:
+        return Verdict.HOLDS
+    if found.low > high or found.high < low:
+        return Verdict.FAILS
+    return Verdict.UNDECIDED
+
+
+def opposite(verdict: Verdict) -> Verdict:
+    """Exchange "holds" and "fails"."""
+    exchange = {Verdict.HOLDS: Verdict.FAILS, Verdict.FAILS: Verdict.HOLDS}
+    return exchange.get(verdict, verdict)
+
+
+def verdict_all(verdicts: Sequence[Verdict], p: Sequence[float], *, level: float = LEVEL) -> Verdict:
+    """Judge a claim that has several parts, all of which must hold.
+
+    It holds if every part holds (an intersection-union test, which needs no correction). It fails if a part
+    fails and still does so after Holm's correction for having looked at several parts.
+
+    >>> verdict_all([Verdict.HOLDS, Verdict.FAILS], [0.001, 0.04])
+    <Verdict.FAILS: 'fails'>
+    >>> verdict_all([Verdict.HOLDS, Verdict.UNDECIDED, Verdict.FAILS], [0.6, 0.5, 0.04])
+    <Verdict.UNDECIDED: 'undecided'>
+    """
+    if verdicts and all(v is Verdict.HOLDS for v in verdicts):
+        return Verdict.HOLDS
+    adjusted = holm(p)
+    if any(v is Verdict.FAILS and q < 1 - level for v, q in zip(verdicts, adjusted, strict=True)):
+        return Verdict.FAILS
+    return Verdict.UNDECIDED
