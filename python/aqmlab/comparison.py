@@ -1,36 +1,29 @@
-"""Compare disciplines on the same traffic: same seeds, paired differences."""
+"""Compare disciplines on the same traffic: same seeds, and the test of the differences that suits them."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from aqmlab import store
+from aqmlab.comparison_tables import differences_table, means_table, pairing_lines
 from aqmlab.errors import InputError
-from aqmlab.evaluation import Evaluation, evaluation_of
-from aqmlab.metrics import BY_KEY
+from aqmlab.evaluation import Evaluation, evaluation_of, together
 from aqmlab.pool import execute
 from aqmlab.registry import discipline
 from aqmlab.result import Result
 from aqmlab.runner import Seeds, as_scenario, jobs_for, missing, seed_list
 from aqmlab.scenario import Overrides, Scenario, unknown
-from aqmlab.statistics import LEVEL, holm, interval, paired
+from aqmlab.statistics.intervals import LEVEL
+from aqmlab.statistics.sequential import MOST, Stopping, spent
 from aqmlab.toml_text import inline
+from aqmlab.until import Until, run_comparison_until
 
-COMPARED = (
-    "throughput_mbps",
-    "loss",
-    "mean_queue",
-    "mean_delay_ms",
-    "delay_p99_ms",
-    "goodput_mbps",
-    "jain",
-    "timeouts",
-)
 RECORD = "compare.json"
 
 
@@ -49,10 +42,11 @@ class Comparison:
     results
         Discipline to its result.
     means
-        Per discipline and metric: mean, sd, n, low, high.
+        Per discipline and metric: mean, sd, n, low, high, and how the interval was made.
     differences
-        Per discipline (but the first) and metric: mean paired difference, its interval, relative size in %,
-        p, and p after Holm's correction over all metrics of that discipline.
+        Per discipline (but the first) and metric: the difference of the means, its interval, relative size in %, p,
+        p after correction for many questions, verdict, the test that was chosen, what pairing by seed achieved and
+        what share of independent runs it needs, and sizes of the effect (`aqmlab.comparison_tables`).
     notes
         What had to be left out of the queue's table, since a discipline does not know it, and in which effective
         parameters each discipline differs from the first.
@@ -60,6 +54,8 @@ class Comparison:
         Where the runs are, if they are on disk.
     evaluation
         How the runs of the call that made this were evaluated; None if it was only loaded.
+    stopping
+        How it ended if it ran until intervals are narrow enough; all intervals are then of that level.
     """
 
     name: str
@@ -72,6 +68,16 @@ class Comparison:
     notes: list[str] = field(default_factory=list)
     folder: Path | None = None
     evaluation: Evaluation | None = field(default=None, compare=False, repr=False)
+    stopping: Stopping | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds of every discipline."""
+        return next(iter(self.results.values())).seeds
+
+    def pairing_lines(self) -> list[str]:
+        """Say what pairing by seed gained, a line a discipline."""
+        return pairing_lines(self.differences)
 
     @classmethod
     def load(cls, folder: str | Path) -> Comparison:
@@ -79,7 +85,8 @@ class Comparison:
         folder = Path(folder)
         record = store.read_json(folder / RECORD)
         results = {name: Result.load(folder / label, seeds=record["seeds"]) for name, label in record["runs"]}
-        return _build(record["name"], record["queue"], record["link"], results, record["notes"], folder)
+        level = record.get("level", LEVEL)
+        return _build(record["name"], record["queue"], record["link"], results, record["notes"], folder, level=level)
 
 
 def compare(
@@ -94,6 +101,8 @@ def compare(
     out: str | Path | None = None,
     progress: bool = True,
     engine: str = "auto",
+    until: Until | None = None,
+    max_runs: int = MOST,
 ) -> Comparison:
     """Run a scenario with several disciplines in one queue, on the same seeds.
 
@@ -110,30 +119,49 @@ def compare(
         The link to measure; default: the first link with this queue.
     seeds, overrides, workers, out, progress, engine
         As for `aqmlab.run`.
+    until, max_runs
+        As for `aqmlab.run`, but about the differences against the first discipline: ``ci(goodput)=1%`` asks for an
+        interval of the difference of half a width of 1 % of the first discipline's mean.
     """
     plan = as_scenario(scenario, overrides=overrides)
     names = list(dict.fromkeys(aqm))
     if len(names) < 2:
         raise InputError("compare: give at least two disciplines, for example --aqm red,mred")
     measured = link or _measured_link(plan, queue)
-    wanted = seed_list(seeds, plan)
     notes: list[str] = []
     plans = {name: _exchange(plan, queue, name, notes) for name in names}
     notes += _what_differs(plans, measured)
     folder = None if out is None else Path(out) / f"{plan.label}-compare"
-    results, evaluation = _run_all(plans, wanted, folder=folder, workers=workers, progress=progress, engine=engine)
+    evaluations: list[Evaluation] = []
+
+    def more(wanted: Sequence[int]) -> dict[str, Result]:
+        found, evaluation = _run_all(
+            plans, list(wanted), folder=folder, workers=workers, progress=progress, engine=engine
+        )
+        evaluations.append(evaluation)
+        return found
+
+    stopping = None
+    if until is None:
+        results = more(seed_list(seeds, plan))
+    else:
+        results, stopping = run_comparison_until(until, more, seeds=seeds, most=max_runs, link=measured)
+    level = LEVEL if stopping is None else spent(stopping.level)
+    found = _build(plan.name, queue, measured, results, notes, folder, level=level)
     if folder is not None:
-        record = {
+        record: dict[str, Any] = {
             "name": plan.name,
             "queue": queue,
             "link": measured,
-            "seeds": wanted,
+            "seeds": found.seeds,
             "runs": [[name, plans[name].label] for name in names],
             "notes": notes,
         }
+        if stopping is not None:
+            record["level"] = level
         store.save(folder / "scenario.toml", plan.normalized)
         store.save(folder / RECORD, store.to_json(record))
-    return replace(_build(plan.name, queue, measured, results, notes, folder), evaluation=evaluation)
+    return replace(found, evaluation=together(evaluations), stopping=stopping)
 
 
 def _what_differs(plans: dict[str, Scenario], link: str) -> list[str]:
@@ -149,54 +177,15 @@ def _what_differs(plans: dict[str, Scenario], link: str) -> list[str]:
     return notes
 
 
-def means_table(results: dict[str, Result], link: str, *, level: float = LEVEL) -> pd.DataFrame:
-    """Make the table of every discipline's means."""
-    rows = []
-    for name, result in results.items():
-        table = result.metrics(link=link)
-        for key in _compared(table):
-            found = interval(table[key].to_numpy(), level=level)
-            values = {"mean": found.mean, "sd": found.sd, "n": found.n, "low": found.low, "high": found.high}
-            rows.append({"aqm": name, "metric": key, "unit": BY_KEY[key].unit, **values})
-    return pd.DataFrame(rows)
-
-
-def differences_table(results: dict[str, Result], link: str, *, level: float = LEVEL) -> pd.DataFrame:
-    """Make the table of paired differences against the first discipline."""
-    names = list(results)
-    first = results[names[0]].metrics(link=link)
-    rows = []
-    for name in names[1:]:
-        table = results[name].metrics(link=link)
-        keys = [key for key in _compared(table) if key in first.columns]
-        found = [paired(table[key].to_numpy(), first[key].to_numpy(), level=level) for key in keys]
-        adjusted = holm([d.p for d in found])
-        for key, difference, p_holm in zip(keys, found, adjusted, strict=True):
-            base = interval(first[key].to_numpy()).mean
-            rows.append(
-                {
-                    "aqm": name,
-                    "against": names[0],
-                    "metric": key,
-                    "unit": BY_KEY[key].unit,
-                    "difference": difference.mean,
-                    "low": difference.interval.low,
-                    "high": difference.interval.high,
-                    "percent": 100 * difference.mean / base if base else float("nan"),
-                    "n": difference.interval.n,
-                    "p": difference.p,
-                    "p_holm": p_holm,
-                }
-            )
-    return pd.DataFrame(rows)
-
-
-def _compared(table: pd.DataFrame) -> Iterable[str]:
-    return [key for key in COMPARED if key in table.columns and not table[key].isna().all()]
-
-
 def _build(
-    name: str, queue: str, link: str, results: dict[str, Result], notes: list[str], folder: Path | None
+    name: str,
+    queue: str,
+    link: str,
+    results: dict[str, Result],
+    notes: list[str],
+    folder: Path | None,
+    *,
+    level: float,
 ) -> Comparison:
     return Comparison(
         name=name,
@@ -204,8 +193,8 @@ def _build(
         link=link,
         aqm=list(results),
         results=results,
-        means=means_table(results, link),
-        differences=differences_table(results, link),
+        means=means_table(results, link, level=level),
+        differences=differences_table(results, link, level=level),
         notes=notes,
         folder=folder,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import resource
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -126,6 +126,11 @@ def evaluation_of(outputs: Iterable[object], seconds: float) -> Evaluation:
     """Gather how runs were evaluated; what is no run of a scenario is left out."""
     found = (getattr(output, "evaluated", None) for output in outputs)
     return Evaluation(tuple(one for one in found if isinstance(one, Evaluated)), seconds)
+
+
+def together(parts: Sequence[Evaluation]) -> Evaluation:
+    """Put evaluations together that came one after the other."""
+    return Evaluation(tuple(run for part in parts for run in part.runs), sum(part.seconds for part in parts))
 
 
 def _count(runs: int) -> str:

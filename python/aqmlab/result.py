@@ -11,11 +11,13 @@ import pyarrow as pa
 
 from aqmlab import store
 from aqmlab.errors import InputError
-from aqmlab.evaluation import Evaluation
-from aqmlab.metrics import BY_KEY, METRICS, delay_metrics, flow_metrics, link_metrics
+from aqmlab.evaluation import Evaluation, together
+from aqmlab.metrics import METRICS, delay_metrics, flow_metrics, link_metrics
 from aqmlab.pool import Output
 from aqmlab.scenario import unknown
-from aqmlab.statistics import LEVEL, interval
+from aqmlab.statistics.intervals import LEVEL
+from aqmlab.statistics.sequential import Stopping, spent
+from aqmlab.summary import summary_table
 
 OPTIONAL = {
     "queue_samples": "probe.queue_interval",
@@ -50,6 +52,8 @@ class Result:
         Where the runs are, or None if they are in memory only.
     evaluation
         How the runs of the call that made this were evaluated; None if it was only loaded.
+    stopping
+        How it ended if it ran until intervals are narrow enough; the summary's intervals are then of that level.
     """
 
     name: str
@@ -60,6 +64,7 @@ class Result:
     folder: Path | None = None
     scenario_text: str = field(default="", repr=False)
     evaluation: Evaluation | None = field(default=None, compare=False, repr=False)
+    stopping: Stopping | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def load(
@@ -191,26 +196,38 @@ class Result:
         table = pd.DataFrame(found)
         return table[["seed", *(m.key for m in METRICS if m.key in table.columns)]]
 
-    def summary(self, *, link: str | None = None, level: float = LEVEL) -> pd.DataFrame:
-        """Every quantity with its mean, standard deviation, n and confidence interval."""
-        table = self.metrics(link=link)
-        rows = []
-        for key in table.columns[1:]:
-            found = interval(table[key].to_numpy(), level=level)
-            if found.n == 0:
-                continue
-            rows.append(
-                {
-                    "metric": key,
-                    "unit": BY_KEY[key].unit,
-                    "mean": found.mean,
-                    "sd": found.sd,
-                    "n": found.n,
-                    "low": found.low,
-                    "high": found.high,
-                }
-            )
-        return pd.DataFrame(rows, columns=["metric", "unit", "mean", "sd", "n", "low", "high"])
+    def summary(self, *, link: str | None = None, level: float = LEVEL, quantile: float | None = None) -> pd.DataFrame:
+        """Every quantity with its mean, standard deviation, n and confidence interval.
+
+        Parameters
+        ----------
+        link
+            The link in question; default `bottleneck`.
+        level
+            Confidence of the intervals.
+        quantile
+            Give this quantile over the runs (0.5: the median) in place of the mean.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``method`` says how the interval was made: Student's, or by the bootstrap where the runs are too skewed.
+        """
+        made_at = level if self.stopping is None else spent(level)
+        return summary_table(self.metrics(link=link), level=made_at, quantile=quantile)
+
+    def with_runs(self, other: Result) -> Result:
+        """Add the runs of further seeds of the same scenario."""
+        names = [name for name in TABLES if name in self.tables or name in other.tables]
+        parts = {name: [r.tables[name] for r in (self, other) if name in r.tables] for name in names}
+        evaluations = [r.evaluation for r in (self, other) if r.evaluation is not None]
+        return replace(
+            self,
+            seeds=self.seeds + other.seeds,
+            summaries=self.summaries + other.summaries,
+            tables={name: pd.concat(own, ignore_index=True) for name, own in parts.items()},
+            evaluation=together(evaluations) if evaluations else None,
+        )
 
     def _delays(self, link: str) -> dict[int, pd.DataFrame]:
         if "delay_histogram" not in self.tables:

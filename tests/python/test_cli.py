@@ -41,7 +41,7 @@ def test_run_json_is_json_and_nothing_else(shell):
 def test_compare(shell):
     answer = shell("compare", "small.toml", "--aqm", "red,drop-tail", "--seeds", "2")
     assert answer.code == 0
-    assert "Paired differences against red" in answer.out
+    assert "Differences against red, 95 % intervals" in answer.out
     data = json.loads(shell("compare", "small.toml", "--aqm", "red,drop-tail", "--seeds", "2", "--json").out)
     assert data["aqm"] == ["red", "drop-tail"]
     assert {row["n"] for row in data["differences"]} == {2}

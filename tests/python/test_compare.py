@@ -7,7 +7,8 @@ import pytest
 
 import aqmlab
 from aqmlab.comparison import Comparison
-from aqmlab.statistics import paired
+from aqmlab.comparison_tables import verdict
+from aqmlab.statistics import benjamini_hochberg, compare_means, paired
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def test_a_comparison_is_read_back(found):
 
 
 def test_a_discipline_against_itself_differs_by_nothing(small):
-    from aqmlab.comparison import differences_table
+    from aqmlab.comparison_tables import differences_table
 
     result = aqmlab.run(small, workers=1, progress=False)
     table = differences_table({"a": result, "b": result}, "bottleneck")
@@ -73,3 +74,37 @@ def test_one_discipline_is_no_comparison(small):
         aqmlab.compare(small, aqm=["red", "rde"])
     with pytest.raises(aqmlab.InputError, match=r'unknown queue "botleneck".*did you mean bottleneck'):
         aqmlab.compare(small, aqm=["red", "mred"], queue="botleneck")
+
+
+def test_independent_looking_pairs_are_compared_by_welch_and_it_is_said(small):
+    found = aqmlab.compare(small, aqm=["red", "mred"], seeds=20, workers=2, progress=False)
+    rows = found.differences.set_index("metric")
+    for key, row in rows.iterrows():
+        a, b = (found.results[name].metrics()[key].to_numpy() for name in ("mred", "red"))
+        expected = compare_means(a, b)
+        assert row["test"] == expected.test
+        assert (row["low"], row["high"]) == (expected.difference.interval.low, expected.difference.interval.high)
+        assert row["verdict"] == verdict(row["difference"], row["p_holm"])
+    (line,) = found.pairing_lines()
+    assert line.startswith("Pairing mred with red by seed")
+    assert all(str(key) in line for key in rows.index[rows["r_low"].notna()])
+
+
+def test_few_seeds_are_too_noisy_to_call(small):
+    found = aqmlab.compare(small, aqm=["red", "mred"], seeds=2, workers=2, progress=False)
+    assert "undecided" in set(found.differences["verdict"])
+    assert not set(found.differences["verdict"]) - {"higher", "lower", "equal", "undecided"}
+
+
+def test_a_single_seed_has_no_interval_and_no_verdict(small):
+    found = aqmlab.compare(small, aqm=["red", "mred"], seeds=1, workers=1, progress=False)
+    differ = found.differences[found.differences["difference"] != 0]
+    assert set(differ["verdict"]) == {"undecided"}
+    assert found.differences["low"].isna().all()
+    assert found.pairing_lines() == []
+
+
+def test_a_screen_is_corrected_over_the_whole_table(found):
+    assert found.differences["p_fdr"].to_list() == pytest.approx(
+        benjamini_hochberg(list(found.differences["p"])), nan_ok=True
+    )

@@ -63,6 +63,19 @@ Engine = Annotated[
         metavar="NAME",
     ),
 ]
+UntilOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--until",
+        help="Run more seeds until intervals are narrow enough: ci(goodput)=1% of the mean, or ci(mean_delay_ms)=0.5 "
+        "in the metric's unit. May be given often; --seeds is then the runs before the first look, 20 or more.",
+        metavar="GOAL",
+    ),
+]
+MaxRuns = Annotated[
+    int | None,
+    typer.Option("--max-runs", help="With --until: the most seeds; default: 1000.", min=1, metavar="N"),
+]
 Json = Annotated[bool, typer.Option("--json", help="Machine output on stdout, and nothing else there.")]
 
 

@@ -8,11 +8,38 @@ from typing import Any
 
 from aqmlab import store
 from aqmlab.evaluation import Evaluation
+from aqmlab.statistics.intervals import LEVEL
+from aqmlab.statistics.sequential import Stopping, spent
 
 
 def print_json(data: object) -> None:
     """Print data as JSON."""
     sys.stdout.write(store.to_json(data))
+
+
+def level_words(runs: int, stopping: Stopping | None = None) -> str:
+    """Say of which level the intervals of a table are; a single run has none.
+
+    >>> level_words(10), level_words(1)
+    ('95 % intervals', 'one run has no interval')
+    """
+    if runs < 2:
+        return "one run has no interval"
+    level = LEVEL if stopping is None else spent(stopping.level)
+    return f"{100 * level:.4g} % intervals"
+
+
+def print_stopping(stopping: Stopping | None) -> None:
+    """Say how it ended, if it ran until intervals are narrow enough."""
+    if stopping is None:
+        return
+    for line in stopping.lines():
+        print(line)
+
+
+def stopping_data(stopping: Stopping | None) -> dict[str, Any] | None:
+    """Return the same for programs."""
+    return None if stopping is None else stopping.data()
 
 
 def print_evaluation(evaluation: Evaluation | None) -> None:

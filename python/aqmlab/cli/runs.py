@@ -8,9 +8,17 @@ from typing import Annotated, Any
 
 import typer
 
-from aqmlab.cli.application import Engine, File, Json, Out, SeedsOption, Set, Workers, app
-from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table
-from aqmlab.cli.words import parse_overrides, parse_seeds
+from aqmlab.cli.application import Engine, File, Json, MaxRuns, Out, SeedsOption, Set, UntilOption, Workers, app
+from aqmlab.cli.output import (
+    evaluation_data,
+    level_words,
+    print_evaluation,
+    print_json,
+    print_stopping,
+    print_table,
+    stopping_data,
+)
+from aqmlab.cli.words import parse_overrides, parse_seeds, parse_until
 from aqmlab.errors import InputError
 
 
@@ -22,15 +30,25 @@ def run(
     out: Out = Path("results"),
     workers: Workers = None,
     engine: Engine = "auto",
+    until: UntilOption = None,
+    max_runs: MaxRuns = None,
     as_json: Json = False,
 ) -> None:
     """Run a scenario over its seeds: a table with intervals, and files. Python: aqmlab.run."""
     from aqmlab.runner import run as work
+    from aqmlab.settling import settling
 
     result = work(
-        file, seeds=parse_seeds(seeds), overrides=parse_overrides(set_), workers=workers, out=out, engine=engine
+        file,
+        seeds=parse_seeds(seeds),
+        overrides=parse_overrides(set_),
+        workers=workers,
+        out=out,
+        engine=engine,
+        **parse_until(until, max_runs),
     )
     summary = result.summary()
+    settled = settling(result)
     for line in result.warnings:
         print(f"aqmlab: warning: {line}", file=sys.stderr)
     if as_json:
@@ -41,11 +59,18 @@ def run(
             "folder": str(result.folder),
             "warnings": result.warnings,
             "metrics": summary.to_dict("records"),
+            "warm_up": None if settled is None else settled.data(),
+            "stopping": stopping_data(result.stopping),
             "evaluation": evaluation_data(result.evaluation),
         }
         print_json(data)
         return
-    print_table(summary, title=f"{result.name}: link {result.bottleneck}, {len(result.seeds)} seeds")
+    n = len(result.seeds)
+    title = f"{result.name}: link {result.bottleneck}, {n} seed{'' if n == 1 else 's'}"
+    print_table(summary, title=f"{title}, {level_words(n, result.stopping)}")
+    for line in settled.lines() if settled is not None else ():
+        print(line)
+    print_stopping(result.stopping)
     print_evaluation(result.evaluation)
     print(f"Results: {result.folder}")
 
@@ -60,10 +85,14 @@ def compare(
     out: Out = Path("results"),
     workers: Workers = None,
     engine: Engine = "auto",
+    until: UntilOption = None,
+    max_runs: MaxRuns = None,
     as_json: Json = False,
 ) -> None:
-    """Compare disciplines on the same traffic: paired differences with intervals. Python: aqmlab.compare."""
+    """Compare disciplines on the same traffic: differences with intervals and verdicts. Python: aqmlab.compare."""
     from aqmlab.comparison import compare as work
+    from aqmlab.comparison_tables import DIFFERENCE_COLUMNS
+    from aqmlab.settling import settling
 
     found = work(
         file,
@@ -74,7 +103,9 @@ def compare(
         workers=workers,
         out=out,
         engine=engine,
+        **parse_until(until, max_runs),
     )
+    settled = {name: one for name, result in found.results.items() if (one := settling(result, link=found.link))}
     if as_json:
         data = {
             "scenario": found.name,
@@ -85,14 +116,23 @@ def compare(
             "notes": found.notes,
             "means": found.means.to_dict("records"),
             "differences": found.differences.to_dict("records"),
+            "pairing": found.pairing_lines(),
+            "warm_up": {name: one.data() for name, one in settled.items()},
+            "stopping": stopping_data(found.stopping),
             "evaluation": evaluation_data(found.evaluation),
         }
         print_json(data)
         return
-    print_table(found.means, title=f"{found.name}: means at link {found.link}")
-    print_table(found.differences, title=f"Paired differences against {found.aqm[0]}, 95 % intervals")
-    for note in found.notes:
-        print(note)
+    words = level_words(len(found.seeds), found.stopping)
+    print_table(found.means, title=f"{found.name}: means at link {found.link}, {words}")
+    title = f"Differences against {found.aqm[0]}, {words}; verdicts by Holm's p over a discipline's metrics"
+    print_table(found.differences[list(DIFFERENCE_COLUMNS)], title=title)
+    for line in [*found.pairing_lines(), *found.notes]:
+        print(line)
+    for name, one in settled.items():
+        for line in one.lines():
+            print(f"{name}: {line}")
+    print_stopping(found.stopping)
     print_evaluation(found.evaluation)
     print(f"Results: {found.folder}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from aqmlab.errors import InputError
 from aqmlab.scenario import MOST_SEEDS
@@ -45,3 +46,16 @@ def parse_seeds(text: str | None) -> int | list[int] | None:
             raise InputError(f"--seeds {text}: too many (allowed: up to {MOST_SEEDS:,} seeds)")
         seeds += found
     return seeds
+
+
+def parse_until(goals: Sequence[str] | None, max_runs: int | None) -> dict[str, Any]:
+    """Read ``--until`` and ``--max-runs`` as arguments of `aqmlab.run` and `aqmlab.compare`.
+
+    >>> parse_until(["ci(goodput)=1%"], 200), parse_until(None, None)
+    ({'until': ['ci(goodput)=1%'], 'max_runs': 200}, {})
+    """
+    if not goals:
+        if max_runs is not None:
+            raise InputError("--max-runs: is for --until, which is not given")
+        return {}
+    return {"until": list(goals)} | ({} if max_runs is None else {"max_runs": max_runs})

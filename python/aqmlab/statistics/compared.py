@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from aqmlab.statistics.effect import cliffs_delta, hedges_g
 from aqmlab.statistics.estimate import Method, mean_difference
 from aqmlab.statistics.intervals import LEVEL, Values, interval
-from aqmlab.statistics.pairing import Pairing, Test, pairing
+from aqmlab.statistics.pairing import Choice, Pairing, pairing
 from aqmlab.statistics.pairs import Difference, differences, welch
 
 
@@ -61,7 +61,7 @@ def compare_means(a: Values, b: Values, *, level: float = LEVEL) -> Compared:
     ('paired Student', 1.9, 0.995)
     """
     achieved = pairing(a, b)
-    if achieved.test is Test.WELCH:
+    if achieved.test is Choice.WELCH:
         found, method = welch(a, b, level=level), Method.WELCH
     else:
         found, method = mean_difference(differences(a, b), level=level)

@@ -1,6 +1,6 @@
 """Which interval a mean gets: Student's, or the bootstrap's where the runs are too skewed for it.
 
-Student's interval of a mean of n runs errs by terms of the order of skewness / sqrt(n). Where that is above 0.15, the
+Student's interval of a mean of n runs errs by terms of the order of skewness / sqrt(n). Where that is above 0.2, the
 studentized bootstrap is taken; below 10 runs it never is, as resamples of so few are too much alike, and skewness does
 not show in them. `docs/validation/statistics.md` has what both cover, by distribution and number of runs.
 """
@@ -16,7 +16,7 @@ from aqmlab.statistics.bootstrap import bootstrap_mean
 from aqmlab.statistics.intervals import LEVEL, Interval, Values, finished, interval
 from aqmlab.statistics.pairs import Difference, difference_from_zero
 
-SKEWED = 0.15
+SKEWED = 0.2
 """Skewness / sqrt(n) above which runs are too skewed for Student's interval."""
 FEWEST = 10
 """With fewer runs the interval is always Student's."""
@@ -29,6 +29,7 @@ class Method(enum.StrEnum):
     STUDENT = "Student"
     WELCH = "Welch"
     BOOTSTRAP = "bootstrap"
+    ORDER = "order statistics"
 
 
 def mean_interval(values: Values, *, level: float = LEVEL) -> tuple[Interval, Method]:

@@ -1,10 +1,11 @@
 """What pairing by seed gained, and which test of the difference follows from it.
 
-The test is chosen by the correlation r of the two samples: paired where r differs from 0 at the 20 % level on either
-side, Welch's where it does not. So lenient a level is taken since the two mistakes weigh differently: pairing what is
-independent costs degrees of freedom, while Welch's interval for runs that hang together has the wrong width (too wide
-for r > 0, too narrow for r < 0). `docs/validation/statistics.md` shows that the interval of the chosen test still holds
-the truth. Whether pairing *gained* is a statement of its own, and rests on the 95 % interval of r.
+The test is chosen by the correlation r of the two samples: paired where r is above 0 at the 10 % level, Welch's where
+it is about 0, and paired again where r is below 0 at the 30 % level. Pairing what is independent only costs degrees of
+freedom, but Welch's interval of runs that hang together has the wrong width: too wide for r > 0, too narrow for r < 0,
+hence the lenient levels. With them the interval of the test that was chosen holds the truth as often as it should,
+whatever the correlation (`docs/validation/statistics.md`). Whether pairing *gained* is a statement of its own, and
+rests on the 95 % interval of r.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtri, stdtr
 
-from aqmlab.statistics.intervals import LEVEL, Values, student_p, student_quantile
+from aqmlab.statistics.intervals import LEVEL, Values, student_quantile
 
-DEPENDENT = 0.4
-"""Two-sided p of "no correlation" below which the paired test is taken: 20 % on either side."""
-FEWEST_PAIRS = 5
+TOGETHER = 0.1
+"""One-sided p of "r is not above 0" below which the test is the paired one."""
+AGAINST = 0.3
+"""One-sided p of "r is not below 0" below which the test is the paired one."""
+FEWEST_PAIRS = 10
 """With fewer pairs a correlation says nothing, and the test is the paired one, which is right for any."""
 
 
@@ -31,7 +35,7 @@ class Gain(enum.StrEnum):
     HARM = "harm"
 
 
-class Test(enum.StrEnum):
+class Choice(enum.StrEnum):
     """A test of a difference of means."""
 
     PAIRED = "paired"
@@ -59,12 +63,13 @@ class Pairing:
     variance_ratio: float
 
     @property
-    def test(self) -> Test:
+    def test(self) -> Choice:
         """The test that the correlation asks for."""
         if self.n < FEWEST_PAIRS or math.isnan(self.correlation) or abs(self.correlation) >= 1:
-            return Test.PAIRED
+            return Choice.PAIRED
         t = self.correlation * math.sqrt((self.n - 2) / (1 - self.correlation**2))
-        return Test.PAIRED if student_p(t, self.n - 2) < DEPENDENT else Test.WELCH
+        not_above, not_below = float(stdtr(self.n - 2, -t)), float(stdtr(self.n - 2, t))
+        return Choice.PAIRED if not_above < TOGETHER or not_below < AGAINST else Choice.WELCH
 
     @property
     def gain(self) -> Gain:
@@ -131,8 +136,6 @@ def share_of_runs(variance_ratio: float, pairs: int, *, level: float = LEVEL) ->
 
 def _fisher(r: float, n: int, level: float) -> tuple[float, float]:
     """Interval of a correlation (Fisher 1915: artanh r is about normal with variance 1/(n - 3))."""
-    from scipy.special import ndtri
-
     if n < 4:
         return math.nan, math.nan
     if abs(r) >= 1:

@@ -1,0 +1,177 @@
+"""Runs until an interval is narrow enough: when they stop, what they cover, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import aqmlab
+from aqmlab.comparison import Comparison
+from aqmlab.statistics import interval, mean_interval
+from aqmlab.statistics.sequential import Goal, goals_of, run_until, spent
+from aqmlab.until import metric_named
+
+ONE = goals_of("ci=2%")
+
+
+def simulated(values, goals=ONE, **numbers):
+    """The rule on numbers that are there already."""
+    asked = []
+
+    def more(seeds):
+        asked.append(list(seeds))
+        return values[: seeds[-1]]
+
+    def widths(found):
+        made, _ = mean_interval(found, level=spent(0.95))
+        return {goal.text: goal.width(made.half_width, made.mean) for goal in goals}
+
+    found, stopping = run_until(goals, more, widths, **numbers)
+    return found, stopping, asked
+
+
+def test_looks_come_after_20_30_45_runs_and_ask_for_new_seeds_only():
+    values = np.random.default_rng(1).normal(1.0, 0.08, 1000)
+    found, stopping, asked = simulated(values)
+    assert [look.runs for look in stopping.looks][:4] == [20, 30, 45, 68]
+    assert sorted(seed for some in asked for seed in some) == list(range(1, len(found) + 1))
+    assert stopping.reached
+    assert interval(found, level=0.965).half_width <= 0.02 * found.mean()
+
+
+def test_it_ends_at_the_most_and_says_undecided():
+    values = np.random.default_rng(2).normal(1.0, 1.0, 100)
+    _, stopping, _ = simulated(values, most=50)
+    assert (stopping.runs, stopping.reached) == (50, False)
+    assert "undecided: not reached after 50 runs" in stopping.lines()[0]
+    assert stopping.data()["reached"] is False
+
+
+def test_runs_that_do_not_vary_end_at_the_first_look():
+    _, stopping, _ = simulated(np.zeros(100))
+    assert (stopping.runs, stopping.reached) == (20, True)
+
+
+def test_a_mean_of_zero_has_no_relative_width():
+    assert math.isnan(Goal.parse("ci=1%").width(1.0, 0.0))
+    _, stopping, _ = simulated(np.resize([1.0, -1.0], 100), most=30)
+    assert not stopping.reached
+
+
+def test_absolute_and_relative_goals():
+    assert Goal.parse("ci(mean_delay_ms)=0.5") == Goal("mean_delay_ms", 0.5, False)
+    assert Goal.parse("ci=2%").width(1.0, -50.0) == 0.02
+    assert [goal.text for goal in goals_of(["ci(a)=1%,ci(b)=2", "ci(a) = 1%"])] == ["ci(a)=1%", "ci(b)=2"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "ci", "ci=0%", "ci=-1%", "ci=nan%", "ci(loss)=", "ci=1e999", "sd=1%", "ci=1%%", "ci=1.2.3"]
+)
+def test_what_is_no_goal_is_said(text):
+    with pytest.raises(aqmlab.InputError, match=r"write ci\(METRIC\)=W%"):
+        goals_of(text)
+
+
+@given(st.floats(1e-6, 1e6), st.booleans())
+def test_a_goal_is_read_back(target, relative):
+    goal = Goal.parse(f"ci(loss)={target:g}{'%' if relative else ''}")
+    assert Goal.parse(goal.text).target == pytest.approx(goal.target, rel=1e-5)
+
+
+@pytest.mark.parametrize("need", [10, 40, 120])
+def test_coverage_after_stopping(need):
+    """Of 1,500 intervals that ended their runs 93 to 97 % hold the true mean; about `need` runs reach 2 %."""
+    rng = np.random.default_rng(3)
+    held = 0
+    for _ in range(1500):
+        values = rng.normal(1.0, 0.02 * math.sqrt(need) / 1.96, 8 * need + 50)
+        found, stopping, _ = simulated(values, most=len(values))
+        made, _ = mean_interval(found, level=spent(0.95))
+        held += stopping.reached and made.low <= 1.0 <= made.high
+    assert 0.93 <= held / 1500 <= 0.975
+
+
+def test_names_of_metrics():
+    assert metric_named("throughput") == "throughput_mbps"
+    with pytest.raises(aqmlab.InputError, match="may be mean_delay_ms, delay_p95_ms, delay_p99_ms"):
+        metric_named("delay")
+    with pytest.raises(aqmlab.InputError, match=r'unknown metric "los".*did you mean loss'):
+        metric_named("los")
+
+
+def test_run_until(small, tmp_path):
+    result = aqmlab.run(
+        small, until="ci(throughput)=1%", out=tmp_path, overrides={"run.duration": "1s"}, progress=False
+    )
+    assert result.stopping.reached
+    assert result.seeds == list(range(1, result.stopping.runs + 1))
+    row = result.summary().set_index("metric").loc["throughput_mbps"]
+    assert (row["high"] - row["low"]) / 2 <= 0.01 * row["mean"]
+    assert len(result.evaluation.runs) == len(result.seeds)
+    again = aqmlab.run(small, until="ci(throughput)=1%", out=tmp_path, overrides={"run.duration": "1s"}, progress=False)
+    assert again.evaluation.runs == ()
+    assert again.summary().equals(result.summary())
+
+
+def test_run_until_in_memory_is_the_same_as_on_disk(small, tmp_path):
+    goal = {"until": "ci(loss)=0.01%", "max_runs": 31, "overrides": {"run.duration": "1s"}, "progress": False}
+    there, here = aqmlab.run(small, out=tmp_path, **goal), aqmlab.run(small, **goal)
+    assert here.seeds == list(range(1, 32))
+    assert not here.stopping.reached
+    assert here.summary().equals(there.summary())
+    for name, table in here.tables.items():
+        assert table.equals(there.tables[name]), name
+
+
+def test_compare_until_is_about_the_difference(small, tmp_path):
+    found = aqmlab.compare(
+        small,
+        aqm=["red", "mred"],
+        until="ci(throughput)=5%",
+        out=tmp_path,
+        overrides={"run.duration": "1s"},
+        progress=False,
+    )
+    assert found.stopping.reached
+    row = found.differences.set_index("metric").loc["throughput_mbps"]
+    base = found.means.set_index(["aqm", "metric"]).loc[("red", "throughput_mbps"), "mean"]
+    assert (row["high"] - row["low"]) / 2 <= 0.05 * base
+    loaded = Comparison.load(found.folder)
+    assert loaded.differences.equals(found.differences)
+    assert loaded.seeds == found.seeds
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"until": "ci=1%", "seeds": 5}, "5 runs before the first look are too few"),
+        ({"until": "ci=1%", "seeds": [1, 2]}, "not a list"),
+        ({"until": "ci=1%", "max_runs": 10}, "at most 10 runs is below the 20"),
+        ({"until": "ci=1%", "max_runs": 10**9}, "are too many"),
+        ({"until": "ci(goodputt)=1%"}, "unknown metric"),
+        ({"until": "ci(delay.p99)=1%"}, r"these runs have no delay_p99_ms \(they have throughput_mbps"),
+    ],
+)
+def test_bad_input_is_one_line(small, options, message):
+    overrides = {"run.duration": "100ms", "probe.delay_histogram": False}
+    with pytest.raises(aqmlab.InputError, match=message):
+        aqmlab.run(small, progress=False, overrides=overrides, **options)
+
+
+def test_command_line(shell):
+    words = ("run", "small.toml", "--set", "run.duration=1s", "--until", "ci=1%", "--max-runs", "25", "--json")
+    data = json.loads(shell(*words).out)
+    assert data["stopping"]["goals"] == ["ci=1%"]
+    assert data["stopping"]["runs"] in (20, 25)
+    said = shell("compare", "small.toml", "--aqm", "red,mred", "--set", "run.duration=1s", "--until", "ci(loss)=0.01%",
+                 "--max-runs", "20")  # fmt: skip
+    assert said.code == 0
+    assert "ci(loss)=0.01%: undecided: not reached after 20 runs" in said.out
+    assert "96.5 % intervals" in said.out
+    wrong = shell("run", "small.toml", "--max-runs", "5")
+    assert (wrong.code, wrong.err) == (2, "aqmlab: --max-runs: is for --until, which is not given\n")
