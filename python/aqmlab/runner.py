@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,6 +14,8 @@ from aqmlab.evaluation import Evaluation, checked_engine, evaluation_of
 from aqmlab.pool import Job, Work, execute
 from aqmlab.result import Result
 from aqmlab.scenario import MOST_SEEDS, Overrides, Scenario
+from aqmlab.statistics.sequential import MOST
+from aqmlab.until import Until, run_result_until
 
 Seeds = int | Iterable[int] | None
 _W = TypeVar("_W", bound=Work[object])
@@ -30,6 +33,8 @@ def run(
     out: str | Path | None = None,
     progress: bool = True,
     engine: str = "auto",
+    until: Until | None = None,
+    max_runs: int = MOST,
 ) -> Result:
     """Run a scenario once per seed.
 
@@ -50,6 +55,12 @@ def run(
         Show a progress bar if stderr is a terminal.
     engine
         ``events``, ``windows``, or ``auto``: windows where the scenario allows them. The results are the same.
+    until
+        Run seeds 1, 2, ... until intervals are narrow enough: ``ci(goodput)=1%`` asks for half a width of 1 % of the
+        mean, ``ci(mean_delay_ms)=0.5`` for one of 0.5 ms; several goals are a list. `seeds`, if given, is then the
+        number of runs before the first look, 20 or more.
+    max_runs
+        With `until`, the most runs. `Result.stopping` says how it ended.
 
     Returns
     -------
@@ -62,6 +73,9 @@ def run(
         With one clear line each.
     """
     plan = as_scenario(scenario, overrides=overrides)
+    if until is not None:
+        further = partial(run, plan, workers=workers, out=out, progress=progress, engine=engine)
+        return run_result_until(until, lambda more: further(seeds=more), seeds=seeds, most=max_runs)
     wanted = seed_list(seeds, plan)
     if out is None:
         began = time.monotonic()
