@@ -1,4 +1,5 @@
-"""The slow comparisons: with ns-2, with an open loop, of models with simulation, of both engines; and the laboratory.
+"""The slow comparisons: with ns-2, with an open loop, of models with simulation, of both engines; the laboratory; and the
+statistics themselves.
 
 Writes `docs/validation`. Exits with 1 when anything that should be shown is not. Needs the command `ns` (ns-2 2.35);
 without it the committed references are compared, but not made anew. The laboratory needs Chromium.
@@ -24,7 +25,7 @@ import numpy as np
 from aqmlab import _core
 
 ROOT = Path(__file__).resolve().parent
-sys.path[:0] = [str(ROOT / "ns2"), str(ROOT / "models")]
+sys.path[:0] = [str(ROOT / "ns2"), str(ROOT / "models"), str(ROOT / "statistics")]
 
 import compare_engines  # noqa: E402
 import measure_lab  # noqa: E402
@@ -33,6 +34,7 @@ import compare_averaged  # noqa: E402
 import compare_fluid  # noqa: E402
 import compare_papers  # noqa: E402
 import compare_shares  # noqa: E402
+import compare_statistics  # noqa: E402
 from equivalence import compare, markdown  # noqa: E402
 from goldens import events as golden_events  # noqa: E402
 from make_goldens import main as make_goldens  # noqa: E402
@@ -283,6 +285,11 @@ def lab() -> Section:
     return Section("lab", "The laboratory answers within 200 ms", *measure_lab.report())
 
 
+def statistics() -> Section:
+    """Coverage of the intervals, and what pairing gains."""
+    return Section("statistics", compare_statistics.TITLE, *compare_statistics.report(WORKERS))
+
+
 SECTIONS: dict[str, Callable[[], Section]] = {
     "events": events,
     "distribution": distribution,
@@ -294,6 +301,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "fluid": fluid,
     "engines": engines,
     "lab": lab,
+    "statistics": statistics,
 }
 VERDICTS = {True: "Everything here is shown.", False: "**Not everything here is shown.**"}
 

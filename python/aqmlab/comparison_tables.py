@@ -82,7 +82,7 @@ def pairing_lines(differences: pd.DataFrame) -> list[str]:
     """
     lines = []
     for (name, against), own in differences.groupby(["aqm", "against"], sort=False) if len(differences) else ():
-        rows = [row for row in own.to_dict("records") if math.isfinite(row["r_low"])]
+        rows = [r for r in own.to_dict("records") if math.isfinite(r["r_low"]) and r["verdict"] != EQUAL]
         parts = []
         for gain, words in _GAINS.items():
             found = [_achieved(row) for row in rows if row["gain"] == gain]
@@ -100,7 +100,7 @@ _GAINS = {
 }
 
 
-def _achieved(row: Mapping[str, Any]) -> str:
+def _achieved(row: Mapping[Any, Any]) -> str:
     share = "" if row["gain"] == Gain.NONE else f", {100 * row['runs_share']:.0f} % of the runs"
     return f"{row['metric']} (r = {row['correlation']:.2f}{share})"
 

@@ -15,7 +15,7 @@ import numpy as np
 from aqmlab.statistics.intervals import LEVEL, Interval, Values, finished
 from aqmlab.statistics.pairs import Difference
 
-RESAMPLES = 4999
+RESAMPLES = 1999
 SEED = 20170131
 """Seed of the draws."""
 BATCH = 2_000_000
@@ -39,7 +39,7 @@ def bootstrap_mean(values: Values, *, level: float = LEVEL, resamples: int = RES
     low, high = np.quantile(t, [0.5 - level / 2, 0.5 + level / 2], method="closest_observation")
     seen = mean / error
     above, below = np.count_nonzero(t >= seen), np.count_nonzero(t <= seen)
-    p = min(1.0, 2 * (1 + min(above, below)) / (1 + len(t)))
+    p = min(1.0, 2 * (1 + int(min(above, below))) / (1 + len(t)))
     return Difference(Interval(mean, sd, n, mean - float(high) * error, mean - float(low) * error, level), p)
 
 

@@ -1,14 +1,17 @@
-"""Which interval a mean gets: Student's, or the bootstrap's where the runs are too skewed for it.
+"""Which interval a mean gets: Student's, or a wider one where the runs are too skewed for it.
 
-Student's interval of a mean of n runs errs by terms of the order of skewness / sqrt(n). Where that is above 0.2, the
-studentized bootstrap is taken; below 10 runs it never is, as resamples of so few are too much alike, and skewness does
-not show in them. `docs/validation/statistics.md` has what both cover, by distribution and number of runs.
+Student's interval of a mean of n runs errs by terms of the order of skewness / sqrt(n). Where that is above 0.25, the
+interval is the studentized bootstrap's, widened to hold Student's: the bootstrap alone corrects for skewness, but is
+too narrow where the tails are heavy on both sides, as those of differences are; Student's is not. Below 10 runs it is
+always Student's, as resamples of so few are too much alike, and skewness does not show in them.
+`docs/validation/statistics.md` has what both cover, by distribution and number of runs.
 """
 
 from __future__ import annotations
 
 import enum
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,7 +19,7 @@ from aqmlab.statistics.bootstrap import bootstrap_mean
 from aqmlab.statistics.intervals import LEVEL, Interval, Values, finished, interval
 from aqmlab.statistics.pairs import Difference, difference_from_zero
 
-SKEWED = 0.2
+SKEWED = 0.25
 """Skewness / sqrt(n) above which runs are too skewed for Student's interval."""
 FEWEST = 10
 """With fewer runs the interval is always Student's."""
@@ -47,11 +50,12 @@ def mean_difference(values: Values, *, level: float = LEVEL) -> tuple[Difference
     x = finished(values)
     if len(x) < 2:
         return difference_from_zero(interval(x, level=level)), Method.NONE
+    plain = difference_from_zero(interval(x, level=level))
     if too_skewed(x):
-        found = bootstrap_mean(x, level=level)
+        found = _wider(bootstrap_mean(x, level=level), plain)
         if math.isfinite(found.interval.half_width):
             return found, Method.BOOTSTRAP
-    return difference_from_zero(interval(x, level=level)), Method.STUDENT
+    return plain, Method.STUDENT
 
 
 def too_skewed(values: Values) -> bool:
@@ -77,3 +81,9 @@ def skewness(values: Values) -> float:
     if n < 3 or variance <= (1e-12 * float(np.max(np.abs(x), initial=0.0))) ** 2:
         return 0.0
     return float(np.mean(off**3)) / math.pow(variance, 1.5) * math.sqrt(n * (n - 1)) / (n - 2)
+
+
+def _wider(one: Difference, other: Difference) -> Difference:
+    """Return the interval that holds both, and the greater p."""
+    low, high = min(one.interval.low, other.interval.low), max(one.interval.high, other.interval.high)
+    return Difference(replace(other.interval, low=low, high=high), max(one.p, other.p))
