@@ -11,6 +11,7 @@ import pandas as pd
 
 from aqmlab import comparison, plots, store
 from aqmlab.comparison import Comparison
+from aqmlab.comparison_tables import DIFFERENCE_COLUMNS
 from aqmlab.errors import InputError
 from aqmlab.metrics import BY_KEY, METRICS
 from aqmlab.reporting.across import across, differing
@@ -18,6 +19,7 @@ from aqmlab.reporting.chosen import of_comparison, of_run
 from aqmlab.reporting.page import Page
 from aqmlab.result import Result
 from aqmlab.scenario import Scenario, unknown
+from aqmlab.summary import level_words
 
 if TYPE_CHECKING:
     from aqmlab.chart import Chart
@@ -118,7 +120,7 @@ def page_for(folder: Path, *, pictures: bool) -> Page:
     else:
         page = Page(
             folder.name,
-            f"{len(runs)} scenario{'s' if len(runs) > 1 else ''}, each figure with its n and 95 % interval.",
+            f"{len(runs)} scenario{'s' if len(runs) > 1 else ''}, each figure with its n and, from two runs on, its interval.",
         )
     found = [Comparison.load(run) if (run / comparison.RECORD).exists() else Result.load(run) for run in runs]
     results = [one for one in found if isinstance(one, Result)]
@@ -168,7 +170,7 @@ def add_run(page: Page, result: Result, *, title: str = "") -> None:
     page.text(described or f"{len(result.seeds)} runs.")
     page.table(
         intervals(result.summary()),
-        caption=f"Link `{result.bottleneck}`: means over {len(result.seeds)} seeds with 95 % Student intervals.",
+        caption=f"Link `{result.bottleneck}`: means over the seeds, {level_words(len(result.seeds), result.level)}.",
     )
     if plan is not None:
         page.topology(plan, key=f"topology-{result.name}")
@@ -194,12 +196,16 @@ def add_comparison(page: Page, found: Comparison) -> None:
     page.text(
         f"The same {n} seed{'s' if n > 1 else ''} for every discipline in queue `{found.queue}`; "
         f"measured at link `{found.link}`. "
-        f"Differences are taken seed by seed against {found.aqm[0]}."
+        f"Differences are against {found.aqm[0]}, paired by seed where that helps."
     )
     for note in found.notes:
         page.text(note, note=True)
-    page.table(found.differences, caption="Paired differences with 95 % intervals.", digits=4)
-    page.table(found.means, caption="Means with 95 % intervals.")
+    words = level_words(n, found.level)
+    shown = found.differences[list(DIFFERENCE_COLUMNS)]
+    page.table(shown, caption=f"Differences against {found.aqm[0]}, {words}; verdicts by Holm's p.", digits=4)
+    for line in found.pairing_lines():
+        page.text(line, note=True)
+    page.table(found.means, caption=f"Means, {words}.")
     disciplines = f"--aqm {','.join(found.aqm)} --queue {found.queue}"
     seeds = seeds_text(next(iter(found.results.values())).seeds)
     command = f"aqmlab compare {scenario_file(found.folder)} {disciplines} --seeds {seeds}"
@@ -213,7 +219,7 @@ def intervals(summary: pd.DataFrame) -> pd.DataFrame:
     """Give the metrics of a summary table their names for people."""
     table = summary.copy()
     table["metric"] = [BY_KEY[key].title for key in table["metric"]]
-    return table.rename(columns={"low": "95 % low", "high": "95 % high"})
+    return table
 
 
 def notable(links: pd.DataFrame) -> pd.DataFrame:

@@ -65,7 +65,7 @@ def page_of(found: Analysis) -> Page:
             picture.SIZE_IN,
             title="",
             alt=headline(found),
-            caption="Each panel: what a model says, and what was measured with its 95 % interval. The dotted line is "
+            caption=f"Each panel: what a model says, and what was measured{_interval(found)}. The dotted line is "
             "the first model's value.",
         )
         names = [model.name for model in found.theory.columns]
@@ -74,12 +74,16 @@ def page_of(found: Analysis) -> Page:
             if name in names:
                 page.text(words, note=True)
     elif found.measured:
-        page.table(readable_gaps(found), caption="What was measured, with its 95 % interval.")
+        page.table(readable_gaps(found), caption=f"What was measured{_interval(found)}.")
     page.section("Why they differ" if found.theory.columns else "Why there is no model")
     _assumptions(page, found)
     _figures(page, found)
     _provenance(page, found)
     return page
+
+
+def _interval(found: Analysis) -> str:
+    return " with its 95 % interval" if len(found.seeds) > 1 else " (one run, which has no interval)"
 
 
 def headline(found: Analysis) -> str:
