@@ -55,7 +55,9 @@ class Comparison:
     evaluation
         How the runs of the call that made this were evaluated; None if it was only loaded.
     stopping
-        How it ended if it ran until intervals are narrow enough; all intervals are then of that level.
+        How it ended if it ran until intervals are narrow enough.
+    level
+        Confidence at which the intervals are made, so that 95 % hold: more if their width ended the runs.
     """
 
     name: str
@@ -69,6 +71,7 @@ class Comparison:
     folder: Path | None = None
     evaluation: Evaluation | None = field(default=None, compare=False, repr=False)
     stopping: Stopping | None = field(default=None, compare=False, repr=False)
+    level: float = LEVEL
 
     @property
     def seeds(self) -> list[int]:
@@ -197,6 +200,7 @@ def _build(
         differences=differences_table(results, link, level=level),
         notes=notes,
         folder=folder,
+        level=level,
     )
 
 

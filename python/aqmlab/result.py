@@ -173,6 +173,11 @@ class Result:
         managed = first[first["aqm"] != "drop-tail"]
         return str((managed if len(managed) else first)["link"].iloc[0])
 
+    @property
+    def level(self) -> float:
+        """Confidence at which intervals are made, so that 95 % hold: more if their width ended the runs."""
+        return LEVEL if self.stopping is None else spent(self.stopping.level)
+
     def metrics(self, *, link: str | None = None) -> pd.DataFrame:
         """One row per seed, one column per quantity (see `aqmlab.metrics.METRICS` for units).
 
@@ -196,7 +201,9 @@ class Result:
         table = pd.DataFrame(found)
         return table[["seed", *(m.key for m in METRICS if m.key in table.columns)]]
 
-    def summary(self, *, link: str | None = None, level: float = LEVEL, quantile: float | None = None) -> pd.DataFrame:
+    def summary(
+        self, *, link: str | None = None, level: float | None = None, quantile: float | None = None
+    ) -> pd.DataFrame:
         """Every quantity with its mean, standard deviation, n and confidence interval.
 
         Parameters
@@ -204,7 +211,7 @@ class Result:
         link
             The link in question; default `bottleneck`.
         level
-            Confidence of the intervals.
+            Confidence of the intervals; default: `level` of this result.
         quantile
             Give this quantile over the runs (0.5: the median) in place of the mean.
 
@@ -213,8 +220,7 @@ class Result:
         pandas.DataFrame
             ``method`` says how the interval was made: Student's, or by the bootstrap where the runs are too skewed.
         """
-        made_at = level if self.stopping is None else spent(level)
-        return summary_table(self.metrics(link=link), level=made_at, quantile=quantile)
+        return summary_table(self.metrics(link=link), level=level or self.level, quantile=quantile)
 
     def with_runs(self, other: Result) -> Result:
         """Add the runs of further seeds of the same scenario."""

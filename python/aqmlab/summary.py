@@ -33,3 +33,12 @@ def summary_table(metrics: pd.DataFrame, *, level: float, quantile: float | None
             numbers = {middle: found.mean, "sd": found.sd, "n": found.n, "low": found.low, "high": found.high}
             rows.append({"metric": key, "unit": BY_KEY[key].unit, **numbers, "method": str(method)})
     return pd.DataFrame(rows, columns=["metric", "unit", middle, "sd", "n", "low", "high", "method"])
+
+
+def level_words(runs: int, level: float) -> str:
+    """Say of which level the intervals of a table are; a single run has none.
+
+    >>> level_words(10, 0.95), level_words(1, 0.95)
+    ('95 % intervals', 'one run has no interval')
+    """
+    return f"{100 * level:.4g} % intervals" if runs > 1 else "one run has no interval"

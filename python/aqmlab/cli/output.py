@@ -8,25 +8,12 @@ from typing import Any
 
 from aqmlab import store
 from aqmlab.evaluation import Evaluation
-from aqmlab.statistics.intervals import LEVEL
-from aqmlab.statistics.sequential import Stopping, spent
+from aqmlab.statistics.sequential import Stopping
 
 
 def print_json(data: object) -> None:
     """Print data as JSON."""
     sys.stdout.write(store.to_json(data))
-
-
-def level_words(runs: int, stopping: Stopping | None = None) -> str:
-    """Say of which level the intervals of a table are; a single run has none.
-
-    >>> level_words(10), level_words(1)
-    ('95 % intervals', 'one run has no interval')
-    """
-    if runs < 2:
-        return "one run has no interval"
-    level = LEVEL if stopping is None else spent(stopping.level)
-    return f"{100 * level:.4g} % intervals"
 
 
 def print_stopping(stopping: Stopping | None) -> None:

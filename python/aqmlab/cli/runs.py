@@ -11,7 +11,6 @@ import typer
 from aqmlab.cli.application import Engine, File, Json, MaxRuns, Out, SeedsOption, Set, UntilOption, Workers, app
 from aqmlab.cli.output import (
     evaluation_data,
-    level_words,
     print_evaluation,
     print_json,
     print_stopping,
@@ -37,6 +36,7 @@ def run(
     """Run a scenario over its seeds: a table with intervals, and files. Python: aqmlab.run."""
     from aqmlab.runner import run as work
     from aqmlab.settling import settling
+    from aqmlab.summary import level_words
 
     result = work(
         file,
@@ -67,7 +67,7 @@ def run(
         return
     n = len(result.seeds)
     title = f"{result.name}: link {result.bottleneck}, {n} seed{'' if n == 1 else 's'}"
-    print_table(summary, title=f"{title}, {level_words(n, result.stopping)}")
+    print_table(summary, title=f"{title}, {level_words(n, result.level)}")
     for line in settled.lines() if settled is not None else ():
         print(line)
     print_stopping(result.stopping)
@@ -93,6 +93,7 @@ def compare(
     from aqmlab.comparison import compare as work
     from aqmlab.comparison_tables import DIFFERENCE_COLUMNS
     from aqmlab.settling import settling
+    from aqmlab.summary import level_words
 
     found = work(
         file,
@@ -123,7 +124,7 @@ def compare(
         }
         print_json(data)
         return
-    words = level_words(len(found.seeds), found.stopping)
+    words = level_words(len(found.seeds), found.level)
     print_table(found.means, title=f"{found.name}: means at link {found.link}, {words}")
     title = f"Differences against {found.aqm[0]}, {words}; verdicts by Holm's p over a discipline's metrics"
     print_table(found.differences[list(DIFFERENCE_COLUMNS)], title=title)
