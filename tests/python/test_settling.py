@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import aqmlab
+from aqmlab.cli import main
 from aqmlab.result import Result
 from aqmlab.settling import settling
 
@@ -66,9 +67,11 @@ def test_without_samples_nothing_is_said(dumbbell, tmp_path):
     assert settling(aqmlab.run(path, seeds=1, progress=False)) is None
 
 
-def test_command_line_tells_of_one_seed_without_interval(shell):
-    answer = shell("run", "small.toml", "--seeds", "1")
-    assert "1 seed, one run has no interval" in answer.out
-    assert "95 %" not in answer.out
-    data = json.loads(shell("run", "small.toml", "--seeds", "4", "--json").out)
-    assert data["warm_up"]["link"] == "bottleneck"
+def test_command_line_tells_of_one_seed_without_interval(small, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "small.toml", "--seeds", "1"]) == 0
+    said = capsys.readouterr().out
+    assert "1 seed, one run has no interval" in said
+    assert "95 %" not in said
+    assert main(["run", "small.toml", "--seeds", "4", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["warm_up"]["link"] == "bottleneck"

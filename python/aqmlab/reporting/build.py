@@ -120,7 +120,7 @@ def page_for(folder: Path, *, pictures: bool) -> Page:
     else:
         page = Page(
             folder.name,
-            f"{len(runs)} scenario{'s' if len(runs) > 1 else ''}, each figure with its n and, from two runs on, its interval.",
+            f"{len(runs)} scenario{'s' if len(runs) > 1 else ''}, each figure with its n and, if it has one, interval.",
         )
     found = [Comparison.load(run) if (run / comparison.RECORD).exists() else Result.load(run) for run in runs]
     results = [one for one in found if isinstance(one, Result)]

@@ -1,8 +1,8 @@
 """The studentized bootstrap: an interval of the mean of skewed runs (Efron 1979, Hall 1988).
 
-Not BCa, although that is better known: for 10 to 20 runs of an exponential quantity BCa's 95 % interval holds the mean
-in 86 to 91 % of the cases, this one in 94 % (`docs/validation/statistics.md`). The draws are seeded: the same runs
-always give the same interval.
+Not BCa, although that is better known: for ten runs of an exponential quantity BCa's 95 % interval holds the mean in
+about 86 % of the cases, this one in 94 % (a test compares them). The draws are seeded: the same runs always give the
+same interval.
 """
 
 from __future__ import annotations
