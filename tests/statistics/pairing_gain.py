@@ -103,14 +103,14 @@ def open_loop(workers: int) -> list[Gained]:
     found = []
     with ProcessPoolExecutor(workers) as pool:
         for load in LOADS:
-            runs = {name: list(pool.map(partial(_loop_numbers, name, load), seeds, chunksize=50)) for name in names}
+            runs = {name: list(pool.map(partial(loop_numbers, name, load), seeds, chunksize=50)) for name in names}
             for first, second in SCHEMES:
                 where = f"open loop, load {load:g}, {first} and {second}"
                 found += gains(where, runs[first], runs[second], LOOP_SEEDS)
     return found
 
 
-def _loop_numbers(scheme: str, load: float, seed: int) -> Numbers:
+def loop_numbers(scheme: str, load: float, seed: int) -> Numbers:
     queue = "\n".join(f"{key} = {inline(value)}" for key, value in queue_of(scheme).items())
     found = _core.open_loop(queue, 1000 * load, 1000.0, LOOP_ARRIVALS, LOOP_ARRIVALS // 20, seed)
     return {title: float(np.asarray(found[key])) for key, title in QUANTITIES.items()}
