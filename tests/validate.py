@@ -1,5 +1,5 @@
-"""The slow comparisons: with ns-2, with an open loop, of models with simulation, of both engines; the laboratory; and the
-statistics themselves.
+"""The slow comparisons: with ns-2, with an open loop, of models with simulation, of both engines; of the statistics
+themselves; and the laboratory.
 
 Writes `docs/validation`. Exits with 1 when anything that should be shown is not. Needs the command `ns` (ns-2 2.35);
 without it the committed references are compared, but not made anew. The laboratory needs Chromium.

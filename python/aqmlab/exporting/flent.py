@@ -26,8 +26,8 @@ import numpy as np
 
 from aqmlab.errors import InputError
 from aqmlab.exporting.packets import PS, rate_and_delay
+from aqmlab.metrics import jain
 from aqmlab.scenario import Scenario
-from aqmlab.stats import jain
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ import numpy as np
 from aqmlab.chart import Chart, Series
 from aqmlab.errors import InputError
 from aqmlab.figures.runs import Runs, has_average, link_in, named, seed_in, slug, thin
-from aqmlab.stats import jain
+from aqmlab.metrics import jain
 
 if TYPE_CHECKING:
     from aqmlab.result import Result

@@ -9,7 +9,7 @@ import numpy as np
 from aqmlab.chart import Chart, Series
 from aqmlab.errors import InputError
 from aqmlab.figures.runs import Runs, link_in, named
-from aqmlab.stats import interval
+from aqmlab.statistics import interval
 
 if TYPE_CHECKING:
     from aqmlab.result import Result

@@ -11,7 +11,7 @@ import pandas as pd
 
 from aqmlab.figures import against, parameter_map
 from aqmlab.metrics import BY_KEY
-from aqmlab.stats import interval
+from aqmlab.statistics import interval
 
 if TYPE_CHECKING:
     from aqmlab.chart import Chart
