@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from aqmlab.result import Result
     from aqmlab.runner import run
     from aqmlab.scenario import Scenario, check
+    from aqmlab.study import Study, sweep
 
 __all__ = [
     "Analysis",
@@ -40,6 +41,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "StorageError",
+    "Study",
     "__version__",
     "analyze",
     "check",
@@ -53,6 +55,7 @@ __all__ = [
     "reproduce_all",
     "run",
     "schema",
+    "sweep",
 ]
 
 # No module bears the name of a function: importing `aqmlab.run` as a module would hide the function `run`.
@@ -84,6 +87,8 @@ _HOME = {
     "run": "runner",
     "Scenario": "scenario",
     "check": "scenario",
+    "Study": "study.study",
+    "sweep": "study.sweeping",
 }
 
 

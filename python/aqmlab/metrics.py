@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from aqmlab.errors import InputError
 from aqmlab.scenario import unknown
@@ -86,19 +85,23 @@ def link_metrics(row: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def flow_metrics(flows: pd.DataFrame) -> dict[str, float]:
-    """Quantities of all TCP flows of one run together, from the table ``flows``."""
-    tcp = flows[flows["transport"] != "udp"]
-    if not len(tcp):
+def flow_metrics(flows: Mapping[str, Any]) -> dict[str, float]:
+    """Quantities of all TCP flows of one run together, from the columns of the table ``flows``."""
+    tcp = np.asarray(flows["transport"]) != "udp"
+    if not tcp.any():
         return {}
-    goodput, rtt = tcp["goodput_bps"].to_numpy(dtype=float), tcp["mean_rtt_s"].to_numpy(dtype=float)
+
+    def column(name: str) -> np.ndarray:
+        return np.asarray(flows[name])[tcp]
+
+    goodput, rtt = column("goodput_bps").astype(float), column("mean_rtt_s").astype(float)
     return {
         # One after the other, so that the last digit does not depend on how a library groups them.
         "goodput_mbps": sum(goodput.tolist()) / 1e6,
         "jain": jain(goodput),
         "mean_rtt_ms": float(np.nanmean(rtt)) * 1e3 if not np.isnan(rtt).all() else math.nan,
-        "retransmitted": ratio(float(tcp["retransmissions"].sum()), float(tcp["sent"].sum())),
-        "timeouts": float(tcp["timeouts"].sum()),
+        "retransmitted": ratio(float(column("retransmissions").sum()), float(column("sent").sum())),
+        "timeouts": float(column("timeouts").sum()),
     }
 
 
@@ -110,6 +113,45 @@ def delay_metrics(rows: Rows) -> dict[str, float]:
         "delay_p95_ms": quantile(rows, 0.95) * 1e3,
         "delay_p99_ms": quantile(rows, 0.99) * 1e3,
     }
+
+
+def run_metrics(tables: Mapping[str, Mapping[str, Any]], link: str | None = None) -> dict[str, float]:
+    """All quantities of one run, from the columns of its tables.
+
+    Parameters
+    ----------
+    tables
+        ``links``, ``flows`` and ``delay_histogram``: column name to values.
+    link
+        The link in question; default: `bottleneck_of` the run.
+    """
+    links = tables["links"]
+    names = list(links["link"])
+    name = bottleneck_of(names, list(links["aqm"])) if link is None else link
+    if name not in names:
+        raise InputError(unknown("link", name, names))
+    at = names.index(name)
+    found = link_metrics({key: values[at] for key, values in links.items()})
+    if len(tables["flows"]["transport"]):
+        found |= flow_metrics(tables["flows"])
+    delays = tables.get("delay_histogram")
+    if delays is not None:
+        keys = ("low_s", "high_s", "count")
+        own = [index for index, of in enumerate(delays["link"]) if of == name]
+        found |= delay_metrics([{key: delays[key][index] for key in keys} for index in own])
+    return {metric.key: float(found[metric.key]) for metric in METRICS if metric.key in found}
+
+
+def bottleneck_of(links: Sequence[str], disciplines: Sequence[str]) -> str:
+    """Return the link that results are about: ``bottleneck``, else the first with a discipline but drop-tail.
+
+    >>> bottleneck_of(["a", "b"], ["drop-tail", "red"])
+    'b'
+    """
+    if "bottleneck" in links:
+        return "bottleneck"
+    managed = (link for link, aqm in zip(links, disciplines, strict=True) if aqm != "drop-tail")
+    return next(managed, links[0])
 
 
 def quantile(rows: Rows, share: float) -> float:

@@ -186,7 +186,7 @@ def _execute_in_threads(jobs: Sequence[Work[T]], count: int, bar: Bar) -> list[T
 
         return perform(jobs[index], Throttled(report))
 
-    with _interrupts_noted() as interrupted:
+    with interrupts_noted() as interrupted:
         executor = ThreadPoolExecutor(count, thread_name_prefix="run")
         try:
             started = {index: executor.submit(work, index) for index in _costliest_first(jobs)}
@@ -197,7 +197,7 @@ def _execute_in_threads(jobs: Sequence[Work[T]], count: int, bar: Bar) -> list[T
 
 
 @contextmanager
-def _interrupts_noted() -> Iterator[threading.Event]:
+def interrupts_noted() -> Iterator[threading.Event]:
     """Note Ctrl-C instead of raising it wherever the main thread is, which may hold the locks that threads wait for."""
     interrupted = threading.Event()
     if threading.current_thread() is not threading.main_thread():

@@ -16,10 +16,11 @@ REPORT_EVERY_S = 0.25
 class Bar:
     """Progress over all jobs by their cost: finished ones count whole, running ones the share they report."""
 
-    def __init__(self, shown: Progress, title: str, costs: Sequence[float]) -> None:
+    def __init__(self, shown: Progress, title: str, costs: Sequence[float], runs: int) -> None:
         self._shown = shown
         self._costs = costs
-        self._task = shown.add_task(title, total=sum(costs), runs=f"0/{len(costs)}")
+        self._runs = runs
+        self._task = shown.add_task(title, total=sum(costs), runs=f"0/{runs}")
         self._running: dict[int, float] = {}
         self._done = 0.0
         self.finished = 0
@@ -29,21 +30,24 @@ class Bar:
         self._running[job] = min(max(share, 0.0), 1.0)
         self._show()
 
-    def done(self, job: int) -> None:
-        """Tell that a job is finished."""
+    def done(self, job: int, runs: int = 1) -> None:
+        """Tell that a job is finished, which was so many runs."""
         self._running.pop(job, None)
-        self.finished += 1
+        self.finished += runs
         self._done += self._costs[job]
         self._show()
 
     def _show(self) -> None:
         running = sum(self._costs[job] * share for job, share in self._running.items())
-        self._shown.update(self._task, completed=self._done + running, runs=f"{self.finished}/{len(self._costs)}")
+        self._shown.update(self._task, completed=self._done + running, runs=f"{self.finished}/{self._runs}")
 
 
 @contextlib.contextmanager
-def bar_over(title: str, costs: Sequence[float], *, shown: bool) -> Iterator[Bar]:
-    """Show a bar over jobs with these costs, with an estimate of the time left, if stderr is a terminal."""
+def bar_over(title: str, costs: Sequence[float], *, shown: bool, runs: int | None = None) -> Iterator[Bar]:
+    """Show a bar over jobs with these costs, with an estimate of the time left, if stderr is a terminal.
+
+    A job is one run unless `runs` says how many all of them are.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -57,7 +61,7 @@ def bar_over(title: str, costs: Sequence[float], *, shown: bool) -> Iterator[Bar
     )
     off = not (shown and console.is_terminal)
     with Progress(*columns, console=console, transient=True, disable=off, speed_estimate_period=120) as rich_bar:
-        yield Bar(rich_bar, title, costs)
+        yield Bar(rich_bar, title, costs, len(costs) if runs is None else runs)
 
 
 class Throttled:

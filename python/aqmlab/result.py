@@ -12,7 +12,7 @@ import pyarrow as pa
 from aqmlab import store
 from aqmlab.errors import InputError
 from aqmlab.evaluation import Evaluation, together
-from aqmlab.metrics import METRICS, delay_metrics, flow_metrics, link_metrics
+from aqmlab.metrics import METRICS, bottleneck_of, delay_metrics, flow_metrics, link_metrics
 from aqmlab.pool import Output
 from aqmlab.scenario import unknown
 from aqmlab.statistics.intervals import LEVEL
@@ -168,10 +168,7 @@ class Result:
     def bottleneck(self) -> str:
         """The link that results are about: ``bottleneck``, else the first with a discipline other than drop-tail."""
         first = self.links[self.links["seed"] == self.seeds[0]]
-        if (first["link"] == "bottleneck").any():
-            return "bottleneck"
-        managed = first[first["aqm"] != "drop-tail"]
-        return str((managed if len(managed) else first)["link"].iloc[0])
+        return bottleneck_of([str(name) for name in first["link"]], [str(name) for name in first["aqm"]])
 
     @property
     def level(self) -> float:

@@ -138,7 +138,16 @@ def missing(jobs: Sequence[_W]) -> list[_W]:
 
 def expected_cost(plan: Scenario) -> float:
     """About how long a run takes, in seconds of one core: by what the queues that are managed can carry."""
-    return max((plan.managed_bps or plan.slowest_bps) * plan.duration_s / BITS_A_SECOND, 1e-3)
+    return cost_of(plan.managed_bps, plan.slowest_bps, plan.duration_s)
+
+
+def cost_of(managed_bps: float, slowest_bps: float, duration_s: float) -> float:
+    """Return the same from the rates in bit/s of all managed links together and of the slowest link.
+
+    >>> cost_of(1e7, 1e6, 13.0)
+    0.01
+    """
+    return max((managed_bps or slowest_bps) * duration_s / BITS_A_SECOND, 1e-3)
 
 
 def provenance(plan: Scenario) -> dict[str, Any]:

@@ -75,11 +75,11 @@ def write_seed(folder: Path, summary: Mapping[str, Any], tables: Mapping[str, pa
             for name, table in tables.items():
                 write_file(temporary / f"{name}.parquet", parquet_bytes(table))
             write_file(temporary / SUMMARY, to_json(summary).encode())
-            _sync_folder(temporary)
+            sync_folder(temporary)
             if folder.exists():
                 shutil.rmtree(folder)
             temporary.rename(folder)
-            _sync_folder(folder.parent)
+            sync_folder(folder.parent)
         except BaseException:  # an interrupt too leaves nothing half written
             shutil.rmtree(temporary, ignore_errors=True)
             raise
@@ -192,7 +192,8 @@ def _finite(data: object) -> object:
     return data
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

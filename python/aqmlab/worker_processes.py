@@ -39,16 +39,22 @@ class Reports(Protocol):
         """Take the number of a job and the share of it that is done."""
 
 
-@contextlib.contextmanager
-def worker_processes(count: int) -> Iterator[tuple[ProcessPoolExecutor, Reports]]:
-    """Processes for `work_in_process`, and what they report. If anything goes wrong they are ended at once."""
+def start_workers(count: int) -> tuple[ProcessPoolExecutor, Reports]:
+    """Make ready processes for `work_in_process`; they are started when work is submitted."""
     context = mp.get_context("spawn")
     channel: SimpleQueue[tuple[int, float]] = context.SimpleQueue()
     executor = ProcessPoolExecutor(count, mp_context=context, initializer=_start_worker, initargs=(channel,))
+    return executor, channel
+
+
+@contextlib.contextmanager
+def worker_processes(count: int) -> Iterator[tuple[ProcessPoolExecutor, Reports]]:
+    """Processes for `work_in_process`, and what they report. If anything goes wrong they are ended at once."""
+    executor, channel = start_workers(count)
     try:
         yield executor, channel
     except BaseException:
-        _stop(executor)
+        stop_workers(executor)
         raise
     executor.shutdown()
 
@@ -60,7 +66,7 @@ def starting() -> Iterator[None]:
         yield
 
 
-def _stop(executor: ProcessPoolExecutor) -> None:
+def stop_workers(executor: ProcessPoolExecutor) -> None:
     """End the workers at once: what they have not finished is not wanted, what they have is on disk."""
     processes = list((getattr(executor, "_processes", None) or {}).values())
     executor.shutdown(wait=False, cancel_futures=True)

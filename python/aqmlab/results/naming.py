@@ -1,0 +1,29 @@
+"""Names of runs and blocks: hashes of what they are."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+DIGEST_BYTES = 16
+PINNED_SEEDS = ("run.seeds", "1")
+"""The override under which a scenario's hash says nothing of its seeds."""
+
+
+def run_name(scenario: str, seed: int, version: str) -> str:
+    """Name a run by the hash of its scenario without the seeds, its seed and the version.
+
+    >>> run_name("6c62272e07bb014262b821756295c58d", 1, "0.1.0")
+    '44cf06f0b9e1ffc98d4b37a27f5c5dcf'
+    """
+    return digest(f"{scenario} {seed} {version}".encode())
+
+
+def block_name(runs: Iterable[str]) -> str:
+    """Name a block by its runs, in their order."""
+    return digest(" ".join(runs).encode())
+
+
+def digest(data: bytes) -> str:
+    """Return the hash of some bytes (BLAKE2b with 128 bits) as hexadecimal digits."""
+    return hashlib.blake2b(data, digest_size=DIGEST_BYTES).hexdigest()
