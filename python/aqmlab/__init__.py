@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from aqmlab.result import Result
     from aqmlab.runner import run
     from aqmlab.scenario import Scenario, check
-    from aqmlab.study import Study, sweep
+    from aqmlab.study.study import Study
+    from aqmlab.study.sweeping import sweep
 
 __all__ = [
     "Analysis",

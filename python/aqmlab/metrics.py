@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from aqmlab.errors import InputError
 from aqmlab.scenario import unknown
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 Rows = Sequence[Mapping[str, Any]]
+HISTOGRAM = ("low_s", "high_s", "count")
 
 
 @dataclass(frozen=True)
@@ -85,14 +89,15 @@ def link_metrics(row: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def flow_metrics(flows: Mapping[str, Any]) -> dict[str, float]:
+def flow_metrics(flows: Mapping[str, Any] | pd.DataFrame) -> dict[str, float]:
     """Quantities of all TCP flows of one run together, from the columns of the table ``flows``."""
     tcp = np.asarray(flows["transport"]) != "udp"
     if not tcp.any():
         return {}
 
     def column(name: str) -> np.ndarray:
-        return np.asarray(flows[name])[tcp]
+        found: np.ndarray = np.asarray(flows[name])[tcp]
+        return found
 
     goodput, rtt = column("goodput_bps").astype(float), column("mean_rtt_s").astype(float)
     return {
@@ -107,11 +112,16 @@ def flow_metrics(flows: Mapping[str, Any]) -> dict[str, float]:
 
 def delay_metrics(rows: Rows) -> dict[str, float]:
     """Quantiles of the queueing delay of one link in one run, from its rows of ``delay_histogram``."""
-    if not rows:
+    return _delay_metrics(*([row[key] for row in rows] for key in HISTOGRAM))
+
+
+def _delay_metrics(*histogram: Sequence[float] | np.ndarray) -> dict[str, float]:
+    low, high, counts = (np.asarray(column, dtype=float) for column in histogram)
+    if not len(counts):
         return {}
     return {
-        "delay_p95_ms": quantile(rows, 0.95) * 1e3,
-        "delay_p99_ms": quantile(rows, 0.99) * 1e3,
+        "delay_p95_ms": _quantile(low, high, counts, 0.95) * 1e3,
+        "delay_p99_ms": _quantile(low, high, counts, 0.99) * 1e3,
     }
 
 
@@ -136,9 +146,8 @@ def run_metrics(tables: Mapping[str, Mapping[str, Any]], link: str | None = None
         found |= flow_metrics(tables["flows"])
     delays = tables.get("delay_histogram")
     if delays is not None:
-        keys = ("low_s", "high_s", "count")
         own = [index for index, of in enumerate(delays["link"]) if of == name]
-        found |= delay_metrics([{key: delays[key][index] for key in keys} for index in own])
+        found |= _delay_metrics(*(delays[key][own] for key in HISTOGRAM))
     return {metric.key: float(found[metric.key]) for metric in METRICS if metric.key in found}
 
 
@@ -160,17 +169,20 @@ def quantile(rows: Rows, share: float) -> float:
     >>> quantile([{"low_s": 0.0, "high_s": 1.0, "count": 3}, {"low_s": 1.0, "high_s": 2.0, "count": 1}], 0.5)
     0.6666666666666666
     """
-    counts = np.array([row["count"] for row in rows], dtype=float)
+    low, high, counts = (np.array([row[key] for row in rows], dtype=float) for key in HISTOGRAM)
+    return _quantile(low, high, counts, share)
+
+
+def _quantile(low: np.ndarray, high: np.ndarray, counts: np.ndarray, share: float) -> float:
     total = counts.sum()
     if total == 0:
         return math.nan
     before = np.concatenate([[0.0], np.cumsum(counts)])
-    index = min(int(np.searchsorted(before[1:], share * total)), len(rows) - 1)
+    index = min(int(np.searchsorted(before[1:], share * total)), len(counts) - 1)
     within = (share * total - before[index]) / counts[index] if counts[index] else 0.0
-    low, high = float(rows[index]["low_s"]), float(rows[index]["high_s"])
-    if not math.isfinite(high):
-        return low
-    return float(low + within * (high - low))
+    if not math.isfinite(high[index]):
+        return float(low[index])
+    return float(low[index] + within * (high[index] - low[index]))
 
 
 def ratio(part: float, whole: float) -> float:

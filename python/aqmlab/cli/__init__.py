@@ -13,11 +13,11 @@ from typer.exceptions import TyperException
 from aqmlab import store
 from aqmlab.cli import (  # noqa: F401 - these put their commands into the application
     analyses,
-    exports,
     files,
-    laboratory,
     papers,
+    results,
     runs,
+    sweeps,
 )
 from aqmlab.cli.application import app
 from aqmlab.cli.words import parse_overrides, parse_seeds

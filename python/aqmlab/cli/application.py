@@ -10,7 +10,21 @@ from typer.core import TyperGroup
 
 from aqmlab.errors import Error, Interrupted
 
-ORDER = ("run", "compare", "lab", "analyze", "reproduce", "report", "export", "list", "schema", "check", "draw")
+ORDER = (
+    "run",
+    "compare",
+    "sweep",
+    "lab",
+    "analyze",
+    "reproduce",
+    "report",
+    "export",
+    "results",
+    "list",
+    "schema",
+    "check",
+    "draw",
+)
 """Commands in the order in which the help lists them."""
 
 

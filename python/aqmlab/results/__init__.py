@@ -13,12 +13,6 @@ A run is named by (scenario without its seeds, seed, version) and stored once; s
 is a function of the study and of what was stored before it began, never of time, so a sweep that was killed and taken
 up again leaves the same files, byte for byte, as one that was not disturbed.
 
-The files are the truth and the index is made from them: a block counts from the moment at which its row is in the index,
-which is after its folder got its name, which is after its files are on the disk.
+The files are the truth and the index is made from them: a block counts from the moment at which its row is in the
+index, which is after its folder got its name, which is after its files are on the disk.
 """
-
-from __future__ import annotations
-
-from aqmlab.results.store import ResultStore
-
-__all__ = ["ResultStore"]

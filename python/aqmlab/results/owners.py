@@ -22,7 +22,7 @@ GATE = "store.lock"
 
 
 class Owner:
-    """This process, while it works on a store.
+    """The process that this is, while it works on a store.
 
     Attributes
     ----------

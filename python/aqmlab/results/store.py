@@ -78,7 +78,7 @@ class ResultStore:
 
     @property
     def owner(self) -> Owner:
-        """This process as one that works on the store; claims of processes that have ended are given up."""
+        """What this process is to the others on the store; claims of processes that have ended are given up."""
         if self._owner is None:
             self._owner = Owner(self.root)
             self.forget_the_dead()

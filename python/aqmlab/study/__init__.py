@@ -4,10 +4,3 @@
 their runs into blocks, `work` is what a worker does, `crews` who works, `execution` has it done and stored, and `study`
 is the table that comes out.
 """
-
-from __future__ import annotations
-
-from aqmlab.study.study import Study
-from aqmlab.study.sweeping import sweep
-
-__all__ = ["Study", "sweep"]

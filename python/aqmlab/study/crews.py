@@ -44,7 +44,7 @@ class Crew(Protocol):
 
 
 class Here:
-    """This process, one task at a time."""
+    """The process that sweeps, one task at a time."""
 
     size = 1
     task_s = 0.0
@@ -198,12 +198,12 @@ WORTH_PROCESSES_S = 1.0
 @contextlib.contextmanager
 def _dask(address: str) -> Iterator[Dask]:
     try:
-        from distributed import Client
+        import distributed
     except ImportError:
         raise InputError("--dask: needs Dask, which is not installed (pip install 'aqmlab[dask]')") from None
     with _quiet():
         try:
-            client = Client(address, timeout=DASK_TIMEOUT_S, set_as_default=False)
+            client = _dask_client(distributed, address)
         except (OSError, ValueError, TypeError) as error:
             reason = " ".join(str(error).split()) or type(error).__name__
             raise InputError(f"--dask {address}: no Dask scheduler answers there ({reason})") from None
@@ -213,6 +213,10 @@ def _dask(address: str) -> Iterator[Dask]:
             raise WorkerError(f"--dask {address}: the connection to the scheduler was lost") from None
         finally:
             client.close(timeout=1)
+
+
+def _dask_client(distributed: Any, address: str) -> Any:  # noqa: ANN401 - Dask has no types
+    return distributed.Client(address, timeout=DASK_TIMEOUT_S, set_as_default=False)
 
 
 @contextlib.contextmanager

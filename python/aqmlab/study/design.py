@@ -57,7 +57,7 @@ class Design:
     @property
     def keys(self) -> tuple[str, ...]:
         """All keys, in the order of a point's values."""
-        return tuple(axis.key for axis in (*self.grid, *self.zipped, *self.ranges))
+        return (*(axis.key for axis in (*self.grid, *self.zipped)), *(one.key for one in self.ranges))
 
     @property
     def size(self) -> int:

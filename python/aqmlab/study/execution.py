@@ -18,10 +18,10 @@ from aqmlab import _core
 from aqmlab.errors import WorkerError
 from aqmlab.evaluation import Evaluated
 from aqmlab.progress import REPORT_EVERY_S, Bar
-from aqmlab.results import ResultStore
+from aqmlab.results.store import ResultStore
 from aqmlab.study.crews import Crew
-from aqmlab.study.plan import Block, PlannedRun
-from aqmlab.study.work import Task, TaskDone
+from aqmlab.study.plan import Block
+from aqmlab.study.work import PlannedRun, Task, TaskDone
 
 AHEAD = 2
 """Tasks in hand for each worker: the one it does, and the next."""
@@ -162,7 +162,7 @@ class Execution:
             self.store.add(done.blocks[block.number])
             self._pace.learn(block, done.seconds[block.number], len(done.blocks[block.number].rows))
             self._finish(block)
-        self.tally.evaluated += done.evaluated
+        self.tally.evaluated += [Evaluated(*how, done.peak_bytes) for how in done.evaluated]
         self.tally.simulation_s += done.simulation_s
         self.tally.simulation_cpu_s += done.simulation_cpu_s
         self.tally.warnings |= done.warnings

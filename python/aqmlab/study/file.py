@@ -1,20 +1,20 @@
 """A study as a file: what the options of ``aqmlab sweep`` say, in TOML.
 
-    study = 1
-    scenario = "dumbbell-red.toml"      # beside this file
-    seeds = 10
+study = 1
+scenario = "dumbbell-red.toml"      # beside this file
+seeds = 10
 
-    [set]
-    "run.duration" = "20s"
+[set]
+"run.duration" = "20s"
 
-    [grid]
-    "flow.tcp.count" = [10, 20, 40]
+[grid]
+"flow.tcp.count" = [10, 20, 40]
 
-    [range]
-    "queue.bottleneck.max_p" = "0.01:0.5:log"
+[range]
+"queue.bottleneck.max_p" = "0.01:0.5:log"
 
-    [draw]
-    sobol = 64
+[draw]
+sobol = 64
 """
 
 from __future__ import annotations

@@ -14,21 +14,13 @@ from aqmlab.results.index import PointRow, StudyRow
 from aqmlab.results.naming import digest, run_name
 from aqmlab.study.design import Design
 from aqmlab.study.points import Point
+from aqmlab.study.work import PlannedRun
 
 LONGEST_BLOCK_S = 2.0
 SHORTEST_BLOCK_S = 0.25
 PARTS = 32
 """A study is cut into at least so many blocks, unless they would be shorter than `SHORTEST_BLOCK_S`."""
 MOST_RUNS_IN_BLOCK = 512
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedRun:
-    """A run to do: its name, its scenario's hash and its seed."""
-
-    run: str
-    scenario: str
-    seed: int
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,8 @@ from aqmlab.errors import InputError
 from aqmlab.evaluation import Evaluation
 from aqmlab.metrics import BY_KEY, METRICS
 from aqmlab.result import Result
-from aqmlab.results import ResultStore
 from aqmlab.results.index import StudyRow
+from aqmlab.results.store import ResultStore
 from aqmlab.stats import LEVEL, interval
 from aqmlab.study.axes import number_and_unit
 
@@ -129,10 +130,8 @@ class Study:
         A dimension a key if the points are all combinations of values; else there is one dimension ``point``, along
         which the keys are coordinates.
         """
-        try:
-            import xarray as xr
-        except ImportError:
-            raise InputError("to_xarray: needs xarray, which is not installed (pip install 'aqmlab[xarray]')") from None
+        if find_spec("xarray") is None:
+            raise InputError("to_xarray: needs xarray, which is not installed (pip install 'aqmlab[xarray]')")
         table = self.runs.drop(columns=RUN).drop_duplicates([POINT, SEED])
         order = [*self.keys, SEED] if self.shape else [POINT, SEED]
         coordinates = {key: (POINT, values.to_numpy()) for key, values in self._first_of_points().items()}

@@ -13,8 +13,8 @@ from aqmlab.errors import InputError, Interrupted, StorageError, WorkerError
 from aqmlab.evaluation import Evaluation, checked_engine
 from aqmlab.pool import interrupts_noted
 from aqmlab.progress import bar_over
-from aqmlab.results import ResultStore
 from aqmlab.results.index import StudyRow
+from aqmlab.results.store import ResultStore
 from aqmlab.runner import Seeds, as_scenario, seed_list
 from aqmlab.scenario import Overrides, Scenario, override_pairs
 from aqmlab.store import log
@@ -143,9 +143,7 @@ def _planned(scenario: str | Path | Scenario, *, overrides: Overrides, seeds: Se
     return _Planned(base, given, wanted, name or given.name or base.name)
 
 
-def _draws(
-    given: StudyFile, *, random: int | None, sobol: int | None, draw_seed: int | None
-) -> tuple[str, int, int]:
+def _draws(given: StudyFile, *, random: int | None, sobol: int | None, draw_seed: int | None) -> tuple[str, int, int]:
     """Return how points are drawn, how many, and with which seed."""
     asked = {"random": random, "sobol": sobol}
     if all(value is None for value in asked.values()):
@@ -187,7 +185,10 @@ class _Sweep:
         except (StorageError, WorkerError) as error:
             raise type(error)(_how_to_go_on(str(error), tally, total, store)) from None
         seconds = time.monotonic() - began
-        log(store.root, f"done sweep {self.row.name} {self.row.study[:8]}: {len(tally.evaluated)} runs in {seconds:.2f} s")
+        log(
+            store.root,
+            f"done sweep {self.row.name} {self.row.study[:8]}: {len(tally.evaluated)} runs in {seconds:.2f} s",
+        )
         return tally, seconds
 
     def _work(self, store: ResultStore, blocks: list[Block], missing: _Missing, total: int, tally: Tally) -> None:
@@ -232,4 +233,3 @@ def _how_to_go_on(what: str, tally: Tally, total: int, store: ResultStore) -> st
         f"{what}; {tally.stored} of {total} runs finished and kept in {store.root}; "
         "the same command goes on with the rest"
     )
-

@@ -13,13 +13,23 @@ import numpy as np
 
 from aqmlab import _core
 from aqmlab.errors import InputError, WorkerError
-from aqmlab.evaluation import Evaluated, peak_memory
+from aqmlab.evaluation import peak_memory
 from aqmlab.metrics import run_metrics
 from aqmlab.results.block import BlockBuilder, EncodedBlock, RunRow
-from aqmlab.study.plan import PlannedRun
 from aqmlab.tables import Columns
 
 MEASURED = ("links", "flows", "delay_histogram")
+SHORT_S = 0.5
+"""After a run that was shorter the next one does not say how far it is, which would take a hundredth of its time."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRun:
+    """A run to do: its name, its scenario's hash and its seed."""
+
+    run: str
+    scenario: str
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -54,13 +64,16 @@ class Task:
             block = BlockBuilder()
             for planned in runs:
                 before = len(done.evaluated)
-                self._perform(planned, block, done, lambda share, n=before: progress((n + share) / count))  # type: ignore[misc]
+                if before % (count // 100 + 1) == 0:
+                    progress(before / count)
+                self._perform(planned, block, done, None if done.last_s < SHORT_S else _part(progress, before, count))
             done.blocks[number] = block.encode()
+            done.peak_bytes = peak_memory()
             done.seconds[number] = time.perf_counter() - began
         return done
 
     def _perform(
-        self, planned: PlannedRun, block: BlockBuilder, done: TaskDone, progress: Callable[[float], None]
+        self, planned: PlannedRun, block: BlockBuilder, done: TaskDone, progress: Callable[[float], None] | None
     ) -> None:
         text = self.texts[planned.scenario]
         began, cpu = time.perf_counter(), time.thread_time()
@@ -68,15 +81,15 @@ class Task:
             output = _core.run(text, "<study>", planned.seed, [], progress, engine=self.engine)
         except ValueError as error:
             raise InputError(str(error)) from None
-        done.simulation_s += time.perf_counter() - began
+        done.last_s = time.perf_counter() - began
+        done.simulation_s += done.last_s
         done.simulation_cpu_s += time.thread_time() - cpu
         tables, summary = output["tables"], output["summary"]
         metrics = run_metrics({name: _decoded(tables[name]) for name in MEASURED})
         row = RunRow(planned.run, planned.scenario, planned.seed, self.version, plain_json(metrics))
         block.add(row, text=text, summary=plain_json(summary), tables=tables)
         done.warnings.update(map(str, _listed(summary.get("warnings"))))
-        hops = int(summary["packet_hops"])
-        done.evaluated.append(Evaluated(output["engine"], output["why_events"] or "", hops, peak_memory()))
+        done.evaluated.append((output["engine"], output["why_events"] or "", int(summary["packet_hops"])))
 
 
 @dataclass
@@ -89,20 +102,31 @@ class TaskDone:
         The blocks, ready to be stored, by their place in the study.
     seconds
         How long each took, in s.
+    last_s
+        How long the last run took, in s.
     simulation_s, simulation_cpu_s
         Time in the core, and processor time in it, of all runs together, in s.
     evaluated
-        How each run was evaluated.
+        Of each run the engine, why it was not windows, and packet-hops.
+    peak_bytes
+        Most memory that the worker has held so far, in bytes.
     warnings
         What runs found that is allowed but probably not meant.
     """
 
     blocks: dict[int, EncodedBlock] = field(default_factory=dict)
     seconds: dict[int, float] = field(default_factory=dict)
+    last_s: float = math.inf
     simulation_s: float = 0.0
     simulation_cpu_s: float = 0.0
-    evaluated: list[Evaluated] = field(default_factory=list)
+    evaluated: list[tuple[str, str, int]] = field(default_factory=list)
+    peak_bytes: int = 0
     warnings: set[str] = field(default_factory=set)
+
+
+def _part(progress: Callable[[float], None], before: int, count: int) -> Callable[[float], None]:
+    """Tell of a run as a part of its task."""
+    return lambda share: progress((before + share) / count)
 
 
 def perform(task: Task) -> TaskDone:

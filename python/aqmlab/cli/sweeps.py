@@ -1,0 +1,137 @@
+"""The command that sweeps."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from aqmlab.cli.application import Engine, Json, SeedsOption, Set, Workers, app
+from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table
+from aqmlab.cli.words import parse_overrides, parse_seeds
+from aqmlab.errors import InputError
+
+if TYPE_CHECKING:
+    from aqmlab.study.study import Study
+
+SHOWN_POINTS = 40
+SHOWN_WARNINGS = 10
+SHOWN_METRICS = ("throughput_mbps", "loss", "mean_queue", "mean_delay_ms", "delay_p95_ms", "goodput_mbps", "jain")
+
+
+@app.command()
+def sweep(
+    file: Annotated[Path, typer.Argument(help="Scenario file or study file (TOML).", metavar="FILE.toml")],
+    grid: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--grid",
+            help="key=from:to:count, key=from:to:count:log or key=v1,v2,... Every combination is a point.",
+            metavar="KEY=VALUES",
+        ),
+    ] = None,
+    zip_: Annotated[
+        list[str] | None,
+        typer.Option("--zip", help="The same; all keys given so step together.", metavar="KEY=VALUES"),
+    ] = None,
+    range_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--range", help="key=from:to, key=from:to:log or key=v1,v2,...: to draw from.", metavar="KEY=VALUES"
+        ),
+    ] = None,
+    random: Annotated[
+        int | None, typer.Option("--random", help="Draw so many points at random from the ranges.", metavar="N")
+    ] = None,
+    sobol: Annotated[
+        int | None, typer.Option("--sobol", help="The same with Sobol's sequence, which fills evenly.", metavar="N")
+    ] = None,
+    draw_seed: Annotated[
+        int | None, typer.Option("--draw-seed", help="Seed of the draws; default 1.", min=0, metavar="N")
+    ] = None,
+    seeds: SeedsOption = None,
+    set_: Set = None,
+    name: Annotated[str | None, typer.Option("--name", help="Name of the study; default: the scenario's.")] = None,
+    out: Annotated[Path, typer.Option("--out", help="Store of results.", metavar="STORE")] = Path("results"),
+    workers: Workers = None,
+    dask: Annotated[
+        str | None,
+        typer.Option("--dask", help="Run on the Dask cluster with this scheduler, tcp://host:8786.", metavar="ADDRESS"),
+    ] = None,
+    engine: Engine = "auto",
+    as_json: Json = False,
+) -> None:
+    """Run a scenario at many points; a run that the store has is not run again. Python: aqmlab.sweep."""
+    from aqmlab.study.sweeping import sweep as work
+
+    study = work(
+        file,
+        grid=_values(grid, "--grid"),
+        zipped=_values(zip_, "--zip"),
+        ranges=_values(range_, "--range"),
+        random=random,
+        sobol=sobol,
+        draw_seed=draw_seed,
+        seeds=parse_seeds(seeds),
+        overrides=parse_overrides(set_),
+        name=name,
+        out=out,
+        workers=workers,
+        dask=dask,
+        engine=engine,
+    )
+    for line in study.warnings[:SHOWN_WARNINGS]:
+        print(f"aqmlab: warning: {line}", file=sys.stderr)
+    if len(study.warnings) > SHOWN_WARNINGS:
+        print(f"aqmlab: warning: and {len(study.warnings) - SHOWN_WARNINGS} more like these", file=sys.stderr)
+    if as_json:
+        print_json({**study_data(study), "simulation_s": study.simulation_s, "warnings": list(study.warnings)})
+        return
+    print_study(study)
+    print_evaluation(study.evaluation)
+    if study.simulation_s and study.evaluation is not None:
+        print(f"In the core: {study.simulation_s:.2f} s, all workers together.")
+
+
+def study_data(study: Study) -> dict[str, object]:
+    """Return a study as plain data."""
+    return {
+        "study": {"name": study.name, "hash": study.hash, "version": study.version},
+        "keys": list(study.keys),
+        "units": study.units,
+        "seeds": list(study.seeds),
+        "store": str(study.folder),
+        "points": study.points().to_dict("records"),
+        "evaluation": evaluation_data(study.evaluation),
+    }
+
+
+def print_study(study: Study) -> None:
+    """Print the points of a study."""
+    points = study.points()
+    if len(points):
+        metrics = [key for key in SHOWN_METRICS if key in points.columns]
+        shown = points[["point", *study.keys, "n", *metrics]].head(SHOWN_POINTS)
+        columns = {key: f"{key}, {unit}" for key, unit in study.units.items() if unit}
+        print_table(shown.rename(columns=columns), title=f"{study.name}: {len(points)} points, {len(study.runs)} runs")
+    if len(points) > SHOWN_POINTS:
+        print(f"... {len(points) - SHOWN_POINTS} points more")
+    more = f"aqmlab results export {study.folder} {study.hash[:8]} --table points --out points.csv"
+    print(f"Study {study.hash[:8]} in {study.folder}. With intervals: {more}")
+
+
+def _values(entries: Sequence[str] | None, option: str) -> dict[str, str]:
+    """Read ``key=values`` words."""
+    found: dict[str, str] = {}
+    for entry in entries or ():
+        key, sign, values = entry.partition("=")
+        key = key.strip()
+        if not sign or not key:
+            raise InputError(f'{option} {entry}: write it as key=values, for example "flow.tcp.count=10,20"')
+        if key in found:
+            raise InputError(f"{option} {entry}: {key} is given twice")
+        found[key] = values.strip()
+    return found
