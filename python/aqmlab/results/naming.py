@@ -14,7 +14,7 @@ def run_name(scenario: str, seed: int, version: str) -> str:
     """Name a run by the hash of its scenario without the seeds, its seed and the version.
 
     >>> run_name("6c62272e07bb014262b821756295c58d", 1, "0.1.0")
-    '44cf06f0b9e1ffc98d4b37a27f5c5dcf'
+    '263153d18fa3c8c838e9da309d8ea547'
     """
     return digest(f"{scenario} {seed} {version}".encode())
 

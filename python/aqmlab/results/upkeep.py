@@ -91,7 +91,7 @@ def collect(store: ResultStore, *, dry_run: bool = False, forget: Sequence[str] 
     gone = {s.study for s in store.studies() if s.version != _core.version()} | forgotten
     kept = {block for s in store.studies() if s.study not in gone for _, _, block in store.study_runs(s)}
     indexed = [block for (block,) in store.index.rows("SELECT block FROM blocks ORDER BY block")]
-    damaged = [block for block in indexed if not _is_whole(store, block)]
+    damaged = [block for block in indexed if not is_whole(store, block)]
     unwanted = [block for block in indexed if block not in kept and block not in damaged]
     nameless = [folder for folder in _folders(store.root) if folder.name not in set(indexed)]
     lost = [*unwanted, *damaged]
@@ -133,7 +133,8 @@ def _remove(store: ResultStore, waste: Waste, folders: Iterable[Path]) -> None:
         raise Interrupted("interrupted; the same command removes the rest") from None
 
 
-def _is_whole(store: ResultStore, block: str) -> bool:
+def is_whole(store: ResultStore, block: str) -> bool:
+    """Whether all files of a block are what was written."""
     folder = store.block_folder(block)
     try:
         return all(

@@ -1,0 +1,164 @@
+"""Sweeps: which points there are, what comes out, and that nothing is done twice."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import aqmlab
+from aqmlab.results.store import ResultStore
+from aqmlab.study.axes import parse_axis, parse_range
+from aqmlab.study.design import Design
+from store_snapshot import snapshot
+
+MAX_P = "queue.bottleneck.max_p"
+FLOWS = "flow.tcp.count"
+GRID = {MAX_P: "0.05:0.2:2", FLOWS: [2, 3]}
+
+
+def sweep(small, out, **options):
+    return aqmlab.sweep(small, **{"grid": GRID, "out": out, "workers": 1, "progress": False, **options})
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("k=1:4:4", ["1", "2", "3", "4"]),
+        ("k=10ms:20ms:3", ["10ms", "15ms", "20ms"]),
+        ("k=0.1:0.3:3", ["0.1", "0.2", "0.3"]),
+        ("k=1p:100p:3:log", ["1p", "10p", "100p"]),
+        ("k=5:9:1", ["5"]),
+        ("k=red,mred", ["red", "mred"]),
+        ("k={ uniform = ['0s', '1s'] },2s", ["{ uniform = ['0s', '1s'] }", "2s"]),
+    ],
+)
+def test_axes(text, values):
+    assert list(parse_axis(text, "--grid").values) == values
+
+
+def test_designs_combine():
+    design = Design(
+        grid=(parse_axis("a=1,2", ""),),
+        zipped=(parse_axis("b=x,y", ""), parse_axis("c=10,20", "")),
+    )
+    assert design.keys == ("a", "b", "c")
+    assert design.points() == [("1", "x", "10"), ("1", "y", "20"), ("2", "x", "10"), ("2", "y", "20")]
+    assert design.shape == ()
+
+
+@pytest.mark.parametrize("method", ["random", "sobol"])
+def test_more_draws_keep_those_that_there_are(method):
+    ranges = (parse_range("a=0:1.0", ""), parse_range("b=10:20", ""), parse_range("c=1ms:100ms:log", ""))
+    few, many = (Design(ranges=ranges, method=method, draws=n).points() for n in (5, 64))
+    assert many[:5] == few
+    a, b, c = zip(*many, strict=True)
+    assert set(b) <= {str(n) for n in range(10, 21)}
+    assert 0.4 < np.mean([float(x) for x in a]) < 0.6
+    assert 8 < np.median([float(x.removesuffix("ms")) for x in c]) < 13
+    assert Design(ranges=ranges, method=method, draws=5, draw_seed=2).points() != few
+
+
+def test_a_sweep_is_what_single_runs_are(small, tmp_path):
+    study = sweep(small, tmp_path / "store", seeds=2)
+    assert len(study.runs) == 8
+    assert list(study.runs[MAX_P]) == [0.05] * 4 + [0.2] * 4
+    alone = aqmlab.run(small, seeds=2, overrides={MAX_P: "0.2", FLOWS: 2}, workers=1, progress=False)
+    metrics, own = alone.metrics(), study.runs[study.runs["point"] == 2]
+    assert list(metrics.columns) == ["seed", *study.metrics]
+    for key in study.metrics:
+        assert own[key].to_list() == metrics[key].to_list(), key
+    kept = study.result(2)
+    assert kept.seeds == [1, 2]
+    for name, table in alone.tables.items():
+        assert kept.tables[name].equals(table), name
+    assert [s["readings"] for s in kept.summaries] == [s["readings"] for s in alone.summaries]
+
+
+def test_tables_of_runs_and_points(small, tmp_path):
+    study = sweep(small, tmp_path / "store")
+    points = study.points()
+    assert list(points.columns[:4]) == ["point", MAX_P, FLOWS, "n"]
+    assert list(points["n"]) == [3] * 4
+    group = study.runs[study.runs["point"] == 1]
+    found = aqmlab.stats.interval(group["loss"].to_numpy())
+    assert tuple(points.loc[1, ["loss", "loss_low", "loss_high"]]) == (found.mean, found.low, found.high)
+    assert study.to_pandas().loc[(0.2, 3, 2), "loss"] == study.runs["loss"].iloc[10]
+
+
+def test_xarray_has_the_swept_keys_as_coordinates(small, tmp_path):
+    pytest.importorskip("xarray")
+    grid = sweep(small, tmp_path / "store", grid={"queue.bottleneck.max_th": "12p:15p:2", FLOWS: [2, 3]}).to_xarray()
+    assert dict(grid.sizes) == {"queue.bottleneck.max_th": 2, FLOWS: 2, "seed": 3}
+    assert grid["queue.bottleneck.max_th"].attrs["units"] == "p"
+    assert grid["loss"].sel({"queue.bottleneck.max_th": 12, FLOWS: 3, "seed": 2}).size == 1
+    drawn = sweep(small, tmp_path / "store", grid=None, ranges={MAX_P: "0.05:0.2"}, sobol=2, seeds=2).to_xarray()
+    assert dict(drawn.sizes) == {"point": 2, "seed": 2}
+    assert drawn[MAX_P].dims == ("point",)
+
+
+def test_only_what_is_missing_is_run(small, tmp_path):
+    first = sweep(small, tmp_path, seeds=2)
+    assert len(first.evaluation.runs) == 8
+    assert sweep(small, tmp_path, seeds=2).evaluation.runs == ()
+    more = sweep(small, tmp_path, seeds=3)
+    assert (len(more.runs), len(more.evaluation.runs)) == (12, 4)
+
+
+def test_studies_share_runs(small, tmp_path):
+    sweep(small, tmp_path, grid={MAX_P: [0.1, 0.2]}, name="one")
+    other = sweep(small, tmp_path, grid={MAX_P: [0.2, 0.3]}, name="other")
+    assert len(other.evaluation.runs) == 3
+    with ResultStore(tmp_path) as store:
+        assert [study.name for study in store.studies()] == ["one", "other"]
+        assert store.index.rows("SELECT count(*) FROM runs") == [(9,)]
+
+
+def test_points_that_mean_the_same_are_run_once(small, tmp_path):
+    study = sweep(small, tmp_path, grid=None, zipped={MAX_P: ["0.1", "0.10"]}, seeds=2)
+    assert (len(study.runs), len(study.evaluation.runs)) == (4, 2)
+
+
+def test_workers_and_order_leave_the_same_store(small, tmp_path):
+    for name, workers in (("one", 1), ("two", 2)):
+        sweep(small, tmp_path / name, workers=workers, seeds=12)
+    one, two = (snapshot(tmp_path / name) for name in ("one", "two"))
+    assert len(one.rows["runs"]) == 48
+    assert one == two
+
+
+def test_study_file_is_the_same_as_options(small, tmp_path):
+    (small.parent / "study.toml").write_text(f"""\
+study = 1
+name = "thresholds"
+scenario = "{small.name}"
+seeds = [1, 4]
+
+[set]
+"run.duration" = "2s"
+
+[grid]
+"{MAX_P}" = "0.05:0.2:2"
+"{FLOWS}" = [2, 3]
+
+[range]
+"queue.bottleneck.w_q" = "0.001:0.1:log"
+
+[draw]
+random = 2
+seed = 5
+""")
+    read = aqmlab.sweep(small.parent / "study.toml", out=tmp_path / "a", workers=1, progress=False)
+    said = sweep(
+        small,
+        tmp_path / "b",
+        overrides={"run.duration": "2s"},
+        ranges={"queue.bottleneck.w_q": "0.001:0.1:log"},
+        random=2,
+        draw_seed=5,
+        seeds=[1, 4],
+        name="thresholds",
+    )
+    assert (read.hash, len(read.runs)) == (said.hash, 16)
+    assert snapshot(tmp_path / "a") == snapshot(tmp_path / "b")
+    loaded = aqmlab.Study.load(tmp_path / "a")
+    assert loaded.runs.equals(read.runs)
