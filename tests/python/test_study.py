@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from store_snapshot import snapshot
 
 import aqmlab
 from aqmlab.results.store import ResultStore
 from aqmlab.study.axes import parse_axis, parse_range
 from aqmlab.study.design import Design
-from store_snapshot import snapshot
 
 MAX_P = "queue.bottleneck.max_p"
 FLOWS = "flow.tcp.count"

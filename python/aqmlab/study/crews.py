@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
@@ -142,9 +143,11 @@ class Dask:
     def size(self) -> int:
         """Threads of all workers that are there now; they may come and go."""
         if time.monotonic() - self._asked > ASK_AGAIN_S:
-            self._size = max(sum(self._client.nthreads().values()), 1)
-            self._asked = time.monotonic()
-        return self._size
+            found = sum(self._client.nthreads().values())
+            if not found and self._size:
+                print("aqmlab: the Dask cluster has no worker now; waiting for one", file=sys.stderr)
+            self._size, self._asked = found, time.monotonic()
+        return max(self._size, 1)
 
     def submit(self, number: int, task: Task, progress: Callable[[float], None]) -> Future[TaskDone]:
         """Hand it to the scheduler."""
