@@ -28,6 +28,7 @@ ROOT = Path(__file__).resolve().parent
 sys.path[:0] = [str(ROOT / "ns2"), str(ROOT / "models"), str(ROOT / "statistics")]
 
 import compare_engines  # noqa: E402
+import compare_sweeps  # noqa: E402
 import measure_lab  # noqa: E402
 
 import compare_averaged  # noqa: E402
@@ -290,6 +291,11 @@ def statistics() -> Section:
     return Section("statistics", compare_statistics.TITLE, *compare_statistics.report(WORKERS))
 
 
+def sweeps() -> Section:
+    """Sweeps: what they cost, and that killing changes nothing."""
+    return Section("sweeps", compare_sweeps.TITLE, *compare_sweeps.report())
+
+
 SECTIONS: dict[str, Callable[[], Section]] = {
     "events": events,
     "distribution": distribution,
@@ -302,6 +308,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "engines": engines,
     "lab": lab,
     "statistics": statistics,
+    "sweeps": sweeps,
 }
 VERDICTS = {True: "Everything here is shown.", False: "**Not everything here is shown.**"}
 

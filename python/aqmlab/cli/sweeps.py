@@ -88,7 +88,8 @@ def sweep(
     if len(study.warnings) > SHOWN_WARNINGS:
         print(f"aqmlab: warning: and {len(study.warnings) - SHOWN_WARNINGS} more like these", file=sys.stderr)
     if as_json:
-        print_json({**study_data(study), "simulation_s": study.simulation_s, "warnings": list(study.warnings)})
+        took = {"simulation_s": study.simulation_s, "simulation_cpu_s": study.simulation_cpu_s}
+        print_json({**study_data(study), **took, "warnings": list(study.warnings)})
         return
     print_study(study)
     print_evaluation(study.evaluation)

@@ -1,0 +1,182 @@
+"""What cannot be swept or read is said in one clear line, and nothing is half done."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+
+import pytest
+
+import aqmlab
+from aqmlab.results.store import ResultStore
+
+MAX_P = "queue.bottleneck.max_p"
+FORM = r"write it as key=from:to:count, key=from:to:count:log or key=v1,v2,\.\.\."
+
+
+def refused(answer, pattern, code=2):
+    assert answer.code == code, answer
+    assert re.fullmatch(f"aqmlab: {pattern}\n", answer.err), answer.err
+    assert answer.out == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "pattern"),
+    [
+        ({"grid": {MAX_P: []}}, rf"grid {MAX_P}: the grid is empty \({FORM}\)"),
+        ({"grid": {MAX_P: "0.1:0.2:0"}}, rf"grid {MAX_P}=0.1:0.2:0: the grid is empty \({FORM}\)"),
+        ({"grid": {MAX_P: "0.1,,0.2"}}, rf"grid {MAX_P}: the grid is empty \({FORM}\)"),
+        ({"grid": {MAX_P: "0.1:0.2"}}, rf"grid {MAX_P}=0.1:0.2: {FORM}"),
+        ({"grid": {MAX_P: "0.2:0.1:3"}}, rf"grid {MAX_P}=.*: the first end must be below the second"),
+        ({"grid": {MAX_P: "0:1:3:log"}}, rf"grid {MAX_P}=.*: the first end must be above 0 and below the second"),
+        ({"grid": {"a": "1ms:2s:3"}}, 'grid a=1ms:2s:3: both ends need the same unit, not "ms" and "s"'),
+        ({"grid": {"a": "1,2,1"}}, "grid a: 1 is given twice"),
+        ({"grid": {"a": "1"}, "zipped": {"a": "2"}}, r"a: is swept twice \(allowed: each key in one of .*"),
+        ({"zipped": {"a": "1,2", "b": "1"}}, r"--zip: all keys need as many values \(a has 2, b has 1\)"),
+        ({"ranges": {MAX_P: "0.1:0.2"}}, r"--range: say how many points to draw \(--random N or --sobol N\)"),
+        ({"random": 3}, r"--random: say what to draw from \(--range key=from:to\)"),
+        ({"ranges": {MAX_P: "0.1:0.2"}, "sobol": 0}, r"--sobol 0: the grid is empty \(draw at least one point\)"),
+        ({"ranges": {MAX_P: "0.1:0.2"}, "sobol": 2, "random": 2}, "draw points at random or .* not both"),
+        ({"grid": {"run.seeds": [1, 2]}}, r"run\.seeds: cannot be swept; say --seeds, every point gets them all"),
+        ({"grid": {"a": "1:9:4000", "b": "1:9:4000"}}, r"the study has .* points \(allowed: up to 10,000,000\)"),
+        ({"engine": "window"}, 'unknown engine "window" .*'),
+        ({"dask": "nonsense"}, "--dask nonsense: no Dask scheduler answers there .*"),
+    ],
+)
+def test_designs(small, tmp_path, options, pattern):
+    if "dask" in options:
+        pytest.importorskip("distributed")
+    with pytest.raises(aqmlab.InputError) as caught:
+        aqmlab.sweep(small, out=tmp_path / "store", progress=False, **options)
+    assert re.fullmatch(pattern, str(caught.value)), str(caught.value)
+    assert not list(tmp_path.glob("store/runs/*"))
+
+
+def test_every_point_is_checked_before_the_first_run(small, tmp_path):
+    with pytest.raises(aqmlab.ScenarioError, match=rf"--set {re.escape(MAX_P)}: .*"):
+        aqmlab.sweep(small, grid={MAX_P: [0.1, 0.2, 3]}, out=tmp_path / "store", progress=False)
+    assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern"),
+    [
+        ('study = 2\nscenario = "small.toml"', r"study\.toml: study: is 2 \(allowed: 1\)"),
+        ("study = 1", r"study\.toml: scenario: name the scenario file, .*"),
+        ('study = 1\nscenario = "small.toml"\ngird = 1', 'study.toml: unknown key "gird" .*did you mean grid.*'),
+        ('study = 1\nscenario = "no.toml"', r"no\.toml: no such file.*"),
+        ('study = 1\nscenario = "small.toml"\nseeds = "3"', r"study\.toml: seeds: is '3' \(allowed: a number n .*"),
+        ('study = 1\nscenario = "small.toml"\n[draw]\nsobol = 1.5', r"study\.toml: draw\.sobol: is 1\.5 \(allowed.*"),
+        (
+            'study = 1\nscenario = "small.toml"\n[grid]\nqueue.b = [1]',
+            r"study\.toml: grid\.queue: quote the whole key.*",
+        ),
+        ("study = 1\nscenario = ", r"study\.toml: Invalid value.*"),
+    ],
+)
+def test_study_files(shell, monkeypatch, text, pattern):
+    monkeypatch.chdir(shell.folder)
+    (shell.folder / "study.toml").write_text(text)
+    with pytest.raises(aqmlab.InputError) as caught:
+        aqmlab.sweep("study.toml", out="store", progress=False)
+    assert re.fullmatch(pattern, str(caught.value)), str(caught.value)
+
+
+def test_words_of_the_command(shell):
+    refused(shell("sweep", "small.toml", "--grid", MAX_P), rf'--grid {MAX_P}: write it as key=values, for example ".*"')
+    refused(shell("sweep", "small.toml", "--grid", f"{MAX_P}="), rf"grid {MAX_P}: the grid is empty .*")
+
+
+def test_no_scheduler_answers(shell):
+    pytest.importorskip("distributed")
+    answer = shell("sweep", "small.toml", "--dask", "tcp://127.0.0.1:1")
+    refused(answer, r"--dask tcp://127\.0\.0\.1:1: no Dask scheduler answers there \(Timed out .*\)")
+
+
+def test_no_store(shell):
+    for words in (("ls",), ("show",), ("export",), ("gc",)):
+        pattern = r"empty: holds no store of results \(no index\.sqlite\)"
+        with pytest.raises(aqmlab.StorageError) as caught:
+            ResultStore("empty")
+        assert re.fullmatch(pattern, str(caught.value)), words
+    refused(shell("results", "ls", "empty"), pattern, code=1)
+
+
+@pytest.fixture
+def filled(small, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    aqmlab.sweep(small, seeds=2, out="store", workers=1, progress=False)
+    return tmp_path / "store"
+
+
+def test_a_store_of_a_newer_version(shell, filled):
+    with sqlite3.connect(filled / "index.sqlite") as connection:
+        connection.execute("PRAGMA user_version = 2")
+    connection.close()
+    pattern = r"store: is a store of a newer aqmlab \(format 2; this one knows up to 1\)"
+    refused(shell("sweep", "small.toml", "--out", "store"), pattern, code=1)
+    refused(shell("results", "gc", "store"), pattern, code=1)
+
+
+def test_a_damaged_index(shell, filled):
+    (filled / "index.sqlite").write_bytes(b"no database at all, " * 300)
+    pattern = r"store/index\.sqlite: is damaged; move it away, and it is made anew from the files of the runs"
+    refused(shell("results", "ls", "store"), pattern, code=1)
+    (filled / "index.sqlite").unlink()
+    assert aqmlab.sweep("small.toml", seeds=2, out="store", progress=False).evaluation.runs == ()
+
+
+def test_a_damaged_parquet_file(shell, filled):
+    path = next(filled.glob("runs/*/*/links.parquet"))
+    data = path.read_bytes()
+    path.write_bytes(data[:50] + b"damage" + data[56:])
+    name = str(path.relative_to(shell.folder))
+    answer = shell("results", "export", "store", "--table", "links", "--out", "links.csv")
+    pattern = rf"{re.escape(name)}: is damaged; 'aqmlab results gc store' removes it, the next sweep runs it again"
+    refused(answer, pattern, code=1)
+    assert shell("results", "gc", "store").code == 0
+    study = aqmlab.sweep("small.toml", seeds=2, out="store", progress=False)
+    assert len(study.evaluation.runs) == 2
+    assert path.read_bytes() == data
+
+
+def test_names_that_are_not_there(shell, filled):
+    refused(shell("results", "show", "store", "smal"), r'store: unknown study "smal" .*did you mean small.*')
+    refused(shell("results", "export", "store", "--out", "runs.xls"), r'runs\.xls: unknown format "xls" .*')
+    refused(shell("results", "export", "store", "--table", "link"), r'unknown table "link" .*did you mean links.*')
+
+
+def test_disk_full(shell):
+    """A file system of 300 KB, mounted in a name space of its own, is full after some of the runs."""
+    inside = 'mount -t tmpfs -o size=300k tmpfs disk && exec "$@"'
+    (shell.folder / "disk").mkdir()
+    words = ("sweep", "small.toml", "--set", "run.duration=30s", "--seeds", "200", "--workers", "1", "--out", "disk")
+    command = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", inside, "sh", *shell.command(*words)]
+    done = subprocess.run(
+        command, cwd=shell.folder, env=shell.environment(), capture_output=True, text=True, timeout=300, check=False
+    )
+    if "unshare" in done.stderr or "mount" in done.stderr:
+        pytest.skip("needs the right to mount a file system")
+    assert done.returncode == 1
+    pattern = r"aqmlab: disk: the disk is full; \d+ of 200 runs finished and kept in disk; .*goes on with the rest\n"
+    assert re.fullmatch(pattern, done.stderr), done.stderr
+
+
+def test_interrupted(shell):
+    words = ("sweep", "small.toml", "--set", "run.duration=300s", "--seeds", "2000", "--workers", "2", "--out", "store")
+    process = subprocess.Popen(
+        shell.command(*words), cwd=shell.folder, env=shell.environment(), stderr=subprocess.PIPE, text=True
+    )
+    while not list(shell.folder.glob("store/runs/*/*")) and process.poll() is None:
+        os.sched_yield()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    found = re.fullmatch(r"aqmlab: interrupted; (\d+) of 2000 runs finished and kept in store; .*\n", err)
+    assert found, err
+    with ResultStore(shell.folder / "store") as store:
+        assert store.index.rows("SELECT count(*) FROM runs") == [(int(found[1]),)]
+        assert store.index.rows("SELECT * FROM claims") == []

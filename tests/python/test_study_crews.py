@@ -1,0 +1,162 @@
+"""Whoever does the runs, and whatever happens to them, the store is the same."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+import time
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+
+import pytest
+from dask_cluster import cluster
+from store_snapshot import snapshot
+
+import aqmlab
+from aqmlab.study import execution, sweeping
+from aqmlab.study.execution import Pace
+from aqmlab.study.plan import Block, cut
+from aqmlab.study.points import Point
+
+MAX_P = "queue.bottleneck.max_p"
+SAID = {
+    "grid": {MAX_P: "0.05:0.2:3"},
+    "seeds": 20,
+    "overrides": {"run.duration": "30s"},
+    "progress": False,
+}
+
+
+@pytest.fixture(scope="module")
+def scenario(tmp_path_factory):
+    from conftest import DUMBBELL
+
+    path = tmp_path_factory.mktemp("scenario") / "small.toml"
+    path.write_text(DUMBBELL)
+    return path
+
+
+@pytest.fixture(scope="module")
+def undisturbed(scenario, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("undisturbed") / "store"
+    aqmlab.sweep(scenario, **SAID, out=folder, workers=1)
+    return snapshot(folder)
+
+
+def test_threads_that_somebody_else_made(scenario, tmp_path, undisturbed):
+    with ThreadPoolExecutor(2) as executor:
+        study = aqmlab.sweep(scenario, **SAID, out=tmp_path, executor=executor)
+    assert len(study.evaluation.runs) == 60
+    assert snapshot(tmp_path) == undisturbed
+
+
+def kill_one_child(stop: threading.Event, killed: list[int]) -> None:
+    while not stop.wait(0.01):
+        for child in multiprocessing.active_children():
+            if child.is_alive():
+                time.sleep(0.3)
+                child.kill()
+                killed.append(child.pid)
+                return
+
+
+def killing(work):
+    """Do some work while one of this process's children is killed."""
+    stop, killed = threading.Event(), []
+    thread = threading.Thread(target=kill_one_child, args=(stop, killed))
+    thread.start()
+    try:
+        work()
+    finally:
+        stop.set()
+        thread.join()
+    assert killed
+
+
+def test_a_worker_that_dies_costs_only_what_it_had_in_hand(scenario, tmp_path, undisturbed):
+    killing(lambda: aqmlab.sweep(scenario, **SAID, out=tmp_path, workers=2))
+    assert snapshot(tmp_path) == undisturbed
+
+
+def test_a_foreign_executor_that_breaks_is_told(scenario, tmp_path, undisturbed):
+    context = multiprocessing.get_context("spawn")
+    with (
+        ProcessPoolExecutor(1, mp_context=context) as executor,
+        pytest.raises(aqmlab.Error, match=r"a worker of the executor died.* of 60 runs finished and kept in"),
+    ):
+        killing(lambda: aqmlab.sweep(scenario, **SAID, out=tmp_path, executor=executor))
+    aqmlab.sweep(scenario, **SAID, out=tmp_path, workers=1)
+    assert snapshot(tmp_path) == undisturbed
+
+
+def test_runs_that_kill_every_worker_are_given_up(scenario, tmp_path, monkeypatch):
+    class Doomed:
+        size, task_s = 2, 1.0
+
+        def submit(self, number, task, progress):
+            future = Future()
+            future.set_exception(BrokenProcessPool("died"))
+            return future
+
+        def reports(self):
+            return iter(())
+
+        def lost(self, error):
+            return isinstance(error, BrokenProcessPool)
+
+        def recover(self):
+            return True
+
+    class Doom:
+        def __enter__(self):
+            return Doomed()
+
+        def __exit__(self, *_):
+            return None
+
+    monkeypatch.setattr(sweeping, "crew_for", lambda **_: Doom())
+    with pytest.raises(aqmlab.Error, match=f"workers died {execution.MOST_DEATHS + 1} times at the same runs"):
+        aqmlab.sweep(scenario, **SAID, out=tmp_path)
+
+
+def test_a_dask_cluster_whose_workers_are_killed(scenario, tmp_path, undisturbed):
+    pytest.importorskip("distributed")
+    with cluster(tmp_path, 3) as made:
+        stop = threading.Event()
+
+        def kill() -> None:
+            made.wait_for_workers(2)
+            stop.wait(0.3)
+            made.kill_worker(0)
+            made.start_worker()
+
+        thread = threading.Thread(target=kill)
+        thread.start()
+        try:
+            study = aqmlab.sweep(scenario, **SAID, out=tmp_path / "store", dask=made.address)
+        finally:
+            stop.set()
+            thread.join()
+    assert len(study.evaluation.runs) == 60
+    assert snapshot(tmp_path / "store") == undisturbed
+
+
+def test_blocks_depend_on_the_study_alone():
+    points = [Point((str(n),), f"{n:032x}", "", 0.01) for n in range(100)]
+    blocks = cut(points, range(1, 101), "1.0")
+    assert sum(len(block.runs) for block in blocks) == 10_000
+    assert 40 <= len(blocks) <= 80  # of two seconds each
+    assert blocks == cut(points, range(1, 101), "1.0")
+    assert [len(block.runs) for block in cut(points[:1], [1], "1.0")] == [1]
+    long = [Point(("a",), "a", "", 100.0)]
+    assert [len(block.runs) for block in cut(long, [1, 2, 3], "1.0")] == [1, 1, 1]
+
+
+def test_tasks_are_sized_by_what_runs_were_seen_to_cost():
+    pace, block = Pace(), Block(0, (None,) * 10, cost=2.0)
+    assert pace.seconds([block]) is None
+    pace.learn(block, 0.1, 10)
+    assert pace.seconds([block, block]) == pytest.approx(0.2)
+    for _ in range(20):
+        pace.learn(block, 4.0, 5)  # half of the block was there already
+    assert pace.seconds([block]) == pytest.approx(8.0, rel=0.05)
