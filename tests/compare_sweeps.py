@@ -137,8 +137,8 @@ def killed(folder: Path) -> tuple[str, bool]:
     text = f"""## Killed at random moments
 
 A sweep of 600 runs on {CORES} cores, which takes {whole_s:.0f} s undisturbed, was killed (SIGKILL) {kills} times at
-moments drawn between a fifth and the whole of that time, and taken up again with the same command each time, in {stores}
-stores; {with_rows} of the kills found runs stored. {_verdict(equal)} {len(expected.files)} files,
+moments drawn between a fifth and the whole of that time, and taken up again with the same command each time, in
+{stores} stores; {with_rows} of the kills found runs stored. {_verdict(equal)} {len(expected.files)} files,
 {len(expected.rows["runs"])} rows of runs."""
     return text, equal
 

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 START_S = 60.0
 
@@ -47,10 +48,11 @@ class Cluster:
 
     def wait_for_workers(self, count: int) -> None:
         """Wait until so many workers are known to the scheduler."""
-        from distributed import Client
+        import distributed
 
-        with Client(self.address, set_as_default=False) as client:
-            client.wait_for_workers(count, timeout=START_S)
+        client: Any = distributed.Client
+        with client(self.address, set_as_default=False) as known:
+            known.wait_for_workers(count, timeout=START_S)
 
     def kill_worker(self, which: int) -> None:
         """Kill one worker, the hard way."""

@@ -119,26 +119,33 @@ def test_runs_that_kill_every_worker_are_given_up(scenario, tmp_path, monkeypatc
         aqmlab.sweep(scenario, **SAID, out=tmp_path)
 
 
-def test_a_dask_cluster_whose_workers_are_killed(scenario, tmp_path, undisturbed):
+def test_a_dask_cluster_whose_workers_are_killed(scenario, tmp_path):
     pytest.importorskip("distributed")
+    said = {**SAID, "overrides": {"run.duration": "200s"}}
+    aqmlab.sweep(scenario, **said, out=tmp_path / "undisturbed", workers=1)
+    killed = []
     with cluster(tmp_path, 3) as made:
-        stop = threading.Event()
 
         def kill() -> None:
-            made.wait_for_workers(2)
-            stop.wait(0.3)
-            made.kill_worker(0)
-            made.start_worker()
+            while not stop.is_set():
+                if list(tmp_path.glob("store/runs/*/*")):
+                    made.kill_worker(0)
+                    killed.append(len(list(tmp_path.glob("store/runs/*/*"))))
+                    return
 
-        thread = threading.Thread(target=kill)
+        made.wait_for_workers(3)
+        stop, thread = threading.Event(), threading.Thread(target=kill)
         thread.start()
         try:
-            study = aqmlab.sweep(scenario, **SAID, out=tmp_path / "store", dask=made.address)
+            study = aqmlab.sweep(scenario, **said, out=tmp_path / "store", dask=made.address)
         finally:
             stop.set()
             thread.join()
     assert len(study.evaluation.runs) == 60
-    assert snapshot(tmp_path / "store") == undisturbed
+    expected = snapshot(tmp_path / "undisturbed")
+    assert snapshot(tmp_path / "store") == expected
+    assert killed
+    assert killed[0] < len(expected.rows["blocks"])
 
 
 def test_blocks_depend_on_the_study_alone():
