@@ -60,7 +60,7 @@ links = ["bottleneck"]
 queue_interval = "500ms"
 """
 GRID = ("--grid", "queue.bottleneck.max_p=0.05:0.5:10", "--grid", "flow.tcp.count=5:14:10")
-SMALLER = ("--set", "run.duration=50s", "--grid", "queue.bottleneck.max_p=0.05:0.5:10", "--seeds", "60")
+SMALLER = ("--set", "run.duration=20s", "--grid", "queue.bottleneck.max_p=0.05:0.5:10", "--seeds", "60")
 
 
 def command(folder: Path, out: str, *words: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import shutil
@@ -70,8 +71,8 @@ class ResultStore:
     def close(self) -> None:
         """Give up what was claimed, and close the index."""
         if self._owner is not None:
-            with self.index.transaction() as change:
-                change.execute("DELETE FROM claims WHERE owner = ?", (self._owner.name,))
+            with contextlib.suppress(StorageError):  # on a full disk: claims of who has left are void
+                self._give_up([self._owner.name])
             self._owner.leave()
             self._owner = None
         self.index.close()
@@ -89,8 +90,7 @@ class ResultStore:
         claimed = {name for (name,) in self.index.rows("SELECT DISTINCT owner FROM claims")}
         dead = claimed - living(self.root) if claimed else set()
         if dead:
-            with self.index.transaction() as change:
-                change.executemany("DELETE FROM claims WHERE owner = ?", [(name,) for name in dead])
+            self._give_up(dead)
 
     def claim(self, runs: Sequence[str]) -> list[str] | None:
         """Claim the runs that are not stored, so that no other process does them too.
@@ -101,6 +101,8 @@ class ResultStore:
             What is to be done, in order; None if another process has some of it in hand.
         """
         mine = self.owner.name
+        if runs and self.index.rows("SELECT 1 FROM claims WHERE run = ? AND owner != ?", (runs[0], mine)):
+            return None
         with self.index.transaction() as change:
             left = [run for run in runs if not change.execute("SELECT 1 FROM runs WHERE run = ?", (run,)).fetchone()]
             for run in left:
@@ -238,6 +240,10 @@ class ResultStore:
         }
         keys = ((point, (point.scenario, seed)) for point in points for seed in study.seeds)
         return [(point, *rows[key]) for point, key in keys if key in rows]
+
+    def _give_up(self, owners: Iterable[str]) -> None:
+        with self.index.transaction() as change:
+            change.executemany("DELETE FROM claims WHERE owner = ?", [(name,) for name in owners])
 
     def _tables(self, block: str) -> dict[str, pa.Table]:
         names = [name.removesuffix(".parquet") for name in self.index.files(block)]

@@ -50,6 +50,11 @@ class Waste:
     runs: int
     bytes: int
 
+    @property
+    def blocks(self) -> tuple[str, ...]:
+        """All of these blocks."""
+        return (*self.unwanted, *self.damaged, *self.nameless)
+
     def data(self) -> dict[str, Any]:
         """Return it as plain data."""
         return {key: list(value) if isinstance(value, tuple) else value for key, value in vars(self).items()}
@@ -87,31 +92,13 @@ def collect(store: ResultStore, *, dry_run: bool = False, forget: Sequence[str] 
     others = living(store.root) - {store.owner.name}
     if others and not dry_run:
         raise InputError(f"{store.root}: another process is at work on this store; try again when it is done")
-    forgotten = {store.study_row(name).study for name in forget}
-    gone = {s.study for s in store.studies() if s.version != _core.version()} | forgotten
-    kept = {block for s in store.studies() if s.study not in gone for _, _, block in store.study_runs(s)}
-    indexed = [block for (block,) in store.index.rows("SELECT block FROM blocks ORDER BY block")]
-    damaged = [block for block in indexed if not is_whole(store, block)]
-    unwanted = [block for block in indexed if block not in kept and block not in damaged]
-    nameless = [folder for folder in _folders(store.root) if folder.name not in set(indexed)]
-    lost = [*unwanted, *damaged]
-    folders = [*map(store.block_folder, lost), *nameless]
-    waste = Waste(
-        studies=tuple(sorted(gone)),
-        unwanted=tuple(unwanted),
-        damaged=tuple(damaged),
-        nameless=tuple(folder.name for folder in nameless),
-        runs=sum(_count(store, block) for block in lost),
-        bytes=sum(path.stat().st_size for folder in folders for path in files_in(folder)),
-    )
-    if not dry_run:
-        _remove(store, waste, folders)
-    return waste
-
-
-def _remove(store: ResultStore, waste: Waste, folders: Iterable[Path]) -> None:
-    """Take the rows out first: a process that is killed now leaves files that nobody counts."""
+    damaged = [block for block in _indexed(store) if not is_whole(store, block)]
+    if dry_run:
+        return _waste(store, damaged, forget)
+    # What is wanted is found and the rows are taken out at once, so that a sweep that begins now sees both or none;
+    # the rows go first: a process that is killed then leaves files that nobody counts.
     with store.index.transaction() as change:
+        waste = _waste(store, damaged, forget)
         for study in waste.studies:
             change.execute("DELETE FROM studies WHERE study = ?", (study,))
             change.execute("DELETE FROM points WHERE study = ?", (study,))
@@ -119,18 +106,41 @@ def _remove(store: ResultStore, waste: Waste, folders: Iterable[Path]) -> None:
             change.execute("DELETE FROM blocks WHERE block = ?", (block,))
             change.execute("DELETE FROM runs WHERE block = ?", (block,))
         change.execute("DELETE FROM scenarios WHERE scenario NOT IN (SELECT scenario FROM runs)")
-
-    def work() -> None:
-        for folder in folders:
-            if folder.exists():
-                shutil.rmtree(folder)
-            with contextlib.suppress(OSError):  # not empty
-                folder.parent.rmdir()
-
     try:
-        guarded(store.root, work)
+        guarded(store.root, lambda: _remove(map(store.block_folder, waste.blocks)))
     except KeyboardInterrupt:
         raise Interrupted("interrupted; the same command removes the rest") from None
+    return waste
+
+
+def _waste(store: ResultStore, damaged: Sequence[str], forget: Sequence[str]) -> Waste:
+    forgotten = {store.study_row(name).study for name in forget}
+    gone = {s.study for s in store.studies() if s.version != _core.version()} | forgotten
+    kept = {block for s in store.studies() if s.study not in gone for _, _, block in store.study_runs(s)}
+    indexed = _indexed(store)
+    unwanted = [block for block in indexed if block not in kept and block not in damaged]
+    nameless = sorted({folder.name for folder in _folders(store.root)} - set(indexed))
+    lost = [*unwanted, *damaged]
+    return Waste(
+        studies=tuple(sorted(gone)),
+        unwanted=tuple(unwanted),
+        damaged=tuple(damaged),
+        nameless=tuple(nameless),
+        runs=sum(_count(store, block) for block in lost),
+        bytes=sum(p.stat().st_size for block in (*lost, *nameless) for p in files_in(store.block_folder(block))),
+    )
+
+
+def _remove(folders: Iterable[Path]) -> None:
+    for folder in folders:
+        if folder.exists():
+            shutil.rmtree(folder)
+        with contextlib.suppress(OSError):  # not empty
+            folder.parent.rmdir()
+
+
+def _indexed(store: ResultStore) -> list[str]:
+    return [block for (block,) in store.index.rows("SELECT block FROM blocks ORDER BY block")]
 
 
 def is_whole(store: ResultStore, block: str) -> bool:

@@ -78,6 +78,13 @@ class Execution:
     def work(self, blocks: Sequence[Block]) -> None:
         """Do all blocks, the costliest first; return when all their runs are stored, by whomever."""
         self._waiting.extend(sorted(blocks, key=lambda block: -block.cost))
+        try:
+            self._until_all_are_stored()
+        finally:
+            for future in self._in_hand:
+                future.cancel()
+
+    def _until_all_are_stored(self) -> None:
         looked = time.monotonic()
         while self._waiting or self._elsewhere or self._in_hand:
             self._check()
