@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from store_snapshot import snapshot
@@ -162,3 +164,11 @@ seed = 5
     assert snapshot(tmp_path / "a") == snapshot(tmp_path / "b")
     loaded = aqmlab.Study.load(tmp_path / "a")
     assert loaded.runs.equals(read.runs)
+
+
+def test_example(tmp_path):
+    path = Path(__file__).parents[2] / "examples" / "studies" / "thresholds.toml"
+    short = {"run.duration": "2s", "run.warmup": "0s"}
+    study = aqmlab.sweep(path, overrides=short, seeds=1, sobol=1, out=tmp_path, workers=1, progress=False)
+    assert study.runs[["flow.tcp.count", "queue.bottleneck.min_th"]].drop_duplicates().shape == (12, 2)
+    assert study.units["queue.bottleneck.max_th"] == "p"
