@@ -136,10 +136,10 @@ def killed(folder: Path) -> tuple[str, bool]:
         equal = equal and snapshot(folder / name) == expected
     text = f"""## Killed at random moments
 
-A sweep of 600 runs on {CORES} cores, which takes {whole_s:.0f} s undisturbed, was killed (SIGKILL) {kills} times at
-moments drawn between a fifth and the whole of that time, and taken up again with the same command each time, in
-{stores} stores; {with_rows} of the kills found runs stored. {_verdict(equal)} {len(expected.files)} files,
-{len(expected.rows["runs"])} rows of runs."""
+A sweep of {len(expected.rows["runs"])} runs on {CORES} cores, which takes {whole_s:.0f} s undisturbed and leaves
+{len(expected.files)} files, was killed (SIGKILL) {kills} times at moments drawn between a fifth and the whole of that
+time, and taken up again with the same command each time, in {stores} stores; {with_rows} of the kills found runs stored.
+{_verdict(equal)}"""
     return text, equal
 
 
@@ -155,8 +155,8 @@ def clustered(folder: Path) -> tuple[str, bool]:
     equal = snapshot(folder / "clustered") == expected and runs == 600
     text = f"""## A Dask cluster
 
-The same 600 runs on {DASK_WORKERS} worker processes of a Dask cluster; {kills.count} times during the sweep one of them
-was killed (SIGKILL) and another started. {_verdict(equal)} Results of {runs} runs were taken in: each once."""
+The same 600 runs on {DASK_WORKERS} worker processes of a Dask cluster; {kills.count} times during the sweep one of
+them was killed (SIGKILL) and another started. Results of {runs} runs were taken in: each once. {_verdict(equal)}"""
     return text, equal and kills.count > 0
 
 
@@ -217,7 +217,7 @@ def report() -> tuple[str, bool]:
 
 def _verdict(equal: bool) -> str:
     return (
-        "The files are the same bytes as those of the undisturbed sweep, the index has the same rows:"
+        "The files are the same bytes as those of the undisturbed sweep, and the index has the same rows."
         if equal
-        else "**The store differs from that of the undisturbed sweep:**"
+        else "**The store differs from that of the undisturbed sweep.**"
     )

@@ -92,8 +92,8 @@ def export(
         str | None,
         typer.Option("--table", help="runs, points, or a table of the runs such as links; default runs."),
     ] = None,
-    format_: Annotated[
-        str | None, typer.Option("--format", help="Default: by the file's ending, .csv or .parquet.")
+    to: Annotated[
+        str | None, typer.Option("--to", help="csv or parquet; default: by the file's ending.", metavar="FORMAT")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -102,7 +102,7 @@ def export(
     from aqmlab.results.store import ResultStore
 
     with ResultStore(store) as opened:
-        path = work(opened, name, out=out, table=table, format=format_)
+        path = work(opened, name, out=out, table=table, to=to)
     if as_json:
         print_json({"file": str(path)})
     else:

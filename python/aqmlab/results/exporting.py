@@ -25,7 +25,7 @@ RUN_FORMATS: dict[str, RunWriter] = {}
 
 
 def export(
-    store: ResultStore, name: str | None, *, out: str | Path, table: str | None = None, format: str | None = None
+    store: ResultStore, name: str | None, *, out: str | Path, table: str | None = None, to: str | None = None
 ) -> Path:
     """Write a study, or a run, as one file.
 
@@ -38,18 +38,18 @@ def export(
     table
         ``runs`` (the default) or ``points`` of a study, or a table of its runs, for example ``links``: that of all
         runs, one below the other, with the study's keys.
-    format
+    to
         ``csv`` or ``parquet``, or one of `RUN_FORMATS` of a single run; default: by the file's ending.
     """
     path = Path(out)
-    kind = format or path.suffix.removeprefix(".")
+    kind = to or path.suffix.removeprefix(".")
     known = ["csv", "parquet", *RUN_FORMATS]
     if kind not in known:
         raise InputError(f"{path}: {unknown('format', kind, known)}")
     run = run_named(store, name)
     if kind in RUN_FORMATS:
         if run is None:
-            raise InputError(f"--format {kind}: is of one run; name it ('aqmlab results show' lists a study's runs)")
+            raise InputError(f"--to {kind}: is of one run; name it ('aqmlab results show' lists a study's runs)")
         guarded(path.parent, lambda: RUN_FORMATS[kind](store.result([run]), path))
         return path
     if run is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from aqmlab import _core
@@ -36,12 +36,23 @@ class Point:
 
 
 def check_points(
-    base: Scenario, keys: Sequence[str], points: Iterable[tuple[str, ...]], warnings: set[str]
+    base: Scenario,
+    keys: Sequence[str],
+    points: Sequence[tuple[str, ...]],
+    warnings: set[str],
+    progress: Callable[[float], None],
 ) -> list[Point]:
-    """Lay every point's values over the scenario and check it; what looks like a mistake goes into `warnings`."""
+    """Lay every point's values over the scenario and check it; what looks like a mistake goes into `warnings`.
+
+    `progress` is told the share that is checked, 0 to 1.
+    """
     if PINNED_SEEDS[0] in keys:
         raise InputError(f"{PINNED_SEEDS[0]}: cannot be swept; say --seeds, every point gets them all")
-    return [_checked(base, keys, values, warnings) for values in points]
+    checked = []
+    for number, values in enumerate(points):
+        progress(number / len(points))
+        checked.append(_checked(base, keys, values, warnings))
+    return checked
 
 
 def _checked(base: Scenario, keys: Sequence[str], values: tuple[str, ...], warnings: set[str]) -> Point:

@@ -6,13 +6,14 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from aqmlab import _core
 from aqmlab.errors import InputError, Interrupted, StorageError, WorkerError
 from aqmlab.evaluation import Evaluation, checked_engine
 from aqmlab.pool import interrupts_noted
-from aqmlab.progress import bar_over
+from aqmlab.progress import Throttled, bar_over
 from aqmlab.results.index import StudyRow
 from aqmlab.results.store import ResultStore
 from aqmlab.runner import Seeds, as_scenario, seed_list
@@ -108,7 +109,9 @@ def sweep(
     if design.size * len(plan.seeds) > MOST_RUNS:
         raise InputError(f"the study has {design.size * len(plan.seeds):,} runs (allowed: up to {MOST_RUNS:,})")
     warnings: set[str] = set()
-    points = check_points(plan.scenario, design.keys, design.points(), warnings)
+    with bar_over("points", [1.0], shown=progress, runs=design.size) as bar:
+        told = Throttled(partial(bar.report, 0))
+        points = check_points(plan.scenario, design.keys, design.points(), warnings, told)
     row = study_row(plan.name, _core.version(), design, points, plan.seeds)
     work = _Sweep(row, points, engine=engine, workers=workers, executor=executor, dask=dask, progress=progress)
     with ResultStore(out, create=True) as store:
