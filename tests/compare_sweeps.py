@@ -138,7 +138,8 @@ def killed(folder: Path) -> tuple[str, bool]:
 
 A sweep of {len(expected.rows["runs"])} runs on {CORES} cores, which takes {whole_s:.0f} s undisturbed and leaves
 {len(expected.files)} files, was killed (SIGKILL) {kills} times at moments drawn between a fifth and the whole of that
-time, and taken up again with the same command each time, in {stores} stores; {with_rows} of the kills found runs stored.
+time, and taken up again with the same command each time, in {stores} stores; {with_rows} of the kills found runs
+stored.
 {_verdict(equal)}"""
     return text, equal
 

@@ -8,10 +8,12 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import sys
 
 import pytest
 
 import aqmlab
+from aqmlab.results.querying import query
 from aqmlab.results.store import ResultStore
 
 MAX_P = "queue.bottleneck.max_p"
@@ -98,12 +100,20 @@ def test_no_scheduler_answers(shell):
 
 
 def test_no_store(shell):
-    for words in (("ls",), ("show",), ("export",), ("gc",)):
-        pattern = r"empty: holds no store of results \(no index\.sqlite\)"
-        with pytest.raises(aqmlab.StorageError) as caught:
-            ResultStore("empty")
-        assert re.fullmatch(pattern, str(caught.value)), words
+    pattern = r"empty: holds no store of results \(no index\.sqlite\)"
     refused(shell("results", "ls", "empty"), pattern, code=1)
+
+
+def test_an_extra_that_is_missing(small, tmp_path, monkeypatch):
+    for module in ("distributed", "duckdb"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(aqmlab.InputError, match=r"--dask: .* not installed \(pip install 'aqmlab\[dask\]'\)"):
+        aqmlab.sweep(small, out=tmp_path / "store", dask="tcp://127.0.0.1:1", progress=False)
+    with (
+        ResultStore(tmp_path / "store") as store,
+        pytest.raises(aqmlab.InputError, match=r"query: .* not installed \(pip install 'aqmlab\[store\]'\)"),
+    ):
+        query(store, "SELECT 1")
 
 
 @pytest.fixture

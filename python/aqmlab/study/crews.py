@@ -18,6 +18,8 @@ from aqmlab.worker_processes import start_workers, starting, stop_workers, work_
 
 DASK_TIMEOUT_S = 10
 ASK_AGAIN_S = 5.0
+WORTH_PROCESSES_S = 1.0
+"""Work below this is done before processes would be ready for it."""
 
 
 class Crew(Protocol):
@@ -192,10 +194,6 @@ def crew_for(
         yield processes
     finally:
         processes.stop()
-
-
-WORTH_PROCESSES_S = 1.0
-"""Work below this is done before processes would be ready for it."""
 
 
 @contextlib.contextmanager

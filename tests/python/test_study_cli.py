@@ -1,0 +1,93 @@
+"""The commands ``sweep`` and ``results``: what they print, and as JSON."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+
+import aqmlab
+from aqmlab.cli import main
+
+MAX_P = "queue.bottleneck.max_p"
+FLOWS = "flow.tcp.count"
+
+
+@pytest.fixture
+def command(small, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "160")
+
+    def run(*words):
+        assert main(words) == 0
+        return capsys.readouterr().out
+
+    run(
+        "sweep",
+        "small.toml",
+        "--grid",
+        f"{MAX_P}=0.05:0.2:2",
+        "--zip",
+        f"{FLOWS}=2,3",
+        "--zip",
+        "probe.queue_interval=1s,2s",
+    )
+    return run
+
+
+def test_sweep_as_json(command):
+    words = ("sweep", "small.toml", "--range", f"{MAX_P}=0.1:0.3", "--random", "2", "--seeds", "2", "--name", "drawn")
+    found = json.loads(command(*words, "--json"))
+    assert found["study"]["name"] == "drawn"
+    assert (found["keys"], found["seeds"], found["evaluation"]["runs"]) == ([MAX_P], [1, 2], 4)
+    assert [point["n"] for point in found["points"]] == [2, 2]
+    assert found["points"][0]["loss_low"] < found["points"][0]["loss"] < found["points"][0]["loss_high"]
+    assert found["simulation_cpu_s"] > 0
+    assert "Nothing was run" in command(*words)
+
+
+def test_results_ls_and_show(command):
+    listed = json.loads(command("results", "ls", "results", "--json"))
+    assert (listed["runs"], listed["blocks"]) == (12, 1)
+    assert [(study["name"], study["points"], study["runs"]) for study in listed["studies"]] == [("small", 4, 12)]
+    assert "12 of 12" in command("results", "ls", "results")
+    shown = json.loads(command("results", "show", "results", "--json"))
+    assert len(shown["runs"]) == 12
+    run = shown["runs"][5]
+    one = json.loads(command("results", "show", "results", run["run"][:10], "--json"))
+    assert (one["run"], one["seed"], one["metrics"]["loss"]) == (run["run"], run["seed"], run["loss"])
+    assert "max_p = 0.05" in command("results", "show", "results", run["run"])
+
+
+def test_results_export(command, tmp_path):
+    study = aqmlab.Study.load("results")
+    for name in ("runs.csv", "runs.parquet"):
+        command("results", "export", "results", "--out", name)
+    pd.testing.assert_frame_equal(pd.read_csv("runs.csv"), study.runs, check_exact=True, check_dtype=False)
+    pd.testing.assert_frame_equal(pd.read_parquet("runs.parquet"), study.runs, check_dtype=False)
+    command("results", "export", "results", "small", "--table", "points", "--out", "points.csv")
+    assert list(pd.read_csv("points.csv").columns) == list(study.points().columns)
+    command("results", "export", "results", "--table", "links", "--out", "links.csv")
+    links = pd.read_csv("links.csv")
+    assert list(links.columns[:5]) == ["point", MAX_P, FLOWS, "probe.queue_interval", "seed"]
+    own = study.result(3).links
+    theirs = links[links["point"] == 3]
+    assert list(theirs["drops"]) == list(own["drops"])
+    command("results", "export", "results", study.runs["run"][0], "--table", "flows", "--out", "flows.csv")
+    assert len(pd.read_csv("flows.csv")) == 2
+
+
+def test_results_query(command):
+    pytest.importorskip("duckdb")
+    asked = "SELECT key, count(DISTINCT run) AS n FROM points JOIN runs USING (scenario) GROUP BY key ORDER BY key"
+    assert json.loads(command("results", "query", "results", asked, "--json")) == [
+        {"key": key, "n": 12} for key in sorted([MAX_P, FLOWS, "probe.queue_interval"])
+    ]
+
+
+def test_results_gc(command):
+    nothing = json.loads(command("results", "gc", "results", "--dry-run", "--json"))
+    assert (nothing["runs"], nothing["unwanted"]) == (0, [])
+    assert "12 runs, 1 studies" in command("results", "gc", "results", "--forget", "small")
+    assert json.loads(command("results", "ls", "results", "--json"))["runs"] == 0
