@@ -10,6 +10,7 @@ from store_snapshot import snapshot
 
 import aqmlab
 from aqmlab.results.store import ResultStore
+from aqmlab.statistics import interval
 from aqmlab.study.axes import parse_axis, parse_range
 from aqmlab.study.design import Design
 
@@ -82,7 +83,7 @@ def test_tables_of_runs_and_points(small, tmp_path):
     assert list(points.columns[:4]) == ["point", MAX_P, FLOWS, "n"]
     assert list(points["n"]) == [3] * 4
     group = study.runs[study.runs["point"] == 1]
-    found = aqmlab.stats.interval(group["loss"].to_numpy())
+    found = interval(group["loss"].to_numpy())
     assert tuple(points.loc[1, ["loss", "loss_low", "loss_high"]]) == (found.mean, found.low, found.high)
     assert study.to_pandas().loc[(0.2, 3, 2), "loss"] == study.runs["loss"].iloc[10]
 

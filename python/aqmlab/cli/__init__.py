@@ -13,7 +13,9 @@ from typer.exceptions import TyperException
 from aqmlab import store
 from aqmlab.cli import (  # noqa: F401 - these put their commands into the application
     analyses,
+    exports,
     files,
+    laboratory,
     papers,
     results,
     runs,

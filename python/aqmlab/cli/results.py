@@ -93,7 +93,12 @@ def export(
         typer.Option("--table", help="runs, points, or a table of the runs such as links; default runs."),
     ] = None,
     to: Annotated[
-        str | None, typer.Option("--to", help="csv or parquet; default: by the file's ending.", metavar="FORMAT")
+        str | None,
+        typer.Option(
+            "--to",
+            help="csv, parquet; of a run flent, ns2, pcap too; default: by the ending.",
+            metavar="FORMAT",
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:

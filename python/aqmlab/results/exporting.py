@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,7 +10,9 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from aqmlab.errors import InputError
-from aqmlab.result import TABLES, Result
+from aqmlab.exporting import FORMATS
+from aqmlab.exporting import export as export_result
+from aqmlab.result import TABLES
 from aqmlab.results.store import ResultStore
 from aqmlab.scenario import unknown
 from aqmlab.store import guarded, write_file
@@ -19,9 +20,8 @@ from aqmlab.study.study import POINT, RUN, SEED, Study
 
 STUDY_TABLES = ("runs", "points")
 
-RunWriter = Callable[[Result, Path], None]
-RUN_FORMATS: dict[str, RunWriter] = {}
-"""Further formats of a single run by name; a writer is given the run's result and the file to write."""
+RUN_FORMATS = tuple(name for name, form in FORMATS.items() if not form.of_tables)
+"""Formats of a single run: what `aqmlab.export` writes besides tables."""
 
 
 def export(
@@ -50,7 +50,7 @@ def export(
     if kind in RUN_FORMATS:
         if run is None:
             raise InputError(f"--to {kind}: is of one run; name it ('aqmlab results show' lists a study's runs)")
-        guarded(path.parent, lambda: RUN_FORMATS[kind](store.result([run]), path))
+        export_result(store.result([run]), to=kind, out=path)
         return path
     if run is not None:
         made = _of_run(store, run, table or "links")

@@ -18,7 +18,7 @@ from aqmlab.metrics import BY_KEY, METRICS
 from aqmlab.result import Result
 from aqmlab.results.index import StudyRow
 from aqmlab.results.store import ResultStore
-from aqmlab.stats import LEVEL, interval
+from aqmlab.statistics.intervals import LEVEL, interval
 from aqmlab.study.axes import number_and_unit
 
 if TYPE_CHECKING:
