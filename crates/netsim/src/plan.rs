@@ -153,7 +153,7 @@ pub struct Flow {
     pub again: Vec<(Time, Time)>,
     /// DSCP that the source writes into its data packets, 0 to 63.
     pub dscp: u8,
-    /// Class of the source, [`Meta::class`](aqmlab_aqm::Meta::class) of its data packets; 0 without one, 1 for PC-RED's
+    /// Class of the source, [`Header::class`](aqmlab_aqm::Header::class) of its data packets; 0 without one, 1 for PC-RED's
     /// high-priority flows.
     pub class: u8,
     /// Acknowledgements carry the flow label (and class) of the data; else a label of their own and class 0.
