@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from aqmlab.scenario import Scenario, check
     from aqmlab.study.study import Study
     from aqmlab.study.sweeping import sweep
+    from aqmlab.tuning.outcome import Tuned
+    from aqmlab.tuning.study import tune
 
 __all__ = [
     "Analysis",
@@ -43,6 +45,7 @@ __all__ = [
     "ScenarioError",
     "StorageError",
     "Study",
+    "Tuned",
     "__version__",
     "analyze",
     "check",
@@ -57,6 +60,7 @@ __all__ = [
     "run",
     "schema",
     "sweep",
+    "tune",
 ]
 
 # No module bears the name of a function: importing `aqmlab.run` as a module would hide the function `run`.
@@ -90,6 +94,8 @@ _HOME = {
     "check": "scenario",
     "Study": "study.study",
     "sweep": "study.sweeping",
+    "Tuned": "tuning.outcome",
+    "tune": "tuning.study",
 }
 
 

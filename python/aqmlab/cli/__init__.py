@@ -20,6 +20,7 @@ from aqmlab.cli import (  # noqa: F401 - these put their commands into the appli
     results,
     runs,
     sweeps,
+    tuning,
 )
 from aqmlab.cli.application import app
 from aqmlab.cli.words import parse_overrides, parse_seeds

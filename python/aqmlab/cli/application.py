@@ -14,6 +14,7 @@ ORDER = (
     "run",
     "compare",
     "sweep",
+    "tune",
     "lab",
     "analyze",
     "reproduce",

@@ -1,0 +1,14 @@
+"""From a goal and constraints to the parameters of a queue that hold over whole ranges of flows, round trips, rates.
+
+A file has one thing:
+
+* `goals`: the quantity to minimize or maximize, and the bounds to keep
+* `ranges`: what varies, and the points of the ranges that are looked at
+* `space`: the parameters that are searched
+* `measurements`, `ledger`: runs of settings at points, and their file
+* `starts`: the analytic design, ns-2's automatic RED, the scenario's own settings
+* `search`: Optuna
+* `verification`: the choice among the best, and the confirmation on fresh seeds
+* `outcome`: the answer with its tables and figure
+* `dialects`: the answer as text for tc, ns-2, ns-3, Cisco and Juniper
+"""

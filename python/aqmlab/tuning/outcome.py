@@ -1,0 +1,225 @@
+"""The answer of a tuning: settings, what fresh seeds say of them, the Pareto front, and texts for other systems."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from aqmlab import _core
+from aqmlab.statistics import Verdict
+from aqmlab.toml_text import inline
+from aqmlab.tuning.dialects import Dialect
+from aqmlab.tuning.measurements import Body
+from aqmlab.tuning.search import Task, Trial, front
+from aqmlab.tuning.verification import Against, Confirmed
+
+if TYPE_CHECKING:
+    from aqmlab.chart import Chart
+
+TUNED = "tuned"
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """Settings that hold over a range, with all that is known of them.
+
+    Attributes
+    ----------
+    name, hash
+        Of the scenario.
+    queue, link, aqm
+        The queue that was tuned, the link that was measured, the discipline.
+    task
+        Goal, bounds, and the quantile over the points.
+    body
+        The queue's table.
+    confirmed
+        The settings on fresh seeds.
+    against
+        The settings against each reference, on the same seeds.
+    trials
+        Everything that was tried, in order.
+    points, fresh_points
+        Names of the points of the search, and of those that only the confirmation has seen.
+    seeds
+        Seeds of a trial, of the choice among the best, and of the confirmation.
+    notes
+        What could not be done as asked.
+    dialects
+        The settings as text for other systems.
+    folder
+        Where runs and answer are, if they are on disk.
+    """
+
+    name: str
+    hash: str
+    queue: str
+    link: str
+    aqm: str
+    task: Task
+    body: Body
+    confirmed: Confirmed
+    against: list[Against]
+    trials: list[Trial]
+    points: list[str]
+    fresh_points: list[str]
+    seeds: tuple[int, int, int]
+    notes: list[str] = field(default_factory=list)
+    dialects: list[Dialect] = field(default_factory=list)
+    folder: Path | None = None
+
+    @property
+    def scenario_text(self) -> str:
+        """The answer as it stands in a scenario file."""
+        return "\n".join([f"[queue.{self.queue}]", *(f"{key} = {inline(value)}" for key, value in self.body.items())])
+
+    @property
+    def holds(self) -> Verdict:
+        """Whether the bounds hold on fresh seeds, at every point."""
+        return self.confirmed.verdict
+
+    @property
+    def front(self) -> list[Trial]:
+        """The Pareto front of the trials: the goal against the first bound's quantity."""
+        return front(self.trials, self.task)
+
+    def settings_table(self) -> pd.DataFrame:
+        """Return a row for the answer and each reference: the goal and each bound, on fresh seeds."""
+        rows = []
+        for one in (self.confirmed, *(entry.reference for entry in self.against)):
+            row: dict[str, Any] = {
+                "settings": one.name,
+                self.task.goal.metric.key: str(one.goal),
+                f"{self.task.goal.metric.key} at": one.point,
+            }
+            for kept in one.kept:
+                key = kept.bound.metric.key
+                row |= {
+                    kept.bound.words: kept.verdict.value,
+                    f"{key} there": str(kept.interval),
+                    f"{key} at": kept.point,
+                }
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    def differences_table(self) -> pd.DataFrame:
+        """Return a row for each reference: tuned - reference with its interval, of the goal and of each bound."""
+        rows = []
+        for one in self.against:
+            found = one.compared.difference.interval
+            row: dict[str, Any] = {
+                "against": one.reference.name,
+                "verdict": one.verdict,
+                "difference": found.mean,
+                "low": found.low,
+                "high": found.high,
+                "p": one.p,
+                "test": one.compared.test,
+            }
+            for bound, kept in zip(self.task.bounds, one.kept, strict=True):
+                apart = kept.difference.interval
+                key = bound.metric.key
+                row |= {f"{key} diff.": apart.mean, f"{key} low": apart.low, f"{key} high": apart.high}
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    def front_table(self) -> pd.DataFrame:
+        """Return the Pareto front: the goal, the first bound's quantity at its worst point, and the settings."""
+        bound = self.task.bounds[0] if self.task.bounds else None
+        return pd.DataFrame(
+            [
+                {
+                    "trial": trial.name,
+                    self.task.goal.metric.key: trial.goal,
+                    **({bound.metric.key: trial.kept[0]} if bound is not None else {}),
+                    "kept": trial.feasible,
+                    "queue": short(trial.body),
+                }
+                for trial in self.front
+            ]
+        )
+
+    def chart(self) -> Chart:
+        """Return the figure of all trials, the front, the references, the answer, and the bound."""
+        from aqmlab.tuning.picture import chart_of
+
+        return chart_of(self)
+
+    def data(self) -> dict[str, Any]:
+        """Return everything as plain data; the same for the same scenario, arguments and version."""
+        return {
+            "version": _core.version(),
+            "scenario": {"name": self.name, "hash": self.hash},
+            "queue": self.queue,
+            "link": self.link,
+            "aqm": self.aqm,
+            "goal": self.task.goal.words,
+            "keep": [bound.words for bound in self.task.bounds],
+            "quantile": self.task.share,
+            "settings": dict(self.body),
+            "scenario_text": self.scenario_text,
+            "bounds": self.holds.value,
+            "confirmed": _confirmed(self.confirmed),
+            "against": [
+                {
+                    "verdict": one.verdict,
+                    "p_holm": one.p,
+                    "test": one.compared.test,
+                    "difference": _interval(one.compared.difference.interval),
+                    "kept": [_interval(kept.difference.interval) for kept in one.kept],
+                    **_confirmed(one.reference),
+                }
+                for one in self.against
+            ],
+            "points": self.points,
+            "fresh_points": self.fresh_points,
+            "seeds": dict(zip(("trial", "choice", "fresh"), self.seeds, strict=True)),
+            "trials": [_trial(trial) for trial in self.trials],
+            "front": [trial.number for trial in self.front],
+            "notes": self.notes,
+            "dialects": {
+                one.name: {"text": one.text, "effective": one.effective, "notes": one.notes} for one in self.dialects
+            },
+        }
+
+
+def short(body: Body) -> str:
+    """Write what was searched on one line."""
+    return ", ".join(f"{key} {value}" for key, value in body.items() if key not in ("limit", "mean_packet", "ecn"))
+
+
+def _trial(trial: Trial) -> dict[str, Any]:
+    return {
+        "number": trial.number,
+        "name": trial.name,
+        "settings": dict(trial.body),
+        "goal": trial.goal,
+        "kept": list(trial.kept),
+        "violation": trial.violation if math.isfinite(trial.violation) else None,
+    }
+
+
+def _interval(found: Any) -> dict[str, float]:  # noqa: ANN401
+    return {"mean": found.mean, "low": found.low, "high": found.high, "sd": found.sd, "n": found.n}
+
+
+def _confirmed(one: Confirmed) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "settings": dict(one.body),
+        "goal": _interval(one.goal),
+        "goal_worst_at": one.point,
+        "bounds": [
+            {
+                "bound": kept.bound.words,
+                "verdict": kept.verdict.value,
+                "worst_at": kept.point,
+                "mean": _interval(kept.interval),
+            }
+            for kept in one.kept
+        ],
+    }

@@ -1,0 +1,211 @@
+"""What varies while the queue's parameters stay: ranges of flows, round trips, rates, or of any key of the scenario."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aqmlab.errors import InputError
+from aqmlab.scenario import Scenario
+
+Pairs = tuple[tuple[str, str], ...]
+"""Overrides: dotted keys and values as text."""
+
+TIMES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
+RATES = {"bps": 1.0, "kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "bit": 1.0, "kbit": 1e3, "Mbit": 1e6, "Gbit": 1e9}
+MOST_RANGES = 6
+"""With more, the corners alone are hundreds."""
+_VALUE = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*([A-Za-z]*)\s*")
+
+
+@dataclass(frozen=True)
+class Range:
+    """A range of one thing.
+
+    Attributes
+    ----------
+    key
+        As it was asked for: ``flows``, ``rtt``, ``rate``, or a dotted key.
+    low, high
+        Its ends: times in s, rates in bit/s, all else in its own unit.
+    unit
+        ``s``, ``bps``, or the unit as written.
+    whole
+        Whether only whole numbers are meant.
+    overrides
+        From a value to what it is in the scenario.
+    """
+
+    key: str
+    low: float
+    high: float
+    unit: str
+    whole: bool
+    overrides: Callable[[float], Pairs]
+
+    def at(self, share: float) -> float:
+        """Return the value a share of the way from low to high, on a logarithmic scale where both are above 0."""
+        if share in (0, 1):
+            return self.high if share else self.low
+        if self.low > 0:
+            value = self.low * (self.high / self.low) ** share
+        else:
+            value = self.low + share * (self.high - self.low)
+        return float(round(value)) if self.whole else float(f"{value:.3g}")
+
+    def text(self, value: float) -> str:
+        """Write a value with its unit: ``20ms``."""
+        return written(value, self.unit)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of the ranges: its name for people, and the scenario there as overrides.
+
+    Attributes
+    ----------
+    name
+        ``flows=10, rtt=20ms``.
+    pairs
+        The overrides.
+    corner
+        Whether it is a corner of the ranges.
+    """
+
+    name: str
+    pairs: Pairs
+    corner: bool
+
+
+def written(value: float, unit: str) -> str:
+    """Write a value as scenarios have it.
+
+    >>> written(0.02, "s"), written(2e6, "bps"), written(10.0, ""), written(5.0, "p")
+    ('20ms', '2Mbps', '10', '5p')
+    """
+    if unit == "s":
+        return f"{value * 1e3:.10g}ms"
+    if unit == "bps":
+        return f"{value / 1e6:.10g}Mbps"
+    return f"{value:.10g}{unit}"
+
+
+def ranges_of(texts: Sequence[str], plan: Scenario) -> list[Range]:
+    """Read ranges such as ``flows=10:200`` for a scenario."""
+    if not texts:
+        raise InputError("tune: give at least one range, for example --over flows=10:200")
+    if len(texts) > MOST_RANGES:
+        raise InputError(f"tune: {len(texts)} ranges are too many (allowed: up to {MOST_RANGES})")
+    found = [_range(text, plan) for text in texts]
+    keys = [one.key for one in found]
+    if len(set(keys)) < len(keys):
+        raise InputError(f"tune: a range is given twice: {', '.join(keys)}")
+    return found
+
+
+def search_points(ranges: Sequence[Range]) -> list[Point]:
+    """Return the corners of the ranges and their centre."""
+    corners = [_point(ranges, shares, corner=True) for shares in itertools.product((0.0, 1.0), repeat=len(ranges))]
+    return [*corners, _point(ranges, (0.5,) * len(ranges), corner=False)]
+
+
+def fresh_points(ranges: Sequence[Range], count: int) -> list[Point]:
+    """Return interior points that no trial has seen, spread evenly (Halton 1960); always the same."""
+    from scipy.stats.qmc import Halton
+
+    sample = Halton(len(ranges), scramble=True, rng=1).random(count)
+    return [_point(ranges, tuple(shares), corner=False) for shares in sample.tolist()]
+
+
+def _point(ranges: Sequence[Range], shares: Sequence[float], *, corner: bool) -> Point:
+    values = [one.at(share) for one, share in zip(ranges, shares, strict=True)]
+    pairs = [pair for one, value in zip(ranges, values, strict=True) for pair in one.overrides(value)]
+    name = ", ".join(f"{one.key}={one.text(value)}" for one, value in zip(ranges, values, strict=True))
+    return Point(name, tuple(pairs), corner)
+
+
+def _range(text: str, plan: Scenario) -> Range:
+    key, sign, ends = text.partition("=")
+    key = key.strip()
+    words = ends.split(":")
+    if not sign or not key or len(words) != 2:
+        raise InputError(f'over "{text}": write it as KEY=LOW:HIGH, for example flows=10:200 or rtt=20ms:200ms')
+    (low, unit), (high, other) = (_number(word, text) for word in words)
+    if unit != other:
+        raise InputError(f'over "{text}": both ends must have the same kind of unit')
+    if not low < high:
+        what = "is empty" if low == high else "is reversed"
+        raise InputError(f'over "{text}": the range {what} (the low end comes first, and is below the high end)')
+    whole = not unit and low.is_integer() and high.is_integer()
+    return Range(key, low, high, unit, whole, _meaning(key, low, unit, text, plan))
+
+
+def _number(word: str, text: str) -> tuple[float, str]:
+    match = _VALUE.fullmatch(word)
+    try:
+        number, unit = float(match.group(1)), match.group(2)  # type: ignore[union-attr]
+    except (AttributeError, ValueError):
+        raise InputError(f'over "{text}": "{word}" is not a number with or without a unit') from None
+    if unit in TIMES:
+        return number * TIMES[unit], "s"
+    if unit in RATES:
+        return number * RATES[unit], "bps"
+    return number, unit
+
+
+def _meaning(key: str, low: float, unit: str, text: str, plan: Scenario) -> Callable[[float], Pairs]:
+    """Return what values of a key are in the scenario."""
+    raw = tomllib.loads(plan.normalized)
+    if key == "flows":
+        return _flows(low, unit, text, raw)
+    if key == "rtt":
+        return _round_trip(low, unit, text, raw)
+    if key == "rate":
+        return _rate(unit, text, raw)
+    if "." not in key:
+        raise InputError(f'over "{text}": unknown key "{key}" (allowed: flows, rtt, rate, or a dotted key of the file)')
+    return lambda value: ((key, written(value, unit)),)
+
+
+def _flows(low: float, unit: str, text: str, raw: dict[str, Any]) -> Callable[[float], Pairs]:
+    name = next((group.get("name") for group in raw.get("flow", ())), None)
+    if name is None:
+        raise InputError(f'over "{text}": the first [[flow]] of the file has no name')
+    if unit or low < 1:
+        raise InputError(f'over "{text}": flows are a whole number, from 1 on')
+    return lambda value: ((f"flow.{name}.count", f"{round(value)}"),)
+
+
+def _round_trip(low: float, unit: str, text: str, raw: dict[str, Any]) -> Callable[[float], Pairs]:
+    """Round trip without queueing: the bottleneck keeps its delay while there is room; the rest goes to both sides."""
+    if "dumbbell" not in raw:
+        raise InputError(f'over "{text}": rtt is for a [dumbbell]; elsewhere name a delay, such as chain.link.delay')
+    if unit != "s" or low <= 0:
+        raise InputError(f'over "{text}": a round trip is a time above 0, for example rtt=20ms:200ms')
+    number, kind = _number(raw["dumbbell"]["bottleneck"]["delay"], text)
+    own = number if kind == "s" else math.nan
+
+    def pairs(value: float) -> Pairs:
+        middle = min(own, value / 4)
+        side = (value / 2 - middle) / 2
+        return tuple(
+            (f"dumbbell.{part}.delay", f"{delay * 1e3:.9g}ms")
+            for part, delay in (("bottleneck", middle), ("left", side), ("right", side))
+        )
+
+    return pairs
+
+
+def _rate(unit: str, text: str, raw: dict[str, Any]) -> Callable[[float], Pairs]:
+    places = {"dumbbell": "bottleneck", "chain": "link", "bus": "link", "diffserv": "core"}
+    key = next((f"{name}.{part}.rate" for name, part in places.items() if name in raw), None)
+    if key is None:
+        raise InputError(f'over "{text}": this network has no one bottleneck; name the rate by its dotted key')
+    if unit != "bps":
+        raise InputError(f'over "{text}": a rate has a unit, for example rate=2Mbps:20Mbps')
+    return lambda value: ((key, written(value, "bps")),)

@@ -1,0 +1,176 @@
+"""The search: Optuna's tree-structured Parzen estimator with constraints, from the starts on.
+
+J. Bergstra, R. Bardenet, Y. Bengio and B. Kégl, "Algorithms for hyper-parameter optimization", NIPS 2011. The sampler's
+seed is fixed, and settings are asked for in batches of a fixed size, whatever the number of cores: the same inputs give
+the same answer.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aqmlab.errors import InputError
+from aqmlab.tuning.goals import Bound, Goal
+from aqmlab.tuning.measurements import Bench, Body, Measured
+from aqmlab.tuning.ranges import Point
+from aqmlab.tuning.space import Numbers, Space
+
+if TYPE_CHECKING:
+    import optuna
+
+BATCH = 4
+"""Settings that are tried at once."""
+SAMPLER_SEED = 1
+BROKEN = 1e6
+"""Stands for the goal, and for the violation, of settings whose runs do not have the quantity."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Settings that were tried.
+
+    Attributes
+    ----------
+    number
+        Their place in the order, from 0.
+    name
+        The start's name, or ``trial 17``.
+    body
+        The queue's table.
+    goal
+        Mean over the seeds of the goal's quantile over the points, in the metric's unit.
+    kept
+        For each bound: the mean at the worst point, in its metric's unit.
+    violation
+        By what share of a bound the worst bound is broken; 0 or less where all are kept.
+    """
+
+    number: int
+    name: str
+    body: Body
+    goal: float
+    kept: tuple[float, ...]
+    violation: float
+
+    @property
+    def feasible(self) -> bool:
+        """Whether every bound is kept at every point."""
+        return self.violation <= 0
+
+
+@dataclass(frozen=True)
+class Task:
+    """What settings are judged by.
+
+    Attributes
+    ----------
+    goal, bounds
+        The quantity and the constraints.
+    share
+        Which quantile over the points counts for the goal; 1: the worst.
+    """
+
+    goal: Goal
+    bounds: tuple[Bound, ...]
+    share: float
+
+    def judge(self, number: int, name: str, body: Body, found: Measured) -> Trial:
+        """Sum up what was measured."""
+        for metric in (self.goal.metric, *(bound.metric for bound in self.bounds)):
+            if metric.key not in found:
+                raise InputError(f"tune: these runs have no {metric.key} (they have {', '.join(found)})")
+        goal = float(np.mean(self.goal.over_points(found[self.goal.metric.key], self.share)))
+        means = [found[bound.metric.key].mean(axis=1) for bound in self.bounds]
+        kept = tuple(bound.worst(mean) for bound, mean in zip(self.bounds, means, strict=True))
+        broken = [bound.violation(mean) for bound, mean in zip(self.bounds, means, strict=True)]
+        violation = max(broken, default=0.0) if np.isfinite(goal) else np.inf
+        return Trial(number, name, body, goal, kept, float(violation))
+
+    def order(self, trial: Trial) -> tuple[bool, float, float]:
+        """Return a key that sorts the best first: those that keep the bounds by the goal, others by the violation."""
+        goal = self.goal.sign * trial.goal
+        return (not trial.feasible, goal if trial.feasible else trial.violation, goal)
+
+
+def need_optuna() -> None:
+    """Say how to get Optuna if it is not there."""
+    if importlib.util.find_spec("optuna") is None:
+        raise InputError("tune: needs Optuna, which is not installed: pip install 'aqmlab[tune]'")
+
+
+def search(
+    bench: Bench,
+    space: Space,
+    task: Task,
+    *,
+    starts: Sequence[tuple[str, Numbers]],
+    points: Sequence[Point],
+    seeds: Sequence[int],
+    trials: int,
+) -> list[Trial]:
+    """Try settings, the starts first; return all that were tried, in order."""
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    distributions = {dimension.key: dimension.distribution() for dimension in space.dimensions}
+    names: dict[int, str] = {}
+    found: list[Trial] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Optuna calls constraints and multivariate sampling experimental.
+        study = optuna.create_study(direction="minimize", sampler=_sampler(trials, len(starts)))
+        for number, (name, numbers) in enumerate(starts[:trials]):
+            study.enqueue_trial(numbers)
+            names[number] = name
+        while len(found) < trials:
+            asked = [study.ask(distributions) for _ in range(min(BATCH, trials - len(found)))]
+            bodies = [space.body(one.params) for one in asked]
+            title = f"trials {asked[0].number + 1}-{asked[-1].number + 1} of {trials}"
+            measured = bench.measure(bodies, points, seeds, title=title)
+            for one, body, values in zip(asked, bodies, measured, strict=True):
+                trial = task.judge(one.number, names.get(one.number, f"trial {one.number + 1}"), body, values)
+                _tell(study, one, task, trial)
+                found.append(trial)
+    return found
+
+
+def _tell(study: optuna.Study, asked: optuna.trial.Trial, task: Task, trial: Trial) -> None:
+    asked.set_user_attr("violation", min(trial.violation, BROKEN))
+    study.tell(asked, task.goal.sign * trial.goal if np.isfinite(trial.goal) else BROKEN)
+
+
+def _sampler(trials: int, starts: int) -> optuna.samplers.TPESampler:
+    import optuna
+
+    return optuna.samplers.TPESampler(
+        seed=SAMPLER_SEED,
+        n_startup_trials=starts + max(4, trials // 6),
+        multivariate=True,
+        constant_liar=True,
+        constraints_func=_violation,
+    )
+
+
+def _violation(trial: optuna.trial.FrozenTrial) -> Sequence[float]:
+    return (float(trial.user_attrs["violation"]),)
+
+
+def front(trials: Sequence[Trial], task: Task) -> list[Trial]:
+    """Return the Pareto front of the goal against the first bound's quantity, the best goal first.
+
+    A trial is on it if none is better in one and as good in the other.
+    """
+    if not task.bounds:
+        return []
+    sign, side = task.goal.sign, task.bounds[0].sign
+    usable = [trial for trial in trials if np.isfinite([trial.goal, trial.kept[0]]).all()]
+    found: list[Trial] = []
+    for trial in sorted(usable, key=lambda t: (sign * t.goal, -side * t.kept[0])):
+        if not found or side * trial.kept[0] > side * found[-1].kept[0]:
+            found.append(trial)
+    return found

@@ -1,0 +1,196 @@
+"""The parameters that are searched, and how numbers of the search become settings of a queue.
+
+Of a queue with RED's parameters these are max_th, min_th as a share of max_th (so that it is always below), max_p and
+w_q, all on logarithmic scales; the buffer (``limit``) stays as the scenario has it. Thresholds are whole packets, max_p
+and w_q have three digits: no finer than what can be written into a configuration, or told apart by a run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from aqmlab.errors import InputError
+from aqmlab.registry import Discipline, Parameter
+from aqmlab.scenario import unknown
+from aqmlab.toml_text import Value
+from aqmlab.tuning.measurements import Body
+
+if TYPE_CHECKING:
+    from optuna.distributions import BaseDistribution
+
+Numbers = dict[str, Any]
+"""Dimension to its value in the search."""
+SHARE = "min_th / max_th"
+PACKETS = ("limit", "min_th", "max_th")
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """One number, or one word, that is searched.
+
+    Attributes
+    ----------
+    key
+        The queue's parameter, or `SHARE`.
+    low, high
+        Its ends, in the parameter's unit; on a logarithmic scale where low is above 0.
+    whole
+        Whether it is a whole number.
+    choices
+        Words; empty for a number.
+    """
+
+    key: str
+    low: float = 0.0
+    high: float = 0.0
+    whole: bool = False
+    choices: tuple[str, ...] = ()
+
+    def distribution(self) -> BaseDistribution:
+        """Return it as Optuna knows it."""
+        from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+        if self.choices:
+            return CategoricalDistribution(self.choices)
+        if self.whole:
+            return IntDistribution(int(self.low), int(self.high), log=self.low >= 1)
+        return FloatDistribution(self.low, self.high, log=self.low > 0)
+
+    def inside(self, value: Any) -> Any:  # noqa: ANN401 - a number or a word
+        """Bring a value into the range."""
+        if self.choices:
+            return value if value in self.choices else self.choices[0]
+        near = min(max(float(value), self.low), self.high)
+        return round(near) if self.whole else near
+
+
+@dataclass(frozen=True)
+class Space:
+    """All dimensions, and the table that they are laid over.
+
+    Attributes
+    ----------
+    base
+        The queue's table, with everything that stays.
+    dimensions
+        What is searched.
+    """
+
+    base: Mapping[str, Value]
+    dimensions: tuple[Dimension, ...]
+
+    @property
+    def base_words(self) -> dict[str, str]:
+        """The words of the table."""
+        return {key: value for key, value in self.base.items() if isinstance(value, str) and key not in PACKETS}
+
+    def body(self, numbers: Numbers) -> Body:
+        """Return the queue's table for numbers of the search.
+
+        >>> searched = (Dimension("max_th", 2, 100, True), Dimension(SHARE, 0.05, 0.9))
+        >>> space = Space({"aqm": "red", "limit": "100p"}, searched)
+        >>> space.body({"max_th": 30, SHARE: 0.3333})
+        {'aqm': 'red', 'limit': '100p', 'max_th': '30p', 'min_th': '10p'}
+        """
+        found = dict(self.base)
+        for dimension in self.dimensions:
+            value = numbers[dimension.key]
+            if dimension.key == SHARE:
+                found["min_th"] = f"{max(1, round(value * numbers['max_th']))}p"
+            elif dimension.key in PACKETS:
+                found[dimension.key] = f"{round(value)}p"
+            elif isinstance(value, float):
+                found[dimension.key] = float(f"{value:.3g}")
+            else:
+                found[dimension.key] = value
+        return found
+
+    def numbers(self, effective: Mapping[str, Any], packet: float) -> Numbers:
+        """Return the numbers of the search that are nearest to effective parameters (`Link.parameters`)."""
+        found: Numbers = {}
+        for dimension in self.dimensions:
+            if dimension.key == SHARE:
+                value: Any = packets(effective["min_th"], packet) / packets(effective["max_th"], packet)
+            elif dimension.key in PACKETS:
+                value = packets(effective[dimension.key], packet)
+            else:
+                value = effective.get(dimension.key, dimension.low)
+            found[dimension.key] = dimension.inside(value)
+        return found
+
+
+def packets(value: float | str, packet: float) -> float:
+    """Return a size in packets; the core writes sizes in bytes as ``25000B``.
+
+    >>> packets("25000B", 1000), packets(12, 1000)
+    (25.0, 12.0)
+    """
+    return float(value.removesuffix("B")) / packet if isinstance(value, str) else float(value)
+
+
+def space_of(aqm: Discipline, base: Mapping[str, Value], *, limit: float, vary: Sequence[str]) -> Space:
+    """Return what is searched for a discipline.
+
+    Parameters
+    ----------
+    aqm
+        The discipline.
+    base
+        The queue's table.
+    limit
+        Its buffer in packets.
+    vary
+        Further parameters, or other ranges of those searched anyway: ``limit=20:200``, ``max_p=0.01:0.3``,
+        ``spacing=linux,ns2-wait``.
+    """
+    own = {parameter.key: parameter for parameter in aqm.own_parameters}
+    found: dict[str, Dimension] = {}
+    if "points" in base or "class" in base or aqm.name in ("rio", "wred", "adaptive-rio"):
+        pass  # Thresholds belong to its classes, or to the points of its curve.
+    elif {"min_th", "max_th", "max_p", "w_q"} <= set(own):
+        top = max(3.0, math.floor(limit))
+        found["max_th"] = Dimension("max_th", 2, top, whole=True)
+        found[SHARE] = Dimension(SHARE, 0.05, 0.9)
+        found["max_p"] = Dimension("max_p", 0.005, 1.0)
+        found["w_q"] = Dimension("w_q", 1e-5, 0.5)
+    else:
+        found["limit"] = Dimension("limit", 2, max(3.0, math.floor(limit)), whole=True)
+    for text in vary:
+        dimension = _asked(text, own)
+        if dimension.key == "min_th":
+            found.pop(SHARE, None)
+        found[dimension.key] = dimension
+    if not found:
+        raise InputError(
+            f"tune: {aqm.name} has thresholds for each of its classes, or a curve through points: "
+            "say what to search, for example --vary limit=20:200"
+        )
+    return Space(base, tuple(found.values()))
+
+
+def _asked(text: str, own: Mapping[str, Parameter]) -> Dimension:
+    key, sign, values = text.partition("=")
+    key = key.strip()
+    if not sign or not values.strip():
+        raise InputError(f'vary "{text}": write it as KEY=LOW:HIGH or KEY=WORD,WORD')
+    if key not in own:
+        raise InputError(f"vary: {unknown('parameter', key, list(own))}")
+    parameter = own[key]
+    if parameter.choices:
+        words = tuple(word.strip() for word in values.split(","))
+        for word in words:
+            if word not in parameter.choices:
+                raise InputError(f"vary {key}: {unknown('word', word, list(parameter.choices))}")
+        return Dimension(key, choices=words)
+    try:
+        low, high = (float(word.strip().removesuffix("p")) for word in values.split(":"))
+    except ValueError:
+        raise InputError(f'vary "{text}": write it as {key}=LOW:HIGH, two numbers') from None
+    if not low < high:
+        raise InputError(f'vary "{text}": the low end must be below the high end')
+    if (parameter.low is not None and low < parameter.low) or (parameter.high is not None and high > parameter.high):
+        raise InputError(f'vary "{text}": out of range (allowed: {parameter.allowed})')
+    return Dimension(key, low, high, whole=key in PACKETS)

@@ -1,0 +1,137 @@
+"""Where a search starts: the analytic design, ns-2's automatic RED, and the settings that the scenario has.
+
+The analytic design takes thresholds as given and lets theory do the rest, for the whole range at once:
+
+* max_p: where the most flows share the least, the probability that TCP needs, p = 2 N^2 / (R C)^2 (Misra, Gong and
+  Towsley, SIGCOMM 2000), is reached in the middle between the thresholds.
+* w_q: the largest that meets the condition of Hollot, Misra, Towsley and Gong (INFOCOM 2001) at every point; it is the
+  one with few flows and a long round trip that decides (`aqmlab.analysis.control.conditions`).
+
+Thresholds trade delay for utilization, and no theory of the loop tells how; so the design is made at several.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from aqmlab.analysis.drop_curve import drop_rate
+from aqmlab.analysis.scenario.model import LinkModel, model_of
+from aqmlab.registry import Discipline
+from aqmlab.tuning.measurements import Body, Place
+from aqmlab.tuning.ranges import Point
+from aqmlab.tuning.space import Space
+
+ANALYTIC = "analytic"
+AUTOMATIC = "ns-2 automatic"
+FILE = "file"
+SHARES = (0.15, 0.3, 0.6)
+"""max_th of the analytic designs, as shares of the buffer; min_th is a third of it."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """Settings that are known before the search.
+
+    Attributes
+    ----------
+    name
+        ``analytic 30 %``, ``ns-2 automatic``, ``file``, or the name that the caller gave.
+    body
+        The queue's table.
+    """
+
+    name: str
+    body: Body
+
+
+@dataclass(frozen=True)
+class Load:
+    """What crosses the link at a point: N flows of one round trip (without queueing, in s), C in packets/s."""
+
+    flows: float
+    propagation: float
+    capacity: float
+
+    def round_trip(self, queue: float) -> float:
+        """Return R in s with a queue in packets."""
+        return self.propagation + queue / self.capacity
+
+    @classmethod
+    def of(cls, model: LinkModel) -> Load | None:
+        """Return it for a link; None without greedy TCP."""
+        flows = sum(one.count for one in model.traffic.greedy)
+        if not flows:
+            return None
+        mean = sum(one.count * one.propagation_s for one in model.traffic.greedy) / flows
+        return cls(flows, mean, model.capacity)
+
+
+def automatic(plan_body: Body) -> Start:
+    """Return ns-2's RED with automatic thresholds and weight, as it has been by default since December 2001.
+
+    min_th = max(5, C * 5 ms / 2), max_th = 3 min_th, w_q = 1 - exp(-1/C), gentle, max_p = 0.1.
+    """
+    body: Body = {"aqm": "gentle-red", "min_th": "auto", "max_th": "auto", "max_p": 0.1, "w_q": "auto"}
+    kept: Body = {key: plan_body[key] for key in ("limit", "mean_packet", "ecn") if key in plan_body}
+    return Start(AUTOMATIC, {**body, **kept})
+
+
+def analytic(place: Place, aqm: Discipline, space: Space, points: Sequence[Point]) -> list[Start]:
+    """Return the analytic designs; none for a discipline without RED's parameters, or without greedy TCP."""
+    if not {"min_th", "max_th", "max_p", "w_q"} <= {parameter.key for parameter in aqm.own_parameters}:
+        return []
+    if not any(dimension.key == "max_p" for dimension in space.dimensions):
+        return []
+    loads, limit, spacing = [], math.inf, "ns2-wait"
+    for point in points:
+        there = place.scenario(dict(space.base), point)
+        model = model_of(there, link=place.link)
+        load = Load.of(model)
+        if load is None:
+            return []
+        loads.append(load)
+        limit, spacing = min(limit, model.curve.limit), model.curve.spacing
+    return [_design(share, limit, spacing, loads, space) for share in SHARES]
+
+
+def _design(share: float, limit: float, spacing: str, loads: Sequence[Load], space: Space) -> Start:
+    high = max(3.0, share * limit)
+    low = high / 3
+    max_p = max(heaviest(load, (low + high) / 2, spacing) for load in loads)
+    w_q = min(largest_weight(load, low, high, max_p) for load in loads)
+    effective = {"min_th": low, "max_th": high, "max_p": max_p, "w_q": w_q, "limit": limit, **space.base_words}
+    return Start(f"{ANALYTIC} {share:.0%}".replace("%", " %"), space.body(space.numbers(effective, 1.0)))
+
+
+def heaviest(load: Load, queue: float, spacing: str) -> float:
+    """Return the max_p at which the drop rate in the middle between the thresholds is what the flows need.
+
+    >>> round(heaviest(Load(20, 0.04, 1250), 20, "none"), 3)
+    0.327
+    """
+    needed = min(1.0, 2 * (load.flows / (load.round_trip(queue) * load.capacity)) ** 2)
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if float(drop_rate(middle, spacing)) < needed else (low, middle)
+    return min(1.0, 2 * high)
+
+
+def largest_weight(load: Load, min_th: float, max_th: float, max_p: float) -> float:
+    """Return the largest w_q that meets Hollot's condition, at most the one that averages over a packet time.
+
+    L_red (R C)^3/(2N)^2 <= sqrt(w_g^2/K^2 + 1) with K = -ln(1 - w_q) C, solved for w_q.
+
+    >>> w_q = largest_weight(Load(60, 0.246 - 425 / 3750, 3750), 150, 700, 0.1)
+    >>> round(w_q * 1e6, 2)
+    1.43
+    """
+    r, n, c = load.round_trip((min_th + max_th) / 2), load.flows, load.capacity
+    gain = max_p / (max_th - min_th) * (r * c) ** 3 / (2 * n) ** 2
+    fastest = -math.expm1(-1 / c)
+    if gain <= 1:
+        return fastest
+    slow = 0.1 * min(2 * n / (r**2 * c), 1 / r)
+    return min(fastest, -math.expm1(-slow / math.sqrt(gain**2 - 1) / c))

@@ -1,0 +1,206 @@
+"""Which of the best settings is taken, and what fresh seeds say of it.
+
+The trial that looks best looks better than it is, since it is the luckiest of many on a few seeds. So the best are run
+again on seeds of their own, as many as will confirm, and the best that keeps the bounds there is taken; and what is
+said of it in the end comes from a third set of seeds, and from points that no trial has seen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from aqmlab.statistics import LEVEL, Compared, Interval, Verdict, compare_means, holm, mean_interval, verdict_all
+from aqmlab.statistics.intervals import student_p
+from aqmlab.tuning.goals import Bound
+from aqmlab.tuning.measurements import Bench, Body, Measured
+from aqmlab.tuning.ranges import Point
+from aqmlab.tuning.search import Task, Trial
+
+CHOICE_SEEDS = 1_000_001
+"""First seed of the runs among which the choice is made."""
+FRESH_SEEDS = 2_000_001
+"""First seed of the runs that confirm."""
+AT_ONCE = 4
+"""How many of the best are run again at once."""
+ROUNDS = 4
+"""After so many times `AT_ONCE` the search for one that keeps the bounds is given up."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A bound on fresh seeds.
+
+    Attributes
+    ----------
+    bound
+        The bound.
+    point
+        The point at which it is nearest to being broken, or broken most.
+    interval
+        The mean there.
+    per_seed
+        Of each seed, the quantity at its worst point.
+    verdict
+        Over all points: it holds if it holds at each; it fails if it fails at one even after Holm's correction.
+    """
+
+    bound: Bound
+    point: str
+    interval: Interval
+    per_seed: np.ndarray
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Confirmed:
+    """Settings on fresh seeds.
+
+    Attributes
+    ----------
+    name
+        ``tuned``, or the name of a reference.
+    body
+        The queue's table.
+    goal
+        The goal, with its interval over the seeds.
+    per_seed
+        The goal of each seed.
+    point
+        The point that is worst for the goal.
+    kept
+        Each bound.
+    """
+
+    name: str
+    body: Body
+    goal: Interval
+    per_seed: np.ndarray
+    point: str
+    kept: tuple[Kept, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether all bounds are kept."""
+        verdicts = [one.verdict for one in self.kept]
+        if all(verdict is Verdict.HOLDS for verdict in verdicts):
+            return Verdict.HOLDS
+        return Verdict.FAILS if Verdict.FAILS in verdicts else Verdict.UNDECIDED
+
+
+@dataclass(frozen=True)
+class Against:
+    """The tuned settings against a reference, on the same fresh seeds.
+
+    Attributes
+    ----------
+    reference
+        The reference.
+    compared
+        The difference of the goal, tuned - reference.
+    kept
+        The difference of each bound's quantity at its worst point, tuned - reference.
+    p
+        Its p after Holm's correction over all references.
+    verdict
+        ``better``, ``worse`` or ``undecided``: who keeps bounds that the other breaks is better; of two that keep them,
+        the one with the better goal, if the interval of the difference says so, also after Holm's correction.
+    """
+
+    reference: Confirmed
+    compared: Compared
+    kept: tuple[Compared, ...]
+    p: float
+    verdict: str
+
+
+def choose(
+    bench: Bench, task: Task, trials: Sequence[Trial], *, points: Sequence[Point], seeds: int
+) -> tuple[Trial, list[Trial]]:
+    """Run the best again on seeds of their own; return the one to take, and those that were run."""
+    ranked = [trial for trial in sorted(trials, key=task.order) if math.isfinite(trial.violation)]
+    unique = list({repr(trial.body): trial for trial in reversed(ranked)}.values())[::-1]
+    again: list[tuple[Verdict, Trial]] = []
+    own = range(CHOICE_SEEDS, CHOICE_SEEDS + seeds)
+    for begin in range(0, min(len(unique), AT_ONCE * ROUNDS), AT_ONCE):
+        best = unique[begin : begin + AT_ONCE]
+        found = bench.measure([one.body for one in best], points, own, title="the best again")
+        for trial, values in zip(best, found, strict=True):
+            verdict = confirmed("", trial.body, task, points, values).verdict
+            again.append((verdict, task.judge(trial.number, trial.name, trial.body, values)))
+        holding = [trial for verdict, trial in again if verdict is Verdict.HOLDS]
+        if holding:
+            return min(holding, key=task.order), [trial for _, trial in again]
+    return min((trial for _, trial in again), key=task.order), [trial for _, trial in again]
+
+
+def confirm(
+    bench: Bench,
+    task: Task,
+    settings: Mapping[str, Body],
+    *,
+    points: Sequence[Point],
+    seeds: int,
+) -> list[Confirmed]:
+    """Run settings on fresh seeds; they share the seeds, so that differences may be paired."""
+    own = range(FRESH_SEEDS, FRESH_SEEDS + seeds)
+    found = bench.measure(list(settings.values()), points, own, title="fresh seeds")
+    named = zip(settings.items(), found, strict=True)
+    return [confirmed(name, body, task, points, values) for (name, body), values in named]
+
+
+def confirmed(name: str, body: Body, task: Task, points: Sequence[Point], found: Measured) -> Confirmed:
+    """Sum up what was measured on fresh seeds."""
+    values = found[task.goal.metric.key]
+    per_seed = task.goal.over_points(values, task.share)
+    worst = int(np.argmax(task.goal.sign * values.mean(axis=1)))
+    kept = tuple(_kept(bound, points, found[bound.metric.key]) for bound in task.bounds)
+    return Confirmed(name, body, mean_interval(per_seed)[0], per_seed, points[worst].name, kept)
+
+
+def _kept(bound: Bound, points: Sequence[Point], values: np.ndarray) -> Kept:
+    intervals = [mean_interval(row)[0] for row in values]
+    verdicts = [bound.verdict(one) for one in intervals]
+    worst = int(np.argmin([bound.sign * one.mean for one in intervals]))
+    verdict = verdict_all(verdicts, [_p(one, bound.value) for one in intervals])
+    per_seed = bound.sign * np.min(bound.sign * values, axis=0)
+    return Kept(bound, points[worst].name, intervals[worst], per_seed, verdict)
+
+
+def _p(found: Interval, bound: float) -> float:
+    """Return the two-sided p of "the mean is the bound" (Student)."""
+    if found.n < 2:
+        return 1.0
+    if found.sd == 0:
+        return 1.0 if found.mean == bound else 0.0
+    return student_p((found.mean - bound) / (found.sd / math.sqrt(found.n)), found.n - 1)
+
+
+def against(task: Task, tuned: Confirmed, references: Sequence[Confirmed]) -> list[Against]:
+    """Compare the tuned settings with each reference."""
+    compared = [compare_means(tuned.per_seed, one.per_seed) for one in references]
+    corrected = holm([one.difference.p for one in compared])
+    return [
+        Against(reference, one, _kept_apart(tuned, reference), p, _verdict(task, tuned, reference, one, p))
+        for reference, one, p in zip(references, compared, corrected, strict=True)
+    ]
+
+
+def _kept_apart(tuned: Confirmed, reference: Confirmed) -> tuple[Compared, ...]:
+    return tuple(compare_means(a.per_seed, b.per_seed) for a, b in zip(tuned.kept, reference.kept, strict=True))
+
+
+def _verdict(task: Task, tuned: Confirmed, reference: Confirmed, compared: Compared, p: float) -> str:
+    own, other = tuned.verdict, reference.verdict
+    if own is Verdict.HOLDS and other is Verdict.FAILS:
+        return "better"
+    if own is Verdict.FAILS and other is Verdict.HOLDS:
+        return "worse"
+    if own is not Verdict.HOLDS or other is not Verdict.HOLDS or not p < 1 - LEVEL:
+        return "undecided"
+    found = compared.difference.interval
+    low, high = sorted((task.goal.sign * found.low, task.goal.sign * found.high))
+    return "better" if high < 0 else "worse" if low > 0 else "undecided"
