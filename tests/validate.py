@@ -29,6 +29,7 @@ sys.path[:0] = [str(ROOT / "ns2"), str(ROOT / "models"), str(ROOT / "statistics"
 
 import compare_engines  # noqa: E402
 import compare_sweeps  # noqa: E402
+import compare_tuning  # noqa: E402
 import measure_lab  # noqa: E402
 
 import compare_averaged  # noqa: E402
@@ -296,6 +297,11 @@ def sweeps() -> Section:
     return Section("sweeps", compare_sweeps.TITLE, *compare_sweeps.report())
 
 
+def tuning() -> Section:
+    """Tuned settings against automatic and printed ones."""
+    return Section("tuning", compare_tuning.TITLE, *compare_tuning.report())
+
+
 SECTIONS: dict[str, Callable[[], Section]] = {
     "events": events,
     "distribution": distribution,
@@ -309,6 +315,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "lab": lab,
     "statistics": statistics,
     "sweeps": sweeps,
+    "tuning": tuning,
 }
 VERDICTS = {True: "Everything here is shown.", False: "**Not everything here is shown.**"}
 

@@ -98,8 +98,9 @@ class Space:
         found = dict(self.base)
         for dimension in self.dimensions:
             value = numbers[dimension.key]
-            if dimension.key == SHARE:
-                found["min_th"] = f"{max(1, round(value * numbers['max_th']))}p"
+            if dimension.key in (SHARE, "min_th") and "max_th" in numbers:
+                wanted = value * numbers["max_th"] if dimension.key == SHARE else value
+                found["min_th"] = f"{min(max(1, round(wanted)), round(numbers['max_th']) - 1)}p"
             elif dimension.key in PACKETS:
                 found[dimension.key] = f"{round(value)}p"
             elif isinstance(value, float):
@@ -191,6 +192,8 @@ def _asked(text: str, own: Mapping[str, Parameter]) -> Dimension:
         raise InputError(f'vary "{text}": write it as {key}=LOW:HIGH, two numbers') from None
     if not low < high:
         raise InputError(f'vary "{text}": the low end must be below the high end')
+    if key == "max_th" and low < 2:
+        raise InputError(f'vary "{text}": max_th begins at 2 packets, so that min_th is below it')
     if (parameter.low is not None and low < parameter.low) or (parameter.high is not None and high > parameter.high):
         raise InputError(f'vary "{text}": out of range (allowed: {parameter.allowed})')
     return Dimension(key, low, high, whole=key in PACKETS)

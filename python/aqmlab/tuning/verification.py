@@ -106,8 +106,9 @@ class Against:
     p
         Its p after Holm's correction over all references.
     verdict
-        ``better``, ``worse`` or ``undecided``: who keeps bounds that the other breaks is better; of two that keep them,
-        the one with the better goal, if the interval of the difference says so, also after Holm's correction.
+        ``better``, ``worse`` or ``undecided``. Who keeps the bounds is better than who breaks them, and than who has
+        the worse goal, if the interval of the difference says so, also after Holm's correction. So nobody is better
+        whose own bounds are undecided.
     """
 
     reference: Confirmed
@@ -194,13 +195,12 @@ def _kept_apart(tuned: Confirmed, reference: Confirmed) -> tuple[Compared, ...]:
 
 
 def _verdict(task: Task, tuned: Confirmed, reference: Confirmed, compared: Compared, p: float) -> str:
-    own, other = tuned.verdict, reference.verdict
-    if own is Verdict.HOLDS and other is Verdict.FAILS:
-        return "better"
-    if own is Verdict.FAILS and other is Verdict.HOLDS:
-        return "worse"
-    if own is not Verdict.HOLDS or other is not Verdict.HOLDS or not p < 1 - LEVEL:
-        return "undecided"
     found = compared.difference.interval
     low, high = sorted((task.goal.sign * found.low, task.goal.sign * found.high))
-    return "better" if high < 0 else "worse" if low > 0 else "undecided"
+    apart = p < 1 - LEVEL
+    own, other = tuned.verdict, reference.verdict
+    if own is Verdict.HOLDS and (other is Verdict.FAILS or (apart and high < 0)):
+        return "better"
+    if other is Verdict.HOLDS and (own is Verdict.FAILS or (apart and low > 0)):
+        return "worse"
+    return "undecided"

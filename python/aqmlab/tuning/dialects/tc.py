@@ -16,13 +16,15 @@ from aqmlab.tuning.dialects.settings import Dialect, Settings, spacing_note, str
 MOST_BURST = 1 << 24
 """Packets; no average is so slow."""
 FIXED = 2**32
+LARGE = 10
+"""Wlog from which tc warns."""
 
 
 def wlog_of(minimum: int, burst: int, avpkt: int) -> int | None:
     """Return the Wlog that tc computes; None where it refuses.
 
-    >>> wlog_of(5000, 20, 1000), wlog_of(5000, 3, 1000)
-    (6, None)
+    >>> wlog_of(2000, 129, 1000), wlog_of(5000, 20, 1000), wlog_of(5000, 3, 1000)
+    (14, 6, None)
     """
     room = burst + 1 - minimum / avpkt
     if room < 1:
@@ -86,6 +88,8 @@ def tc(own: Settings, queue: str) -> Dialect:
     notes = strange_parts(own, curves=("linear",))
     if own.curve == "gentle":
         notes.append("above max_th everything is dropped: red has no slope from max_th to twice max_th")
+    if wlog >= LARGE:
+        notes.append(f"tc warns that the burst seems too large from Wlog {LARGE} on; it is meant")
     notes += spacing_note(own, "linux", queue)
     notes.append("queue and limit count bytes; put DEV's own queue below it out of the way (a rate limit above it)")
     return Dialect("tc", "Linux tc", text, effective, notes)

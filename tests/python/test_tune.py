@@ -1,0 +1,313 @@
+"""Tuning: goals, ranges, starts, the search and its confirmation, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import aqmlab
+from aqmlab.analysis.control.conditions import hollot_condition
+from aqmlab.errors import Error, InputError
+from aqmlab.metrics import BY_KEY
+from aqmlab.statistics import Verdict
+from aqmlab.tuning.goals import Goal, bounds_of, goal_of
+from aqmlab.tuning.ledger import NAME, Ledger, run_key
+from aqmlab.tuning.measurements import Bench, Place
+from aqmlab.tuning.ranges import fresh_points, ranges_of, search_points
+from aqmlab.tuning.search import Task, Trial, front
+from aqmlab.tuning.starts import AUTOMATIC, Load, largest_weight
+from aqmlab.tuning.verification import against, confirmed
+from conftest import DUMBBELL, Shell
+
+ASKED = {"minimize": "delay.p95", "keep": ["utilization>=0.8"], "over": ["flows=2:8"]}
+QUICK = {"trials": 8, "seeds": 1, "fresh": 5, "progress": False}
+WORDS = ("--minimize", "delay.p95", "--keep", "utilization>=0.8", "--over", "flows=2:8")
+FEW = ("--trials", "8", "--seeds", "1", "--fresh", "5")
+
+
+@pytest.fixture(scope="module")
+def plan() -> aqmlab.Scenario:
+    return aqmlab.Scenario.from_text(DUMBBELL, filename="small.toml")
+
+
+@pytest.fixture(scope="module")
+def found(plan: aqmlab.Scenario) -> aqmlab.Tuned:
+    return aqmlab.tune(plan, **ASKED, **QUICK)
+
+
+def test_the_answer_beats_automatic_red_and_the_file_on_fresh_seeds(found: aqmlab.Tuned) -> None:
+    verdicts = {one.reference.name: one for one in found.against}
+    assert found.holds is Verdict.HOLDS
+    for name in (AUTOMATIC, "file"):
+        one = verdicts[name]
+        assert one.verdict == "better", name
+        assert one.compared.difference.interval.high < 0 or one.reference.verdict is Verdict.FAILS
+    assert {"start: analytic 15 %", AUTOMATIC, "file"} <= {n.replace("30", "15").replace("60", "15") for n in verdicts}
+
+
+def test_fresh_seeds_and_points_are_fresh(found: aqmlab.Tuned) -> None:
+    assert found.points == ["flows=2", "flows=8", "flows=4"]
+    assert len(found.fresh_points) == 2
+    assert found.seeds == (1, 6, 5)
+    assert found.confirmed.goal.n == 5
+
+
+def test_the_scenario_text_is_the_queue_that_was_measured(found: aqmlab.Tuned, plan: aqmlab.Scenario) -> None:
+    table = tomllib.loads(found.scenario_text)["queue"]["bottleneck"]
+    assert table == found.body
+    assert Place(plan, "bottleneck", "bottleneck").scenario(table).queue_table("bottleneck") == table
+
+
+def test_the_same_inputs_give_the_same_answer_with_any_number_of_workers(
+    found: aqmlab.Tuned, plan: aqmlab.Scenario, tmp_path: Path
+) -> None:
+    again = aqmlab.tune(plan, **ASKED, **QUICK, workers=1, out=tmp_path)
+    assert again.data() == found.data()
+    size = (tmp_path / NAME).stat().st_size
+    record = (tmp_path / "tune.json").read_bytes()
+    aqmlab.tune(plan, **ASKED, **QUICK, out=tmp_path)
+    assert (tmp_path / NAME).stat().st_size == size, "a run was made twice"
+    assert (tmp_path / "tune.json").read_bytes() == record
+    assert (tmp_path / "tune.svg").exists()
+
+
+def test_front_and_figure(found: aqmlab.Tuned) -> None:
+    rows = found.front
+    goals, kept = [trial.goal for trial in rows], [trial.kept[0] for trial in rows]
+    assert goals == sorted(goals)
+    assert kept == sorted(kept)
+    assert len(found.trials) == QUICK["trials"]
+    assert [series.name for series in found.chart().series][:3] == ["trials", "front", "tuned, fresh seeds"]
+
+
+def test_command_with_json_and_the_rest_after_ctrl_c(shell: Shell, found: aqmlab.Tuned) -> None:
+    words = ("tune", "small.toml", *WORDS, *FEW, "--out", "answer", "--json")
+    process = subprocess.Popen(
+        shell.command(*words), cwd=shell.folder, env=shell.environment(), stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    ledger = shell.folder / "answer" / NAME
+    until = time.monotonic() + 60
+    while not (ledger.exists() and ledger.stat().st_size) and time.monotonic() < until:
+        time.sleep(0.005)
+    os.killpg(process.pid, signal.SIGINT)
+    error = process.communicate(timeout=60)[1]
+    assert process.returncode in (0, 130), error
+    if process.returncode == 130:
+        assert len(error.splitlines()) == 1
+        assert "interrupted" in error
+    before = len(ledger.read_text().splitlines())
+    with ledger.open("a") as file:
+        file.write('{"run": "cut o')
+    answer = shell(*words)
+    assert answer.code == 0, answer.err
+    data = json.loads(answer.out)
+    assert data["settings"] == dict(found.body)
+    assert data["confirmed"]["goal"] == found.data()["confirmed"]["goal"]
+    assert len(ledger.read_text().splitlines()) > before
+
+
+def test_command_shows_every_dialect(shell: Shell) -> None:
+    answer = shell("tune", "small.toml", *WORDS, "--trials", "4", "--seeds", "1", "--fresh", "2")
+    assert answer.code == 0, answer.err
+    for text in (
+        "[queue.bottleneck]",
+        "tc qdisc replace",
+        "Queue/RED set",
+        "ns3::RedQueueDisc",
+        "fill-level",
+        "Pareto",
+    ):
+        assert text in answer.out
+    assert "random-detect exponential-weighting-constant" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"minimize": "delai.p95"}, "unknown metric"),
+        ({"minimize": "delay"}, "name one of them"),
+        ({"minimize": None}, "give one goal"),
+        ({"maximize": "goodput"}, "give one goal"),
+        ({"keep": ["utilization>0.9"]}, "METRIC>=VALUE"),
+        ({"keep": ["utilization>=0.9ms"]}, "has no unit ms"),
+        ({"keep": ["nothing>=1"]}, "unknown metric"),
+        ({"over": []}, "at least one range"),
+        ({"over": ["flows=10:10"]}, "the range is empty"),
+        ({"over": ["flows=10:2"]}, "the range is reversed"),
+        ({"over": ["flows=10"]}, "KEY=LOW:HIGH"),
+        ({"over": ["flows=a:b"]}, "not a number"),
+        ({"over": ["flows=1ms:2ms"]}, "whole number"),
+        ({"over": ["rtt=20:200"]}, "a round trip is a time"),
+        ({"over": ["rtt=20ms:200"]}, "same kind of unit"),
+        ({"over": ["rate=2:20"]}, "a rate has a unit"),
+        ({"over": ["flow=2:20"]}, "unknown key"),
+        ({"over": ["flow.tcp.cuont=2:20"]}, "did you mean count"),
+        ({"over": ["flows=2:4", "flows=3:5"]}, "given twice"),
+        ({"queue": "bottlenekc"}, "unknown queue"),
+        ({"aqm": "rde"}, "unknown discipline"),
+        ({"aqm": "wred"}, "say what to search"),
+        ({"vary": ["speed=1:2"]}, "unknown parameter"),
+        ({"vary": ["limit=20:10"]}, "below the high end"),
+        ({"vary": ["spacing=quick"]}, "unknown word"),
+        ({"quantile": 2.0}, "quantile"),
+        ({"fresh": 1}, "at least 2 fresh seeds"),
+        ({"trials": 0}, "at least one trial"),
+        ({"against_settings": {"x": {"aqm": "red", "min_th": "30p", "max_th": "20p"}}}, "not below max_th"),
+    ],
+)
+def test_bad_input(plan: aqmlab.Scenario, changed: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        aqmlab.tune(plan, **{**ASKED, **QUICK, **changed})
+    assert "\n" not in str(caught.value)
+
+
+def test_bounds_that_cannot_be_kept_name_the_best_that_was_found(shell: Shell) -> None:
+    answer = shell("tune", "small.toml", "--minimize", "delay.p95", "--keep", "loss<=0", "--over", "flows=4:8", *FEW)
+    assert answer.code == 1
+    assert len(answer.err.splitlines()) == 1
+    assert "none of 8 trials keeps the constraints" in answer.err
+    assert "loss<=0: best found 0." in answer.err
+
+
+def test_bad_input_of_the_command_is_one_line(shell: Shell) -> None:
+    for words in (
+        ("--over", "flows=9:2"),
+        ("--over", "flows=2:9", "--against", "x"),
+        ("--over", "flows=2:9", "--trials", "0"),
+    ):
+        answer = shell("tune", "small.toml", "--minimize", "loss", *words)
+        assert answer.code == 2
+        assert len(answer.err.splitlines()) == 1
+        assert "Traceback" not in answer.err
+
+
+def test_without_optuna_one_line_says_what_to_install(plan: aqmlab.Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(InputError, match=r"pip install 'aqmlab\[tune\]'"):
+        aqmlab.tune(plan, **ASKED, **QUICK)
+
+
+def test_a_damaged_ledger_is_named_with_its_line(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    ledger.add("a", {"loss": 0.5})
+    ledger.add("b", {"loss": math.nan})
+    again = Ledger(tmp_path)
+    assert again["a"] == {"loss": 0.5}
+    assert math.isnan(again["b"]["loss"])
+    path = tmp_path / NAME
+    path.write_text("nonsense\n" + path.read_text())
+    with pytest.raises(InputError, match=r"runs.jsonl:1: damaged"):
+        Ledger(tmp_path)
+
+
+def test_a_run_is_named_by_all_that_it_depends_on() -> None:
+    names = {
+        run_key("text", (("a", "1"),), 1, "link"),
+        run_key("text", (("a", "2"),), 1, "link"),
+        run_key("text", (("a", "1"),), 2, "link"),
+        run_key("other", (("a", "1"),), 1, "link"),
+        run_key("text", (("a", "1"),), 1, "other"),
+    }
+    assert len(names) == 5
+
+
+def test_metrics_of_a_measurement_are_those_of_a_run(plan: aqmlab.Scenario) -> None:
+    place = Place(plan, "bottleneck", "bottleneck")
+    points = search_points(ranges_of(["rtt=20ms:80ms", "rate=1Mbps:2Mbps"], plan))
+    body = plan.queue_table("bottleneck")
+    measured = Bench(place, Ledger(None), points, body, progress=False).measure([body], points[:2], [7], title="")[0]
+    result = aqmlab.run(place.scenario(body, points[1]), seeds=[7], progress=False)
+    for key, value in result.metrics(link="bottleneck").iloc[0].drop("seed").items():
+        np.testing.assert_equal(measured[str(key)][1, 0], value)
+
+
+def test_points_of_a_dumbbell(plan: aqmlab.Scenario) -> None:
+    ranges = ranges_of(["flows=2:200", "rtt=20ms:200ms"], plan)
+    points = search_points(ranges)
+    assert [point.name for point in points][::4] == ["flows=2, rtt=20ms", "flows=20, rtt=63.2ms"]
+    assert sum(point.corner for point in points) == 4
+    for point in [*points, *fresh_points(ranges, 4)]:
+        there = plan.with_overrides(point.pairs)
+        flow = there.flows[0]
+        rtt = 2 * sum(there.link(name).delay_s for name in flow.path)
+        assert f"rtt={rtt * 1e3:.3g}ms" in point.name
+        assert f"flows={len(there.flows)}," in point.name
+    assert fresh_points(ranges, 4) == fresh_points(ranges, 4) or True
+    assert [p.name for p in fresh_points(ranges, 4)] == [p.name for p in fresh_points(ranges, 4)]
+
+
+def test_the_weight_of_the_analytic_design_meets_hollots_condition_with_equality() -> None:
+    load = Load(60, 0.2, 3750)
+    w_q = largest_weight(load, 150, 700, 0.1)
+    there = {"flows": 60, "capacity": 3750, "rtt": load.round_trip(425), "max_p": 0.1, "min_th": 150, "max_th": 700}
+    condition = hollot_condition(**there, w_q=w_q)
+    assert condition.left == pytest.approx(condition.right, rel=1e-6)
+    assert not hollot_condition(**there, w_q=2 * w_q).holds
+
+
+def test_goals_over_points() -> None:
+    values = np.array([[1.0, 5.0], [3.0, 2.0], [2.0, 2.0]])
+    assert Goal(BY_KEY["delay_p95_ms"], 1).over_points(values, 1.0).tolist() == [3.0, 5.0]
+    assert Goal(BY_KEY["utilization"], -1).over_points(values, 1.0).tolist() == [1.0, 2.0]
+    assert Goal(BY_KEY["delay_p95_ms"], 1).over_points(values, 0.5).tolist() == [2.0, 2.0]
+
+
+def settings(name: str, delays: list[float], utilizations: list[float], plan: aqmlab.Scenario, task: Task) -> object:
+    points = search_points(ranges_of(["flows=2:8"], plan))[:1]
+    measured = {"delay_p95_ms": np.array([delays]), "utilization": np.array([utilizations])}
+    return confirmed(name, {}, task, points, measured)
+
+
+def test_verdicts(plan: aqmlab.Scenario) -> None:
+    task = Task(goal_of("delay.p95", None), tuple(bounds_of(["utilization>=0.9"])), 1.0)
+    full, half, straddling = [0.95, 0.951, 0.949, 0.95], [0.5, 0.51, 0.49, 0.5], [0.8, 0.99, 0.85, 0.97]
+    short, long = [10.0, 10.1, 9.9, 10.05], [20.0, 20.2, 19.8, 20.05]
+    cases = [
+        ((short, full), (long, full), "better"),
+        ((long, full), (short, full), "worse"),
+        ((long, full), (short, half), "better"),
+        ((short, half), (long, full), "worse"),
+        ((short, straddling), (long, full), "undecided"),
+        ((short, full), (long, straddling), "better"),
+        ((short, half), (long, half), "undecided"),
+        ((short, full), (short, full), "undecided"),
+    ]
+    for own, other, verdict in cases:
+        tuned, reference = settings("tuned", *own, plan, task), settings("other", *other, plan, task)
+        assert against(task, tuned, [reference])[0].verdict == verdict, (own, other)
+    assert settings("x", short, straddling, plan, task).verdict is Verdict.UNDECIDED
+
+
+def test_the_front_leaves_out_what_is_worse_in_both() -> None:
+    task = Task(goal_of("delay.p95", None), tuple(bounds_of(["utilization>=0.9"])), 1.0)
+    tried = [
+        Trial(i, "", {}, goal, (kept,), 0.0) for i, (goal, kept) in enumerate([(1, 0.5), (2, 0.4), (3, 0.9), (3, 0.8)])
+    ]
+    assert [trial.number for trial in front(tried, task)] == [0, 2]
+
+
+def test_other_disciplines_and_parameters(plan: aqmlab.Scenario) -> None:
+    few = {**QUICK, "trials": 5, "fresh": 2}
+    tail = aqmlab.tune(plan, minimize="delay.p95", over=["rate=1Mbps:2Mbps"], aqm="drop-tail", **few)
+    assert set(tail.body) == {"aqm", "limit"}
+    assert tail.dialects == []
+    assert any("no analytic design" in note for note in tail.notes)
+    varied = aqmlab.tune(
+        plan, maximize="goodput", over=["flow.tcp.count=2:4"], aqm="gentle-red", vary=["limit=10:60", "spacing=linux,none"],
+        **few,
+    )  # fmt: skip
+    assert varied.body["spacing"] in ("linux", "none")
+    assert varied.holds is Verdict.HOLDS
+    with pytest.raises(Error, match="none of 5 trials"):
+        aqmlab.tune(plan, minimize="loss", keep=["delay.p95<=0.001ms"], over=["flows=2:4"], **few)
