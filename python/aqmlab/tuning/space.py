@@ -3,6 +3,9 @@
 Of a queue with RED's parameters these are max_th, min_th as a share of max_th (so that it is always below), max_p and
 w_q, all on logarithmic scales; the buffer (``limit``) stays as the scenario has it. Thresholds are whole packets, max_p
 and w_q have three digits: no finer than what can be written into a configuration, or told apart by a run.
+
+An average that is slower than a run never gets to where it would stay, and settings that live on that fail in longer
+runs. So w_q is at least so large that the average's time constant, 1/(w_q C), is a tenth of the measured time.
 """
 
 from __future__ import annotations
@@ -25,6 +28,8 @@ Numbers = dict[str, Any]
 """Dimension to its value in the search."""
 SHARE = "min_th / max_th"
 PACKETS = ("limit", "min_th", "max_th")
+TIME_CONSTANTS = 10
+"""Time constants of the average that the measured time of a run must have room for."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +137,16 @@ def packets(value: float | str, packet: float) -> float:
     return float(value.removesuffix("B")) / packet if isinstance(value, str) else float(value)
 
 
-def space_of(aqm: Discipline, base: Mapping[str, Value], *, limit: float, vary: Sequence[str]) -> Space:
+def least_weight(capacity: float, measured_s: float) -> float:
+    """Return the least w_q that is searched, for a capacity in packets/s and a measured time in s.
+
+    >>> least_weight(1250, 20)
+    0.0004
+    """
+    return min(0.1, TIME_CONSTANTS / (capacity * measured_s))
+
+
+def space_of(aqm: Discipline, base: Mapping[str, Value], *, limit: float, slowest: float, vary: Sequence[str]) -> Space:
     """Return what is searched for a discipline.
 
     Parameters
@@ -143,6 +157,8 @@ def space_of(aqm: Discipline, base: Mapping[str, Value], *, limit: float, vary: 
         The queue's table.
     limit
         Its buffer in packets.
+    slowest
+        The least w_q.
     vary
         Further parameters, or other ranges of those searched anyway: ``limit=20:200``, ``max_p=0.01:0.3``,
         ``spacing=linux,ns2-wait``.
@@ -156,7 +172,7 @@ def space_of(aqm: Discipline, base: Mapping[str, Value], *, limit: float, vary: 
         found["max_th"] = Dimension("max_th", 2, top, whole=True)
         found[SHARE] = Dimension(SHARE, 0.05, 0.9)
         found["max_p"] = Dimension("max_p", 0.005, 1.0)
-        found["w_q"] = Dimension("w_q", 1e-5, 0.5)
+        found["w_q"] = Dimension("w_q", slowest, 0.5)
     else:
         found["limit"] = Dimension("limit", 2, max(3.0, math.floor(limit)), whole=True)
     for text in vary:

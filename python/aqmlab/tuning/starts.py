@@ -7,6 +7,9 @@ The analytic design takes thresholds as given and lets theory do the rest, for t
 * w_q: the largest that meets the condition of Hollot, Misra, Towsley and Gong (INFOCOM 2001) at every point; it is the
   one with few flows and a long round trip that decides (`aqmlab.analysis.control.conditions`).
 
+Where that weight is so small that no run of the scenario shows what it does (`aqmlab.tuning.space`), the least that is
+searched is taken, and the answer says so.
+
 Thresholds trade delay for utilization, and no theory of the loop tells how; so the design is made at several.
 """
 
@@ -78,8 +81,11 @@ def automatic(plan_body: Body) -> Start:
     return Start(AUTOMATIC, {**body, **kept})
 
 
-def analytic(place: Place, aqm: Discipline, space: Space, points: Sequence[Point]) -> list[Start]:
-    """Return the analytic designs; none for a discipline without RED's parameters, or without greedy TCP."""
+def analytic(place: Place, aqm: Discipline, space: Space, points: Sequence[Point], notes: list[str]) -> list[Start]:
+    """Return the analytic designs; none for a discipline without RED's parameters, or without greedy TCP.
+
+    What had to be done otherwise is added to `notes`.
+    """
     if not {"min_th", "max_th", "max_p", "w_q"} <= {parameter.key for parameter in aqm.own_parameters}:
         return []
     if not any(dimension.key == "max_p" for dimension in space.dimensions):
@@ -93,16 +99,20 @@ def analytic(place: Place, aqm: Discipline, space: Space, points: Sequence[Point
             return []
         loads.append(load)
         limit, spacing = min(limit, model.curve.limit), model.curve.spacing
-    return [_design(share, limit, spacing, loads, space) for share in SHARES]
+    return [_design(share, limit, spacing, loads, space, notes) for share in SHARES]
 
 
-def _design(share: float, limit: float, spacing: str, loads: Sequence[Load], space: Space) -> Start:
+def _design(share: float, limit: float, spacing: str, loads: Sequence[Load], space: Space, notes: list[str]) -> Start:
     high = max(3.0, share * limit)
     low = high / 3
     max_p = max(heaviest(load, (low + high) / 2, spacing) for load in loads)
     w_q = min(largest_weight(load, low, high, max_p) for load in loads)
     effective = {"min_th": low, "max_th": high, "max_p": max_p, "w_q": w_q, "limit": limit, **space.base_words}
-    return Start(f"{ANALYTIC} {share:.0%}".replace("%", " %"), space.body(space.numbers(effective, 1.0)))
+    name = f"{ANALYTIC} {100 * share:.0f} %"
+    numbers = space.numbers(effective, 1.0)
+    if w_q < numbers["w_q"]:
+        notes.append(f"{name}: Hollot's condition asks for w_q = {w_q:.2g}; the least that is searched is taken")
+    return Start(name, space.body(numbers))
 
 
 def heaviest(load: Load, queue: float, spacing: str) -> float:

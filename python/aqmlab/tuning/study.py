@@ -20,7 +20,7 @@ from aqmlab.tuning.measurements import Bench, Body, Place
 from aqmlab.tuning.outcome import TUNED, Tuned
 from aqmlab.tuning.ranges import Point, fresh_points, ranges_of, search_points
 from aqmlab.tuning.search import Task, Trial, need_optuna, search
-from aqmlab.tuning.space import Numbers, Space, packets, space_of
+from aqmlab.tuning.space import Numbers, Space, least_weight, packets, space_of
 from aqmlab.tuning.starts import ANALYTIC, FILE, Start, analytic, automatic
 from aqmlab.tuning.verification import against, choose, confirm
 
@@ -115,8 +115,11 @@ def tune(
     chosen = discipline(aqm or link.aqm)
     base = _base(plan, queue, chosen, same=aqm is None or aqm == link.aqm)
     size = float(link.parameters.get("mean_packet", 1000))
-    space = space_of(chosen, base, limit=packets(link.parameters["limit"], size), vary=vary)
     points, unseen = search_points(ranges), fresh_points(ranges, FRESH_POINTS * len(ranges))
+    rate = min(place.scenario(base, point).link(link.name).rate_bps for point in points)
+    slowest = least_weight(rate / (8 * size), plan.duration_s - plan.warmup_s)
+    limit = packets(link.parameters["limit"], size)
+    space = space_of(chosen, base, limit=limit, slowest=slowest, vary=vary)
     notes: list[str] = []
     starts = _starts(place, chosen, space, points, notes)
     references = {start.name: start.body for start in starts if not start.name.startswith(ANALYTIC)}
@@ -202,7 +205,7 @@ def _base(plan: Scenario, queue: str, chosen: Discipline, *, same: bool) -> Body
 
 def _starts(place: Place, chosen: Discipline, space: Space, points: Sequence[Point], notes: list[str]) -> list[Start]:
     table = place.plan.queue_table(place.queue)
-    designs = analytic(place, chosen, space, points)
+    designs = analytic(place, chosen, space, points, notes)
     if not designs:
         notes.append("no analytic design: it needs greedy TCP flows, and a queue with one set of RED's parameters")
     found = [*designs]
