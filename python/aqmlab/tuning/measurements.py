@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aqmlab.errors import InputError, Interrupted
+from aqmlab.errors import InputError, Interrupted, ScenarioError
 from aqmlab.metrics import delay_metrics, flow_metrics, link_metrics
 from aqmlab.pool import Job, Output, execute
 from aqmlab.runner import expected_cost, provenance
@@ -44,12 +44,21 @@ class Place:
 
     def pairs(self, body: Body, point: Point | None = None) -> Pairs:
         """Return the overrides that put settings into the queue, at a point."""
-        own = ((f"queue.{self.queue}", inline(body)), ("probe.delay_histogram", "true"))
-        return (*self.plan.overrides, *own, *(point.pairs if point is not None else ()))
+        own = (f"queue.{self.queue}", inline(body))
+        probes = (("probe.delay_histogram", "true"), ("probe.links", inline([self.link])))
+        return (*self.plan.overrides, own, *probes, *(point.pairs if point is not None else ()))
 
     def scenario(self, body: Body, point: Point | None = None) -> Scenario:
         """Return the scenario with settings, at a point, checked."""
         return Scenario.from_text(self.plan.text, filename=self.plan.filename, overrides=self.pairs(body, point))
+
+    def accepts(self, body: Body) -> bool:
+        """Whether the scenario is valid with settings: not every curve bears every max_p."""
+        try:
+            self.scenario(body)
+        except ScenarioError:
+            return False
+        return True
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ the same answer.
 from __future__ import annotations
 
 import importlib.util
+import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -130,10 +131,15 @@ def search(
         while len(found) < trials:
             asked = [study.ask(distributions) for _ in range(min(BATCH, trials - len(found)))]
             bodies = [space.body(one.params) for one in asked]
+            possible = [body for body in bodies if bench.place.accepts(body)]
             title = f"trials {asked[0].number + 1}-{asked[-1].number + 1} of {trials}"
-            measured = bench.measure(bodies, points, seeds, title=title)
-            for one, body, values in zip(asked, bodies, measured, strict=True):
-                trial = task.judge(one.number, names.get(one.number, f"trial {one.number + 1}"), body, values)
+            measured = iter(bench.measure(possible, points, seeds, title=title))
+            for one, body in zip(asked, bodies, strict=True):
+                name = names.get(one.number, f"trial {one.number + 1}")
+                if body in possible:
+                    trial = task.judge(one.number, name, body, next(measured))
+                else:
+                    trial = Trial(one.number, name, body, math.nan, (math.nan,) * len(task.bounds), math.inf)
                 _tell(study, one, task, trial)
                 found.append(trial)
     return found

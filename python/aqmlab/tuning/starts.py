@@ -74,7 +74,8 @@ class Load:
 def automatic(plan_body: Body) -> Start:
     """Return ns-2's RED with automatic thresholds and weight, as it has been by default since December 2001.
 
-    min_th = max(5, C * 5 ms / 2), max_th = 3 min_th, w_q = 1 - exp(-1/C), gentle, max_p = 0.1.
+    min_th = max(5, C * 5 ms / 2), max_th = 3 min_th, w_q = 1 - exp(-1/(10 R C)) with R = max(0.1 s, 3 (d + 1/C)) for a
+    link of C packets/s and a delay d, gentle, max_p = 0.1.
     """
     body: Body = {"aqm": "gentle-red", "min_th": "auto", "max_th": "auto", "max_p": 0.1, "w_q": "auto"}
     kept: Body = {key: plan_body[key] for key in ("limit", "mean_packet", "ecn") if key in plan_body}

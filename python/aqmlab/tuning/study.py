@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from aqmlab import store
 from aqmlab.errors import Error, InputError
@@ -12,6 +13,7 @@ from aqmlab.evaluation import checked_engine
 from aqmlab.registry import Discipline, discipline
 from aqmlab.runner import as_scenario
 from aqmlab.scenario import Overrides, Scenario, unknown
+from aqmlab.scenario_parts import Link
 from aqmlab.toml_text import Value
 from aqmlab.tuning.dialects import dialects_of
 from aqmlab.tuning.goals import bounds_of, goal_of
@@ -85,7 +87,7 @@ def tune(
     trials
         How many settings are tried, starts among them.
     seeds
-        Seeds of each trial; twice as many, at least 6, choose among the best.
+        Seeds of each trial; twice as many, at least 8, choose among the best.
     fresh
         Fresh seeds of the confirmation.
     overrides, workers, progress, engine
@@ -108,58 +110,35 @@ def tune(
     task = Task(goal_of(minimize, maximize), tuple(bounds_of(keep)), _share(quantile))
     ranges = ranges_of(over, plan)
     number = _numbers(trials, seeds, fresh)
-    link = next((one for one in plan.links if one.queue == queue), None)
-    if link is None:
-        raise InputError(unknown("queue", queue, list(dict.fromkeys(one.queue for one in plan.links))))
-    place = Place(plan, queue, link.name)
-    chosen = discipline(aqm or link.aqm)
-    base = _base(plan, queue, chosen, same=aqm is None or aqm == link.aqm)
-    size = float(link.parameters.get("mean_packet", 1000))
     points, unseen = search_points(ranges), fresh_points(ranges, FRESH_POINTS * len(ranges))
-    rate = min(place.scenario(base, point).link(link.name).rate_bps for point in points)
-    slowest = least_weight(rate / (8 * size), plan.duration_s - plan.warmup_s)
-    limit = packets(link.parameters["limit"], size)
-    space = space_of(chosen, base, limit=limit, slowest=slowest, vary=vary)
+    place = Place(plan, queue, _measured(plan, queue).name)
+    chosen, space = _space(place, aqm, vary, points)
     notes: list[str] = []
     starts = _starts(place, chosen, space, points, notes)
     references = {start.name: start.body for start in starts if not start.name.startswith(ANALYTIC)}
     references |= {name: dict(body) for name, body in (against_settings or {}).items()}
-    folder = None if out is None else Path(out)
-    bench = Bench(
-        place,
-        Ledger(folder),
-        [*points, *unseen],
-        dict(base),
-        workers=workers,
-        progress=progress,
-        engine=checked_engine(engine),
-    )
     for body in references.values():
         place.scenario(body, points[0])
-    tried = search(
-        bench,
-        space,
-        task,
-        starts=_numbers_of(place, space, starts),
-        points=points,
-        seeds=range(1, number.trial + 1),
-        trials=trials,
-    )
+    folder = None if out is None else Path(out)
+    engine = checked_engine(engine)
+    how: dict[str, Any] = {"workers": workers, "progress": progress, "engine": engine}
+    bench = Bench(place, Ledger(folder), [*points, *unseen], dict(space.base), **how)
+    own = range(1, number.trial + 1)
+    begin = _numbers_of(place, space, starts)
+    tried = search(bench, space, task, starts=begin, points=points, seeds=own, trials=trials)
     _must_be_met(task, tried)
-    best, _ = choose(bench, task, tried, points=points, seeds=number.choice)
+    best = choose(bench, task, tried, points=points, seeds=number.choice)
     begun = min((one for one in tried if one.name.startswith(ANALYTIC)), key=task.order, default=None)
     if begun is not None:
         references = {f"start: {begun.name}": begun.body, **references}
-    others = {name: body for name, body in references.items() if body != best.body}
     notes += [f"the answer is {name} itself" for name, body in references.items() if body == best.body]
-    settings: dict[str, Body] = {TUNED: best.body, **others}
+    settings = {TUNED: best.body, **{name: body for name, body in references.items() if body != best.body}}
     tuned, *rest = confirm(bench, task, settings, points=[*points, *unseen], seeds=number.fresh)
-    there = place.scenario(best.body)
     found = Tuned(
         name=plan.name,
         hash=plan.hash,
         queue=queue,
-        link=link.name,
+        link=place.link,
         aqm=chosen.name,
         task=task,
         body=best.body,
@@ -170,12 +149,32 @@ def tune(
         fresh_points=[point.name for point in unseen],
         seeds=(number.trial, number.choice, number.fresh),
         notes=notes,
-        dialects=dialects_of(there, link.name),
+        dialects=dialects_of(place.scenario(best.body), place.link),
         folder=folder,
     )
     if folder is not None:
         _write(found, folder)
     return found
+
+
+def _measured(plan: Scenario, queue: str) -> Link:
+    """Return the first link with a queue."""
+    for link in plan.links:
+        if link.queue == queue:
+            return link
+    raise InputError(unknown("queue", queue, list(dict.fromkeys(one.queue for one in plan.links))))
+
+
+def _space(place: Place, aqm: str | None, vary: Sequence[str], points: Sequence[Point]) -> tuple[Discipline, Space]:
+    """Return the discipline, and what is searched of it."""
+    plan, link = place.plan, place.plan.link(place.link)
+    chosen = discipline(aqm or link.aqm)
+    base = _base(plan, place.queue, chosen, same=chosen.name == link.aqm)
+    size = float(link.parameters.get("mean_packet", 1000))
+    rate = min(place.scenario(base, point).link(link.name).rate_bps for point in points)
+    slowest = least_weight(rate / (8 * size), plan.duration_s - plan.warmup_s)
+    limit = packets(link.parameters["limit"], size)
+    return chosen, space_of(chosen, base, limit=limit, slowest=slowest, vary=vary)
 
 
 def _share(quantile: float) -> float:
@@ -191,7 +190,7 @@ def _numbers(trials: int, seeds: int, fresh: int) -> Seeds:
         raise InputError("tune: at least 2 fresh seeds, as one has no interval")
     if max(seeds, fresh) > 10_000 or trials > 100_000:
         raise InputError("tune: too many (allowed: up to 10,000 seeds and 100,000 trials)")
-    return Seeds(seeds, max(6, 2 * seeds), fresh)
+    return Seeds(seeds, max(8, 2 * seeds), fresh)
 
 
 def _base(plan: Scenario, queue: str, chosen: Discipline, *, same: bool) -> Body:
@@ -208,10 +207,7 @@ def _starts(place: Place, chosen: Discipline, space: Space, points: Sequence[Poi
     designs = analytic(place, chosen, space, points, notes)
     if not designs:
         notes.append("no analytic design: it needs greedy TCP flows, and a queue with one set of RED's parameters")
-    found = [*designs]
-    if designs:
-        found.append(automatic(table))
-    return [*found, Start(FILE, dict(table))]
+    return [*designs, automatic(table), Start(FILE, dict(table))]
 
 
 def _numbers_of(place: Place, space: Space, starts: Sequence[Start]) -> list[tuple[str, Numbers]]:

@@ -24,6 +24,8 @@ CHOICE_SEEDS = 1_000_001
 """First seed of the runs among which the choice is made."""
 FRESH_SEEDS = 2_000_001
 """First seed of the runs that confirm."""
+CHOICE_LEVEL = 0.99
+"""Confidence with which a bound must hold for a choice: several are looked at, and one may hold by luck."""
 AT_ONCE = 4
 """How many of the best are run again at once."""
 ROUNDS = 4
@@ -118,24 +120,22 @@ class Against:
     verdict: str
 
 
-def choose(
-    bench: Bench, task: Task, trials: Sequence[Trial], *, points: Sequence[Point], seeds: int
-) -> tuple[Trial, list[Trial]]:
-    """Run the best again on seeds of their own; return the one to take, and those that were run."""
+def choose(bench: Bench, task: Task, trials: Sequence[Trial], *, points: Sequence[Point], seeds: int) -> Trial:
+    """Run the best again on seeds of their own, and return the one to take."""
     ranked = [trial for trial in sorted(trials, key=task.order) if math.isfinite(trial.violation)]
-    unique = list({repr(trial.body): trial for trial in reversed(ranked)}.values())[::-1]
+    unique = list({repr(trial.body): trial for trial in ranked}.values())
     again: list[tuple[Verdict, Trial]] = []
     own = range(CHOICE_SEEDS, CHOICE_SEEDS + seeds)
     for begin in range(0, min(len(unique), AT_ONCE * ROUNDS), AT_ONCE):
         best = unique[begin : begin + AT_ONCE]
         found = bench.measure([one.body for one in best], points, own, title="the best again")
         for trial, values in zip(best, found, strict=True):
-            verdict = confirmed("", trial.body, task, points, values).verdict
+            verdict = confirmed("", trial.body, task, points, values, level=CHOICE_LEVEL).verdict
             again.append((verdict, task.judge(trial.number, trial.name, trial.body, values)))
         holding = [trial for verdict, trial in again if verdict is Verdict.HOLDS]
         if holding:
-            return min(holding, key=task.order), [trial for _, trial in again]
-    return min((trial for _, trial in again), key=task.order), [trial for _, trial in again]
+            return min(holding, key=task.order)
+    return min((trial for _, trial in again), key=task.order)
 
 
 def confirm(
@@ -153,20 +153,22 @@ def confirm(
     return [confirmed(name, body, task, points, values) for (name, body), values in named]
 
 
-def confirmed(name: str, body: Body, task: Task, points: Sequence[Point], found: Measured) -> Confirmed:
+def confirmed(
+    name: str, body: Body, task: Task, points: Sequence[Point], found: Measured, *, level: float = LEVEL
+) -> Confirmed:
     """Sum up what was measured on fresh seeds."""
     values = found[task.goal.metric.key]
     per_seed = task.goal.over_points(values, task.share)
     worst = int(np.argmax(task.goal.sign * values.mean(axis=1)))
-    kept = tuple(_kept(bound, points, found[bound.metric.key]) for bound in task.bounds)
-    return Confirmed(name, body, mean_interval(per_seed)[0], per_seed, points[worst].name, kept)
+    kept = tuple(_kept(bound, points, found[bound.metric.key], level) for bound in task.bounds)
+    return Confirmed(name, body, mean_interval(per_seed, level=level)[0], per_seed, points[worst].name, kept)
 
 
-def _kept(bound: Bound, points: Sequence[Point], values: np.ndarray) -> Kept:
-    intervals = [mean_interval(row)[0] for row in values]
+def _kept(bound: Bound, points: Sequence[Point], values: np.ndarray, level: float) -> Kept:
+    intervals = [mean_interval(row, level=level)[0] for row in values]
     verdicts = [bound.verdict(one) for one in intervals]
     worst = int(np.argmin([bound.sign * one.mean for one in intervals]))
-    verdict = verdict_all(verdicts, [_p(one, bound.value) for one in intervals])
+    verdict = verdict_all(verdicts, [_p(one, bound.value) for one in intervals], level=level)
     per_seed = bound.sign * np.min(bound.sign * values, axis=0)
     return Kept(bound, points[worst].name, intervals[worst], per_seed, verdict)
 

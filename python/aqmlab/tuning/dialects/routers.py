@@ -47,7 +47,7 @@ def cisco(own: Settings, queue: str) -> Dialect:
         "max_p": f"1/{denominator} = {1 / denominator:.6g}",
         "w_q": f"2^-{exponent} = {2.0**-exponent:.6g}",
     }
-    notes = strange_parts(own, curves=("linear",))
+    notes = strange_parts(own, curves=("linear", "gentle"))
     if own.curve == "gentle":
         notes.append("above max_th everything is dropped: there is no slope from max_th to twice max_th")
     if own.max_p > 0.67:
@@ -96,9 +96,10 @@ def juniper(own: Settings, queue: str) -> Dialect:
 def profile(own: Settings) -> list[tuple[int, int]]:
     """Return pairs of a fill level and a drop probability, in whole percent, both rising."""
     knots = [own.min_th, own.max_th, 2 * own.max_th, own.limit]
+    straight = own.curve in ("linear", "gentle")
     marks = {0, 100}
     for begin, end in itertools.pairwise(knots):
-        marks |= {round(100 * x / own.limit) for x in np.linspace(begin, end, INTERIOR)}
+        marks |= {round(100 * x / own.limit) for x in np.linspace(begin, end, 2 if straight else INTERIOR)}
     jumps = {round(100 * x / own.limit) for x in own.probability.jumps}
     levels = sorted(mark for mark in marks | jumps | {jump - 1 for jump in jumps} if 0 <= mark <= 100)
     found: list[tuple[int, int]] = []

@@ -39,7 +39,7 @@ def wlog_of(minimum: int, burst: int, avpkt: int) -> int | None:
 def burst_for(wlog: int, minimum: int, avpkt: int) -> tuple[int, int]:
     """Return the least burst from which tc computes this Wlog, or the nearest that there is; and the Wlog.
 
-    Wlog grows with the burst.
+    Wlog grows with the burst, until tc refuses: at a min of one packet that is from a burst of 2 on.
     """
     least = max(1, math.ceil(minimum / avpkt))
     low, high = least, MOST_BURST
@@ -71,7 +71,8 @@ def tc(own: Settings, queue: str) -> Dialect:
     avpkt = round(own.mean_packet)
     minimum, maximum, limit = (round(value * own.mean_packet) for value in (own.min_th, own.max_th, own.limit))
     most = 31 - maximum.bit_length()
-    burst, wlog = burst_for(min(max(1, round(-math.log2(own.w_q))), most), minimum, avpkt)
+    wanted = min(max(1, round(-math.log2(own.w_q))), most)
+    burst, wlog = burst_for(wanted, minimum, avpkt)
     probability = min(own.max_p, 1 - 1e-9)
     text = (
         f"tc qdisc replace dev DEV root red limit {limit} min {minimum} max {maximum} avpkt {avpkt} burst {burst} "
@@ -85,9 +86,11 @@ def tc(own: Settings, queue: str) -> Dialect:
         "max_p": f"{got:.9g}",
         "w_q": f"2^-{wlog} = {2.0**-wlog:.6g}",
     }
-    notes = strange_parts(own, curves=("linear",))
+    notes = strange_parts(own, curves=("linear", "gentle"))
     if own.curve == "gentle":
         notes.append("above max_th everything is dropped: red has no slope from max_th to twice max_th")
+    if abs(wlog + math.log2(own.w_q)) > 1:
+        notes.append(f"with such thresholds tc has no weight near w_q = {own.w_q:.3g}; a min of 2 packets bears most")
     if wlog >= LARGE:
         notes.append(f"tc warns that the burst seems too large from Wlog {LARGE} on; it is meant")
     notes += spacing_note(own, "linux", queue)
