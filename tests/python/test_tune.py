@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -221,6 +222,22 @@ def test_a_damaged_ledger_is_named_with_its_line(tmp_path: Path) -> None:
     path.write_text("nonsense\n" + path.read_text())
     with pytest.raises(InputError, match=r"runs.jsonl:1: damaged"):
         Ledger(tmp_path)
+
+
+def test_a_full_disk_is_one_line(plan: aqmlab.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = Path.open
+
+    def full(path: Path, mode: str = "r", **words: str) -> object:
+        if path.name == NAME and mode == "a":
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        return there(path, mode, **words)
+
+    monkeypatch.setattr(Path, "open", full)
+    with pytest.raises(
+        aqmlab.StorageError, match=r"the disk is full; \d+ runs kept in .* goes on with the rest"
+    ) as caught:
+        aqmlab.tune(plan, **ASKED, **QUICK, out=tmp_path)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_run_is_named_by_all_that_it_depends_on() -> None:

@@ -33,6 +33,7 @@ class Ledger:
     def __init__(self, folder: Path | None) -> None:
         self._lock = threading.Lock()
         self._runs: dict[str, Values] = {}
+        self.failure = ""
         self.path = None if folder is None else folder / NAME
         if self.path is not None and folder is not None:
             store.guarded(folder, lambda: folder.mkdir(parents=True, exist_ok=True))
@@ -57,7 +58,8 @@ class Ledger:
                 with self.path.open("a", encoding="utf-8") as file:
                     file.write(json.dumps({"run": key, "values": values}) + "\n")
             except OSError as error:
-                raise StorageError(store.explain(self.path.parent, error)) from None
+                self.failure = store.explain(self.path.parent, error)
+                raise StorageError(self.failure) from None
 
     def _read(self, path: Path) -> None:
         if not path.exists():
@@ -75,4 +77,4 @@ class Ledger:
                 if number < len(lines) and any(lines[number:]):
                     raise InputError(f"{path}:{number}: damaged; delete the line to go on without it") from None
         if lines[-1]:  # A line without its end: begin a new one.
-            store.guarded(path.parent, lambda: path.write_text("".join(f"{x}\n" for x in lines[:-1]), encoding="utf-8"))
+            store.save(path, "".join(f"{line}\n" for line in lines[:-1]))

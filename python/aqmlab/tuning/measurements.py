@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aqmlab.errors import InputError, Interrupted, ScenarioError
+from aqmlab.errors import InputError, Interrupted, ScenarioError, StorageError
 from aqmlab.metrics import delay_metrics, flow_metrics, link_metrics
 from aqmlab.pool import Job, Output, execute
 from aqmlab.runner import expected_cost, provenance
@@ -132,7 +132,9 @@ class Bench:
         try:
             execute(list(jobs.values()), workers=self._workers, progress=self._progress, title=title)
         except Interrupted:
-            raise Interrupted(self._how_to_go_on()) from None
+            raise Interrupted(self._how_to_go_on("interrupted")) from None
+        except StorageError as error:
+            raise StorageError(self._how_to_go_on(self.ledger.failure or str(error))) from None
         return [self._collected(body) for body in wanted]
 
     def _job(self, body: Body, point: Point, seed: int) -> Measurement:
@@ -156,11 +158,11 @@ class Bench:
         names = list(dict.fromkeys(name for point in runs for run in point for name in run))
         return {name: np.array([[run.get(name, np.nan) for run in point] for point in runs]) for name in names}
 
-    def _how_to_go_on(self) -> str:
+    def _how_to_go_on(self, what: str) -> str:
         if self.ledger.path is None:
-            return f"interrupted; {len(self.ledger)} runs finished, none kept (no output folder was given)"
+            return f"{what}; {len(self.ledger)} runs finished, none kept (no output folder was given)"
         where = self.ledger.path.parent
-        return f"interrupted; {len(self.ledger)} runs kept in {where}; the same command goes on with the rest"
+        return f"{what}; {len(self.ledger)} runs kept in {where}; the same command goes on with the rest"
 
 
 def metrics_of(tables: dict[str, pa.Table], link: str) -> Values:
