@@ -87,9 +87,9 @@ def tune(
     trials
         How many settings are tried, starts among them.
     seeds
-        Seeds of each trial; twice as many, at least 8, choose among the best.
+        Seeds of each trial.
     fresh
-        Fresh seeds of the confirmation.
+        Fresh seeds of the confirmation; as many others choose among the best.
     overrides, workers, progress, engine
         As for `aqmlab.run`.
     out
@@ -190,7 +190,7 @@ def _numbers(trials: int, seeds: int, fresh: int) -> Seeds:
         raise InputError("tune: at least 2 fresh seeds, as one has no interval")
     if max(seeds, fresh) > 10_000 or trials > 100_000:
         raise InputError("tune: too many (allowed: up to 10,000 seeds and 100,000 trials)")
-    return Seeds(seeds, max(8, 2 * seeds), fresh)
+    return Seeds(seeds, max(8, 2 * seeds, fresh), fresh)
 
 
 def _base(plan: Scenario, queue: str, chosen: Discipline, *, same: bool) -> Body:
