@@ -3,8 +3,6 @@
 The trial that looks best looks better than it is, since it is the luckiest of many on a few seeds. So the best are run
 again on seeds of their own, as many as will confirm, and the best that keeps the bounds there is taken; and what is
 said of it in the end comes from a third set of seeds, and from points that no trial has seen.
-again on seeds of their own, as many as will confirm, and the best that keeps the bounds there is taken; and what is said of it in the end comes
-from a third set of seeds, and from points that no trial has seen.
 """
 
 from __future__ import annotations
