@@ -1,10 +1,9 @@
-"""Tuning: goals, ranges, starts, the search and its confirmation, and what it refuses."""
+"""Tuning: the answer and its confirmation, the command, and what it refuses."""
 
 from __future__ import annotations
 
 import errno
 import json
-import math
 import os
 import signal
 import subprocess
@@ -13,22 +12,15 @@ import time
 import tomllib
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import aqmlab
-from aqmlab.analysis.control.conditions import hollot_condition
 from aqmlab.cli import main
 from aqmlab.errors import Error, InputError
-from aqmlab.metrics import BY_KEY
 from aqmlab.statistics import Verdict
-from aqmlab.tuning.goals import Goal, bounds_of, goal_of
-from aqmlab.tuning.ledger import NAME, Ledger, run_key
-from aqmlab.tuning.measurements import Bench, Place
-from aqmlab.tuning.ranges import fresh_points, ranges_of, search_points
-from aqmlab.tuning.search import Task, Trial, front
-from aqmlab.tuning.starts import AUTOMATIC, Load, largest_weight
-from aqmlab.tuning.verification import against, confirmed
+from aqmlab.tuning.ledger import NAME
+from aqmlab.tuning.measurements import Place
+from aqmlab.tuning.starts import AUTOMATIC
 from conftest import DUMBBELL, Shell
 
 ASKED = {"minimize": "delay.p95", "keep": ["utilization>=0.8"], "over": ["flows=2:8"]}
@@ -211,19 +203,6 @@ def test_without_optuna_one_line_says_what_to_install(plan: aqmlab.Scenario, mon
         aqmlab.tune(plan, **ASKED, **QUICK)
 
 
-def test_a_damaged_ledger_is_named_with_its_line(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path)
-    ledger.add("a", {"loss": 0.5})
-    ledger.add("b", {"loss": math.nan})
-    again = Ledger(tmp_path)
-    assert again["a"] == {"loss": 0.5}
-    assert math.isnan(again["b"]["loss"])
-    path = tmp_path / NAME
-    path.write_text("nonsense\n" + path.read_text())
-    with pytest.raises(InputError, match=r"runs.jsonl:1: damaged"):
-        Ledger(tmp_path)
-
-
 def test_a_full_disk_is_one_line(plan: aqmlab.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     there = Path.open
 
@@ -238,91 +217,6 @@ def test_a_full_disk_is_one_line(plan: aqmlab.Scenario, tmp_path: Path, monkeypa
     ) as caught:
         aqmlab.tune(plan, **ASKED, **QUICK, out=tmp_path)
     assert "\n" not in str(caught.value)
-
-
-def test_a_run_is_named_by_all_that_it_depends_on() -> None:
-    names = {
-        run_key("text", (("a", "1"),), 1, "link"),
-        run_key("text", (("a", "2"),), 1, "link"),
-        run_key("text", (("a", "1"),), 2, "link"),
-        run_key("other", (("a", "1"),), 1, "link"),
-        run_key("text", (("a", "1"),), 1, "other"),
-    }
-    assert len(names) == 5
-
-
-def test_metrics_of_a_measurement_are_those_of_a_run(plan: aqmlab.Scenario) -> None:
-    place = Place(plan, "bottleneck", "bottleneck")
-    points = search_points(ranges_of(["rtt=20ms:80ms", "rate=1Mbps:2Mbps"], plan))
-    body = plan.queue_table("bottleneck")
-    measured = Bench(place, Ledger(None), points, body, progress=False).measure([body], points[:2], [7], title="")[0]
-    result = aqmlab.run(place.scenario(body, points[1]), seeds=[7], progress=False)
-    for key, value in result.metrics(link="bottleneck").iloc[0].drop("seed").items():
-        np.testing.assert_equal(measured[str(key)][1, 0], value)
-
-
-def test_points_of_a_dumbbell(plan: aqmlab.Scenario) -> None:
-    ranges = ranges_of(["flows=2:200", "rtt=20ms:200ms"], plan)
-    points = search_points(ranges)
-    assert [point.name for point in points][::4] == ["flows=2, rtt=20ms", "flows=20, rtt=63.2ms"]
-    assert sum(point.corner for point in points) == 4
-    for point in [*points, *fresh_points(ranges, 4)]:
-        there = plan.with_overrides(point.pairs)
-        flow = there.flows[0]
-        rtt = 2 * sum(there.link(name).delay_s for name in flow.path)
-        assert f"rtt={rtt * 1e3:.3g}ms" in point.name
-        assert f"flows={len(there.flows)}," in point.name
-    assert [p.name for p in fresh_points(ranges, 4)] == [p.name for p in fresh_points(ranges, 4)]
-
-
-def test_the_weight_of_the_analytic_design_meets_hollots_condition_with_equality() -> None:
-    load = Load(60, 0.2, 3750)
-    w_q = largest_weight(load, 150, 700, 0.1)
-    there = {"flows": 60, "capacity": 3750, "rtt": load.round_trip(425), "max_p": 0.1, "min_th": 150, "max_th": 700}
-    condition = hollot_condition(**there, w_q=w_q)
-    assert condition.left == pytest.approx(condition.right, rel=1e-6)
-    assert not hollot_condition(**there, w_q=2 * w_q).holds
-
-
-def test_goals_over_points() -> None:
-    values = np.array([[1.0, 5.0], [3.0, 2.0], [2.0, 2.0]])
-    assert Goal(BY_KEY["delay_p95_ms"], 1).over_points(values, 1.0).tolist() == [3.0, 5.0]
-    assert Goal(BY_KEY["utilization"], -1).over_points(values, 1.0).tolist() == [1.0, 2.0]
-    assert Goal(BY_KEY["delay_p95_ms"], 1).over_points(values, 0.5).tolist() == [2.0, 2.0]
-
-
-def settings(name: str, delays: list[float], utilizations: list[float], plan: aqmlab.Scenario, task: Task) -> object:
-    points = search_points(ranges_of(["flows=2:8"], plan))[:1]
-    measured = {"delay_p95_ms": np.array([delays]), "utilization": np.array([utilizations])}
-    return confirmed(name, {}, task, points, measured)
-
-
-def test_verdicts(plan: aqmlab.Scenario) -> None:
-    task = Task(goal_of("delay.p95", None), tuple(bounds_of(["utilization>=0.9"])), 1.0)
-    full, half, straddling = [0.95, 0.951, 0.949, 0.95], [0.5, 0.51, 0.49, 0.5], [0.8, 0.99, 0.85, 0.97]
-    short, long = [10.0, 10.1, 9.9, 10.05], [20.0, 20.2, 19.8, 20.05]
-    cases = [
-        ((short, full), (long, full), "better"),
-        ((long, full), (short, full), "worse"),
-        ((long, full), (short, half), "better"),
-        ((short, half), (long, full), "worse"),
-        ((short, straddling), (long, full), "undecided"),
-        ((short, full), (long, straddling), "better"),
-        ((short, half), (long, half), "undecided"),
-        ((short, full), (short, full), "undecided"),
-    ]
-    for own, other, verdict in cases:
-        tuned, reference = settings("tuned", *own, plan, task), settings("other", *other, plan, task)
-        assert against(task, tuned, [reference])[0].verdict == verdict, (own, other)
-    assert settings("x", short, straddling, plan, task).verdict is Verdict.UNDECIDED
-
-
-def test_the_front_leaves_out_what_is_worse_in_both() -> None:
-    task = Task(goal_of("delay.p95", None), tuple(bounds_of(["utilization>=0.9"])), 1.0)
-    tried = [
-        Trial(i, "", {}, goal, (kept,), 0.0) for i, (goal, kept) in enumerate([(1, 0.5), (2, 0.4), (3, 0.9), (3, 0.8)])
-    ]
-    assert [trial.number for trial in front(tried, task)] == [0, 2]
 
 
 def test_other_disciplines_and_parameters(plan: aqmlab.Scenario) -> None:
