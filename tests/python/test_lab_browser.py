@@ -16,6 +16,7 @@ pytest.importorskip("playwright.sync_api")
 
 pytestmark = [
     pytest.mark.browser,
+    # The page needs a browser; .ci/run installs one.
     pytest.mark.skipif(browser_path() is None, reason="no Chromium here"),
 ]
 MAX_TH = "queue.bottleneck.max_th"
