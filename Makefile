@@ -33,7 +33,7 @@ test-rust:
 	cargo test --workspace --locked --quiet
 
 test-python: $(CORE)
-	$(BIN)/python -m pytest --quiet
+	$(BIN)/python -m pytest --quiet --numprocesses 2 --dist loadfile
 
 lint: $(CORE) ## formatting, clippy, ruff, mypy
 	cargo fmt --all --check

@@ -22,7 +22,7 @@ from aqmlab.tuning.search import Task, Trial
 
 CHOICE_SEEDS = 1_000_001
 """First seed of the runs among which the choice is made."""
-FRESH_SEEDS = 2_000_001
+FRESH_SEEDS = 3_000_001
 """First seed of the runs that confirm."""
 CHOICE_LEVEL = 0.99
 """Confidence with which a bound must hold for a choice: several are looked at, and one may hold by luck."""
