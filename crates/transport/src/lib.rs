@@ -14,6 +14,7 @@
 //!
 //! - [`ns2`]: the one-way TCP agents of ns-2 2.35 (Tahoe, Reno, NewReno, SACK), which count packets. Name in
 //!   scenario files: `ns2-2.35`.
+//! - [`rfc`]: byte-based TCP by the RFCs, as Linux 6 speaks it. Name in scenario files: `rfc`.
 //!
 //! What all profiles share stays in this folder: the packets ([`Data`], [`Ack`]), the configuration with its
 //! registry of parameters ([`PARAMETERS`]), and [`UdpSource`] with the [`Length`] of its packets.
@@ -22,6 +23,7 @@ mod config;
 mod length;
 pub mod ns2;
 mod parameters;
+pub mod rfc;
 mod segment;
 mod timer;
 mod udp;

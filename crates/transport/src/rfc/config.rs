@@ -1,0 +1,225 @@
+//! What a connection of the RFC profile is set to.
+
+use aqmlab_units::Span;
+
+use super::parameters::PARAMETERS;
+use crate::InvalidParameter;
+
+/// The congestion control of a sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CongestionControl {
+    /// Slow start and congestion avoidance (RFC 5681).
+    Reno,
+    /// A cubic function of the time since the last loss (RFC 9438).
+    Cubic,
+}
+
+impl CongestionControl {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Reno, Self::Cubic];
+
+    /// The name in scenario files, as Linux has it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Reno => "reno",
+            Self::Cubic => "cubic",
+        }
+    }
+
+    /// The one with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|c| c.name() == name)
+    }
+}
+
+/// How CUBIC leaves slow start before a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum HyStart {
+    /// Not at all: slow start ends with a loss.
+    Off,
+    /// By trains of acknowledgements and by delay, as Linux does (Ha and Rhee 2011).
+    Linux,
+    /// By delay, with a phase of slower growth behind it (HyStart++, RFC 9406).
+    PlusPlus,
+}
+
+impl HyStart {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Off, Self::Linux, Self::PlusPlus];
+
+    /// The name in scenario files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Linux => "linux",
+            Self::PlusPlus => "rfc9406",
+        }
+    }
+
+    /// The one with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|h| h.name() == name)
+    }
+}
+
+/// What a connection is set to; shared by its two ends and by all flows of a group.
+///
+/// The defaults are those of Linux 6 over IPv4 with an MTU of 1500 bytes; [`PARAMETERS`] names the source of each.
+/// [`Config::check`] says whether the values are in their ranges; the endpoints rely on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Congestion control of the sender.
+    pub congestion_control: CongestionControl,
+    /// Payload of a full segment in bytes.
+    pub mss: u32,
+    /// IP and TCP header of a data packet in bytes, options included.
+    pub header: u32,
+    /// Length of an acknowledgement in bytes, without SACK blocks.
+    pub ack_size: u32,
+    /// Congestion window after the handshake, in segments.
+    pub initial_window: u32,
+    /// Slow-start threshold at the start, in segments; `None`: none.
+    pub initial_ssthresh: Option<u32>,
+    /// Receiver's window in bytes.
+    pub window: u32,
+    /// How long the receiver may hold an acknowledgement back; `None`: every segment is answered at once.
+    pub delayed_ack: Option<Span>,
+    /// How many acknowledgements at the start are not delayed.
+    pub quick_acks: u32,
+    /// How long the answer to data out of order may be held back from the fourth in a row on; `None`: not at all.
+    pub sack_compression: Option<Span>,
+    /// Least retransmission time-out before back-off, or the least part of it beside the smoothed round-trip time, see
+    /// `rto_floor_on_variance`.
+    pub min_rto: Span,
+    /// Whether `min_rto` bounds the variance term (Linux) instead of the whole time-out (RFC 6298).
+    pub rto_floor_on_variance: bool,
+    /// Greatest retransmission time-out.
+    pub max_rto: Span,
+    /// Retransmission time-out before the first round-trip sample.
+    pub initial_rto: Span,
+    /// Whether selective acknowledgements are used (RFC 2018, duplicates reported as in RFC 2883); without them recovery
+    /// is NewReno's (RFC 6582).
+    pub sack: bool,
+    /// Whether losses are found by time, with tail loss probes (RFC 8985), instead of by counting (RFC 6675).
+    pub rack: bool,
+    /// Whether the window shrinks in proportion to what arrives (RFC 6937), instead of at once.
+    pub prr: bool,
+    /// Whether a time-out that more data shows to be spurious is noticed (RFC 5682).
+    pub frto: bool,
+    /// Whether a reduction of the window that turns out to be needless is taken back (RFC 4015).
+    pub undo: bool,
+    /// Whether duplicate acknowledgements below the threshold send new data (RFC 3042).
+    pub limited_transmit: bool,
+    /// How CUBIC leaves slow start before a loss; Reno never does.
+    pub hystart: HyStart,
+    /// Whether CUBIC gives way faster when the window it lost at is smaller than the one before (RFC 9438, section 4.7).
+    pub fast_convergence: bool,
+    /// Whether CUBIC is at least as fast as Reno (RFC 9438, section 4.3).
+    pub tcp_friendly: bool,
+    /// Whether windows and thresholds are whole segments, as in Linux, instead of real numbers.
+    pub whole_segments: bool,
+    /// Whether the connection uses ECN (RFC 3168).
+    pub ecn: bool,
+    /// Whether data leaves evenly spaced, at 2 (in slow start) or 1.2 windows a round trip.
+    pub pacing: bool,
+    /// Whether packets carry time stamps (RFC 7323). Their length is in `header` and `ack_size`.
+    pub timestamps: bool,
+    /// Whether a pause as long as the time-out shrinks the window (RFC 5681, section 4.1; RFC 2861).
+    pub idle_restart: bool,
+}
+
+/// What the options of a SYN have beyond those of a data packet: maximum segment size and window scale.
+const SYN_OPTION_BYTES: u32 = 8;
+
+impl Config {
+    /// The defaults of Linux 6.
+    pub const fn linux(congestion_control: CongestionControl) -> Self {
+        Self {
+            congestion_control,
+            mss: 1448,
+            header: 52,
+            ack_size: 52,
+            initial_window: 10,
+            initial_ssthresh: None,
+            window: 6_291_456,
+            delayed_ack: Some(Span::from_millis(40)),
+            quick_acks: 16,
+            sack_compression: Some(Span::from_millis(1)),
+            min_rto: Span::from_millis(200),
+            rto_floor_on_variance: true,
+            max_rto: Span::from_millis(120_000),
+            initial_rto: Span::from_millis(1000),
+            sack: true,
+            rack: true,
+            prr: true,
+            frto: true,
+            undo: true,
+            limited_transmit: true,
+            hystart: HyStart::Linux,
+            fast_convergence: true,
+            tcp_friendly: true,
+            whole_segments: true,
+            ecn: false,
+            pacing: false,
+            timestamps: true,
+            idle_restart: true,
+        }
+    }
+
+    /// Length of the SYN in bytes.
+    pub const fn syn_length(&self) -> u32 {
+        self.header + SYN_OPTION_BYTES
+    }
+
+    /// Whether every value is in its range; the first that is not, otherwise.
+    pub fn check(&self) -> Result<(), InvalidParameter> {
+        let time = |span: Option<Span>, otherwise: f64| span.map_or(otherwise, Span::secs);
+        let numbers = [
+            ("mss", f64::from(self.mss)),
+            ("header", f64::from(self.header)),
+            ("ack_size", f64::from(self.ack_size)),
+            ("initial_window", f64::from(self.initial_window)),
+            ("initial_ssthresh", self.initial_ssthresh.map_or(2.0, f64::from)),
+            ("window", f64::from(self.window)),
+            ("delayed_ack", time(self.delayed_ack, 0.04)),
+            ("quick_acks", f64::from(self.quick_acks)),
+            ("sack_compression", time(self.sack_compression, 0.001)),
+            ("min_rto", self.min_rto.secs()),
+            ("max_rto", self.max_rto.secs()),
+            ("initial_rto", self.initial_rto.secs()),
+        ];
+        for (key, value) in numbers {
+            match PARAMETERS.iter().find(|p| p.key == key) {
+                Some(parameter) if !parameter.allows(value) => {
+                    return Err(InvalidParameter { parameter, value });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        for cc in CongestionControl::ALL {
+            assert_eq!(CongestionControl::from_name(cc.name()), Some(cc));
+        }
+        for hystart in HyStart::ALL {
+            assert_eq!(HyStart::from_name(hystart.name()), Some(hystart));
+        }
+        assert_eq!(CongestionControl::from_name("vegas"), None);
+    }
+
+    #[test]
+    fn defaults_are_valid_and_an_invalid_value_is_named() {
+        let config = Config::linux(CongestionControl::Cubic);
+        assert!(config.check().is_ok());
+        let error = Config { mss: 0, ..config }.check().unwrap_err();
+        assert_eq!(error.to_string(), "mss is 0 bytes, allowed: 64 to 65000 bytes");
+    }
+}

@@ -1,0 +1,230 @@
+//! The registry of the profile's parameters: one table for documentation, schema and range checks.
+
+use crate::{Kind, Parameter};
+
+const fn number(
+    key: &'static str,
+    kind: Kind,
+    unit: &'static str,
+    (default, min, max): (&'static str, f64, f64),
+    doc: &'static str,
+    source: &'static str,
+) -> Parameter {
+    Parameter { key, kind, unit, default, min: Some(min), max: Some(max), choices: &[], doc, source }
+}
+
+const fn flag(
+    key: &'static str,
+    default: &'static str,
+    doc: &'static str,
+    source: &'static str,
+) -> Parameter {
+    Parameter { key, kind: Kind::Flag, unit: "", default, min: None, max: None, choices: &[], doc, source }
+}
+
+const fn choice(
+    key: &'static str,
+    default: &'static str,
+    choices: &'static [&'static str],
+    doc: &'static str,
+    source: &'static str,
+) -> Parameter {
+    Parameter { key, kind: Kind::Choice, unit: "", default, min: None, max: None, choices, doc, source }
+}
+
+/// Every parameter that a scenario file can set in `tcp = {...}` with `profile = "rfc"`.
+pub const PARAMETERS: &[Parameter] = &[
+    choice(
+        "profile",
+        "rfc",
+        &["rfc"],
+        "The set of semantics that the endpoints follow.",
+        "RFC 9293 and Linux 6",
+    ),
+    choice(
+        "congestion_control",
+        "cubic",
+        &["reno", "cubic"],
+        "How the sender's window grows and shrinks.",
+        "Linux net.ipv4.tcp_congestion_control",
+    ),
+    number(
+        "mss",
+        Kind::Integer,
+        "bytes",
+        ("1448 B", 64.0, 65_000.0),
+        "Payload of a full segment.",
+        "MTU 1500 less 20 (IPv4), 20 (TCP) and 12 (time stamps)",
+    ),
+    number(
+        "header",
+        Kind::Integer,
+        "bytes",
+        ("52 B", 0.0, 200.0),
+        "IP and TCP header of a data packet, options included; 72 B with IPv6.",
+        "RFC 791, RFC 9293, RFC 7323",
+    ),
+    number(
+        "ack_size",
+        Kind::Integer,
+        "bytes",
+        ("52 B", 1.0, 200.0),
+        "Length of an acknowledgement without SACK blocks; 72 B with IPv6.",
+        "RFC 791, RFC 9293, RFC 7323",
+    ),
+    number(
+        "initial_window",
+        Kind::Integer,
+        "packets",
+        ("10p", 1.0, 1000.0),
+        "Congestion window after the handshake.",
+        "RFC 6928; Linux TCP_INIT_CWND",
+    ),
+    number(
+        "initial_ssthresh",
+        Kind::Integer,
+        "packets",
+        ("none", 2.0, 1e9),
+        "Slow-start threshold at the start.",
+        "RFC 5681, section 3.1: arbitrarily high",
+    ),
+    number(
+        "window",
+        Kind::Integer,
+        "bytes",
+        ("6291456 B", 64.0, 1e9),
+        "Receiver's window: the most bytes in flight.",
+        "Linux net.ipv4.tcp_rmem, greatest",
+    ),
+    number(
+        "delayed_ack",
+        Kind::TimeOrOff,
+        "s",
+        ("40ms", 1e-6, 0.5),
+        "How long the receiver may hold an acknowledgement back; false: not at all.",
+        "Linux TCP_DELACK_MIN; RFC 5681, section 4.2: less than 500 ms",
+    ),
+    number(
+        "quick_acks",
+        Kind::Integer,
+        "packets",
+        ("16p", 0.0, 1e6),
+        "How many acknowledgements at the start are not delayed.",
+        "Linux TCP_MAX_QUICKACKS",
+    ),
+    number(
+        "sack_compression",
+        Kind::TimeOrOff,
+        "s",
+        ("1ms", 1e-6, 0.5),
+        "How long the fourth and later answers in a row to data out of order may be held back; false: not at all.",
+        "Linux net.ipv4.tcp_comp_sack_delay_ns",
+    ),
+    number(
+        "min_rto",
+        Kind::Time,
+        "s",
+        ("200ms", 1e-6, 60.0),
+        "Least retransmission time-out before back-off; see rto_floor_on_variance.",
+        "Linux TCP_RTO_MIN; RFC 6298, section 2.4: 1 s",
+    ),
+    flag(
+        "rto_floor_on_variance",
+        "true",
+        "Whether min_rto bounds the variance term of the time-out instead of the whole of it.",
+        "Linux tcp_rtt_estimator; RFC 6298, section 2.4: the whole",
+    ),
+    number(
+        "max_rto",
+        Kind::Time,
+        "s",
+        ("120s", 1e-3, 1000.0),
+        "Greatest retransmission time-out.",
+        "Linux TCP_RTO_MAX; RFC 6298, section 2.5: at least 60 s",
+    ),
+    number(
+        "initial_rto",
+        Kind::Time,
+        "s",
+        ("1s", 1e-3, 60.0),
+        "Retransmission time-out before the first round-trip sample.",
+        "RFC 6298, section 2.1; Linux TCP_TIMEOUT_INIT",
+    ),
+    flag("sack", "true", "Selective acknowledgements.", "RFC 2018, RFC 2883; Linux net.ipv4.tcp_sack"),
+    flag(
+        "rack",
+        "true",
+        "Losses are found by time, with tail loss probes; otherwise by counting (RFC 6675). Needs sack.",
+        "RFC 8985; Linux net.ipv4.tcp_recovery, tcp_early_retrans",
+    ),
+    flag(
+        "prr",
+        "true",
+        "The window shrinks in proportion to what arrives; otherwise at once.",
+        "RFC 6937; Linux tcp_cwnd_reduction",
+    ),
+    flag("frto", "true", "Spurious time-outs are noticed. Needs sack.", "RFC 5682; Linux net.ipv4.tcp_frto"),
+    flag("undo", "true", "Needless reductions of the window are taken back.", "RFC 4015, RFC 3522; Linux"),
+    flag(
+        "limited_transmit",
+        "true",
+        "Duplicate acknowledgements below the threshold send new data.",
+        "RFC 3042; Linux",
+    ),
+    choice(
+        "hystart",
+        "linux",
+        &["off", "linux", "rfc9406"],
+        "How CUBIC leaves slow start before a loss.",
+        "Linux tcp_cubic, parameter hystart",
+    ),
+    flag(
+        "fast_convergence",
+        "true",
+        "CUBIC gives way faster when it has lost at a smaller window than before.",
+        "RFC 9438, section 4.7; Linux tcp_cubic",
+    ),
+    flag(
+        "tcp_friendly",
+        "true",
+        "CUBIC is at least as fast as Reno.",
+        "RFC 9438, section 4.3; Linux tcp_cubic, parameter tcp_friendliness",
+    ),
+    flag(
+        "whole_segments",
+        "true",
+        "Windows and thresholds are whole segments, instead of real numbers.",
+        "Linux snd_cwnd, snd_cwnd_cnt",
+    ),
+    flag(
+        "ecn",
+        "false",
+        "Whether the connection uses ECN.",
+        "RFC 3168; Linux net.ipv4.tcp_ecn: only if asked to",
+    ),
+    flag(
+        "pacing",
+        "false",
+        "Data leaves evenly spaced, at 2 (in slow start) or 1.2 windows a round trip.",
+        "Linux without the fq discipline; ratios net.ipv4.tcp_pacing_*_ratio",
+    ),
+    flag("timestamps", "true", "Packets carry time stamps.", "RFC 7323; Linux net.ipv4.tcp_timestamps"),
+    flag(
+        "idle_restart",
+        "true",
+        "A pause as long as the time-out shrinks the window.",
+        "RFC 5681, section 4.1; Linux net.ipv4.tcp_slow_start_after_idle",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_is_there_once() {
+        for (k, parameter) in PARAMETERS.iter().enumerate() {
+            assert!(PARAMETERS[..k].iter().all(|p| p.key != parameter.key), "{}", parameter.key);
+        }
+    }
+}
