@@ -1,0 +1,113 @@
+//! When an acknowledgement is sent.
+//!
+//! M. Allman et al., RFC 5681, section 4.2: every second full segment is answered, any segment within a time, data out
+//! of order and data that fills a gap at once. Linux 6 adds:
+//!
+//! - the first `quick_acks` acknowledgements are not delayed, nor are those behind a pause, a duplicate or a first mark
+//!   (quick-acknowledgement mode), so that the sender's window opens quickly;
+//! - of answers to data out of order, the first three at one number go out at once, as RFC 5681 needs them, and later
+//!   ones may wait for `sack_compression` and be told of by one.
+//!
+//! # Differences from Linux
+//! The time is `delayed_ack` always: Linux lets it grow from 40 ms towards the mean gap between segments, which needs
+//! gaps above 40 ms. A pause is one longer than `min_rto`, not the receiver's own time-out, which is longer by a round
+//! trip. Compressed answers wait for `sack_compression`, not for a 20th of the round-trip time where that is shorter.
+
+use aqmlab_units::{Span, Time};
+
+use super::reassembly::Arrival;
+use crate::Timer;
+use crate::rfc::Config;
+
+/// Answers to data out of order that are never compressed: RFC 5681's threshold of duplicates.
+const UNCOMPRESSED: u32 = 3;
+/// Most answers that one tells of (Linux net.ipv4.tcp_comp_sack_nr).
+const MOST_COMPRESSED: u32 = 44;
+/// Acknowledgements not delayed behind the first mark (Linux).
+pub const QUICK_AFTER_MARK: u32 = 2;
+
+/// The acknowledgement that is due or held back.
+#[derive(Clone, Debug, Default)]
+pub struct Delay {
+    /// Acknowledgements that will not be delayed.
+    quick: u32,
+    /// Bytes in order that are not acknowledged.
+    unanswered: u64,
+    timer: Option<Timer>,
+    /// Answers to data out of order at the same number: sent at once, held back.
+    told: u32,
+    compressed: u32,
+    /// When the last data arrived.
+    last: Option<Time>,
+}
+
+impl Delay {
+    /// Data has arrived: quick mode where it is the first, or the first behind a pause.
+    pub fn note_data(&mut self, now: Time, config: &Config) {
+        if self.last.is_none_or(|last| now.since(last) > config.min_rto) {
+            self.quicken(config.quick_acks, config);
+        }
+        self.last = Some(now);
+    }
+
+    /// At least the next `acks` acknowledgements are not delayed, if the window has room for as many pairs.
+    pub fn quicken(&mut self, acks: u32, config: &Config) {
+        let pairs = (config.window / (2 * config.mss)).max(2);
+        self.quick = self.quick.max(acks.min(pairs));
+    }
+
+    /// Whether to answer data at once; sets the timer otherwise. `advance`: how many bytes it brought in order.
+    pub fn answer_now(
+        &mut self,
+        now: Time,
+        config: &Config,
+        arrival: Arrival,
+        (advance, hole): (u64, bool),
+    ) -> bool {
+        self.unanswered += advance;
+        if advance > 0 {
+            self.told = 0;
+        }
+        let Some(longest) = config.delayed_ack else { return true };
+        let filled = arrival == Arrival::InOrder { filled: true };
+        if self.quick > 0 || filled || arrival == Arrival::Duplicate || self.unanswered > config.mss.into() {
+            return true;
+        }
+        if hole {
+            return self.answer_hole_now(now, config);
+        }
+        self.hold(now, longest);
+        false
+    }
+
+    fn answer_hole_now(&mut self, now: Time, config: &Config) -> bool {
+        let Some(longest) = config.sack_compression else { return true };
+        if self.told < UNCOMPRESSED {
+            self.told += 1;
+            return true;
+        }
+        self.compressed += 1;
+        self.hold(now, longest);
+        self.compressed > MOST_COMPRESSED
+    }
+
+    fn hold(&mut self, now: Time, longest: Span) {
+        let deadline = now + longest;
+        if self.timer.is_none_or(|timer| deadline < timer.deadline) {
+            self.timer = Some(Timer { deadline, set_at: now });
+        }
+    }
+
+    /// An acknowledgement goes out.
+    pub fn note_answer(&mut self) {
+        self.quick = self.quick.saturating_sub(1);
+        self.unanswered = 0;
+        self.compressed = 0;
+        self.timer = None;
+    }
+
+    /// The timer of the acknowledgement that is held back.
+    pub fn timer(&self) -> Option<Timer> {
+        self.timer
+    }
+}

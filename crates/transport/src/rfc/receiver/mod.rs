@@ -1,0 +1,130 @@
+//! The receiving end: reassembly, and the acknowledgements that tell of it.
+//!
+//! # Time stamps
+//! The echo is the time stamp of the first segment that an acknowledgement answers: one is taken over only from a
+//! segment at or below the last acknowledgement sent (RFC 7323, section 4.3).
+//!
+//! # ECN
+//! RFC 3168, section 6.1.3: a mark sets the echo on all acknowledgements until a segment says CWR. As in Linux a first
+//! mark, and CWR, are answered at once: the sender's window may be small.
+
+mod delay;
+mod reassembly;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use aqmlab_units::Time;
+
+use super::Config;
+use super::seq::expand;
+use crate::{Ack, Data, ReceiverCounters, SackBlocks, Timer};
+use delay::{Delay, QUICK_AFTER_MARK};
+use reassembly::{Arrival, Range, Reassembly};
+
+/// Bytes of the SACK option beside its blocks, padding included, and of a block (RFC 2018, section 3).
+const SACK_OPTION_BYTES: u32 = 4;
+const SACK_BLOCK_BYTES: u32 = 8;
+
+/// A TCP receiver of the RFC profile.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    config: Arc<Config>,
+    reassembly: Reassembly,
+    delay: Delay,
+    /// The time stamp to echo, and the number last acknowledged.
+    ts_echo: Time,
+    last_acked: u64,
+    /// A mark has been seen that the sender has not answered with CWR.
+    mark_unanswered: bool,
+    received_packets: u64,
+    duplicates: u64,
+    acks_sent: u64,
+}
+
+impl Receiver {
+    /// A receiver that expects the SYN. `config` must pass [`Config::check`]; the sender's must be the same.
+    pub fn new(config: Arc<Config>) -> Self {
+        Self {
+            config,
+            reassembly: Reassembly::default(),
+            delay: Delay::default(),
+            ts_echo: Time::ZERO,
+            last_acked: 0,
+            mark_unanswered: false,
+            received_packets: 0,
+            duplicates: 0,
+            acks_sent: 0,
+        }
+    }
+
+    /// Takes a data packet; `ce`: it was marked on its way.
+    pub fn on_data(&mut self, now: Time, data: &Data, ce: bool, out: &mut impl FnMut(Ack)) {
+        self.received_packets += 1;
+        let before = self.reassembly.next();
+        let left = expand(data.seq, before);
+        let length = if data.syn() { 1 } else { data.bytes.saturating_sub(self.config.header) };
+        if left <= self.last_acked {
+            self.ts_echo = self.ts_echo.max(data.sent);
+        }
+        let arrival = self.reassembly.receive(Range { left, right: left + u64::from(length) });
+        self.duplicates += u64::from(arrival == Arrival::Duplicate);
+        if data.syn() {
+            self.acknowledge(data.ecn_setup() && self.config.ecn, out);
+            return;
+        }
+        self.delay.note_data(now, &self.config);
+        if arrival == Arrival::Duplicate {
+            self.delay.quicken(self.config.quick_acks, &self.config);
+        }
+        let reduced = data.cwr() && core::mem::take(&mut self.mark_unanswered);
+        if ce && data.ect() && !self.mark_unanswered {
+            self.mark_unanswered = true;
+            self.delay.quicken(QUICK_AFTER_MARK, &self.config);
+        }
+        let news = (self.reassembly.next() - before, self.reassembly.has_hole());
+        if self.delay.answer_now(now, &self.config, arrival, news) || reduced {
+            self.acknowledge(self.mark_unanswered, out);
+        }
+    }
+
+    /// The timer of a held acknowledgement has expired: to be called at its deadline.
+    pub fn on_timer(&mut self, _now: Time, out: &mut impl FnMut(Ack)) {
+        if self.delay.timer().is_some() {
+            self.acknowledge(self.mark_unanswered, out);
+        }
+    }
+
+    fn acknowledge(&mut self, ece: bool, out: &mut impl FnMut(Ack)) {
+        self.delay.note_answer();
+        self.last_acked = self.reassembly.next();
+        let sack = if self.config.sack { self.reassembly.blocks() } else { SackBlocks::EMPTY };
+        let option =
+            if sack.is_empty() { 0 } else { SACK_OPTION_BYTES + SACK_BLOCK_BYTES * sack.len() as u32 };
+        let bytes = self.config.ack_size + option;
+        self.acks_sent += 1;
+        out(Ack { ts_echo: self.ts_echo, ack: self.last_acked as u32 as i32, bytes, sack, ece });
+    }
+
+    /// The timer of a held acknowledgement, if one is held.
+    pub fn timer(&self) -> Option<Timer> {
+        self.delay.timer()
+    }
+
+    /// What was counted since the start; the SYN counts as a packet. Bytes are those of the sender's packets.
+    pub fn counters(&self) -> ReceiverCounters {
+        let payload = self.reassembly.next().saturating_sub(1);
+        let segments = payload.div_ceil(self.config.mss.into());
+        let syn = u64::from(self.reassembly.next() > 0);
+        ReceiverCounters {
+            received_packets: self.received_packets,
+            delivered_packets: segments + syn,
+            delivered_bytes: payload
+                + segments * u64::from(self.config.header)
+                + syn * u64::from(self.config.syn_length()),
+            duplicates: self.duplicates,
+            acks_sent: self.acks_sent,
+        }
+    }
+}

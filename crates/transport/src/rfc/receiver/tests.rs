@@ -1,0 +1,160 @@
+//! Receivers against packets written by hand.
+
+use std::sync::Arc;
+
+use aqmlab_units::{Span, Time};
+
+use super::Receiver;
+use crate::rfc::{Config, CongestionControl};
+use crate::{Ack, Data, DataFlags};
+
+const MSS: u32 = 1000;
+
+struct Bench {
+    receiver: Receiver,
+    config: Config,
+    now: Time,
+}
+
+impl Bench {
+    /// After the SYN.
+    fn new(config: Config) -> Self {
+        let mut bench =
+            Self { receiver: Receiver::new(Arc::new(config.clone())), config, now: Time::from_secs(1.0) };
+        assert_eq!(bench.put(0, DataFlags::SYN, false).unwrap().ack, 1);
+        bench
+    }
+
+    fn put(&mut self, k: u32, flags: DataFlags, ce: bool) -> Option<Ack> {
+        let seq = if k == 0 { 0 } else { 1 + (k - 1) * MSS };
+        let bytes = if k == 0 { self.config.syn_length() } else { MSS + self.config.header };
+        let data = Data { sent: self.now, seq, bytes, flags };
+        let mut answer = None;
+        self.receiver.on_data(self.now, &data, ce, &mut |ack| {
+            assert!(answer.replace(ack).is_none(), "one answer");
+        });
+        answer
+    }
+
+    /// Segment `k` arrives, so many milliseconds later; the last segment in order that is acknowledged, if any.
+    fn segment(&mut self, ms: u64, k: u32) -> Option<i32> {
+        self.now += Span::from_millis(ms);
+        self.put(k, DataFlags::NONE, false).map(|ack| (ack.ack - 1) / MSS as i32)
+    }
+}
+
+fn config() -> Config {
+    Config { mss: MSS, quick_acks: 0, ..Config::linux(CongestionControl::Reno) }
+}
+
+#[test]
+fn every_second_segment_is_answered() {
+    let mut b = Bench::new(config());
+    let answers: Vec<Option<i32>> = (1..=6).map(|k| b.segment(1, k)).collect();
+    assert_eq!(answers, [None, Some(2), None, Some(4), None, Some(6)]);
+    assert_eq!(b.receiver.counters().acks_sent, 4);
+}
+
+#[test]
+fn a_single_segment_is_answered_after_40_ms_with_its_own_time_stamp() {
+    let mut b = Bench::new(config());
+    b.segment(1, 1);
+    let sent = b.now;
+    let timer = b.receiver.timer().unwrap();
+    assert_eq!(timer.deadline, sent + Span::from_millis(40));
+    let mut answer = None;
+    b.receiver.on_timer(timer.deadline, &mut |ack| answer = Some(ack));
+    assert_eq!(answer.map(|ack| (ack.ack, ack.ts_echo)), Some((1001, sent)));
+    assert!(b.receiver.timer().is_none());
+}
+
+#[test]
+fn the_echo_is_of_the_first_segment_that_is_answered() {
+    let mut b = Bench::new(config());
+    b.segment(1, 1);
+    let first = b.now;
+    b.now += Span::from_millis(5);
+    let ack = b.put(2, DataFlags::NONE, false).unwrap();
+    assert_eq!(ack.ts_echo, first);
+}
+
+#[test]
+fn the_first_acknowledgements_are_quick() {
+    let mut b = Bench::new(Config { quick_acks: 3, ..config() });
+    let answers: Vec<bool> = (1..=7).map(|k| b.segment(1, k).is_some()).collect();
+    assert_eq!(answers, [true, true, true, false, true, false, true]);
+    // And behind a pause of more than min_rto.
+    assert!(b.segment(199, 8).is_none());
+    assert!(b.segment(201, 9).is_some());
+    assert!(b.segment(1, 10).is_some() && b.segment(1, 11).is_some() && b.segment(1, 12).is_none());
+}
+
+#[test]
+fn out_of_order_is_answered_at_once_and_from_the_fourth_on_may_wait() {
+    let mut b = Bench::new(config());
+    b.segment(1, 1);
+    let answers: Vec<Option<i32>> = [3, 4, 5, 6, 7].map(|k| b.segment(0, k)).to_vec();
+    assert_eq!(answers, [Some(1), Some(1), Some(1), None, None]);
+    assert_eq!(b.receiver.timer().unwrap().deadline, b.now + Span::from_millis(1));
+    let mut told = Vec::new();
+    b.receiver.on_timer(b.now, &mut |ack| told.push(ack));
+    assert_eq!(told[0].sack.as_slice()[0].right, 7001);
+    assert_eq!(told[0].bytes, 52 + 4 + 8);
+    assert_eq!(b.segment(0, 2), Some(7), "the gap is filled");
+    let mut plain = Bench::new(Config { sack_compression: None, ..config() });
+    assert!([3, 4, 5, 6, 7].map(|k| plain.segment(0, k)).iter().all(|answer| *answer == Some(0)));
+}
+
+#[test]
+fn a_duplicate_is_answered_at_once_with_a_report() {
+    let mut b = Bench::new(config());
+    b.segment(1, 1);
+    b.segment(1, 2);
+    b.now += Span::from_millis(1);
+    let ack = b.put(1, DataFlags::NONE, false).unwrap();
+    let block = ack.sack.as_slice()[0];
+    assert_eq!((ack.ack, block.left, block.right), (2001, 1, 1001));
+    assert_eq!(b.receiver.counters().duplicates, 1);
+    let mut without = Bench::new(Config { sack: false, ..config() });
+    without.segment(1, 1);
+    assert!(without.put(1, DataFlags::NONE, false).unwrap().sack.is_empty());
+}
+
+#[test]
+fn a_mark_is_echoed_until_cwr() {
+    let mut b = Bench::new(Config { ecn: true, ..config() });
+    let ect = DataFlags::ECT;
+    assert!(b.put(1, ect, false).is_none());
+    assert_eq!(b.put(2, ect, false).map(|ack| ack.ece), Some(false));
+    assert_eq!(b.put(3, ect, true).map(|ack| ack.ece), Some(true), "a first mark is answered at once");
+    assert_eq!(b.put(4, ect, false).map(|ack| ack.ece), Some(true), "and the next segment");
+    assert!(b.put(5, ect, false).is_none());
+    assert_eq!(b.put(6, ect.with(DataFlags::CWR, true), false).map(|ack| ack.ece), Some(false));
+    b.put(7, ect, true);
+    assert_eq!(b.put(8, ect.with(DataFlags::CWR, true), true).map(|ack| ack.ece), Some(true));
+    assert!(!b.put(9, DataFlags::NONE, true).is_some_and(|ack| ack.ece && !b.receiver.mark_unanswered));
+}
+
+#[test]
+fn the_answer_to_the_syn_grants_ecn() {
+    for (ecn, asks, granted) in [(true, true, true), (true, false, false), (false, true, false)] {
+        let config = Arc::new(Config { ecn, ..config() });
+        let mut receiver = Receiver::new(config);
+        let flags = DataFlags::SYN.with(DataFlags::ECN_SETUP, asks);
+        let mut ece = None;
+        let syn = Data { sent: Time::ZERO, seq: 0, bytes: 60, flags };
+        receiver.on_data(Time::ZERO, &syn, false, &mut |ack| ece = Some(ack.ece));
+        assert_eq!(ece, Some(granted));
+    }
+}
+
+#[test]
+fn counters_are_of_packets_and_wire_bytes() {
+    let mut b = Bench::new(config());
+    for k in 1..=3 {
+        b.segment(1, k);
+    }
+    let counters = b.receiver.counters();
+    assert_eq!((counters.delivered_packets, counters.delivered_bytes), (4, 60 + 3 * 1052));
+    assert_eq!((counters.received_packets, counters.duplicates), (4, 0));
+}

@@ -1,0 +1,307 @@
+//! The sending end.
+//!
+//! [`Sender::on_ack`] takes the steps of Linux's `tcp_ack` in its order: what was acknowledged (`news.rs`), what that
+//! says of losses and of the state of recovery (`recovery.rs`), the timer (`alarm.rs`), the window (`congestion.rs`,
+//! `prr.rs`), retransmissions and new data (`output.rs`).
+
+mod alarm;
+mod congestion;
+mod cubic;
+mod ecn;
+mod hystart;
+mod news;
+mod output;
+mod pacing;
+mod prr;
+mod rack;
+mod recovery;
+mod rtt;
+mod scoreboard;
+#[cfg(test)]
+mod tests;
+mod tlp;
+mod undo;
+mod window;
+
+use std::sync::Arc;
+
+use aqmlab_units::{Span, Time};
+
+use super::Config;
+use super::seq::expand;
+use crate::{Ack, Data, MAX_SACK_BLOCKS, SenderCounters, Supply, Timer};
+use alarm::Alarm;
+use congestion::Congestion;
+use ecn::Ecn;
+use pacing::Pacing;
+use prr::Delivery;
+use rack::Rack;
+use recovery::{Recovery, Resend};
+use rtt::RttEstimator;
+use scoreboard::Scoreboard;
+use tlp::Probe;
+use undo::Undo;
+use window::Window;
+
+/// Stands for "without end", in segments.
+const ENDLESS: u64 = u64::MAX;
+
+/// A TCP sender of the RFC profile.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    config: Arc<Config>,
+    supply: Supply,
+    board: Scoreboard,
+    /// Runs of segments in the last SACK blocks: first, one past the last.
+    told: [(u64, u64); MAX_SACK_BLOCKS],
+    window: Window,
+    congestion: Congestion,
+    rtt: RttEstimator,
+    recovery: Recovery,
+    undo: Undo,
+    rack: Rack,
+    probe: Probe,
+    ecn: Ecn,
+    pacing: Pacing,
+    alarm: Option<(Alarm, Timer)>,
+    pacing_timer: Option<Timer>,
+    /// One past the last segment that the application has produced.
+    end: u64,
+    finished: bool,
+    last_sent: Time,
+    counters: SenderCounters,
+}
+
+impl Sender {
+    /// A sender that has not started. `config` must pass [`Config::check`].
+    pub fn new(config: Arc<Config>, supply: Supply) -> Self {
+        Self {
+            supply,
+            board: Scoreboard::default(),
+            told: [(0, 0); MAX_SACK_BLOCKS],
+            window: Window::new(config.initial_ssthresh, config.whole_segments),
+            congestion: Congestion::new(&config),
+            rtt: RttEstimator::new(&config),
+            recovery: Recovery::default(),
+            undo: Undo::default(),
+            rack: Rack::default(),
+            probe: Probe::default(),
+            ecn: Ecn::default(),
+            pacing: Pacing::default(),
+            alarm: None,
+            pacing_timer: None,
+            end: 0,
+            finished: false,
+            last_sent: Time::ZERO,
+            counters: SenderCounters::default(),
+            config,
+        }
+    }
+
+    /// Opens the connection: the application hands over all it has. A SYN comes first.
+    pub fn start(&mut self, now: Time, out: &mut impl FnMut(Data)) {
+        self.end = match self.supply {
+            Supply::Greedy => ENDLESS,
+            Supply::Packets(0) => 0,
+            Supply::Packets(n) => n.saturating_add(1),
+        };
+        self.finished = self.end == 0;
+        if !self.finished {
+            self.transmit_next(now, out);
+        }
+    }
+
+    /// Takes an acknowledgement.
+    pub fn on_ack(&mut self, now: Time, ack: &Ack, out: &mut impl FnMut(Data)) {
+        self.counters.acks_received += 1;
+        let una = self.board.una();
+        let reached = self.segments(expand(ack.ack as u32, self.seq(una)));
+        if reached < una || reached > self.board.next() {
+            return; // old, or of something never sent
+        }
+        if una == 0 {
+            if reached > 0 {
+                self.open(now, ack);
+                self.send(now, out);
+            }
+            return;
+        }
+        let mut news = self.take(now, ack, reached);
+        self.judge_probe(&news);
+        let resend = if self.is_dubious(&news) { self.alert(now, &mut news) } else { Resend::Nothing };
+        if news.restarts_timer {
+            self.set_timer(now);
+        }
+        self.control(now, &news.delivery());
+        self.finished = self.board.una() >= self.end;
+        match resend {
+            Resend::Nothing => {}
+            Resend::Lost => self.retransmit(now, out),
+            Resend::NewFirst => {
+                self.send(now, out);
+                self.fall_back(now, out);
+            }
+        }
+        self.send(now, out);
+    }
+
+    /// The answer to the SYN: the initial window opens, of one segment if the SYN was lost twice or more (Linux; RFC
+    /// 5681, section 3.1: once).
+    fn open(&mut self, now: Time, ack: &Ack) {
+        let lost = self.recovery.timeouts;
+        let syn = self.board.pop();
+        if !syn.was_resent() || self.config.timestamps {
+            let sent = if syn.was_resent() { ack.ts_echo } else { syn.sent };
+            self.rtt.note_least(now.since(sent));
+            self.sample(now.since(sent));
+        }
+        self.recovery.timeouts = 0;
+        self.ecn.granted = self.config.ecn && ack.ece;
+        self.window.set(if lost > 1 { 1.0 } else { self.config.initial_window.into() });
+        self.congestion.open(now, self.board.next());
+        self.alarm = None;
+        self.finished = self.board.una() >= self.end;
+    }
+
+    /// The window's answer to an acknowledgement: smaller by PRR while it is being reduced, otherwise larger if the edge
+    /// moved and the window was the limit.
+    fn control(&mut self, now: Time, ack: &Delivery) {
+        if self.recovery.state.reduces() {
+            if self.config.prr {
+                let pipe = self.pipe();
+                if let Some(cwnd) = self.recovery.prr.window(pipe, self.window.ssthresh, *ack) {
+                    self.window.cwnd = cwnd;
+                }
+            }
+        } else if ack.advanced && self.window.is_limiting() {
+            self.congestion.open_window(&mut self.window, now, ack.delivered as f64);
+        }
+    }
+
+    /// A timer has expired: to be called at its deadline.
+    pub fn on_timer(&mut self, now: Time, out: &mut impl FnMut(Data)) {
+        if self.pacing_timer.is_some_and(|timer| timer.deadline <= now) {
+            self.pacing_timer = None;
+            if self.recovery.state.repairs() {
+                self.retransmit(now, out);
+            }
+            self.send(now, out);
+        }
+        if let Some((alarm, timer)) = self.alarm
+            && timer.deadline <= now
+        {
+            self.expire(now, alarm, out);
+        }
+    }
+
+    /// The application has no more data: nothing beyond what was sent will be sent. Before the start it has no effect.
+    pub fn stop(&mut self, _now: Time, _out: &mut impl FnMut(Data)) {
+        if self.board.next() > 0 {
+            self.end = self.board.next();
+            self.finished = self.board.una() >= self.end;
+        }
+    }
+
+    /// The application always has more data again, after [`Sender::stop`]: the connection goes on where it was. With
+    /// `idle_restart` a pause as long as the time-out has shrunk the window.
+    pub fn resume(&mut self, now: Time, out: &mut impl FnMut(Data)) {
+        self.end = ENDLESS;
+        self.finished = false;
+        if self.board.next() == 0 {
+            self.transmit_next(now, out);
+            return;
+        }
+        if self.config.idle_restart && self.board.outstanding() == 0 && self.board.una() > 0 {
+            self.restart_after(now.since(self.last_sent));
+        }
+        if self.board.una() > 0 {
+            self.send(now, out);
+        }
+    }
+
+    /// Halves the window for each time-out in the pause, not below the initial one (Linux; RFC 2861, section 3.1).
+    fn restart_after(&mut self, pause: Span) {
+        let rto = self.rtt.rto();
+        if pause <= rto {
+            return;
+        }
+        let mut cwnd = self.window.cwnd;
+        let least = cwnd.min(self.config.initial_window.into());
+        self.window.ssthresh = self.current_threshold();
+        let mut left = pause - rto;
+        while left > Span::ZERO && cwnd > least {
+            cwnd = if self.config.whole_segments { (cwnd / 2.0).floor() } else { cwnd / 2.0 };
+            left = left - rto;
+        }
+        self.window.set(cwnd.max(least));
+    }
+
+    /// The timer that is due first, if one runs: retransmission, loss probe, reordering or pacing.
+    pub fn timer(&self) -> Option<Timer> {
+        let alarm = self.alarm.map(|(_, timer)| timer);
+        match (alarm, self.pacing_timer) {
+            (Some(a), Some(b)) => Some(if a.deadline <= b.deadline { a } else { b }),
+            (one, other) => one.or(other),
+        }
+    }
+
+    /// Whether all data has been acknowledged and there will be no more.
+    pub fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    /// What the connection is set to.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Congestion window in segments.
+    pub fn cwnd(&self) -> f64 {
+        self.window.cwnd
+    }
+
+    /// Slow-start threshold in segments; infinite before the first loss.
+    pub fn ssthresh(&self) -> f64 {
+        self.window.ssthresh
+    }
+
+    /// Smoothed round-trip time; `None` before the first sample.
+    pub fn srtt(&self) -> Option<Span> {
+        self.rtt.srtt()
+    }
+
+    /// The retransmission time-out, back-off included.
+    pub fn rto(&self) -> Span {
+        self.rtt.rto()
+    }
+
+    /// Segments in the network, as far as known (RFC 6675, section 4).
+    pub fn pipe(&self) -> u64 {
+        self.board.pipe().saturating_sub(self.recovery.dupacks)
+    }
+
+    /// Highest packet acknowledged as a whole, the SYN being packet 0; -1: none.
+    pub fn highest_ack(&self) -> i64 {
+        self.board.una() as i64 - 1
+    }
+
+    /// Highest packet sent, the SYN being packet 0; -1: none.
+    pub fn max_seq(&self) -> i64 {
+        self.board.next() as i64 - 1
+    }
+
+    /// What was counted since the start.
+    pub fn counters(&self) -> SenderCounters {
+        self.counters.clone()
+    }
+
+    /// First byte of segment `k`: the SYN has number 0, data begins with 1.
+    fn seq(&self, k: u64) -> u64 {
+        if k == 0 { 0 } else { 1 + (k - 1) * u64::from(self.config.mss) }
+    }
+
+    /// Segments that end at or before byte `edge`.
+    fn segments(&self, edge: u64) -> u64 {
+        if edge == 0 { 0 } else { 1 + (edge - 1) / u64::from(self.config.mss) }
+    }
+}

@@ -1,0 +1,118 @@
+//! Sending: new segments as the windows allow, lost ones first.
+
+use aqmlab_units::Time;
+
+use super::Sender;
+use super::alarm::Alarm;
+use super::recovery::State;
+use crate::{Data, DataFlags, Timer};
+
+impl Sender {
+    /// Sends new segments while the pipe is below the window.
+    pub(super) fn send(&mut self, now: Time, out: &mut impl FnMut(Data)) {
+        if self.board.next() >= self.end {
+            return;
+        }
+        let mut sent = false;
+        while self.board.next() < self.end && self.has_room() && !self.waits(now) {
+            self.transmit_next(now, out);
+            sent = true;
+        }
+        let limited = self.pipe() as f64 + 1.0 > self.window.cwnd;
+        if sent || limited {
+            self.window.note_use(limited, self.board.una(), self.board.next());
+        }
+        if sent {
+            self.schedule_probe(now, false);
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        let ends = self.seq(self.board.next() + 1) - self.seq(self.board.una());
+        let mut pipe = self.pipe();
+        if !self.config.limited_transmit && matches!(self.recovery.state, State::Open | State::Disorder) {
+            pipe += self.board.sacked() + self.recovery.dupacks;
+        }
+        pipe as f64 + 1.0 <= self.window.cwnd && ends <= self.config.window.into()
+    }
+
+    /// Whether pacing makes the next packet wait.
+    fn waits(&mut self, now: Time) -> bool {
+        let Some(deadline) = self.pacing.waits(now).filter(|_| self.config.pacing) else { return false };
+        self.pacing_timer = Some(Timer { deadline, set_at: now });
+        true
+    }
+
+    /// Sends the next segment for the first time.
+    pub(super) fn transmit_next(&mut self, now: Time, out: &mut impl FnMut(Data)) {
+        let k = self.board.next();
+        if k > 0 && self.pipe() == 0 {
+            self.congestion.note_idle(now, now.since(self.last_sent));
+        }
+        let nothing_outstanding = self.board.outstanding() == 0;
+        let flags = if k == 0 { self.syn_flags() } else { self.ecn.flags() };
+        self.board.push(now);
+        self.emit(now, k, flags, out);
+        if nothing_outstanding || matches!(self.alarm, Some((Alarm::Probe, _))) {
+            self.restart_retransmission(now);
+        }
+    }
+
+    /// Sends segment `k` again.
+    pub(super) fn transmit_again(&mut self, now: Time, k: u64, out: &mut impl FnMut(Data)) {
+        let flags = if k == 0 { self.syn_flags() } else { DataFlags::NONE };
+        self.board.resend(k, now);
+        self.undo.note_resent(now);
+        self.counters.retransmissions += 1;
+        self.emit(now, k, flags.with(DataFlags::RETRANSMISSION, true), out);
+    }
+
+    /// Sends segment `k` again as a probe: nothing is taken for lost.
+    pub(super) fn transmit_probe(&mut self, now: Time, k: u64, out: &mut impl FnMut(Data)) {
+        self.board.probe(k, now);
+        self.counters.retransmissions += 1;
+        self.emit(now, k, DataFlags::RETRANSMISSION, out);
+    }
+
+    fn syn_flags(&self) -> DataFlags {
+        DataFlags::SYN.with(DataFlags::ECN_SETUP, self.config.ecn)
+    }
+
+    fn emit(&mut self, now: Time, k: u64, flags: DataFlags, out: &mut impl FnMut(Data)) {
+        let bytes = if k == 0 { self.config.syn_length() } else { self.config.header + self.config.mss };
+        self.counters.sent_packets += 1;
+        self.counters.sent_bytes += u64::from(bytes);
+        self.last_sent = now;
+        if self.recovery.state.reduces() {
+            self.recovery.prr.note_sent();
+        }
+        if self.config.pacing {
+            let (cwnd, ssthresh) = (self.window.cwnd, self.window.ssthresh);
+            self.pacing.note_sent(now, self.counters.sent_packets, cwnd, ssthresh, self.rtt.srtt());
+        }
+        out(Data { sent: now, seq: self.seq(k) as u32, bytes, flags });
+    }
+
+    /// Sends lost segments again while the pipe is below the window; without PRR the first of a recovery in any case
+    /// (RFC 6675, section 5, step 4.3).
+    pub(super) fn retransmit(&mut self, now: Time, out: &mut impl FnMut(Data)) {
+        while let Some(k) = self.board.next_lost() {
+            let forced = core::mem::take(&mut self.recovery.forces_one);
+            if !forced && self.pipe() as f64 + 1.0 > self.window.cwnd || self.waits(now) {
+                break;
+            }
+            self.transmit_again(now, k, out);
+            if k == self.board.una() && !matches!(self.alarm, Some((Alarm::Reordering, _))) {
+                self.set_alarm(now, Alarm::Retransmission, self.rtt.rto());
+            }
+        }
+    }
+
+    /// F-RTO after new data could or could not be sent (RFC 5682, section 3.1, step 2): if not, what is lost is resent.
+    pub(super) fn fall_back(&mut self, now: Time, out: &mut impl FnMut(Data)) {
+        if self.board.next() <= self.recovery.high {
+            self.recovery.frto = false;
+            self.retransmit(now, out);
+        }
+    }
+}
