@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict, type_check_only
 
-__all__ = ["check", "curve", "disciplines", "mark", "open_loop", "replay", "run", "schema", "version"]
+__all__ = ["check", "curve", "disciplines", "live_plan", "mark", "open_loop", "replay", "run", "schema", "version"]
 
 @type_check_only
 class RunOutput(TypedDict):
@@ -16,6 +16,37 @@ class RunOutput(TypedDict):
     events: int
 
 def check(text: str, filename: str, overrides: Sequence[tuple[str, str]] = ..., whole: bool = ...) -> str: ...
+def live_plan(text: str, filename: str, overrides: Sequence[tuple[str, str]] = ..., seed: int = 1) -> str:
+    """
+    JSON: ``ok``, ``errors``, ``warnings`` as from `check`, and if ``ok`` the ``plan`` of a live run with this seed.
+
+    Errors say also what a live run cannot do: no live link, a flow that does not cross it. Starts, sizes and ends of
+    flows are those that the simulator draws with the seed. Delays are propagation delays.
+
+    - ``name``, ``hash``, ``duration_s``, ``warmup_s``, ``seeds``, ``seed``
+    - ``live``: ``family`` ("ipv4", "ipv6"), ``link``, ``flow_label`` ("5-tuple", "ipv6-label"), ``distance``
+      ({"rule": "inferred"} or {"rule": "prefix", "initial": {prefix: ttl}}), ``count_bytes`` ("ip", "ethernet"),
+      ``loss``, ``reverse_loss``. The same is ``scenario.live`` of `check`.
+    - ``link``: the live link; ``reverse_link``: the link in its other direction, or null
+    - ``links``: by name, all on the way of any flow: ``from``, ``to``, ``rate_bps``, ``delay_ns``, ``queue``, ``aqm``
+    - ``groups``: flows of one group of the file whose links have the same rates and delays, each:
+
+      - ``number`` (from 1), ``name`` (that of the group of the file; of the first flow where that is split), ``group``,
+        ``flows`` (names)
+      - ``direction``: "forward" where the data cross the live link, "reverse" where they cross the reverse link
+      - ``there`` and ``back``, the ways of data and answers: ``links`` (names in order), ``crosses`` (the live link, the
+        reverse link, or null), ``before`` and ``after`` (names; all are before where nothing is crossed),
+        ``hops_before``, ``hops_after``, ``delay_before_ns``, ``delay_after_ns``, and ``delay_ns`` of the whole way, the
+        link crossed included
+      - ``starts_s``, ``size_bytes`` (payload; null: endless) of each flow; ``stop_s`` or null, ``again_s`` (later periods)
+      - ``transport`` ("udp", or as in the file), ``congestion_control`` (of the kernel; null: it has none such, or UDP),
+        ``ecn``, ``dscp``, ``class``, ``acks_share_label``
+      - ``parameters``: those of the transport, as in the flows of `check`; for UDP ``rate_bps``, ``packet_size`` (bytes, or
+        a distribution) and ``pattern`` ("constant", "poisson", or {"on", "off"} in s)
+      - ``exec``, ``exec_server``: commands, or null
+    """
+    ...
+
 def run(
     text: str,
     filename: str,

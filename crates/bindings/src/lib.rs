@@ -66,6 +66,19 @@ fn check(
     py.detach(|| aqmlab_scenario::check_json(text, filename, &overrides, whole))
 }
 
+/// Check a scenario file for a live run and say what that needs, for the run of one seed; JSON.
+#[pyfunction]
+#[pyo3(signature = (text, filename, overrides = Vec::new(), seed = 1))]
+fn live_plan(
+    py: Python<'_>,
+    text: &str,
+    filename: &str,
+    overrides: Vec<(String, String)>,
+    seed: u64,
+) -> String {
+    py.detach(|| aqmlab_scenario::live_plan_json(text, filename, &overrides, seed))
+}
+
 /// Run a scenario with one seed; its summary and tables.
 #[expect(clippy::too_many_arguments, reason = "the keywords of a Python function")]
 #[pyfunction]
@@ -302,6 +315,7 @@ fn version() -> &'static str {
 #[pymodule]
 fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(check, m)?)?;
+    m.add_function(wrap_pyfunction!(live_plan, m)?)?;
     m.add_function(wrap_pyfunction!(run, m)?)?;
     m.add_function(wrap_pyfunction!(disciplines, m)?)?;
     m.add_function(wrap_pyfunction!(schema, m)?)?;

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use aqmlab_units::Stream;
+use aqmlab_units::{Span, Stream, Time};
 
-use crate::plan::{Ends, NodeId, Plan, Size, Transport};
+use crate::plan::{Ends, Flow, NodeId, Plan, Size, Start, Transport};
 
 impl Plan {
     /// This plan with all ends at nodes and all sizes in packets, drawn from the streams `ends of flow NAME` and
@@ -41,6 +41,25 @@ impl Plan {
             }
         }
         plan
+    }
+}
+
+impl Flow {
+    /// When it starts in the run of this seed.
+    pub fn start_in(&self, seed: u64) -> Time {
+        self.start_and_clock(seed).0
+    }
+
+    /// When it starts, and a number uniform on [0, 1) for the phase of its sender's clock; from the stream `flow NAME`.
+    pub(crate) fn start_and_clock(&self, seed: u64) -> (Time, f64) {
+        let mut rng = Stream::new(seed, &format!("flow {}", self.name));
+        // Both numbers are always drawn, so that one reading does not shift the other.
+        let (for_start, for_clock) = (rng.uniform(), rng.uniform());
+        let start = match self.start {
+            Start::At(t) => t,
+            Start::Uniform(from, to) => from + Span((for_start * to.since(from).0 as f64) as u64),
+        };
+        (start, for_clock)
     }
 }
 

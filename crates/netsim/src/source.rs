@@ -4,7 +4,7 @@ use aqmlab_transport::{Ack, Data, DataFlags, Sender, Supply, Timer, UdpSource};
 use aqmlab_units::{Span, Stream, Time};
 
 use crate::network::Out;
-use crate::plan::{Flow, Plan, Size, Start, Transport};
+use crate::plan::{Flow, Plan, Size, Transport};
 use crate::sampling::Sampler;
 
 /// A sample of a TCP sender.
@@ -87,13 +87,7 @@ pub(crate) struct Source {
 
 impl Source {
     pub fn new(flow: &Flow, plan: &Plan, seed: u64) -> Self {
-        let mut rng = Stream::new(seed, &format!("flow {}", flow.name));
-        // Both numbers are always drawn, so that one reading does not shift the other.
-        let (for_start, for_clock) = (rng.uniform(), rng.uniform());
-        let start = match flow.start {
-            Start::At(t) => t,
-            Start::Uniform(from, to) => from + Span((for_start * to.since(from).0 as f64) as u64),
-        };
+        let (start, for_clock) = flow.start_and_clock(seed);
         let first = (start, flow.stop.unwrap_or(Time::NEVER));
         let generator = match &flow.transport {
             Transport::Tcp { config, size, clock_offset } => Generator::Tcp(Box::new(Sender::new(

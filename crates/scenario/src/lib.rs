@@ -3,7 +3,7 @@
 //!
 //! 1. `tree` reads TOML into values with places; `overrides` lays `--set` values over them.
 //! 2. `shape` says what a file may look like: tables of keys, each with its kind, default and description. Every
-//!    section of the file has its own (`run`, `queue`, `network`, `flow`, `tcp`, `marker`, `change`, `probe`);
+//!    section of the file has its own (`run`, `queue`, `network`, `flow`, `tcp`, `marker`, `change`, `probe`, `live`);
 //!    parameters of disciplines and of TCP come from the registries of their crates. `section` checks a file against its shape; the JSON schema
 //!    is made from the same tables.
 //! 3. The modules of the sections read values that passed, check them against each other, and expand groups of
@@ -15,6 +15,7 @@ mod change;
 mod dscp;
 mod flow;
 mod json;
+mod live;
 mod marker;
 mod nearest;
 mod network;
@@ -32,6 +33,7 @@ mod tcp;
 mod tree;
 mod units;
 
-pub use json::{check_json, disciplines_json, schema_json};
+pub use json::{check_json, disciplines_json, live_plan_json, schema_json};
+pub use live::{CountBytes, Distance, Family, FlowLabel, Live, Program};
 pub use problem::{Problem, Severity};
 pub use scenario::{FORMAT, Scenario, curve, parse, queue_for_link, queue_for_rate};

@@ -3,6 +3,7 @@ use aqmlab_netsim::plan::{Flow, Plan};
 use aqmlab_units::{Rate, Span};
 
 use crate::flow::Group;
+use crate::live::{Live, LiveGroup};
 use crate::network::{Builder, LinkNames, Network};
 use crate::problem::{Complaint, Problem, Report};
 use crate::queue::Queues;
@@ -10,7 +11,7 @@ use crate::run::Run;
 use crate::section::{self, Section};
 use crate::shape::{Key, Kind, Shape};
 use crate::tree::{Place, Table, Value};
-use crate::{change, flow, marker, network, normal, overrides, probe, queue, run, tree};
+use crate::{change, flow, live, marker, network, normal, overrides, probe, queue, run, tree};
 
 /// The one format there is.
 pub const FORMAT: i64 = 1;
@@ -28,6 +29,8 @@ pub struct Scenario {
     pub plan: Plan,
     /// The name of the queue of each link of the plan.
     pub queues: Vec<String>,
+    /// How a live run of it is made; the simulator does not read it.
+    pub live: Live,
     /// What is allowed but probably not meant.
     pub warnings: Vec<Problem>,
     /// The input as canonical TOML, overrides included.
@@ -56,6 +59,7 @@ pub(crate) fn shape() -> Shape {
         Key::new("marker", markers, "Markers by name."),
         Key::new("change", Kind::Tables("change", change::shape()), "Links that change during the run."),
         Key::new("probe", Kind::Table(probe::shape()), "What to record."),
+        Key::new("live", Kind::Table(live::shape()), "How a live run is made."),
     ]);
     Shape::new("A scenario of aqmlab.", keys)
 }
@@ -66,15 +70,56 @@ pub(crate) fn shape() -> Shape {
 /// Everything that is wrong, in the order of the file, overrides last.
 pub fn parse(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Scenario, Vec<Problem>> {
     let report = Report::new(file, text);
-    let scenario = read(text, file, overrides, &report);
+    let scenario = read(text, file, overrides, &report, |file, _| {
+        file.sections("flow").iter().for_each(live::warn_of_program);
+    });
     let (errors, warnings) = report.finish();
     match scenario {
-        Some(scenario) if errors.is_empty() => Ok(Scenario { warnings, ..scenario }),
+        Some((scenario, ())) if errors.is_empty() => Ok(Scenario { warnings, ..scenario }),
         _ => Err(errors),
     }
 }
 
-fn read(text: &str, file: &str, overrides: &[(String, String)], report: &Report<'_>) -> Option<Scenario> {
+/// A scenario that was checked for a live run.
+#[derive(Debug)]
+pub(crate) struct LiveScenario {
+    pub scenario: Scenario,
+    /// Its plan with everything drawn.
+    pub plan: Plan,
+    pub groups: Vec<LiveGroup>,
+}
+
+/// The same for a live run with this seed.
+pub(crate) fn parse_live(
+    text: &str,
+    file: &str,
+    overrides: &[(String, String)],
+    seed: u64,
+) -> Result<LiveScenario, Vec<Problem>> {
+    let report = Report::new(file, text);
+    let scenario = read(text, file, overrides, &report, |file, scenario| {
+        let plan = scenario.plan.drawn(seed);
+        let groups = live::groups(&plan, scenario.live.link);
+        live::check(file, &plan, &scenario.live, &groups);
+        (plan, groups)
+    });
+    let (errors, warnings) = report.finish();
+    match scenario {
+        Some((scenario, (plan, groups))) if errors.is_empty() => {
+            Ok(LiveScenario { scenario: Scenario { warnings, ..scenario }, plan, groups })
+        }
+        _ => Err(errors),
+    }
+}
+
+/// Reads a scenario, and lets `look` look at it beside its file if nothing was wrong so far.
+fn read<T>(
+    text: &str,
+    file: &str,
+    overrides: &[(String, String)],
+    report: &Report<'_>,
+    look: impl FnOnce(&Section<'_>, &Scenario) -> T,
+) -> Option<(Scenario, T)> {
     let mut root = tree::read(text, report)?;
     overrides::apply(&mut root, overrides, report);
     check_format(&root, report)?;
@@ -86,19 +131,24 @@ fn read(text: &str, file: &str, overrides: &[(String, String)], report: &Report<
 
     let queues = Queues::read(&section);
     let run = section.section("run").and_then(|s| run::read(&s));
-    let (plan, queue_names) = plan(&section, run.as_ref(), &queues);
+    let (plan, queue_names, live) = plan(&section, run.as_ref(), &queues);
     queues.finish();
 
     let normalized = normal::text(root);
-    Some(Scenario {
+    let scenario = Scenario {
         name: section.text("name").map_or_else(|| stem(file), str::to_owned),
         description: section.text("description").unwrap_or_default().to_owned(),
         seeds: run?.seeds,
         plan: plan?,
         queues: queue_names,
+        live,
         warnings: Vec::new(),
         hash: normal::hash(&normalized),
         normalized,
+    };
+    (report.errors() == 0).then(|| {
+        let seen = look(&section, &scenario);
+        (scenario, seen)
     })
 }
 
@@ -113,7 +163,7 @@ fn check_format(root: &Table, report: &Report<'_>) -> Option<()> {
     None
 }
 
-fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> (Option<Plan>, Vec<String>) {
+fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> (Option<Plan>, Vec<String>, Live) {
     let before = file.report.errors();
     let network = network::read(file, queues);
     let duration = run.map(|r| r.duration);
@@ -134,12 +184,13 @@ fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> (Option<P
     let markers = marker::read(file, &context);
     let changes = change::read(file, &links, duration);
     let probe = probe::read(file, network.as_ref(), &builder.links, &links, flows.len(), duration);
+    let live = live::read(file, network.as_ref(), &builder.links, &links);
     let queue_names = builder.queue_of.iter().map(|&id| queues.name(id).to_owned()).collect();
     let (duration, warmup) = run.map_or((Span::ZERO, Span::ZERO), |r| (r.duration, r.warmup));
     let Builder { nodes, links, .. } = builder;
     let plan =
         run.is_some().then_some(Plan { nodes, links, flows, markers, changes, duration, warmup, probe });
-    (plan, queue_names)
+    (plan, queue_names, live)
 }
 
 fn expand(network: &Network, groups: &[Group<'_>], builder: &mut Builder<'_>, flows: &mut Vec<Flow>) {

@@ -3,6 +3,7 @@
 use aqmlab_units::{Rate, Span, Time};
 
 use crate::dscp;
+use crate::live;
 use crate::problem::{Complaint, Report};
 use crate::queue;
 use crate::shape::{Key, Kind, Shape};
@@ -32,6 +33,15 @@ pub(crate) fn check(node: &Node, path: &str, kind: &Kind, report: &Report<'_>) {
                     report.error(entry.key_place, path, complaint);
                 }
                 check(&entry.node, &join(path, name), inner, report);
+            }
+        }
+        (Kind::ByPrefix(inner), Value::Table(table)) => {
+            for (prefix, entry) in table {
+                if !live::is_prefix(prefix) {
+                    let complaint = Complaint::new(format!("{prefix:?} is no prefix of addresses"));
+                    report.error(entry.key_place, path, complaint.allowed("prefixes such as \"10.77.1.0/24\""));
+                }
+                check(&entry.node, &join(path, prefix), inner, report);
             }
         }
         (Kind::Tables(name, shape), Value::List(list)) => {

@@ -16,7 +16,7 @@ use crate::problem::Complaint;
 use crate::queue::Queues;
 use crate::section::Section;
 use crate::shape::{Key, Kind, Shape};
-use crate::{dscp, tcp};
+use crate::{dscp, live, tcp};
 
 use ends::{Ends, Place};
 use start::Starts;
@@ -93,7 +93,10 @@ pub(crate) fn shape() -> Shape {
             Key::new("host_to", host(), "Chain: what the last host's links have instead."),
             Key::new("source", host(), "Diffserv: what the sources' links of this group have instead."),
             Key::new("tcp", Kind::Table(tcp::shape()), "Options of TCP."),
-        ],
+        ]
+        .into_iter()
+        .chain(live::program_keys())
+        .collect(),
     )
 }
 

@@ -7,6 +7,7 @@ use aqmlab_units::{Rate, Span};
 use serde_json::{Map, Value as Json, json};
 
 use super::flow::flow_json;
+use super::live::live_json;
 use super::marker::marker_json;
 use super::{classes_json, parameter_json};
 use crate::problem::Problem;
@@ -15,13 +16,20 @@ use crate::{Scenario, parse};
 /// Checks a scenario and says what it comes to: `ok`, `errors`, `warnings`, and `scenario` if it is valid. Every node,
 /// link and flow is listed in it only if `whole`.
 pub fn check_json(text: &str, file: &str, overrides: &[(String, String)], whole: bool) -> String {
-    let problems = |list: &[Problem]| list.iter().map(problem_json).collect::<Json>();
     match parse(text, file, overrides) {
-        Ok(scenario) => {
-            let answer = json!({ "ok": true, "errors": [], "warnings": problems(&scenario.warnings) });
-            with_entry(answer.to_string(), "scenario", |text| text.push_str(&scenario_json(&scenario, whole)))
-        }
-        Err(errors) => json!({ "ok": false, "errors": problems(&errors), "warnings": [] }).to_string(),
+        Ok(scenario) => answer(Ok(("scenario", &scenario_json(&scenario, whole))), &scenario.warnings),
+        Err(errors) => answer(Err(&errors), &[]),
+    }
+}
+
+/// What is told of a scenario: an entry with JSON in it if it is valid, with warnings; errors otherwise.
+pub(super) fn answer(told: Result<(&str, &str), &[Problem]>, warnings: &[Problem]) -> String {
+    let problems = |list: &[Problem]| list.iter().map(problem_json).collect::<Json>();
+    let errors = told.err().unwrap_or_default();
+    let all = json!({ "ok": told.is_ok(), "errors": problems(errors), "warnings": problems(warnings) });
+    match told {
+        Ok((key, json)) => with_entry(all.to_string(), key, |text| text.push_str(json)),
+        Err(_) => all.to_string(),
     }
 }
 
@@ -58,7 +66,7 @@ fn problem_json(p: &Problem) -> Json {
 }
 
 fn scenario_json(scenario: &Scenario, whole: bool) -> String {
-    let Scenario { name, description, seeds, plan, queues, normalized, hash, .. } = scenario;
+    let Scenario { name, description, seeds, plan, queues, live, normalized, hash, .. } = scenario;
     let interval = |span: Option<Span>| span.map(Span::secs);
     let told = json!({
         "name": name,
@@ -82,6 +90,7 @@ fn scenario_json(scenario: &Scenario, whole: bool) -> String {
             "delay_histogram": plan.probe.delay_histogram,
             "events": plan.probe.events,
         },
+        "live": live_json(plan, live),
         "normalized": normalized,
     });
     if !whole {

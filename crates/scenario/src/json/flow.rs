@@ -40,7 +40,7 @@ pub(super) fn flow_json(plan: &Plan, flow: &Flow, routes: &mut Routes<'_>) -> Js
 }
 
 /// Name and effective values; times in seconds, sizes in packets or bytes as the registry has them.
-fn transport_json(transport: &Transport) -> (&'static str, Json) {
+pub(super) fn transport_json(transport: &Transport) -> (&'static str, Json) {
     match transport {
         Transport::Udp { rate, packet, pattern } => {
             let pattern = pattern_json(pattern);

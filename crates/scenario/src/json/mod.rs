@@ -2,11 +2,13 @@
 
 mod check;
 mod flow;
+mod live;
 mod marker;
 mod registry;
 mod schema;
 
 pub use check::check_json;
+pub use live::live_plan_json;
 pub use registry::disciplines_json;
 pub use schema::schema_json;
 

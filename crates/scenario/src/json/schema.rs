@@ -86,6 +86,11 @@ fn kind_json(kind: &Kind) -> Json {
             "propertyNames": kind_json(&Kind::Name),
             "additionalProperties": kind_json(inner),
         }),
+        Kind::ByPrefix(inner) => json!({
+            "type": "object",
+            "propertyNames": { "type": "string", "pattern": "^[0-9A-Fa-f.:]+/[0-9]{1,3}$" },
+            "additionalProperties": kind_json(inner),
+        }),
         Kind::Tables(_, shape) => json!({ "type": "array", "items": shape_json(shape), "minItems": 1 }),
         Kind::Any(kinds) => any(&kinds.iter().map(kind_json).collect::<Vec<_>>()),
     }

@@ -82,6 +82,8 @@ pub(crate) enum Kind {
     Queue,
     /// A table whose keys are names.
     Map(Box<Kind>),
+    /// A table whose keys are prefixes of addresses.
+    ByPrefix(Box<Kind>),
     /// `[[name]]`: a list of tables.
     Tables(&'static str, Shape),
     /// The first that fits the type of the value.
@@ -145,7 +147,9 @@ impl Kind {
             Self::Integer { .. } => matches!(value, Value::Integer(_)),
             Self::Dscp => matches!(value, Value::Text(_) | Value::Integer(_)),
             Self::List(_) | Self::Tables(..) => matches!(value, Value::List(_)),
-            Self::Table(_) | Self::Queue | Self::Map(_) => matches!(value, Value::Table(_)),
+            Self::Table(_) | Self::Queue | Self::Map(_) | Self::ByPrefix(_) => {
+                matches!(value, Value::Table(_))
+            }
             Self::Any(kinds) => kinds.iter().any(|k| k.fits(value)),
             Self::Aqm(_) => !matches!(value, Value::Table(_)),
             // Numbers fit too: a missing unit is a better complaint than a wrong type.
@@ -191,6 +195,9 @@ impl Kind {
             Self::Table(shape) => format!("a table with {}", listed(shape.keys.iter().map(|k| k.name))),
             Self::Queue => "a table with aqm and its parameters".into(),
             Self::Map(_) => "a table of named tables".into(),
+            Self::ByPrefix(kind) => {
+                format!("a table by prefix such as \"10.77.1.0/24\", each {}", kind.expected())
+            }
             Self::Tables(name, _) => format!("[[{name}]] entries"),
             Self::Any(kinds) => kinds.iter().map(Self::expected).collect::<Vec<_>>().join(", or "),
         }
@@ -207,7 +214,13 @@ impl Kind {
     /// What is wrong with a value that is no table and no list; `None` for those.
     pub fn complain(&self, value: &Value) -> Option<Complaint> {
         let found = match self {
-            Self::List(_) | Self::Table(_) | Self::Queue | Self::Map(_) | Self::Tables(..) | Self::Any(_) => {
+            Self::List(_)
+            | Self::Table(_)
+            | Self::Queue
+            | Self::Map(_)
+            | Self::ByPrefix(_)
+            | Self::Tables(..)
+            | Self::Any(_) => {
                 None
             }
             _ if !self.fits(value) => Some(units::wrong_type(value)),
