@@ -72,6 +72,26 @@ class Discipline:
         return next((p for p in self.parameters if p.key == key), None)
 
 
+@dataclass(frozen=True)
+class Transport:
+    """How a flow sends: a word for its ``transport``, with the options of its ``tcp`` table.
+
+    Attributes
+    ----------
+    name, title
+        The word, and what it stands for.
+    profile
+        The set of semantics of TCP that it belongs to; None for UDP.
+    parameters
+        The options.
+    """
+
+    name: str
+    title: str
+    profile: str | None
+    parameters: tuple[Parameter, ...]
+
+
 def disciplines() -> list[Discipline]:
     """List all queue disciplines with their parameters, units, defaults and ranges.
 
@@ -88,6 +108,19 @@ def discipline(name: str) -> Discipline:
     if name not in known:
         raise InputError(unknown("discipline", name, list(known)))
     return known[name]
+
+
+def transports() -> dict[str, Transport]:
+    """Return all transports by their names.
+
+    >>> transports()["tcp"].profile
+    'rfc'
+    """
+    found = [
+        Transport(entry["name"], entry["title"], entry["profile"], tuple(_parameter(p) for p in entry["parameters"]))
+        for entry in registry()["transports"]
+    ]
+    return {transport.name: transport for transport in found}
 
 
 @cache

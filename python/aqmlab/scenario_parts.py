@@ -88,6 +88,11 @@ class Flow:
     again: tuple[tuple[float, float], ...] = ()
     dscp: int = 0
 
+    @property
+    def payload_bytes(self) -> float:
+        """Payload of a full packet of TCP in bytes."""
+        return float(self.parameters["mss" if "mss" in self.parameters else "packet_size"])
+
     @classmethod
     def from_json(cls, data: Mapping[str, Any], shared: Shared) -> Flow:
         """Build a flow from the core's answer."""

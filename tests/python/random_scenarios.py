@@ -69,6 +69,29 @@ TCP_OPTIONS: dict[str, dict[str, Value]] = {
     "clocks in phase": {"clock_offset": "3ms"},
     "long acks": {"ack_size": "200B"},
 }
+RFC_OPTIONS: dict[str, dict[str, Value]] = {
+    "every segment acknowledged": {"delayed_ack": False},
+    "every packet answered at once": {"delayed_ack": False, "sack_compression": False},
+    "acks delayed": {"delayed_ack": "5ms", "quick_acks": 0},
+    "small window": {"window": "20KB"},
+    "small segments": {"mss": "536B"},
+    "initial window": {"initial_window": "2p", "initial_ssthresh": "8p"},
+    "short time-outs": {"min_rto": "20ms", "initial_rto": "200ms"},
+    "time-outs as in RFC 6298": {"min_rto": "1s", "rto_floor_on_variance": False},
+    "no sack": {"sack": False, "rack": False, "frto": False},
+    "no rack": {"rack": False},
+    "no prr": {"prr": False},
+    "no frto and no undo": {"frto": False, "undo": False},
+    "no limited transmit": {"limited_transmit": False},
+    "hystart off": {"hystart": "off"},
+    "hystart++": {"hystart": "rfc9406"},
+    "cubic as in RFC 9438": {"whole_segments": False},
+    "cubic alone": {"tcp_friendly": False, "fast_convergence": False},
+    "pacing": {"pacing": True},
+    "no time stamps": {"timestamps": False},
+    "no idle restart": {"idle_restart": False},
+}
+CONGESTION_CONTROLS = ("reno", "cubic")
 MARKERS: dict[str, dict[str, Value]] = {
     "token-bucket": {},
     "tsw2cm": {"window": "100ms"},
@@ -98,6 +121,7 @@ ALL_KINDS = frozenset(
         "queue": RED_OPTIONS,
         "flow": (*VARIANTS, "udp", "finite", "sizes drawn", "ends drawn", "ecn", "stops", "stops and goes on"),
         "tcp": TCP_OPTIONS,
+        "rfc": (*RFC_OPTIONS, *CONGESTION_CONTROLS),
         "udp": PATTERNS,
         "udp length": LENGTHS,
         "marker": MARKERS,
@@ -369,15 +393,22 @@ def flow(draft: Draft, name: str, network: str, ends: Ends, milliseconds: int) -
     body |= times(draft, milliseconds, udp=udp)
     if udp:
         return body | datagrams(draft)
+    if draft.maybe(8):
+        body["acks_share_label"] = True
+    if draft.maybe(3):
+        own = {"congestion_control": draft.kind("rfc", draft.one(CONGESTION_CONTROLS))}
+        body["transport"] = "tcp"
+        return body | {"tcp": own | draft.some("rfc", RFC_OPTIONS, most=4) | with_ecn(draft)}
     body["transport"] = draft.kind("flow", draft.one(VARIANTS))
     if draft.maybe(3):
         body["packet_size"] = draft.one(("500B", "960B", "1460B"))
-    if draft.maybe(8):
-        body["acks_share_label"] = True
-    options = draft.some("tcp", TCP_OPTIONS, most=3)
-    if draft.ecn and not draft.maybe(4):
-        options["ecn"] = True
+    options = draft.some("tcp", TCP_OPTIONS, most=3) | with_ecn(draft)
     return body | ({"tcp": options} if options else {})
+
+
+def with_ecn(draft: Draft) -> Table:
+    """ECN of a flow, where queues mark."""
+    return {"ecn": True} if draft.ecn and not draft.maybe(4) else {}
 
 
 def times(draft: Draft, milliseconds: int, *, udp: bool) -> Table:

@@ -6,12 +6,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use aqmlab_transport::TcpConfig;
 use aqmlab_units::{Span, Stream, Time};
 
 use crate::plan::{Ends, Flow, NodeId, Plan, Size, Start, Transport};
 
 impl Plan {
-    /// This plan with all ends at nodes and all sizes in packets, drawn from the streams `ends of flow NAME` and
+    /// This plan with all ends at nodes and all sizes in packets or bytes, drawn from the streams `ends of flow NAME` and
     /// `size of flow NAME`.
     ///
     /// # Panics
@@ -37,7 +38,11 @@ impl Plan {
                 && let Size::Drawn(bytes) = size
             {
                 let mut stream = Stream::new(seed, &format!("size of flow {}", flow.name));
-                *size = Size::Packets(packets(bytes.draw(stream.uniform()), config.packet_size));
+                let bytes = bytes.draw(stream.uniform());
+                *size = match config {
+                    TcpConfig::Ns2(config) => Size::Packets(whole(bytes / f64::from(config.packet_size))),
+                    TcpConfig::Rfc(_) => Size::Bytes(whole(bytes)),
+                };
             }
         }
         plan
@@ -113,9 +118,9 @@ fn ends(
     Some((from, to))
 }
 
-/// So many whole packets hold these bytes; at least one.
-fn packets(bytes: f64, payload: u32) -> u64 {
-    ((bytes / f64::from(payload)).ceil() as u64).max(1)
+/// Rounded up to a whole number, at least one.
+fn whole(x: f64) -> u64 {
+    (x.ceil() as u64).max(1)
 }
 
 #[cfg(test)]
@@ -129,7 +134,7 @@ mod tests {
     fn whole_packets() {
         let cases = [(0.0, 1), (1.0, 1), (1000.0, 1), (1000.1, 2), (10_000.0, 10), (10_001.0, 11)];
         for (bytes, expected) in cases {
-            assert_eq!(packets(bytes, 1000), expected, "{bytes}");
+            assert_eq!(whole(bytes / 1000.0), expected, "{bytes}");
         }
     }
 

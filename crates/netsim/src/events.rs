@@ -104,7 +104,7 @@ impl Events {
     #[inline]
     fn schedule(&mut self, pending: &mut Option<Timer>, timer: Option<Timer>, target: Target) {
         if let Some(timer) = timer
-            && pending.is_none_or(|p| timer.deadline < p.deadline)
+            && pending.is_none_or(|p| comes_before(timer, p))
         {
             *pending = Some(timer);
             self.heap.push(timer.deadline, timer.set_at, self.numbering.slot(target));
@@ -150,6 +150,11 @@ impl Agenda for Events {
     fn stops(&mut self, flow: u32, at: Time) {
         self.heap.push(at, Time::ZERO, self.numbering.slot(Target::Stop(flow)));
     }
+}
+
+/// Whether a timer is due before another, or at the same time and is to be looked at first.
+fn comes_before(timer: Timer, other: Timer) -> bool {
+    timer.deadline < other.deadline || (timer.deadline == other.deadline && timer.set_at < other.set_at)
 }
 
 /// Whether the wake-up with this key is the pending one and its timer is due; it is pending no longer.

@@ -28,7 +28,7 @@ pub(crate) fn allow_ahead(plan: &Plan, paths: &mut Paths, links: &[Link]) {
                     matches!(feeders[link as usize], Feeder::Endpoint(_, Kind::Ack))
                         && links[link as usize].departs_in_order()
                 };
-                config.delayed_ack.is_none() && paths.links(i, Kind::Ack).next().is_some_and(own_link)
+                config.answers_at_once() && paths.links(i, Kind::Ack).next().is_some_and(own_link)
             }
             Transport::Udp { .. } => true,
         })

@@ -188,7 +188,8 @@ mod tests {
     use crate::key::Key;
     use crate::plan::{Ends, Flow, Link, Probe, Size, Start};
     use aqmlab_aqm::{LinkContext, Spec};
-    use aqmlab_transport::{Data, DataFlags, TcpConfig, Variant};
+    use aqmlab_transport::ns2::{Config, Variant};
+    use aqmlab_transport::{Data, DataFlags, TcpConfig};
     use aqmlab_units::{Rate, Span, Time};
 
     /// Two flows from node 0 to node 3: three links there, two back. The second shares the label of its data.
@@ -204,7 +205,7 @@ mod tests {
             aqm: "drop-tail",
             queue: queue.clone(),
         });
-        let config = Arc::new(TcpConfig::ns2(Variant::Reno));
+        let config = TcpConfig::Ns2(Arc::new(Config::ns2(Variant::Reno)));
         let flow = |acks_share_label| Flow {
             name: String::new(),
             group: String::new(),

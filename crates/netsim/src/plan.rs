@@ -206,12 +206,12 @@ pub enum Start {
 pub enum Transport {
     /// A TCP transfer.
     Tcp {
-        /// Variant and options.
-        config: Arc<TcpConfig>,
+        /// Profile and options.
+        config: TcpConfig,
         /// How much to send.
         size: Size,
-        /// Phase of the sender's clock ticks in seconds; uniform in [0, tick), drawn from the flow's stream of the run,
-        /// when absent.
+        /// ns-2: phase of the sender's clock ticks in seconds; uniform in [0, tick), drawn from the flow's stream of the
+        /// run, when absent.
         clock_offset: Option<f64>,
     },
     /// UDP.
@@ -231,9 +231,12 @@ pub enum Transport {
 pub enum Size {
     /// Without end.
     Greedy,
-    /// So many packets.
+    /// So many full packets.
     Packets(u64),
-    /// So many bytes, drawn in every run anew; rounded up to whole packets, at least one.
+    /// So many bytes of payload.
+    Bytes(u64),
+    /// So many bytes, drawn in every run anew; rounded up to whole packets where the profile counts packets, to bytes
+    /// otherwise, and at least one of them.
     Drawn(Spread),
 }
 

@@ -39,11 +39,11 @@ pub(crate) struct Sink {
     /// Whether the source had heard from this end when it sent the last packet received.
     heard: bool,
     /// The TCP receiver; UDP only counts.
-    receiver: Option<Box<Receiver>>,
+    receiver: Option<Receiver>,
     arrived: u64,
     arrived_bytes: u64,
-    /// When the last data packet arrived.
-    pub last_received: Option<Time>,
+    /// When the last data packet arrived, if any has.
+    last_arrival: Time,
     /// The wake-up that is pending for the timer.
     pub wake: Option<Timer>,
     sampler: Option<Box<Sampler<FlowSample>>>,
@@ -55,7 +55,7 @@ pub(crate) struct Sink {
 impl Sink {
     pub fn new(flow: &Flow, plan: &Plan) -> Self {
         let receiver = match &flow.transport {
-            Transport::Tcp { config, .. } => Some(Box::new(Receiver::new(config.clone()))),
+            Transport::Tcp { config, .. } => Some(Receiver::new(config)),
             Transport::Udp { .. } => None,
         };
         let (warmup, sampler) = (Time::ZERO + plan.warmup, Sampler::every(plan.probe.flow_interval));
@@ -64,7 +64,7 @@ impl Sink {
             receiver,
             arrived: 0,
             arrived_bytes: 0,
-            last_received: None,
+            last_arrival: Time::ZERO,
             wake: None,
             next_look: warmup.min(sampler.as_ref().map_or(Time::NEVER, |s| s.next(None))),
             sampler,
@@ -79,6 +79,11 @@ impl Sink {
         self.heard
     }
 
+    /// When the last data packet arrived.
+    pub fn last_received(&self) -> Option<Time> {
+        (self.arrived > 0).then_some(self.last_arrival)
+    }
+
     /// A data packet arrives, which may have been marked.
     #[inline]
     pub fn on_data(&mut self, message: &Message, out: &mut impl Out<Ack>) {
@@ -88,7 +93,7 @@ impl Sink {
         out.hear(self.heard);
         self.arrived += 1;
         self.arrived_bytes += u64::from(message.bytes);
-        self.last_received = Some(now);
+        self.last_arrival = now;
         if let Some(receiver) = &mut self.receiver {
             let ce = message.ecn() == Ecn::Ce;
             receiver.on_data(now, &message.to_data(), ce, &mut |ack| out.put(&ack));

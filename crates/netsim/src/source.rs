@@ -1,6 +1,6 @@
 //! The source of a flow, as a station.
 
-use aqmlab_transport::{Ack, Data, DataFlags, Sender, Supply, Timer, UdpSource};
+use aqmlab_transport::{Ack, Data, DataFlags, Sender, Supply, TcpConfig, Timer, UdpSource, ns2, rfc};
 use aqmlab_units::{Span, Stream, Time};
 
 use crate::network::Out;
@@ -14,7 +14,7 @@ pub struct WindowSample {
     pub time: Time,
     /// Congestion window in packets.
     pub cwnd: f64,
-    /// Slow-start threshold in packets.
+    /// Slow-start threshold in packets; NaN where there is none yet.
     pub ssthresh: f64,
     /// Smoothed round-trip time in seconds; NaN before the first measurement.
     pub srtt: f64,
@@ -44,7 +44,7 @@ pub struct SourceCounters {
 /// How a source sends.
 #[derive(Clone, Debug)]
 enum Generator {
-    Tcp(Box<Sender>),
+    Tcp(Sender),
     Udp(Box<Udp>),
 }
 
@@ -90,15 +90,21 @@ impl Source {
         let (start, for_clock) = flow.start_and_clock(seed);
         let first = (start, flow.stop.unwrap_or(Time::NEVER));
         let generator = match &flow.transport {
-            Transport::Tcp { config, size, clock_offset } => Generator::Tcp(Box::new(Sender::new(
-                config.clone(),
-                match size {
+            Transport::Tcp { config, size, clock_offset } => {
+                let supply = match size {
                     Size::Packets(n) => Supply::Packets(*n),
+                    Size::Bytes(n) => Supply::Bytes(*n),
                     Size::Greedy => Supply::Greedy,
                     Size::Drawn(_) => panic!("the size of flow {} is not drawn", flow.name),
-                },
-                clock_offset.unwrap_or(for_clock * config.tick),
-            ))),
+                };
+                Generator::Tcp(match config {
+                    TcpConfig::Ns2(config) => {
+                        let phase = clock_offset.unwrap_or(for_clock * config.tick);
+                        Sender::Ns2(Box::new(ns2::Sender::new(config.clone(), supply, phase)))
+                    }
+                    TcpConfig::Rfc(config) => Sender::Rfc(Box::new(rfc::Sender::new(config.clone(), supply))),
+                })
+            }
             Transport::Udp { rate, packet, pattern } => Generator::Udp(Box::new(Udp {
                 source: UdpSource::new(*rate, *packet, *pattern),
                 rng: Stream::new(seed, &format!("traffic of flow {}", flow.name)),
@@ -258,7 +264,7 @@ impl Source {
                     sent: c.sent_packets,
                     sent_bytes: c.sent_bytes,
                     retransmissions: c.retransmissions,
-                    acked: (i64::from(sender.highest_ack()) + 1) as u64,
+                    acked: sender.acked(),
                     timeouts: c.timeouts,
                     fast_retransmits: c.fast_retransmits,
                     rtt_samples: c.rtt_samples,
@@ -288,7 +294,8 @@ impl Source {
         if let (Generator::Tcp(sender), Some(sampler)) = (&self.generator, &mut self.sampler) {
             sampler.take(at, || {
                 let srtt = sender.srtt().map_or(f64::NAN, Span::secs);
-                WindowSample { time: at, cwnd: sender.cwnd(), ssthresh: sender.ssthresh(), srtt }
+                let ssthresh = Some(sender.ssthresh()).filter(|x| x.is_finite()).unwrap_or(f64::NAN);
+                WindowSample { time: at, cwnd: sender.cwnd(), ssthresh, srtt }
             });
         }
         let after_warmup = if at < self.warmup { self.warmup } else { Time::NEVER };

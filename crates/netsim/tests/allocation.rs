@@ -8,15 +8,13 @@ mod common;
 use aqmlab_aqm::Value;
 use aqmlab_netsim::plan::Probe;
 use aqmlab_netsim::{Options, Simulation};
-use aqmlab_transport::Variant;
 use aqmlab_units::Time;
-use common::dumbbell;
 use common::ring::{Kind, ring};
+use common::{Tcp, dumbbell};
 
 #[test]
 fn packets_cost_no_allocation() {
-    let variants =
-        [None, Some(Variant::Tahoe), Some(Variant::Reno), Some(Variant::NewReno), Some(Variant::Sack)];
+    let variants: Vec<_> = [None].into_iter().chain(Tcp::ALL.map(Some)).collect();
     for aqm in ["drop-tail", "red", "mred"] {
         for shortcuts in [true, false] {
             let set = [("limit", Value::Packets(60.0))];
@@ -36,11 +34,8 @@ fn packets_cost_no_allocation() {
 
 #[test]
 fn markers_traffic_victims_and_timers_cost_no_allocation() {
-    let kinds: Vec<_> = Variant::ALL
-        .map(Kind::Greedy)
-        .into_iter()
-        .chain([Kind::OnOff, Kind::Poisson, Kind::Lengths])
-        .collect();
+    let kinds: Vec<_> =
+        Tcp::ALL.map(Kind::Greedy).into_iter().chain([Kind::OnOff, Kind::Poisson, Kind::Lengths]).collect();
     let timer = ("adapt_clock", Value::Word("timer".into()));
     for (aqm, timers) in [
         ("pc-red", false),

@@ -5,12 +5,12 @@ mod common;
 
 use aqmlab_netsim::Options;
 use aqmlab_netsim::plan::{Ends, Length, Plan, Size, Spread, Transport};
-use aqmlab_transport::Variant;
+use aqmlab_transport::ns2::Variant;
 use common::ring::{Kind, ring};
-use common::{integers, run, words};
+use common::{Tcp, integers, run, words};
 
 fn plan(flows: usize) -> Plan {
-    ring(&vec![Kind::Drawn(Variant::Reno); flows], 2.0, ("red", &[]), 3.0)
+    ring(&vec![Kind::Drawn(Tcp::Ns2(Variant::Reno)); flows], 2.0, ("red", &[]), 3.0)
 }
 
 /// Ends and size of every flow.

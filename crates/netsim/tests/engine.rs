@@ -5,21 +5,16 @@ mod common;
 
 use aqmlab_aqm::Value;
 use aqmlab_netsim::{EngineChoice, Options, Simulation};
-use aqmlab_transport::Variant;
+use aqmlab_transport::ns2::Variant;
+use aqmlab_transport::rfc::CongestionControl::Cubic;
 use common::ring::{Kind, ring};
-use common::{dumbbell, integers as column, link, run, text};
+use common::{Tcp, dumbbell, integers as column, link, run, text};
 use proptest::prelude::*;
 
 const BY_EVENTS: Options = Options { shortcuts: true, engine: EngineChoice::Events };
 
-fn variants() -> impl Strategy<Value = Vec<Option<Variant>>> {
-    let one = prop_oneof![
-        Just(None),
-        Just(Some(Variant::Tahoe)),
-        Just(Some(Variant::Reno)),
-        Just(Some(Variant::NewReno)),
-        Just(Some(Variant::Sack)),
-    ];
+fn variants() -> impl Strategy<Value = Vec<Option<Tcp>>> {
+    let one = prop_oneof![1 => Just(None), 6 => prop::sample::select(Tcp::ALL.to_vec()).prop_map(Some)];
     prop::collection::vec(one, 1..6)
 }
 
@@ -61,7 +56,7 @@ fn any_queue() -> impl Strategy<Value = (&'static str, Vec<(&'static str, Value)
 }
 
 fn kinds() -> impl Strategy<Value = Vec<Kind>> {
-    let variant = || prop::sample::select(Variant::ALL.to_vec());
+    let variant = || prop::sample::select(Tcp::ALL.to_vec());
     let one = prop_oneof![
         variant().prop_map(Kind::Greedy),
         variant().prop_map(Kind::Drawn),
@@ -214,7 +209,8 @@ proptest! {
 
 #[test]
 fn a_run_in_steps_is_the_run() {
-    let plan = dumbbell(&[Some(Variant::Sack), Some(Variant::Reno), None], 3.0, ("red", &[]), 20.0);
+    let plan =
+        dumbbell(&[Some(Tcp::Ns2(Variant::Sack)), Some(Tcp::Rfc(Cubic)), None], 3.0, ("red", &[]), 20.0);
     let mut stepped = Simulation::new(&plan, 3, Options::default());
     for i in 0..100 {
         stepped.run_until(aqmlab_units::Time::from_secs(f64::from(i) * 0.21));
@@ -225,7 +221,7 @@ fn a_run_in_steps_is_the_run() {
 
 #[test]
 fn statistics_after_the_warmup_are_those_of_the_rest() {
-    let mut plan = dumbbell(&[Some(Variant::NewReno); 3], 5.0, ("gentle-red", &[]), 30.0);
+    let mut plan = dumbbell(&[Some(Tcp::Ns2(Variant::NewReno)); 3], 5.0, ("gentle-red", &[]), 30.0);
     let whole = |plan: &aqmlab_netsim::plan::Plan| {
         let tables = run(plan, 5, Options::default());
         (column(&tables, "links", "departures")[0], column(&tables, "flows", "sent").iter().sum::<i64>())
@@ -243,7 +239,8 @@ fn statistics_after_the_warmup_are_those_of_the_rest() {
 
 #[test]
 fn new_counters_after_the_warmup_are_those_of_the_rest() {
-    let kinds = [Kind::Greedy(Variant::Sack), Kind::OnOff, Kind::Poisson, Kind::Again(Variant::Reno)];
+    let kinds =
+        [Kind::Greedy(Tcp::Ns2(Variant::Sack)), Kind::OnOff, Kind::Poisson, Kind::Again(Tcp::Rfc(Cubic))];
     let mut plan = ring(&kinds, 2.0, ("ddred", &[]), 8.0);
     let sums = |plan: &aqmlab_netsim::plan::Plan| {
         let tables = run(plan, 5, Options::default());

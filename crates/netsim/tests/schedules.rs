@@ -9,7 +9,7 @@ use aqmlab_netsim::plan::{
 };
 use aqmlab_netsim::{Options, Table};
 use aqmlab_units::{Rate, Span, Time};
-use common::{integers, link, reals, run, words};
+use common::{Tcp, integers, link, reals, run, words};
 
 type Tables = Vec<(&'static str, Table)>;
 
@@ -228,7 +228,7 @@ fn samples_of_a_flow_are_taken_before_what_happens_at_their_time() {
 
 #[test]
 fn a_mark_says_which_packet_whether_it_arrives_or_waits() {
-    use aqmlab_transport::Variant;
+    use aqmlab_transport::ns2::Variant;
     use common::ring::{Kind, ring};
     let set = [
         ("ecn", Value::Flag(true)),
@@ -237,8 +237,11 @@ fn a_mark_says_which_packet_whether_it_arrives_or_waits() {
         ("w_q", Value::Number(0.05)),
     ];
     for (aqm, waits) in [("red", false), ("ddred", true)] {
-        let tables =
-            run(&ring(&[Kind::Greedy(Variant::Sack); 8], 2.0, (aqm, &set), 10.0), 1, Options::default());
+        let tables = run(
+            &ring(&[Kind::Greedy(Tcp::Ns2(Variant::Sack)); 8], 2.0, (aqm, &set), 10.0),
+            1,
+            Options::default(),
+        );
         let [links, kinds] = ["link", "kind"].map(|name| words(&tables, "events", name));
         let [times, flows, numbers] = ["t_ps", "flow", "seq"].map(|name| integers(&tables, "events", name));
         let mut waiting = Vec::new();

@@ -1,5 +1,6 @@
 //! Typed access to a table of the file: what is there and valid, without repeating what is already reported.
 
+use aqmlab_transport::Profile;
 use aqmlab_units::{Rate, Span, Time};
 
 use crate::dscp;
@@ -7,6 +8,7 @@ use crate::live;
 use crate::problem::{Complaint, Report};
 use crate::queue;
 use crate::shape::{Key, Kind, Shape};
+use crate::tcp;
 use crate::tree::{Entry, Node, Place, Table, Value, text_of};
 use crate::units::{self, Amount};
 
@@ -39,7 +41,11 @@ pub(crate) fn check(node: &Node, path: &str, kind: &Kind, report: &Report<'_>) {
             for (prefix, entry) in table {
                 if !live::is_prefix(prefix) {
                     let complaint = Complaint::new(format!("{prefix:?} is no prefix of addresses"));
-                    report.error(entry.key_place, path, complaint.allowed("prefixes such as \"10.77.1.0/24\""));
+                    report.error(
+                        entry.key_place,
+                        path,
+                        complaint.allowed("prefixes such as \"10.77.1.0/24\""),
+                    );
                 }
                 check(&entry.node, &join(path, prefix), inner, report);
             }
@@ -73,6 +79,9 @@ pub(crate) fn check(node: &Node, path: &str, kind: &Kind, report: &Report<'_>) {
 fn check_table(table: &Table, place: Place, path: &str, shape: &Shape, report: &Report<'_>) {
     for (name, entry) in table {
         match shape.find(name) {
+            Some(Key { kind: Kind::Tcp, .. }) => {
+                check_tcp(&entry.node, tcp::profile_of(table), &join(path, name), report);
+            }
             Some(key) => check(&entry.node, &join(path, name), &key.kind, report),
             None => report.error(entry.key_place, join(path, name), shape.unknown(name)),
         }
@@ -80,6 +89,13 @@ fn check_table(table: &Table, place: Place, path: &str, shape: &Shape, report: &
     let absent = |key: &&Key| !table.contains_key(key.name) && !is_misspelt(table, shape, key.name);
     for key in shape.keys.iter().filter(|k| k.required).filter(absent) {
         report.error(place, join(path, key.name), Complaint::new("is missing").allowed(key.kind.expected()));
+    }
+}
+
+fn check_tcp(node: &Node, profile: Profile, path: &str, report: &Report<'_>) {
+    match &node.value {
+        Value::Table(table) => check_table(table, node.place, path, tcp::shape(profile), report),
+        other => report.error(node.place, path, units::wrong_type(other).allowed(Kind::Tcp.expected())),
     }
 }
 
@@ -155,6 +171,11 @@ impl<'a> Section<'a> {
     /// Whether a key that is not there was probably meant by one that is unknown, which is reported.
     pub fn is_misspelt(&self, key: &str) -> bool {
         is_misspelt(self.table, self.shape, key)
+    }
+
+    /// The profile of TCP, of a flow.
+    pub fn profile(&self) -> Profile {
+        tcp::profile_of(self.table)
     }
 
     /// How many keys there are.
@@ -264,7 +285,10 @@ impl<'a> Section<'a> {
     /// The table under a key.
     pub fn section(&self, key: &str) -> Option<Self> {
         let node = self.node(key)?;
-        let shape = table_shape(&self.shape.find(key)?.kind)?;
+        let shape = match &self.shape.find(key)?.kind {
+            Kind::Tcp => tcp::shape(self.profile()),
+            kind => table_shape(kind)?,
+        };
         let table = node.value.as_table()?;
         Some(Self { table, place: node.place, path: self.key(key), shape, report: self.report })
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use aqmlab_netsim::Routes;
 use aqmlab_netsim::plan::{Ends, Flow, Length, NodeId, Pattern, Size, Start, Transport};
 use aqmlab_scenario::{Scenario, check_json, parse};
+use aqmlab_transport::TcpConfig;
 use aqmlab_units::{Rate, Span, Time};
 
 fn root() -> PathBuf {
@@ -37,7 +38,7 @@ fn ends(flow: &Flow) -> (NodeId, NodeId) {
 }
 
 #[test]
-fn there_are_nine_examples() {
+fn there_are_ten_examples() {
     let names: Vec<_> = toml_files(&root().join("examples"))
         .iter()
         .filter_map(|p| Some(p.file_name()?.to_string_lossy().into_owned()))
@@ -46,6 +47,7 @@ fn there_are_nine_examples() {
         "bus.toml",
         "chain.toml",
         "diffserv.toml",
+        "dumbbell-cubic.toml",
         "dumbbell-red.toml",
         "explicit-two-hop.toml",
         "flower.toml",
@@ -95,7 +97,9 @@ fn dumbbell_red() {
     assert_eq!(plan.probe.links, [0]);
     assert_eq!(plan.probe.queue_interval, Some(Span::from_millis(50)));
     assert!(plan.probe.delay_histogram && !plan.probe.events);
-    let Transport::Tcp { config, size: Size::Greedy, clock_offset: None } = &plan.flows[0].transport else {
+    let Transport::Tcp { config: TcpConfig::Ns2(config), size: Size::Greedy, clock_offset: None } =
+        &plan.flows[0].transport
+    else {
         panic!("{:?}", plan.flows[0].transport)
     };
     assert_eq!((config.window, config.packet_size), (200.0, 1000));

@@ -12,7 +12,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use aqmlab_transport::{Ack, Data, Receiver, Sender, Supply, TcpConfig, Variant};
+use aqmlab_transport::ns2::{Config, Receiver, Sender, Variant};
+use aqmlab_transport::{Ack, Data, Supply};
 use aqmlab_units::{Span, Time};
 
 /// Packets follow each other at 1 Gb/s.
@@ -38,7 +39,7 @@ fn main() {
         eprintln!("usage: ack_loop tahoe|reno|newreno|sack [PACKETS [LOST_EVERY]]");
         std::process::exit(2);
     };
-    let config = Arc::new(TcpConfig { window: WINDOW, ..TcpConfig::ns2(variant) });
+    let config = Arc::new(Config { window: WINDOW, ..Config::ns2(variant) });
     let mut sender = Sender::new(config.clone(), Supply::Packets(packets), 0.003);
     let mut receiver = Receiver::new(config);
     let mut line = VecDeque::with_capacity(256);

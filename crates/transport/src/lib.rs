@@ -16,22 +16,30 @@
 //!   scenario files: `ns2-2.35`.
 //! - [`rfc`]: byte-based TCP by the RFCs, as Linux 6 speaks it. Name in scenario files: `rfc`.
 //!
-//! What all profiles share stays in this folder: the packets ([`Data`], [`Ack`]), the configuration with its
-//! registry of parameters ([`PARAMETERS`]), and [`UdpSource`] with the [`Length`] of its packets.
+//! What all profiles share stays in this folder: the packets ([`Data`], [`Ack`]), the [`Profile`]s with their registries
+//! of parameters, endpoints of any of them ([`Sender`], [`Receiver`], [`TcpConfig`]), and [`UdpSource`] with the
+//! [`Length`] of its packets.
 
-mod config;
+mod counters;
 mod length;
 pub mod ns2;
 mod parameters;
+mod profile;
+mod receiver;
 pub mod rfc;
 mod segment;
+mod sender;
+mod supply;
 mod timer;
 mod udp;
 
-pub use config::{InvalidParameter, TcpConfig, Variant};
+pub use counters::{ReceiverCounters, SenderCounters};
 pub use length::Length;
-pub use ns2::{Receiver, ReceiverCounters, Sender, SenderCounters, Supply};
-pub use parameters::{Kind, PARAMETERS, Parameter};
+pub use parameters::{InvalidParameter, Kind, Parameter};
+pub use profile::{Profile, TcpConfig};
+pub use receiver::Receiver;
 pub use segment::{Ack, Data, DataFlags, MAX_SACK_BLOCKS, SackBlock, SackBlocks};
+pub use sender::Sender;
+pub use supply::Supply;
 pub use timer::Timer;
 pub use udp::{Datagram, Pattern, UdpSource};

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use aqmlab_transport::{Ack, Data, Receiver, Sender, Supply, TcpConfig, Variant};
+use aqmlab_transport::ns2::{Config, Receiver, Sender, Variant};
+use aqmlab_transport::{Ack, Data, Supply};
 use aqmlab_units::{Span, Stream, Time};
 use proptest::prelude::*;
 
@@ -40,7 +41,7 @@ struct Outcome {
 }
 
 /// Runs a transfer until it is finished; `None` if it is not after a simulated month.
-fn transfer(config: &TcpConfig, packets: u64, loss: f64, seed: u64) -> Option<Outcome> {
+fn transfer(config: &Config, packets: u64, loss: f64, seed: u64) -> Option<Outcome> {
     let config = Arc::new(config.clone());
     let mut random = Stream::new(seed, "pipe");
     let mut forward = Pipe::<Data>::new(20, loss, if config.ecn { 0.1 } else { 0.0 });
@@ -76,14 +77,14 @@ fn transfer(config: &TcpConfig, packets: u64, loss: f64, seed: u64) -> Option<Ou
     Some(Outcome { sender, receiver, arrived })
 }
 
-fn configs() -> impl Strategy<Value = TcpConfig> {
+fn configs() -> impl Strategy<Value = Config> {
     let variant = prop::sample::select(Variant::ALL.to_vec());
     let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (variant, 1.0..60.0, switches, 0u32..4).prop_map(|(variant, window, switches, max_burst)| {
         let (syn, delayed, ecn, limited_transmit, timestamps) = switches;
         let delayed_ack = delayed.then_some(Span::from_millis(100));
-        let base = TcpConfig::ns2(variant);
-        TcpConfig { window, syn, delayed_ack, ecn, limited_transmit, timestamps, max_burst, ..base }
+        let base = Config::ns2(variant);
+        Config { window, syn, delayed_ack, ecn, limited_transmit, timestamps, max_burst, ..base }
     })
 }
 
@@ -119,7 +120,7 @@ proptest! {
     /// Without loss nothing is sent twice and no timer expires in between.
     #[test]
     fn no_loss_no_retransmission(config in configs(), packets in 1u64..300, seed in any::<u64>()) {
-        let config = TcpConfig { ecn: false, ..config };
+        let config = Config { ecn: false, ..config };
         let Outcome { sender, receiver, .. } = transfer(&config, packets, 0.0, seed).unwrap();
         prop_assert_eq!(sender.counters().retransmissions, 0);
         prop_assert_eq!(sender.counters().timeouts, 0);

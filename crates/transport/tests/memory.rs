@@ -5,7 +5,8 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use aqmlab_transport::{Receiver, Sender, Supply, TcpConfig, Variant};
+use aqmlab_transport::Supply;
+use aqmlab_transport::ns2::{Config, Receiver, Sender, Variant};
 use aqmlab_units::{Span, Stream, Time};
 
 /// What an allocation costs beside its bytes.
@@ -37,7 +38,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// Bytes of both ends after a transfer of 20,000 packets over a line that loses each with this probability.
-fn occupied(config: &TcpConfig, loss: f64) -> usize {
+fn occupied(config: &Config, loss: f64) -> usize {
     let config = Arc::new(config.clone());
     let mut random = Stream::new(1, "line");
     let mut line = VecDeque::new();
@@ -76,7 +77,7 @@ fn a_connection_with_a_window_of_64_packets_fits_into_640_bytes() {
     for variant in Variant::ALL {
         for loss in [0.0, 0.01, 0.1, 0.3] {
             for delayed_ack in [None, Some(Span::from_millis(100))] {
-                let config = TcpConfig { window: 64.0, delayed_ack, ..TcpConfig::ns2(variant) };
+                let config = Config { window: 64.0, delayed_ack, ..Config::ns2(variant) };
                 let bytes = occupied(&config, loss);
                 assert!(bytes <= 640, "{variant:?}, loss {loss}, {delayed_ack:?}: {bytes} bytes");
             }
@@ -87,7 +88,7 @@ fn a_connection_with_a_window_of_64_packets_fits_into_640_bytes() {
 /// A window of twice as many packets costs a bit each at the receiver, and a sender with SACK what it knows of holes.
 #[test]
 fn memory_grows_with_the_window() {
-    let of_window = |window| occupied(&TcpConfig { window, ..TcpConfig::ns2(Variant::Sack) }, 0.01);
+    let of_window = |window| occupied(&Config { window, ..Config::ns2(Variant::Sack) }, 0.01);
     let (small, large) = (of_window(64.0), of_window(4096.0));
     assert!(large > small && large < small + 4096, "{small} and {large} bytes");
 }

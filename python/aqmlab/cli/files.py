@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,25 +13,35 @@ from aqmlab.cli.output import print_json, print_rows, text_of
 from aqmlab.cli.words import parse_overrides
 from aqmlab.errors import ScenarioError
 
+if TYPE_CHECKING:
+    from aqmlab.registry import Transport
+
 
 @app.command("list")
 def list_(
-    name: Annotated[str | None, typer.Argument(help="One discipline; default: all.")] = None,
+    name: Annotated[str | None, typer.Argument(help="One discipline or transport; default: all.")] = None,
     as_json: Json = False,
 ) -> None:
-    """List disciplines and their parameters with units, defaults and ranges. Python: aqmlab.disciplines."""
+    """List disciplines and transports with their parameters, units, defaults, ranges. Python: aqmlab.disciplines."""
     from aqmlab import registry
 
+    transports = registry.transports()
     if as_json:
         data = registry.registry()
         if name is not None:
-            registry.discipline(name)
-            data = next(entry for entry in data["disciplines"] if entry["name"] == name)
+            kind = "transports" if name in transports else "disciplines"
+            if kind == "disciplines":
+                registry.discipline(name)
+            data = next(entry for entry in data[kind] if entry["name"] == name)
         print_json(data)
         return
     if name is None:
         print_rows(["discipline", "idea", "source"], [[d.name, d.doc, d.paper] for d in registry.disciplines()])
+        print_rows(["transport", "what", "profile"], [[t.name, t.title, t.profile or ""] for t in transports.values()])
         print("aqmlab list NAME shows the parameters of one.")
+        return
+    if name in transports:
+        _list_transport(transports[name])
         return
     discipline = registry.discipline(name)
     print(f"\n{discipline.name}: {discipline.title}")
@@ -42,6 +52,13 @@ def list_(
     others = dict.fromkeys(part for p in discipline.parameters if p not in shown for part in p.parts)
     if others:
         print(f"With another victim or adaptation ({', '.join(others)}) it has that one's parameters too.")
+
+
+def _list_transport(transport: Transport) -> None:
+    print(f"\n{transport.name}: {transport.title}")
+    columns = ["tcp option", "unit", "default", "allowed", "meaning", "source"]
+    shown = [[p.key, p.unit, text_of(p.default), p.allowed, p.doc, p.source] for p in transport.parameters]
+    print_rows(columns, shown)
 
 
 @app.command()

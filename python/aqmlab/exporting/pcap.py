@@ -16,13 +16,15 @@ Check sums hold for a payload of zeros. A packet shorter than its headers is wri
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from aqmlab.exporting.packets import Log, log_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
 
     from aqmlab.result import Result
@@ -97,9 +99,14 @@ def _ip(log: Log, sent: pd.DataFrame, is_udp: np.ndarray, length: np.ndarray) ->
 
 
 def _tcp(log: Log, sent: pd.DataFrame, ip: np.ndarray) -> np.ndarray:
-    """Make TCP headers; sequence numbers count the bytes that whole packets of the flow hold behind their headers."""
+    """Make TCP headers.
+
+    Sequence numbers are those of the simulation where they count bytes; where they count packets, they become the bytes
+    that whole packets of the flow hold behind their headers.
+    """
     parameters = [flow.parameters for flow in log.scenario.flows]
-    whole = np.array([own.get("packet_size", 0) + own.get("header", 0) for own in parameters], dtype=np.int64)
+    in_bytes = np.array([own.get("profile") == "rfc" for own in parameters])
+    whole = np.array([_whole(own) for own in parameters], dtype=np.int64)
     opens = np.array([bool(own.get("syn", False)) for own in parameters], dtype=np.int64)
     flow = sent["flow"].to_numpy()
     payload = np.maximum(whole[flow] - IP_BYTES - TCP_BYTES, 0)
@@ -107,13 +114,22 @@ def _tcp(log: Log, sent: pd.DataFrame, ip: np.ndarray) -> np.ndarray:
     is_ack, is_syn = sent["packet"].eq("ack").to_numpy(), sent["packet"].eq("syn").to_numpy()
     found = np.zeros(len(sent), dtype=_TCP)
     found["source"], found["target"] = _ports(flow, is_ack)
-    found["seq"] = np.where(is_syn, 0, np.where(is_ack, 1, 1 + before)) % 2**32
-    found["ack"] = np.where(is_syn, 0, np.where(is_ack, 1 + before + payload, 1)) % 2**32
+    number = sent["seq"].to_numpy(dtype=np.int64)
+    own, first = np.where(in_bytes[flow], number, 1 + before), np.where(in_bytes[flow], number, 1 + before + payload)
+    found["seq"] = np.where(is_syn, 0, np.where(is_ack, 1, own)) % 2**32
+    found["ack"] = np.where(is_syn, 0, np.where(is_ack, first, 1)) % 2**32
     found["offset"] = TCP_BYTES // 4 << 4
     found["flags"] = np.where(is_syn, SYN, ACK)
     found["window"] = 2**16 - 1
     found["sum"] = _check_sum(found, _pseudo_header(ip))
     return found
+
+
+def _whole(own: Mapping[str, Any]) -> int:
+    """Return the length of a full packet with these parameters; 0 where its lengths are drawn."""
+    if own.get("profile") is None:
+        return 0
+    return int(own.get("mss") or own["packet_size"]) + int(own["header"])
 
 
 def _udp(sent: pd.DataFrame, ip: np.ndarray) -> np.ndarray:

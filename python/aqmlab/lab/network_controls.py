@@ -12,7 +12,7 @@ from typing import Any
 
 from aqmlab.errors import ScenarioError
 from aqmlab.lab.control import Control, rounded
-from aqmlab.registry import registry
+from aqmlab.registry import transports
 from aqmlab.scenario import Scenario
 from aqmlab.scenario_parts import Flow, Link
 
@@ -24,6 +24,7 @@ MOST_FLOWS = 2000
 HIGHEST_MBPS = 10_000.0
 TRIAL_S = 0.01
 LEAST_DELAY_S = 1e-4
+CONGESTION_CONTROL = "congestion_control"
 
 
 def network_controls(plan: Scenario, link: str) -> Iterator[Control]:
@@ -139,8 +140,8 @@ def round_trip_s(plan: Scenario, flow: Flow | None) -> float | None:
 
 def _flows(plan: Scenario) -> Iterator[Control]:
     groups: list[dict[str, Any]] = tomllib.loads(plan.normalized).get("flow", [])
-    variants = tuple(entry["name"] for entry in registry()["transports"] if entry["name"] != "udp")
-    transports = {flow.group: flow.transport for flow in plan.flows}
+    variants = tuple(transport.name for transport in transports().values() if transport.profile == "ns2-2.35")
+    first = {flow.group: flow for flow in reversed(plan.flows)}
     several = len(groups) > 1
     for table in groups[:MOST_GROUPS]:
         name, count = table["name"], int(table.get("count", 1))
@@ -161,7 +162,15 @@ def _flows(plan: Scenario) -> Iterator[Control]:
                 step=1.0,
                 doc=f"how many of [[flow]] {name}",
             )
-        if transports.get(name) in variants:
+        label = f"TCP of {name}" if several else "TCP"
+        if first[name].transport in variants:
             key = f"flow.{name}.transport"
-            label = f"TCP of {name}" if several else "TCP"
-            yield Control(key, label, GROUP, "choice", transports[name], (key,), choices=variants)
+            yield Control(key, label, GROUP, "choice", first[name].transport, (key,), choices=variants)
+        if first[name].parameters.get("profile") == "rfc":
+            key = f"flow.{name}.tcp.{CONGESTION_CONTROL}"
+            value = first[name].parameters[CONGESTION_CONTROL]
+            yield Control(key, label, GROUP, "choice", value, (key,), choices=_congestion_controls())
+
+
+def _congestion_controls() -> tuple[str, ...]:
+    return next(p.choices for p in transports()["tcp"].parameters if p.key == CONGESTION_CONTROL)

@@ -17,7 +17,7 @@ impl Simulation {
         let rows: Vec<_> = drops.into_iter().enumerate().map(|(i, n)| self.flow_row(i, n)).collect();
         let t = self.measured_s();
         let transport = |t: &Transport| match t {
-            Transport::Tcp { config, .. } => config.variant.name().into(),
+            Transport::Tcp { config, .. } => config.label().into(),
             Transport::Udp { .. } => "udp".into(),
         };
         vec![
@@ -63,7 +63,7 @@ impl Simulation {
             start_s: source.start_time().secs(),
             finish_s: secs(source.finish),
             first_sent_s: secs(source.first_sent),
-            last_received_s: secs(sink.last_received),
+            last_received_s: secs(sink.last_received()),
         }
     }
 
@@ -97,6 +97,7 @@ impl Simulation {
 fn size_packets(flow: &Flow) -> i64 {
     match &flow.transport {
         Transport::Tcp { size: Size::Packets(n), .. } => *n as i64,
+        Transport::Tcp { size: Size::Bytes(n), config, .. } => n.div_ceil(config.payload().into()) as i64,
         Transport::Tcp { .. } | Transport::Udp { .. } => -1,
     }
 }

@@ -1,10 +1,12 @@
 //! What was observed of links.
 
 use aqmlab_aqm::{DropReason, Ecn, Kind, MarkReason};
+use aqmlab_transport::TcpConfig;
 
 use super::{Column, Table, integers, reals, texts};
 use crate::engine::Simulation;
-use crate::observe::{EventKind, Observation};
+use crate::observe::{EventKind, LinkEvent, Observation};
+use crate::plan::Transport;
 
 impl Simulation {
     /// What was observed, with the names of the links.
@@ -59,7 +61,7 @@ impl Simulation {
             ("link", texts(&rows, |(name, _)| (*name).into())),
             ("kind", texts(&rows, |(_, e)| kind(e.kind).into())),
             ("flow", integers(&rows, |(_, e)| e.flow.into())),
-            ("seq", Column::Integer(rows.iter().map(|(_, e)| e.number.into()).collect())),
+            ("seq", Column::Integer(rows.iter().map(|(_, e)| self.sequence_number(e)).collect())),
             ("bytes", integers(&rows, |(_, e)| e.bytes.into())),
             ("reason", texts(&rows, |(_, e)| reason(e.kind).into())),
             ("packet", texts(&rows, |(_, e)| packet(e.packet).into())),
@@ -68,6 +70,14 @@ impl Simulation {
             ("ttl", integers(&rows, |(_, e)| e.ttl.into())),
             ("average", reals(&rows, |(_, e)| e.average)),
         ]
+    }
+
+    /// The sequence number of a packet, or what it acknowledges: in packets, or in bytes modulo 2^32.
+    fn sequence_number(&self, event: &LinkEvent) -> i64 {
+        match self.network.plan.flows[event.flow as usize].transport {
+            Transport::Tcp { config: TcpConfig::Rfc(_), .. } => i64::from(event.number as u32),
+            Transport::Tcp { .. } | Transport::Udp { .. } => i64::from(event.number),
+        }
     }
 }
 

@@ -7,11 +7,46 @@ use std::sync::Arc;
 use aqmlab_aqm::{LinkContext, Spec, Value};
 use aqmlab_netsim::plan::{Ends, Flow, Length, Link, Pattern, Plan, Probe, Size, Start, Transport};
 use aqmlab_netsim::{Column, Options, Simulation, Table};
-use aqmlab_transport::{TcpConfig, Variant};
+use aqmlab_transport::TcpConfig;
+use aqmlab_transport::ns2::{self, Variant};
+use aqmlab_transport::rfc::{self, CongestionControl};
 use aqmlab_units::{Rate, Span, Time};
 
 /// A discipline with parameters.
 pub type Queue<'a> = (&'a str, &'a [(&'a str, Value)]);
+
+/// TCP of any profile.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Tcp {
+    Ns2(Variant),
+    Rfc(CongestionControl),
+}
+
+impl Tcp {
+    pub const ALL: [Self; 6] = [
+        Self::Ns2(Variant::Tahoe),
+        Self::Ns2(Variant::Reno),
+        Self::Ns2(Variant::NewReno),
+        Self::Ns2(Variant::Sack),
+        Self::Rfc(CongestionControl::Reno),
+        Self::Rfc(CongestionControl::Cubic),
+    ];
+
+    /// A connection with a window of so many packets, and with options.
+    pub fn config(self, window: u32, ecn: bool, delayed_ack: Option<Span>) -> TcpConfig {
+        match self {
+            Self::Ns2(variant) => {
+                let defaults = ns2::Config::ns2(variant);
+                TcpConfig::Ns2(Arc::new(ns2::Config { window: window.into(), ecn, delayed_ack, ..defaults }))
+            }
+            Self::Rfc(congestion_control) => {
+                let defaults = rfc::Config::linux(congestion_control);
+                let window = window * defaults.mss;
+                TcpConfig::Rfc(Arc::new(rfc::Config { window, ecn, delayed_ack, ..defaults }))
+            }
+        }
+    }
+}
 
 /// The link between two nodes, in one direction.
 pub fn link(name: &str, (from, to): (u32, u32), mbps: f64, ms: f64, (aqm, set): Queue) -> Link {
@@ -25,7 +60,7 @@ pub fn link(name: &str, (from, to): (u32, u32), mbps: f64, ms: f64, (aqm, set): 
 }
 
 /// A dumbbell: routers 0 and 1, hosts 2 + 2i and 3 + 2i of flow i.
-pub fn dumbbell(variants: &[Option<Variant>], mbps: f64, queue: Queue, seconds: f64) -> Plan {
+pub fn dumbbell(variants: &[Option<Tcp>], mbps: f64, queue: Queue, seconds: f64) -> Plan {
     let wide: Queue = ("drop-tail", &[]);
     let mut links = vec![link("there", (0, 1), mbps, 10.0, queue), link("back", (1, 0), mbps, 10.0, queue)];
     let mut flows = Vec::new();
@@ -37,7 +72,7 @@ pub fn dumbbell(variants: &[Option<Variant>], mbps: f64, queue: Queue, seconds: 
         }
         let transport = match variant {
             Some(variant) => Transport::Tcp {
-                config: Arc::new(TcpConfig { window: 10_000.0, ..TcpConfig::ns2(*variant) }),
+                config: variant.config(10_000, false, None),
                 size: Size::Greedy,
                 clock_offset: None,
             },

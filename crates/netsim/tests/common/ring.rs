@@ -5,10 +5,9 @@ use std::sync::Arc;
 use aqmlab_netsim::plan::{
     Change, Ends, Flow, Length, Marker, Meter, NodeId, Pattern, Plan, Probe, Size, Spread, Start, Transport,
 };
-use aqmlab_transport::{TcpConfig, Variant};
 use aqmlab_units::{Rate, Span, Time};
 
-use super::{Queue, link};
+use super::{Queue, Tcp, link};
 
 const ROUTERS: u32 = 4;
 const HOSTS: u32 = 8;
@@ -17,11 +16,11 @@ const HOSTS: u32 = 8;
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// TCP without end.
-    Greedy(Variant),
+    Greedy(Tcp),
     /// TCP with a size drawn.
-    Drawn(Variant),
+    Drawn(Tcp),
     /// TCP that stops and goes on, twice.
-    Again(Variant),
+    Again(Tcp),
     /// UDP, twice with a pause between.
     Constant,
     /// Poisson.
@@ -42,13 +41,8 @@ fn host(k: u32) -> (NodeId, NodeId) {
 
 /// Flow `i`: its properties go through all combinations as `i` grows.
 fn flow(i: usize, kind: Kind, mbps: f64, hosts: &Arc<[(NodeId, NodeId)]>) -> Flow {
-    let tcp = |variant, size| Transport::Tcp {
-        config: Arc::new(TcpConfig {
-            window: 500.0,
-            ecn: i % 2 == 1,
-            delayed_ack: (i % 3 == 1).then(|| Span::from_millis(100)),
-            ..TcpConfig::ns2(variant)
-        }),
+    let tcp = |tcp: Tcp, size| Transport::Tcp {
+        config: tcp.config(500, i % 2 == 1, (i % 3 == 1).then(|| Span::from_millis(100))),
         size,
         clock_offset: None,
     };

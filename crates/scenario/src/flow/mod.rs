@@ -50,7 +50,7 @@ pub(crate) fn shape() -> Shape {
             Key::new("name", Kind::Name, "Name of the group; its flows are NAME, or NAME.0, NAME.1, ...")
                 .required(),
             Key::new("count", Kind::Integer { min: 1, max: MAX_FLOWS }, "How many flows.").default("1"),
-            Key::new("transport", transport::kind(), "A variant of TCP, or udp.").default("\"newreno\""),
+            Key::new("transport", transport::kind(), "A variant of TCP in ns-2's profile, tcp in the RFC profile, or udp.").default("\"newreno\""),
             Key::new(
                 "from",
                 Kind::Label,
@@ -92,7 +92,7 @@ pub(crate) fn shape() -> Shape {
             Key::new("host_from", host(), "Chain: what the first host's links have instead."),
             Key::new("host_to", host(), "Chain: what the last host's links have instead."),
             Key::new("source", host(), "Diffserv: what the sources' links of this group have instead."),
-            Key::new("tcp", Kind::Table(tcp::shape()), "Options of TCP."),
+            Key::new("tcp", Kind::Tcp, "Options of TCP, by its profile."),
         ]
         .into_iter()
         .chain(live::program_keys())

@@ -1,7 +1,9 @@
 use std::sync::Arc;
 
 use aqmlab_netsim::plan::{Length, Pattern, Size, Spread, Transport};
-use aqmlab_transport::{Parameter, TcpConfig, Variant};
+use aqmlab_transport::ns2::{self, Variant};
+use aqmlab_transport::rfc::{self, CongestionControl};
+use aqmlab_transport::{InvalidParameter, Profile, TcpConfig};
 use aqmlab_units::Rate;
 
 use crate::problem::Complaint;
@@ -24,12 +26,12 @@ const MEAN_MOVED: f64 = 0.01;
 /// How the flows of a group send.
 #[derive(Clone, Debug)]
 pub(crate) enum GroupTransport {
-    Tcp { config: Arc<TcpConfig>, size: Size, clock_offset: ClockOffset },
+    Tcp { config: TcpConfig, size: Size, clock_offset: ClockOffset },
     Udp { rate: Rate, packet: Length, pattern: Pattern },
 }
 
 pub(super) fn kind() -> Kind {
-    Kind::Choice(Variant::ALL.iter().map(|v| v.name()).chain([UDP]).collect())
+    Kind::Choice(Variant::ALL.iter().map(|v| v.name()).chain([tcp::TCP, UDP]).collect())
 }
 
 /// A fixed size, or a distribution of sizes.
@@ -40,16 +42,20 @@ pub(super) fn size_kind() -> Kind {
 
 /// A fixed length of packets, or a distribution of lengths.
 pub(super) fn packet_kind() -> Kind {
-    let bytes = Parameter::find(tcp::PACKET_SIZE).map_or(Kind::Size, |p| tcp::key(p).kind);
+    let bytes = Profile::Ns2.parameter(tcp::PACKET_SIZE).map_or(Kind::Size, |p| tcp::key(p).kind);
     let spread = spread::shape("UDP: a length drawn for each packet.", bytes.clone(), &bytes);
     Kind::Any(vec![bytes, Kind::Table(spread)])
 }
 
 pub(super) fn read(flow: &Section<'_>, count: Option<usize>) -> Option<GroupTransport> {
-    let name = if flow.has("transport") { flow.text("transport")? } else { Variant::NewReno.name() };
-    match Variant::from_name(name) {
-        Some(variant) => read_tcp(flow, variant, count),
-        None => read_udp(flow),
+    let name = if flow.has("transport") { Some(flow.text("transport")?) } else { None };
+    if name == Some(UDP) {
+        return read_udp(flow);
+    }
+    refuse_keys_of_udp(flow);
+    match flow.profile() {
+        Profile::Ns2 => read_ns2(flow, name, count),
+        Profile::Rfc => read_rfc(flow, name),
     }
 }
 
@@ -88,7 +94,7 @@ fn read_packet(flow: &Section<'_>) -> Option<Length> {
     Some(length)
 }
 
-fn read_tcp(flow: &Section<'_>, variant: Variant, count: Option<usize>) -> Option<GroupTransport> {
+fn refuse_keys_of_udp(flow: &Section<'_>) {
     flow.refuse(
         "rate",
         Complaint::new("a flow of TCP has no rate").allowed("transport = \"udp\", or no rate"),
@@ -101,23 +107,66 @@ fn read_tcp(flow: &Section<'_>, variant: Variant, count: Option<usize>) -> Optio
         let complaint = Complaint::new("a flow of TCP has segments of one size");
         flow.error(tcp::PACKET_SIZE, complaint.allowed("bytes such as \"1000B\", or transport = \"udp\""));
     }
-    let mut config = TcpConfig::ns2(variant);
-    tcp::set(tcp::PACKET_SIZE, flow, &mut config);
+}
+
+/// A flow of ns-2's profile; NewReno if no transport is named.
+fn read_ns2(flow: &Section<'_>, name: Option<&str>, count: Option<usize>) -> Option<GroupTransport> {
+    let Some(variant) = Variant::from_name(name.unwrap_or(Variant::NewReno.name())) else {
+        let variants = Variant::ALL.map(Variant::name).join(", ");
+        other_profile(flow, Profile::Ns2, &format!("transport of {variants}, or profile = \"rfc\""));
+        return None;
+    };
+    let mut config = ns2::Config::ns2(variant);
+    tcp::set_ns2(tcp::PACKET_SIZE, flow, &mut config);
     let mut clock_offset = ClockOffset::Random;
     if let Some(options) = flow.section("tcp") {
-        tcp::apply(&options, &mut config);
+        tcp::apply_ns2(&options, &mut config);
         if let Some(count) = count {
             clock_offset = tcp::clock_offset(&options, count);
         }
     }
-    // What a key can say is in range already; this holds for what keys cannot say too.
-    if let Err(invalid) = config.check() {
-        let Parameter { key, .. } = invalid.parameter;
-        let complaint = Complaint::new(format!("{} is out of range", invalid.value));
-        flow.error(key, complaint.allowed(invalid.parameter.range_text()));
-    }
+    check_ranges(flow, config.check());
     let size = read_size(flow, config.packet_size)?;
-    Some(GroupTransport::Tcp { config: Arc::new(config), size, clock_offset })
+    let size = match size {
+        Size::Bytes(bytes) => Size::Packets(bytes.div_ceil(u64::from(config.packet_size.max(1)))),
+        size => size,
+    };
+    Some(GroupTransport::Tcp { config: TcpConfig::Ns2(Arc::new(config)), size, clock_offset })
+}
+
+/// A flow of the RFC profile.
+fn read_rfc(flow: &Section<'_>, name: Option<&str>) -> Option<GroupTransport> {
+    if name.is_some_and(|name| name != tcp::TCP) {
+        let congestion_control = CongestionControl::ALL.map(CongestionControl::name).join(", ");
+        let allowed =
+            format!("transport = \"{}\" with tcp.congestion_control of {congestion_control}", tcp::TCP);
+        other_profile(flow, Profile::Rfc, &allowed);
+        return None;
+    }
+    let complaint = Complaint::new("in profile rfc the payload of a segment is tcp.mss");
+    flow.refuse(tcp::PACKET_SIZE, complaint.allowed("tcp = { mss = \"1448B\" }"));
+    let mut config = rfc::Config::linux(CongestionControl::Cubic);
+    if let Some(options) = flow.section("tcp") {
+        tcp::apply_rfc(&options, &mut config);
+    }
+    check_ranges(flow, config.check());
+    let size = read_size(flow, config.mss)?;
+    let config = TcpConfig::Rfc(Arc::new(config));
+    Some(GroupTransport::Tcp { config, size, clock_offset: ClockOffset::Random })
+}
+
+/// Reports a transport that is of another profile than the flow's options.
+fn other_profile(flow: &Section<'_>, profile: Profile, allowed: &str) {
+    let message = format!("the flow is of profile {}, which has no such transport", profile.name());
+    flow.error("transport", Complaint::new(message).allowed(allowed));
+}
+
+/// What a key can say is in range already; this holds for what keys cannot say too.
+fn check_ranges(flow: &Section<'_>, checked: Result<(), InvalidParameter>) {
+    if let Err(InvalidParameter { parameter, value }) = checked {
+        let complaint = Complaint::new(format!("{value} is out of range"));
+        flow.error(parameter.key, complaint.allowed(parameter.range_text()));
+    }
 }
 
 /// How much to send with packets of this payload.
@@ -126,7 +175,10 @@ fn read_size(flow: &Section<'_>, payload: u32) -> Option<Size> {
         return Some(Size::Greedy);
     }
     if flow.section("size").is_none() {
-        return flow.amount("size").map(|size| Size::Packets(packets(size, payload)));
+        return flow.amount("size").map(|size| match size {
+            Amount::Packets(n) | Amount::Bare(n) => Size::Packets(n as u64),
+            Amount::Bytes(bytes) => Size::Bytes(bytes),
+        });
     }
     let example = "{ uniform = [\"100KB\", \"6MB\"] } or { exponential = \"1MB\" }";
     let bytes = |value: &Value| match units::amount(value).ok()? {
@@ -134,17 +186,9 @@ fn read_size(flow: &Section<'_>, payload: u32) -> Option<Size> {
         Amount::Bytes(bytes) => Some(bytes as f64),
     };
     Some(match spread::read(flow, "size", example, bytes)? {
-        Spread::Fixed(bytes) => Size::Packets(packets(Amount::Bytes(bytes as u64), payload)),
+        Spread::Fixed(bytes) => Size::Bytes(bytes as u64),
         drawn => Size::Drawn(drawn),
     })
-}
-
-/// A size in packets of this payload, the last one perhaps not full.
-fn packets(size: Amount, payload: u32) -> u64 {
-    match size {
-        Amount::Packets(n) | Amount::Bare(n) => n as u64,
-        Amount::Bytes(bytes) => bytes.div_ceil(u64::from(payload.max(1))),
-    }
 }
 
 impl GroupTransport {
@@ -156,11 +200,9 @@ impl GroupTransport {
     /// How the flow of this number in the group sends.
     pub fn of(&self, index: usize) -> Transport {
         match self {
-            Self::Tcp { config, size, clock_offset } => Transport::Tcp {
-                config: Arc::clone(config),
-                size: *size,
-                clock_offset: clock_offset.of(index),
-            },
+            Self::Tcp { config, size, clock_offset } => {
+                Transport::Tcp { config: config.clone(), size: *size, clock_offset: clock_offset.of(index) }
+            }
             Self::Udp { rate, packet, pattern } => {
                 Transport::Udp { rate: *rate, packet: *packet, pattern: *pattern }
             }

@@ -1,11 +1,13 @@
 use aqmlab_netsim::Routes;
 use aqmlab_netsim::plan::{Ends, Flow, NodeId, Pattern, Plan, Size, Spread, Start, Transport};
+use aqmlab_transport::TcpConfig;
 use aqmlab_units::Time;
 use serde_json::{Value as Json, json};
 
 use super::check::{link_name, node_name};
-use super::number_json;
+use super::{number_json, tcp};
 use crate::flow::UDP;
+use crate::tcp::TCP;
 
 /// What stands for a node that is drawn in every run.
 const RANDOM: &str = "random";
@@ -50,37 +52,23 @@ pub(super) fn transport_json(transport: &Transport) -> (&'static str, Json) {
             )
         }
         Transport::Tcp { config, size, clock_offset } => {
-            let parameters = json!({
-                "profile": "ns2-2.35",
-                "size": size_json(size),
-                "clock_offset": clock_offset,
-                "window": number_json(config.window),
-                "packet_size": config.packet_size,
-                "header": config.header,
-                "ack_size": config.ack_size,
-                "initial_window": number_json(config.initial_window),
-                "initial_ssthresh": config.initial_ssthresh,
-                "syn": config.syn,
-                "delayed_ack": config.delayed_ack.map_or(json!(false), |d| json!(d.secs())),
-                "ecn": config.ecn,
-                "limited_transmit": config.limited_transmit,
-                "min_rto": config.min_rto,
-                "max_rto": config.max_rto,
-                "initial_rto": config.initial_rto,
-                "tick": config.tick,
-                "max_burst": config.max_burst,
-                "timestamps": config.timestamps,
-            });
-            (config.variant.name(), parameters)
+            let (name, mut parameters) = match config {
+                TcpConfig::Ns2(config) => (config.variant.name(), tcp::ns2_json(config, *clock_offset)),
+                TcpConfig::Rfc(config) => (TCP, tcp::rfc_json(config)),
+            };
+            parameters["profile"] = json!(config.profile().name());
+            parameters["size"] = size_json(size, config.payload());
+            (name, parameters)
         }
     }
 }
 
-/// Packets; null without end; a distribution in bytes.
-fn size_json(size: &Size) -> Json {
+/// Packets, the last one perhaps not full; null without end; a distribution in bytes.
+fn size_json(size: &Size, payload: u32) -> Json {
     match size {
         Size::Greedy => Json::Null,
         Size::Packets(n) => json!(n),
+        Size::Bytes(n) => json!(n.div_ceil(payload.into())),
         Size::Drawn(spread) => spread_json(spread, "B"),
     }
 }
@@ -110,15 +98,21 @@ fn spread_json(spread: &Spread, unit: &str) -> Json {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use aqmlab_transport::{PARAMETERS, TcpConfig, Variant};
+    use aqmlab_transport::ns2::{self, Variant};
+    use aqmlab_transport::rfc::{self, CongestionControl};
 
     #[test]
     fn every_parameter_of_tcp_is_told() {
-        let config = TcpConfig::ns2(Variant::Sack).into();
-        let (name, json) = transport_json(&Transport::Tcp { config, size: Size::Greedy, clock_offset: None });
-        assert_eq!(name, "sack");
-        for p in PARAMETERS {
-            assert!(json.get(p.key).is_some(), "{}", p.key);
+        let of_ns2 = TcpConfig::Ns2(ns2::Config::ns2(Variant::Sack).into());
+        let of_rfc = TcpConfig::Rfc(rfc::Config::linux(CongestionControl::Cubic).into());
+        for (config, expected) in [(of_ns2, "sack"), (of_rfc, "tcp")] {
+            let parameters = config.profile().parameters();
+            let size = Size::Bytes(2001);
+            let (name, json) = transport_json(&Transport::Tcp { config, size, clock_offset: None });
+            assert_eq!((name, &json["size"]), (expected, &json!(if name == "tcp" { 2 } else { 3 })));
+            for p in parameters {
+                assert!(json.get(p.key).is_some(), "{}", p.key);
+            }
         }
     }
 }

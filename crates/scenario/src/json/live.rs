@@ -1,5 +1,6 @@
 use aqmlab_netsim::plan::{Flow, LinkId, Plan, Size, Transport};
-use aqmlab_transport::Variant;
+use aqmlab_transport::TcpConfig;
+use aqmlab_transport::ns2::Variant;
 use aqmlab_units::{Span, Time};
 use serde_json::{Map, Value as Json, json};
 
@@ -22,7 +23,8 @@ pub(super) fn live_json(plan: &Plan, live: &Live) -> Json {
     let distance = match &live.distance {
         Distance::Inferred => json!({ "rule": "inferred" }),
         Distance::ByPrefix(initial) => {
-            let initial: Map<_, _> = initial.iter().map(|(prefix, ttl)| (prefix.clone(), json!(ttl))).collect();
+            let initial: Map<_, _> =
+                initial.iter().map(|(prefix, ttl)| (prefix.clone(), json!(ttl))).collect();
             json!({ "rule": "prefix", "initial": initial })
         }
     };
@@ -132,16 +134,19 @@ fn way_json(plan: &Plan, way: &Way) -> Json {
 /// The congestion control of the kernel that is nearest, and whether the connection uses ECN. ns-2's Reno, NewReno and SACK
 /// all are the kernel's Reno, which repairs losses by SACK, and without it as NewReno does; Tahoe it has none.
 fn kernel(transport: &Transport) -> (Option<&'static str>, bool) {
-    match transport {
-        Transport::Udp { .. } => (None, false),
-        Transport::Tcp { config, .. } => ((config.variant != Variant::Tahoe).then_some("reno"), config.ecn),
-    }
+    let Transport::Tcp { config, .. } = transport else { return (None, false) };
+    let nearest = match config {
+        TcpConfig::Ns2(config) => (config.variant != Variant::Tahoe).then_some("reno"),
+        TcpConfig::Rfc(config) => Some(config.congestion_control.name()),
+    };
+    (nearest, config.ecn())
 }
 
 /// Payload to transfer in bytes; null without end.
 fn size_bytes(transport: &Transport) -> Option<u64> {
     match transport {
-        Transport::Tcp { config, size: Size::Packets(n), .. } => Some(n * u64::from(config.packet_size)),
+        Transport::Tcp { config, size: Size::Packets(n), .. } => Some(n * u64::from(config.payload())),
+        Transport::Tcp { size: Size::Bytes(n), .. } => Some(*n),
         Transport::Tcp { .. } | Transport::Udp { .. } => None,
     }
 }

@@ -6,6 +6,7 @@ mod live;
 mod marker;
 mod registry;
 mod schema;
+mod tcp;
 
 pub use check::check_json;
 pub use live::live_plan_json;

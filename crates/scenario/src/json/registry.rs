@@ -1,10 +1,12 @@
 use aqmlab_aqm::{PRESETS, Parameter, Preset, Resolved, Spec, Unit};
-use aqmlab_transport::{PARAMETERS, Variant};
+use aqmlab_transport::Profile;
+use aqmlab_transport::ns2::Variant;
 use serde_json::{Value as Json, json};
 
 use super::{classes_json, parameter_json};
 use crate::flow::UDP;
 use crate::queue::NOMINAL;
+use crate::tcp::TCP;
 
 /// The disciplines with their parameters, and the words that choose a dialect, curve, spacing or transport.
 pub fn disciplines_json() -> String {
@@ -66,26 +68,30 @@ fn unit_name(unit: Unit) -> &'static str {
 }
 
 fn transports() -> Vec<Json> {
-    let parameters: Vec<Json> = PARAMETERS
-        .iter()
-        .map(|p| {
-            json!({
-                "key": p.key,
-                "symbol": "",
-                "unit": p.unit,
-                "default": p.default,
-                "min": p.min,
-                "max": p.max,
-                "choices": p.choices,
-                "allowed": p.range_text(),
-                "doc": p.doc,
-                "source": p.source,
-            })
-        })
-        .collect();
-    let tcp = |v: Variant| json!({ "name": v.name(), "title": title(v), "parameters": parameters });
-    let udp = json!({ "name": UDP, "title": "UDP at a constant bit rate", "parameters": [] });
-    Variant::ALL.into_iter().map(tcp).chain([udp]).collect()
+    let transport = |name: &str, title: &str, profile: Profile| {
+        let parameters = profile.parameters().iter().map(tcp_parameter).collect::<Vec<_>>();
+        json!({ "name": name, "title": title, "profile": profile.name(), "parameters": parameters })
+    };
+    let of_ns2 = |v: Variant| transport(v.name(), title(v), Profile::Ns2);
+    let of_rfc = transport(TCP, "TCP by the RFCs, as Linux 6 speaks it", Profile::Rfc);
+    let udp =
+        json!({ "name": UDP, "title": "UDP at a constant bit rate", "profile": null, "parameters": [] });
+    Variant::ALL.into_iter().map(of_ns2).chain([of_rfc, udp]).collect()
+}
+
+fn tcp_parameter(p: &aqmlab_transport::Parameter) -> Json {
+    json!({
+        "key": p.key,
+        "symbol": "",
+        "unit": p.unit,
+        "default": p.default,
+        "min": p.min,
+        "max": p.max,
+        "choices": p.choices,
+        "allowed": p.range_text(),
+        "doc": p.doc,
+        "source": p.source,
+    })
 }
 
 fn title(variant: Variant) -> &'static str {
@@ -112,7 +118,7 @@ mod tests {
         let max_th = max_th.expect("a parameter of MRED");
         assert_eq!((&max_th["default"], &max_th["unit"]), (&json!(30), &json!("packets")));
         assert_eq!(json["dialects"], json!(["floyd93", "ns2-2.35", "linux", "dsred", "as-printed"]));
-        assert_eq!(json["transports"].as_array().map(Vec::len), Some(5));
+        assert_eq!(json["transports"].as_array().map(Vec::len), Some(6));
     }
 
     #[test]

@@ -1,9 +1,10 @@
 use aqmlab_aqm::{PRESETS, Parameter, Unit};
+use aqmlab_transport::Profile;
 use serde_json::{Map, Value as Json, json};
 
 use crate::shape::{Key, Kind, Shape};
 use crate::units::{self, BYTES, PACKETS, RATE, TIME};
-use crate::{dscp, network, queue, scenario};
+use crate::{dscp, network, queue, scenario, tcp};
 
 /// The JSON schema (draft 2020-12) of a scenario file, from the tables that the checks use.
 pub fn schema_json() -> String {
@@ -81,6 +82,7 @@ fn kind_json(kind: &Kind) -> Json {
         Kind::List(inner) => json!({ "type": "array", "items": kind_json(inner) }),
         Kind::Table(shape) => shape_json(shape),
         Kind::Queue => queue_json(),
+        Kind::Tcp => tcp_json(),
         Kind::Map(inner) => json!({
             "type": "object",
             "propertyNames": kind_json(&Kind::Name),
@@ -168,6 +170,11 @@ fn queue_json() -> Json {
     json
 }
 
+/// The keys of each profile; all but the first must be named, or follow from the transport.
+fn tcp_json() -> Json {
+    any(&Profile::ALL.map(|profile| shape_json(tcp::shape(profile))))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,6 +192,7 @@ mod tests {
         match kind {
             Kind::Table(shape) | Kind::Tables(_, shape) => of_shape(shape, path, paths),
             Kind::Queue => of_shape(&queue::shape(), path, paths),
+            Kind::Tcp => Profile::ALL.iter().for_each(|p| of_shape(tcp::shape(*p), path, paths)),
             Kind::Map(inner) | Kind::List(inner) => of_kind(inner, path, paths),
             Kind::Any(kinds) => kinds.iter().for_each(|k| of_kind(k, path, paths)),
             _ => {}

@@ -173,11 +173,8 @@ pub(crate) fn read(
         let complaint = Complaint::new("packets of IPv4 have no flow label");
         section.error("flow_label", complaint.allowed("\"5-tuple\", or family = \"ipv6\""));
     }
-    let link = if section.has("link") {
-        names.named_by(&section, "link")
-    } else {
-        default_link(network, links)
-    };
+    let link =
+        if section.has("link") { names.named_by(&section, "link") } else { default_link(network, links) };
     let share = |key| section.number(key).unwrap_or(0.0);
     Live {
         family,
@@ -203,7 +200,9 @@ fn default_link(network: Option<&Network>, links: &[Link]) -> Option<LinkId> {
 /// Reports what a live run of this plan cannot do, and warns of what it leaves out.
 pub(crate) fn check(file: &Section<'_>, plan: &Plan, live: &Live, groups: &[LiveGroup]) {
     let Some(link) = live.link else {
-        let complaint = Complaint::new("is missing: no link is called bottleneck, and not exactly one has a queue other than drop-tail");
+        let complaint = Complaint::new(
+            "is missing: no link is called bottleneck, and not exactly one has a queue other than drop-tail",
+        );
         file.report.error(file.place_of("live"), "live.link", complaint.allowed("name of a link"));
         return;
     };

@@ -70,7 +70,9 @@ pub(crate) fn warn(flow: &Section<'_>) {
 /// What is wrong with a command.
 fn complain(command: &str) -> Option<Complaint> {
     if command.trim().is_empty() {
-        return Some(Complaint::new("is empty").allowed("a command such as \"iperf3 -c {server} -p {port}\""));
+        return Some(
+            Complaint::new("is empty").allowed("a command such as \"iperf3 -c {server} -p {port}\""),
+        );
     }
     let words = command.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(word, _)| word);
     let slip = |word: &str| !PLACES.contains(&word) && nearest(word, PLACES).is_some();

@@ -80,6 +80,8 @@ pub(crate) enum Kind {
     Table(Shape),
     /// `[queue.NAME]`: keys depend on the discipline.
     Queue,
+    /// `tcp = { ... }`: keys depend on the profile of the flow.
+    Tcp,
     /// A table whose keys are names.
     Map(Box<Kind>),
     /// A table whose keys are prefixes of addresses.
@@ -147,7 +149,7 @@ impl Kind {
             Self::Integer { .. } => matches!(value, Value::Integer(_)),
             Self::Dscp => matches!(value, Value::Text(_) | Value::Integer(_)),
             Self::List(_) | Self::Tables(..) => matches!(value, Value::List(_)),
-            Self::Table(_) | Self::Queue | Self::Map(_) | Self::ByPrefix(_) => {
+            Self::Table(_) | Self::Queue | Self::Tcp | Self::Map(_) | Self::ByPrefix(_) => {
                 matches!(value, Value::Table(_))
             }
             Self::Any(kinds) => kinds.iter().any(|k| k.fits(value)),
@@ -194,6 +196,7 @@ impl Kind {
             Self::List(kind) => format!("a list, each {}", kind.expected()),
             Self::Table(shape) => format!("a table with {}", listed(shape.keys.iter().map(|k| k.name))),
             Self::Queue => "a table with aqm and its parameters".into(),
+            Self::Tcp => "a table with options of TCP".into(),
             Self::Map(_) => "a table of named tables".into(),
             Self::ByPrefix(kind) => {
                 format!("a table by prefix such as \"10.77.1.0/24\", each {}", kind.expected())
@@ -217,12 +220,11 @@ impl Kind {
             Self::List(_)
             | Self::Table(_)
             | Self::Queue
+            | Self::Tcp
             | Self::Map(_)
             | Self::ByPrefix(_)
             | Self::Tables(..)
-            | Self::Any(_) => {
-                None
-            }
+            | Self::Any(_) => None,
             _ if !self.fits(value) => Some(units::wrong_type(value)),
             Self::Text | Self::Flag | Self::Off => None,
             Self::Name => bad_name(value, &['_', '-']),

@@ -3,9 +3,11 @@
 mod classes;
 mod file;
 mod flows;
+mod live;
 mod markers;
 mod network;
 mod overrides;
+mod profiles;
 mod queues;
 mod shared;
 mod traffic;

@@ -2,6 +2,7 @@
 
 use aqmlab_netsim::plan::{Meter, Transport};
 use aqmlab_scenario::{Scenario, parse};
+use aqmlab_transport::TcpConfig;
 use aqmlab_units::{Rate, Span, Time};
 
 use super::{BUS, CHAIN, DIFFSERV, DUMBBELL, VALID, messages, override_refused};
@@ -32,7 +33,9 @@ fn values_of_every_type() {
     assert_eq!((s.plan.duration, s.seeds.as_slice()), (Span::from_millis(5_000), &[3, 4][..]));
     assert_eq!((s.plan.flows.len(), s.plan.links[0].rate), (7, Rate(2_000_000)));
     assert_eq!((s.plan.probe.links.as_slice(), s.name.as_str()), (&[1][..], "other"));
-    let Transport::Tcp { config, .. } = &s.plan.flows[0].transport else { panic!("not TCP") };
+    let Transport::Tcp { config: TcpConfig::Ns2(config), .. } = &s.plan.flows[0].transport else {
+        panic!("not TCP")
+    };
     assert_eq!(config.window, 33.0);
     let effective: Vec<_> = s.plan.links[0].queue.effective.iter().map(|(k, v)| format!("{k}={v}")).collect();
     for expected in ["max_th=45p", "max_p=0.2", "ecn=true"] {

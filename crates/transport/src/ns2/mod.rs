@@ -24,7 +24,7 @@
 //! | reassembly, delayed ACK, SACK blocks | `receiver/` |
 //!
 //! # Parameters
-//! See [`PARAMETERS`](crate::PARAMETERS). ns-2's other switches are fixed at their defaults: `bugFix_`,
+//! See [`PARAMETERS`]. ns-2's other switches are fixed at their defaults: `bugFix_`,
 //! `bugfix_ss_`, `timerfix_`, `rfc2988_`, `exitFastRetrans_`, `aggressive_maxburst_`, `slow_start_restart_`,
 //! `restart_bugfix_`, `delay_growth_`, `SetCWRonRetransmit_`, `newreno_changes1_`,
 //! `partial_window_deflation_`, `ts_echo_bugfix_`, `RFC2581_immediate_ack_`, `SYN_immediate_ack_` on;
@@ -42,15 +42,19 @@
 //!   last, even beyond the end of a finite transfer.
 //! - After [`Sender::stop`] the last packet sent is not repeated by a time-out until [`Sender::resume`].
 
+mod config;
+mod parameters;
 mod receiver;
 mod sender;
 
-pub use receiver::{Receiver, ReceiverCounters};
-pub use sender::{Sender, SenderCounters, Supply};
+pub use config::{Config, Variant};
+pub use parameters::PARAMETERS;
+pub use receiver::Receiver;
+pub use sender::Sender;
 
 /// Duplicate acknowledgements that signal a loss.
 const DUPACK_THRESHOLD: i32 = 3;
 /// Bytes that a time stamp option adds to a data packet.
-pub(crate) const TIMESTAMP_BYTES: u32 = 10;
+const TIMESTAMP_BYTES: u32 = 10;
 /// Bytes that a SACK block adds to an acknowledgement.
 const SACK_BLOCK_BYTES: u32 = 8;

@@ -220,6 +220,6 @@ mod tests {
         let config = Config::linux(CongestionControl::Cubic);
         assert!(config.check().is_ok());
         let error = Config { mss: 0, ..config }.check().unwrap_err();
-        assert_eq!(error.to_string(), "mss is 0 bytes, allowed: 64 to 65000 bytes");
+        assert_eq!(error.to_string(), "mss is 0 B, allowed: 64 to 65000 B");
     }
 }

@@ -128,8 +128,17 @@ def traffic_over(scenario: Scenario, link: Link) -> Traffic:
 
 def wire_bytes(flow: Flow) -> float:
     """Return the mean size of a flow's data packets with their headers."""
-    size = mean_of(flow.parameters["packet_size"])
-    return size if flow.transport == UDP else size + float(flow.parameters["header"])
+    if flow.transport == UDP:
+        return mean_of(flow.parameters["packet_size"])
+    return flow.payload_bytes + float(flow.parameters["header"])
+
+
+def window_packets(flow: Flow) -> float:
+    """Return the receiver's window of a TCP flow in packets: one profile has it in packets, the other in bytes."""
+    window = flow.parameters.get("window")
+    if window is None:
+        return math.inf
+    return float(window) / (flow.payload_bytes if flow.parameters["profile"] == "rfc" else 1.0)
 
 
 class Routes:
@@ -165,12 +174,11 @@ def _classes(scenario: Scenario, flows: Sequence[Flow], shares: dict[str, float]
     routes = Routes(scenario)
     groups: dict[tuple[str, int, float, float, bool], list[Flow]] = {}
     for flow in flows:
-        window = flow.parameters.get("window")
         rtt = round(routes.propagation_s(flow) / ALIKE_S)
         alike = (
             flow.group,
             rtt,
-            math.inf if window is None else float(window),
+            window_packets(flow),
             wire_bytes(flow),
             bool(flow.parameters["delayed_ack"]),
         )

@@ -22,24 +22,10 @@ use std::sync::Arc;
 use aqmlab_units::Time;
 
 use super::SACK_BLOCK_BYTES;
-use crate::{Ack, Data, DataFlags, SackBlocks, TcpConfig, Timer, Variant};
+use crate::ns2::{Config, Variant};
+use crate::{Ack, Data, DataFlags, ReceiverCounters, SackBlocks, Timer};
 use reassembly::Reassembly;
 use sack::SackGenerator;
-
-/// What a receiver has counted since its start.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ReceiverCounters {
-    /// Data packets that arrived, duplicates included.
-    pub received_packets: u64,
-    /// Packets delivered in order, each once.
-    pub delivered_packets: u64,
-    /// Bytes delivered in order, headers included.
-    pub delivered_bytes: u64,
-    /// Packets that arrived although they had arrived before.
-    pub duplicates: u64,
-    /// Acknowledgements sent.
-    pub acks_sent: u64,
-}
 
 /// A data packet whose acknowledgement is being made.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +50,7 @@ pub struct Receiver {
     duplicates: u64,
     sack: Option<Box<SackGenerator>>,
     delay: Option<Box<Delay>>,
-    config: Arc<TcpConfig>,
+    config: Arc<Config>,
 }
 
 /// What a receiver that delays acknowledgements knows of the one that is held back.
@@ -76,8 +62,8 @@ struct Delay {
 }
 
 impl Receiver {
-    /// A receiver that expects packet 0. `config` must pass [`TcpConfig::check`]; the sender's must be the same.
-    pub fn new(config: Arc<TcpConfig>) -> Self {
+    /// A receiver that expects packet 0. `config` must pass [`Config::check`]; the sender's must be the same.
+    pub fn new(config: Arc<Config>) -> Self {
         Self {
             reassembly: Reassembly::default(),
             ts_echo: Time::ZERO,

@@ -7,7 +7,8 @@ use aqmlab_units::{Span, Time};
 use proptest::prelude::*;
 
 use super::Receiver;
-use crate::{Ack, Data, DataFlags, SackBlock, TcpConfig, Variant};
+use crate::ns2::{Config, Variant};
+use crate::{Ack, Data, DataFlags, SackBlock};
 
 struct Bench {
     receiver: Receiver,
@@ -15,13 +16,13 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(config: TcpConfig) -> Self {
+    fn new(config: Config) -> Self {
         Self { receiver: Receiver::new(Arc::new(config)), now: Time::ZERO }
     }
 
     fn delayed() -> Self {
         let delayed_ack = Some(Span::from_millis(100));
-        Self::new(TcpConfig { delayed_ack, ..TcpConfig::ns2(Variant::Reno) })
+        Self::new(Config { delayed_ack, ..Config::ns2(Variant::Reno) })
     }
 
     fn take(&mut self, seq: u32, flags: DataFlags, ce: bool) -> Option<Ack> {
@@ -55,7 +56,7 @@ impl Bench {
 
 #[test]
 fn every_packet_is_answered() {
-    let mut b = Bench::new(TcpConfig::ns2(Variant::Reno));
+    let mut b = Bench::new(Config::ns2(Variant::Reno));
     let answers: Vec<_> = [1, 0, 2, 5, 4, 3, 3].map(|seq| b.data(seq).unwrap()).to_vec();
     assert_eq!(answers, [-1, 1, 2, 2, 2, 5, 5]);
     let counters = b.receiver.counters();
@@ -102,7 +103,7 @@ fn a_gap_filled_up_to_another_gap_is_answered_at_once() {
 
 #[test]
 fn sack_blocks_most_recent_first() {
-    let mut b = Bench::new(TcpConfig::ns2(Variant::Sack));
+    let mut b = Bench::new(Config::ns2(Variant::Sack));
     assert_eq!(b.blocks(0), []);
     assert_eq!(b.blocks(2), [(2, 3)]);
     assert_eq!(b.blocks(4), [(4, 5), (2, 3)]);
@@ -118,7 +119,7 @@ fn sack_blocks_most_recent_first() {
 
 #[test]
 fn overtaken_blocks_are_retired() {
-    let mut b = Bench::new(TcpConfig::ns2(Variant::Sack));
+    let mut b = Bench::new(Config::ns2(Variant::Sack));
     for seq in [0, 2, 6, 8, 10] {
         b.blocks(seq);
     }
@@ -134,7 +135,7 @@ fn overtaken_blocks_are_retired() {
 
 #[test]
 fn the_echo_lasts_until_cwr() {
-    let mut b = Bench::new(TcpConfig { ecn: true, ..TcpConfig::ns2(Variant::Reno) });
+    let mut b = Bench::new(Config { ecn: true, ..Config::ns2(Variant::Reno) });
     let ect = DataFlags::ECT;
     let setup = DataFlags::SYN.with(DataFlags::ECN_SETUP, true);
     let cwr = ect.with(DataFlags::CWR, true);
@@ -154,7 +155,7 @@ fn the_echo_lasts_until_cwr() {
 #[test]
 fn a_held_packet_counts_in_the_echo() {
     let delayed_ack = Some(Span::from_millis(100));
-    let mut b = Bench::new(TcpConfig { ecn: true, delayed_ack, ..TcpConfig::ns2(Variant::Reno) });
+    let mut b = Bench::new(Config { ecn: true, delayed_ack, ..Config::ns2(Variant::Reno) });
     b.take(0, DataFlags::ECN_SETUP, false);
     assert!(b.take(1, DataFlags::ECT, true).is_none());
     assert!(b.take(2, DataFlags::ECT, false).unwrap().ece);
@@ -164,7 +165,7 @@ fn a_held_packet_counts_in_the_echo() {
 
 #[test]
 fn the_time_stamp_echoed_is_that_of_the_packet_that_is_waited_for() {
-    let mut b = Bench::new(TcpConfig::ns2(Variant::Reno));
+    let mut b = Bench::new(Config::ns2(Variant::Reno));
     let mut echo = |seq| b.take(seq, DataFlags::NONE, false).unwrap().ts_echo;
     assert_eq!(echo(0), Time(1_000_000_000));
     assert_eq!(echo(1), Time(2_000_000_000));
@@ -177,7 +178,7 @@ proptest! {
     /// within 60 of the next one expected.
     #[test]
     fn blocks_are_runs_that_have_arrived(steps in prop::collection::vec(0u32..60, 1..400)) {
-        let mut b = Bench::new(TcpConfig::ns2(Variant::Sack));
+        let mut b = Bench::new(Config::ns2(Variant::Sack));
         let mut have = BTreeSet::new();
         let mut next = 0;
         for step in steps {

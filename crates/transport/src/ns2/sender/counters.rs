@@ -1,40 +1,7 @@
 use aqmlab_units::Span;
 
-use crate::TcpConfig;
-
-/// What a sender has counted since its start.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SenderCounters {
-    /// Packets sent, SYN and retransmissions included.
-    pub sent_packets: u64,
-    /// Bytes sent, headers, SYN and retransmissions included.
-    pub sent_bytes: u64,
-    /// Packets sent whose sequence number had been sent before.
-    pub retransmissions: u64,
-    /// Expiries of the retransmission timer with data in flight.
-    pub timeouts: u64,
-    /// Third duplicate acknowledgements that were answered by a retransmission.
-    pub fast_retransmits: u64,
-    /// Window reductions on an ECN echo.
-    pub ecn_responses: u64,
-    /// Acknowledgements received.
-    pub acks_received: u64,
-    /// Round-trip samples.
-    pub rtt_samples: u64,
-    /// Sum of the round-trip samples, exact (not in ticks).
-    pub rtt_sum: Span,
-    /// Least round-trip sample; meaningless without a sample.
-    pub rtt_min: Span,
-    /// Greatest round-trip sample.
-    pub rtt_max: Span,
-}
-
-impl SenderCounters {
-    /// Mean of the round-trip samples; `None` without one.
-    pub fn rtt_mean(&self) -> Option<Span> {
-        self.rtt_sum.0.checked_div(self.rtt_samples).map(Span)
-    }
-}
+use crate::SenderCounters;
+use crate::ns2::Config;
 
 /// What is counted as it happens; the rest of [`SenderCounters`] follows from it.
 #[derive(Clone, Debug, Default)]
@@ -63,7 +30,7 @@ impl Tally {
     }
 
     /// All counters of a sender that is set to `config`.
-    pub fn counters(&self, config: &TcpConfig) -> SenderCounters {
+    pub fn counters(&self, config: &Config) -> SenderCounters {
         let opening_packets = u64::from(self.opening_packets);
         let full_packets = self.sent_packets - opening_packets;
         let sent_bytes = opening_packets * u64::from(config.data_length(0))

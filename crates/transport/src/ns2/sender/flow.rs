@@ -9,8 +9,9 @@ use super::ecn::EcnState;
 use super::plain::Plain;
 use super::rtt::RttEstimator;
 use super::window::Window;
+use crate::ns2::Config;
 use crate::ns2::DUPACK_THRESHOLD;
-use crate::{Ack, Data, DataFlags, TcpConfig, Timer};
+use crate::{Ack, Data, DataFlags, Timer};
 
 /// Sequence number that stands for "without end"; ns-2's greedy source stops there too.
 pub const ENDLESS: i32 = 1 << 30;
@@ -90,11 +91,11 @@ pub struct Flow {
     pub finished: bool,
     /// Packet 0 was lost: the initial window is one packet.
     lost_opening: bool,
-    pub config: Arc<TcpConfig>,
+    pub config: Arc<Config>,
 }
 
 impl Flow {
-    pub fn new(config: Arc<TcpConfig>, clock_offset: f64) -> Self {
+    pub fn new(config: Arc<Config>, clock_offset: f64) -> Self {
         let ssthresh = config.initial_ssthresh.map_or(config.window as i32, |s| s as i32);
         let cwnd = if config.syn { 1.0 } else { config.initial_window };
         Self {

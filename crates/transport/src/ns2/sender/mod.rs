@@ -18,35 +18,12 @@ use std::sync::Arc;
 
 use aqmlab_units::{Span, Time};
 
-pub use counters::SenderCounters;
 use flow::{ENDLESS, Flow, LastCut};
 use newreno::NewReno;
 use sack::Sack;
 
-use crate::{Ack, Data, TcpConfig, Timer, Variant};
-
-/// What the application has to send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Supply {
-    /// Always more (up to 2^30 packets).
-    Greedy,
-    /// This many data packets; a SYN comes on top. At most 2^30 are sent.
-    Packets(u64),
-}
-
-impl Supply {
-    /// A transfer of `bytes` in packets with a payload of `packet_size` bytes, the last one padded.
-    pub fn bytes(bytes: u64, packet_size: u32) -> Self {
-        Self::Packets(bytes.div_ceil(u64::from(packet_size)))
-    }
-
-    fn packets(self) -> i32 {
-        match self {
-            Self::Greedy => ENDLESS,
-            Self::Packets(n) => n.min(ENDLESS as u64) as i32,
-        }
-    }
-}
+use crate::ns2::{Config, Variant};
+use crate::{Ack, Data, SenderCounters, Supply, Timer};
 
 /// How this sender repairs losses, with the state that only this way needs.
 #[derive(Clone, Debug)]
@@ -67,17 +44,28 @@ pub struct Sender {
     supply: i32,
 }
 
+/// Packets of this payload that a supply comes to, of which no more than 2^30 are sent.
+fn packets(supply: Supply, packet_size: u32) -> i32 {
+    let packets = match supply {
+        Supply::Greedy => return ENDLESS,
+        Supply::Packets(n) => n,
+        Supply::Bytes(n) => n.div_ceil(u64::from(packet_size)),
+    };
+    packets.min(ENDLESS as u64) as i32
+}
+
 impl Sender {
     /// A sender that has not started. `clock_offset` is the phase of its clock, in seconds within
-    /// [0, `tick`): ns-2 draws it at random. `config` must pass [`TcpConfig::check`].
-    pub fn new(config: Arc<TcpConfig>, supply: Supply, clock_offset: f64) -> Self {
+    /// [0, `tick`): ns-2 draws it at random. `config` must pass [`Config::check`].
+    pub fn new(config: Arc<Config>, supply: Supply, clock_offset: f64) -> Self {
         let repair = match config.variant {
             Variant::Tahoe => Repair::Tahoe,
             Variant::Reno => Repair::Reno,
             Variant::NewReno => Repair::NewReno(NewReno::default()),
             Variant::Sack => Repair::Sack(Box::default()),
         };
-        Self { flow: Flow::new(config, clock_offset), repair, supply: supply.packets() }
+        let supply = packets(supply, config.packet_size);
+        Self { flow: Flow::new(config, clock_offset), repair, supply }
     }
 
     /// Opens the connection: the application hands over all it has.
@@ -195,7 +183,7 @@ impl Sender {
     }
 
     /// What the connection is set to.
-    pub fn config(&self) -> &TcpConfig {
+    pub fn config(&self) -> &Config {
         &self.flow.config
     }
 

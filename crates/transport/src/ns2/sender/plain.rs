@@ -115,8 +115,9 @@ mod tests {
     use std::collections::VecDeque;
     use std::sync::Arc;
 
-    use super::super::{Sender, Supply};
-    use crate::{Ack, Data, Receiver, TcpConfig, Timer, Variant};
+    use super::super::Sender;
+    use crate::ns2::{Config, Receiver, Variant};
+    use crate::{Ack, Data, Supply, Timer};
     use aqmlab_units::{Span, Stream, Time};
     use proptest::prelude::*;
 
@@ -127,7 +128,7 @@ mod tests {
     }
 
     impl Pair {
-        fn new(config: &Arc<TcpConfig>, supply: Supply) -> Self {
+        fn new(config: &Arc<Config>, supply: Supply) -> Self {
             let sender = Sender::new(config.clone(), supply, 0.003);
             Self { with: sender.clone(), without: sender }
         }
@@ -173,15 +174,15 @@ mod tests {
         format!("{sender:?} {:?}", sender.counters())
     }
 
-    fn configs() -> impl Strategy<Value = TcpConfig> {
+    fn configs() -> impl Strategy<Value = Config> {
         let variant = prop::sample::select(Variant::ALL.to_vec());
         let switches = (any::<bool>(), any::<bool>(), any::<bool>());
-        (variant, 1.0..40.0, switches).prop_map(|(variant, window, (syn, delayed, ecn))| TcpConfig {
+        (variant, 1.0..40.0, switches).prop_map(|(variant, window, (syn, delayed, ecn))| Config {
             window,
             syn,
             delayed_ack: delayed.then_some(Span::from_millis(100)),
             ecn,
-            ..TcpConfig::ns2(variant)
+            ..Config::ns2(variant)
         })
     }
 

@@ -32,7 +32,7 @@
 
 use aqmlab_units::{Span, Time};
 
-use crate::TcpConfig;
+use crate::ns2::Config;
 
 /// Estimator and time-out of one sender.
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ pub struct RttEstimator {
 
 impl RttEstimator {
     /// No sample yet; the clock's phase is `offset` seconds.
-    pub fn new(config: &TcpConfig, offset: f64) -> Self {
+    pub fn new(config: &Config, offset: f64) -> Self {
         let mut new =
             Self { timeout: Span::ZERO, srtt8: 0, rttvar4: 0, rto: config.initial_rto, backoff: 1, offset };
         new.refresh(config);
@@ -57,7 +57,7 @@ impl RttEstimator {
     }
 
     /// Takes a sample: an acknowledgement at `now` answers a packet sent at `sent`.
-    pub fn sample(&mut self, config: &TcpConfig, now: Time, sent: Time) {
+    pub fn sample(&mut self, config: &Config, now: Time, sent: Time) {
         let now = now.secs();
         let elapsed = now - sent.secs();
         let tick = config.tick;
@@ -88,7 +88,7 @@ impl RttEstimator {
     }
 
     /// Doubles the time-out, up to `max_rto`.
-    pub fn back_off(&mut self, config: &TcpConfig) {
+    pub fn back_off(&mut self, config: &Config) {
         if self.backoff < 64 || self.seconds(config) < config.max_rto {
             self.backoff = self.backoff.saturating_mul(2);
         }
@@ -100,7 +100,7 @@ impl RttEstimator {
     }
 
     /// Ends the back-off.
-    pub fn end_back_off(&mut self, config: &TcpConfig) {
+    pub fn end_back_off(&mut self, config: &Config) {
         if self.backoff != 1 {
             self.backoff = 1;
             self.refresh(config);
@@ -114,16 +114,16 @@ impl RttEstimator {
     }
 
     /// The smoothed round-trip time; `None` before the first sample and after a back-off has discarded it.
-    pub fn srtt(&self, config: &TcpConfig) -> Option<Span> {
+    pub fn srtt(&self, config: &Config) -> Option<Span> {
         (self.srtt8 > 0).then(|| Span::from_secs(f64::from(self.srtt8) / 8.0 * config.tick))
     }
 
-    fn seconds(&self, config: &TcpConfig) -> f64 {
+    fn seconds(&self, config: &Config) -> f64 {
         let base = if self.rto < config.min_rto { config.min_rto } else { self.rto };
         (base * f64::from(self.backoff)).min(config.max_rto).max(2.0 * config.tick)
     }
 
-    fn refresh(&mut self, config: &TcpConfig) {
+    fn refresh(&mut self, config: &Config) {
         self.timeout = Span::from_secs(self.seconds(config));
     }
 }
@@ -147,7 +147,7 @@ fn remainder(x: f64, d: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Variant;
+    use crate::ns2::Variant;
     use proptest::prelude::*;
 
     proptest! {
@@ -163,8 +163,8 @@ mod tests {
         }
     }
 
-    fn config() -> TcpConfig {
-        TcpConfig::ns2(Variant::Tahoe)
+    fn config() -> Config {
+        Config::ns2(Variant::Tahoe)
     }
 
     fn ms(t: u64) -> Time {
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn timestamps_round_to_the_nearest_tick() {
-        let config = TcpConfig { timestamps: true, ..config() };
+        let config = Config { timestamps: true, ..config() };
         let mut rtt = RttEstimator::new(&config, 0.009);
         rtt.sample(&config, ms(1056), ms(1000));
         assert_eq!(rtt.srtt8, 6 * 8);
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn the_timeout_is_at_least_two_ticks() {
-        let config = TcpConfig { min_rto: 0.0, initial_rto: 0.001, ..config() };
+        let config = Config { min_rto: 0.0, initial_rto: 0.001, ..config() };
         assert_eq!(RttEstimator::new(&config, 0.0).timeout(), Span::from_secs(0.02));
     }
 
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn the_difference_is_a_16_bit_number() {
         let tick = 1.0 / 1024.0;
-        let config = TcpConfig { tick, ..config() };
+        let config = Config { tick, ..config() };
         let mut rtt = RttEstimator::new(&config, 0.0);
         rtt.sample(&config, Time::from_secs(100.0 * tick), Time::ZERO);
         assert_eq!(rtt.srtt8, 800);

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use aqmlab_units::{Span, Time};
 
-use super::{Sender, Supply};
-use crate::{Ack, Data, SackBlock, SackBlocks, TcpConfig, Variant};
+use super::Sender;
+use crate::ns2::{Config, Variant};
+use crate::{Ack, Data, SackBlock, SackBlocks, Supply};
 
 /// A sender, a clock, and what was sent since the last look.
 struct Bench {
@@ -15,13 +16,13 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(config: TcpConfig, supply: Supply) -> Self {
+    fn new(config: Config, supply: Supply) -> Self {
         config.check().unwrap();
         Self { sender: Sender::new(Arc::new(config), supply, 0.0), now: Time::ZERO, sent: Vec::new() }
     }
 
     fn variant(variant: Variant) -> Self {
-        Self::new(TcpConfig::ns2(variant), Supply::Greedy)
+        Self::new(Config::ns2(variant), Supply::Greedy)
     }
 
     fn start(&mut self) -> Vec<u32> {
@@ -99,7 +100,7 @@ fn slow_start_from_the_syn() {
 
 #[test]
 fn congestion_avoidance_opens_by_one_packet_per_window() {
-    let config = TcpConfig { initial_ssthresh: Some(2), ..TcpConfig::ns2(Variant::Reno) };
+    let config = Config { initial_ssthresh: Some(2), ..Config::ns2(Variant::Reno) };
     let mut b = Bench::new(config, Supply::Greedy);
     b.start();
     b.ack(0);
@@ -111,7 +112,7 @@ fn congestion_avoidance_opens_by_one_packet_per_window() {
 
 #[test]
 fn the_receivers_window_limits() {
-    let config = TcpConfig { window: 3.9, ..TcpConfig::ns2(Variant::Tahoe) };
+    let config = Config { window: 3.9, ..Config::ns2(Variant::Tahoe) };
     let mut b = Bench::new(config, Supply::Greedy);
     b.start();
     b.ack(0);
@@ -122,16 +123,16 @@ fn the_receivers_window_limits() {
 
 #[test]
 fn lengths() {
-    let length = |config: &TcpConfig| {
+    let length = |config: &Config| {
         let mut b = Bench::new(config.clone(), Supply::Greedy);
         b.sender.start(Time::ZERO, &mut |data| b.sent.push(data));
         b.sender.on_ack(Time::ZERO, &plain(0), &mut |data| b.sent.push(data));
         (b.sent[0].bytes, b.sent.last().unwrap().bytes)
     };
-    let config = TcpConfig::ns2(Variant::Reno);
+    let config = Config::ns2(Variant::Reno);
     assert_eq!(length(&config), (40, 1040));
-    assert_eq!(length(&TcpConfig { timestamps: true, ..config.clone() }), (40, 1050));
-    assert_eq!(length(&TcpConfig { syn: false, ..config }), (1000, 1040), "no header on packet 0");
+    assert_eq!(length(&Config { timestamps: true, ..config.clone() }), (40, 1050));
+    assert_eq!(length(&Config { syn: false, ..config }), (1000, 1040), "no header on packet 0");
 }
 
 #[test]
@@ -289,7 +290,7 @@ fn sack_ignores_duplicates_after_a_timeout() {
 #[test]
 fn limited_transmit_can_be_off() {
     for variant in Variant::ALL {
-        let config = TcpConfig { limited_transmit: false, ..TcpConfig::ns2(variant) };
+        let config = Config { limited_transmit: false, ..Config::ns2(variant) };
         let mut b = Bench::new(config, Supply::Greedy);
         b.open_to_nine();
         assert_eq!(b.sack(7, &[(9, 10)]), []);
@@ -300,7 +301,7 @@ fn limited_transmit_can_be_off() {
 
 #[test]
 fn limited_transmit_respects_the_receivers_window() {
-    let config = TcpConfig { window: 9.0, ..TcpConfig::ns2(Variant::Reno) };
+    let config = Config { window: 9.0, ..Config::ns2(Variant::Reno) };
     let mut b = Bench::new(config, Supply::Greedy);
     b.open_to_nine();
     assert_eq!(b.ack(7), []);
@@ -308,7 +309,7 @@ fn limited_transmit_respects_the_receivers_window() {
 
 #[test]
 fn max_burst_limits_each_call() {
-    let config = TcpConfig { max_burst: 3, ..TcpConfig::ns2(Variant::Tahoe) };
+    let config = Config { max_burst: 3, ..Config::ns2(Variant::Tahoe) };
     let mut b = Bench::new(config, Supply::Greedy);
     b.open_to_nine();
     assert_eq!(b.ack(16), [17, 18, 19]);
@@ -364,7 +365,7 @@ fn a_timeout_goes_back_to_the_acknowledgement() {
 #[test]
 fn a_finite_transfer_ends_and_its_timer_stops() {
     for variant in Variant::ALL {
-        let mut b = Bench::new(TcpConfig::ns2(variant), Supply::bytes(3001, 1000));
+        let mut b = Bench::new(Config::ns2(variant), Supply::Bytes(3001));
         b.start();
         b.ack(0);
         b.ack(2);
@@ -380,7 +381,7 @@ fn a_finite_transfer_ends_and_its_timer_stops() {
 
 #[test]
 fn without_syn_the_transfer_has_no_extra_packet() {
-    let config = TcpConfig { syn: false, ..TcpConfig::ns2(Variant::Reno) };
+    let config = Config { syn: false, ..Config::ns2(Variant::Reno) };
     let mut b = Bench::new(config, Supply::Packets(3));
     assert_eq!(b.start(), [0, 1]);
     assert_eq!(b.ack(1), [2]);
@@ -390,7 +391,7 @@ fn without_syn_the_transfer_has_no_extra_packet() {
 
 #[test]
 fn an_empty_transfer_is_finished_at_once() {
-    let mut b = Bench::new(TcpConfig::ns2(Variant::Reno), Supply::bytes(0, 1000));
+    let mut b = Bench::new(Config::ns2(Variant::Reno), Supply::Bytes(0));
     assert!(!b.sender.is_finished());
     assert_eq!(b.start(), []);
     assert!(b.sender.is_finished() && b.sender.timer().is_none());
@@ -454,7 +455,7 @@ fn the_last_packet_before_a_stop_is_repeated_when_the_transfer_goes_on() {
 
 #[test]
 fn duplicates_after_the_end_may_send_one_packet_too_many() {
-    let mut b = Bench::new(TcpConfig::ns2(Variant::Reno), Supply::Packets(6));
+    let mut b = Bench::new(Config::ns2(Variant::Reno), Supply::Packets(6));
     b.start();
     b.ack(0);
     b.ack(2);
@@ -467,7 +468,7 @@ fn duplicates_after_the_end_may_send_one_packet_too_many() {
 
 #[test]
 fn ecn_is_asked_for_by_packet_0() {
-    let mut b = Bench::new(TcpConfig { ecn: true, ..TcpConfig::ns2(Variant::Reno) }, Supply::Greedy);
+    let mut b = Bench::new(Config { ecn: true, ..Config::ns2(Variant::Reno) }, Supply::Greedy);
     b.sender.start(Time::ZERO, &mut |data| b.sent.push(data));
     assert!(b.sent[0].ecn_setup() && b.sent[0].syn() && !b.sent[0].ect());
     b.sent.clear();
@@ -480,7 +481,7 @@ fn ecn_is_asked_for_by_packet_0() {
 #[test]
 fn an_echo_halves_the_window_once_in_a_window_of_data() {
     for variant in Variant::ALL {
-        let mut b = Bench::new(TcpConfig { ecn: true, ..TcpConfig::ns2(variant) }, Supply::Greedy);
+        let mut b = Bench::new(Config { ecn: true, ..Config::ns2(variant) }, Supply::Greedy);
         b.start();
         b.echo(0);
         for ack in 1..=7 {
@@ -503,7 +504,7 @@ fn an_echo_halves_the_window_once_in_a_window_of_data() {
 
 #[test]
 fn an_echo_at_one_packet_waits_for_the_timer() {
-    let mut b = Bench::new(TcpConfig { ecn: true, ..TcpConfig::ns2(Variant::Reno) }, Supply::Greedy);
+    let mut b = Bench::new(Config { ecn: true, ..Config::ns2(Variant::Reno) }, Supply::Greedy);
     b.start();
     b.after(50).echo(0);
     b.expire();
@@ -516,7 +517,7 @@ fn an_echo_at_one_packet_waits_for_the_timer() {
 #[test]
 fn a_loss_after_an_echo_is_resent_without_a_second_cut() {
     for variant in [Variant::Reno, Variant::NewReno, Variant::Sack] {
-        let mut b = Bench::new(TcpConfig { ecn: true, ..TcpConfig::ns2(variant) }, Supply::Greedy);
+        let mut b = Bench::new(Config { ecn: true, ..Config::ns2(variant) }, Supply::Greedy);
         b.start();
         b.echo(0);
         for ack in 1..=7 {
@@ -533,7 +534,7 @@ fn a_loss_after_an_echo_is_resent_without_a_second_cut() {
 
 #[test]
 fn timestamps_sample_every_new_acknowledgement() {
-    let config = TcpConfig { timestamps: true, ..TcpConfig::ns2(Variant::Reno) };
+    let config = Config { timestamps: true, ..Config::ns2(Variant::Reno) };
     let mut b = Bench::new(config, Supply::Greedy);
     b.start();
     for ack in 0..5 {

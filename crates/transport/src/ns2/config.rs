@@ -1,11 +1,9 @@
-//! What a TCP connection is set to.
-
-use core::fmt;
+//! What a connection of the ns-2 profile is set to.
 
 use aqmlab_units::Span;
 
-use crate::ns2::TIMESTAMP_BYTES;
-use crate::parameters::Parameter;
+use super::TIMESTAMP_BYTES;
+use crate::{InvalidParameter, Profile};
 
 /// How a sender finds and repairs losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,10 +40,10 @@ impl Variant {
 
 /// What a TCP connection is set to; shared by its two ends and by all flows of a group.
 ///
-/// [`TcpConfig::check`] says whether the values are in the ranges of [`PARAMETERS`](crate::PARAMETERS); the
-/// endpoints rely on it.
+/// [`Config::check`] says whether the values are in the ranges of [`PARAMETERS`](super::PARAMETERS); the endpoints
+/// rely on it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TcpConfig {
+pub struct Config {
     /// Loss repair.
     pub variant: Variant,
     /// Receiver's window in packets; its whole part counts.
@@ -83,7 +81,7 @@ pub struct TcpConfig {
     pub timestamps: bool,
 }
 
-impl TcpConfig {
+impl Config {
     /// The defaults of ns-2 2.35's agents.
     pub const fn ns2(variant: Variant) -> Self {
         Self {
@@ -132,36 +130,9 @@ impl TcpConfig {
             ("tick", self.tick),
             ("max_burst", f64::from(self.max_burst)),
         ];
-        for (key, value) in numbers {
-            match Parameter::find(key) {
-                Some(parameter) if !parameter.allows(value) => {
-                    return Err(InvalidParameter { parameter, value });
-                }
-                _ => {}
-            }
-        }
-        Ok(())
+        InvalidParameter::first(Profile::Ns2, &numbers)
     }
 }
-
-/// A value outside its range.
-#[derive(Clone, Copy, Debug)]
-pub struct InvalidParameter {
-    /// The parameter, with the range that holds.
-    pub parameter: &'static Parameter,
-    /// The value, in the parameter's unit.
-    pub value: f64,
-}
-
-impl fmt::Display for InvalidParameter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Parameter { key, unit, .. } = self.parameter;
-        let space = if unit.is_empty() { "" } else { " " };
-        write!(f, "{key} is {}{space}{unit}, allowed: {}", self.value, self.parameter.range_text())
-    }
-}
-
-impl core::error::Error for InvalidParameter {}
 
 #[cfg(test)]
 mod tests {
@@ -178,17 +149,17 @@ mod tests {
     #[test]
     fn defaults_are_valid() {
         for variant in Variant::ALL {
-            assert!(TcpConfig::ns2(variant).check().is_ok());
+            assert!(Config::ns2(variant).check().is_ok());
         }
     }
 
     #[test]
     fn an_invalid_value_is_named_with_its_range() {
-        let config = TcpConfig { window: 0.5, ..TcpConfig::ns2(Variant::Reno) };
+        let config = Config { window: 0.5, ..Config::ns2(Variant::Reno) };
         let error = config.check().unwrap_err();
         assert_eq!(error.parameter.key, "window");
         assert_eq!(error.to_string(), "window is 0.5 packets, allowed: 1 to 1000000 packets");
-        let config = TcpConfig { tick: f64::NAN, ..TcpConfig::ns2(Variant::Reno) };
+        let config = Config { tick: f64::NAN, ..Config::ns2(Variant::Reno) };
         assert_eq!(config.check().unwrap_err().parameter.key, "tick");
     }
 }

@@ -1,0 +1,160 @@
+//! `tcp = { ... }` of a flow, from the registry of the transport crate. Which keys there are depends on the profile.
+
+mod clock;
+mod ns2;
+mod rfc;
+
+use std::sync::OnceLock;
+
+use aqmlab_transport::{Kind as Sort, Parameter, Profile};
+use aqmlab_units::Span;
+
+use crate::problem::Complaint;
+use crate::section::Section;
+use crate::shape::{Key, Kind, Shape};
+use crate::tree::{Table, Value, text_of};
+
+pub(crate) use clock::{ClockOffset, clock_offset, wrong_length};
+pub(crate) use ns2::{apply as apply_ns2, set as set_ns2};
+pub(crate) use rfc::apply as apply_rfc;
+
+/// A parameter that stands beside `transport`, since UDP has it too.
+pub(crate) const PACKET_SIZE: &str = "packet_size";
+/// The key that says which keys there are.
+pub(crate) const PROFILE: &str = "profile";
+/// The transport of flows of the profile `rfc`; those of ns-2's have the name of their variant.
+pub(crate) const TCP: &str = "tcp";
+
+/// The profile of a flow, from its table in the file: the one that it names, or the one of its transport.
+pub(crate) fn profile_of(flow: &Table) -> Profile {
+    let named = flow.get("tcp").and_then(|tcp| text_of(tcp.node.value.as_table()?, PROFILE));
+    let by_transport = if text_of(flow, "transport") == Some(TCP) { Profile::Rfc } else { Profile::Ns2 };
+    named.and_then(Profile::from_name).unwrap_or(by_transport)
+}
+
+/// What the table may have in a flow of this profile.
+pub(crate) fn shape(profile: Profile) -> &'static Shape {
+    static SHAPES: OnceLock<[Shape; 2]> = OnceLock::new();
+    let [of_ns2, of_rfc] = SHAPES.get_or_init(|| Profile::ALL.map(new_shape));
+    if profile == Profile::Ns2 { of_ns2 } else { of_rfc }
+}
+
+fn new_shape(profile: Profile) -> Shape {
+    let keys = profile.parameters().iter().filter(|p| p.key != PACKET_SIZE).map(key).collect();
+    let mut notes = vec![(PACKET_SIZE, "packet_size stands beside transport, not in tcp".to_owned())];
+    let (doc, other) = match profile {
+        Profile::Ns2 => ("Options of TCP in ns-2's profile.", Profile::Rfc),
+        Profile::Rfc => {
+            notes = vec![(PACKET_SIZE, "in profile rfc the payload of a segment is mss".to_owned())];
+            ("Options of TCP in the RFC profile.", Profile::Ns2)
+        }
+    };
+    let only_there = |p: &&Parameter| p.key != PACKET_SIZE && profile.parameter(p.key).is_none();
+    notes.extend(other.parameters().iter().filter(only_there).map(|p| {
+        let (theirs, own) = (other.name(), profile.name());
+        (p.key, format!("is of profile {theirs}, and this flow is of profile {own}"))
+    }));
+    Shape { notes, ..Shape::new(doc, keys) }
+}
+
+/// A parameter of the registry as a key of the file.
+pub(crate) fn key(p: &'static Parameter) -> Key {
+    let (min, max) = (p.min.unwrap_or(0.0), p.max.unwrap_or(1e15));
+    let time = || Kind::Time { min: Span::from_secs(min).0, max: Span::from_secs(max).0 };
+    let kind = match (p.kind, p.unit) {
+        // Whoever names another profile gets the keys of that one.
+        _ if p.key == PROFILE => Kind::Choice(Profile::ALL.map(Profile::name).to_vec()),
+        // Of this one each flow of a group may have its own.
+        _ if p.key == clock::CLOCK_OFFSET => {
+            let one = Kind::Seconds { max: Span::from_secs(max).0 };
+            Kind::Any(vec![one.clone(), Kind::list(one)])
+        }
+        (Sort::Flag, _) => Kind::Flag,
+        (Sort::Choice, _) => Kind::Choice(p.choices.to_vec()),
+        (Sort::Time, _) => time(),
+        (Sort::TimeOrOff, _) => Kind::Any(vec![Kind::Off, time()]),
+        (Sort::Integer, "B") => Kind::Bytes { min: min as u64, max: max as u64 },
+        (Sort::Integer, "packets") => Kind::Packets { min, max, whole: true },
+        (Sort::Integer, _) => Kind::Integer { min: min as i64, max: max as i64 },
+        (Sort::Real, "packets") => Kind::Packets { min, max, whole: false },
+        (Sort::Real, _) => Kind::Number { min, max },
+    };
+    let plain = p.default.parse::<f64>().is_ok() || p.default.parse::<bool>().is_ok();
+    let text = kind.accepts(&Value::Text(p.default.to_owned()));
+    let default = match (plain, text) {
+        (true, _) => p.default.to_owned(),
+        (false, true) => format!("{:?}", p.default),
+        // It depends on another parameter.
+        (false, false) => String::new(),
+    };
+    let doc = match p.source {
+        "" => p.doc.to_owned(),
+        source => format!("{} ({source})", p.doc),
+    };
+    Key::new(p.key, kind, doc).default(&default)
+}
+
+/// Reports a least time-out above the greatest.
+fn check_time_outs(tcp: &Section<'_>, (min_rto, max_rto): (f64, f64)) {
+    if min_rto > max_rto {
+        let complaint = Complaint::new(format!("min_rto ({min_rto} s) is above max_rto ({max_rto} s)"));
+        tcp.error(
+            if tcp.has("min_rto") { "min_rto" } else { "max_rto" },
+            complaint.allowed("min_rto <= max_rto"),
+        );
+    }
+}
+
+fn replace<T>(slot: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *slot = value;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::Report;
+    use crate::tree;
+
+    /// What `read` makes of a table of options.
+    pub(super) fn with<T>(text: &str, profile: Profile, read: impl Fn(&Section<'_>) -> T) -> T {
+        let report = Report::new("", text);
+        let table = tree::read(text, &report).expect("TOML");
+        let shape = Shape::new("", profile.parameters().iter().map(key).collect());
+        let read = read(&Section::new(&table, &shape, &report));
+        assert_eq!(report.errors(), 0, "{text}");
+        read
+    }
+
+    /// Asserts that every parameter changes something, with `others` values that are not the defaults, and that no
+    /// default of the schema does.
+    pub(super) fn check<T: PartialEq + core::fmt::Debug>(
+        profile: Profile,
+        others: &[(&str, &str)],
+        read: impl Fn(&Section<'_>) -> T,
+    ) {
+        let with = |text: &str| with(text, profile, &read);
+        let unset = with("");
+        let set = |p: &&Parameter| p.key != PROFILE && p.key != clock::CLOCK_OFFSET;
+        for p in profile.parameters().iter().filter(set) {
+            let value = others.iter().find(|(key, _)| *key == p.key).map(|(_, value)| value);
+            let value = value.unwrap_or_else(|| panic!("{} has no test value", p.key));
+            assert_ne!(with(&format!("{} = {value}", p.key)), unset, "{}", p.key);
+            let Key { name, default, .. } = key(p);
+            if !default.is_empty() {
+                assert_eq!(with(&format!("{name} = {default}")), unset, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn profiles_of_flows() {
+        let profile = |text: &str| profile_of(&tree::read(text, &Report::new("", text)).expect("TOML"));
+        assert_eq!(profile(""), Profile::Ns2);
+        assert_eq!(profile("transport = \"sack\""), Profile::Ns2);
+        assert_eq!(profile("transport = \"tcp\""), Profile::Rfc);
+        assert_eq!(profile("tcp = { profile = \"rfc\" }"), Profile::Rfc);
+        assert_eq!(profile("transport = \"tcp\"\ntcp = { profile = \"ns2-2.35\" }"), Profile::Ns2);
+    }
+}

@@ -1,0 +1,168 @@
+//! The registry of the parameters of ns-2's agents.
+
+use crate::parameters::{Kind, Parameter, flag, number};
+
+/// Every parameter that a scenario file can set in `tcp = {...}` of a flow of this profile.
+pub const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        key: "profile",
+        kind: Kind::Choice,
+        unit: "",
+        default: "ns2-2.35",
+        min: None,
+        max: None,
+        choices: &["ns2-2.35"],
+        doc: "The set of semantics that the endpoints follow.",
+        source: "ns-2 2.35, one-way TCP agents",
+    },
+    number(
+        "window",
+        Kind::Real,
+        "packets",
+        ("20p", 1.0, 1e6),
+        "Receiver's window: the most packets in flight; its whole part counts.",
+        "ns-2 2.35 window_",
+    ),
+    number(
+        "packet_size",
+        Kind::Integer,
+        "B",
+        ("1000B", 1.0, 65_535.0),
+        "Payload of a data packet.",
+        "ns-2 2.35 packetSize_",
+    ),
+    number(
+        "header",
+        Kind::Integer,
+        "B",
+        ("40B", 1.0, 1000.0),
+        "TCP and IP header of a data packet; the length of the SYN.",
+        "ns-2 2.35 tcpip_base_hdr_size_",
+    ),
+    number(
+        "ack_size",
+        Kind::Integer,
+        "B",
+        ("40B", 1.0, 65_535.0),
+        "Length of an acknowledgement, to which every SACK block adds 8 B.",
+        "ns-2 2.35 TCPSink packetSize_",
+    ),
+    number(
+        "initial_window",
+        Kind::Real,
+        "packets",
+        ("2", 1.0, 1e6),
+        "Congestion window after the answer to packet 0; 1 after the loss of packet 0.",
+        "ns-2 2.35 windowInit_",
+    ),
+    number(
+        "initial_ssthresh",
+        Kind::Integer,
+        "packets",
+        ("the whole part of window", 2.0, 1e6),
+        "Slow-start threshold at the start.",
+        "ns-2 2.35: ssthresh_ is set to window_",
+    ),
+    flag("syn", "true", "Whether packet 0 is a SYN: header only, window of one.", "ns-2 2.35 syn_"),
+    number(
+        "delayed_ack",
+        Kind::TimeOrOff,
+        "s",
+        ("false", 1e-9, 60.0),
+        "How long the receiver may hold an acknowledgement back; every second packet is answered at once.",
+        "ns-2 2.35 TCPSink (off) and TCPSink/DelAck interval_ (100 ms)",
+    ),
+    flag("ecn", "false", "Whether the connection uses ECN.", "ns-2 2.35 ecn_"),
+    flag(
+        "limited_transmit",
+        "true",
+        "Whether the first two duplicate acknowledgements each send a new packet.",
+        "ns-2 2.35 singledup_; RFC 3042",
+    ),
+    number(
+        "min_rto",
+        Kind::Time,
+        "s",
+        ("200ms", 0.0, 3600.0),
+        "Least retransmission time-out, before back-off.",
+        "ns-2 2.35 minrto_",
+    ),
+    number(
+        "max_rto",
+        Kind::Time,
+        "s",
+        ("60s", 1e-6, 3600.0),
+        "Greatest retransmission time-out.",
+        "ns-2 2.35 maxrto_",
+    ),
+    number(
+        "initial_rto",
+        Kind::Time,
+        "s",
+        ("3s", 1e-6, 3600.0),
+        "Retransmission time-out before the first round-trip sample.",
+        "ns-2 2.35 rtxcur_init_",
+    ),
+    number(
+        "tick",
+        Kind::Time,
+        "s",
+        ("10ms", 1e-6, 10.0),
+        "Granularity of the sender's clock; a time-out lasts at least two ticks.",
+        "ns-2 2.35 tcpTick_",
+    ),
+    number(
+        "clock_offset",
+        Kind::Time,
+        "s",
+        ("random in [0, tick)", 0.0, 10.0),
+        "Phase of the sender's clock: it ticks when time plus this is a whole number of ticks.",
+        "ns-2 2.35 boot_time_",
+    ),
+    number(
+        "max_burst",
+        Kind::Integer,
+        "packets",
+        ("0", 0.0, 1e6),
+        "Most packets sent at one time; 0: no limit. NewReno's recovery always sends at most two.",
+        "ns-2 2.35 maxburst_",
+    ),
+    flag(
+        "timestamps",
+        "false",
+        "Whether every acknowledgement of new data is a round-trip sample; adds 10 B to data packets.",
+        "ns-2 2.35 timestamps_, ts_option_size_",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use crate::Profile;
+    use crate::ns2::{Config, Variant};
+
+    #[test]
+    fn every_bound_is_enforced_by_check() {
+        let base = Config::ns2(Variant::Sack);
+        let rejects = |config: Config| config.check().unwrap_err().parameter.key;
+        assert_eq!(rejects(Config { packet_size: 0, ..base.clone() }), "packet_size");
+        assert_eq!(rejects(Config { header: 0, ..base.clone() }), "header");
+        assert_eq!(rejects(Config { ack_size: 0, ..base.clone() }), "ack_size");
+        assert_eq!(rejects(Config { initial_window: 0.0, ..base.clone() }), "initial_window");
+        assert_eq!(rejects(Config { initial_ssthresh: Some(1), ..base.clone() }), "initial_ssthresh");
+        assert_eq!(rejects(Config { min_rto: -1.0, ..base.clone() }), "min_rto");
+        assert_eq!(rejects(Config { max_rto: 1e9, ..base.clone() }), "max_rto");
+        assert_eq!(rejects(Config { initial_rto: 0.0, ..base.clone() }), "initial_rto");
+        assert_eq!(rejects(Config { tick: 0.0, ..base.clone() }), "tick");
+        assert_eq!(rejects(Config { max_burst: 2_000_000, ..base.clone() }), "max_burst");
+        let zero = Some(aqmlab_units::Span::ZERO);
+        assert_eq!(rejects(Config { delayed_ack: zero, ..base }), "delayed_ack");
+    }
+
+    #[test]
+    fn ranges_read_well() {
+        let text = |key| Profile::Ns2.parameter(key).unwrap().range_text();
+        assert_eq!(text("min_rto"), "0 to 3600 s");
+        assert_eq!(text("ecn"), "true or false");
+        assert_eq!(text("profile"), "ns2-2.35");
+    }
+}

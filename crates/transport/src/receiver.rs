@@ -1,0 +1,56 @@
+use aqmlab_units::Time;
+
+use crate::{Ack, Data, ReceiverCounters, TcpConfig, Timer, ns2, rfc};
+
+/// A receiver of any profile.
+#[derive(Clone, Debug)]
+pub enum Receiver {
+    /// One of ns-2's sinks.
+    Ns2(Box<ns2::Receiver>),
+    /// By the RFCs.
+    Rfc(Box<rfc::Receiver>),
+}
+
+impl Receiver {
+    /// A receiver that has received nothing. `config` must pass its check; the sender's must be the same.
+    pub fn new(config: &TcpConfig) -> Self {
+        match config {
+            TcpConfig::Ns2(config) => Self::Ns2(Box::new(ns2::Receiver::new(config.clone()))),
+            TcpConfig::Rfc(config) => Self::Rfc(Box::new(rfc::Receiver::new(config.clone()))),
+        }
+    }
+
+    /// Takes a data packet; `ce`: it was marked on its way.
+    #[inline]
+    pub fn on_data(&mut self, now: Time, data: &Data, ce: bool, out: &mut impl FnMut(Ack)) {
+        match self {
+            Self::Ns2(receiver) => receiver.on_data(now, data, ce, out),
+            Self::Rfc(receiver) => receiver.on_data(now, data, ce, out),
+        }
+    }
+
+    /// The timer of a held acknowledgement has expired: to be called at its deadline.
+    pub fn on_timer(&mut self, now: Time, out: &mut impl FnMut(Ack)) {
+        match self {
+            Self::Ns2(receiver) => receiver.on_timer(now, out),
+            Self::Rfc(receiver) => receiver.on_timer(now, out),
+        }
+    }
+
+    /// The timer of a held acknowledgement, if one is held.
+    #[inline]
+    pub fn timer(&self) -> Option<Timer> {
+        match self {
+            Self::Ns2(receiver) => receiver.timer(),
+            Self::Rfc(receiver) => receiver.timer(),
+        }
+    }
+
+    /// What was counted since the start.
+    pub fn counters(&self) -> ReceiverCounters {
+        match self {
+            Self::Ns2(receiver) => receiver.counters(),
+            Self::Rfc(receiver) => receiver.counters(),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+use aqmlab_units::{Span, Time};
+
+use crate::{Ack, Data, SenderCounters, Timer, ns2, rfc};
+
+/// A sender of any profile.
+#[derive(Clone, Debug)]
+pub enum Sender {
+    /// One of ns-2's agents.
+    Ns2(Box<ns2::Sender>),
+    /// By the RFCs.
+    Rfc(Box<rfc::Sender>),
+}
+
+impl Sender {
+    /// Opens the connection: the application hands over all it has.
+    pub fn start(&mut self, now: Time, out: &mut impl FnMut(Data)) {
+        match self {
+            Self::Ns2(sender) => sender.start(now, out),
+            Self::Rfc(sender) => sender.start(now, out),
+        }
+    }
+
+    /// Takes an acknowledgement.
+    #[inline]
+    pub fn on_ack(&mut self, now: Time, ack: &Ack, out: &mut impl FnMut(Data)) {
+        match self {
+            Self::Ns2(sender) => sender.on_ack(now, ack, out),
+            Self::Rfc(sender) => sender.on_ack(now, ack, out),
+        }
+    }
+
+    /// The timer has expired: to be called at its deadline.
+    pub fn on_timer(&mut self, now: Time, out: &mut impl FnMut(Data)) {
+        match self {
+            Self::Ns2(sender) => sender.on_timer(now, out),
+            Self::Rfc(sender) => sender.on_timer(now, out),
+        }
+    }
+
+    /// The application has no more data: nothing beyond what was sent will be sent. Before the start it has no effect.
+    pub fn stop(&mut self, now: Time, out: &mut impl FnMut(Data)) {
+        match self {
+            Self::Ns2(sender) => sender.stop(now, out),
+            Self::Rfc(sender) => sender.stop(now, out),
+        }
+    }
+
+    /// The application always has more data again, after [`Sender::stop`].
+    pub fn resume(&mut self, now: Time, out: &mut impl FnMut(Data)) {
+        match self {
+            Self::Ns2(sender) => sender.resume(now, out),
+            Self::Rfc(sender) => sender.resume(now, out),
+        }
+    }
+
+    /// The timer that is due next, if one runs.
+    #[inline]
+    pub fn timer(&self) -> Option<Timer> {
+        match self {
+            Self::Ns2(sender) => sender.timer(),
+            Self::Rfc(sender) => sender.timer(),
+        }
+    }
+
+    /// Whether all data has been acknowledged and there will be no more.
+    #[inline]
+    pub fn is_finished(&self) -> bool {
+        match self {
+            Self::Ns2(sender) => sender.is_finished(),
+            Self::Rfc(sender) => sender.is_finished(),
+        }
+    }
+
+    /// Congestion window in packets.
+    pub fn cwnd(&self) -> f64 {
+        match self {
+            Self::Ns2(sender) => sender.cwnd(),
+            Self::Rfc(sender) => sender.cwnd(),
+        }
+    }
+
+    /// Slow-start threshold in packets; infinite where there is none yet.
+    pub fn ssthresh(&self) -> f64 {
+        match self {
+            Self::Ns2(sender) => sender.ssthresh(),
+            Self::Rfc(sender) => sender.ssthresh(),
+        }
+    }
+
+    /// Smoothed round-trip time; `None` without a sample that counts.
+    pub fn srtt(&self) -> Option<Span> {
+        match self {
+            Self::Ns2(sender) => sender.srtt(),
+            Self::Rfc(sender) => sender.srtt(),
+        }
+    }
+
+    /// Packets acknowledged, the SYN among them.
+    pub fn acked(&self) -> u64 {
+        let highest = match self {
+            Self::Ns2(sender) => i64::from(sender.highest_ack()),
+            Self::Rfc(sender) => sender.highest_ack(),
+        };
+        (highest + 1) as u64
+    }
+
+    /// What was counted since the start.
+    pub fn counters(&self) -> SenderCounters {
+        match self {
+            Self::Ns2(sender) => sender.counters(),
+            Self::Rfc(sender) => sender.counters(),
+        }
+    }
+}
