@@ -43,6 +43,22 @@ use tlp::Probe;
 use undo::Undo;
 use window::Window;
 
+/// The last segment of a transfer, where it is not full.
+#[derive(Clone, Copy, Debug)]
+struct Short {
+    segment: u64,
+    /// Bytes that it has fewer than a full one.
+    missing: u64,
+}
+
+impl Short {
+    fn last_of(supply: Supply, mss: u32) -> Option<Self> {
+        let (Supply::Bytes(n), mss) = (supply, u64::from(mss)) else { return None };
+        let segment = n.div_ceil(mss);
+        Some(Self { segment, missing: segment * mss - n }).filter(|short| short.missing > 0)
+    }
+}
+
 /// Stands for "without end", in segments.
 const ENDLESS: u64 = u64::MAX;
 
@@ -51,6 +67,7 @@ const ENDLESS: u64 = u64::MAX;
 pub struct Sender {
     config: Arc<Config>,
     supply: Supply,
+    short: Option<Short>,
     board: Scoreboard,
     /// Runs of segments in the last SACK blocks: first, one past the last.
     told: [(u64, u64); MAX_SACK_BLOCKS],
@@ -77,6 +94,7 @@ impl Sender {
     pub fn new(config: Arc<Config>, supply: Supply) -> Self {
         Self {
             supply,
+            short: Short::last_of(supply, config.mss),
             board: Scoreboard::default(),
             told: [(0, 0); MAX_SACK_BLOCKS],
             window: Window::new(config.initial_ssthresh, config.whole_segments),
@@ -104,6 +122,8 @@ impl Sender {
             Supply::Greedy => ENDLESS,
             Supply::Packets(0) => 0,
             Supply::Packets(n) => n.saturating_add(1),
+            Supply::Bytes(0) => 0,
+            Supply::Bytes(n) => n.div_ceil(self.config.mss.into()).saturating_add(1),
         };
         self.finished = self.end == 0;
         if !self.finished {
@@ -297,11 +317,20 @@ impl Sender {
 
     /// First byte of segment `k`: the SYN has number 0, data begins with 1.
     fn seq(&self, k: u64) -> u64 {
-        if k == 0 { 0 } else { 1 + (k - 1) * u64::from(self.config.mss) }
+        if k == 0 {
+            return 0;
+        }
+        let missing = self.short.filter(|short| short.segment < k).map_or(0, |short| short.missing);
+        1 + (k - 1) * u64::from(self.config.mss) - missing
     }
 
     /// Segments that end at or before byte `edge`.
     fn segments(&self, edge: u64) -> u64 {
-        if edge == 0 { 0 } else { 1 + (edge - 1) / u64::from(self.config.mss) }
+        if edge == 0 {
+            return 0;
+        }
+        let is_behind = |short: &Short| edge >= self.seq(short.segment + 1);
+        let missing = self.short.filter(is_behind).map_or(0, |short| short.missing);
+        1 + (edge - 1 + missing) / u64::from(self.config.mss)
     }
 }

@@ -79,7 +79,8 @@ impl Sender {
     }
 
     fn emit(&mut self, now: Time, k: u64, flags: DataFlags, out: &mut impl FnMut(Data)) {
-        let bytes = if k == 0 { self.config.syn_length() } else { self.config.header + self.config.mss };
+        let payload = (self.seq(k + 1) - self.seq(k)) as u32;
+        let bytes = if k == 0 { self.config.syn_length() } else { self.config.header + payload };
         self.counters.sent_packets += 1;
         self.counters.sent_bytes += u64::from(bytes);
         self.last_sent = now;

@@ -334,6 +334,29 @@ fn the_tail_is_probed_and_a_repair_reduces_the_window() {
 }
 
 #[test]
+fn the_last_segment_has_the_bytes_that_are_left() {
+    let mut b = Bench::new(reno(), Supply::Bytes(2001));
+    b.start();
+    b.sent.clear();
+    let (now, mut sent) = (b.now, Vec::new());
+    let answer = |number: i32, sack| Ack { ts_echo: now, ack: number, bytes: 52, sack, ece: false };
+    let mut out = |data: Data| sent.push((data.seq, data.bytes));
+    b.sender.on_ack(now, &answer(1, SackBlocks::EMPTY), &mut out);
+    let mut tail = SackBlocks::EMPTY;
+    tail.push(SackBlock { left: 2001, right: 2002 });
+    b.sender.on_ack(now, &answer(1001, tail), &mut out);
+    assert_eq!(b.sender.pipe(), 1, "the last one has arrived");
+    b.sender.on_ack(now, &answer(2002, SackBlocks::EMPTY), &mut out);
+    assert!(b.sender.is_finished());
+    // What the application has later goes on behind it.
+    b.sender.resume(now, &mut out);
+    b.sender.on_ack(now, &answer(3002, SackBlocks::EMPTY), &mut out);
+    let again = (1001, 1052);
+    assert_eq!(sent[..6], [(1, 1052), (1001, 1052), (2001, 53), again, (2002, 1052), (3002, 1052)]);
+    assert_eq!(b.sender.highest_ack(), 4);
+}
+
+#[test]
 fn a_probe_of_one_lost_segment_reduces_the_window_without_recovery() {
     let mut b = Bench::new(Config { window: 20_000, ..reno() }, Supply::Packets(12));
     b.start();
