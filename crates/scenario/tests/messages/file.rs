@@ -65,13 +65,13 @@ fn unknown_keys_at_the_top() {
             (
                 "format = 1\ntitle = \"x\"",
                 &[
-                    "net.toml:2:1: title: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, bus, flower, torus, diffserv, queue, flow, marker, change, probe)",
+                    "net.toml:2:1: title: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, bus, flower, torus, diffserv, queue, flow, marker, change, probe, live)",
                 ],
             ),
             (
                 "format = 1\nnam = \"x\"",
                 &[
-                    r#"net.toml:2:1: nam: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, bus, flower, torus, diffserv, queue, flow, marker, change, probe; did you mean "name"?)"#,
+                    r#"net.toml:2:1: nam: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, bus, flower, torus, diffserv, queue, flow, marker, change, probe, live; did you mean "name"?)"#,
                 ],
             ),
         ],
@@ -83,13 +83,13 @@ fn unknown_keys_at_the_top() {
             (
                 "[runs]",
                 &[
-                    r#"net.toml:3:2: runs: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, bus, flower, torus, diffserv, queue, flow, marker, change, probe; did you mean "run"?)"#,
+                    r#"net.toml:3:2: runs: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, bus, flower, torus, diffserv, queue, flow, marker, change, probe, live; did you mean "run"?)"#,
                 ],
             ),
             (
                 "[probes]\n[run]",
                 &[
-                    r#"net.toml:3:2: probes: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, bus, flower, torus, diffserv, queue, flow, marker, change, probe; did you mean "probe"?)"#,
+                    r#"net.toml:3:2: probes: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, bus, flower, torus, diffserv, queue, flow, marker, change, probe, live; did you mean "probe"?)"#,
                 ],
             ),
         ],
@@ -135,7 +135,7 @@ fn unknown_keys_in_sections() {
             (
                 "counts = 2",
                 &[
-                    r#"net.toml:21:1: flow.tcp.counts: unknown key (allowed: name, count, transport, from, to, start, stop, active, size, rate, pattern, packet_size, dscp, priority, acks_share_label, left, right, host_from, host_to, source, tcp; did you mean "count"?)"#,
+                    r#"net.toml:21:1: flow.tcp.counts: unknown key (allowed: name, count, transport, from, to, start, stop, active, size, rate, pattern, packet_size, dscp, priority, acks_share_label, left, right, host_from, host_to, source, tcp, exec, exec_server; did you mean "count"?)"#,
                 ],
             ),
             (

@@ -581,7 +581,7 @@ fn tcp_options() {
             ),
             (
                 r#"tcp = { profile = "linux" }"#,
-                &[r#"net.toml:21:19: flow.tcp.tcp.profile: "linux" is not known (allowed: ns2-2.35)"#],
+                &[r#"net.toml:21:19: flow.tcp.tcp.profile: "linux" is not known (allowed: ns2-2.35, rfc)"#],
             ),
             (
                 r#"tcp = { tick = "0s" }"#,

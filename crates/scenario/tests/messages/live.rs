@@ -42,7 +42,7 @@ fn settings() {
             (
                 "distance = { \"10.77.1.0\" = 64 }",
                 &[
-                    r#"net.toml:26:14: live.distance: "10.77.1.0" is no prefix of addresses (allowed: prefixes such as "10.77.1.0/24")"#,
+                    r#"net.toml:26:15: live.distance: "10.77.1.0" is no prefix of addresses (allowed: prefixes such as "10.77.1.0/24")"#,
                 ],
             ),
             (
@@ -126,7 +126,7 @@ fn programs() {
         "count = 2",
         "exec = \"awk '{print}' | nc {server} {port}\"\nexec_server = \"nc -l {port}\"",
     );
-    let warning = "net.toml:21:8: flow.tcp.exec: is for live runs; the simulator's flow sends by newreno as the file says";
+    let warning = "net.toml:21:8: flow.tcp.exec: is for live runs; the simulator's flow sends by TCP as the file says";
     let scenario = accepted(&text, &[warning]);
     let program = &scenario.live.programs["tcp"];
     assert_eq!(program.exec_server.as_deref(), Some("nc -l {port}"));
