@@ -3,13 +3,14 @@
 use std::process::Command;
 
 /// Each crate with the crates of the project that it may use.
-const ARROWS: [(&str, &[&str]); 6] = [
+const ARROWS: [(&str, &[&str]); 7] = [
     ("units", &[]),
     ("aqm", &["units"]),
     ("transport", &["units"]),
     ("netsim", &["aqm", "transport", "units"]),
     ("scenario", &["aqm", "netsim", "transport", "units"]),
-    ("bindings", &["aqm", "netsim", "scenario", "units"]),
+    ("dataplane", &["aqm", "netsim", "scenario", "transport", "units"]),
+    ("bindings", &["aqm", "dataplane", "netsim", "scenario", "units"]),
 ];
 
 #[test]
