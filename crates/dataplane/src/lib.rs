@@ -8,3 +8,4 @@
 //! one thread for packets and one for control.
 
 pub mod lateness;
+pub mod wire;
