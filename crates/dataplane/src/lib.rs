@@ -7,5 +7,6 @@
 //! Pure parts (no clock, no input or output) are tested without privileges; the shell around them owns two TUN devices,
 //! one thread for packets and one for control.
 
+pub mod classify;
 pub mod lateness;
 pub mod wire;
