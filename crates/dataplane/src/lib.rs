@@ -7,6 +7,7 @@
 //! Pure parts (no clock, no input or output) are tested without privileges; the shell around them owns two TUN devices,
 //! one thread for packets and one for control.
 
+pub mod capture;
 pub mod classify;
 pub mod lateness;
 pub mod wire;
