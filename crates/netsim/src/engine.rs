@@ -37,7 +37,7 @@ impl Default for Options {
 }
 
 #[derive(Clone, Debug)]
-enum Engine {
+pub(crate) enum Engine {
     /// And why it is not windows.
     Events(Events, String),
     Windows(Box<Windows>),
@@ -47,7 +47,7 @@ enum Engine {
 #[derive(Clone, Debug)]
 pub struct Simulation {
     pub(crate) network: Network,
-    engine: Engine,
+    pub(crate) engine: Engine,
 }
 
 impl Simulation {

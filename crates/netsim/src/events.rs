@@ -58,6 +58,16 @@ impl Events {
         }
     }
 
+    /// Evaluates everything that comes before `key`.
+    pub fn run_before(&mut self, network: &mut Network, key: Key) {
+        while let Some((time, slot)) = self.heap.first()
+            && self.heap.key(time, slot) < key
+        {
+            self.evaluated += 1;
+            self.evaluate(network, self.heap.key(time, slot), self.numbering.target(slot));
+        }
+    }
+
     #[inline]
     fn evaluate(&mut self, network: &mut Network, key: Key, target: Target) {
         if let Target::Arrival(link) = target {

@@ -1,6 +1,6 @@
 //! What travels between stations: a packet with the key of its next arrival.
 
-use aqmlab_aqm::{Ecn, Header, Kind};
+use aqmlab_aqm::{Ecn, Header, Kind, Meta};
 use aqmlab_transport::{Ack, Data, DataFlags, SackBlocks};
 use aqmlab_units::Time;
 
@@ -89,6 +89,21 @@ impl Message {
             bytes: data.bytes,
             sack: NO_SACK,
             header: seen.own() | u32::from(data.flags.bits()) << FLAGS_AT | if heard { HEARD } else { 0 },
+        }
+    }
+
+    /// A packet that was recorded before a link; what its header shows is known there.
+    pub fn recorded(key: Key, step: u32, number: i32, meta: &Meta) -> Self {
+        Self {
+            time: key.time,
+            cause: key.cause,
+            sent: key.time,
+            source: key.source,
+            step,
+            number,
+            bytes: meta.bytes,
+            sack: NO_SACK,
+            header: meta.header.own() | HEARD,
         }
     }
 

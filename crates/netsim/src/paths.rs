@@ -41,7 +41,7 @@ impl Step {
 }
 
 /// A step of a path, and what headers show there.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Hop {
     step: Step,
     /// Flow label.
@@ -61,6 +61,8 @@ pub(crate) struct Paths {
     hops: Vec<Hop>,
     /// The first hop of each path.
     first: Vec<u32>,
+    /// Hops of the plan; behind them are those of packets that were recorded.
+    planned: usize,
 }
 
 /// The flow of a packet. Its data has an even label, its acknowledgements have the odd one next to it or share that of
@@ -77,7 +79,7 @@ impl Paths {
         let there_and_back =
             plan.flows.iter().map(Flow::ends).flat_map(|(from, to)| [(from, to), (to, from)]);
         let routed = Routes::new(plan).paths(&there_and_back.collect::<Vec<_>>());
-        let mut paths = Self { hops: Vec::new(), first: Vec::new() };
+        let mut paths = Self { hops: Vec::new(), first: Vec::new(), planned: 0 };
         for (number, flow) in (0..).zip(&plan.flows) {
             // Of UDP nothing travels back.
             let one_way = matches!(flow.transport, Transport::Udp { .. });
@@ -104,7 +106,20 @@ impl Paths {
                 paths.hops.extend(links.enumerate().map(|(passed, step)| hop(passed, step)));
             }
         }
+        paths.planned = paths.hops.len();
         paths
+    }
+
+    /// The step of a packet that was recorded before a link, behind which is the end of its flow.
+    pub fn recorded(&mut self, link: u32, meta: &Meta) -> u32 {
+        let (label, header) = (meta.flow, meta.header.with_own(0));
+        let before = Hop { step: Step(link), label, header };
+        let known = &self.hops[self.planned..];
+        if let Some(place) = known.iter().position(|hop| *hop == before) {
+            return (self.planned + place) as u32;
+        }
+        self.hops.extend([before, Hop { step: Step(ENDPOINT | flow_of(meta) as u32), ..before }]);
+        self.hops.len() as u32 - 2
     }
 
     /// The first step of a data packet or acknowledgement of `flow`; it is a link.
@@ -165,7 +180,7 @@ impl Paths {
     }
 
     fn range(&self, path: usize) -> core::ops::Range<usize> {
-        let end = self.first.get(path + 1).map_or(self.hops.len(), |&next| next as usize);
+        let end = self.first.get(path + 1).map_or(self.planned, |&next| next as usize);
         self.first[path] as usize..end
     }
 }
