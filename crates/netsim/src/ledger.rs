@@ -199,9 +199,15 @@ fn distance(meta: &Meta) -> usize {
 }
 
 /// What a queue holds of a packet besides its header.
-pub(crate) trait Numbered {
+pub trait Numbered {
     /// The number that an event log shows: sequence number, or number acknowledged.
     fn number(&self) -> i32;
+
+    /// The number by which markers know the flow of the packet.
+    #[inline]
+    fn marked_as(&self, meta: &Meta) -> usize {
+        flow_of(meta)
+    }
 }
 
 impl Numbered for i32 {

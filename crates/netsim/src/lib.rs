@@ -5,6 +5,7 @@
 //! clock or at a shared generator; what an engine decides is only the order in which stations are evaluated. A result
 //! is a function of the plan and the seed alone.
 
+pub mod alone;
 mod attached;
 mod code_points;
 mod draw;
@@ -35,7 +36,7 @@ mod windows;
 
 pub use code_points::CodePoint;
 pub use engine::{EngineChoice, Options, Simulation};
-pub use ledger::LinkCounters;
+pub use ledger::{LinkCounters, Numbered};
 pub use marker::MarkerCounters;
 pub use moments::Moments;
 pub use observe::{DisciplineSample, EventKind, LinkEvent, Observation, QueueSample};

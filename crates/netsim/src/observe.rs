@@ -75,6 +75,11 @@ const BINS_PER_OCTAVE: u32 = 8;
 /// The first bin ends here: 2^20 ps, about a microsecond.
 const FIRST_BIN_LOG2: u32 = 20;
 
+/// Room for as many bins as delays of up to an hour need.
+const BINS: usize = 256;
+/// Room for as many gauges a sample.
+const GAUGES: usize = 8;
+
 /// The record of one link.
 #[derive(Clone, Debug)]
 pub struct Observation {
@@ -99,6 +104,16 @@ impl Observation {
             delays: probe.delay_histogram.then(Vec::new),
             averages: Moments::default(),
             code_points: CodePoints::default(),
+        }
+    }
+
+    /// Makes room for the samples of a run of this length.
+    pub(crate) fn make_room(&mut self, duration: Span) {
+        let samples = |interval: Option<Span>| interval.map_or(0, |i| duration.0 / i.0.max(1)) as usize;
+        self.samples.reserve(samples(self.interval));
+        self.discipline_samples.reserve(GAUGES * samples(self.discipline_interval));
+        if let Some(delays) = &mut self.delays {
+            delays.reserve(BINS);
         }
     }
 

@@ -39,6 +39,11 @@ impl Serializer {
         Self { rate, memo: [(0, Span::ZERO); 2] }
     }
 
+    /// The rate.
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+
     /// How long a packet of `bytes` occupies the link.
     #[inline]
     pub fn transmit(&mut self, bytes: u32) -> Span {

@@ -11,6 +11,7 @@ use aqmlab_units::Time;
 pub(crate) use self::in_order::InOrder;
 pub(crate) use self::lane::Lane;
 pub(crate) use self::queue::Queue;
+pub(crate) use self::station::Station;
 use crate::attached::Attached;
 use crate::ledger::{Drops, LinkCounters};
 use crate::marker::Markers;

@@ -9,12 +9,11 @@ use crate::attached::Attached;
 use crate::ledger::{Fate, Ledger, LinkHost, Numbered};
 use crate::marker::Markers;
 use crate::observe::Observation;
-use crate::paths::flow_of;
-use crate::plan::{Change, LinkId};
+use crate::plan::{self, Change, LinkId};
 
 /// Discipline, books and clock of a link; `P` is what the queue holds of a packet besides its header.
 #[derive(Clone, Debug)]
-pub(super) struct Station<P> {
+pub(crate) struct Station<P> {
     pub id: LinkId,
     pub delay: Span,
     pub serializer: Serializer,
@@ -84,7 +83,7 @@ impl<P: Copy + Numbered> Station<P> {
     #[inline(always)]
     fn offered(&mut self, now: Time, packet: &mut Packet<P>) {
         if let Some(markers) = &mut self.markers {
-            markers.mark(now, flow_of(&packet.meta), &mut packet.meta);
+            markers.mark(now, packet.payload.marked_as(&packet.meta), &mut packet.meta);
         }
         self.ledger.arrived(now, packet);
     }
@@ -175,10 +174,18 @@ impl<P: Copy + Numbered> Station<P> {
 
     /// The discipline may want to be called earlier than before.
     #[inline]
-    fn mind_timer(&mut self) {
+    pub fn mind_timer(&mut self) {
         if let Some(timer) = self.discipline.next_timer() {
             self.next_look = self.next_look.min(timer);
         }
+    }
+
+    /// Rate, delay and changes to come are others from now on.
+    pub fn renew(&mut self, now: Time, link: &plan::Link, changes: VecDeque<Change>) {
+        self.serializer = Serializer::new(link.rate);
+        self.delay = link.delay;
+        self.changes = changes;
+        self.next_look = self.look_after(Some(now));
     }
 
     /// When to look next: at the end of the warm-up, at samples, changes and timers.

@@ -2,6 +2,7 @@
 
 use aqmlab_units::Time;
 
+use super::seen::Seen;
 use super::{Column, Table, integers, ratio, reals, texts};
 use crate::engine::Simulation;
 use crate::plan::{Flow, NodeId, Size, Transport};
@@ -9,9 +10,9 @@ use crate::sink::SinkCounters;
 use crate::source::SourceCounters;
 
 impl Simulation {
-    pub(super) fn flows_table(&self) -> Table {
+    pub(super) fn flows_table(&self, seen: &Seen<'_>) -> Table {
         let mut drops = vec![0; self.network.plan.flows.len()];
-        for (flow, n) in self.drops().flat_map(|(_, d)| d.by_flow()) {
+        for (flow, n) in seen.drops().flat_map(|(_, d)| d.by_flow()) {
             drops[flow] += n;
         }
         let rows: Vec<_> = drops.into_iter().enumerate().map(|(i, n)| self.flow_row(i, n)).collect();

@@ -3,8 +3,13 @@
 mod flows;
 mod links;
 mod observed;
+mod seen;
 
 use crate::engine::Simulation;
+use crate::link::Link;
+use crate::plan;
+
+pub(crate) use self::seen::{Seen, SeenLink};
 
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,24 +52,43 @@ impl Simulation {
 
     /// All tables of a finished run.
     pub fn tables(&self) -> Vec<(&'static str, Table)> {
+        let seen = self.seen();
         vec![
-            ("links", self.links_table()),
-            ("flows", self.flows_table()),
-            ("queue_samples", self.queue_samples_table()),
+            ("links", seen.links_table(self.measured_s())),
+            ("flows", self.flows_table(&seen)),
+            ("queue_samples", seen.queue_samples_table()),
             ("cwnd_samples", self.cwnd_samples_table()),
-            ("delay_histogram", self.delay_histogram_table()),
-            ("events", self.events_table()),
+            ("delay_histogram", seen.delay_histogram_table()),
+            ("events", seen.events_table()),
             ("flow_samples", self.flow_samples_table()),
-            ("discipline_samples", self.discipline_samples_table()),
-            ("drop_distances", self.drop_distances_table()),
-            ("code_points", self.code_points_table()),
-            ("markers", self.markers_table()),
+            ("discipline_samples", seen.discipline_samples_table()),
+            ("drop_distances", seen.drop_distances_table()),
+            ("code_points", seen.code_points_table()),
+            ("markers", seen.markers_table()),
         ]
+    }
+
+    fn seen(&self) -> Seen<'_> {
+        let plan = &self.network.plan;
+        let links = plan.links.iter().zip(&self.network.inside.links);
+        Seen { plan, links: links.map(|(plan, link)| see(plan, link)).collect() }
     }
 
     /// Packets carried over a link, and packets offered to a queue, summed over all links.
     pub fn totals(&self) -> (u64, u64) {
         let counters = self.network.inside.links.iter().map(|l| l.counters());
         counters.fold((0, 0), |(hops, offers), c| (hops + c.departures, offers + c.arrivals))
+    }
+}
+
+fn see<'a>(plan: &'a plan::Link, link: &'a Link) -> SeenLink<'a> {
+    SeenLink {
+        name: &plan.name,
+        aqm: plan.aqm,
+        counters: link.counters(),
+        drops: link.drops(),
+        observation: link.observation(),
+        markers: link.markers(),
+        waiting: link.backlog().packets,
     }
 }

@@ -3,26 +3,19 @@
 use aqmlab_aqm::{DropReason, Ecn, Kind, MarkReason};
 use aqmlab_transport::TcpConfig;
 
+use super::seen::{Seen, SeenLink};
 use super::{Column, Table, integers, reals, texts};
-use crate::engine::Simulation;
 use crate::observe::{EventKind, LinkEvent, Observation};
 use crate::plan::Transport;
 
-impl Simulation {
+impl<'s> Seen<'s> {
     /// What was observed, with the names of the links.
-    pub(super) fn observed<'s, T: 's>(
-        &'s self,
-        rows: impl Fn(&'s Observation) -> Vec<T>,
-    ) -> Vec<(&'s str, T)> {
-        let links = self.network.plan.links.iter().zip(&self.network.inside.links);
-        links
-            .flat_map(|(p, l)| {
-                l.observation().map(&rows).unwrap_or_default().into_iter().map(|r| (p.name.as_str(), r))
-            })
-            .collect()
+    pub fn observed<T>(&self, rows: impl Fn(&'s Observation) -> Vec<T>) -> Vec<(&'s str, T)> {
+        let observed = |l: &SeenLink<'s>| l.observation.map(&rows).unwrap_or_default();
+        self.links.iter().flat_map(|l| observed(l).into_iter().map(|r| (l.name, r))).collect()
     }
 
-    pub(super) fn queue_samples_table(&self) -> Table {
+    pub fn queue_samples_table(&self) -> Table {
         let rows = self.observed(|o| o.samples().to_vec());
         vec![
             ("t_s", reals(&rows, |(_, s)| s.time.secs())),
@@ -34,7 +27,7 @@ impl Simulation {
         ]
     }
 
-    pub(super) fn discipline_samples_table(&self) -> Table {
+    pub fn discipline_samples_table(&self) -> Table {
         let rows = self.observed(|o| o.discipline_samples().to_vec());
         vec![
             ("t_s", reals(&rows, |(_, s)| s.time.secs())),
@@ -44,7 +37,7 @@ impl Simulation {
         ]
     }
 
-    pub(super) fn delay_histogram_table(&self) -> Table {
+    pub fn delay_histogram_table(&self) -> Table {
         let rows = self.observed(|o| o.delays().collect());
         vec![
             ("link", texts(&rows, |(name, _)| (*name).into())),
@@ -54,7 +47,7 @@ impl Simulation {
         ]
     }
 
-    pub(super) fn events_table(&self) -> Table {
+    pub fn events_table(&self) -> Table {
         let rows = self.observed(|o| o.events().to_vec());
         vec![
             ("t_ps", integers(&rows, |(_, e)| e.time.0)),
@@ -74,9 +67,9 @@ impl Simulation {
 
     /// The sequence number of a packet, or what it acknowledges: in packets, or in bytes modulo 2^32.
     fn sequence_number(&self, event: &LinkEvent) -> i64 {
-        match self.network.plan.flows[event.flow as usize].transport {
-            Transport::Tcp { config: TcpConfig::Rfc(_), .. } => i64::from(event.number as u32),
-            Transport::Tcp { .. } | Transport::Udp { .. } => i64::from(event.number),
+        match self.plan.flows.get(event.flow as usize).map(|flow| &flow.transport) {
+            Some(Transport::Tcp { config: TcpConfig::Rfc(_), .. }) => i64::from(event.number as u32),
+            _ => i64::from(event.number),
         }
     }
 }

@@ -1,0 +1,38 @@
+use aqmlab_units::Span;
+
+use super::LinkAlone;
+use crate::ledger::Numbered;
+use crate::plan::Plan;
+use crate::tables::{Seen, SeenLink, Table};
+
+/// All tables of links alone that are finished, as a simulation gives them; those of flows are not in it. Statistics were
+/// taken over `measured`.
+pub fn tables<P: Copy + PartialEq + Numbered>(
+    plan: &Plan,
+    links: &[&LinkAlone<P>],
+    measured: Span,
+) -> Vec<(&'static str, Table)> {
+    let seen = Seen { plan, links: links.iter().map(|link| see(link)).collect() };
+    vec![
+        ("links", seen.links_table(measured.secs())),
+        ("queue_samples", seen.queue_samples_table()),
+        ("delay_histogram", seen.delay_histogram_table()),
+        ("events", seen.events_table()),
+        ("discipline_samples", seen.discipline_samples_table()),
+        ("drop_distances", seen.drop_distances_table()),
+        ("code_points", seen.code_points_table()),
+        ("markers", seen.markers_table()),
+    ]
+}
+
+fn see<P: Copy + PartialEq + Numbered>(link: &LinkAlone<P>) -> SeenLink<'_> {
+    SeenLink {
+        name: &link.name,
+        aqm: link.aqm,
+        counters: link.station.ledger.counters,
+        drops: Some(&link.station.ledger.drops),
+        observation: link.station.ledger.observation.as_deref(),
+        markers: link.station.markers(),
+        waiting: link.backlog().packets,
+    }
+}
