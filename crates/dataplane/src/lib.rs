@@ -7,7 +7,25 @@
 //! Pure parts (no clock, no input or output) are tested without privileges; the shell around them owns two TUN devices,
 //! one thread for packets and one for control.
 
+pub mod bottleneck;
+pub mod buffer;
+pub mod capabilities;
 pub mod capture;
 pub mod classify;
+pub mod clock;
+pub mod config;
+pub mod control;
+pub mod delay_line;
+pub mod flows;
+pub mod json;
 pub mod lateness;
+pub mod link_thread;
+pub mod outcome;
+pub mod plane;
+pub mod process;
+pub mod rate_meter;
+pub mod realtime;
+pub mod snapshot;
+mod sys;
+pub mod tun;
 pub mod wire;

@@ -1,0 +1,248 @@
+//! The second thread: commands and signals in, snapshots and the outcome out. It may wait for whatever it likes.
+
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::atomic::Ordering;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::eventfd::EventFd;
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::unistd::read;
+
+use crate::clock;
+use crate::config::Planned;
+use crate::json::Reporter;
+use crate::snapshot::{Shared, Snapshot};
+use crate::tun::About;
+
+/// A line longer than this is no command.
+const LONGEST_LINE: usize = 1 << 24;
+
+/// A line from standard input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// The run begins.
+    Start,
+    /// It ends.
+    Stop,
+    /// Another configuration, as JSON.
+    Reload(String),
+}
+
+impl Command {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn read(line: &[u8]) -> Result<Option<Self>, String> {
+        let allowed = "allowed: start, stop, reload {configuration}";
+        let line = core::str::from_utf8(line).map_err(|_| format!("command: no text ({allowed})"))?.trim();
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        match (word, rest.trim()) {
+            ("", _) => Ok(None),
+            ("start", "") => Ok(Some(Self::Start)),
+            ("stop", "") => Ok(Some(Self::Stop)),
+            ("reload", json) if !json.is_empty() => Ok(Some(Self::Reload(json.to_owned()))),
+            _ => Err(format!("command: {:?} ({allowed})", line.chars().take(40).collect::<String>())),
+        }
+    }
+}
+
+/// Bytes of standard input, cut into lines.
+#[derive(Debug, Default)]
+pub struct Lines {
+    bytes: Vec<u8>,
+}
+
+impl Lines {
+    /// More has come; what was read along with the configuration comes first.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        if self.bytes.len() > LONGEST_LINE {
+            self.bytes.clear();
+        }
+    }
+
+    /// The next whole line.
+    pub fn next(&mut self) -> Option<Vec<u8>> {
+        let end = self.bytes.iter().position(|b| *b == b'\n')?;
+        Some(self.bytes.drain(..=end).collect())
+    }
+}
+
+/// Signals that end a run come as a file from now on, to this thread and those that it starts.
+///
+/// # Errors
+/// Whatever the kernel says.
+pub fn take_signals() -> io::Result<(SignalFd, SigSet)> {
+    let mut signals = SigSet::empty();
+    signals.add(Signal::SIGINT);
+    signals.add(Signal::SIGTERM);
+    let before = signals.thread_swap_mask(nix::sys::signal::SigmaskHow::SIG_BLOCK)?;
+    Ok((SignalFd::with_flags(&signals, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?, before))
+}
+
+/// What the control thread has.
+pub struct Control<'a> {
+    /// The run.
+    pub planned: &'a Planned,
+    /// What it shares with the link thread.
+    pub shared: &'a Shared,
+    /// Wakes the link thread.
+    pub wake: &'a EventFd,
+    /// Tells of snapshots and of the end.
+    pub news: &'a EventFd,
+    /// Signals that end the run.
+    pub signals: &'a SignalFd,
+    /// The devices.
+    pub about: &'a mut [About; 2],
+    /// Their drops before the start.
+    pub dropped_before: [u64; 2],
+}
+
+impl Control<'_> {
+    /// Works until the link thread has ended.
+    ///
+    /// # Errors
+    /// Whatever the kernel says.
+    pub fn run(&mut self, mut lines: Lines) -> io::Result<()> {
+        let stdin = io::stdin();
+        let mut is_open = true;
+        let mut snapshot = Snapshot::default();
+        let mut reporter = Reporter::default();
+        self.obey(&mut lines);
+        while !self.shared.ended.load(Ordering::Acquire) {
+            let fds = [self.news.as_fd(), self.signals.as_fd(), stdin.as_fd()];
+            let [news, signal, input] = wait(fds, is_open)?;
+            if news {
+                let _ = self.news.read();
+                self.report(&mut snapshot, &mut reporter)?;
+            }
+            if signal {
+                let _ = self.signals.read_signal();
+                self.stop();
+            }
+            if input {
+                let mut bytes = [0; 1 << 16];
+                match read(stdin.as_fd(), &mut bytes) {
+                    Err(Errno::EINTR | Errno::EAGAIN) => {}
+                    Ok(0) | Err(_) => {
+                        is_open = false;
+                        self.stop();
+                    }
+                    Ok(n) => {
+                        lines.push(&bytes[..n]);
+                        self.obey(&mut lines);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn obey(&mut self, lines: &mut Lines) {
+        while let Some(line) = lines.next() {
+            match Command::read(&line) {
+                Ok(Some(Command::Start)) => self.start(),
+                Ok(Some(Command::Stop)) => self.stop(),
+                Ok(Some(Command::Reload(json))) => self.reload(&json),
+                Ok(None) => {}
+                Err(wrong) => eprintln!("{wrong}"),
+            }
+        }
+    }
+
+    fn start(&mut self) {
+        if self.shared.start.load(Ordering::Acquire) == 0 {
+            self.dropped_before = self.about.each_mut().map(About::tx_dropped);
+            self.shared.start.store(clock::now(), Ordering::Release);
+            self.tell();
+        }
+    }
+
+    fn stop(&self) {
+        self.shared.stop.store(true, Ordering::Release);
+        self.tell();
+    }
+
+    /// What is wrong with a new configuration is said, and the old one stays.
+    fn reload(&self, json: &str) {
+        match Planned::read(json).and_then(|new| new.may_follow(self.planned).map(|()| new)) {
+            Ok(new) => {
+                if let Ok(mut renewal) = self.shared.renewal.lock() {
+                    *renewal = Some(Box::new(new));
+                }
+                self.tell();
+            }
+            Err(wrong) => eprintln!("reload: {wrong}"),
+        }
+    }
+
+    fn tell(&self) {
+        let _ = self.wake.write(1);
+    }
+
+    /// Writes the snapshot on the board as a line, if it is new.
+    fn report(&mut self, snapshot: &mut Snapshot, reporter: &mut Reporter) -> io::Result<()> {
+        {
+            let Ok(mut board) = self.shared.board.lock() else { return Ok(()) };
+            if !core::mem::take(&mut board.1) {
+                return Ok(());
+            }
+            snapshot.clone_from(&board.0);
+        }
+        let mut dropped = self.about.each_mut().map(About::tx_dropped);
+        dropped.iter_mut().zip(self.dropped_before).for_each(|(now, before)| *now -= before);
+        let line = reporter.snapshot(snapshot, &self.planned.groups(), dropped);
+        match writeln!(io::stdout(), "{line}").and_then(|()| io::stdout().flush()) {
+            // Whoever read the snapshots has gone.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.stop();
+                Ok(())
+            }
+            other => other,
+        }
+    }
+}
+
+/// Waits for news, a signal or, if it is open, input.
+fn wait(fds: [BorrowedFd<'_>; 3], is_open: bool) -> io::Result<[bool; 3]> {
+    let mut polled = fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN));
+    let asked = if is_open { 3 } else { 2 };
+    match poll(&mut polled[..asked], PollTimeout::NONE) {
+        Ok(_) => Ok(core::array::from_fn(|i| i < asked && polled[i].any().unwrap_or(false))),
+        Err(Errno::EINTR) => Ok([false; 3]),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands() {
+        assert_eq!(Command::read(b"start\n"), Ok(Some(Command::Start)));
+        assert_eq!(Command::read(b" stop \r\n"), Ok(Some(Command::Stop)));
+        assert_eq!(Command::read(b"\n"), Ok(None));
+        assert_eq!(Command::read(b"reload {\"a\": 1}\n"), Ok(Some(Command::Reload("{\"a\": 1}".to_owned()))));
+        for wrong in [&b"go"[..], b"start now", b"reload", b"\xff\xfe"] {
+            let said = Command::read(wrong).expect_err("no command");
+            assert!(said.ends_with("(allowed: start, stop, reload {configuration})"), "{said}");
+        }
+    }
+
+    #[test]
+    fn lines_are_cut_wherever_bytes_arrive() {
+        let mut lines = Lines::default();
+        lines.push(b"sta");
+        assert_eq!(lines.next(), None);
+        lines.push(b"rt\nstop\nx");
+        assert_eq!(
+            (lines.next(), lines.next(), lines.next()),
+            (Some(b"start\n".to_vec()), Some(b"stop\n".to_vec()), None)
+        );
+    }
+}

@@ -1,0 +1,274 @@
+//! Between two devices: packets become headers, headers pass the link, and bytes go out as the link has decided.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use aqmlab_aqm::{Ecn, Packet};
+use aqmlab_units::{Span, Time};
+use nix::errno::Errno;
+use nix::unistd::{read, write};
+
+use crate::bottleneck::{Bottleneck, Setting};
+use crate::buffer::{Buffer, Pool, SLOT};
+use crate::classify::{Classifier, Direction};
+use crate::clock;
+use crate::config::Planned;
+use crate::lateness::Lateness;
+use crate::rate_meter::RateMeter;
+use crate::snapshot::{PlaneCounts, Snapshot};
+use crate::wire;
+
+/// All that the link thread owns but its sleep.
+#[derive(Debug)]
+pub struct Plane {
+    devices: [OwnedFd; 2],
+    pool: Pool,
+    /// Forward, reverse.
+    pub ways: [Bottleneck; 2],
+    /// Which flows there are.
+    pub classifier: Classifier,
+    /// How late packets were written.
+    pub lateness: Lateness,
+    /// What became of the rate, by direction.
+    pub rates: [RateMeter; 2],
+    counts: PlaneCounts,
+    /// Delays behind the links, by direction and group.
+    behind: [Vec<Span>; 2],
+    /// The queues, as they print: equal ones stay when the configuration changes.
+    queues: [Option<String>; 2],
+    /// Beginning of the run in nanoseconds of the clock.
+    start: Option<u64>,
+    /// End of the run in logical time, once it has ended.
+    pub end: Time,
+    extra_bytes: u32,
+    unshaped: bool,
+    scratch: Box<[u8; SLOT]>,
+}
+
+impl Plane {
+    /// Between two devices, those of the senders and of the receivers.
+    pub fn new(planned: &Planned, devices: [OwnedFd; 2]) -> Self {
+        let classifier = planned.classifier();
+        let settings = planned.settings(classifier.groups());
+        let ways = settings.each_ref().map(Bottleneck::new);
+        let behind = settings.each_ref().map(delays_behind);
+        let queues = settings.each_ref().map(queue_of);
+        Self {
+            devices,
+            pool: Pool::new(planned.config.buffers),
+            ways,
+            classifier,
+            lateness: Lateness::default(),
+            rates: [RateMeter::default(); 2],
+            counts: PlaneCounts::default(),
+            behind,
+            queues,
+            start: None,
+            end: Time::ZERO,
+            extra_bytes: planned.config.count_bytes.extra(),
+            unshaped: planned.config.unshaped,
+            scratch: Box::new([0; SLOT]),
+        }
+    }
+
+    /// The devices.
+    pub fn devices(&self) -> [&OwnedFd; 2] {
+        self.devices.each_ref()
+    }
+
+    /// Whether the run has begun; until then packets are forwarded at once and not counted.
+    pub fn has_started(&self) -> bool {
+        self.start.is_some()
+    }
+
+    /// So long was spent asleep.
+    pub fn slept(&mut self, ns: u64) {
+        if self.start.is_some() {
+            self.counts.idle_ns += ns;
+        }
+    }
+
+    /// The run began at `start`.
+    pub fn start(&mut self, start: u64) {
+        self.start = Some(start);
+    }
+
+    /// Reads at most `batch` packets that came from a side.
+    ///
+    /// # Errors
+    /// What the kernel says, other than that there is nothing to read.
+    pub fn read(&mut self, side: usize, batch: usize) -> io::Result<()> {
+        for _ in 0..batch {
+            let slot = if self.is_shaping() { self.pool.take() } else { None };
+            let room = slot.map_or(&mut self.scratch[..], |slot| self.pool.room(slot));
+            let length = match read(&self.devices[side], room) {
+                Ok(length) => length,
+                Err(errno) => {
+                    slot.into_iter().for_each(|slot| self.pool.give_back(slot));
+                    return if matches!(errno, Errno::EAGAIN | Errno::EINTR) {
+                        Ok(())
+                    } else {
+                        Err(errno.into())
+                    };
+                }
+            };
+            match slot {
+                Some(slot) => {
+                    self.counts.read += 1;
+                    self.pool.set_length(slot, length);
+                    if !self.offer(side, slot) {
+                        self.pool.give_back(slot);
+                    }
+                }
+                None if self.is_shaping() => {
+                    self.counts.read += 1;
+                    self.counts.no_buffer += 1;
+                }
+                None => self.forward(side, length),
+            }
+        }
+        Ok(())
+    }
+
+    fn is_shaping(&self) -> bool {
+        self.start.is_some() && !self.unshaped
+    }
+
+    /// Writes what lies in the scratch to the other side.
+    fn forward(&mut self, side: usize, length: usize) {
+        let is_written = write(&self.devices[1 - side], &self.scratch[..length]).is_ok();
+        if self.start.is_some() {
+            self.counts.read += 1;
+            self.counts.written += u64::from(is_written);
+            self.counts.unwritten += u64::from(!is_written);
+        }
+    }
+
+    /// A packet that was just read enters the link. Whether it could be parsed.
+    fn offer(&mut self, side: usize, slot: u32) -> bool {
+        let now = self.logical(clock::now());
+        let header = match wire::parse(self.pool.packet(slot)) {
+            Ok(header) => header,
+            Err(reason) => {
+                self.counts.malformed.count(reason);
+                return false;
+            }
+        };
+        let direction = if side == 0 { Direction::Forward } else { Direction::Reverse };
+        let mut meta = self.classifier.meta(now, direction, &header);
+        meta.bytes += self.extra_bytes;
+        let flow = meta.flow >> 1;
+        let payload = Buffer {
+            slot,
+            number: header.number(),
+            flow,
+            marked_as: 0,
+            group: self.classifier.group_of(flow) as u16,
+            dscp: header.dscp,
+            was_ce: header.ecn == Ecn::Ce,
+        };
+        let Self { ways, pool, .. } = self;
+        ways[side].offer(now, Packet { meta, payload });
+        ways[side].take_freed(|buffer| pool.give_back(buffer.slot));
+        true
+    }
+
+    /// Writes everything that is due at `now`, a time of the clock.
+    pub fn write_due(&mut self, now: u64) {
+        let Some(start) = self.start else { return };
+        let now = self.logical(now);
+        let Self { ways, pool, devices, counts, lateness, rates, behind, .. } = self;
+        for (side, way) in ways.iter_mut().enumerate() {
+            let device = &devices[1 - side];
+            let rate = way.link().map(|link| link.rate());
+            way.advance(now, &mut |time, packet| {
+                let bytes = pool.packet(packet.payload.slot);
+                rewrite(bytes, &packet);
+                let late = clock::now().saturating_sub(start + time.0 / 1000);
+                match write(device, bytes) {
+                    Ok(_) => counts.written += 1,
+                    Err(_) => counts.unwritten += 1,
+                }
+                lateness.count(late);
+                pool.give_back(packet.payload.slot);
+                if let Some(rate) = rate {
+                    let behind = behind[side][usize::from(packet.payload.group)];
+                    rates[side].wrote(Time(time.0.saturating_sub(behind.0)), late, packet.meta.bytes, rate);
+                }
+            });
+            way.take_freed(|buffer| pool.give_back(buffer.slot));
+        }
+    }
+
+    /// When there is something to write or to decide next, on the clock.
+    pub fn next_event(&self) -> u64 {
+        let Some(start) = self.start else { return u64::MAX };
+        let next = self.ways.iter().filter_map(Bottleneck::next_event).min();
+        // Rounded up: at that time it is due.
+        next.map_or(u64::MAX, |time| start + time.0.div_ceil(1000))
+    }
+
+    /// Another configuration from now on.
+    pub fn renew(&mut self, now: u64, planned: &Planned) {
+        let now = self.logical(now);
+        self.classifier.set_groups(&planned.config.groups);
+        let settings = planned.settings(self.classifier.groups());
+        for (side, setting) in settings.iter().enumerate() {
+            let queue = queue_of(setting);
+            self.ways[side].renew(now, setting, queue == self.queues[side]);
+            self.queues[side] = queue;
+            self.behind[side] = delays_behind(setting);
+        }
+        self.extra_bytes = planned.config.count_bytes.extra();
+    }
+
+    /// What there is to see now.
+    pub fn show(&self, now: u64, snapshot: &mut Snapshot, with_flows: bool) {
+        let counts = self.counts();
+        snapshot.take(self.logical(now), &self.ways, &self.classifier, with_flows, counts);
+    }
+
+    /// Counters since the start.
+    pub fn counts(&self) -> PlaneCounts {
+        let fates = self.ways.each_ref().map(Bottleneck::fates);
+        PlaneCounts {
+            dropped: fates.iter().map(|f| f.dropped).sum(),
+            lost: fates.iter().map(|f| f.lost).sum(),
+            held: self.ways.iter().map(Bottleneck::held).sum(),
+            lateness: self.lateness.percentiles(),
+            stalls: self.lateness.stalls(),
+            ..self.counts
+        }
+    }
+
+    /// The run ends.
+    pub fn finish(&mut self, now: u64) {
+        self.end = self.logical(now);
+        let end = self.end;
+        self.ways.iter_mut().for_each(|way| way.finish(end));
+    }
+
+    /// Logical time at a time of the clock.
+    fn logical(&self, now: u64) -> Time {
+        Time(self.start.map_or(0, |start| now.saturating_sub(start).saturating_mul(1000)))
+    }
+}
+
+fn delays_behind(setting: &Setting<'_>) -> Vec<Span> {
+    setting.ways.iter().map(|way| way.behind).collect()
+}
+
+fn queue_of(setting: &Setting<'_>) -> Option<String> {
+    setting.link.map(|id| format!("{:?}", setting.plan.links[id as usize].queue))
+}
+
+/// Writes into the bytes what the link has changed in the header.
+fn rewrite(bytes: &mut [u8], packet: &Packet<Buffer>) {
+    let header = packet.meta.header;
+    if header.ecn() == Ecn::Ce && !packet.payload.was_ce {
+        wire::set_ce(bytes);
+    }
+    if header.dscp() != packet.payload.dscp {
+        wire::set_dscp(bytes, header.dscp());
+    }
+}

@@ -1,0 +1,169 @@
+//! What the link thread shows while it works, and how it hands that over without ever waiting.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use aqmlab_aqm::{Backlog, Qdisc, State};
+use aqmlab_netsim::alone::Totals;
+use aqmlab_units::{Rate, Time};
+
+use crate::bottleneck::{Bottleneck, Fates};
+use crate::classify::{Classifier, Label};
+use crate::config::Planned;
+use crate::flows::FlowCounts;
+use crate::lateness::Percentiles;
+use crate::wire::MalformedCounts;
+
+/// One direction that has a queue.
+#[derive(Clone, Debug)]
+pub struct Side {
+    /// `forward` or `reverse`.
+    pub name: &'static str,
+    /// Name of the link.
+    pub link: String,
+    /// Its discipline.
+    pub aqm: &'static str,
+    /// Its rate.
+    pub rate: Rate,
+    /// What waits.
+    pub backlog: Backlog,
+    /// Average and p_b.
+    pub state: State,
+    /// What else the discipline shows.
+    pub gauges: Vec<(&'static str, f64)>,
+    /// What was counted since the start.
+    pub totals: Totals,
+    /// What became of all packets.
+    pub fates: Fates,
+    /// Of each flow, by number.
+    pub flows: Vec<FlowCounts>,
+}
+
+/// What the plane as a whole counts, since the start.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PlaneCounts {
+    /// Packets that were read.
+    pub read: u64,
+    /// Packets that were written.
+    pub written: u64,
+    /// Packets that the kernel would not take.
+    pub unwritten: u64,
+    /// Packets that were read while no buffer was free.
+    pub no_buffer: u64,
+    /// Packets that could not be parsed.
+    pub malformed: MalformedCounts,
+    /// Dropped by disciplines.
+    pub dropped: u64,
+    /// Lost by chance.
+    pub lost: u64,
+    /// On their way.
+    pub held: u64,
+    /// Departures, and how late they were.
+    pub lateness: Percentiles,
+    /// Departures more than 10 ms late.
+    pub stalls: u64,
+    /// Time asleep in nanoseconds.
+    pub idle_ns: u64,
+    /// Packets that were read but not written into the file, since its writer was behind.
+    pub unrecorded: u64,
+}
+
+/// All of it, at one time.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    /// Logical time since the start.
+    pub t: Time,
+    /// Directions with a queue.
+    pub sides: Vec<Side>,
+    /// Group and label of each flow, by number.
+    pub flows: Vec<(u16, Label)>,
+    /// The plane.
+    pub plane: PlaneCounts,
+}
+
+impl PlaneCounts {
+    /// Packets that were read and of which nothing else is known: none, if all is well.
+    pub fn unaccounted(&self) -> i64 {
+        let Self { written, unwritten, no_buffer, dropped, lost, held, .. } = *self;
+        let known = written + unwritten + no_buffer + self.malformed.total() + dropped + lost + held;
+        self.read as i64 - known as i64
+    }
+}
+
+impl Side {
+    fn new(bottleneck: &Bottleneck) -> Option<Self> {
+        let link = bottleneck.link()?;
+        Some(Self {
+            name: bottleneck.name(),
+            link: link.name().to_owned(),
+            aqm: link.aqm(),
+            rate: link.rate(),
+            backlog: Backlog::default(),
+            state: State::default(),
+            gauges: Vec::with_capacity(64),
+            totals: link.totals(),
+            fates: Fates::default(),
+            flows: Vec::new(),
+        })
+    }
+
+    fn take(&mut self, t: Time, bottleneck: &Bottleneck) {
+        let Some(link) = bottleneck.link() else { return };
+        (self.aqm, self.rate, self.backlog) = (link.aqm(), link.rate(), link.backlog());
+        self.state = link.discipline().state();
+        self.gauges.clear();
+        link.discipline().gauges(t, &mut |name, value| self.gauges.push((name, value)));
+        self.totals = link.totals();
+        self.fates = bottleneck.fates();
+    }
+}
+
+impl Snapshot {
+    /// Of directions before the first packet, with room for all flows.
+    pub fn new(ways: &[Bottleneck], flows: usize) -> Self {
+        let mut sides: Vec<_> = ways.iter().filter_map(Side::new).collect();
+        sides.iter_mut().for_each(|side| side.flows.reserve(flows));
+        Self { sides, flows: Vec::with_capacity(flows), ..Self::default() }
+    }
+
+    /// Looks at everything anew.
+    pub fn take(
+        &mut self,
+        t: Time,
+        ways: &[Bottleneck],
+        classifier: &Classifier,
+        with_flows: bool,
+        plane: PlaneCounts,
+    ) {
+        self.t = t;
+        self.plane = plane;
+        let queues = ways.iter().filter(|way| way.link().is_some());
+        for (side, way) in self.sides.iter_mut().zip(queues) {
+            side.take(t, way);
+            side.flows.clear();
+            if with_flows {
+                side.flows.extend((0..classifier.flows().len()).map(|flow| way.flows().of(flow)));
+            }
+        }
+        self.flows.clear();
+        if with_flows {
+            let group = |flow: usize| classifier.group_of(flow as u32) as u16;
+            self.flows.extend(classifier.flows().enumerate().map(|(i, (_, label))| (group(i), *label)));
+        }
+    }
+}
+
+/// What the threads share. The link thread never waits for any of it.
+#[derive(Debug, Default)]
+pub struct Shared {
+    /// The run is to end.
+    pub stop: AtomicBool,
+    /// The run has ended.
+    pub ended: AtomicBool,
+    /// When the run began, in nanoseconds of the clock; 0: not yet.
+    pub start: AtomicU64,
+    /// A new configuration that the link thread has not taken yet.
+    pub renewal: Mutex<Option<Box<Planned>>>,
+    /// The last snapshot, and whether it is new.
+    pub board: Mutex<(Snapshot, bool)>,
+}

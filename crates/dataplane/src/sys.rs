@@ -1,0 +1,90 @@
+//! What of the kernel has no safe wrapper: all `unsafe` code of the project.
+
+use std::io;
+use std::os::fd::AsRawFd;
+
+use libc::{c_int, c_void, ifreq};
+
+fn checked(result: libc::c_long) -> io::Result<()> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// An `ifreq` with the name of an interface.
+///
+/// # Errors
+/// A name that does not fit.
+pub fn request_for(name: &str) -> io::Result<ifreq> {
+    let too_long =
+        || io::Error::new(io::ErrorKind::InvalidInput, "the name of an interface has 1 to 15 bytes");
+    let ifr_ifru = libc::__c_anonymous_ifr_ifru { ifru_ifindex: 0 };
+    let mut request = ifreq { ifr_name: [0; libc::IFNAMSIZ], ifr_ifru };
+    if name.is_empty() || name.len() >= libc::IFNAMSIZ {
+        return Err(too_long());
+    }
+    request.ifr_name.iter_mut().zip(name.bytes()).for_each(|(to, from)| *to = from as libc::c_char);
+    Ok(request)
+}
+
+/// An ioctl on an interface that reads and writes nothing but `request`.
+///
+/// # Errors
+/// Whatever the kernel says.
+#[expect(unsafe_code, reason = "no safe wrapper for these requests")]
+pub fn interface_ioctl(fd: &impl AsRawFd, code: libc::c_ulong, request: &mut ifreq) -> io::Result<()> {
+    // SAFETY: TUNSETIFF and the SIOC*IF* requests read and write an `ifreq`, which `request` is for the whole call.
+    checked(unsafe { libc::ioctl(fd.as_raw_fd(), code as _, core::ptr::from_mut(request)) }.into())
+}
+
+/// The number in an `ifreq` that an ioctl has written as flags.
+#[expect(unsafe_code, reason = "a field of a union")]
+pub fn flags_of(request: &ifreq) -> libc::c_short {
+    // SAFETY: all fields of the union are plain numbers or pointers, any bits are a valid short.
+    unsafe { request.ifr_ifru.ifru_flags }
+}
+
+/// The argument of the ethtool requests that get one number.
+#[repr(C)]
+struct EthtoolValue {
+    cmd: u32,
+    data: u32,
+}
+
+/// Asks an interface for one number (linux/ethtool.h).
+///
+/// # Errors
+/// Whatever the kernel says.
+pub fn ethtool(socket: &impl AsRawFd, interface: &str, cmd: u32) -> io::Result<u32> {
+    const SIOCETHTOOL: libc::c_ulong = 0x8946;
+    let mut value = EthtoolValue { cmd, data: 0 };
+    let mut request = request_for(interface)?;
+    request.ifr_ifru.ifru_data = core::ptr::from_mut(&mut value).cast();
+    // The kernel writes into `value`, which lives until the end of this function.
+    interface_ioctl(socket, SIOCETHTOOL, &mut request)?;
+    Ok(value.data)
+}
+
+/// Puts the calling thread into the class SCHED_FIFO.
+///
+/// # Errors
+/// Where that is not permitted.
+#[expect(unsafe_code, reason = "no safe wrapper")]
+pub fn be_fifo(priority: u8) -> io::Result<()> {
+    let parameters = libc::sched_param { sched_priority: c_int::from(priority) };
+    // SAFETY: the call reads `parameters` only, which lives through it.
+    checked(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) }.into())
+}
+
+/// Drops all capabilities of the calling thread: permitted, effective and inheritable (capset(2), version 3).
+///
+/// # Errors
+/// Whatever the kernel says.
+#[expect(unsafe_code, reason = "no safe wrapper")]
+pub fn drop_capabilities() -> io::Result<()> {
+    const VERSION_3: u32 = 0x2008_0522;
+    let header = [VERSION_3, 0];
+    let none = [0_u32; 6];
+    // SAFETY: version 3 reads a header of two words and two sets of three words, which both arrays are.
+    checked(unsafe {
+        libc::syscall(libc::SYS_capset, header.as_ptr().cast::<c_void>(), none.as_ptr().cast::<c_void>())
+    })
+}
