@@ -1,0 +1,1 @@
+"""Real applications and real TCP through the very disciplines that are simulated."""
