@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping
 from typing import Any, TextIO
 
 from aqmlab.live.statistics.snapshot import Direction, Snapshot
 from aqmlab.live.statistics.view import Clock, Line, Paced
-from aqmlab.scenario import Scenario
 from aqmlab.scenario_parts import Link
 
 EVERY_S = 1.0
@@ -25,11 +25,11 @@ PLAIN = ("drop-tail", "ddred-tail")
 
 
 class TcText:
-    """Writes a block a second."""
+    """Writes a block a second; `links` has those whose parameters are known, and may change."""
 
-    def __init__(self, out: TextIO, scenario: Scenario | None = None, *, clock: Clock = time.monotonic) -> None:
+    def __init__(self, out: TextIO, links: Mapping[str, Link], *, clock: Clock = time.monotonic) -> None:
         self._out = out
-        self._links = {link.name: link for link in scenario.links} if scenario is not None else {}
+        self._links = links
         self._pace = Paced(self._draw, EVERY_S, clock)
 
     def show(self, line: Line) -> None:
@@ -45,7 +45,7 @@ class TcText:
         self._out.flush()
 
 
-def block(snapshot: Snapshot, links: dict[str, Link]) -> str:
+def block(snapshot: Snapshot, links: Mapping[str, Link]) -> str:
     """Return the lines of every direction; `links` has those whose parameters are known."""
     parts = []
     for number, direction in enumerate(snapshot.directions, 1):
@@ -58,8 +58,9 @@ def _direction(number: int, direction: Direction, link: Link | None) -> list[str
     is_red = direction.aqm not in PLAIN
     words = [f"qdisc {direction.aqm} {number}: dev {direction.link} root"]
     # A reload may have brought another discipline than the file had when it was first read.
-    known = link is not None and link.aqm == direction.aqm
-    if link is not None and known:
+    if link is not None and link.aqm != direction.aqm:
+        link = None
+    if link is not None:
         words += _parameters(link.parameters, is_red=is_red)
     overlimits = counted.drops_early + counted.drops_forced + counted.marks if is_red else 0
     lines = [
@@ -71,8 +72,8 @@ def _direction(number: int, direction: Direction, link: Link | None) -> list[str
     if is_red:
         early = counted.drops_early + counted.drops_forced
         lines.append(f"  marked {counted.marks} early {early} pdrop {counted.drops_overflow} other 0")
-    for group in link.classes if link is not None and known else ():
-        lines.append("  " + " ".join(_class(group, link.parameters if link is not None else {})))
+    if link is not None:
+        lines += ["  " + " ".join(_class(group, link.parameters)) for group in link.classes]
     return lines
 
 

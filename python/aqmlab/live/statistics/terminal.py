@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import deque
 from typing import TYPE_CHECKING, TextIO
@@ -52,7 +53,9 @@ class Terminal:
             from rich.live import Live
 
             console = Console(file=self._out, highlight=False)
-            self._live = Live(console=console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False)
+            # Lines on stderr go above the picture where it is the same terminal.
+            same = sys.stderr.isatty()
+            self._live = Live(console=console, auto_refresh=False, redirect_stdout=False, redirect_stderr=same)
             self._live.start()
         self._live.update(self._picture.of(snapshot), refresh=True)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -16,6 +16,7 @@ from aqmlab.live.statistics.tc_text import TcText
 from aqmlab.live.statistics.terminal import Terminal
 from aqmlab.live.statistics.view import Line, View
 from aqmlab.scenario import Scenario, unknown
+from aqmlab.scenario_parts import Link
 
 NAMES = ("terminal", "tc", "jsonl", "prometheus")
 ALLOWED = "allowed: terminal, tc, jsonl, jsonl=FILE, prometheus, prometheus=PORT, several with commas between"
@@ -33,8 +34,11 @@ class Views:
         What the user has to know to find a view, for example the address of the metrics.
     """
 
-    def __init__(self, views: Sequence[View], *, notes: Sequence[str] = (), report: Report) -> None:
+    def __init__(
+        self, views: Sequence[View], *, links: dict[str, Link], notes: Sequence[str] = (), report: Report
+    ) -> None:
         self._views = list(views)
+        self._links = links
         self._report = report
         self._refused = False
         self.notes = tuple(notes)
@@ -49,6 +53,11 @@ class Views:
                 self._refuse(error)
             except OSError as error:
                 self._drop(view, error)
+
+    def learn(self, scenario: Scenario) -> None:
+        """Take the parameters of the disciplines from a scenario, at the start and when it has changed."""
+        self._links.clear()
+        self._links.update({link.name: link for link in scenario.links})
 
     def close(self) -> None:
         """Show what came last and close all; may be called again."""
@@ -110,16 +119,20 @@ def open_views(
     _check(words)
     stream = sys.stdout if out is None else out
     notes: list[str] = []
+    links: dict[str, Link] = {}
     with contextlib.ExitStack() as opened:
         views: list[View] = []
         for word in words:
-            view = _open(word, scenario, stream)
+            view = _open(word, links, stream)
             opened.callback(view.close)
             views.append(view)
             if isinstance(view, Metrics):
                 notes.append(f"metrics: {view.url}")
         opened.pop_all()
-    return Views(views, notes=notes, report=report or _to_stderr)
+    found = Views(views, links=links, notes=notes, report=report or _to_stderr)
+    if scenario is not None:
+        found.learn(scenario)
+    return found
 
 
 def _check(words: Sequence[str]) -> None:
@@ -139,12 +152,12 @@ def _check(words: Sequence[str]) -> None:
         raise InputError(f"--stats: {text} cannot share stdout (allowed: one of them; jsonl=FILE writes a file)")
 
 
-def _open(word: str, scenario: Scenario | None, out: TextIO) -> View:
+def _open(word: str, links: Mapping[str, Link], out: TextIO) -> View:
     name, _, value = word.partition("=")
     if name == "terminal":
         return Terminal(out)
     if name == "tc":
-        return TcText(out, scenario)
+        return TcText(out, links)
     if name == "jsonl":
         return JsonLines(out, path=Path(value) if value else None)
     return Metrics.at(value)
