@@ -19,6 +19,7 @@ from aqmlab.cli import (  # noqa: F401 - these put their commands into the appli
     papers,
     results,
     runs,
+    shape,
     sweeps,
     tuning,
 )

@@ -15,6 +15,7 @@ ORDER = (
     "compare",
     "sweep",
     "tune",
+    "shape",
     "lab",
     "analyze",
     "reproduce",

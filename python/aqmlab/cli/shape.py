@@ -1,0 +1,70 @@
+"""The command that makes this machine the bottleneck of other people's traffic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aqmlab.cli.application import Json, Set, app
+from aqmlab.cli.output import print_json
+from aqmlab.cli.words import parse_overrides
+from aqmlab.errors import InputError
+
+
+@app.command()
+def shape(
+    file: Annotated[
+        Path, typer.Argument(help="Scenario file (TOML) with the link; flows may be left out.", metavar="CONFIG.toml")
+    ],
+    into: Annotated[str | None, typer.Option("--in", help="Interface at which forward traffic comes in.")] = None,
+    out: Annotated[str | None, typer.Option("--out", help="Interface at which it goes out.")] = None,
+    netns: Annotated[
+        str | None, typer.Option("--netns", help="In place of --in: a namespace whose default route it is.")
+    ] = None,
+    address: Annotated[
+        list[str] | None,
+        typer.Option("--address", help="With --netns: the namespace's address behind it. May be given often."),
+    ] = None,
+    link: Annotated[
+        str | None, typer.Option("--link", help="Which link of the file; default: the only one, else bottleneck.")
+    ] = None,
+    set_: Set = None,
+    stats: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--stats",
+            help="terminal, tc, jsonl, jsonl=FILE, prometheus, prometheus=PORT; several with commas.",
+            metavar="VIEW",
+        ),
+    ] = None,
+    interval: Annotated[
+        float, typer.Option("--interval", help="How often the statistics come, in s: 0.01 to 10.", metavar="S")
+    ] = 0.1,
+    yes: Annotated[bool, typer.Option("--yes", help="Also take an interface that carries the default route.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Be the bottleneck between two interfaces until Ctrl-C; SIGHUP reads the file again. Python: aqmlab.live.shape."""
+    from aqmlab.live.shape import shape as work
+
+    if not 0.01 <= interval <= 10:
+        raise InputError(f"--interval {interval:g}: is out of range (allowed: 0.01 to 10 s)")
+    if as_json and any(word in ("terminal", "tc", "jsonl") for entry in stats or () for word in entry.split(",")):
+        raise InputError("--stats: stdout is for --json (allowed with it: jsonl=FILE, prometheus)")
+    done = work(
+        file,
+        into=into,
+        out=out,
+        netns=netns,
+        addresses=address or (),
+        link=link,
+        overrides=parse_overrides(set_),
+        stats=stats or (),
+        interval_s=interval,
+        yes=yes,
+    )
+    if as_json:
+        print_json({"reloads": done.reloads, "outcome": done.outcome})
+    else:
+        print(done.line())

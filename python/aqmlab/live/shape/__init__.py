@@ -1,0 +1,5 @@
+"""The bottleneck as a router: between two interfaces of a machine, or as the default route of a namespace."""
+
+from aqmlab.live.shape.shaping import Shaped, shape
+
+__all__ = ["Shaped", "shape"]

@@ -1,0 +1,181 @@
+"""What `aqmlab shape` takes from a file: one link of a scenario, with its queue, rate and delay.
+
+The file is a scenario file. What a shape has no use for may be left out: ``[run]``, and the flows, since the traffic is
+whatever comes. The smallest file is a link and its queue::
+
+    format = 1
+
+    [[link]]
+    name = "uplink"
+    from = "inside"
+    to = "outside"
+    rate = "10Mbps"
+    delay = "10ms"
+    queue = "red"
+    duplex = false
+
+    [queue.red]
+    aqm = "red"
+    min_th = "5p"
+    max_th = "15p"
+
+With ``duplex = false`` what comes back is let through as it comes; without it the way back has the same rate and delay,
+and the queue of ``reverse_queue``.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import InputError, ScenarioError
+from aqmlab.live.statistics.words import milliseconds, rate
+from aqmlab.scenario import Overrides, Scenario, read_text, unknown
+from aqmlab.scenario_parts import Link
+
+BOTTLENECK = "bottleneck"
+"""The link of a dumbbell that is meant if none is named."""
+EVERYTHING = ["0.0.0.0/0", "::/0"]
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A link to be.
+
+    Attributes
+    ----------
+    scenario
+        The file, checked, with what was left out filled in.
+    link
+        From the input to the output.
+    reverse
+        The link of the other direction; None lets everything through there.
+    """
+
+    scenario: Scenario
+    link: Link
+    reverse: Link | None
+
+    @classmethod
+    def load(cls, path: str | Path, *, link: str | None = None, overrides: Overrides = ()) -> Configuration:
+        """Read a file.
+
+        Parameters
+        ----------
+        path
+            The file.
+        link
+            Name of the link; default: the only one, else ``bottleneck``.
+        overrides
+            Dotted keys and values laid over the file.
+
+        Raises
+        ------
+        InputError, ScenarioError
+            If it cannot be read, is not valid, or does not say which link is meant.
+        """
+        text = read_text(Path(path))
+        scenario = Scenario.from_text(_completed(text), filename=str(path), overrides=overrides)
+        links = {one.name: one for one in scenario.links}
+        name = link or _only(scenario, str(path))
+        if name not in links:
+            raise InputError(f"{path}: {unknown('link', name, list(links))}")
+        chosen = links[name]
+        back = [one for one in scenario.links if (one.from_, one.to) == (chosen.to, chosen.from_)]
+        return cls(scenario, chosen, back[0] if back else None)
+
+    def words(self) -> str:
+        """Say what it is."""
+        return f"{self.link.aqm}, {rate(self.link.rate_bps)}, {milliseconds(self.link.delay_s)}"
+
+    def message(self, a: dict[str, Any], b: dict[str, Any], *, interval_s: float | None) -> dict[str, Any]:
+        """Return what the link process has to know, with its two ends."""
+        group = {
+            "name": "all",
+            "prefix_a": EVERYTHING,
+            "prefix_b": EVERYTHING,
+            "delay_before_ns": 0,
+            "delay_after_ns": 0,
+            "delay_back_ns": 0,
+            "hops_before": 0,
+            "dscp": None,
+            "class": 0,
+            "flow_label": "5-tuple",
+        }
+        return {
+            "scenario": self.scenario.text,
+            "filename": self.scenario.filename,
+            "overrides": [list(pair) for pair in self.scenario.overrides],
+            "link": self.link.name,
+            "reverse_link": None if self.reverse is None else self.reverse.name,
+            "seed": 1,
+            "duration_s": None,
+            "warmup_s": 0.0,
+            "a": a,
+            "b": b,
+            "groups": [group],
+            "distance": {"rule": "inferred"},
+            "count_bytes": "ip",
+            "in_service_counts": False,
+            "loss": {"forward": 0.0, "reverse": 0.0},
+            "realtime": {"fifo": True, "priority": 10, "spin_us": 20, "lock_memory": True, "core": None},
+            "drop_capabilities": True,
+            "snapshot_interval_s": interval_s,
+            "snapshot_flows": True,
+            "record": None,
+            "events": None,
+            "unshaped": False,
+        }
+
+
+def in_one_line(error: InputError) -> str:
+    """Return what is wrong with a file as one line.
+
+    >>> in_one_line(InputError("a.toml: no such file"))
+    'a.toml: no such file'
+    """
+    if isinstance(error, ScenarioError) and len(error.problems) > 1:
+        more = len(error.problems) - 1
+        return f"{error.problems[0]} and {more} more problem{'s' if more > 1 else ''}"
+    return str(error)
+
+
+def _completed(text: str) -> str:
+    """Add what a scenario needs and a shape does not: a length of the run, and a flow over the first link.
+
+    Lines are added at the end, so that messages name the lines of the file.
+    """
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return text
+    added = ""
+    if "run" not in data:
+        added += '\n[run]\nduration = "1s"\n'
+    links = data.get("link")
+    if "flow" not in data and isinstance(links, list) and links and isinstance(links[0], dict):
+        ends = [links[0].get(key) for key in ("from", "to")]
+        if all(isinstance(end, str) and end.isprintable() and '"' not in end and "\\" not in end for end in ends):
+            added += (
+                f'\n[[flow]]\nname = "any"\ntransport = "udp"\nrate = "1kbps"\nfrom = "{ends[0]}"\nto = "{ends[1]}"\n'
+            )
+    elif "flow" not in data and "dumbbell" in data:
+        added += '\n[[flow]]\nname = "any"\ntransport = "udp"\nrate = "1kbps"\n'
+    return f"{text.rstrip()}\n{added}" if added else text
+
+
+def _only(scenario: Scenario, path: str) -> str:
+    """Return the link that is meant if none is named."""
+    names = [link.name for link in scenario.links]
+    if BOTTLENECK in names:
+        return BOTTLENECK
+    forward: list[Link] = []
+    for link in scenario.links:
+        if not any((link.from_, link.to) == (seen.to, seen.from_) for seen in forward):
+            forward.append(link)
+    if len(forward) != 1:
+        shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
+        raise InputError(f"{path}: has {len(names)} links; say which with --link (allowed: {shown})")
+    return forward[0].name

@@ -1,0 +1,224 @@
+"""A shape from its start to its end: the link process, the way through it, a new configuration on the fly."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import InputError
+from aqmlab.live.link_process import COMMAND, LinkProcess, LiveError
+from aqmlab.live.shape import journal, routing
+from aqmlab.live.shape.choosing import check_machine, check_options, way_through
+from aqmlab.live.shape.configuration import Configuration, in_one_line
+from aqmlab.live.statistics import Snapshot, Views, open_views
+from aqmlab.scenario import Overrides
+
+LOOK_S = 0.1
+"""How long a signal may wait."""
+DRAIN_S = 2.0
+"""How long a queue may take to empty at the end."""
+QUIET_S = 0.25
+"""How often the link tells of itself when nobody looks."""
+
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Shaped:
+    """What a shape did.
+
+    Attributes
+    ----------
+    outcome
+        What the link process said at its end: the last snapshot and the certificate.
+    reloads
+        New configurations that were taken.
+    """
+
+    outcome: dict[str, Any]
+    reloads: int
+
+    def line(self) -> str:
+        """Say it in a line."""
+        last = Snapshot.from_json(self.outcome["last"], "outcome.last")
+        dropped = sum(direction.counters.drops for direction in last.directions)
+        marked = sum(direction.counters.marks for direction in last.directions)
+        seconds = f"{last.t:.1f} s, {last.plane.packets_in} packets in, {last.plane.packets_out} out"
+        return f"{seconds}, {dropped} dropped, {marked} marked, {self.reloads} reloads"
+
+
+class _Signals:
+    """Ctrl-C and SIGTERM ask for the end, SIGHUP for the file to be read again."""
+
+    def __init__(self) -> None:
+        self.stop = False
+        self.reload = False
+        self._had_terminal = os.isatty(0)
+
+    @contextlib.contextmanager
+    def caught(self) -> Iterator[None]:
+        """Take the signals for a while."""
+        before = {
+            number: signal.signal(number, self._take) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        }
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _take(self, number: int, _: object) -> None:
+        # A terminal that is closed sends SIGHUP too, and then is none any more.
+        if number == signal.SIGHUP and not (self._had_terminal and not os.isatty(0)):
+            self.reload = True
+        else:
+            self.stop = True
+
+
+def shape(
+    file: str | Path,
+    *,
+    into: str | None = None,
+    out: str | None = None,
+    netns: str | None = None,
+    addresses: Sequence[str] = (),
+    link: str | None = None,
+    overrides: Overrides = (),
+    stats: Sequence[str] = (),
+    interval_s: float = 0.1,
+    yes: bool = False,
+    report: Report | None = None,
+    link_command: Sequence[str] = COMMAND,
+) -> Shaped:
+    """Be the bottleneck of this machine's traffic until Ctrl-C or SIGTERM; SIGHUP reads the file again.
+
+    Parameters
+    ----------
+    file
+        A scenario file with the link; flows and the length of a run may be left out.
+    into, out
+        The two interfaces between which it is; what comes in at `into` goes forward.
+    netns
+        In place of `into`: a namespace whose default route it is; `out` is then where the answers come in, if not from
+        this machine.
+    addresses
+        With `netns`: the namespace's addresses behind the bottleneck; default: 10.78.0.1 and fd78::1.
+    link
+        Which link of the file; default: the only one, else ``bottleneck``.
+    overrides
+        Dotted keys and values laid over the file, each time it is read.
+    stats
+        Views of the running link, see `aqmlab.live.statistics.open_views`.
+    interval_s
+        How often they are fed.
+    yes
+        Also take an interface that carries the default route.
+    report
+        Takes lines about what happens; default: stderr.
+    link_command
+        Another link process.
+
+    Raises
+    ------
+    ScenarioError, InputError, LiveError, StorageError
+        With one clear line each. Rules and settings are as before then.
+    """
+    tell = report or _to_stderr
+    check_options(into=into, out=out, netns=netns, addresses=addresses)
+    configuration = Configuration.load(file, link=link, overrides=overrides)
+    check_machine()
+    signals = _Signals()
+    with contextlib.ExitStack() as open_:
+        open_.enter_context(signals.caught())
+        with journal.alone():
+            for line in journal.clean():
+                tell(line)
+            way = way_through(into=into, out=out, netns=netns, addresses=addresses, yes=yes)
+            views = open_.enter_context(open_views(stats, scenario=configuration.scenario, report=tell))
+            message = _message(configuration, way, interval_s if stats else None)
+            folder = Path(open_.enter_context(tempfile.TemporaryDirectory(prefix="aqmlab-shape-")))
+            process = LinkProcess(message, folder, command=link_command)
+            open_.callback(process.close)
+            process.wait_ready()
+            way.a.set_up()
+            way.b.set_up()
+            process.tell("start")
+            changes = journal.Journal.of(way.steps)
+            changes.do()
+        open_.callback(_undo, changes, tell)
+        for note in (*way.notes, *views.notes):
+            tell(note)
+        ends = f"namespace {netns}" if netns else into
+        tell(f"shaping {ends} to {out or 'this machine'}: {configuration.words()}; process {os.getpid()}")
+
+        def again() -> dict[str, Any]:
+            found = Configuration.load(file, link=link, overrides=overrides)
+            views.learn(found.scenario)
+            tell(f"{file}: read again: {found.words()}")
+            return _message(found, way, interval_s if stats else None)
+
+        reloads = _serve(process, views, signals, again, tell)
+        _undo(changes, tell)
+        _drain(process, views)
+        process.tell("stop")
+        return Shaped(process.wait_outcome(), reloads)
+
+
+def _serve(
+    process: LinkProcess, views: Views, signals: _Signals, again: Callable[[], dict[str, Any]], tell: Report
+) -> int:
+    """Show what the link tells until it is to stop; return how often it was changed."""
+    reloads = 0
+    while not signals.stop:
+        if signals.reload:
+            signals.reload = False
+            try:
+                process.tell(f"reload {json.dumps(again())}")
+                reloads += 1
+            except InputError as error:
+                tell(f"the configuration stays as it is: {in_one_line(error)}")
+        line = process.next_line(LOOK_S)
+        if line is not None:
+            views.show(line)
+        elif process.ended:
+            process.check()
+            raise LiveError("the link process has ended by itself")
+    return reloads
+
+
+def _drain(process: LinkProcess, views: Views) -> None:
+    """Wait until what is queued has gone out; nothing new comes any more."""
+    until = time.monotonic() + DRAIN_S
+    while time.monotonic() < until:
+        line = process.next_line(LOOK_S)
+        if line is None:
+            process.check()
+            continue
+        views.show(line)
+        if Snapshot.from_line(line).plane.held == 0:
+            return
+
+
+def _undo(changes: journal.Journal, tell: Report) -> None:
+    with journal.alone():
+        for line in changes.undo():
+            tell(line)
+
+
+def _message(configuration: Configuration, way: routing.Way, interval_s: float | None) -> dict[str, Any]:
+    found = configuration.message(way.a.data(), way.b.data(), interval_s=interval_s or QUIET_S)
+    return {**found, "snapshot_flows": interval_s is not None}
+
+
+def _to_stderr(line: str) -> None:
+    with contextlib.suppress(OSError):
+        print(f"aqmlab: {line}", file=sys.stderr)
