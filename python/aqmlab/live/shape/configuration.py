@@ -20,7 +20,7 @@ whatever comes. The smallest file is a link and its queue::
     max_th = "15p"
 
 With ``duplex = false`` what comes back is let through as it comes; without it the way back has the same rate and delay,
-and the queue of ``reverse_queue``.
+and the queue of ``reverse_queue``. A marker of the file's first flow marks whatever comes.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Configuration:
     def message(self, a: dict[str, Any], b: dict[str, Any], *, interval_s: float | None) -> dict[str, Any]:
         """Return what the link process has to know, with its two ends."""
         group = {
-            "name": "all",
+            "name": self.scenario.flows[0].group,
             "prefix_a": EVERYTHING,
             "prefix_b": EVERYTHING,
             "delay_before_ns": 0,

@@ -18,6 +18,7 @@ from socket import AF_INET
 from typing import Any
 
 from aqmlab.errors import StorageError
+from aqmlab.live.namespaces import NO_DAD
 from aqmlab.live.shape.journal import setting
 from aqmlab.live.shape.network import MAIN, Interface, Space, has_advertised_default, interfaces, rules
 from aqmlab.live.shape.steps import PROTOCOL, Rule, Step
@@ -26,9 +27,6 @@ Address = IPv4Address | IPv6Address
 
 FIRST_PREFERENCE = 77
 FIRST_TABLE = 0x41514D00
-MTU = 1500
-QUEUE_LENGTH = 10_000
-"""Room of a TUN in packets; what does not fit is lost outside the discipline."""
 DUMMY = "192.0.0.8"
 """Address of an interface that has none (RFC 7600, section 4.8): Linux's loose check of sources wants one."""
 NO_ADDRESS = "1"
@@ -68,27 +66,28 @@ class End:
         return {"netns": None if self.space.path is None else str(self.space.path), "device": self.device}
 
     def set_up(self) -> None:
-        """Bring it up: all this goes with the device."""
+        """Give it all that it needs; this goes with the device."""
         space, conf = self.space, f"conf/{self.device}"
         checks = space.setting("ipv4/conf/all/rp_filter") != "0"
-        for key, value in {
-            f"ipv4/{conf}/rp_filter": LOOSE if checks else "0",
-            f"ipv4/{conf}/forwarding": "1",
-            f"ipv6/{conf}/addr_gen_mode": NO_ADDRESS,
-            # IPv6 forwards by the switch for all; as a router's interface it would report groups of its own (MLD).
-            f"ipv6/{conf}/forwarding": "0",
-            f"ipv6/{conf}/force_forwarding": "1",
-        }.items():
-            space.set(key, value)
         with space.network() as network:
             found = network.link_lookup(ifname=self.device)
             if not found:
                 raise StorageError(f"device {self.device}: the link process has not made it")
             index = int(found[0])
-            network.link("set", index=index, mtu=MTU, txqlen=QUEUE_LENGTH, state="up")
+            # Down, so that it forgets the link-local address that it may have by now.
+            network.link("set", index=index, state="down")
+            for key, value in {
+                f"ipv4/{conf}/rp_filter": LOOSE if checks else "0",
+                f"ipv4/{conf}/forwarding": "1",
+                f"ipv6/{conf}/addr_gen_mode": NO_ADDRESS,
+                f"ipv6/{conf}/force_forwarding": "1",
+            }.items():
+                space.set(key, value)
+            network.link("set", index=index, state="up")
             own = [str(address) for address in self.addresses]
             for address in own if own or not checks else [DUMMY]:
-                network.addr("add", index=index, address=address, prefixlen=128 if ":" in address else 32)
+                length = {"prefixlen": 128, "flags": NO_DAD} if ":" in address else {"prefixlen": 32}
+                network.addr("add", index=index, address=address, **length)
             for peer in self.reaches:
                 network.route("add", dst=f"{peer}/{peer.max_prefixlen}", oif=index, proto=PROTOCOL)
             if self.table is not None:

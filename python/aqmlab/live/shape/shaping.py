@@ -84,6 +84,18 @@ class _Signals:
             self.stop = True
 
 
+class _Link(LinkProcess):
+    """A link process whose complaints are heard while it runs."""
+
+    _heard = 0
+
+    def complaints(self) -> list[str]:
+        """Return what it has said on stderr since the last call."""
+        new = self._complaints[self._heard :]
+        self._heard += len(new)
+        return new if not self.ended else []
+
+
 def shape(
     file: str | Path,
     *,
@@ -146,7 +158,7 @@ def shape(
             views = open_.enter_context(open_views(stats, scenario=configuration.scenario, report=tell))
             message = _message(configuration, way, interval_s if stats else None)
             folder = Path(open_.enter_context(tempfile.TemporaryDirectory(prefix="aqmlab-shape-")))
-            process = LinkProcess(message, folder, command=link_command)
+            process = _Link(message, folder, command=link_command)
             open_.callback(process.close)
             process.wait_ready()
             way.a.set_up()
@@ -162,6 +174,8 @@ def shape(
 
         def again() -> dict[str, Any]:
             found = Configuration.load(file, link=link, overrides=overrides)
+            if (found.reverse is None) != (configuration.reverse is None):
+                raise InputError(f"{file}: duplex cannot change while the link runs (allowed: as it was at the start)")
             views.learn(found.scenario)
             tell(f"{file}: read again: {found.words()}")
             return _message(found, way, interval_s if stats else None)
@@ -173,9 +187,7 @@ def shape(
         return Shaped(process.wait_outcome(), reloads)
 
 
-def _serve(
-    process: LinkProcess, views: Views, signals: _Signals, again: Callable[[], dict[str, Any]], tell: Report
-) -> int:
+def _serve(process: _Link, views: Views, signals: _Signals, again: Callable[[], dict[str, Any]], tell: Report) -> int:
     """Show what the link tells until it is to stop; return how often it was changed."""
     reloads = 0
     while not signals.stop:
@@ -187,6 +199,8 @@ def _serve(
             except InputError as error:
                 tell(f"the configuration stays as it is: {in_one_line(error)}")
         line = process.next_line(LOOK_S)
+        for complaint in process.complaints():
+            tell(complaint)
         if line is not None:
             views.show(line)
         elif process.ended:
