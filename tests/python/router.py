@@ -26,7 +26,12 @@ SHAPE = """\
 import json, sys
 from aqmlab.errors import Error
 from aqmlab.live.shape import shape
+from aqmlab.live.shape.network import Space
 words = json.loads(sys.argv[1])
+if words.pop("old_kernel", False):
+    read, write = Space.setting, Space.set
+    Space.setting = lambda self, key: None if "force_forwarding" in key else read(self, key)
+    Space.set = lambda self, key, value: None if "force_forwarding" in key else write(self, key, value)
 try:
     print(shape(words.pop("file"), link_command=(sys.executable, words.pop("fake")), **words).line())
 except Error as error:
@@ -173,8 +178,8 @@ class Router:
             found[words] = "\n".join(sorted(line for line in lines if "cache" not in line))
         return found
 
-    def shape(self, file: Path, *, real: bool = False, **words: object) -> Running:
-        """Start a shape in the router."""
+    def shape(self, file: Path, *, real: bool = False, terminal: int | None = None, **words: object) -> Running:
+        """Start a shape in the router, on a terminal of its own if one is given."""
         import json
 
         if real:
@@ -184,7 +189,8 @@ class Router:
             asked = json.dumps({"file": str(file), "fake": str(PASSING_LINK), **words})
             command = [sys.executable, "-c", SHAPE, asked]
         process = subprocess.Popen(
-            ["nsenter", f"--net={self.path('r')}", *command],
+            [*(["setsid", "--ctty"] if terminal is not None else []), "nsenter", f"--net={self.path('r')}", *command],
+            stdin=terminal,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -149,6 +149,31 @@ def test_a_machine_that_forwards_already_keeps_its_settings(net: Router, uplink:
 
 
 @needs_namespaces
+def test_a_kernel_that_forwards_ipv6_everywhere_or_nowhere(net: Router, uplink: Path) -> None:
+    net.ip("r", "link add other type veth peer name rehto")
+    net.set("ipv6/conf/other/forwarding", "1")
+    before = net.state()
+    running = net.shape(uplink, into="in0", out="out0", old_kernel=True)
+    running.wait_for("shaping")
+    assert net.echo(4) == net.echo(6) == 1
+    assert running.stop()[0] == 0
+    assert net.state() == before
+
+
+@needs_namespaces
+def test_it_ends_with_its_terminal(net: Router, uplink: Path) -> None:
+    before = net.state()
+    ours, theirs = os.openpty()
+    running = net.shape(uplink, terminal=theirs, into="in0", out="out0")
+    os.close(theirs)
+    running.wait_for("shaping")
+    os.close(ours)
+    code, out = running.end()
+    assert (code, out.strip().endswith("0 reloads")) == (0, True)
+    assert net.state() == before
+
+
+@needs_namespaces
 def test_what_is_for_the_router_itself_goes_past_it(net: Router, uplink: Path) -> None:
     running = net.shape(uplink, into="in0", out="out0")
     running.wait_for("shaping")

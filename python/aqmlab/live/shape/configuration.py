@@ -38,6 +38,8 @@ from aqmlab.scenario_parts import Link
 BOTTLENECK = "bottleneck"
 """The link of a dumbbell that is meant if none is named."""
 EVERYTHING = ["0.0.0.0/0", "::/0"]
+NOTHING_RECORDED = ("probe", "{ links = [], delay_histogram = false }")
+"""Laid over the file: a shape may run for months, and samples would fill the memory."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ class Configuration:
         return {
             "scenario": self.scenario.text,
             "filename": self.scenario.filename,
-            "overrides": [list(pair) for pair in self.scenario.overrides],
+            "overrides": [list(pair) for pair in (*self.scenario.overrides, NOTHING_RECORDED)],
             "link": self.link.name,
             "reverse_link": None if self.reverse is None else self.reverse.name,
             "seed": 1,

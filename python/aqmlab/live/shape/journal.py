@@ -146,15 +146,19 @@ def living() -> list[Journal]:
     return [journal for journal in found if journal.maker.alive]
 
 
-def setting(space: Space, key: str, value: str) -> list[Setting]:
-    """Return the step that gives a setting a value; none if it has it by itself, or the kernel has no such setting."""
+def setting(space: Space, key: str, value: str, *, always: bool = False) -> list[Setting]:
+    """Return the step that gives a setting a value.
+
+    There is none if the kernel has no such setting, or if it has that value by itself; then `always` asks for the step,
+    so that undoing it undoes what another setting does to this one.
+    """
     here = _number(OWN)
     for journal in living():
         for step in journal.settings:
             if (step.key, step.value) == (key, value) and step.space == space and journal.place == here:
                 return [step]
     before = space.setting(key)
-    return [] if before in (None, value) else [Setting(space, key, value, before or "")]
+    return [] if before is None or (before == value and not always) else [Setting(space, key, value, before)]
 
 
 def _read(path: Path) -> Journal | None:

@@ -4,7 +4,7 @@
 table that has nothing but a default route. The link takes it from there and puts it into the second TUN; that looks to
 the kernel like any interface at which a packet came in, and no rule of ours is for it, so that the machine's own routes
 say where it goes. The way back is the same with the interfaces exchanged. What is for this machine itself goes past the
-bottleneck, as does what this machine sends; a packet passes two hops more than one: its hop limit falls by 2.
+bottleneck, as does what this machine sends. A packet is routed twice, so its hop limit falls by 2.
 
 *A namespace's default route*: the first TUN is inside, with an address, and a rule there that stands before the
 namespace's own default route; the second is outside, with a route to that address.
@@ -157,9 +157,8 @@ def _forwarding(space: Space, names: list[str]) -> tuple[list[Step], list[str]]:
         return steps + [s for name in names for s in setting(space, f"ipv6/conf/{name}/force_forwarding", "1")], []
     if has_advertised_default(space):
         return steps, [NO_FORWARDING]
-    each = [
-        step for name in ("default", *interfaces(space)) for step in setting(space, f"ipv6/conf/{name}/forwarding", "1")
-    ]
+    keys = [f"ipv6/conf/{name}/forwarding" for name in ("default", *interfaces(space))]
+    each = [step for key in keys for step in setting(space, key, "1", always=True)]
     # Undone last first: the switch, which takes all interfaces along, before each of them.
     return [*steps, *each, *turned_on], []
 
