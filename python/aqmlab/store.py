@@ -64,8 +64,17 @@ def is_finished(folder: Path, *, scenario_hash: str, version: str) -> bool:
     return bool(summary.get("scenario", {}).get("hash") == scenario_hash and summary.get("version") == version)
 
 
-def write_seed(folder: Path, summary: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> None:
-    """Write one finished run: all its files into a folder of another name, made durable, then renamed."""
+def write_seed(
+    folder: Path,
+    summary: Mapping[str, Any],
+    tables: Mapping[str, pa.Table],
+    *,
+    files: Mapping[str, bytes] | None = None,
+) -> None:
+    """Write one finished run: all its files into a folder of another name, made durable, then renamed.
+
+    `files` are further ones that belong to it, by name.
+    """
 
     def work() -> None:
         temporary = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
@@ -74,6 +83,8 @@ def write_seed(folder: Path, summary: Mapping[str, Any], tables: Mapping[str, pa
             temporary.mkdir()
             for name, table in tables.items():
                 write_file(temporary / f"{name}.parquet", parquet_bytes(table))
+            for name, data in (files or {}).items():
+                write_file(temporary / name, data)
             write_file(temporary / SUMMARY, to_json(summary).encode())
             sync_folder(temporary)
             if folder.exists():

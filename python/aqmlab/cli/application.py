@@ -17,6 +17,7 @@ ORDER = (
     "tune",
     "shape",
     "lab",
+    "live",
     "analyze",
     "reproduce",
     "report",

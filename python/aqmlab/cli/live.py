@@ -1,0 +1,137 @@
+"""The command that runs real traffic: live."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from aqmlab.cli.application import Json, SeedsOption, Set, app
+from aqmlab.cli.output import print_json, print_table
+from aqmlab.cli.words import parse_overrides, parse_seeds
+from aqmlab.errors import InputError
+
+if TYPE_CHECKING:
+    from aqmlab.live import LiveRuns
+
+
+@app.command()
+def live(
+    file: Annotated[Path | None, typer.Argument(help="Scenario file (TOML).", metavar="FILE.toml")] = None,
+    runs: Annotated[int | None, typer.Option("--runs", help="Runs, seeds 1 to N.", min=1, metavar="N")] = None,
+    seeds: SeedsOption = None,
+    family: Annotated[
+        str | None, typer.Option("--family", help="ipv4 or ipv6; default: the file's.", metavar="NAME")
+    ] = None,
+    set_: Set = None,
+    out: Annotated[Path, typer.Option("--out", help="Folder for the results.", metavar="DIR")] = Path("results"),
+    exec_a: Annotated[
+        str | None,
+        typer.Option("--exec-a", help="A shell command at the senders' side; {peer} is the other.", metavar="CMD"),
+    ] = None,
+    exec_b: Annotated[
+        str | None, typer.Option("--exec-b", help="A shell command at the receivers' side.", metavar="CMD")
+    ] = None,
+    record: Annotated[
+        Path | None, typer.Option("--record", help="Record all packets that come to the link.", metavar="FILE.pcap")
+    ] = None,
+    stats: Annotated[
+        list[str] | None,
+        typer.Option("--stats", help="Watch: terminal, tc, jsonl[=FILE], prometheus[=PORT].", metavar="VIEW"),
+    ] = None,
+    interval: Annotated[
+        float, typer.Option("--interval", help="How often the link tells of itself, in s.", metavar="S")
+    ] = 0.1,
+    backend: Annotated[
+        str, typer.Option("--backend", help="link: in user space; tc: Linux's own; lab: an emulated machine.")
+    ] = "link",
+    traffic: Annotated[str, typer.Option("--traffic", help="What sends TCP: sockets or iperf3.")] = "sockets",
+    with_simulation: Annotated[
+        bool, typer.Option("--with-simulation", help="Also simulate the file, and say how far apart both are.")
+    ] = False,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="Write a page with all figures.", metavar="DIR")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Keep valid runs that are there already.")] = False,
+    clean: Annotated[bool, typer.Option("--clean", help="Remove what killed runs have left, and end.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Run a scenario with this machine's real TCP through its queue discipline. Python: aqmlab.live.run.
+
+    Two network namespaces are made, with the scenario's bottleneck between them in user space; the traffic of the
+    scenario starts there, and so does any command. All is removed at the end. Needs root, or user namespaces with TUN.
+    """
+    from aqmlab.live import rootless, state
+    from aqmlab.live.running import run
+
+    if clean:
+        removed = state.clean()
+        if as_json:
+            print_json({"removed": removed})
+        else:
+            print(f"Removed: {', '.join(removed) or 'nothing was left'}")
+        return
+    if file is None:
+        raise InputError("live: FILE.toml is missing (or --clean)")
+    if not rootless.is_privileged():
+        raise typer.Exit(rootless.again(sys.argv[1:]))
+    found = run(
+        file,
+        runs=runs,
+        seeds=parse_seeds(seeds),
+        family=family,
+        overrides=parse_overrides(set_),
+        out=out,
+        exec_a=exec_a,
+        exec_b=exec_b,
+        record=record,
+        stats=stats or (),
+        interval_s=interval,
+        backend=backend,
+        traffic=traffic,
+        with_simulation=with_simulation,
+        resume=resume,
+    )
+    page = None if report is None else found.report(report)
+    for trouble in found.troubles:
+        print(f"aqmlab: warning: {trouble.text}", file=sys.stderr)
+    if as_json:
+        print_json(_data(found, page))
+    else:
+        _print(found, page)
+
+
+def _data(found: LiveRuns, page: Path | None) -> dict[str, Any]:
+    result, agreement = found.result, found.agreement
+    return {
+        "scenario": {"name": result.name, "hash": result.hash},
+        "seeds": result.seeds,
+        "link": result.bottleneck,
+        "folder": str(result.folder),
+        "valid": found.valid,
+        "certificates": {str(seed): one for seed, one in found.certificates.items()},
+        "troubles": [trouble.text for trouble in found.troubles],
+        "metrics": result.summary().to_dict("records"),
+        "agreement": None if agreement is None else agreement.table().to_dict("records"),
+        "report": None if page is None else str(page),
+    }
+
+
+def _print(found: LiveRuns, page: Path | None) -> None:
+    from aqmlab.summary import level_words
+
+    result, agreement = found.result, found.agreement
+    n = len(result.seeds)
+    title = f"{result.name}: link {result.bottleneck}, {n} run{'' if n == 1 else 's'}"
+    print_table(result.summary(), title=f"{title}, {level_words(n, result.level)}")
+    if agreement is not None:
+        print_table(agreement.table(), title="Simulation beside reality; differences relative to the live mean")
+    for seed, one in found.certificates.items():
+        late = (one["measured"].get("lateness_us") or {}).get("p99")
+        told = "" if late is None else f", lateness p99 {late:.0f} us"
+        print(f"Run {seed}: {'valid' if one['valid'] else 'INVALID'}{told}{''.join(f'; {b}' for b in one['breaches'])}")
+    print(f"Results: {result.folder}")
+    if page is not None:
+        print(f"Report: {page}")

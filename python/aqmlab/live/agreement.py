@@ -1,0 +1,138 @@
+"""How simulation and reality agree: each quantity with both intervals, the difference, and a verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from aqmlab.metrics import BY_KEY
+from aqmlab.result import Result
+from aqmlab.statistics import Verdict, interval, verdict_between, welch
+from aqmlab.statistics.intervals import Interval
+
+GOODPUT_WITHIN = 0.03
+"""Simulated goodput may differ from the live one by so much, relative to it."""
+DELAY_WITHIN = 0.15
+"""And the mean queueing delay by so much."""
+COMPARED = (
+    "throughput_mbps", "utilization", "loss", "marks", "mean_queue", "mean_average", "mean_delay_ms", "delay_p95_ms",
+    "jain", "mean_rtt_ms", "retransmitted",
+)  # fmt: skip
+"""Quantities that are shown beside the judged ones."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One quantity in both worlds.
+
+    Attributes
+    ----------
+    what, unit
+        The quantity.
+    live, simulated
+        Its means with intervals.
+    relative
+        (simulated - live) / live with its interval (Welch's, as the runs of the two worlds are independent).
+    within
+        The bound that the relative difference is judged by; None if it is not judged.
+    """
+
+    what: str
+    unit: str
+    live: Interval
+    simulated: Interval
+    relative: Interval
+    within: float | None = None
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Whether the difference is within its bound; None without one, undecided from a single run."""
+        if self.within is None:
+            return None
+        if math.isnan(self.relative.low):
+            return Verdict.UNDECIDED
+        return verdict_between(self.relative, -self.within, self.within)
+
+    @property
+    def near(self) -> bool:
+        """Whether the difference of the means alone is within the bound."""
+        return self.within is None or abs(self.relative.mean) <= self.within
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """All quantities."""
+
+    lines: list[Line]
+
+    @classmethod
+    def of(cls, live: Result, simulated: Result) -> Agreement:
+        """Compare live runs with simulated ones of the same scenario."""
+        return cls(list(_lines(live, simulated)))
+
+    @property
+    def judged(self) -> list[Line]:
+        """The lines with a bound."""
+        return [line for line in self.lines if line.within is not None]
+
+    def table(self) -> pd.DataFrame:
+        """Return all lines as a table."""
+        return pd.DataFrame(
+            [
+                {
+                    "quantity": line.what,
+                    "unit": line.unit,
+                    "live": line.live.mean,
+                    "live low": line.live.low,
+                    "live high": line.live.high,
+                    "simulated": line.simulated.mean,
+                    "simulated low": line.simulated.low,
+                    "simulated high": line.simulated.high,
+                    "difference": line.relative.mean,
+                    "low": line.relative.low,
+                    "high": line.relative.high,
+                    "within": math.nan if line.within is None else line.within,
+                    "verdict": "" if line.verdict is None else str(line.verdict),
+                }
+                for line in self.lines
+            ]
+        )
+
+
+def _lines(live: Result, simulated: Result) -> Iterator[Line]:
+    groups = _goodput(live)
+    for group in groups.columns:
+        if group in (beside := _goodput(simulated)).columns:
+            yield _line(f"goodput of {group}", "Mb/s", groups[group], beside[group], GOODPUT_WITHIN)
+    one, other = live.metrics(), simulated.metrics()
+    if "goodput_mbps" in one.columns and len(groups.columns) > 1:
+        yield _line("TCP goodput", "Mb/s", one["goodput_mbps"], other["goodput_mbps"], GOODPUT_WITHIN)
+    for key in ("mean_delay_ms", *(key for key in COMPARED if key != "mean_delay_ms")):
+        if key in one.columns and key in other.columns:
+            what = BY_KEY[key]
+            within = DELAY_WITHIN if key == "mean_delay_ms" else None
+            yield _line(what.title, what.unit, one[key], other[key], within)
+
+
+def _goodput(result: Result) -> pd.DataFrame:
+    """Goodput of each group in Mb/s, a row a run; that of UDP is what arrived."""
+    flows = result.flows
+    measured = np.array([s["summary"]["duration_s"] - s["summary"]["warmup_s"] for s in result.summaries])
+    bytes_ = flows["goodput_bytes"].where(flows["transport"] != "udp", flows["arrived_bytes"])
+    sums = bytes_.groupby([flows["seed"], flows["group"]], sort=False).sum().unstack("group")
+    return (sums.loc[result.seeds] * 8 / 1e6).div(measured, axis="index")
+
+
+def _line(what: str, unit: str, live: pd.Series[float], simulated: pd.Series[float], within: float | None) -> Line:
+    own, other = live.to_numpy(dtype=float), simulated.to_numpy(dtype=float)
+    found = welch(other, own).interval
+    base = float(np.nanmean(own)) if np.isfinite(own).any() else math.nan
+    scale = 1 / base if base else math.nan
+    relative = Interval(
+        found.mean * scale, found.sd * scale, found.n, found.low * scale, found.high * scale, found.level
+    )
+    return Line(what, unit, interval(own), interval(other), relative, within)

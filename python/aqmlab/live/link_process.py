@@ -1,0 +1,148 @@
+"""The link process: the bottleneck between the two namespaces, told what to do by lines and answering in lines."""
+
+from __future__ import annotations
+
+import json
+import queue
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import Error, InputError
+from aqmlab.live.processes import end, start
+
+COMMAND = (sys.executable, "-m", "aqmlab.live.link")
+READY_WITHIN_S = 15.0
+OUTCOME_WITHIN_S = 15.0
+BAD_CONFIGURATION, NOT_PERMITTED = 2, 3
+"""What the process ends with where it cannot begin."""
+
+
+class LiveError(Error):
+    """A live run could not be done or has failed; the text says why."""
+
+
+class LinkProcess:
+    """A running link.
+
+    Parameters
+    ----------
+    configuration
+        What it is to be; written into `folder`.
+    folder
+        Where the configuration goes.
+    command
+        The program; the configuration's file is its argument.
+    """
+
+    def __init__(self, configuration: Mapping[str, Any], folder: Path, *, command: Sequence[str] = COMMAND) -> None:
+        path = folder / "link.json"
+        path.write_text(json.dumps(configuration), encoding="utf-8")
+        # stdin stays open: when this process dies it is closed, and the link ends.
+        import subprocess
+
+        self._process = start([*command, str(path)], stdin=subprocess.PIPE)
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._complaints: list[str] = []
+        self._readers = [
+            threading.Thread(target=self._read, daemon=True),
+            threading.Thread(target=self._read_complaints, daemon=True),
+        ]
+        for reader in self._readers:
+            reader.start()
+        self.outcome: dict[str, Any] | None = None
+
+    @property
+    def pid(self) -> int:
+        """Number of the process."""
+        return self._process.pid
+
+    def wait_ready(self) -> dict[str, Any]:
+        """Wait until the devices are there, and return what it says of itself."""
+        line = self.next_line(READY_WITHIN_S)
+        if line is None:
+            raise self._failure("did not start")
+        ready = _object(line).get("ready")
+        if not isinstance(ready, dict):
+            raise LiveError(f"the link process began with {line[:80]!r} in place of ready")
+        return ready
+
+    def tell(self, command: str) -> None:
+        """Give it a command."""
+        stream = self._process.stdin
+        try:
+            if stream is not None:
+                stream.write(f"{command}\n".encode())
+                stream.flush()
+        except BrokenPipeError:
+            raise self._failure("ended") from None
+
+    def next_line(self, longest_s: float) -> str | None:
+        """Return its next line, or None if none came in that time or it has ended.
+
+        A line with the outcome is kept in `outcome` and not returned.
+        """
+        try:
+            line = self._lines.get(timeout=max(longest_s, 0.0))
+        except queue.Empty:
+            return None
+        if line is not None and line.startswith('{"outcome"'):
+            self.outcome = _object(line)["outcome"]
+            return None
+        return line
+
+    @property
+    def ended(self) -> bool:
+        """Whether the process is gone."""
+        return self._process.poll() is not None
+
+    def wait_outcome(self) -> dict[str, Any]:
+        """Wait for its end and return what came out; snapshots on the way are passed over."""
+        until = time.monotonic() + OUTCOME_WITHIN_S
+        while self.outcome is None and time.monotonic() < until:
+            if self.next_line(0.1) is None and self.ended and self.outcome is None:
+                self._readers[0].join(1.0)
+                while self.outcome is None and not self._lines.empty():
+                    self.next_line(0.0)
+                break
+        if self.outcome is None:
+            raise self._failure("gave no outcome")
+        return self.outcome
+
+    def close(self) -> None:
+        """End it."""
+        end(self._process)
+
+    def check(self) -> None:
+        """Raise what went wrong if it has ended without an outcome."""
+        if self.ended and self.outcome is None:
+            raise self._failure("ended")
+
+    def _failure(self, what: str) -> Error:
+        code = self._process.poll()
+        self._readers[1].join(1.0)
+        said = self._complaints[-1] if self._complaints else f"link process {what} (code {code})"
+        said = said.removeprefix("aqmlab-link: ")
+        return InputError(said) if code == BAD_CONFIGURATION else LiveError(said)
+
+    def _read(self) -> None:
+        stream = self._process.stdout
+        for line in stream or ():
+            self._lines.put(line.decode(errors="replace").rstrip("\n"))
+        self._lines.put(None)
+
+    def _read_complaints(self) -> None:
+        stream = self._process.stderr
+        for line in stream or ():
+            self._complaints.append(line.decode(errors="replace").strip())
+
+
+def _object(line: str) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        raise LiveError(f"the link process said {line[:80]!r}, which is no JSON") from None
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,53 @@
+"""How a live run is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from aqmlab.errors import InputError
+from aqmlab.live.link_process import COMMAND
+from aqmlab.scenario import unknown
+
+BACKENDS = ("link", "tc", "lab")
+TRAFFIC = ("sockets", "iperf3")
+FASTEST_SNAPSHOTS_S = 0.01
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a live run is made.
+
+    Attributes
+    ----------
+    traffic
+        What sends TCP: ``sockets`` (of the kernel's TCP, by `aqmlab.live.traffic`) or ``iperf3``.
+    exec_a, exec_b
+        Shell commands that run at the senders' and at the receivers' side.
+    record
+        A pcap file of what passes the link; the seed is put into its name if there are several.
+    snapshot_interval_s
+        How often the link tells of itself.
+    unshaped
+        No rate and no discipline: how fast can the link be?
+    link_command
+        The link process.
+    """
+
+    traffic: str = TRAFFIC[0]
+    exec_a: str | None = None
+    exec_b: str | None = None
+    record: Path | None = None
+    snapshot_interval_s: float = 0.1
+    unshaped: bool = False
+    link_command: tuple[str, ...] = COMMAND
+
+    def __post_init__(self) -> None:
+        if self.traffic not in TRAFFIC:
+            raise InputError(f"--traffic: {unknown('program', self.traffic, list(TRAFFIC))}")
+        if not FASTEST_SNAPSHOTS_S <= self.snapshot_interval_s <= 60:
+            raise InputError(f"--interval: {self.snapshot_interval_s} s is not allowed (allowed: 0.01 to 60)")
+
+    def command(self, side: str) -> str | None:
+        """Return the command of a side."""
+        return self.exec_a if side == "a" else self.exec_b

@@ -1,0 +1,232 @@
+"""What a live run does: the core's reading of a scenario for one seed, as data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from aqmlab import _core
+from aqmlab.errors import Problem, ScenarioError
+from aqmlab.scenario import Scenario, override_pairs
+
+FAMILIES = ("ipv4", "ipv6")
+IP_HEADER = {"ipv4": 20, "ipv6": 40}
+"""Bytes of the IP header."""
+TCP_HEADER = 20
+TIMESTAMPS = 12
+"""Bytes of the time stamps' option, with its padding (RFC 7323)."""
+LARGEST_PACKET = 1500
+"""Bytes of the longest packet that a TUN carries."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """The links from one end to the other, parted by the live link.
+
+    Attributes
+    ----------
+    hops_before
+        Links before the live one.
+    delay_before_ns, delay_after_ns
+        Propagation delays before and after it; all of it is before where the way does not cross it.
+    delay_ns
+        Of the whole way, the link crossed included.
+    """
+
+    hops_before: int
+    delay_before_ns: int
+    delay_after_ns: int
+    delay_ns: int
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Way:
+        """Read one."""
+        return cls(
+            int(data["hops_before"]), int(data["delay_before_ns"]), int(data["delay_after_ns"]), int(data["delay_ns"])
+        )
+
+
+@dataclass(frozen=True)
+class FlowGroup:
+    """Flows of one group of the file that go the same way.
+
+    Attributes
+    ----------
+    number
+        Counted from 1; it is in the addresses.
+    name, group
+        Its name, and that of its ``[[flow]]`` table.
+    flows
+        Names of its flows.
+    forward
+        Whether its data go over the live link, and not over the link in the other direction.
+    there, back
+        Way of the data, and of the answers.
+    starts_s, stop_s, again_s, size_bytes
+        Start of each flow; when there are no more data; further times of data; payload of each flow, None without end.
+    transport, parameters
+        As in the scenario; effective values.
+    congestion_control, ecn
+        What the kernel's connections are to use; None for UDP.
+    dscp
+        Code point of its data.
+    traffic_class
+        Class of the source: 1 for a flow of high priority.
+    exec, exec_server
+        Commands in place of the generator.
+    """
+
+    number: int
+    name: str
+    group: str
+    flows: tuple[str, ...]
+    forward: bool
+    there: Way
+    back: Way
+    starts_s: tuple[float, ...]
+    stop_s: float | None
+    again_s: tuple[tuple[float, float], ...]
+    size_bytes: tuple[int | None, ...]
+    transport: str
+    parameters: dict[str, Any]
+    congestion_control: str | None
+    ecn: bool
+    dscp: int
+    traffic_class: int
+    exec: str | None
+    exec_server: str | None
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> FlowGroup:
+        """Read one."""
+        return cls(
+            number=int(data["number"]),
+            name=data["name"],
+            group=data["group"],
+            flows=tuple(data["flows"]),
+            forward=data["direction"] != "reverse",
+            there=Way.from_json(data["there"]),
+            back=Way.from_json(data["back"]),
+            starts_s=tuple(data["starts_s"]),
+            stop_s=data["stop_s"],
+            again_s=tuple((begin, end) for begin, end in data["again_s"]),
+            size_bytes=tuple(data["size_bytes"]),
+            transport=data["transport"],
+            parameters=dict(data["parameters"]),
+            congestion_control=data["congestion_control"],
+            ecn=bool(data["ecn"]),
+            dscp=int(data["dscp"]),
+            traffic_class=int(data["class"]),
+            exec=data["exec"],
+            exec_server=data["exec_server"],
+        )
+
+    @property
+    def is_udp(self) -> bool:
+        """Whether it sends by UDP."""
+        return self.transport == "udp"
+
+    @property
+    def speaks_as_kernels_do(self) -> bool:
+        """Whether the scenario's TCP is that of kernels (profile ``rfc``), so that its settings can be the kernel's."""
+        return "mss" in self.parameters
+
+    def header_bytes(self, family: str) -> int:
+        """Bytes of headers of a TCP segment with data."""
+        return IP_HEADER[family] + TCP_HEADER + (TIMESTAMPS if self.parameters.get("timestamps", True) else 0)
+
+    def payload_bytes(self, family: str) -> int:
+        """Bytes of payload of a full TCP segment: those of the scenario, as far as a packet has room for them."""
+        wanted = self.parameters.get("mss", self.parameters.get("packet_size", LARGEST_PACKET))
+        return min(int(wanted), LARGEST_PACKET - self.header_bytes(family))
+
+
+@dataclass(frozen=True)
+class LivePlan:
+    """A scenario for one seed, as a live run needs it.
+
+    Attributes
+    ----------
+    scenario
+        The scenario.
+    seed
+        What is drawn is of this seed.
+    link, reverse_link
+        The link whose queue is live, and the one in the other direction.
+    rate_bps
+        Rate of the live link.
+    reverse_aqm
+        Discipline of the reverse link; None without one.
+    settings
+        The table ``[live]``.
+    groups
+        All flows.
+    warnings
+        What a live run leaves out, and what looks like a mistake.
+    """
+
+    scenario: Scenario
+    seed: int
+    link: str
+    reverse_link: str | None
+    rate_bps: float
+    reverse_aqm: str | None
+    settings: dict[str, Any]
+    groups: tuple[FlowGroup, ...]
+    warnings: tuple[Problem, ...] = field(default=())
+
+    @property
+    def family(self) -> str:
+        """``ipv4`` or ``ipv6``."""
+        return str(self.settings["family"])
+
+
+def live_plan(scenario: Scenario, *, seed: int) -> LivePlan:
+    """Check a scenario for a live run and draw what its run of this seed draws."""
+    answer = json.loads(_core.live_plan(scenario.text, scenario.filename, list(scenario.overrides), seed))
+    if not answer["ok"]:
+        raise ScenarioError([Problem.from_json(error) for error in answer["errors"]])
+    plan = answer["plan"]
+    reverse = plan["reverse_link"]
+    links = plan["links"]
+    return LivePlan(
+        scenario=scenario,
+        seed=seed,
+        link=plan["link"],
+        reverse_link=reverse,
+        rate_bps=float(links[plan["link"]]["rate_bps"]),
+        reverse_aqm=links[reverse]["aqm"] if reverse in links else None,
+        settings=dict(plan["live"]),
+        groups=tuple(FlowGroup.from_json(group) for group in plan["groups"]),
+        warnings=tuple(Problem.from_json(warning) for warning in answer["warnings"]),
+    )
+
+
+def for_family(scenario: Scenario, family: str | None) -> Scenario:
+    """Lay a family of addresses over a scenario.
+
+    Packets keep their length: what IPv6's header is longer than IPv4's, the payload is shorter, in the live run and in
+    the simulation of the same file.
+    """
+    if family is None:
+        return scenario
+    longer = IP_HEADER[family] - IP_HEADER[str(_family_of(scenario))]
+    overrides: dict[str, str | int] = {"live.family": family}
+    if longer:
+        for group, parameters in _rfc_groups(scenario).items():
+            for key, change in (("mss", -longer), ("header", longer), ("ack_size", longer)):
+                overrides[f"flow.{group}.tcp.{key}"] = f"{int(parameters[key]) + change}B"
+    return scenario.with_overrides(override_pairs(overrides))
+
+
+def _family_of(scenario: Scenario) -> str:
+    import tomllib
+
+    return str(tomllib.loads(scenario.normalized).get("live", {}).get("family", FAMILIES[0]))
+
+
+def _rfc_groups(scenario: Scenario) -> dict[str, dict[str, Any]]:
+    """Parameters of the groups with TCP as the kernel speaks it, by group."""
+    return {flow.group: flow.parameters for flow in scenario.flows if "mss" in flow.parameters}

@@ -1,0 +1,135 @@
+"""Processes of a live run: started in a namespace, known by number and start time, ended for sure."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from aqmlab.errors import InputError
+
+GRACE_S = 2.0
+"""How long a process may take to end before it is killed."""
+START_TIME = 19
+"""Place of ``starttime`` among the fields of ``/proc/PID/stat`` that come after the name (proc(5): field 22)."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A process: its number alone may belong to another one later.
+
+    Attributes
+    ----------
+    pid
+        Number.
+    started
+        When it was started, in clock ticks since the machine was.
+    """
+
+    pid: int
+    started: int
+
+    @classmethod
+    def of(cls, pid: int) -> Identity | None:
+        """Return who has this number now, or None."""
+        try:
+            text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return None
+        return cls(pid, int(text.rpartition(")")[2].split()[START_TIME]))
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still runs."""
+        return Identity.of(self.pid) == self
+
+    def kill(self) -> None:
+        """End it, if it still is the same one."""
+        if self.alive:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+
+
+def start(
+    command: Sequence[str],
+    *,
+    netns: Path | None = None,
+    stdin: int | IO[bytes] = subprocess.DEVNULL,
+    stdout: int | IO[bytes] = subprocess.PIPE,
+    stderr: int | IO[bytes] = subprocess.PIPE,
+    environment: Mapping[str, str] | None = None,
+) -> subprocess.Popen[bytes]:
+    """Start a program, in a namespace if one is given, that is killed when its parent dies.
+
+    ``nsenter`` and ``setpriv`` (both of util-linux) become the program itself, so the number is the program's.
+    """
+    words = [needed("setpriv"), "--pdeathsig", "KILL", *command]
+    if netns is not None:
+        words = [needed("nsenter"), f"--net={netns}", *words]
+    if shutil.which(command[0]) is None:
+        raise InputError(f"{command[0]}: no such program")
+    own = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p), **(environment or {})}
+    # A group of its own, so that Ctrl-C reaches the run and not its parts, which are ended in their order.
+    return subprocess.Popen(words, stdin=stdin, stdout=stdout, stderr=stderr, env=own, start_new_session=True)
+
+
+def end(process: subprocess.Popen[bytes], *, grace_s: float = GRACE_S) -> None:
+    """End a process and all of its group: asked first, killed after a while."""
+    if process.poll() is None:
+        _signal(process, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(grace_s)
+    _signal(process, signal.SIGKILL)
+    process.wait()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            with contextlib.suppress(OSError):
+                stream.close()
+
+
+def inside(netns: Path) -> Iterator[int]:
+    """Numbers of the processes whose network is this namespace."""
+    try:
+        wanted = netns.stat()
+    except OSError:
+        return
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        with contextlib.suppress(OSError):
+            found = (entry / "ns/net").stat()
+            if (found.st_dev, found.st_ino) == (wanted.st_dev, wanted.st_ino):
+                yield int(entry.name)
+
+
+def empty(netns: Path, *, grace_s: float = GRACE_S) -> None:
+    """Kill whatever still runs in a namespace, this process excepted, and wait until it is gone."""
+    until = time.monotonic() + grace_s
+    while pids := [pid for pid in inside(netns) if pid != os.getpid()]:
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if time.monotonic() > until:
+            return
+        time.sleep(0.01)
+
+
+def needed(program: str, *, package: str = "util-linux") -> str:
+    """Return the path of a program that live runs cannot do without."""
+    found = shutil.which(program)
+    if found is None:
+        raise InputError(f"{program} is not installed; a live run needs it (package {package})")
+    return found
+
+
+def _signal(process: subprocess.Popen[bytes], number: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)

@@ -1,0 +1,49 @@
+"""Live runs without root: the same command again, inside a user namespace in which it is root.
+
+There, networks are the namespace's own, and ``/run`` is an empty folder that vanishes with the last process. What it
+takes is a kernel that lets users make user namespaces and open ``/dev/net/tun``.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from aqmlab.live.link_process import LiveError
+
+NET_ADMIN, SYS_ADMIN = 12, 21
+"""Numbers of the capabilities that make networks and namespaces (capability.h)."""
+SCRIPT = 'mount -t tmpfs tmpfs /run && exec "$@"'
+PROBE = f"{SCRIPT.partition(' && ')[0]} && test -w /dev/net/tun"
+
+
+def is_privileged() -> bool:
+    """Whether this process may make network namespaces."""
+    for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
+        if line.startswith("CapEff:"):
+            capabilities = int(line.split()[1], 16)
+            return bool(capabilities >> NET_ADMIN & 1 and capabilities >> SYS_ADMIN & 1)
+    return os.geteuid() == 0
+
+
+def must_be_possible() -> None:
+    """Raise in one line why live runs cannot be done without root here."""
+    unshare = shutil.which("unshare")
+    if unshare is None:
+        raise LiveError("a live run needs root, or the program unshare (package util-linux)")
+    tried = subprocess.run([unshare, "-Urnm", "/bin/sh", "-c", PROBE], capture_output=True, text=True, check=False)
+    if tried.returncode:
+        said = (tried.stderr.strip().splitlines() or ["/dev/net/tun cannot be opened"])[-1]
+        raise LiveError(f"a live run needs root, or a user namespace in which TUN devices can be opened: {said}")
+
+
+def again(arguments: Sequence[str]) -> int:
+    """Run ``aqmlab`` with these arguments inside a user namespace, and return its exit code."""
+    must_be_possible()
+    command = ["unshare", "-Urnm", "/bin/sh", "-c", SCRIPT, "aqmlab", sys.executable, "-m", "aqmlab", *arguments]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
+    return subprocess.run(command, env=environment, check=False).returncode

@@ -1,0 +1,283 @@
+"""Live runs of a scenario: one after the other, each with its certificate, kept as simulated runs are."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aqmlab import _core, store
+from aqmlab.errors import InputError, Interrupted
+from aqmlab.live.checks import Trouble, preflight
+from aqmlab.live.finishing import finished
+from aqmlab.live.link_process import LiveError
+from aqmlab.live.one_run import perform
+from aqmlab.live.options import BACKENDS, Options
+from aqmlab.live.plan import FAMILIES, for_family, live_plan
+from aqmlab.live.state import clean
+from aqmlab.pool import Output
+from aqmlab.progress import bar_over
+from aqmlab.result import Result
+from aqmlab.runner import Seeds, as_scenario, seed_list
+from aqmlab.runner import run as simulate
+from aqmlab.scenario import Overrides, Scenario, unknown
+
+if TYPE_CHECKING:
+    from aqmlab.live.agreement import Agreement
+
+CERTIFICATE = "certificate.json"
+
+
+@dataclass(frozen=True)
+class LiveRuns:
+    """Live runs of one scenario.
+
+    Attributes
+    ----------
+    result
+        Their tables, as those of a simulation.
+    certificates
+        Of each run, by seed.
+    troubles
+        What was found to spoil runs before the first.
+    simulation
+        Simulated runs of the same file; None if not asked for.
+    """
+
+    result: Result
+    certificates: dict[int, dict[str, Any]]
+    troubles: list[Trouble]
+    simulation: Result | None = None
+
+    @property
+    def valid(self) -> bool:
+        """Whether every run is within the limits of its certificate."""
+        return all(certificate["valid"] for certificate in self.certificates.values())
+
+    @property
+    def agreement(self) -> Agreement | None:
+        """How simulation and reality agree; None without a simulation."""
+        from aqmlab.live.agreement import Agreement
+
+        return None if self.simulation is None else Agreement.of(self.result, self.simulation)
+
+    def report(self, folder: str | Path, *, pictures: bool = True) -> Path:
+        """Write one page: certificates, and simulation and reality one over the other if both are there."""
+        from aqmlab.live.page import page_of
+
+        return page_of(self).write(Path(folder), pictures=pictures)
+
+    @classmethod
+    def load(cls, folder: str | Path, *, simulation: str | Path | Result | None = None) -> LiveRuns:
+        """Read the live runs of a results folder, and the simulated ones of another."""
+        result = Result.load(folder)
+        beside = Result.load(simulation) if isinstance(simulation, str | Path) else simulation
+        return cls(result, certificates_in(Path(folder), result.seeds), [], beside)
+
+
+def run(
+    scenario: str | Path | Scenario,
+    *,
+    runs: int | None = None,
+    seeds: Seeds = None,
+    family: str | None = None,
+    overrides: Overrides = (),
+    out: str | Path | None = None,
+    exec_a: str | None = None,
+    exec_b: str | None = None,
+    record: str | Path | None = None,
+    stats: Sequence[str] = (),
+    interval_s: float = 0.1,
+    backend: str = "link",
+    traffic: str = "sockets",
+    with_simulation: bool = False,
+    resume: bool = False,
+    progress: bool = True,
+    link_command: Sequence[str] | None = None,
+) -> LiveRuns:
+    """Run a scenario with real TCP of this machine's kernel through its discipline in user space.
+
+    Parameters
+    ----------
+    scenario
+        A scenario file, or a scenario already loaded.
+    runs, seeds
+        A number of runs, or their seeds: starts of flows, sizes, and what disciplines draw. Default: those of the file.
+    family
+        ``ipv4`` or ``ipv6``; default: that of the file.
+    overrides
+        Dotted keys and values laid over the file.
+    out
+        Folder for the results; None keeps them in memory.
+    exec_a, exec_b
+        A shell command at the senders' and at the receivers' side; ``{peer}``, ``{local}`` and ``{duration}`` in it
+        stand for the addresses and the length of the run in s.
+    record
+        A pcap file of all packets that come to the link.
+    stats
+        Views of the running link, see `aqmlab.live.statistics.open_views`.
+    interval_s
+        How often the link tells of itself.
+    backend
+        ``link``: the bottleneck in user space; ``tc``: Linux's own; ``lab``: either in an emulated machine.
+    traffic
+        ``sockets``, or ``iperf3``.
+    with_simulation
+        Also simulate the same seeds of the same file.
+    resume
+        Keep valid runs that `out` holds already.
+    progress
+        Show a progress bar if stderr is a terminal.
+    link_command
+        Another link process.
+
+    Raises
+    ------
+    ScenarioError, InputError, LiveError, StorageError, Interrupted
+        With one clear line each. Whatever was made for the runs is removed.
+    """
+    if backend not in BACKENDS:
+        raise InputError(f"--backend: {unknown('backend', backend, list(BACKENDS))}")
+    if family is not None and family not in FAMILIES:
+        raise InputError(f"--family: {unknown('family', family, list(FAMILIES))}")
+    if runs is not None and seeds is not None:
+        raise InputError("--runs and --seeds: say both how many runs there are; give one of them")
+    chosen = for_family(as_scenario(scenario, overrides=overrides), family)
+    wanted = seed_list(runs if runs is not None else seeds, chosen)
+    options = Options(
+        traffic=traffic,
+        exec_a=exec_a,
+        exec_b=exec_b,
+        record=None if record is None else Path(record),
+        snapshot_interval_s=interval_s,
+        **({} if link_command is None else {"link_command": tuple(link_command)}),
+    )
+    folder = None if out is None else live_folder(Path(out), chosen)
+    troubles = checked(chosen, wanted[0], options)
+    with _ended_by_signals(), _views(stats, chosen) as views:
+        outputs, certificates = _all_runs(
+            chosen, wanted, options, folder=folder, resume=resume, views=views, progress=progress
+        )
+    if folder is None:
+        result = Result.from_outputs(outputs, scenario_text=chosen.normalized)
+    else:
+        result = Result.load(folder, seeds=wanted)
+        certificates = certificates_in(folder, wanted)
+    beside = simulate(chosen, seeds=wanted, out=out, progress=progress) if with_simulation else None
+    return LiveRuns(result, certificates, troubles, beside)
+
+
+def live_folder(out: Path, scenario: Scenario) -> Path:
+    """Return the folder of a scenario's live runs, beside that of its simulations."""
+    return out / f"{scenario.label}-live"
+
+
+def certificates_in(folder: Path, seeds: Sequence[int]) -> dict[int, dict[str, Any]]:
+    """Read the certificates of runs."""
+    return {seed: store.read_json(store.seed_folder(folder, seed) / CERTIFICATE) for seed in seeds}
+
+
+def checked(scenario: Scenario, seed: int, options: Options) -> list[Trouble]:
+    """Return what would spoil runs; what forbids them is raised, in one line."""
+    found = preflight(live_plan(scenario, seed=seed), traffic=options.traffic)
+    forbidding = [trouble.text for trouble in found if trouble.forbids]
+    if forbidding:
+        raise LiveError(f"no live run is possible here: {'; '.join(forbidding)}")
+    return found
+
+
+def is_done(folder: Path, scenario: Scenario) -> bool:
+    """Whether this run is on disk, of this scenario and version, and valid."""
+    if not store.is_finished(folder, scenario_hash=scenario.hash, version=_core.version()):
+        return False
+    return bool(store.read_json(folder / CERTIFICATE).get("valid"))
+
+
+def _all_runs(
+    scenario: Scenario,
+    seeds: list[int],
+    options: Options,
+    *,
+    folder: Path | None,
+    resume: bool,
+    views: Any,  # noqa: ANN401 - loaded late
+    progress: bool,
+) -> tuple[list[Output], dict[int, dict[str, Any]]]:
+    """Do the runs; with a folder each is on disk as soon as it is finished."""
+    if folder is not None:
+        store.prepare(folder, scenario=scenario.normalized)
+        if resume:
+            seeds = [seed for seed in seeds if not is_done(store.seed_folder(folder, seed), scenario)]
+    outputs, certificates = [], {}
+    clean()
+    with bar_over(f"{scenario.name} live", [scenario.duration_s] * len(seeds), shown=progress) as bar:
+        for place, seed in enumerate(seeds):
+            plan = live_plan(scenario, seed=seed)
+            raw = perform(
+                plan,
+                options,
+                show=views.show,
+                progress=partial(bar.report, place),
+                record=_record(options, seed, several=len(seeds) > 1),
+            )
+            bar.done(place)
+            output, certificate = finished(plan, raw, options)
+            outputs.append(output)
+            certificates[seed] = certificate.data()
+            if folder is not None:
+                files = {CERTIFICATE: store.to_json(certificate.data()).encode()}
+                files |= {f"{name}.txt": said for name, said in raw.outputs.items()}
+                store.write_seed(store.seed_folder(folder, seed), output.summary, output.tables, files=files)
+                store.log(folder, f"live run of seed {seed}: {certificate.line()}")
+    return outputs, certificates
+
+
+def _record(options: Options, seed: int, *, several: bool) -> Path | None:
+    """Return the file that a run's packets go into."""
+    if options.record is None or not several:
+        return options.record
+    return options.record.with_stem(f"{options.record.stem}-{seed:04d}")
+
+
+class _NoViews:
+    """Nobody looks."""
+
+    def show(self, line: str) -> None:
+        """Pass over a snapshot."""
+
+
+@contextmanager
+def _views(names: Sequence[str], scenario: Scenario) -> Iterator[Any]:
+    if not names:
+        yield _NoViews()
+        return
+    from aqmlab.live.statistics import open_views
+
+    with open_views(names, scenario=scenario) as views:
+        for note in views.notes:
+            print(f"aqmlab: {note}", file=sys.stderr)
+        yield views
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """End as by Ctrl-C when asked to terminate, so that everything is removed."""
+
+    def stop(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    ours = (signal.SIGTERM, signal.SIGHUP) if threading.current_thread() is threading.main_thread() else ()
+    before = {number: signal.signal(number, stop) for number in ours}
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted("interrupted; everything that the run had made is removed, finished runs are kept") from None
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

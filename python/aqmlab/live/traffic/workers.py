@@ -1,0 +1,158 @@
+"""The processes that send and receive by sockets: two for each side at most, one of them a source, one a sink."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from aqmlab.live.groups import A, B, ends, other, sender_side
+from aqmlab.live.link_process import LiveError
+from aqmlab.live.plan import FlowGroup, LivePlan
+from aqmlab.live.processes import end
+from aqmlab.live.stage import Raw, Stage
+from aqmlab.live.traffic.order import FlowOrder, Order
+
+FIRST_PORT = 5201
+ENDS_WITHIN_S = 10.0
+
+
+class Worker:
+    """One source or sink."""
+
+    def __init__(self, role: str, order: Order, stage: Stage, side: str) -> None:
+        self.role = role
+        command = [sys.executable, "-m", "aqmlab.live.traffic", role]
+        self.process = stage.start(command, side, stdin=subprocess.PIPE)
+        self._say(json.dumps(order.to_json()))
+
+    def wait_ready(self) -> None:
+        """Wait until connections can come."""
+        stream = self.process.stdout
+        if stream is None or stream.readline().strip() != b"ready":
+            raise self._failure()
+
+    def begin(self, start_at: float) -> None:
+        """Say when the run begins, by the monotonic clock."""
+        self._say(f"start {start_at!r}")
+
+    def check(self) -> None:
+        """Raise what went wrong if it ended with an error."""
+        if self.process.poll():
+            raise self._failure()
+
+    def report(self) -> dict[str, Any]:
+        """Wait for its end, and return what it says."""
+        try:
+            out, _ = self.process.communicate(timeout=ENDS_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            raise LiveError(f"the {self.role} of the traffic does not end") from None
+        if self.process.returncode:
+            raise self._failure()
+        found: dict[str, Any] = json.loads(out)
+        return found
+
+    def _say(self, line: str) -> None:
+        stream = self.process.stdin
+        try:
+            if stream is not None:
+                stream.write(f"{line}\n".encode())
+                stream.flush()
+        except BrokenPipeError:
+            raise self._failure() from None
+
+    def _failure(self) -> LiveError:
+        stream = self.process.stderr
+        said = stream.read().decode(errors="replace").strip().splitlines() if stream is not None else []
+        return LiveError(f"traffic {self.role}: {said[-1] if said else 'ended early'}")
+
+
+class SocketFlows:
+    """All TCP flows of a run."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._workers: list[Worker] = []
+
+    def prepare(self) -> None:
+        """Start the processes, and wait until connections can come."""
+        for (role, side), order in orders(self._stage.plan).items():
+            self._workers.append(Worker(role, order, self._stage, side))
+        for worker in self._workers:
+            worker.wait_ready()
+
+    def begin(self, start_at: float) -> None:
+        """Tell all when the run begins."""
+        for worker in self._workers:
+            worker.begin(start_at)
+
+    def due(self, now: float) -> None:
+        """See whether all still run."""
+        for worker in self._workers:
+            worker.check()
+
+    def finish(self, raw: Raw) -> None:
+        """Collect their reports."""
+        for worker in self._workers:
+            report = worker.report()
+            raw.add_reports(worker.role, report.pop("flows"))
+            for table, columns in report.items():
+                known = raw.samples.setdefault(table, {name: [] for name in columns})
+                for name, values in columns.items():
+                    known[name] += values
+
+    def close(self) -> None:
+        """End all."""
+        for worker in self._workers:
+            end(worker.process)
+
+
+def orders(plan: LivePlan) -> dict[tuple[str, str], Order]:
+    """Return what each process is to do, by its role and its side; those with nothing to do are left out."""
+    found = {}
+    for side in (A, B):
+        flows = tuple(flow for group in plan.groups if sender_side(group) == side for flow in flow_orders(plan, group))
+        if flows:
+            order = _order(plan, flows)
+            found["source", side] = order
+            found["sink", other(side)] = order
+    return found
+
+
+def flow_orders(plan: LivePlan, group: FlowGroup) -> list[FlowOrder]:
+    """Return the connections of a group of TCP flows; none for UDP, and for one that a command stands in for."""
+    if group.is_udp or group.exec is not None:
+        return []
+    own, side = ends(group.number, plan.family), sender_side(group)
+    return [
+        FlowOrder(
+            name=name,
+            local=own.at(side),
+            peer=own.at(other(side)),
+            port=port(index),
+            periods_s=((start, group.stop_s), *group.again_s),
+            size_bytes=size,
+            congestion_control=group.congestion_control,
+            dscp=group.dscp,
+            segment_bytes=group.payload_bytes(plan.family),
+        )
+        for index, (name, start, size) in enumerate(zip(group.flows, group.starts_s, group.size_bytes, strict=True))
+    ]
+
+
+def port(index: int) -> int:
+    """Return the port at which the receiver of a group's flow listens."""
+    return FIRST_PORT + index
+
+
+def _order(plan: LivePlan, flows: tuple[FlowOrder, ...]) -> Order:
+    probe: Mapping[str, Any] = plan.scenario.probe
+    return Order(
+        flows=flows,
+        duration_s=plan.scenario.duration_s,
+        warmup_s=plan.scenario.warmup_s,
+        cwnd_interval_s=probe.get("cwnd_interval_s"),
+        flow_interval_s=probe.get("flow_interval_s"),
+    )
