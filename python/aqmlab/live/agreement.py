@@ -104,9 +104,9 @@ class Agreement:
 
 
 def _lines(live: Result, simulated: Result) -> Iterator[Line]:
-    groups = _goodput(live)
+    groups = group_goodput(live)
     for group in groups.columns:
-        if group in (beside := _goodput(simulated)).columns:
+        if group in (beside := group_goodput(simulated)).columns:
             yield _line(f"goodput of {group}", "Mb/s", groups[group], beside[group], GOODPUT_WITHIN)
     one, other = live.metrics(), simulated.metrics()
     if "goodput_mbps" in one.columns and len(groups.columns) > 1:
@@ -118,7 +118,7 @@ def _lines(live: Result, simulated: Result) -> Iterator[Line]:
             yield _line(what.title, what.unit, one[key], other[key], within)
 
 
-def _goodput(result: Result) -> pd.DataFrame:
+def group_goodput(result: Result) -> pd.DataFrame:
     """Goodput of each group in Mb/s, a row a run; that of UDP is what arrived."""
     flows = result.flows
     measured = np.array([s["summary"]["duration_s"] - s["summary"]["warmup_s"] for s in result.summaries])
