@@ -1,8 +1,8 @@
 """Live runs of the papers' disciplines beside simulations of the same files, over IPv4 and IPv6, with Reno and CUBIC.
 
 Writes ``docs/validation/live.md``. Runs that are in ``results/live`` already, and are valid, are not done again, so it
-can be stopped at any time. Live runs take the time that they last; several slow links run side by side. Needs root (or user
-namespaces) and SCHED_FIFO.
+can be stopped at any time. Live runs take the time that they last; several slow links run side by side. Needs root (or
+user namespaces) and SCHED_FIFO.
 
     python tests/compare_live.py [--case KEY] [--runs 5] [--side-by-side 4] [--page-only]
 """
@@ -118,12 +118,12 @@ def page(cases: tuple[Case, ...], *, runs: int) -> tuple[str, bool]:
         parts.append(part)
     head = (
         f"# {TITLE}\n\n{'Everything here is shown.' if shown else 'Not everything here is shown.'}\n\n"
-        "Real TCP of a Linux kernel through the discipline in user space, beside the simulation of the same file with\n"
-        f'the same TCP in the simulator (`profile = "rfc"`): up to {runs} live runs a setting, all within the limits of\n'
-        f"their certificates, and {SIMULATED} simulated ones. Written by `python tests/compare_live.py` with version\n"
-        f"{_core.version()}.\n\n"
-        "A difference is (simulated - live) / live with its 95 % interval (Welch). Goodput is to be within 3 %, the mean\n"
-        "queueing delay within 15 %: *holds* if the whole interval is inside, *fails* if it is wholly outside.\n"
+        "Real TCP of a Linux kernel through the discipline in user space, beside the simulation of the same file\n"
+        f'with the same TCP in the simulator (`profile = "rfc"`): up to {runs} live runs a setting, all within the\n'
+        f"limits of their certificates, and {SIMULATED} simulated ones. Written by `python tests/compare_live.py` with\n"
+        f"version {_core.version()}.\n\n"
+        "A difference is (simulated - live) / live with its 95 % interval (Welch). Goodput is to be within 3 %, the\n"
+        "mean queueing delay within 15 %: *holds* if the whole interval is inside, *fails* if it is wholly outside.\n"
     )
     return "\n".join([head, *parts]), shown
 

@@ -21,8 +21,8 @@ from aqmlab.scenario import Scenario
 
 LIVE = "live"
 """What the summary of a live run says of the world that it is from."""
-DESTINATION = re.compile(r"> \[?([0-9a-fA-F.:]+?)\]?:(\d+) ")
-"""Address and port of the receiver in the label of a flow."""
+END = re.compile(r"\[?([0-9a-fA-F.:]+?)\]?:(\d+)(?= |$)")
+"""Address and port of an end in the label of a flow."""
 
 
 def finished(plan: LivePlan, raw: Raw, options: Options) -> tuple[Output, Certificate]:
@@ -69,7 +69,7 @@ def link_counts(
 ) -> dict[str, int]:
     """Return what the live link counted of each flow's data, from one snapshot (or the start) to another."""
     names = {
-        (ends(group.number, plan.family).at(other(sender_side(group))), port(index)): name
+        (_direction(group), ends(group.number, plan.family).at(other(sender_side(group))), port(index)): name
         for group in plan.groups
         for index, name in enumerate(group.flows)
     }
@@ -77,11 +77,15 @@ def link_counts(
     for snapshot, sign in ((last, 1), (first, -1)):
         for direction in (snapshot or {}).get("directions", ()):
             for flow in direction.get("flows", ()):
-                match = DESTINATION.search(f"{flow.get('label', '')} ")
-                name = names.get((match[1], int(match[2]))) if match else None
-                if name is not None:
+                found = [(direction["name"], at, int(number)) for at, number in END.findall(flow.get("label", ""))]
+                for name in (names[end] for end in found if end in names):
                     counts[name] = counts.get(name, 0) + sign * int(flow.get(key) or 0)
     return counts
+
+
+def _direction(group: FlowGroup) -> str:
+    """Return in which direction a group's data cross the link."""
+    return "forward" if group.forward else "reverse"
 
 
 def _through_the_link(plan: LivePlan, raw: Raw) -> dict[str, dict[str, Any]]:

@@ -115,7 +115,7 @@ def link_groups(plan: LivePlan) -> list[dict[str, Any]]:
     found = [_link_group(group, plan) for group in plan.groups]
     first = plan.groups[0]
     own = _link_group(first, plan) | {
-        "name": "commands",
+        "name": "(commands)",
         "dscp": None,
         "class": 0,
         "prefix_a": addresses(A, [command_group(plan)]),
@@ -133,17 +133,21 @@ def has_reverse_queue(plan: LivePlan) -> bool:
 
 def _link_group(group: FlowGroup, plan: LivePlan) -> dict[str, Any]:
     there, back = (group.there, group.back) if group.forward else (group.back, group.there)
+    # With a queue on the way back, that link's own delay is the link's.
+    back_ns = back.delay_before_ns + back.delay_after_ns if has_reverse_queue(plan) else back.delay_ns
     return {
         "name": group.name,
         "prefix_a": addresses(A, [group.number]),
         "prefix_b": addresses(B, [group.number]),
         "delay_before_ns": there.delay_before_ns,
         "delay_after_ns": there.delay_after_ns,
-        "delay_back_ns": back.delay_ns,
-        "hops_before": there.hops_before,
+        "delay_back_ns": back_ns,
+        # The hops are in the packets' hop limits already (`routes`).
+        "hops_before": 0,
         "dscp": group.dscp,
         "class": group.traffic_class,
         "flow_label": plan.settings["flow_label"],
+        "acks_share_label": group.acks_share_label,
     }
 
 

@@ -74,6 +74,8 @@ class FlowGroup:
         Code point of its data.
     traffic_class
         Class of the source: 1 for a flow of high priority.
+    acks_share_label
+        Whether answers have the label and the class of the data.
     exec, exec_server
         Commands in place of the generator.
     """
@@ -95,6 +97,7 @@ class FlowGroup:
     ecn: bool
     dscp: int
     traffic_class: int
+    acks_share_label: bool
     exec: str | None
     exec_server: str | None
 
@@ -119,6 +122,7 @@ class FlowGroup:
             ecn=bool(data["ecn"]),
             dscp=int(data["dscp"]),
             traffic_class=int(data["class"]),
+            acks_share_label=bool(data["acks_share_label"]),
             exec=data["exec"],
             exec_server=data["exec_server"],
         )

@@ -15,18 +15,18 @@ from aqmlab.live.processes import end
 from aqmlab.live.stage import Raw, Stage
 from aqmlab.live.traffic.order import FlowOrder, Order
 
+MODULE = "aqmlab.live.traffic"
 FIRST_PORT = 5201
 ENDS_WITHIN_S = 10.0
 
 
 class Worker:
-    """One source or sink."""
+    """One source or sink: of TCP by `aqmlab.live.traffic`, of UDP by `aqmlab.live.udp`; they are spoken to alike."""
 
-    def __init__(self, role: str, order: Order, stage: Stage, side: str) -> None:
+    def __init__(self, role: str, order: Mapping[str, Any], stage: Stage, side: str, *, module: str = MODULE) -> None:
         self.role = role
-        command = [sys.executable, "-m", "aqmlab.live.traffic", role]
-        self.process = stage.start(command, side, stdin=subprocess.PIPE)
-        self._say(json.dumps(order.to_json()))
+        self.process = stage.start([sys.executable, "-m", module, role], side, stdin=subprocess.PIPE)
+        self._say(json.dumps(order))
 
     def wait_ready(self) -> None:
         """Wait until connections can come."""
@@ -79,7 +79,7 @@ class SocketFlows:
     def prepare(self) -> None:
         """Start the processes, and wait until connections can come."""
         for (role, side), order in orders(self._stage.plan).items():
-            self._workers.append(Worker(role, order, self._stage, side))
+            self._workers.append(Worker(role, order.to_json(), self._stage, side))
         for worker in self._workers:
             worker.wait_ready()
 
