@@ -120,7 +120,7 @@ def page(cases: tuple[Case, ...], *, runs: int) -> tuple[str, bool]:
         f"# {TITLE}\n\n{'Everything here is shown.' if shown else 'Not everything here is shown.'}\n\n"
         "Real TCP of a Linux kernel through the discipline in user space, beside the simulation of the same file\n"
         f'with the same TCP in the simulator (`profile = "rfc"`): up to {runs} live runs a setting, all within the\n'
-        f"limits of their certificates, and {SIMULATED} simulated ones. Written by `python tests/compare_live.py` with\n"
+        f"limits of their certificates, and {SIMULATED} simulated ones. Written by `tests/compare_live.py` with\n"
         f"version {_core.version()}.\n\n"
         "A difference is (simulated - live) / live with its 95 % interval (Welch). Goodput is to be within 3 %, the\n"
         "mean queueing delay within 15 %: *holds* if the whole interval is inside, *fails* if it is wholly outside.\n"

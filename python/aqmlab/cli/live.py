@@ -75,7 +75,7 @@ def live(
         return
     if file is None:
         raise InputError("live: FILE.toml is missing (or --clean)")
-    if not rootless.is_privileged():
+    if backend == "link" and not rootless.is_privileged():
         raise typer.Exit(rootless.again(sys.argv[1:]))
     found = run(
         file,

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from aqmlab import _core, store
 from aqmlab.errors import InputError, Interrupted
+from aqmlab.live import peers
 from aqmlab.live.checks import Trouble, preflight
 from aqmlab.live.finishing import finished
 from aqmlab.live.link_process import LiveError
 from aqmlab.live.one_run import perform
 from aqmlab.live.options import BACKENDS, Options
+from aqmlab.live.peers import refuse_what_is_for_the_link
 from aqmlab.live.plan import FAMILIES, for_family, live_plan
 from aqmlab.live.state import clean
 from aqmlab.pool import Output
@@ -158,11 +160,15 @@ def run(
         snapshot_interval_s=interval_s,
         **({} if link_command is None else {"link_command": tuple(link_command)}),
     )
-    folder = None if out is None else live_folder(Path(out), chosen)
-    troubles = checked(chosen, wanted[0], options)
+    folder = None if out is None else live_folder(Path(out), chosen, backend)
+    if backend == "link":
+        troubles = checked(chosen, wanted[0], options)
+    else:
+        refuse_what_is_for_the_link(options, stats)
+        troubles = []
     with _ended_by_signals(), _views(stats, chosen) as views:
         outputs, certificates = _all_runs(
-            chosen, wanted, options, folder=folder, resume=resume, views=views, progress=progress
+            chosen, wanted, options, backend, folder=folder, resume=resume, views=views, progress=progress
         )
     if folder is None:
         result = Result.from_outputs(outputs, scenario_text=chosen.normalized)
@@ -173,9 +179,9 @@ def run(
     return LiveRuns(result, certificates, troubles, beside)
 
 
-def live_folder(out: Path, scenario: Scenario) -> Path:
+def live_folder(out: Path, scenario: Scenario, backend: str = "link") -> Path:
     """Return the folder of a scenario's live runs, beside that of its simulations."""
-    return out / f"{scenario.label}-live"
+    return out / f"{scenario.label}-{'live' if backend == 'link' else f'live-{backend}'}"
 
 
 def certificates_in(folder: Path, seeds: Sequence[int]) -> dict[int, dict[str, Any]]:
@@ -203,6 +209,7 @@ def _all_runs(
     scenario: Scenario,
     seeds: list[int],
     options: Options,
+    backend: str,
     *,
     folder: Path | None,
     resume: bool,
@@ -219,20 +226,25 @@ def _all_runs(
     with bar_over(f"{scenario.name} live", [scenario.duration_s] * len(seeds), shown=progress) as bar:
         for place, seed in enumerate(seeds):
             plan = live_plan(scenario, seed=seed)
-            raw = perform(
-                plan,
-                options,
-                show=views.show,
-                progress=partial(bar.report, place),
-                record=_record(options, seed, several=len(seeds) > 1),
-            )
+            said: dict[str, bytes] = {}
+            if backend == "link":
+                raw = perform(
+                    plan,
+                    options,
+                    show=views.show,
+                    progress=partial(bar.report, place),
+                    record=_record(options, seed, several=len(seeds) > 1),
+                )
+                output, certificate = finished(plan, raw, options)
+                said = raw.outputs
+            else:
+                output, certificate = peers.perform(plan, backend)
             bar.done(place)
-            output, certificate = finished(plan, raw, options)
             outputs.append(output)
             certificates[seed] = certificate.data()
             if folder is not None:
                 files = {CERTIFICATE: store.to_json(certificate.data()).encode()}
-                files |= {f"{name}.txt": said for name, said in raw.outputs.items()}
+                files |= {f"{name}.txt": words for name, words in said.items()}
                 store.write_seed(store.seed_folder(folder, seed), output.summary, output.tables, files=files)
                 store.log(folder, f"live run of seed {seed}: {certificate.line()}")
     return outputs, certificates

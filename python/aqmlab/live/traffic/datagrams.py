@@ -101,7 +101,7 @@ def _flows(plan: LivePlan, group: FlowGroup) -> list[dict[str, Any]]:
             "peer": own.at(other(side)),
             "port": port(index),
             "periods_s": [[start, group.stop_s], *([begin, stop] for begin, stop in group.again_s)],
-            "rate_bps": group.parameters["rate_bps"],
+            "rate_bps": round(group.parameters["rate_bps"]),
             "packet": group.parameters["packet_size"],
             "pattern": group.parameters["pattern"],
             "dscp": group.dscp,

@@ -1,0 +1,43 @@
+"""Live runs over Linux's own queue disciplines: on this machine's kernel, or on an emulated one in virtual time."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+from aqmlab.errors import InputError
+from aqmlab.live.certificate import Certificate
+from aqmlab.live.finishing import LIVE, provenance
+from aqmlab.live.options import Options
+from aqmlab.live.plan import LivePlan
+from aqmlab.pool import Output
+
+HOMES = {"tc": "aqmlab.live.tc.backend", "lab": "aqmlab.live.lab.backend"}
+
+
+def perform(plan: LivePlan, backend: str) -> tuple[Output, Certificate]:
+    """Do one run over Linux's own discipline, and make of it what a store holds."""
+    work: Callable[[LivePlan], Any] = importlib.import_module(HOMES[backend]).run
+    peer = work(plan)
+    scenario = plan.scenario
+    summary = provenance(scenario) | {
+        "seed": plan.seed,
+        "summary": {"seed": plan.seed, "duration_s": scenario.duration_s, "warmup_s": scenario.warmup_s},
+        LIVE: {"family": plan.family, "backend": backend, "traffic": "iperf3", "valid": True},
+    }
+    note = "the bottleneck is Linux's own, which tells neither of its lateness nor of its rate"
+    return Output(summary=summary, tables=peer.tables), Certificate(dict(peer.system), [], [note])
+
+
+def refuse_what_is_for_the_link(options: Options, stats: object) -> None:
+    """Raise what was asked for and is for the bottleneck in user space alone."""
+    asked = {
+        "--record": options.record is not None,
+        "--stats": bool(stats),
+        "--exec-a": options.exec_a is not None,
+        "--exec-b": options.exec_b is not None,
+    }
+    for name, given in asked.items():
+        if given:
+            raise InputError(f"{name}: is for --backend link")
