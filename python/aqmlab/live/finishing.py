@@ -112,7 +112,8 @@ def _samples(plan: LivePlan, raw: Raw) -> dict[str, pa.Table]:
         found["cwnd_samples"] = tables.to_arrow(windows, seed=plan.seed)
     arrived = raw.samples.get("flow_samples", {})
     if arrived.get("t_s"):
-        scale = {name: tables.with_headers(group, plan.family) for group in plan.groups for name in group.flows}
+        tcp = [group for group in plan.groups if not group.is_udp]
+        scale = {name: tables.with_headers(group, plan.family) for group in tcp for name in group.flows}
         found["flow_samples"] = tables.flow_samples(plan, arrived, scale)
     return found
 

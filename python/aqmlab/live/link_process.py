@@ -103,10 +103,8 @@ class LinkProcess:
         """Wait for its end and return what came out; snapshots on the way are passed over."""
         until = time.monotonic() + OUTCOME_WITHIN_S
         while self.outcome is None and time.monotonic() < until:
-            if self.next_line(0.1) is None and self.ended and self.outcome is None:
-                self._readers[0].join(1.0)
-                while self.outcome is None and not self._lines.empty():
-                    self.next_line(0.0)
+            if self.next_line(0.1) is None and self.ended:
+                self._read_the_rest()
                 break
         if self.outcome is None:
             raise self._failure("gave no outcome")
@@ -118,8 +116,16 @@ class LinkProcess:
 
     def check(self) -> None:
         """Raise what went wrong if it has ended without an outcome."""
-        if self.ended and self.outcome is None:
-            raise self._failure("ended")
+        if self.ended:
+            self._read_the_rest()
+            if self.outcome is None:
+                raise self._failure("ended")
+
+    def _read_the_rest(self) -> None:
+        """Read what is left of a process that has ended."""
+        self._readers[0].join(1.0)
+        while not self._lines.empty():
+            self.next_line(0.0)
 
     def _failure(self, what: str) -> Error:
         code = self._process.poll()

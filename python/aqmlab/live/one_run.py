@@ -18,7 +18,7 @@ from aqmlab.live.link_process import LinkProcess
 from aqmlab.live.options import Options
 from aqmlab.live.plan import LivePlan
 from aqmlab.live.stage import Part, Raw, Stage
-from aqmlab.live.state import run_state
+from aqmlab.live.state import namespace_path, run_state
 from aqmlab.live.traffic.datagrams import DatagramFlows
 from aqmlab.live.traffic.iperf3 import Iperf3Flows
 from aqmlab.live.traffic.workers import SocketFlows
@@ -46,7 +46,7 @@ def perform(plan: LivePlan, options: Options, *, show: Show, progress: Progress,
         Where packets are recorded.
     """
     with run_state() as state, ExitStack() as opened:
-        spaces = {side: namespaces.namespace_path(name) for side, name in zip((A, B), state.namespaces, strict=True)}
+        spaces = {side: namespace_path(name) for side, name in zip((A, B), state.namespaces, strict=True)}
         stage = Stage(plan, options, spaces, state)
         link = _network(stage, opened, record=record)
         tcp: Part = Iperf3Flows(stage) if options.traffic == "iperf3" else SocketFlows(stage)

@@ -170,7 +170,8 @@ def _add_agreement(page: Page, runs: LiveRuns) -> None:
 
 def _after_warmup(result: Result, place: str) -> pd.DataFrame:
     samples = result.queue_samples
-    return samples[(samples["link"] == place) & (samples["t_s"] >= result.summaries[0]["summary"]["warmup_s"])]
+    warmup_s = float(result.summaries[0]["summary"]["warmup_s"])
+    return samples[(samples["link"] == place) & (samples["t_s"] >= warmup_s)]
 
 
 def _means(both: dict[str, Result], place: str, column: str) -> str:

@@ -48,7 +48,7 @@ def flows_table(
     columns: dict[str, list[Any]] = {}
     for group in plan.groups:
         for index, name in enumerate(group.flows):
-            row = _empty(group, index, name) | {"drops": int(drops.get(name, 0))}
+            row = _empty(plan, group, index, name) | {"drops": int(drops.get(name, 0))}
             if name in sinks:
                 row |= _tcp(plan, group, sources.get(name, {}), sinks[name])
             row |= others.get(name, {})
@@ -71,18 +71,17 @@ def with_headers(group: FlowGroup, family: str) -> float:
     return (payload + group.header_bytes(family)) / payload
 
 
-def _empty(group: FlowGroup, index: int, name: str) -> dict[str, Any]:
+def _empty(plan: LivePlan, group: FlowGroup, index: int, name: str) -> dict[str, Any]:
     """Return the row of a flow of which nothing is known."""
     side = ("a", "b") if group.forward else ("b", "a")
     size = group.size_bytes[index]
-    payload = group.payload_bytes("ipv4")
     return {
         "flow": name,
         "group": group.group,
         "transport": group.transport,
         "from": f"{group.name}.{side[0]}",
         "to": f"{group.name}.{side[1]}",
-        "size_packets": -1 if size is None else -(-size // payload),
+        "size_packets": -1 if size is None else -(-size // group.payload_bytes(plan.family)),
         "sent": 0,
         "sent_bytes": 0,
         "retransmissions": 0,
