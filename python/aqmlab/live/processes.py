@@ -16,6 +16,8 @@ from typing import IO
 
 from aqmlab.errors import InputError
 
+HURRIED = -10
+"""Niceness of the programs at the ends."""
 GRACE_S = 2.0
 """How long a process may take to end before it is killed."""
 START_TIME = 19
@@ -76,9 +78,18 @@ def start(
         words = [needed("nsenter"), f"--net={netns}", *words]
     if shutil.which(command[0]) is None:
         raise InputError(f"{command[0]}: no such program")
-    own = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p), **(environment or {})}
+    own = {**os.environ, **(environment or {})}
+    if command[0] == sys.executable:
+        # Modules of this package are found as this process found them; no command of the user's is told.
+        own["PYTHONPATH"] = os.pathsep.join(entry for entry in sys.path if entry)
     # A group of its own, so that Ctrl-C reaches the run and not its parts, which are ended in their order.
     return subprocess.Popen(words, stdin=stdin, stdout=stdout, stderr=stderr, env=own, start_new_session=True)
+
+
+def hurry(pid: int) -> None:
+    """Let a process that sends or receives go before those that do not matter, where that is allowed."""
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, pid, HURRIED)
 
 
 def end(process: subprocess.Popen[bytes], *, grace_s: float = GRACE_S) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 from aqmlab.errors import InputError
 from aqmlab.live.groups import other, sender_side
-from aqmlab.live.processes import end
+from aqmlab.live.processes import end, hurry
 from aqmlab.live.stage import Raw, Stage
 from aqmlab.live.traffic.order import FlowOrder
 from aqmlab.live.traffic.workers import flow_orders
@@ -50,6 +50,7 @@ class Pair:
         """Start the server."""
         words = ["iperf3", "-s", "-1", "-J", "-i", str(INTERVAL_S), "-B", self.order.peer, "-p", str(self.order.port)]
         self.server = stage.start(words, other(self.side))
+        hurry(self.server.pid)
 
     def send(self, stage: Stage) -> None:
         """Start the client."""
@@ -64,6 +65,7 @@ class Pair:
         if order.dscp:
             words += ["--dscp", str(order.dscp)]
         self.client = stage.start(words, self.side)
+        hurry(self.client.pid)
 
 
 class Iperf3Flows:

@@ -11,7 +11,7 @@ from typing import Any
 from aqmlab.live.groups import A, B, ends, other, sender_side
 from aqmlab.live.link_process import LiveError
 from aqmlab.live.plan import FlowGroup, LivePlan
-from aqmlab.live.processes import end
+from aqmlab.live.processes import end, hurry
 from aqmlab.live.stage import Raw, Stage
 from aqmlab.live.traffic.order import FlowOrder, Order
 
@@ -26,6 +26,7 @@ class Worker:
     def __init__(self, role: str, order: Mapping[str, Any], stage: Stage, side: str, *, module: str = MODULE) -> None:
         self.role = role
         self.process = stage.start([sys.executable, "-m", module, role], side, stdin=subprocess.PIPE)
+        hurry(self.process.pid)
         self._say(json.dumps(order))
 
     def wait_ready(self) -> None:
