@@ -15,6 +15,16 @@ from aqmlab.live.link_process import LiveError
 from aqmlab.result import Result
 from live_machine import FAKE, SCENARIO, left_behind, needs_namespaces
 
+FETCH = """
+import sys, time, urllib.request
+for attempt in range(40):
+    try:
+        print(urllib.request.urlopen(sys.argv[1], timeout=5).read().decode())
+        break
+    except OSError:
+        time.sleep(0.1)
+"""
+
 
 @pytest.fixture
 def scenario(tmp_path):
@@ -63,17 +73,17 @@ class TestRuns:
         assert again.certificates == first.certificates
 
     def test_commands_on_both_sides(self, scenario, tmp_path):
+        (tmp_path / "page.txt").write_text("it came through")
         found = run(
             scenario,
-            out=tmp_path,
-            exec_a="ping -c 2 -i 0.2 {peer}; echo $AQMLAB_LOCAL",
-            exec_b="echo {duration}; sleep 99",
+            overrides={"run.duration": "5s"},
+            out=tmp_path / "out",
+            exec_a=f"{sys.executable} -c '{FETCH}' http://{{peer}}:8000/page.txt; echo $AQMLAB_LOCAL",
+            exec_b=f"echo {{duration}}; {sys.executable} -m http.server 8000 --bind {{local}} --directory {tmp_path}",
         )
         folder = found.result.folder / "seed-0001"
-        said = (folder / "exec-a.txt").read_text()
-        assert "2 received" in said
-        assert "10.77.2.1" in said
-        assert (folder / "exec-b.txt").read_text() == "2\n"
+        assert (folder / "exec-a.txt").read_text() == "it came through\n10.77.2.1\n"
+        assert (folder / "exec-b.txt").read_text().startswith("5\n")
         assert not left_behind()
 
     def test_flows_sent_by_a_command(self, scenario):
@@ -169,7 +179,7 @@ class TestBadInput:
         for words, says in (
             ([], "FILE.toml is missing"),
             ([tmp_path / "no.toml"], "no such file"),
-            ([scenario, "--family", "ipv5"], 'unknown family "ipv5" (allowed: ipv4, ipv6; did you mean ipv4?)'),
+            ([scenario, "--family", "ipv5"], 'unknown family "ipv5" (allowed: ipv4, ipv6; did you mean ipv6?)'),
             ([scenario, "--backend", "tcc"], 'unknown backend "tcc" (allowed: link, tc, lab; did you mean tc?)'),
             ([scenario, "--traffic", "iperf"], 'unknown program "iperf" (allowed: sockets, iperf3'),
             ([scenario, "--interval", "0.001"], "allowed: 0.01 to 60"),
