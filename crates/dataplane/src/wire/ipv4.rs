@@ -87,6 +87,6 @@ pub(super) fn check_fragment(
     length: usize,
     longest: usize,
 ) -> Result<(), Malformed> {
-    let is_odd = more && (length == 0 || length % 8 != 0);
+    let is_odd = more && (length == 0 || !length.is_multiple_of(8));
     if is_odd || offset + length > longest { Err(Malformed::Fragment) } else { Ok(()) }
 }
