@@ -25,6 +25,7 @@ pub mod plane;
 pub mod process;
 pub mod rate_meter;
 pub mod realtime;
+pub mod replay;
 pub mod snapshot;
 mod sys;
 pub mod tun;

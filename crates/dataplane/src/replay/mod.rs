@@ -1,0 +1,102 @@
+//! The same arrivals through the data plane and through the simulator.
+//!
+//! A recording is a list of packets as they arrive at the queue of a link. [`through_data_plane`] drives the bottleneck
+//! of live runs with it, [`through_simulator`] a run whose link is the only one; [`differences`] lays the tables of both
+//! side by side. Nothing may differ: not a drop or a mark, not the time of a departure, not the average that a packet was
+//! judged by. Markers of the link and random loss before it are left out: a packet has the code point that its group gives.
+
+mod compared;
+mod recording;
+mod told;
+
+use aqmlab_aqm::Packet;
+use aqmlab_netsim::alone::{self, Manner};
+use aqmlab_netsim::plan::{Ends, Flow, Length, LinkId, Pattern, Plan, Start, Transport};
+use aqmlab_netsim::{EngineChoice, Options, Recorded, Simulation, Table};
+use aqmlab_units::{Rate, Span, Time};
+
+pub use self::compared::differences;
+pub use self::recording::Recording;
+pub use self::told::replay_json;
+use crate::bottleneck::{Bottleneck, Setting, Way};
+use crate::buffer::Buffer;
+
+/// Tables by name.
+pub type Tables = Vec<(&'static str, Table)>;
+
+/// The plan of a link by itself: observed, with receivers that only count, and without markers.
+pub fn alone(plan: &Plan, link: LinkId, flows: &[String]) -> Plan {
+    let mut plan = plan.clone();
+    plan.changes.retain(|change| change.link == link);
+    plan.changes.iter_mut().for_each(|change| change.link = 0);
+    plan.links = vec![plan.links.swap_remove(link as usize)];
+    plan.markers = Vec::new();
+    plan.probe.links = vec![0];
+    plan.probe.events = true;
+    plan.probe.delay_histogram = true;
+    let ends = Ends::At(plan.links[0].from, plan.links[0].to);
+    plan.flows = flows.iter().map(|name| receiver(name, &ends)).collect();
+    plan
+}
+
+/// A flow that never sends by itself.
+fn receiver(name: &str, ends: &Ends) -> Flow {
+    Flow {
+        name: name.to_owned(),
+        group: name.to_owned(),
+        ends: ends.clone(),
+        start: Start::At(Time::NEVER),
+        stop: None,
+        again: Vec::new(),
+        dscp: 0,
+        class: 0,
+        acks_share_label: false,
+        transport: Transport::Udp { rate: Rate(1), packet: Length::fixed(1), pattern: Pattern::Constant },
+    }
+}
+
+/// The tables of a run of a link [`alone`] in which these packets arrive; with `shortcuts` departures are computed at arrival
+/// where that is exact.
+pub fn through_simulator(plan: &Plan, seed: u64, arrivals: &[Recorded], shortcuts: bool) -> Tables {
+    let options = Options { shortcuts, engine: EngineChoice::Events };
+    let mut simulation = Simulation::new(plan, seed, options);
+    simulation.replay(0, arrivals.iter().copied());
+    simulation.finish();
+    simulation.tables()
+}
+
+/// The same tables from the bottleneck of the data plane, as far as it has them, and when each packet came to the far end.
+pub fn through_data_plane(plan: &Plan, seed: u64, arrivals: &[Recorded]) -> (Tables, Vec<(Time, i32)>) {
+    let end = Time::ZERO + plan.duration;
+    let mut bottleneck = Bottleneck::new(&Setting {
+        name: "forward",
+        plan,
+        link: Some(0),
+        seed,
+        manner: Manner { in_service_counts: false, room: arrivals.len().min(1 << 14), duration: Span::ZERO },
+        groups: &[],
+        ways: vec![Way::default()],
+        loss: 0.0,
+        flows: plan.flows.len(),
+    });
+    let mut out = Vec::new();
+    let mut arrived = |time: Time, packet: Packet<Buffer>| {
+        if time < end {
+            out.push((time, packet.payload.number));
+        }
+    };
+    for (slot, &Recorded { meta, number }) in (0..).zip(arrivals) {
+        let buffer = Buffer { slot, number, flow: meta.flow >> 1, marked_as: u32::MAX, ..Buffer::default() };
+        if meta.arrival >= end {
+            break;
+        }
+        bottleneck.offer(meta.arrival, Packet { meta, payload: buffer });
+        bottleneck.advance(meta.arrival, &mut arrived);
+        bottleneck.take_freed(drop);
+    }
+    bottleneck.advance(Time(end.0 - 1), &mut arrived);
+    bottleneck.finish(end);
+    let measured = plan.duration - plan.warmup;
+    let tables = bottleneck.link().map(|link| alone::tables(plan, &[link], measured)).unwrap_or_default();
+    (tables, out)
+}
