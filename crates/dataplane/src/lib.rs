@@ -28,5 +28,6 @@ pub mod realtime;
 pub mod replay;
 pub mod snapshot;
 mod sys;
+pub mod traffic;
 pub mod tun;
 pub mod wire;

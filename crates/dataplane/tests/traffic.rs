@@ -1,0 +1,162 @@
+//! UDP of live runs: what is to leave is what the simulator sends, and what leaves a socket arrives.
+
+use std::io::{BufReader, Cursor, Write};
+use std::sync::Arc;
+
+use aqmlab_aqm::{LinkContext, Spec};
+use aqmlab_dataplane::clock;
+use aqmlab_dataplane::traffic::{self, Order, Role, Schedule};
+use aqmlab_netsim::plan::{Ends, Flow, Length, Link, Pattern, Plan, Probe, Spread, Start, Transport};
+use aqmlab_netsim::{Column, Options, Simulation};
+use aqmlab_units::{Rate, Span, Time};
+use serde_json::{Value, json};
+
+/// Times and lengths of the packets of a flow that the simulator sends: on for 1 s from 0.25 s on, and again from 2 s.
+fn simulated(packet: Length, pattern: Pattern, seed: u64) -> Vec<(u64, i64)> {
+    let (rate, delay) = (Rate(100_000_000), Span::from_millis(1));
+    let spec = Spec::new("drop-tail").expect("a preset");
+    let queue = Arc::new(spec.resolve(LinkContext { rate, delay }).expect("a queue"));
+    let link = Link { name: "link".to_owned(), from: 0, to: 1, rate, delay, aqm: "drop-tail", queue };
+    let flow = Flow {
+        name: "noise 3".to_owned(),
+        group: "noise".to_owned(),
+        ends: Ends::At(0, 1),
+        start: Start::At(Time::from_secs(0.25)),
+        stop: Some(Time::from_secs(1.25)),
+        again: vec![(Time::from_secs(2.0), Time::NEVER)],
+        dscp: 0,
+        class: 0,
+        acks_share_label: false,
+        transport: Transport::Udp { rate: Rate(1_000_000), packet, pattern },
+    };
+    let plan = Plan {
+        nodes: vec!["a".to_owned(), "b".to_owned()],
+        links: vec![link],
+        flows: vec![flow],
+        markers: Vec::new(),
+        changes: Vec::new(),
+        duration: Span::from_secs(3.0),
+        warmup: Span::ZERO,
+        probe: Probe { links: vec![0], events: true, ..Probe::default() },
+    };
+    let mut simulation = Simulation::new(&plan, seed, Options::default());
+    simulation.finish();
+    let tables = simulation.tables();
+    let (_, events) = tables.iter().find(|(name, _)| *name == "events").expect("a log");
+    let column = |name| &events.iter().find(|(column, _)| *column == name).expect("a column").1;
+    let (Column::Integer(t), Column::Integer(bytes), Column::Text(kinds)) =
+        (column("t_ps"), column("bytes"), column("kind"))
+    else {
+        panic!("columns of other kinds");
+    };
+    let offered = kinds.iter().zip(t.iter().zip(bytes)).filter(|(kind, _)| *kind == "+");
+    offered.map(|(_, (&t, &bytes))| (t as u64, bytes)).collect()
+}
+
+fn scheduled(packet: &Value, pattern: &Value, seed: u64) -> Vec<(u64, i64)> {
+    let order = json!({
+        "seed": seed, "duration_s": 3, "flows": [{
+            "name": "noise 3", "local": "127.0.0.1", "peer": "127.0.0.1", "port": 9, "rate_bps": 1_000_000,
+            "periods_s": [[0.25, 1.25], [2, null]], "packet": packet, "pattern": pattern,
+        }],
+    });
+    let order = Order::from_json(&order.to_string()).expect("an order");
+    let schedule = Schedule::new(&order.flows[0], order.seed, Time::from_secs(order.duration_s));
+    schedule.map(|due| (due.time.0, i64::from(due.bytes))).collect()
+}
+
+#[test]
+fn what_is_to_leave_is_what_the_simulator_sends() {
+    let lengths = [
+        (Length::fixed(700), json!(700)),
+        (Length::drawn(Spread::Exponential(900.0)), json!({"exponential": 900, "unit": "B"})),
+        (Length::drawn(Spread::Uniform(40.0, 1500.0)), json!({"uniform": [40, 1500], "unit": "B"})),
+    ];
+    let on_off =
+        Pattern::OnOff { on: Spread::Exponential(0.05), off: Spread::Pareto { mean: 0.1, shape: 1.5 } };
+    let patterns = [
+        (Pattern::Constant, json!("constant")),
+        (Pattern::Poisson, json!("poisson")),
+        (on_off, json!({"on": {"exponential": 0.05}, "off": {"pareto": {"mean": 0.1, "shape": 1.5}}})),
+    ];
+    for (length, packet) in &lengths {
+        for (pattern, when) in &patterns {
+            let expected = simulated(*length, *pattern, 5);
+            assert!(expected.len() > 50, "{packet}, {when}");
+            assert_eq!(scheduled(packet, when, 5), expected, "{packet}, {when}");
+            let drawn = length.same().is_none() || *pattern != Pattern::Constant;
+            assert_eq!(scheduled(packet, when, 6) != expected, drawn, "{packet}, {when}");
+        }
+    }
+}
+
+/// Runs a role with this order; what it says at the end.
+fn process(role: Role, order: &Value, start_s: f64) -> Value {
+    let mut told = Cursor::new(Vec::new());
+    let orders = format!("{order}\nstart {start_s}\n");
+    traffic::run(role, BufReader::new(orders.as_bytes()), &mut told).expect("a run");
+    told.flush().expect("a vector");
+    let told = String::from_utf8(told.into_inner()).expect("text");
+    let (ready, found) = told.split_once('\n').expect("two lines");
+    assert_eq!(ready, "ready");
+    serde_json::from_str(found).expect("JSON")
+}
+
+#[test]
+fn what_leaves_a_socket_arrives() {
+    let flow = |name: &str, ends: &str, port: u16, rate_bps: u32, packet: Value| {
+        json!({
+            "name": name, "local": ends, "peer": ends, "port": port, "periods_s": [[0, 0.2]], "rate_bps": rate_bps,
+            "packet": packet, "pattern": "poisson", "dscp": 10,
+        })
+    };
+    // A packet of 20 bytes has no room for its headers, one of 3000 none on the wire.
+    let flows = json!([
+        flow("f", "127.0.0.1", 47_301, 2_000_000, json!({"exponential": 800})),
+        flow("g", "127.0.0.2", 47_302, 2_000_000, json!(3000)),
+        flow("h", "127.0.0.3", 47_303, 100_000, json!(20)),
+    ]);
+    let order = json!({"seed": 3, "duration_s": 0.3, "warmup_s": 0.1, "linger_s": 1, "flows": flows});
+    let start_s = clock::now() as f64 / 1e9 + 0.3;
+    let (sent, received) = std::thread::scope(|scope| {
+        let sink = scope.spawn(|| process(Role::Sink, &order, start_s));
+        // The sink has its sockets by then.
+        std::thread::sleep(std::time::Duration::from_millis(150));
+        let sent = process(Role::Source, &order, start_s);
+        (sent, sink.join().expect("a sink"))
+    });
+    for (i, name) in ["f", "g", "h"].into_iter().enumerate() {
+        let (sent, received) = (&sent["flows"][i], &received["flows"][i]);
+        assert_eq!((&sent["name"], &received["name"]), (&json!(name), &json!(name)));
+        assert_eq!(sent["sent"], received["received"], "{name}");
+        assert!(sent["sent"]["packets"].as_u64() > Some(5) && sent["refused"] == 0, "{sent}");
+        let measured = sent["measured"]["packets"].as_u64();
+        assert!(measured > Some(0) && measured < sent["sent"]["packets"].as_u64(), "{sent}");
+    }
+    let count = |i: usize, key: &str| sent["flows"][i][key].as_u64();
+    let all = |i: usize| sent["flows"][i]["sent"]["packets"].as_u64();
+    assert_eq!((count(1, "shortened"), count(2, "lengthened")), (all(1), all(2)));
+    assert_eq!((count(1, "lengthened"), count(2, "shortened")), (Some(0), Some(0)));
+    assert_eq!(received["flows"][0]["late"], 0);
+    assert_eq!(received["flows"][1]["received"]["bytes"].as_u64(), all(1).map(|n| 1500 * n));
+    assert!(sent["lateness_us"]["n"].as_u64() > Some(30));
+}
+
+#[test]
+fn an_order_that_cannot_be_is_one_line() {
+    let run = |order: &str| {
+        let said =
+            traffic::run(Role::Sink, order.as_bytes(), std::io::sink()).expect_err("an error").to_string();
+        assert!(!said.contains('\n'), "{said}");
+        said
+    };
+    assert!(run("").starts_with("order of traffic"));
+    let flow = |name: &str| {
+        json!({
+            "name": name, "local": "127.0.0.1", "peer": "127.0.0.1", "port": 47_310, "periods_s": [], "rate_bps": 1,
+            "packet": 9, "pattern": "constant",
+        })
+    };
+    let said = run(&json!({"duration_s": 1, "flows": [flow("f"), flow("g")]}).to_string());
+    assert!(said.starts_with("flow g cannot receive at 127.0.0.1 port 47310: "), "{said}");
+}
