@@ -1,5 +1,7 @@
 //! `aqmlab._core`: the compiled part of the Python package. No logic lives here.
 
+mod live_traffic;
+
 use std::collections::BTreeMap;
 
 use aqmlab_aqm::replay::Replay;
@@ -323,5 +325,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(open_loop, m)?)?;
     m.add_function(wrap_pyfunction!(replay, m)?)?;
     m.add_function(wrap_pyfunction!(mark, m)?)?;
+    m.add_function(wrap_pyfunction!(live_traffic::live_udp, m)?)?;
+    m.add_function(wrap_pyfunction!(live_traffic::live_replay, m)?)?;
     m.add_function(wrap_pyfunction!(version, m)?)
 }
