@@ -3,8 +3,21 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict, type_check_only
 
-__all__ = ["check", "curve", "disciplines", "live_plan", "mark", "open_loop", "replay", "run", "schema", "version"]
-__all__ = ["check", "curve", "disciplines", "live_replay", "live_udp", "mark", "open_loop", "replay", "run", "schema", "version"]
+__all__ = [
+    "check",
+    "curve",
+    "disciplines",
+    "live_link",
+    "live_plan",
+    "live_replay",
+    "live_udp",
+    "mark",
+    "open_loop",
+    "replay",
+    "run",
+    "schema",
+    "version",
+]
 
 @type_check_only
 class RunOutput(TypedDict):
@@ -74,6 +87,7 @@ def replay(
 def mark(
     kind: str, parameters: Mapping[str, float], packets: Sequence[tuple[int, int, int]], draws: Sequence[float]
 ) -> list[int]: ...
+def live_link(config: str) -> int: ...
 def live_udp(role: str) -> None: ...
 def live_replay(config: str, capture: str) -> str: ...
 def version() -> str: ...

@@ -308,6 +308,13 @@ fn header(fields: &Fields<'_>) -> PyResult<Meta> {
     Ok(meta)
 }
 
+/// Be a link process: the configuration is a file, `-` for standard input, or JSON itself; commands come from standard
+/// input, lines of JSON go to standard output. Ends with the run, and on SIGINT and SIGTERM; the exit code.
+#[pyfunction]
+fn live_link(py: Python<'_>, config: &str) -> u8 {
+    py.detach(|| aqmlab_dataplane::process::main(config))
+}
+
 /// Version of the compiled part.
 #[pyfunction]
 fn version() -> &'static str {
@@ -325,6 +332,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(open_loop, m)?)?;
     m.add_function(wrap_pyfunction!(replay, m)?)?;
     m.add_function(wrap_pyfunction!(mark, m)?)?;
+    m.add_function(wrap_pyfunction!(live_link, m)?)?;
     m.add_function(wrap_pyfunction!(live_traffic::live_udp, m)?)?;
     m.add_function(wrap_pyfunction!(live_traffic::live_replay, m)?)?;
     m.add_function(wrap_pyfunction!(version, m)?)
