@@ -100,8 +100,8 @@ mod tests {
     #[test]
     fn one_of_two_delivered_is_replaced() {
         // RFC 6937's table of a window of 20, from the third duplicate on: 16 in flight, ceil(3/2) = 2 sent; then one
-        // for every second acknowledgement, ceil((3 + k) / 2) in all, until the pipe is 10.
-        assert_eq!(one_loss(20), [18, 17, 17, 16, 16, 15, 15, 14, 14, 13, 13, 12, 12, 11, 11, 10, 10]);
+        // for every second acknowledgement, ceil((3 + k) / 2) in all; at the threshold, one for one.
+        assert_eq!(one_loss(20), [18, 17, 17, 16, 16, 15, 15, 14, 14, 13, 13, 12, 12, 11, 10, 10, 10]);
     }
 
     #[test]

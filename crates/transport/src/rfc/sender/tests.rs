@@ -198,7 +198,7 @@ fn a_lost_retransmission_is_resent_by_its_time() {
     assert_eq!(b.at(200).sack(0, &[(2, 4)]), [1, 11], "ceil(3 * 5/10)");
     assert_eq!(b.sack(0, &[(2, 10)]), [12, 13, 14]);
     // 11 was sent later than the second copy of 1, and comes back: so would that.
-    assert_eq!(b.at(300).sack(0, &[(2, 11)]), [1, 15], "11 was an original, and its place is free too");
+    assert_eq!(b.at(300).sack(0, &[(2, 11)]), [1, 15], "pipe 3, threshold 5");
     assert_eq!(b.sender.counters().retransmissions, 2);
 }
 
