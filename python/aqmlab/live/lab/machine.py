@@ -1,0 +1,114 @@
+"""The emulated machine: QEMU without hardware help, with a clock of its own.
+
+`-icount` ties the guest's clock to the number of instructions it has done (2 ns each), and lets time jump when it has
+nothing to do. So what else this machine does has no influence, and nothing of the host gets in: no random numbers of the
+processor, a fixed date, one core. The kernel stirs its command line into its random numbers, so the seed that stands
+there decides them.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import InputError
+from aqmlab.live.lab import archive
+from aqmlab.live.lab.build import Image
+from aqmlab.live.lab.packages import said
+from aqmlab.live.tc.failure import judge
+
+QEMU = "qemu-system-x86_64"
+MEMORY_MB = 512
+DATE = "2024-01-01T00:00:00"
+KERNEL = "console=ttyS0 panic=-1 quiet mitigations=off nokaslr tsc=reliable rdinit=/init"
+MOST_S = 3600.0
+"""Longer than any run takes, in s of this machine's time."""
+
+
+def command(image: Image, folder: Path, seed: int) -> list[str]:
+    """Return the emulator's command line for a job whose files are in the folder."""
+    return [
+        QEMU,
+        *("-machine", "pc,hpet=off"),
+        *("-accel", "tcg,thread=single"),
+        *("-icount", "shift=1,sleep=off"),
+        *("-rtc", f"base={DATE},clock=vm"),
+        *("-cpu", "max,-rdrand,-rdseed"),
+        *("-smp", "1", "-m", str(MEMORY_MB)),
+        *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
+        *("-serial", f"file:{folder / 'console'}", "-serial", f"file:{folder / 'results'}"),
+        *("-kernel", str(image.kernel), "-initrd", str(folder / "initramfs")),
+        *("-append", f"{KERNEL} aqmlab.seed={seed}"),
+    ]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a guest told: its lines of results as they came, and the emulator's version."""
+
+    lines: tuple[str, ...]
+    emulator: str
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """The lines, read."""
+        return [json.loads(line) for line in self.lines]
+
+
+def version() -> str:
+    """Return the emulator's version; one clear line if it is not installed."""
+    try:
+        return said([QEMU, "--version"]).splitlines()[0].removeprefix("QEMU emulator version ")
+    except InputError:
+        raise InputError(f"no {QEMU} (install it: apt-get install --no-install-recommends qemu-system-x86)") from None
+
+
+def boot(image: Image, script: str, *, seed: int, files: Mapping[str, archive.Entry] = {}) -> Told:  # noqa: B006
+    """Run a job in a fresh guest.
+
+    Parameters
+    ----------
+    image
+        What to boot.
+    script
+        The job, for `sh`; results are JSON lines on its file descriptor 3.
+    seed
+        Decides the kernel's random numbers.
+    files
+        Further files of the guest, by path.
+    """
+    emulator = version()
+    job = {"job/run.sh": archive.file(script.encode()), **files}
+    with tempfile.TemporaryDirectory(prefix="aqmlab-lab-") as name:
+        folder = Path(name)
+        own = gzip.compress(archive.newc(job), compresslevel=1, mtime=0)
+        (folder / "initramfs").write_bytes(image.initramfs.read_bytes() + own)
+        _run(command(image, folder, seed))
+        console = (folder / "console").read_text(encoding="utf-8", errors="replace")
+        results = (folder / "results").read_text(encoding="utf-8", errors="replace")
+    lines = tuple(line for line in results.splitlines() if line.startswith("{"))
+    _judge(lines, console)
+    return Told(lines, emulator)
+
+
+def _run(words: Sequence[str]) -> None:
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=MOST_S, check=False)
+    except subprocess.TimeoutExpired:
+        raise InputError(f"the emulated machine did not finish within {MOST_S:.0f} s") from None
+    if done.returncode:
+        raise InputError(f"{QEMU}: {(done.stderr.strip().splitlines() or ['failed'])[0]}")
+
+
+def _judge(lines: Sequence[str], console: str) -> None:
+    """Raise what went wrong in the guest."""
+    judge(lines, "the emulated machine")
+    if "guest: the job ended with 0" not in console:
+        last = console.strip().splitlines()[-1:] or ["it said nothing"]
+        raise InputError(f"the emulated machine did not finish its job: {last[0]}")

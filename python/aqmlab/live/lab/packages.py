@@ -1,0 +1,147 @@
+"""What the image is made of: a kernel of the distribution, and programs with the libraries that they load."""
+
+from __future__ import annotations
+
+import lzma
+import re
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from aqmlab.errors import InputError
+
+KERNEL = "linux-image-amd64"
+"""The distribution's package that depends on its present kernel."""
+BUSYBOX = "busybox-static"
+NEEDED = ("apt-get", "apt-cache", "dpkg-deb", "ldd")
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel: its release, its image, and modules in the order in which they are loaded."""
+
+    release: str
+    image: bytes
+    modules: tuple[tuple[str, bytes], ...]
+
+
+def said(command: Sequence[str], *, folder: Path | None = None) -> str:
+    """Return what a command prints; its failure is one line."""
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, timeout=600)
+    except FileNotFoundError:
+        raise InputError(f"the laboratory's image needs the command {command[0]}, which is not installed") from None
+    except subprocess.CalledProcessError as error:
+        lines = [line for line in error.stderr.splitlines() if line.startswith("E:")] or error.stderr.splitlines()
+        raise InputError(f"{' '.join(command)}: {lines[0] if lines else f'exit code {error.returncode}'}") from None
+    return done.stdout
+
+
+def newest_kernel() -> str:
+    """Return the name of the package that holds the distribution's present kernel, e.g. ``linux-image-6.1.0-50-amd64``."""
+    for line in said(["apt-cache", "depends", "--important", KERNEL]).splitlines():
+        kind, _, package = line.strip().partition(": ")
+        if kind == "Depends" and package.startswith("linux-image-"):
+            return package
+    raise InputError(f"no kernel package: {KERNEL} is not known to apt (apt-get update; Debian only)")
+
+
+@contextmanager
+def package(name: str) -> Iterator[tuple[tarfile.TarFile, str]]:
+    """Fetch a package without installing it; its files, and ``name version``."""
+    with tempfile.TemporaryDirectory() as folder:
+        said(["apt-get", "download", name], folder=Path(folder))
+        found = next(Path(folder).glob("*.deb"))
+        version = said(["dpkg-deb", "--field", str(found), "Version"]).strip()
+        with tempfile.TemporaryFile() as plain:
+            subprocess.run(["dpkg-deb", "--fsys-tarfile", str(found)], stdout=plain, check=True)
+            plain.seek(0)
+            with tarfile.open(fileobj=plain) as files:
+                yield files, f"{name} {version}"
+
+
+def kernel_of(files: tarfile.TarFile, wanted: Iterable[str]) -> Kernel:
+    """Read a kernel out of its package, with the wanted modules and all that they depend on.
+
+    Modules that are not there are left out: they may be part of the kernel itself.
+    """
+    members = {member.name: member for member in files.getmembers()}
+    images = [name for name in members if PurePosixPath(name).name.startswith("vmlinuz-")]
+    if not images:
+        raise InputError("the kernel package holds no boot/vmlinuz-*")
+    paths = {
+        match[1].replace("-", "_"): name
+        for name in members
+        if (match := re.fullmatch(r".*/([^/]+)\.ko(?:\.xz)?", name)) is not None
+    }
+    order: dict[str, bytes] = {}
+
+    def add(module: str) -> None:
+        if module in order or module not in paths:
+            return
+        data = _contents(files, members[paths[module]])
+        if paths[module].endswith(".xz"):
+            data = lzma.decompress(data)
+        for other in depends(data):
+            add(other)
+        order[module] = data
+
+    for module in wanted:
+        add(module)
+    release = PurePosixPath(images[0]).name.removeprefix("vmlinuz-")
+    return Kernel(release, _contents(files, members[images[0]]), tuple(order.items()))
+
+
+def depends(module: bytes) -> list[str]:
+    r"""Return which modules a module needs, from its section ``.modinfo``.
+
+    >>> depends(b"\0license=GPL\0depends=x_tables,nf-conntrack\0intree=Y\0")
+    ['x_tables', 'nf_conntrack']
+    """
+    found = re.search(rb"\0depends=([^\0]*)\0", module)
+    return [name.replace("-", "_") for name in found[1].decode().split(",") if name] if found else []
+
+
+def file_of(files: tarfile.TarFile, ending: str) -> bytes:
+    """Return the contents of the file whose path ends so."""
+    return _contents(files, next(member for member in files.getmembers() if member.name.endswith(ending)))
+
+
+def program(name: str) -> Path:
+    """Find a program of this machine."""
+    found = shutil.which(name, path="/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/bin")
+    if found is None:
+        raise InputError(f"the laboratory's image needs the program {name}, which is not installed")
+    return Path(found)
+
+
+def libraries(binary: Path) -> list[Path]:
+    """Return the libraries that a program loads; none for one that is statically linked."""
+    done = subprocess.run(["ldd", str(binary)], capture_output=True, text=True, check=False)
+    return [Path(match) for match in re.findall(r"(/\S+) \(0x", done.stdout)]
+
+
+def owner(path: Path) -> str:
+    """Return package and version that a file of this machine came with, or an empty text.
+
+    Packages name files as they were before ``/bin`` became a link to ``/usr/bin``, or after.
+    """
+    real = str(path.resolve())
+    for name in (real, real.removeprefix("/usr"), f"/sbin/{path.name}", f"/bin/{path.name}"):
+        done = subprocess.run(["dpkg-query", "-S", name], capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            found = done.stdout.partition(":")[0].strip()
+            return f"{found} {said(['dpkg-query', '-W', '-f=${Version}', found])}"
+    return ""
+
+
+def _contents(files: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    opened: IO[bytes] | None = files.extractfile(member)
+    assert opened is not None
+    return opened.read()

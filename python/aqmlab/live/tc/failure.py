@@ -1,0 +1,34 @@
+"""What a job says went wrong, as one clear line."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+
+from aqmlab.errors import InputError
+
+KIND = re.compile(r"tc qdisc add .* handle \d+: (\S+)")
+
+
+def explain(what: str, where: str) -> str:
+    """Say it in words that lead on.
+
+    >>> explain("ip netns exec aql-r tc qdisc add dev rb parent 1:1 handle 10: red limit 9: "
+    ...         "Error: Specified qdisc kind is unknown.", "this machine")
+    'the kernel of this machine has no qdisc red (its module is sch_red; --backend lab brings its own kernel)'
+    """
+    kind = KIND.search(what)
+    if kind is not None and ("kind is unknown" in what or "not found" in what):
+        return (
+            f"the kernel of {where} has no qdisc {kind[1]} (its module is sch_{kind[1]}; --backend lab brings its own kernel)"
+        )
+    return f"on {where}: {what}"
+
+
+def judge(lines: Iterable[str], where: str) -> None:
+    """Raise the first error among what a job told."""
+    for line in lines:
+        record = json.loads(line)
+        if record["kind"] == "error":
+            raise InputError(explain(record["what"], where))

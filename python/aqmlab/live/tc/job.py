@@ -1,0 +1,221 @@
+"""The job of a run as one shell script: namespaces, devices, qdiscs, traffic, and what is measured.
+
+The same text is run by the guest of the emulator and, in namespaces of its own, on this machine's kernel. Results are
+JSON lines on file descriptor 3, each with a ``kind``:
+
+| kind | what |
+|---|---|
+| system | kernel release |
+| qdisc | ``tc -s`` of the bottleneck at a time in ms since the start, every second, at the warm-up's end and at the end |
+| client | what iperf3 says of a client's flows, both ends |
+| ping | round trip in ms of an echo, and the time it was received at |
+| link | a line of the user-space bottleneck |
+| error | what went wrong |
+
+Two networks can be built. With tc as bottleneck:
+
+    aql-s [sa] --- [ra] aql-r [rb] --- [db] aql-d       rb: tbf and the discipline; ra: netem, the round trip's delay
+
+With the bottleneck in user space its two TUN devices are ``sa`` and ``db`` and there is no router.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from aqmlab.live.tc.setting import IP_AND_UDP, Client, Group, Setting
+
+PORT = 5201
+GATEWAYS = ("10.76.0.1", "10.76.0.2")
+"""Addresses of the router."""
+BURST = 1600
+"""Bytes of the token bucket: one packet of 1500 with Ethernet's header fits, two do not."""
+WAITING = 10_000
+"""Packets that devices and netem hold, so that they lose nothing."""
+PACING_US = 200
+"""How often iperf3 looks whether the next datagram is due."""
+GRACE_S = 3
+"""Between the start of the servers and that of the run."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is varied in experiments on the set-up itself.
+
+    Attributes
+    ----------
+    ping_interval_s
+        Echo requests are sent that often; 0: none.
+    in_userspace
+        The bottleneck is ``aqmlab-link`` in place of tc.
+    settings
+        Further kernel settings (sysctl) of both ends, e.g. ``("net.ipv4.tcp_limit_output_bytes=4194304",)``.
+    burst
+        Of the token bucket, in bytes.
+    gso
+        Whether a sender may hand segments to its device that the kernel cuts later.
+    """
+
+    ping_interval_s: float = 0.1
+    in_userspace: bool = False
+    settings: tuple[str, ...] = ()
+    burst: int = BURST
+    gso: bool = False
+
+
+def script(setting: Setting, options: Options = Options()) -> str:  # noqa: B008 - frozen
+    """Write the job of a run."""
+    parts = [
+        HEAD.format(end=round(setting.duration_s * 1000), warmup=round(setting.warmup_s * 1000)),
+        *(LINK.splitlines() if options.in_userspace else _router(setting, options)),
+        *_ends(setting, options),
+        *_traffic(setting, options),
+        TAIL if not options.in_userspace else LINK_TAIL,
+    ]
+    return "\n".join(part for part in parts if part) + "\n"
+
+
+HEAD = """\
+# A run of {end} ms; results go to file descriptor 3.
+END={end} WARMUP={warmup}
+JOB=$(dirname "$0") WORK=$(mktemp -d)
+S="ip netns exec aql-s" R="ip netns exec aql-r" D="ip netns exec aql-d"
+fail() {{ echo "{{\\"kind\\":\\"error\\",\\"what\\":\\"$*\\"}}" >&3; exit 1; }}
+must() {{ "$@" 2> "$WORK/said" || fail "$(echo "$@: $(head -n 1 "$WORK/said")" | tr -d '"\\\\')"; }}
+now() {{ echo $(( ($(date +%s%N) - T0) / 1000000 )); }}
+until_ms() {{ left=$(( $1 - $(now) )); [ $left -le 0 ] || sleep $((left / 1000)).$(printf %03d $((left % 1000))); }}
+told() {{ echo "{{\\"kind\\":\\"$1\\",\\"ms\\":$(now),\\"data\\":$2}}" >&3; }}
+queue() {{ told qdisc "$($R tc -j -s qdisc show dev rb | tr -d '\\n')"; }}
+echo "{{\\"kind\\":\\"system\\",\\"kernel\\":\\"$(uname -r)\\"}}" >&3
+for n in s r d; do must ip netns add aql-$n; ip -n aql-$n link set lo up; done"""
+
+LINK = """\
+mkfifo "$WORK/link"
+aqmlab-link "$JOB/link.json" < "$WORK/link" > "$WORK/link.out" 2> "$WORK/link.err" &
+LINK=$!
+exec 4> "$WORK/link"
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do grep -q ready "$WORK/link.out" && break; sleep 0.1; done
+grep -q ready "$WORK/link.out" || fail "aqmlab-link: $(head -n 1 "$WORK/link.err" | tr -d '"\\\\')"
+ip -n aql-s link set sa up
+ip -n aql-d link set db up"""
+
+TAIL = """\
+second=1000
+T0=$(date +%s%N)
+queue
+while [ $second -lt $END ]; do until_ms $second; queue; second=$((second + 1000)); done
+until_ms $END
+queue
+wait $CLIENTS
+finish"""
+
+LINK_TAIL = """\
+T0=$(date +%s%N)
+echo start >&4
+until_ms $END
+wait $CLIENTS
+echo stop >&4
+exec 4>&-
+wait $LINK
+while read -r line; do told link "$line"; done < "$WORK/link.out"
+finish"""
+
+
+def _router(setting: Setting, options: Options) -> list[str]:
+    """Write the two veth pairs, the router between them, its qdiscs."""
+    lines = [
+        f"must ip link add {a} numtxqueues 1 txqueuelen {WAITING} netns aql-{x} type veth peer name {b} netns aql-{y}"
+        for a, x, b, y in (("sa", "s", "ra", "r"), ("rb", "r", "db", "d"))
+    ]
+    lines += [f"ip -n aql-{n} link set {dev} up" for n, dev in (("s", "sa"), ("r", "ra"), ("r", "rb"), ("d", "db"))]
+    lines.append("$R sh -c 'echo 1 > /proc/sys/net/ipv4/ip_forward'")
+    for end, mine, theirs, gateway in (("s", "ra", "sa", GATEWAYS[0]), ("d", "rb", "db", GATEWAYS[1])):
+        lines.append(f"ip -n aql-r addr add {gateway}/32 dev {mine}")
+        lines.append(f"ip -n aql-{end} route add {gateway}/32 dev {theirs}")
+    for group in setting.groups:
+        lines.append(f"ip -n aql-r route add 10.77.{group.number}.1/32 dev ra")
+        lines.append(f"ip -n aql-r route add 10.77.{group.number}.2/32 dev rb")
+    rate = f"{setting.rate_bps:.0f}bit"
+    lines.append(f"must $R tc qdisc add dev rb root handle 1: tbf rate {rate} burst {options.burst} limit 10000000")
+    lines.append(f"must $R tc qdisc add dev rb parent 1:1 handle 10: {setting.qdisc.text}")
+    return lines + _delays(setting.groups)
+
+
+def _delays(groups: Sequence[Group]) -> list[str]:
+    """Write the way back: one delay, or one for each group."""
+    netem = "netem delay {:.0f}us limit %d" % WAITING
+    if all(group.delay_s == 0 for group in groups):
+        return []
+    if len({group.delay_s for group in groups}) == 1:
+        return [f"must $R tc qdisc add dev ra root handle 2: {netem.format(groups[0].delay_s * 1e6)}"]
+    lines = ["must $R tc qdisc add dev ra root handle 2: htb default 1"]
+    for group in groups:
+        own = group.number
+        lines.append(f"must $R tc class add dev ra parent 2: classid 2:{own:x} htb rate 10gbit quantum 60000")
+        lines.append(f"must $R tc qdisc add dev ra parent 2:{own:x} {netem.format(group.delay_s * 1e6)}")
+        lines.append(
+            f"must $R tc filter add dev ra parent 2: protocol ip u32 match ip dst 10.77.{own}.1/32 flowid 2:{own:x}"
+        )
+    return lines
+
+
+def _ends(setting: Setting, options: Options) -> list[str]:
+    """Write addresses and routes: a group is known by its addresses, and its routes carry what is its own."""
+    lines = []
+    for n, dev in (("s", "sa"), ("d", "db")):
+        if not options.gso:
+            lines.append(f"must ip -n aql-{n} link set {dev} gso_max_segs 1")
+        lines += [f"must ip netns exec aql-{n} sysctl -q -w {one}" for one in options.settings]
+    for group in setting.groups:
+        mine, peer = f"10.77.{group.number}.1", f"10.77.{group.number}.2"
+        kind = "" if group.transport == "udp" else f" congctl {group.transport}"
+        kind += " features ecn" if group.ecn else ""
+        lines.append(f"ip -n aql-s addr add {mine}/32 dev sa")
+        lines.append(f"ip -n aql-d addr add {peer}/32 dev db")
+        there, back = ("", "") if options.in_userspace else (f" via {GATEWAYS[0]}", f" via {GATEWAYS[1]}")
+        lines.append(f"must ip -n aql-s route add {peer}/32{there} dev sa src {mine}{kind}")
+        lines.append(f"must ip -n aql-d route add {mine}/32{back} dev db src {peer}{kind}")
+    return lines
+
+
+def _traffic(setting: Setting, options: Options) -> list[str]:
+    """Write servers, clients and echoes; each client waits for its start and tells both ends' results when it is done."""
+    lines = [f"$D iperf3 -s -1 -p {PORT + at} > /dev/null 2>&1 &" for at in range(len(setting.clients))]
+    for at, client in enumerate(setting.clients):
+        lines.append(_client(at, client, setting))
+    if options.ping_interval_s > 0:
+        first = setting.groups[0].number
+        count = int(setting.duration_s / options.ping_interval_s)
+        lines.append(
+            f"(sleep {GRACE_S}; $S ping -c {count} -i {options.ping_interval_s:g} -I 10.77.{first}.1 10.77.{first}.2 "
+            '> "$WORK/ping" 2>&1) &'
+        )
+    finish = [
+        "finish() {",
+        *(f'  told client "$(tr -d "\\n\\t" < "$WORK/client{at}")"' for at in range(len(setting.clients))),
+    ]
+    if options.ping_interval_s > 0:
+        finish.append(
+            "  sed -n 's/.*seq=\\([0-9]*\\).*time=\\([0-9.]*\\).*/{\"kind\":\"ping\",\"seq\":\\1,\"rtt_ms\":\\2}/p' "
+            '"$WORK/ping" >&3'
+        )
+    finish.append('  rm -rf "$WORK"')
+    return [*lines, *finish, "}", f"sleep {GRACE_S}"]
+
+
+def _client(at: int, client: Client, setting: Setting) -> str:
+    group = next(group for group in setting.groups if group.number == client.group)
+    length = client.stop_s - client.start_s
+    words = [
+        f"iperf3 -c 10.77.{group.number}.2 -B 10.77.{group.number}.1 -p {PORT + at}",
+        f"-t {length:.0f} -i 1 -J --get-server-output -P {len(client.names)}",
+    ]
+    if group.is_udp:
+        payload_bps = group.rate_bps * group.payload / (group.payload + IP_AND_UDP)
+        words.append(f"-u -b {payload_bps:.0f} -l {group.payload} --pacing-timer {PACING_US}")
+    else:
+        words.append(f"-C {group.transport}")
+    if group.dscp:
+        words.append(f"--dscp {group.dscp}")
+    return f'(sleep {GRACE_S + client.start_s:.3f}; timeout {length + 30:.0f} $S {" ".join(words)} > "$WORK/client{at}" 2>&1) &\nCLIENTS="$CLIENTS $!"'

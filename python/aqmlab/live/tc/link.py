@@ -1,0 +1,61 @@
+"""The bottleneck in user space as the job starts it: the configuration of ``aqmlab-link``.
+
+It stands where tc would: bytes count with Ethernet's header, and the whole round trip's delay is on the way back.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from aqmlab.live.tc.setting import Group, Setting
+
+
+def configuration(setting: Setting) -> dict[str, Any]:
+    """Return the configuration of the link process."""
+    plan = setting.plan
+    return {
+        "scenario": plan.scenario.text,
+        "filename": plan.scenario.filename,
+        "overrides": [list(pair) for pair in plan.scenario.overrides],
+        "link": plan.link,
+        "reverse_link": None,
+        "seed": plan.seed,
+        "duration_s": None,
+        "warmup_s": setting.warmup_s,
+        "a": {"netns": "/run/netns/aql-s", "device": "sa"},
+        "b": {"netns": "/run/netns/aql-d", "device": "db"},
+        "groups": [_group(group, setting) for group in setting.groups],
+        "distance": {"rule": "inferred"},
+        "count_bytes": "ethernet",
+        "loss": {"forward": 0.0, "reverse": 0.0},
+        "realtime": {"fifo": True, "priority": 10, "spin_us": 0, "lock_memory": False, "core": None},
+        "drop_capabilities": False,
+        "snapshot_interval_s": 1.0,
+        "snapshot_flows": False,
+        "record": None,
+        "events": None,
+        "unshaped": False,
+    }
+
+
+def text(configuration: dict[str, Any]) -> bytes:
+    """Write a configuration."""
+    return json.dumps(configuration).encode()
+
+
+def _group(group: Group, setting: Setting) -> dict[str, Any]:
+    link = setting.plan.scenario.link(setting.plan.link)
+    return {
+        "name": group.name,
+        "prefix_a": [f"10.77.{group.number}.1/32"],
+        "prefix_b": [f"10.77.{group.number}.2/32"],
+        "delay_before_ns": 0,
+        "delay_after_ns": 0,
+        # The link itself delays on the way there.
+        "delay_back_ns": round((group.delay_s - link.delay_s) * 1e9),
+        "hops_before": 0,
+        "dscp": None,
+        "class": 0,
+        "flow_label": "5-tuple",
+    }

@@ -1,0 +1,74 @@
+"""A scenario's queue in the words of Linux' tc.
+
+| queue | tc |
+|---|---|
+| RED with the linear curve | ``red`` (`aqmlab.tuning.dialects.tc` has the rules of its numbers) |
+| drop-tail, limit in packets | ``pfifo`` |
+| drop-tail, limit in bytes | ``bfifo`` |
+
+Others can be given in tc's own words: ``codel``, ``pie``, ``fq_codel``. tc counts the 14 bytes of Ethernet's header with
+every packet. A ``tbf`` above the discipline makes the rate.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from aqmlab.errors import InputError
+from aqmlab.scenario import Scenario
+from aqmlab.scenario_parts import Link
+from aqmlab.tuning.dialects.settings import Settings
+from aqmlab.tuning.dialects.tc import tc
+
+WORD = r"[A-Za-z0-9_.%/:-]+"
+
+
+@dataclass(frozen=True)
+class Qdisc:
+    """A discipline: tc's name for it, the words that follow, and what of the scenario's queue it is not."""
+
+    kind: str
+    words: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """As it stands after ``tc qdisc add ... handle 10:``."""
+        return f"{self.kind} {self.words}".strip()
+
+
+def qdisc_of(plan: Scenario, link: Link, *, words: str | None = None) -> Qdisc:
+    """Write a link's queue for tc, or take the words that are given."""
+    if words is not None:
+        return own_words(words)
+    if link.aqm == "drop-tail":
+        return drop_tail(link.parameters["limit"])
+    settings = Settings.of(plan, link)
+    if settings is None or settings.curve not in ("linear", "gentle"):
+        raise InputError(f'link {link.name}: tc has no discipline like "{link.aqm}" (give one in its words, or use red)')
+    made = tc(settings, link.queue)
+    return Qdisc("red", made.text.partition(" root red ")[2], tuple(note for note in made.notes if "DEV" not in note))
+
+
+def own_words(words: str) -> Qdisc:
+    """Check a discipline in tc's words: only words, since they become a part of a script.
+
+    >>> own_words("pie target 15ms")
+    Qdisc(kind='pie', words='target 15ms', notes=())
+    """
+    if not re.fullmatch(rf"{WORD}(?: {WORD})*", words):
+        raise InputError(f'"{words}" is not a discipline in the words of tc, for example: pie target 15ms')
+    kind, _, rest = words.partition(" ")
+    return Qdisc(kind, rest)
+
+
+def drop_tail(limit: float | str) -> Qdisc:
+    """Return the discipline that only has a limit: packets, or bytes as ``64000B``.
+
+    >>> drop_tail(100).text, drop_tail("64000B").text
+    ('pfifo limit 100', 'bfifo limit 64000')
+    """
+    if isinstance(limit, str):
+        return Qdisc("bfifo", f"limit {round(float(limit.removesuffix('B')))}")
+    return Qdisc("pfifo", f"limit {round(limit)}")

@@ -1,0 +1,162 @@
+"""What Linux is to do, read off the plan of a live run: one bottleneck, groups of flows and their programs.
+
+Access links are delay alone. The whole round trip's delay is laid on the way back, where nothing queues: for a closed loop
+it only matters how long it is round, not where.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from aqmlab.errors import InputError
+from aqmlab.live.plan import FlowGroup, LivePlan
+from aqmlab.live.tc.qdisc import Qdisc, qdisc_of
+
+IP_AND_UDP = 28
+"""Bytes of headers around a datagram's payload (IPv4)."""
+MOST_CLIENTS = 64
+IN_USERSPACE = Qdisc("aqmlab-link", "")
+
+
+@dataclass(frozen=True)
+class Client:
+    """One sending program: flows of one group that begin together.
+
+    Attributes
+    ----------
+    group
+        Number of its group.
+    names
+        Its flows' names.
+    start_s, stop_s
+        From the start of the run.
+    """
+
+    group: int
+    names: tuple[str, ...]
+    start_s: float
+    stop_s: float
+
+
+@dataclass(frozen=True)
+class Group:
+    """How the flows of a group send, and over which distance.
+
+    Attributes
+    ----------
+    number, name
+        Its number, which is in its addresses 10.77.number.1 and 10.77.number.2, and its name.
+    transport
+        Congestion control of the kernel, or ``udp``.
+    ecn
+        Whether TCP asks for ECN.
+    payload, rate_bps
+        Of UDP: bytes of payload in a datagram, and bits of IP packets per second of each flow.
+    delay_s
+        Of the whole round trip's links.
+    dscp
+        Code point of its data.
+    """
+
+    number: int
+    name: str
+    transport: str
+    ecn: bool
+    payload: int
+    rate_bps: float
+    delay_s: float
+    dscp: int
+
+    @property
+    def is_udp(self) -> bool:
+        """Whether it sends datagrams."""
+        return self.transport == "udp"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A run: the bottleneck with its discipline, the groups and their programs.
+
+    Attributes
+    ----------
+    plan
+        What it was read off.
+    qdisc
+        The bottleneck's discipline in tc's words.
+    rate_bps, duration_s, warmup_s
+        Of the bottleneck; of the run; of the part at its start that tables leave out.
+    """
+
+    plan: LivePlan
+    qdisc: Qdisc
+    groups: tuple[Group, ...]
+    clients: tuple[Client, ...]
+    rate_bps: float
+    duration_s: float
+    warmup_s: float
+
+
+def setting_of(plan: LivePlan, *, qdisc: str | None = None, userspace: bool = False) -> Setting:
+    """Read a run off a live plan.
+
+    Parameters
+    ----------
+    plan
+        The scenario for one seed.
+    qdisc
+        Words of ``tc`` for the discipline in place of the scenario's, e.g. ``"pie target 15ms"``.
+    userspace
+        The bottleneck is not tc, so its discipline need not be one of tc's.
+
+    Raises
+    ------
+    InputError
+        If Linux has nothing that corresponds.
+    """
+    scenario = plan.scenario
+    clients = tuple(client for group in plan.groups for client in _clients(group, scenario.duration_s))
+    if len(clients) > MOST_CLIENTS:
+        raise InputError(f"{len(clients)} flows that start one by one are too many (at most {MOST_CLIENTS})")
+    return Setting(
+        plan=plan,
+        qdisc=IN_USERSPACE if userspace else qdisc_of(scenario, scenario.link(plan.link), words=qdisc),
+        groups=tuple(map(_group, plan.groups)),
+        clients=clients,
+        rate_bps=plan.rate_bps,
+        duration_s=scenario.duration_s,
+        warmup_s=scenario.warmup_s,
+    )
+
+
+def _clients(group: FlowGroup, duration_s: float) -> list[Client]:
+    together: dict[float, list[str]] = {}
+    for name, start in zip(group.flows, group.starts_s, strict=True):
+        together.setdefault(round(start, 3), []).append(name)
+    stop = duration_s if group.stop_s is None else min(group.stop_s, duration_s)
+    return [Client(group.number, tuple(names), start, stop) for start, names in together.items() if start < stop]
+
+
+def _group(group: FlowGroup) -> Group:
+    own = group.parameters
+    strange = {
+        "its data cross the other direction": not group.forward,
+        "it is a command": group.exec is not None,
+        "it pauses": bool(group.again_s),
+        "it has a size": any(size is not None for size in group.size_bytes),
+        "its packets differ": group.is_udp and not isinstance(own["packet_size"], int),
+        "its rate is not constant": group.is_udp and own["pattern"] != "constant",
+        "the kernel has no such congestion control": not group.is_udp and group.congestion_control is None,
+    }
+    for why, so in strange.items():
+        if so:
+            raise InputError(f'flow "{group.name}" cannot be sent with tc as bottleneck: {why}')
+    return Group(
+        number=group.number,
+        name=group.name,
+        transport=group.congestion_control or "udp",
+        ecn=group.ecn,
+        payload=own["packet_size"] - IP_AND_UDP if group.is_udp else 0,
+        rate_bps=float(own["rate_bps"]) if group.is_udp else 0.0,
+        delay_s=(group.there.delay_ns + group.back.delay_ns) / 1e9,
+        dscp=group.dscp,
+    )
