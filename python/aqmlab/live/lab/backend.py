@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from aqmlab.live.lab import archive
 from aqmlab.live.lab.build import Image, find, with_libraries
@@ -53,18 +51,8 @@ def run(
     chosen = find() if image is None else image
     files: dict[str, archive.Entry] = {}
     if options.in_userspace:
-        files |= with_libraries(program(LINK) if link_program is None else link_program, f"bin/{LINK}")
+        files |= with_libraries(program(LINK) if link_program is None else link_program, f"usr/sbin/{LINK}")
         files["job/link.json"] = archive.file(text(configuration(setting)))
     told = boot(chosen, script(setting, options), seed=plan.seed, files=files)
-    records = tuple(told.records)
-    system = {
-        **system_of(records),
-        "emulator": told.emulator,
-        "image": chosen.folder.name,
-    }
-    return PeerRun(setting, told.lines, records, system, options.ping_interval_s)
-
-
-def system_of(records: tuple[Mapping[str, Any], ...]) -> dict[str, str]:
-    """Return the kernel that the job met."""
-    return {"kernel": next(str(record["kernel"]) for record in records if record["kind"] == "system")}
+    system = {"kernel": str(chosen.manifest["kernel"]), "emulator": told.emulator, "image": chosen.folder.name}
+    return PeerRun(setting, told.lines, system, options.ping_interval_s)

@@ -7,7 +7,6 @@ digest of the whole, so that results can say on what they were made.
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 import os
@@ -49,12 +48,12 @@ class Image:
     @property
     def kernel(self) -> Path:
         """The kernel to boot."""
-        return self.folder / "vmlinuz"
+        return self.folder / "kernel"
 
     @property
     def initramfs(self) -> Path:
         """The root file system to boot it with."""
-        return self.folder / "initramfs.gz"
+        return self.folder / "initramfs"
 
 
 def cache() -> Path:
@@ -89,17 +88,17 @@ def build(folder: Path | None = None, *, tell: Callable[[str], None] = print) ->
         shell = file_of(files, "bin/busybox")
     programs = [program(name) for name in PROGRAMS]
     entries = root(kernel, shell, programs)
-    initramfs = gzip.compress(archive.newc(entries), compresslevel=6, mtime=0)
+    initramfs = archive.newc(entries)
     manifest: dict[str, Any] = {
         "kernel": kernel.release,
         "packages": sorted({kernel_version, shell_version, *(filter(None, map(owner, programs)))}),
         "modules": [name for name, _ in kernel.modules],
-        "sha256": {"vmlinuz": digest(kernel.image), "initramfs": digest(archive.newc(entries))},
+        "sha256": {"kernel": digest(kernel.image), "initramfs": digest(initramfs)},
     }
     text = json.dumps(manifest, indent=1) + "\n"
     made = kept / f"{kernel.release}-{digest(text.encode())[:12]}"
     made.mkdir(parents=True, exist_ok=True)
-    for name, data in (("vmlinuz", kernel.image), ("initramfs.gz", initramfs), ("manifest.json", text.encode())):
+    for name, data in (("kernel", kernel.image), ("initramfs", initramfs), ("manifest.json", text.encode())):
         (made / name).write_bytes(data)
     pointer = kept / CURRENT
     pointer.unlink(missing_ok=True)
@@ -123,7 +122,7 @@ def root(kernel: Kernel, shell: bytes, programs: list[Path]) -> dict[str, archiv
     entries |= {name: archive.folder() for name in FOLDERS}
     entries |= {f"modules/{name}.ko": archive.file(data) for name, data in kernel.modules}
     for path in programs:
-        entries |= with_libraries(path, f"bin/{path.name}")
+        entries |= with_libraries(path, f"usr/sbin/{path.name}")
     return entries
 
 

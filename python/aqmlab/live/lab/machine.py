@@ -8,14 +8,12 @@ there decides them.
 
 from __future__ import annotations
 
-import gzip
 import json
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from aqmlab.errors import InputError
 from aqmlab.live.lab import archive
@@ -55,11 +53,6 @@ class Told:
     lines: tuple[str, ...]
     emulator: str
 
-    @property
-    def records(self) -> list[dict[str, Any]]:
-        """The lines, read."""
-        return [json.loads(line) for line in self.lines]
-
 
 def version() -> str:
     """Return the emulator's version; one clear line if it is not installed."""
@@ -87,8 +80,7 @@ def boot(image: Image, script: str, *, seed: int, files: Mapping[str, archive.En
     job = {"job/run.sh": archive.file(script.encode()), **files}
     with tempfile.TemporaryDirectory(prefix="aqmlab-lab-") as name:
         folder = Path(name)
-        own = gzip.compress(archive.newc(job), compresslevel=1, mtime=0)
-        (folder / "initramfs").write_bytes(image.initramfs.read_bytes() + own)
+        (folder / "initramfs").write_bytes(image.initramfs.read_bytes() + archive.newc(job))
         _run(command(image, folder, seed))
         console = (folder / "console").read_text(encoding="utf-8", errors="replace")
         results = (folder / "results").read_text(encoding="utf-8", errors="replace")

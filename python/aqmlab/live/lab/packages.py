@@ -5,9 +5,11 @@ from __future__ import annotations
 import lzma
 import re
 import shutil
+import struct
 import subprocess
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,7 +26,7 @@ NEEDED = ("apt-get", "apt-cache", "dpkg-deb", "ldd")
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel: its release, its image, and modules in the order in which they are loaded."""
+    """A kernel: its release, its program, and modules in the order in which they are loaded."""
 
     release: str
     image: bytes
@@ -95,7 +97,22 @@ def kernel_of(files: tarfile.TarFile, wanted: Iterable[str]) -> Kernel:
     for module in wanted:
         add(module)
     release = PurePosixPath(images[0]).name.removeprefix("vmlinuz-")
-    return Kernel(release, _contents(files, members[images[0]]), tuple(order.items()))
+    return Kernel(release, unpacked(_contents(files, members[images[0]])), tuple(order.items()))
+
+
+def unpacked(image: bytes) -> bytes:
+    """Return the kernel in a compressed image (kernel documentation, arch/x86/boot, protocol 2.08), or the image itself.
+
+    An emulated processor would need longer to unpack it than to boot it. Only images packed with xz and gzip are unpacked.
+    """
+    offset, length = struct.unpack_from("<II", image, 0x248)
+    begin = (image[0x1F1] + 1) * 512 + offset
+    payload = image[begin : begin + length]
+    if payload.startswith(b"\xfd7zXZ\0"):
+        return lzma.LZMADecompressor().decompress(payload)
+    if payload.startswith(b"\x1f\x8b"):
+        return zlib.decompressobj(wbits=31).decompress(payload)
+    return image
 
 
 def depends(module: bytes) -> list[str]:

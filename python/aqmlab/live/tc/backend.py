@@ -6,8 +6,8 @@ itself removes all of it when the job ends, however it ends.
 
 from __future__ import annotations
 
-import json
 import os
+import platform
 import shutil
 import subprocess
 import tempfile
@@ -63,9 +63,7 @@ def run(
         _work(command(job, results), setting.duration_s + GRACE_S + SLACK_S)
         lines = tuple(results.read_text(encoding="utf-8").splitlines()) if results.exists() else ()
     judge(lines, "this machine")
-    records = tuple(json.loads(line) for line in lines)
-    system = {"kernel": next(record["kernel"] for record in records if record["kind"] == "system")}
-    return PeerRun(setting, lines, records, system, options.ping_interval_s)
+    return PeerRun(setting, lines, {"kernel": platform.release()}, options.ping_interval_s)
 
 
 def command(job: Path, results: Path, *, root: bool | None = None) -> list[str]:

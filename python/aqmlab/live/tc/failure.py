@@ -29,6 +29,9 @@ def explain(what: str, where: str) -> str:
 def judge(lines: Iterable[str], where: str) -> None:
     """Raise the first error among what a job told."""
     for line in lines:
-        record = json.loads(line)
+        try:
+            record = json.loads(line)
+        except ValueError:
+            raise InputError(f"the job on {where} told what is no JSON: {line[:120]}") from None
         if record["kind"] == "error":
             raise InputError(explain(record["what"], where))

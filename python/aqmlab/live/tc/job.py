@@ -5,7 +5,6 @@ JSON lines on file descriptor 3, each with a ``kind``:
 
 | kind | what |
 |---|---|
-| system | kernel release |
 | qdisc | ``tc -s`` of the bottleneck at a time in ms since the start, every second, at the warm-up's end and at the end |
 | client | what iperf3 says of a client's flows, both ends |
 | ping | round trip in ms of an echo, and the time it was received at |
@@ -33,7 +32,7 @@ BURST = 1600
 """Bytes of the token bucket: one packet of 1500 with Ethernet's header fits, two do not."""
 WAITING = 10_000
 """Packets that devices and netem hold, so that they lose nothing."""
-PACING_US = 200
+PACING_US = 1000
 """How often iperf3 looks whether the next datagram is due."""
 GRACE_S = 3
 """Between the start of the servers and that of the run."""
@@ -80,15 +79,16 @@ HEAD = """\
 # A run of {end} ms; results go to file descriptor 3.
 END={end} WARMUP={warmup}
 JOB=$(dirname "$0") WORK=$(mktemp -d)
-S="ip netns exec aql-s" R="ip netns exec aql-r" D="ip netns exec aql-d"
+IP=${{IP:-ip}}
+S="$IP netns exec aql-s" R="$IP netns exec aql-r" D="$IP netns exec aql-d"
 fail() {{ echo "{{\\"kind\\":\\"error\\",\\"what\\":\\"$*\\"}}" >&3; exit 1; }}
 must() {{ "$@" 2> "$WORK/said" || fail "$(echo "$@: $(head -n 1 "$WORK/said")" | tr -d '"\\\\')"; }}
-now() {{ echo $(( ($(date +%s%N) - T0) / 1000000 )); }}
+clock() {{ read -r up rest < /proc/uptime; up=${{up%.*}}${{up#*.}}0; }}
+now() {{ clock; echo $((up - T0)); }}
 until_ms() {{ left=$(( $1 - $(now) )); [ $left -le 0 ] || sleep $((left / 1000)).$(printf %03d $((left % 1000))); }}
 told() {{ echo "{{\\"kind\\":\\"$1\\",\\"ms\\":$(now),\\"data\\":$2}}" >&3; }}
 queue() {{ told qdisc "$($R tc -j -s qdisc show dev rb | tr -d '\\n')"; }}
-echo "{{\\"kind\\":\\"system\\",\\"kernel\\":\\"$(uname -r)\\"}}" >&3
-for n in s r d; do must ip netns add aql-$n; ip -n aql-$n link set lo up; done"""
+for n in s r d; do must $IP netns add aql-$n; $IP -n aql-$n link set lo up; done"""
 
 LINK = """\
 mkfifo "$WORK/link"
@@ -97,12 +97,13 @@ LINK=$!
 exec 4> "$WORK/link"
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do grep -q ready "$WORK/link.out" && break; sleep 0.1; done
 grep -q ready "$WORK/link.out" || fail "aqmlab-link: $(head -n 1 "$WORK/link.err" | tr -d '"\\\\')"
-ip -n aql-s link set sa up
-ip -n aql-d link set db up"""
+$IP -n aql-s link set sa up
+$IP -n aql-d link set db up"""
 
 TAIL = """\
 second=1000
-T0=$(date +%s%N)
+clock
+T0=$up
 queue
 while [ $second -lt $END ]; do until_ms $second; queue; second=$((second + 1000)); done
 until_ms $END
@@ -111,7 +112,8 @@ wait $CLIENTS
 finish"""
 
 LINK_TAIL = """\
-T0=$(date +%s%N)
+clock
+T0=$up
 echo start >&4
 until_ms $END
 wait $CLIENTS
@@ -125,17 +127,17 @@ finish"""
 def _router(setting: Setting, options: Options) -> list[str]:
     """Write the two veth pairs, the router between them, its qdiscs."""
     lines = [
-        f"must ip link add {a} numtxqueues 1 txqueuelen {WAITING} netns aql-{x} type veth peer name {b} netns aql-{y}"
+        f"must $IP link add {a} numtxqueues 1 txqueuelen {WAITING} netns aql-{x} type veth peer name {b} netns aql-{y}"
         for a, x, b, y in (("sa", "s", "ra", "r"), ("rb", "r", "db", "d"))
     ]
-    lines += [f"ip -n aql-{n} link set {dev} up" for n, dev in (("s", "sa"), ("r", "ra"), ("r", "rb"), ("d", "db"))]
+    lines += [f"$IP -n aql-{n} link set {dev} up" for n, dev in (("s", "sa"), ("r", "ra"), ("r", "rb"), ("d", "db"))]
     lines.append("$R sh -c 'echo 1 > /proc/sys/net/ipv4/ip_forward'")
     for end, mine, theirs, gateway in (("s", "ra", "sa", GATEWAYS[0]), ("d", "rb", "db", GATEWAYS[1])):
-        lines.append(f"ip -n aql-r addr add {gateway}/32 dev {mine}")
-        lines.append(f"ip -n aql-{end} route add {gateway}/32 dev {theirs}")
+        lines.append(f"$IP -n aql-r addr add {gateway}/32 dev {mine}")
+        lines.append(f"$IP -n aql-{end} route add {gateway}/32 dev {theirs}")
     for group in setting.groups:
-        lines.append(f"ip -n aql-r route add 10.77.{group.number}.1/32 dev ra")
-        lines.append(f"ip -n aql-r route add 10.77.{group.number}.2/32 dev rb")
+        lines.append(f"$IP -n aql-r route add 10.77.{group.number}.1/32 dev ra")
+        lines.append(f"$IP -n aql-r route add 10.77.{group.number}.2/32 dev rb")
     rate = f"{setting.rate_bps:.0f}bit"
     lines.append(f"must $R tc qdisc add dev rb root handle 1: tbf rate {rate} burst {options.burst} limit 10000000")
     lines.append(f"must $R tc qdisc add dev rb parent 1:1 handle 10: {setting.qdisc.text}")
@@ -165,23 +167,23 @@ def _ends(setting: Setting, options: Options) -> list[str]:
     lines = []
     for n, dev in (("s", "sa"), ("d", "db")):
         if not options.gso:
-            lines.append(f"must ip -n aql-{n} link set {dev} gso_max_segs 1")
-        lines += [f"must ip netns exec aql-{n} sysctl -q -w {one}" for one in options.settings]
+            lines.append(f"must $IP -n aql-{n} link set {dev} gso_max_segs 1")
+        lines += [f"must $IP netns exec aql-{n} sysctl -q -w {one}" for one in options.settings]
     for group in setting.groups:
         mine, peer = f"10.77.{group.number}.1", f"10.77.{group.number}.2"
         kind = "" if group.transport == "udp" else f" congctl {group.transport}"
         kind += " features ecn" if group.ecn else ""
-        lines.append(f"ip -n aql-s addr add {mine}/32 dev sa")
-        lines.append(f"ip -n aql-d addr add {peer}/32 dev db")
+        lines.append(f"$IP -n aql-s addr add {mine}/32 dev sa")
+        lines.append(f"$IP -n aql-d addr add {peer}/32 dev db")
         there, back = ("", "") if options.in_userspace else (f" via {GATEWAYS[0]}", f" via {GATEWAYS[1]}")
-        lines.append(f"must ip -n aql-s route add {peer}/32{there} dev sa src {mine}{kind}")
-        lines.append(f"must ip -n aql-d route add {mine}/32{back} dev db src {peer}{kind}")
+        lines.append(f"must $IP -n aql-s route add {peer}/32{there} dev sa src {mine}{kind}")
+        lines.append(f"must $IP -n aql-d route add {mine}/32{back} dev db src {peer}{kind}")
     return lines
 
 
 def _traffic(setting: Setting, options: Options) -> list[str]:
     """Write servers, clients and echoes; each client waits for its start and tells both ends' results when it is done."""
-    lines = [f"$D iperf3 -s -1 -p {PORT + at} > /dev/null 2>&1 &" for at in range(len(setting.clients))]
+    lines = [f"$D iperf3 -s -1 -J -p {PORT + at} > /dev/null 2>&1 &" for at in range(len(setting.clients))]
     for at, client in enumerate(setting.clients):
         lines.append(_client(at, client, setting))
     if options.ping_interval_s > 0:
@@ -218,4 +220,4 @@ def _client(at: int, client: Client, setting: Setting) -> str:
         words.append(f"-C {group.transport}")
     if group.dscp:
         words.append(f"--dscp {group.dscp}")
-    return f'(sleep {GRACE_S + client.start_s:.3f}; timeout {length + 30:.0f} $S {" ".join(words)} > "$WORK/client{at}" 2>&1) &\nCLIENTS="$CLIENTS $!"'
+    return f'(sleep {GRACE_S + client.start_s:.3f}; timeout {length + 30:.0f} $S {" ".join(words)} > "$WORK/client{at}" 2> /dev/null) &\nCLIENTS="$CLIENTS $!"'

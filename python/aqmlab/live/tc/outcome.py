@@ -9,8 +9,9 @@ transmission; the mean queue follows from it by Little's law.
 from __future__ import annotations
 
 import hashlib
+import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -31,6 +32,35 @@ Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
+class Count:
+    """What a bottleneck had counted at a time, or between two times; bytes are those of IP packets.
+
+    `early` has RED's forced drops in it with tc as bottleneck; `average` and `p_b` are known in user space alone.
+    """
+
+    t_s: float
+    departures: int
+    departed_bytes: int
+    drops: int
+    early: int
+    marks: int
+    packets: int
+    bytes: int
+    average: float = math.nan
+    p_b: float = math.nan
+
+    @property
+    def arrivals(self) -> int:
+        """Packets that came."""
+        return self.departures + self.drops + self.packets
+
+    def since(self, earlier: Count) -> Count:
+        """Return what was counted since an earlier time; `packets` and `bytes` are what the queue grew by."""
+        names = ("t_s", "departures", "departed_bytes", "drops", "early", "marks", "packets", "bytes")
+        return Count(*(getattr(self, name) - getattr(earlier, name) for name in names))
+
+
+@dataclass(frozen=True)
 class PeerRun:
     """A finished run over Linux.
 
@@ -48,7 +78,6 @@ class PeerRun:
 
     setting: Setting
     lines: tuple[str, ...]
-    records: tuple[Record, ...]
     system: dict[str, str]
     ping_interval_s: float
 
@@ -56,6 +85,11 @@ class PeerRun:
     def digest(self) -> str:
         """SHA-256 of all that the job told: equal for equal runs in virtual time."""
         return hashlib.sha256("\n".join(self.lines).encode()).hexdigest()
+
+    @cached_property
+    def records(self) -> tuple[Record, ...]:
+        """The lines, read."""
+        return tuple(json.loads(line) for line in self.lines)
 
     def of_kind(self, kind: str) -> list[Record]:
         """Return the records of a kind, in order."""
@@ -67,89 +101,108 @@ class PeerRun:
         return [(echo["seq"] * self.ping_interval_s, echo["rtt_ms"] / 1e3) for echo in self.of_kind("ping")]
 
     @cached_property
-    def counters(self) -> list[tuple[float, dict[str, Any]]]:
-        """What tc said of the bottleneck's discipline, with the time in s."""
-        return [(record["ms"] / 1e3, discipline(record["data"])) for record in self.of_kind("qdisc")]
+    def counts(self) -> list[Count]:
+        """What the bottleneck counted since it was made, about once a second from the start to the end."""
+        told = [_of_tc(record) for record in self.of_kind("qdisc")]
+        told += [_of_link(line["data"], self.setting.plan.link) for line in self.of_kind("link") if "t" in line["data"]]
+        end = min(told, key=lambda count: abs(count.t_s - self.setting.duration_s))
+        return told[: told.index(end) + 1]
 
-    @property
-    def outcome(self) -> dict[str, Any] | None:
-        """What the bottleneck in user space said at its end; None with tc as bottleneck."""
-        return next((line["data"]["outcome"] for line in self.of_kind("link") if "outcome" in line["data"]), None)
+    def counted(self, from_s: float = 0.0) -> Count:
+        """Return what the bottleneck counted from a time of the run to its end."""
+        return self.counts[-1].since(min(self.counts, key=lambda count: abs(count.t_s - from_s)))
 
     def mean_wait_s(self) -> float:
         """Mean time that echoes waited in the bottleneck after the warm-up; NaN without echoes."""
-        waits = [rtt for t, rtt in self.echoes if t >= self.setting.warmup_s]
-        if not waits:
+        round_trips = [rtt for t, rtt in self.echoes if t >= self.setting.warmup_s]
+        if not round_trips:
             return math.nan
         own = (ECHO + ETHERNET) * 8 / self.setting.rate_bps
-        return sum(waits) / len(waits) - self.setting.groups[0].delay_s - own
+        return sum(round_trips) / len(round_trips) - self.setting.groups[0].delay_s - own
 
     @property
     def tables(self) -> dict[str, pa.Table]:
         """Tables ``links``, ``flows`` and ``queue_samples``, with the run's seed as first column."""
         seed = self.setting.plan.seed
-        own = {"flows": flows_of(self)}
-        if self.outcome is not None:
-            told = {k: v for k, v in self.outcome["tables"].items() if k != "flows" and any(v.values())}
-            return {**{name: to_arrow(columns, seed=seed) for name, columns in told.items()}, **own}
         samples = {
-            "t_s": [t for t, _ in self.counters],
-            "link": [self.setting.plan.link] * len(self.counters),
-            "queue_packets": [int(of["qlen"]) for _, of in self.counters],
-            "queue_bytes": [int(of["backlog"]) for _, of in self.counters],
-            "average": [math.nan] * len(self.counters),
-            "p_b": [math.nan] * len(self.counters),
+            "t_s": [count.t_s for count in self.counts],
+            "link": [self.setting.plan.link] * len(self.counts),
+            "queue_packets": [count.packets for count in self.counts],
+            "queue_bytes": [count.bytes for count in self.counts],
+            "average": [count.average for count in self.counts],
+            "p_b": [count.p_b for count in self.counts],
         }
-        return {"links": to_arrow(links_of(self), seed=seed), **own, "queue_samples": to_arrow(samples, seed=seed)}
-
-
-def discipline(qdiscs: Sequence[Record]) -> dict[str, Any]:
-    """Find the bottleneck's discipline in what ``tc -j -s`` says: the one with the handle 10."""
-    for qdisc in qdiscs:
-        if qdisc.get("handle") == "10:":
-            return dict(qdisc)
-    raise InputError("tc does not tell of the bottleneck's discipline")
-
-
-def counted(run: PeerRun) -> tuple[dict[str, float], dict[str, Any]]:
-    """Return what tc counted from the warm-up to the end, and what it said at the end."""
-    first = next(of for t, of in run.counters if t >= run.setting.warmup_s - 1e-3)
-    last = run.counters[-1][1]
-    names = ("packets", "bytes", "drops", "early", "marked", "qlen", "backlog")
-    return {name: float(last.get(name, 0)) - float(first.get(name, 0)) for name in names}, last
+        return {
+            "links": to_arrow(links_of(self), seed=seed),
+            "flows": flows_of(self),
+            "queue_samples": to_arrow(samples, seed=seed),
+        }
 
 
 def links_of(run: PeerRun) -> dict[str, list[Any]]:
     """Return the bottleneck's row of the table ``links``."""
-    setting, (count, last) = run.setting, counted(run)
-    span_s = setting.duration_s - setting.warmup_s
-    arrivals = count["packets"] + count["drops"] + count["qlen"]
-    departed = count["bytes"] - ETHERNET * count["packets"]
-    wait = run.mean_wait_s()
-    link = setting.plan.scenario.link(setting.plan.link)
+    setting = run.setting
+    count, wait = run.counted(setting.warmup_s), run.mean_wait_s()
     row = {
-        "link": link.name,
+        "link": setting.plan.link,
         "aqm": setting.qdisc.kind,
-        "arrivals": int(arrivals),
-        "departures": int(count["packets"]),
-        "departed_bytes": int(departed),
-        "drops_early": int(count["early"]),
+        "arrivals": count.arrivals,
+        "arrived_bytes": math.nan,
+        "departures": count.departures,
+        "departed_bytes": count.departed_bytes,
+        "drops_early": count.early,
         "drops_forced": math.nan,
-        "drops_overflow": int(count["drops"] - count["early"]),
-        "drops": int(count["drops"]),
+        "drops_overflow": count.drops - count.early,
+        "drops": count.drops,
         "marks_early": math.nan,
-        "marks": int(count["marked"]),
-        "mean_queue": count["packets"] / span_s * wait,
-        "mean_queue_bytes": departed / span_s * wait,
+        "marks": count.marks,
+        "mean_queue": count.departures / count.t_s * wait,
+        "mean_queue_bytes": count.departed_bytes / count.t_s * wait,
         "mean_average": math.nan,
         "sd_average": math.nan,
-        "max_queue": max(int(of["qlen"]) for _, of in run.counters),
+        "max_queue": max(one.packets for one in run.counts),
         "mean_delay_s": wait,
-        "utilization": count["bytes"] * 8 / span_s / setting.rate_bps,
-        "throughput_bps": departed * 8 / span_s,
-        "packets_at_end": int(last["qlen"]),
+        "utilization": (count.departed_bytes + ETHERNET * count.departures) * 8 / count.t_s / setting.rate_bps,
+        "throughput_bps": count.departed_bytes * 8 / count.t_s,
+        "packets_at_end": run.counts[-1].packets,
     }
     return {name: [value] for name, value in row.items()}
+
+
+def _of_tc(record: Record) -> Count:
+    """Read what ``tc -j -s`` says of the bottleneck's discipline, the one with the handle 10."""
+    found = next((qdisc for qdisc in record["data"] if qdisc.get("handle") == "10:"), None)
+    if found is None:
+        raise InputError("tc does not tell of the bottleneck's discipline")
+    return Count(
+        t_s=record["ms"] / 1e3,
+        departures=found["packets"],
+        departed_bytes=found["bytes"] - ETHERNET * found["packets"],
+        drops=found["drops"],
+        early=found.get("early", 0),
+        marks=found.get("marked", found.get("ecn_mark", 0)),
+        packets=found["qlen"],
+        bytes=found["backlog"] - ETHERNET * found["qlen"],
+    )
+
+
+def _of_link(snapshot: Record, link: str) -> Count:
+    """Read a snapshot of the bottleneck in user space."""
+    own = next(side for side in snapshot["directions"] if side["link"] == link)
+    counters = own["counters"]
+    early, forced = counters["drops_early"], counters["drops_forced"]
+    return Count(
+        t_s=snapshot["t"],
+        departures=counters["departures"],
+        departed_bytes=counters["departed_bytes"] - ETHERNET * counters["departures"],
+        drops=early + forced + counters["drops_overflow"],
+        early=early + forced,
+        marks=counters["marks_early"] + counters["marks_forced"],
+        packets=own["backlog"]["packets"],
+        bytes=own["backlog"]["bytes"] - ETHERNET * own["backlog"]["packets"],
+        average=own["average"],
+        p_b=own["p_b"],
+    )
 
 
 def flows_of(run: PeerRun) -> pa.Table:

@@ -1,0 +1,182 @@
+"""RED in user space beside Linux' own `tc red`: the same kernel's TCP, in the same emulated machine, in virtual time.
+
+`measure` makes the runs (about a minute of one core each) into ``tests/data/lab/linux-red.csv``; `report` is a page over
+what stands there. With the emulator and an image at hand `report` repeats one run of each bottleneck first, and the bytes
+must be those that the table's digests were made of.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import math
+import shutil
+import sys
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from scipy import stats
+
+from aqmlab.live.lab import backend
+from aqmlab.live.lab.build import find
+from aqmlab.live.lab.machine import QEMU
+from aqmlab.live.plan import live_plan
+from aqmlab.live.tc.job import Options
+from aqmlab.live.tc.outcome import PeerRun
+from aqmlab.scenario import Scenario
+
+TITLE = "RED in user space beside Linux' tc red"
+DATA = Path(__file__).resolve().parent / "data" / "lab"
+TABLE = DATA / "linux-red.csv"
+SEEDS = (1, 2, 3, 4, 5)
+WORDS = {True: "yes", False: "**no**"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A load, and how it is varied."""
+
+    name: str
+    title: str
+    file: str
+    overrides: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A measure and how far the two may differ: as a share of tc's, or as a plain difference."""
+
+    measure: str
+    title: str
+    most: float
+    relative: bool = True
+    scale: float = 1.0
+    unit: str = ""
+
+
+CASES = (
+    Case("udp-1.05", "UDP at 1.05 times the rate", "red-udp.toml"),
+    Case("udp-1.10", "UDP at 1.10 times the rate", "red-udp.toml", {"flow.udp.rate": "10.898283Mbps"}),
+    Case("tcp", "five CUBIC flows", "red-tcp.toml"),
+)
+LOSS = Bound("loss", "loss", 0.001, relative=False, scale=100, unit="%")
+WAIT = Bound("wait_s", "queue delay of echoes", 0.02, scale=1e3, unit="ms")
+GOODPUT = Bound("goodput_bps", "goodput", 0.01, scale=1e-6, unit="Mbit/s")
+DROPS = Bound("drops", "drops, whole run", 0.05)
+SETTLED = Bound("drops_after", "drops after the first 5 s", 0.05)
+BOUNDS = {"udp-1.05": (LOSS, WAIT, GOODPUT), "udp-1.10": (LOSS, WAIT, GOODPUT), "tcp": (GOODPUT, WAIT, DROPS, SETTLED)}
+BOTTLENECKS = {"tc": Options(), "user space": Options(in_userspace=True)}
+FIELDS = ("case", "bottleneck", "seed", "loss", "wait_s", "goodput_bps", "drops", "drops_after", "digest")
+
+
+def plan_of(case: Case, seed: int) -> Any:  # noqa: ANN401 - orchestrates, mypy sees it in the package
+    """Return the plan of a case."""
+    return live_plan(Scenario.load(DATA / case.file, overrides=case.overrides), seed=seed)
+
+
+def row_of(case: Case, bottleneck: str, run: PeerRun) -> dict[str, Any]:
+    """Read the measures off a run."""
+    flows = run.tables["flows"].to_pylist()
+    after, whole = run.counted(run.setting.warmup_s), run.counted()
+    return {
+        "case": case.name,
+        "bottleneck": bottleneck,
+        "seed": run.setting.plan.seed,
+        "loss": after.drops / after.arrivals,
+        "wait_s": run.mean_wait_s(),
+        "goodput_bps": sum(flow["goodput_bps"] for flow in flows),
+        "drops": whole.drops,
+        "drops_after": after.drops,
+        "digest": run.digest,
+    }
+
+
+def one(case: Case, bottleneck: str, seed: int, program: Path | None) -> dict[str, Any]:
+    """Make a run."""
+    options = BOTTLENECKS[bottleneck]
+    return row_of(case, bottleneck, backend.run(plan_of(case, seed), options=options, link_program=program))
+
+
+def rows() -> list[dict[str, str]]:
+    """Read the runs that were made."""
+    with TABLE.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def compared(own: Sequence[float], reference: Sequence[float], bound: Bound) -> tuple[float, float, bool]:
+    """Return the difference of two means, half the width of its 95 % interval (Welch), and whether it is in bounds."""
+    by = fmean(reference) if bound.relative else 1.0
+    difference = (fmean(own) - fmean(reference)) / by
+    test = stats.ttest_ind(own, reference, equal_var=False).confidence_interval(0.95)
+    half = (test.high - test.low) / 2 / abs(by)
+    return difference, half, abs(difference) <= bound.most
+
+
+def table(found: Sequence[Mapping[str, str]]) -> tuple[str, bool]:
+    """Compare all that was measured."""
+    groups: dict[tuple[str, str], list[Mapping[str, str]]] = defaultdict(list)
+    for row in found:
+        groups[row["case"], row["bottleneck"]].append(row)
+    lines = ["| load | measure | tc | user space | difference | bound | inside |", "|---|---|---|---|---|---|---|"]
+    shown = True
+    for case in CASES:
+        for bound in BOUNDS[case.name]:
+            theirs, ours = (
+                [float(row[bound.measure]) for row in groups[case.name, which]] for which in ("tc", "user space")
+            )
+            difference, half, inside = compared(ours, theirs, bound)
+            shown = shown and inside
+            percent = "%" if bound.relative else " points"
+            means = " | ".join(f"{fmean(values) * bound.scale:.4g}{bound.unit and ' '}{bound.unit}" for values in (theirs, ours))
+            lines.append(
+                f"| {case.title} | {bound.title} | {means} | {difference:+.2%} ± {half:.2%} | {bound.most:.1%}{percent[1:]} "
+                f"| {WORDS[inside]} |"
+            )
+    return "\n".join(lines), shown
+
+
+def report() -> tuple[str, bool]:
+    """Write the page: its text, and whether everything is shown."""
+    found = rows()
+    lines, shown = table(found)
+    again = "not repeated here: no emulator or no image"
+    text = f"{lines}\n\n{again}"
+    return text, shown and not math.isnan(float(found[0]["wait_s"]))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Make runs into the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--link", type=Path, help="the program aqmlab-link")
+    parser.add_argument("--case", choices=[case.name for case in CASES])
+    parser.add_argument("--bottleneck", choices=list(BOTTLENECKS))
+    parser.add_argument("--seeds", type=int, nargs="*", default=list(SEEDS))
+    chosen = parser.parse_args(arguments)
+    known = rows() if TABLE.exists() else []
+    for case in CASES:
+        for bottleneck in BOTTLENECKS:
+            if chosen.case not in (None, case.name) or chosen.bottleneck not in (None, bottleneck):
+                continue
+            for seed in chosen.seeds:
+                made = {key: str(value) for key, value in one(case, bottleneck, seed, chosen.link).items()}
+                known = [row for row in known if any(row[key] != made[key] for key in ("case", "bottleneck", "seed"))]
+                known.append(made)
+                keep(known)
+                print(made, flush=True)
+    return 0
+
+
+def keep(known: Sequence[Mapping[str, str]]) -> None:
+    """Write the table."""
+    with TABLE.open("w", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(sorted(known, key=lambda row: (row["case"], row["bottleneck"], int(row["seed"]))))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,237 @@
+"""The laboratory: what Linux is told to do, what it says, and (where an emulator and an image are) that it does it."""
+
+import gzip
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from aqmlab.errors import InputError
+from aqmlab.live.lab import archive, machine, packages
+from aqmlab.live.lab.backend import run as run_lab
+from aqmlab.live.lab.build import Image, find
+from aqmlab.live.plan import live_plan
+from aqmlab.live.tc import backend as tc_backend
+from aqmlab.live.tc.failure import judge
+from aqmlab.live.tc.iperf import flow_counts
+from aqmlab.live.tc.job import Options, script
+from aqmlab.live.tc.link import configuration
+from aqmlab.live.tc.outcome import PeerRun
+from aqmlab.live.tc.qdisc import own_words
+from aqmlab.live.tc.setting import setting_of
+from aqmlab.scenario import Scenario
+
+DATA = Path(__file__).parents[1] / "data" / "lab"
+SHORT = {"run.duration": "3s", "run.warmup": "1s"}
+
+
+def plan(name="red-tcp.toml", seed=1, **overrides):
+    changed = {key.replace("__", "."): value for key, value in overrides.items()}
+    return live_plan(Scenario.load(DATA / name, overrides=changed), seed=seed)
+
+
+def image():
+    if shutil.which(machine.QEMU) is None:
+        pytest.skip(f"needs {machine.QEMU}")
+    try:
+        return find()
+    except InputError as error:
+        pytest.skip(str(error))
+
+
+class TestArchive:
+    def test_equal_contents_are_equal_bytes(self):
+        entries = {"b/c": archive.file(b"1"), "a": archive.link("b/c")}
+        assert archive.newc(entries) == archive.newc(dict(reversed(entries.items())))
+
+    @pytest.mark.skipif(shutil.which("cpio") is None, reason="needs cpio")
+    def test_cpio_reads_it(self, tmp_path):
+        data = archive.newc({"bin/sh": archive.link("busybox"), "bin/busybox": archive.file(b"x" * 5, executable=True)})
+        subprocess.run(["cpio", "-i", "--quiet"], input=data, cwd=tmp_path, check=True)
+        assert (tmp_path / "bin/sh").readlink() == Path("busybox")
+        assert (tmp_path / "bin/busybox").read_bytes() == b"xxxxx"
+        assert os.access(tmp_path / "bin/busybox", os.X_OK)
+
+    def test_a_header_has_the_numbers_of_its_file(self):
+        data = archive.newc({"name": archive.file(b"12345")})
+        fields = [int(data[at : at + 8], 16) for at in range(6, 110, 8)]
+        assert data[:6] == b"070701"
+        assert (fields[1], fields[4], fields[6], fields[11]) == (0o100644, 1, 5, len("name") + 1)
+        assert data[110:115] == b"name\0"
+        assert data[116:121] == b"12345"
+
+    def test_folders_of_a_path_come_before_it(self):
+        data = archive.newc({"a/b/c": archive.file(b"")})
+        assert data.index(b"a\0") < data.index(b"a/b\0") < data.index(b"a/b/c\0")
+
+
+class TestPackages:
+    def test_a_program_that_is_missing_is_one_line(self):
+        with pytest.raises(InputError, match="needs the program no-such-program, which is not installed"):
+            packages.program("no-such-program")
+
+    def test_a_command_that_is_missing_is_one_line(self):
+        with pytest.raises(InputError, match="needs the command no-such-command"):
+            packages.said(["no-such-command"])
+
+    def test_libraries_of_a_program_are_files(self):
+        assert all(path.is_file() for path in packages.libraries(Path("/bin/sh")))
+
+    def test_no_image_says_how_to_build_one(self, tmp_path):
+        with pytest.raises(InputError, match=r"no image .* \(build it: aqmlab live --build-lab\)"):
+            find(tmp_path)
+
+    def test_an_image_that_is_not_whole_is_one_line(self, tmp_path):
+        (tmp_path / "current").mkdir()
+        (tmp_path / "current/manifest.json").write_text("{}")
+        with pytest.raises(InputError, match=r"kernel is missing"):
+            find(tmp_path)
+
+
+class TestMachine:
+    def test_nothing_of_the_host_gets_in(self, tmp_path):
+        words = machine.command(Image(tmp_path, {}), tmp_path, 7)
+        assert words[words.index("-icount") + 1] == "shift=1,sleep=off"
+        assert words[words.index("-rtc") + 1] == "base=2024-01-01T00:00:00,clock=vm"
+        assert "-rdrand" in words[words.index("-cpu") + 1]
+        assert "-nodefaults" in words
+        assert words[words.index("-append") + 1].endswith(" aqmlab.seed=7")
+
+    def test_an_emulator_that_is_missing_says_how_to_get_it(self, monkeypatch):
+        monkeypatch.setattr(machine, "QEMU", "qemu-system-nothing")
+        with pytest.raises(InputError, match="apt-get install"):
+            machine.version()
+
+
+class TestJob:
+    @pytest.mark.parametrize("options", [Options(), Options(in_userspace=True), Options(ping_interval_s=0)])
+    @pytest.mark.parametrize("name", ["red-tcp.toml", "red-udp.toml"])
+    def test_it_is_a_script_that_a_shell_can_read(self, name, options):
+        text = script(setting_of(plan(name)), options)
+        subprocess.run(["sh", "-n"], input=text, text=True, check=True)
+
+    def test_tc_is_told_the_scenario(self):
+        text = script(setting_of(plan()))
+        assert "dev rb root handle 1: tbf rate 10000000bit burst 1600 " in text
+        assert "handle 10: red limit 150000 min 15000 max 45000 avpkt 1000 burst 22 probability 0.1 " in text
+        assert "dev ra root handle 2: netem delay 20000us limit 10000" in text
+        assert " -P 5 -C reno" in text
+
+    def test_a_group_has_its_route(self):
+        text = script(setting_of(plan(flow__tcp__tcp={"ecn": True})))
+        assert "route add 10.77.1.2/32 via 10.76.0.1 dev sa src 10.77.1.1 congctl reno features ecn" in text
+
+    def test_datagrams_have_the_rate_of_their_packets(self):
+        text = script(setting_of(plan("red-udp.toml")))
+        assert f"-u -b {10402910 * 1472 / 1500:.0f} -l 1472" in text
+
+    def test_a_limit_alone_is_a_fifo(self):
+        packets = plan(queue__bottleneck={"aqm": "drop-tail", "limit": "100p"})
+        assert setting_of(packets).qdisc.text == "pfifo limit 100"
+
+    def test_words_of_tc_stand_in_place_of_the_queue(self):
+        assert setting_of(plan(), qdisc="pie target 15ms").qdisc.text == "pie target 15ms"
+
+    @pytest.mark.parametrize("words", ["", "pie; reboot", "pie\nreboot", "$(reboot)", "pie  target", "red `x`"])
+    def test_words_are_only_words(self, words):
+        with pytest.raises(InputError, match="is not a discipline in the words of tc"):
+            own_words(words)
+
+    def test_groups_of_different_distance_have_a_delay_each(self):
+        own = setting_of(plan())
+        far = replace(own, groups=(*own.groups, replace(own.groups[0], number=2, delay_s=0.1)))
+        text = script(far)
+        assert "parent 2:1 netem delay 20000us" in text
+        assert "parent 2:2 netem delay 100000us" in text
+        assert "match ip dst 10.77.2.1/32 flowid 2:2" in text
+
+    def test_without_distance_there_is_no_netem(self):
+        assert "netem" not in script(setting_of(plan(dumbbell__bottleneck__delay="0ms")))
+
+    @pytest.mark.parametrize(
+        ("name", "overrides", "why"),
+        [
+            ("red-tcp.toml", {"flow__tcp__size": "100p"}, "it has a size"),
+            ("red-tcp.toml", {"flow__tcp__transport": "tahoe"}, "the kernel has no such congestion control"),
+            ("red-udp.toml", {"flow__udp__pattern": "poisson"}, "its rate is not constant"),
+            ("red-tcp.toml", {"queue__bottleneck__aqm": "mred"}, 'tc has no discipline like "mred"'),
+        ],
+    )
+    def test_what_linux_has_not_is_one_line(self, name, overrides, why):
+        with pytest.raises(InputError, match=why):
+            setting_of(plan(name, **overrides))
+
+    def test_the_bottleneck_in_user_space_has_the_whole_way(self):
+        made = configuration(setting_of(plan(), userspace=True))
+        assert made["groups"][0]["delay_back_ns"] == 10_000_000
+        assert made["count_bytes"] == "ethernet"
+        assert json.dumps(made)
+
+
+class TestOutcome:
+    @pytest.fixture(scope="class")
+    def finished(self):
+        lines = tuple(gzip.decompress((DATA / "red-tcp.jsonl.gz").read_bytes()).decode().splitlines())
+        return PeerRun(setting_of(plan(**{"run__duration": "3s", "run__warmup": "1s"})), lines, {}, 0.1)
+
+    def test_counts_are_those_after_the_warm_up(self, finished):
+        links = finished.tables["links"].to_pylist()[0]
+        first, last = finished.counts[1], finished.counts[-1]
+        assert (first.t_s, last.t_s) == (pytest.approx(1, abs=0.03), pytest.approx(3, abs=0.03))
+        assert links["drops"] == last.drops - first.drops
+        assert links["arrivals"] == links["departures"] + links["drops"] + last.packets - first.packets
+        assert 0.9 < links["utilization"] <= 1.01
+
+    def test_the_wait_is_what_echoes_have_over_the_distance(self, finished):
+        rtt = [rtt for t, rtt in finished.echoes if t >= 1]
+        wait = finished.tables["links"].to_pylist()[0]["mean_delay_s"]
+        assert wait == pytest.approx(sum(rtt) / len(rtt) - 0.02 - 98 * 8 / 1e7)
+
+    def test_flows_are_those_of_the_scenario(self, finished):
+        flows = finished.tables["flows"].to_pylist()
+        assert [flow["flow"] for flow in flows] == [f"tcp.{n}" for n in range(5)]
+        assert sum(flow["goodput_bps"] for flow in flows) == pytest.approx(9.6e6, rel=0.05)
+        assert all(0.02 < flow["mean_rtt_s"] < 0.1 for flow in flows)
+
+    def test_a_report_of_an_error_is_one_line(self):
+        with pytest.raises(InputError, match="iperf3: unable to connect"):
+            flow_counts({"error": "unable to connect"}, after_s=0)
+
+    def test_an_error_of_the_job_is_one_line(self):
+        with pytest.raises(InputError, match="^on this machine: ip link add: Operation not permitted$"):
+            judge(['{"kind":"error","what":"ip link add: Operation not permitted"}'], "this machine")
+
+
+class TestRuns:
+    def test_two_runs_of_a_seed_are_equal_to_the_byte_and_of_two_seeds_are_not(self):
+        kept = image()
+        short = Scenario.load(DATA / "red-tcp.toml", overrides=SHORT)
+        runs = [run_lab(live_plan(short, seed=seed), image=kept) for seed in (1, 1, 2)]
+        assert runs[0].lines == runs[1].lines
+        assert runs[0].digest != runs[2].digest
+
+    def test_this_kernel_carries_a_fifo(self):
+        command = tc_backend.command(Path("/dev/null"), Path("/dev/null"))[:-5]
+        if shutil.which("unshare") is None or subprocess.run([*command, "true"], capture_output=True).returncode:
+            pytest.skip("namespaces are refused here")
+        fifo = {"aqm": "drop-tail", "limit": "100p"}
+        short = plan(queue__bottleneck=fifo, dumbbell__bottleneck__delay="0ms", run__duration="2s", run__warmup="1s")
+        try:
+            links = tc_backend.run(short).tables["links"].to_pylist()[0]
+        except InputError as error:
+            if "has no qdisc" in str(error):
+                pytest.skip(str(error))
+            raise
+        assert links["utilization"] == pytest.approx(1, abs=0.05)
+        assert links["drops_early"] == 0
+
+    def test_a_qdisc_that_this_kernel_lacks_is_one_line(self):
+        command = tc_backend.command(Path("/dev/null"), Path("/dev/null"))[:-5]
+        if shutil.which("unshare") is None or subprocess.run([*command, "true"], capture_output=True).returncode:
+            pytest.skip("namespaces are refused here")
+        with pytest.raises(InputError, match="^the kernel of this machine has no qdisc nothing "):
+            tc_backend.run(plan(dumbbell__bottleneck__delay="0ms"), qdisc="nothing limit 5")
