@@ -142,15 +142,15 @@ fn the_last_segment_is_lost() {
 
 #[test]
 fn a_mark_in_the_initial_window() {
-    // Of ten segments ceil(7/10 * delivered) are replaced. The reduction ends when more than they is acknowledged.
+    // Of ten segments ceil(7/10 * delivered) are replaced until seven are in flight. The reduction ends when more than they is acknowledged.
     let script = "
           0 start                 > 0
         100 ack 0 ece             > 1-10
         200 ack 2 ece             > 11-12   | ssthresh 7
         201 ack 4 ece             > 13
-        202 ack 6 ece             > 14-15
-        203 ack 8                 > 16
-        204 ack 10                > 17      | cwnd 7 ssthresh 7
+        202 ack 6 ece             >
+        203 ack 8                 > 14-15
+        204 ack 10                > 16-17   | cwnd 7 ssthresh 7
         300 ack 11                > 18      | cwnd 7
     ";
     run(Config { ecn: true, ..config(CongestionControl::Cubic) }, Supply::Greedy, script);
