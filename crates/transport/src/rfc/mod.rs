@@ -1,8 +1,34 @@
 //! Profile `rfc`: byte-based TCP by the RFCs, in the readings of Linux 6.
 //!
-//! One-way connections, as in [`ns2`](crate::ns2): packet 0 is the SYN, its answer an acknowledgement, and data goes
-//! one way. On the wire sequence numbers are bytes modulo 2^32, the SYN has number 0, the first byte of data 1, and an
-//! acknowledgement names the next byte expected. Windows and counters are reported in segments.
+//! Conforms to: RFC 9293 (sequence numbers), RFC 5681, 6928, 3042, 6298, 2018, 2883, 6675, 6582, 8985, 6937, 5682, 4015,
+//! 3168, 7323, 9438, 9406, and to what Linux 6 makes of them, so that a simulation can be laid beside a run over a real
+//! kernel. Every Linux reading that changes a number is a switch of [`Config`] with Linux's value for its default; what
+//! differs from Linux in spite of that is in each module's notes, and together in `docs/tcp.md`.
+//!
+//! # What makes this profile
+//! - One-way connections, as in [`ns2`](crate::ns2): packet 0 is the SYN, its answer an acknowledgement, then data goes
+//!   one way in full segments and acknowledgements the other. No FIN; the window is never updated.
+//! - On the wire sequence numbers are bytes modulo 2^32: the SYN has number 0, the first byte of data 1, and an
+//!   acknowledgement names the next byte expected. SACK blocks are bytes too.
+//! - Windows and counters are reported in segments.
+//!
+//! # Map
+//! | idea | file |
+//! |---|---|
+//! | what a connection is set to, with sources | `config.rs`, `parameters.rs` |
+//! | 32-bit sequence numbers | `seq.rs` |
+//! | reassembly, SACK blocks, duplicates | `receiver/reassembly.rs` |
+//! | delayed, quick and compressed acknowledgements | `receiver/delay.rs` |
+//! | what an acknowledgement tells | `sender/news.rs` |
+//! | segments outstanding, the pipe | `sender/scoreboard.rs` |
+//! | losses by time, probes | `sender/rack.rs`, `tlp.rs` |
+//! | states, losses by counting or duplicates, F-RTO | `sender/recovery.rs` |
+//! | taking a reduction back | `sender/undo.rs` |
+//! | round-trip time and time-out, the timer | `sender/rtt.rs`, `alarm.rs` |
+//! | window, Reno, CUBIC, the end of slow start | `sender/window.rs`, `congestion.rs`, `cubic.rs`, `hystart.rs` |
+//! | smaller windows by proportion | `sender/prr.rs` |
+//! | ECN, pacing | `sender/ecn.rs`, `pacing.rs` |
+//! | sending | `sender/output.rs` |
 
 mod config;
 mod parameters;
