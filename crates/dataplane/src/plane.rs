@@ -10,6 +10,7 @@ use nix::unistd::{read, write};
 
 use crate::bottleneck::{Bottleneck, Setting};
 use crate::buffer::{Buffer, Pool, SLOT};
+use crate::capture::Tap;
 use crate::classify::{Classifier, Direction};
 use crate::clock;
 use crate::config::Planned;
@@ -43,11 +44,13 @@ pub struct Plane {
     extra_bytes: u32,
     unshaped: bool,
     scratch: Box<[u8; SLOT]>,
+    /// Takes a copy of every packet that comes in.
+    tap: Option<Tap>,
 }
 
 impl Plane {
     /// Between two devices, those of the senders and of the receivers.
-    pub fn new(planned: &Planned, devices: [OwnedFd; 2]) -> Self {
+    pub fn new(planned: &Planned, devices: [OwnedFd; 2], tap: Option<Tap>) -> Self {
         let classifier = planned.classifier();
         let settings = planned.settings(classifier.groups());
         let ways = settings.each_ref().map(Bottleneck::new);
@@ -68,6 +71,7 @@ impl Plane {
             extra_bytes: planned.config.count_bytes.extra(),
             unshaped: planned.config.unshaped,
             scratch: Box::new([0; SLOT]),
+            tap,
         }
     }
 
@@ -147,6 +151,9 @@ impl Plane {
     /// A packet that was just read enters the link. Whether it could be parsed.
     fn offer(&mut self, side: usize, slot: u32) -> bool {
         let now = self.logical(clock::now());
+        if let Some(tap) = &mut self.tap {
+            tap.record(now, self.pool.packet(slot));
+        }
         let header = match wire::parse(self.pool.packet(slot)) {
             Ok(header) => header,
             Err(reason) => {
@@ -235,6 +242,7 @@ impl Plane {
             dropped: fates.iter().map(|f| f.dropped).sum(),
             lost: fates.iter().map(|f| f.lost).sum(),
             held: self.ways.iter().map(Bottleneck::held).sum(),
+            unrecorded: self.tap.as_ref().map_or(self.counts.unrecorded, Tap::lost),
             lateness: self.lateness.percentiles(),
             stalls: self.lateness.stalls(),
             ..self.counts
@@ -246,6 +254,8 @@ impl Plane {
         self.end = self.logical(now);
         let end = self.end;
         self.ways.iter_mut().for_each(|way| way.finish(end));
+        self.counts.unrecorded = self.counts().unrecorded;
+        self.tap = None;
     }
 
     /// Logical time at a time of the clock.

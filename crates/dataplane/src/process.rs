@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use serde_json::json;
 
+use crate::capture::Recorder;
 use crate::config::{BadConfig, Planned};
 use crate::control::{Control, Lines, take_signals};
 use crate::outcome::{Ended, Processors};
@@ -16,6 +17,9 @@ use crate::plane::Plane;
 use crate::snapshot::{Shared, Snapshot};
 use crate::tun::{About, Tun};
 use crate::{capabilities, link_thread, realtime};
+
+/// Packets between the link and the writer of the recording.
+const RECORDED: usize = 1 << 14;
 
 /// Why there is no outcome.
 #[derive(Debug)]
@@ -129,7 +133,12 @@ fn run_planned(
     signals: &nix::sys::signalfd::SignalFd,
 ) -> Result<(), Failure> {
     let (devices, mut about) = open_devices(planned)?;
-    let mut plane = Plane::new(planned, devices);
+    let recording = planned.config.record.as_ref().map(|path| {
+        Recorder::start(path, RECORDED)
+            .map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", path.display())))
+    });
+    let (tap, recorder) = recording.transpose()?.unzip();
+    let mut plane = Plane::new(planned, devices, tap);
     let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
     let (wake, news) = (EventFd::from_flags(flags)?, EventFd::from_flags(flags)?);
     let shared = Arc::new(Shared::default());
@@ -185,6 +194,9 @@ fn run_planned(
             stolen,
             dropped_before,
         };
+        if let Some(recorder) = recorder {
+            recorder.finish()?;
+        }
         let outcome = ended.outcome()?;
         Ok(say(&json!({ "outcome": outcome }))?)
     })

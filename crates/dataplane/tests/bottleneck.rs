@@ -1,0 +1,192 @@
+//! The link in logical time: nothing is lost, nothing overtakes, and a new configuration changes only what it says.
+
+use aqmlab_aqm::{Header, Meta, Packet};
+use aqmlab_dataplane::bottleneck::Bottleneck;
+use aqmlab_dataplane::buffer::Buffer;
+use aqmlab_dataplane::config::Planned;
+use aqmlab_units::{Span, Time};
+use proptest::prelude::*;
+
+/// A link of 8 Mbit/s and 2 ms with this queue; a packet of 1000 bytes lasts a millisecond.
+fn planned(queue: &str, rate: &str, more: serde_json::Value) -> Planned {
+    let scenario = format!(
+        r#"
+        format = 1
+        [run]
+        duration = "10s"
+        [dumbbell]
+        bottleneck = {{ rate = "{rate}", delay = "2ms", queue = "q" }}
+        left = {{ rate = "100Mbps", delay = "1ms" }}
+        right = {{ rate = "100Mbps", delay = "1ms" }}
+        [queue.q]
+        {queue}
+        [[flow]]
+        name = "g"
+        transport = "udp"
+        rate = "1Mbps"
+        "#
+    );
+    let mut config = serde_json::json!({
+        "scenario": scenario,
+        "a": {"device": "a"},
+        "b": {"device": "b"},
+        "groups": [
+            {"name": "g", "prefix_a": ["10.0.0.1"], "prefix_b": ["10.0.0.2"], "delay_before_ns": 1_000_000},
+            {"name": "h", "prefix_a": ["10.0.1.1"], "prefix_b": ["10.0.1.2"], "delay_after_ns": 3_000_000},
+        ],
+        "buffers": 4096,
+    });
+    let config = config.as_object_mut().expect("an object");
+    config.extend(more.as_object().expect("an object").clone());
+    Planned::read(&serde_json::to_string(config).expect("JSON")).expect("a configuration")
+}
+
+fn forward(planned: &Planned) -> Bottleneck {
+    Bottleneck::new(&planned.settings(&planned.groups())[0])
+}
+
+fn packet(slot: u32, group: u16, bytes: u32) -> Packet<Buffer> {
+    let header = Header::default().with_ttl_initial(64).with_ttl(64);
+    let payload = Buffer { slot, flow: u32::from(group), group, ..Buffer::default() };
+    Packet { meta: Meta { bytes, flow: 2 * u32::from(group), header, ..Meta::default() }, payload }
+}
+
+const DROP_TAIL: &str = "aqm = \"drop-tail\"\nlimit = \"100p\"";
+const RED: &str = "aqm = \"red\"\nlimit = \"20p\"\nmin_th = \"3p\"\nmax_th = \"9p\"\nmax_p = 0.2\nw_q = 0.1\nmean_packet = \"1000B\"";
+
+/// Times and slots that leave until `to`.
+fn leave(link: &mut Bottleneck, to: Time) -> Vec<(Time, u32)> {
+    let mut left = Vec::new();
+    link.advance(to, &mut |time, packet| left.push((time, packet.payload.slot)));
+    left
+}
+
+fn ms(ms: u64) -> Time {
+    Time::ZERO + Span::from_millis(ms)
+}
+
+#[test]
+fn delays_before_and_behind_the_link() {
+    let mut link = forward(&planned(DROP_TAIL, "8Mbps", serde_json::json!({})));
+    // Of group g, 1 ms before the queue, then of group h, which is at the queue earlier.
+    link.offer(ms(0), packet(0, 0, 1000));
+    link.offer(ms(0), packet(1, 1, 1000));
+    assert_eq!(link.next_event(), Some(ms(1)));
+    // h: served 0 to 1, 2 ms of the link, 3 ms behind: 6. g: served 1 to 2, 2 ms of the link: 4.
+    assert_eq!(leave(&mut link, ms(3)), []);
+    assert_eq!(leave(&mut link, ms(10)), [(ms(4), 0), (ms(6), 1)]);
+    assert_eq!((link.held(), link.next_event()), (0, None));
+}
+
+#[test]
+fn what_is_driven_late_decides_as_what_is_driven_in_time() {
+    let arrivals: Vec<_> = (0..400).map(|i| (Time(i * 700_000_000), packet(i as u32, 0, 1000))).collect();
+    let run = |late: bool| {
+        let mut link = forward(&planned(RED, "8Mbps", serde_json::json!({})));
+        let mut left = Vec::new();
+        for (time, packet) in &arrivals {
+            if !late {
+                while let Some(next) = link.next_event().filter(|next| next <= time) {
+                    left.extend(leave(&mut link, next));
+                }
+            }
+            link.offer(*time, *packet);
+        }
+        left.extend(leave(&mut link, ms(10_000)));
+        (left, link.fates())
+    };
+    let (in_time, late) = (run(false), run(true));
+    assert!(in_time.1.dropped > 50, "{:?}", in_time.1);
+    assert_eq!(in_time, late);
+}
+
+#[test]
+fn the_packet_in_service_waits_until_its_end_where_that_is_asked_for() {
+    let waiting = |in_service_counts: bool| {
+        let config = serde_json::json!({ "in_service_counts": in_service_counts });
+        let mut link = forward(&planned(DROP_TAIL, "8Mbps", config));
+        (0..3).for_each(|slot| link.offer(ms(0), packet(slot, 1, 1000)));
+        let at = |link: &Bottleneck| link.link().expect("a queue").backlog().packets;
+        let at_first = at(&link);
+        let left = leave(&mut link, Time(ms(2).0 + 500_000_000));
+        let then = at(&link);
+        let rest = leave(&mut link, ms(100));
+        link.finish(ms(100));
+        let busy = link.link().expect("a queue").counters().busy;
+        (at_first, left.len(), then, rest, busy)
+    };
+    let times = [(ms(6), 0), (ms(7), 1), (ms(8), 2)].to_vec();
+    let busy = Span::from_millis(3).0;
+    assert_eq!(waiting(false), (2, 0, 0, times.clone(), busy));
+    assert_eq!(waiting(true), (3, 0, 1, times, busy));
+}
+
+#[test]
+fn another_rate_takes_effect_with_the_next_service() {
+    let mut link = forward(&planned(DROP_TAIL, "8Mbps", serde_json::json!({})));
+    (0..3).for_each(|slot| link.offer(ms(0), packet(slot, 1, 1000)));
+    let faster = planned(DROP_TAIL, "80Mbps", serde_json::json!({}));
+    link.renew(Time(ms(0).0 + 500_000_000), &faster.settings(&faster.groups())[0], true);
+    let left = leave(&mut link, ms(100));
+    let tenth = |n: u64| Time(ms(6).0 + n * 100_000_000);
+    assert_eq!(left, [(ms(6), 0), (tenth(1), 1), (tenth(2), 2)]);
+}
+
+#[test]
+fn another_queue_gets_what_waits_in_order_also_if_it_has_no_room() {
+    for (queue, waiting) in [(DROP_TAIL, 49), (RED, 49), ("aqm = \"drop-tail\"\nlimit = \"2p\"", 49)] {
+        let mut link = forward(&planned(DROP_TAIL, "8Mbps", serde_json::json!({})));
+        (0..50).for_each(|slot| link.offer(ms(0), packet(slot, 1, 1000)));
+        let other = planned(queue, "8Mbps", serde_json::json!({}));
+        link.renew(ms(0), &other.settings(&other.groups())[0], false);
+        assert_eq!(link.link().expect("a queue").backlog().packets, waiting);
+        let left = leave(&mut link, ms(1000));
+        assert_eq!(left.iter().map(|(_, slot)| *slot).collect::<Vec<_>>(), (0..50).collect::<Vec<_>>());
+        assert!(left.windows(2).all(|pair| pair[1].0.since(pair[0].0) == Span::from_millis(1)), "no pause");
+        assert_eq!((link.fates().dropped, link.held()), (0, 0));
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_buffer_comes_back_once(
+        steps in prop::collection::vec((0u64..3_000_000_000, 0u16..3, 40u32..1500, 0u8..40), 1..400),
+        queue in prop::sample::select(vec![DROP_TAIL, RED]),
+        in_service_counts in any::<bool>(),
+        loss in prop::sample::select(vec![0.0, 0.1]),
+    ) {
+        let more = serde_json::json!({ "in_service_counts": in_service_counts, "loss": {"forward": loss} });
+        let configurations = [DROP_TAIL, RED].map(|queue| planned(queue, "16Mbps", more.clone()));
+        let mut link = forward(&planned(queue, "8Mbps", more));
+        let (mut back, mut times) = (Vec::new(), Vec::new());
+        let mut now = Time::ZERO;
+        for (slot, (pause, group, bytes, chance)) in (0..).zip(&steps) {
+            now += Span(*pause);
+            link.offer(now, packet(slot, *group, *bytes));
+            match chance {
+                0 => {
+                    let other = &configurations[usize::from(*group) % 2];
+                    link.renew(now, &other.settings(&other.groups())[0], false);
+                }
+                1..=20 => link.advance(now, &mut |time, packet| {
+                    times.push(time);
+                    back.push(packet.payload.slot);
+                }),
+                _ => {}
+            }
+            link.take_freed(|buffer| back.push(buffer.slot));
+            let fates = link.fates();
+            prop_assert_eq!(fates.offered, fates.out + fates.dropped + fates.lost + link.held());
+            prop_assert_eq!(back.len() as u64, fates.offered - link.held());
+        }
+        link.advance(Time(u64::MAX / 2), &mut |time, packet| {
+            times.push(time);
+            back.push(packet.payload.slot);
+        });
+        link.take_freed(|buffer| back.push(buffer.slot));
+        back.sort_unstable();
+        prop_assert_eq!(back, (0..steps.len() as u32).collect::<Vec<_>>());
+        prop_assert!(times.is_sorted());
+        prop_assert_eq!(link.held(), 0);
+    }
+}
