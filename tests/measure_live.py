@@ -127,7 +127,8 @@ def measure(job: Run, link: list[str]) -> Run:
         namespaces(),
         subprocess.Popen([*link, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process,
     ):
-        assert process.stdin is not None and process.stdout is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
         try:
             drive(job, process, process.stdin, process.stdout)
         finally:
