@@ -2,7 +2,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use aqmlab_netsim::{Column, Table};
+use aqmlab_netsim::Column;
 use aqmlab_units::{Span, Time};
 use serde_json::{Map, Value, json};
 
@@ -11,7 +11,7 @@ use crate::capture::Reader;
 use crate::config::Planned;
 
 /// Replays a capture through both, for the configuration of a link process: what became of the packets, and `differences`,
-/// which is empty.
+/// which is empty. Events are told where the configuration asks for them; the number of a packet is its place in the capture.
 ///
 /// # Errors
 /// What is wrong with the configuration or the capture, in one line.
@@ -47,6 +47,7 @@ pub fn replay_json(config: &str, capture: &Path) -> Result<String, String> {
         "flows": recording.flows,
         "out": out.len(),
         "link": first_row(&found, "links"),
+        "events": planned.config.events.as_ref().map(|_| columns(&found, "events")),
         "differences": differing,
     })
     .to_string())
@@ -54,16 +55,28 @@ pub fn replay_json(config: &str, capture: &Path) -> Result<String, String> {
 
 /// The first row of a table as an object.
 fn first_row(tables: &Tables, name: &str) -> Value {
-    let table: Option<&Table> = tables.iter().find(|(other, _)| *other == name).map(|(_, table)| table);
-    let cell = |column: &Column| match column {
+    object(tables, name, |column| match column {
         Column::Integer(values) => json!(values.first()),
         Column::Real(values) => json!(values.first()),
         Column::Text(values) => json!(values.first()),
-    };
+    })
+}
+
+/// The columns of a table as an object.
+fn columns(tables: &Tables, name: &str) -> Value {
+    object(tables, name, |column| match column {
+        Column::Integer(values) => json!(values),
+        Column::Real(values) => json!(values),
+        Column::Text(values) => json!(values),
+    })
+}
+
+fn object(tables: &Tables, name: &str, of: impl Fn(&Column) -> Value) -> Value {
+    let table = tables.iter().find(|(other, _)| *other == name).map(|(_, table)| table);
     table
         .into_iter()
         .flatten()
-        .map(|(column, values)| ((*column).to_owned(), cell(values)))
+        .map(|(column, values)| ((*column).to_owned(), of(values)))
         .collect::<Map<_, _>>()
         .into()
 }
