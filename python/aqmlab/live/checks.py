@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import resource
 import shutil
 import time
 from collections.abc import Iterator
@@ -140,6 +141,11 @@ def can_be_realtime() -> bool:
         return False
     os.sched_setscheduler(0, policy, parameters)
     return True
+
+
+def can_lock_memory() -> bool:
+    """Whether a process may lock all of its memory, also what it gets after it gave up its privileges."""
+    return resource.getrlimit(resource.RLIMIT_MEMLOCK)[1] == resource.RLIM_INFINITY
 
 
 def _ticks() -> list[int]:

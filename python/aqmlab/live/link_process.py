@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import queue
+import subprocess
 import sys
 import threading
 import time
@@ -15,10 +17,17 @@ from aqmlab.errors import Error, InputError
 from aqmlab.live.processes import end, start
 
 COMMAND = (sys.executable, "-m", "aqmlab.live.link")
+"""The link process; ``$AQMLAB_LINK`` names another, such as the stand-alone ``aqmlab-link``."""
 READY_WITHIN_S = 15.0
 OUTCOME_WITHIN_S = 15.0
 BAD_CONFIGURATION, NOT_PERMITTED = 2, 3
 """What the process ends with where it cannot begin."""
+
+
+def link_command() -> tuple[str, ...]:
+    """Return the command of the link process."""
+    other = os.environ.get("AQMLAB_LINK")
+    return (other,) if other else COMMAND
 
 
 class LiveError(Error):
@@ -42,8 +51,6 @@ class LinkProcess:
         path = folder / "link.json"
         path.write_text(json.dumps(configuration), encoding="utf-8")
         # stdin stays open: when this process dies it is closed, and the link ends.
-        import subprocess
-
         self._process = start([*command, str(path)], stdin=subprocess.PIPE)
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._complaints: list[str] = []

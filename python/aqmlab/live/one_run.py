@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.live import groups, namespaces
-from aqmlab.live.checks import can_be_realtime
+from aqmlab.live.checks import can_be_realtime, can_lock_memory
 from aqmlab.live.commands import Commands
 from aqmlab.live.groups import A, B
 from aqmlab.live.link_process import LinkProcess
@@ -107,7 +107,13 @@ def configuration(stage: Stage, *, record: Path | None) -> dict[str, Any]:
         "count_bytes": settings["count_bytes"],
         "in_service_counts": False,
         "loss": {"forward": settings["loss"], "reverse": settings["reverse_loss"]},
-        "realtime": {"fifo": can_be_realtime(), "priority": 10, "spin_us": 20, "lock_memory": True, "core": None},
+        "realtime": {
+            "fifo": can_be_realtime(),
+            "priority": 10,
+            "spin_us": 20,
+            "lock_memory": can_lock_memory(),
+            "core": None,
+        },
         "drop_capabilities": True,
         "snapshot_interval_s": stage.options.snapshot_interval_s,
         "snapshot_flows": True,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from aqmlab.errors import InputError
-from aqmlab.live.link_process import COMMAND
+from aqmlab.live.link_process import link_command
 from aqmlab.scenario import unknown
 
 BACKENDS = ("link", "tc", "lab")
@@ -40,7 +40,7 @@ class Options:
     record: Path | None = None
     snapshot_interval_s: float = 0.1
     unshaped: bool = False
-    link_command: tuple[str, ...] = COMMAND
+    link_command: tuple[str, ...] = field(default_factory=link_command)
 
     def __post_init__(self) -> None:
         if self.traffic not in TRAFFIC:

@@ -17,7 +17,8 @@ from aqmlab.errors import InputError, Interrupted
 from aqmlab.live import peers
 from aqmlab.live.checks import Trouble, preflight
 from aqmlab.live.finishing import finished
-from aqmlab.live.link_process import COMMAND, LiveError
+from aqmlab.live.link_process import LiveError
+from aqmlab.live.link_process import link_command as default_command
 from aqmlab.live.one_run import perform
 from aqmlab.live.options import BACKENDS, Options
 from aqmlab.live.peers import refuse_what_is_for_the_link
@@ -158,7 +159,7 @@ def run(
         exec_b=exec_b,
         record=None if record is None else Path(record),
         snapshot_interval_s=interval_s,
-        link_command=COMMAND if link_command is None else tuple(link_command),
+        link_command=default_command() if link_command is None else tuple(link_command),
     )
     folder = None if out is None else live_folder(Path(out), chosen, backend)
     if backend == "link":
