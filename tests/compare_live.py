@@ -4,7 +4,7 @@ Writes ``docs/validation/live.md``. Runs that are in ``results/live`` already, a
 can be stopped at any time. Live runs take the time that they last; several slow links run side by side. Needs root (or
 user namespaces) and SCHED_FIFO.
 
-    python tests/compare_live.py [--case KEY] [--runs 5] [--side-by-side 4] [--page-only]
+    python tests/compare_live.py [--case KEY] [--runs 5] [--side-by-side 4] [--page-only | --runs-only]
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class Setting:
     @cache  # noqa: B019 - there are few of them, for as long as the program runs
     def scenario(self) -> Scenario:
         """Return it, with the family laid over it."""
-        plain = Scenario.load(self.case.file, overrides=self.case.overrides(self.discipline, self.family, self.control))
-        return for_family(plain, self.family)
+        overrides = self.case.overrides(self.discipline, self.family, self.control)
+        return for_family(self.case.file, self.family, overrides=overrides)
 
     def folder(self) -> Path:
         """Where its live runs are."""
@@ -198,10 +198,13 @@ def main() -> int:
     words.add_argument("--runs", type=int, default=RUNS)
     words.add_argument("--side-by-side", type=int, default=SIDE_BY_SIDE)
     words.add_argument("--page-only", action="store_true")
+    words.add_argument("--runs-only", action="store_true")
     asked = words.parse_args()
     cases = tuple(case for case in CASES if asked.case is None or case.key in asked.case)
     if not asked.page_only:
         do_runs(cases, runs=asked.runs, side_by_side=asked.side_by_side)
+    if asked.runs_only:
+        return 0
     text, shown = page(CASES, runs=asked.runs)
     store.save(REPORT, text)
     print(f"{REPORT.name}: {'shown' if shown else 'not shown'}")

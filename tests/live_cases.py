@@ -55,7 +55,7 @@ class Case:
     disciplines: tuple[str, ...]
     tcp: tuple[str, ...]
     claims: tuple[Claim, ...]
-    ipv6: Overrides = field(default_factory=dict)
+    ipv6: Overrides = field(default_factory=dict, hash=False)
 
     @property
     def controls(self) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ GOOD = {
     "queue_not_empty_share": 0.97,
     "cpu_steal_share": 0.001,
     "scheduler": "fifo",
-    "offload": {"a": [], "b": []},
+    "offload": {"a": ["gso", "gro"], "b": ["gso", "gro"]},
     "in": 1000,
     "out": 980,
     "dropped": 15,

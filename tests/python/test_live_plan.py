@@ -86,7 +86,7 @@ def test_what_routes_say():
     }  # fmt: skip
     assert routes["fd77:0:0:1::1", "fd77:0:0:1::2/128"]["advmss"] == 1012
     assert routes["10.77.2.1", "10.77.2.2/32"] == {"hoplimit": 63}
-    assert routes["10.77.3.1", "10.77.3.2/32"] == {}
+    assert routes["10.77.3.1", "10.77.3.2/32"] == {"cc_algo": "cubic"}
     assert len(routes) == 6
 
 

@@ -27,6 +27,8 @@ TUN_DROPPED_SHARE = 1e-4
 """Most packets that may be lost in the TUN devices, before the discipline saw them, as a share of all."""
 STEAL_SHARE = 0.05
 """Most of the machine's time that a hypervisor may have given to others."""
+CUTTING = ("tso", "ufo", "lro")
+"""Offloads by which a device is given packets longer than its MTU, or joins some; the kernel cuts them before else."""
 NOT_EMPTY_SHARE = 0.2
 """Least share of the time in which the queue holds a packet: else the bottleneck may have been elsewhere."""
 
@@ -135,7 +137,8 @@ def _books(measured: Mapping[str, Any]) -> list[str]:
     dropped = sum(int(n or 0) for n in (measured.get("tun_dropped") or {}).values())
     if dropped > TUN_DROPPED_SHARE * max(entered, 1):
         found.append(f"{dropped} packets were lost in the TUN devices (limit {TUN_DROPPED_SHARE:.2%} of {entered})")
-    offloads = sorted({name for names in (measured.get("offload") or {}).values() for name in names or ()})
+    on = {name for names in (measured.get("offload") or {}).values() for name in names or ()}
+    offloads = sorted(on.intersection(CUTTING))
     if offloads:
         found.append(f"the devices split or join packets ({', '.join(offloads)})")
     if "in" in measured:

@@ -73,7 +73,7 @@ def routes(plan: LivePlan, side: str) -> list[Route]:
     for group in plan.groups:
         way = group.there if side == sender_side(group) else group.back
         found += [_route(group.number, side, family, _metrics(group, way, family)) for family in BOTH]
-    return found + [_route(command_group(plan), side, family, {}) for family in BOTH]
+    return found + [_route(command_group(plan), side, family, _of_commands(plan)) for family in BOTH]
 
 
 def command_group(plan: LivePlan) -> int:
@@ -88,7 +88,6 @@ def kernel_settings(plan: LivePlan) -> dict[str, str]:
     def everywhere(key: str, default: bool = True) -> str:
         return "1" if all(bool(parameters.get(key, default)) for parameters in tcp) else "0"
 
-    control = next((g.congestion_control for g in plan.groups if g.congestion_control), "cubic")
     return {
         # Before addresses: IPv6 addresses are used at once.
         "ipv6/conf/all/accept_dad": "0",
@@ -98,7 +97,6 @@ def kernel_settings(plan: LivePlan) -> dict[str, str]:
         "ipv6/auto_flowlabels": "1",
         "ipv4/conf/all/rp_filter": "0",
         "ipv4/conf/default/rp_filter": "0",
-        "ipv4/tcp_congestion_control": control,
         # Connections ask for ECN where their route says so, and grant it to whoever asks.
         "ipv4/tcp_ecn": "2",
         # A run knows nothing of those before it.
@@ -154,6 +152,12 @@ def _link_group(group: FlowGroup, plan: LivePlan) -> dict[str, Any]:
 def _route(number: int, side: str, family: str, metrics: dict[str, int | str]) -> Route:
     own = ends(number, family)
     return Route(f"{own.at(other(side))}/{PREFIX_LENGTH[family]}", own.at(side), metrics)
+
+
+def _of_commands(plan: LivePlan) -> dict[str, int | str]:
+    """Connections of commands have the first group's congestion control, and not this machine's default."""
+    control = next((group.congestion_control for group in plan.groups if group.congestion_control), None)
+    return {} if control is None else {"cc_algo": control}
 
 
 def _metrics(group: FlowGroup, way: Way, family: str) -> dict[str, int | str]:

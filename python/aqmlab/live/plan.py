@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from aqmlab import _core
 from aqmlab.errors import Problem, ScenarioError
-from aqmlab.scenario import Scenario, override_pairs
+from aqmlab.runner import as_scenario
+from aqmlab.scenario import Overrides, Scenario, override_pairs
 
 FAMILIES = ("ipv4", "ipv6")
 IP_HEADER = {"ipv4": 20, "ipv6": 40}
@@ -208,27 +211,30 @@ def live_plan(scenario: Scenario, *, seed: int) -> LivePlan:
     )
 
 
-def for_family(scenario: Scenario, family: str | None) -> Scenario:
-    """Lay a family of addresses over a scenario.
+def for_family(scenario: str | Path | Scenario, family: str | None, *, overrides: Overrides = ()) -> Scenario:
+    """Load a scenario, or take one, with a family of addresses and other overrides laid over it.
 
     Packets keep their length: what IPv6's header is longer than IPv4's, the payload is shorter, in the live run and in
     the simulation of the same file.
     """
+    pairs = override_pairs(overrides)
     if family is None:
-        return scenario
-    longer = IP_HEADER[family] - IP_HEADER[str(_family_of(scenario))]
-    overrides: dict[str, str | int] = {"live.family": family}
-    if longer:
-        for group, parameters in _rfc_groups(scenario).items():
-            for key, change in (("mss", -longer), ("header", longer), ("ack_size", longer)):
-                overrides[f"flow.{group}.tcp.{key}"] = f"{int(parameters[key]) + change}B"
-    return scenario.with_overrides(override_pairs(overrides))
+        return as_scenario(scenario, overrides=pairs)
+    chosen = as_scenario(scenario, overrides=(*pairs, ("live.family", family)))
+    longer = IP_HEADER[family] - IP_HEADER[_family_before(chosen)]
+    if not longer:
+        return chosen
+    lengths: dict[str, str | int] = {}
+    for group, parameters in _rfc_groups(chosen).items():
+        for key, change in (("mss", -longer), ("header", longer), ("ack_size", longer)):
+            lengths[f"flow.{group}.tcp.{key}"] = f"{int(parameters[key]) + change}B"
+    return chosen.with_overrides(lengths)
 
 
-def _family_of(scenario: Scenario) -> str:
-    import tomllib
-
-    return str(tomllib.loads(scenario.normalized).get("live", {}).get("family", FAMILIES[0]))
+def _family_before(scenario: Scenario) -> str:
+    """Return the family that a scenario had before the last override of it."""
+    said = [value for key, value in scenario.overrides if key == "live.family"][:-1]
+    return said[-1] if said else str(tomllib.loads(scenario.text).get("live", {}).get("family", FAMILIES[0]))
 
 
 def _rfc_groups(scenario: Scenario) -> dict[str, dict[str, Any]]:

@@ -27,7 +27,7 @@ from aqmlab.live.state import clean
 from aqmlab.pool import Output
 from aqmlab.progress import bar_over
 from aqmlab.result import Result
-from aqmlab.runner import Seeds, as_scenario, seed_list
+from aqmlab.runner import Seeds, seed_list
 from aqmlab.runner import run as simulate
 from aqmlab.scenario import Overrides, Scenario, unknown
 
@@ -151,7 +151,7 @@ def run(
         raise InputError(f"--family: {unknown('family', family, list(FAMILIES))}")
     if runs is not None and seeds is not None:
         raise InputError("--runs and --seeds: say both how many runs there are; give one of them")
-    chosen = for_family(as_scenario(scenario, overrides=overrides), family)
+    chosen = for_family(scenario, family, overrides=overrides)
     wanted = seed_list(runs if runs is not None else seeds, chosen)
     options = Options(
         traffic=traffic,
