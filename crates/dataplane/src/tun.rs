@@ -85,7 +85,8 @@ fn open_here(device: &str) -> io::Result<Tun> {
     request.ifr_ifru.ifru_mtu = MTU;
     interface_ioctl(&socket, SIOCSIFMTU, &mut request).map_err(what("MTU"))?;
     request.ifr_ifru.ifru_metric = QUEUE;
-    interface_ioctl(&socket, SIOCSIFTXQLEN, &mut request).map_err(what("queue length"))?;
+    // Root of a user namespace may not set it this way; who made the namespace can, by netlink.
+    let _ = interface_ioctl(&socket, SIOCSIFTXQLEN, &mut request);
     interface_ioctl(&socket, SIOCGIFFLAGS, &mut request).map_err(what("flags"))?;
     request.ifr_ifru.ifru_flags = flags_of(&request) | libc::IFF_UP as libc::c_short;
     interface_ioctl(&socket, SIOCSIFFLAGS, &mut request).map_err(what("up"))?;
