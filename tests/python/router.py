@@ -33,7 +33,7 @@ if words.pop("old_kernel", False):
     Space.setting = lambda self, key: None if "force_forwarding" in key else read(self, key)
     Space.set = lambda self, key, value: None if "force_forwarding" in key else write(self, key, value)
 try:
-    print(shape(words.pop("file"), link_command=(sys.executable, words.pop("fake")), **words).line())
+    print(shape(words.pop("file"), command=(sys.executable, words.pop("fake")), **words).line())
 except Error as error:
     print(f"aqmlab: {error}", file=sys.stderr)
     sys.exit(error.exit_code)

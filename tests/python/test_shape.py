@@ -81,6 +81,21 @@ def test_link_of_a_whole_scenario(small: Path) -> None:
     assert (found.link.name, found.reverse and found.reverse.name) == ("bottleneck", "bottleneck.reverse")
 
 
+def test_settings_of_live_count(uplink: Path) -> None:
+    end = {"netns": None, "device": "x"}
+    plain = Configuration.load(uplink).message(end, end, interval_s=None)
+    assert (plain["count_bytes"], plain["loss"]["forward"], plain["groups"][0]["flow_label"]) == ("ip", 0.0, "5-tuple")
+    second = '\n[[link]]\nname = "second"\nfrom = "outside"\nto = "far"\nrate = "1Mbps"\ndelay = "1ms"\n'
+    live = (
+        '\n[live]\nlink = "uplink"\ncount_bytes = "ethernet"\nloss = 0.01\nfamily = "ipv6"\nflow_label = "ipv6-label"\n'
+    )
+    uplink.write_text(f"{UPLINK}{second}{live}")
+    told = Configuration.load(uplink).message(end, end, interval_s=None)
+    assert told["link"] == "uplink"
+    assert (told["count_bytes"], told["loss"]["forward"]) == ("ethernet", 0.01)
+    assert told["groups"][0]["flow_label"] == "ipv6-label"
+
+
 def test_problems_name_the_lines_of_the_file(uplink: Path) -> None:
     uplink.write_text(UPLINK.replace('"5p"', '"25p"'))
     with pytest.raises(ScenarioError, match=r"uplink.toml:15:10: queue.red.min_th: min_th \(25p\) is not below"):

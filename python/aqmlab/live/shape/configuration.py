@@ -20,17 +20,21 @@ whatever comes. The smallest file is a link and its queue::
     max_th = "15p"
 
 With ``duplex = false`` what comes back is let through as it comes; without it the way back has the same rate and delay,
-and the queue of ``reverse_queue``. A marker of the file's first flow marks whatever comes.
+and the queue of ``reverse_queue``. A marker of the file's first flow marks whatever comes. The settings of ``[live]``
+count, but for its family.
 """
 
 from __future__ import annotations
 
+import json
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from aqmlab import _core
 from aqmlab.errors import InputError, ScenarioError
+from aqmlab.live.checks import can_be_realtime, can_lock_memory
 from aqmlab.live.statistics.words import milliseconds, rate
 from aqmlab.scenario import Overrides, Scenario, read_text, unknown
 from aqmlab.scenario_parts import Link
@@ -54,11 +58,14 @@ class Configuration:
         From the input to the output.
     reverse
         The link of the other direction; None lets everything through there.
+    live
+        Settings of ``[live]``, with their defaults.
     """
 
     scenario: Scenario
     link: Link
     reverse: Link | None
+    live: dict[str, Any]
 
     @classmethod
     def load(cls, path: str | Path, *, link: str | None = None, overrides: Overrides = ()) -> Configuration:
@@ -69,7 +76,7 @@ class Configuration:
         path
             The file.
         link
-            Name of the link; default: the only one, else ``bottleneck``.
+            Name of the link; default: that of ``[live]``, else the only one, else ``bottleneck``.
         overrides
             Dotted keys and values laid over the file.
 
@@ -86,7 +93,8 @@ class Configuration:
             raise InputError(f"{path}: {unknown('link', name, list(links))}")
         chosen = links[name]
         back = [one for one in scenario.links if (one.from_, one.to) == (chosen.to, chosen.from_)]
-        return cls(scenario, chosen, back[0] if back else None)
+        settings = json.loads(_core.check(scenario.text, scenario.filename, list(scenario.overrides), whole=False))
+        return cls(scenario, chosen, back[0] if back else None, settings["scenario"]["live"])
 
     def words(self) -> str:
         """Say what it is."""
@@ -104,7 +112,7 @@ class Configuration:
             "hops_before": 0,
             "dscp": None,
             "class": 0,
-            "flow_label": "5-tuple",
+            "flow_label": self.live["flow_label"],
         }
         return {
             "scenario": self.scenario.text,
@@ -118,11 +126,17 @@ class Configuration:
             "a": a,
             "b": b,
             "groups": [group],
-            "distance": {"rule": "inferred"},
-            "count_bytes": "ip",
+            "distance": self.live["distance"],
+            "count_bytes": self.live["count_bytes"],
             "in_service_counts": False,
-            "loss": {"forward": 0.0, "reverse": 0.0},
-            "realtime": {"fifo": True, "priority": 10, "spin_us": 20, "lock_memory": True, "core": None},
+            "loss": {"forward": self.live["loss"], "reverse": self.live["reverse_loss"]},
+            "realtime": {
+                "fifo": can_be_realtime(),
+                "priority": 10,
+                "spin_us": 20,
+                "lock_memory": can_lock_memory(),
+                "core": None,
+            },
             "drop_capabilities": True,
             "snapshot_interval_s": interval_s,
             "snapshot_flows": True,
@@ -170,6 +184,9 @@ def _completed(text: str) -> str:
 
 def _only(scenario: Scenario, path: str) -> str:
     """Return the link that is meant if none is named."""
+    named = tomllib.loads(scenario.normalized).get("live", {}).get("link")
+    if named is not None:
+        return str(named)
     names = [link.name for link in scenario.links]
     if BOTTLENECK in names:
         return BOTTLENECK

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from socket import AF_INET, AF_INET6
 from typing import Any, TypeVar
 
 from aqmlab.errors import InputError, StorageError
-from aqmlab.live.namespaces import within
+from aqmlab.live.namespaces import reason, within
 
 T = TypeVar("T")
 
@@ -38,17 +37,19 @@ class Space:
         """Do something there."""
         return work() if self.path is None else within(self.path, work)
 
-    @contextmanager
-    def network(self) -> Iterator[Any]:
+    def ask(self, work: Callable[[Any], T]) -> T:
         """Talk to its network; what the kernel refuses becomes one line."""
         from pyroute2 import IPRoute
         from pyroute2.netlink.exceptions import NetlinkError
 
+        def talk() -> T:
+            with IPRoute() as network:
+                return work(network)
+
         try:
-            with IPRoute(**({} if self.path is None else {"netns": str(self.path)})) as network:
-                yield network
+            return self.do(talk)
         except NetlinkError as error:
-            raise StorageError(f"network{self.words}: the kernel refuses ({error.args[-1]})") from None
+            raise StorageError(f"network{self.words}: the kernel refuses ({reason(error)})") from None
 
     @property
     def words(self) -> str:
@@ -101,11 +102,8 @@ class Interface:
 
 def interfaces(space: Space) -> dict[str, Interface]:
     """Return all interfaces by name."""
-    with space.network() as network:
-        found = [
-            Interface(link.get("ifname"), int(link["index"]), bool(link["flags"] & LOOPBACK))
-            for link in network.get_links()
-        ]
+    links = space.ask(lambda network: list(network.get_links()))
+    found = [Interface(link.get("ifname"), int(link["index"]), bool(link["flags"] & LOOPBACK)) for link in links]
     return {one.name: one for one in found}
 
 
@@ -124,8 +122,8 @@ def has_advertised_default(space: Space) -> bool:
 
 def rules(space: Space) -> list[tuple[int, int]]:
     """Return preference and table of all routing rules."""
-    with space.network() as network:
-        found = [rule for family in space.families for rule in network.get_rules(family=family)]
+    families = space.families
+    found = space.ask(lambda network: [rule for family in families for rule in network.get_rules(family=family)])
     return [(int(rule.get("priority") or 0), int(rule.get("table") or 0)) for rule in found]
 
 
@@ -139,6 +137,8 @@ def existing(space: Space, name: str, option: str) -> Interface:
 
 
 def _defaults(space: Space) -> list[Any]:
-    with space.network() as network:
-        routes = [route for family in space.families for route in network.get_routes(family=family, table=MAIN)]
+    families = space.families
+    routes = space.ask(
+        lambda network: [r for family in families for r in network.get_routes(family=family, table=MAIN)]
+    )
     return [route for route in routes if route["dst_len"] == 0]

@@ -67,32 +67,34 @@ class End:
 
     def set_up(self) -> None:
         """Give it all that it needs; this goes with the device."""
+        self.space.ask(self._set_up)
+
+    def _set_up(self, network: Any) -> None:  # noqa: ANN401 - pyroute2 has no types
         space, conf = self.space, f"conf/{self.device}"
         checks = space.setting("ipv4/conf/all/rp_filter") != "0"
-        with space.network() as network:
-            found = network.link_lookup(ifname=self.device)
-            if not found:
-                raise StorageError(f"device {self.device}: the link process has not made it")
-            index = int(found[0])
-            # Down, so that it forgets the link-local address that it may have by now.
-            network.link("set", index=index, state="down")
-            for key, value in {
-                f"ipv4/{conf}/rp_filter": LOOSE if checks else "0",
-                f"ipv4/{conf}/forwarding": "1",
-                f"ipv6/{conf}/addr_gen_mode": NO_ADDRESS,
-                f"ipv6/{conf}/force_forwarding": "1",
-            }.items():
-                space.set(key, value)
-            network.link("set", index=index, state="up")
-            own = [str(address) for address in self.addresses]
-            for address in own if own or not checks else [DUMMY]:
-                length = {"prefixlen": 128, "flags": NO_DAD} if ":" in address else {"prefixlen": 32}
-                network.addr("add", index=index, address=address, **length)
-            for peer in self.reaches:
-                network.route("add", dst=f"{peer}/{peer.max_prefixlen}", oif=index, proto=PROTOCOL)
-            if self.table is not None:
-                for family in space.families:
-                    self._default(network, family, index)
+        found = network.link_lookup(ifname=self.device)
+        if not found:
+            raise StorageError(f"device {self.device}: the link process has not made it")
+        index = int(found[0])
+        # Down, so that it forgets the link-local address that it may have by now.
+        network.link("set", index=index, state="down")
+        for key, value in {
+            f"ipv4/{conf}/rp_filter": LOOSE if checks else "0",
+            f"ipv4/{conf}/forwarding": "1",
+            f"ipv6/{conf}/addr_gen_mode": NO_ADDRESS,
+            f"ipv6/{conf}/force_forwarding": "1",
+        }.items():
+            space.set(key, value)
+        network.link("set", index=index, state="up")
+        own = [str(address) for address in self.addresses]
+        for address in own if own or not checks else [DUMMY]:
+            length = {"prefixlen": 128, "flags": NO_DAD} if ":" in address else {"prefixlen": 32}
+            network.addr("add", index=index, address=address, **length)
+        for peer in self.reaches:
+            network.route("add", dst=f"{peer}/{peer.max_prefixlen}", oif=index, proto=PROTOCOL)
+        if self.table is not None:
+            for family in space.families:
+                self._default(network, family, index)
 
     def _default(self, network: Any, family: int, index: int) -> None:  # noqa: ANN401 - pyroute2 has no types
         """Make it the default route of its table, from its own address if it has one."""

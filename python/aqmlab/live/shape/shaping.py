@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import InputError
-from aqmlab.live.link_process import COMMAND, LinkProcess, LiveError
+from aqmlab.live.link_process import LinkProcess, LiveError, link_command
 from aqmlab.live.shape import journal, routing
 from aqmlab.live.shape.choosing import check_machine, check_options, way_through
 from aqmlab.live.shape.configuration import Configuration, in_one_line
@@ -109,7 +109,7 @@ def shape(
     interval_s: float = 0.1,
     yes: bool = False,
     report: Report | None = None,
-    link_command: Sequence[str] = COMMAND,
+    command: Sequence[str] | None = None,
 ) -> Shaped:
     """Be the bottleneck of this machine's traffic until Ctrl-C or SIGTERM; SIGHUP reads the file again.
 
@@ -136,7 +136,7 @@ def shape(
         Also take an interface that carries the default route.
     report
         Takes lines about what happens; default: stderr.
-    link_command
+    command
         Another link process.
 
     Raises
@@ -158,7 +158,7 @@ def shape(
             views = open_.enter_context(open_views(stats, scenario=configuration.scenario, report=tell))
             message = _message(configuration, way, interval_s if stats else None)
             folder = Path(open_.enter_context(tempfile.TemporaryDirectory(prefix="aqmlab-shape-")))
-            process = _Link(message, folder, command=link_command)
+            process = _Link(message, folder, command=command or link_command())
             open_.callback(process.close)
             process.wait_ready()
             way.a.set_up()

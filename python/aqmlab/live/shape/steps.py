@@ -63,19 +63,20 @@ class Rule:
 
     def do(self) -> None:
         """Add it."""
-        with self.space.network() as network:
-            network.rule("add", **self._words())
+        self.space.ask(lambda network: network.rule("add", **self._words()))
 
     def undo(self) -> None:
         """Delete it, if it is there."""
         from pyroute2.netlink.exceptions import NetlinkError
 
-        with self.space.network() as network:
+        def delete(network: Any) -> None:  # noqa: ANN401 - pyroute2 has no types
             try:
                 network.rule("del", **self._words())
             except NetlinkError as error:
                 if error.code not in _NOT_THERE:
                     raise
+
+        self.space.ask(delete)
 
     def _words(self) -> dict[str, Any]:
         words: dict[str, Any] = {"family": self.family, "priority": self.preference, "table": self.table}
