@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -135,6 +136,9 @@ class LinkProcess:
             self.next_line(0.0)
 
     def _failure(self, what: str) -> Error:
+        # Its output may have ended a moment before itself.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(1.0)
         code = self._process.poll()
         self._readers[1].join(1.0)
         said = self._complaints[-1] if self._complaints else f"link process {what} (code {code})"
