@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import csv
 import math
-import shutil
 import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -22,8 +21,6 @@ from typing import Any
 from scipy import stats
 
 from aqmlab.live.lab import backend
-from aqmlab.live.lab.build import find
-from aqmlab.live.lab.machine import QEMU
 from aqmlab.live.plan import live_plan
 from aqmlab.live.tc.job import Options
 from aqmlab.live.tc.outcome import PeerRun
@@ -73,7 +70,7 @@ BOTTLENECKS = {"tc": Options(), "user space": Options(in_userspace=True)}
 FIELDS = ("case", "bottleneck", "seed", "loss", "wait_s", "goodput_bps", "drops", "drops_after", "digest")
 
 
-def plan_of(case: Case, seed: int) -> Any:  # noqa: ANN401 - orchestrates, mypy sees it in the package
+def plan_of(case: Case, seed: int) -> Any:
     """Return the plan of a case."""
     return live_plan(Scenario.load(DATA / case.file, overrides=case.overrides), seed=seed)
 
@@ -131,7 +128,9 @@ def table(found: Sequence[Mapping[str, str]]) -> tuple[str, bool]:
             difference, half, inside = compared(ours, theirs, bound)
             shown = shown and inside
             percent = "%" if bound.relative else " points"
-            means = " | ".join(f"{fmean(values) * bound.scale:.4g}{bound.unit and ' '}{bound.unit}" for values in (theirs, ours))
+            means = " | ".join(
+                f"{fmean(values) * bound.scale:.4g}{bound.unit and ' '}{bound.unit}" for values in (theirs, ours)
+            )
             lines.append(
                 f"| {case.title} | {bound.title} | {means} | {difference:+.2%} ± {half:.2%} | {bound.most:.1%}{percent[1:]} "
                 f"| {WORDS[inside]} |"

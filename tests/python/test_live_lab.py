@@ -82,7 +82,7 @@ class TestPackages:
         assert all(path.is_file() for path in packages.libraries(Path("/bin/sh")))
 
     def test_no_image_says_how_to_build_one(self, tmp_path):
-        with pytest.raises(InputError, match=r"no image .* \(build it: aqmlab live --build-lab\)"):
+        with pytest.raises(InputError, match=r"no image .* \(build it: python -m aqmlab.live.lab\)"):
             find(tmp_path)
 
     def test_an_image_that_is_not_whole_is_one_line(self, tmp_path):
@@ -119,11 +119,11 @@ class TestJob:
         assert "dev rb root handle 1: tbf rate 10000000bit burst 1600 " in text
         assert "handle 10: red limit 150000 min 15000 max 45000 avpkt 1000 burst 22 probability 0.1 " in text
         assert "dev ra root handle 2: netem delay 20000us limit 10000" in text
-        assert " -P 5 -C reno" in text
+        assert " -P 5 -C cubic" in text
 
     def test_a_group_has_its_route(self):
-        text = script(setting_of(plan(flow__tcp__tcp={"ecn": True})))
-        assert "route add 10.77.1.2/32 via 10.76.0.1 dev sa src 10.77.1.1 congctl reno features ecn" in text
+        text = script(setting_of(plan(flow__tcp__tcp__ecn=True)))
+        assert "route add 10.77.1.2/32 via 10.76.0.1 dev sa src 10.77.1.1 congctl cubic features ecn" in text
 
     def test_datagrams_have_the_rate_of_their_packets(self):
         text = script(setting_of(plan("red-udp.toml")))
@@ -156,7 +156,6 @@ class TestJob:
         ("name", "overrides", "why"),
         [
             ("red-tcp.toml", {"flow__tcp__size": "100p"}, "it has a size"),
-            ("red-tcp.toml", {"flow__tcp__transport": "tahoe"}, "the kernel has no such congestion control"),
             ("red-udp.toml", {"flow__udp__pattern": "poisson"}, "its rate is not constant"),
             ("red-tcp.toml", {"queue__bottleneck__aqm": "mred"}, 'tc has no discipline like "mred"'),
         ],
@@ -164,6 +163,20 @@ class TestJob:
     def test_what_linux_has_not_is_one_line(self, name, overrides, why):
         with pytest.raises(InputError, match=why):
             setting_of(plan(name, **overrides))
+
+    @pytest.mark.parametrize(
+        ("change", "why"),
+        [
+            ({"congestion_control": None}, "the kernel has no such congestion control"),
+            ({"forward": False}, "its data cross the other direction"),
+            ({"again_s": ((1.0, 2.0),)}, "it pauses"),
+            ({"exec": "curl"}, "it is a command"),
+        ],
+    )
+    def test_flows_that_cannot_be_sent_are_one_line(self, change, why):
+        whole = plan()
+        with pytest.raises(InputError, match=f'^flow "tcp" cannot be sent with tc as bottleneck: {why}$'):
+            setting_of(replace(whole, groups=(replace(whole.groups[0], **change),)))
 
     def test_the_bottleneck_in_user_space_has_the_whole_way(self):
         made = configuration(setting_of(plan(), userspace=True))
@@ -173,7 +186,7 @@ class TestJob:
 
 
 class TestOutcome:
-    @pytest.fixture(scope="class")
+    @pytest.fixture
     def finished(self):
         lines = tuple(gzip.decompress((DATA / "red-tcp.jsonl.gz").read_bytes()).decode().splitlines())
         return PeerRun(setting_of(plan(**{"run__duration": "3s", "run__warmup": "1s"})), lines, {}, 0.1)
@@ -181,7 +194,7 @@ class TestOutcome:
     def test_counts_are_those_after_the_warm_up(self, finished):
         links = finished.tables["links"].to_pylist()[0]
         first, last = finished.counts[1], finished.counts[-1]
-        assert (first.t_s, last.t_s) == (pytest.approx(1, abs=0.03), pytest.approx(3, abs=0.03))
+        assert (first.t_s, last.t_s) == (pytest.approx(1, abs=0.1), pytest.approx(3, abs=0.1))
         assert links["drops"] == last.drops - first.drops
         assert links["arrivals"] == links["departures"] + links["drops"] + last.packets - first.packets
         assert 0.9 < links["utilization"] <= 1.01
@@ -194,7 +207,7 @@ class TestOutcome:
     def test_flows_are_those_of_the_scenario(self, finished):
         flows = finished.tables["flows"].to_pylist()
         assert [flow["flow"] for flow in flows] == [f"tcp.{n}" for n in range(5)]
-        assert sum(flow["goodput_bps"] for flow in flows) == pytest.approx(9.6e6, rel=0.05)
+        assert sum(flow["goodput_bps"] for flow in flows) == pytest.approx(9.9e6, rel=0.02)
         assert all(0.02 < flow["mean_rtt_s"] < 0.1 for flow in flows)
 
     def test_a_report_of_an_error_is_one_line(self):
@@ -215,7 +228,7 @@ class TestRuns:
         assert runs[0].digest != runs[2].digest
 
     def test_this_kernel_carries_a_fifo(self):
-        command = tc_backend.command(Path("/dev/null"), Path("/dev/null"))[:-5]
+        command = tc_backend.command(Path("/dev/null"), Path("/dev/null"))[:-6]
         if shutil.which("unshare") is None or subprocess.run([*command, "true"], capture_output=True).returncode:
             pytest.skip("namespaces are refused here")
         fifo = {"aqm": "drop-tail", "limit": "100p"}
@@ -230,7 +243,7 @@ class TestRuns:
         assert links["drops_early"] == 0
 
     def test_a_qdisc_that_this_kernel_lacks_is_one_line(self):
-        command = tc_backend.command(Path("/dev/null"), Path("/dev/null"))[:-5]
+        command = tc_backend.command(Path("/dev/null"), Path("/dev/null"))[:-6]
         if shutil.which("unshare") is None or subprocess.run([*command, "true"], capture_output=True).returncode:
             pytest.skip("namespaces are refused here")
         with pytest.raises(InputError, match="^the kernel of this machine has no qdisc nothing "):

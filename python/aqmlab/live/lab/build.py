@@ -31,7 +31,22 @@ from aqmlab.live.lab.packages import (
 )
 
 PROGRAMS = ("ip", "tc", "iperf3")
-QUEUES = ("red", "tbf", "netem", "codel", "fq_codel", "pie", "fq_pie", "fq", "sfq", "htb", "gred", "choke", "cake", "prio")
+QUEUES = (
+    "red",
+    "tbf",
+    "netem",
+    "codel",
+    "fq_codel",
+    "pie",
+    "fq_pie",
+    "fq",
+    "sfq",
+    "htb",
+    "gred",
+    "choke",
+    "cake",
+    "prio",
+)
 MODULES = ("veth", "tun", "cls_u32", *(f"sch_{queue}" for queue in QUEUES), "tcp_bbr", "tcp_dctcp")
 CURRENT = "current"
 """Name of the link to the image that was built last."""
@@ -68,11 +83,11 @@ def find(folder: Path | None = None) -> Image:
     try:
         manifest = json.loads((kept / "manifest.json").read_text(encoding="utf-8"))
     except OSError:
-        raise InputError(f"no image of the laboratory in {kept.parent} (build it: aqmlab live --build-lab)") from None
+        raise InputError(f"no image of the laboratory in {kept.parent} (build it: python -m aqmlab.live.lab)") from None
     image = Image(kept.resolve(), manifest)
     for path in (image.kernel, image.initramfs):
         if not path.is_file():
-            raise InputError(f"{path} is missing (build the image again: aqmlab live --build-lab)")
+            raise InputError(f"{path} is missing (build the image again: python -m aqmlab.live.lab)")
     return image
 
 

@@ -8,7 +8,6 @@ there decides them.
 
 from __future__ import annotations
 
-import json
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -62,7 +61,7 @@ def version() -> str:
         raise InputError(f"no {QEMU} (install it: apt-get install --no-install-recommends qemu-system-x86)") from None
 
 
-def boot(image: Image, script: str, *, seed: int, files: Mapping[str, archive.Entry] = {}) -> Told:  # noqa: B006
+def boot(image: Image, script: str, *, seed: int, files: Mapping[str, archive.Entry] = {}) -> Told:
     """Run a job in a fresh guest.
 
     Parameters

@@ -19,10 +19,8 @@ def explain(what: str, where: str) -> str:
     'the kernel of this machine has no qdisc red (its module is sch_red; --backend lab brings its own kernel)'
     """
     kind = KIND.search(what)
-    if kind is not None and ("kind is unknown" in what or "not found" in what):
-        return (
-            f"the kernel of {where} has no qdisc {kind[1]} (its module is sch_{kind[1]}; --backend lab brings its own kernel)"
-        )
+    if kind is not None and ("kind is unknown" in what or "Unknown qdisc" in what):
+        return f"the kernel of {where} has no qdisc {kind[1]} (its module is sch_{kind[1]}; --backend lab brings its own kernel)"
     return f"on {where}: {what}"
 
 

@@ -25,6 +25,8 @@ class FlowCounts:
     ----------
     sent_bytes, received_bytes
         Payload.
+    received_bps
+        Payload over the receiver's own intervals: its last one goes on until the queue is empty.
     sent, received, lost
         Datagrams; 0 for TCP.
     retransmissions
@@ -35,6 +37,7 @@ class FlowCounts:
 
     sent_bytes: int
     received_bytes: int
+    received_bps: float
     sent: int
     received: int
     lost: int
@@ -64,6 +67,7 @@ def flow_counts(report: Mapping[str, Any], *, after_s: float) -> list[FlowCounts
             FlowCounts(
                 sent_bytes=_sum(sent, "bytes"),
                 received_bytes=_sum(got, "bytes"),
+                received_bps=_sum(got, "bytes") * 8 / (sum(float(one["seconds"]) for one in got) or math.nan),
                 sent=_sum(sent, "packets"),
                 received=_sum(got, "packets") - _sum(got, "lost_packets"),
                 lost=_sum(got, "lost_packets"),

@@ -63,7 +63,7 @@ class Options:
     gso: bool = False
 
 
-def script(setting: Setting, options: Options = Options()) -> str:  # noqa: B008 - frozen
+def script(setting: Setting, options: Options = Options()) -> str:
     """Write the job of a run."""
     parts = [
         HEAD.format(end=round(setting.duration_s * 1000), warmup=round(setting.warmup_s * 1000)),
@@ -199,7 +199,7 @@ def _traffic(setting: Setting, options: Options) -> list[str]:
     ]
     if options.ping_interval_s > 0:
         finish.append(
-            "  sed -n 's/.*seq=\\([0-9]*\\).*time=\\([0-9.]*\\).*/{\"kind\":\"ping\",\"seq\":\\1,\"rtt_ms\":\\2}/p' "
+            '  sed -n \'s/.*seq=\\([0-9]*\\).*time=\\([0-9.]*\\).*/{"kind":"ping","seq":\\1,"rtt_ms":\\2}/p\' '
             '"$WORK/ping" >&3'
         )
     finish.append('  rm -rf "$WORK"')

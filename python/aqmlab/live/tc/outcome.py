@@ -104,7 +104,9 @@ class PeerRun:
     def counts(self) -> list[Count]:
         """What the bottleneck counted since it was made, about once a second from the start to the end."""
         told = [_of_tc(record) for record in self.of_kind("qdisc")]
-        told += [_of_link(line["data"], self.setting.plan.link) for line in self.of_kind("link") if "t" in line["data"]]
+        snapshots = [record["data"] for record in self.of_kind("link") if "t" in record["data"]]
+        if snapshots:
+            told = [Count(0.0, 0, 0, 0, 0, 0, 0, 0), *(_of_link(one, self.setting.plan.link) for one in snapshots)]
         end = min(told, key=lambda count: abs(count.t_s - self.setting.duration_s))
         return told[: told.index(end) + 1]
 
@@ -214,25 +216,24 @@ def flows_of(run: PeerRun) -> pa.Table:
     for client, report in zip(setting.clients, reports, strict=True):
         after = max(setting.warmup_s - client.start_s, 0.0)
         for name, counts in zip(client.names, flow_counts(report, after_s=after), strict=True):
-            rows[name] = _flow(groups[client.group], counts, setting.duration_s - setting.warmup_s)
+            rows[name] = _flow(groups[client.group], counts)
     return flows_table(setting.plan, sources={}, sinks={}, drops={}, others=rows)
 
 
-def _flow(group: FlowGroup, counts: FlowCounts, span_s: float) -> dict[str, Any]:
+def _flow(group: FlowGroup, counts: FlowCounts) -> dict[str, Any]:
     if group.is_udp:
         size = int(group.parameters["packet_size"])
         whole = size / (size - IP_AND_UDP)
     else:
         whole = with_headers(group, "ipv4")
     packet = group.payload_bytes("ipv4") if not group.is_udp else 1
-    goodput = counts.received_bytes * whole
     return {
         "sent": counts.sent if group.is_udp else round(counts.sent_bytes / packet) + counts.retransmissions,
         "sent_bytes": round(counts.sent_bytes * whole),
         "retransmissions": counts.retransmissions,
         "received": counts.received if group.is_udp else round(counts.received_bytes / packet),
-        "goodput_bytes": round(goodput),
-        "goodput_bps": goodput * 8 / span_s,
+        "goodput_bytes": round(counts.received_bytes * whole),
+        "goodput_bps": counts.received_bps * whole,
         "timeouts": math.nan,
         "fast_retransmits": math.nan,
         "drops": counts.lost if group.is_udp else math.nan,

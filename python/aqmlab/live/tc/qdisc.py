@@ -46,7 +46,9 @@ def qdisc_of(plan: Scenario, link: Link, *, words: str | None = None) -> Qdisc:
         return drop_tail(link.parameters["limit"])
     settings = Settings.of(plan, link)
     if settings is None or settings.curve not in ("linear", "gentle"):
-        raise InputError(f'link {link.name}: tc has no discipline like "{link.aqm}" (give one in its words, or use red)')
+        raise InputError(
+            f'link {link.name}: tc has no discipline like "{link.aqm}" (give one in its words, or use red)'
+        )
     made = tc(settings, link.queue)
     return Qdisc("red", made.text.partition(" root red ")[2], tuple(note for note in made.notes if "DEV" not in note))
 
