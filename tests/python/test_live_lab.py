@@ -215,7 +215,7 @@ class TestOutcome:
             flow_counts({"error": "unable to connect"}, after_s=0)
 
     def test_an_error_of_the_job_is_one_line(self):
-        with pytest.raises(InputError, match="^on this machine: ip link add: Operation not permitted$"):
+        with pytest.raises(InputError, match=r"^on this machine: ip link add: Operation not permitted$"):
             judge(['{"kind":"error","what":"ip link add: Operation not permitted"}'], "this machine")
 
 
@@ -246,5 +246,5 @@ class TestRuns:
         command = tc_backend.command(Path("/dev/null"), Path("/dev/null"))[:-6]
         if shutil.which("unshare") is None or subprocess.run([*command, "true"], capture_output=True).returncode:
             pytest.skip("namespaces are refused here")
-        with pytest.raises(InputError, match="^the kernel of this machine has no qdisc nothing "):
+        with pytest.raises(InputError, match=r"^the kernel of this machine has no qdisc nothing "):
             tc_backend.run(plan(dumbbell__bottleneck__delay="0ms"), qdisc="nothing limit 5")

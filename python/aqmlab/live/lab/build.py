@@ -1,8 +1,8 @@
 """The laboratory's image: a kernel and a small initramfs, made once and kept in the user's cache.
 
-Nothing is installed and no root is needed: the kernel's package is fetched and unpacked; programs and libraries are this
-machine's. ``manifest.json`` beside the image names every version and the digest of every file; the folder's name is the
-digest of the whole, so that results can say on what they were made.
+Nothing is installed and no root is needed: the kernel's package is fetched and unpacked; programs and libraries are
+this machine's. ``manifest.json`` beside the image names every version and the digest of every file; the folder's name
+is the digest of the whole, so that results can say on what they were made.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The emulated machine: QEMU without hardware help, with a clock of its own.
 
 `-icount` ties the guest's clock to the number of instructions it has done (2 ns each), and lets time jump when it has
-nothing to do. So what else this machine does has no influence, and nothing of the host gets in: no random numbers of the
-processor, a fixed date, one core. The kernel stirs its command line into its random numbers, so the seed that stands
-there decides them.
+nothing to do. So what else this machine does has no influence, and nothing of the host gets in: no random numbers of
+the processor, a fixed date, one core. The kernel stirs its command line into its random numbers, so the seed that
+stands there decides them.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ def said(command: Sequence[str], *, folder: Path | None = None) -> str:
 
 
 def newest_kernel() -> str:
-    """Return the name of the package that holds the distribution's present kernel, e.g. ``linux-image-6.1.0-50-amd64``."""
+    """Return the name of the package of the distribution's present kernel, e.g. ``linux-image-6.1.0-50-amd64``."""
     for line in said(["apt-cache", "depends", "--important", KERNEL]).splitlines():
         kind, _, package = line.strip().partition(": ")
         if kind == "Depends" and package.startswith("linux-image-"):
@@ -101,9 +101,9 @@ def kernel_of(files: tarfile.TarFile, wanted: Iterable[str]) -> Kernel:
 
 
 def unpacked(image: bytes) -> bytes:
-    """Return the kernel in a compressed image (kernel documentation, arch/x86/boot, protocol 2.08), or the image itself.
+    """Return the kernel in a compressed image (kernel documentation, x86 boot protocol 2.08), or the image itself.
 
-    An emulated processor would need longer to unpack it than to boot it. Only images packed with xz and gzip are unpacked.
+    An emulated processor would need longer to unpack it than to boot it. Only xz and gzip are unpacked.
     """
     offset, length = struct.unpack_from("<II", image, 0x248)
     begin = (image[0x1F1] + 1) * 512 + offset

@@ -20,7 +20,8 @@ def explain(what: str, where: str) -> str:
     """
     kind = KIND.search(what)
     if kind is not None and ("kind is unknown" in what or "Unknown qdisc" in what):
-        return f"the kernel of {where} has no qdisc {kind[1]} (its module is sch_{kind[1]}; --backend lab brings its own kernel)"
+        own = f"its module is sch_{kind[1]}; --backend lab brings its own kernel"
+        return f"the kernel of {where} has no qdisc {kind[1]} ({own})"
     return f"on {where}: {what}"
 
 

@@ -5,9 +5,9 @@ JSON lines on file descriptor 3, each with a ``kind``:
 
 | kind | what |
 |---|---|
-| qdisc | ``tc -s`` of the bottleneck at a time in ms since the start, every second, at the warm-up's end and at the end |
+| qdisc | ``tc -s`` of the bottleneck at a time in ms since the start, every second and at the end |
 | client | what iperf3 says of a client's flows, both ends |
-| ping | round trip in ms of an echo, and the time it was received at |
+| ping | number and round trip in ms of an echo |
 | link | a line of the user-space bottleneck |
 | error | what went wrong |
 
@@ -34,6 +34,8 @@ WAITING = 10_000
 """Packets that devices and netem hold, so that they lose nothing."""
 PACING_US = 1000
 """How often iperf3 looks whether the next datagram is due."""
+PATIENCE_S = 30
+"""A client that is not done so long after its flows' end is given up."""
 GRACE_S = 3
 """Between the start of the servers and that of the run."""
 
@@ -66,7 +68,7 @@ class Options:
 def script(setting: Setting, options: Options = Options()) -> str:
     """Write the job of a run."""
     parts = [
-        HEAD.format(end=round(setting.duration_s * 1000), warmup=round(setting.warmup_s * 1000)),
+        HEAD.format(end=round(setting.duration_s * 1000)),
         *(LINK.splitlines() if options.in_userspace else _router(setting, options)),
         *_ends(setting, options),
         *_traffic(setting, options),
@@ -77,7 +79,7 @@ def script(setting: Setting, options: Options = Options()) -> str:
 
 HEAD = """\
 # A run of {end} ms; results go to file descriptor 3.
-END={end} WARMUP={warmup}
+END={end}
 JOB=$(dirname "$0") WORK=$(mktemp -d)
 IP=${{IP:-ip}}
 S="$IP netns exec aql-s" R="$IP netns exec aql-r" D="$IP netns exec aql-d"
@@ -182,7 +184,7 @@ def _ends(setting: Setting, options: Options) -> list[str]:
 
 
 def _traffic(setting: Setting, options: Options) -> list[str]:
-    """Write servers, clients and echoes; each client waits for its start and tells both ends' results when it is done."""
+    """Write servers, clients and echoes; each client waits for its start and tells what both ends counted."""
     lines = [f"$D iperf3 -s -1 -J -p {PORT + at} > /dev/null 2>&1 &" for at in range(len(setting.clients))]
     for at, client in enumerate(setting.clients):
         lines.append(_client(at, client, setting))
@@ -220,4 +222,6 @@ def _client(at: int, client: Client, setting: Setting) -> str:
         words.append(f"-C {group.transport}")
     if group.dscp:
         words.append(f"--dscp {group.dscp}")
-    return f'(sleep {GRACE_S + client.start_s:.3f}; timeout {length + 30:.0f} $S {" ".join(words)} > "$WORK/client{at}" 2> /dev/null) &\nCLIENTS="$CLIENTS $!"'
+    command = f"timeout {length + PATIENCE_S:.0f} $S {' '.join(words)}"
+    wait = f"sleep {GRACE_S + client.start_s:.3f}"
+    return f'({wait}; {command} > "$WORK/client{at}" 2> /dev/null) &\nCLIENTS="$CLIENTS $!"'

@@ -1,9 +1,9 @@
 """What came of a run over Linux, in the tables of all runs.
 
-tc counts packets that left, drops and marks since the qdisc was made; a run's counts are differences over the time after
-the warm-up. What is not counted is NaN: RED's early and forced drops are one count in tc (here under early), queue and
-average are not averaged. The mean delay is that of echoes: their round trip without the links' delay and their own
-transmission; the mean queue follows from it by Little's law.
+tc counts packets that left, drops and marks since the qdisc was made; a run's counts are differences over the time
+after the warm-up. What is not counted is NaN: RED's early and forced drops are one count in tc (here under early),
+queue and average are not averaged. The mean delay is that of echoes: their round trip without the links' delay and
+their own transmission; the mean queue follows from it by Little's law.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@
 | drop-tail, limit in packets | ``pfifo`` |
 | drop-tail, limit in bytes | ``bfifo`` |
 
-Others can be given in tc's own words: ``codel``, ``pie``, ``fq_codel``. tc counts the 14 bytes of Ethernet's header with
-every packet. A ``tbf`` above the discipline makes the rate.
+Others can be given in tc's own words: ``codel``, ``pie``, ``fq_codel``. tc counts the 14 bytes of Ethernet's header
+with every packet. A ``tbf`` above the discipline makes the rate.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What Linux is to do, read off the plan of a live run: one bottleneck, groups of flows and their programs.
 
-Access links are delay alone. The whole round trip's delay is laid on the way back, where nothing queues: for a closed loop
-it only matters how long it is round, not where.
+Access links are delay alone. The whole round trip's delay is laid on the way back, where nothing queues: for a closed
+loop it only matters how long it is round, not where.
 """
 
 from __future__ import annotations
