@@ -178,6 +178,11 @@ class TestJob:
         with pytest.raises(InputError, match=f'^flow "tcp" cannot be sent with tc as bottleneck: {why}$'):
             setting_of(replace(whole, groups=(replace(whole.groups[0], **change),)))
 
+    @pytest.mark.parametrize(("key", "value"), [("live__family", "ipv6"), ("live__loss", 0.01)])
+    def test_what_of_a_live_run_is_for_user_space_alone_is_one_line(self, key, value):
+        with pytest.raises(InputError, match=r"^live: .* cannot be had with tc as bottleneck$"):
+            setting_of(plan(**{key: value}))
+
     def test_the_bottleneck_in_user_space_has_the_whole_way(self):
         made = configuration(setting_of(plan(), userspace=True))
         assert made["groups"][0]["delay_back_ns"] == 10_000_000
