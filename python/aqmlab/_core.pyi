@@ -1,4 +1,4 @@
-"""Types of the Rust core. Every function is pure: text in, data out."""
+"""Types of the Rust core. Every function but those of live traffic is pure: text in, data out."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict, type_check_only
@@ -48,15 +48,16 @@ def live_plan(text: str, filename: str, overrides: Sequence[tuple[str, str]] = .
       - ``number`` (from 1), ``name`` (that of the group of the file; of the first flow where that is split), ``group``,
         ``flows`` (names)
       - ``direction``: "forward" where the data cross the live link, "reverse" where they cross the reverse link
-      - ``there`` and ``back``, the ways of data and answers: ``links`` (names in order), ``crosses`` (the live link, the
-        reverse link, or null), ``before`` and ``after`` (names; all are before where nothing is crossed),
+      - ``there`` and ``back``, the ways of data and answers: ``links`` (names in order), ``crosses`` (the live link,
+        the reverse link, or null), ``before`` and ``after`` (names; all are before where nothing is crossed),
         ``hops_before``, ``hops_after``, ``delay_before_ns``, ``delay_after_ns``, and ``delay_ns`` of the whole way, the
         link crossed included
-      - ``starts_s``, ``size_bytes`` (payload; null: endless) of each flow; ``stop_s`` or null, ``again_s`` (later periods)
-      - ``transport`` ("udp", or as in the file), ``congestion_control`` (of the kernel; null: it has none such, or UDP),
-        ``ecn``, ``dscp``, ``class``, ``acks_share_label``
-      - ``parameters``: those of the transport, as in the flows of `check`; for UDP ``rate_bps``, ``packet_size`` (bytes, or
-        a distribution) and ``pattern`` ("constant", "poisson", or {"on", "off"} in s)
+      - ``starts_s``, ``size_bytes`` (payload; null: endless) of each flow; ``stop_s`` or null, ``again_s``
+        (later periods)
+      - ``transport`` ("udp", or as in the file), ``congestion_control`` (of the kernel; null: it has none such, or
+        UDP), ``ecn``, ``dscp``, ``class``, ``acks_share_label``
+      - ``parameters``: those of the transport, as in the flows of `check`; for UDP ``rate_bps``, ``packet_size`` (bytes,
+        or a distribution) and ``pattern`` ("constant", "poisson", or {"on", "off"} in s)
       - ``exec``, ``exec_server``: commands, or null
     """
     ...

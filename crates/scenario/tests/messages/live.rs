@@ -126,7 +126,8 @@ fn programs() {
         "count = 2",
         "exec = \"awk '{print}' | nc {server} {port}\"\nexec_server = \"nc -l {port}\"",
     );
-    let warning = "net.toml:21:8: flow.tcp.exec: is for live runs; the simulator's flow sends by TCP as the file says";
+    let warning =
+        "net.toml:21:8: flow.tcp.exec: is for live runs; the simulator's flow sends by TCP as the file says";
     let scenario = accepted(&text, &[warning]);
     let program = &scenario.live.programs["tcp"];
     assert_eq!(program.exec_server.as_deref(), Some("nc -l {port}"));

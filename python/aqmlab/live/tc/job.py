@@ -146,18 +146,21 @@ def _router(setting: Setting, options: Options) -> list[str]:
     return lines + _delays(setting.groups)
 
 
+def _netem(delay_s: float) -> str:
+    return f"netem delay {delay_s * 1e6:.0f}us limit {WAITING}"
+
+
 def _delays(groups: Sequence[Group]) -> list[str]:
     """Write the way back: one delay, or one for each group."""
-    netem = "netem delay {:.0f}us limit %d" % WAITING
     if all(group.delay_s == 0 for group in groups):
         return []
     if len({group.delay_s for group in groups}) == 1:
-        return [f"must $R tc qdisc add dev ra root handle 2: {netem.format(groups[0].delay_s * 1e6)}"]
+        return [f"must $R tc qdisc add dev ra root handle 2: {_netem(groups[0].delay_s)}"]
     lines = ["must $R tc qdisc add dev ra root handle 2: htb default 1"]
     for group in groups:
         own = group.number
         lines.append(f"must $R tc class add dev ra parent 2: classid 2:{own:x} htb rate 10gbit quantum 60000")
-        lines.append(f"must $R tc qdisc add dev ra parent 2:{own:x} {netem.format(group.delay_s * 1e6)}")
+        lines.append(f"must $R tc qdisc add dev ra parent 2:{own:x} {_netem(group.delay_s)}")
         lines.append(
             f"must $R tc filter add dev ra parent 2: protocol ip u32 match ip dst 10.77.{own}.1/32 flowid 2:{own:x}"
         )

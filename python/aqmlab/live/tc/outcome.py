@@ -126,7 +126,7 @@ class PeerRun:
     def tables(self) -> dict[str, pa.Table]:
         """Tables ``links``, ``flows`` and ``queue_samples``, with the run's seed as first column."""
         seed = self.setting.plan.seed
-        samples = {
+        samples: dict[str, list[Any]] = {
             "t_s": [count.t_s for count in self.counts],
             "link": [self.setting.plan.link] * len(self.counts),
             "queue_packets": [count.packets for count in self.counts],
