@@ -114,7 +114,10 @@ def setting_of(plan: LivePlan, *, qdisc: str | None = None, userspace: bool = Fa
         If Linux has nothing that corresponds.
     """
     scenario = plan.scenario
-    for what, so in {"addresses of IPv6": plan.family != "ipv4", "random loss": bool(plan.settings.get("loss"))}.items():
+    for what, so in {
+        "addresses of IPv6": plan.family != "ipv4",
+        "random loss": bool(plan.settings.get("loss")),
+    }.items():
         if so:
             raise InputError(f"live: {what} cannot be had with tc as bottleneck")
     clients = tuple(client for group in plan.groups for client in _clients(group, scenario.duration_s))
