@@ -71,6 +71,11 @@ def test_list(shell):
     assert "[average, p_b]" in shown
     data = json.loads(shell("list", "red", "--json").out)
     assert {"key", "unit", "default"} <= set(data["parameters"][0])
+    assert "TCP by the RFCs" in answer.out
+    shown = shell("list", "tcp").out
+    assert "congestion_control" in shown
+    assert "RFC 6928" in shown
+    assert json.loads(shell("list", "tcp", "--json").out)["profile"] == "rfc"
 
 
 def test_more_priority_than_allowed_is_told(shell):
