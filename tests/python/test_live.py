@@ -86,6 +86,12 @@ class TestRuns:
         assert (folder / "exec-b.txt").read_text().startswith("5\n")
         assert not left_behind()
 
+    def test_statistics_go_into_a_file(self, scenario, tmp_path):
+        run(scenario, stats=[f"jsonl={tmp_path / 'seen.jsonl'}"], interval_s=0.2)
+        times = [json.loads(line)["t"] for line in (tmp_path / "seen.jsonl").read_text().splitlines()]
+        assert len(times) >= 3
+        assert times == sorted(times)
+
     def test_flows_sent_by_a_command(self, scenario):
         overrides = {"flow.tcp.exec": "nc -q0 {server} {port} < /dev/zero", "flow.tcp.exec_server": "nc -l -p {port}"}
         try:
