@@ -10,13 +10,10 @@ use crate::sys;
 
 /// Keeps all memory of the process in RAM, what comes later included. Whether that was permitted.
 pub fn lock_memory() -> bool {
-    // Without the limit gone, an allocation after privileges are given up would fail for being locked.
-    let all = if setrlimit(Resource::RLIMIT_MEMLOCK, RLIM_INFINITY, RLIM_INFINITY).is_ok() {
-        MlockAllFlags::MCL_CURRENT | MlockAllFlags::MCL_FUTURE
-    } else {
-        MlockAllFlags::MCL_CURRENT
-    };
-    mlockall(all).is_ok()
+    // Without the limit gone, what is needed after privileges are given up would be refused for being locked: allocations
+    // fail, and a stack that grows ends the process.
+    setrlimit(Resource::RLIMIT_MEMLOCK, RLIM_INFINITY, RLIM_INFINITY).is_ok()
+        && mlockall(MlockAllFlags::MCL_CURRENT | MlockAllFlags::MCL_FUTURE).is_ok()
 }
 
 /// Puts the calling thread where it is late least: on its core, in the class SCHED_FIFO. The class that it got: `fifo` or
