@@ -105,7 +105,7 @@ def do_runs(cases: tuple[Case, ...], *, runs: int, side_by_side: int) -> None:
 def _do(setting: Setting, seeds: list[int]) -> None:
     done = subprocess.run(setting.command(seeds), capture_output=True, text=True, check=False)
     lines = done.stderr.strip().splitlines()
-    said = lines[-1] if done.returncode and lines else "done"
+    said = "done" if done.returncode == 0 else lines[-1] if lines else f"ended with code {done.returncode}"
     print(f"{setting.case.key} ({setting.words}), seeds {seeds}: {said}", flush=True)
 
 
