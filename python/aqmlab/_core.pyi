@@ -56,8 +56,8 @@ def live_plan(text: str, filename: str, overrides: Sequence[tuple[str, str]] = .
         (later periods)
       - ``transport`` ("udp", or as in the file), ``congestion_control`` (of the kernel; null: it has none such, or
         UDP), ``ecn``, ``dscp``, ``class``, ``acks_share_label``
-      - ``parameters``: those of the transport, as in the flows of `check`; for UDP ``rate_bps``, ``packet_size`` (bytes,
-        or a distribution) and ``pattern`` ("constant", "poisson", or {"on", "off"} in s)
+      - ``parameters``: those of the transport, as in the flows of `check`; for UDP ``rate_bps``, ``packet_size``
+        (bytes, or a distribution) and ``pattern`` ("constant", "poisson", or {"on", "off"} in s)
       - ``exec``, ``exec_server``: commands, or null
     """
     ...
