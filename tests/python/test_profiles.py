@@ -45,7 +45,8 @@ def test_windows_are_in_segments(result):
     samples = result.cwnd_samples
     assert samples["cwnd"].between(1, 200).all()
     known = samples["ssthresh"].dropna()
-    assert np.isfinite(known).all() and (known >= 2).all()
+    assert np.isfinite(known).all()
+    assert (known >= 2).all()
     assert samples["ssthresh"].isna().any(), "there is none before the first loss"
 
 
