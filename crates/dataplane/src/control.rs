@@ -66,7 +66,7 @@ impl Lines {
     }
 
     /// The next whole line.
-    pub fn next(&mut self) -> Option<Vec<u8>> {
+    pub fn line(&mut self) -> Option<Vec<u8>> {
         let end = self.bytes.iter().position(|b| *b == b'\n')?;
         Some(self.bytes.drain(..=end).collect())
     }
@@ -143,7 +143,7 @@ impl Control<'_> {
     }
 
     fn obey(&mut self, lines: &mut Lines) {
-        while let Some(line) = lines.next() {
+        while let Some(line) = lines.line() {
             match Command::read(&line) {
                 Ok(Some(Command::Start)) => self.start(),
                 Ok(Some(Command::Stop)) => self.stop(),
@@ -238,10 +238,10 @@ mod tests {
     fn lines_are_cut_wherever_bytes_arrive() {
         let mut lines = Lines::default();
         lines.push(b"sta");
-        assert_eq!(lines.next(), None);
+        assert_eq!(lines.line(), None);
         lines.push(b"rt\nstop\nx");
         assert_eq!(
-            (lines.next(), lines.next(), lines.next()),
+            (lines.line(), lines.line(), lines.line()),
             (Some(b"start\n".to_vec()), Some(b"stop\n".to_vec()), None)
         );
     }

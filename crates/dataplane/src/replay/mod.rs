@@ -55,7 +55,7 @@ fn receiver(name: &str, ends: &Ends) -> Flow {
     }
 }
 
-/// The tables of a run of a link [`alone`] in which these packets arrive; with `shortcuts` departures are computed at arrival
+/// The tables of a run of a link [`mod@alone`] in which these packets arrive; with `shortcuts` departures are computed at arrival
 /// where that is exact.
 pub fn through_simulator(plan: &Plan, seed: u64, arrivals: &[Recorded], shortcuts: bool) -> Tables {
     let options = Options { shortcuts, engine: EngineChoice::Events };

@@ -49,7 +49,7 @@ fn packet(bytes: &[u8], classifier: &mut Classifier) {
 pub fn control(bytes: &[u8]) {
     let mut lines = Lines::default();
     lines.push(bytes);
-    while let Some(line) = lines.next() {
+    while let Some(line) = lines.line() {
         if let Ok(Some(Command::Reload(json))) = Command::read(&line) {
             one_line(Planned::read(&json).err().map(|bad| bad.to_string()));
         }
