@@ -1,6 +1,6 @@
 use aqmlab_units::Time;
 
-use crate::{Backlog, Dequeue, DropReason, Host, MarkReason, Meta, Packet, Qdisc, State};
+use crate::{Backlog, Dequeue, DropReason, Host, MarkReason, Meta, Packet, Qdisc, Spaced, State};
 
 /// A discipline under observation: every call is followed by the checks that hold for all disciplines.
 ///
@@ -149,6 +149,10 @@ impl<Q: Qdisc<u32>> Qdisc<u32> for Checked<Q> {
 
     fn state(&self) -> State {
         self.inner.state()
+    }
+
+    fn spaced(&self) -> Option<Spaced> {
+        self.inner.spaced()
     }
 
     fn departs_in_order(&self) -> bool {

@@ -1,7 +1,7 @@
 use aqmlab_units::Time;
 
 use crate::red::Red;
-use crate::{Backlog, DdredTail, Dequeue, DropTail, Host, Packet, Qdisc, State};
+use crate::{Backlog, DdredTail, Dequeue, DropTail, Host, Packet, Qdisc, Spaced, State};
 
 /// Any discipline, dispatched statically.
 #[derive(Clone, Debug)]
@@ -91,6 +91,13 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
             Self::DropTail(q) => <DropTail<P> as Qdisc<P>>::average(&**q),
             Self::DdredTail(q) => <DdredTail<P> as Qdisc<P>>::average(&**q),
             Self::Red(q) => q.average(),
+        }
+    }
+
+    fn spaced(&self) -> Option<Spaced> {
+        match self {
+            Self::DropTail(_) | Self::DdredTail(_) => None,
+            Self::Red(q) => q.spaced(),
         }
     }
 

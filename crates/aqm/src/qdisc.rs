@@ -90,6 +90,16 @@ pub struct State {
     pub p_b: f64,
 }
 
+/// Where the spacing of drops stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spaced {
+    /// Probability that the last arrival had of being dropped or marked, if it was of mean size; none where spacing does
+    /// not go by one, as in Linux.
+    pub p_a: Option<f64>,
+    /// Arrivals since the last drop or mark; -1 below min_th.
+    pub count: i64,
+}
+
 /// A queue discipline: owns its packets and hands back every one exactly once, to the link or to the host.
 ///
 /// `now` never decreases from call to call. The link calls [`Qdisc::dequeue`] at every end of service and after
@@ -143,6 +153,11 @@ pub trait Qdisc<P> {
     /// The average of [`Qdisc::state`] alone.
     fn average(&self) -> f64 {
         self.state().average
+    }
+
+    /// Where the spacing of drops stands, in a discipline that has it; of several classes, the last one's.
+    fn spaced(&self) -> Option<Spaced> {
+        None
     }
 
     /// Hands out what else there is to see of the inside, as named numbers; always the same names in the same order.

@@ -112,6 +112,10 @@ impl Side {
         (self.aqm, self.rate, self.backlog) = (link.aqm(), link.rate(), link.backlog());
         self.state = link.discipline().state();
         self.gauges.clear();
+        if let Some(spaced) = link.discipline().spaced() {
+            self.gauges.extend(spaced.p_a.map(|p_a| ("p_a", p_a)));
+            self.gauges.push(("count", spaced.count as f64));
+        }
         link.discipline().gauges(t, &mut |name, value| self.gauges.push((name, value)));
         self.totals = link.totals();
         self.fates = bottleneck.fates();

@@ -11,7 +11,7 @@ use super::store::Store;
 use super::victim::Victim;
 use super::{Crossing, Dialect, IdleWhen};
 use crate::spec::Limit;
-use crate::{Backlog, Dequeue, DropReason, Ecn, Host, MarkReason, Meta, Packet, Qdisc, State};
+use crate::{Backlog, Dequeue, DropReason, Ecn, Host, MarkReason, Meta, Packet, Qdisc, Spaced, State};
 
 /// What a RED queue is set to, checked and with all automatic values filled in.
 #[derive(Clone, Debug)]
@@ -466,6 +466,11 @@ impl<P: Copy> Qdisc<P> for Red<P> {
     #[inline]
     fn average(&self) -> f64 {
         self.average_of(self.sets.len() - 1)
+    }
+
+    fn spaced(&self) -> Option<Spaced> {
+        let spacing = &self.sets[self.sets.len() - 1].spacing;
+        Some(spacing.stands(self.state().p_b))
     }
 
     fn gauges(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {

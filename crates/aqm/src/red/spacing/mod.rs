@@ -14,8 +14,8 @@
 //! Sources: Floyd and Jacobson 1993, eq. 2; ns-2.35 `queue/red.cc`, `modify_p`; Linux `include/net/red.h`.
 //! In ns-2's byte mode count is the bytes since the last drop over the mean packet size, rounded down.
 
-use crate::Host;
 use crate::red::ByteScaling;
+use crate::{Host, Spaced};
 
 /// The rules to choose from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,6 +126,13 @@ impl Spacing {
         }
     }
 
+    /// Where it stands, for a packet of mean size; Linux draws a threshold in place of having a p_a.
+    pub fn stands(&self, p_b: f64) -> Spaced {
+        let mean = self.byte_mode.map_or(0, |(_, mean)| mean as u32);
+        let p_a = (self.rule != Rule::Linux).then(|| self.p_a(p_b, mean));
+        Spaced { p_a, count: self.count }
+    }
+
     fn spaced(&self, p_b: f64, count: i64) -> f64 {
         let done = count as f64 * p_b;
         match self.rule {
@@ -185,6 +192,15 @@ mod tests {
         assert_eq!(at(Rule::Floyd93, 4).p_a(0.25, 1000), 1.0);
         assert_eq!(at(Rule::Floyd93, 9).p_a(0.25, 1000), 1.0);
         assert_eq!(at(Rule::Floyd93, -1).p_a(0.0, 1000), 0.0);
+    }
+
+    #[test]
+    fn what_is_shown_of_it() {
+        assert_eq!(at(Rule::Floyd93, 2).stands(0.25), Spaced { p_a: Some(0.5), count: 2 });
+        assert_eq!(at(Rule::Linux, 2).stands(0.25), Spaced { p_a: None, count: 2 });
+        let bytes =
+            Spacing { count: 2, ..Spacing::new(Rule::Floyd93, Some((ByteScaling::BeforeSpacing, 500.0))) };
+        assert_eq!(bytes.stands(0.25).p_a, Some(0.5));
     }
 
     #[test]
