@@ -11,6 +11,7 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::unistd::read;
 
+use crate::classify::Group;
 use crate::clock;
 use crate::config::Planned;
 use crate::json::Reporter;
@@ -112,13 +113,14 @@ impl Control<'_> {
         let mut is_open = true;
         let mut snapshot = Snapshot::default();
         let mut reporter = Reporter::default();
+        let groups = self.planned.groups();
         self.obey(&mut lines);
         while !self.shared.ended.load(Ordering::Acquire) {
             let fds = [self.news.as_fd(), self.signals.as_fd(), stdin.as_fd()];
             let [news, signal, input] = wait(fds, is_open)?;
             if news {
                 let _ = self.news.read();
-                self.report(&mut snapshot, &mut reporter)?;
+                self.report(&mut snapshot, &mut reporter, &groups)?;
             }
             if signal {
                 let _ = self.signals.read_signal();
@@ -185,7 +187,12 @@ impl Control<'_> {
     }
 
     /// Writes the snapshot on the board as a line, if it is new.
-    fn report(&mut self, snapshot: &mut Snapshot, reporter: &mut Reporter) -> io::Result<()> {
+    fn report(
+        &mut self,
+        snapshot: &mut Snapshot,
+        reporter: &mut Reporter,
+        groups: &[Group],
+    ) -> io::Result<()> {
         {
             let Ok(mut board) = self.shared.board.lock() else { return Ok(()) };
             if !core::mem::take(&mut board.1) {
@@ -195,7 +202,7 @@ impl Control<'_> {
         }
         let mut dropped = self.about.each_mut().map(About::tx_dropped);
         dropped.iter_mut().zip(self.dropped_before).for_each(|(now, before)| *now -= before);
-        let line = reporter.snapshot(snapshot, &self.planned.groups(), dropped);
+        let line = reporter.snapshot(snapshot, groups, dropped);
         match writeln!(io::stdout(), "{line}").and_then(|()| io::stdout().flush()) {
             // Whoever read the snapshots has gone.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {

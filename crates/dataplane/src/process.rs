@@ -162,22 +162,27 @@ fn run_planned(
             ended.map(|()| plane)
         });
         let scheduler = scheduler.recv().unwrap_or("other");
-        if capabilities_dropped {
-            capabilities::give_up()?;
-        }
-        say(&json!({ "ready": {
-            "a": planned.config.a.device,
-            "b": planned.config.b.device,
-            "scheduler": scheduler,
-            "memory_locked": memory_locked,
-            "capabilities_dropped": capabilities_dropped,
-        }}))?;
-        let processors = Processors::now();
-        let dropped_before = [0; 2];
-        let mut control = Control { planned, shared, wake, news, signals, about: &mut about, dropped_before };
-        let worked = control.run(lines);
+        let mut control =
+            Control { planned, shared, wake, news, signals, about: &mut about, dropped_before: [0; 2] };
+        let mut processors = Processors::now();
+        let work = || {
+            if capabilities_dropped {
+                capabilities::give_up()?;
+            }
+            say(&json!({ "ready": {
+                "a": planned.config.a.device,
+                "b": planned.config.b.device,
+                "scheduler": scheduler,
+                "memory_locked": memory_locked,
+                "capabilities_dropped": capabilities_dropped,
+            }}))?;
+            processors = Processors::now();
+            control.run(lines)
+        };
+        let worked = work();
         let dropped_before = control.dropped_before;
         if worked.is_err() {
+            // Else the end of the link thread would be waited for in vain.
             shared.stop.store(true, Ordering::Release);
             let _ = wake.write(1);
         }

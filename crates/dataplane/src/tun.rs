@@ -2,8 +2,8 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::net::UdpSocket;
 use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 
 use nix::fcntl::{OFlag, open};
@@ -33,7 +33,7 @@ pub struct About {
     device: String,
     /// `/proc/net/dev` of its namespace.
     counters: File,
-    socket: UdpSocket,
+    socket: UnixDatagram,
 }
 
 impl Tun {
@@ -79,8 +79,8 @@ fn open_here(device: &str) -> io::Result<Tun> {
     request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
     interface_ioctl(&packets, TUNSETIFF, &mut request).map_err(what("open"))?;
 
-    let socket =
-        UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::]:0")).map_err(what("socket"))?;
+    // Any socket of the namespace will do; this one has no address to listen at.
+    let socket = UnixDatagram::unbound().map_err(what("socket"))?;
     let mut request = request_for(device)?;
     request.ifr_ifru.ifru_mtu = MTU;
     interface_ioctl(&socket, SIOCSIFMTU, &mut request).map_err(what("MTU"))?;
