@@ -4,6 +4,9 @@ use aqmlab_transport::{Length, Pattern};
 use aqmlab_units::{Rate, Spread, Time};
 use serde::Deserialize;
 
+/// The highest bit rate: a byte lasts some picoseconds.
+const FASTEST: u64 = 1_000_000_000_000;
+
 /// What one process is to send or to receive.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -107,7 +110,7 @@ impl Number {
         let is_good = |x: f64| x.is_finite() && x >= least;
         match self.spread() {
             Spread::Fixed(x) | Spread::Exponential(x) => is_good(x),
-            Spread::Uniform(low, high) => is_good(low) && is_good(high) && low <= high,
+            Spread::Uniform(low, high) => is_good(low) && is_good(high) && low < high,
             Spread::Pareto { mean, shape } => is_good(mean) && shape.is_finite() && shape > 1.0,
         }
     }
@@ -171,7 +174,7 @@ impl FlowOrder {
             () if self.local.is_ipv4() != self.peer.is_ipv4() => {
                 Err("local and peer are of different families")
             }
-            () if self.rate_bps == 0 => Err("rate_bps is 0"),
+            () if !(1..=FASTEST).contains(&self.rate_bps) => Err("rate_bps is not between 1 and 10^12"),
             () if !self.packet.is_sound(1.0) => Err("packet is no length, nor a distribution of lengths"),
             () if !bursts_are_sound => Err("pattern has bursts or silences that are no times"),
             () if !self.periods_s.iter().all(is_period) => Err("periods_s are not times of the run"),
@@ -243,9 +246,10 @@ pub(super) mod tests {
     #[test]
     fn what_is_wrong_is_one_line() {
         let wrong = [
-            (r#""rate_bps": 0, "packet": 1000, "pattern": "constant""#, "rate_bps is 0"),
+            (r#""rate_bps": 0, "packet": 1000, "pattern": "constant""#, "rate_bps is not between"),
+            (r#""rate_bps": 2000000000000, "packet": 1, "pattern": "poisson""#, "rate_bps is not between"),
             (r#""rate_bps": 1, "packet": 0, "pattern": "constant""#, "packet is no length"),
-            (r#""rate_bps": 1, "packet": {"uniform": [9, 3]}, "pattern": "constant""#, "packet is no length"),
+            (r#""rate_bps": 1, "packet": {"uniform": [9, 9]}, "pattern": "constant""#, "packet is no length"),
             (r#""rate_bps": 1, "packet": 9, "pattern": {"on": 0, "off": 1}"#, "pattern has bursts"),
             (r#""rate_bps": 1, "packet": 9, "pattern": "never""#, "order of traffic: "),
             (r#""rate_bps": 1, "packet": 9, "pattern": "poisson", "dscp": 64"#, "dscp is not between"),
