@@ -1,5 +1,6 @@
 use aqmlab_units::Time;
 
+use crate::profile::out_of_line;
 use crate::{Ack, Data, ReceiverCounters, TcpConfig, Timer, ns2, rfc};
 
 /// A receiver of any profile.
@@ -25,7 +26,7 @@ impl Receiver {
     pub fn on_data(&mut self, now: Time, data: &Data, ce: bool, out: &mut impl FnMut(Ack)) {
         match self {
             Self::Ns2(receiver) => receiver.on_data(now, data, ce, out),
-            Self::Rfc(receiver) => receiver.on_data(now, data, ce, out),
+            Self::Rfc(receiver) => out_of_line(|| receiver.on_data(now, data, ce, out)),
         }
     }
 
@@ -33,7 +34,7 @@ impl Receiver {
     pub fn on_timer(&mut self, now: Time, out: &mut impl FnMut(Ack)) {
         match self {
             Self::Ns2(receiver) => receiver.on_timer(now, out),
-            Self::Rfc(receiver) => receiver.on_timer(now, out),
+            Self::Rfc(receiver) => out_of_line(|| receiver.on_timer(now, out)),
         }
     }
 

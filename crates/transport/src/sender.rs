@@ -1,5 +1,6 @@
 use aqmlab_units::{Span, Time};
 
+use crate::profile::out_of_line;
 use crate::{Ack, Data, SenderCounters, Timer, ns2, rfc};
 
 /// A sender of any profile.
@@ -16,7 +17,7 @@ impl Sender {
     pub fn start(&mut self, now: Time, out: &mut impl FnMut(Data)) {
         match self {
             Self::Ns2(sender) => sender.start(now, out),
-            Self::Rfc(sender) => sender.start(now, out),
+            Self::Rfc(sender) => out_of_line(|| sender.start(now, out)),
         }
     }
 
@@ -25,7 +26,7 @@ impl Sender {
     pub fn on_ack(&mut self, now: Time, ack: &Ack, out: &mut impl FnMut(Data)) {
         match self {
             Self::Ns2(sender) => sender.on_ack(now, ack, out),
-            Self::Rfc(sender) => sender.on_ack(now, ack, out),
+            Self::Rfc(sender) => out_of_line(|| sender.on_ack(now, ack, out)),
         }
     }
 
@@ -33,7 +34,7 @@ impl Sender {
     pub fn on_timer(&mut self, now: Time, out: &mut impl FnMut(Data)) {
         match self {
             Self::Ns2(sender) => sender.on_timer(now, out),
-            Self::Rfc(sender) => sender.on_timer(now, out),
+            Self::Rfc(sender) => out_of_line(|| sender.on_timer(now, out)),
         }
     }
 
@@ -41,7 +42,7 @@ impl Sender {
     pub fn stop(&mut self, now: Time, out: &mut impl FnMut(Data)) {
         match self {
             Self::Ns2(sender) => sender.stop(now, out),
-            Self::Rfc(sender) => sender.stop(now, out),
+            Self::Rfc(sender) => out_of_line(|| sender.stop(now, out)),
         }
     }
 
@@ -49,7 +50,7 @@ impl Sender {
     pub fn resume(&mut self, now: Time, out: &mut impl FnMut(Data)) {
         match self {
             Self::Ns2(sender) => sender.resume(now, out),
-            Self::Rfc(sender) => sender.resume(now, out),
+            Self::Rfc(sender) => out_of_line(|| sender.resume(now, out)),
         }
     }
 
