@@ -106,6 +106,8 @@ def one(case: Case, bottleneck: str, seed: int, program: Path | None) -> dict[st
 
 def rows() -> list[dict[str, str]]:
     """Read the runs that were made."""
+    if not TABLE.exists():
+        return []
     with TABLE.open(newline="") as file:
         return list(csv.DictReader(file))
 
@@ -188,7 +190,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--bottleneck", choices=list(BOTTLENECKS))
     parser.add_argument("--seeds", type=int, nargs="*", default=list(SEEDS))
     chosen = parser.parse_args(arguments)
-    known = rows() if TABLE.exists() else []
+    known = rows()
     for case in CASES:
         for bottleneck in BOTTLENECKS:
             if chosen.case not in (None, case.name) or chosen.bottleneck not in (None, bottleneck):
