@@ -3,13 +3,14 @@
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use serde_json::json;
 
-use crate::capture::Recorder;
+use crate::capture::{Recorder, Tap};
 use crate::config::{BadConfig, Planned};
 use crate::control::{Control, Lines, take_signals};
 use crate::outcome::{Ended, Processors};
@@ -133,10 +134,8 @@ fn run_planned(
     signals: &nix::sys::signalfd::SignalFd,
 ) -> Result<(), Failure> {
     let (devices, mut about) = open_devices(planned)?;
-    let recording = planned.config.record.as_ref().map(|path| {
-        Recorder::start(path, RECORDED)
-            .map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", path.display())))
-    });
+    let recording =
+        planned.config.record.as_deref().map(|path| record(path, planned.config.drop_capabilities));
     let (tap, recorder) = recording.transpose()?.unzip();
     let mut plane = Plane::new(planned, devices, tap);
     let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
@@ -205,6 +204,19 @@ fn run_planned(
         let outcome = ended.outcome()?;
         Ok(say(&json!({ "outcome": outcome }))?)
     })
+}
+
+/// Starts the writer of a recording, which has no privileges if they are given up: a thread has those of whoever starts it.
+fn record(path: &Path, is_unprivileged: bool) -> io::Result<(Tap, Recorder)> {
+    let start = || {
+        if is_unprivileged {
+            capabilities::give_up()?;
+        }
+        Recorder::start(path, RECORDED)
+            .map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", path.display())))
+    };
+    std::thread::scope(|scope| scope.spawn(start).join())
+        .unwrap_or_else(|_| Err(io::Error::other("the thread that starts the recording died")))
 }
 
 fn open_devices(planned: &Planned) -> io::Result<([OwnedFd; 2], [About; 2])> {
