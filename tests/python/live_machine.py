@@ -56,6 +56,7 @@ def why_not():
     return "; ".join(trouble.text for trouble in tun_trouble())
 
 
+# Live runs need namespaces and TUN, which some machines forbid; the reason that is shown says which.
 needs_namespaces = pytest.mark.skipif(bool(why_not()), reason=f"live runs are not possible here: {why_not()}")
 
 

@@ -243,4 +243,5 @@ def router() -> Iterator[Router]:
         made.remove()
 
 
+# A router of its own needs namespaces, which some machines forbid.
 needs_namespaces = pytest.mark.skipif(bool(reason := forbidden()), reason=reason or "possible")

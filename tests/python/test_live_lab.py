@@ -36,10 +36,12 @@ def plan(name="red-tcp.toml", seed=1, **overrides):
 
 def image():
     if shutil.which(machine.QEMU) is None:
+        # The emulator is large, and only this backend needs it.
         pytest.skip(f"needs {machine.QEMU}")
     try:
         return find()
     except InputError as error:
+        # The image with a kernel is made by a command of its own, as it is downloaded.
         pytest.skip(str(error))
 
 
@@ -48,6 +50,7 @@ class TestArchive:
         entries = {"b/c": archive.file(b"1"), "a": archive.link("b/c")}
         assert archive.newc(entries) == archive.newc(dict(reversed(entries.items())))
 
+    # What is checked is that another program reads it, so that program must be there.
     @pytest.mark.skipif(shutil.which("cpio") is None, reason="needs cpio")
     def test_cpio_reads_it(self, tmp_path):
         data = archive.newc({"bin/sh": archive.link("busybox"), "bin/busybox": archive.file(b"x" * 5, executable=True)})
@@ -235,6 +238,7 @@ class TestRuns:
     def test_this_kernel_carries_a_fifo(self):
         command = tc_backend.command(Path("/dev/null"), Path("/dev/null"))[:-6]
         if shutil.which("unshare") is None or subprocess.run([*command, "true"], capture_output=True).returncode:
+            # Some machines forbid namespaces, with which alone the network can be built.
             pytest.skip("namespaces are refused here")
         fifo = {"aqm": "drop-tail", "limit": "100p"}
         short = plan(queue__bottleneck=fifo, dumbbell__bottleneck__delay="0ms", run__duration="2s", run__warmup="1s")
@@ -242,6 +246,7 @@ class TestRuns:
             links = tc_backend.run(short).tables["links"].to_pylist()[0]
         except InputError as error:
             if "has no qdisc" in str(error):
+                # Kernels are built with or without each discipline.
                 pytest.skip(str(error))
             raise
         assert links["utilization"] == pytest.approx(1, abs=0.05)
@@ -250,6 +255,7 @@ class TestRuns:
     def test_a_qdisc_that_this_kernel_lacks_is_one_line(self):
         command = tc_backend.command(Path("/dev/null"), Path("/dev/null"))[:-6]
         if shutil.which("unshare") is None or subprocess.run([*command, "true"], capture_output=True).returncode:
+            # Some machines forbid namespaces, with which alone the network can be built.
             pytest.skip("namespaces are refused here")
         with pytest.raises(InputError, match=r"^the kernel of this machine has no qdisc nothing "):
             tc_backend.run(plan(dumbbell__bottleneck__delay="0ms"), qdisc="nothing limit 5")

@@ -281,6 +281,7 @@ def test_names_that_are_refused(names: list[str], message: str) -> None:
 
 
 def test_views_that_cannot_be_opened_leave_none_open(tmp_path: Path) -> None:
+    # An extra of the package brings it.
     pytest.importorskip("prometheus_client")
     path = tmp_path / "none" / "x.jsonl"
     with pytest.raises(Exception, match=r"x\.jsonl: cannot be written"):
@@ -339,6 +340,7 @@ class Scraped:
 
 @pytest.fixture
 def scraped() -> Iterator[Scraped]:
+    # An extra of the package brings it.
     pytest.importorskip("prometheus_client", reason="needs prometheus_client, of the extra live")
     found = Scraped()
     yield found

@@ -13,6 +13,7 @@ import pytest
 
 from conftest import Shell
 
+# An extra of the package brings it.
 pytest.importorskip("pyroute2", reason="needs pyroute2, of the extra live")
 
 from aqmlab.errors import InputError, ScenarioError

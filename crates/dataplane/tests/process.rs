@@ -96,6 +96,7 @@ impl Link {
 fn a_run_from_its_configuration_to_its_outcome() {
     let way = match namespace() {
         Ok(way) => way,
+        // Machines may forbid namespaces or TUN, without which there is nothing to run.
         Err(why) => return eprintln!("skipped: {why}"),
     };
     let mut link = Link::start(way, &config("10Mbps"));
@@ -127,6 +128,7 @@ fn a_run_from_its_configuration_to_its_outcome() {
 fn it_ends_with_its_duration_its_input_or_a_signal() {
     let way = match namespace() {
         Ok(way) => way,
+        // Machines may forbid namespaces or TUN, without which there is nothing to run.
         Err(why) => return eprintln!("skipped: {why}"),
     };
     let mut timed = config("10Mbps");
