@@ -14,20 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from aqmlab import _core
-
 # An extra of the package brings it.
 pytest.importorskip("pyroute2", reason="needs pyroute2, of the extra live")
 from router import ADDRESS, Router, needs_namespaces, router, wait_until
 
-pytestmark = [
-    needs_namespaces,
-    # The link is of Linux alone: elsewhere the core is built without it, and another program may be named.
-    pytest.mark.skipif(
-        not hasattr(_core, "live_link") and "AQMLAB_LINK" not in os.environ,
-        reason="the core has no link for live traffic",
-    ),
-]
+pytestmark = needs_namespaces
 
 FILE = """\
 format = 1
