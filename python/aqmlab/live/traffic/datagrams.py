@@ -3,40 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 from aqmlab.live.groups import A, B, ends, other, sender_side
 from aqmlab.live.plan import LARGEST_PACKET, FlowGroup, LivePlan
-from aqmlab.live.processes import end
-from aqmlab.live.stage import Raw, Stage
-from aqmlab.live.traffic.workers import Worker, port
+from aqmlab.live.stage import Raw
+from aqmlab.live.traffic.workers import Worker, WorkerFlows, port
 
 MODULE = "aqmlab.live.udp"
 
 
-class DatagramFlows:
+class DatagramFlows(WorkerFlows):
     """All UDP flows of a run."""
 
-    def __init__(self, stage: Stage) -> None:
-        self._stage = stage
-        self._workers: list[Worker] = []
-
-    def prepare(self) -> None:
-        """Start the processes, and wait until their sockets are there."""
+    def _start(self) -> Iterator[Worker]:
         for (role, side), order in udp_orders(self._stage.plan).items():
-            self._workers.append(Worker(role, order, self._stage, side, module=MODULE))
-        for worker in self._workers:
-            worker.wait_ready()
-
-    def begin(self, start_at: float) -> None:
-        """Tell all when the run begins."""
-        for worker in self._workers:
-            worker.begin(start_at)
-
-    def due(self, now: float) -> None:
-        """See whether all still run."""
-        for worker in self._workers:
-            worker.check()
+            yield Worker(role, order, self._stage, side, module=MODULE)
 
     def finish(self, raw: Raw) -> None:
         """Collect what was sent, and what came."""
@@ -50,11 +33,6 @@ class DatagramFlows:
             raw.datagrams[name] = row(source, found["sink"][name], measured_s)
             if source["refused"]:
                 raw.troubles.append(f"flow {name}: the kernel refused {source['refused']} datagrams")
-
-    def close(self) -> None:
-        """End all."""
-        for worker in self._workers:
-            end(worker.process)
 
 
 def udp_orders(plan: LivePlan) -> dict[tuple[str, str], dict[str, Any]]:

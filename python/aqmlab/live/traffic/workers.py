@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aqmlab.live.groups import A, B, ends, other, sender_side
@@ -70,17 +70,22 @@ class Worker:
         return LiveError(f"traffic {self.role}: {said[-1] if said else 'ended early'}")
 
 
-class SocketFlows:
-    """All TCP flows of a run."""
+class WorkerFlows:
+    """Flows of a run that processes at both sides carry; a subclass knows which flows, and what the reports say."""
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
         self._workers: list[Worker] = []
 
+    def _start(self) -> Iterator[Worker]:
+        """Start the processes."""
+        raise NotImplementedError
+
     def prepare(self) -> None:
-        """Start the processes, and wait until connections can come."""
-        for (role, side), order in orders(self._stage.plan).items():
-            self._workers.append(Worker(role, order.to_json(), self._stage, side))
+        """Start the processes, and wait until all sockets are there."""
+        # Each is known as soon as it runs, so that it is ended if the next one cannot be started.
+        for worker in self._start():
+            self._workers.append(worker)
         for worker in self._workers:
             worker.wait_ready()
 
@@ -94,6 +99,19 @@ class SocketFlows:
         for worker in self._workers:
             worker.check()
 
+    def close(self) -> None:
+        """End all."""
+        for worker in self._workers:
+            end(worker.process)
+
+
+class SocketFlows(WorkerFlows):
+    """All TCP flows of a run."""
+
+    def _start(self) -> Iterator[Worker]:
+        for (role, side), order in orders(self._stage.plan).items():
+            yield Worker(role, order.to_json(), self._stage, side)
+
     def finish(self, raw: Raw) -> None:
         """Collect their reports."""
         for worker in self._workers:
@@ -103,11 +121,6 @@ class SocketFlows:
                 known = raw.samples.setdefault(table, {name: [] for name in columns})
                 for name, values in columns.items():
                     known[name] += values
-
-    def close(self) -> None:
-        """End all."""
-        for worker in self._workers:
-            end(worker.process)
 
 
 def orders(plan: LivePlan) -> dict[tuple[str, str], Order]:
