@@ -324,7 +324,7 @@ class Scraped:
         self.port = int(self.views.notes[0].split(":")[3].split("/")[0])
 
     def get(self, path: str = "/metrics", **headers: str) -> tuple[int, str]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         connection.request("GET", path, headers={key.replace("_", "-"): value for key, value in headers.items()})
         answer = connection.getresponse()
         text = answer.read().decode()

@@ -116,12 +116,12 @@ fn what_leaves_a_socket_arrives() {
         flow("g", "127.0.0.2", 47_302, 2_000_000, json!(3000)),
         flow("h", "127.0.0.3", 47_303, 100_000, json!(20)),
     ]);
-    let order = json!({"seed": 3, "duration_s": 0.3, "warmup_s": 0.1, "linger_s": 1, "flows": flows});
-    let start_s = clock::now() as f64 / 1e9 + 0.3;
+    let order = json!({"seed": 3, "duration_s": 0.3, "warmup_s": 0.1, "linger_s": 2, "flows": flows});
+    let start_s = clock::now() as f64 / 1e9 + 1.5;
     let (sent, received) = std::thread::scope(|scope| {
         let sink = scope.spawn(|| process(Role::Sink, &order, start_s));
         // The sink has its sockets by then.
-        std::thread::sleep(std::time::Duration::from_millis(150));
+        std::thread::sleep(std::time::Duration::from_millis(1000));
         let sent = process(Role::Source, &order, start_s);
         (sent, sink.join().expect("a sink"))
     });
