@@ -88,6 +88,7 @@ class Run:
     seconds: float
     load: list[str]
     unshaped: bool = False
+    keep_awake: bool = True
     snapshot_interval_s: float | None = 0.1
     outcome: dict[str, Any] = field(default_factory=dict)
     iperf: dict[str, Any] = field(default_factory=dict)
@@ -111,6 +112,7 @@ def config(job: Run) -> dict[str, Any]:
         "groups": [group],
         "snapshot_interval_s": job.snapshot_interval_s,
         "unshaped": job.unshaped,
+        "realtime": {"keep_awake": job.keep_awake},
         **{side: {"netns": f"/run/netns/{namespace(side)}", "device": f"aqm-{side}"} for side in SIDES},
     }
 
@@ -244,6 +246,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=10.0, help="length of each run")
     parser.add_argument("--soak-minutes", type=float, default=0.0, help="length of the soak; 0: none")
     parser.add_argument("--link", default="target/release/aqmlab-link", help="the program; python: the module")
+    parser.add_argument("--let-sleep", action="store_true", help="do not keep the processors awake")
     parser.add_argument("--only", default="", help="only runs whose name has this in it")
     options = parser.parse_args()
     link = [sys.executable, "-m", "aqmlab.live.link"] if options.link == "python" else [options.link]
@@ -252,6 +255,7 @@ def main() -> int:
     for job in jobs(options.seconds, options.soak_minutes):
         if options.only not in job.name:
             continue
+        job.keep_awake = not options.let_sleep
         measure(job, link)
         found = [] if job.unshaped else list(verdicts(job))
         if job.unshaped:

@@ -144,11 +144,13 @@ pub struct Realtime {
     pub lock_memory: bool,
     /// Stay on this core.
     pub core: Option<usize>,
+    /// Keep the processors from sleeping.
+    pub keep_awake: bool,
 }
 
 impl Default for Realtime {
     fn default() -> Self {
-        Self { fifo: true, priority: 10, spin_us: 20, lock_memory: true, core: None }
+        Self { fifo: true, priority: 10, spin_us: 20, lock_memory: true, core: None, keep_awake: false }
     }
 }
 

@@ -58,6 +58,8 @@ pub struct Ended<'a> {
     pub memory_locked: bool,
     /// Whether privileges were given up.
     pub capabilities_dropped: bool,
+    /// Whether the kernel promised wake-ups without delay, and how many processors were kept from sleeping.
+    pub kept_awake: (bool, usize),
     /// Share of processor time that was stolen.
     pub stolen: f64,
     /// Drops of the devices before the start.
@@ -134,6 +136,7 @@ impl Ended<'_> {
             "scheduler": self.scheduler,
             "memory_locked": self.memory_locked,
             "capabilities_dropped": self.capabilities_dropped,
+            "kept_awake": { "without_delay": self.kept_awake.0, "processors": self.kept_awake.1 },
             "offload": { "a": self.about[0].offload(), "b": self.about[1].offload() },
             "in": counts.read,
             "out": counts.written,

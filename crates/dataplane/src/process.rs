@@ -15,6 +15,7 @@ use crate::config::{BadConfig, Planned};
 use crate::control::{Control, Lines, take_signals};
 use crate::outcome::{Ended, Processors};
 use crate::plane::Plane;
+use crate::realtime::Awake;
 use crate::snapshot::{Shared, Snapshot};
 use crate::tun::{About, Tun};
 use crate::{capabilities, link_thread, realtime};
@@ -145,6 +146,7 @@ fn run_planned(
         board.0 = Snapshot::new(&plane.ways, planned.config.flows as usize);
     }
     let memory_locked = planned.config.realtime.lock_memory && realtime::lock_memory();
+    let mut awake = if planned.config.realtime.keep_awake { Awake::ask() } else { Awake::default() };
     let capabilities_dropped = planned.config.drop_capabilities;
     let (told, scheduler) = std::sync::mpsc::channel();
 
@@ -168,6 +170,9 @@ fn run_planned(
             if capabilities_dropped {
                 capabilities::give_up()?;
             }
+            if planned.config.realtime.keep_awake {
+                awake.spin(planned.config.realtime.core);
+            }
             say(&json!({ "ready": {
                 "a": planned.config.a.device,
                 "b": planned.config.b.device,
@@ -188,6 +193,7 @@ fn run_planned(
         let plane = link.join().unwrap_or_else(|_| Err(io::Error::other("the link thread died")))?;
         worked?;
         let stolen = Processors::now().stolen_since(processors);
+        let kept_awake = awake.told();
         let mut ended = Ended {
             planned,
             plane: &plane,
@@ -195,6 +201,7 @@ fn run_planned(
             scheduler,
             memory_locked,
             capabilities_dropped,
+            kept_awake,
             stolen,
             dropped_before,
         };

@@ -67,11 +67,23 @@ pub fn ethtool(socket: &impl AsRawFd, interface: &str, cmd: u32) -> io::Result<u
 ///
 /// # Errors
 /// Where that is not permitted.
-#[expect(unsafe_code, reason = "no safe wrapper")]
 pub fn be_fifo(priority: u8) -> io::Result<()> {
+    be(libc::SCHED_FIFO, priority)
+}
+
+/// Puts the calling thread into the class SCHED_IDLE, which all else goes before.
+///
+/// # Errors
+/// Whatever the kernel says.
+pub fn be_idle() -> io::Result<()> {
+    be(libc::SCHED_IDLE, 0)
+}
+
+#[expect(unsafe_code, reason = "no safe wrapper")]
+fn be(class: c_int, priority: u8) -> io::Result<()> {
     let parameters = libc::sched_param { sched_priority: c_int::from(priority) };
     // SAFETY: the call reads `parameters` only, which lives through it.
-    checked(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) }.into())
+    checked(unsafe { libc::sched_setscheduler(0, class, &raw const parameters) }.into())
 }
 
 /// Drops all capabilities of the calling thread: permitted, effective and inheritable (capset(2), version 3).

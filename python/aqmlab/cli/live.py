@@ -48,6 +48,12 @@ def live(
         str, typer.Option("--backend", help="link: in user space; tc: Linux's own; lab: an emulated machine.")
     ] = "link",
     traffic: Annotated[str, typer.Option("--traffic", help="What sends TCP: sockets or iperf3.")] = "sockets",
+    keep_awake: Annotated[
+        bool,
+        typer.Option(
+            "--keep-awake/--let-sleep", help="Keep the processors from sleeping, so that packets are late less."
+        ),
+    ] = True,
     with_simulation: Annotated[
         bool, typer.Option("--with-simulation", help="Also simulate the file, and say how far apart both are.")
     ] = False,
@@ -91,6 +97,7 @@ def live(
         interval_s=interval,
         backend=backend,
         traffic=traffic,
+        keep_awake=keep_awake,
         with_simulation=with_simulation,
         resume=resume,
     )

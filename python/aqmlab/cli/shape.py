@@ -42,6 +42,9 @@ def shape(
     interval: Annotated[
         float, typer.Option("--interval", help="How often the statistics come, in s: 0.01 to 10.", metavar="S")
     ] = 0.1,
+    keep_awake: Annotated[
+        bool, typer.Option("--keep-awake", help="Keep the processors from sleeping, so that packets are late less.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Also take an interface that carries the default route.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -62,6 +65,7 @@ def shape(
         overrides=parse_overrides(set_),
         stats=stats or (),
         interval_s=interval,
+        keep_awake=keep_awake,
         yes=yes,
     )
     if as_json:

@@ -150,6 +150,8 @@ def _books(measured: Mapping[str, Any]) -> list[str]:
 
 def _notes(measured: Mapping[str, Any]) -> list[str]:
     found = []
+    if not (measured.get("kept_awake") or {}).get("processors"):
+        found.append("the processors were let sleep, from which they may wake late (--keep-awake)")
     if measured.get("scheduler") == "other":
         found.append("the link's thread had no real-time priority (SCHED_FIFO), so other programs delay it")
     return found

@@ -113,6 +113,7 @@ def configuration(stage: Stage, *, record: Path | None) -> dict[str, Any]:
             "spin_us": 20,
             "lock_memory": can_lock_memory(),
             "core": None,
+            "keep_awake": stage.options.keep_awake,
         },
         "drop_capabilities": True,
         "snapshot_interval_s": stage.options.snapshot_interval_s,

@@ -30,6 +30,8 @@ class Options:
         How often the link tells of itself.
     unshaped
         No rate and no discipline: how fast can the link be?
+    keep_awake
+        Keep the processors from sleeping.
     link_command
         The link process.
     """
@@ -40,6 +42,7 @@ class Options:
     record: Path | None = None
     snapshot_interval_s: float = 0.1
     unshaped: bool = False
+    keep_awake: bool = True
     link_command: tuple[str, ...] = field(default_factory=link_command)
 
     def __post_init__(self) -> None:

@@ -99,6 +99,7 @@ def run(
     interval_s: float = 0.1,
     backend: str = "link",
     traffic: str = "sockets",
+    keep_awake: bool = True,
     with_simulation: bool = False,
     resume: bool = False,
     progress: bool = True,
@@ -131,6 +132,8 @@ def run(
         ``link``: the bottleneck in user space; ``tc``: Linux's own; ``lab``: either in an emulated machine.
     traffic
         ``sockets``, or ``iperf3``.
+    keep_awake
+        Keep the processors from sleeping during a run, so that packets are late less: on a virtual machine above all.
     with_simulation
         Also simulate the same seeds of the same file.
     resume
@@ -159,6 +162,7 @@ def run(
         exec_b=exec_b,
         record=None if record is None else Path(record),
         snapshot_interval_s=interval_s,
+        keep_awake=keep_awake,
         link_command=default_command() if link_command is None else tuple(link_command),
     )
     folder = None if out is None else live_folder(Path(out), chosen, backend)

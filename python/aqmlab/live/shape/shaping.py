@@ -107,6 +107,7 @@ def shape(
     overrides: Overrides = (),
     stats: Sequence[str] = (),
     interval_s: float = 0.1,
+    keep_awake: bool = False,
     yes: bool = False,
     report: Report | None = None,
     command: Sequence[str] | None = None,
@@ -132,6 +133,8 @@ def shape(
         Views of the running link, see `aqmlab.live.statistics.open_views`.
     interval_s
         How often they are fed.
+    keep_awake
+        Keep the processors from sleeping, so that packets are late less: on a virtual machine above all.
     yes
         Also take an interface that carries the default route.
     report
@@ -156,7 +159,7 @@ def shape(
                 tell(line)
             way = way_through(into=into, out=out, netns=netns, addresses=addresses, yes=yes)
             views = open_.enter_context(open_views(stats, scenario=configuration.scenario, report=tell))
-            message = _message(configuration, way, interval_s if stats else None)
+            message = _message(configuration, way, interval_s if stats else None, keep_awake=keep_awake)
             folder = Path(open_.enter_context(tempfile.TemporaryDirectory(prefix="aqmlab-shape-")))
             process = _Link(message, folder, command=command or link_command())
             open_.callback(process.close)
@@ -178,7 +181,7 @@ def shape(
                 raise InputError(f"{file}: duplex cannot change while the link runs (allowed: as it was at the start)")
             views.learn(found.scenario)
             tell(f"{file}: read again: {found.words()}")
-            return _message(found, way, interval_s if stats else None)
+            return _message(found, way, interval_s if stats else None, keep_awake=keep_awake)
 
         reloads = _serve(process, views, signals, again, tell)
         _undo(changes, tell)
@@ -228,9 +231,12 @@ def _undo(changes: journal.Journal, tell: Report) -> None:
             tell(line)
 
 
-def _message(configuration: Configuration, way: routing.Way, interval_s: float | None) -> dict[str, Any]:
+def _message(
+    configuration: Configuration, way: routing.Way, interval_s: float | None, *, keep_awake: bool
+) -> dict[str, Any]:
     found = configuration.message(way.a.data(), way.b.data(), interval_s=interval_s or QUIET_S)
-    return {**found, "snapshot_flows": interval_s is not None}
+    realtime = {**found["realtime"], "keep_awake": keep_awake}
+    return {**found, "snapshot_flows": interval_s is not None, "realtime": realtime}
 
 
 def _to_stderr(line: str) -> None:
