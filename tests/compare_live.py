@@ -1,28 +1,30 @@
 """Live runs of the papers' disciplines beside simulations of the same files, over IPv4 and IPv6, with Reno and CUBIC.
 
-Writes ``docs/validation/live.md``. Runs that are in ``results/live`` already, and are valid, are not done again, so it
-can be stopped at any time. Live runs take the time that they last; several slow links run side by side. Needs root (or
-user namespaces) and SCHED_FIFO.
+`report` is the page ``docs/validation/live.md``, beside which it leaves a table of all runs. Runs that are in
+``results/live`` already, and are valid, are not done again, so it can be stopped at any time. Live runs take the time
+that they last, so several run side by side: about an hour in all on a machine that is left alone. Needs root (or user
+namespaces) and SCHED_FIFO.
 
-    python tests/compare_live.py [--case KEY] [--runs 5] [--side-by-side 4] [--page-only | --runs-only]
+    python tests/compare_live.py [--case KEY] [--runs 5] [--side-by-side 9] [--minutes 240]
 """
 
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 from live_cases import CASES, FAMILIES, Case
+from live_crew import Crew, Job
 
 import aqmlab
-from aqmlab import _core, store
-from aqmlab.live.agreement import Agreement
+from aqmlab import store
+from aqmlab.live.agreement import Agreement, group_goodput
 from aqmlab.live.plan import for_family
 from aqmlab.live.running import certificates_in, is_done, live_folder
 from aqmlab.result import Result
@@ -31,9 +33,18 @@ from aqmlab.statistics import Interval, Verdict, verdict_above
 
 TITLE = "Live runs beside simulations"
 ROOT = Path(__file__).resolve().parents[1]
-REPORT = ROOT / "docs" / "validation" / "live.md"
+RUNS_TABLE = ROOT / "docs" / "validation" / "live-runs.csv"
 STORE = ROOT / "results" / "live"
-RUNS, SIMULATED, SIDE_BY_SIDE, TRIES = 5, 20, 4, 3
+RUNS, SIMULATED = 5, 20
+SIDE_BY_SIDE, MINUTES = 9.0, 240.0
+"""Links of 10 Mb/s at a time, and the longest time for all of them."""
+PAGE = f"""Real TCP of a Linux kernel through the discipline in user space, beside the simulation of the same file
+with the same TCP in the simulator (`profile = "rfc"`): up to {RUNS} live runs a setting, all within the limits of their
+certificates (`live-runs.csv` has each of them), and {SIMULATED} simulated ones.
+
+A difference is (simulated - live) / live with its 95 % interval (Welch). Goodput is to be within 3 %, the mean queueing
+delay within 15 %: *holds* if the whole interval is inside, *fails* if it is wholly outside.
+"""
 
 
 @dataclass(frozen=True)
@@ -60,23 +71,22 @@ class Setting:
         """Where its live runs are."""
         return live_folder(STORE, self.scenario())
 
-    def missing(self, runs: int) -> list[int]:
-        """Return the seeds of which there is no valid run."""
-        seeds = range(1, runs + 1)
-        return [seed for seed in seeds if not is_done(store.seed_folder(self.folder(), seed), self.scenario())]
+    def lacks(self, seed: int) -> bool:
+        """Whether there is no valid run of this seed."""
+        return not is_done(store.seed_folder(self.folder(), seed), self.scenario())
 
-    def command(self, seeds: list[int]) -> list[str]:
-        """Return the command that does live runs."""
+    def command(self, seed: int) -> list[str]:
+        """Return the command that does a live run."""
         overrides = self.case.overrides(self.discipline, self.family, self.control)
         words = [sys.executable, "-m", "aqmlab", "live", self.case.file, "--family", self.family, "--out", str(STORE)]
-        words += ["--seeds", f"{seeds[0]}-{seeds[0]}" if len(seeds) == 1 else ",".join(map(str, seeds)), "--resume"]
+        words += ["--seeds", f"{seed}-{seed}", "--resume"]
         for key, value in overrides.items():
             words += ["--set", f"{key}={value}"]
         return words
 
     def live(self, runs: int) -> Result | None:
         """Return the valid runs that there are."""
-        seeds = [seed for seed in range(1, runs + 1) if seed not in self.missing(runs)]
+        seeds = [seed for seed in range(1, runs + 1) if not self.lacks(seed)]
         return Result.load(self.folder(), seeds=seeds) if seeds else None
 
     def simulated(self) -> Result:
@@ -92,40 +102,69 @@ def settings(cases: tuple[Case, ...]) -> Iterator[Setting]:
                 yield from (Setting(case, discipline, family, control) for discipline in case.disciplines)
 
 
-def do_runs(cases: tuple[Case, ...], *, runs: int, side_by_side: int) -> None:
-    """Do the live runs that are missing; a seed whose run was not valid is tried again."""
-    for _ in range(TRIES):
-        waiting = [(setting, seeds) for setting in settings(cases) if (seeds := setting.missing(runs))]
-        if not waiting:
-            return
-        with ThreadPoolExecutor(side_by_side) as pool:
-            list(pool.map(lambda one: _do(*one), waiting))
+def jobs(cases: tuple[Case, ...], runs: int) -> list[Job]:
+    """List the live runs that are missing: one of each scenario before the second of any, long ones first."""
+
+    def job(setting: Setting, seed: int) -> Job:
+        seconds = setting.scenario().duration_s
+        name = f"{setting.case.key} ({setting.words}), seed {seed}"
+        return Job(name, tuple(setting.command(seed)), seconds, setting.case.weight, lambda: not setting.lacks(seed))
+
+    missing = [(seed, setting) for setting in settings(cases) for seed in range(1, runs + 1) if setting.lacks(seed)]
+    missing.sort(key=lambda one: (one[0], -one[1].scenario().duration_s))
+    return [job(setting, seed) for seed, setting in missing]
 
 
-def _do(setting: Setting, seeds: list[int]) -> None:
-    done = subprocess.run(setting.command(seeds), capture_output=True, text=True, check=False)
-    lines = done.stderr.strip().splitlines()
-    said = "done" if done.returncode == 0 else lines[-1] if lines else f"ended with code {done.returncode}"
-    print(f"{setting.case.key} ({setting.words}), seeds {seeds}: {said}", flush=True)
+def do_runs(
+    cases: tuple[Case, ...], *, runs: int = RUNS, side_by_side: float = SIDE_BY_SIDE, minutes: float = MINUTES
+) -> None:
+    """Do the live runs that are missing."""
+    missing = Crew(side_by_side, 60 * minutes).do(jobs(cases, runs))
+    print(f"{len(missing)} runs are missing" if missing else "all runs are there", flush=True)
 
 
-def page(cases: tuple[Case, ...], *, runs: int) -> tuple[str, bool]:
-    """Write the page; whether everything on it is shown."""
-    shown, parts = True, []
+def report(minutes: float = MINUTES) -> tuple[str, bool]:
+    """Do the runs that are missing, and write the page: its text, and whether everything on it is shown."""
+    do_runs(CASES, minutes=minutes)
+    store.save(RUNS_TABLE, runs_table(CASES).to_csv(index=False, float_format="%.6g", lineterminator="\n"))
+    return page(CASES)
+
+
+def page(cases: tuple[Case, ...], *, runs: int = RUNS) -> tuple[str, bool]:
+    """Write the page over the runs that there are."""
+    shown, parts = True, [PAGE]
     for case in cases:
         part, fine = _section(case, runs)
         shown = shown and fine
         parts.append(part)
-    head = (
-        f"# {TITLE}\n\n{'Everything here is shown.' if shown else 'Not everything here is shown.'}\n\n"
-        "Real TCP of a Linux kernel through the discipline in user space, beside the simulation of the same file\n"
-        f'with the same TCP in the simulator (`profile = "rfc"`): up to {runs} live runs a setting, all within the\n'
-        f"limits of their certificates, and {SIMULATED} simulated ones. Written by `tests/compare_live.py` with\n"
-        f"version {_core.version()}.\n\n"
-        "A difference is (simulated - live) / live with its 95 % interval (Welch). Goodput is to be within 3 %, the\n"
-        "mean queueing delay within 15 %: *holds* if the whole interval is inside, *fails* if it is wholly outside.\n"
-    )
-    return "\n".join([head, *parts]), shown
+    return "\n".join(parts), shown
+
+
+def runs_table(cases: tuple[Case, ...], *, runs: int = RUNS) -> pd.DataFrame:
+    """Return a row for each live run: what was run, what came out, how well the link kept time."""
+    return pd.DataFrame([row for setting in settings(cases) for row in _rows(setting, runs)])
+
+
+def _rows(setting: Setting, runs: int) -> Iterator[dict[str, Any]]:
+    result = setting.live(runs)
+    if result is None:
+        return
+    goodput, metrics = group_goodput(result), result.metrics().set_index("seed")
+    for seed, certificate in certificates_in(setting.folder(), result.seeds).items():
+        measured, late = certificate["measured"], certificate["measured"]["lateness_us"]
+        yield {
+            "case": setting.case.key,
+            "discipline": setting.discipline,
+            "family": setting.family,
+            "congestion_control": setting.control,
+            "seed": seed,
+            **{f"{key}": metrics.loc[seed, key] for key in ("mean_delay_ms", "loss", "utilization", "mean_queue")},
+            "goodput_mbps": " ".join(f"{group}={value:.5g}" for group, value in goodput.loc[seed].items()),
+            **{f"lateness_{key}_us": late[key] for key in ("p50", "p99", "p999", "max")},
+            "stalls": measured["stalls"],
+            "stolen": measured["cpu_steal_share"],
+            "rate_off": measured["rate"]["achieved_bps"] / measured["rate"]["configured_bps"] - 1,
+        }
 
 
 def _section(case: Case, runs: int) -> tuple[str, bool]:
@@ -192,22 +231,17 @@ def _share(found: Interval) -> str:
 
 
 def main() -> int:
-    """Do the runs and write the page."""
+    """Do runs, and show what the page says of these cases."""
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("--case", action="append", choices=[case.key for case in CASES])
     words.add_argument("--runs", type=int, default=RUNS)
-    words.add_argument("--side-by-side", type=int, default=SIDE_BY_SIDE)
-    words.add_argument("--page-only", action="store_true")
-    words.add_argument("--runs-only", action="store_true")
+    words.add_argument("--side-by-side", type=float, default=SIDE_BY_SIDE)
+    words.add_argument("--minutes", type=float, default=MINUTES)
     asked = words.parse_args()
     cases = tuple(case for case in CASES if asked.case is None or case.key in asked.case)
-    if not asked.page_only:
-        do_runs(cases, runs=asked.runs, side_by_side=asked.side_by_side)
-    if asked.runs_only:
-        return 0
-    text, shown = page(CASES, runs=asked.runs)
-    store.save(REPORT, text)
-    print(f"{REPORT.name}: {'shown' if shown else 'not shown'}")
+    do_runs(cases, runs=asked.runs, side_by_side=asked.side_by_side, minutes=asked.minutes)
+    text, shown = page(cases, runs=asked.runs)
+    print(text)
     return 0 if shown else 1
 
 

@@ -46,6 +46,8 @@ class Case:
         What the paper says.
     ipv6
         Overrides with IPv6.
+    weight
+        How much of a machine a run needs, relative to 10 Mb/s.
     """
 
     key: str
@@ -56,6 +58,7 @@ class Case:
     tcp: tuple[str, ...]
     claims: tuple[Claim, ...]
     ipv6: Overrides = field(default_factory=dict, hash=False)
+    weight: float = 1.0
 
     @property
     def controls(self) -> tuple[str, ...]:
@@ -139,7 +142,7 @@ CASES = (
     Case(
         "pc-red", "PC-RED, 300 s at 500 kb/s", "paper:pc-red/live.toml", "bottleneck", ("pc-red",), ("high", "non"),
         (Claim("a flow of high priority gets more than another (as a share of the other's)", _advantage),),
-        {"live.flow_label": "ipv6-label"},
+        {"live.flow_label": "ipv6-label"}, 0.6,
     ),
     Case(
         "adaptive-rio", "Adaptive-RIO, 200 s, assured flow off and on", "paper:adaptive-rio/live.toml", "core",

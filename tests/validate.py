@@ -1,8 +1,8 @@
 """The slow comparisons: with ns-2, with an open loop, of models with simulation, of both engines; of the statistics
-themselves; and the laboratory.
+themselves; the laboratory; and the live link.
 
 Writes `docs/validation`. Exits with 1 when anything that should be shown is not. Needs the command `ns` (ns-2 2.35);
-without it the committed references are compared, but not made anew. The laboratory needs Chromium.
+without it the committed references are compared, but not made anew. The laboratory needs Chromium, live runs need root.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ ROOT = Path(__file__).resolve().parent
 sys.path[:0] = [str(ROOT / "ns2"), str(ROOT / "models"), str(ROOT / "statistics")]
 
 import compare_engines  # noqa: E402
+import compare_lab  # noqa: E402
+import compare_live  # noqa: E402
 import compare_sweeps  # noqa: E402
 import compare_tuning  # noqa: E402
 import measure_lab  # noqa: E402
@@ -302,6 +304,16 @@ def tuning() -> Section:
     return Section("tuning", compare_tuning.TITLE, *compare_tuning.report())
 
 
+def live() -> Section:
+    """Live runs of the papers' disciplines beside simulations of the same files."""
+    return Section("live", compare_live.TITLE, *compare_live.report())
+
+
+def linux_red() -> Section:
+    """RED in user space beside Linux's own, over the runs in the emulator that are kept as data."""
+    return Section("linux-red", compare_lab.TITLE, *compare_lab.report())
+
+
 SECTIONS: dict[str, Callable[[], Section]] = {
     "events": events,
     "distribution": distribution,
@@ -316,6 +328,8 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "statistics": statistics,
     "sweeps": sweeps,
     "tuning": tuning,
+    "linux-red": linux_red,
+    "live": live,
 }
 VERDICTS = {True: "Everything here is shown.", False: "**Not everything here is shown.**"}
 
