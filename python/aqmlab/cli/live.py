@@ -82,7 +82,7 @@ def live(
     if file is None:
         raise InputError("live: FILE.toml is missing (or --clean)")
     if backend == "link" and not rootless.is_privileged():
-        raise typer.Exit(rootless.again(sys.argv[1:]))
+        rootless.again(sys.argv[1:])
     found = run(
         file,
         runs=runs,

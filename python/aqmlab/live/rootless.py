@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from aqmlab.live.link_process import LiveError
 
@@ -41,9 +42,11 @@ def must_be_possible() -> None:
         raise LiveError(f"a live run needs root, or a user namespace in which TUN devices can be opened: {said}")
 
 
-def again(arguments: Sequence[str]) -> int:
-    """Run ``aqmlab`` with these arguments inside a user namespace, and return its exit code."""
+def again(arguments: Sequence[str]) -> NoReturn:
+    """Become ``aqmlab`` with these arguments in a user namespace: what signals this process signals the run."""
     must_be_possible()
     command = ["unshare", "-Urnm", "/bin/sh", "-c", SCRIPT, "aqmlab", sys.executable, "-m", "aqmlab", *arguments]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
-    return subprocess.run(command, env=environment, check=False).returncode
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execvpe(command[0], command, environment)
