@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,6 +23,7 @@ from aqmlab.live.options import BACKENDS, Options
 from aqmlab.live.peers import refuse_what_is_for_the_link
 from aqmlab.live.plan import FAMILIES, for_family, live_plan
 from aqmlab.live.state import clean
+from aqmlab.live.watching import Watching, watching
 from aqmlab.pool import Output
 from aqmlab.progress import bar_over
 from aqmlab.result import Result
@@ -139,7 +139,7 @@ def run(
     resume
         Keep valid runs that `out` holds already.
     progress
-        Show a progress bar if stderr is a terminal.
+        Show a progress bar if stderr is a terminal and no view draws on it.
     link_command
         Another link process.
 
@@ -171,7 +171,7 @@ def run(
     else:
         refuse_what_is_for_the_link(options, stats)
         troubles = []
-    with _ended_by_signals(), _views(stats, chosen) as views:
+    with _ended_by_signals(), watching(stats, chosen) as views:
         outputs, certificates = _all_runs(
             chosen, wanted, options, backend, folder=folder, resume=resume, views=views, progress=progress
         )
@@ -218,7 +218,7 @@ def _all_runs(
     *,
     folder: Path | None,
     resume: bool,
-    views: Any,  # noqa: ANN401 - loaded late
+    views: Watching,
     progress: bool,
 ) -> tuple[list[Output], dict[int, dict[str, Any]]]:
     """Do the runs; with a folder each is on disk as soon as it is finished."""
@@ -228,7 +228,8 @@ def _all_runs(
             seeds = [seed for seed in seeds if not is_done(store.seed_folder(folder, seed), scenario)]
     outputs, certificates = [], {}
     clean()
-    with bar_over(f"{scenario.name} live", [scenario.duration_s] * len(seeds), shown=progress) as bar:
+    shown = progress and not views.takes_terminal
+    with bar_over(f"{scenario.name} live", [scenario.duration_s] * len(seeds), shown=shown) as bar:
         for place, seed in enumerate(seeds):
             plan = live_plan(scenario, seed=seed)
             said: dict[str, bytes] = {}
@@ -260,26 +261,6 @@ def _record(options: Options, seed: int, *, several: bool) -> Path | None:
     if options.record is None or not several:
         return options.record
     return options.record.with_stem(f"{options.record.stem}-{seed:04d}")
-
-
-class _NoViews:
-    """Nobody looks."""
-
-    def show(self, line: str) -> None:
-        """Pass over a snapshot."""
-
-
-@contextmanager
-def _views(names: Sequence[str], scenario: Scenario) -> Iterator[Any]:
-    if not names:
-        yield _NoViews()
-        return
-    from aqmlab.live.statistics import open_views
-
-    with open_views(names, scenario=scenario) as views:
-        for note in views.notes:
-            print(f"aqmlab: {note}", file=sys.stderr)
-        yield views
 
 
 @contextmanager

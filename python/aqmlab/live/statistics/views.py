@@ -32,16 +32,25 @@ class Views:
     ----------
     notes
         What the user has to know to find a view, for example the address of the metrics.
+    takes_terminal
+        Whether one of them writes on a terminal, where nothing else can be drawn then.
     """
 
     def __init__(
-        self, views: Sequence[View], *, links: dict[str, Link], notes: Sequence[str] = (), report: Report
+        self,
+        views: Sequence[View],
+        *,
+        links: dict[str, Link],
+        notes: Sequence[str] = (),
+        takes_terminal: bool = False,
+        report: Report,
     ) -> None:
         self._views = list(views)
         self._links = links
         self._report = report
         self._refused = False
         self.notes = tuple(notes)
+        self.takes_terminal = takes_terminal
 
     def show(self, line: str) -> None:
         """Show a snapshot, given as the link process wrote it."""
@@ -129,7 +138,8 @@ def open_views(
             if isinstance(view, Metrics):
                 notes.append(f"metrics: {view.url}")
         opened.pop_all()
-    found = Views(views, links=links, notes=notes, report=report or _to_stderr)
+    takes_terminal = stream.isatty() and any(word in ON_STDOUT for word in words)
+    found = Views(views, links=links, notes=notes, takes_terminal=takes_terminal, report=report or _to_stderr)
     if scenario is not None:
         found.learn(scenario)
     return found
