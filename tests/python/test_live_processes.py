@@ -4,11 +4,14 @@ import os
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
-from aqmlab.live import rootless
-from aqmlab.live.link_process import LiveError
+from aqmlab.live import link_process, rootless
+from aqmlab.live.heard import Heard
+from aqmlab.live.link_process import LinkProcess, LiveError
+from aqmlab.live.processes import end, start
 
 
 class TestLinkOfThePackage:
@@ -64,3 +67,81 @@ class TestWithoutRoot:
         monkeypatch.setenv("REFUSED", "1")
         with pytest.raises(LiveError, match=r"^a live run needs root, or a user namespace in which TUN devices "):
             rootless.again(["live"])
+
+
+def program(text):
+    return [sys.executable, "-S", "-c", f"import os, sys, time\n{text}"]
+
+
+class TestHeard:
+    def test_neither_pipe_fills_up(self):
+        process = start(
+            program("os.write(2, b'e\\n' * 200_000); os.write(1, b'o' * 500_000 + b'\\nlast'); sys.exit(3)")
+        )
+        heard = Heard(process)
+        assert process.wait(60) == 3
+        assert [len(line) for line in heard.rest(60)] == [500_000, 4]
+        assert heard.last_complaint(60) == "e"
+        assert len(heard.complaints) == 200_000
+        end(process)
+
+    def test_the_beginning_of_a_line_is_known_before_its_end(self):
+        process = start(
+            program("os.write(1, b'one\\n{\"two'); sys.stdin.read(); os.write(1, b'\\n')"), stdin=subprocess.PIPE
+        )
+        heard = Heard(process)
+        assert heard.line(60) == "one"
+        assert (heard.line(0), heard.beginning) == (None, b'{"two')
+        process.stdin.close()
+        assert heard.line(60) == '{"two'
+        assert heard.line(60) is None
+        end(process)
+
+
+class TestOutcome:
+    @pytest.fixture
+    def outcome(self, tmp_path, monkeypatch):
+        """What comes of a link that does this after its run, whose outcome begins within a second or not at all."""
+        monkeypatch.setattr(link_process, "SILENT_S", 1.0)
+        monkeypatch.setattr(link_process, "POLL_S", 0.01)
+        opened = []
+
+        def of(text):
+            opened.append(
+                LinkProcess({}, tmp_path, command=program(f"print('{{\"ready\": {{}}}}', flush=True)\n{text}"))
+            )
+            opened[-1].wait_ready()
+            return opened[-1].wait_outcome()
+
+        yield of
+        for one in opened:
+            one.close()
+
+    def test_it_is_waited_for_as_long_as_it_comes(self, tmp_path, monkeypatch):
+        class Slow:
+            """Says a bit of its outcome every 10 s, by a clock of its own."""
+
+            at, beginning = 0.0, b'{"outcome": {'
+
+            def line(self, _longest_s):
+                self.at += 10.0
+                return None if self.at < 200.0 else '{"outcome": {"x": 1}}'
+
+        one = LinkProcess({}, tmp_path, command=program("time.sleep(60)"))
+        one.heard = slow = Slow()
+        monkeypatch.setattr(link_process, "time", SimpleNamespace(monotonic=lambda: slow.at))
+        assert one.wait_outcome() == {"x": 1}
+        one.close()
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "",
+            "os.write(1, b'{\"outcome\": {')\n",
+            "for _ in range(600): os.write(1, b'{\"t\": 1}\\n'); time.sleep(0.1)\n",
+        ],
+        ids=["silent", "begun", "snapshots"],
+    )
+    def test_a_link_that_gives_none_is_not_waited_for(self, outcome, text):
+        with pytest.raises(LiveError, match=r"^link process gave no outcome \(it still runs\)$"):
+            outcome(f"{text}time.sleep(60)")

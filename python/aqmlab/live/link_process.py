@@ -5,22 +5,27 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import queue
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import Error, InputError
+from aqmlab.live.heard import Heard
 from aqmlab.live.processes import end, start
 
 COMMAND = (sys.executable, "-m", "aqmlab.live.link")
 """The link process; ``$AQMLAB_LINK`` names another, such as the stand-alone ``aqmlab-link``."""
 READY_WITHIN_S = 15.0
-OUTCOME_WITHIN_S = 15.0
+SILENT_S = 15.0
+"""How long after the run nothing of the outcome may come; as long as more of it comes, it is waited for."""
+REST_S = 15.0
+"""How long a process that has ended is listened to."""
+POLL_S = 0.1
+OUTCOME = '{"outcome"'
+"""How the line with the outcome begins."""
 BAD_CONFIGURATION, NOT_PERMITTED = 2, 3
 """What the process ends with where it cannot begin."""
 
@@ -53,14 +58,7 @@ class LinkProcess:
         path.write_text(json.dumps(configuration), encoding="utf-8")
         # stdin stays open: when this process dies it is closed, and the link ends.
         self._process = start([*command, str(path)], stdin=subprocess.PIPE)
-        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._complaints: list[str] = []
-        self._readers = [
-            threading.Thread(target=self._read, daemon=True),
-            threading.Thread(target=self._read_complaints, daemon=True),
-        ]
-        for reader in self._readers:
-            reader.start()
+        self.heard = Heard(self._process)
         self.outcome: dict[str, Any] | None = None
 
     @property
@@ -93,14 +91,8 @@ class LinkProcess:
 
         A line with the outcome is kept in `outcome` and not returned.
         """
-        try:
-            line = self._lines.get(timeout=max(longest_s, 0.0))
-        except queue.Empty:
-            return None
-        if line is not None and line.startswith('{"outcome"'):
-            self.outcome = _object(line)["outcome"]
-            return None
-        return line
+        line = self.heard.line(longest_s)
+        return None if line is None or self._is_outcome(line) else line
 
     @property
     def ended(self) -> bool:
@@ -108,11 +100,17 @@ class LinkProcess:
         return self._process.poll() is not None
 
     def wait_outcome(self) -> dict[str, Any]:
-        """Wait for its end and return what came out; snapshots on the way are passed over."""
-        until = time.monotonic() + OUTCOME_WITHIN_S
-        while self.outcome is None and time.monotonic() < until:
-            if self.next_line(0.1) is None and self.ended:
-                self._read_the_rest()
+        """Wait for its end and return what came out; snapshots on the way are passed over.
+
+        An outcome with large tables is waited for as long as more of it comes.
+        """
+        begun = time.monotonic()
+        while self.outcome is None:
+            comes = self.heard.beginning.startswith(OUTCOME.encode())
+            late = time.monotonic() - (self.heard.at if comes else begun) > SILENT_S
+            line = self.next_line(POLL_S)
+            if late or (line is None and self.ended):
+                self._read_the_rest(0.0 if late else REST_S)
                 break
         if self.outcome is None:
             raise self._failure("gave no outcome")
@@ -125,36 +123,33 @@ class LinkProcess:
     def check(self) -> None:
         """Raise what went wrong if it has ended without an outcome."""
         if self.ended:
-            self._read_the_rest()
+            self._read_the_rest(REST_S)
             if self.outcome is None:
                 raise self._failure("ended")
 
-    def _read_the_rest(self) -> None:
-        """Read what is left of a process that has ended."""
-        self._readers[0].join(1.0)
-        while not self._lines.empty():
-            self.next_line(0.0)
+    def _read_the_rest(self, longest_s: float) -> None:
+        """Read what is left of a process that is to say no more."""
+        for line in self.heard.rest(longest_s):
+            self._is_outcome(line)
+
+    def _is_outcome(self, line: str) -> bool:
+        """Whether a line is the outcome, which is kept then."""
+        if not line.startswith(OUTCOME):
+            return False
+        self.outcome = _object(line)["outcome"]
+        return True
 
     def _failure(self, what: str) -> Error:
         # Its output may have ended a moment before itself.
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1.0)
         code = self._process.poll()
-        self._readers[1].join(1.0)
-        said = self._complaints[-1] if self._complaints else f"link process {what} (code {code})"
+        if code is None:
+            # What it may have complained of before is something else.
+            return LiveError(f"link process {what} (it still runs)")
+        said = self.heard.last_complaint(1.0) or f"link process {what} (code {code})"
         said = said.removeprefix("aqmlab-link: ")
         return InputError(said) if code == BAD_CONFIGURATION else LiveError(said)
-
-    def _read(self) -> None:
-        stream = self._process.stdout
-        for line in stream or ():
-            self._lines.put(line.decode(errors="replace").rstrip("\n"))
-        self._lines.put(None)
-
-    def _read_complaints(self) -> None:
-        stream = self._process.stderr
-        for line in stream or ():
-            self._complaints.append(line.decode(errors="replace").strip())
 
 
 def _object(line: str) -> dict[str, Any]:

@@ -87,12 +87,12 @@ class _Signals:
 class _Link(LinkProcess):
     """A link process whose complaints are heard while it runs."""
 
-    _heard = 0
+    _told = 0
 
     def complaints(self) -> list[str]:
         """Return what it has said on stderr since the last call."""
-        new = self._complaints[self._heard :]
-        self._heard += len(new)
+        new = self.heard.complaints[self._told :]
+        self._told += len(new)
         return new if not self.ended else []
 
 
