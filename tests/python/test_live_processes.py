@@ -12,6 +12,8 @@ from aqmlab.live import link_process, rootless
 from aqmlab.live.heard import Heard
 from aqmlab.live.link_process import LinkProcess, LiveError
 from aqmlab.live.processes import end, start
+from aqmlab.live.traffic import workers
+from aqmlab.live.traffic.workers import Worker
 
 
 class TestLinkOfThePackage:
@@ -145,3 +147,50 @@ class TestOutcome:
     def test_a_link_that_gives_none_is_not_waited_for(self, outcome, text):
         with pytest.raises(LiveError, match=r"^link process gave no outcome \(it still runs\)$"):
             outcome(f"{text}time.sleep(60)")
+
+
+class Stage:
+    """Starts another program in place of that of the traffic."""
+
+    def __init__(self, text):
+        self._text = text
+
+    def start(self, _command, _side, *, stdin):
+        return start(program(self._text), stdin=stdin)
+
+
+class TestWorkers:
+    @pytest.fixture
+    def worker(self):
+        opened = []
+
+        def of(text):
+            opened.append(Worker("sink", {}, Stage(text), "b"))
+            return opened[-1]
+
+        yield of
+        for one in opened:
+            end(one.process)
+
+    def test_one_that_is_never_ready_is_not_waited_for(self, worker, monkeypatch):
+        monkeypatch.setattr(workers, "READY_WITHIN_S", 0.1)
+        monkeypatch.setattr(workers, "ENDING_S", 0.1)
+        with pytest.raises(LiveError, match=r"^traffic sink: was not ready within 0.1 s$"):
+            worker("time.sleep(60)").wait_ready()
+
+    @pytest.mark.parametrize(
+        ("text", "says"), [("sys.exit('no such port')", "no such port"), ("print('well')", "ended early")]
+    )
+    def test_one_that_cannot_begin_says_why(self, worker, monkeypatch, text, says):
+        monkeypatch.setattr(workers, "ENDING_S", 60.0)
+        with pytest.raises(LiveError, match=f"^traffic sink: {says}$"):
+            worker(text).wait_ready()
+
+    def test_one_that_complains_much_goes_on(self, worker):
+        one = worker(
+            "print('ready', flush=True); sys.stdin.readline(); os.write(2, b'e' * 200_000); print('{\"flows\": []}')"
+        )
+        one.wait_ready()
+        one.begin(0.0)
+        assert one.process.wait(60) == 0
+        assert one.report() == {"flows": []}

@@ -6,9 +6,11 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from aqmlab.live.groups import A, B, ends, other, sender_side
+from aqmlab.live.heard import Heard
 from aqmlab.live.link_process import LiveError
 from aqmlab.live.plan import FlowGroup, LivePlan
 from aqmlab.live.processes import end, hurry
@@ -17,7 +19,10 @@ from aqmlab.live.traffic.order import FlowOrder, Order
 
 MODULE = "aqmlab.live.traffic"
 FIRST_PORT = 5201
+READY_WITHIN_S = 30.0
 ENDS_WITHIN_S = 10.0
+ENDING_S = 1.0
+"""From the end of what a process says to its own."""
 
 
 class Worker:
@@ -27,12 +32,19 @@ class Worker:
         self.role = role
         self.process = stage.start([sys.executable, "-m", module, role], side, stdin=subprocess.PIPE)
         hurry(self.process.pid)
+        self._heard = Heard(self.process)
         self._say(json.dumps(order))
 
     def wait_ready(self) -> None:
         """Wait until connections can come."""
-        stream = self.process.stdout
-        if stream is None or stream.readline().strip() != b"ready":
+        line = self._heard.line(READY_WITHIN_S)
+        if line is None and self.process.poll() is None:
+            # It may be about to end: its output is closed before itself.
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(ENDING_S)
+        if line is None and self.process.poll() is None:
+            raise LiveError(f"traffic {self.role}: was not ready within {READY_WITHIN_S:g} s")
+        if line is None or line.strip() != "ready":
             raise self._failure()
 
     def begin(self, start_at: float) -> None:
@@ -47,12 +59,13 @@ class Worker:
     def report(self) -> dict[str, Any]:
         """Wait for its end, and return what it says."""
         try:
-            out, _ = self.process.communicate(timeout=ENDS_WITHIN_S)
+            self.process.wait(ENDS_WITHIN_S)
         except subprocess.TimeoutExpired:
             raise LiveError(f"the {self.role} of the traffic does not end") from None
-        if self.process.returncode:
+        said = self._heard.rest(ENDS_WITHIN_S)
+        if self.process.returncode or not said:
             raise self._failure()
-        found: dict[str, Any] = json.loads(out)
+        found: dict[str, Any] = json.loads(said[-1])
         return found
 
     def _say(self, line: str) -> None:
@@ -65,9 +78,7 @@ class Worker:
             raise self._failure() from None
 
     def _failure(self) -> LiveError:
-        stream = self.process.stderr
-        said = stream.read().decode(errors="replace").strip().splitlines() if stream is not None else []
-        return LiveError(f"traffic {self.role}: {said[-1] if said else 'ended early'}")
+        return LiveError(f"traffic {self.role}: {self._heard.last_complaint(ENDING_S) or 'ended early'}")
 
 
 class WorkerFlows:
