@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from aqmlab.live import link_process, rootless
 from aqmlab.live.heard import Heard
 from aqmlab.live.link_process import LinkProcess, LiveError
-from aqmlab.live.processes import end, start
+from aqmlab.live.processes import Identity, end, finish, start
 from aqmlab.live.traffic import workers
 from aqmlab.live.traffic.workers import Worker
 
@@ -194,3 +195,34 @@ class TestWorkers:
         one.begin(0.0)
         assert one.process.wait(60) == 0
         assert one.report() == {"flows": []}
+
+
+class TestProgramsOfTheBackends:
+    @pytest.mark.parametrize("module", ["aqmlab.live.lab.machine", "aqmlab.live.tc.backend"])
+    def test_they_end_with_their_starter(self, tmp_path, module):
+        said = tmp_path / "said"
+        work = program(f"open({str(said)!r}, 'w').write(f'{{os.getpid()}}\\n'); time.sleep(97)")
+        limit = ", 97" if module.endswith("backend") else ""
+        started = subprocess.Popen(
+            [sys.executable, "-c", f"from {module} import _{'work' if limit else 'run'} as work; work({work!r}{limit})"]
+        )
+        until = time.monotonic() + 60
+        while not (said.exists() and said.read_text().endswith("\n")):
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        found = Identity.of(int(said.read_text()))
+        assert found.alive
+        started.kill()
+        started.wait()
+        while found.alive and time.monotonic() < until:
+            time.sleep(0.02)
+        assert not found.alive
+
+    def test_one_that_takes_too_long_is_ended(self):
+        with pytest.raises(subprocess.TimeoutExpired) as raised:
+            finish(program("time.sleep(97)"), longest_s=0.1)
+        assert raised.value.timeout == 0.1
+
+    def test_what_it_said_and_its_code_are_known(self):
+        done = finish(program("print('out'); sys.exit('why')"), longest_s=60)
+        assert (done.returncode, done.stdout, done.stderr) == (1, "out\n", "why\n")

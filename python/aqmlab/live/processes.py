@@ -86,6 +86,24 @@ def start(
     return subprocess.Popen(words, stdin=stdin, stdout=stdout, stderr=stderr, env=own, start_new_session=True)
 
 
+def finish(
+    command: Sequence[str], *, longest_s: float, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end, for that long at most; it is killed when its parent dies.
+
+    Raises
+    ------
+    subprocess.TimeoutExpired
+        If it took longer; it is killed.
+    """
+    process = start(command, environment=environment)
+    try:
+        out, err = process.communicate(timeout=longest_s)
+    finally:
+        end(process, grace_s=0.0)
+    return subprocess.CompletedProcess(command, process.returncode, *(t.decode(errors="replace") for t in (out, err)))
+
+
 def hurry(pid: int) -> None:
     """Let a process that sends or receives go before those that do not matter, where that is allowed."""
     with contextlib.suppress(OSError):

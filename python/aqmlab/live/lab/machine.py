@@ -18,6 +18,7 @@ from aqmlab.errors import InputError
 from aqmlab.live.lab import archive
 from aqmlab.live.lab.build import Image
 from aqmlab.live.lab.packages import said
+from aqmlab.live.processes import finish
 from aqmlab.live.tc.failure import judge
 
 QEMU = "qemu-system-x86_64"
@@ -90,7 +91,7 @@ def boot(image: Image, script: str, *, seed: int, files: Mapping[str, archive.En
 
 def _run(words: Sequence[str]) -> None:
     try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=MOST_S, check=False)
+        done = finish(words, longest_s=MOST_S)
     except subprocess.TimeoutExpired:
         raise InputError(f"the emulated machine did not finish within {MOST_S:.0f} s") from None
     if done.returncode:

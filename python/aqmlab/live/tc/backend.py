@@ -1,7 +1,7 @@
 """`aqmlab live --backend tc`: a run over the qdiscs of this machine's kernel.
 
 The job runs in network, mount and process namespaces of its own, without root in a user namespace too. So the kernel
-itself removes all of it when the job ends, however it ends.
+itself removes all of it when the job ends, however it ends; and it ends when this program does.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 
 from aqmlab.errors import InputError
 from aqmlab.live.plan import LivePlan
+from aqmlab.live.processes import finish
 from aqmlab.live.tc.failure import judge
 from aqmlab.live.tc.job import GRACE_S, Options, script
 from aqmlab.live.tc.outcome import PeerRun
@@ -81,15 +82,7 @@ def search_path() -> str:
 
 def _work(words: Sequence[str], longest_s: float) -> None:
     try:
-        done = subprocess.run(
-            words,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=longest_s,
-            check=False,
-            env={**os.environ, "PATH": search_path()},
-        )
+        done = finish(words, longest_s=longest_s, environment={"PATH": search_path()})
     except subprocess.TimeoutExpired:
         raise InputError(f"the job over this machine's kernel did not end within {longest_s:.0f} s") from None
     refused = [line for line in done.stderr.splitlines() if line.startswith(("unshare:", "mount:"))]
