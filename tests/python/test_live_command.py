@@ -1,13 +1,20 @@
 """What the command `live` does around its runs: nothing runs here."""
 
 import io
+import json
 from contextlib import contextmanager
+from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
 
-from aqmlab.live import running
+from aqmlab import Scenario
+from aqmlab.cli import main
+from aqmlab.errors import InputError
+from aqmlab.live import peers, running
+from aqmlab.live.lab import build
 from aqmlab.live.link_process import LiveError
+from aqmlab.live.plan import live_plan
 from live_machine import SCENARIO
 
 
@@ -62,3 +69,83 @@ class TestProgress:
         assert bar(Screen())
         assert bar(Screen(), f"jsonl={tmp_path / 'seen'}")
         assert not bar(Screen(), progress=False)
+
+
+class TestQdisc:
+    WORDS = "pfifo limit 100"
+
+    def test_it_reaches_the_backend_and_is_in_the_result(self, scenario, monkeypatch):
+        def work(_plan, *, qdisc):
+            return SimpleNamespace(setting=SimpleNamespace(qdisc=SimpleNamespace(text=qdisc)), tables={}, system={})
+
+        monkeypatch.setattr("aqmlab.live.tc.backend.run", work)
+        output, _ = peers.perform(live_plan(Scenario.load(scenario), seed=1), "tc", qdisc=self.WORDS)
+        assert output.summary["live"]["qdisc"] == self.WORDS
+
+    @pytest.mark.parametrize("backend", ["tc", "lab"])
+    def test_the_command_hands_it_on(self, scenario, monkeypatch, capsys, backend):
+        given = {}
+
+        def run(*_, **words):
+            given.update(words)
+            raise LiveError("far enough")
+
+        monkeypatch.setattr(running, "run", run)
+        assert main(["live", str(scenario), "--backend", backend, "--qdisc", self.WORDS]) == 1
+        assert (given["backend"], given["qdisc"]) == (backend, self.WORDS)
+        assert capsys.readouterr().err == "aqmlab: far enough\n"
+
+    @pytest.mark.parametrize(
+        ("backend", "words", "says"),
+        [
+            ("link", WORDS, "^--qdisc: is for --backend tc or lab$"),
+            ("tc", "pfifo; reboot", '^"pfifo; reboot" is not a discipline in the words of tc'),
+        ],
+    )
+    def test_what_cannot_be_is_said_before_anything_is_made(self, scenario, tmp_path, backend, words, says):
+        with pytest.raises(InputError, match=says):
+            running.run(scenario, backend=backend, qdisc=words, out=tmp_path / "out")
+        assert not (tmp_path / "out").exists()
+
+
+class TestBuildLab:
+    @pytest.fixture
+    def built(self, tmp_path, monkeypatch):
+        """How often an image was built: one whose kernel is a word."""
+        found = []
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+        def make(folder, *, tell):
+            image = build.cache() / build.CURRENT
+            image.mkdir(parents=True, exist_ok=True)
+            for name, text in {"kernel": "k", "initramfs": "i", "manifest.json": json.dumps({})}.items():
+                (image / name).write_text(text)
+            found.append(folder)
+            tell("fetching it")
+            return build.find(folder)
+
+        monkeypatch.setattr(build, "build", make)
+        return found
+
+    def test_an_image_is_built_once(self, built, capsys):
+        said = []
+        for _ in range(2):
+            assert main(["live", "--backend", "lab", "--build-lab"]) == 0
+            answer = capsys.readouterr()
+            assert answer.out == ""
+            said.append(answer.err.splitlines())
+        image = f"aqmlab: image {build.cache() / build.CURRENT}"
+        assert said == [["aqmlab: fetching it", image], [image]]
+        assert len(built) == 1
+
+    def test_one_that_is_not_whole_is_built_again(self, built):
+        build.find_or_build()
+        (build.cache() / build.CURRENT / "manifest.json").write_text("{")
+        build.find_or_build()
+        assert len(built) == 2
+
+    @pytest.mark.parametrize("backend", ["link", "tc"])
+    def test_other_backends_have_none(self, built, capsys, backend):
+        assert main(["live", "--backend", backend, "--build-lab"]) == 2
+        assert capsys.readouterr().err == "aqmlab: --build-lab: is for --backend lab\n"
+        assert not built

@@ -85,7 +85,7 @@ class TestPackages:
         assert all(path.is_file() for path in packages.libraries(Path("/bin/sh")))
 
     def test_no_image_says_how_to_build_one(self, tmp_path):
-        with pytest.raises(InputError, match=r"no image .* \(build it: python -m aqmlab.live.lab\)"):
+        with pytest.raises(InputError, match=r"no image .* \(build it: aqmlab live --backend lab --build-lab\)"):
             find(tmp_path)
 
     def test_an_image_that_is_not_whole_is_one_line(self, tmp_path):

@@ -47,6 +47,13 @@ def live(
     backend: Annotated[
         str, typer.Option("--backend", help="link: in user space; tc: Linux's own; lab: an emulated machine.")
     ] = "link",
+    qdisc: Annotated[
+        str | None,
+        typer.Option("--qdisc", help='With tc or lab: another discipline, as "pfifo limit 100".', metavar="WORDS"),
+    ] = None,
+    build_lab: Annotated[
+        bool, typer.Option("--build-lab", help="With lab: build its image first, if there is none.")
+    ] = False,
     traffic: Annotated[str, typer.Option("--traffic", help="What sends TCP: sockets or iperf3.")] = "sockets",
     keep_awake: Annotated[
         bool,
@@ -79,8 +86,12 @@ def live(
         else:
             print(f"Removed: {', '.join(removed) or 'nothing was left'}")
         return
+    if build_lab:
+        _build_lab(backend)
+        if file is None:
+            return
     if file is None:
-        raise InputError("live: FILE.toml is missing (or --clean)")
+        raise InputError("live: FILE.toml is missing (or --clean, or --build-lab)")
     if backend == "link" and not rootless.is_privileged():
         rootless.again(sys.argv[1:])
     found = run(
@@ -96,6 +107,7 @@ def live(
         stats=stats or (),
         interval_s=interval,
         backend=backend,
+        qdisc=qdisc,
         traffic=traffic,
         keep_awake=keep_awake,
         with_simulation=with_simulation,
@@ -108,6 +120,16 @@ def live(
         print_json(_data(found, page))
     else:
         _print(found, page)
+
+
+def _build_lab(backend: str) -> None:
+    """Build the image of the emulated machine if there is none; what is done is told on stderr."""
+    from aqmlab.live.lab.build import find_or_build
+
+    if backend != "lab":
+        raise InputError("--build-lab: is for --backend lab")
+    image = find_or_build(tell=lambda line: print(f"aqmlab: {line}", file=sys.stderr))
+    print(f"aqmlab: image {image.folder}", file=sys.stderr)
 
 
 def _data(found: LiveRuns, page: Path | None) -> dict[str, Any]:

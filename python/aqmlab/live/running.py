@@ -20,7 +20,7 @@ from aqmlab.live.link_process import LiveError
 from aqmlab.live.link_process import link_command as default_command
 from aqmlab.live.one_run import perform
 from aqmlab.live.options import BACKENDS, Options
-from aqmlab.live.peers import refuse_what_is_for_the_link
+from aqmlab.live.peers import check_qdisc, refuse_what_is_for_the_link
 from aqmlab.live.plan import FAMILIES, for_family, live_plan
 from aqmlab.live.state import clean
 from aqmlab.live.watching import Watching, watching
@@ -98,6 +98,7 @@ def run(
     stats: Sequence[str] = (),
     interval_s: float = 0.1,
     backend: str = "link",
+    qdisc: str | None = None,
     traffic: str = "sockets",
     keep_awake: bool = True,
     with_simulation: bool = False,
@@ -130,6 +131,8 @@ def run(
         How often the link tells of itself.
     backend
         ``link``: the bottleneck in user space; ``tc``: Linux's own; ``lab``: either in an emulated machine.
+    qdisc
+        For ``tc`` and ``lab``: words of ``tc`` in place of the scenario's discipline, e.g. ``pfifo limit 100``.
     traffic
         ``sockets``, or ``iperf3``.
     keep_awake
@@ -150,6 +153,7 @@ def run(
     """
     if backend not in BACKENDS:
         raise InputError(f"--backend: {unknown('backend', backend, list(BACKENDS))}")
+    check_qdisc(qdisc, backend)
     if family is not None and family not in FAMILIES:
         raise InputError(f"--family: {unknown('family', family, list(FAMILIES))}")
     if runs is not None and seeds is not None:
@@ -165,7 +169,7 @@ def run(
         keep_awake=keep_awake,
         link_command=default_command() if link_command is None else tuple(link_command),
     )
-    folder = None if out is None else live_folder(Path(out), chosen, backend)
+    folder = None if out is None else live_folder(Path(out), chosen, backend, qdisc)
     if backend == "link":
         troubles = checked(chosen, wanted[0], options)
     else:
@@ -173,7 +177,7 @@ def run(
         troubles = []
     with _ended_by_signals(), watching(stats, chosen) as views:
         outputs, certificates = _all_runs(
-            chosen, wanted, options, backend, folder=folder, resume=resume, views=views, progress=progress
+            chosen, wanted, options, backend, qdisc, folder=folder, resume=resume, views=views, progress=progress
         )
     if folder is None:
         result = Result.from_outputs(outputs, scenario_text=chosen.normalized)
@@ -184,9 +188,15 @@ def run(
     return LiveRuns(result, certificates, troubles, beside)
 
 
-def live_folder(out: Path, scenario: Scenario, backend: str = "link") -> Path:
-    """Return the folder of a scenario's live runs, beside that of its simulations."""
-    return out / f"{scenario.label}-{'live' if backend == 'link' else f'live-{backend}'}"
+def live_folder(out: Path, scenario: Scenario, backend: str = "link", qdisc: str | None = None) -> Path:
+    """Return the folder of a scenario's live runs, beside that of its simulations; each qdisc has its own.
+
+    >>> live_folder(Path("out"), Scenario.load("paper:mred/live.toml"), "tc", "pfifo limit 100").name
+    'mred-live-...-live-tc-pfifo-limit-100'
+    """
+    words = "live" if backend == "link" else f"live-{backend}"
+    own = "" if qdisc is None else f"-{qdisc.replace(' ', '-').replace('/', '+')}"
+    return out / f"{scenario.label}-{words}{own}"
 
 
 def certificates_in(folder: Path, seeds: Sequence[int]) -> dict[int, dict[str, Any]]:
@@ -215,6 +225,7 @@ def _all_runs(
     seeds: list[int],
     options: Options,
     backend: str,
+    qdisc: str | None,
     *,
     folder: Path | None,
     resume: bool,
@@ -244,7 +255,7 @@ def _all_runs(
                 output, certificate = finished(plan, raw, options)
                 said = raw.outputs
             else:
-                output, certificate = peers.perform(plan, backend)
+                output, certificate = peers.perform(plan, backend, qdisc=qdisc)
             bar.done(place)
             outputs.append(output)
             certificates[seed] = certificate.data()

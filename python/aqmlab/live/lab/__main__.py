@@ -1,4 +1,4 @@
-"""``python -m aqmlab.live.lab``: build the laboratory's image."""
+"""``python -m aqmlab.live.lab``: build the laboratory's image, anew if there is one."""
 
 from __future__ import annotations
 

@@ -48,6 +48,8 @@ QUEUES = (
     "prio",
 )
 MODULES = ("veth", "tun", "cls_u32", *(f"sch_{queue}" for queue in QUEUES), "tcp_bbr", "tcp_dctcp")
+COMMAND = "aqmlab live --backend lab --build-lab"
+"""What builds an image where there is none."""
 CURRENT = "current"
 """Name of the link to the image that was built last."""
 FOLDERS = ("proc", "sys", "dev", "tmp", "run", "root", "job", "sbin", "usr/sbin")
@@ -82,13 +84,21 @@ def find(folder: Path | None = None) -> Image:
     kept = (cache() if folder is None else folder) / CURRENT
     try:
         manifest = json.loads((kept / "manifest.json").read_text(encoding="utf-8"))
-    except OSError:
-        raise InputError(f"no image of the laboratory in {kept.parent} (build it: python -m aqmlab.live.lab)") from None
+    except (OSError, ValueError):
+        raise InputError(f"no image of the laboratory in {kept.parent} (build it: {COMMAND})") from None
     image = Image(kept.resolve(), manifest)
     for path in (image.kernel, image.initramfs):
         if not path.is_file():
-            raise InputError(f"{path} is missing (build the image again: python -m aqmlab.live.lab)")
+            raise InputError(f"{path} is missing (build the image again: {COMMAND})")
     return image
+
+
+def find_or_build(folder: Path | None = None, *, tell: Callable[[str], None] = print) -> Image:
+    """Return the image that was built last; if there is none that is whole, build one."""
+    try:
+        return find(folder)
+    except InputError:
+        return build(folder, tell=tell)
 
 
 def build(folder: Path | None = None, *, tell: Callable[[str], None] = print) -> Image:
