@@ -11,6 +11,7 @@ namespaces) and SCHED_FIFO.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -239,7 +240,14 @@ def main() -> int:
     words.add_argument("--minutes", type=float, default=MINUTES)
     asked = words.parse_args()
     cases = tuple(case for case in CASES if asked.case is None or case.key in asked.case)
-    do_runs(cases, runs=asked.runs, side_by_side=asked.side_by_side, minutes=asked.minutes)
+    # Started in the background of a shell, a program ignores Ctrl-C; the runs under way are ended by either signal.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
+    try:
+        do_runs(cases, runs=asked.runs, side_by_side=asked.side_by_side, minutes=asked.minutes)
+    except KeyboardInterrupt:
+        print("interrupted; runs that were done are kept", file=sys.stderr)
+        return 130
     text, shown = page(cases, runs=asked.runs)
     print(text)
     return 0 if shown else 1

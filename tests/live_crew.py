@@ -115,21 +115,21 @@ class Crew:
                 print(f"{one.job.name}: given up after {now - one.begun_s:.0f} s, {share:.1%} stolen", flush=True)
 
     def _judge(self, one: _Running, took_s: float) -> None:
+        said = one.process.communicate()[1].strip().splitlines()
         if one.job.is_valid():
             print(f"{one.job.name}: valid", flush=True)
             return
         self._waiting.append(one.job)
-        said = one.process.stderr.read().strip().splitlines() if one.process.stderr else []
         why = said[-1] if one.process.returncode and said else "not valid"
         print(f"{one.job.name}: {why} (after {took_s:.0f} s)", flush=True)
 
     def _end(self, one: _Running) -> None:
         one.process.send_signal(signal.SIGTERM)
         try:
-            one.process.wait(END_WITHIN_S)
+            one.process.communicate(timeout=END_WITHIN_S)
         except subprocess.TimeoutExpired:
             one.process.kill()
-            one.process.wait()
+            one.process.communicate()
 
 
 def stolen_s() -> float:
