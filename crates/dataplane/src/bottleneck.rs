@@ -106,6 +106,11 @@ impl Bottleneck {
         self.arrive_until(now);
     }
 
+    /// A flow that others had the number of before begins; its first packet is still to be offered.
+    pub fn begin_flow(&mut self, flow: u32, generation: u32) {
+        self.flows.begin(flow, generation);
+    }
+
     /// Goes on to `to` and hands out what has come to the end of its way by then, in order of time.
     pub fn advance(&mut self, to: Time, out: &mut impl FnMut(Time, Packet<Buffer>)) {
         self.arrive_until(to);
@@ -113,7 +118,7 @@ impl Bottleneck {
         if let Some(link) = link {
             link.advance(to, |time, packet| {
                 let is_marked = packet.meta.header.ecn() == Ecn::Ce && !packet.payload.was_ce;
-                flows.departed(time, packet.payload.flow, packet.meta.bytes, is_marked);
+                flows.departed(time, &packet.payload, packet.meta.bytes, is_marked);
                 behind.push(time, packet);
             });
             self.note_dropped();
@@ -198,16 +203,15 @@ impl Bottleneck {
             self.freed.push(packet.payload);
             return;
         }
-        let Buffer { flow, group, .. } = packet.payload;
         let is_data = packet.meta.header.kind() == Kind::Data;
-        packet.payload.marked_as = self.flows.arrived(now, flow, group, packet.meta.bytes, is_data);
+        packet.payload.marked_as = self.flows.arrived(now, &packet.payload, packet.meta.bytes, is_data);
         match &mut self.link {
             Some(link) => {
                 link.offer(now, packet);
                 self.note_dropped();
             }
             None => {
-                self.flows.departed(now, flow, packet.meta.bytes, false);
+                self.flows.departed(now, &packet.payload, packet.meta.bytes, false);
                 self.behind.push(now, packet);
             }
         }
@@ -219,7 +223,7 @@ impl Bottleneck {
         if let Some(link) = link {
             link.take_dropped(|buffer| {
                 fates.dropped += 1;
-                flows.dropped(buffer.flow);
+                flows.dropped(&buffer);
                 freed.push(buffer);
             });
         }

@@ -15,6 +15,8 @@ pub struct Buffer {
     pub number: i32,
     /// Number of its flow.
     pub flow: u32,
+    /// How many flows had that number before its flow.
+    pub generation: u32,
     /// The flow of the plan by which markers know it.
     pub marked_as: u32,
     /// Place of its group.

@@ -4,6 +4,7 @@ use aqmlab_netsim::{Column, LinkCounters, Table};
 use serde_json::{Map, Value, json};
 
 use crate::classify::Group;
+use crate::flows::OTHER_FLOWS;
 use crate::lateness::Percentiles;
 use crate::snapshot::{PlaneCounts, Side, Snapshot};
 
@@ -119,19 +120,21 @@ fn classes(side: &Side) -> Vec<Value> {
 }
 
 fn flows(side: &Side, snapshot: &Snapshot, groups: &[Group]) -> Vec<Value> {
-    let known =
-        side.flows.iter().zip(&snapshot.flows).enumerate().filter(|(_, (counts, _))| counts.arrivals > 0);
-    known
-        .map(|(flow, (counts, (group, label)))| {
-            json!({
-                "flow": flow,
-                "group": groups.get(usize::from(*group)).map_or("other", |g| g.name.as_str()),
-                "label": label.to_string(),
-                "arrivals": counts.arrivals,
-                "drops": counts.drops,
-                "marks": counts.marks,
-                "departed_bytes": counts.departed_bytes,
-            })
+    let known = side.flows.iter().zip(&snapshot.flows);
+    let known = known.map(|(counts, (group, label))| (counts, usize::from(*group), label.to_string()));
+    let others = side.others.iter().enumerate();
+    let others = others.map(|(group, counts)| (counts, group, OTHER_FLOWS.to_owned()));
+    let seen = known.chain(others).enumerate().filter(|(_, (counts, ..))| counts.arrivals > 0);
+    seen.map(|(flow, (counts, group, label))| {
+        json!({
+            "flow": flow,
+            "group": groups.get(group).map_or("other", |g| g.name.as_str()),
+            "label": label,
+            "arrivals": counts.arrivals,
+            "drops": counts.drops,
+            "marks": counts.marks,
+            "departed_bytes": counts.departed_bytes,
         })
-        .collect()
+    })
+    .collect()
 }

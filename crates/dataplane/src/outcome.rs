@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::classify::Label;
 use crate::config::Planned;
+use crate::flows::OTHER_FLOWS;
 use crate::json;
 use crate::plane::Plane;
 use crate::snapshot::Snapshot;
@@ -136,6 +137,7 @@ impl Ended<'_> {
             "scheduler": self.scheduler,
             "memory_locked": self.memory_locked,
             "capabilities_dropped": self.capabilities_dropped,
+            "flows_replaced": plane.classifier.replaced(),
             "kept_awake": { "without_delay": self.kept_awake.0, "processors": self.kept_awake.1 },
             "offload": { "a": self.about[0].offload(), "b": self.about[1].offload() },
             "in": counts.read,
@@ -151,33 +153,36 @@ impl Ended<'_> {
     }
 
     /// The columns of a simulation, as far as a link in the middle can fill them: sent is what arrived at its queue, received
-    /// what left it. Lengths are those that count on the link.
+    /// what left it. Lengths are those that count on the link. Flows that were known no more at the end are a row a group.
     fn flows_table(&self, t: f64) -> Table {
         let plane = self.plane;
         let book = plane.ways[0].flows();
-        let rows: Vec<_> = plane
-            .classifier
-            .flows()
-            .enumerate()
-            .map(|(i, (group, label))| (group.name.clone(), *label, book.measured(i)))
+        let classifier = &plane.classifier;
+        let known = classifier.flows().enumerate();
+        let known = known.map(|(i, (group, label))| (&group.name, Some(*label), book.measured(i)));
+        let others = classifier.groups().iter().zip(book.others_measured());
+        let others = others.map(|(group, counts)| (&group.name, None, counts));
+        let rows: Vec<_> = known
+            .chain(others)
             .filter(|(.., counts)| counts.first > aqmlab_units::Time::ZERO || counts.arrivals > 0)
             .collect();
         let whole = |f: &dyn Fn(&crate::flows::FlowCounts) -> u64| {
             Column::Integer(rows.iter().map(|(.., counts)| f(counts) as i64).collect())
         };
-        let text = |f: &dyn Fn(&str, &Label) -> String| {
-            Column::Text(rows.iter().map(|(group, label, _)| f(group, label)).collect())
+        let text = |others: &str, f: &dyn Fn(&Label) -> String| {
+            let of = |label: &Option<Label>| label.as_ref().map_or_else(|| others.to_owned(), f);
+            Column::Text(rows.iter().map(|(_, label, _)| of(label)).collect())
         };
         let real = |f: &dyn Fn(&crate::flows::FlowCounts) -> f64| {
             Column::Real(rows.iter().map(|(.., c)| f(c)).collect())
         };
         let nothing = || real(&|_| f64::NAN);
         vec![
-            ("flow", text(&|_, label| label.to_string())),
-            ("group", text(&|group, _| group.to_owned())),
-            ("transport", text(&|_, label| transport(label.protocol))),
-            ("from", text(&|_, label| label.a.to_string())),
-            ("to", text(&|_, label| label.b.to_string())),
+            ("flow", text(OTHER_FLOWS, &Label::to_string)),
+            ("group", Column::Text(rows.iter().map(|(group, ..)| (*group).clone()).collect())),
+            ("transport", text("", &|label| transport(label.protocol))),
+            ("from", text("", &|label| label.a.to_string())),
+            ("to", text("", &|label| label.b.to_string())),
             ("size_packets", Column::Integer(vec![-1; rows.len()])),
             ("sent", whole(&|c| c.arrivals)),
             ("sent_bytes", whole(&|c| c.arrived_bytes)),

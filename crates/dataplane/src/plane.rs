@@ -162,13 +162,19 @@ impl Plane {
             }
         };
         let direction = if side == 0 { Direction::Forward } else { Direction::Reverse };
+        let replaced = self.classifier.replaced();
         let mut meta = self.classifier.meta(now, direction, &header);
         meta.bytes += self.extra_bytes;
         let flow = meta.flow >> 1;
+        let generation = self.classifier.generation(flow);
+        if self.classifier.replaced() != replaced {
+            self.ways.iter_mut().for_each(|way| way.begin_flow(flow, generation));
+        }
         let payload = Buffer {
             slot,
             number: header.number(),
             flow,
+            generation,
             marked_as: 0,
             group: self.classifier.group_of(flow) as u16,
             dscp: header.dscp,

@@ -37,6 +37,8 @@ pub struct Side {
     pub fates: Fates,
     /// Of each flow, by number.
     pub flows: Vec<FlowCounts>,
+    /// Of flows that are known no more, by group.
+    pub others: Vec<FlowCounts>,
 }
 
 /// What the plane as a whole counts, since the start.
@@ -104,6 +106,7 @@ impl Side {
             totals: link.totals(),
             fates: Fates::default(),
             flows: Vec::new(),
+            others: Vec::with_capacity(bottleneck.flows().others().len()),
         })
     }
 
@@ -145,7 +148,9 @@ impl Snapshot {
         for (side, way) in self.sides.iter_mut().zip(queues) {
             side.take(t, way);
             side.flows.clear();
+            side.others.clear();
             if with_flows {
+                side.others.extend(way.flows().others());
                 side.flows.extend((0..classifier.flows().len()).map(|flow| way.flows().of(flow)));
             }
         }

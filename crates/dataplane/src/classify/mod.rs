@@ -7,6 +7,11 @@
 //! 5-tuple also where flow labels rule, since each end labels its own packets. Protocols without ports, later fragments
 //! and encrypted packets are one flow a pair of addresses and protocol. A flow gets the next number
 //! from 0 on; when as many are known as may be, the one that has been idle longest gives its number to the new one.
+//! What the link counts of the old flow then goes to the other flows of its group
+//! ([`FlowBook::others`](crate::flows::FlowBook::others)). Two that know flows by number alone are not told: the log of
+//! events, and PC-RED, whose list takes the new flow for the old one, with its a_d, until it forgets or puts out that entry.
+//! So a run that is to compare flows, or has PC-RED, needs room for all of them (`flows` of the configuration);
+//! [`Classifier::replaced`], which certificates have, says whether it had.
 //!
 //! [`Meta::flow`] is as in the simulator: twice the number of the flow, and one more for acknowledgements, unless they
 //! share the label; then they have the class of the group too.
@@ -129,12 +134,19 @@ impl Classifier {
         usize::from(self.table.get(flow).group)
     }
 
+    /// How many flows had a flow's number before it.
+    #[inline]
+    pub fn generation(&self, flow: u32) -> u32 {
+        self.table.get(flow).generation
+    }
+
     /// The flows that are known, in the order of their numbers.
     pub fn flows(&self) -> impl ExactSizeIterator<Item = (&Group, &Label)> {
         self.table.all().map(|flow| (&self.groups[usize::from(flow.group)], &flow.label))
     }
 
     /// How many flows have given their number to another.
+    #[inline]
     pub fn replaced(&self) -> u64 {
         self.table.replaced()
     }

@@ -1,7 +1,8 @@
 //! The flows that are known: a bounded table with dense numbers.
 //!
 //! A flow gets the next number from 0 on. When all are taken, the flow that has been idle longest gives its number to the
-//! new one ([`Table::replaced`] counts). Hashes are deterministic, memory is taken once, and a packet costs a look-up.
+//! new one ([`Table::replaced`] counts), which is told from it by its generation. Hashes are deterministic, memory is taken
+//! once, and a packet costs a look-up.
 
 use hashbrown::HashTable;
 
@@ -62,6 +63,8 @@ pub(super) struct Known {
     key: Key,
     /// A second key, by which replies find it.
     alias: Option<Key>,
+    /// How many flows had its number before.
+    pub generation: u32,
     /// Place of its group.
     pub group: u16,
     pub label: Label,
@@ -168,7 +171,16 @@ impl Table {
     }
 
     fn enter(&mut self, key: Key, group: u16, label: Label) -> u32 {
-        let known = Known { key, alias: None, group, label, come: [None; 2], older: NONE, newer: NONE };
+        let mut known = Known {
+            key,
+            alias: None,
+            generation: 0,
+            group,
+            label,
+            come: [None; 2],
+            older: NONE,
+            newer: NONE,
+        };
         let flow = if self.flows.len() < self.bound {
             self.flows.push(known);
             self.flows.len() as u32 - 1
@@ -177,6 +189,7 @@ impl Table {
             self.set_alias(flow, None);
             self.remove(flow << 1);
             self.unlink(flow);
+            known.generation = self.get(flow).generation.wrapping_add(1);
             self.flows[flow as usize] = known;
             self.replaced += 1;
             flow
@@ -269,6 +282,7 @@ mod tests {
         let mut touch = |port| table.touch(key(port), None, || (0, label(port)));
         assert_eq!([1, 2, 1, 3, 1, 2].map(&mut touch), [0, 1, 0, 1, 0, 1]);
         assert_eq!((table.replaced(), table.find(&key(3)), table.all().len()), (2, None, 2));
+        assert_eq!([0, 1].map(|flow| table.get(flow).generation), [0, 2]);
     }
 
     #[test]
