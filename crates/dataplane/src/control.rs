@@ -18,7 +18,7 @@ use crate::json::Reporter;
 use crate::snapshot::{Shared, Snapshot};
 use crate::tun::About;
 
-/// A line longer than this is no command.
+/// A line longer than this is no command, in bytes.
 const LONGEST_LINE: usize = 1 << 24;
 
 /// A line from standard input.
@@ -52,24 +52,45 @@ impl Command {
 }
 
 /// Bytes of standard input, cut into lines.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Lines {
     bytes: Vec<u8>,
+    /// A line has at most so many bytes, its end not counted.
+    longest: usize,
+    /// The line that comes in is too long, which was said.
+    is_refused: bool,
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        Self { bytes: Vec::new(), longest: LONGEST_LINE, is_refused: false }
+    }
 }
 
 impl Lines {
-    /// More has come; what was read along with the configuration comes first.
+    /// More has come; what was read along with the configuration comes first. Of a line that is refused nothing is kept.
     pub fn push(&mut self, bytes: &[u8]) {
+        let bytes = match bytes.iter().position(|b| *b == b'\n') {
+            _ if !self.is_refused => bytes,
+            Some(end) => &bytes[end + 1..],
+            None => return,
+        };
+        self.is_refused = false;
         self.bytes.extend_from_slice(bytes);
-        if self.bytes.len() > LONGEST_LINE {
-            self.bytes.clear();
-        }
     }
 
-    /// The next whole line.
-    pub fn line(&mut self) -> Option<Vec<u8>> {
-        let end = self.bytes.iter().position(|b| *b == b'\n')?;
-        Some(self.bytes.drain(..=end).collect())
+    /// The next whole line, as soon as it is there, or that it is too long.
+    ///
+    /// # Errors
+    /// A line that is too long, once; the next one comes after its end.
+    pub fn line(&mut self) -> Option<Result<Vec<u8>, String>> {
+        let end = self.bytes.iter().position(|b| *b == b'\n');
+        if end.unwrap_or(self.bytes.len()) > self.longest {
+            self.is_refused = end.is_none();
+            self.bytes.drain(..end.map_or(self.bytes.len(), |end| end + 1));
+            return Some(Err(format!("command: a line that is too long (allowed: {} bytes)", self.longest)));
+        }
+        Some(Ok(self.bytes.drain(..=end?).collect()))
     }
 }
 
@@ -146,7 +167,7 @@ impl Control<'_> {
 
     fn obey(&mut self, lines: &mut Lines) {
         while let Some(line) = lines.line() {
-            match Command::read(&line) {
+            match line.and_then(|line| Command::read(&line)) {
                 Ok(Some(Command::Start)) => self.start(),
                 Ok(Some(Command::Stop)) => self.stop(),
                 Ok(Some(Command::Reload(json))) => self.reload(&json),
@@ -247,9 +268,54 @@ mod tests {
         lines.push(b"sta");
         assert_eq!(lines.line(), None);
         lines.push(b"rt\nstop\nx");
-        assert_eq!(
-            (lines.line(), lines.line(), lines.line()),
-            (Some(b"start\n".to_vec()), Some(b"stop\n".to_vec()), None)
-        );
+        assert_eq!(read(&mut lines), [Ok("start\n".to_owned()), Ok("stop\n".to_owned())]);
+    }
+
+    /// All lines that are there.
+    fn read(lines: &mut Lines) -> Vec<Result<String, String>> {
+        let text = |bytes| String::from_utf8(bytes).expect("text");
+        core::iter::from_fn(|| lines.line()).map(|line| line.map(text)).collect()
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_refused_and_no_other() {
+        let good = |line: &str| Ok(format!("{line}\n"));
+        let refused = || Err("command: a line that is too long (allowed: 9 bytes)".to_owned());
+        for (input, expected) in [
+            ("stop\n123456789\nstart\n", vec![good("stop"), good("123456789"), good("start")]),
+            ("stop\n1234567890\nstart\n", vec![good("stop"), refused(), good("start")]),
+            ("1234567890\n\n1234567890 and more\nstop\n", vec![refused(), good(""), refused(), good("stop")]),
+            ("stop\n1234567890", vec![good("stop"), refused()]),
+            ("stop\n123456789", vec![good("stop")]),
+        ] {
+            for size in 1..=input.len() {
+                let mut lines = Lines { longest: 9, ..Lines::default() };
+                let mut found = Vec::new();
+                for chunk in input.as_bytes().chunks(size) {
+                    lines.push(chunk);
+                    found.extend(read(&mut lines));
+                    assert!(lines.bytes.len() <= 9, "nothing is kept of what is refused");
+                }
+                assert_eq!(found, expected, "{input:?} in chunks of {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_configuration_may_be_long() {
+        let mut lines = Lines::default();
+        lines.push(b"start\n");
+        let piece = vec![b'x'; LONGEST_LINE / 4];
+        (0..4).for_each(|_| lines.push(&piece));
+        assert_eq!(lines.line(), Some(Ok(b"start\n".to_vec())));
+        assert_eq!(lines.line(), None);
+        lines.push(b"\nstop\n");
+        assert_eq!(lines.line().map(|line| line.map(|line| line.len())), Some(Ok(LONGEST_LINE + 1)));
+        assert_eq!(lines.line(), Some(Ok(b"stop\n".to_vec())));
+        (0..4).for_each(|_| lines.push(&piece));
+        lines.push(b"x");
+        assert!(lines.line().is_some_and(|line| line.is_err_and(|said| said.contains("16777216 bytes"))));
+        lines.push(b"x\nstop\n");
+        assert_eq!((lines.line(), lines.line()), (Some(Ok(b"stop\n".to_vec())), None));
     }
 }

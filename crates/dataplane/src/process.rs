@@ -247,7 +247,7 @@ mod tests {
     fn an_object_and_the_commands_behind_it() {
         let (json, mut lines) = read_object(&b" {\"a\": {\"b\": \"}\"}}\nstart\nst"[..]).expect("an object");
         assert_eq!(json, " {\"a\": {\"b\": \"}\"}}");
-        assert_eq!((lines.line(), lines.line()), (Some(b"start\n".to_vec()), None));
+        assert_eq!((lines.line(), lines.line()), (Some(Ok(b"start\n".to_vec())), None));
     }
 
     #[test]

@@ -50,8 +50,12 @@ pub fn control(bytes: &[u8]) {
     let mut lines = Lines::default();
     lines.push(bytes);
     while let Some(line) = lines.line() {
-        if let Ok(Some(Command::Reload(json))) = Command::read(&line) {
-            one_line(Planned::read(&json).err().map(|bad| bad.to_string()));
+        match line.and_then(|line| Command::read(&line)) {
+            Ok(Some(Command::Reload(json))) => {
+                one_line(Planned::read(&json).err().map(|bad| bad.to_string()));
+            }
+            Ok(_) => {}
+            Err(said) => one_line(Some(said)),
         }
     }
     one_line(Command::read(bytes).err());
