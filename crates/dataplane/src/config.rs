@@ -60,7 +60,7 @@ pub struct Config {
     /// Precautions against lateness.
     #[serde(default)]
     pub realtime: Realtime,
-    /// Whether privileges are given up once all is set up.
+    /// Whether privileges are given up once all is set up; see [`capabilities`](crate::capabilities).
     #[serde(default = "yes")]
     pub drop_capabilities: bool,
     /// Time between two snapshots; none without a number.

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
 
 use aqmlab_netsim::alone::{self, LinkAlone};
 use aqmlab_netsim::{Column, Table};
@@ -65,6 +64,8 @@ pub struct Ended<'a> {
     pub stolen: f64,
     /// Drops of the devices before the start.
     pub dropped_before: [u64; 2],
+    /// Where the event log goes.
+    pub events: Option<File>,
 }
 
 impl Ended<'_> {
@@ -83,10 +84,10 @@ impl Ended<'_> {
         let links: Vec<_> = plane.ways.iter().filter_map(|way| way.link()).collect();
         let mut tables = alone::tables(&planned.plan, &links, measured);
         tables.push(("flows", self.flows_table(measured.secs())));
-        if let Some(path) = &planned.config.events
+        if let (Some(path), Some(file)) = (&planned.config.events, self.events.take())
             && let Some((_, events)) = tables.iter_mut().find(|(name, _)| *name == "events")
         {
-            write_csv(path, events)
+            write_csv(file, events)
                 .map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", path.display())))?;
             events.iter_mut().for_each(|(_, column)| clear(column));
         }
@@ -223,8 +224,8 @@ fn clear(column: &mut Column) {
 }
 
 /// A table as comma-separated values; no value is empty text.
-fn write_csv(path: &Path, table: &Table) -> io::Result<()> {
-    let mut file = BufWriter::new(File::create(path)?);
+fn write_csv(file: File, table: &Table) -> io::Result<()> {
+    let mut file = BufWriter::new(file);
     let names: Vec<_> = table.iter().map(|(name, _)| *name).collect();
     writeln!(file, "{}", names.join(","))?;
     let rows = table.first().map_or(0, |(_, column)| match column {

@@ -1,6 +1,7 @@
 //! A link process from its configuration to its outcome.
 
 use std::fmt;
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -135,8 +136,11 @@ fn run_planned(
     signals: &nix::sys::signalfd::SignalFd,
 ) -> Result<(), Failure> {
     let (devices, mut about) = open_devices(planned)?;
-    let recording =
-        planned.config.record.as_deref().map(|path| record(path, planned.config.drop_capabilities));
+    // Whoever the process is at its end may not open them.
+    let [capture, events] =
+        [&planned.config.record, &planned.config.events].map(|path| path.as_deref().map(created).transpose());
+    let (capture, events) = (capture?, events?);
+    let recording = capture.map(|file| record(file, planned.config.drop_capabilities));
     let (tap, recorder) = recording.transpose()?.unzip();
     let mut plane = Plane::new(planned, devices, tap);
     let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
@@ -204,6 +208,7 @@ fn run_planned(
             kept_awake,
             stolen,
             dropped_before,
+            events,
         };
         if let Some(recorder) = recorder {
             recorder.finish()?;
@@ -214,16 +219,19 @@ fn run_planned(
 }
 
 /// Starts the writer of a recording, which has no privileges if they are given up: a thread has those of whoever starts it.
-fn record(path: &Path, is_unprivileged: bool) -> io::Result<(Tap, Recorder)> {
+fn record(file: File, is_unprivileged: bool) -> io::Result<(Tap, Recorder)> {
     let start = || {
         if is_unprivileged {
             capabilities::give_up()?;
         }
-        Recorder::start(path, RECORDED)
-            .map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", path.display())))
+        Recorder::start(file, RECORDED)
     };
     std::thread::scope(|scope| scope.spawn(start).join())
         .unwrap_or_else(|_| Err(io::Error::other("the thread that starts the recording died")))
+}
+
+fn created(path: &Path) -> io::Result<File> {
+    File::create(path).map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", path.display())))
 }
 
 fn open_devices(planned: &Planned) -> io::Result<([OwnedFd; 2], [About; 2])> {

@@ -3,9 +3,9 @@
 use std::io;
 use std::os::fd::AsRawFd;
 
-use libc::{c_int, c_void, ifreq};
+use libc::{c_int, c_long, c_void, ifreq};
 
-fn checked(result: libc::c_long) -> io::Result<()> {
+fn checked(result: c_long) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
@@ -84,6 +84,29 @@ fn be(class: c_int, priority: u8) -> io::Result<()> {
     let parameters = libc::sched_param { sched_priority: c_int::from(priority) };
     // SAFETY: the call reads `parameters` only, which lives through it.
     checked(unsafe { libc::sched_setscheduler(0, class, &raw const parameters) }.into())
+}
+
+/// Makes the calling thread, and it alone, one of a user and group without groups beside. The functions of the C library
+/// would do so to all threads at once, and those that have no capabilities any more may not.
+///
+/// # Errors
+/// Whatever the kernel says: `EINVAL` where the user namespace does not know the number, `EPERM` without the capabilities.
+#[expect(unsafe_code, reason = "no safe wrapper for a thread by itself")]
+pub fn become_user(id: u32) -> io::Result<()> {
+    let (id, none): (c_long, c_long) = (id.into(), 0);
+    // SAFETY: the calls take numbers; the list of groups has length 0, so that nothing is read where it points.
+    unsafe {
+        checked(libc::syscall(libc::SYS_setresgid, id, id, id))?;
+        checked(libc::syscall(libc::SYS_setgroups, none, core::ptr::null::<c_void>()))?;
+        checked(libc::syscall(libc::SYS_setresuid, id, id, id))
+    }
+}
+
+/// Whether the calling thread has the rights of root over root's files.
+#[expect(unsafe_code, reason = "no safe wrapper")]
+pub fn is_root() -> bool {
+    // SAFETY: the call has no arguments and cannot fail.
+    unsafe { libc::geteuid() == 0 }
 }
 
 /// Drops all capabilities of the calling thread: permitted, effective and inheritable (capset(2), version 3).

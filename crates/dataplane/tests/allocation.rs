@@ -32,7 +32,8 @@ fn packets_cost_no_allocation() {
     // Fewer flows than there are: numbers change hands all the time.
     let mut classifier = Classifier::new(&[group], Distance::Inferred, 100);
     let path = std::env::temp_dir().join(format!("aqmlab-allocation-{}.pcap", std::process::id()));
-    let (mut tap, recorder) = Recorder::start(&path, 64).expect("a file");
+    let file = std::fs::File::create(&path).expect("a file");
+    let (mut tap, recorder) = Recorder::start(file, 64).expect("a writer");
     let (mut packets, mut malformed) = (packets(), MalformedCounts::default());
     let mut seen = 0_u64;
     let before = allocations::count();

@@ -99,7 +99,13 @@ fn a_run_from_its_configuration_to_its_outcome() {
         // Machines may forbid namespaces or TUN, without which there is nothing to run.
         Err(why) => return eprintln!("skipped: {why}"),
     };
-    let mut link = Link::start(way, &config("10Mbps"));
+    // A folder in which nobody but its owner may make a file.
+    let folder = std::env::temp_dir().join(format!("aqmlab-process-{}", std::process::id()));
+    std::fs::create_dir(&folder).expect("a folder");
+    let (capture, events) = (folder.join("all.pcap"), folder.join("events.csv"));
+    let mut recorded = config("10Mbps");
+    (recorded["record"], recorded["events"]) = (json!(capture), json!(events));
+    let mut link = Link::start(way, &recorded);
     let ready = link.next();
     assert_eq!(ready["ready"]["a"], "aqm-a", "{ready}");
     let status = std::fs::read_to_string(format!("/proc/{}/status", link.child.id())).expect("a status");
@@ -107,6 +113,9 @@ fn a_run_from_its_configuration_to_its_outcome() {
         |key: &str| status.lines().find_map(|l| l.strip_prefix(key)).map(str::trim).unwrap_or_default();
     assert_eq!((says("CapEff:"), says("CapPrm:")), ("0000000000000000", "0000000000000000"));
     assert_eq!(says("NoNewPrivs:"), "1");
+    if way.contains(&"-n") {
+        assert_eq!(says("Uid:").split_ascii_whitespace().collect::<Vec<_>>(), ["65534"; 4], "root is left");
+    }
     link.say("start");
     let first = link.next();
     assert_eq!(first["directions"][0]["link"], "bottleneck", "{first}");
@@ -122,6 +131,11 @@ fn a_run_from_its_configuration_to_its_outcome() {
     assert_eq!(outcome["tables"]["links"]["link"], json!(["bottleneck"]));
     assert!(outcome["duration_s"].as_f64().is_some_and(|s| s > 0.02));
     assert!(link.child.wait().expect("an end").success());
+    assert!(
+        std::fs::read_to_string(events).is_ok_and(|text| text.starts_with("t_ps,link,") && text.ends_with('\n'))
+    );
+    assert!(std::fs::read(capture).is_ok_and(|bytes| bytes.len() >= 24), "a capture has a header");
+    std::fs::remove_dir_all(folder).expect("removed");
 }
 
 #[test]
@@ -172,4 +186,22 @@ fn what_is_wrong_is_said_in_a_line() {
     assert!(said.starts_with("network namespace /run/netns/there-is-no-such-namespace: "), "{said}");
     let (code, said) = run("/no/such/file.json");
     assert_eq!(code, Some(2), "{said}");
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_said_before_the_run() {
+    let way = match namespace() {
+        Ok(way) => way,
+        // Machines may forbid namespaces or TUN, without which there is nothing to run.
+        Err(why) => return eprintln!("skipped: {why}"),
+    };
+    for key in ["record", "events"] {
+        let mut wrong = config("10Mbps");
+        wrong[key] = json!("/no/such/folder/file");
+        let output = Command::new(way[0]).args(&way[1..]).args([LINK, &wrong.to_string()]).output();
+        let output = output.expect("the link process");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), said.lines().count()), (Some(1), 1), "{said}");
+        assert!(said.starts_with("/no/such/folder/file: "), "{said}");
+    }
 }

@@ -3,7 +3,6 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter};
-use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -58,8 +57,8 @@ pub struct Recorder {
 
 impl Recorder {
     /// Writes to a file what the tap is given, through a ring with room for so many packets.
-    pub fn start(path: &Path, room: usize) -> io::Result<(Tap, Self)> {
-        let writer = Writer::new(BufWriter::new(File::create(path)?), KEPT as u32)?;
+    pub fn start(file: File, room: usize) -> io::Result<(Tap, Self)> {
+        let writer = Writer::new(BufWriter::new(file), KEPT as u32)?;
         let (ring, heads) = sync_channel(room);
         let thread =
             thread::Builder::new().name("capture".to_owned()).spawn(move || drain(&heads, writer))?;
@@ -103,7 +102,8 @@ mod tests {
     #[test]
     fn what_the_tap_is_given_is_in_the_file() {
         let path = std::env::temp_dir().join(format!("aqmlab-recorder-{}.pcap", std::process::id()));
-        let (mut tap, recorder) = Recorder::start(&path, 4).expect("a file");
+        let file = File::create(&path).expect("a file");
+        let (mut tap, recorder) = Recorder::start(file, 4).expect("a writer");
         let mut given = 0;
         for k in 0..200_u64 {
             tap.record(Time(k * 1000), &vec![k as u8; 20 + 10 * k as usize % 300]);
@@ -123,10 +123,5 @@ mod tests {
                 packet.bytes.iter().enumerate().all(|(i, byte)| *byte == if i < KEPT { k as u8 } else { 0 })
             );
         }
-    }
-
-    #[test]
-    fn a_file_that_cannot_be_written_is_said_at_once() {
-        assert!(Recorder::start(Path::new("/nowhere/at/all.pcap"), 4).is_err());
     }
 }
