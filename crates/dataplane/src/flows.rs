@@ -139,7 +139,7 @@ impl FlowBook {
         if planned.is_empty() {
             return u32::MAX;
         }
-        if flow.data == CARRIES {
+        if flow.place.is_none() && flow.data >= CARRIES {
             flow.place = Some(*carrying);
             *carrying += 1;
         }
@@ -232,6 +232,16 @@ mod tests {
     }
 
     #[test]
+    fn a_flow_takes_one_place_whatever_else_it_sends() {
+        let mut book = book(vec![7, 8]);
+        for _ in 0..CARRIES {
+            book.arrived(Time(5), &of(0), 100, true);
+        }
+        let acks: Vec<_> = (0..3).map(|_| book.arrived(Time(6), &of(0), 40, false)).collect();
+        assert_eq!((acks, book.planned[0].1), (vec![7; 3], 1));
+    }
+
+    #[test]
     fn the_warm_up_is_not_measured() {
         let mut book = book(vec![0]);
         book.arrived(Time(5), &of(1), 100, true);
@@ -252,7 +262,9 @@ mod tests {
     fn a_flow_that_gives_its_number_away_takes_its_counts_along() {
         let mut book = book(vec![7, 8]);
         let (old, new) = (of(2), Buffer { generation: 1, ..of(2) });
-        (0..20).for_each(|_| drop(book.arrived(Time(5), &old, 100, true)));
+        for _ in 0..20 {
+            book.arrived(Time(5), &old, 100, true);
+        }
         book.departed(Time(6), &old, 100, true);
         book.forget();
         book.arrived(Time(7), &old, 100, true);
