@@ -114,15 +114,7 @@ impl Bottleneck {
     /// Goes on to `to` and hands out what has come to the end of its way by then, in order of time.
     pub fn advance(&mut self, to: Time, out: &mut impl FnMut(Time, Packet<Buffer>)) {
         self.arrive_until(to);
-        let Self { link, behind, flows, .. } = self;
-        if let Some(link) = link {
-            link.advance(to, |time, packet| {
-                let is_marked = packet.meta.header.ecn() == Ecn::Ce && !packet.payload.was_ce;
-                flows.departed(time, &packet.payload, packet.meta.bytes, is_marked);
-                behind.push(time, packet);
-            });
-            self.note_dropped();
-        }
+        self.depart_until(to);
         while let Some((time, packet)) = self.behind.pop(to) {
             self.fates.out += 1;
             out(time, packet);
@@ -185,15 +177,31 @@ impl Bottleneck {
         (self.before.held() + self.link.as_ref().map_or(0, LinkAlone::held) + self.behind.held()) as u64
     }
 
-    /// Packets that come to the queue until `to`.
+    /// Packets that come to the queue until `to`. What came and left before the warm-up was over is forgotten first.
     fn arrive_until(&mut self, to: Time) {
         if let Some(warmup) = self.warmup.filter(|warmup| *warmup <= to) {
             self.warmup = None;
-            self.arrive_until(warmup);
+            if let Some(just_before) = warmup.0.checked_sub(1).map(Time) {
+                self.arrive_until(just_before);
+                self.depart_until(just_before);
+            }
             self.flows.forget();
         }
         while let Some((time, packet)) = self.before.pop(to) {
             self.arrive(time, packet);
+        }
+    }
+
+    /// Packets that leave the link until `to`.
+    fn depart_until(&mut self, to: Time) {
+        let Self { link, behind, flows, .. } = self;
+        if let Some(link) = link {
+            link.advance(to, |time, packet| {
+                let is_marked = packet.meta.header.ecn() == Ecn::Ce && !packet.payload.was_ce;
+                flows.departed(time, &packet.payload, packet.meta.bytes, is_marked);
+                behind.push(time, packet);
+            });
+            self.note_dropped();
         }
     }
 

@@ -101,6 +101,25 @@ fn what_is_driven_late_decides_as_what_is_driven_in_time() {
 }
 
 #[test]
+fn what_left_before_the_warm_up_was_over_is_not_measured_however_late_that_is_seen() {
+    for late in [false, true] {
+        let mut link = forward(&planned(DROP_TAIL, "8Mbps", serde_json::json!({ "warmup_s": 0.01 })));
+        // Three leave at 3, 4 and 5 ms; two arrive as the measured part begins, of which one is 1 ms away from the queue.
+        (0..3).for_each(|slot| link.offer(ms(0), packet(slot, 1, 1000)));
+        link.offer(ms(9), packet(3, 0, 1000));
+        if !late {
+            assert_eq!(leave(&mut link, ms(9)).len(), 3);
+        }
+        link.offer(ms(10), packet(4, 1, 1000));
+        leave(&mut link, ms(100));
+        let measured = [0, 1].map(|flow| link.flows().measured(flow));
+        assert_eq!(measured.map(|c| (c.arrivals, c.departures)), [(1, 1); 2], "late: {late}");
+        assert_eq!(link.link().expect("a queue").counters().arrivals, 2);
+        assert_eq!([0, 1].map(|flow| link.flows().of(flow).departures), [1, 4]);
+    }
+}
+
+#[test]
 fn the_packet_in_service_waits_until_its_end_where_that_is_asked_for() {
     let waiting = |in_service_counts: bool| {
         let config = serde_json::json!({ "in_service_counts": in_service_counts });
