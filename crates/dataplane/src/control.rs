@@ -221,8 +221,7 @@ impl Control<'_> {
             }
             snapshot.clone_from(&board.0);
         }
-        let mut dropped = self.about.each_mut().map(About::tx_dropped);
-        dropped.iter_mut().zip(self.dropped_before).for_each(|(now, before)| *now -= before);
+        let dropped = About::dropped_since(self.about, self.dropped_before);
         let line = reporter.snapshot(snapshot, groups, dropped);
         match writeln!(io::stdout(), "{line}").and_then(|()| io::stdout().flush()) {
             // Whoever read the snapshots has gone.

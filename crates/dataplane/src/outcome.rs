@@ -79,7 +79,7 @@ impl Ended<'_> {
         let mut last = Snapshot::new(&plane.ways, 0);
         let counts = plane.counts();
         last.take(plane.end, &plane.ways, &plane.classifier, true, counts);
-        let dropped = self.tun_dropped();
+        let dropped = About::dropped_since(self.about, self.dropped_before);
         let measured = plane.end.since(aqmlab_units::Time::ZERO + planned.plan.warmup);
         let links: Vec<_> = plane.ways.iter().filter_map(|way| way.link()).collect();
         let mut tables = alone::tables(&planned.plan, &links, measured);
@@ -100,13 +100,6 @@ impl Ended<'_> {
             "tables": tables,
             "certificate": self.certificate(&links, dropped),
         }))
-    }
-
-    fn tun_dropped(&mut self) -> [u64; 2] {
-        let before = self.dropped_before;
-        let mut now = self.about.each_mut().map(About::tx_dropped);
-        now.iter_mut().zip(before).for_each(|(now, before)| *now -= before);
-        now
     }
 
     fn certificate(&self, links: &[&LinkAlone<crate::buffer::Buffer>], tun_dropped: [u64; 2]) -> Value {

@@ -104,6 +104,12 @@ impl About {
         read.ok().and_then(|_| tx_dropped(&text, &self.device)).unwrap_or(0)
     }
 
+    /// What both devices have dropped since these were their counts; nothing of one that has been made anew, or is gone.
+    pub fn dropped_since(both: &mut [Self; 2], before: [u64; 2]) -> [u64; 2] {
+        let now = both.each_mut().map(Self::tx_dropped);
+        core::array::from_fn(|side| now[side].saturating_sub(before[side]))
+    }
+
     /// The offloads that are on, by their names.
     pub fn offload(&self) -> Vec<&'static str> {
         // linux/ethtool.h: ETHTOOL_GRXCSUM, GTXCSUM, GSG, GTSO, GGSO, GGRO.
@@ -130,6 +136,16 @@ fn tx_dropped(text: &str, device: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_device_that_is_gone_drops_nothing() {
+        let about = || About {
+            device: "no-such-device".to_owned(),
+            counters: File::open("/proc/net/dev").expect("counters"),
+            socket: UnixDatagram::unbound().expect("a socket"),
+        };
+        assert_eq!(About::dropped_since(&mut [about(), about()], [0, 7]), [0, 0]);
+    }
 
     #[test]
     fn drops_in_proc_net_dev() {
