@@ -157,14 +157,13 @@ fn run_planned(
     std::thread::scope(|scope| {
         let (shared, wake, news) = (&shared, &wake, &news);
         let link = scope.spawn(move || {
+            let _end = End { shared, news };
             // The thread is set up when it has got its class and given up what it needed for that.
             let class = realtime::hurry(&planned.config.realtime);
             let given_up = if capabilities_dropped { capabilities::give_up() } else { Ok(()) };
             let _ = told.send(class);
-            let ended = given_up.and_then(|()| link_thread::run(&mut plane, planned, shared, wake, news));
-            shared.ended.store(true, Ordering::Release);
-            let _ = news.write(1);
-            ended.map(|()| plane)
+            given_up.and_then(|()| link_thread::run(&mut plane, planned, shared, wake, news))?;
+            Ok(plane)
         });
         let scheduler = scheduler.recv().unwrap_or("other");
         let mut control =
@@ -218,6 +217,19 @@ fn run_planned(
     })
 }
 
+/// Tells the control thread that the link thread has ended, also where it dies.
+struct End<'a> {
+    shared: &'a Shared,
+    news: &'a EventFd,
+}
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.shared.ended.store(true, Ordering::Release);
+        let _ = self.news.write(1);
+    }
+}
+
 /// Starts the writer of a recording, which has no privileges if they are given up: a thread has those of whoever starts it.
 fn record(file: File, is_unprivileged: bool) -> io::Result<(Tap, Recorder)> {
     let start = || {
@@ -256,6 +268,21 @@ mod tests {
         let (json, mut lines) = read_object(&b" {\"a\": {\"b\": \"}\"}}\nstart\nst"[..]).expect("an object");
         assert_eq!(json, " {\"a\": {\"b\": \"}\"}}");
         assert_eq!((lines.line(), lines.line()), (Some(Ok(b"start\n".to_vec())), None));
+    }
+
+    #[test]
+    fn the_end_of_the_link_thread_is_told_also_if_it_dies() {
+        let (shared, news) =
+            (Shared::default(), EventFd::from_flags(EfdFlags::EFD_NONBLOCK).expect("an eventfd"));
+        std::thread::scope(|scope| {
+            let link = scope.spawn(|| {
+                let _end = End { shared: &shared, news: &news };
+                std::panic::resume_unwind(Box::new("dead"));
+            });
+            assert!(link.join().is_err());
+        });
+        assert!(shared.ended.load(Ordering::Acquire));
+        assert_eq!(news.read(), Ok(1));
     }
 
     #[test]

@@ -132,7 +132,8 @@ fn a_run_from_its_configuration_to_its_outcome() {
     assert!(outcome["duration_s"].as_f64().is_some_and(|s| s > 0.02));
     assert!(link.child.wait().expect("an end").success());
     assert!(
-        std::fs::read_to_string(events).is_ok_and(|text| text.starts_with("t_ps,link,") && text.ends_with('\n'))
+        std::fs::read_to_string(events)
+            .is_ok_and(|text| text.starts_with("t_ps,link,") && text.ends_with('\n'))
     );
     assert!(std::fs::read(capture).is_ok_and(|bytes| bytes.len() >= 24), "a capture has a header");
     std::fs::remove_dir_all(folder).expect("removed");
