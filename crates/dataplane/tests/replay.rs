@@ -12,7 +12,7 @@ use aqmlab_dataplane::classify::{Classifier, Distance, Group};
 use aqmlab_dataplane::replay::{
     Recording, Tables, alone, differences, through_data_plane, through_simulator,
 };
-use aqmlab_netsim::Column;
+use aqmlab_netsim::{Column, Recorded};
 use aqmlab_netsim::plan::{Change, Link, Plan, Probe};
 use aqmlab_units::{Rate, Span, Stream, Time};
 use common::{ACK, Ip, PSH, SYN};
@@ -202,4 +202,18 @@ fn another_seed_is_another_run_and_would_be_noticed() {
     let (found, _) = through_data_plane(&plan, 1, &recording.arrivals);
     let other = through_simulator(&plan, 2, &recording.arrivals, true);
     assert!(!differences(&found, &other).is_empty());
+}
+
+#[test]
+fn a_capture_of_more_packets_than_a_link_has_buffers() {
+    let mut recording = recording(5);
+    let some = recording.arrivals.clone();
+    let packet = |number: i32, mut one: Recorded| {
+        one.meta.arrival = Time::ZERO + Span(number as u64 * 100_000_000);
+        Recorded { number, ..one }
+    };
+    recording.arrivals = (0..20_000).zip(some.into_iter().cycle()).map(|(n, one)| packet(n, one)).collect();
+    let plan = plan("drop-tail", &[], &recording.flows, Vec::new());
+    let (tables, _) = same(&recording, &plan, 1, "a long capture");
+    assert!(integers(&tables, "links", "drops")[0] > 1000);
 }

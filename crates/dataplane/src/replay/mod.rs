@@ -73,7 +73,8 @@ pub fn through_data_plane(plan: &Plan, seed: u64, arrivals: &[Recorded]) -> (Tab
         plan,
         link: Some(0),
         seed,
-        manner: Manner { in_service_counts: false, room: arrivals.len().min(1 << 14), duration: Span::ZERO },
+        // A packet has the slot of its place among the arrivals.
+        manner: Manner { in_service_counts: false, room: arrivals.len(), duration: Span::ZERO },
         groups: &[],
         ways: vec![Way::default()],
         loss: 0.0,
