@@ -12,8 +12,8 @@ use aqmlab_dataplane::classify::{Classifier, Distance, Group};
 use aqmlab_dataplane::replay::{
     Recording, Tables, alone, differences, through_data_plane, through_simulator,
 };
-use aqmlab_netsim::{Column, Recorded};
 use aqmlab_netsim::plan::{Change, Link, Plan, Probe};
+use aqmlab_netsim::{Column, Recorded};
 use aqmlab_units::{Rate, Span, Stream, Time};
 use common::{ACK, Ip, PSH, SYN};
 

@@ -160,3 +160,40 @@ fn an_order_that_cannot_be_is_one_line() {
     let said = run(&json!({"duration_s": 1, "flows": [flow("f"), flow("g")]}).to_string());
     assert!(said.starts_with("flow g cannot receive at 127.0.0.1 port 47310: "), "{said}");
 }
+
+/// An order of one flow to a port of this machine.
+fn to_port(port: u16) -> Value {
+    let flow = json!({
+        "name": "f", "local": "127.0.0.1", "peer": "127.0.0.1", "port": port, "periods_s": [], "rate_bps": 1,
+        "packet": 9, "pattern": "constant",
+    });
+    json!({"duration_s": 0.3, "linger_s": 0, "flows": [flow]})
+}
+
+#[test]
+fn datagrams_of_anybody_are_counted_whatever_is_in_them() {
+    let order = to_port(47_311);
+    let start_s = clock::now() as f64 / 1e9 + 1.0;
+    let received = std::thread::scope(|scope| {
+        let sink = scope.spawn(|| process(Role::Sink, &order, start_s));
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        let stranger = std::net::UdpSocket::bind("127.0.0.1:0").expect("a socket");
+        for payload in [&[0xff; 16][..], &[0xff; 15], &[], &[0xff; 16]] {
+            stranger.send_to(payload, "127.0.0.1:47311").expect("sent");
+        }
+        sink.join().expect("a sink")
+    });
+    let flow = &received["flows"][0];
+    assert_eq!((&flow["received"]["packets"], &flow["highest"]), (&json!(4), &json!(u64::MAX)));
+    assert_eq!((&flow["late"], &flow["mean_delay_s"]), (&json!(0), &json!(0.0)));
+}
+
+#[test]
+fn a_start_that_cannot_be_is_one_line() {
+    for (port, start) in (47_312..).zip(["1e30", "inf", "NaN", "-1"]) {
+        let orders = format!("{}\nstart {start}\n", to_port(port));
+        let said =
+            traffic::run(Role::Sink, orders.as_bytes(), std::io::sink()).expect_err("an error").to_string();
+        assert!(said.starts_with("start of traffic: ") && !said.contains('\n'), "{said}");
+    }
+}

@@ -21,6 +21,9 @@ pub use self::schedule::{Due, Schedule};
 use self::sink::Sink;
 use self::source::Source;
 
+/// The latest reading of the monotonic clock at which a run may start, in seconds: 30 years after the machine.
+const LATEST_START_S: f64 = 1e9;
+
 /// What a process does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -56,7 +59,11 @@ pub fn run(role: Role, mut orders: impl BufRead, mut told: impl Write) -> io::Re
     let Some(start) = line.strip_prefix("start ").and_then(|text| text.trim().parse::<f64>().ok()) else {
         return Ok(());
     };
-    let found = process((start.max(0.0) * 1e9) as u64)?;
+    if !(0.0..=LATEST_START_S).contains(&start) {
+        let wrong = format!("start of traffic: {start} (allowed: 0 to {LATEST_START_S}, in seconds)");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, wrong));
+    }
+    let found = process((start * 1e9) as u64)?;
     writeln!(told, "{found}")?;
     told.flush()
 }

@@ -28,7 +28,7 @@ struct Flow {
     /// Packets with a lower number than one that came before.
     late: u64,
     /// Sum over packets that say when they were to leave, and how many they were.
-    delay_ns: u64,
+    delay_ns: u128,
     delays: u64,
     last_ns: Option<u64>,
 }
@@ -141,8 +141,9 @@ impl Flow {
             }
             if let Some((seq, sent_ns)) = datagram::marked(&buffer[..length]) {
                 self.late += u64::from(seq < self.next);
-                self.next = self.next.max(seq + 1);
-                self.delay_ns += now.saturating_sub(sent_ns);
+                // Anybody may send datagrams to the port, with any numbers.
+                self.next = self.next.max(seq.saturating_add(1));
+                self.delay_ns += u128::from(now.saturating_sub(sent_ns));
                 self.delays += 1;
             }
         }
