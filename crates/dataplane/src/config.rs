@@ -11,6 +11,9 @@ use serde::Deserialize;
 use crate::bottleneck::{Setting, Way};
 use crate::classify::{Classifier, Distance, Group};
 
+/// Groups that a link tells apart at most; what comes looks through them one by one.
+const MOST_GROUPS: usize = 4096;
+
 /// Everything that a link process is told.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -189,7 +192,13 @@ impl fmt::Display for BadConfig {
 }
 
 fn bad(key: &str, wrong: impl fmt::Display, allowed: &str) -> BadConfig {
-    BadConfig(format!("configuration: {key}: {wrong} (allowed: {allowed})"))
+    BadConfig(one_line(&format!("configuration: {key}: {wrong} (allowed: {allowed})")))
+}
+
+/// A message in which line breaks and other controls, which names that it quotes may have, are written as escapes.
+pub fn one_line(message: &str) -> String {
+    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    message.chars().map(escaped).collect()
 }
 
 impl Config {
@@ -202,7 +211,7 @@ impl Config {
         let config: Self = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
             let key = error.path().to_string();
             let at = if key == "." { String::new() } else { format!("{key}: ") };
-            BadConfig(format!("configuration: {at}{}", error.inner()))
+            BadConfig(one_line(&format!("configuration: {at}{}", error.inner())))
         })?;
         reader.end().map_err(|error| BadConfig(format!("configuration: {error}")))?;
         config.check()?;
@@ -236,6 +245,14 @@ impl Config {
         if self.realtime.spin_us > 20 {
             let why = "0 to 20: longer waits trip the throttling of real-time threads";
             return Err(bad("realtime.spin_us", self.realtime.spin_us, why));
+        }
+        for Group { name, dscp, .. } in &self.groups {
+            if let Some(dscp) = dscp.filter(|dscp| *dscp > 63) {
+                return Err(bad("groups", format!("dscp {dscp} of {name:?}"), "0 to 63"));
+            }
+        }
+        if self.groups.len() > MOST_GROUPS {
+            return Err(bad("groups", self.groups.len(), &format!("at most {MOST_GROUPS}")));
         }
         if !(64..=1 << 20).contains(&self.buffers) {
             return Err(bad("buffers", self.buffers, "64 to 1048576"));
@@ -397,6 +414,10 @@ mod tests {
         assert_eq!(planned.plan.links[planned.forward as usize].name, "bottleneck");
     }
 
+    fn group(dscp: serde_json::Value) -> serde_json::Value {
+        serde_json::json!([{"name": "g", "prefix_a": ["10.0.0.1"], "prefix_b": ["10.0.0.2"], "dscp": dscp}])
+    }
+
     #[test]
     fn one_line_says_what_is_wrong_and_what_is_allowed() {
         for (key, value, expected) in [
@@ -445,6 +466,19 @@ mod tests {
                 "configuration: reverse_link: \"bottleneck\" is the link",
             ),
             ("buffers", serde_json::json!(1), "configuration: buffers: 1 (allowed: 64"),
+            ("a\nb", serde_json::json!(1), "configuration: a\\nb: unknown field `a\\nb`, expected"),
+            ("link", serde_json::json!("a\r\nb"), "configuration: link: no link \"a\\r\\nb\" (allowed:"),
+            (
+                "groups",
+                group(serde_json::json!(64)),
+                "configuration: groups: dscp 64 of \"g\" (allowed: 0 to 63)",
+            ),
+            ("groups", group(serde_json::json!(-1)), "configuration: groups[0].dscp: invalid value"),
+            (
+                "groups",
+                vec![group(serde_json::json!(0))[0].clone(); 4097].into(),
+                "configuration: groups: 4097 (allowed",
+            ),
             ("overrides", serde_json::json!([["run.duration", "-1s"]]), "--set"),
         ] {
             let said =

@@ -73,6 +73,7 @@ proptest! {
 /// What control input is made of.
 const WORDS: &[&str] = &[
     "start\n",
+    "\"a\\nb\":1",
     "stop\n",
     "reload ",
     "{",

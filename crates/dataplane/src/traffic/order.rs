@@ -4,6 +4,8 @@ use aqmlab_transport::{Length, Pattern};
 use aqmlab_units::{Rate, Spread, Time};
 use serde::Deserialize;
 
+use crate::config::one_line;
+
 /// The highest bit rate: a byte lasts some picoseconds.
 const FASTEST: u64 = 1_000_000_000_000;
 
@@ -147,6 +149,10 @@ impl Order {
     /// # Errors
     /// What is wrong, in one line.
     pub fn from_json(text: &str) -> Result<Self, String> {
+        Self::read(text).map_err(|wrong| one_line(&wrong))
+    }
+
+    fn read(text: &str) -> Result<Self, String> {
         let order: Self = serde_json::from_str(text).map_err(|error| format!("order of traffic: {error}"))?;
         let is_time = |x: f64| (0.0..1e7).contains(&x);
         if !is_time(order.duration_s) || !is_time(order.warmup_s) || !is_time(order.linger_s) {
@@ -254,6 +260,7 @@ pub(super) mod tests {
             (r#""rate_bps": 1, "packet": 9, "pattern": "never""#, "order of traffic: "),
             (r#""rate_bps": 1, "packet": 9, "pattern": "poisson", "dscp": 64"#, "dscp is not between"),
             (r#""rate_bps": 1, "packet": 9, "pattern": "poisson", "ttl": 4"#, "unknown field `ttl`"),
+            (r#""rate_bps": 1, "packet": 9, "pattern": "poisson", "t\nl": 4"#, "unknown field `t\\nl`"),
         ];
         for (flow, expected) in wrong {
             let said = order(flow).expect_err("an error");
