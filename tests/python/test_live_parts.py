@@ -136,6 +136,11 @@ class TestCertificate:
         assert found.valid
         assert "SCHED_FIFO" in found.notes[0]
 
+    def test_flows_that_are_known_no_more_are_a_note(self):
+        found = Certificate.of(GOOD | {"flows_replaced": 3}, troubles=[])
+        assert found.valid
+        assert found.notes == ["3 flows gave their place to others, and are counted together as other flows"]
+
     def test_processors_that_were_let_sleep_are_a_note(self):
         for kept in ({"without_delay": True, "processors": 0}, None):
             found = Certificate.of(GOOD | {"kept_awake": kept}, troubles=[])

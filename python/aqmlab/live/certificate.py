@@ -150,6 +150,8 @@ def _books(measured: Mapping[str, Any]) -> list[str]:
 
 def _notes(measured: Mapping[str, Any]) -> list[str]:
     found = []
+    if replaced := int(measured.get("flows_replaced") or 0):
+        found.append(f"{replaced} flows gave their place to others, and are counted together as other flows")
     if not (measured.get("kept_awake") or {}).get("processors"):
         found.append("the processors were let sleep, from which they may wake late (--keep-awake)")
     if measured.get("scheduler") == "other":

@@ -95,6 +95,8 @@ def kernel_settings(plan: LivePlan) -> dict[str, str]:
         "ipv6/conf/default/dad_transmits": "0",
         "ipv6/conf/default/router_solicitations": "0",
         "ipv6/auto_flowlabels": "1",
+        # A connection keeps its label: by default it takes another after each timeout, and would be another flow.
+        "core/txrehash": "0",
         "ipv4/conf/all/rp_filter": "0",
         "ipv4/conf/default/rp_filter": "0",
         # Connections ask for ECN where their route says so, and grant it to whoever asks.
