@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -25,7 +26,7 @@ from live_crew import Crew, Job
 
 import aqmlab
 from aqmlab import store
-from aqmlab.live.agreement import Agreement, group_goodput
+from aqmlab.live.agreement import DELAY_WITHIN, Agreement, Line, group_goodput
 from aqmlab.live.plan import for_family
 from aqmlab.live.running import certificates_in, is_done, live_folder
 from aqmlab.result import Result
@@ -46,6 +47,9 @@ certificates (`live-runs.csv` has each of them), and {SIMULATED} simulated ones.
 A difference is (simulated - live) / live with its 95 % interval (Welch). Goodput is to be within 3 %, the mean queueing
 delay within 15 %: *holds* if the whole interval is inside, *fails* if it is wholly outside.
 """
+
+Count = Counter[tuple[str, str]]
+"""How often a quantity had a verdict."""
 
 
 @dataclass(frozen=True)
@@ -133,12 +137,20 @@ def report(minutes: float = MINUTES) -> tuple[str, bool]:
 
 def page(cases: tuple[Case, ...], *, runs: int = RUNS) -> tuple[str, bool]:
     """Write the page over the runs that there are."""
-    shown, parts = True, [PAGE]
-    for case in cases:
-        part, fine = _section(case, runs)
-        shown = shown and fine
-        parts.append(part)
-    return "\n".join(parts), shown
+    count: Count = Counter()
+    parts = [_section(case, runs, count) for case in cases]
+    shown = all(verdict == str(Verdict.HOLDS) for _, verdict in count)
+    return "\n".join([PAGE, *_counted(count), *parts]), shown
+
+
+def _counted(count: Count) -> Iterator[str]:
+    """Yield the table of verdicts."""
+    verdicts = sorted({verdict for _, verdict in count}, key=lambda verdict: (verdict != str(Verdict.HOLDS), verdict))
+    yield f"| over all settings | {' | '.join(verdicts)} |"
+    yield "|---|" + "---|" * len(verdicts)
+    for what in dict.fromkeys(what for what, _ in count):
+        yield f"| {what} | {' | '.join(str(count[what, verdict]) for verdict in verdicts)} |"
+    yield ""
 
 
 def runs_table(cases: tuple[Case, ...], *, runs: int = RUNS) -> pd.DataFrame:
@@ -168,41 +180,44 @@ def _rows(setting: Setting, runs: int) -> Iterator[dict[str, Any]]:
         }
 
 
-def _section(case: Case, runs: int) -> tuple[str, bool]:
-    lines, fine = [f"## {case.title}\n"], True
-    rows, verdicts = [], []
+def _section(case: Case, runs: int, count: Count) -> str:
+    """Write what there is on a case, and count its verdicts."""
+    rows, claims = [], []
     for family in FAMILIES:
         for control in case.controls:
             own = {d: Setting(case, d, family, control) for d in case.disciplines}
-            live = {name: setting.live(runs) for name, setting in own.items()}
-            simulated = {name: setting.simulated() for name, setting in own.items() if live[name] is not None}
-            for name, result in live.items():
-                where = f"{name}, {family}{f', {control}' if control else ''}"
-                if result is None:
-                    rows.append(f"| {where} | 0 | no valid run yet | | | | |")
-                    fine = False
+            live = {name: result for name, setting in own.items() if (result := setting.live(runs)) is not None}
+            simulated = {name: own[name].simulated() for name in live}
+            where = f"{family}{f', {control}' if control else ''}"
+            for name in own:
+                if name not in live:
+                    count["runs", "missing"] += 1
+                    rows.append(f"| {name}, {where} | 0 | no valid run yet | | | | |")
                     continue
-                for line in Agreement.of(result, simulated[name]).judged:
-                    fine = fine and line.verdict is Verdict.HOLDS
+                judged = Agreement.of(live[name], simulated[name]).judged
+                runs_there = len(live[name].seeds)
+                for line in judged:
+                    count[_kind(line, judged), str(line.verdict)] += 1
                     rows.append(
-                        f"| {where} | {len(result.seeds)} | {line.what} | {_number(line.live, line.unit)} | "
+                        f"| {name}, {where} | {runs_there} | {line.what} | {_number(line.live, line.unit)} | "
                         f"{_number(line.simulated, line.unit)} | {_share(line.relative)} | {line.verdict} |"
                     )
-            if all(result is not None for result in live.values()):
-                worlds = {"live": {k: v for k, v in live.items() if v is not None}, "simulated": simulated}
-                for claim in case.claims:
-                    for world, results in worlds.items():
-                        found = claim.found(results)
-                        verdict = verdict_above(found)
-                        where = f"{family}{f', {control}' if control else ''}"
-                        verdicts.append(f"| {claim.says} | {where} | {world} | {_number(found, '')} | {verdict} |")
-    lines += [
-        "| setting | runs | quantity | live | simulated | difference | verdict |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    lines += [*rows, "", "| the paper's claim | setting | world | difference | verdict |", "|---|---|---|---|---|"]
-    lines += [*verdicts, "", *_certificates(case, runs), ""]
-    return "\n".join(lines), fine
+            for claim in case.claims if live.keys() == own.keys() else ():
+                for world, results in {"live": live, "simulated": simulated}.items():
+                    verdict = verdict_above(found := claim.found(results))
+                    count[f"the papers' claims, {world}", str(verdict)] += 1
+                    claims.append(f"| {claim.says} | {where} | {world} | {_number(found, '')} | {verdict} |")
+    head = ["| setting | runs | quantity | live | simulated | difference | verdict |", "|---|---|---|---|---|---|---|"]
+    between = ["", "| the paper's claim | setting | world | difference | verdict |", "|---|---|---|---|---|"]
+    return "\n".join([f"## {case.title}\n", *head, *rows, *between, *claims, "", *_certificates(case, runs), ""])
+
+
+def _kind(line: Line, judged: list[Line]) -> str:
+    """Which of the quantities that are counted together a line is."""
+    if line.within == DELAY_WITHIN:
+        return "mean queueing delay within 15 %"
+    is_all = line.what == "TCP goodput" or len(judged) == 2
+    return "goodput of all flows within 3 %" if is_all else "goodput of each of several groups within 3 %"
 
 
 def _certificates(case: Case, runs: int) -> Iterator[str]:
