@@ -33,6 +33,7 @@
 mod config;
 mod parameters;
 mod receiver;
+mod rtt;
 mod sender;
 mod seq;
 

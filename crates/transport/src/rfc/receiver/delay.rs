@@ -4,20 +4,21 @@
 //! of order and data that fills a gap at once. Linux 6 adds:
 //!
 //! - the first `quick_acks` acknowledgements are not delayed, nor are those behind a pause, a duplicate or a first mark
-//!   (quick-acknowledgement mode), so that the sender's window opens quickly;
+//!   (quick-acknowledgement mode), so that the sender's window opens quickly. A pause is one longer than the receiver's
+//!   own retransmission time-out; as it sends no data, that is what the handshake's round trip made it;
 //! - of answers to data out of order, the first three at one number go out at once, as RFC 5681 needs them, and later
 //!   ones may wait for `sack_compression` and be told of by one.
 //!
 //! # Differences from Linux
 //! The time is `delayed_ack` always: Linux lets it grow from 40 ms towards the mean gap between segments, which needs
-//! gaps above 40 ms. A pause is one longer than `min_rto`, not the receiver's own time-out, which is longer by a round
-//! trip. Compressed answers wait for `sack_compression`, not for a 20th of the round-trip time where that is shorter.
+//! gaps above 40 ms. Compressed answers wait for `sack_compression`, not for a 20th of the round-trip time where that is shorter.
 
 use aqmlab_units::{Span, Time};
 
 use super::reassembly::Arrival;
 use crate::Timer;
 use crate::rfc::Config;
+use crate::rfc::rtt::RttEstimator;
 
 /// Answers to data out of order that are never compressed: RFC 5681's threshold of duplicates.
 const UNCOMPRESSED: u32 = 3;
@@ -37,17 +38,31 @@ pub struct Delay {
     /// Answers to data out of order at the same number: sent at once, held back.
     told: u32,
     compressed: u32,
-    /// When the last data arrived.
-    last: Option<Time>,
+    /// When the SYN or the last data arrived.
+    last: Time,
+    /// The longest gap between data that is no pause; known from the first data on.
+    longest_gap: Option<Span>,
 }
 
 impl Delay {
+    /// The SYN has arrived.
+    pub fn note_syn(&mut self, now: Time) {
+        self.last = now;
+    }
+
     /// Data has arrived: quick mode where it is the first, or the first behind a pause.
     pub fn note_data(&mut self, now: Time, config: &Config) {
-        if self.last.is_none_or(|last| now.since(last) > config.min_rto) {
+        let gap = now.since(self.last);
+        let is_first = self.longest_gap.is_none();
+        let longest = *self.longest_gap.get_or_insert_with(|| {
+            let mut own = RttEstimator::new(config);
+            own.sample(config, gap, (0, 0));
+            own.rto()
+        });
+        if is_first || gap > longest {
             self.quicken(config.quick_acks, config);
         }
-        self.last = Some(now);
+        self.last = now;
     }
 
     /// At least the next `acks` acknowledgements are not delayed, if the window has room for as many pairs.

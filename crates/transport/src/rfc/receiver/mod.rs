@@ -71,6 +71,7 @@ impl Receiver {
         let arrival = self.reassembly.receive(Range { left, right: left + u64::from(length) });
         self.duplicates += u64::from(arrival == Arrival::Duplicate);
         if data.syn() {
+            self.delay.note_syn(now);
             self.acknowledge(data.ecn_setup() && self.config.ecn, out);
             return;
         }

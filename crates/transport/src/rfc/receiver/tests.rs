@@ -83,10 +83,20 @@ fn the_first_acknowledgements_are_quick() {
     let mut b = Bench::new(Config { quick_acks: 3, ..config() });
     let answers: Vec<bool> = (1..=7).map(|k| b.segment(1, k).is_some()).collect();
     assert_eq!(answers, [true, true, true, false, true, false, true]);
-    // And behind a pause of more than min_rto.
-    assert!(b.segment(199, 8).is_none());
-    assert!(b.segment(201, 9).is_some());
-    assert!(b.segment(1, 10).is_some() && b.segment(1, 11).is_some() && b.segment(1, 12).is_none());
+}
+
+#[test]
+fn a_pause_is_longer_than_the_time_out_that_the_handshake_made() {
+    // R = 1 ms: 1 ms + max(2 ms, 200 ms); R = 150 ms: 150 ms + 300 ms.
+    for (round_trip, longest) in [(1, 201), (150, 450)] {
+        let mut b = Bench::new(Config { quick_acks: 3, ..config() });
+        let answers: Vec<bool> =
+            [round_trip, 1, 1, 1, 1].iter().zip(1..).map(|(ms, k)| b.segment(*ms, k).is_some()).collect();
+        assert_eq!(answers, [true, true, true, false, true]);
+        assert!(b.segment(longest, 6).is_none());
+        assert!(b.segment(longest + 1, 7).is_some());
+        assert!(b.segment(1, 8).is_some() && b.segment(1, 9).is_some() && b.segment(1, 10).is_none());
+    }
 }
 
 #[test]

@@ -15,7 +15,6 @@ mod pacing;
 mod prr;
 mod rack;
 mod recovery;
-mod rtt;
 mod scoreboard;
 #[cfg(test)]
 mod tests;
@@ -28,6 +27,7 @@ use std::sync::Arc;
 use aqmlab_units::{Span, Time};
 
 use super::Config;
+use super::rtt::RttEstimator;
 use super::seq::expand;
 use crate::{Ack, Data, MAX_SACK_BLOCKS, SenderCounters, Supply, Timer};
 use alarm::Alarm;
@@ -37,7 +37,6 @@ use pacing::Pacing;
 use prr::Delivery;
 use rack::Rack;
 use recovery::{Recovery, Resend};
-use rtt::RttEstimator;
 use scoreboard::Scoreboard;
 use tlp::Probe;
 use undo::Undo;

@@ -24,7 +24,7 @@ use aqmlab_units::Span;
 
 use crate::rfc::Config;
 
-/// Estimates of one sender.
+/// Estimates of one end.
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
     /// In seconds; meaningless before the first sample.
