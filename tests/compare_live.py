@@ -96,7 +96,7 @@ class Setting:
 
     def simulated(self) -> Result:
         """Return its simulation."""
-        return aqmlab.run(self.scenario(), seeds=SIMULATED, out=STORE, progress=False)
+        return aqmlab.run(self.scenario(), seeds=SIMULATED, out=None, progress=False)
 
 
 def settings(cases: tuple[Case, ...]) -> Iterator[Setting]:
