@@ -40,12 +40,15 @@ STORE = ROOT / "results" / "live"
 RUNS, SIMULATED = 5, 20
 SIDE_BY_SIDE, MINUTES = 9.0, 240.0
 """Links of 10 Mb/s at a time, and the longest time for all of them."""
+TOLD = "Loss"
+"""The quantity that is told beside the judged ones."""
 PAGE = f"""Real TCP of a Linux kernel through the discipline in user space, beside the simulation of the same file
 with the same TCP in the simulator (`profile = "rfc"`): up to {RUNS} live runs a setting, all within the limits of their
 certificates (`live-runs.csv` has each of them), and {SIMULATED} simulated ones.
 
 A difference is (simulated - live) / live with its 95 % interval (Welch). Goodput is to be within 3 %, the mean queueing
-delay within 15 %: *holds* if the whole interval is inside, *fails* if it is wholly outside.
+delay within 15 %: *holds* if the whole interval is inside, *fails* if it is wholly outside. The share of packets lost
+has no bound, and is told.
 """
 
 Count = Counter[tuple[str, str]]
@@ -194,19 +197,22 @@ def _section(case: Case, runs: int, count: Count) -> str:
                     count["runs", "missing"] += 1
                     rows.append(f"| {name}, {where} | 0 | no valid run yet | | | | |")
                     continue
-                judged = Agreement.of(live[name], simulated[name]).judged
+                found = Agreement.of(live[name], simulated[name])
                 runs_there = len(live[name].seeds)
-                for line in judged:
-                    count[_kind(line, judged), str(line.verdict)] += 1
+                for line in found.lines:
+                    if line.verdict is not None:
+                        count[_kind(line, found.judged), str(line.verdict)] += 1
+                    elif line.what != TOLD:
+                        continue
                     rows.append(
                         f"| {name}, {where} | {runs_there} | {line.what} | {_number(line.live, line.unit)} | "
-                        f"{_number(line.simulated, line.unit)} | {_share(line.relative)} | {line.verdict} |"
+                        f"{_number(line.simulated, line.unit)} | {_share(line.relative)} | {line.verdict or ''} |"
                     )
             for claim in case.claims if live.keys() == own.keys() else ():
                 for world, results in {"live": live, "simulated": simulated}.items():
-                    verdict = verdict_above(found := claim.found(results))
+                    verdict = verdict_above(by := claim.found(results))
                     count[f"the papers' claims, {world}", str(verdict)] += 1
-                    claims.append(f"| {claim.says} | {where} | {world} | {_number(found, '')} | {verdict} |")
+                    claims.append(f"| {claim.says} | {where} | {world} | {_number(by, '')} | {verdict} |")
     head = ["| setting | runs | quantity | live | simulated | difference | verdict |", "|---|---|---|---|---|---|---|"]
     between = ["", "| the paper's claim | setting | world | difference | verdict |", "|---|---|---|---|---|"]
     return "\n".join([f"## {case.title}\n", *head, *rows, *between, *claims, "", *_certificates(case, runs), ""])
