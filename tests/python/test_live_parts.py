@@ -2,6 +2,7 @@
 
 import json
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -14,8 +15,10 @@ from aqmlab.live.groups import addresses, ends
 from aqmlab.live.link_process import LinkProcess, LiveError
 from aqmlab.live.processes import Identity
 from aqmlab.live.state import RunState, clean, run_directory
+from aqmlab.live.traffic.clock import Agenda
 from aqmlab.live.traffic.iperf3 import sink_report, source_report
 from aqmlab.live.traffic.order import FlowOrder, Order
+from aqmlab.live.traffic.source import Source
 from aqmlab.live.traffic.tcp_info import TcpInfo
 from live_machine import FAKE
 
@@ -269,6 +272,21 @@ class TestTrafficOverLoopback:
         quiet = [n for t, n in samples.items() if 0.45 < t < 0.85]
         assert len(set(quiet)) == 1
         assert sink["flows"][0]["received_bytes"] > quiet[0] > 0
+
+    @pytest.mark.parametrize(("since_s", "is_error"), [(0.5, True), (2.0, False)])
+    def test_a_connection_that_is_reset_is_an_error_until_the_run_is_over(self, since_s, is_error):
+        source = Source(self.order(), Agenda(time.monotonic() - since_s))
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            own = socket.create_connection(server.getsockname())
+            other, _ = server.accept()
+            other.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            other.close()
+        sending = source.sendings[0]
+        sending.connection, sending.connected_s, sending.active = own, 0.1, True
+        source._watch(sending)
+        source._handle(sending)
+        assert bool(sending.error) is is_error
+        assert sending.connection is None
 
     def test_nobody_listens(self):
         order = self.order()

@@ -97,7 +97,8 @@ class Sink:
             receiving.received += got
             receiving.last_received_s = agenda.now
             return
-        if receiving.received:
+        # When the run is over the sender hangs up, which is no end of its data.
+        if receiving.received and agenda.now < self.order.duration_s:
             receiving.finish_s = receiving.last_received_s
         receiving.at_end = TcpInfo.of(connection)
         self.selector.unregister(connection)

@@ -143,7 +143,9 @@ class Source:
         except BlockingIOError:
             return
         except OSError as error:
-            sending.error = error.strerror or str(error)
+            # When the run is over the other side hangs up, perhaps a moment before this one looks at the clock.
+            if self.agenda.now < self.order.duration_s:
+                sending.error = error.strerror or str(error)
             self._look(sending, "at_end")
             self._drop(sending)
 
