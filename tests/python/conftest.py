@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -11,6 +12,10 @@ from pathlib import Path
 import pytest
 
 import aqmlab
+
+# A shell starts its background jobs with Ctrl-C ignored, and programs hand that on to those that they start; what is
+# tested here is what users do in the foreground.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 DUMBBELL = """\
 format = 1
