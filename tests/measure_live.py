@@ -3,7 +3,7 @@
     sudo .venv/bin/python tests/measure_live.py [--seconds 10] [--soak-minutes 10] [--link target/release/aqmlab-link]
 
 Needs root (or a user namespace with /dev/net/tun), ``ip`` and ``iperf3``. All network namespaces are its own
-(``aql-m-*``) and are removed at the end, also on failure. The report is a section in Markdown on standard output; the
+(``aql-m-*``) and are removed at the end, also on failure. Each row of the table is on standard error as it comes; the
 exit code is 1 if a limit was missed. The figures mean something only on a machine that does nothing else.
 """
 
@@ -21,6 +21,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+TITLE = "The link by itself"
+LINK = "target/release/aqmlab-link"
+PAGE = """One link process between two namespaces, with the processors kept awake (SCHED_IDLE) and its thread in
+SCHED_FIFO: RED before the link, loaded by iperf3. Lateness is how much later than planned packets were written.
+Unaccounted for is what came in less what went out, was dropped, is malformed or still inside; memory is that of the
+process.
+"""
 SIDES = {"a": ("10.77.1.1", "10.77.1.2"), "b": ("10.77.1.2", "10.77.1.1")}
 RATE_TOLERANCE = 0.005
 LATENESS_P99_US = 50.0
@@ -240,33 +247,51 @@ def jobs(seconds: float, soak_minutes: float) -> Iterator[Run]:
         yield Run("soak at 100 Mb/s", 100e6, 60 * soak_minutes, load, snapshot_interval_s=0.01)
 
 
+def report(
+    *, seconds: float = 10.0, soak_minutes: float = 10.0, only: str = "", link: str = LINK, keep_awake: bool = True
+) -> tuple[str, bool]:
+    """Measure everything and write the page: its text, and whether everything on it is shown."""
+    lines, holds = [PAGE, "| what | found | limit | holds |", "|---|---|---|---|"], True
+    for job in jobs(seconds, soak_minutes):
+        if only not in job.name:
+            continue
+        job.keep_awake = keep_awake
+        measure(job, [sys.executable, "-m", "aqmlab.live.link"] if link == "python" else [link])
+        for verdict in judged(job):
+            print(verdict.row(), file=sys.stderr, flush=True)
+            lines.append(verdict.row())
+            holds &= verdict.holds
+    return "\n".join(lines), holds
+
+
+def judged(job: Run) -> Iterator[Verdict]:
+    """Judge a run by all that it is for."""
+    if job.unshaped:
+        bps = goodput(job)
+        limit = f"at least {UNSHAPED_BPS / 1e9:.1f} Gb/s"
+        yield Verdict(f"{job.name}: goodput", f"{bps / 1e9:.2f} Gb/s", limit, bps >= UNSHAPED_BPS)
+        return
+    yield from verdicts(job)
+    if job.name.startswith("soak"):
+        yield soak_verdict(job)
+
+
 def main() -> int:
-    """Measure everything and write the section."""
+    """Measure what is asked for."""
     parser = argparse.ArgumentParser(description="Measure the link process of live runs.")
     parser.add_argument("--seconds", type=float, default=10.0, help="length of each run")
     parser.add_argument("--soak-minutes", type=float, default=0.0, help="length of the soak; 0: none")
-    parser.add_argument("--link", default="target/release/aqmlab-link", help="the program; python: the module")
+    parser.add_argument("--link", default=LINK, help="the program; python: the module")
     parser.add_argument("--let-sleep", action="store_true", help="do not keep the processors awake")
     parser.add_argument("--only", default="", help="only runs whose name has this in it")
-    options = parser.parse_args()
-    link = [sys.executable, "-m", "aqmlab.live.link"] if options.link == "python" else [options.link]
-    print("## The link by itself\n\n| what | found | limit | holds |\n|---|---|---|---|")
-    holds = True
-    for job in jobs(options.seconds, options.soak_minutes):
-        if options.only not in job.name:
-            continue
-        job.keep_awake = not options.let_sleep
-        measure(job, link)
-        found = [] if job.unshaped else list(verdicts(job))
-        if job.unshaped:
-            bps = goodput(job)
-            limit = f"at least {UNSHAPED_BPS / 1e9:.1f} Gb/s"
-            found = [Verdict(f"{job.name}: goodput", f"{bps / 1e9:.2f} Gb/s", limit, bps >= UNSHAPED_BPS)]
-        if job.name.startswith("soak"):
-            found.append(soak_verdict(job))
-        for verdict in found:
-            print(verdict.row(), flush=True)
-            holds &= verdict.holds
+    asked = parser.parse_args()
+    _, holds = report(
+        seconds=asked.seconds,
+        soak_minutes=asked.soak_minutes,
+        only=asked.only,
+        link=asked.link,
+        keep_awake=not asked.let_sleep,
+    )
     return 0 if holds else 1
 
 

@@ -33,6 +33,7 @@ import compare_live  # noqa: E402
 import compare_sweeps  # noqa: E402
 import compare_tuning  # noqa: E402
 import measure_lab  # noqa: E402
+import measure_live  # noqa: E402
 
 import compare_averaged  # noqa: E402
 import compare_fluid  # noqa: E402
@@ -309,6 +310,11 @@ def live() -> Section:
     return Section("live", compare_live.TITLE, *compare_live.report())
 
 
+def link() -> Section:
+    """The link process by itself: rate, lateness, throughput, and ten minutes of it."""
+    return Section("link", measure_live.TITLE, *measure_live.report(link="python"))
+
+
 def linux_red() -> Section:
     """RED in user space beside Linux's own, over the runs in the emulator that are kept as data."""
     return Section("linux-red", compare_lab.TITLE, *compare_lab.report())
@@ -328,6 +334,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "statistics": statistics,
     "sweeps": sweeps,
     "tuning": tuning,
+    "link": link,
     "linux-red": linux_red,
     "live": live,
 }
