@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
@@ -81,16 +82,16 @@ class Worker:
         return LiveError(f"traffic {self.role}: {self._heard.last_complaint(ENDING_S) or 'ended early'}")
 
 
-class WorkerFlows:
+class WorkerFlows(ABC):
     """Flows of a run that processes at both sides carry; a subclass knows which flows, and what the reports say."""
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
         self._workers: list[Worker] = []
 
+    @abstractmethod
     def _start(self) -> Iterator[Worker]:
         """Start the processes."""
-        raise NotImplementedError
 
     def prepare(self) -> None:
         """Start the processes, and wait until all sockets are there."""
