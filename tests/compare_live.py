@@ -46,6 +46,9 @@ PAGE = f"""Real TCP of a Linux kernel through the discipline in user space, besi
 with the same TCP in the simulator (`profile = "rfc"`): up to {RUNS} live runs a setting, all within the limits of their
 certificates (`live-runs.csv` has each of them), and {SIMULATED} simulated ones.
 
+A run whose certificate is not valid is done again, and runs wait for a host that leaves the machine alone; nothing else
+decides which runs are here.
+
 A difference is (simulated - live) / live with its 95 % interval (Welch). Goodput is to be within 3 %, the mean queueing
 delay within 15 %: *holds* if the whole interval is inside, *fails* if it is wholly outside. The share of packets lost
 has no bound, and is told.
