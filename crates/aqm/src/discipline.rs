@@ -1,7 +1,7 @@
 use aqmlab_units::Time;
 
 use crate::red::Red;
-use crate::{Backlog, DdredTail, Dequeue, DropTail, Host, Packet, Qdisc, Spaced, State};
+use crate::{Backlog, Beside, DdredTail, Dequeue, DropTail, Host, Packet, Qdisc, Spaced, State};
 
 /// Any discipline, dispatched statically.
 #[derive(Clone, Debug)]
@@ -12,6 +12,8 @@ pub enum Discipline<P> {
     DdredTail(Box<DdredTail<P>>),
     /// RED and its descendants.
     Red(Box<Red<P>>),
+    /// What stands beside RED.
+    Beside(Beside<P>),
 }
 
 impl<P: Copy> Qdisc<P> for Discipline<P> {
@@ -21,6 +23,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
             Self::DropTail(q) => q.enqueue(now, packet, host),
             Self::DdredTail(q) => q.enqueue(now, packet, host),
             Self::Red(q) => q.enqueue(now, packet, host),
+            Self::Beside(q) => q.enqueue(now, packet, host),
         }
     }
 
@@ -30,6 +33,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
             Self::DropTail(q) => q.dequeue(now, host),
             Self::DdredTail(q) => q.dequeue(now, host),
             Self::Red(q) => q.dequeue(now, host),
+            Self::Beside(q) => q.dequeue(now, host),
         }
     }
 
@@ -39,6 +43,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
             Self::DropTail(q) => q.pass(now, packet, host),
             Self::DdredTail(q) => q.pass(now, packet, host),
             Self::Red(q) => q.pass(now, packet, host),
+            Self::Beside(q) => q.pass(now, packet, host),
         }
     }
 
@@ -48,6 +53,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
             Self::DropTail(q) => q.rest(now, host),
             Self::DdredTail(q) => q.rest(now, host),
             Self::Red(q) => q.rest(now, host),
+            Self::Beside(q) => q.rest(now, host),
         }
     }
 
@@ -57,6 +63,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
             Self::DropTail(q) => q.next_timer(),
             Self::DdredTail(q) => q.next_timer(),
             Self::Red(q) => q.next_timer(),
+            Self::Beside(q) => q.next_timer(),
         }
     }
 
@@ -65,6 +72,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
             Self::DropTail(q) => q.on_timer(now, host),
             Self::DdredTail(q) => q.on_timer(now, host),
             Self::Red(q) => q.on_timer(now, host),
+            Self::Beside(q) => q.on_timer(now, host),
         }
     }
 
@@ -74,6 +82,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
             Self::DropTail(q) => q.backlog(),
             Self::DdredTail(q) => q.backlog(),
             Self::Red(q) => q.backlog(),
+            Self::Beside(q) => q.backlog(),
         }
     }
 
@@ -82,6 +91,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
             Self::DropTail(q) => q.state(),
             Self::DdredTail(q) => q.state(),
             Self::Red(q) => q.state(),
+            Self::Beside(q) => q.state(),
         }
     }
 
@@ -91,6 +101,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
             Self::DropTail(q) => <DropTail<P> as Qdisc<P>>::average(&**q),
             Self::DdredTail(q) => <DdredTail<P> as Qdisc<P>>::average(&**q),
             Self::Red(q) => q.average(),
+            Self::Beside(q) => q.average(),
         }
     }
 
@@ -98,6 +109,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         match self {
             Self::DropTail(_) | Self::DdredTail(_) => None,
             Self::Red(q) => q.spaced(),
+            Self::Beside(q) => q.spaced(),
         }
     }
 
@@ -105,6 +117,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         match self {
             Self::DropTail(_) | Self::DdredTail(_) => {}
             Self::Red(q) => q.gauges(now, out),
+            Self::Beside(q) => q.gauges(now, out),
         }
     }
 
@@ -112,6 +125,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         match self {
             Self::DropTail(_) | Self::DdredTail(_) => Vec::new(),
             Self::Red(q) => q.warnings(),
+            Self::Beside(q) => q.warnings(),
         }
     }
 
@@ -120,6 +134,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
             Self::DropTail(q) => q.departs_in_order(),
             Self::DdredTail(q) => q.departs_in_order(),
             Self::Red(q) => q.departs_in_order(),
+            Self::Beside(q) => q.departs_in_order(),
         }
     }
 }

@@ -5,6 +5,7 @@
 //! A discipline implements [`Qdisc`]: it owns its packets and hands back every one exactly once. Random Early
 //! Detection and its descendants are built from parts (see [`red`]); what is no RED stands beside it.
 
+mod beside;
 mod checked;
 mod ddred_tail;
 mod discipline;
@@ -19,6 +20,7 @@ mod registry;
 pub mod replay;
 mod spec;
 
+pub use beside::Beside;
 pub use checked::Checked;
 pub use ddred_tail::DdredTail;
 pub use discipline::Discipline;

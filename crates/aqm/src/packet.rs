@@ -5,11 +5,13 @@ use aqmlab_units::Time;
 pub enum Ecn {
     /// Not ECN-capable transport: congestion can only be signalled by a drop.
     #[default]
-    NotEct,
-    /// ECN-capable transport.
-    Ect,
+    NotEct = 0b00,
+    /// ECN-capable transport that wants the low-latency service L4S, ECT(1) (RFC 9331).
+    Ect1 = 0b01,
+    /// ECN-capable transport, ECT(0).
+    Ect = 0b10,
     /// Congestion experienced: marked by a queue on the way.
-    Ce,
+    Ce = 0b11,
 }
 
 /// What a packet is to its transport.
@@ -60,7 +62,7 @@ fields! {
     /// Differentiated services code point (RFC 2474), 0 to 63.
     0 dscp set_dscp with_dscp: u8 = core::convert::identity;
     /// ECN field.
-    1 ecn set_ecn with_ecn: Ecn = Ecn::from_byte;
+    1 ecn set_ecn with_ecn: Ecn = Ecn::from_bits;
     /// Data, acknowledgement or connection set-up.
     2 kind set_kind with_kind: Kind = Kind::from_byte;
     /// Class of the source, free for the scenario to use.
@@ -94,11 +96,13 @@ impl Header {
 }
 
 impl Ecn {
+    /// The field with these bits; all but the lowest two are ignored.
     #[inline]
-    fn from_byte(byte: u8) -> Self {
-        match byte {
-            0 => Self::NotEct,
-            1 => Self::Ect,
+    pub fn from_bits(bits: u8) -> Self {
+        match bits & 0b11 {
+            0b00 => Self::NotEct,
+            0b01 => Self::Ect1,
+            0b10 => Self::Ect,
             _ => Self::Ce,
         }
     }
@@ -146,7 +150,7 @@ mod tests {
         #[test]
         fn each_field_of_a_header_has_bits_of_its_own(
             (dscp, class, ttl_initial, ttl, ttl_final) in any::<(u8, u8, u8, u8, u8)>(),
-            ecn in prop::sample::select(vec![Ecn::NotEct, Ecn::Ect, Ecn::Ce]),
+            ecn in prop::sample::select(vec![Ecn::NotEct, Ecn::Ect1, Ecn::Ect, Ecn::Ce]),
             kind in prop::sample::select(vec![Kind::Data, Kind::Ack, Kind::Syn]),
             qosa in any::<bool>(),
         ) {

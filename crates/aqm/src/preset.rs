@@ -1,4 +1,7 @@
+use std::sync::LazyLock;
+
 use crate::Parameter;
+use crate::beside::{self, Kind, Named};
 use crate::red::Dialect;
 use crate::red::classes::Averages;
 use crate::red::spacing::Rule;
@@ -25,6 +28,7 @@ pub(crate) enum Make {
     DropTail,
     DdredTail,
     Red(RedPreset),
+    Beside(Kind),
 }
 
 /// Defaults of a member of the RED family; queue lengths in packets.
@@ -101,7 +105,11 @@ const RIO: RedPreset = RedPreset {
 };
 
 /// All presets.
-pub const PRESETS: &[Preset] = &[
+pub static PRESETS: LazyLock<Vec<Preset>> =
+    LazyLock::new(|| RED_FAMILY.iter().cloned().chain(beside::presets()).collect());
+
+/// RED and its descendants, and drop-tail.
+const RED_FAMILY: &[Preset] = &[
     Preset {
         name: "drop-tail",
         title: "Drop-tail",
@@ -238,6 +246,12 @@ pub const PRESETS: &[Preset] = &[
 ];
 
 impl Preset {
+    /// A discipline beside RED.
+    pub(crate) fn beside(named: &Named, kind: Kind) -> Self {
+        let &Named { name, title, paper, doc } = named;
+        Self { name, title, paper, doc, make: Make::Beside(kind) }
+    }
+
     /// The preset of this name.
     pub fn find(name: &str) -> Option<&'static Self> {
         PRESETS.iter().find(|p| p.name == name)
@@ -249,6 +263,7 @@ impl Preset {
             Make::DropTail => DROP_TAIL,
             Make::DdredTail => DDRED_TAIL,
             Make::Red(_) => RED,
+            Make::Beside(kind) => kind.parameters,
         }
     }
 }

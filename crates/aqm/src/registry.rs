@@ -46,36 +46,36 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    const fn new(key: &'static str, symbol: &'static str, unit: Unit, doc: &'static str) -> Self {
+    pub(crate) const fn new(key: &'static str, symbol: &'static str, unit: Unit, doc: &'static str) -> Self {
         Self { key, symbol, unit, min: None, max: None, choices: &[], doc, source: "" }
     }
 
-    const fn above(mut self, min: f64) -> Self {
+    pub(crate) const fn above(mut self, min: f64) -> Self {
         self.min = Some((min, false));
         self
     }
 
-    const fn from(mut self, min: f64) -> Self {
+    pub(crate) const fn from(mut self, min: f64) -> Self {
         self.min = Some((min, true));
         self
     }
 
-    const fn to(mut self, max: f64) -> Self {
+    pub(crate) const fn to(mut self, max: f64) -> Self {
         self.max = Some((max, true));
         self
     }
 
-    const fn below(mut self, max: f64) -> Self {
+    pub(crate) const fn below(mut self, max: f64) -> Self {
         self.max = Some((max, false));
         self
     }
 
-    const fn or(mut self, choices: &'static [&'static str]) -> Self {
+    pub(crate) const fn or(mut self, choices: &'static [&'static str]) -> Self {
         self.choices = choices;
         self
     }
 
-    const fn source(mut self, source: &'static str) -> Self {
+    pub(crate) const fn source(mut self, source: &'static str) -> Self {
         self.source = source;
         self
     }
@@ -119,7 +119,9 @@ impl Parameter {
 
     /// The victims or adaptations that alone have this parameter; none where every queue has it.
     pub fn parts(&self) -> impl Iterator<Item = &'static str> {
-        PART_KEYS.iter().filter(|(_, keys)| keys.contains(&self.key)).map(|(part, _)| *part)
+        // Disciplines beside RED may have parameters of the same names.
+        let of_red = RED.iter().any(|p| std::ptr::eq(p, self));
+        PART_KEYS.iter().filter(move |(_, keys)| of_red && keys.contains(&self.key)).map(|(part, _)| *part)
     }
 
     /// Whether `x` is inside the range.
@@ -139,13 +141,16 @@ const ARED: &str = "Floyd, Gummadi and Shenker 2001";
 const AWEYA: &str = "Aweya, Ouellette, Montuno and Chapman 2001";
 const A_RIO: &str = "Chien and Liao, Adaptive-RIO";
 
-const LIMIT: Parameter = Parameter::new(
+pub(crate) const LIMIT: Parameter = Parameter::new(
     "limit",
     "limit",
     Unit::Size,
     "size of the buffer, the packet in transmission not counted",
 )
 .from(1.0);
+pub(crate) const ECN: Parameter =
+    Parameter::new("ecn", "", Unit::Flag, "mark ECN-capable packets instead of dropping them")
+        .source("RFC 3168");
 const DIALECT: Parameter =
     Parameter::new("dialect", "", Unit::Choice, "named set of all switches, spacing included").or(&[
         "floyd93",
@@ -164,7 +169,7 @@ pub(crate) const DROP_TAIL: &[Parameter] = &[
 ];
 
 /// Parameters of RED and its descendants.
-pub(crate) const RED: &[Parameter] = &[
+pub(crate) static RED: &[Parameter] = &[
     LIMIT,
     Parameter::new(
         "min_th",
@@ -214,8 +219,7 @@ pub(crate) const RED: &[Parameter] = &[
         "load",
         "adaptive-rio",
     ]),
-    Parameter::new("ecn", "", Unit::Flag, "mark ECN-capable packets instead of dropping them")
-        .source("RFC 3168"),
+    ECN,
     DIALECT,
     Parameter::new("at_idle", "", Unit::Choice, "decay of the average over an idle period")
         .or(&["real", "integer", "table"]),

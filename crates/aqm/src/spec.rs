@@ -1,11 +1,13 @@
 //! From the words of a scenario file to a discipline: parse, then build.
 
+mod reading;
 mod resolve;
 
 use std::collections::BTreeMap;
 
 use aqmlab_units::{Rate, Span};
 
+pub(crate) use reading::Reading;
 pub use resolve::{Limit, Resolved};
 
 use crate::registry::{CLASS, RED};

@@ -2,13 +2,11 @@
 
 mod common;
 
-use aqmlab_aqm::{Dequeue, Discipline, Ecn, Packet, Qdisc, Value};
+use aqmlab_aqm::{Dequeue, Discipline, Ecn, PRESETS, Packet, Qdisc, Value};
 use aqmlab_units::Time;
 use common::{Counting, build, packet};
 use proptest::prelude::*;
 
-const PRESETS: [&str; 9] =
-    ["drop-tail", "red", "gentle-red", "pc-red", "ddred", "ddred-tail", "rio", "adaptive-rio", "feng-red"];
 /// Picoseconds of a service.
 const SERVICE: u64 = 1_000_000_000;
 
@@ -42,7 +40,7 @@ impl Side {
 proptest! {
     #[test]
     fn short_cuts_change_nothing(
-        preset in prop::sample::select(&PRESETS[..]),
+        preset in prop::sample::select(PRESETS.iter().map(|p| p.name).collect::<Vec<_>>()),
         arrivals in prop::collection::vec((0u64..3 * SERVICE, 40u32..1500, any::<bool>()), 1..300),
     ) {
         let set: &[_] = if preset == "drop-tail" { &[("limit", Value::Packets(5.0))] } else { &[] };

@@ -145,7 +145,7 @@ fn every_discipline_does_the_same_live_and_simulated() {
     let recording = recording(1);
     assert!(recording.arrivals.len() > 3000 && recording.reverse > 50 && recording.malformed.total() > 50);
     assert!(recording.arrivals.iter().any(|r| r.meta.header.ttl_final() > 0));
-    for preset in PRESETS {
+    for preset in PRESETS.iter() {
         for ecn in [false, true] {
             let set = [("ecn", Value::Flag(true))];
             let has_ecn = preset.parameters().iter().any(|parameter| parameter.key == "ecn");

@@ -21,7 +21,7 @@ pub struct Header {
     pub version: u8,
     /// Differentiated services code point (RFC 2474), 0 to 63.
     pub dscp: u8,
-    /// ECN field; both of ECT(0) and ECT(1) are [`Ecn::Ect`].
+    /// ECN field.
     pub ecn: Ecn,
     /// Time to live or hop limit, as it came.
     pub ttl: u8,
@@ -91,9 +91,5 @@ impl Header {
 /// The ECN field in the lower two bits of a traffic class.
 #[inline]
 pub(super) fn ecn(traffic_class: u8) -> Ecn {
-    match traffic_class & 0b11 {
-        0b00 => Ecn::NotEct,
-        0b11 => Ecn::Ce,
-        _ => Ecn::Ect,
-    }
+    Ecn::from_bits(traffic_class)
 }

@@ -4,30 +4,17 @@ use super::{DIFFSERV, DUMBBELL, VALID, accepted, exchange, messages, refused};
 
 #[test]
 fn unknown_discipline() {
-    refused(
-        VALID,
-        r#"aqm = "red""#,
-        &[
-            (
-                r#"aqm = "rde""#,
-                &[
-                    r#"net.toml:14:7: queue.main.aqm: "rde" is not known (allowed: drop-tail, red, gentle-red, mred, exred, nlred, pc-red, ddred, ddred-tail, rio, wred, adaptive-rio, feng-red, adaptive-red, load-red; did you mean "red"?)"#,
-                ],
-            ),
-            (
-                r#"aqm = "codel""#,
-                &[
-                    r#"net.toml:14:7: queue.main.aqm: "codel" is not known (allowed: drop-tail, red, gentle-red, mred, exred, nlred, pc-red, ddred, ddred-tail, rio, wred, adaptive-rio, feng-red, adaptive-red, load-red)"#,
-                ],
-            ),
-            (
-                "aqm = 1",
-                &[
-                    "net.toml:14:7: queue.main.aqm: is a whole number (allowed: drop-tail, red, gentle-red, mred, exred, nlred, pc-red, ddred, ddred-tail, rio, wred, adaptive-rio, feng-red, adaptive-red, load-red)",
-                ],
-            ),
-        ],
-    );
+    let names: Vec<_> = aqmlab_aqm::PRESETS.iter().map(|p| p.name).collect();
+    let known = names.join(", ");
+    let cases = [
+        (r#"aqm = "rde""#, r#""rde" is not known"#, r#"; did you mean "red"?"#),
+        (r#"aqm = "nothing like it""#, r#""nothing like it" is not known"#, ""),
+        ("aqm = 1", "is a whole number", ""),
+    ];
+    for (replacement, what, hint) in cases {
+        let message = format!("net.toml:14:7: queue.main.aqm: {what} (allowed: {known}{hint})");
+        refused(VALID, r#"aqm = "red""#, &[(replacement, &[&message])]);
+    }
 }
 
 #[test]

@@ -4,7 +4,8 @@ mod victim;
 
 use aqmlab_units::Span;
 
-use super::{LinkContext, ParameterError, Spec, Value};
+use super::{LinkContext, ParameterError, Reading, Spec, Value};
+use crate::beside::{Kind, Parts};
 use crate::preset::{Make, RedPreset};
 use crate::red::adaptation::Adaptation;
 use crate::red::average::{Average, Ewma, LinuxEwma};
@@ -43,6 +44,7 @@ enum ResolvedKind {
     DropTail { limit: Limit, strict_limit: bool },
     DdredTail { limit: Limit, last_n: u32, distance: Distance },
     Red(Box<RedParts>),
+    Beside(Parts),
 }
 
 /// What a RED queue is built from.
@@ -70,6 +72,7 @@ impl Resolved {
                 let (sets, victim, adaptation) = (sets.clone(), victim.clone(), adaptation.clone());
                 Discipline::Red(Box::new(Red::new(params.clone(), average, sets, victim, adaptation)))
             }
+            ResolvedKind::Beside(parts) => Discipline::Beside(parts.build()),
         }
     }
 
@@ -77,7 +80,7 @@ impl Resolved {
     pub fn room(&self) -> Option<Room> {
         match self.kind {
             ResolvedKind::DropTail { limit, strict_limit } => Some(Room::new(limit, strict_limit)),
-            ResolvedKind::DdredTail { .. } | ResolvedKind::Red(_) => None,
+            ResolvedKind::DdredTail { .. } | ResolvedKind::Red(_) | ResolvedKind::Beside(_) => None,
         }
     }
 
@@ -92,7 +95,7 @@ impl Resolved {
     /// The curve, where the discipline has one; that of the last class of several.
     pub fn curve(&self) -> Option<&Curve> {
         match &self.kind {
-            ResolvedKind::DropTail { .. } | ResolvedKind::DdredTail { .. } => None,
+            ResolvedKind::DropTail { .. } | ResolvedKind::DdredTail { .. } | ResolvedKind::Beside(_) => None,
             ResolvedKind::Red(parts) => parts.sets.last().map(|set| &set.curve),
         }
     }
@@ -108,29 +111,38 @@ impl Spec {
             Make::DropTail => self.resolve_drop_tail(),
             Make::DdredTail => Ok(self.resolve_ddred_tail()),
             Make::Red(preset) => self.resolve_red(preset, link),
+            Make::Beside(kind) => self.resolve_beside(kind, link),
         }
     }
 
-    fn word(&self, key: &str) -> Option<&str> {
+    fn resolve_beside(&self, kind: &Kind, link: LinkContext) -> Result<Resolved, Vec<ParameterError>> {
+        let mut reading = Reading::new(self, link);
+        let parts = (kind.read)(&mut reading)?;
+        let Reading { effective, warnings, errors, .. } = reading;
+        let kind = ResolvedKind::Beside(parts);
+        if errors.is_empty() { Ok(Resolved { kind, effective, warnings }) } else { Err(errors) }
+    }
+
+    pub(super) fn word(&self, key: &str) -> Option<&str> {
         match self.set.get(key) {
             Some(Value::Word(w)) => Some(w),
             _ => None,
         }
     }
 
-    fn flag(&self, key: &str, default: bool) -> bool {
+    pub(super) fn flag(&self, key: &str, default: bool) -> bool {
         matches!(self.set.get(key), Some(Value::Flag(true)))
             || (default && !matches!(self.set.get(key), Some(Value::Flag(false))))
     }
 
-    fn seconds(&self, key: &str) -> Option<f64> {
+    pub(super) fn seconds(&self, key: &str) -> Option<f64> {
         match self.set.get(key) {
             Some(Value::Seconds(s)) => Some(*s),
             _ => None,
         }
     }
 
-    fn number(&self, key: &str) -> Option<f64> {
+    pub(super) fn number(&self, key: &str) -> Option<f64> {
         match self.set.get(key) {
             Some(Value::Number(x)) => Some(*x),
             Some(Value::Bytes(b)) => Some(*b as f64),
@@ -139,7 +151,7 @@ impl Spec {
     }
 
     /// A queue length in packets, bytes divided by the mean packet.
-    fn packets(&self, key: &str, mean_packet: f64) -> Option<f64> {
+    pub(super) fn packets(&self, key: &str, mean_packet: f64) -> Option<f64> {
         match self.set.get(key) {
             Some(Value::Number(x) | Value::Packets(x)) => Some(*x),
             Some(Value::Bytes(b)) => Some(*b as f64 / mean_packet),
@@ -147,7 +159,7 @@ impl Spec {
         }
     }
 
-    fn limit(&self, default: u32) -> Limit {
+    pub(super) fn limit(&self, default: u32) -> Limit {
         match self.set.get("limit") {
             Some(Value::Number(x) | Value::Packets(x)) => Limit::Packets(x.min(f64::from(u32::MAX)) as u32),
             Some(Value::Bytes(b)) => Limit::Bytes(*b),

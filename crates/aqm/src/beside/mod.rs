@@ -1,0 +1,157 @@
+//! Disciplines beside RED, a file each.
+//!
+//! A file has its parameters (`PARAMETERS`), its names (`PRESETS`; several where they differ in defaults), `read` from the
+//! words of a scenario file to `Params`, and the discipline of `Params`. All registration is `mod` and a line in the list
+//! below: then the scenario file, its schema and messages, `aqmlab list` and the documentation know it.
+
+mod codel;
+
+pub(crate) use crate::spec::Reading;
+
+use aqmlab_units::Time;
+
+use crate::{
+    Backlog, Dequeue, Ecn, Host, MarkReason, Packet, Parameter, ParameterError, Preset, Qdisc, Spaced, State,
+};
+
+/// Makes of a list of disciplines the enumerations of their kinds, and the names of all.
+macro_rules! disciplines {
+    ($($(#[$doc:meta])* $name:ident of $module:ident),* $(,)?) => {
+        /// Any discipline beside RED, dispatched statically.
+        #[derive(Clone, Debug)]
+        pub enum Beside<P> {
+            $($(#[$doc])* $name(Box<$module::$name<P>>),)*
+        }
+
+        /// What a discipline is built from: its parameters, checked.
+        #[derive(Clone, Debug)]
+        pub(crate) enum Parts {
+            $($(#[$doc])* $name(Box<$module::Params>),)*
+        }
+
+        impl Parts {
+            /// A fresh queue.
+            pub fn build<P: Copy>(&self) -> Beside<P> {
+                match self {
+                    $(Self::$name(params) => Beside::$name(Box::new($module::$name::new(params))),)*
+                }
+            }
+        }
+
+        /// The names of all, in the order of the list.
+        pub(crate) fn presets() -> impl Iterator<Item = Preset> {
+            let mut all = Vec::new();
+            $({
+                let read: fn(&mut Reading<'_>) -> Result<Parts, Vec<ParameterError>> =
+                    |reading| Ok(Parts::$name(Box::new($module::read(reading)?)));
+                let kind = Kind { parameters: $module::PARAMETERS, read };
+                all.extend($module::PRESETS.iter().map(|named| Preset::beside(named, kind)));
+            })*
+            all.into_iter()
+        }
+
+        /// Calls the same method of whichever discipline it is.
+        macro_rules! whichever {
+            ($self:ident, $q:ident => $call:expr) => {
+                match $self {
+                    $(Beside::$name($q) => $call,)*
+                }
+            };
+        }
+    };
+}
+
+disciplines! {
+    /// Controlled delay.
+    CoDel of codel,
+}
+
+/// A name under which a file's discipline is known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Named {
+    /// The name in a scenario file.
+    pub name: &'static str,
+    /// The name in words.
+    pub title: &'static str,
+    /// The paper or RFC.
+    pub paper: &'static str,
+    /// The idea in one sentence.
+    pub doc: &'static str,
+}
+
+/// From words to a discipline.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kind {
+    /// The parameters that may be set.
+    pub parameters: &'static [Parameter],
+    /// Reads them.
+    pub read: fn(&mut Reading<'_>) -> Result<Parts, Vec<ParameterError>>,
+}
+
+/// Sets a packet to CE where ECN is on and its transport knows it, and tells the host; otherwise it must be dropped.
+pub(crate) fn marks<P>(ecn: bool, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
+    let can = ecn && packet.meta.header.ecn() != Ecn::NotEct;
+    if can {
+        packet.meta.header.set_ecn(Ecn::Ce);
+        host.marked(packet, MarkReason::Early);
+    }
+    can
+}
+
+impl<P: Copy> Qdisc<P> for Beside<P> {
+    #[inline(never)]
+    fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
+        whichever!(self, q => q.enqueue(now, packet, host));
+    }
+
+    #[inline(never)]
+    fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
+        whichever!(self, q => q.dequeue(now, host))
+    }
+
+    #[inline(never)]
+    fn pass(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
+        whichever!(self, q => q.pass(now, packet, host))
+    }
+
+    #[inline(never)]
+    fn rest(&mut self, now: Time, host: &mut impl Host<P>) {
+        whichever!(self, q => q.rest(now, host));
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        whichever!(self, q => Qdisc::<P>::next_timer(&**q))
+    }
+
+    fn on_timer(&mut self, now: Time, host: &mut impl Host<P>) {
+        whichever!(self, q => q.on_timer(now, host));
+    }
+
+    fn backlog(&self) -> Backlog {
+        whichever!(self, q => Qdisc::<P>::backlog(&**q))
+    }
+
+    fn state(&self) -> State {
+        whichever!(self, q => Qdisc::<P>::state(&**q))
+    }
+
+    fn average(&self) -> f64 {
+        whichever!(self, q => Qdisc::<P>::average(&**q))
+    }
+
+    fn spaced(&self) -> Option<Spaced> {
+        whichever!(self, q => Qdisc::<P>::spaced(&**q))
+    }
+
+    fn gauges(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+        whichever!(self, q => Qdisc::<P>::gauges(&**q, now, out));
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        whichever!(self, q => Qdisc::<P>::warnings(&**q))
+    }
+
+    fn departs_in_order(&self) -> bool {
+        whichever!(self, q => Qdisc::<P>::departs_in_order(&**q))
+    }
+}
