@@ -1,9 +1,11 @@
 """Types of the Rust core. Every function but those of live traffic is pure: text in, data out."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypedDict, type_check_only
+from typing import Any, TypedDict, final, type_check_only
 
 __all__ = [
+    "Packet",
+    "Queue",
     "check",
     "curve",
     "disciplines",
@@ -13,11 +15,59 @@ __all__ = [
     "live_udp",
     "mark",
     "open_loop",
+    "register",
     "replay",
     "run",
     "schema",
     "version",
 ]
+
+@final
+class Packet:
+    """A packet as a discipline in Python sees it."""
+
+    arrival_s: float
+    """When it was offered to the queue."""
+    bytes: int
+    """Length on the wire."""
+    flow: int
+    """Flow label."""
+    dscp: int
+    """Code point, 0 to 63."""
+    ecn: str
+    """``not-ect``, ``ect0``, ``ect1`` or ``ce``."""
+    kind: str
+    """``data``, ``ack`` or ``syn``."""
+    class_: int
+    """Class of the source."""
+    ttl: int
+    ttl_initial: int
+    ttl_final: int
+    """Hop limits now, at the sender, and at the destination of an earlier packet (0: not known)."""
+    @property
+    def hops(self) -> int:
+        """Routers that it has passed."""
+
+@final
+class Queue:
+    """What waits, the head first, as a discipline in Python sees it."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, place: int) -> Packet: ...
+    @property
+    def bytes(self) -> int:
+        """Bytes waiting."""
+    @property
+    def rate_bps(self) -> float:
+        """The link's bit rate."""
+    def uniform(self) -> float:
+        """Return a random number, uniform on [0, 1), of the run's seed."""
+    def below(self, n: int) -> int:
+        """Return a random integer, uniform on 0 to n - 1."""
+    def drop(self, place: int, reason: str = "early") -> None:
+        """Drop the packet at a place; those behind it move up."""
+    def mark(self, place: int) -> bool:
+        """Mark the packet at a place; whether it is ECN-capable. One that is not stays as it is."""
 
 @type_check_only
 class RunOutput(TypedDict):
@@ -91,4 +141,16 @@ def mark(
 def live_link(config: str) -> int: ...
 def live_udp(role: str) -> None: ...
 def live_replay(config: str, capture: str) -> str: ...
+def register(
+    name: str,
+    title: str,
+    source: str,
+    doc: str,
+    digest: str,
+    idea: str,
+    object: Callable[..., Any],
+    parameters: Sequence[tuple[str, str, float, float | None, float | None, str]],
+    every_s: float | None,
+    gauges: Sequence[str],
+) -> None: ...
 def version() -> str: ...

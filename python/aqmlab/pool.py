@@ -25,6 +25,7 @@ import pyarrow as pa
 from aqmlab import _core
 from aqmlab.errors import Error, InputError, Interrupted, StorageError, WorkerError
 from aqmlab.evaluation import Evaluated, peak_memory
+from aqmlab.extending import load_plugins
 from aqmlab.progress import REPORT_EVERY_S, Bar, Throttled, bar_over
 from aqmlab.store import is_finished, write_seed
 from aqmlab.tables import to_arrow
@@ -102,6 +103,7 @@ class Job:
 
     def perform(self, progress: Callable[[float], None]) -> Output:
         """Do one run. `progress` is told the share that is done, 0 to 1."""
+        load_plugins()
         try:
             output = _core.run(self.text, self.filename, self.seed, list(self.overrides), progress, engine=self.engine)
         except ValueError as error:

@@ -9,6 +9,7 @@ from typing import Any
 
 from aqmlab import _core
 from aqmlab.errors import InputError
+from aqmlab.extending import load_plugins
 from aqmlab.scenario import unknown
 
 
@@ -60,6 +61,8 @@ class Discipline:
     paper: str
     doc: str
     parameters: tuple[Parameter, ...]
+    foreign: bool = False
+    """Whether it is written in Python (see `aqmlab.extending`)."""
 
     @property
     def own_parameters(self) -> tuple[Parameter, ...]:
@@ -131,12 +134,20 @@ def _by_name() -> dict[str, Discipline]:
 @cache
 def registry() -> dict[str, Any]:
     """Return the whole registry of the core: disciplines, dialects, curves, spacings, transports."""
+    load_plugins()
     data: dict[str, Any] = json.loads(_core.disciplines())
     return data
 
 
+def forget() -> None:
+    """Ask the core anew: disciplines were registered."""
+    registry.cache_clear()
+    _by_name.cache_clear()
+
+
 def schema() -> dict[str, Any]:
     """Return the JSON schema of the scenario file, for editors."""
+    load_plugins()
     data: dict[str, Any] = json.loads(_core.schema())
     return data
 
@@ -148,7 +159,21 @@ def _discipline(entry: dict[str, Any]) -> Discipline:
         paper=entry.get("paper") or "",
         doc=entry.get("doc") or "",
         parameters=tuple(_parameter(p) for p in entry["parameters"]),
+        foreign=bool(entry["foreign"]),
     )
+
+
+def compiled(name: str, where: str) -> str:
+    """Return the name of a discipline that can run live; one that is written in Python is too slow for that.
+
+    Raises
+    ------
+    InputError
+        If it is written in Python; `where` begins the message.
+    """
+    if discipline(name).foreign:
+        raise InputError(f"{where}: {name} is written in Python; live links take what is compiled")
+    return name
 
 
 def _parameter(entry: dict[str, Any]) -> Parameter:

@@ -16,6 +16,7 @@ from typing import Any
 
 from aqmlab import _core
 from aqmlab.errors import InputError, Problem, ScenarioError
+from aqmlab.extending import load_plugins
 from aqmlab.scenario_parts import Flow, Link, Shared
 from aqmlab.toml_text import Value, override
 
@@ -101,6 +102,7 @@ class Scenario:
     @classmethod
     def from_text(cls, text: str, *, filename: str = "<text>", overrides: Overrides = ()) -> Scenario:
         """Check a scenario given as text; `filename` is used in messages, and for the name if none is given."""
+        load_plugins()
         pairs = override_pairs(overrides)
         answer = json.loads(_core.check(text, filename, list(pairs), whole=False))
         if not answer["ok"]:

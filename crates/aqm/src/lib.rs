@@ -11,6 +11,7 @@ mod ddred_tail;
 mod discipline;
 mod drop_tail;
 mod fifo;
+pub mod foreign;
 mod indexed;
 mod packet;
 mod preset;

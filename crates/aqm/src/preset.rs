@@ -1,11 +1,13 @@
+use std::iter;
 use std::sync::LazyLock;
 
 use crate::Parameter;
 use crate::beside::{self, Kind, Named};
+use crate::foreign::{Definition, Idea};
 use crate::red::Dialect;
 use crate::red::classes::Averages;
 use crate::red::spacing::Rule;
-use crate::registry::{DDRED_TAIL, DROP_TAIL, RED};
+use crate::registry::{DDRED_TAIL, DROP_TAIL, LIMIT, RED};
 
 /// A named discipline: a documented choice of parts with its paper's parameters.
 #[derive(Clone, Debug)]
@@ -29,6 +31,7 @@ pub(crate) enum Make {
     DdredTail,
     Red(RedPreset),
     Beside(Kind),
+    Foreign { definition: &'static Definition, parameters: &'static [Parameter] },
 }
 
 /// Defaults of a member of the RED family; queue lengths in packets.
@@ -48,6 +51,8 @@ pub(crate) struct RedPreset {
     pub adaptation: &'static str,
     pub spacing: Rule,
     pub dialect: Dialect,
+    /// Curve or victim rule that is written elsewhere.
+    pub idea: Option<&'static Definition>,
     /// Dialect and spacing of `as-printed`.
     pub as_printed: (Dialect, Rule),
 }
@@ -62,6 +67,9 @@ pub(crate) struct ClassPreset {
     pub max_th: f64,
     pub max_p: f64,
 }
+
+/// Curve or victim that is written elsewhere.
+pub(crate) const CUSTOM: &str = "custom";
 
 /// Classic RED, and what its relatives do not exchange. All but ExRED, whose model has no count, space their drops as
 /// ns-2 does (reading R-1), so that a comparison of presets compares what their papers changed.
@@ -79,6 +87,7 @@ const CLASSIC: RedPreset = RedPreset {
     adaptation: "none",
     spacing: Rule::Ns2Wait,
     dialect: Dialect::RECOMMENDED,
+    idea: None,
     as_printed: (Dialect::FLOYD93, Rule::Floyd93),
 };
 
@@ -252,9 +261,27 @@ impl Preset {
         Self { name, title, paper, doc, make: Make::Beside(kind) }
     }
 
-    /// The preset of this name.
+    /// What is written elsewhere, as a preset: a discipline of its own, or classic RED with another part.
+    pub(crate) fn foreign(definition: &'static Definition) -> Self {
+        let Definition { name, title, source, doc, .. } = definition;
+        let red = RedPreset { idea: Some(definition), ..CLASSIC };
+        let make = match &definition.idea {
+            Idea::Discipline { parameters, .. } => {
+                let parameters = parameters.iter().map(|(parameter, _)| parameter.clone());
+                Make::Foreign {
+                    definition,
+                    parameters: iter::once(LIMIT).chain(parameters).collect::<Vec<_>>().leak(),
+                }
+            }
+            Idea::Curve(_) => Make::Red(RedPreset { curve: CUSTOM, ..red }),
+            Idea::Victim(_) => Make::Red(RedPreset { victim: CUSTOM, ..red }),
+        };
+        Self { name, title, paper: source, doc, make }
+    }
+
+    /// The preset of this name, those that were registered included.
     pub fn find(name: &str) -> Option<&'static Self> {
-        PRESETS.iter().find(|p| p.name == name)
+        Self::all().find(|p| p.name == name)
     }
 
     /// The parameters that may be set.
@@ -264,6 +291,7 @@ impl Preset {
             Make::DdredTail => DDRED_TAIL,
             Make::Red(_) => RED,
             Make::Beside(kind) => kind.parameters,
+            Make::Foreign { parameters, .. } => parameters,
         }
     }
 }

@@ -50,6 +50,17 @@ impl Parameter {
         Self { key, symbol, unit, min: None, max: None, choices: &[], doc, source: "" }
     }
 
+    /// A parameter of a discipline that is written elsewhere; bounds are allowed values themselves.
+    pub fn foreign(
+        key: &'static str,
+        unit: Unit,
+        (min, max): (Option<f64>, Option<f64>),
+        doc: &'static str,
+    ) -> Self {
+        let closed = |x: Option<f64>| x.map(|x| (x, true));
+        Self { min: closed(min), max: closed(max), ..Self::new(key, "", unit, doc) }
+    }
+
     pub(crate) const fn above(mut self, min: f64) -> Self {
         self.min = Some((min, false));
         self

@@ -1,6 +1,7 @@
 //! `aqmlab._core`: the compiled part of the Python package. No logic lives here.
 
 mod live_traffic;
+mod plugins;
 
 use std::collections::BTreeMap;
 
@@ -107,6 +108,7 @@ fn run<'py>(
             )));
         }
     };
+    plugins::forget_raised();
     let mut simulation = py.detach(|| Simulation::new(plan, seed, Options { shortcuts, engine: choice }));
     if let (EngineChoice::Windows, Some(why)) = (choice, simulation.why_events()) {
         return Err(PyValueError::new_err(format!(
@@ -116,12 +118,14 @@ fn run<'py>(
     for step in 1..=STEPS {
         let until = Time((u128::from(plan.duration.0) * u128::from(step) / u128::from(STEPS)) as u64);
         py.detach(|| simulation.run_until(until));
+        plugins::check_raised(py)?;
         py.check_signals()?;
         if let Some(progress) = &progress {
             progress.call1((step as f64 / STEPS as f64,))?;
         }
     }
     py.detach(|| simulation.finish());
+    plugins::check_raised(py)?;
     let (packet_hops, enqueue_events) = simulation.totals();
     let summary = PyDict::new(py);
     summary.set_item("seed", seed)?;
@@ -181,7 +185,9 @@ fn open_loop<'py>(
         aqmlab_scenario::queue_for_rate(queue, service_rate).map_err(|p| value_error(&p))?;
     let experiment =
         OpenLoop { queue: &resolved, packet_bytes, arrival_rate, service_rate, arrivals, warmup };
+    plugins::forget_raised();
     let r = py.detach(|| experiment.run(seed));
+    plugins::check_raised(py)?;
     let dict = PyDict::new(py);
     dict.set_item("arrivals", r.arrivals)?;
     dict.set_item("drops", r.drops)?;
@@ -218,6 +224,7 @@ fn replay<'py>(
             Some(fields) => replay.enqueue(now, header(&fields)?),
             None => replay.dequeue(now),
         };
+        plugins::check_raised(py)?;
         let answer = PyDict::new(py);
         let dropped: Vec<_> = decision.dropped.iter().map(|&(id, reason)| (id, reason.name())).collect();
         answer.set_item("dropped", dropped)?;
@@ -335,5 +342,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(live_link, m)?)?;
     m.add_function(wrap_pyfunction!(live_traffic::live_udp, m)?)?;
     m.add_function(wrap_pyfunction!(live_traffic::live_replay, m)?)?;
+    m.add_function(wrap_pyfunction!(plugins::register, m)?)?;
+    m.add_class::<plugins::Packet>()?;
+    m.add_class::<plugins::Queue>()?;
     m.add_function(wrap_pyfunction!(version, m)?)
 }

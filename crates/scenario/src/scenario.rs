@@ -134,7 +134,11 @@ fn read<T>(
     let (plan, queue_names, live) = plan(&section, run.as_ref(), &queues);
     queues.finish();
 
-    let normalized = normal::text(root);
+    let mut normalized = normal::text(root);
+    // Two versions of a discipline that is written elsewhere are two scenarios.
+    for definition in queues.definitions() {
+        normalized.push_str(&format!("\n# {} {}\n", definition.name, definition.digest));
+    }
     let scenario = Scenario {
         name: section.text("name").map_or_else(|| stem(file), str::to_owned),
         description: section.text("description").unwrap_or_default().to_owned(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,6 +10,9 @@ import typer
 from typer.core import TyperGroup
 
 from aqmlab.errors import Error, Interrupted
+
+PLUGINS = "AQMLAB_PLUGINS"
+"""See `aqmlab.extending.PLUGINS`; a copy, so that the help comes quickly."""
 
 ORDER = (
     "run",
@@ -109,5 +113,13 @@ def _main(
     version: Annotated[
         bool, typer.Option("--version", help="Show the version.", callback=_version, is_eager=True)
     ] = False,
+    plugin: Annotated[
+        list[str] | None,
+        typer.Option("--plugin", help="A file of Python with disciplines of one's own. May be given often."),
+    ] = None,
 ) -> None:
     """A laboratory for active queue management."""
+    if plugin:
+        # In the environment, so that processes that are started find it too.
+        files = [str(Path(name).absolute()) if name.endswith(".py") else name for name in plugin]
+        os.environ[PLUGINS] = os.pathsep.join([*filter(None, [os.environ.get(PLUGINS)]), *files])

@@ -11,6 +11,7 @@ from typing import Any
 
 from aqmlab import _core
 from aqmlab.errors import Problem, ScenarioError
+from aqmlab.registry import compiled
 from aqmlab.runner import as_scenario
 from aqmlab.scenario import Overrides, Scenario, override_pairs
 
@@ -198,6 +199,8 @@ def live_plan(scenario: Scenario, *, seed: int) -> LivePlan:
     plan = answer["plan"]
     reverse = plan["reverse_link"]
     links = plan["links"]
+    for name in filter(None, (plan["link"], reverse)):
+        compiled(links[name]["aqm"], f"{scenario.filename}: link {name}")
     return LivePlan(
         scenario=scenario,
         seed=seed,

@@ -14,6 +14,7 @@ import numpy as np
 from aqmlab import _core
 from aqmlab.errors import InputError, WorkerError
 from aqmlab.evaluation import peak_memory
+from aqmlab.extending import load_plugins
 from aqmlab.metrics import run_metrics
 from aqmlab.results.block import BlockBuilder, EncodedBlock, RunRow
 from aqmlab.tables import Columns
@@ -75,6 +76,7 @@ class Task:
     def _perform(
         self, planned: PlannedRun, block: BlockBuilder, done: TaskDone, progress: Callable[[float], None] | None
     ) -> None:
+        load_plugins()
         text = self.texts[planned.scenario]
         began, cpu = time.perf_counter(), time.thread_time()
         try:

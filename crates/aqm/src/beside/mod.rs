@@ -5,6 +5,7 @@
 //! below: then the scenario file, its schema and messages, `aqmlab list` and the documentation know it.
 
 mod codel;
+pub(crate) mod foreign;
 
 pub(crate) use crate::spec::Reading;
 
@@ -64,6 +65,8 @@ macro_rules! disciplines {
 disciplines! {
     /// Controlled delay.
     CoDel of codel,
+    /// Written elsewhere.
+    Foreign of foreign,
 }
 
 /// A name under which a file's discipline is known.

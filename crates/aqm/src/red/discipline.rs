@@ -276,7 +276,7 @@ impl<P: Copy> Red<P> {
     ) -> bool {
         let arrival_competes = match &self.victim {
             Victim::Arriving => None,
-            Victim::PcRed(_) => Some(true),
+            Victim::PcRed(_) | Victim::Custom(_) => Some(true),
             Victim::Ddred(rule) if rule.early_only && !matches!(verdict, Verdict::Early(_)) => None,
             Victim::Ddred(rule) => {
                 let alone = self.waiting.packets == 0;
@@ -498,7 +498,7 @@ impl<P: Copy> Qdisc<P> for Red<P> {
     fn warnings(&self) -> Vec<String> {
         match &self.victim {
             Victim::PcRed(rule) => rule.warning().into_iter().collect(),
-            Victim::Arriving | Victim::Ddred(_) => Vec::new(),
+            Victim::Arriving | Victim::Ddred(_) | Victim::Custom(_) => Vec::new(),
         }
     }
 

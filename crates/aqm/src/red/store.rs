@@ -36,6 +36,7 @@ impl<P: Copy> Store<P> {
         match (self, victim) {
             (Self::Searched(queue), Victim::PcRed(rule)) => rule.pick(queue, host),
             (Self::Searched(queue), Victim::Ddred(rule)) => rule.pick(queue, host),
+            (Self::Searched(queue), Victim::Custom(rule)) => rule.pick(queue, host),
             _ => None,
         }
     }

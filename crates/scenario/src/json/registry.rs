@@ -1,4 +1,4 @@
-use aqmlab_aqm::{PRESETS, Parameter, Preset, Resolved, Spec, Unit};
+use aqmlab_aqm::{Parameter, Preset, Resolved, Spec, Unit};
 use aqmlab_transport::Profile;
 use aqmlab_transport::ns2::Variant;
 use serde_json::{Value as Json, json};
@@ -11,7 +11,7 @@ use crate::tcp::TCP;
 /// The disciplines with their parameters, and the words that choose a dialect, curve, spacing or transport.
 pub fn disciplines_json() -> String {
     json!({
-        "disciplines": PRESETS.iter().map(preset_json).collect::<Vec<_>>(),
+        "disciplines": Preset::all().map(preset_json).collect::<Vec<_>>(),
         "dialects": words("dialect"),
         "curves": words("curve"),
         "spacings": words("spacing"),
@@ -22,7 +22,7 @@ pub fn disciplines_json() -> String {
 
 /// The words that a parameter may be, over all disciplines.
 fn words(key: &str) -> &'static [&'static str] {
-    let parameters = || PRESETS.iter().flat_map(Preset::parameters).filter(|p| p.key == key);
+    let parameters = || Preset::all().flat_map(Preset::parameters).filter(|p| p.key == key);
     parameters().map(|p| p.choices).max_by_key(|c| c.len()).unwrap_or_default()
 }
 
@@ -33,6 +33,7 @@ fn preset_json(preset: &Preset) -> Json {
         "title": preset.title,
         "paper": preset.paper,
         "doc": preset.doc,
+        "foreign": preset.definition().is_some(),
         "parameters": preset.parameters().iter().map(|p| parameter(p, resolved.as_ref())).collect::<Vec<_>>(),
         "classes": resolved.as_ref().map_or_else(Vec::new, classes_json),
     })
@@ -106,6 +107,7 @@ fn title(variant: Variant) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use aqmlab_aqm::PRESETS;
 
     #[test]
     fn every_discipline_with_every_parameter() {

@@ -1,4 +1,4 @@
-use aqmlab_aqm::{PRESETS, Parameter, Unit};
+use aqmlab_aqm::{Parameter, Preset, Unit};
 use aqmlab_transport::Profile;
 use serde_json::{Map, Value as Json, json};
 
@@ -154,14 +154,34 @@ fn range(number: &str, p: &Parameter) -> Json {
 /// All keys of all disciplines, and for each discipline those that it has.
 fn queue_json() -> Json {
     let mut json = shape_json(&queue::shape());
-    let conditions: Vec<Json> = PRESETS
-        .iter()
+    // Disciplines may mean different things by a key: then each says what it allows.
+    let of = |key: &str, of: &Preset| of.parameters().iter().find(|p| p.key == key).map(parameter_json);
+    let differs = |key: &str| {
+        let mut kinds = Preset::all().filter_map(|preset| of(key, preset));
+        let first = kinds.next();
+        kinds.any(|kind| Some(kind) != first)
+    };
+    let ambiguous: Vec<_> =
+        queue::shape().keys.iter().map(|key| key.name).filter(|key| differs(key)).collect();
+    let properties = json.get_mut("properties").and_then(Json::as_object_mut);
+    for (key, kind) in properties.into_iter().flatten() {
+        if ambiguous.contains(&key.as_str()) {
+            *kind = json!({});
+        }
+    }
+    let conditions: Vec<Json> = Preset::all()
         .map(|preset| {
             let keys = queue::keys_of(preset);
             // A discipline left out is drop-tail, so its condition holds without the key too.
             let required: &[&str] = if preset.name == queue::DEFAULT_AQM { &[] } else { &["aqm"] };
             let if_this = json!({ "properties": { "aqm": { "const": preset.name } }, "required": required });
-            json!({ "if": if_this, "then": { "propertyNames": { "enum": keys } } })
+            let mut then = json!({ "propertyNames": { "enum": keys } });
+            let own = ambiguous.iter().filter_map(|key| Some(((*key).to_owned(), of(key, preset)?)));
+            let own: Map<String, Json> = own.collect();
+            if !own.is_empty() {
+                then["properties"] = Json::Object(own);
+            }
+            json!({ "if": if_this, "then": then })
         })
         .collect();
     if let Some(map) = json.as_object_mut() {

@@ -1,6 +1,6 @@
 //! The keys that a queue may have, from the registry of disciplines.
 
-use aqmlab_aqm::{PRESETS, Parameter, Preset, Spec};
+use aqmlab_aqm::{Parameter, Preset, Spec};
 
 use crate::shape::{Key, Kind, Shape};
 use crate::tree::{Table, text_of};
@@ -8,7 +8,7 @@ use crate::tree::{Table, text_of};
 use super::{DEFAULT_AQM, class};
 
 fn aqm_key() -> Key {
-    let words = PRESETS.iter().map(|p| p.name).collect();
+    let words = Preset::all().map(|p| p.name).collect();
     Key::new("aqm", Kind::Choice(words), "The discipline.").default("\"drop-tail\"")
 }
 
@@ -47,7 +47,7 @@ fn sentence(p: &Parameter) -> String {
 
 /// Every key that a queue may have under some discipline.
 pub(crate) fn shape() -> Shape {
-    shape_of(PRESETS.iter())
+    shape_of(Preset::all())
 }
 
 /// The keys of a queue with this discipline.

@@ -8,6 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use aqmlab_aqm::foreign::Definition;
 use aqmlab_aqm::{LinkContext, Resolved, Spec};
 use aqmlab_units::{Rate, Span};
 
@@ -109,6 +110,11 @@ impl<'a> Queues<'a> {
             queue.resolve(LinkContext { rate, delay }, self.report).map(Arc::new)
         };
         known.entry((id, rate, delay)).or_insert_with(make).clone()
+    }
+
+    /// The disciplines among them that are written elsewhere.
+    pub fn definitions(&self) -> impl Iterator<Item = &'static Definition> {
+        self.queues.iter().filter_map(|queue| queue.spec.as_ref()?.preset().definition())
     }
 
     /// Reports unused queues, and what is wrong with queues that no valid link has.

@@ -36,6 +36,7 @@ from aqmlab import _core
 from aqmlab.errors import InputError, ScenarioError
 from aqmlab.live.checks import can_be_realtime, can_lock_memory
 from aqmlab.live.statistics.words import milliseconds, rate
+from aqmlab.registry import compiled
 from aqmlab.scenario import Overrides, Scenario, read_text, unknown
 from aqmlab.scenario_parts import Link
 
@@ -92,6 +93,7 @@ class Configuration:
         if name not in links:
             raise InputError(f"{path}: {unknown('link', name, list(links))}")
         chosen = links[name]
+        compiled(chosen.aqm, f"{path}: link {name}")
         back = [one for one in scenario.links if (one.from_, one.to) == (chosen.to, chosen.from_)]
         settings = json.loads(_core.check(scenario.text, scenario.filename, list(scenario.overrides), whole=False))
         return cls(scenario, chosen, back[0] if back else None, settings["scenario"]["live"])

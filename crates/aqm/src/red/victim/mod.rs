@@ -1,9 +1,11 @@
 //! The victim: which packet pays when one must go.
 
+mod custom;
 mod ddred;
 mod pc_red;
 mod priority_list;
 
+pub use custom::Custom;
 pub use ddred::{Ddred, Distance, Ties};
 pub use pc_red::{PcRed, PcRedParams};
 pub use priority_list::{Entry, ListParams, PriorityList};
@@ -21,6 +23,8 @@ pub enum Victim {
     PcRed(Box<PcRed>),
     /// The packet that has travelled least.
     Ddred(Ddred),
+    /// A rule that is written elsewhere.
+    Custom(Custom),
 }
 
 impl Victim {

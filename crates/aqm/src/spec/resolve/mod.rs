@@ -5,8 +5,9 @@ mod victim;
 use aqmlab_units::Span;
 
 use super::{LinkContext, ParameterError, Reading, Spec, Value};
-use crate::beside::{Kind, Parts};
-use crate::preset::{Make, RedPreset};
+use crate::beside::{Parts, foreign};
+use crate::foreign::{CurveNumbers, Idea};
+use crate::preset::{CUSTOM, Make, RedPreset};
 use crate::red::adaptation::Adaptation;
 use crate::red::average::{Average, Ewma, LinuxEwma};
 use crate::red::curve::{Curve, Exred, Gentle, Linear, Mred, Nlred, Points};
@@ -111,13 +112,20 @@ impl Spec {
             Make::DropTail => self.resolve_drop_tail(),
             Make::DdredTail => Ok(self.resolve_ddred_tail()),
             Make::Red(preset) => self.resolve_red(preset, link),
-            Make::Beside(kind) => self.resolve_beside(kind, link),
+            Make::Beside(kind) => self.resolve_beside(link, |reading| (kind.read)(reading)),
+            Make::Foreign { definition, .. } => {
+                self.resolve_beside(link, |reading| foreign::parts(definition, reading))
+            }
         }
     }
 
-    fn resolve_beside(&self, kind: &Kind, link: LinkContext) -> Result<Resolved, Vec<ParameterError>> {
+    fn resolve_beside(
+        &self,
+        link: LinkContext,
+        read: impl FnOnce(&mut Reading<'_>) -> Result<Parts, Vec<ParameterError>>,
+    ) -> Result<Resolved, Vec<ParameterError>> {
         let mut reading = Reading::new(self, link);
-        let parts = (kind.read)(&mut reading)?;
+        let parts = read(&mut reading)?;
         let Reading { effective, warnings, errors, .. } = reading;
         let kind = ResolvedKind::Beside(parts);
         if errors.is_empty() { Ok(Resolved { kind, effective, warnings }) } else { Err(errors) }
@@ -338,6 +346,14 @@ impl Spec {
             );
         }
         let k = n.limit_packets();
+        if name == CUSTOM {
+            let curve = self.custom_curve(CurveNumbers { min_th, max_th, max_p, limit: k });
+            return curve.map_err(|message| {
+                let message = format!("{}: {message}", self.preset.name);
+                let allowed = "a curve that does not fall, within [0, 1]".into();
+                vec![ParameterError { key: "aqm".into(), message, allowed }]
+            });
+        }
         if name == "exred" && max_th >= k {
             return error(
                 "limit",
@@ -361,6 +377,29 @@ impl Spec {
         })
     }
 }
+
+impl Spec {
+    /// A curve that is written elsewhere, as a table over the buffer; straight lines between.
+    fn custom_curve(&self, numbers: CurveNumbers) -> Result<Curve, String> {
+        let Some(Idea::Curve(p_b)) = self.preset.definition().map(|definition| &definition.idea) else {
+            return Err("has no curve".into());
+        };
+        let average = |i: u32| f64::from(i) * numbers.limit / f64::from(TABLE);
+        let points = (0..=TABLE).map(|i| Ok((average(i), p_b(average(i), numbers)?)));
+        let points = points.collect::<Result<Vec<_>, String>>()?;
+        let wrong = |p: &f64| !(0.0..=1.0).contains(p);
+        if let Some((average, p)) = points.iter().find(|(_, p)| wrong(p)) {
+            return Err(format!("p_b({average}p) = {p}"));
+        }
+        match points.windows(2).find(|w| w[1].1 < w[0].1) {
+            Some(w) => Err(format!("p_b falls from {} at {}p to {} at {}p", w[0].1, w[0].0, w[1].1, w[1].0)),
+            None => Ok(Curve::Points(Points::new(points))),
+        }
+    }
+}
+
+/// Steps of the table that a curve written elsewhere is turned into.
+const TABLE: u32 = 4096;
 
 /// The numbers of RED; queue lengths in packets, mean_packet in bytes.
 #[derive(Clone, Debug)]

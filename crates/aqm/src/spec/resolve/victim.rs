@@ -1,8 +1,11 @@
+use std::sync::Arc;
+
 use aqmlab_units::Span;
 
 use super::{Resolved, ResolvedKind, Spec, Value, name_of, named, word_of};
-use crate::preset::RedPreset;
-use crate::red::victim::{Ddred, Distance, ListParams, PcRed, PcRedParams, Ties, Victim};
+use crate::foreign::Idea;
+use crate::preset::{CUSTOM, RedPreset};
+use crate::red::victim::{Custom, Ddred, Distance, ListParams, PcRed, PcRedParams, Ties, Victim};
 
 const TIES: &[(&str, Ties)] = &[("newest", Ties::Newest), ("oldest", Ties::Oldest), ("random", Ties::Random)];
 
@@ -16,6 +19,10 @@ impl Spec {
         match name {
             "pc-red" => self.pc_red(effective),
             "ddred" => self.ddred(effective),
+            CUSTOM => match preset.idea.map(|definition| &definition.idea) {
+                Some(Idea::Victim(rule)) => Victim::Custom(Custom(Arc::clone(rule))),
+                _ => Victim::Arriving,
+            },
             _ => Victim::Arriving,
         }
     }

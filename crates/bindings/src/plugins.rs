@@ -1,0 +1,420 @@
+//! Disciplines, curves and victim rules that are written in Python.
+//!
+//! A run asks them in its own thread. What they raise is kept there, nothing is asked of them any more, and the run ends
+//! with it at the next look.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use aqmlab_aqm::foreign::{self, CurveNumbers, Definition, Idea, Order, Policy, Rule, Uniform, Verdict};
+use aqmlab_aqm::{DropReason, Ecn, Kind, Meta, Parameter, State, Unit};
+use aqmlab_units::{Span, Stream, Time};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+thread_local! {
+    /// What a discipline of the run in this thread raised.
+    static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// What a discipline has raised since the last call, in this thread.
+/// Forgets what an interrupted run left behind.
+pub(crate) fn forget_raised() {
+    take_raised();
+}
+
+fn take_raised() -> Option<PyErr> {
+    RAISED.with(RefCell::take)
+}
+
+/// Ends what a discipline in Python has spoilt: with what it raised, in a line.
+pub(crate) fn check_raised(py: Python<'_>) -> PyResult<()> {
+    take_raised().map_or(Ok(()), |error| Err(PyValueError::new_err(in_a_line(py, &error))))
+}
+
+/// What was raised and where.
+fn in_a_line(py: Python<'_>, error: &PyErr) -> String {
+    let place = || -> PyResult<String> {
+        let mut frame = error.traceback(py).ok_or_else(|| PyValueError::new_err("no traceback"))?.into_any();
+        while let Some(next) = frame.getattr("tb_next")?.extract::<Option<Bound<'_, PyAny>>>()? {
+            frame = next;
+        }
+        let file: String = frame.getattr("tb_frame")?.getattr("f_code")?.getattr("co_filename")?.extract()?;
+        Ok(format!("{file}:{}: ", frame.getattr("tb_lineno")?))
+    };
+    format!("{}{error}", place().unwrap_or_default())
+}
+
+fn has_raised() -> bool {
+    RAISED.with(|raised| raised.borrow().is_some())
+}
+
+/// Asks Python; the answer, or `None` once something was raised.
+fn ask<T>(question: impl FnOnce(Python<'_>) -> PyResult<T>) -> Option<T> {
+    if has_raised() {
+        return None;
+    }
+    Python::attach(question).map_err(|error| RAISED.with(|raised| *raised.borrow_mut() = Some(error))).ok()
+}
+
+/// A packet as a discipline in Python sees it.
+#[pyclass(frozen, get_all, module = "aqmlab._core")]
+pub(crate) struct Packet {
+    arrival_s: f64,
+    bytes: u32,
+    flow: u32,
+    dscp: u8,
+    ecn: &'static str,
+    kind: &'static str,
+    #[pyo3(name = "class_")]
+    class: u8,
+    ttl: u8,
+    ttl_initial: u8,
+    ttl_final: u8,
+}
+
+impl From<&Meta> for Packet {
+    fn from(meta: &Meta) -> Self {
+        let header = meta.header;
+        Self {
+            arrival_s: meta.arrival.secs(),
+            bytes: meta.bytes,
+            flow: meta.flow,
+            dscp: header.dscp(),
+            ecn: match header.ecn() {
+                Ecn::NotEct => "not-ect",
+                Ecn::Ect => "ect0",
+                Ecn::Ect1 => "ect1",
+                Ecn::Ce => "ce",
+            },
+            kind: match header.kind() {
+                Kind::Data => "data",
+                Kind::Ack => "ack",
+                Kind::Syn => "syn",
+            },
+            class: header.class(),
+            ttl: header.ttl(),
+            ttl_initial: header.ttl_initial(),
+            ttl_final: header.ttl_final(),
+        }
+    }
+}
+
+#[pymethods]
+impl Packet {
+    /// Routers that the packet has passed.
+    #[getter]
+    fn hops(&self) -> u8 {
+        self.ttl_initial.saturating_sub(self.ttl)
+    }
+}
+
+/// What waits, as a discipline in Python sees it; drops and marks are ordered here.
+#[pyclass(module = "aqmlab._core")]
+#[derive(Clone)]
+pub(crate) struct Queue {
+    waiting: VecDeque<Meta>,
+    bytes: u64,
+    bps: f64,
+    random: Stream,
+    orders: Vec<Order>,
+}
+
+impl Queue {
+    fn at(&self, place: isize) -> PyResult<usize> {
+        let place = if place < 0 { place + self.waiting.len() as isize } else { place };
+        usize::try_from(place).ok().filter(|place| *place < self.waiting.len()).ok_or_else(|| {
+            PyIndexError::new_err(format!("place {place} in a queue of {} packets", self.waiting.len()))
+        })
+    }
+
+    fn take(&mut self, place: usize) {
+        if let Some(meta) = self.waiting.remove(place) {
+            self.bytes -= u64::from(meta.bytes);
+        }
+    }
+}
+
+#[pymethods]
+impl Queue {
+    fn __len__(&self) -> usize {
+        self.waiting.len()
+    }
+
+    fn __getitem__(&self, place: isize) -> PyResult<Packet> {
+        Ok(Packet::from(&self.waiting[self.at(place)?]))
+    }
+
+    /// Bytes waiting.
+    #[getter]
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The link's bit rate.
+    #[getter]
+    fn rate_bps(&self) -> f64 {
+        self.bps
+    }
+
+    /// A random number, uniform on [0, 1), of the run's seed.
+    fn uniform(&mut self) -> f64 {
+        self.random.uniform()
+    }
+
+    /// A random integer, uniform on 0 to n - 1.
+    fn below(&mut self, n: u64) -> PyResult<u64> {
+        if n == 0 {
+            return Err(PyValueError::new_err("below(n): n is at least 1"));
+        }
+        Ok(self.random.below(n))
+    }
+
+    /// Drops the packet at a place (0: the head; -1: the last); those behind it move up.
+    #[pyo3(signature = (place, reason = "early"))]
+    fn drop(&mut self, place: isize, reason: &str) -> PyResult<()> {
+        let place = self.at(place)?;
+        self.orders.push(Order::Drop(place, drop_reason(reason)?));
+        self.take(place);
+        Ok(())
+    }
+
+    /// Marks the packet at a place. Whether it is ECN-capable; one that is not stays as it is.
+    fn mark(&mut self, place: isize) -> PyResult<bool> {
+        let place = self.at(place)?;
+        let header = &mut self.waiting[place].header;
+        let can = header.ecn() != Ecn::NotEct;
+        if can {
+            header.set_ecn(Ecn::Ce);
+            self.orders.push(Order::Mark(place));
+        }
+        Ok(can)
+    }
+}
+
+fn drop_reason(word: &str) -> PyResult<DropReason> {
+    match word {
+        "early" => Ok(DropReason::Early),
+        "forced" => Ok(DropReason::Forced),
+        "overflow" => Ok(DropReason::Overflow),
+        other => {
+            let message = format!("{other:?} is no reason of a drop: early, forced and overflow are");
+            Err(PyValueError::new_err(message))
+        }
+    }
+}
+
+/// A discipline in Python: an object, and the queue that it looks at.
+#[derive(Debug)]
+struct PythonPolicy {
+    object: Py<PyAny>,
+    queue: Option<Py<Queue>>,
+    bps: f64,
+    gauges: Arc<[String]>,
+    verdict: Verdict,
+}
+
+impl PythonPolicy {
+    /// Calls a method with the time, what else it takes, and the queue.
+    fn call<T>(
+        &mut self,
+        draw: Uniform<'_>,
+        orders: &mut Vec<Order>,
+        call: impl FnOnce(&Bound<'_, PyAny>, &Bound<'_, Queue>) -> PyResult<T>,
+    ) -> Option<T> {
+        ask(|py| {
+            let queue = match &self.queue {
+                Some(queue) => queue.bind(py).clone(),
+                None => {
+                    // A stream of its own, since Python may ask for numbers in any order.
+                    let seed = (draw() * (1u64 << 53) as f64) as u64;
+                    let random = Stream::new(seed, "discipline in Python");
+                    let (waiting, bps) = (VecDeque::new(), self.bps);
+                    let queue = Queue { waiting, bytes: 0, bps, random, orders: Vec::new() };
+                    let queue = Bound::new(py, queue)?;
+                    self.queue = Some(queue.clone().unbind());
+                    queue
+                }
+            };
+            let answer = call(self.object.bind(py), &queue)?;
+            orders.append(&mut queue.borrow_mut().orders);
+            Ok(answer)
+        })
+    }
+
+    fn number(&self, name: &str) -> f64 {
+        let get = |py: Python<'_>| match self.object.bind(py).getattr_opt(name)? {
+            Some(value) => value.extract::<f64>(),
+            None => Ok(0.0),
+        };
+        ask(get).unwrap_or(0.0)
+    }
+}
+
+/// What `enqueue` may return.
+fn verdict(answer: &Bound<'_, PyAny>) -> PyResult<Verdict> {
+    const ALLOWED: &str = "enqueue returns \"accept\", \"mark\", \"drop\" or \"drop:REASON\"";
+    let word: String = answer.extract().map_err(|_| PyTypeError::new_err(ALLOWED))?;
+    match word.as_str() {
+        "accept" => Ok(Verdict::Accept),
+        "mark" => Ok(Verdict::Mark),
+        "drop" => Ok(Verdict::Drop(DropReason::Early)),
+        other => match other.strip_prefix("drop:") {
+            Some(reason) => Ok(Verdict::Drop(drop_reason(reason)?)),
+            None => Err(PyValueError::new_err(ALLOWED)),
+        },
+    }
+}
+
+impl Policy for PythonPolicy {
+    fn enqueue(&mut self, now: Time, arriving: &Meta, draw: Uniform<'_>, orders: &mut Vec<Order>) -> Verdict {
+        let packet = Packet::from(arriving);
+        let answer = self.call(draw, orders, |object, queue| {
+            let answer = object.call_method1("enqueue", (now.secs(), packet, queue))?;
+            verdict(&answer).map_err(|error| {
+                let text = format!("{} ({:?})", error.value(object.py()), answer);
+                PyValueError::new_err(format!(
+                    "{}: {text}",
+                    object.get_type().qualname().map_or_else(|_| String::new(), |n| n.to_string())
+                ))
+            })
+        });
+        self.verdict = answer.unwrap_or(Verdict::Accept);
+        self.verdict
+    }
+
+    fn accepted(&mut self, packet: &Meta) {
+        let Some(queue) = &self.queue else { return };
+        ask(|py| {
+            let mut queue = queue.borrow_mut(py);
+            queue.bytes += u64::from(packet.bytes);
+            queue.waiting.push_back(*packet);
+            Ok(())
+        });
+    }
+
+    fn dequeue(&mut self, now: Time, draw: Uniform<'_>, orders: &mut Vec<Order>) -> Option<usize> {
+        self.call(draw, orders, |object, queue| {
+            let answer = object.call_method1("dequeue", (now.secs(), queue))?;
+            let mut queue = queue.borrow_mut();
+            if queue.waiting.is_empty() {
+                return Ok(None);
+            }
+            let place = queue.at(answer.extract::<Option<isize>>()?.unwrap_or(0))?;
+            queue.take(place);
+            Ok(Some(place))
+        })?
+    }
+
+    fn on_timer(&mut self, now: Time, draw: Uniform<'_>, orders: &mut Vec<Order>) {
+        self.call(draw, orders, |object, queue| {
+            object.call_method1("on_timer", (now.secs(), queue)).map(drop)
+        });
+    }
+
+    fn state(&self) -> State {
+        let average = self.number("average");
+        State { average: if average >= 0.0 { average } else { 0.0 }, p_b: self.number("p_b").clamp(0.0, 1.0) }
+    }
+
+    fn gauges(&self, out: &mut dyn FnMut(f64)) {
+        for name in self.gauges.iter() {
+            out(self.number(name));
+        }
+    }
+
+    fn copied(&self) -> Box<dyn Policy> {
+        let copy = ask(|py| {
+            let object = py.import("copy")?.call_method1("deepcopy", (&self.object,))?.unbind();
+            let queue = self.queue.as_ref().map(|queue| Py::new(py, queue.borrow(py).clone()));
+            Ok((object, queue.transpose()?))
+        });
+        let (object, queue) = copy.map_or((None, None), |(object, queue)| (Some(object), queue));
+        let object = object.unwrap_or_else(|| Python::attach(|py| self.object.clone_ref(py)));
+        let (bps, gauges, verdict) = (self.bps, Arc::clone(&self.gauges), self.verdict);
+        Box::new(Self { object, queue, bps, gauges, verdict })
+    }
+}
+
+/// A victim rule in Python.
+#[derive(Debug)]
+struct PythonRule(Py<PyAny>);
+
+impl Rule for PythonRule {
+    fn pick(&self, waiting: &VecDeque<Meta>, draw: Uniform<'_>) -> Option<usize> {
+        ask(|py| {
+            let packets = waiting.iter().map(Packet::from).map(|p| Py::new(py, p));
+            let packets = packets.collect::<PyResult<Vec<_>>>()?;
+            let count = packets.len();
+            let answer = self.0.bind(py).call1((packets, draw()))?.extract::<Option<usize>>()?;
+            match answer {
+                Some(place) if place >= count => {
+                    Err(PyIndexError::new_err(format!("place {place} among {count} packets")))
+                }
+                place => Ok(place),
+            }
+        })?
+    }
+}
+
+/// A parameter: key, unit, default, smallest and largest value, what it is.
+type ParameterRow = (String, String, f64, Option<f64>, Option<f64>, String);
+
+fn parameter((key, unit, default, min, max, doc): ParameterRow) -> PyResult<(Parameter, f64)> {
+    let unit = match unit.as_str() {
+        "packets" => Unit::Packets,
+        "bytes" => Unit::Bytes,
+        "s" => Unit::Time,
+        "1" => Unit::Number,
+        "flag" => Unit::Flag,
+        other => {
+            let message = format!("{key}: there is no unit {other:?} (allowed: packets, bytes, s, 1, flag)");
+            return Err(PyValueError::new_err(message));
+        }
+    };
+    // A definition lives as long as the program.
+    Ok((Parameter::foreign(key.leak(), unit, (min, max), doc.leak()), default))
+}
+
+/// Make a discipline known that is written in Python: `idea` is "discipline" (`object` is called with the parameters and
+/// gives an object with the methods enqueue, dequeue and on_timer), "curve" or "victim" (`object` is called).
+#[expect(clippy::too_many_arguments, reason = "the keywords of a Python function")]
+#[pyfunction]
+pub(crate) fn register(
+    name: String,
+    title: String,
+    source: String,
+    doc: String,
+    digest: String,
+    idea: &str,
+    object: Py<PyAny>,
+    parameters: Vec<ParameterRow>,
+    every_s: Option<f64>,
+    gauges: Vec<String>,
+) -> PyResult<()> {
+    let idea = match idea {
+        "discipline" => {
+            let parameters = parameters.into_iter().map(parameter).collect::<PyResult<Vec<_>>>()?;
+            let names: Arc<[String]> = gauges.clone().into();
+            let make = move |values: &[(&'static str, f64)], bps: f64| {
+                let made = Python::attach(|py| object.call1(py, (values.to_vec(),)));
+                let object = made.map_err(|error| error.to_string())?;
+                let (gauges, verdict) = (Arc::clone(&names), Verdict::Accept);
+                Ok(Box::new(PythonPolicy { object, queue: None, bps, gauges, verdict }) as Box<dyn Policy>)
+            };
+            let gauges = gauges.into_iter().map(|name| &*name.leak()).collect();
+            let every = every_s.map(Span::from_secs);
+            Idea::Discipline { make: Arc::new(make), parameters, every, gauges }
+        }
+        "curve" => Idea::Curve(Arc::new(move |average, numbers: CurveNumbers| {
+            let CurveNumbers { min_th, max_th, max_p, limit } = numbers;
+            let p_b = Python::attach(|py| {
+                object.call1(py, (average, min_th, max_th, max_p, limit))?.extract::<f64>(py)
+            });
+            p_b.map_err(|error| error.to_string())
+        })),
+        _ => Idea::Victim(Arc::new(PythonRule(object))),
+    };
+    foreign::register(Definition { name, title, source, doc, digest, idea }).map_err(PyValueError::new_err)
+}
