@@ -1,0 +1,173 @@
+//! When the next drop is due, in two arithmetics: real numbers (RFC 8289, section 5.6), and the integers of Linux 6.1
+//! (`include/net/codel.h` and `codel_impl.h`).
+//!
+//! In Linux a tick of time is 2^10 ns, and `r = 1/sqrt(count)` is a fraction of 16 bits that a Newton step improves whenever
+//! count changes; 32 bits within a step:
+//!
+//! ```text
+//! r' = r (3 - count r^2)/2
+//! ```
+//!
+//! A change of count by more than one is thus seen with a delay of some drops. Difference from Linux: ticks have 64 bits and
+//! do not begin anew after 4398 s.
+
+use aqmlab_units::{Span, Time};
+
+/// How time and roots are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arithmetic {
+    /// To the picosecond.
+    Real,
+    /// As in Linux.
+    Linux,
+}
+
+impl Arithmetic {
+    /// Picoseconds in ticks, the last one incomplete and left out.
+    fn ticks(self, ps: u64) -> u64 {
+        match self {
+            Self::Real => ps,
+            Self::Linux => ps / 1_024_000,
+        }
+    }
+}
+
+/// How often was dropped, and what Linux takes for one over the root of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Count {
+    pub n: u32,
+    rec_inv_sqrt: u16,
+}
+
+impl Count {
+    /// The first drop.
+    pub fn begin(&mut self) {
+        *self = Self { n: 1, rec_inv_sqrt: u16::MAX };
+    }
+
+    /// Another count.
+    pub fn set(&mut self, n: u32) {
+        self.n = n;
+        self.newton_step();
+    }
+
+    /// `r (3 - count r^2)/2`, r in units of 2^-32 of which the upper 16 bits are kept.
+    fn newton_step(&mut self) {
+        let r = u64::from(self.rec_inv_sqrt) << 16;
+        let r_squared = (r * r) >> 32;
+        // Two bits less, so that the product below has room; where count r^2 is above 3, bits wrap as they do in Linux.
+        let rest = (3_u64 << 32).wrapping_sub(u64::from(self.n).wrapping_mul(r_squared)) >> 2;
+        let next = rest.wrapping_mul(r) >> 31;
+        self.rec_inv_sqrt = (next >> 16) as u16;
+    }
+}
+
+/// The constants of the control law, in ticks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Law {
+    arithmetic: Arithmetic,
+    target: u64,
+    interval: u64,
+    pub(super) max_packet: u64,
+}
+
+impl Law {
+    /// Of a target, an interval, and how little in the queue is never dropped.
+    pub fn new(arithmetic: Arithmetic, target: Span, interval: Span, max_packet: u64) -> Self {
+        let (target, interval) = (arithmetic.ticks(target.0), arithmetic.ticks(interval.0));
+        Self { arithmetic, target, interval, max_packet }
+    }
+
+    /// An instant in ticks.
+    pub(super) fn tick(&self, time: Time) -> u64 {
+        self.arithmetic.ticks(time.0)
+    }
+
+    /// Whether a packet that came at `arrival` has not waited for as long as the target.
+    pub(super) fn is_short(&self, arrival: Time, now: u64) -> bool {
+        now.saturating_sub(self.tick(arrival)) < self.target
+    }
+
+    /// The end of an interval that begins now.
+    pub(super) fn interval_from(&self, now: u64) -> u64 {
+        now + self.interval
+    }
+
+    /// Whether an interval that ends at `end` is over: in Linux one tick later.
+    pub(super) fn is_over(&self, end: u64, now: u64) -> bool {
+        match self.arithmetic {
+            Arithmetic::Real => now >= end,
+            Arithmetic::Linux => now > end,
+        }
+    }
+
+    /// Whether the last time of dropping ended not long ago (RFC 8289, section 5.5).
+    pub(super) fn is_soon(&self, drop_next: u64, now: u64) -> bool {
+        now.saturating_sub(drop_next) < 16 * self.interval
+    }
+
+    /// When the drop after `count` drops since `t` is due: `t + interval/sqrt(count)`.
+    pub(super) fn next(&self, t: u64, count: Count) -> u64 {
+        let wait = match self.arithmetic {
+            Arithmetic::Real => libm::rint(self.interval as f64 / libm::sqrt(f64::from(count.n))) as u64,
+            Arithmetic::Linux => (self.interval * (u64::from(count.rec_inv_sqrt) << 16)) >> 32,
+        };
+        t + wait
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Span = Span::from_millis(1);
+
+    #[test]
+    fn the_law_by_hand() {
+        let law = Law::new(Arithmetic::Real, MS * 5, MS * 100, 1514);
+        let mut count = Count::default();
+        count.begin();
+        assert_eq!(law.next(7, count), 7 + (MS * 100).0);
+        count.set(4);
+        assert_eq!(law.next(0, count), (MS * 50).0);
+        count.set(16);
+        assert_eq!(law.next(0, count), (MS * 25).0);
+    }
+
+    #[test]
+    fn ticks_of_linux_are_two_to_the_ten_nanoseconds() {
+        let law = Law::new(Arithmetic::Linux, MS * 5, MS * 100, 1514);
+        // 5 000 000 / 1024 and 100 000 000 / 1024.
+        assert_eq!((law.target, law.interval), (4882, 97_656));
+        assert_eq!(law.tick(Time(1_023_999)), 0);
+        assert_eq!(law.tick(Time(1_024_000)), 1);
+        let mut count = Count::default();
+        count.begin();
+        // 97 656 * 65 535 / 65 536 = 97 654.5.
+        assert_eq!(law.next(0, count), 97_654);
+        // A step from r = 65 535/65 536 to count = 2: r (3 - 2 r^2)/2 = 0.50002, half of an interval in place of 0.707.
+        count.set(2);
+        assert_eq!(law.next(0, count), 48_830);
+    }
+
+    #[test]
+    fn steps_of_newton_close_in_on_the_root() {
+        let mut count = Count::default();
+        count.begin();
+        for n in 2..200 {
+            count.set(n);
+        }
+        let root = f64::from(count.rec_inv_sqrt) / 65_536.0;
+        assert!((root * libm::sqrt(199.0) - 1.0).abs() < 0.01, "{root}");
+    }
+
+    #[test]
+    fn an_interval_is_over_a_tick_later_in_linux() {
+        for (arithmetic, at_its_end) in [(Arithmetic::Real, true), (Arithmetic::Linux, false)] {
+            let law = Law::new(arithmetic, MS * 5, MS * 100, 1514);
+            assert!(!law.is_over(10, 9));
+            assert_eq!(law.is_over(10, 10), at_its_end);
+            assert!(law.is_over(10, 11));
+        }
+    }
+}
