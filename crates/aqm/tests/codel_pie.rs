@@ -69,6 +69,79 @@ fn a_full_codel_drops_what_comes() {
     }
 }
 
+/// What became of 400 packets of 1000 B, one every 10 ms, before a queue of PIE for 300 packets that is served every so many
+/// ms; and the largest step of the probability upwards from a tenth or more.
+fn pie(service_ms: u64, ecn: Ecn, set: &[(&str, Value)]) -> (Counting, f64) {
+    let set: Vec<_> = [("limit", Value::Packets(300.0))].into_iter().chain(set.iter().cloned()).collect();
+    let mut queue = Checked::new(build("pie", 1_000_000, &set));
+    let mut host = Counting::new(1);
+    let (mut number, mut largest_step, mut p) = (0, 0.0_f64, 0.0);
+    for ms in 1..=8000 {
+        while let Some(due) = queue.next_timer().filter(|due| *due <= at(ms)) {
+            queue.on_timer(due, &mut host);
+            if p >= 0.1 {
+                largest_step = largest_step.max(queue.state().p_b - p);
+            }
+            p = queue.state().p_b;
+        }
+        if ms % 10 == 0 && number < 400 {
+            arrive(&mut queue, at(ms), number, ecn, &mut host);
+            number += 1;
+        }
+        if ms % service_ms == 0 {
+            queue.dequeue(at(ms), &mut host);
+        }
+    }
+    assert_eq!((number, host.overflow), (400, 0), "the buffer is never full");
+    (host, largest_step)
+}
+
+fn ms(ms: u64) -> Value {
+    Value::Seconds(ms as f64 / 1e3)
+}
+
+#[test]
+fn pie_is_what_ns_3_asserts() {
+    // Tests 2 to 8 of ns-3's suite.
+    let slow = |target: u64, t_update: u64| {
+        [("target", ms(target)), ("t_update", ms(t_update)), ("max_burst", ms(100))]
+    };
+    let early = |service_ms: u64, set: &[(&str, Value)]| pie(service_ms, Ecn::NotEct, set).0.early;
+    let second = early(12, &slow(20, 30));
+    assert!(second > 0);
+    assert!(early(12, &slow(80, 30)) < second, "a longer target drops less");
+    let fourth = early(15, &slow(20, 30));
+    assert!(fourth > second, "a slower link drops more");
+    assert!(early(15, &slow(20, 90)) < fourth, "a slower controller drops less");
+    assert!(early(14, &[("delay", word("departure-rate"))]) > 0);
+    let steps = |caps: bool| pie(14, Ecn::NotEct, &[("cap_adjustment", Value::Flag(caps))]);
+    let ((with, capped), (without, free)) = (steps(true), steps(false));
+    assert!(with.early > 0 && without.early > 0);
+    assert!(capped <= 0.02 + 1e-12 && free > 0.02, "{capped} {free}");
+}
+
+#[test]
+fn pie_marks_where_ns_3_does() {
+    // Tests 9 to 12: ECN of the queue alone, of the packets alone, of both.
+    let ecn = |on: bool, up_to: f64| [("ecn", Value::Flag(on)), ("mark_up_to", Value::Number(up_to))];
+    let (queue_only, _) = pie(14, Ecn::NotEct, &ecn(true, 0.3));
+    assert!(queue_only.marks == 0 && queue_only.early > 0);
+    let (packets_only, _) = pie(14, Ecn::Ect, &ecn(false, 0.3));
+    assert!(packets_only.marks == 0 && packets_only.early > 0);
+    let (both, _) = pie(14, Ecn::Ect, &ecn(true, 0.3));
+    assert!(both.marks > 0 && both.early > 0, "marks up to a probability of 0.3, drops above");
+    let (always, _) = pie(14, Ecn::Ect, &ecn(true, 1.0));
+    assert!(always.marks > 0 && always.early == 0);
+}
+
+#[test]
+fn pie_without_randomness_spaces_its_drops() {
+    // Tests 13 and 14 look into the sum of probabilities; the controller's own tests do so here. Fewer drops follow.
+    let (random, _) = pie(14, Ecn::NotEct, &[]);
+    let (spaced, _) = pie(14, Ecn::NotEct, &[("derandomize", Value::Flag(true))]);
+    assert!(spaced.early > 0 && spaced.early <= random.early, "{} {}", spaced.early, random.early);
+}
+
 /// Notes which packets are dropped.
 #[derive(Default)]
 struct Drops(Vec<u32>);

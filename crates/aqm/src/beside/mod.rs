@@ -6,6 +6,7 @@
 
 mod codel;
 pub(crate) mod foreign;
+mod pie;
 
 pub(crate) use crate::spec::Reading;
 
@@ -67,6 +68,8 @@ disciplines! {
     CoDel of codel,
     /// Written elsewhere.
     Foreign of foreign,
+    /// Proportional integral controller enhanced.
+    Pie of pie,
 }
 
 /// A name under which a file's discipline is known.

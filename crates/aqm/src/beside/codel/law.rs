@@ -145,9 +145,10 @@ mod tests {
         count.begin();
         // 97 656 * 65 535 / 65 536 = 97 654.5.
         assert_eq!(law.next(0, count), 97_654);
-        // A step from r = 65 535/65 536 to count = 2: r (3 - 2 r^2)/2 = 0.50002, half of an interval in place of 0.707.
+        // A step from r = 65 535/65 536 to count = 2: r (3 - 2 r^2)/2 = 0.500 023, in 16 bits 32 769, half of an interval in
+        // place of 0.707: 97 656 * 32 769 / 65 536 = 48 829.5.
         count.set(2);
-        assert_eq!(law.next(0, count), 48_830);
+        assert_eq!(law.next(0, count), 48_829);
     }
 
     #[test]
