@@ -6,8 +6,10 @@ use aqmlab_units::Time;
 
 use crate::key::Key;
 
-/// Where the flags of a data packet are in [`Message::header`]; they have five bits.
+/// Where the flags of a data packet are in [`Message::header`]; they have six bits. In an acknowledgement, the three of the
+/// number of marked packets (ACE).
 const FLAGS_AT: u32 = 24;
+const ACE: u32 = 7;
 /// The sender had received a packet from the other end; an acknowledgement echoes a mark.
 const HEARD: u32 = 1 << 30;
 const ECHO: u32 = 1 << 31;
@@ -30,7 +32,7 @@ pub(crate) struct Message {
     pub number: i32,
     /// Length in bytes.
     pub bytes: u32,
-    /// Where the SACK blocks are; [`NO_SACK`] without.
+    /// Where the SACK blocks and the time stamp are; [`NO_SACK`] without.
     sack: u32,
     /// Code point, ECN field and kind as in [`Header::own`], and above them the bits of the transport.
     pub header: u32,
@@ -125,10 +127,15 @@ impl Message {
     }
 }
 
-/// SACK blocks in flight, in slots that are used again.
+/// What an acknowledgement may have beside its message: SACK blocks, and when it was sent.
+type Aside = (SackBlocks, Time);
+
+const NOTHING_ASIDE: Aside = (SackBlocks::EMPTY, Time::ZERO);
+
+/// What acknowledgements in flight have beside their messages, in slots that are used again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SackStore {
-    slots: Vec<SackBlocks>,
+    slots: Vec<Aside>,
     free: Vec<u32>,
 }
 
@@ -144,9 +151,14 @@ impl SackStore {
             step,
             number: ack.ack,
             bytes: ack.bytes,
-            sack: if ack.sack.is_empty() { NO_SACK } else { self.put(ack.sack) },
+            sack: if ack.sack.is_empty() && ack.stamp == Time::ZERO {
+                NO_SACK
+            } else {
+                self.put((ack.sack, ack.stamp))
+            },
             header: Header::default().with_kind(Kind::Ack).own()
                 | if heard { HEARD } else { 0 }
+                | (u32::from(ack.ace) & ACE) << FLAGS_AT
                 | if ack.ece { ECHO } else { 0 },
         }
     }
@@ -154,9 +166,10 @@ impl SackStore {
     /// The acknowledgement as its receiver sees it; its slot becomes free.
     #[inline]
     pub fn take_ack(&mut self, message: &Message) -> Ack {
-        let sack = if message.sack == NO_SACK { SackBlocks::EMPTY } else { self.take(message.sack) };
+        let (sack, stamp) = if message.sack == NO_SACK { NOTHING_ASIDE } else { self.take(message.sack) };
         let Message { sent, number, bytes, header, .. } = *message;
-        Ack { ts_echo: sent, ack: number, bytes, sack, ece: header & ECHO != 0 }
+        let ace = (header >> FLAGS_AT & ACE) as u8;
+        Ack { ts_echo: sent, ack: number, bytes, sack, ece: header & ECHO != 0, ace, stamp }
     }
 
     /// The packet is gone: its slot becomes free.
@@ -167,17 +180,17 @@ impl SackStore {
         }
     }
 
-    fn take(&mut self, slot: u32) -> SackBlocks {
+    fn take(&mut self, slot: u32) -> Aside {
         self.free.push(slot);
         self.slots[slot as usize]
     }
 
-    fn put(&mut self, blocks: SackBlocks) -> u32 {
+    fn put(&mut self, aside: Aside) -> u32 {
         if let Some(slot) = self.free.pop() {
-            self.slots[slot as usize] = blocks;
+            self.slots[slot as usize] = aside;
             return slot;
         }
-        self.slots.push(blocks);
+        self.slots.push(aside);
         (self.slots.len() - 1) as u32
     }
 }
@@ -206,8 +219,13 @@ mod tests {
     #[test]
     fn acknowledgements_survive_the_journey_and_slots_are_used_again() {
         let mut store = SackStore::default();
-        let mut ack = Ack { ts_echo: Time(7), ack: 3, bytes: 48, sack: SackBlocks::EMPTY, ece: true };
-        assert_eq!(store.take_ack(&store.clone().message(KEY, 7, false, &ack)), ack);
+        let plain = Ack { ts_echo: Time(7), ack: 3, bytes: 48, ece: true, ..Ack::default() };
+        for (ace, stamp) in [(0, Time::ZERO), (5, Time::ZERO), (7, Time(8))] {
+            let ack = Ack { ace, stamp, ..plain };
+            let message = store.message(KEY, 7, false, &ack);
+            assert_eq!(store.take_ack(&message), ack);
+        }
+        let mut ack = plain;
         ack.sack.push(SackBlock { left: 5, right: 6 });
         for _ in 0..3 {
             let message = store.message(KEY, 7, false, &ack);

@@ -19,6 +19,8 @@ pub enum Kind {
     Flag,
     /// One of [`Parameter::choices`].
     Choice,
+    /// `true`, `false`, or one of [`Parameter::choices`].
+    FlagOrChoice,
 }
 
 /// One parameter of a TCP connection.
@@ -57,6 +59,7 @@ impl Parameter {
         match (self.kind, self.min, self.max) {
             (Kind::Flag, ..) => "true or false".to_owned(),
             (Kind::Choice, ..) => self.choices.join(", "),
+            (Kind::FlagOrChoice, ..) => format!("true, false, {}", self.choices.join(", ")),
             (_, Some(min), Some(max)) => format!("{min} to {max}{unit}"),
             (_, Some(min), None) => format!("at least {min}{unit}"),
             (_, None, Some(max)) => format!("at most {max}{unit}"),

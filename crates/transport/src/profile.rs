@@ -67,10 +67,7 @@ impl TcpConfig {
     pub fn label(&self) -> &'static str {
         match self {
             Self::Ns2(config) => config.variant.name(),
-            Self::Rfc(config) => match config.congestion_control {
-                rfc::CongestionControl::Reno => "tcp-reno",
-                rfc::CongestionControl::Cubic => "tcp-cubic",
-            },
+            Self::Rfc(config) => config.congestion_control.label(),
         }
     }
 
@@ -94,7 +91,7 @@ impl TcpConfig {
     pub fn ecn(&self) -> bool {
         match self {
             Self::Ns2(config) => config.ecn,
-            Self::Rfc(config) => config.ecn,
+            Self::Rfc(config) => config.ecn.is_on(),
         }
     }
 
@@ -136,7 +133,8 @@ mod tests {
                 assert!(parameters[..i].iter().all(|q| q.key != p.key), "{}", p.key);
                 let told = [p.default, p.doc, p.source].iter().all(|text| !text.is_empty());
                 assert!(told, "{} of {}", p.key, profile.name());
-                assert_eq!(p.kind == Kind::Choice, !p.choices.is_empty(), "{}", p.key);
+                let chooses = matches!(p.kind, Kind::Choice | Kind::FlagOrChoice);
+                assert_eq!(chooses, !p.choices.is_empty(), "{}", p.key);
             }
             assert_eq!(profile.parameter("profile").map(|p| p.default), Some(profile.name()));
         }

@@ -22,15 +22,17 @@ impl DataFlags {
     pub const CWR: Self = Self(8);
     /// Asks the receiver to take part in ECN (RFC 3168, section 6.1.1).
     pub const ECN_SETUP: Self = Self(16);
+    /// With [`DataFlags::ECT`]: the code point is ECT(1), which asks for L4S (RFC 9331), instead of ECT(0).
+    pub const ECT1: Self = Self(32);
 
-    /// All flags, a bit each in the five lowest.
+    /// All flags, a bit each in the six lowest.
     pub const fn bits(self) -> u8 {
         self.0
     }
 
     /// The flags of these bits.
     pub const fn from_bits(bits: u8) -> Self {
-        Self(bits & 31)
+        Self(bits & 63)
     }
 
     /// These flags, and `flag` if `on`.
@@ -72,6 +74,11 @@ impl Data {
     /// Whether the packet may be marked instead of dropped.
     pub const fn ect(&self) -> bool {
         self.flags.has(DataFlags::ECT)
+    }
+
+    /// Whether the code point is ECT(1) instead of ECT(0).
+    pub const fn ect1(&self) -> bool {
+        self.flags.has(DataFlags::ECT1)
     }
 
     /// Whether the sender says that it has reduced its window.
@@ -130,7 +137,7 @@ impl SackBlocks {
 }
 
 /// An acknowledgement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ack {
     /// The time stamp to echo: when the packet was sent that this answers, delayed acknowledgements included.
     pub ts_echo: Time,
@@ -142,6 +149,10 @@ pub struct Ack {
     pub sack: SackBlocks,
     /// ECN echo: a packet was marked (or, answering packet 0, the receiver takes part in ECN).
     pub ece: bool,
+    /// Marked packets modulo 8, where feedback is accurate (RFC 9768, section 3.2.2); otherwise 0.
+    pub ace: u8,
+    /// When it was sent, where the sender asks for one-way delays; otherwise 0. The time stamp of RFC 7323 beside the echo.
+    pub stamp: Time,
 }
 
 #[cfg(test)]
@@ -151,7 +162,7 @@ mod tests {
     #[test]
     fn packets_are_small() {
         assert!(size_of::<Data>() <= 24);
-        assert!(size_of::<Ack>() <= 48);
+        assert!(size_of::<Ack>() <= 56);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aqmlab_transport::rfc::{Config, CongestionControl, HyStart, Receiver, Sender};
+use aqmlab_transport::rfc::{Config, CongestionControl, EcnFeedback, HyStart, Receiver, Sender};
 use aqmlab_transport::{Ack, Data, Supply};
 use aqmlab_units::{Span, Stream, Time};
 use proptest::prelude::*;
@@ -102,13 +102,13 @@ fn transfer(config: &Config, packets: u64, weather: Weather, seed: u64) -> Optio
 fn configs() -> impl Strategy<Value = Config> {
     let kinds = (
         prop::sample::select(CongestionControl::ALL.to_vec()),
-        prop::sample::select(HyStart::ALL.to_vec()),
+        (prop::sample::select(HyStart::ALL.to_vec()), prop::sample::select(EcnFeedback::ALL.to_vec())),
         prop::option::of(1u64..200),
         3u32..400,
         0u32..20,
     );
-    (kinds, prop::collection::vec(any::<bool>(), 13)).prop_map(|(kinds, on)| {
-        let (congestion_control, hystart, delayed_ack, window, quick_acks) = kinds;
+    (kinds, prop::collection::vec(any::<bool>(), 12)).prop_map(|(kinds, on)| {
+        let (congestion_control, (hystart, feedback), delayed_ack, window, quick_acks) = kinds;
         let base = Config::linux(congestion_control);
         Config {
             hystart,
@@ -122,12 +122,12 @@ fn configs() -> impl Strategy<Value = Config> {
             undo: on[4],
             limited_transmit: on[5],
             whole_segments: on[6],
-            ecn: on[7],
+            ecn: if congestion_control.works_with(feedback) { feedback } else { base.ecn },
             pacing: on[8],
             timestamps: on[9],
             sack_compression: on[10].then_some(Span::from_millis(1)),
             rto_floor_on_variance: on[11],
-            tcp_friendly: on[12],
+            tcp_friendly: on[7],
             ..base
         }
     })

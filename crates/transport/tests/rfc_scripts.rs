@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use aqmlab_transport::rfc::{Config, CongestionControl, Sender};
+use aqmlab_transport::rfc::{Config, CongestionControl, EcnFeedback, Sender};
 use aqmlab_transport::{Ack, Data, SackBlock, SackBlocks, Supply};
 use aqmlab_units::{Span, Time};
 
@@ -48,6 +48,7 @@ fn acknowledgement(now: Time, words: &[&str]) -> Ack {
         bytes: 52,
         sack,
         ece: words.contains(&"ece"),
+        ..Ack::default()
     }
 }
 
@@ -153,5 +154,5 @@ fn a_mark_in_the_initial_window() {
         204 ack 10                > 16-17   | cwnd 7 ssthresh 7
         300 ack 11                > 18      | cwnd 7
     ";
-    run(Config { ecn: true, ..config(CongestionControl::Cubic) }, Supply::Greedy, script);
+    run(Config { ecn: EcnFeedback::Classic, ..config(CongestionControl::Cubic) }, Supply::Greedy, script);
 }

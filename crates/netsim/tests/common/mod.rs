@@ -9,7 +9,7 @@ use aqmlab_netsim::plan::{Ends, Flow, Length, Link, Pattern, Plan, Probe, Size, 
 use aqmlab_netsim::{Column, Options, Simulation, Table};
 use aqmlab_transport::TcpConfig;
 use aqmlab_transport::ns2::{self, Variant};
-use aqmlab_transport::rfc::{self, CongestionControl};
+use aqmlab_transport::rfc::{self, CongestionControl, EcnFeedback};
 use aqmlab_units::{Rate, Span, Time};
 
 /// A discipline with parameters.
@@ -42,6 +42,8 @@ impl Tcp {
             Self::Rfc(congestion_control) => {
                 let defaults = rfc::Config::linux(congestion_control);
                 let window = window * defaults.mss;
+                let classic = EcnFeedback::Classic;
+                let ecn = if ecn && congestion_control.works_with(classic) { classic } else { defaults.ecn };
                 TcpConfig::Rfc(Arc::new(rfc::Config { window, ecn, delayed_ack, ..defaults }))
             }
         }

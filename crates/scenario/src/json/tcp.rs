@@ -1,4 +1,5 @@
-use aqmlab_transport::{ns2, rfc};
+use aqmlab_transport::ns2;
+use aqmlab_transport::rfc::{self, CongestionControl, EcnFeedback};
 use aqmlab_units::Span;
 use serde_json::{Value as Json, json};
 
@@ -30,7 +31,7 @@ pub(super) fn ns2_json(config: &ns2::Config, clock_offset: Option<f64>) -> Json 
 /// Effective values of a connection of the RFC profile; times in seconds, the receiver's window in bytes, the initial
 /// ones in packets.
 pub(super) fn rfc_json(config: &rfc::Config) -> Json {
-    json!({
+    let mut json = json!({
         "congestion_control": config.congestion_control.name(),
         "mss": config.mss,
         "header": config.header,
@@ -55,11 +56,47 @@ pub(super) fn rfc_json(config: &rfc::Config) -> Json {
         "fast_convergence": config.fast_convergence,
         "tcp_friendly": config.tcp_friendly,
         "whole_segments": config.whole_segments,
-        "ecn": config.ecn,
+        "ecn": ecn_json(config.ecn),
         "pacing": config.pacing,
         "timestamps": config.timestamps,
         "idle_restart": config.idle_restart,
-    })
+    });
+    let own = controller_json(config);
+    for (key, value) in own.as_object().into_iter().flatten() {
+        json[key] = value.clone();
+    }
+    json
+}
+
+/// The parameters of the controller that the connection has.
+fn controller_json(config: &rfc::Config) -> Json {
+    let rfc::Config { dctcp, ledbat, .. } = config;
+    match config.congestion_control {
+        CongestionControl::Reno | CongestionControl::Cubic => json!({}),
+        CongestionControl::Dctcp => json!({
+            "dctcp_g": dctcp.g,
+            "dctcp_initial_alpha": dctcp.initial_alpha,
+        }),
+        CongestionControl::Ledbat => json!({
+            "ledbat_target": ledbat.target.secs(),
+            "ledbat_gain": ledbat.gain,
+            "ledbat_allowed_increase": ledbat.allowed_increase,
+            "ledbat_min_cwnd": ledbat.min_cwnd,
+            "ledbat_base_history": ledbat.base_history,
+            "ledbat_filter": ledbat.filter.name(),
+            "ledbat_filter_length": ledbat.filter_length,
+            "ledbat_slow_start": ledbat.slow_start,
+        }),
+    }
+}
+
+/// As in files from before there was another feedback, where it can be.
+fn ecn_json(feedback: EcnFeedback) -> Json {
+    match feedback {
+        EcnFeedback::Off => json!(false),
+        EcnFeedback::Classic => json!(true),
+        EcnFeedback::Dctcp | EcnFeedback::Accurate => json!(feedback.name()),
+    }
 }
 
 fn time_or_off(span: Option<Span>) -> Json {

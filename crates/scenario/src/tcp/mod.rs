@@ -71,6 +71,7 @@ pub(crate) fn key(p: &'static Parameter) -> Key {
         }
         (Sort::Flag, _) => Kind::Flag,
         (Sort::Choice, _) => Kind::Choice(p.choices.to_vec()),
+        (Sort::FlagOrChoice, _) => Kind::Any(vec![Kind::Flag, Kind::Choice(p.choices.to_vec())]),
         (Sort::Time, _) => time(),
         (Sort::TimeOrOff, _) => Kind::Any(vec![Kind::Off, time()]),
         (Sort::Integer, "B") => Kind::Bytes { min: min as u64, max: max as u64 },

@@ -1,15 +1,19 @@
 //! Options of the RFC profile.
 
 use aqmlab_transport::Profile;
-use aqmlab_transport::rfc::{Config, CongestionControl, HyStart};
+use aqmlab_transport::rfc::{Config, CongestionControl, DelayFilter, EcnFeedback, HyStart};
 use aqmlab_units::Span;
 
 use super::{check_time_outs, replace};
 use crate::problem::Complaint;
 use crate::section::Section;
+use crate::tree::Value;
 
 /// Sets what the table says.
 pub(crate) fn apply(tcp: &Section<'_>, config: &mut Config) {
+    // Its feedback of marks is the default.
+    set("congestion_control", tcp, config);
+    config.ecn = config.congestion_control.feedback();
     for p in Profile::Rfc.parameters() {
         set(p.key, tcp, config);
     }
@@ -21,6 +25,26 @@ pub(crate) fn apply(tcp: &Section<'_>, config: &mut Config) {
             tcp.error(key, complaint.allowed(format!("{key} = false, or sack = true")));
         }
     }
+    check_feedback(tcp, config);
+}
+
+/// Reports feedback of marks that the controller can do nothing with.
+fn check_feedback(tcp: &Section<'_>, config: &Config) {
+    let controller = config.congestion_control;
+    if !controller.works_with(config.ecn) {
+        let message = format!("{} does not work with feedback {:?}", controller.name(), config.ecn.name());
+        let others = EcnFeedback::ALL.into_iter().filter(|f| controller.works_with(*f));
+        let names: Vec<String> = others.map(|f| format!("{:?}", f.name())).collect();
+        tcp.error("ecn", Complaint::new(message).allowed(names.join(", ")));
+    }
+}
+
+/// The feedback of marks: a word, or whether there is any.
+fn feedback(from: &Section<'_>) -> Option<EcnFeedback> {
+    match &from.node("ecn")?.value {
+        Value::Text(_) => EcnFeedback::from_name(from.text("ecn")?),
+        _ => from.flag("ecn").map(|on| if on { EcnFeedback::Classic } else { EcnFeedback::Off }),
+    }
 }
 
 /// Sets one parameter, if it is there and valid.
@@ -30,6 +54,7 @@ fn set(key: &str, from: &Section<'_>, config: &mut Config) {
     let bytes = |slot: &mut u32| replace(slot, from.bytes(key).and_then(|n| u32::try_from(n).ok()));
     let packets = |slot: &mut u32| replace(slot, from.packets(key).map(whole));
     let flag = |slot: &mut bool| replace(slot, from.flag(key));
+    let integer = |slot: &mut u32| replace(slot, from.integer(key).and_then(|n| u32::try_from(n).ok()));
     // A time, or false for none.
     let or_off = |slot: &mut Option<Span>| {
         if from.has(key) {
@@ -65,10 +90,22 @@ fn set(key: &str, from: &Section<'_>, config: &mut Config) {
         "fast_convergence" => flag(&mut config.fast_convergence),
         "tcp_friendly" => flag(&mut config.tcp_friendly),
         "whole_segments" => flag(&mut config.whole_segments),
-        "ecn" => flag(&mut config.ecn),
+        "ecn" => replace(&mut config.ecn, feedback(from)),
         "pacing" => flag(&mut config.pacing),
         "timestamps" => flag(&mut config.timestamps),
         "idle_restart" => flag(&mut config.idle_restart),
+        "dctcp_g" => replace(&mut config.dctcp.g, from.number(key)),
+        "dctcp_initial_alpha" => replace(&mut config.dctcp.initial_alpha, from.number(key)),
+        "ledbat_target" => span(&mut config.ledbat.target),
+        "ledbat_gain" => replace(&mut config.ledbat.gain, from.number(key)),
+        "ledbat_allowed_increase" => replace(&mut config.ledbat.allowed_increase, from.packets(key)),
+        "ledbat_min_cwnd" => packets(&mut config.ledbat.min_cwnd),
+        "ledbat_base_history" => integer(&mut config.ledbat.base_history),
+        "ledbat_filter" => {
+            replace(&mut config.ledbat.filter, from.text(key).and_then(DelayFilter::from_name))
+        }
+        "ledbat_filter_length" => integer(&mut config.ledbat.filter_length),
+        "ledbat_slow_start" => flag(&mut config.ledbat.slow_start),
         // The profile is chosen elsewhere.
         _ => {}
     }
@@ -109,6 +146,16 @@ mod tests {
         ("pacing", "true"),
         ("timestamps", "false"),
         ("idle_restart", "false"),
+        ("dctcp_g", "0.125"),
+        ("dctcp_initial_alpha", "0"),
+        ("ledbat_target", "\"5ms\""),
+        ("ledbat_gain", "10"),
+        ("ledbat_allowed_increase", "2"),
+        ("ledbat_min_cwnd", "3"),
+        ("ledbat_base_history", "2"),
+        ("ledbat_filter", "\"ewma\""),
+        ("ledbat_filter_length", "8"),
+        ("ledbat_slow_start", "true"),
     ];
 
     fn read(tcp: &Section<'_>) -> Config {
@@ -125,5 +172,10 @@ mod tests {
         assert_eq!(with("delayed_ack = \"100ms\"").delayed_ack, Some(Span::from_millis(100)));
         assert_eq!(with("window = \"64KiB\"").window, 65_536);
         assert_eq!(with("hystart = \"rfc9406\"").hystart, HyStart::PlusPlus);
+        for (text, feedback) in [("true", EcnFeedback::Classic), ("false", EcnFeedback::Off)] {
+            assert_eq!(with(&format!("ecn = {text}")).ecn, feedback);
+        }
+        assert_eq!(with("ecn = \"accurate\"").ecn, EcnFeedback::Accurate);
+        assert_eq!(with("congestion_control = \"dctcp\"").ecn, EcnFeedback::Dctcp);
     }
 }

@@ -2,35 +2,9 @@
 
 use aqmlab_units::Span;
 
+use super::controllers::{CongestionControl, DctcpConfig, EcnFeedback, LedbatConfig};
 use super::parameters::PARAMETERS;
 use crate::InvalidParameter;
-
-/// The congestion control of a sender.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum CongestionControl {
-    /// Slow start and congestion avoidance (RFC 5681).
-    Reno,
-    /// A cubic function of the time since the last loss (RFC 9438).
-    Cubic,
-}
-
-impl CongestionControl {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::Reno, Self::Cubic];
-
-    /// The name in scenario files, as Linux has it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Reno => "reno",
-            Self::Cubic => "cubic",
-        }
-    }
-
-    /// The one with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|c| c.name() == name)
-    }
-}
 
 /// How CUBIC leaves slow start before a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -118,14 +92,18 @@ pub struct Config {
     pub tcp_friendly: bool,
     /// Whether windows and thresholds are whole segments, as in Linux, instead of real numbers.
     pub whole_segments: bool,
-    /// Whether the connection uses ECN (RFC 3168).
-    pub ecn: bool,
+    /// Whether the connection uses ECN, and how the receiver tells of marks (RFC 3168, RFC 8257, RFC 9768).
+    pub ecn: EcnFeedback,
     /// Whether data leaves evenly spaced, at 2 (in slow start) or 1.2 windows a round trip.
     pub pacing: bool,
     /// Whether packets carry time stamps (RFC 7323). Their length is in `header` and `ack_size`.
     pub timestamps: bool,
     /// Whether a pause as long as the time-out shrinks the window (RFC 5681, section 4.1; RFC 2861).
     pub idle_restart: bool,
+    /// What DCTCP is set to.
+    pub dctcp: DctcpConfig,
+    /// What LEDBAT is set to.
+    pub ledbat: LedbatConfig,
 }
 
 /// What the options of a SYN have beyond those of a data packet: maximum segment size and window scale.
@@ -159,10 +137,12 @@ impl Config {
             fast_convergence: true,
             tcp_friendly: true,
             whole_segments: true,
-            ecn: false,
+            ecn: congestion_control.feedback(),
             pacing: false,
             timestamps: true,
             idle_restart: true,
+            dctcp: DctcpConfig::RFC,
+            ledbat: LedbatConfig::RFC,
         }
     }
 
@@ -187,6 +167,14 @@ impl Config {
             ("min_rto", self.min_rto.secs()),
             ("max_rto", self.max_rto.secs()),
             ("initial_rto", self.initial_rto.secs()),
+            ("dctcp_g", self.dctcp.g),
+            ("dctcp_initial_alpha", self.dctcp.initial_alpha),
+            ("ledbat_target", self.ledbat.target.secs()),
+            ("ledbat_gain", self.ledbat.gain),
+            ("ledbat_allowed_increase", self.ledbat.allowed_increase),
+            ("ledbat_min_cwnd", f64::from(self.ledbat.min_cwnd)),
+            ("ledbat_base_history", f64::from(self.ledbat.base_history)),
+            ("ledbat_filter_length", f64::from(self.ledbat.filter_length)),
         ];
         for (key, value) in numbers {
             match PARAMETERS.iter().find(|p| p.key == key) {
@@ -203,6 +191,7 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rfc::DelayFilter;
 
     #[test]
     fn names_round_trip() {
@@ -212,13 +201,22 @@ mod tests {
         for hystart in HyStart::ALL {
             assert_eq!(HyStart::from_name(hystart.name()), Some(hystart));
         }
+        for feedback in EcnFeedback::ALL {
+            assert_eq!(EcnFeedback::from_name(feedback.name()), Some(feedback));
+        }
+        for filter in DelayFilter::ALL {
+            assert_eq!(DelayFilter::from_name(filter.name()), Some(filter));
+        }
         assert_eq!(CongestionControl::from_name("vegas"), None);
     }
 
     #[test]
     fn defaults_are_valid_and_an_invalid_value_is_named() {
+        for cc in CongestionControl::ALL {
+            assert!(Config::linux(cc).check().is_ok());
+            assert!(cc.works_with(cc.feedback()));
+        }
         let config = Config::linux(CongestionControl::Cubic);
-        assert!(config.check().is_ok());
         let error = Config { mss: 0, ..config }.check().unwrap_err();
         assert_eq!(error.to_string(), "mss is 0 B, allowed: 64 to 65000 B");
     }

@@ -15,7 +15,7 @@
 //! # Map
 //! | idea | file |
 //! |---|---|
-//! | what a connection is set to, with sources | `config.rs`, `parameters.rs` |
+//! | what a connection is set to, with sources | `config.rs`, `controllers.rs`, `parameters/` |
 //! | 32-bit sequence numbers | `seq.rs` |
 //! | reassembly, SACK blocks, duplicates | `receiver/reassembly.rs` |
 //! | delayed, quick and compressed acknowledgements | `receiver/delay.rs` |
@@ -25,19 +25,22 @@
 //! | states, losses by counting or duplicates, F-RTO | `sender/recovery.rs` |
 //! | taking a reduction back | `sender/undo.rs` |
 //! | round-trip time and time-out, the timer | `sender/rtt.rs`, `alarm.rs` |
-//! | window, Reno, CUBIC, the end of slow start | `sender/window.rs`, `congestion.rs`, `cubic.rs`, `hystart.rs` |
+//! | the window and whether it limits | `sender/window.rs` |
+//! | controllers of congestion | `sender/congestion/` |
 //! | smaller windows by proportion | `sender/prr.rs` |
 //! | ECN, pacing | `sender/ecn.rs`, `pacing.rs` |
 //! | sending | `sender/output.rs` |
 
 mod config;
+mod controllers;
 mod parameters;
 mod receiver;
 mod rtt;
 mod sender;
 mod seq;
 
-pub use config::{Config, CongestionControl, HyStart};
+pub use config::{Config, HyStart};
+pub use controllers::{CongestionControl, DctcpConfig, DelayFilter, EcnFeedback, LedbatConfig};
 pub use parameters::PARAMETERS;
 pub use receiver::Receiver;
 pub use sender::Sender;

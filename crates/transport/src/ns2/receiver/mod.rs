@@ -91,7 +91,7 @@ impl Receiver {
             self.last_acked = seq;
             self.acks_sent += 1;
             let (ts_echo, bytes) = (self.ts_echo, self.ack_size);
-            out(Ack { ts_echo, ack: seq, bytes, sack: SackBlocks::EMPTY, ece: false });
+            out(Ack { ts_echo, ack: seq, bytes, sack: SackBlocks::EMPTY, ece: false, ..Ack::default() });
         } else {
             self.on_any_data(now, data, ce, out);
         }
@@ -141,7 +141,7 @@ impl Receiver {
         let bytes = self.ack_size + SACK_BLOCK_BYTES * sack.len() as u32;
         self.last_acked = self.reassembly.last_in_order();
         self.acks_sent += 1;
-        out(Ack { ts_echo: self.ts_echo, ack: self.last_acked, bytes, sack, ece });
+        out(Ack { ts_echo: self.ts_echo, ack: self.last_acked, bytes, sack, ece, ..Ack::default() });
     }
 
     /// The ECN echo on the answer to `arrival` and to the packet that is held, if any.

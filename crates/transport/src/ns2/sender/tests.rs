@@ -82,7 +82,7 @@ impl Bench {
 }
 
 fn plain(ack: i32) -> Ack {
-    Ack { ts_echo: Time::ZERO, ack, bytes: 40, sack: SackBlocks::EMPTY, ece: false }
+    Ack { ts_echo: Time::ZERO, ack, bytes: 40, sack: SackBlocks::EMPTY, ece: false, ..Ack::default() }
 }
 
 #[test]

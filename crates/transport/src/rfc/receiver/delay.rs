@@ -24,8 +24,6 @@ use crate::rfc::rtt::RttEstimator;
 const UNCOMPRESSED: u32 = 3;
 /// Most answers that one tells of (Linux net.ipv4.tcp_comp_sack_nr).
 const MOST_COMPRESSED: u32 = 44;
-/// Acknowledgements not delayed behind the first mark (Linux).
-pub const QUICK_AFTER_MARK: u32 = 2;
 
 /// The acknowledgement that is due or held back.
 #[derive(Clone, Debug, Default)]
@@ -111,6 +109,11 @@ impl Delay {
         if self.timer.is_none_or(|timer| deadline < timer.deadline) {
             self.timer = Some(Timer { deadline, set_at: now });
         }
+    }
+
+    /// Whether something that has arrived in order is not acknowledged.
+    pub fn owes_answer(&self) -> bool {
+        self.unanswered > 0
     }
 
     /// An acknowledgement goes out.

@@ -5,10 +5,10 @@
 //! segment at or below the last acknowledgement sent (RFC 7323, section 4.3).
 //!
 //! # ECN
-//! RFC 3168, section 6.1.3: a mark sets the echo on all acknowledgements until a segment says CWR. As in Linux a first
-//! mark, and CWR, are answered at once: the sender's window may be small.
+//! What acknowledgements tell of marks: `marks.rs`.
 
 mod delay;
+mod marks;
 mod reassembly;
 #[cfg(test)]
 mod tests;
@@ -20,7 +20,8 @@ use aqmlab_units::Time;
 use super::Config;
 use super::seq::expand;
 use crate::{Ack, Data, ReceiverCounters, SackBlocks, Timer};
-use delay::{Delay, QUICK_AFTER_MARK};
+use delay::Delay;
+use marks::Marks;
 use reassembly::{Arrival, Range, Reassembly};
 
 /// Bytes of the SACK option beside its blocks, padding included, and of a block (RFC 2018, section 3).
@@ -36,8 +37,7 @@ pub struct Receiver {
     /// The time stamp to echo, and the number last acknowledged.
     ts_echo: Time,
     last_acked: u64,
-    /// A mark has been seen that the sender has not answered with CWR.
-    mark_unanswered: bool,
+    marks: Marks,
     received_packets: u64,
     duplicates: u64,
     acks_sent: u64,
@@ -47,21 +47,24 @@ impl Receiver {
     /// A receiver that expects the SYN. `config` must pass [`Config::check`]; the sender's must be the same.
     pub fn new(config: Arc<Config>) -> Self {
         Self {
-            config,
             reassembly: Reassembly::default(),
             delay: Delay::default(),
+            marks: Marks::new(config.ecn),
             ts_echo: Time::ZERO,
             last_acked: 0,
-            mark_unanswered: false,
             received_packets: 0,
             duplicates: 0,
             acks_sent: 0,
+            config,
         }
     }
 
     /// Takes a data packet; `ce`: it was marked on its way.
     pub fn on_data(&mut self, now: Time, data: &Data, ce: bool, out: &mut impl FnMut(Ack)) {
         self.received_packets += 1;
+        if self.marks.ends_run(data, ce) && self.delay.owes_answer() {
+            self.acknowledge(now, self.marks.echo(), out);
+        }
         let before = self.reassembly.next();
         let left = expand(data.seq, before);
         let length = if data.syn() { 1 } else { data.bytes.saturating_sub(self.config.header) };
@@ -72,40 +75,40 @@ impl Receiver {
         self.duplicates += u64::from(arrival == Arrival::Duplicate);
         if data.syn() {
             self.delay.note_syn(now);
-            self.acknowledge(data.ecn_setup() && self.config.ecn, out);
+            self.acknowledge(now, data.ecn_setup() && self.config.ecn.is_on(), out);
             return;
         }
         self.delay.note_data(now, &self.config);
         if arrival == Arrival::Duplicate {
             self.delay.quicken(self.config.quick_acks, &self.config);
         }
-        let reduced = data.cwr() && core::mem::take(&mut self.mark_unanswered);
-        if ce && data.ect() && !self.mark_unanswered {
-            self.mark_unanswered = true;
-            self.delay.quicken(QUICK_AFTER_MARK, &self.config);
-        }
+        let urgency = self.marks.take(data, ce);
+        self.delay.quicken(urgency.quick, &self.config);
         let news = (self.reassembly.next() - before, self.reassembly.has_hole());
-        if self.delay.answer_now(now, &self.config, arrival, news) || reduced {
-            self.acknowledge(self.mark_unanswered, out);
+        if self.delay.answer_now(now, &self.config, arrival, news) || urgency.now {
+            self.acknowledge(now, self.marks.echo(), out);
         }
     }
 
     /// The timer of a held acknowledgement has expired: to be called at its deadline.
-    pub fn on_timer(&mut self, _now: Time, out: &mut impl FnMut(Ack)) {
+    pub fn on_timer(&mut self, now: Time, out: &mut impl FnMut(Ack)) {
         if self.delay.timer().is_some() {
-            self.acknowledge(self.mark_unanswered, out);
+            self.acknowledge(now, self.marks.echo(), out);
         }
     }
 
-    fn acknowledge(&mut self, ece: bool, out: &mut impl FnMut(Ack)) {
+    fn acknowledge(&mut self, now: Time, ece: bool, out: &mut impl FnMut(Ack)) {
         self.delay.note_answer();
+        let ace = self.marks.tell();
+        let stamp = if self.config.congestion_control.needs_one_way_delay() { now } else { Time::ZERO };
         self.last_acked = self.reassembly.next();
         let sack = if self.config.sack { self.reassembly.blocks() } else { SackBlocks::EMPTY };
         let option =
             if sack.is_empty() { 0 } else { SACK_OPTION_BYTES + SACK_BLOCK_BYTES * sack.len() as u32 };
         let bytes = self.config.ack_size + option;
         self.acks_sent += 1;
-        out(Ack { ts_echo: self.ts_echo, ack: self.last_acked as u32 as i32, bytes, sack, ece });
+        let ack = self.last_acked as u32 as i32;
+        out(Ack { ts_echo: self.ts_echo, ack, bytes, sack, ece, ace, stamp });
     }
 
     /// The timer of a held acknowledgement, if one is held.

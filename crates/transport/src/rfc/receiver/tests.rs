@@ -5,7 +5,7 @@ use std::sync::Arc;
 use aqmlab_units::{Span, Time};
 
 use super::Receiver;
-use crate::rfc::{Config, CongestionControl};
+use crate::rfc::{Config, CongestionControl, EcnFeedback};
 use crate::{Ack, Data, DataFlags};
 
 const MSS: u32 = 1000;
@@ -132,7 +132,7 @@ fn a_duplicate_is_answered_at_once_with_a_report() {
 
 #[test]
 fn a_mark_is_echoed_until_cwr() {
-    let mut b = Bench::new(Config { ecn: true, ..config() });
+    let mut b = Bench::new(Config { ecn: EcnFeedback::Classic, ..config() });
     let ect = DataFlags::ECT;
     assert!(b.put(1, ect, false).is_none());
     assert_eq!(b.put(2, ect, false).map(|ack| ack.ece), Some(false));
@@ -142,12 +142,13 @@ fn a_mark_is_echoed_until_cwr() {
     assert_eq!(b.put(6, ect.with(DataFlags::CWR, true), false).map(|ack| ack.ece), Some(false));
     b.put(7, ect, true);
     assert_eq!(b.put(8, ect.with(DataFlags::CWR, true), true).map(|ack| ack.ece), Some(true));
-    assert!(!b.put(9, DataFlags::NONE, true).is_some_and(|ack| ack.ece && !b.receiver.mark_unanswered));
+    assert!(!b.put(9, DataFlags::NONE, true).is_some_and(|ack| ack.ece && !b.receiver.marks.echo()));
 }
 
 #[test]
 fn the_answer_to_the_syn_grants_ecn() {
-    for (ecn, asks, granted) in [(true, true, true), (true, false, false), (false, true, false)] {
+    let (on, off) = (EcnFeedback::Classic, EcnFeedback::Off);
+    for (ecn, asks, granted) in [(on, true, true), (on, false, false), (off, true, false)] {
         let config = Arc::new(Config { ecn, ..config() });
         let mut receiver = Receiver::new(config);
         let flags = DataFlags::SYN.with(DataFlags::ECN_SETUP, asks);
@@ -167,4 +168,38 @@ fn counters_are_of_packets_and_wire_bytes() {
     let counters = b.receiver.counters();
     assert_eq!((counters.delivered_packets, counters.delivered_bytes), (4, 60 + 3 * 1052));
     assert_eq!((counters.received_packets, counters.duplicates), (4, 0));
+}
+
+#[test]
+fn dctcps_acknowledgements_answer_segments_of_one_kind() {
+    let config = Config { mss: MSS, quick_acks: 0, ..Config::linux(CongestionControl::Dctcp) };
+    let mut b = Bench::new(config);
+    let mut answers = Vec::new();
+    for (k, ce) in [(1, false), (2, true), (3, true), (4, true), (5, false), (6, false)] {
+        let seq = 1 + (k - 1) * MSS;
+        let data = Data { sent: b.now, seq, bytes: MSS + b.config.header, flags: DataFlags::ECT };
+        b.receiver.on_data(b.now, &data, ce, &mut |ack| answers.push((ack.ack as u32 / MSS, ack.ece)));
+    }
+    // 1 by itself, 2 and 3, 4 by itself, 5 and 6.
+    assert_eq!(answers, [(1, false), (3, true), (4, true), (6, false)]);
+}
+
+#[test]
+fn accurate_feedback_counts_marks() {
+    let mut b = Bench::new(Config { ecn: EcnFeedback::Accurate, ..config() });
+    let mut answers = Vec::new();
+    for (k, ce) in [(1, false), (2, false), (3, true), (4, true), (5, true)] {
+        answers.push(b.put(k, DataFlags::ECT, ce).map(|ack| (ack.ace, ack.ece)));
+    }
+    assert_eq!(answers, [None, Some((0, false)), Some((1, false)), None, Some((3, false))]);
+}
+
+#[test]
+fn the_time_of_an_acknowledgement_is_told_to_who_asks() {
+    for (cc, told) in [(CongestionControl::Reno, false), (CongestionControl::Ledbat, true)] {
+        let mut b = Bench::new(Config { mss: MSS, ..Config::linux(cc) });
+        b.now += Span::from_millis(7);
+        let stamp = b.put(1, DataFlags::NONE, false).unwrap().stamp;
+        assert_eq!(stamp, if told { b.now } else { Time::ZERO });
+    }
 }

@@ -1,14 +1,12 @@
 //! The sending end.
 //!
 //! [`Sender::on_ack`] takes the steps of Linux's `tcp_ack` in its order: what was acknowledged (`news.rs`), what that
-//! says of losses and of the state of recovery (`recovery.rs`), the timer (`alarm.rs`), the window (`congestion.rs`,
+//! says of losses and of the state of recovery (`recovery.rs`), the timer (`alarm.rs`), the window (`congestion/`,
 //! `prr.rs`), retransmissions and new data (`output.rs`).
 
 mod alarm;
 mod congestion;
-mod cubic;
 mod ecn;
-mod hystart;
 mod news;
 mod output;
 mod pacing;
@@ -103,7 +101,7 @@ impl Sender {
             undo: Undo::default(),
             rack: Rack::default(),
             probe: Probe::default(),
-            ecn: Ecn::default(),
+            ecn: Ecn::new(&config),
             pacing: Pacing::default(),
             alarm: None,
             pacing_timer: None,
@@ -175,7 +173,7 @@ impl Sender {
             self.sample(now.since(sent));
         }
         self.recovery.timeouts = 0;
-        self.ecn.granted = self.config.ecn && ack.ece;
+        self.ecn.granted = self.config.ecn.is_on() && ack.ece;
         self.window.set(if lost > 1 { 1.0 } else { self.config.initial_window.into() });
         self.congestion.open(now, self.board.next());
         self.alarm = None;
@@ -193,7 +191,8 @@ impl Sender {
                 }
             }
         } else if ack.advanced && self.window.is_limiting() {
-            self.congestion.open_window(&mut self.window, now, ack.delivered as f64);
+            let flight = self.pipe() as f64;
+            self.congestion.open_window(&mut self.window, now, ack.delivered as f64, flight);
         }
     }
 

@@ -7,6 +7,7 @@
 
 use aqmlab_units::{Span, Time};
 
+use super::congestion::Heard;
 use super::prr::Delivery;
 use super::rack::Losses;
 use super::scoreboard::Segment;
@@ -62,7 +63,7 @@ fn extend(times: &mut Option<(Time, Time)>, sent: Time) {
 impl Sender {
     /// Takes in the acknowledgement of all segments before `reached`.
     pub(super) fn take(&mut self, now: Time, ack: &Ack, reached: u64) -> News {
-        let mut news = News { echo: ack.ece && self.ecn.granted, ts_echo: ack.ts_echo, ..News::default() };
+        let mut news = News { ts_echo: ack.ts_echo, ..News::default() };
         if self.config.sack && !ack.sack.is_empty() {
             self.take_blocks(now, ack, reached, &mut news);
         }
@@ -70,6 +71,13 @@ impl Sender {
             self.take_edge(now, reached, &mut news);
         }
         self.measure(now, &mut news);
+        let marked = self.ecn.marked(ack, news.delivered);
+        news.echo = marked > 0;
+        if self.congestion.listens() {
+            let edges = (self.board.una(), self.board.next());
+            let one_way = (ack.stamp > Time::ZERO).then(|| ack.stamp.since(ack.ts_echo));
+            self.congestion.hear(now, &Heard { delivered: news.delivered, marked, edges, one_way });
+        }
         news
     }
 

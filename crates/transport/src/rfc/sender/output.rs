@@ -75,7 +75,7 @@ impl Sender {
     }
 
     fn syn_flags(&self) -> DataFlags {
-        DataFlags::SYN.with(DataFlags::ECN_SETUP, self.config.ecn)
+        DataFlags::SYN.with(DataFlags::ECN_SETUP, self.config.ecn.is_on())
     }
 
     fn emit(&mut self, now: Time, k: u64, flags: DataFlags, out: &mut impl FnMut(Data)) {

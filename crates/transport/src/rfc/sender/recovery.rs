@@ -17,6 +17,7 @@ use aqmlab_units::{Span, Time};
 
 use super::Sender;
 use super::alarm::Alarm;
+use super::congestion::Cause;
 use super::news::News;
 use super::prr::Prr;
 use super::rack::{DUPACK_THRESHOLD, Losses};
@@ -86,7 +87,7 @@ impl Sender {
     pub(super) fn judge_probe(&mut self, news: &News) {
         let verdict = self.probe.on_ack(self.board.una(), news.duplicate, news.is_pure_duplicate());
         if verdict == Verdict::Repaired {
-            self.begin_reduction();
+            self.begin_reduction(Cause::Loss);
             self.recovery.state = State::Reducing;
             self.end_reduction();
             self.keep_open();
@@ -310,7 +311,7 @@ impl Sender {
     fn respond_to_echo(&mut self) {
         if self.recovery.state < State::Reducing {
             self.undo.forbid();
-            self.begin_reduction();
+            self.begin_reduction(Cause::Mark);
             self.recovery.state = State::Reducing;
             self.counters.ecn_responses += 1;
         }
@@ -326,7 +327,9 @@ impl Sender {
             if !echo {
                 self.undo.ssthresh = Some(self.current_threshold());
             }
-            self.begin_reduction();
+            self.begin_reduction(Cause::Loss);
+        } else if state == State::Reducing && self.congestion.tells_losses_from_marks() {
+            self.window.ssthresh = self.congestion.reduce(&self.window, Cause::Loss);
         }
         self.recovery.state = State::Recovery;
         self.recovery.forces_one = !self.config.prr;
@@ -348,11 +351,11 @@ impl Sender {
         }
     }
 
-    fn begin_reduction(&mut self) {
+    fn begin_reduction(&mut self, cause: Cause) {
         self.recovery.high = self.board.next();
         self.probe.end();
         self.recovery.prr = Prr::begin(self.window.cwnd);
-        self.window.ssthresh = self.congestion.reduce(&self.window);
+        self.window.ssthresh = self.congestion.reduce(&self.window, cause);
         let cwnd = if self.config.prr { self.window.cwnd } else { self.window.ssthresh };
         self.window.set(cwnd);
         self.ecn.reduction_unsaid = self.ecn.granted;
@@ -383,7 +386,7 @@ impl Sender {
         if state <= State::Disorder || self.recovery.high <= una || state == State::Loss && !again {
             self.undo.ssthresh = Some(self.current_threshold());
             self.recovery.prr = Prr::begin(self.window.cwnd);
-            self.window.ssthresh = self.congestion.reduce(&self.window);
+            self.window.ssthresh = self.congestion.reduce(&self.window, Cause::Loss);
             self.undo.begin(una, self.board.resent());
         }
         self.recovery.dupacks = 0;

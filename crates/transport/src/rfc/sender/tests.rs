@@ -6,7 +6,7 @@ use aqmlab_units::{Span, Time};
 
 use super::recovery::State;
 use super::{Sender, Supply};
-use crate::rfc::{Config, CongestionControl, HyStart};
+use crate::rfc::{Config, CongestionControl, EcnFeedback, HyStart};
 use crate::{Ack, Data, SackBlock, SackBlocks};
 
 /// Segments of 1000 bytes, so that segment k begins with byte 1 + 1000 (k - 1).
@@ -62,7 +62,7 @@ impl Bench {
             sack.push(SackBlock { left: edge(first - 1), right: edge(last) });
         }
         let ts_echo = self.echo.unwrap_or(Time(self.now.0.saturating_sub(Span::from_millis(100).0)));
-        let ack = Ack { ts_echo, ack: edge(last), bytes: 52, sack, ece };
+        let ack = Ack { ts_echo, ack: edge(last), bytes: 52, sack, ece, ..Ack::default() };
         self.sender.on_ack(self.now, &ack, &mut |data| self.sent.push(data));
         self.numbers()
     }
@@ -339,7 +339,8 @@ fn the_last_segment_has_the_bytes_that_are_left() {
     b.start();
     b.sent.clear();
     let (now, mut sent) = (b.now, Vec::new());
-    let answer = |number: i32, sack| Ack { ts_echo: now, ack: number, bytes: 52, sack, ece: false };
+    let answer =
+        |number: i32, sack| Ack { ts_echo: now, ack: number, bytes: 52, sack, ece: false, ..Ack::default() };
     let mut out = |data: Data| sent.push((data.seq, data.bytes));
     b.sender.on_ack(now, &answer(1, SackBlocks::EMPTY), &mut out);
     let mut tail = SackBlocks::EMPTY;
@@ -373,7 +374,7 @@ fn a_probe_of_one_lost_segment_reduces_the_window_without_recovery() {
 
 #[test]
 fn an_echo_reduces_the_window_once_a_round_trip() {
-    let mut b = Bench::new(Config { ecn: true, ..reno() }, Supply::Greedy);
+    let mut b = Bench::new(Config { ecn: EcnFeedback::Classic, ..reno() }, Supply::Greedy);
     b.start();
     b.at(100).take(0, &[], true); // granted
     b.sender.on_ack(b.now, &answer(b.now, 2, true), &mut |data| b.sent.push(data));
@@ -390,7 +391,7 @@ fn an_echo_reduces_the_window_once_a_round_trip() {
 }
 
 fn answer(now: Time, last: i32, ece: bool) -> Ack {
-    Ack { ts_echo: now, ack: edge(last), bytes: 52, sack: SackBlocks::EMPTY, ece }
+    Ack { ts_echo: now, ack: edge(last), bytes: 52, sack: SackBlocks::EMPTY, ece, ..Ack::default() }
 }
 
 #[test]

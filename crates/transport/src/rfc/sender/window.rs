@@ -87,6 +87,12 @@ impl Window {
         LEAST_THRESHOLD.max(if self.whole { threshold.floor() } else { threshold })
     }
 
+    /// A threshold smaller by this share of the window; of whole segments, whole ones are taken off, rounded down.
+    pub fn less(&self, share: f64) -> f64 {
+        let less = self.cwnd * share;
+        LEAST_THRESHOLD.max(self.cwnd - if self.whole { less.floor() } else { less })
+    }
+
     /// Sets the window after a reduction; what was saved up is gone.
     pub fn set(&mut self, cwnd: f64) {
         self.cwnd = cwnd;

@@ -1,6 +1,9 @@
 //! The registry of the profile's parameters: one table for documentation, schema and range checks.
 
+mod controllers;
+
 use crate::{Kind, Parameter};
+use controllers as of;
 
 const fn number(
     key: &'static str,
@@ -44,7 +47,7 @@ pub const PARAMETERS: &[Parameter] = &[
     choice(
         "congestion_control",
         "cubic",
-        &["reno", "cubic"],
+        &["reno", "cubic", "dctcp", "ledbat"],
         "How the sender's window grows and shrinks.",
         "Linux net.ipv4.tcp_congestion_control",
     ),
@@ -196,12 +199,16 @@ pub const PARAMETERS: &[Parameter] = &[
         "Windows and thresholds are whole segments, instead of real numbers.",
         "Linux snd_cwnd, snd_cwnd_cnt",
     ),
-    flag(
-        "ecn",
-        "false",
-        "Whether the connection uses ECN.",
-        "RFC 3168; Linux net.ipv4.tcp_ecn: only if asked to",
-    ),
+    Parameter {
+        kind: Kind::FlagOrChoice,
+        ..choice(
+            "ecn",
+            "false, but \"dctcp\" for dctcp",
+            &["off", "classic", "dctcp", "accurate"],
+            "Whether the connection uses ECN, and how marks are told of: that there was one (classic, or true), of which segments (dctcp), or how many (accurate).",
+            "RFC 3168, RFC 8257, RFC 9768 (AccECN); Linux net.ipv4.tcp_ecn: only if asked to",
+        )
+    },
     flag(
         "pacing",
         "false",
@@ -215,6 +222,16 @@ pub const PARAMETERS: &[Parameter] = &[
         "A pause as long as the time-out shrinks the window.",
         "RFC 5681, section 4.1; Linux net.ipv4.tcp_slow_start_after_idle",
     ),
+    of::DCTCP_G,
+    of::DCTCP_INITIAL_ALPHA,
+    of::LEDBAT_TARGET,
+    of::LEDBAT_GAIN,
+    of::LEDBAT_ALLOWED_INCREASE,
+    of::LEDBAT_MIN_CWND,
+    of::LEDBAT_BASE_HISTORY,
+    of::LEDBAT_FILTER,
+    of::LEDBAT_FILTER_LENGTH,
+    of::LEDBAT_SLOW_START,
 ];
 
 #[cfg(test)]

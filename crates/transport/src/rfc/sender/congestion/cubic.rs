@@ -28,8 +28,8 @@
 
 use aqmlab_units::{Span, Time};
 
+use super::super::window::Window;
 use super::hystart::Detector;
-use super::window::Window;
 use crate::rfc::Config;
 
 /// Constants of the curve (RFC 9438, section 4.1): in segments a second cubed, and as a fraction.

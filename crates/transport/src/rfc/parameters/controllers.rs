@@ -1,0 +1,91 @@
+//! Parameters of single controllers of congestion.
+
+use super::{choice, flag, number};
+use crate::{Kind, Parameter};
+
+pub const DCTCP_G: Parameter = number(
+    "dctcp_g",
+    Kind::Real,
+    "",
+    ("0.0625", 1e-6, 1.0),
+    "DCTCP: weight of a window of data in the average share of marked packets.",
+    "RFC 8257, section 4.2: 1/16",
+);
+
+pub const DCTCP_INITIAL_ALPHA: Parameter = number(
+    "dctcp_initial_alpha",
+    Kind::Real,
+    "",
+    ("1", 0.0, 1.0),
+    "DCTCP: the average share of marked packets before the first window.",
+    "RFC 8257, section 4.2",
+);
+
+pub const LEDBAT_TARGET: Parameter = number(
+    "ledbat_target",
+    Kind::Time,
+    "s",
+    ("100ms", 1e-5, 1.0),
+    "LEDBAT: delay of the queue that it aims at; 5 ms in the scenarios of RFC 7928.",
+    "RFC 6817, section 2.5: at most 100 ms",
+);
+
+pub const LEDBAT_GAIN: Parameter = number(
+    "ledbat_gain",
+    Kind::Real,
+    "",
+    ("1", 1e-3, 1000.0),
+    "LEDBAT: segments a window by which the window grows without a queue; 10 in the scenarios of RFC 7928.",
+    "RFC 6817, section 2.5: at most 1",
+);
+
+pub const LEDBAT_ALLOWED_INCREASE: Parameter = number(
+    "ledbat_allowed_increase",
+    Kind::Real,
+    "packets",
+    ("1p", 1e-3, 1000.0),
+    "LEDBAT: how far the window may be above what was in flight.",
+    "RFC 6817, section 2.5",
+);
+
+pub const LEDBAT_MIN_CWND: Parameter = number(
+    "ledbat_min_cwnd",
+    Kind::Integer,
+    "packets",
+    ("2p", 1.0, 1000.0),
+    "LEDBAT: least window.",
+    "RFC 6817, section 2.5",
+);
+
+pub const LEDBAT_BASE_HISTORY: Parameter = number(
+    "ledbat_base_history",
+    Kind::Integer,
+    "",
+    ("10", 1.0, 60.0),
+    "LEDBAT: minutes after which a least delay is forgotten.",
+    "RFC 6817, section 2.5",
+);
+
+pub const LEDBAT_FILTER: Parameter = choice(
+    "ledbat_filter",
+    "min",
+    &["min", "ewma"],
+    "LEDBAT: what is made of the latest delays, their least or a moving average.",
+    "RFC 6817, section 2.4.2, leaves it open; ns-3: min",
+);
+
+pub const LEDBAT_FILTER_LENGTH: Parameter = number(
+    "ledbat_filter_length",
+    Kind::Integer,
+    "",
+    ("4", 1.0, 64.0),
+    "LEDBAT: how many delays are the latest; of an average, one over the weight of one.",
+    "RFC 6817, section 2.5, CURRENT_FILTER; ns-3: 4",
+);
+
+pub const LEDBAT_SLOW_START: Parameter = flag(
+    "ledbat_slow_start",
+    "false",
+    "LEDBAT: whether the window doubles each round trip until the target is reached.",
+    "RFC 6817, section 2.4.1, allows it; ns-3: true",
+);

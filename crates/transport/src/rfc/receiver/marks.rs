@@ -1,0 +1,132 @@
+//! What the receiver tells of marked packets.
+//!
+//! | feedback | what is told | source |
+//! |---|---|---|
+//! | classic | the echo, on all acknowledgements from a mark until a segment says CWR | RFC 3168, section 6.1.3 |
+//! | dctcp | the echo, if the segments that an acknowledgement answers were marked | RFC 8257, section 3.2 |
+//! | accurate | how many packets were marked, modulo 8 | RFC 9768, section 3.2.2 |
+//!
+//! # When
+//! - classic: as in Linux a first mark, and CWR, are answered at once: the sender's window may be small.
+//! - dctcp: where marks begin or end, what is unanswered before is acknowledged first, so that each acknowledgement
+//!   answers segments of one kind.
+//! - accurate: the first mark behind an unmarked packet, and every second one that is untold, are answered at once
+//!   (section 3.2.2.5.1, which allows 2 to 7 for data).
+
+use crate::Data;
+use crate::rfc::EcnFeedback;
+
+/// Acknowledgements not delayed behind the first mark (Linux).
+const QUICK_AFTER_MARK: u32 = 2;
+/// Marks that are told of at once.
+const MOST_UNTOLD: u32 = 2;
+
+/// How much sooner a packet is to be answered on account of its mark.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Urgency {
+    /// So many acknowledgements are not to be delayed.
+    pub quick: u32,
+    /// This one is not.
+    pub now: bool,
+}
+
+/// The marks that one receiver has seen.
+#[derive(Clone, Copy, Debug)]
+pub struct Marks {
+    feedback: EcnFeedback,
+    /// Classic: a mark has been seen that the sender has not answered with CWR. Otherwise: the last packet was marked.
+    seen: bool,
+    /// Marked packets (r.cep), and how many of them no acknowledgement has told of.
+    count: u64,
+    untold: u32,
+}
+
+impl Marks {
+    pub fn new(feedback: EcnFeedback) -> Self {
+        Self { feedback, seen: false, count: 0, untold: 0 }
+    }
+
+    /// Whether a packet differs from those before, so that they are to be acknowledged by themselves.
+    pub fn ends_run(&self, data: &Data, ce: bool) -> bool {
+        self.feedback == EcnFeedback::Dctcp && !data.syn() && (ce && data.ect()) != self.seen
+    }
+
+    /// Takes a packet of data, and what its mark says of the answer.
+    pub fn take(&mut self, data: &Data, ce: bool) -> Urgency {
+        let marked = ce && data.ect();
+        match self.feedback {
+            EcnFeedback::Off | EcnFeedback::Classic => self.take_classic(data, marked),
+            EcnFeedback::Dctcp => {
+                self.seen = marked;
+                Urgency::default()
+            }
+            EcnFeedback::Accurate => {
+                self.count += u64::from(marked);
+                self.untold += u32::from(marked);
+                let first = marked && !core::mem::replace(&mut self.seen, marked);
+                Urgency { quick: 0, now: first || self.untold >= MOST_UNTOLD }
+            }
+        }
+    }
+
+    fn take_classic(&mut self, data: &Data, marked: bool) -> Urgency {
+        let reduced = data.cwr() && core::mem::take(&mut self.seen);
+        let first = marked && !self.seen;
+        self.seen |= marked;
+        Urgency { quick: if first { QUICK_AFTER_MARK } else { 0 }, now: reduced }
+    }
+
+    /// The echo of the next acknowledgement.
+    pub fn echo(&self) -> bool {
+        self.seen && self.feedback != EcnFeedback::Accurate
+    }
+
+    /// An acknowledgement goes out; its number of marked packets.
+    pub fn tell(&mut self) -> u8 {
+        self.untold = 0;
+        (self.count % 8) as u8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DataFlags;
+    use aqmlab_units::Time;
+
+    fn data(flags: DataFlags) -> Data {
+        Data { sent: Time::ZERO, seq: 1, bytes: 1500, flags }
+    }
+
+    #[test]
+    fn accurate_feedback_counts_modulo_eight() {
+        let mut marks = Marks::new(EcnFeedback::Accurate);
+        let ect = data(DataFlags::ECT);
+        let now = |marks: &mut Marks, ce| marks.take(&ect, ce).now;
+        assert!(!now(&mut marks, false));
+        assert_eq!((now(&mut marks, true), marks.tell()), (true, 1));
+        assert_eq!((now(&mut marks, true), now(&mut marks, true)), (false, true));
+        assert_eq!((marks.tell(), marks.echo()), (3, false));
+        for _ in 0..6 {
+            marks.take(&ect, true);
+        }
+        assert_eq!(marks.tell(), 1);
+        marks.take(&data(DataFlags::NONE), true);
+        assert_eq!(marks.tell(), 1, "not capable, so not marked");
+    }
+
+    #[test]
+    fn dctcps_echo_is_that_of_the_last_packet() {
+        let mut marks = Marks::new(EcnFeedback::Dctcp);
+        let ect = data(DataFlags::ECT);
+        let mut found = Vec::new();
+        for ce in [false, true, true, false] {
+            found.push((marks.ends_run(&ect, ce), marks.take(&ect, ce), marks.echo()));
+        }
+        let none = Urgency::default();
+        assert_eq!(
+            found,
+            [(false, none, false), (true, none, true), (false, none, true), (true, none, false)]
+        );
+    }
+}

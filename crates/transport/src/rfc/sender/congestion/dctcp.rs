@@ -1,0 +1,139 @@
+//! DCTCP: the window shrinks in proportion to the share of marked packets.
+//!
+//! S. Bensley et al., RFC 8257. The receiver tells of every marked packet, not only that there was one; the sender
+//! keeps a moving average of their share in a window of data and takes half of it off the window, so that many small
+//! reductions hold a short queue that marks above one threshold:
+//!
+//! ```text
+//! M = marked / acknowledged in the window                                  (section 3.3, step 5)
+//! alpha = alpha (1 - g) + g M                                              (section 3.3, step 6)
+//! cwnd = cwnd (1 - alpha / 2), at most once a window                       (section 3.4)
+//! cwnd = cwnd / 2 for a loss                                               (section 3.5)
+//! ```
+//!
+//! Otherwise it is Reno. With N flows, step marking at K and a round trip of C RTT packets the queue stays near K
+//! (M. Alizadeh et al., "Data center TCP (DCTCP)", SIGCOMM 2010, section 3.3).
+//!
+//! | symbol | field | unit | default | range | source |
+//! |---|---|---|---|---|---|
+//! | g | `dctcp_g` | | 1/16 | 0 to 1 | section 4.2 |
+//! | initial alpha | `dctcp_initial_alpha` | | 1 | 0 to 1 | section 4.2 |
+//!
+//! # Differences from the RFC
+//! Segments are counted, not bytes: all but the last have one size.
+//!
+//! # Readings
+//! 1. A window ends when more than what was outstanding at its beginning is acknowledged (step 3: beyond WindowEnd).
+//! 2. The window shrinks to its new size by PRR over a round trip, as in Linux 6, or at once with `prr = false`; and a
+//!    loss within that round trip halves it still, also as in Linux.
+//! 3. Of a window of whole segments, whole ones are taken off, rounded down, as in Linux: a small alpha takes nothing
+//!    off a small window.
+
+use super::super::window::Window;
+use super::{Cause, Heard, reno};
+use crate::rfc::DctcpConfig;
+
+/// State of DCTCP.
+#[derive(Clone, Debug)]
+pub struct Dctcp {
+    g: f64,
+    alpha: f64,
+    /// The window is over when more than this is acknowledged.
+    window_end: u64,
+    acked: u64,
+    marked: u64,
+}
+
+impl Dctcp {
+    pub fn new(config: &DctcpConfig) -> Self {
+        Self { g: config.g, alpha: config.initial_alpha, window_end: 0, acked: 0, marked: 0 }
+    }
+
+    /// The connection opens: the first window begins.
+    pub fn open(&mut self, next: u64) {
+        self.window_end = next;
+    }
+
+    /// Counts what was marked; a new average at the end of a window.
+    pub fn hear(&mut self, heard: &Heard) {
+        self.acked += heard.delivered;
+        self.marked += heard.marked;
+        let (una, next) = heard.edges;
+        if una <= self.window_end || self.acked == 0 {
+            return;
+        }
+        // A duplicate may have been marked too.
+        let share = (self.marked as f64 / self.acked as f64).min(1.0);
+        self.alpha += self.g * (share - self.alpha);
+        self.window_end = next;
+        self.acked = 0;
+        self.marked = 0;
+    }
+
+    /// A loss or a mark; the new threshold.
+    pub fn reduce(&mut self, window: &Window, cause: Cause) -> f64 {
+        match cause {
+            Cause::Loss => reno::reduce(window),
+            Cause::Mark => window.less(self.alpha / 2.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn dctcp(alpha: f64) -> Dctcp {
+        Dctcp::new(&DctcpConfig { g: 1.0 / 16.0, initial_alpha: alpha })
+    }
+
+    fn heard(delivered: u64, marked: u64, edges: (u64, u64)) -> Heard {
+        Heard { delivered, marked, edges, one_way: None }
+    }
+
+    fn window(cwnd: f64, whole: bool) -> Window {
+        let mut window = Window::new(Some(2), whole);
+        window.cwnd = cwnd;
+        window
+    }
+
+    #[test]
+    fn the_average_by_hand() {
+        let mut d = dctcp(1.0);
+        d.open(11);
+        d.hear(&heard(5, 2, (6, 16)));
+        d.hear(&heard(5, 3, (11, 21)));
+        assert_eq!(d.alpha, 1.0, "the window ends beyond 11");
+        d.hear(&heard(2, 1, (13, 23)));
+        // M = 6/12: 1 - (1 - 0.5) / 16.
+        assert_eq!((d.alpha, d.window_end, d.acked), (0.968_75, 23, 0));
+        d.hear(&heard(11, 0, (24, 34)));
+        assert_eq!(d.alpha, 0.968_75 * 15.0 / 16.0);
+    }
+
+    #[test]
+    fn a_mark_takes_half_of_alpha_off_and_a_loss_half() {
+        assert_eq!(dctcp(1.0).reduce(&window(10.0, true), Cause::Mark), 5.0);
+        assert_eq!(dctcp(0.25).reduce(&window(40.0, false), Cause::Mark), 35.0);
+        assert_eq!(dctcp(0.25).reduce(&window(41.0, true), Cause::Mark), 36.0, "41 / 8 = 5.1 are taken off");
+        assert_eq!(dctcp(0.1).reduce(&window(19.0, true), Cause::Mark), 19.0, "less than one");
+        assert_eq!(dctcp(0.25).reduce(&window(40.0, true), Cause::Loss), 20.0);
+        assert_eq!(dctcp(1.0).reduce(&window(2.0, true), Cause::Mark), 2.0, "two at the least");
+    }
+
+    proptest! {
+        #[test]
+        fn alpha_is_a_share(steps in prop::collection::vec((0u64..100, 0u64..120), 1..200)) {
+            let mut d = dctcp(1.0);
+            let mut una = 0;
+            for (delivered, marked) in steps {
+                una += delivered;
+                d.hear(&heard(delivered, marked, (una, una + 30)));
+                prop_assert!((0.0..=1.0).contains(&d.alpha));
+                let threshold = d.reduce(&window(50.0, false), Cause::Mark);
+                prop_assert!((25.0..=50.0).contains(&threshold));
+            }
+        }
+    }
+}

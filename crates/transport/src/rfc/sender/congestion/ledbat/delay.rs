@@ -1,0 +1,127 @@
+//! The delay of the queue, from delays one way: what is now above the least of some minutes.
+//!
+//! S. Shalunov et al., RFC 6817, section 2.4.2:
+//!
+//! ```text
+//! queuing_delay = FILTER(current_delays) - MIN(base_delays)
+//! ```
+//!
+//! `base_delays` has the least delay of each of the last minutes, so that a longer path is noticed after so many.
+
+use aqmlab_units::{Span, Time};
+
+use crate::rfc::{DelayFilter, LedbatConfig};
+
+/// A bucket of base delays.
+const MINUTE: Span = Span::from_millis(60_000);
+/// Most minutes, and most samples, that are kept.
+pub const MOST_MINUTES: usize = 60;
+pub const MOST_SAMPLES: usize = 64;
+
+const NONE: Span = Span(u64::MAX);
+
+/// Both filters of one sender.
+#[derive(Clone, Debug)]
+pub struct Delays {
+    filter: DelayFilter,
+    /// Least delays, of this minute first.
+    base: [Span; MOST_MINUTES],
+    minutes: usize,
+    minute: u64,
+    /// The latest delays, in a ring.
+    current: [Span; MOST_SAMPLES],
+    samples: usize,
+    next: usize,
+    /// The moving average in seconds; `None` before the first sample.
+    average: Option<f64>,
+}
+
+impl Delays {
+    pub fn new(config: &LedbatConfig) -> Self {
+        Self {
+            filter: config.filter,
+            base: [NONE; MOST_MINUTES],
+            minutes: (config.base_history as usize).clamp(1, MOST_MINUTES),
+            minute: 0,
+            current: [NONE; MOST_SAMPLES],
+            samples: (config.filter_length as usize).clamp(1, MOST_SAMPLES),
+            next: 0,
+            average: None,
+        }
+    }
+
+    /// Takes a delay.
+    pub fn take(&mut self, now: Time, delay: Span) {
+        let minute = now.0 / MINUTE.0;
+        if minute != self.minute {
+            let passed = usize::try_from(minute - self.minute).map_or(self.minutes, |n| n.min(self.minutes));
+            self.base.copy_within(..self.minutes - passed, passed);
+            self.base[..passed].fill(NONE);
+            self.minute = minute;
+        }
+        self.base[0] = self.base[0].min(delay);
+        self.current[self.next] = delay;
+        self.next = (self.next + 1) % self.samples;
+        let weight = 1.0 / self.samples as f64;
+        self.average = Some(self.average.map_or(delay.secs(), |a| a + weight * (delay.secs() - a)));
+    }
+
+    /// The delay of the queue in seconds; 0 before the first sample.
+    pub fn queuing(&self) -> f64 {
+        let least = |delays: &[Span]| delays.iter().copied().min().unwrap_or(NONE);
+        let base = least(&self.base[..self.minutes]);
+        let Some(average) = self.average else { return 0.0 };
+        let current = match self.filter {
+            DelayFilter::Minimum => least(&self.current[..self.samples]).secs(),
+            DelayFilter::Average => average,
+        };
+        (current - base.secs()).max(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delays(filter: DelayFilter, base_history: u32) -> Delays {
+        Delays::new(&LedbatConfig { filter, base_history, ..LedbatConfig::RFC })
+    }
+
+    fn near(delays: &Delays, ms: f64) {
+        assert!((delays.queuing() - ms * 1e-3).abs() < 1e-12, "{} s, not {ms} ms", delays.queuing());
+    }
+
+    #[test]
+    fn the_least_of_the_last_four_above_the_least_of_all() {
+        let mut d = delays(DelayFilter::Minimum, 10);
+        assert_eq!(d.queuing(), 0.0);
+        for ms in [30, 50, 45, 60] {
+            d.take(Time::from_secs(1.0), Span::from_millis(ms));
+        }
+        near(&d, 0.0);
+        d.take(Time::from_secs(1.0), Span::from_millis(48));
+        near(&d, 15.0);
+    }
+
+    #[test]
+    fn the_average_moves_by_a_quarter() {
+        let mut d = delays(DelayFilter::Average, 10);
+        d.take(Time::ZERO, Span::from_millis(30));
+        d.take(Time::ZERO, Span::from_millis(70));
+        near(&d, 10.0);
+    }
+
+    #[test]
+    fn a_base_is_forgotten_after_its_minutes() {
+        let mut d = delays(DelayFilter::Minimum, 2);
+        d.take(Time::from_secs(59.0), Span::from_millis(30));
+        for second in 60..64 {
+            d.take(Time::from_secs(f64::from(second)), Span::from_millis(50));
+        }
+        near(&d, 20.0);
+        d.take(Time::from_secs(120.0), Span::from_millis(50));
+        near(&d, 0.0);
+        d.take(Time::from_secs(6000.0), Span::from_millis(80));
+        near(&d, 0.0);
+    }
+}
