@@ -10,7 +10,7 @@ CORE := $(VENV)/.core
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 REPORT := results/report
 
-.PHONY: help demo test test-rust test-python lint format simulate bench instructions validate figures clean
+.PHONY: help demo test test-rust test-python lint format simulate bench instructions validate figures docs wheel clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -64,5 +64,15 @@ validate: $(CORE) ## slow comparisons with ns-2 (needs the command ns), all comb
 figures: $(CORE) ## draw the figures of docs/analysis anew
 	$(BIN)/python docs/analysis/figures.py
 
+docs: $(CORE) ## the documentation site in site/, links checked
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	$(BIN)/python docs/builder/links.py site
+
+wheel: $(READY) ## a wheel for Linux that installs without Rust, in dist/, tested in an environment of its own
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-wheel.lock
+	PATH=$(abspath $(BIN)):$$PATH maturin build --release --locked --zig --compatibility manylinux2014 --out dist
+	$(BIN)/maturin sdist --out dist
+	$(BIN)/python tests/check_wheel.py dist
+
 clean: ## remove everything that was made
-	rm -rf $(VENV) target results
+	rm -rf $(VENV) target results site dist

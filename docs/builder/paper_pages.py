@@ -1,0 +1,104 @@
+"""A page for each paper that is reproduced: its claims with their verdicts, what it leaves open, and how to run it."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+
+from aqmlab.papers.common.files import PaperFiles
+from aqmlab.reproduction import PAPERS, papers
+from builder.page import Page, cell, plain, table
+
+FOLDER = "papers"
+VERDICTS = Path(__file__).parents[1] / "validation" / "claims.csv"
+"""The verdicts of the last reproduction of all papers in quick form, which `tests/reproduce_claims.py` writes."""
+Row = Mapping[str, str]
+
+
+def pages() -> list[Page]:
+    """Make the overview and a page for each paper."""
+    found = _verdicts()
+    made = [_page(key, found.get(key, [])) for key in papers()]
+    return [Page(f"{FOLDER}/index.md", "Overview", _overview(found)), *made]
+
+
+def _overview(found: Mapping[str, list[Row]]) -> str:
+    rows = []
+    for key in papers():
+        verdicts = [row["verdict"] for row in found.get(key, [])]
+        counts = [str(verdicts.count(word)) for word in ("holds", "fails", "undecided")]
+        module = importlib.import_module(PAPERS[key])
+        rows.append([f"[{cell(module.NAME)}]({key}.md)", plain(cell(module.CITATION)), *counts])
+    return "\n\n".join(
+        [
+            "# Papers reproduced",
+            "Every simulated table and figure of these papers can be made anew, published beside measured, with a "
+            "verdict on each claim. A claim *holds* or *fails* where the intervals of its runs say so; otherwise it is "
+            "*undecided*. What a paper leaves open is a named reading; the report says how much each matters.",
+            table(["paper", "source", "hold", "fail", "undecided"], rows),
+            "These are the verdicts of the quick form, with few seeds; all seeds decide more. A claim that is judged "
+            "against several baselines counts once for each. [All verdicts](../validation/claims.md) on one page.",
+            "```sh\naqmlab reproduce all --quick     # minutes\n"
+            "aqmlab reproduce all             # all seeds, all readings\n```",
+        ]
+    )
+
+
+def _page(key: str, found: list[Row]) -> Page:
+    module, files = importlib.import_module(PAPERS[key]), PaperFiles(key)
+    parts = [
+        f"# {plain(module.NAME)}",
+        plain(module.CITATION),
+        _how(key),
+        "## What it claims, and whether it holds",
+        _seeds(found),
+    ]
+    for claim in files.claims():
+        verdicts = [row for row in found if row["claim"] == claim.id]
+        heading = f"### {claim.id}: {plain(claim.title)}" + (" (a question of ours)" if claim.own else "")
+        parts += [heading, f"**Says**: {plain(cell(claim.says))}", f"**Decided by**: {plain(cell(claim.test))}"]
+        parts += [_verdict(row) for row in verdicts]
+    rows = [[plain(cell(one[word])) for word in ("question", "chosen", "why")] for one in files.choices()]
+    parts += ["## What it leaves open, and what was chosen", table(["open", "chosen", "because"], rows)]
+    parts += ["## Its scenarios", _scenarios(key)]
+    return Page(f"{FOLDER}/{key}.md", module.NAME, "\n\n".join(parts))
+
+
+def _seeds(found: list[Row]) -> str:
+    seeds = found[0]["seeds"] if found else "no"
+    return f"Verdicts of the quick form, with {seeds} seeds a point."
+
+
+def _how(key: str) -> str:
+    return (
+        f"```sh\naqmlab reproduce {key} --quick --report report     # about a minute\n"
+        f"aqmlab reproduce {key} --report report             # all seeds and readings\n```\n\n"
+        f'In Python: `aqmlab.reproduce("{key}")`. The report has every table and figure, published beside measured.'
+    )
+
+
+def _verdict(row: Row) -> str:
+    against = f" (against {plain(row['against'])})" if row["against"] else ""
+    lines = [plain(line) for line in row["found"].splitlines() if line]
+    return f"**Verdict{against}**: **{row['verdict']}**. " + "  \n".join(lines)
+
+
+def _scenarios(key: str) -> str:
+    folder = resources.files(PAPERS[key])
+    texts = {one.name: one.read_text(encoding="utf-8") for one in folder.iterdir() if one.name.endswith(".toml")}
+    runnable = {name: text for name, text in sorted(texts.items()) if "\nformat = " in f"\n{text}"}
+    return "\n\n".join(
+        f"### {name}\n\n```sh\naqmlab run paper:{key}/{name}\n```\n\n```toml\n{text.strip()}\n```"
+        for name, text in runnable.items()
+    )
+
+
+def _verdicts() -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    with VERDICTS.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            found.setdefault(row["paper"], []).append(row)
+    return found

@@ -1,0 +1,75 @@
+"""The reference of the Python interface, out of the docstrings: the package's names, and packages below it."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from functools import cache
+from pathlib import Path
+
+import aqmlab
+from builder.page import Page, slug
+
+ROOT = Path(aqmlab.__file__).parent
+FOLDER = "reference/python"
+PRIVATE = ("aqmlab.papers", "aqmlab.cli")
+"""Packages that are no interface: reproductions are run by `aqmlab.reproduce`, commands from the shell."""
+MODULES = ("aqmlab.axes", "aqmlab.chart", "aqmlab.charts", "aqmlab.metrics", "aqmlab.plots")
+"""Single modules beside the packages."""
+
+
+def pages() -> list[Page]:
+    """Make a page for the package and one for each part of it."""
+    made = [Page(f"{FOLDER}/index.md", "aqmlab", _of_package())]
+    for name in [*packages(), *MODULES]:
+        made.append(Page(f"{FOLDER}/{slug(name.removeprefix('aqmlab.'))}.md", name, _of_part(name)))
+    return made
+
+
+def packages() -> list[str]:
+    """Return the packages below `aqmlab` that say by ``__all__`` what they offer."""
+    found = {".".join(("aqmlab", *path.parent.relative_to(ROOT).parts)): path for path in ROOT.rglob("__init__.py")}
+    return sorted(
+        name for name, path in found.items() if name != "aqmlab" and not name.startswith(PRIVATE) and _offers(path)
+    )
+
+
+def _offers(path: Path) -> list[str]:
+    for statement in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(statement, ast.Assign) and getattr(statement.targets[0], "id", "") == "__all__":
+            return list(ast.literal_eval(statement.value))
+    return []
+
+
+def _of_package() -> str:
+    words = [
+        "# aqmlab",
+        "What `import aqmlab` offers. Most commands of the shell are functions here, with the same name and words.",
+    ]
+    parts = [_part(_home("aqmlab", name), f"aqmlab.{name}") for name in aqmlab.__all__ if name != "__version__"]
+    return "\n\n".join([*words, *parts])
+
+
+def _part(where: str, name: str) -> str:
+    """Return what stands for the documentation of one thing, under its public name."""
+    return f"::: {where}\n    options:\n      heading: {name}\n      toc_label: {name.rpartition('.')[2]}"
+
+
+@cache
+def _names() -> list[str]:
+    """Return where the names of the package are defined."""
+    return [_home("aqmlab", name) for name in aqmlab.__all__ if name != "__version__"]
+
+
+def _home(module: str, name: str) -> str:
+    thing = getattr(importlib.import_module(module), name)
+    return f"{getattr(thing, '__module__', module)}.{getattr(thing, '__qualname__', name)}"
+
+
+def _of_part(name: str) -> str:
+    path = ROOT.joinpath(*name.split(".")[1:], "__init__.py")
+    offered = [one for one in _offers(path) if _home(name, one) not in _names()] if path.is_file() else []
+    lines = [f"::: {name}", "    options:", "      show_root_heading: true", "      heading_level: 1"]
+    if offered:
+        lines += ["      members:", *(f"        - {one}" for one in sorted(offered))]
+    return "\n".join(lines)

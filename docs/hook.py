@@ -1,0 +1,73 @@
+"""What mkdocs calls while it builds the site: adds the pages that are made, fills the navigation, names languages."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+from builder import command_reference, discipline_pages, paper_pages, python_reference, scenario_reference
+from builder.code_blocks import with_languages
+from builder.page import Page
+
+DOCS = Path(__file__).parent
+HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
+
+
+@cache
+def made() -> dict[str, list[Page]]:
+    """Return the pages that are made; the key is what stands for them in the navigation."""
+    return {
+        "made/disciplines": discipline_pages.pages(),
+        "made/papers": paper_pages.pages(),
+        "made/scenario": scenario_reference.pages(),
+        "made/transports": [discipline_pages.transport_page()],
+        "made/commands": command_reference.pages(),
+        "made/python": python_reference.pages(),
+    }
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Put pages in the place of the words that stand for them in the navigation."""
+    config.nav = [_filled(entry) for entry in config.nav or []]
+    return config
+
+
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
+    """Add the pages that are made, and their figures."""
+    for page in (page for pages in made().values() for page in pages):
+        files.append(File.generated(config, page.uri, content=page.text))
+        for uri, content in page.files.items():
+            files.append(File.generated(config, uri, content=content))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:  # noqa: ANN401
+    """Give indented code its language."""
+    return with_languages(markdown)
+
+
+def _filled(entry: Any) -> Any:  # noqa: ANN401 - as YAML gives it
+    """Replace ``Name: made/...`` by the pages, and ``Name: folder/`` by all pages of a folder, its README first."""
+    if not isinstance(entry, dict):
+        return entry
+    [(title, value)] = entry.items()
+    if isinstance(value, list):
+        return {title: [_filled(one) for one in value]}
+    if value in made():
+        pages = [{page.title: page.uri} for page in made()[value]]
+        return {title: pages[0][made()[value][0].title] if len(pages) == 1 else pages}
+    return {title: folder(value) if value.endswith("/") else value}
+
+
+def folder(name: str) -> list[str]:
+    """Return the pages of a folder: its README, then in the order in which that links to them, then the rest."""
+    readme = DOCS / name / "README.md"
+    linked = re.findall(r"\]\(([\w-]+\.md)\)", readme.read_text(encoding="utf-8"))
+    there = sorted(path.name for path in (DOCS / name).glob("*.md") if path != readme)
+    order = dict.fromkeys([*(one for one in linked if one in there), *there])
+    return [f"{name}README.md", *(f"{name}{one}" for one in order)]

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""What a wheel must be: complete, installable without a Rust toolchain, and good for the README's main job.
+
+check_wheel.py DIST    checks the newest wheel and the newest source archive in this folder
+
+The wheel is installed with its dependencies (the versions of requirements.lock) into a virtual environment of its own.
+Neither there nor on the path of what runs in it is a Rust compiler, and nothing runs in the checkout.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import venv
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "python" / "aqmlab"
+NOT_IN_A_WHEEL = {"__pycache__", ".so"}
+RUST = ("cargo", "rustc", "rustup", "maturin")
+IMPORTED = "import aqmlab, sys; print(aqmlab.__version__, len(aqmlab.disciplines()), aqmlab.__file__)"
+JOB = ("reproduce", "mred", "--quick", "--seeds", "2", "--report", "report", "--out", "results")
+"""What `make demo` does, with fewer seeds."""
+LIVE = "aqmlab.live.link"
+"""The process of a live link is a module of the package: it needs no program beside it."""
+
+
+def main(arguments: list[str]) -> int:
+    """Check the archives of a folder."""
+    folder = Path(arguments[0]).resolve()
+    wheel, source = _newest(folder, "*.whl"), _newest(folder, "*.tar.gz")
+    print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB")
+    wrong: list[str] = [*_wheel(wheel), *_source(source)]
+    if not wrong:
+        with tempfile.TemporaryDirectory() as place:
+            wrong += _install_and_run(wheel, Path(place))
+    print("\n".join(wrong) or "The wheel is complete, installs without Rust, and reproduces a paper.")
+    return 1 if wrong else 0
+
+
+def _newest(folder: Path, pattern: str) -> Path:
+    found = sorted(folder.glob(pattern), key=lambda path: path.stat().st_mtime)
+    if not found:
+        sys.exit(f"{folder}: no {pattern}; `make wheel` makes it")
+    return found[-1]
+
+
+def package_files() -> set[str]:
+    """Return what the package consists of in the checkout, but for what is compiled."""
+    paths = (path for path in PACKAGE.rglob("*") if path.is_file() and not NOT_IN_A_WHEEL & {*path.parts, path.suffix})
+    return {str(path.relative_to(PACKAGE.parent)) for path in paths}
+
+
+def _wheel(path: Path) -> Iterable[str]:
+    with zipfile.ZipFile(path) as archive:
+        names = set(archive.namelist())
+        tags = next(archive.read(n).decode() for n in names if n.endswith(".dist-info/WHEEL"))
+        about = next(archive.read(n).decode() for n in names if n.endswith(".dist-info/METADATA"))
+    for tag in (line for line in tags.splitlines() if line.startswith("Tag:")):
+        print(tag)
+    yield from (f"the wheel lacks {name}" for name in sorted(package_files() - names))
+    if "aqmlab/_core.abi3.so" not in names:
+        yield "the wheel lacks the compiled core"
+    if "cp311-abi3" not in tags or "manylinux" not in tags:
+        yield f"the wheel is not for every Python from 3.11 on and every Linux:\n{tags}"
+    if "Requires-Python: >=3.11" not in about or "License-Expression: MIT OR Apache-2.0" not in about:
+        yield "the wheel does not say which Python it needs and which licence it has"
+    licences = {name.rpartition("/")[2] for name in names if ".dist-info/licenses/" in name}
+    if not {"LICENSE-MIT", "LICENSE-APACHE"} <= licences:
+        yield "the wheel lacks a licence"
+
+
+def _source(path: Path) -> Iterable[str]:
+    with tarfile.open(path) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    wanted = {"Cargo.toml", "Cargo.lock", "pyproject.toml", "README.md", "LICENSE-MIT", "LICENSE-APACHE"}
+    # Examples and tests of the crates are not what the package is built from.
+    wanted |= {str(one.relative_to(ROOT)) for one in ROOT.glob("crates/*/src/**/*.rs")}
+    wanted |= {str(one.relative_to(ROOT)) for one in ROOT.glob("crates/*/Cargo.toml")}
+    wanted |= {f"python/{name}" for name in package_files()}
+    yield from (f"the source archive lacks {name}" for name in sorted(wanted - names))
+
+
+def _install_and_run(wheel: Path, place: Path) -> Iterable[str]:
+    home = place / "venv"
+    venv.create(home, with_pip=True)
+    path = os.pathsep.join([str(home / "bin"), *_without_rust()])
+    kept = {name: os.environ[name] for name in ("HOME", "LANG", "PIP_INDEX_URL", "PIP_CACHE_DIR") if name in os.environ}
+    proxies = {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")}
+    environment = {**kept, **proxies, "PATH": path, "CARGO_HOME": str(place / "none")}
+    if any(shutil.which(name, path=path) for name in RUST):
+        return ["a Rust toolchain is on the path of the test"]
+    install = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:")
+    locked = ("--constraint", str(ROOT / "requirements.lock"), str(wheel))
+    steps = (
+        ("installs", ("python", *install, *locked)),
+        ("imports", ("python", "-c", IMPORTED)),
+        ("says its version", ("aqmlab", "--version")),
+        ("knows its papers' scenarios", ("aqmlab", "check", "paper:mred/sole.toml")),
+        ("has a live link", ("python", "-c", f"import {LIVE}, aqmlab._core as core; core.live_link")),
+        ("does the README's main job", ("aqmlab", *JOB)),
+    )
+    for what, words in steps:
+        began = time.monotonic()
+        done = subprocess.run(words, cwd=place, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode:
+            return [f"the wheel fails where it {what}: {(done.stderr or done.stdout).strip()}"]
+        last = (done.stdout.strip().splitlines() or [""])[-1]
+        print(f"{what}: {time.monotonic() - began:.1f} s. {last}")
+        if what == "imports" and str(home) not in last:
+            return [f"what was imported is not what was installed: {last}"]
+    pages = sorted(place.glob("report/*.html"))
+    return [] if pages else ["the README's main job has written no page"]
+
+
+def _without_rust() -> list[str]:
+    """Return the path's folders, without those where Rust is."""
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return [one for one in folders if not any((Path(one) / name).exists() for name in RUST)]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,125 @@
+"""The documentation: what it says to type exists, its examples run, no page is forgotten, what is made is complete."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import aqmlab
+from aqmlab.registry import disciplines, schema
+from aqmlab.reproduction import papers
+from builder import discipline_pages, links, paper_pages, scene, shell_words
+from builder.code_blocks import MARK, blocks
+from builder.command_reference import commands
+from builder.examples import ROOT, has_examples, run
+from builder.python_reference import packages
+from builder.scenario_reference import pages as scenario_pages
+
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+WRITTEN = [ROOT / "README.md", *PAGES]
+EXAMPLES = [page for page in PAGES if has_examples(page)]
+
+
+def navigation(entry: Any) -> list[str]:
+    if isinstance(entry, dict):
+        return [name for value in entry.values() for name in navigation(value)]
+    return [name for one in entry for name in navigation(one)] if isinstance(entry, list) else [entry]
+
+
+def named(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=named)
+def test_commands_in_pages_exist(page: Path) -> None:
+    assert shell_words.problems(page.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("page", EXAMPLES, ids=named)
+def test_marked_examples_run(page: Path, tmp_path: Path) -> None:
+    inside = tmp_path / "bin"
+    inside.mkdir()
+    command = inside / "aqmlab"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m aqmlab "$@"\n')
+    command.chmod(0o755)
+    package = str(Path(aqmlab.__file__).parents[1])
+    environment = os.environ | {"PATH": f"{inside}:{os.environ['PATH']}", "PYTHONPATH": package, "COLUMNS": "140"}
+    folder = tmp_path / "here"
+    folder.mkdir()
+    assert run(page, folder, environment) == []
+
+
+def test_the_first_five_minutes_are_run() -> None:
+    assert DOCS / "start.md" in EXAMPLES
+    marks = [line for page in WRITTEN for line in page.read_text(encoding="utf-8").splitlines() if MARK.fullmatch(line)]
+    found = [block for page in WRITTEN for block in blocks(page.read_text(encoding="utf-8")) if block.mark]
+    assert len(marks) == len(found), "a mark is not before a block of code"
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    """A page that is not would be on the site, but nobody would find it: name it in mkdocs.yml, under `nav`."""
+    config = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    named = navigation(config["nav"])
+    folders = tuple(name for name in named if name.endswith("/"))
+    there = {str(page.relative_to(DOCS)) for page in PAGES}
+    assert {page for page in there if page not in named and not page.startswith(folders)} == set()
+    assert {name for name in named if name.endswith(".md")} <= there
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    made = {one.uri for one in [*scenario_pages(), *paper_pages.pages(), discipline_pages.transport_page()]}
+    made |= {"disciplines/index.md", "reference/commands.md", "reference/python/index.md"}
+    made |= {f"disciplines/{one.name}.md" for one in disciplines()}
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        path = Path(os.path.normpath(page.parent / target))
+        assert path.is_file() or str(path.relative_to(DOCS)) in made, target
+
+
+def test_a_discipline_page_has_what_the_registry_knows() -> None:
+    mred = next(one for one in disciplines() if one.name == "mred")
+    page = discipline_pages._page(mred, discipline_pages._shown(mred))
+    assert set(page.files) == {"disciplines/mred-curve.svg", "disciplines/mred-queue.svg"}
+    assert all(content.startswith(b"<?xml") and b"currentColor" not in content for content in page.files.values())
+    assert all(f"| `{parameter.key}` |" in page.text for parameter in mred.own_parameters)
+    assert mred.paper in page.text.replace("\\", "")
+    scene.show.cache_clear()
+    assert discipline_pages._page(mred, discipline_pages._shown(mred)) == page, "a page is not the same every time"
+
+
+def test_a_discipline_that_needs_settings_still_has_a_page() -> None:
+    page = discipline_pages._page(disciplines()[1], "weights is missing")
+    assert "weights is missing" in page.text
+    assert page.files == {}
+
+
+def test_all_tables_papers_and_packages_have_pages() -> None:
+    tables = {page.uri for page in scenario_pages()}
+    whole = {"run", "flow", "queue", "probe", "dumbbell"} & set(schema()["properties"])
+    assert {f"reference/scenario/{name}.md" for name in whole} <= tables
+    made = {page.uri: page.text for page in paper_pages.pages()}
+    assert set(made) == {"papers/index.md", *(f"papers/{key}.md" for key in papers())}
+    assert all("**Verdict" in text for uri, text in made.items() if uri != "papers/index.md")
+    assert {"aqmlab.figures", "aqmlab.statistics", "aqmlab.analysis"} <= set(packages())
+    assert {"run", "results ls"} <= {words for words, _ in commands()}
+
+
+def test_links_of_a_built_site_are_checked(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text('<p id="x"></p><a href="b.html">1</a><a href="#x">2</a><a href="#y">3</a>')
+    (tmp_path / "c.html").write_text(
+        '<script src="https://example.org/x.js"></script><a href="https://example.org">1</a>'
+    )
+    (tmp_path / "d.html").write_text('<a href="a.html#x">1</a><a href="../out.html">2</a>')
+    assert links.check(tmp_path) == [
+        "a.html: b.html: is not there",
+        "a.html: #y: has no anchor y",
+        "c.html: https://example.org/x.js: is loaded from elsewhere",
+        "d.html: ../out.html: leads out of the site",
+    ]
