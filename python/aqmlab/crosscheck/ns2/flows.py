@@ -75,8 +75,11 @@ def flow_line(flow: Flow, kind: str) -> str:
         periods = f"[list {start} {stop}{' ' + again if again else ''}]"
         packet = f"{spread(size)} {number(_mean(size))}"
         return f"udp {names} {ends} {number(own['rate_bps'])} {packet} {_pattern(own['pattern'])} {periods}"
-    drawn = f"[packets {number(own['packet_size'])} {spread(own['size'])}]"
-    packets = "-1" if own["size"] is None else drawn if isinstance(own["size"], dict) else number(own["size"])
+    size = own["size"]
+    if isinstance(size, dict):
+        packets = f"[packets {number(own['packet_size'])} {spread(size)}]"
+    else:
+        packets = "-1" if size is None else number(size)
     return f"tcp {names} {brace(kind)} {ends} {start} {packets} {stop}" + (f" {{{again}}}" if again else "")
 
 
