@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from aqmlab.analysis.scenario.analysis import Analysis, analyze
     from aqmlab.comparison import Comparison, compare
+    from aqmlab.crosscheck.checking import CrossCheck, cross_check
     from aqmlab.drawing import draw
     from aqmlab.errors import Error, InputError, Interrupted, Problem, ScenarioError, StorageError
     from aqmlab.exporting import export
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Analysis",
     "Comparison",
+    "CrossCheck",
     "Discipline",
     "Error",
     "InputError",
@@ -50,6 +52,7 @@ __all__ = [
     "analyze",
     "check",
     "compare",
+    "cross_check",
     "disciplines",
     "draw",
     "export",
@@ -69,6 +72,8 @@ _HOME = {
     "analyze": "analysis.scenario.analysis",
     "Comparison": "comparison",
     "compare": "comparison",
+    "CrossCheck": "crosscheck.checking",
+    "cross_check": "crosscheck.checking",
     "draw": "drawing",
     "Error": "errors",
     "InputError": "errors",

@@ -13,6 +13,7 @@ from typer.exceptions import TyperException
 from aqmlab import store
 from aqmlab.cli import (  # noqa: F401 - these put their commands into the application
     analyses,
+    crosschecks,
     exports,
     files,
     laboratory,

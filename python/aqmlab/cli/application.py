@@ -24,6 +24,7 @@ ORDER = (
     "live",
     "analyze",
     "reproduce",
+    "crosscheck",
     "report",
     "export",
     "results",

@@ -80,6 +80,9 @@ class Semantic:
     kind: Kind
 
 
+_under_way: set[subprocess.Popen[str]] = set()
+
+
 class Tool(Protocol):
     """A program to be compared with."""
 
@@ -129,7 +132,8 @@ def inexpressible(differences: Sequence[Semantic]) -> list[Semantic]:
 def run_program(command: Sequence[str], *, folder: Path, title: str, seed: int, limit_s: float = 3600.0) -> str:
     """Run a program in a folder and return what it printed; whatever goes wrong is one line.
 
-    It is a group of processes of its own, and the whole group ends when the limit is over or the user stops.
+    It is a group of processes of its own, and the whole group ends when the limit is over or the user stops
+    (`end_programs`).
     """
     try:
         process = subprocess.Popen(
@@ -144,6 +148,7 @@ def run_program(command: Sequence[str], *, folder: Path, title: str, seed: int, 
         )
     except OSError as error:
         raise ToolError(f"{title}: {command[0]} cannot be started ({error.strerror})") from None
+    _under_way.add(process)
     try:
         out, problems = process.communicate(timeout=limit_s)
     except subprocess.TimeoutExpired:
@@ -152,12 +157,20 @@ def run_program(command: Sequence[str], *, folder: Path, title: str, seed: int, 
     except BaseException:
         _end(process)
         raise
+    finally:
+        _under_way.discard(process)
     if process.returncode != 0:
         said = [line.strip() for line in (problems.strip() or out.strip()).splitlines() if line.strip()]
         raise ToolError(
             f"{title}, seed {seed}: exit code {process.returncode}: {said[0] if said else 'it said nothing'}"
         )
     return out
+
+
+def end_programs() -> None:
+    """End all programs that `run_program` has under way, in whichever thread."""
+    for process in list(_under_way):
+        _kill(process)
 
 
 def read_measured(text: str, *, title: str, seed: int) -> dict[Key, float]:
@@ -184,6 +197,10 @@ def read_measured(text: str, *, title: str, seed: int) -> dict[Key, float]:
 
 
 def _end(process: subprocess.Popen[str]) -> None:
+    _kill(process)
+    process.communicate()
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
