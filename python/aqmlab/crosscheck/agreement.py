@@ -8,8 +8,8 @@ one-sided tests at 5 % reject a difference of that size (Schuirmann 1987). The v
 * *differs*: it lies wholly outside,
 * *undecided*: neither; more runs decide.
 
-Where nothing is left to chance in a scenario there is one number a side, and the verdict is *the same* if they are
-equal to nine digits, else by the margin.
+Where nothing is left to chance in a scenario there is one number a side, and the verdict is by the
+margin. Numbers that are equal to nine digits in all runs of both sides are *the same*.
 
 | measure | margin: this share of our mean | or, if larger, |
 |---|---|---|
@@ -127,9 +127,9 @@ def _line(
     if certain:
         off = right.mean - left.mean
         found = Interval(off, 0.0, found.n, off, off, LEVEL)
-        if abs(off) <= SAME * max(abs(left.mean), abs(right.mean)):
-            return Line(measure, place, left, right, found, margin, Agreement.SAME)
-    return Line(measure, place, left, right, found, margin, _verdict(found, margin))
+    same = all(math.isclose(x, left.mean, rel_tol=SAME) for x in [*a, *b])
+    verdict = Agreement.SAME if same else _verdict(found, margin)
+    return Line(measure, place, left, right, found, margin, verdict)
 
 
 def _verdict(found: Interval, margin: float) -> Agreement:

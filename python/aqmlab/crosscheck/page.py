@@ -27,7 +27,8 @@ SHOWN = {
 
 def side_by_side(found: CrossCheck) -> pd.DataFrame:
     """Return a row for each measure and place: ours, then each program with its verdict."""
-    keys = sorted({key for run in found.measured.values() for key in run}, key=lambda key: list(Measure).index(key[0]))
+    there = dict.fromkeys(key for run in found.measured.values() for key in run)
+    keys = sorted(there, key=lambda key: list(Measure).index(key[0]))
     rows = []
     for measure, place in keys:
         title, factor = SHOWN[measure]

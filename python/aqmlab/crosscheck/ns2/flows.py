@@ -43,6 +43,8 @@ SENDER = {
     "max_burst": "maxburst_",
 }
 """Parameters of a sender, with ns-2's variables."""
+WHOLE = ("ecn", "limited_transmit")
+"""Flags that ns-2 has as numbers: the word "true" would be 0."""
 
 
 def sender(flow: Flow) -> tuple[str, dict[str, str]]:
@@ -155,5 +157,5 @@ def _pattern(pattern: Any) -> str:  # noqa: ANN401
 
 def _value(value: Any, key: str) -> str:  # noqa: ANN401
     if isinstance(value, bool):
-        return str(int(value)) if key == "ecn" else word(value)
+        return str(int(value)) if key in WHOLE else word(value)
     return number(value)

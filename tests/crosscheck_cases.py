@@ -1,0 +1,388 @@
+"""Scenarios that are run in other simulators too: a network, its queue and its flows, with what is known to differ.
+
+A case's scenario is the text of a network with the sections of the case. All run 30 s, of which 5 s are warm-up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+HEAD = """format = 1
+name = "{name}"
+
+[run]
+duration = "30s"
+warmup = "5s"
+"""
+DUMBBELL = """
+[dumbbell]
+bottleneck = { rate = "10Mbps", delay = "10ms", queue = "bottleneck" }
+left = { rate = "100Mbps", delay = "5ms", queue = "access" }
+right = { rate = "100Mbps", delay = "7ms", queue = "access" }
+
+[queue.access]
+limit = "1000p"
+"""
+TWO_WAY = DUMBBELL.replace('queue = "bottleneck" }', 'queue = "bottleneck", reverse_queue = "bottleneck" }')
+CHAIN = """
+[chain]
+routers = 4
+link = { rate = "10Mbps", delay = "3ms", queue = "bottleneck", reverse_queue = "bottleneck" }
+host = { rate = "1Gbps", delay = "1ms", queue = "access" }
+
+[queue.access]
+limit = "1000p"
+
+[probe]
+links = ["r1->r2", "r2->r3", "r3->r4"]
+"""
+TWO_HOPS = """
+nodes = ["a", "b", "r1", "r2", "r3", "c", "d"]
+
+[[link]]
+from = "a"
+to = "r1"
+rate = "100Mbps"
+delay = "1ms"
+
+[[link]]
+from = "b"
+to = "r2"
+rate = "100Mbps"
+delay = "2ms"
+
+[[link]]
+from = "r1"
+to = "r2"
+name = "first"
+rate = "10Mbps"
+delay = "8ms"
+queue = "bottleneck"
+
+[[link]]
+from = "r2"
+to = "r3"
+name = "second"
+rate = "8Mbps"
+delay = "12ms"
+queue = "tail"
+
+[[link]]
+from = "r2"
+to = "c"
+rate = "100Mbps"
+delay = "3ms"
+
+[[link]]
+from = "r3"
+to = "d"
+rate = "100Mbps"
+delay = "1ms"
+
+[queue.tail]
+limit = "40p"
+
+[probe]
+links = ["first", "second"]
+"""
+RED = """
+[queue.bottleneck]
+aqm = "{aqm}"
+dialect = "ns2-2.35"
+limit = "100p"
+min_th = "10p"
+max_th = "30p"
+max_p = 0.1
+w_q = 0.002
+"""
+TAIL = """
+[queue.bottleneck]
+limit = "{limit}"
+"""
+TEN = """
+[[flow]]
+name = "tcp"
+count = 10
+transport = "{transport}"
+start = {{ uniform = ["0s", "1s"] }}
+tcp = {{ window = "200p"{further} }}
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scenario.
+
+    Attributes
+    ----------
+    name, about
+        Its name, and what is special about it.
+    network, queue, flows
+        Sections of the scenario.
+    other
+        Whether the other program has other rules here, so that values may differ.
+    control
+        Overrides that give ours the other program's rules: with them values must be equal.
+    """
+
+    name: str
+    about: str
+    network: str
+    queue: str
+    flows: str
+    other: bool = False
+    control: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The scenario file."""
+        network = self.network.lstrip("\n")
+        nodes, _, rest = network.partition("\n") if network.startswith("nodes") else ("", "", network)
+        format_, _, head = HEAD.format(name=self.name).partition("\n")
+        return "\n".join(part for part in (format_, nodes, head, rest, self.queue, self.flows) if part)
+
+
+def red(aqm: str = "red", **changed: str) -> str:
+    """Return a RED queue with some lines changed or added."""
+    lines = RED.format(aqm=aqm).rstrip().splitlines()
+    for key, value in changed.items():
+        lines = [line for line in lines if not line.startswith(f"{key} = ")]
+        if value:
+            lines.append(f"{key} = {value}")
+    return "\n".join(lines) + "\n"
+
+
+def tail(limit: str) -> str:
+    """Return a drop-tail queue."""
+    return TAIL.format(limit=limit)
+
+
+def ten(transport: str = "newreno", *, count: int = 10, further: str = "") -> str:
+    """Return ten greedy flows."""
+    return TEN.format(transport=transport, further=f", {further}" if further else "").replace("= 10", f"= {count}")
+
+
+def udp(name: str, rate: str, *, size: str = '"1000B"', pattern: str = "") -> str:
+    """Return a flow of UDP from 6.0001 s to 25 s."""
+    lines = [f'name = "{name}"', 'transport = "udp"', f'rate = "{rate}"', f"packet_size = {size}"]
+    lines += ['start = "6.0001s"', 'stop = "25s"', *([f"pattern = {pattern}"] if pattern else [])]
+    return "\n[[flow]]\n" + "\n".join(lines) + "\n"
+
+
+SIZES = """
+[[flow]]
+name = "{name}"
+count = {count}
+packet_size = "{size}"
+start = {{ uniform = ["0s", "1s"] }}
+tcp = {{ window = "200p" }}
+"""
+FILES = """
+[[flow]]
+name = "files"
+count = 150
+start = { uniform = ["0s", "25s"] }
+size = { exponential = "200kB" }
+"""
+SPREAD = """
+[[flow]]
+name = "{name}"
+count = 5
+start = {{ uniform = ["0s", "1s"] }}
+tcp = {{ window = "500p" }}
+left = {{ rate = "100Mbps", delay = "{delay}", queue = "access" }}
+"""
+ACROSS = """
+[[flow]]
+name = "{name}"
+count = {count}
+from = "{start}"
+to = "{end}"
+start = {{ uniform = ["0s", "1s"] }}
+tcp = {{ window = "100p" }}
+"""
+EXACT = """
+[[flow]]
+name = "tcp"
+count = 3
+transport = "{transport}"
+start = ["11.7ms", "403.9ms", "1131.3ms"]
+tcp = {{ window = "200p", clock_offset = "3.7ms" }}
+
+[[flow]]
+name = "udp"
+transport = "udp"
+rate = "1.0137Mbps"
+packet_size = "700B"
+start = "2.0001s"
+stop = "20s"
+"""
+ODD = DUMBBELL.replace("100Mbps", "93.7Mbps").replace("5ms", "5.13ms").replace("7ms", "7.71ms")
+CHANGE = """
+[[change]]
+at = "12s"
+link = "bottleneck"
+rate = "5Mbps"
+
+[[change]]
+at = "20s"
+link = "bottleneck"
+rate = "8Mbps"
+"""
+BURSTS = '{ on = { pareto = { mean = "300ms", shape = 1.5 } }, off = { exponential = "600ms" } }'
+NS2_RULES = {"queue.bottleneck.dialect": "ns2-2.35"}
+
+NS2 = (
+    Case("tail-tahoe", "drop-tail, Tahoe", DUMBBELL, tail("60p"), ten("tahoe")),
+    Case("tail-reno", "drop-tail, Reno", DUMBBELL, tail("60p"), ten("reno")),
+    Case("tail-newreno", "drop-tail, NewReno", DUMBBELL, tail("60p"), ten()),
+    Case("tail-sack", "drop-tail, SACK", DUMBBELL, tail("60p"), ten("sack")),
+    Case("tail-bytes", "drop-tail, limit in bytes", DUMBBELL, tail("50kB"), ten()),
+    Case("tail-exact-reno", "nothing left to chance, Reno", ODD, tail("40p"), EXACT.format(transport="reno")),
+    Case("tail-exact-sack", "nothing left to chance, SACK", ODD, tail("40p"), EXACT.format(transport="sack")),
+    Case("red", "RED", DUMBBELL, red(), ten()),
+    Case("red-nowait", "RED without wait", DUMBBELL, red(spacing='"ns2-nowait"'), ten()),
+    Case("red-fast-average", "RED, w_q = 0.02", DUMBBELL, red(w_q="0.02"), ten("reno")),
+    Case("red-many", "RED, 50 flows", DUMBBELL, red(), ten(count=50)),
+    Case(
+        "red-auto",
+        "RED, thresholds and weight by ns-2's rules",
+        DUMBBELL,
+        red(min_th='"auto"', max_th='"auto"', w_q='"auto"'),
+        ten("sack"),
+    ),
+    Case("gentle", "gentle RED", DUMBBELL, red("gentle-red"), ten()),
+    Case("gentle-many", "gentle RED, 60 flows", DUMBBELL, red("gentle-red"), ten("sack", count=60)),
+    Case("adaptive", "Adaptive RED", DUMBBELL, red("adaptive-red", min_th="", max_th="", max_p="", w_q=""), ten()),
+    Case("adaptive-many", "Adaptive RED, 40 flows", DUMBBELL, red("adaptive-red"), ten(count=40)),
+    Case("feng", "Feng's self-configuring RED", DUMBBELL, red("feng-red"), ten(count=25)),
+    Case("red-bytes", "RED in bytes", DUMBBELL, red(mode='"bytes"', limit='"100kB"'), ten()),
+    Case(
+        "red-bytes-sizes",
+        "RED in bytes, packets of three sizes",
+        DUMBBELL,
+        red(mode='"bytes"', limit='"100kB"'),
+        "".join(SIZES.format(name=f"b{size}", count=5, size=f"{size}B") for size in (300, 700, 1400)),
+    ),
+    Case("red-ecn", "RED that marks", DUMBBELL, red(ecn="true"), ten(further="ecn = true")),
+    Case(
+        "gentle-ecn",
+        "gentle RED that marks up to p_b = 0.5",
+        DUMBBELL,
+        red("gentle-red", ecn="true", mark_up_to="0.5"),
+        ten("reno", count=30, further="ecn = true"),
+    ),
+    Case("delayed-acks", "RED, delayed acknowledgements", DUMBBELL, red(), ten(further='delayed_ack = "100ms"')),
+    Case(
+        "two-way",
+        "RED both ways, data both ways",
+        TWO_WAY,
+        red(),
+        ten() + ACROSS.format(name="back", count=5, start="right", end="left"),
+    ),
+    Case(
+        "spread-rtts",
+        "RED, round-trip times from 34 to 184 ms",
+        DUMBBELL,
+        red(),
+        "".join(SPREAD.format(name=f"d{ms}", delay=f"{ms}ms") for ms in (0, 20, 75)),
+    ),
+    Case("udp-constant", "gentle RED, UDP at constant rate", DUMBBELL, red("gentle-red"), ten() + udp("cbr", "3Mbps")),
+    Case(
+        "udp-poisson",
+        "RED, Poisson UDP",
+        DUMBBELL,
+        red(),
+        ten() + udp("poisson", "4Mbps", size='"500B"', pattern='"poisson"'),
+    ),
+    Case(
+        "udp-bursts",
+        "RED, bursts of UDP (Pareto on, exponential off)",
+        DUMBBELL,
+        red(),
+        ten() + udp("bursts", "6Mbps", pattern=BURSTS),
+    ),
+    Case("files", "RED, 150 files of exponential size", DUMBBELL, red(), FILES),
+    Case("rate-changes", "gentle RED, the rate of the link changes twice", DUMBBELL, red("gentle-red"), ten() + CHANGE),
+    Case(
+        "chain",
+        "a chain of four routers with gentle RED",
+        CHAIN,
+        red("gentle-red"),
+        "".join(
+            ACROSS.format(name=name, count=4, start=start, end=end)
+            for name, start, end in (
+                ("long", "r1", "r4"),
+                ("first", "r1", "r2"),
+                ("middle", "r2", "r3"),
+                ("back", "r4", "r3"),
+            )
+        ),
+    ),
+    Case(
+        "two-hops",
+        "RED, then drop-tail",
+        TWO_HOPS,
+        red(),
+        "".join(
+            ACROSS.format(name=n, count=5, start=a, end=b)
+            for n, a, b in (("both", "a", "d"), ("first", "a", "c"), ("second", "b", "d"))
+        ),
+    ),
+    Case(
+        "small-windows",
+        "RED, windows of 20 packets, initial window 4",
+        DUMBBELL,
+        red(),
+        ten(count=15, further="initial_window = 4").replace("200p", "20p"),
+    ),
+    Case(
+        "recommended-red",
+        "RED as our preset has it",
+        DUMBBELL,
+        red(dialect=""),
+        ten(),
+        other=True,
+        control=dict(NS2_RULES),
+    ),
+    Case(
+        "floyd93",
+        "RED as printed in 1993",
+        DUMBBELL,
+        red(dialect='"floyd93"'),
+        ten(),
+        other=True,
+        control={**NS2_RULES, "queue.bottleneck.spacing": "ns2-nowait"},
+    ),
+    Case(
+        "linux",
+        "RED as Linux has it",
+        DUMBBELL,
+        red(dialect='"linux"'),
+        ten(),
+        other=True,
+        control={**NS2_RULES, "queue.bottleneck.spacing": "ns2-nowait"},
+    ),
+    Case(
+        "bytes-before-spacing",
+        "RED in bytes, p_b scaled by the size as printed in 1993",
+        DUMBBELL,
+        red(mode='"bytes"', limit='"100kB"', byte_scaling='"before-spacing"'),
+        "".join(SIZES.format(name=f"b{size}", count=5, size=f"{size}B") for size in (300, 700, 1400)),
+        other=True,
+        control={"queue.bottleneck.byte_scaling": "after-spacing"},
+    ),
+    Case(
+        "packet-in-service",
+        "RED that counts the packet in service",
+        DUMBBELL,
+        red(in_service_counts="true"),
+        ten(),
+        other=True,
+        control={"queue.bottleneck.in_service_counts": False},
+    ),
+    Case("no-spacing", "RED without a count", DUMBBELL, red(spacing='"none"'), ten(), other=True),
+    Case("mred", "MRED", DUMBBELL, red("mred", dialect=""), ten(), other=True),
+    Case("cubic", "CUBIC as kernels speak it", DUMBBELL, red(), ten("tcp").replace("200p", "200kB"), other=True),
+)
+"""Cases for ns-2: those that it can have exactly, then those of which it has something else, or nothing."""
