@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from aqmlab.analysis.scenario.analysis import Analysis, analyze
     from aqmlab.comparison import Comparison, compare
-    from aqmlab.crosscheck.checking import CrossCheck, cross_check
+    from aqmlab.crosscheck.checking import CrossCheck, cross_check, export_scenario
     from aqmlab.drawing import draw
     from aqmlab.errors import Error, InputError, Interrupted, Problem, ScenarioError, StorageError
     from aqmlab.exporting import export
+    from aqmlab.importing import Imported, import_scenario
     from aqmlab.lab import Lab, open_lab
     from aqmlab.registry import Discipline, Parameter, disciplines, schema
     from aqmlab.reporting import report
@@ -35,6 +36,7 @@ __all__ = [
     "CrossCheck",
     "Discipline",
     "Error",
+    "Imported",
     "InputError",
     "Interrupted",
     "Lab",
@@ -56,6 +58,8 @@ __all__ = [
     "disciplines",
     "draw",
     "export",
+    "export_scenario",
+    "import_scenario",
     "open_lab",
     "report",
     "reproduce",
@@ -75,6 +79,9 @@ _HOME = {
     "CrossCheck": "crosscheck.checking",
     "cross_check": "crosscheck.checking",
     "draw": "drawing",
+    "export_scenario": "crosscheck.checking",
+    "Imported": "importing",
+    "import_scenario": "importing",
     "Error": "errors",
     "InputError": "errors",
     "Interrupted": "errors",

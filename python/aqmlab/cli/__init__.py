@@ -16,6 +16,7 @@ from aqmlab.cli import (  # noqa: F401 - these put their commands into the appli
     crosschecks,
     exports,
     files,
+    imports,
     laboratory,
     live,
     papers,

@@ -27,6 +27,7 @@ ORDER = (
     "crosscheck",
     "report",
     "export",
+    "import",
     "results",
     "list",
     "schema",

@@ -1,21 +1,34 @@
-"""The command that writes results for other programs."""
+"""The command that writes results, or a scenario, for other programs."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from aqmlab.cli.application import Json, app
+from aqmlab.cli.application import Json, Set, app
 from aqmlab.cli.output import print_json
+from aqmlab.cli.words import parse_overrides
+from aqmlab.errors import InputError
 
 
 @app.command()
 def export(
-    folder: Annotated[Path, typer.Argument(help="The results folder of one scenario.", metavar="DIR")],
-    to: Annotated[str, typer.Option("--to", help="csv, parquet, flent, ns2 or pcap.", metavar="FORMAT")],
-    out: Annotated[Path, typer.Option("--out", help="The file.", metavar="FILE")],
+    what: Annotated[
+        Path, typer.Argument(help="The results folder of one scenario, or a scenario file.", metavar="DIR|FILE.toml")
+    ],
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to", help="Results: csv, parquet, flent, ns2 or pcap. A scenario: ns2, ns3 or tc.", metavar="FORMAT"
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="The file. A scenario's may be a folder; default: this one.", metavar="FILE"),
+    ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", help="Which run; default: the first, for tables all.", metavar="N")
     ] = None,
@@ -23,15 +36,49 @@ def export(
         str | None, typer.Option("--link", help="Which link; default: the managed one.", metavar="NAME")
     ] = None,
     table: Annotated[
-        str, typer.Option("--table", help="For csv and parquet: metrics, links, flows, queue_samples, ...")
-    ] = "metrics",
+        str | None, typer.Option("--table", help="For csv and parquet: metrics, links, flows, queue_samples, ...")
+    ] = None,
+    set_: Set = None,
     as_json: Json = False,
 ) -> None:
-    """Write results as CSV, Parquet, flent data file, ns-2 trace or pcap. Python: aqmlab.export."""
+    """Write results as CSV, Parquet, flent data file, ns-2 trace or pcap; a scenario as a script for ns-2, ns-3, Linux.
+
+    Python: aqmlab.export, aqmlab.export_scenario.
+    """
+    if what.is_dir():
+        if set_:
+            raise InputError("--set: is for a scenario, not for results")
+        if out is None:
+            raise InputError("--out: name the file")
+        _export_results(what, to, out, seed, link, table or "metrics", as_json)
+    else:
+        for option, value in (("--seed", seed), ("--link", link), ("--table", table)):
+            if value is not None:
+                raise InputError(f"{option}: is for results, and {what} is no results folder")
+        _export_scenario(what, to, out, set_, as_json)
+
+
+def _export_results(
+    folder: Path, to: str, out: Path, seed: int | None, link: str | None, table: str, as_json: bool
+) -> None:
     from aqmlab.exporting import export as work
 
     path = work(folder, to=to, out=out, seed=seed, link=link, table=table)
     if as_json:
         print_json({"file": str(path), "format": to, "bytes": path.stat().st_size})
     else:
+        print(f"Exported: {path}")
+
+
+def _export_scenario(file: Path, to: str, out: Path | None, set_: list[str] | None, as_json: bool) -> None:
+    from aqmlab.crosscheck.checking import export_scenario
+
+    paths, differences = export_scenario(file, to=to, out=out, overrides=parse_overrides(set_))
+    if as_json:
+        told = [{"name": one.name, "kind": str(one.kind), "text": one.text} for one in differences]
+        print_json({"files": [str(path) for path in paths], "format": to, "differences": told})
+        return
+    for one in differences:
+        print(f"aqmlab: note: {one.name} ({one.kind}): {one.text}", file=sys.stderr)
+    for path in paths:
         print(f"Exported: {path}")

@@ -9,7 +9,7 @@ one-sided tests at 5 % reject a difference of that size (Schuirmann 1987). The v
 * *undecided*: neither; more runs decide.
 
 Where nothing is left to chance in a scenario there is one number a side, and the verdict is by the
-margin. Numbers that are equal to nine digits in all runs of both sides are *the same*.
+margin. Numbers that are equal to five digits in all runs of both sides are *the same*.
 
 | measure | margin: this share of our mean | or, if larger, |
 |---|---|---|
@@ -40,7 +40,7 @@ MARGINS = {
     Measure.MEAN_DELAY: (0.05, 1e-4),
 }
 """Share of our mean, and the least margin in the measure's unit."""
-SAME = 1e-9
+SAME = 1e-5
 """Relative difference of numbers that are the same."""
 
 

@@ -136,17 +136,30 @@ proc udp {name group from to rate bytes mean pattern periods} {
         $app set packetSize_ $bytes
         $app set rate_ $rate
         $app attach-agent $u
-        foreach {begin end} $periods {
-            $ns at $begin "$app start"
-            if {$end >= 0} {
-                $ns at $end "$app stop"
-            }
-        }
+        start_and_stop $app $periods
         return
     }
     set interval [expr {$mean * 8.0 / $rate}]
+    if {$pattern eq "poisson" && [llength $bytes] == 1} {
+        # Bursts of one packet, which take no time, and silences.
+        set app [new Application/Traffic/Exponential]
+        configure $app [list packetSize_ $bytes rate_ 1e12 burst_time_ 0 idle_time_ $interval]
+        $app attach-agent $u
+        start_and_stop $app $periods
+        return
+    }
     foreach {begin end} $periods {
         $ns at $begin [concat begin_$pattern [list $u $bytes $interval $end]]
+    }
+}
+
+proc start_and_stop {app periods} {
+    global ns
+    foreach {begin end} $periods {
+        $ns at $begin "$app start"
+        if {$end >= 0} {
+            $ns at $end "$app stop"
+        }
     }
 }
 
@@ -208,6 +221,7 @@ proc measure {names} {
     global ns ends monitor warmup duration
     foreach name $names {
         set monitor($name) [$ns monitor-queue {*}$ends($name) ""]
+        $monitor($name) set-delay-samples [new Samples]
     }
     $ns at $warmup begin_measuring
     $ns at $duration finish
@@ -220,18 +234,19 @@ proc account {name} {
     set busy($name) [expr {$busy($name) + ($bytes - $sent($name)) * 8.0 / $rate}]
     set sent($name) $bytes
 }
-# Packets offered, dropped, marked, departed; packets waiting, summed over time.
+# Packets offered, dropped, marked; packets waiting, summed over time.
 proc counters {name} {
     global ns monitor
     set m $monitor($name)
     set area [$m get-pkts-integrator]
     $area newpoint [$ns now] [$m set pkts_]
-    return [list [$m set parrivals_] [$m set pdrops_] [$m set pmarks_] [$m set pdepartures_] [$area set sum_]]
+    return [list [$m set parrivals_] [$m set pdrops_] [$m set pmarks_] [$area set sum_]]
 }
 proc begin_measuring {} {
     global monitor flows before sent busy
     foreach name [array names monitor] {
         set before($name) [counters $name]
+        [$monitor($name) get-delay-samples] reset
         set sent($name) [$monitor($name) set bdepartures_]
         set busy($name) 0.0
     }
@@ -258,14 +273,14 @@ proc finish {} {
     }
     foreach name [lsort [array names monitor]] {
         account $name
-        lassign $before($name) arrivals drops marks departures area
-        lassign [counters $name] arrivals2 drops2 marks2 departures2 area2
+        lassign $before($name) arrivals drops marks area
+        lassign [counters $name] arrivals2 drops2 marks2 area2
         puts "utilization $name [format %.12g [expr {$busy($name) / $seconds}]]"
         puts "loss $name [share [expr {$drops2 - $drops}] [expr {$arrivals2 - $arrivals}]]"
         puts "marks $name [share [expr {$marks2 - $marks}] [expr {$arrivals2 - $arrivals}]]"
         puts "mean_queue $name [format %.12g [expr {($area2 - $area) / $seconds}]]"
-        # Little's law: the time that a packet waited is the time that all waited over the packets that departed.
-        puts "mean_delay_s $name [share [expr {$area2 - $area}] [expr {$departures2 - $departures}]]"
+        set delays [$monitor($name) get-delay-samples]
+        puts "mean_delay_s $name [expr {[$delays cnt] > 0 ? [$delays mean] : "nan"}]"
     }
     exit 0
 }

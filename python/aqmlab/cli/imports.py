@@ -1,0 +1,41 @@
+"""The command that makes a scenario of what another program has."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aqmlab.cli.application import Json, app
+from aqmlab.cli.output import print_json
+
+
+@app.command("import")
+def import_(
+    file: Annotated[
+        Path, typer.Argument(help="An ns-2 study (Tcl), or a text with lines of tc qdisc.", metavar="FILE")
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The scenario file; default: standard output.", metavar="FILE.toml")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Make a scenario of an ns-2 study or of lines of tc. Python: aqmlab.import_scenario."""
+    from aqmlab.importing import import_scenario
+    from aqmlab.store import guarded, write_file
+
+    found = import_scenario(file)
+    if out is not None:
+        guarded(out.parent, lambda: out.parent.mkdir(parents=True, exist_ok=True))
+        guarded(out, lambda: write_file(out, found.text.encode()))
+    if as_json:
+        print_json({"kind": found.kind, "notes": found.notes, "text": found.text, "file": str(out) if out else None})
+        return
+    for note in found.notes:
+        print(f"aqmlab: note: {note}", file=sys.stderr)
+    if out is None:
+        print(found.text, end="")
+    else:
+        print(f"Imported: {out}")
