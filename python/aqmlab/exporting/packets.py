@@ -81,16 +81,43 @@ def identities(events: pd.DataFrame) -> np.ndarray:
     >>> identities(pd.DataFrame(rows, columns=["kind", "flow", "seq"]).assign(packet="ack")).tolist()
     [0, 1, 2, 0, 1, 2]
     """
-    import pandas as pd
-
-    phase = events["kind"].map({"+": "arrives", "-": "leaves", "d": "leaves"})
-    alike = events.groupby(["flow", "packet", "seq"], sort=False).ngroup()
-    turn = pd.DataFrame({"alike": alike, "turn": events.groupby([alike, phase], sort=False).cumcount()})
-    comes = events["kind"].eq("+").to_numpy()
-    known = pd.Series(np.arange(comes.sum()), index=pd.MultiIndex.from_frame(turn[comes]))
-    found = known.reindex(pd.MultiIndex.from_frame(turn)).fillna(-1).to_numpy(dtype=np.int64)
-    numbers: np.ndarray = np.where(phase.notna().to_numpy(), found, -1)
+    comes, leaves = events["kind"].eq("+").to_numpy(), events["kind"].isin(["-", "d"]).to_numpy()
+    names = (events["flow"].to_numpy(), events["packet"].astype("category").cat.codes.to_numpy(), events["seq"].to_numpy())
+    numbers = np.full(len(events), -1, dtype=np.int64)
+    numbers[comes] = np.arange(comes.sum())
+    numbers[leaves] = order_of_leaving(tuple(name[comes] for name in names), tuple(name[leaves] for name in names))
     return numbers
+
+
+def order_of_leaving(came: tuple[np.ndarray, ...], left: tuple[np.ndarray, ...]) -> np.ndarray:
+    """Say of each packet that left which of those that came it is: of several alike the first of those left over.
+
+    Parameters
+    ----------
+    came, left
+        What tells packets apart (flow, kind, sequence number), each an array with an entry a packet, in order of time.
+
+    Returns
+    -------
+    numpy.ndarray
+        For each that left its place among those that came; -1 if none fits.
+
+    >>> order_of_leaving((np.array([7, 8, 7]),), (np.array([8, 7, 7, 7]),)).tolist()
+    [1, 0, 2, -1]
+    """
+    coming, leaving = len(came[0]), len(left[0])
+    names = np.zeros(coming + leaving, dtype=np.int64)
+    for first, second in zip(came, left, strict=True):
+        _, part = np.unique(np.concatenate([first, second]), return_inverse=True)
+        names = names * (int(part.max(initial=0)) + 1) + part
+    in_order, out_order = np.argsort(names[:coming], kind="stable"), np.argsort(names[coming:], kind="stable")
+    in_names, out_names = names[:coming][in_order], names[coming:][out_order]
+    turn = np.arange(leaving) - np.searchsorted(out_names, out_names)
+    place = np.searchsorted(in_names, out_names) + turn
+    fits = place < np.searchsorted(in_names, out_names, side="right")
+    found = np.full(leaving, -1, dtype=np.int64)
+    found[out_order[fits]] = in_order[place[fits]]
+    return found
 
 
 def arrivals_beyond(log: Log, departures: pd.DataFrame) -> np.ndarray:

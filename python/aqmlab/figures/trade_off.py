@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,9 +29,25 @@ def ellipses(runs: Runs, *, link: str | None = None) -> Chart:
     An ellipse needs three runs that do not lie on one line.
     """
     place = link_in(runs, link)
+    return ellipses_of({name: _delay_and_goodput(result, place) for name, result in named(runs).items()})
+
+
+def ellipses_of(
+    points: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    *,
+    key: str = "ellipses",
+    title: str = "Delay against goodput",
+    x_label: str = X_LABEL,
+    y_label: str = Y_LABEL,
+) -> Chart:
+    """Draw the same of any points: the delay and the goodput of every run, by name.
+
+    >>> chart = ellipses_of({"red": (np.array([1.0, 2.0, 4.0]), np.array([8.0, 9.0, 8.5]))})
+    >>> [(series.mode, len(series.x)) for series in chart.series]
+    [('points', 3), ('line', 121), ('ring', 1)]
+    """
     series, words = [], []
-    for index, (name, result) in enumerate(named(runs).items()):
-        delay, goodput = _delay_and_goodput(result, place)
+    for index, (name, (delay, goodput)) in enumerate(points.items()):
         series.append(Series(name, delay, goodput, mode="points", color=index))
         outline = gaussian_contour(delay, goodput)
         if outline is not None:
@@ -39,11 +56,11 @@ def ellipses(runs: Runs, *, link: str | None = None) -> Chart:
         series.append(Series(name, [middle[0]], [middle[1]], mode="ring", color=index, listed=False))
         words.append(f"{name} {middle[0]:.4g} ms and {middle[1]:.4g} Mb/s")
     return Chart(
-        key="ellipses",
-        title="Delay against goodput",
+        key=key,
+        title=title,
         alt=f"Goodput against queueing delay, a point a run with an ellipse each; medians: {'; '.join(words)}.",
-        x_label=X_LABEL,
-        y_label=Y_LABEL,
+        x_label=x_label,
+        y_label=y_label,
         series=series,
         caption=f"Medians (rings): {'; '.join(words)}. Ellipses: one standard deviation of the runs.",
     )
