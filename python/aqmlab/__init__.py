@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from aqmlab.reporting import report
     from aqmlab.reproduction import Overview, Reproduction, reproduce, reproduce_all
     from aqmlab.result import Result
+    from aqmlab.rfc7928.suite import Characterization, characterize
     from aqmlab.runner import run
     from aqmlab.scenario import Scenario, check
     from aqmlab.study.study import Study
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Analysis",
+    "Characterization",
     "Comparison",
     "CrossCheck",
     "Discipline",
@@ -52,6 +54,7 @@ __all__ = [
     "Tuned",
     "__version__",
     "analyze",
+    "characterize",
     "check",
     "compare",
     "cross_check",
@@ -74,6 +77,8 @@ __all__ = [
 _HOME = {
     "Analysis": "analysis.scenario.analysis",
     "analyze": "analysis.scenario.analysis",
+    "Characterization": "rfc7928.suite",
+    "characterize": "rfc7928.suite",
     "Comparison": "comparison",
     "compare": "comparison",
     "CrossCheck": "crosscheck.checking",

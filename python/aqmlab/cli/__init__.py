@@ -21,6 +21,7 @@ from aqmlab.cli import (  # noqa: F401 - these put their commands into the appli
     live,
     papers,
     results,
+    rfc7928,
     runs,
     shape,
     sweeps,

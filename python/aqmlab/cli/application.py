@@ -25,6 +25,7 @@ ORDER = (
     "analyze",
     "reproduce",
     "crosscheck",
+    "rfc7928",
     "report",
     "export",
     "import",

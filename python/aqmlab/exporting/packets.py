@@ -82,7 +82,11 @@ def identities(events: pd.DataFrame) -> np.ndarray:
     [0, 1, 2, 0, 1, 2]
     """
     comes, leaves = events["kind"].eq("+").to_numpy(), events["kind"].isin(["-", "d"]).to_numpy()
-    names = (events["flow"].to_numpy(), events["packet"].astype("category").cat.codes.to_numpy(), events["seq"].to_numpy())
+    names = (
+        events["flow"].to_numpy(),
+        events["packet"].astype("category").cat.codes.to_numpy(),
+        events["seq"].to_numpy(),
+    )
     numbers = np.full(len(events), -1, dtype=np.int64)
     numbers[comes] = np.arange(comes.sum())
     numbers[leaves] = order_of_leaving(tuple(name[comes] for name in names), tuple(name[leaves] for name in names))

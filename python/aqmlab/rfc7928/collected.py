@@ -1,0 +1,127 @@
+"""What the runs of a suite measured, by scenario, discipline, phase and group of flows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aqmlab import store
+from aqmlab.rfc7928.case import Case
+from aqmlab.rfc7928.measuring import ANSWER, Run
+from aqmlab.rfc7928.settings import Settings
+from aqmlab.scenario import Scenario
+from aqmlab.statistics import Interval, interval
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One scenario of one discipline with what its runs measured, by seed."""
+
+    case: Case
+    plan: Scenario
+    answers: Sequence[Mapping[str, Any]]
+
+    def values(self, *path: str, phase: str | None = None) -> np.ndarray:
+        """Return one number of each run, by where it stands: ``("groups", "long", "delay_ms")``; nan where it lacks."""
+        return np.array(
+            [_number(answer if phase is None else answer["phases"][phase], path) for answer in self.answers]
+        )
+
+    def mean(self, *path: str, phase: str | None = None) -> Interval:
+        """Return its mean with the 95 % interval, over the runs that have it."""
+        found = self.values(*path, phase=phase)
+        return interval(found[~np.isnan(found)]) if not np.isnan(found).all() else _NOTHING
+
+    def lists(self, *path: str) -> list[float]:
+        """Return the numbers of all runs where each has a list."""
+        found: list[float] = []
+        for answer in self.answers:
+            part: Any = answer
+            for key in path:
+                part = part.get(key, {})
+            found += [float(value) for value in part]
+        return found
+
+    def counts(self, *path: str) -> list[list[int]]:
+        """Return a histogram of each run."""
+        return [answer[path[0]][path[1]] for answer in self.answers if path[1] in answer[path[0]]]
+
+    def course(self, quantity: str, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the time since time 0 and the mean over the runs of something in its course."""
+        times = np.array(self.answers[0]["course"]["t_s"]) - self.case.begin_s
+        rows = [answer["course"][quantity][name] for answer in self.answers if name in answer["course"][quantity]]
+        return times, np.mean(np.array(rows, dtype=float), axis=0) if rows else np.full(len(times), np.nan)
+
+    def total_goodput(self, phase: str | None = None) -> np.ndarray:
+        """Return the goodput of all groups that go from A to B together, by run, in Mb/s."""
+        forward = [group.name for group in self.case.groups if group.forward]
+        found: np.ndarray = np.nansum(
+            [self.values("groups", name, "goodput_mbps", phase=phase) for name in forward], axis=0
+        )
+        return found
+
+    def first_link(self) -> str:
+        """Return the name of the link with the discipline in question."""
+        return next(iter(self.case.rates_bps))
+
+
+@dataclass(frozen=True)
+class Collected:
+    """Everything that a suite measured.
+
+    Attributes
+    ----------
+    entries
+        All scenarios of all disciplines, in the order of the suite.
+    disciplines
+        The disciplines, drop-tail first.
+    """
+
+    entries: Sequence[Measured]
+    disciplines: Sequence[Settings]
+
+    @classmethod
+    def read(
+        cls, planned: Iterable[tuple[Case, Scenario, Sequence[Run]]], disciplines: Sequence[Settings]
+    ) -> Collected:
+        """Read the answers of all runs."""
+        return cls(
+            [
+                Measured(case, plan, [store.read_json(run.folder / ANSWER)["measured"] for run in runs])
+                for case, plan, runs in planned
+            ],
+            disciplines,
+        )
+
+    @property
+    def names(self) -> list[str]:
+        """Return the disciplines' names."""
+        return [one.name for one in self.disciplines]
+
+    @property
+    def sections(self) -> list[str]:
+        """Return the sections of which something ran."""
+        return list(dict.fromkeys(entry.case.section for entry in self.entries))
+
+    def scenarios(self, section: str) -> list[dict[str, Measured]]:
+        """Return a section's scenarios in order, each by discipline; subsections count."""
+        found: dict[str, dict[str, Measured]] = {}
+        for entry in self.entries:
+            if entry.case.section == section or entry.case.section.startswith(f"{section}."):
+                found.setdefault(entry.case.name, {})[entry.case.settings.name] = entry
+        return list(found.values())
+
+
+_NOTHING = Interval(math.nan, math.nan, 0, math.nan, math.nan)
+
+
+def _number(part: Any, path: Sequence[str]) -> float:  # noqa: ANN401 - JSON
+    for key in path:
+        if not isinstance(part, Mapping) or key not in part:
+            return math.nan
+        part = part[key]
+    return math.nan if part is None else float(part)

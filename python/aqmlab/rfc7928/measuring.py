@@ -1,0 +1,305 @@
+"""One run of a case: simulate, read every metric off its tables, keep the numbers and leave the tables.
+
+A run logs every packet, which is much; what is kept of it is some kilobytes of JSON.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from aqmlab import _core, store
+from aqmlab.errors import InputError
+from aqmlab.evaluation import Evaluated, peak_memory
+from aqmlab.metrics import jain
+from aqmlab.pool import Output
+from aqmlab.rfc7928 import applications, metrics
+from aqmlab.rfc7928.packets import EVENT_COLUMNS, Packets, packets_of
+from aqmlab.tables import Columns, to_arrow
+
+ANSWER = "measured.json"
+REVISION = 1
+"""Goes up when what is measured changes, so that older answers are not taken for it."""
+LINK_COLUMNS = ("mean_queue", "max_queue", "drops_early", "drops_forced", "drops_overflow", "marks", "arrivals")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run to do.
+
+    Attributes
+    ----------
+    text, filename, overrides, seed
+        The scenario and the run's seed.
+    what
+        What is to be measured: `aqmlab.rfc7928.case.Case.what`.
+    folder
+        Where the answer goes.
+    hash
+        The scenario's.
+    cost
+        About how long it takes, in seconds of one core.
+    engine
+        One of `aqmlab.evaluation.ENGINES`.
+    """
+
+    text: str = field(repr=False)
+    filename: str
+    overrides: tuple[tuple[str, str], ...]
+    seed: int
+    what: Mapping[str, Any] = field(repr=False)
+    folder: Path
+    hash: str
+    cost: float = 1.0
+    engine: str = "auto"
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What the answer is a function of."""
+        return {"version": _core.version(), "revision": REVISION, "scenario": self.hash, "seed": self.seed}
+
+    def is_done(self) -> bool:
+        """Whether the answer is on disk."""
+        if not (self.folder / ANSWER).exists():
+            return False
+        found = store.read_json(self.folder / ANSWER)
+        return all(found.get(key) == value for key, value in self.record.items())
+
+    def perform(self, progress: Callable[[float], None]) -> Output:
+        """Simulate, measure, and write the answer."""
+        try:
+            output = _core.run(self.text, self.filename, self.seed, list(self.overrides), progress, engine=self.engine)
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        columns = output["tables"]
+        tables = {name: to_arrow(_needed(name, columns.pop(name)), seed=self.seed) for name in list(columns)}
+        answer = {**self.record, "measured": measure(tables, self.what)}
+        store.guarded(self.folder, lambda: self.folder.mkdir(parents=True, exist_ok=True))
+        store.save(self.folder / ANSWER, store.to_json(answer))
+        hops = int(output["summary"]["packet_hops"])
+        return Output(answer, {}, Evaluated(output["engine"], output["why_events"] or "", hops, peak_memory()))
+
+
+def _needed(table: str, columns: Columns) -> Columns:
+    """Leave out what is not measured of the log of packets, which is long."""
+    return {name: columns[name] for name in EVENT_COLUMNS} if table == "events" else columns
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What a run recorded, and what is to be read off it."""
+
+    tables: Mapping[str, pa.Table]
+    packets: Mapping[str, Packets]
+    what: Mapping[str, Any]
+
+    def columns(self, table: str, *names: str) -> dict[str, np.ndarray]:
+        own = self.tables[table]
+        return {
+            name: np.asarray(own[name].to_pylist() if own[name].type == pa.string() else own[name]) for name in names
+        }
+
+    def flows(self, group: str, *, forward: bool) -> tuple[np.ndarray, list[str]]:
+        """Return numbers and names of a group's flows whose data go in a direction."""
+        rows = self.tables["flows"].select(["flow", "group", "from"]).to_pylist()
+        side = "left." if forward else "right."
+        on_sides = any(row["from"].startswith(("left.", "right.")) for row in rows)
+        mine = [
+            (index, row["flow"])
+            for index, row in enumerate(rows)
+            if row["group"] == group and (not on_sides or row["from"].startswith(side))
+        ]
+        return np.array([index for index, _ in mine], dtype=np.int64), [name for _, name in mine]
+
+
+def measure(tables: Mapping[str, pa.Table], what: Mapping[str, Any]) -> dict[str, Any]:
+    """Return every metric of a run, as plain data.
+
+    Parameters
+    ----------
+    tables
+        The run's tables.
+    what
+        Measured time, links with their rates, groups of flows, phases: `aqmlab.rfc7928.case.Case.what`.
+
+    Returns
+    -------
+    dict
+        ``groups``, ``links``, ``synchronization``: over the whole measured time; ``phases``: the same by phase;
+        ``delays``, ``goodputs``: distributions as counts by bin; ``course``: a value for each interval of the samples.
+    """
+    seen = _Seen(tables, packets_of(tables["events"]), what)
+    span = (what["begin_s"], what["end_s"])
+    found: dict[str, Any] = _part(seen, [span], None)
+    found["links"] = {name: values | _of_link(seen, name) for name, values in found["links"].items()}
+    found["phases"] = {name: _part(seen, spans, rate) for name, spans, rate in what["phases"]}
+    found["delays"], found["goodputs"] = _distributions(seen)
+    found["course"] = _course(seen)
+    found |= applications.measured(tables, seen.packets, what)
+    if what["watch_windows"]:
+        found["congestion_avoidance_s"] = _congestion_avoidance(seen)
+    return found
+
+
+def _part(seen: _Seen, spans: list[tuple[float, float]], rate_bps: float | None) -> dict[str, Any]:
+    """Measure what happened in some stretches of time, in which the first link has a given rate."""
+    links = {
+        name: (rate if rate_bps is None or i else rate_bps)
+        for i, (name, rate) in enumerate(seen.what["rates_bps"].items())
+    }
+    cut = {name: _within(seen.packets[name], spans) for name in links if name in seen.packets}
+    return {
+        "groups": {name: _of_group(seen, name, cut, links, spans) for name in seen.what["groups"]},
+        "links": {name: _flow_through(seen.packets[name], cut[name], links[name], spans) for name in cut},
+        **_synchronization(seen, cut),
+    }
+
+
+def _within(packets: Packets, spans: list[tuple[float, float]]) -> Packets:
+    """Return the packets that were offered within some stretches of time."""
+    return packets.chosen(_inside(packets.offered_s, spans), _inside(packets.mark_s, spans))
+
+
+def _inside(times: np.ndarray, spans: list[tuple[float, float]]) -> np.ndarray:
+    """Say of each time whether it is in one of the stretches; nan is in none. Stretches do not touch each other."""
+    edges = np.array([edge for span in spans for edge in span])
+    found: np.ndarray = (np.searchsorted(edges, times, side="right") % 2 == 1) & ~np.isnan(times)
+    return found
+
+
+def _of_group(
+    seen: _Seen, name: str, cut: Mapping[str, Packets], rates: Mapping[str, float], spans: list[tuple[float, float]]
+) -> dict[str, Any]:
+    group = seen.what["groups"][name]
+    numbers, names = seen.flows(name, forward=group["forward"])
+    route = [link for link in group["route"] if link in cut]
+    parts = [cut[link].of(numbers) for link in route]
+    one_way = group["rtt_s"] / 2 * 1e3
+    found: dict[str, Any] = {"flows": len(names)}
+    if not parts:
+        return found
+    found |= metrics.loss(parts[0])
+    for further in parts[1:]:
+        more = metrics.loss(further)
+        found["lost"] += more["lost"]
+        found["loss"] = found["lost"] / found["offered"] if found["offered"] else math.nan
+    found |= metrics.delay(parts[0], one_way_ms=one_way, rate_bps=rates[route[0]])
+    if len(parts) > 1:
+        found["delay_ms"] = float(sum(np.nanmean(part.waited_s) * 1e3 for part in parts if len(part.flow)))
+    found |= _goodput(seen, names, spans)
+    back = [link for link in cut if link not in route]
+    if back:
+        answers = cut[back[0]].of(numbers, data=False)
+        found |= {
+            f"ack_{key}": value for key, value in metrics.loss(answers).items() if key in ("offered", "lost", "loss")
+        }
+    return found
+
+
+def _goodput(seen: _Seen, names: list[str], spans: list[tuple[float, float]]) -> dict[str, Any]:
+    """Goodput of a group, of each of its flows, and its fairness; nothing in phases shorter than the samples."""
+    samples = seen.columns("flow_samples", "t_s", "flow", "delivered_bytes")
+    times = np.unique(samples["t_s"])
+    if len(times) < 2 or any(end - begin < times[1] - times[0] - 1e-9 for begin, end in spans):
+        return {}
+    total = np.zeros(len(names))
+    for begin, end in spans:
+        own = {
+            key: values[(samples["t_s"] >= begin - 1e-9) & (samples["t_s"] <= end + 1e-9)]
+            for key, values in samples.items()
+        }
+        rates = metrics.goodput_samples(own, names, begin_s=begin)
+        total += rates.mean(axis=0) * (end - begin) if len(rates) else 0.0
+    each = total / sum(end - begin for begin, end in spans)
+    return {"goodput_mbps": float(each.sum()), "each_mbps": each.round(6).tolist(), "jain": jain(each)}
+
+
+def _flow_through(
+    packets: Packets, offered: Packets, rate_bps: float, spans: list[tuple[float, float]]
+) -> dict[str, float]:
+    """What a link carried in some stretches of time, and how long the packets that came in them waited for it."""
+    carried = float(packets.bytes[_inside(packets.left_s, spans)].sum()) * 8 / sum(end - begin for begin, end in spans)
+    waited = offered.waited_s[~np.isnan(offered.left_s)] * 1e3
+    return {
+        "throughput_mbps": carried / 1e6,
+        "utilization": carried / rate_bps,
+        "delay_ms": float(waited.mean()) if len(waited) else math.nan,
+        "delay_p95_ms": float(np.quantile(waited, 0.95)) if len(waited) else math.nan,
+        **{key: value for key, value in metrics.loss(offered).items() if key in ("loss", "marks")},
+    }
+
+
+def _of_link(seen: _Seen, name: str) -> dict[str, float]:
+    """Queue-level metrics (section 4.2) that the link itself counted."""
+    rows = seen.tables["links"].select(["link", *LINK_COLUMNS]).to_pylist()
+    row = next(row for row in rows if row["link"] == name)
+    return {key: float(row[key]) for key in LINK_COLUMNS if key != "marks"}
+
+
+def _synchronization(seen: _Seen, cut: Mapping[str, Packets]) -> dict[str, float]:
+    """Of the long TCP flows at the first link; nothing if there is but one."""
+    link = next(iter(seen.what["rates_bps"]))
+    rows = seen.tables["flows"].select(["transport", "size_packets", "group"]).to_pylist()
+    here = {name for name, group in seen.what["groups"].items() if link in group["route"]}
+    mine = [
+        index
+        for index, row in enumerate(rows)
+        if row["transport"] != "udp" and row["size_packets"] < 0 and row["group"] in here
+    ]
+    if len(mine) < 2 or link not in cut:
+        return {}
+    span = max(group["rtt_s"] for group in seen.what["groups"].values())
+    return metrics.synchronization(cut[link].of(np.array(mine)), flows=len(mine), span_s=span)
+
+
+def _distributions(seen: _Seen) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
+    """Queueing delay of every packet and goodput of every flow in every interval, by group."""
+    samples = seen.columns("flow_samples", "t_s", "flow", "delivered_bytes")
+    delays, goodputs = {}, {}
+    capacity = max(seen.what["rates_bps"].values()) / 1e6
+    for name, group in seen.what["groups"].items():
+        numbers, names = seen.flows(name, forward=group["forward"])
+        link = group["route"][0]
+        if link in seen.packets:
+            own = seen.packets[link].between(seen.what["begin_s"], seen.what["end_s"]).of(numbers)
+            delays[name] = metrics.histogram(own.waited_s * 1e3, metrics.DELAY_EDGES_MS)
+        rates = metrics.goodput_samples(samples, names, begin_s=seen.what["begin_s"])
+        goodputs[name] = metrics.histogram(rates.ravel() / capacity, metrics.GOODPUT_EDGES)
+    return delays, goodputs
+
+
+def _course(seen: _Seen) -> dict[str, Any]:
+    """Goodput of each group and queueing delay at each link in each interval of the samples."""
+    samples = seen.columns("flow_samples", "t_s", "flow", "delivered_bytes")
+    begin, end = seen.what["begin_s"], seen.what["end_s"]
+    times = np.unique(samples["t_s"])
+    edges = times[(times >= begin - 1e-9) & (times <= end + 1e-9)]
+    found: dict[str, Any] = {"t_s": edges[1:].tolist(), "goodput_mbps": {}, "delay_ms": {}}
+    for name, group in seen.what["groups"].items():
+        _, names = seen.flows(name, forward=group["forward"])
+        rates = metrics.goodput_samples(samples, names, begin_s=begin)
+        found["goodput_mbps"][name] = rates.sum(axis=1).round(4).tolist()
+    for link, packets in seen.packets.items():
+        waited = packets.waited_s * 1e3
+        left = ~np.isnan(waited)
+        place = np.digitize(packets.offered_s[left], edges) - 1
+        inside = (place >= 0) & (place < len(edges) - 1)
+        count = np.bincount(place[inside], minlength=len(edges) - 1)
+        total = np.bincount(place[inside], weights=waited[left][inside], minlength=len(edges) - 1)
+        mean = np.divide(total, count, out=np.zeros(len(total)), where=count > 0)
+        found["delay_ms"][link] = mean.round(4).tolist()
+    return found
+
+
+def _congestion_avoidance(seen: _Seen) -> float:
+    """When the TCP flows that began before the measured time had all reached congestion avoidance."""
+    rows = seen.tables["flows"].select(["flow", "transport", "start_s"]).to_pylist()
+    names = [row["flow"] for row in rows if row["transport"] != "udp" and row["start_s"] < seen.what["begin_s"]]
+    samples = seen.columns("cwnd_samples", "t_s", "flow", "cwnd", "ssthresh")
+    return metrics.congestion_avoidance_s(samples, names)

@@ -1,0 +1,281 @@
+"""Tables of the report: a row a discipline and group of flows, every mean with its 95 % interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from aqmlab.papers.common.tables import intervals_table
+from aqmlab.reporting.fragments import number, plus_minus
+from aqmlab.rfc7928 import network
+from aqmlab.rfc7928.collected import Collected, Measured
+from aqmlab.rfc7928.stability import levels
+from aqmlab.statistics import Interval, interval
+from aqmlab.statistics.compared import compare_means
+
+Row = dict[str, str | float | Interval]
+Scenario = Mapping[str, Measured]
+
+GROUP_COLUMNS = {
+    "goodput_mbps": "goodput, Mb/s",
+    "jain": "Jain's index",
+    "delay_ms": "queueing delay, ms",
+    "latency_ms": "one-way latency, ms",
+    "latency_p95_ms": "its 95 %, ms",
+    "pdv_p95_ms": "PDV 95 %, ms",
+    "pdv_p99_ms": "PDV 99 %, ms",
+    "loss": "loss",
+    "gap_s": "time between losses, s",
+    "marks": "marks",
+    "ack_loss": "loss of acknowledgements",
+}
+LINK_COLUMNS = {
+    "utilization": "utilization",
+    "throughput_mbps": "throughput, Mb/s",
+    "delay_ms": "queueing delay, ms",
+    "delay_p95_ms": "its 95 %, ms",
+    "mean_queue": "mean queue, packets",
+    "max_queue": "largest queue",
+    "loss": "loss",
+    "marks": "marks",
+    "drops_early": "early drops",
+    "drops_forced": "forced drops",
+    "drops_overflow": "overflows",
+}
+EXACT = 1e-4
+"""Half the width of an interval, relative to the mean, below which it is not shown."""
+
+
+def groups(scenario: Scenario, *, phases: Sequence[str | None] = (None,)) -> list[Row]:
+    """Every metric of each group of flows."""
+    rows: list[Row] = []
+    for phase in phases:
+        for name, entry in scenario.items():
+            for group in entry.case.groups:
+                row: Row = {"discipline": name}
+                row |= {} if phase is None else {"phase": phase}
+                row |= {"flows": group.title}
+                row |= {
+                    title: entry.mean("groups", group.name, key, phase=phase) for key, title in GROUP_COLUMNS.items()
+                }
+                row["loss synchronization"] = entry.mean("synchronization", phase=phase)
+                rows.append(row)
+    return rows
+
+
+def links(scenario: Scenario, *, phases: Sequence[str | None] = (None,)) -> list[Row]:
+    """Every queue-level metric of each observed link (section 4.2)."""
+    rows: list[Row] = []
+    for phase in phases:
+        for name, entry in scenario.items():
+            for link in entry.case.rates_bps:
+                row: Row = {"discipline": name}
+                row |= {} if phase is None else {"phase": phase}
+                row |= {"link": link}
+                row |= {title: entry.mean("links", link, key, phase=phase) for key, title in LINK_COLUMNS.items()}
+                rows.append(row)
+    return rows
+
+
+def shown(rows: Sequence[Row]) -> pd.DataFrame:
+    """Return rows for reading, without columns in which nothing is known or all is 0."""
+    text = pd.DataFrame([{name: _cell(value) for name, value in row.items()} for row in rows])
+    empty = [column for column in text.columns if all(_is_nothing(row.get(column)) for row in rows)]
+    return text.drop(columns=empty)
+
+
+def _cell(value: str | float | Interval) -> str | float:
+    """Write a mean with half the width of its interval, without an interval that is but rounding."""
+    if not isinstance(value, Interval):
+        return value
+    varies = value.half_width > EXACT * abs(value.mean)
+    return plus_minus(value.mean, value.half_width) if varies else number(value.mean, digits=4)
+
+
+def _is_nothing(value: str | float | Interval | None) -> bool:
+    if isinstance(value, Interval):
+        return math.isnan(value.mean)
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def long(collected: Collected) -> dict[str, pd.DataFrame]:
+    """Return everything as numbers, for files: a row for each scenario, discipline, phase and group or link."""
+    found: dict[str, list[Row]] = {"groups": [], "links": []}
+    for entry in collected.entries:
+        case = entry.case
+        label = case.settings.label
+        where: Row = {"section": case.section, "scenario": case.key, "setting": label, "seeds": float(case.seeds)}
+        phases = [None, *(phase.name for phase in case.phases)]
+        for name, make in (("groups", groups), ("links", links)):
+            for phase in phases:
+                rows = make({case.settings.name: entry}, phases=[phase])
+                found[name] += [where | {"phase": phase or "whole"} | row for row in rows]
+    return {name: intervals_table(rows) for name, rows in found.items()}
+
+
+def against_baseline(collected: Collected) -> pd.DataFrame:
+    """Queueing delay and goodput of each discipline less those of drop-tail, scenario by scenario."""
+    rows = []
+    for scenario in _comparable(collected):
+        base = next(iter(scenario.values()))
+        for name, entry in scenario.items():
+            if entry is base:
+                continue
+            row: dict[str, str | float] = {
+                "section": entry.case.section,
+                "scenario": entry.case.key or entry.case.title,
+                "discipline": name,
+            }
+            for title, mine, theirs in (
+                ("delay", _delay(entry), _delay(base)),
+                ("goodput", entry.total_goodput(), base.total_goodput()),
+            ):
+                found = compare_means(mine, theirs)
+                row[f"{title}, %"] = 100 * found.difference.mean / found.base if found.base else math.nan
+                row[f"{title}, ± %"] = 100 * found.relative_half_width
+                row[f"{title} is"] = _direction(found.difference.interval)
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def overview(against: pd.DataFrame, quantity: str, disciplines: Sequence[str]) -> pd.DataFrame:
+    """One of the quantities against drop-tail, a row a scenario, a column a discipline."""
+    rows = []
+    for (section, scenario), part in against.groupby(["section", "scenario"], sort=False):
+        row = {"section": str(section), "scenario": str(scenario)}
+        for record in part.to_dict("records"):
+            mark = {"undecided": " (?)"}.get(str(record[f"{quantity} is"]), "")
+            row[str(record["discipline"])] = f"{record[f'{quantity}, %']:+.1f} %{mark}"
+        rows.append(row)
+    return pd.DataFrame(rows, columns=["section", "scenario", *disciplines]).fillna("")
+
+
+def congestion_levels(collected: Collected) -> pd.DataFrame:
+    """Section 8.2.1: S, the number of flows of each level, the loss projected and what drop-tail had."""
+    bdp = network.bdp_packets(network.CAPACITY_BPS, network.RTT_S)
+    rows: list[Row] = []
+    for level, count in levels().items():
+        section = f"8.2.{2 + list(network.LEVELS).index(level)}"
+        scenarios = collected.scenarios(section)
+        row: Row = {
+            "level": level,
+            "S, packets": float(2 * bdp),
+            "N": float(count),
+            "projected loss": network.projected_loss(count, 2 * bdp),
+        }
+        if scenarios:
+            for name, entry in scenarios[0].items():
+                row[f"{name}: loss"] = entry.mean("links", entry.first_link(), "loss")
+        rows.append(row)
+    return shown(rows)
+
+
+def time_zero(collected: Collected) -> pd.DataFrame:
+    """When all flows had reached congestion avoidance, beside the time 0 of section 8."""
+    rows = []
+    for scenario in collected.scenarios("8.2"):
+        for name, entry in scenario.items():
+            found = entry.values("congestion_avoidance_s")
+            late = int(np.sum(~(found <= entry.case.begin_s)))
+            rows.append(
+                {
+                    "scenario": entry.case.name,
+                    "discipline": name,
+                    "time 0, s after the start": entry.case.begin_s,
+                    "all in congestion avoidance, s (latest run)": float(np.nanmax(found))
+                    if late < len(found)
+                    else math.nan,
+                    "runs in which that was later": late,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def fairness(scenarios: Sequence[Scenario]) -> pd.DataFrame:
+    """Section 6.3: goodput of each category, their ratio, and the drop rate of each."""
+    rows: list[Row] = []
+    for scenario in scenarios:
+        for name, entry in scenario.items():
+            one = entry.values("groups", "one", "goodput_mbps")
+            two = entry.values("groups", "two", "goodput_mbps")
+            row: Row = {"RTT of II, ms": entry.case.point or math.nan, "discipline": name}
+            row |= {"goodput I, Mb/s": interval(one), "goodput II, Mb/s": interval(two)}
+            row["II / I"] = interval(np.divide(two, one, out=np.full(len(one), np.nan), where=one > 0))
+            row |= {
+                f"{what} of {title}": entry.mean("groups", key, what)
+                for what in ("loss", "marks")
+                for key, title in (("one", "I"), ("two", "II"))
+            }
+            row["queueing delay, ms"] = entry.mean("links", entry.first_link(), "delay_ms")
+            row["loss synchronization"] = entry.mean("synchronization")
+            rows.append(row)
+    return shown(rows)
+
+
+def transfers(scenario: Scenario) -> pd.DataFrame:
+    """Completion and start-up times of transfers and pages, and what video and calls were like."""
+    rows: list[Row] = []
+    for name, entry in scenario.items():
+        for group in entry.case.groups:
+            row = _application(entry, group.name)
+            if row:
+                rows.append({"discipline": name, "flows": group.title, **row})
+    return shown(rows) if rows else pd.DataFrame()
+
+
+def _application(entry: Measured, group: str) -> Row:
+    """Means over the transfers of a run, with the interval over the runs."""
+    row: Row = {}
+    for key, title in (
+        ("fct_s", "completion time, s"),
+        ("startup_s", "start-up time, s"),
+        ("load_s", "page load time, s"),
+    ):
+        per_run = [answer["applications"].get(group, {}).get(key) for answer in entry.answers]
+        means = [float(np.mean(found)) for found in per_run if found]
+        if means:
+            row[title] = interval(means)
+            row[f"{title}: 95 %"] = float(np.quantile(entry.lists("applications", group, key), 0.95))
+    for key, begun, title in (("fct_s", "begun", "transfers done"), ("load_s", "pages", "pages done")):
+        done, all_ = len(entry.lists("applications", group, key)), np.nansum(entry.values("applications", group, begun))
+        if all_:
+            row[title] = f"{done} of {all_:.0f}"
+    for key, title in OTHER_APPLICATIONS.items():
+        found = entry.mean("applications", group, key)
+        if not math.isnan(found.mean):
+            row[title] = found
+    return row
+
+
+OTHER_APPLICATIONS = {
+    "bitrate_mbps": "video, Mb/s",
+    "stalled_s": "video stalled, s a run",
+    "mos_there": "MOS A to B",
+    "mos_back": "MOS B to A",
+    "mouth_to_ear_there_ms": "mouth to ear A to B, ms",
+}
+
+
+def _comparable(collected: Collected) -> list[dict[str, Measured]]:
+    """Return the scenarios that drop-tail ran too, with the same settings everywhere."""
+    found = []
+    for section in collected.sections:
+        for scenario in collected.scenarios(section):
+            base = next(iter(scenario.values()))
+            exact = base.case.section == section and base.case.settings.is_baseline
+            if exact and len(scenario) > 1:
+                found.append(scenario)
+    return found
+
+
+def _delay(entry: Measured) -> np.ndarray:
+    return entry.values("links", entry.first_link(), "delay_ms")
+
+
+def _direction(found: Interval) -> str:
+    if found.low > 0:
+        return "more"
+    return "less" if found.high < 0 else "undecided"
