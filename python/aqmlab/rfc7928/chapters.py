@@ -208,7 +208,7 @@ def _deployment(page: Page, collected: Collected) -> None:
     page.text(
         "Time a packet, enqueue and dequeue together, of the simulator's code on this machine: 200,000 packets that "
         "come at random at load 1, the making of the arrivals included, the least of five repeats. What else runs on "
-        "the machine shows in it. All disciplines need the length of the queue; the RED family also a clock for idle times."
+        "the machine shows in it."
     )
     bdp = network.bdp_packets(network.CAPACITY_BPS, network.RTT_S)
     page.table(discussion.cost(collected.disciplines, buffer=bdp), caption="Cost of a packet.", digits=4)

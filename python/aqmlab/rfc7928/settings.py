@@ -1,8 +1,8 @@
 """How each discipline is set in the suite: the same buffer for all, thresholds that follow the link, else defaults.
 
 What a discipline's own defaults cannot know of the link is left to its automatic settings, where it has any:
-``min_th``, ``max_th`` and ``w_q`` are ``"auto"`` (ns-2's: half the packets
-of 5 ms at least 5, three times that, a time constant of ten round trips). All else is the discipline's default. ``--set queue.NAME.KEY=VALUE`` sets something else.
+``min_th``, ``max_th`` and ``w_q`` are ``"auto"`` (ns-2's: half the packets of 5 ms at least 5, three times that, a time
+constant of ten round trips). ``--set queue.NAME.KEY=VALUE`` sets something else.
 """
 
 from __future__ import annotations
