@@ -109,6 +109,11 @@ def _of_rfc(flow: Flow, name: str) -> Iterator[Semantic]:
         "restart after a pause": (own["idle_restart"] and flow.again, "ns-3 does not restart; idle_restart = false"),
     }
     if own["congestion_control"] == "cubic":
+        text = (
+            f"{name}: in slow start the window of ns-3.37's CUBIC grows by all that an acknowledgement acknowledges, beyond "
+            "the threshold: behind a time-out by the whole window at once; --beyondThreshold=false stops at the threshold."
+        )
+        yield Semantic("slow start beyond the threshold", text, Kind.DIFFERS)
         rules["Reno-friendly region"] = (own["tcp_friendly"], "ns-3.37's CUBIC has none; tcp_friendly = false")
         rules["HyStart++"] = (own["hystart"] == "rfc9406", 'ns-3 has HyStart of 2011; hystart = "linux"')
     for what, (differs, text) in rules.items():

@@ -15,6 +15,7 @@
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
+#include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-cubic.h"
 #include "ns3/tcp-l4-protocol.h"
 #include "ns3/tcp-linux-reno.h"
@@ -357,9 +358,13 @@ class Flow
 /// acknowledged at once, so Reno's window is a segment larger than the threshold from then on.
 bool g_growthAtExit = true;
 
-/// A congestion control that leaves that acknowledgement out.
+/// Whether CUBIC's slow start may end far above the threshold, as in ns-3: an acknowledgement of 200 segments, as the first
+/// behind a time-out may be one, makes the window 201 segments, whatever the threshold is.
+bool g_beyondThreshold = true;
+
+/// A congestion control without them.
 template <typename Control>
-class WithoutGrowthAtExit : public Control
+class Without : public Control
 {
   public:
     void CongestionStateSet(Ptr<TcpSocketState> state, const TcpSocketState::TcpCongState_t next) override
@@ -370,9 +375,15 @@ class WithoutGrowthAtExit : public Control
 
     void IncreaseWindow(Ptr<TcpSocketState> state, uint32_t segments) override
     {
-        if (!m_ends)
+        const uint32_t before = state->m_cWnd;
+        const uint32_t threshold = state->m_ssThresh;
+        if (g_growthAtExit || !m_ends)
         {
             Control::IncreaseWindow(state, segments);
+        }
+        if (!g_beyondThreshold && before < threshold && state->m_cWnd > threshold)
+        {
+            state->m_cWnd = threshold;
         }
         m_ends = false;
     }
@@ -412,19 +423,7 @@ class TcpFlow : public Flow
         m_listening->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
                                        MakeCallback(&TcpFlow::Accepted, this));
         m_sender = Open(from);
-        if (!g_growthAtExit)
-        {
-            Ptr<TcpCongestionOps> control;
-            if (m_kind.control == "ns3::TcpCubic")
-            {
-                control = CreateObject<WithoutGrowthAtExit<TcpCubic>>();
-            }
-            else
-            {
-                control = CreateObject<WithoutGrowthAtExit<TcpLinuxReno>>();
-            }
-            DynamicCast<TcpSocketBase>(m_sender)->SetCongestionControlAlgorithm(control);
-        }
+        DynamicCast<TcpSocketBase>(m_sender)->SetCongestionControlAlgorithm(Control());
         m_sender->SetSendCallback(MakeCallback(&TcpFlow::Fill, this));
         m_sender->SetConnectCallback(MakeCallback(&TcpFlow::Connected, this), MakeNullCallback<void, Ptr<Socket>>());
         m_left = size > 0 ? size : std::numeric_limits<double>::infinity();
@@ -452,6 +451,19 @@ class TcpFlow : public Flow
             socket->SetAttribute(name, StringValue(value));
         }
         return socket;
+    }
+
+    Ptr<TcpCongestionOps> Control() const
+    {
+        if (m_kind.control == "ns3::TcpCubic")
+        {
+            return CreateObject<Without<TcpCubic>>();
+        }
+        if (m_kind.control == "ns3::TcpLinuxReno")
+        {
+            return CreateObject<Without<TcpLinuxReno>>();
+        }
+        return CreateObject<TcpNewReno>();
     }
 
     void Accepted(Ptr<Socket> socket, const Address&)

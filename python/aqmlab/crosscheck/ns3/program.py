@@ -68,6 +68,7 @@ def _start(model: Model) -> Iterator[str]:
     yield 'line.AddValue("seed", "number of the run: its random numbers", seed);'
     yield 'line.AddValue("hidden", "leave a packet in the device, below the queue disc", hidden);'
     yield 'line.AddValue("growthAtExit", "let windows grow by what ends a recovery", g_growthAtExit);'
+    yield 'line.AddValue("beyondThreshold", "let slow start of CUBIC end above its threshold", g_beyondThreshold);'
     yield "line.Parse(argc, argv);"
     yield "RngSeedManager::SetRun(seed);"
     yield f"g_from = {number(model.warmup_s)};"
