@@ -27,14 +27,13 @@ class Beside:
         Our parameter to an attribute and how it is written.
     always
         Attributes that make it what ours is.
-    rules
-        What ns-3 does otherwise, by a name.
+    fixed
+        Our parameters for which ns-3 has one value: that value, and what it does.
     """
 
     kind: str
     words: Mapping[str, tuple[str, Write]]
-    always: Mapping[str, str] = field(default_factory=dict)
-    rules: Mapping[str, str] = field(default_factory=dict)
+    fixed: Mapping[str, tuple[object, str]] = field(default_factory=dict)
 
 
 def size(limit: float | str) -> str:
@@ -51,39 +50,54 @@ def whole(value: float | str) -> str:
     return str(round(float(value.removesuffix("B") if isinstance(value, str) else value)))
 
 
+def is_rate(value: object) -> str:
+    """Write whether the delay is found by the rate of departures."""
+    return flag(value == "departure-rate")
+
+
 CODEL: dict[str, tuple[str, Write]] = {
     "limit": ("MaxSize", size),
     "target": ("Target", seconds),
     "interval": ("Interval", seconds),
     "ecn": ("UseEcn", flag),
 }
+PIE: dict[str, tuple[str, Write]] = {
+    "limit": ("MaxSize", size),
+    "target": ("QueueDelayReference", seconds),
+    "t_update": ("Tupdate", seconds),
+    "alpha": ("A", number),
+    "beta": ("B", number),
+    "max_burst": ("MaxBurstAllowance", seconds),
+    "mean_packet": ("MeanPktSize", whole),
+    "mark_up_to": ("MarkEcnThreshold", number),
+    "delay": ("UseDequeueRateEstimator", is_rate),
+    "cap_adjustment": ("UseCapDropAdjustment", flag),
+    "derandomize": ("UseDerandomization", flag),
+    "ecn": ("UseEcn", flag),
+}
+LAW: dict[str, tuple[object, str]] = {"dialect": ("linux", "has Linux's arithmetic of the control law")}
+BYTES: dict[str, tuple[object, str]] = {"byte_mode": (False, "counts packets where the limit is in packets")}
 BESIDE: dict[str, Beside] = {
-    "codel": Beside(
-        "ns3::CoDelQueueDisc",
-        {**CODEL, "max_packet": ("MinBytes", whole)},
-        rules={
-            "control law": "ns-3 computes interval/sqrt(count) as Linux does, with a 16-bit reciprocal root and times in "
-            "units of 1024 ns; the difference is below a thousandth",
-        },
-    ),
+    "codel": Beside("ns3::CoDelQueueDisc", {**CODEL, "max_packet": ("MinBytes", whole)}, LAW),
+    "pie": Beside("ns3::PieQueueDisc", PIE, BYTES),
 }
 
 
 def attributes_beside(aqm: str, own: Mapping[str, Any]) -> dict[str, str]:
     """Return attributes of a discipline with our parameters."""
     known = BESIDE[aqm]
-    made = {name: write(own[key]) for key, (name, write) in known.words.items() if own.get(key) is not None}
-    return {**made, **known.always}
+    return {name: write(own[key]) for key, (name, write) in known.words.items() if own.get(key) is not None}
 
 
 def differences_beside(aqm: str, own: Mapping[str, Any], name: str) -> Iterator[Semantic]:
-    """Name our parameters for which ns-3 has no attribute, and its other rules."""
+    """Name our parameters for which ns-3 has no attribute."""
     known = BESIDE[aqm]
-    for what, text in known.rules.items():
-        yield Semantic(what, f"{name}: {text}.", Kind.DIFFERS)
     for key, value in own.items():
-        if key not in known.words and value is not None:
-            text = f"{name}: ns-3 has no attribute for {key} = {_said(value)}."
+        if key in known.words or value is None:
+            continue
+        fixed, meaning = known.fixed.get(key, (None, "has no attribute for it"))
+        if value != fixed:
+            text = f"{name}: the scenario has {key} = {_said(value)}, ns-3 {meaning}."
             yield Semantic(f"parameter {key}", text, Kind.DIFFERS)
 
 
