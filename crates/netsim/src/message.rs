@@ -79,7 +79,11 @@ impl Message {
     pub fn of_data(key: Key, step: u32, dscp: u8, heard: bool, data: &Data) -> Self {
         let seen = Header::default()
             .with_dscp(dscp)
-            .with_ecn(if data.ect() { Ecn::Ect } else { Ecn::NotEct })
+            .with_ecn(match (data.ect(), data.ect1()) {
+                (false, _) => Ecn::NotEct,
+                (true, false) => Ecn::Ect,
+                (true, true) => Ecn::Ect1,
+            })
             .with_kind(if data.syn() { Kind::Syn } else { Kind::Data });
         Self {
             time: key.time,
@@ -214,6 +218,9 @@ mod tests {
         let message = Message::of_data(KEY, 7, 46, true, &data);
         assert_eq!((message.to_data(), message.key(), message.kind()), (data, KEY, Kind::Syn));
         assert_eq!((message.ecn(), message.seen().dscp(), message.heard()), (Ecn::Ect, 46, true));
+        let flags = DataFlags::ECT.with(DataFlags::ECT1, true).with(DataFlags::CWR, true);
+        let message = Message::of_data(KEY, 7, 46, true, &Data { flags, ..data });
+        assert_eq!((message.to_data().flags, message.ecn(), message.heard()), (flags, Ecn::Ect1, true));
     }
 
     #[test]

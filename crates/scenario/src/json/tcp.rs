@@ -70,7 +70,7 @@ pub(super) fn rfc_json(config: &rfc::Config) -> Json {
 
 /// The parameters of the controller that the connection has.
 fn controller_json(config: &rfc::Config) -> Json {
-    let rfc::Config { dctcp, ledbat, .. } = config;
+    let rfc::Config { dctcp, ledbat, prague, bbr, .. } = config;
     match config.congestion_control {
         CongestionControl::Reno | CongestionControl::Cubic => json!({}),
         CongestionControl::Dctcp => json!({
@@ -86,6 +86,20 @@ fn controller_json(config: &rfc::Config) -> Json {
             "ledbat_filter": ledbat.filter.name(),
             "ledbat_filter_length": ledbat.filter_length,
             "ledbat_slow_start": ledbat.slow_start,
+        }),
+        CongestionControl::Prague => json!({
+            "prague_g": prague.g,
+            "prague_rtt_target": prague.rtt_target.secs(),
+            "prague_rtt_transition": prague.rtt_transition,
+        }),
+        CongestionControl::Bbr => json!({
+            "bbr_loss_thresh": bbr.loss_thresh,
+            "bbr_beta": bbr.beta,
+            "bbr_headroom": bbr.headroom,
+            "bbr_pacing_margin": bbr.pacing_margin,
+            "bbr_min_rtt_window": bbr.min_rtt_window.secs(),
+            "bbr_probe_rtt_interval": bbr.probe_rtt_interval.secs(),
+            "bbr_probe_rtt_duration": bbr.probe_rtt_duration.secs(),
         }),
     }
 }

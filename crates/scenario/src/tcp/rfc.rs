@@ -106,6 +106,16 @@ fn set(key: &str, from: &Section<'_>, config: &mut Config) {
         }
         "ledbat_filter_length" => integer(&mut config.ledbat.filter_length),
         "ledbat_slow_start" => flag(&mut config.ledbat.slow_start),
+        "prague_g" => replace(&mut config.prague.g, from.number(key)),
+        "prague_rtt_target" => span(&mut config.prague.rtt_target),
+        "prague_rtt_transition" => integer(&mut config.prague.rtt_transition),
+        "bbr_loss_thresh" => replace(&mut config.bbr.loss_thresh, from.number(key)),
+        "bbr_beta" => replace(&mut config.bbr.beta, from.number(key)),
+        "bbr_headroom" => replace(&mut config.bbr.headroom, from.number(key)),
+        "bbr_pacing_margin" => replace(&mut config.bbr.pacing_margin, from.number(key)),
+        "bbr_min_rtt_window" => span(&mut config.bbr.min_rtt_window),
+        "bbr_probe_rtt_interval" => span(&mut config.bbr.probe_rtt_interval),
+        "bbr_probe_rtt_duration" => span(&mut config.bbr.probe_rtt_duration),
         // The profile is chosen elsewhere.
         _ => {}
     }
@@ -156,6 +166,16 @@ mod tests {
         ("ledbat_filter", "\"ewma\""),
         ("ledbat_filter_length", "8"),
         ("ledbat_slow_start", "true"),
+        ("prague_g", "0.125"),
+        ("prague_rtt_target", "\"10ms\""),
+        ("prague_rtt_transition", "0"),
+        ("bbr_loss_thresh", "0.05"),
+        ("bbr_beta", "0.5"),
+        ("bbr_headroom", "0.1"),
+        ("bbr_pacing_margin", "0"),
+        ("bbr_min_rtt_window", "\"5s\""),
+        ("bbr_probe_rtt_interval", "\"2s\""),
+        ("bbr_probe_rtt_duration", "\"100ms\""),
     ];
 
     fn read(tcp: &Section<'_>) -> Config {
@@ -176,5 +196,6 @@ mod tests {
         assert_eq!(with("ecn = false").ecn, EcnFeedback::Off);
         assert_eq!(with("ecn = \"accurate\"").ecn, EcnFeedback::Accurate);
         assert_eq!(with("congestion_control = \"dctcp\"").ecn, EcnFeedback::Dctcp);
+        assert_eq!(with("congestion_control = \"prague\"").ecn, EcnFeedback::Accurate);
     }
 }

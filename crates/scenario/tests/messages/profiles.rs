@@ -60,7 +60,19 @@ fn a_profile_has_its_own_options() {
             (
                 "transport = \"tcp\"\ntcp = { congestion_control = \"vegas\" }",
                 &[
-                    r#"net.toml:22:30: flow.tcp.tcp.congestion_control: "vegas" is not known (allowed: reno, cubic)"#,
+                    r#"net.toml:22:30: flow.tcp.tcp.congestion_control: "vegas" is not known (allowed: reno, cubic, dctcp, ledbat, prague, bbr)"#,
+                ],
+            ),
+            (
+                "transport = \"tcp\"\ntcp = { congestion_control = \"prague\", ecn = true }",
+                &[
+                    r#"net.toml:22:48: flow.tcp.tcp.ecn: prague does not work with feedback "classic" (allowed: "accurate")"#,
+                ],
+            ),
+            (
+                "transport = \"tcp\"\ntcp = { ecn = \"exact\" }",
+                &[
+                    r#"net.toml:22:15: flow.tcp.tcp.ecn: "exact" is not known (allowed: true or false, or off, classic, dctcp, accurate)"#,
                 ],
             ),
             (

@@ -2,7 +2,9 @@
 
 use aqmlab_units::Span;
 
-use super::controllers::{CongestionControl, DctcpConfig, EcnFeedback, LedbatConfig};
+use super::controllers::{
+    BbrConfig, CongestionControl, DctcpConfig, EcnFeedback, LedbatConfig, PragueConfig,
+};
 use super::parameters::PARAMETERS;
 use crate::InvalidParameter;
 
@@ -104,6 +106,10 @@ pub struct Config {
     pub dctcp: DctcpConfig,
     /// What LEDBAT is set to.
     pub ledbat: LedbatConfig,
+    /// What Prague is set to.
+    pub prague: PragueConfig,
+    /// What BBR is set to.
+    pub bbr: BbrConfig,
 }
 
 /// What the options of a SYN have beyond those of a data packet: maximum segment size and window scale.
@@ -143,6 +149,8 @@ impl Config {
             idle_restart: true,
             dctcp: DctcpConfig::RFC,
             ledbat: LedbatConfig::RFC,
+            prague: PragueConfig::LINUX,
+            bbr: BbrConfig::DRAFT,
         }
     }
 
@@ -175,6 +183,16 @@ impl Config {
             ("ledbat_min_cwnd", f64::from(self.ledbat.min_cwnd)),
             ("ledbat_base_history", f64::from(self.ledbat.base_history)),
             ("ledbat_filter_length", f64::from(self.ledbat.filter_length)),
+            ("prague_g", self.prague.g),
+            ("prague_rtt_target", self.prague.rtt_target.secs()),
+            ("prague_rtt_transition", f64::from(self.prague.rtt_transition)),
+            ("bbr_loss_thresh", self.bbr.loss_thresh),
+            ("bbr_beta", self.bbr.beta),
+            ("bbr_headroom", self.bbr.headroom),
+            ("bbr_pacing_margin", self.bbr.pacing_margin),
+            ("bbr_min_rtt_window", self.bbr.min_rtt_window.secs()),
+            ("bbr_probe_rtt_interval", self.bbr.probe_rtt_interval.secs()),
+            ("bbr_probe_rtt_duration", self.bbr.probe_rtt_duration.secs()),
         ];
         for (key, value) in numbers {
             match PARAMETERS.iter().find(|p| p.key == key) {

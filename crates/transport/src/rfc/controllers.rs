@@ -13,11 +13,15 @@ pub enum CongestionControl {
     Dctcp,
     /// In the background, by the delay of the queue (RFC 6817).
     Ledbat,
+    /// As DCTCP, on paths with L4S (draft-briscoe-iccrg-prague-congestion-control).
+    Prague,
+    /// By the rate of delivery and the least round-trip time (draft-ietf-ccwg-bbr, version 3).
+    Bbr,
 }
 
 impl CongestionControl {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Reno, Self::Cubic, Self::Dctcp, Self::Ledbat];
+    pub const ALL: [Self; 6] = [Self::Reno, Self::Cubic, Self::Dctcp, Self::Ledbat, Self::Prague, Self::Bbr];
 
     /// The name in scenario files, as Linux has it.
     pub const fn name(self) -> &'static str {
@@ -26,6 +30,8 @@ impl CongestionControl {
             Self::Cubic => "cubic",
             Self::Dctcp => "dctcp",
             Self::Ledbat => "ledbat",
+            Self::Prague => "prague",
+            Self::Bbr => "bbr",
         }
     }
 
@@ -36,6 +42,8 @@ impl CongestionControl {
             Self::Cubic => "tcp-cubic",
             Self::Dctcp => "tcp-dctcp",
             Self::Ledbat => "tcp-ledbat",
+            Self::Prague => "tcp-prague",
+            Self::Bbr => "tcp-bbr",
         }
     }
 
@@ -48,7 +56,8 @@ impl CongestionControl {
     pub const fn feedback(self) -> EcnFeedback {
         match self {
             Self::Dctcp => EcnFeedback::Dctcp,
-            Self::Reno | Self::Cubic | Self::Ledbat => EcnFeedback::Off,
+            Self::Prague => EcnFeedback::Accurate,
+            Self::Reno | Self::Cubic | Self::Ledbat | Self::Bbr => EcnFeedback::Off,
         }
     }
 
@@ -56,13 +65,15 @@ impl CongestionControl {
     pub fn works_with(self, feedback: EcnFeedback) -> bool {
         match self {
             Self::Dctcp => matches!(feedback, EcnFeedback::Dctcp | EcnFeedback::Accurate),
+            Self::Prague => feedback == EcnFeedback::Accurate,
             Self::Reno | Self::Cubic | Self::Ledbat => feedback != EcnFeedback::Dctcp,
+            Self::Bbr => feedback == EcnFeedback::Off,
         }
     }
 
     /// Whether its packets ask for L4S by ECT(1) (RFC 9331).
     pub const fn is_l4s(self) -> bool {
-        false
+        matches!(self, Self::Prague)
     }
 
     /// Whether Linux has it under this name.
@@ -187,5 +198,53 @@ impl LedbatConfig {
         filter: DelayFilter::Minimum,
         filter_length: 4,
         slow_start: false,
+    };
+}
+
+/// What Prague is set to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PragueConfig {
+    /// Weight of a round trip in the average share of marks.
+    pub g: f64,
+    /// The virtual round-trip time: a flow with a shorter one is as slow as one with this.
+    pub rtt_target: Span,
+    /// Rounds of congestion avoidance before it is.
+    pub rtt_transition: u32,
+}
+
+impl PragueConfig {
+    /// As the L4S kernel has it.
+    pub const LINUX: Self = Self { g: 1.0 / 16.0, rtt_target: Span::from_millis(25), rtt_transition: 500 };
+}
+
+/// What BBR is set to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BbrConfig {
+    /// Share of losses in a round trip from which on too much is in flight.
+    pub loss_thresh: f64,
+    /// What is left of a bound at the least after losses.
+    pub beta: f64,
+    /// Share of what may be in flight that is left to others.
+    pub headroom: f64,
+    /// Share by which the pace is below the bandwidth.
+    pub pacing_margin: f64,
+    /// After which a least round-trip time is forgotten.
+    pub min_rtt_window: Span,
+    /// After which a lower round-trip time is looked for.
+    pub probe_rtt_interval: Span,
+    /// How long, at the least.
+    pub probe_rtt_duration: Span,
+}
+
+impl BbrConfig {
+    /// As the draft has it.
+    pub const DRAFT: Self = Self {
+        loss_thresh: 0.02,
+        beta: 0.7,
+        headroom: 0.15,
+        pacing_margin: 0.01,
+        min_rtt_window: Span::from_millis(10_000),
+        probe_rtt_interval: Span::from_millis(5_000),
+        probe_rtt_duration: Span::from_millis(200),
     };
 }

@@ -40,7 +40,9 @@ mod sender;
 mod seq;
 
 pub use config::{Config, HyStart};
-pub use controllers::{CongestionControl, DctcpConfig, DelayFilter, EcnFeedback, LedbatConfig};
+pub use controllers::{
+    BbrConfig, CongestionControl, DctcpConfig, DelayFilter, EcnFeedback, LedbatConfig, PragueConfig,
+};
 pub use parameters::PARAMETERS;
 pub use receiver::Receiver;
 pub use sender::Sender;

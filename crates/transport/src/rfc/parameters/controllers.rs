@@ -89,3 +89,93 @@ pub const LEDBAT_SLOW_START: Parameter = flag(
     "LEDBAT: whether the window doubles each round trip until the target is reached.",
     "RFC 6817, section 2.4.1, allows it; ns-3: true",
 );
+
+pub const PRAGUE_G: Parameter = number(
+    "prague_g",
+    Kind::Real,
+    "",
+    ("0.0625", 1e-6, 1.0),
+    "Prague: weight of a round trip in the average share of marked packets.",
+    "Linux (L4S) tcp_prague, PRAGUE_SHIFT_G: 1/16",
+);
+
+pub const PRAGUE_RTT_TARGET: Parameter = number(
+    "prague_rtt_target",
+    Kind::Time,
+    "s",
+    ("25ms", 1e-6, 1.0),
+    "Prague: the virtual round-trip time; a flow with a shorter one is as slow as one with this.",
+    "Linux (L4S) tcp_prague, prague_rtt_target",
+);
+
+pub const PRAGUE_RTT_TRANSITION: Parameter = number(
+    "prague_rtt_transition",
+    Kind::Integer,
+    "",
+    ("500", 0.0, 1e6),
+    "Prague: rounds of congestion avoidance before the virtual round-trip time counts.",
+    "Linux (L4S) tcp_prague, prague_rtt_transition",
+);
+
+pub const BBR_LOSS_THRESH: Parameter = number(
+    "bbr_loss_thresh",
+    Kind::Real,
+    "",
+    ("0.02", 1e-6, 1.0),
+    "BBR: share of losses in a round trip from which on too much is in flight.",
+    "draft-ietf-ccwg-bbr-06, section 5.5.10.2",
+);
+
+pub const BBR_BETA: Parameter = number(
+    "bbr_beta",
+    Kind::Real,
+    "",
+    ("0.7", 0.0, 1.0),
+    "BBR: what is left of a bound at the least after losses.",
+    "draft-ietf-ccwg-bbr-06, section 5.5.10.2",
+);
+
+pub const BBR_HEADROOM: Parameter = number(
+    "bbr_headroom",
+    Kind::Real,
+    "",
+    ("0.15", 0.0, 0.9),
+    "BBR: share of what may be in flight that is left to others.",
+    "draft-ietf-ccwg-bbr-06, section 5.3.3.1",
+);
+
+pub const BBR_PACING_MARGIN: Parameter = number(
+    "bbr_pacing_margin",
+    Kind::Real,
+    "",
+    ("0.01", 0.0, 0.5),
+    "BBR: share by which the pace is below the bandwidth.",
+    "draft-ietf-ccwg-bbr-06, section 5.6.2",
+);
+
+pub const BBR_MIN_RTT_WINDOW: Parameter = number(
+    "bbr_min_rtt_window",
+    Kind::Time,
+    "s",
+    ("10s", 1e-3, 1000.0),
+    "BBR: after which a least round-trip time is forgotten.",
+    "draft-ietf-ccwg-bbr-06, section 5.5.7.2",
+);
+
+pub const BBR_PROBE_RTT_INTERVAL: Parameter = number(
+    "bbr_probe_rtt_interval",
+    Kind::Time,
+    "s",
+    ("5s", 1e-3, 1000.0),
+    "BBR: after which a lower round-trip time is looked for.",
+    "draft-ietf-ccwg-bbr-06, section 5.3.4.1",
+);
+
+pub const BBR_PROBE_RTT_DURATION: Parameter = number(
+    "bbr_probe_rtt_duration",
+    Kind::Time,
+    "s",
+    ("200ms", 1e-3, 10.0),
+    "BBR: how long it is looked for, at the least.",
+    "draft-ietf-ccwg-bbr-06, section 5.3.4.1",
+);

@@ -47,7 +47,7 @@ pub const PARAMETERS: &[Parameter] = &[
     choice(
         "congestion_control",
         "cubic",
-        &["reno", "cubic", "dctcp", "ledbat"],
+        &["reno", "cubic", "dctcp", "ledbat", "prague", "bbr"],
         "How the sender's window grows and shrinks.",
         "Linux net.ipv4.tcp_congestion_control",
     ),
@@ -203,7 +203,7 @@ pub const PARAMETERS: &[Parameter] = &[
         kind: Kind::FlagOrChoice,
         ..choice(
             "ecn",
-            "false, but \"dctcp\" for dctcp",
+            "false, but \"dctcp\" for dctcp and \"accurate\" for prague",
             &["off", "classic", "dctcp", "accurate"],
             "Whether the connection uses ECN, and how marks are told of: that there was one (classic, or true), of which segments (dctcp), or how many (accurate).",
             "RFC 3168, RFC 8257, RFC 9768 (AccECN); Linux net.ipv4.tcp_ecn: only if asked to",
@@ -232,6 +232,16 @@ pub const PARAMETERS: &[Parameter] = &[
     of::LEDBAT_FILTER,
     of::LEDBAT_FILTER_LENGTH,
     of::LEDBAT_SLOW_START,
+    of::PRAGUE_G,
+    of::PRAGUE_RTT_TARGET,
+    of::PRAGUE_RTT_TRANSITION,
+    of::BBR_LOSS_THRESH,
+    of::BBR_BETA,
+    of::BBR_HEADROOM,
+    of::BBR_PACING_MARGIN,
+    of::BBR_MIN_RTT_WINDOW,
+    of::BBR_PROBE_RTT_INTERVAL,
+    of::BBR_PROBE_RTT_DURATION,
 ];
 
 #[cfg(test)]

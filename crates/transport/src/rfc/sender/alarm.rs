@@ -123,7 +123,7 @@ impl Sender {
         if self.pipe() != pipe {
             if self.recovery.state != State::Recovery {
                 self.enter_recovery(false);
-                self.control(now, &Delivery { delivered: 1, lost: losses.all, advanced: false });
+                self.control(now, &Delivery { delivered: 1, lost: losses.all, advanced: false }, None);
             }
             self.retransmit(now, out);
         }

@@ -29,12 +29,12 @@ use super::rtt::RttEstimator;
 use super::seq::expand;
 use crate::{Ack, Data, MAX_SACK_BLOCKS, SenderCounters, Supply, Timer};
 use alarm::Alarm;
-use congestion::Congestion;
+use congestion::{Acked, Congestion};
 use ecn::Ecn;
 use pacing::Pacing;
 use prr::Delivery;
 use rack::Rack;
-use recovery::{Recovery, Resend};
+use recovery::{Recovery, Resend, State};
 use scoreboard::Scoreboard;
 use tlp::Probe;
 use undo::Undo;
@@ -77,6 +77,7 @@ pub struct Sender {
     probe: Probe,
     ecn: Ecn,
     pacing: Pacing,
+    paces: bool,
     alarm: Option<(Alarm, Timer)>,
     pacing_timer: Option<Timer>,
     /// One past the last segment that the application has produced.
@@ -89,13 +90,19 @@ pub struct Sender {
 impl Sender {
     /// A sender that has not started. `config` must pass [`Config::check`].
     pub fn new(config: Arc<Config>, supply: Supply) -> Self {
+        let congestion = Congestion::new(&config);
+        let mut board = Scoreboard::default();
+        if congestion.owns_window() {
+            board.keep_log();
+        }
         Self {
             supply,
             short: Short::last_of(supply, config.mss),
-            board: Scoreboard::default(),
+            board,
             told: [(0, 0); MAX_SACK_BLOCKS],
             window: Window::new(config.initial_ssthresh, config.whole_segments),
-            congestion: Congestion::new(&config),
+            paces: config.pacing || congestion.paces(),
+            congestion,
             rtt: RttEstimator::new(&config),
             recovery: Recovery::default(),
             undo: Undo::default(),
@@ -143,13 +150,16 @@ impl Sender {
             }
             return;
         }
+        if self.congestion.owns_window() {
+            self.look_for_data();
+        }
         let mut news = self.take(now, ack, reached);
         self.judge_probe(&news);
         let resend = if self.is_dubious(&news) { self.alert(now, &mut news) } else { Resend::Nothing };
         if news.restarts_timer {
             self.set_timer(now);
         }
-        self.control(now, &news.delivery());
+        self.control(now, &news.delivery(), news.rtt);
         self.finished = self.board.una() >= self.end;
         match resend {
             Resend::Nothing => {}
@@ -175,15 +185,55 @@ impl Sender {
         self.recovery.timeouts = 0;
         self.ecn.granted = self.config.ecn.is_on() && ack.ece;
         self.window.set(if lost > 1 { 1.0 } else { self.config.initial_window.into() });
-        self.congestion.open(now, self.board.next());
+        self.congestion.open(now, self.board.next(), self.rtt.srtt());
         self.alarm = None;
         self.finished = self.board.una() >= self.end;
     }
 
+    /// Notes whether there is less to send than the window allows.
+    fn look_for_data(&mut self) {
+        let pipe = self.pipe();
+        let nothing = self.board.next() >= self.end && self.board.lost() <= self.board.resent();
+        if nothing && (pipe as f64) < self.window.cwnd {
+            self.congestion.note_app_limited(pipe);
+        }
+    }
+
+    /// Tells the controller of the segments found lost.
+    fn tell_losses(&mut self, now: Time) {
+        let (congestion, window) = (&mut self.congestion, &self.window);
+        self.board.show_log(|lost| congestion.note_lost(window, now, lost));
+    }
+
+    /// A controller that sets the window itself does.
+    fn let_control(&mut self, now: Time, ack: &Delivery, rtt: Option<Span>) {
+        self.tell_losses(now);
+        let acked = Acked {
+            now,
+            delivered: ack.delivered,
+            rtt,
+            least: self.rtt.least(),
+            in_flight: self.pipe(),
+            cwnd_limited: self.window.was_limit(),
+            repairs: self.recovery.state.repairs(),
+        };
+        self.congestion.on_ack(&mut self.window, &acked);
+    }
+
+    /// Whether the window shrinks by PRR.
+    fn shrinks(&self) -> bool {
+        match self.recovery.state {
+            State::Reducing => !self.congestion.answers_marks_at_once(),
+            state => state.reduces(),
+        }
+    }
+
     /// The window's answer to an acknowledgement: smaller by PRR while it is being reduced, otherwise larger if the edge
     /// moved and the window was the limit.
-    fn control(&mut self, now: Time, ack: &Delivery) {
-        if self.recovery.state.reduces() {
+    fn control(&mut self, now: Time, ack: &Delivery, rtt: Option<Span>) {
+        if self.congestion.owns_window() {
+            self.let_control(now, ack, rtt);
+        } else if self.shrinks() {
             if self.config.prr {
                 let pipe = self.pipe();
                 if let Some(cwnd) = self.recovery.prr.window(pipe, self.window.ssthresh, *ack) {
@@ -229,7 +279,8 @@ impl Sender {
             self.transmit_next(now, out);
             return;
         }
-        if self.config.idle_restart && self.board.outstanding() == 0 && self.board.una() > 0 {
+        let restarts = self.config.idle_restart && !self.congestion.owns_window();
+        if restarts && self.board.outstanding() == 0 && self.board.una() > 0 {
             self.restart_after(now.since(self.last_sent));
         }
         if self.board.una() > 0 {

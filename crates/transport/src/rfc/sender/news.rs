@@ -35,6 +35,8 @@ pub struct News {
     pub losses: Losses,
     /// The timer starts anew.
     pub restarts_timer: bool,
+    /// How long the last segment took that it covers.
+    pub rtt: Option<Span>,
     /// When the first and the last of the segments were sent that it acknowledges, and that it selectively does; each sent
     /// once.
     acked: Option<(Time, Time)>,
@@ -76,7 +78,8 @@ impl Sender {
         if self.congestion.listens() {
             let edges = (self.board.una(), self.board.next());
             let one_way = (ack.stamp > Time::ZERO).then(|| ack.stamp.since(ack.ts_echo));
-            self.congestion.hear(now, &Heard { delivered: news.delivered, marked, edges, one_way });
+            let heard = Heard { delivered: news.delivered, marked, edges, one_way, srtt: self.rtt.srtt() };
+            self.congestion.hear(&self.window, now, &heard);
         }
         news
     }
@@ -161,6 +164,7 @@ impl Sender {
 
     /// RACK's news, unless the answer is one to the original of a retransmission (RFC 8985, section 6.2, step 2).
     fn note_arrival(&mut self, now: Time, k: u64, segment: &Segment, ts_echo: Time) {
+        self.congestion.note_arrived(now, k);
         let spurious = self.config.timestamps && segment.was_resent() && ts_echo < segment.sent;
         if !spurious {
             self.rack.advance(now, k, segment, self.rtt.least());
@@ -175,6 +179,7 @@ impl Sender {
         let last = news.sacks.or(acked).or(by_time_stamp).map(|times| since(times.1));
         if let (Some(first), Some(last)) = (first, last) {
             self.rtt.note_least(last);
+            news.rtt = Some(last);
             self.sample(first);
             let edges = (self.board.una(), self.board.next());
             self.congestion.on_sample(&mut self.window, now, last, edges);

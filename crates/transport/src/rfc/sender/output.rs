@@ -4,6 +4,7 @@ use aqmlab_units::Time;
 
 use super::Sender;
 use super::alarm::Alarm;
+use super::pacing;
 use super::recovery::State;
 use crate::{Data, DataFlags, Timer};
 
@@ -38,7 +39,7 @@ impl Sender {
 
     /// Whether pacing makes the next packet wait.
     fn waits(&mut self, now: Time) -> bool {
-        let Some(deadline) = self.pacing.waits(now).filter(|_| self.config.pacing) else { return false };
+        let Some(deadline) = self.pacing.waits(now).filter(|_| self.paces) else { return false };
         self.pacing_timer = Some(Timer { deadline, set_at: now });
         true
     }
@@ -47,7 +48,7 @@ impl Sender {
     pub(super) fn transmit_next(&mut self, now: Time, out: &mut impl FnMut(Data)) {
         let k = self.board.next();
         if k > 0 && self.pipe() == 0 {
-            self.congestion.note_idle(now, now.since(self.last_sent));
+            self.congestion.note_idle(&mut self.window, now, now.since(self.last_sent));
         }
         let nothing_outstanding = self.board.outstanding() == 0;
         let flags = if k == 0 { self.syn_flags() } else { self.ecn.flags() };
@@ -87,11 +88,25 @@ impl Sender {
         if self.recovery.state.reduces() {
             self.recovery.prr.note_sent();
         }
-        if self.config.pacing {
-            let (cwnd, ssthresh) = (self.window.cwnd, self.window.ssthresh);
-            self.pacing.note_sent(now, self.counters.sent_packets, cwnd, ssthresh, self.rtt.srtt());
+        if self.paces {
+            self.pace(now, k);
         }
         out(Data { sent: now, seq: self.seq(k) as u32, bytes, flags });
+    }
+
+    /// Segment `k` was sent: when may the next be?
+    fn pace(&mut self, now: Time, k: u64) {
+        let pipe = self.pipe();
+        self.congestion.note_sent(now, k, self.board.una(), pipe);
+        let srtt = self.rtt.srtt();
+        let gap = if self.congestion.paces() {
+            self.congestion.gap(&self.window, srtt)
+        } else {
+            pacing::gap(self.counters.sent_packets, self.window.cwnd, self.window.ssthresh, srtt)
+        };
+        if let Some(gap) = gap {
+            self.pacing.note_sent(now, gap);
+        }
     }
 
     /// Sends lost segments again while the pipe is below the window; without PRR the first of a recovery in any case

@@ -2,7 +2,7 @@
 //!
 //! Linux 6 `tcp_update_pacing_rate`: the rate is ratio * cwnd / SRTT, with a ratio of 2 while cwnd < ssthresh / 2, else
 //! 1.2; the first ten packets and those before the first sample are not paced. Off by default: without the `fq` discipline
-//! Linux does not pace Reno and CUBIC.
+//! Linux does not pace Reno and CUBIC. A controller that has a rate of its own is always paced, at that rate.
 
 use aqmlab_units::{Span, Time};
 
@@ -23,40 +23,40 @@ impl Pacing {
         (self.next > now).then_some(self.next)
     }
 
-    /// A packet was sent, the `sent`-th.
-    pub fn note_sent(&mut self, now: Time, sent: u64, cwnd: f64, ssthresh: f64, srtt: Option<Span>) {
-        if let (Some(srtt), true) = (srtt, sent >= UNPACED) {
-            self.next = self.next.max(now) + spacing(cwnd, ssthresh, srtt);
-        }
+    /// A packet was sent; how long after it the next may leave.
+    pub fn note_sent(&mut self, now: Time, gap: Span) {
+        self.next = self.next.max(now) + gap;
     }
 }
 
-/// Time between two packets.
-fn spacing(cwnd: f64, ssthresh: f64, srtt: Span) -> Span {
+/// Time behind the `sent`-th packet; `None`: it is not paced.
+pub fn gap(sent: u64, cwnd: f64, ssthresh: f64, srtt: Option<Span>) -> Option<Span> {
+    let srtt = srtt.filter(|_| sent >= UNPACED)?;
     let ratio = if cwnd < ssthresh / 2.0 { SLOW_START_RATIO } else { AVOIDANCE_RATIO };
-    Span::from_secs(srtt.secs() / (ratio * cwnd.max(1.0)))
+    Some(Span::from_secs(srtt.secs() / (ratio * cwnd.max(1.0))))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const SRTT: Option<Span> = Some(Span::from_millis(60));
+
     #[test]
-    fn spacing_by_hand() {
-        let srtt = Span::from_millis(60);
-        assert_eq!(spacing(10.0, f64::INFINITY, srtt), Span::from_millis(3));
-        assert_eq!(spacing(10.0, 20.0, srtt), Span::from_millis(5));
+    fn gaps_by_hand() {
+        assert_eq!(gap(10, 10.0, f64::INFINITY, SRTT), Some(Span::from_millis(3)));
+        assert_eq!(gap(10, 10.0, 20.0, SRTT), Some(Span::from_millis(5)));
+        assert_eq!(gap(9, 10.0, 20.0, SRTT), None, "the first ten leave at once");
+        assert_eq!(gap(10, 10.0, 20.0, None), None);
     }
 
     #[test]
-    fn the_first_ten_leave_at_once() {
+    fn gaps_add_up() {
         let mut pacing = Pacing::default();
         let now = Time::from_secs(1.0);
-        let srtt = Some(Span::from_millis(60));
-        pacing.note_sent(now, 9, 10.0, 20.0, srtt);
         assert_eq!(pacing.waits(now), None);
-        pacing.note_sent(now, 10, 10.0, 20.0, srtt);
-        pacing.note_sent(now, 11, 10.0, 20.0, srtt);
+        pacing.note_sent(now, Span::from_millis(5));
+        pacing.note_sent(now, Span::from_millis(5));
         assert_eq!(pacing.waits(now), Some(now + Span::from_millis(10)));
     }
 }

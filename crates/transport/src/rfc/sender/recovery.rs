@@ -356,13 +356,19 @@ impl Sender {
         self.probe.end();
         self.recovery.prr = Prr::begin(self.window.cwnd);
         self.window.ssthresh = self.congestion.reduce(&self.window, cause);
-        let cwnd = if self.config.prr { self.window.cwnd } else { self.window.ssthresh };
+        let at_once = !self.config.prr || cause == Cause::Mark && self.congestion.answers_marks_at_once();
+        let stays = !at_once || self.congestion.owns_window();
+        let cwnd = if stays { self.window.cwnd } else { self.window.ssthresh };
         self.window.set(cwnd);
         self.ecn.reduction_unsaid = self.ecn.granted;
     }
 
     /// The window is the threshold, unless the reduction was taken back.
     fn end_reduction(&mut self) {
+        let grown = self.recovery.state == State::Reducing && self.congestion.answers_marks_at_once();
+        if grown || self.congestion.owns_window() {
+            return;
+        }
         if self.recovery.state == State::Reducing || self.undo.is_open() {
             self.window.cwnd = self.window.ssthresh;
         }
@@ -382,6 +388,7 @@ impl Sender {
                 self.board.lose(k);
             }
         }
+        self.tell_losses(now);
         let again = state == State::Loss && self.recovery.timeouts > 1;
         if state <= State::Disorder || self.recovery.high <= una || state == State::Loss && !again {
             self.undo.ssthresh = Some(self.current_threshold());

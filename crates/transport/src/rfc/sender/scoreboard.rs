@@ -77,6 +77,8 @@ pub struct Scoreboard {
     highest_sacked: u64,
     /// Below it, no segment is lost without a retransmission.
     search: u64,
+    /// Segments found lost since they were last looked at, in their order, if anybody does.
+    log: Option<Vec<u64>>,
     /// Ends of the list.
     oldest: u32,
     newest: u32,
@@ -93,6 +95,7 @@ impl Default for Scoreboard {
             resent: 0,
             highest_sacked: 0,
             search: 0,
+            log: None,
             oldest: NONE,
             newest: NONE,
         }
@@ -216,7 +219,23 @@ impl Scoreboard {
         self.resent -= u64::from(segment.is_resent());
         self.ring[slot].state = segment.state & !RESENT | LOST;
         self.search = self.search.min(k);
+        if let Some(log) = &mut self.log {
+            log.push(k);
+        }
         loss
+    }
+
+    /// From now on, keeps the numbers of segments that are found lost.
+    pub fn keep_log(&mut self) {
+        self.log = Some(Vec::new());
+    }
+
+    /// Shows the segments found lost since the last time, if any are kept.
+    pub fn show_log(&mut self, show: impl FnOnce(&[u64])) {
+        if let Some(log) = self.log.as_mut().filter(|log| !log.is_empty()) {
+            show(log);
+            log.clear();
+        }
     }
 
     /// No segment is taken for lost any more.

@@ -92,6 +92,7 @@ impl Sender {
             }
         }
         self.undo.edge = None;
+        self.congestion.undo(&mut self.window);
         self.rack.look_again();
     }
 

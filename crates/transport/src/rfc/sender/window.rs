@@ -87,6 +87,11 @@ impl Window {
         LEAST_THRESHOLD.max(if self.whole { threshold.floor() } else { threshold })
     }
 
+    /// The same without rounding, whatever windows are.
+    pub fn real_threshold(&self, factor: f64) -> f64 {
+        LEAST_THRESHOLD.max(self.cwnd * factor)
+    }
+
     /// A threshold smaller by this share of the window; of whole segments, whole ones are taken off, rounded down.
     pub fn less(&self, share: f64) -> f64 {
         let less = self.cwnd * share;
@@ -107,6 +112,11 @@ impl Window {
             self.most_outstanding = outstanding;
             self.round_end = next;
         }
+    }
+
+    /// Whether the window was the limit in this round trip.
+    pub fn was_limit(&self) -> bool {
+        self.limited
     }
 
     /// Whether the window was the limit, so that it may grow.

@@ -89,7 +89,7 @@ mod tests {
     }
 
     fn heard(delivered: u64, marked: u64, edges: (u64, u64)) -> Heard {
-        Heard { delivered, marked, edges, one_way: None }
+        Heard { delivered, marked, edges, one_way: None, srtt: None }
     }
 
     fn window(cwnd: f64, whole: bool) -> Window {

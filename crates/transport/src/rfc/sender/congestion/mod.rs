@@ -6,24 +6,31 @@
 //! | CUBIC | losses | `cubic.rs`, `hystart.rs` |
 //! | DCTCP | the share of marked packets | `dctcp.rs` |
 //! | LEDBAT | the delay of a queue | `ledbat/` |
+//! | Prague | the share of marked packets, on L4S paths | `prague.rs` |
+//! | BBR | the rate of delivery and the least round-trip time | `bbr/` |
 //!
 //! The sender tells it of every acknowledgement ([`Congestion::hear`]), lets it open the window while nothing is amiss
 //! ([`Congestion::open_window`]), and asks for the threshold when something is ([`Congestion::reduce`]). How the window
-//! gets there is the sender's.
+//! gets there is the sender's, but for those that set it themselves: BBR in all states, Prague after a mark.
 
+mod bbr;
 mod cubic;
 mod dctcp;
 mod hystart;
 mod ledbat;
+mod prague;
 mod reno;
 
 use aqmlab_units::{Span, Time};
 
 use super::window::Window;
 use crate::rfc::{Config, CongestionControl};
+pub use bbr::Acked;
+use bbr::Bbr;
 use cubic::Cubic;
 use dctcp::Dctcp;
 use ledbat::Ledbat;
+use prague::Prague;
 
 /// Why the window is to be reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +52,8 @@ pub struct Heard {
     pub edges: (u64, u64),
     /// How long a segment was on its way there; `None`: not told.
     pub one_way: Option<Span>,
+    /// Smoothed round-trip time.
+    pub srtt: Option<Span>,
 }
 
 /// The congestion control of one sender.
@@ -54,6 +63,8 @@ pub enum Congestion {
     Cubic(Box<Cubic>),
     Dctcp(Box<Dctcp>),
     Ledbat(Box<Ledbat>),
+    Prague(Box<Prague>),
+    Bbr(Box<Bbr>),
 }
 
 impl Congestion {
@@ -63,29 +74,34 @@ impl Congestion {
             CongestionControl::Cubic => Self::Cubic(Box::new(Cubic::new(config))),
             CongestionControl::Dctcp => Self::Dctcp(Box::new(Dctcp::new(&config.dctcp))),
             CongestionControl::Ledbat => Self::Ledbat(Box::new(Ledbat::new(&config.ledbat))),
+            CongestionControl::Prague => Self::Prague(Box::new(Prague::new(&config.prague))),
+            CongestionControl::Bbr => Self::Bbr(Box::new(Bbr::new(config))),
         }
     }
 
-    /// The connection opens.
-    pub fn open(&mut self, now: Time, next: u64) {
+    /// The connection opens, after a handshake of this round-trip time.
+    pub fn open(&mut self, now: Time, next: u64, srtt: Option<Span>) {
         match self {
             Self::Cubic(cubic) => cubic.open(now, next),
             Self::Dctcp(dctcp) => dctcp.open(next),
+            Self::Prague(prague) => prague.open(now, next),
+            Self::Bbr(bbr) => bbr.open(now, srtt),
             Self::Reno | Self::Ledbat(_) => {}
         }
     }
 
     /// Whether it wants to be told of acknowledgements by [`Congestion::hear`].
     pub fn listens(&self) -> bool {
-        matches!(self, Self::Dctcp(_) | Self::Ledbat(_))
+        matches!(self, Self::Dctcp(_) | Self::Ledbat(_) | Self::Prague(_))
     }
 
     /// Takes what an acknowledgement tells.
-    pub fn hear(&mut self, now: Time, heard: &Heard) {
+    pub fn hear(&mut self, window: &Window, now: Time, heard: &Heard) {
         match self {
             Self::Dctcp(dctcp) => dctcp.hear(heard),
             Self::Ledbat(ledbat) => ledbat.hear(now, heard),
-            Self::Reno | Self::Cubic(_) => {}
+            Self::Prague(prague) => prague.hear(window, now, heard),
+            Self::Reno | Self::Cubic(_) | Self::Bbr(_) => {}
         }
     }
 
@@ -102,6 +118,8 @@ impl Congestion {
             Self::Reno | Self::Dctcp(_) => reno::open_window(window, acked),
             Self::Cubic(cubic) => cubic.open_window(window, now, acked),
             Self::Ledbat(ledbat) => ledbat.open_window(window, acked, flight),
+            Self::Prague(prague) => prague.open_window(window, acked),
+            Self::Bbr(_) => {}
         }
     }
 
@@ -112,12 +130,80 @@ impl Congestion {
             Self::Cubic(cubic) => cubic.reduce(window),
             Self::Dctcp(dctcp) => dctcp.reduce(window, cause),
             Self::Ledbat(ledbat) => ledbat.reduce(window),
+            Self::Prague(prague) => prague.reduce(window, cause),
+            Self::Bbr(bbr) => bbr.enter_recovery(window),
         }
     }
 
     /// Whether a loss calls for a reduction of its own while the window is being reduced on account of a mark.
     pub fn tells_losses_from_marks(&self) -> bool {
-        matches!(self, Self::Dctcp(_))
+        matches!(self, Self::Dctcp(_) | Self::Prague(_))
+    }
+
+    /// Whether the window falls at once after a mark, and grows on meanwhile.
+    pub fn answers_marks_at_once(&self) -> bool {
+        matches!(self, Self::Prague(_))
+    }
+
+    /// Whether it sets the window in all states by [`Congestion::on_ack`].
+    pub fn owns_window(&self) -> bool {
+        matches!(self, Self::Bbr(_))
+    }
+
+    /// Takes an acknowledgement, with what the sender has made of it.
+    pub fn on_ack(&mut self, window: &mut Window, ack: &Acked) {
+        if let Self::Bbr(bbr) = self {
+            bbr.on_ack(window, ack);
+        }
+    }
+
+    /// Segment `k` is sent, `una` being the first outstanding; with it, `in_flight` are.
+    pub fn note_sent(&mut self, now: Time, k: u64, una: u64, in_flight: u64) {
+        if let Self::Bbr(bbr) = self {
+            bbr.deliveries.note_sent(now, k, una, in_flight);
+        }
+    }
+
+    /// Segment `k` has arrived.
+    pub fn note_arrived(&mut self, now: Time, k: u64) {
+        if let Self::Bbr(bbr) = self {
+            bbr.deliveries.note_arrived(now, k);
+        }
+    }
+
+    /// These segments were found lost.
+    pub fn note_lost(&mut self, window: &Window, now: Time, lost: &[u64]) {
+        if let Self::Bbr(bbr) = self {
+            bbr.note_losses(window, now, lost);
+        }
+    }
+
+    /// There is no more to send than what is in flight.
+    pub fn note_app_limited(&mut self, in_flight: u64) {
+        if let Self::Bbr(bbr) = self {
+            bbr.deliveries.note_app_limited(in_flight);
+        }
+    }
+
+    /// A reduction was needless.
+    pub fn undo(&mut self, window: &mut Window) {
+        if let Self::Bbr(bbr) = self {
+            bbr.undo(window);
+        }
+    }
+
+    /// Whether it has a pace of its own.
+    pub fn paces(&self) -> bool {
+        matches!(self, Self::Prague(_) | Self::Bbr(_))
+    }
+
+    /// Its time between two segments.
+    pub fn gap(&self, window: &Window, srtt: Option<Span>) -> Option<Span> {
+        match self {
+            Self::Prague(prague) => srtt.map(|srtt| prague.gap(window, srtt)),
+            Self::Bbr(bbr) => bbr.gap(),
+            _ => None,
+        }
     }
 
     /// A time-out, after [`Congestion::reduce`].
@@ -127,10 +213,12 @@ impl Congestion {
         }
     }
 
-    /// The sender was idle for so long.
-    pub fn note_idle(&mut self, now: Time, idle: Span) {
-        if let Self::Cubic(cubic) = self {
-            cubic.note_idle(now, idle);
+    /// The sender was idle for so long, and sends again.
+    pub fn note_idle(&mut self, window: &mut Window, now: Time, idle: Span) {
+        match self {
+            Self::Cubic(cubic) => cubic.note_idle(now, idle),
+            Self::Bbr(bbr) => bbr.note_restart(window, now),
+            _ => {}
         }
     }
 }

@@ -98,7 +98,7 @@ mod tests {
 
     fn hear(ledbat: &mut Ledbat, ms: u64) {
         let one_way = Some(Span::from_millis(ms));
-        ledbat.hear(Time::ZERO, &Heard { delivered: 1, marked: 0, edges: (0, 0), one_way });
+        ledbat.hear(Time::ZERO, &Heard { delivered: 1, marked: 0, edges: (0, 0), one_way, srtt: None });
     }
 
     fn grown(ledbat: &mut Ledbat, cwnd: f64, acked: f64, flight: f64) -> f64 {

@@ -1,0 +1,271 @@
+//! BBR, version 3: paces at the bandwidth that it measures, with as much in flight as fills the path.
+//!
+//! N. Cardwell et al., "BBR congestion control", draft-ietf-ccwg-bbr-06. A model of the path (the greatest rate of
+//! delivery of the last two probing cycles, the least round-trip time of ten seconds) gives the product of both, the
+//! BDP; a machine of states departs from it to learn more:
+//!
+//! ```text
+//! bw = min(max_bw, bw_shortterm)                                           (section 5.5.10.3)
+//! pacing rate = pacing_gain bw 0.99                                        (section 5.6.2)
+//! max_inflight = cwnd_gain bw min_rtt + extra_acked                        (section 5.6.4.2)
+//! cwnd <= inflight_longterm, inflight_shortterm                            (section 5.6.4.7)
+//! ```
+//!
+//! | state | pacing gain | window's gain | until |
+//! |---|---|---|---|
+//! | Startup | 2.77 | 2 | the rate grows by less than a quarter in three rounds, or losses (`startup.rs`) |
+//! | Drain | 0.5 | 2 | a BDP is in flight |
+//! | ProbeBW: Down, Cruise, Refill, Up | 0.9, 1, 1, 1.25 | 2, 2, 2, 2.25 | in turn (`probe_bw.rs`) |
+//! | ProbeRTT | 1 | 0.5 | 200 ms and a round trip with half a BDP in flight (`probe_rtt.rs`) |
+//!
+//! What losses do is in `losses.rs`, samples of the rate come from `delivery.rs`.
+//!
+//! | symbol | field | unit | default | range | source |
+//! |---|---|---|---|---|---|
+//! | LossThresh | `bbr_loss_thresh` | | 0.02 | 0 to 1 | section 5.5.10.2 |
+//! | Beta | `bbr_beta` | | 0.7 | 0 to 1 | section 5.5.10.2 |
+//! | Headroom | `bbr_headroom` | | 0.15 | 0 to 0.9 | section 5.3.3.1 |
+//! | PacingMarginPercent | `bbr_pacing_margin` | | 0.01 | 0 to 0.5 | section 5.6.2 |
+//! | MinRTTFilterLen | `bbr_min_rtt_window` | s | 10 s | 1 ms to 1000 s | section 5.5.7.2 |
+//! | ProbeRTTInterval | `bbr_probe_rtt_interval` | s | 5 s | 1 ms to 1000 s | section 5.3.4.1 |
+//! | ProbeRTTDuration | `bbr_probe_rtt_duration` | s | 200 ms | 1 ms to 10 s | section 5.3.4.1 |
+//!
+//! # Differences from the draft
+//! 1. Segments and seconds, not bytes: the last segment of a transfer counts as a full one.
+//! 2. A sender of this crate has no random numbers: what is drawn in section 5.3.3.8.3 is a hash of the time.
+//! 3. Of ECN, which the draft leaves out, nothing is made: a mark does not change the model (Linux's version 3 answers
+//!    to marks on paths below 5 ms only).
+//! 4. Lost ranges of Startup are counted as acknowledgements that tell of losses, as in Linux.
+//!
+//! # Readings
+//! 1. `extra_acked` is the greatest of the last five to ten rounds, in two slots, as in Linux.
+//! 2. The send quantum has its formula (section 5.6.3) where room is computed from it, but segments leave one by one.
+
+mod control;
+mod delivery;
+mod losses;
+mod probe_bw;
+mod probe_rtt;
+mod startup;
+
+use aqmlab_units::{Span, Time};
+
+use super::super::window::Window;
+use crate::rfc::{BbrConfig, Config};
+use delivery::{Deliveries, Sample};
+
+/// Least window, in segments (section 5.6.4.3).
+const MIN_PIPE_CWND: f64 = 4.0;
+const DEFAULT_CWND_GAIN: f64 = 2.0;
+
+/// The states, with those of ProbeBW side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    Startup,
+    Drain,
+    Down,
+    Cruise,
+    Refill,
+    Up,
+    ProbeRtt,
+}
+
+impl State {
+    fn probes_bw(self) -> bool {
+        matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
+    }
+
+    /// Whether it is accelerating, so that losses say little of what others leave (IsProbingBW).
+    fn accelerates(self) -> bool {
+        matches!(self, Self::Startup | Self::Refill | Self::Up)
+    }
+}
+
+/// What the acknowledgements that come in tell of the phase of ProbeBW (section 5.3.3.9).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AckPhase {
+    Init,
+    Refilling,
+    Starting,
+    Feedback,
+    Stopping,
+}
+
+/// What the sender knows when an acknowledgement was taken in.
+#[derive(Clone, Copy, Debug)]
+pub struct Acked {
+    pub now: Time,
+    /// Segments newly known to have arrived.
+    pub delivered: u64,
+    /// Round-trip time of the last of them.
+    pub rtt: Option<Span>,
+    /// Least round-trip time of the connection.
+    pub least: Span,
+    pub in_flight: u64,
+    /// Whether the window was the limit in this round trip.
+    pub cwnd_limited: bool,
+    /// Whether losses are being repaired.
+    pub repairs: bool,
+}
+
+/// State of BBR, by the draft's names.
+#[derive(Clone, Debug)]
+pub struct Bbr {
+    config: BbrConfig,
+    mss: f64,
+    initial_cwnd: f64,
+    pub deliveries: Deliveries,
+    state: State,
+    pacing_rate: f64,
+    /// Rounds.
+    next_round_delivered: u64,
+    round_start: bool,
+    round_count: u64,
+    /// Greatest rates of the last cycle of ProbeBW and of this one, in segments a second.
+    max_bw: [f64; 2],
+    bw: f64,
+    min_rtt: Option<Span>,
+    min_rtt_stamp: Time,
+    full_bw: f64,
+    full_bw_count: u32,
+    full_bw_now: bool,
+    full_bw_reached: bool,
+    drain_start_round: u64,
+    losses: losses::Signals,
+    cycle: probe_bw::Cycle,
+    probe_rtt: probe_rtt::Probe,
+    aggregation: control::Aggregation,
+    /// Bounds of the short and the long term; infinite where there are none.
+    bw_shortterm: f64,
+    inflight_shortterm: f64,
+    inflight_longterm: f64,
+    prior_cwnd: f64,
+    repairing: bool,
+    idle_restart: bool,
+}
+
+impl Bbr {
+    pub fn new(config: &Config) -> Self {
+        Self {
+            config: config.bbr,
+            mss: config.mss.into(),
+            initial_cwnd: config.initial_window.into(),
+            deliveries: Deliveries::default(),
+            state: State::Startup,
+            pacing_rate: 0.0,
+            next_round_delivered: 0,
+            round_start: false,
+            round_count: 0,
+            max_bw: [0.0; 2],
+            bw: 0.0,
+            min_rtt: None,
+            min_rtt_stamp: Time::ZERO,
+            full_bw: 0.0,
+            full_bw_count: 0,
+            full_bw_now: false,
+            full_bw_reached: false,
+            drain_start_round: 0,
+            losses: losses::Signals::default(),
+            cycle: probe_bw::Cycle::default(),
+            probe_rtt: probe_rtt::Probe::default(),
+            aggregation: control::Aggregation::default(),
+            bw_shortterm: f64::INFINITY,
+            inflight_shortterm: f64::INFINITY,
+            inflight_longterm: f64::INFINITY,
+            prior_cwnd: 0.0,
+            repairing: false,
+            idle_restart: false,
+        }
+    }
+
+    /// The connection opens, after a handshake of this round-trip time.
+    pub fn open(&mut self, now: Time, srtt: Option<Span>) {
+        self.min_rtt = srtt;
+        self.min_rtt_stamp = now;
+        self.probe_rtt.begin(now, srtt);
+        self.aggregation.begin(now);
+        let nominal = self.initial_cwnd / srtt.map_or(1e-3, Span::secs).max(1e-6);
+        self.pacing_rate = startup::PACING_GAIN * nominal;
+    }
+
+    /// Takes an acknowledgement: model, state, and what follows for rate and window (section 5.2.3).
+    pub fn on_ack(&mut self, window: &mut Window, ack: &Acked) {
+        if self.repairing && !ack.repairs {
+            window.cwnd = window.cwnd.max(self.prior_cwnd);
+        }
+        self.repairing = ack.repairs;
+        let Some(sample) = self.deliveries.sample(ack.least) else { return };
+        self.update_round(&sample);
+        self.update_latest_signals(&sample);
+        self.update_max_bw(&sample);
+        self.update_congestion_signals(window);
+        self.update_aggregation(window.cwnd, ack);
+        self.check_full_bw(&sample);
+        self.check_startup_done(&sample, ack);
+        self.check_drain_done(ack);
+        self.update_cycle(window, &sample, ack);
+        self.update_min_rtt(ack);
+        self.check_probe_rtt(window, ack);
+        self.advance_latest_signals(&sample);
+        self.bw = self.max_bw().min(self.bw_shortterm);
+        self.set_pacing_rate(self.pacing_gain());
+        self.set_cwnd(window, ack.delivered as f64);
+        self.idle_restart = false;
+    }
+
+    /// Before a segment is sent with nothing in flight (section 5.4.1).
+    pub fn note_restart(&mut self, window: &mut Window, now: Time) {
+        if !self.deliveries.is_app_limited() {
+            return;
+        }
+        self.idle_restart = true;
+        self.aggregation.begin(now);
+        if self.state.probes_bw() {
+            self.set_pacing_rate(1.0);
+        } else if self.state == State::ProbeRtt {
+            self.check_probe_rtt_done(window, now);
+        }
+    }
+
+    fn max_bw(&self) -> f64 {
+        self.max_bw[0].max(self.max_bw[1])
+    }
+
+    /// A round is over when something arrives that was sent after its beginning (section 5.5.1).
+    fn update_round(&mut self, sample: &Sample) {
+        self.round_start = sample.prior_delivered >= self.next_round_delivered;
+        if self.round_start {
+            self.start_round();
+            self.round_count += 1;
+            self.cycle.rounds_since_probe_up += 1;
+        }
+    }
+
+    fn start_round(&mut self) {
+        self.next_round_delivered = self.deliveries.delivered;
+    }
+
+    /// Section 5.5.5.
+    fn update_max_bw(&mut self, sample: &Sample) {
+        if let Some(rate) = sample.rate
+            && (rate >= self.max_bw() || !sample.app_limited)
+        {
+            self.max_bw[1] = self.max_bw[1].max(rate);
+        }
+    }
+
+    /// The window in which the greatest rate is looked for moves on by a cycle (section 5.5.6).
+    fn advance_max_bw(&mut self) {
+        if self.max_bw[1] > 0.0 {
+            self.max_bw = [self.max_bw[1], 0.0];
+        }
+    }
+
+    fn save_cwnd(&mut self, cwnd: f64) {
+        let modulated = self.repairing || self.state == State::ProbeRtt;
+        self.prior_cwnd = if modulated { self.prior_cwnd.max(cwnd) } else { cwnd };
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+//! BBR against samples written by hand.
+
+use super::*;
+use crate::rfc::CongestionControl;
+
+const RTT: Span = Span::from_millis(100);
+
+fn ms(ms: u64) -> Time {
+    Time::ZERO + Span::from_millis(ms)
+}
+
+fn bbr() -> Bbr {
+    let mut bbr = Bbr::new(&Config::linux(CongestionControl::Bbr));
+    bbr.open(ms(100), Some(RTT));
+    bbr
+}
+
+fn window(cwnd: f64) -> Window {
+    let mut window = Window::new(None, true);
+    window.cwnd = cwnd;
+    window
+}
+
+fn sample(rate: f64, in_flight: f64, lost: f64) -> Sample {
+    Sample { rate: Some(rate), delivered: 10.0, prior_delivered: 0, lost, in_flight, app_limited: false }
+}
+
+fn acked(at: u64, in_flight: u64) -> Acked {
+    Acked {
+        now: ms(at),
+        delivered: 1,
+        rtt: Some(RTT),
+        least: RTT,
+        in_flight,
+        cwnd_limited: true,
+        repairs: false,
+    }
+}
+
+#[test]
+fn the_first_pace_is_the_initial_window_s() {
+    // 2.77 * 10 / 0.1 s.
+    let b = bbr();
+    assert!((b.pacing_rate - 277.0).abs() < 1e-9);
+    assert_eq!(b.gap(), Some(Span::from_secs(1.0 / 277.0)));
+}
+
+#[test]
+fn startup_ends_after_three_rounds_without_growth() {
+    let mut b = bbr();
+    b.round_start = true;
+    for (rate, done) in [(100.0, false), (125.0, false), (150.0, false), (150.0, false), (155.0, true)] {
+        b.check_full_bw(&sample(rate, 10.0, 0.0));
+        assert_eq!(b.full_bw_reached, done, "{rate}");
+    }
+    b.check_startup_done(&sample(155.0, 10.0, 0.0), &acked(500, 30));
+    assert_eq!((b.state, b.pacing_gain()), (State::Drain, 0.5));
+}
+
+#[test]
+fn a_round_of_many_losses_ends_startup() {
+    let mut b = bbr();
+    b.losses.round_start = true;
+    b.losses.events = 6;
+    b.losses.inflight_latest = 40.0;
+    let ack = Acked { repairs: true, ..acked(500, 30) };
+    b.check_startup_done(&sample(100.0, 50.0, 1.0), &ack);
+    assert_eq!(b.state, State::Startup, "2 % are borne, and the count begins anew");
+    b.losses.events = 6;
+    b.check_startup_done(&sample(100.0, 50.0, 2.0), &ack);
+    assert_eq!((b.state, b.inflight_longterm), (State::Drain, 40.0));
+}
+
+#[test]
+fn drain_ends_with_a_bdp_in_flight() {
+    let mut b = bbr();
+    b.state = State::Drain;
+    b.bw = 500.0;
+    b.check_drain_done(&acked(500, 51));
+    assert_eq!(b.state, State::Drain, "the BDP is 50");
+    b.check_drain_done(&acked(500, 50));
+    assert_eq!((b.state, b.pacing_gain()), (State::Down, 0.9));
+}
+
+#[test]
+fn window_and_pace_by_the_model() {
+    let mut b = bbr();
+    b.full_bw_reached = true;
+    b.state = State::Cruise;
+    b.bw = 500.0;
+    b.set_pacing_rate(1.0);
+    assert!((b.pacing_rate - 495.0).abs() < 1e-9);
+    let mut w = window(99.0);
+    b.set_cwnd(&mut w, 5.0);
+    assert_eq!(w.cwnd, 100.0, "2 * 50");
+    b.inflight_longterm = 80.0;
+    b.set_cwnd(&mut w, 1.0);
+    assert_eq!(w.cwnd, 68.0, "85 %");
+    b.state = State::Up;
+    w.cwnd = 200.0;
+    b.inflight_longterm = f64::INFINITY;
+    b.set_cwnd(&mut w, 1.0);
+    assert_eq!(w.cwnd, 114.5, "2.25 * 50 + 2");
+    b.state = State::ProbeRtt;
+    b.set_cwnd(&mut w, 1.0);
+    assert_eq!(w.cwnd, 25.0);
+}
+
+#[test]
+fn losses_bound_the_short_term_to_what_was_delivered() {
+    let mut b = bbr();
+    b.state = State::Cruise;
+    b.max_bw = [0.0, 1000.0];
+    b.losses.reset();
+    b.deliveries.note_sent(ms(0), 7, 7, 20);
+    b.note_losses(&window(100.0), ms(100), &[7]);
+    b.update_latest_signals(&sample(650.0, 90.0, 1.0));
+    assert!(b.losses.round_start);
+    b.update_congestion_signals(&window(100.0));
+    assert_eq!((b.bw_shortterm, b.inflight_shortterm), (700.0, 70.0));
+    b.undo(&mut window(50.0));
+    assert!(b.bw_shortterm.is_infinite() && b.inflight_shortterm.is_infinite());
+}
+
+#[test]
+fn losses_while_probing_bound_the_long_term() {
+    let mut b = bbr();
+    b.state = State::Up;
+    b.bw = 1000.0;
+    b.full_bw_reached = true;
+    b.cycle.is_probe_sample = true;
+    // 100 in flight, 3 lost: 2 % were passed with (0.02 * 99 - 2) / 0.98 of the last, at 98.98.
+    for k in 7..10 {
+        b.deliveries.note_sent(ms(0), k, 7, 100);
+    }
+    b.note_losses(&window(150.0), ms(100), &[7, 8]);
+    assert!(b.inflight_longterm.is_infinite(), "2 of 100");
+    b.note_losses(&window(150.0), ms(100), &[9]);
+    assert!((b.inflight_longterm - (99.0 + (0.02 * 99.0 - 2.0) / 0.98)).abs() < 1e-9);
+    assert_eq!((b.state, b.cycle.too_high), (State::Down, true));
+}
+
+#[test]
+fn a_probe_of_the_round_trip_time_lasts_200_ms_and_a_round() {
+    let mut b = bbr();
+    let mut w = window(60.0);
+    b.full_bw_reached = true;
+    b.state = State::Cruise;
+    b.bw = 100.0;
+    let slower = |at, in_flight| Acked { rtt: Some(RTT * 2), ..acked(at, in_flight) };
+    b.update_min_rtt(&slower(5100, 60));
+    b.check_probe_rtt(&mut w, &slower(5100, 60));
+    assert_eq!(b.state, State::Cruise, "five seconds are not over");
+    b.update_min_rtt(&slower(5101, 60));
+    b.check_probe_rtt(&mut w, &slower(5101, 60));
+    assert_eq!((b.state, b.prior_cwnd, b.min_rtt), (State::ProbeRtt, 60.0, Some(RTT)), "of ten seconds");
+    w.cwnd = 5.0;
+    b.check_probe_rtt(&mut w, &acked(5200, 5));
+    b.round_start = true;
+    b.check_probe_rtt(&mut w, &acked(5400, 5));
+    assert_eq!(b.state, State::ProbeRtt);
+    b.check_probe_rtt(&mut w, &acked(5401, 5));
+    assert_eq!((b.state, w.cwnd), (State::Cruise, 60.0));
+}

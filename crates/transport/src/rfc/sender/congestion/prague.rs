@@ -1,0 +1,241 @@
+//! Prague: DCTCP for the Internet.
+//!
+//! K. De Schepper et al., "Prague congestion control", draft-briscoe-iccrg-prague-congestion-control-04, and its
+//! reference, `tcp_prague` of the L4S kernel (module version 0.6). As DCTCP it takes half of the average share of marks
+//! off the window, but it asks for L4S by ECT(1), goes on growing while it reduces, paces, and below a virtual round trip
+//! of 25 ms it is as slow as a flow that has one:
+//!
+//! ```text
+//! F = marked / acknowledged in a round trip, not shorter than the virtual one
+//! alpha += g (F - alpha), from the first mark on                           (section 2.4.2)
+//! cwnd = cwnd (1 - alpha / 2), at most once in a round trip, virtual or not (section 2.4.3)
+//! cwnd += a / cwnd a segment acknowledged unmarked                         (section 2.4.3)
+//! a = min(1, (SRTT / RTT_virt)^2)                                          (section 2.4.4)
+//! cwnd = cwnd / 2 for a loss
+//! ```
+//!
+//! | symbol | field | unit | default | range | source |
+//! |---|---|---|---|---|---|
+//! | g | `prague_g` | | 1/16 | 0 to 1 | Linux PRAGUE_SHIFT_G |
+//! | RTT_virt | `prague_rtt_target` | s | 25 ms | 1 us to 1 s | Linux prague_rtt_target |
+//! | | `prague_rtt_transition` | rounds | 500 | 0 to 1e6 | Linux prague_rtt_transition |
+//!
+//! # Differences from Linux
+//! 1. The window is a real number, and falls at once: Linux takes a segment off with each acknowledgement. After a loss
+//!    it shrinks by PRR.
+//! 2. What was not marked of an acknowledgement's segments is at most what it delivers.
+//! 3. No detection of classic ECN (off by default in Linux), and no fall-back: a connection has accurate feedback.
+//!
+//! # Readings
+//! 1. Flows are independent of the round trip only after `prague_rtt_transition` rounds of congestion avoidance; 0: from
+//!    the beginning of it on.
+//! 2. Of the heuristics for the increase, the default: equal rates (`RTT_CONTROL_RATE`).
+
+use aqmlab_units::{Span, Time};
+
+use super::super::window::Window;
+use super::{Cause, Heard, reno};
+use crate::rfc::PragueConfig;
+
+/// Paces in slow start, at twice the window a round trip, and later at once the window.
+const SLOW_START_RATIO: f64 = 2.0;
+
+/// State of Prague.
+#[derive(Clone, Debug)]
+pub struct Prague {
+    config: PragueConfig,
+    alpha: f64,
+    marks_seen: bool,
+    /// The round trip is over when this segment is acknowledged.
+    round_end: u64,
+    /// Round trips outside slow start.
+    rounds: u32,
+    acked: u64,
+    marked: u64,
+    averaged_at: Time,
+    reduced_at: Option<Time>,
+    /// Of the latest acknowledgement: its time, and its segments that were not marked.
+    now: Time,
+    unmarked: f64,
+    srtt: Span,
+}
+
+impl Prague {
+    pub fn new(config: &PragueConfig) -> Self {
+        Self {
+            config: *config,
+            alpha: 1.0,
+            marks_seen: false,
+            round_end: 0,
+            rounds: 0,
+            acked: 0,
+            marked: 0,
+            averaged_at: Time::ZERO,
+            reduced_at: None,
+            now: Time::ZERO,
+            unmarked: 0.0,
+            srtt: Span::ZERO,
+        }
+    }
+
+    /// The connection opens: the first round trip begins.
+    pub fn open(&mut self, now: Time, next: u64) {
+        self.averaged_at = now;
+        self.round_end = next;
+    }
+
+    /// Takes what an acknowledgement tells; a new average at the end of a round trip.
+    pub fn hear(&mut self, window: &Window, now: Time, heard: &Heard) {
+        self.now = now;
+        self.srtt = heard.srtt.unwrap_or_default();
+        self.unmarked = heard.delivered.saturating_sub(heard.marked) as f64;
+        self.marks_seen |= heard.marked > 0;
+        self.acked += heard.delivered;
+        self.marked += heard.marked;
+        let (una, next) = heard.edges;
+        let early = self.is_independent(window) && now.since(self.averaged_at) < self.config.rtt_target;
+        if una < self.round_end || early {
+            return;
+        }
+        if self.marks_seen && self.acked > 0 {
+            let share = (self.marked as f64 / self.acked as f64).min(1.0);
+            self.alpha += self.config.g * (share - self.alpha);
+        }
+        self.averaged_at = now;
+        self.round_end = next;
+        self.rounds = self.rounds.saturating_add(u32::from(!window.in_slow_start()));
+        self.acked = 0;
+        self.marked = 0;
+    }
+
+    fn is_independent(&self, window: &Window) -> bool {
+        !window.in_slow_start() && self.rounds >= self.config.rtt_transition
+    }
+
+    /// Segments a round trip by which the window grows.
+    fn increase(&self, window: &Window) -> f64 {
+        if !self.is_independent(window) || self.srtt >= self.config.rtt_target {
+            return 1.0;
+        }
+        let ratio = self.srtt.secs() / self.config.rtt_target.secs();
+        ratio * ratio
+    }
+
+    /// Opens the window for `acked` segments, of which the marked do not count.
+    pub fn open_window(&self, window: &mut Window, acked: f64) {
+        let mut left = acked.min(self.unmarked);
+        if window.in_slow_start() {
+            left = window.slow_start(left);
+        }
+        window.cwnd += self.increase(window) * left / window.cwnd;
+    }
+
+    /// A loss or a mark; the new threshold.
+    pub fn reduce(&mut self, window: &Window, cause: Cause) -> f64 {
+        if cause == Cause::Loss {
+            return reno::reduce(window);
+        }
+        let recent = self.reduced_at.is_some_and(|at| self.now.since(at) < self.config.rtt_target);
+        if recent && self.is_independent(window) {
+            return window.cwnd;
+        }
+        self.reduced_at = Some(self.now);
+        window.real_threshold(1.0 - self.alpha / 2.0)
+    }
+
+    /// Time between two segments.
+    pub fn gap(&self, window: &Window, srtt: Span) -> Span {
+        let ratio = if window.cwnd < window.ssthresh / 2.0 { SLOW_START_RATIO } else { 1.0 };
+        Span::from_secs(srtt.secs() / (ratio * window.cwnd.max(1.0)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn heard(delivered: u64, marked: u64, edges: (u64, u64), rtt_ms: u64) -> Heard {
+        Heard { delivered, marked, edges, one_way: None, srtt: Some(Span::from_millis(rtt_ms)) }
+    }
+
+    fn window(cwnd: f64, ssthresh: u32) -> Window {
+        let mut window = Window::new(Some(ssthresh), true);
+        window.cwnd = cwnd;
+        window
+    }
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    #[test]
+    fn the_average_waits_for_the_first_mark() {
+        let mut p = Prague::new(&PragueConfig::LINUX);
+        let w = window(10.0, 2);
+        p.open(ms(0), 10);
+        p.hear(&w, ms(40), &heard(10, 0, (10, 20), 40));
+        assert_eq!((p.alpha, p.rounds), (1.0, 1));
+        p.hear(&w, ms(80), &heard(10, 5, (20, 30), 40));
+        assert_eq!(p.alpha, 1.0 - 0.5 / 16.0);
+    }
+
+    #[test]
+    fn a_mark_takes_half_of_alpha_off_and_the_unmarked_add() {
+        let mut p = Prague { alpha: 0.2, ..Prague::new(&PragueConfig::LINUX) };
+        let mut w = window(20.0, 2);
+        assert_eq!(p.reduce(&w, Cause::Mark), 18.0);
+        assert_eq!(p.reduce(&w, Cause::Loss), 10.0);
+        p.hear(&w, ms(40), &heard(4, 2, (5, 20), 40));
+        p.open_window(&mut w, 4.0);
+        assert_eq!(w.cwnd, 20.1);
+    }
+
+    #[test]
+    fn a_short_round_trip_is_taken_for_the_virtual_one() {
+        let config = PragueConfig { rtt_transition: 0, ..PragueConfig::LINUX };
+        let mut p = Prague { alpha: 0.2, ..Prague::new(&config) };
+        let mut w = window(10.0, 2);
+        p.hear(&w, ms(100), &heard(10, 0, (0, 10), 5));
+        p.open_window(&mut w, 10.0);
+        assert!((w.cwnd - 10.04).abs() < 1e-12, "(5 / 25)^2");
+        assert!(p.reduce(&w, Cause::Mark) < w.cwnd);
+        p.hear(&w, ms(120), &heard(1, 1, (10, 20), 5));
+        assert_eq!(p.reduce(&w, Cause::Mark), w.cwnd, "20 ms later");
+        p.hear(&w, ms(125), &heard(1, 1, (11, 21), 5));
+        assert!(p.reduce(&w, Cause::Mark) < w.cwnd);
+        let young = Prague::new(&PragueConfig::LINUX);
+        assert_eq!(young.increase(&w), 1.0, "500 rounds later");
+    }
+
+    #[test]
+    fn paces_at_twice_the_window_in_slow_start() {
+        let p = Prague::new(&PragueConfig::LINUX);
+        let srtt = Span::from_millis(40);
+        assert_eq!(p.gap(&window(10.0, 100), srtt), Span::from_millis(2));
+        assert_eq!(p.gap(&window(10.0, 5), srtt), Span::from_millis(4));
+    }
+
+    proptest! {
+        #[test]
+        fn windows_and_averages_stay_in_their_bounds(
+            steps in prop::collection::vec((1u64..20, 0u64..25, any::<bool>()), 1..200),
+            rtt_transition in 0u32..3,
+        ) {
+            let mut p = Prague::new(&PragueConfig { rtt_transition, ..PragueConfig::LINUX });
+            let mut w = window(10.0, 50);
+            let mut una = 0;
+            for (k, (delivered, marked, lost)) in steps.into_iter().enumerate() {
+                una += delivered;
+                p.hear(&w, ms(10 * k as u64), &heard(delivered, marked, (una, una + 10), 10));
+                p.open_window(&mut w, delivered as f64);
+                if marked > 0 || lost {
+                    w.ssthresh = p.reduce(&w, if lost { Cause::Loss } else { Cause::Mark });
+                    w.cwnd = w.cwnd.min(w.ssthresh);
+                }
+                prop_assert!((0.0..=1.0).contains(&p.alpha));
+                prop_assert!(w.cwnd >= 2.0 && w.cwnd.is_finite());
+            }
+        }
+    }
+}

@@ -1,0 +1,285 @@
+"""The window of the kernel's Reno and CUBIC beside the simulator's, from the first loss on.
+
+One greedy flow goes through a drop-tail queue, live and simulated, so that chance has no part but the machine's own
+lateness. `report` is the page ``docs/validation/kernel.md``. Runs that are in ``results/kernel`` already, and are
+valid, are not done again. Needs root (or user namespaces) and SCHED_FIFO.
+
+    python tests/compare_kernel.py [--runs 3] [--side-by-side 3] [--minutes 60]
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from live_crew import Crew, Job
+from numpy.typing import NDArray
+
+import aqmlab
+from aqmlab import store
+from aqmlab.live.agreement import group_goodput
+from aqmlab.live.running import is_done, live_folder
+from aqmlab.result import Result
+from aqmlab.scenario import Scenario
+
+TITLE = "The kernel's window beside the simulator's"
+ROOT = Path(__file__).resolve().parents[1]
+FILE = ROOT / "tests" / "data" / "kernel" / "window.toml"
+STORE = ROOT / "results" / "kernel"
+RUNS, SIDE_BY_SIDE, MINUTES = 3, 3.0, 60.0
+WINDOW_WITHIN, GOODPUT_WITHIN = 0.10, 0.03
+"""Bounds of the median relative difference of windows, and of the relative difference of goodput."""
+REDUCED = 0.95
+"""A threshold below this share of the greatest window so far is a loss's; HyStart sets it to the window itself."""
+PAGE = f"""One greedy flow of a Linux kernel ({{kernel}}) through a drop-tail queue of 50 packets at 10 Mb/s in user space, and
+the same file simulated with `profile = "rfc"`. Both windows are sampled every round trip (the live run's mean) from the first
+loss on, at the same time since that loss; the difference is |simulated - live| / live, its median over the run is to
+be at most {WINDOW_WITHIN:.0%}, and goodput after the warm-up of 5 s within {GOODPUT_WITHIN:.0%}. Each row has the worst of up to
+{RUNS} live runs of 45 s with valid certificates. A simulation of one flow has no chance in it: it is one run.
+
+"""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A congestion control on a path."""
+
+    control: str
+    rtt_ms: int
+
+    @property
+    def words(self) -> str:
+        """Which one it is."""
+        return f"{self.control}, {self.rtt_ms} ms"
+
+    @property
+    def overrides(self) -> dict[str, str]:
+        """What is laid over the file: half of the round trip each way, half of that on the bottleneck."""
+        quarter = self.rtt_ms / 4
+        return {
+            "flow.tcp.tcp.congestion_control": self.control,
+            "dumbbell.bottleneck.delay": f"{quarter:g}ms",
+            "dumbbell.left.delay": f"{quarter / 2:g}ms",
+            "dumbbell.right.delay": f"{quarter / 2:g}ms",
+        }
+
+    @cache  # noqa: B019 - there are few of them, for as long as the program runs
+    def scenario(self) -> Scenario:
+        """Return it."""
+        return Scenario.load(FILE, overrides=self.overrides)
+
+    def folder(self) -> Path:
+        """Where its live runs are."""
+        return live_folder(STORE, self.scenario())
+
+    def lacks(self, seed: int) -> bool:
+        """Whether there is no valid run of this number."""
+        return not is_done(store.seed_folder(self.folder(), seed), self.scenario())
+
+    def job(self, seed: int) -> Job:
+        """Return the live run of this number."""
+        words = [sys.executable, "-m", "aqmlab", "live", str(FILE), "--out", str(STORE)]
+        words += ["--seeds", f"{seed}-{seed}", "--resume"]
+        for key, value in self.overrides.items():
+            words += ["--set", f"{key}={value}"]
+        name = f"{self.words}, run {seed}"
+        return Job(name, tuple(words), self.scenario().duration_s, 1.0, lambda: not self.lacks(seed))
+
+    def live(self, runs: int) -> Result | None:
+        """Return the valid runs that there are."""
+        seeds = [seed for seed in range(1, runs + 1) if not self.lacks(seed)]
+        return Result.load(self.folder(), seeds=seeds) if seeds else None
+
+    def simulated(self) -> Result:
+        """Return its simulation."""
+        return aqmlab.run(self.scenario(), seeds=1, out=None, progress=False)
+
+
+SETTINGS = tuple(Setting(control, rtt_ms) for control in ("reno", "cubic") for rtt_ms in (20, 40, 80))
+
+
+@dataclass(frozen=True)
+class Window:
+    """The window of one run against time."""
+
+    t_s: Floats
+    cwnd: Floats
+    losses: Floats
+    """When it was reduced, each a time in s."""
+
+    @classmethod
+    def of(cls, result: Result, seed: int) -> Window:
+        """Read the run of this seed."""
+        samples = result.cwnd_samples
+        own = samples[samples["seed"] == seed]
+        t_s, cwnd, ssthresh = (own[name].to_numpy(dtype=float) for name in ("t_s", "cwnd", "ssthresh"))
+        reduced = ssthresh < REDUCED * np.maximum.accumulate(cwnd)
+        # A loss sets the threshold anew; where it happens to be what it was, the window falls to it from above.
+        falls = np.diff(cwnd, prepend=cwnd[0]) < 0
+        began = falls & ~np.concatenate(([False], falls[:-1])) & reduced
+        times = t_s[began]
+        apart = np.diff(times, prepend=-np.inf) > SAME_LOSS_S
+        return cls(t_s, cwnd, times[apart])
+
+    @property
+    def first_loss_s(self) -> float:
+        """When the threshold was first set by a loss."""
+        return float(self.losses[0])
+
+    def at(self, since_loss_s: Floats) -> Floats:
+        """Return the window at these times since the first loss: the last sample before."""
+        place = np.searchsorted(self.t_s, self.first_loss_s + since_loss_s, side="right") - 1
+        return np.asarray(self.cwnd[np.maximum(place, 0)])
+
+    @property
+    def span_s(self) -> float:
+        """How long it was observed after the first loss."""
+        return float(self.t_s[-1] - self.first_loss_s)
+
+
+SAME_LOSS_S = 0.3
+"""Falls of a window that are no further apart are one reduction, by PRR."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A live run beside the simulation.
+
+    Attributes
+    ----------
+    median, p90
+        Of the relative differences of windows.
+    goodput
+        Relative difference of goodput.
+    losses
+        Reductions of the window in the live run and in the simulation.
+    period
+        Mean time between reductions in s, live and simulated.
+    """
+
+    median: float
+    p90: float
+    goodput: float
+    live_mbps: float
+    simulated_mbps: float
+    losses: tuple[int, int]
+    period: tuple[float, float]
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is within both bounds."""
+        return self.median <= WINDOW_WITHIN and abs(self.goodput) <= GOODPUT_WITHIN
+
+
+def pair(live: Result, seed: int, simulated: Result) -> Pair:
+    """Lay a live run and the simulation over each other."""
+    own, other = Window.of(live, seed), Window.of(simulated, simulated.seeds[0])
+    flows = live.flows
+    rtt_s = float(flows.loc[flows["seed"] == seed, "mean_rtt_s"].iloc[0])
+    times = np.arange(0, min(own.span_s, other.span_s), rtt_s)
+    apart = np.abs(other.at(times) - own.at(times)) / own.at(times)
+    mbps, simulated_mbps = (
+        float(group_goodput(result).loc[number, "tcp"])
+        for result, number in ((live, seed), (simulated, simulated.seeds[0]))
+    )
+    return Pair(
+        median=float(np.median(apart)),
+        p90=float(np.quantile(apart, 0.9)),
+        goodput=simulated_mbps / mbps - 1,
+        live_mbps=mbps,
+        simulated_mbps=simulated_mbps,
+        losses=(len(own.losses), len(other.losses)),
+        period=(_period(own), _period(other)),
+    )
+
+
+def _period(window: Window) -> float:
+    return float(np.mean(np.diff(window.losses))) if len(window.losses) > 1 else float("nan")
+
+
+def do_runs(*, runs: int = RUNS, side_by_side: float = SIDE_BY_SIDE, minutes: float = MINUTES) -> None:
+    """Do the live runs that are missing."""
+    jobs = [one.job(seed) for seed in range(1, runs + 1) for one in SETTINGS if one.lacks(seed)]
+    missing = Crew(side_by_side, 60 * minutes).do(jobs)
+    print(f"{len(missing)} runs are missing" if missing else "all runs are there", flush=True)
+
+
+def report(minutes: float = MINUTES) -> tuple[str, bool]:
+    """Do the runs that are missing, and write the page: its text, and whether everything on it is shown."""
+    do_runs(minutes=minutes)
+    return page()
+
+
+def page(*, runs: int = RUNS) -> tuple[str, bool]:
+    """Write the page over the runs that there are."""
+    rows, kernels, shown = [], set[str](), True
+    for setting in SETTINGS:
+        live = setting.live(runs)
+        if live is None:
+            rows.append(f"| {setting.words} | 0 | no valid run yet | | | | | |")
+            shown = False
+            continue
+        simulated = setting.simulated()
+        kernels |= {str(summary["summary"].get("kernel", "")) for summary in live.summaries}
+        pairs = [pair(live, seed, simulated) for seed in live.seeds]
+        shown = shown and all(one.holds for one in pairs) and len(pairs) == runs
+        rows.append(_row(setting, pairs))
+    head = [
+        "| control, round trip | runs | median difference | 90 % below | goodput live, Mb/s | simulated | difference "
+        "| reductions live, simulated | s between them live, simulated |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    kernel = ", ".join(sorted(name for name in kernels if name)) or "6.18"
+    return "\n".join([PAGE.format(kernel=kernel) + head[0], *head[1:], *rows, ""]), shown
+
+
+def _row(setting: Setting, pairs: list[Pair]) -> str:
+    worst = max(pairs, key=lambda one: one.median)
+    furthest = max(pairs, key=lambda one: abs(one.goodput))
+    verdict = "" if all(one.holds for one in pairs) else " **fails**"
+    columns: Iterator[Any] = iter(
+        (
+            setting.words + verdict,
+            len(pairs),
+            f"{worst.median:.1%}",
+            f"{max(one.p90 for one in pairs):.1%}",
+            f"{furthest.live_mbps:.3f}",
+            f"{furthest.simulated_mbps:.3f}",
+            f"{furthest.goodput:+.2%}",
+            f"{worst.losses[0]}, {worst.losses[1]}",
+            f"{worst.period[0]:.2f}, {worst.period[1]:.2f}",
+        )
+    )
+    return f"| {' | '.join(str(column) for column in columns)} |"
+
+
+def main() -> int:
+    """Do runs, and show the page."""
+    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("--runs", type=int, default=RUNS)
+    words.add_argument("--side-by-side", type=float, default=SIDE_BY_SIDE)
+    words.add_argument("--minutes", type=float, default=MINUTES)
+    asked = words.parse_args()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
+    try:
+        do_runs(runs=asked.runs, side_by_side=asked.side_by_side, minutes=asked.minutes)
+    except KeyboardInterrupt:
+        print("interrupted; runs that were done are kept", file=sys.stderr)
+        return 130
+    text, shown = page(runs=asked.runs)
+    print(text)
+    return 0 if shown else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
