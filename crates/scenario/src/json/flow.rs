@@ -104,14 +104,26 @@ mod tests {
     #[test]
     fn every_parameter_of_tcp_is_told() {
         let of_ns2 = TcpConfig::Ns2(ns2::Config::ns2(Variant::Sack).into());
-        let of_rfc = TcpConfig::Rfc(rfc::Config::linux(CongestionControl::Cubic).into());
-        for (config, expected) in [(of_ns2, "sack"), (of_rfc, "tcp")] {
-            let parameters = config.profile().parameters();
+        let of_rfc = |cc| TcpConfig::Rfc(rfc::Config::linux(cc).into());
+        let told = |config: TcpConfig, expected: &str| {
             let size = Size::Bytes(2001);
             let (name, json) = transport_json(&Transport::Tcp { config, size, clock_offset: None });
             assert_eq!((name, &json["size"]), (expected, &json!(if name == "tcp" { 2 } else { 3 })));
-            for p in parameters {
-                assert!(json.get(p.key).is_some(), "{}", p.key);
+            json
+        };
+        let json = told(of_ns2.clone(), "sack");
+        for p in of_ns2.profile().parameters() {
+            assert!(json.get(p.key).is_some(), "{}", p.key);
+        }
+        // A parameter of one controller is told where the connection has that one.
+        let each: Vec<_> =
+            CongestionControl::ALL.iter().map(|cc| (cc.name(), told(of_rfc(*cc), "tcp"))).collect();
+        for p in of_rfc(CongestionControl::Reno).profile().parameters() {
+            let of_one =
+                CongestionControl::ALL.iter().find(|cc| p.key.starts_with(&format!("{}_", cc.name())));
+            for (name, json) in &each {
+                let expected = of_one.is_none_or(|cc| cc.name() == *name);
+                assert_eq!(json.get(p.key).is_some(), expected, "{} of {name}", p.key);
             }
         }
     }

@@ -87,7 +87,7 @@ pub const LEDBAT_SLOW_START: Parameter = flag(
     "ledbat_slow_start",
     "false",
     "LEDBAT: whether the window doubles each round trip until the target is reached.",
-    "RFC 6817, section 2.4.1, allows it; ns-3: true",
+    "RFC 6817, section 2.4.2, has none; ns-3: true",
 );
 
 pub const PRAGUE_G: Parameter = number(

@@ -7,7 +7,7 @@
 //! ```text
 //! M = marked / acknowledged in the window                                  (section 3.3, step 5)
 //! alpha = alpha (1 - g) + g M                                              (section 3.3, step 6)
-//! cwnd = cwnd (1 - alpha / 2), at most once a window                       (section 3.4)
+//! cwnd = cwnd (1 - alpha / 2), at most once a window                       (section 3.3, step 9)
 //! cwnd = cwnd / 2 for a loss                                               (section 3.5)
 //! ```
 //!

@@ -7,10 +7,10 @@
 //!
 //! ```text
 //! F = marked / acknowledged in a round trip, not shorter than the virtual one
-//! alpha += g (F - alpha), from the first mark on                           (section 2.4.2)
-//! cwnd = cwnd (1 - alpha / 2), at most once in a round trip, virtual or not (section 2.4.3)
-//! cwnd += a / cwnd a segment acknowledged unmarked                         (section 2.4.3)
-//! a = min(1, (SRTT / RTT_virt)^2)                                          (section 2.4.4)
+//! alpha += g (F - alpha), from the first mark on
+//! cwnd = cwnd (1 - alpha / 2), at most once in a round trip, virtual or not
+//! cwnd += a / cwnd a segment acknowledged unmarked
+//! a = min(1, (SRTT / RTT_virt)^2)
 //! cwnd = cwnd / 2 for a loss
 //! ```
 //!

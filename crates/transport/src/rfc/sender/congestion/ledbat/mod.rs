@@ -19,7 +19,7 @@
 //! | BASE_HISTORY | `ledbat_base_history` | minutes | 10 | 1 to 60 | section 2.5 |
 //! | FILTER | `ledbat_filter` | | min | min, ewma | section 2.4.2, ns-3: min |
 //! | CURRENT_FILTER | `ledbat_filter_length` | samples | 4 | 1 to 64 | section 2.5, ns-3 |
-//! | | `ledbat_slow_start` | | false | | section 2.4.1 allows it, ns-3 has it |
+//! | | `ledbat_slow_start` | | false | | section 2.4.2 has none, ns-3 has it |
 //!
 //! # Differences from the RFC
 //! 1. Delays are those of the time stamps of RFC 7323, of acknowledgement less echo: with delayed acknowledgements the

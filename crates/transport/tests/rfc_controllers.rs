@@ -1,0 +1,139 @@
+//! Each controller behind a small bottleneck shows what it is known for, and does what it did (`bottleneck/golden.txt`,
+//! written anew with `BLESS=1`).
+//!
+//! A link of 10 Mb/s holds so many packets and marks those that meet ten others (a step, as DCTCP's switches do);
+//! everything else of the path is a delay of 40 ms on the way back. A BDP is 33 packets.
+
+mod bottleneck;
+
+use std::fmt::Write;
+
+use aqmlab_transport::rfc::CongestionControl::{self, Bbr, Cubic, Dctcp, Ledbat, Prague, Reno};
+use aqmlab_transport::rfc::{Config, EcnFeedback, LedbatConfig, PragueConfig};
+use aqmlab_units::Span;
+use bottleneck::{Flow, Found, Path, run};
+
+const DROPS: Path = Path { limit: 100, mark_at: usize::MAX, seconds: 30, warmup: 10 };
+const STEP: Path = Path { mark_at: 10, ..DROPS };
+/// All that the link can carry of payload, in Mb/s.
+const FULL: f64 = 10.0 * 1448.0 / 1500.0;
+
+fn flow(config: Config) -> Flow {
+    Flow { config, delay: Span::from_millis(40), start: 0 }
+}
+
+fn of(cc: CongestionControl) -> Flow {
+    flow(Config::linux(cc))
+}
+
+fn ledbat(target_ms: u64, gain: f64) -> Flow {
+    let ledbat = LedbatConfig { target: Span::from_millis(target_ms), gain, ..LedbatConfig::RFC };
+    flow(Config { ledbat, ..Config::linux(Ledbat) })
+}
+
+fn share(found: &Found, k: usize) -> f64 {
+    found.mbps[k] / found.mbps.iter().sum::<f64>()
+}
+
+fn is_full(found: &Found) -> bool {
+    found.mbps.iter().sum::<f64>() > 0.999 * FULL
+}
+
+#[test]
+fn dctcp_holds_the_queue_at_the_step() {
+    for ecn in [EcnFeedback::Dctcp, EcnFeedback::Accurate] {
+        let one = run(STEP, &[flow(Config { ecn, ..Config::linux(Dctcp) })]);
+        assert!(is_full(&one) && one.drops == 0, "{one:?}");
+        assert!(one.least > 0 && one.most <= 12, "never empty, hardly above the step: {one:?}");
+        // alpha, the mean share, is sqrt(2 / W) = 0.216 for W = BDP + K of 43 packets (Alizadeh et al. 2010, section 3.3); less
+        // here, since the window does not grow in the round trip in which it shrinks.
+        assert!((0.08..0.25).contains(&one.marked_share), "{one:?}");
+    }
+    let three = run(STEP, &[of(Dctcp), of(Dctcp), of(Dctcp)]);
+    assert!(is_full(&three) && three.most <= 16, "{three:?}");
+    assert!((0..3).all(|k| (0.3..0.37).contains(&share(&three, k))), "{three:?}");
+}
+
+#[test]
+fn a_classic_answer_to_the_same_marks_leaves_the_link_idle() {
+    let reno = run(STEP, &[flow(Config { ecn: EcnFeedback::Classic, ..Config::linux(Reno) })]);
+    assert!(!is_full(&reno) && reno.least == 0, "{reno:?}");
+}
+
+#[test]
+fn prague_is_dctcp_at_equal_round_trips() {
+    let one = run(STEP, &[of(Prague)]);
+    assert!(is_full(&one) && one.drops == 0 && one.most <= 13, "{one:?}");
+    let both = run(STEP, &[of(Prague), of(Dctcp)]);
+    assert!((0.4..0.6).contains(&share(&both, 0)), "{both:?}");
+}
+
+#[test]
+fn prague_depends_less_on_the_round_trip_than_dctcp() {
+    let at = |config: Config, ms| Flow { delay: Span::from_millis(ms), ..flow(config) };
+    let path = Path { seconds: 60, warmup: 20, ..STEP };
+    let ratio = |config: &Config| {
+        let found = run(path, &[at(config.clone(), 4), at(config.clone(), 40)]);
+        found.mbps[0] / found.mbps[1]
+    };
+    let prague = PragueConfig { rtt_transition: 0, ..PragueConfig::LINUX };
+    let prague = ratio(&Config { prague, ..Config::linux(Prague) });
+    let dctcp = ratio(&Config::linux(Dctcp));
+    assert!(prague < 0.6 * dctcp, "{prague} and {dctcp}");
+}
+
+#[test]
+fn ledbat_holds_the_delay_near_its_target() {
+    // 20 ms are 16.7 packets.
+    let found = run(DROPS, &[ledbat(20, 1.0)]);
+    assert!(is_full(&found) && found.drops == 0, "{found:?}");
+    assert!((14.0..18.0).contains(&found.queue), "{found:?}");
+    let wide = run(DROPS, &[ledbat(60, 1.0)]);
+    assert!((42.0..52.0).contains(&wide.queue), "60 ms are 50 packets: {wide:?}");
+}
+
+#[test]
+fn ledbat_yields_to_reno() {
+    let found = run(DROPS, &[ledbat(20, 1.0), of(Reno)]);
+    assert!(share(&found, 0) < 0.1 && is_full(&found), "{found:?}");
+    let of_rfc_7928 = run(DROPS, &[ledbat(5, 10.0), of(Reno)]);
+    assert!(share(&of_rfc_7928, 0) < 0.05, "{of_rfc_7928:?}");
+}
+
+#[test]
+fn bbr_fills_the_link_with_a_short_queue() {
+    let found = run(DROPS, &[of(Bbr)]);
+    assert!(found.mbps[0] > 0.95 * FULL && found.drops == 0, "{found:?}");
+    assert!(found.queue < 8.0, "Reno's is 68: {found:?}");
+    // The window is twice the BDP, less where it probes for the round-trip time.
+    assert!((60.0..75.0).contains(&found.cwnd[0]), "{found:?}");
+    let two = run(DROPS, &[of(Bbr), of(Bbr)]);
+    assert!((0.4..0.6).contains(&share(&two, 0)), "{two:?}");
+}
+
+#[test]
+fn bbr_bears_a_short_buffer_and_others() {
+    let short = run(Path { limit: 20, ..DROPS }, &[of(Bbr)]);
+    assert!(short.mbps[0] > 0.95 * FULL, "{short:?}");
+    let beside = run(DROPS, &[of(Bbr), of(Cubic)]);
+    assert!(share(&beside, 0) > 0.15 && share(&beside, 1) > 0.15, "{beside:?}");
+}
+
+/// A line for each controller: payload in Mb/s, mean queue and window in packets, drops, share of marks.
+#[test]
+fn golden() {
+    let mut table = String::from("controller mbps queue least most cwnd drops marked\n");
+    for cc in CongestionControl::ALL {
+        let path = if matches!(cc, Dctcp | Prague) { STEP } else { DROPS };
+        let f = run(path, &[of(cc)]);
+        let name = cc.name();
+        let (mbps, queue, cwnd) = (f.mbps[0], f.queue, f.cwnd[0]);
+        let (least, most, drops, marked) = (f.least, f.most, f.drops, f.marked_share);
+        writeln!(table, "{name} {mbps:.6} {queue:.6} {least} {most} {cwnd:.6} {drops} {marked:.6}").unwrap();
+    }
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/bottleneck/golden.txt");
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(file, &table).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(file).unwrap(), table);
+}
