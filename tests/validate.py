@@ -34,6 +34,7 @@ import compare_sweeps  # noqa: E402
 import compare_tuning  # noqa: E402
 import measure_lab  # noqa: E402
 import measure_live  # noqa: E402
+import reproduce_claims  # noqa: E402
 
 import compare_averaged  # noqa: E402
 import compare_fluid  # noqa: E402
@@ -320,10 +321,16 @@ def linux_red() -> Section:
     return Section("linux-red", compare_lab.TITLE, *compare_lab.report())
 
 
+def claims() -> Section:
+    """What the reproduced papers claim, judged."""
+    return Section("claims", reproduce_claims.TITLE, *reproduce_claims.report())
+
+
 SECTIONS: dict[str, Callable[[], Section]] = {
     "events": events,
     "distribution": distribution,
     "papers": papers,
+    "claims": claims,
     "diffserv": diffserv,
     "open-loop": averaged,
     "chain": chain,
