@@ -158,7 +158,7 @@ def test_all_metrics_of_a_run_made_by_hand():
         "begin_s": 0.0,
         "end_s": 0.01,
         "rates_bps": {"bottleneck": 12e6},
-        "groups": {"bulk": {"route": ["bottleneck"], "forward": True, "rtt_s": 0.1}},
+        "groups": {"bulk": {"route": ["bottleneck"], "forward": True, "rtt_s": 0.1, "greedy": True}},
         "phases": [["first", [[0.0, 0.005]], 12e6]],
         "watch_windows": False,
     }

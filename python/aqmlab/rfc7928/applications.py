@@ -19,12 +19,9 @@ def measured(
     """Return for each group of flows what its application saw; only of groups that have such a thing."""
     found: dict[str, dict[str, Any]] = {}
     for name, group in what["groups"].items():
-        values = {
-            **_transfers(tables, packets, name, group),
-            **_pages(tables, name),
-            **_video(tables, name),
-            **_call(tables, name),
-        }
+        pages, video = _pages(tables, name), _video(tables, name)
+        transfers = {} if pages or video else _transfers(tables, packets, name, group)
+        values = {**transfers, **pages, **video, **_call(tables, name)}
         if values:
             found[name] = values
     return {"applications": found}

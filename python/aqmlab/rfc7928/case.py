@@ -135,7 +135,12 @@ class Case:
             "end_s": self.end_s,
             "rates_bps": dict(self.rates_bps),
             "groups": {
-                group.name: {"route": list(self.route(group)), "forward": group.forward, "rtt_s": group.rtt_s}
+                group.name: {
+                    "route": list(self.route(group)),
+                    "forward": group.forward,
+                    "rtt_s": group.rtt_s,
+                    "greedy": group.greedy,
+                }
                 for group in self.groups
             },
             "phases": [[phase.name, [list(span) for span in phase.spans], phase.rate_bps] for phase in self.phases],

@@ -102,7 +102,8 @@ def _fairness(page: Page, scenarios: Sequence[Scenario], section: str) -> None:
 
     def ratio(entry: Measured) -> np.ndarray:
         one, two = (entry.values("groups", name, "goodput_mbps") for name in ("one", "two"))
-        return np.divide(two, one, out=np.full(len(one), np.nan), where=one > 0)
+        found: np.ndarray = np.divide(two, one, out=np.full(len(one), np.nan), where=one > 0)
+        return found
 
     for key, label, read in (
         ("ratio", "goodput of II / goodput of I", ratio),

@@ -5,6 +5,7 @@ A run logs every packet, which is much; what is kept of it is some kilobytes of 
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -25,7 +26,7 @@ from aqmlab.tables import Columns, to_arrow
 
 ANSWER = "measured.json"
 REVISION = 1
-"""Goes up when what is measured changes, so that older answers are not taken for it."""
+"""Goes up when metrics change, so that older answers are not taken for it."""
 LINK_COLUMNS = ("mean_queue", "max_queue", "drops_early", "drops_forced", "drops_overflow", "marks", "arrivals")
 
 
@@ -62,7 +63,9 @@ class Run:
     @property
     def record(self) -> dict[str, Any]:
         """What the answer is a function of."""
-        return {"version": _core.version(), "revision": REVISION, "scenario": self.hash, "seed": self.seed}
+        what = hashlib.sha256(store.to_json(self.what).encode()).hexdigest()[:16]
+        own = {"scenario": self.hash, "seed": self.seed, "what": what}
+        return {"version": _core.version(), "revision": REVISION, **own}
 
     def is_done(self) -> bool:
         """Whether the answer is on disk."""
@@ -243,15 +246,11 @@ def _of_link(seen: _Seen, name: str) -> dict[str, float]:
 
 
 def _synchronization(seen: _Seen, cut: Mapping[str, Packets]) -> dict[str, float]:
-    """Of the long TCP flows at the first link; nothing if there is but one."""
+    """Of the greedy TCP flows at the first link; nothing if there is but one."""
     link = next(iter(seen.what["rates_bps"]))
-    rows = seen.tables["flows"].select(["transport", "size_packets", "group"]).to_pylist()
-    here = {name for name, group in seen.what["groups"].items() if link in group["route"]}
-    mine = [
-        index
-        for index, row in enumerate(rows)
-        if row["transport"] != "udp" and row["size_packets"] < 0 and row["group"] in here
-    ]
+    here = {name for name, group in seen.what["groups"].items() if link in group["route"] and group["greedy"]}
+    groups = seen.tables["flows"]["group"].to_pylist()
+    mine = [index for index, group in enumerate(groups) if group in here]
     if len(mine) < 2 or link not in cut:
         return {}
     span = max(group["rtt_s"] for group in seen.what["groups"].values())

@@ -30,6 +30,8 @@ class Group:
         Their round trip without queues.
     forward
         Whether their data go from A to B.
+    greedy
+        Whether they are TCP that always has data to send.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Group:
     text: str = field(repr=False)
     rtt_s: float = RTT_S
     forward: bool = True
+    greedy: bool = False
 
 
 def tcp(
@@ -72,7 +75,7 @@ def tcp(
         values["active"] = [[seconds(begin), seconds(end)] for begin, end in active]
     values["left"] = {"delay": seconds(left_delay(rtt_s))}
     values["tcp"] = {**settings, **(options or {})}
-    return Group(name, title, table("[flow]", values), rtt_s, forward)
+    return Group(name, title, table("[flow]", values), rtt_s, forward, greedy=size is None)
 
 
 def udp(name: str, title: str, *, rate_bps: float, packet_bytes: int = PACKET_BYTES, rtt_s: float = RTT_S) -> Group:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from aqmlab.rfc7928.case import Case, Effort, on_dumbbell
 from aqmlab.rfc7928.network import CAPACITY_BPS, seconds
 from aqmlab.rfc7928.settings import Settings
 from aqmlab.rfc7928.traffic import Group, tcp, udp
+from aqmlab.toml_text import Value
 
 STEADY_S = 40.0
 """By then a single flow has been through several of its sawteeth, so that its goodput is stable."""
@@ -15,7 +18,7 @@ EVERY_S = 5.0
 """Short flows come one after the other, this far apart."""
 ABOVE, BETWEEN = 1.2, 0.75
 """Rates of the unresponsive flow over the capacity: above 1 alone (5.3a), in (1/2, 1] beside TCP (5.3b)."""
-LEDBAT = {"congestion_control": "ledbat", "target": "5ms", "gain": 10}
+LEDBAT: Mapping[str, Value] = {"ledbat_target": "5ms", "ledbat_gain": 10}
 """The RFC's target and gain (section 5.4)."""
 
 
