@@ -36,6 +36,12 @@ impl<P: Copy> Fifo<P> {
         Some(packet)
     }
 
+    /// The packet at the head.
+    #[inline]
+    pub fn head(&self) -> Option<&Packet<P>> {
+        self.packets.front()
+    }
+
     /// Packets and bytes in the queue.
     #[inline]
     pub fn backlog(&self) -> Backlog {

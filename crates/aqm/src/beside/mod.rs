@@ -4,8 +4,15 @@
 //! words of a scenario file to `Params`, and the discipline of `Params`. All registration is `mod` and a line in the list
 //! below: then the scenario file, its schema and messages, `aqmlab list` and the documentation know it.
 
+mod cobalt;
 mod codel;
+mod dualpi2;
+mod fair;
 pub(crate) mod foreign;
+mod fq_codel;
+mod fq_pie;
+mod pi;
+mod pi2;
 mod pie;
 
 pub(crate) use crate::spec::Reading;
@@ -66,10 +73,22 @@ macro_rules! disciplines {
 disciplines! {
     /// Controlled delay.
     CoDel of codel,
-    /// Written elsewhere.
-    Foreign of foreign,
+    /// CoDel for each flow.
+    FqCoDel of fq_codel,
+    /// CoDel and BLUE alternate.
+    Cobalt of cobalt,
     /// Proportional integral controller enhanced.
     Pie of pie,
+    /// PIE for each flow.
+    FqPie of fq_pie,
+    /// Proportional integral controller.
+    Pi of pi,
+    /// PI improved with a square.
+    Pi2 of pi2,
+    /// Dual queue coupled by PI2.
+    DualPi2 of dualpi2,
+    /// Written elsewhere.
+    Foreign of foreign,
 }
 
 /// A name under which a file's discipline is known.

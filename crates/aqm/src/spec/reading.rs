@@ -13,7 +13,8 @@ pub(crate) struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    pub(super) fn new(spec: &'a Spec, link: LinkContext) -> Self {
+    /// Nothing read yet.
+    pub fn new(spec: &'a Spec, link: LinkContext) -> Self {
         Self { spec, link, effective: Vec::new(), warnings: Vec::new(), errors: Vec::new() }
     }
 

@@ -96,6 +96,11 @@ impl Control {
         self.last_count = self.count.n;
     }
 
+    /// Packets were dropped for another reason, and count as the law's own (Linux `fq_codel`).
+    pub fn count_also(&mut self, drops: u32) {
+        self.count.n = self.count.n.wrapping_add(drops);
+    }
+
     /// What there is to see.
     pub fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
         out("delay", self.delay.secs());

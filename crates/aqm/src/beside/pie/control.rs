@@ -60,7 +60,7 @@ impl Law {
     }
 }
 
-/// The estimate of the rate at which a queue drains (section 5.3).
+/// The estimate of the rate at which a queue drains (section 5.2).
 #[derive(Clone, Copy, Debug, Default)]
 struct Departures {
     /// Since when it measures, and how much has left since.

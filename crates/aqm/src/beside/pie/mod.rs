@@ -22,11 +22,11 @@
 //! | limit | `limit` | packets or bytes | 1000 packets | at least 1 | Linux `sch_pie.c` |
 //!
 //! Readings. The delay is that of the last packet to leave, as in Linux since 5.5 and in ns-3 (`delay = "timestamp"`), or the
-//! length of the queue over the estimated rate of departures (`"departure-rate"`, section 5.3, whose first measurement is
+//! length of the queue over the estimated rate of departures (`"departure-rate"`, section 5.2, whose first measurement is
 //! taken as it is). Steps of a probability of a tenth or more are at most 0.02 upwards (`cap_adjustment`, section 5.5). Drops
 //! are spaced by `derandomize` (section 5.4; RFC 8034 has it on).
 //!
-//! Differences from the RFC: the controller is never turned off (section 5.2's optional part); a queue that is empty and has
+//! Differences from the RFC: the controller is never turned off (section 5.3 is optional); a queue that is empty and has
 //! come to rest does no steps, which would change nothing. From Linux: the burst allowance shrinks with T_UPDATE, not with
 //! departures; no extra step above 250 ms.
 

@@ -1,0 +1,78 @@
+//! What disciplines with a queue for each flow share (RFC 8290, section 4): the hash of flows to queues, the queues, and the
+//! order in which they are served.
+
+mod hash;
+mod lanes;
+mod rounds;
+
+pub(crate) use hash::Hash;
+pub(crate) use lanes::Lanes;
+pub(crate) use rounds::Rounds;
+
+use super::Reading;
+use crate::{Parameter, Unit};
+
+const RFC: &str = "RFC 8290";
+
+pub(crate) const QUEUES: Parameter =
+    Parameter::new("queues", "flows", Unit::Integer, "number of queues to which flows are hashed")
+        .from(1.0)
+        .to(65_536.0)
+        .source(RFC);
+pub(crate) const QUANTUM: Parameter =
+    Parameter::new("quantum", "quantum", Unit::Bytes, "bytes that a queue may send in a round")
+        .from(1.0)
+        .to(1_048_576.0)
+        .source(RFC);
+pub(crate) const HASH_KEY: Parameter = Parameter::new(
+    "hash_key",
+    "",
+    Unit::Integer,
+    "key of the hash of flows, or one drawn at the first packet",
+)
+.from(0.0)
+.to(9_007_199_254_740_991.0)
+.or(&["random"])
+.source(RFC);
+
+/// Number of queues, quantum and key of the hash.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    queues: u32,
+    quantum: u32,
+    key: Option<u64>,
+}
+
+impl Shape {
+    /// As in the file.
+    pub fn read(reading: &mut Reading<'_>) -> Self {
+        let queues = reading.integer("queues", 1024) as u32;
+        let quantum = reading.bytes("quantum", 1514) as u32;
+        let key = if reading.is_set("hash_key") && reading.special("hash_key").is_none() {
+            Some(reading.integer("hash_key", 0))
+        } else {
+            reading.word("hash_key", &[("random", None)])
+        };
+        Self { queues, quantum, key }
+    }
+
+    /// How many queues.
+    pub fn queues(&self) -> usize {
+        self.queues as usize
+    }
+
+    /// The hash.
+    pub fn hash(&self) -> Hash {
+        Hash::new(self.queues, self.key)
+    }
+
+    /// Empty queues.
+    pub fn lanes<P: Copy>(&self) -> Lanes<P> {
+        Lanes::new(self.queues())
+    }
+
+    /// The order in which they are served.
+    pub fn rounds(&self) -> Rounds {
+        Rounds::new(self.queues(), self.quantum)
+    }
+}

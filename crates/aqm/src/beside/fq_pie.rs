@@ -1,0 +1,151 @@
+//! FQ-PIE: a queue for each flow, served in turn, each under PIE's controller (Linux 6.1 `sch_fq_pie.c`; G. Ramakrishnan et al.,
+//! "FQ-PIE queue discipline in the Linux kernel", LCN Symposium 2019; RFC 8290 for queues and turns, RFC 8033 for the rest).
+//!
+//! Queues, hash and turns are FQ-CoDel's ([`fair`](super::fair)), the parameters of the controller are PIE's ([`pie`](super::pie)).
+//!
+//! | symbol | parameter | unit | default | allowed | source |
+//! |---|---|---|---|---|---|
+//! | limit | `limit` | packets or bytes | 10240 packets | at least 1 | Linux `sch_fq_pie.c` |
+//! | flows | `queues` | | 1024 | 1 to 65536 | the same |
+//! | quantum | `quantum` | bytes | 1514 | 1 to 2^20 | the same |
+//! | | all of `pie` | | | | RFC 8033 |
+//!
+//! Readings. A full buffer drops what arrives, as in Linux. The steps of a queue's controller are done when the queue is
+//! next looked at, each at its time on one grid for all, so a thousand idle queues cost nothing.
+
+use aqmlab_units::Time;
+
+use super::fair::{HASH_KEY, Hash, Lanes, QUANTUM, QUEUES, Rounds, Shape};
+use super::pie::{
+    ALPHA, BETA, CAP_ADJUSTMENT, Control, DELAY, DERANDOMIZE, IN_BYTES, Law, MARK_UP_TO, MAX_BURST,
+    MEAN_PACKET, T_UPDATE, TARGET, read_ecn, read_law,
+};
+use super::{Named, Reading, marks};
+use crate::registry::{ECN, LIMIT};
+use crate::{Backlog, Dequeue, DropReason, Host, Packet, Parameter, ParameterError, Qdisc, Room, State};
+
+/// Names.
+pub(super) const PRESETS: &[Named] = &[Named {
+    name: "fq-pie",
+    title: "Flow queue PIE",
+    paper: "G. Ramakrishnan et al., FQ-PIE queue discipline in the Linux kernel, LCN Symposium 2019",
+    doc: "A queue for each flow, sparse flows first, the others in turn, each queue under PIE.",
+}];
+
+/// Parameters.
+pub(super) const PARAMETERS: &[Parameter] = &[
+    LIMIT,
+    TARGET,
+    T_UPDATE,
+    ALPHA,
+    BETA,
+    MAX_BURST,
+    MEAN_PACKET,
+    MARK_UP_TO,
+    DELAY,
+    IN_BYTES,
+    CAP_ADJUSTMENT,
+    DERANDOMIZE,
+    QUEUES,
+    QUANTUM,
+    HASH_KEY,
+    ECN,
+];
+
+/// Parameters, checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Params {
+    room: Room,
+    law: Law,
+    ecn: Option<f64>,
+    shape: Shape,
+}
+
+/// From words to parameters.
+pub(super) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterError>> {
+    let room = Room::new(reading.limit(10_240), false);
+    let law = read_law(reading);
+    let shape = Shape::read(reading);
+    let ecn = read_ecn(reading);
+    Ok(Params { room, law, ecn, shape })
+}
+
+/// The discipline; see the module text.
+#[derive(Clone, Debug)]
+pub struct FqPie<P> {
+    params: Params,
+    hash: Hash,
+    lanes: Lanes<P>,
+    rounds: Rounds,
+    controls: Vec<Control>,
+    /// The queue that was looked at last.
+    last: usize,
+}
+
+impl<P: Copy> FqPie<P> {
+    /// Empty queues.
+    pub(super) fn new(params: &Params) -> Self {
+        let shape = params.shape;
+        Self {
+            params: params.clone(),
+            hash: shape.hash(),
+            lanes: shape.lanes(),
+            rounds: shape.rounds(),
+            controls: vec![Control::new(&params.law); shape.queues()],
+            last: 0,
+        }
+    }
+}
+
+impl<P: Copy> Qdisc<P> for FqPie<P> {
+    fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
+        let queue = self.hash.queue(packet.meta.flow, host);
+        let Self { params: Params { room, law, ecn, .. }, lanes, rounds, controls, last, .. } = self;
+        let (control, before) = (&mut controls[queue], lanes.backlog_of(queue));
+        *last = queue;
+        control.catch_up(law, now, before);
+        if room.is_full_for(lanes.backlog(), packet.meta.bytes) {
+            control.overflowed();
+            return host.dropped(packet, DropReason::Overflow);
+        }
+        if control.hits(law, packet.meta.bytes, before, host) {
+            let may_mark = ecn.is_some_and(|up_to| control.p <= up_to);
+            if !marks(may_mark, &mut packet, host) {
+                return host.dropped(packet, DropReason::Early);
+            }
+        }
+        lanes.push(queue, packet);
+        rounds.arrived(queue);
+    }
+
+    fn dequeue(&mut self, now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
+        let Self { params: Params { law, .. }, lanes, rounds, controls, last, .. } = self;
+        while let Some(queue) = rounds.turn() {
+            controls[queue].catch_up(law, now, lanes.backlog_of(queue));
+            if let Some(packet) = lanes.pop(queue) {
+                controls[queue].departed(law, now, &packet, lanes.backlog_of(queue));
+                rounds.sent(queue, packet.meta.bytes);
+                *last = queue;
+                return Dequeue::Packet(packet);
+            }
+            rounds.ran_empty(queue);
+        }
+        Dequeue::Empty
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.lanes.backlog()
+    }
+
+    fn state(&self) -> State {
+        State { average: f64::from(self.lanes.backlog().packets), p_b: self.controls[self.last].p }
+    }
+
+    fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+        self.controls[self.last].gauges(out);
+    }
+
+    fn departs_in_order(&self) -> bool {
+        false
+    }
+}
