@@ -2,7 +2,7 @@
 
 mod common;
 
-use aqmlab_aqm::{Checked, Ecn, PRESETS, Qdisc, Value};
+use aqmlab_aqm::{Checked, Dequeue, Ecn, PRESETS, Qdisc, Value};
 use aqmlab_units::Time;
 use common::{Counting, VirtualLink, build, packet, word};
 use proptest::prelude::*;
@@ -58,6 +58,103 @@ proptest! {
             prop_assert_eq!(host.marks, 0);
         }
     }
+}
+
+/// Ways in which a queue of a flow of its own may be asked for: a discipline with its parameters.
+fn fair_queues() -> [(&'static str, Vec<(&'static str, Value)>); 3] {
+    let one_batch = [("drop_batch", Value::Number(1.0))];
+    [
+        ("fq-codel", one_batch.to_vec()),
+        ("fq-codel", vec![("dialect", word("linux"))]),
+        ("fq-pie", vec![("ecn", Value::Flag(true))]),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn each_flow_of_a_fair_queue_is_served_in_order(
+        (name, set) in prop::sample::select(fair_queues().to_vec()),
+        queues in 1u32..8,
+        arrivals in prop::collection::vec((0u64..2_000_000_000, 40u32..1500, 0u32..16), 1..400),
+    ) {
+        let set: Vec<_> = set
+            .into_iter()
+            .chain([("queues", Value::Number(queues.into())), ("limit", Value::Packets(40.0))])
+            .collect();
+        let mut queue = Checked::new(build(name, 5_000_000, &set));
+        let (mut host, mut now, mut free_at) = (Counting::new(3), Time::ZERO, Time::ZERO);
+        let mut last = [None; 16];
+        for (i, &(gap, bytes, flow)) in arrivals.iter().enumerate() {
+            now = Time(now.0 + gap);
+            while free_at <= now && let Dequeue::Packet(packet) = queue.dequeue(free_at, &mut host) {
+                free_at = Time(free_at.0 + 1_600_000 * u64::from(packet.meta.bytes));
+                let last = &mut last[packet.meta.flow as usize];
+                prop_assert!(last.is_none_or(|last| last < packet.payload), "{name}");
+                *last = Some(packet.payload);
+            }
+            free_at = free_at.max(now);
+            let mut packet = packet(i as u32, bytes, if flow % 2 == 0 { Ecn::Ect } else { Ecn::NotEct });
+            (packet.meta.arrival, packet.meta.flow) = (now, flow);
+            queue.enqueue(now, packet, &mut host);
+            prop_assert!(queue.backlog().packets <= 40);
+        }
+    }
+}
+
+/// Twenty packets wait of flow 0; what of flow 1 then comes is served next.
+#[test]
+fn a_sparse_flow_does_not_wait_behind_a_long_queue() {
+    for (name, set) in fair_queues() {
+        let mut queue = Checked::new(build(name, 5_000_000, &set));
+        let mut host = Counting::new(3);
+        let mut number = 0;
+        let mut arrive = |queue: &mut Checked<_>, flow, host: &mut Counting| {
+            let mut packet = packet(number, 1500, Ecn::NotEct);
+            packet.meta.flow = flow;
+            queue.enqueue(Time::ZERO, packet, host);
+            number += 1;
+        };
+        let served = |queue: &mut Checked<_>, host: &mut Counting| match queue.dequeue(Time::ZERO, host) {
+            Dequeue::Packet(packet) => packet.meta.flow,
+            _ => panic!("packets wait"),
+        };
+        (0..20).for_each(|_| arrive(&mut queue, 0, &mut host));
+        // The first two use up the quantum of 1514 bytes, so that flow 0 is no longer new.
+        assert_eq!([0; 2].map(|_| served(&mut queue, &mut host)), [0, 0], "{name}");
+        arrive(&mut queue, 1, &mut host);
+        assert_eq!(served(&mut queue, &mut host), 1, "{name}");
+        // Not twice: its queue has run empty and waits among the old ones.
+        assert_eq!(served(&mut queue, &mut host), 0, "{name}");
+        arrive(&mut queue, 1, &mut host);
+        (0..3).for_each(|_| arrive(&mut queue, 1, &mut host));
+        let next: Vec<_> = (0..8).map(|_| served(&mut queue, &mut host)).collect();
+        let of_first = next.iter().filter(|flow| **flow == 0).count();
+        assert!((3..=5).contains(&of_first), "{name}: halves, {next:?}");
+    }
+}
+
+#[test]
+fn a_full_fair_queue_drops_of_the_longest() {
+    let set = [("limit", Value::Packets(30.0)), ("drop_batch", Value::Number(1.0))];
+    let mut queue = Checked::new(build("fq-codel", 5_000_000, &set));
+    let mut host = Counting::new(3);
+    // The first packets of flow 0 go: it has more than any other.
+    for (number, flow) in (0..20).map(|_| 0).chain((0..20).map(|i| 1 + i % 5)).enumerate() {
+        let mut packet = packet(number as u32, 1000, Ecn::NotEct);
+        packet.meta.flow = flow;
+        queue.enqueue(Time::ZERO, packet, &mut host);
+    }
+    assert_eq!((host.overflow, host.last_dropped), (10, Some(9)));
+    // A batch is at least half of the bytes: 16 of 31.
+    let set = [("limit", Value::Packets(30.0))];
+    let mut queue = Checked::new(build("fq-codel", 5_000_000, &set));
+    let mut host = Counting::new(3);
+    for number in 0..31 {
+        queue.enqueue(Time::ZERO, packet(number, 1000, Ecn::NotEct), &mut host);
+    }
+    assert_eq!((host.overflow, queue.backlog().packets), (16, 15));
 }
 
 /// Gaps between drops at p_b = 1/20 by a queue whose average is its length.

@@ -147,12 +147,12 @@ fn every_discipline_does_the_same_live_and_simulated() {
     assert!(recording.arrivals.iter().any(|r| r.meta.header.ttl_final() > 0));
     for preset in PRESETS.iter() {
         for ecn in [false, true] {
-            let set = [("ecn", Value::Flag(true))];
+            let set = [("ecn", Value::Flag(ecn))];
             let has_ecn = preset.parameters().iter().any(|parameter| parameter.key == "ecn");
             if ecn && !has_ecn {
                 continue;
             }
-            let plan = plan(preset.name, if ecn { &set } else { &[] }, &recording.flows, Vec::new());
+            let plan = plan(preset.name, if has_ecn { &set } else { &[] }, &recording.flows, Vec::new());
             let said = format!("{}, ecn {ecn}", preset.name);
             let (tables, marks) = same(&recording, &plan, 7, &said);
             assert!(integers(&tables, "links", "drops")[0] > 50, "{said}: drops");

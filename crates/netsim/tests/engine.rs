@@ -44,11 +44,12 @@ fn any_queue() -> impl Strategy<Value = (&'static str, Vec<(&'static str, Value)
     (prop::sample::select(names), 75u32..110, any::<bool>(), any::<bool>()).prop_map(
         |(name, limit, ecn, timer)| {
             let mut set = vec![("limit", Value::Packets(limit.into()))];
-            if !name.contains("tail") {
+            let preset = aqmlab_aqm::Preset::find(name).expect("a name of the list");
+            if preset.parameters().iter().any(|p| p.key == "ecn") {
                 set.push(("ecn", Value::Flag(ecn)));
-                if timer && ["adaptive-red", "load-red", "adaptive-rio"].contains(&name) {
-                    set.push(("adapt_clock", Value::Word("timer".into())));
-                }
+            }
+            if timer && ["adaptive-red", "load-red", "adaptive-rio"].contains(&name) {
+                set.push(("adapt_clock", Value::Word("timer".into())));
             }
             (name, set)
         },
