@@ -45,6 +45,16 @@ impl Room {
     }
 }
 
+impl Limit {
+    /// Whether more waits than may.
+    pub(crate) fn is_passed_by(self, Backlog { packets, bytes }: Backlog) -> bool {
+        match self {
+            Self::Packets(n) => packets > n,
+            Self::Bytes(n) => bytes > n,
+        }
+    }
+}
+
 /// The discipline; see the module text.
 #[derive(Clone, Debug)]
 pub struct DropTail<P> {

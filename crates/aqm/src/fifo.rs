@@ -42,6 +42,11 @@ impl<P: Copy> Fifo<P> {
         self.packets.front()
     }
 
+    /// All packets, from the head on.
+    pub fn iter(&self) -> impl Iterator<Item = &Packet<P>> {
+        self.packets.iter()
+    }
+
     /// Packets and bytes in the queue.
     #[inline]
     pub fn backlog(&self) -> Backlog {

@@ -7,7 +7,7 @@ use crate::foreign::{Definition, Idea};
 use crate::red::Dialect;
 use crate::red::classes::Averages;
 use crate::red::spacing::Rule;
-use crate::registry::{DDRED_TAIL, DROP_TAIL, LIMIT, RED};
+use crate::registry::{CLASS, DDRED_TAIL, DROP_TAIL, LIMIT, RED};
 
 /// A named discipline: a documented choice of parts with its paper's parameters.
 #[derive(Clone, Debug)]
@@ -171,6 +171,13 @@ const RED_FAMILY: &[Preset] = &[
         make: Make::Red(RedPreset { curve: "nlred", ..CLASSIC }),
     },
     Preset {
+        name: "double-slope-red",
+        title: "Double-slope RED (DSRED)",
+        paper: "B. Zheng, M. Atiquzzaman, DSRED: An Active Queue Management Scheme for Next Generation Networks, LCN 2000",
+        doc: "RED whose curve has a gentle slope up to the middle of the thresholds and a steep one to 1 at max_th.",
+        make: Make::Red(RedPreset { curve: "double-slope", max_p: 0.04, ..CLASSIC }),
+    },
+    Preset {
         name: "pc-red",
         title: "PC-RED",
         paper: "Y. Li, S.-H. Yang, PC-RED for IPv6: Algorithm and Performance Analysis",
@@ -183,6 +190,13 @@ const RED_FAMILY: &[Preset] = &[
             victim: "pc-red",
             ..CLASSIC
         }),
+    },
+    Preset {
+        name: "choke",
+        title: "CHOKe",
+        paper: "R. Pan, B. Prabhakar, K. Psounis, CHOKe: A Stateless Active Queue Management Scheme, INFOCOM 2000",
+        doc: "RED that compares an arrival with a packet of the queue at random, and drops both if they are of one flow.",
+        make: Make::Red(RedPreset { victim: "choke", ..CLASSIC }),
     },
     Preset {
         name: "ddred",
@@ -282,6 +296,26 @@ impl Preset {
     /// The preset of this name, those that were registered included.
     pub fn find(name: &str) -> Option<&'static Self> {
         Self::all().find(|p| p.name == name)
+    }
+
+    /// Whether the discipline can have classes.
+    pub fn has_classes(&self) -> bool {
+        matches!(self.make, Make::Red(_)) || self.has_class_queues()
+    }
+
+    /// Whether its classes have queues of their own.
+    pub fn has_class_queues(&self) -> bool {
+        beside::has_class_queues(self.name)
+    }
+
+    /// The parameters that a class may have of its own.
+    pub fn class_parameters(&self) -> impl Iterator<Item = &'static Parameter> {
+        let (of_red, of_scheduler): (&[_], &[_]) = match self.make {
+            Make::Red(_) => (RED, &[]),
+            Make::Beside(_) if self.has_class_queues() => (&[], beside::class_parameters(self.name)),
+            Make::Beside(_) | Make::Foreign { .. } | Make::DropTail | Make::DdredTail => (&[], &[]),
+        };
+        of_red.iter().filter(|p| CLASS.contains(&p.key)).chain(of_scheduler)
     }
 
     /// The parameters that may be set.

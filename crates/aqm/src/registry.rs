@@ -147,6 +147,7 @@ const FJ93: &str = "Floyd and Jacobson 1993";
 const NS2: &str = "ns-2.35 queue/red.cc";
 const PC_RED: &str = "Li and Yang, PC-RED";
 const DDRED_PAPER: &str = "Dedu, Linck and Spies, DDRED";
+const CHOKE: &str = "Pan, Prabhakar and Psounis 2000";
 const FENG: &str = "Feng, Kandlur, Saha and Shin 1999";
 const ARED: &str = "Floyd, Gummadi and Shenker 2001";
 const AWEYA: &str = "Aweya, Ouellette, Montuno and Chapman 2001";
@@ -195,7 +196,15 @@ pub(crate) static RED: &[Parameter] = &[
         .above(0.0)
         .or(&["auto"])
         .source(FJ93),
-    Parameter::new("max_p", "max_p", Unit::Number, "p_b at max_th").from(0.0).to(1.0).source(FJ93),
+    Parameter::new(
+        "max_p",
+        "max_p",
+        Unit::Number,
+        "p_b at max_th; at the middle of the thresholds in double-slope",
+    )
+    .from(0.0)
+    .to(1.0)
+    .source(FJ93),
     Parameter::new("w_q", "w_q", Unit::Number, "weight of one queue sample in the average")
         .above(0.0)
         .to(1.0)
@@ -207,8 +216,15 @@ pub(crate) static RED: &[Parameter] = &[
     Parameter::new("mode", "", Unit::Choice, "what queue and average are measured in")
         .or(&["packets", "bytes"])
         .source(NS2),
-    Parameter::new("curve", "", Unit::Choice, "p_b as a function of the average")
-        .or(&["linear", "gentle", "mred", "exred", "nlred", "points"]),
+    Parameter::new("curve", "", Unit::Choice, "p_b as a function of the average").or(&[
+        "linear",
+        "gentle",
+        "mred",
+        "exred",
+        "nlred",
+        "double-slope",
+        "points",
+    ]),
     Parameter::new("points", "", Unit::Points, "the drop profile of curve \"points\""),
     Parameter::new("spacing", "", Unit::Choice, "how drops are spread, given p_b").or(&[
         "floyd93",
@@ -219,7 +235,7 @@ pub(crate) static RED: &[Parameter] = &[
         "none",
     ]),
     Parameter::new("victim", "", Unit::Choice, "which packet pays when one must go")
-        .or(&["arriving", "pc-red", "ddred"]),
+        .or(&["arriving", "pc-red", "ddred", "choke"]),
     Parameter::new("averages", "", Unit::Choice, "classes: what the average of each measures")
         .or(&["coupled", "decoupled", "shared"])
         .source("Clark and Fang 1998"),
@@ -330,6 +346,20 @@ pub(crate) static RED: &[Parameter] = &[
     Parameter::new("unknown_fraction", "", Unit::Number, "DDRED: share of a route whose length is not known")
         .from(0.0)
         .to(1.0),
+    Parameter::new("candidates", "m", Unit::Integer, "CHOKe: packets drawn to compare with an arrival")
+        .from(1.0)
+        .to(64.0)
+        .or(&["auto"])
+        .source(CHOKE),
+    Parameter::new(
+        "parts",
+        "k",
+        Unit::Integer,
+        "CHOKe: parts between the thresholds, with candidates = \"auto\"",
+    )
+    .from(1.0)
+    .to(32.0)
+    .source(CHOKE),
     Parameter::new("adapt_interval", "", Unit::Time, "adaptation: time between two steps").above(0.0),
     Parameter::new(
         "adapt_clock",
@@ -453,6 +483,7 @@ pub(crate) const PART_KEYS: &[(&str, &[&str])] = &[
         ],
     ),
     ("ddred", &["distance", "ties", "arrival_is_candidate", "search", "unknown_fraction"]),
+    ("choke", &["candidates", "parts"]),
     ("feng", &["feng_alpha", "feng_beta", "max_p_low", "max_p_high"]),
     (
         "adaptive-red",

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use aqmlab_units::{Rate, Span};
 
 pub(crate) use reading::Reading;
+pub(crate) use resolve::{CodePoints, code_points};
 pub use resolve::{Limit, Resolved};
 
-use crate::registry::{CLASS, RED};
 use crate::{Parameter, Preset, Unit};
 
 /// The link that a queue stands before; automatic parameters depend on it.
@@ -75,26 +75,40 @@ pub struct Spec {
 }
 
 /// A class of packets and the parameters that it has of its own; the first class is the most precious.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct ClassSpec {
+    preset: &'static Preset,
     /// Its name.
     pub name: String,
     /// The code points of its packets, 0 to 63.
     pub dscp: Vec<u8>,
     /// Whether packets with a code point of no class belong to it.
     pub default: bool,
+    /// The queue behind it, of a scheduler's class.
+    pub queue: Option<Spec>,
     set: BTreeMap<&'static str, Value>,
 }
 
 impl ClassSpec {
-    /// A class of this name without code points.
-    pub fn new(name: &str) -> Self {
-        Self { name: name.into(), ..Self::default() }
+    /// A class of this name, of a queue with this discipline, without code points.
+    pub fn new(preset: &'static Preset, name: &str) -> Self {
+        let (dscp, set) = (Vec::new(), BTreeMap::new());
+        Self { preset, name: name.into(), dscp, default: false, queue: None, set }
     }
 
-    /// The parameters that a class may have of its own.
-    pub fn parameters() -> impl Iterator<Item = &'static Parameter> {
-        RED.iter().filter(|p| CLASS.contains(&p.key))
+    /// What a parameter is set to, if it is a number.
+    pub(crate) fn number(&self, key: &str) -> Option<f64> {
+        match self.set.get(key) {
+            Some(Value::Number(x)) => Some(*x),
+            _ => None,
+        }
+    }
+
+    /// Its code points in words, with `default` where it is.
+    pub(crate) fn code_points(&self) -> String {
+        let mut words: Vec<_> = self.dscp.iter().map(u8::to_string).collect();
+        words.extend(self.default.then(|| "default".to_owned()));
+        words.join(" ")
     }
 
     /// Sets a parameter, as [`Spec::set`] does.
@@ -102,9 +116,10 @@ impl ClassSpec {
     /// # Errors
     /// If a class has no such parameter, or the value has the wrong unit or is out of range.
     pub fn set(&mut self, key: &str, value: Value) -> Result<(), ParameterError> {
-        let Some(parameter) = Self::parameters().find(|p| p.key == key) else {
+        let Some(parameter) = self.preset.class_parameters().find(|p| p.key == key) else {
+            let keys: Vec<_> = self.preset.class_parameters().map(|p| p.key).collect();
             let message = format!("a class has no parameter \"{key}\"");
-            return Err(ParameterError { key: key.into(), message, allowed: CLASS.join(", ") });
+            return Err(ParameterError { key: key.into(), message, allowed: keys.join(", ") });
         };
         if let Value::Word(word) = &value {
             let message = format!("\"{word}\" is not allowed in a class");
@@ -140,9 +155,16 @@ impl Spec {
         self.classes.push(class);
     }
 
+    /// Puts a queue behind a class that was added, of a scheduler.
+    pub fn class_queue(&mut self, class: &str, queue: &Self) {
+        for named in self.classes.iter_mut().filter(|c| c.name == class) {
+            named.queue = Some(queue.clone());
+        }
+    }
+
     /// Whether the discipline can have classes.
     pub fn has_classes(&self) -> bool {
-        self.preset.parameters().iter().any(|p| p.key == "averages")
+        self.preset.has_classes()
     }
 
     /// Sets a parameter; its own unit and range are checked here.

@@ -277,3 +277,94 @@ proptest! {
         }
     }
 }
+
+/// A CHOKe queue whose average is its length, with these flows waiting.
+fn choke(flows: &[u32], more: &[(&str, Value)]) -> aqmlab_aqm::Discipline<u32> {
+    let mut set = vec![
+        ("w_q", Value::Number(1.0)),
+        ("min_th", Value::Packets(3.0)),
+        ("max_th", Value::Packets(1e6)),
+        ("max_p", Value::Number(0.0)),
+    ];
+    set.extend(more.iter().cloned());
+    let mut queue = build("choke", 1_000_000, &set);
+    let mut host = Recorder::new(1);
+    // Nobody is compared with a packet of another flow: at first no two are of one.
+    for (i, _) in flows.iter().enumerate() {
+        host.pick = Some(0);
+        queue.enqueue(Time::ZERO, of_flow(i as u32, flows[i]), &mut host);
+    }
+    assert_eq!(queue.backlog().packets as usize, flows.len());
+    queue
+}
+
+fn of_flow(payload: u32, flow: u32) -> Packet<u32> {
+    Packet { meta: Meta { bytes: 1000, flow, ..Meta::default() }, payload }
+}
+
+#[test]
+fn choke_drops_both_of_a_flow() {
+    let early = |packets: &[u32]| packets.iter().map(|&p| (p, DropReason::Early)).collect::<Vec<_>>();
+    for (pick, expected, left) in [(0, vec![], 5), (2, early(&[2, 4]), 3)] {
+        let mut queue = choke(&[10, 11, 12, 13], &[]);
+        let mut host = Recorder::new(1);
+        host.pick = Some(pick);
+        queue.enqueue(Time::ZERO, of_flow(4, 12), &mut host);
+        assert_eq!((host.dropped, queue.backlog().packets), (expected, left));
+    }
+    // Below min_th nothing is drawn.
+    let mut queue = choke(&[10, 11], &[]);
+    let mut host = Recorder::new(1);
+    queue.enqueue(Time::ZERO, of_flow(2, 11), &mut host);
+    assert_eq!((host.picked, host.dropped.len()), (None, 0));
+}
+
+#[test]
+fn choke_drops_a_match_where_ecn_is_on() {
+    let mut queue = choke(&[10, 11, 12, 13], &[("ecn", Value::Flag(true))]);
+    let mut host = Recorder::new(1);
+    host.pick = Some(3);
+    let mut packet = of_flow(4, 13);
+    packet.meta.header.set_ecn(Ecn::Ect);
+    queue.enqueue(Time::ZERO, packet, &mut host);
+    assert_eq!((host.marks, host.dropped.len()), (0, 2));
+}
+
+#[test]
+fn choke_draws_several() {
+    // The first drawn is dropped, so the same place has another packet then: of flow 12, and of flow 13.
+    let mut queue = choke(&[10, 11, 12, 12, 13], &[("candidates", Value::Number(3.0))]);
+    let mut host = Recorder::new(1);
+    host.pick = Some(2);
+    queue.enqueue(Time::ZERO, of_flow(5, 12), &mut host);
+    assert_eq!(host.dropped.iter().map(|d| d.0).collect::<Vec<_>>(), [2, 3, 5]);
+}
+
+/// Of a flow that has a share s of a long queue, 1 - s of the arrivals find no match.
+#[test]
+fn choke_spares_who_has_little() {
+    let mut dropped = [0u32; 2];
+    let flows: Vec<u32> = (0..1000).map(|i| u32::from(i % 10 != 0)).collect();
+    for flow in [0, 1] {
+        let mut host = Recorder::new(7);
+        for _ in 0..400 {
+            // Flow 0 has a tenth of what waits.
+            let mut fresh =
+                build("choke", 1_000_000, &[("w_q", Value::Number(1e-9)), ("limit", Value::Packets(1e6))]);
+            let mut calm = Recorder::new(1);
+            for (i, &flow) in flows.iter().take(100).enumerate() {
+                fresh.enqueue(Time::ZERO, of_flow(i as u32, flow), &mut calm);
+            }
+            if let aqmlab_aqm::Discipline::Red(red) = &mut fresh {
+                *red.average_mut() = aqmlab_aqm::red::average::Average::Ewma(
+                    aqmlab_aqm::red::average::Ewma::new(1.0, 1.0, aqmlab_aqm::red::AtIdle::Real, false),
+                );
+            }
+            let before = host.dropped.len();
+            fresh.enqueue(Time::ZERO, of_flow(1000, flow), &mut host);
+            dropped[flow as usize] += u32::from(host.dropped.len() == before + 2);
+        }
+    }
+    let [few, many] = dropped.map(|n| f64::from(n) / 400.0);
+    assert!((few - 0.1).abs() < 0.05 && (many - 0.9).abs() < 0.05, "{few} {many}");
+}

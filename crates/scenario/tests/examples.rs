@@ -38,7 +38,7 @@ fn ends(flow: &Flow) -> (NodeId, NodeId) {
 }
 
 #[test]
-fn there_are_ten_examples() {
+fn there_are_eleven_examples() {
     let names: Vec<_> = toml_files(&root().join("examples"))
         .iter()
         .filter_map(|p| Some(p.file_name()?.to_string_lossy().into_owned()))
@@ -52,6 +52,7 @@ fn there_are_ten_examples() {
         "explicit-two-hop.toml",
         "flower.toml",
         "mred-paper.toml",
+        "schedulers.toml",
         "torus.toml",
         "udp-mix.toml",
     ];
@@ -103,6 +104,38 @@ fn dumbbell_red() {
         panic!("{:?}", plan.flows[0].transport)
     };
     assert_eq!((config.window, config.packet_size), (200.0, 1000));
+}
+
+#[test]
+fn schedulers() {
+    let s = scenario("schedulers.toml");
+    let link = &s.plan.links[0];
+    let effective = |key: &str| {
+        let found = link.queue.effective.iter().find(|(k, _)| k == key);
+        found.map(|(_, value)| value.to_string())
+    };
+    let expected = [
+        ("class.voice.dscp", "46"),
+        ("class.voice.aqm", "drop-tail"),
+        ("class.voice.limit", "50p"),
+        ("class.data.dscp", "default"),
+        ("class.data.aqm", "wfq"),
+        ("class.data.class.gold.weight", "3"),
+        ("class.data.class.gold.aqm", "red"),
+        ("class.data.class.gold.max_th", "30p"),
+    ];
+    for (key, value) in expected {
+        assert_eq!(effective(key).as_deref(), Some(value), "{key}");
+    }
+    // A class's parameter that is set from outside.
+    let (text, file) = read(&root().join("examples/schedulers.toml"));
+    let set = [("queue.by-weight.class.gold.weight", "5"), ("queue.gold.max_th", "40p")];
+    let set = set.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let other = parse(&text, &file, &set).expect("valid");
+    let told: serde_json::Value = serde_json::from_str(&check_json(&text, &file, &set, true)).expect("JSON");
+    assert_eq!(told["scenario"]["links"][0]["parameters"]["class.data.class.gold.weight"], 5);
+    assert_eq!(told["scenario"]["links"][0]["classes"][1]["class.gold.max_th"], 40);
+    assert_ne!(other.hash, s.hash);
 }
 
 #[test]

@@ -15,7 +15,20 @@ mod pi;
 mod pi2;
 mod pie;
 
+mod avq;
+mod blue;
+mod drr;
+mod lanes;
+mod rem;
+mod scheduler;
+mod sfb;
+mod sfq;
+mod sred;
+#[cfg(test)]
+mod testing;
+
 pub(crate) use crate::spec::Reading;
+pub(crate) use scheduler::{class_parameters, has_class_queues};
 
 use aqmlab_units::Time;
 
@@ -89,6 +102,22 @@ disciplines! {
     DualPi2 of dualpi2,
     /// Written elsewhere.
     Foreign of foreign,
+    /// BLUE.
+    Blue of blue,
+    /// Random exponential marking.
+    Rem of rem,
+    /// Adaptive virtual queue.
+    Avq of avq,
+    /// Stochastic fair BLUE.
+    Sfb of sfb,
+    /// Stabilized RED.
+    Sred of sred,
+    /// Stochastic fairness queueing.
+    Sfq of sfq,
+    /// Deficit round robin.
+    Drr of drr,
+    /// Classes under strict priority or by weights.
+    Scheduler of scheduler,
 }
 
 /// A name under which a file's discipline is known.

@@ -275,7 +275,7 @@ impl<P: Copy> Red<P> {
         host: &mut impl Host<P>,
     ) -> bool {
         let arrival_competes = match &self.victim {
-            Victim::Arriving => None,
+            Victim::Arriving | Victim::Choke(_) => None,
             Victim::PcRed(_) | Victim::Custom(_) => Some(true),
             Victim::Ddred(rule) if rule.early_only && !matches!(verdict, Verdict::Early(_)) => None,
             Victim::Ddred(rule) => {
@@ -351,6 +351,9 @@ impl<P: Copy> Red<P> {
         if adapts {
             self.adapt_before_judgement(now, class);
         }
+        if !self.victim.is_arriving() && self.meets_its_own(class, packet, host) {
+            return None;
+        }
         let mut verdict = self.judge(class, bytes, host);
         if self.is_full_for(bytes) {
             verdict = Verdict::Overflow;
@@ -362,6 +365,30 @@ impl<P: Copy> Red<P> {
             self.adapt_after_judgement(now, class, &packet.meta, dropped);
         }
         accepted.then_some(class)
+    }
+
+    /// CHOKe: drops what is drawn of the arrival's flow, and then the arrival. Whether there was any.
+    #[inline(never)]
+    fn meets_its_own(&mut self, class: usize, packet: &Packet<P>, host: &mut impl Host<P>) -> bool {
+        let Victim::Choke(rule) = self.victim else { return false };
+        let (average, curve) = (self.average_of(class), &self.sets[class].curve);
+        if average < curve.min_th() {
+            return false;
+        }
+        let mut has_met = false;
+        for _ in 0..rule.draws(average, curve.thresholds()) {
+            if let Some(slot) = self.queue.draw_of_flow(packet.meta.flow, host) {
+                let victim = self.queue.at(slot);
+                self.queue.remove(slot);
+                self.left(self.params.classes.of(victim.meta.header.dscp()), victim.meta.bytes);
+                host.dropped(victim, DropReason::Early);
+                has_met = true;
+            }
+        }
+        if has_met {
+            host.dropped(*packet, DropReason::Early);
+        }
+        has_met
     }
 
     #[cold]
@@ -498,7 +525,7 @@ impl<P: Copy> Qdisc<P> for Red<P> {
     fn warnings(&self) -> Vec<String> {
         match &self.victim {
             Victim::PcRed(rule) => rule.warning().into_iter().collect(),
-            Victim::Arriving | Victim::Ddred(_) | Victim::Custom(_) => Vec::new(),
+            Victim::Arriving | Victim::Ddred(_) | Victim::Choke(_) | Victim::Custom(_) => Vec::new(),
         }
     }
 

@@ -1,4 +1,4 @@
-use super::victim::Victim;
+use super::victim::{Choke, Victim};
 use crate::indexed::Indexed;
 use crate::{Ecn, Fifo, Host, Packet};
 
@@ -39,6 +39,11 @@ impl<P: Copy> Store<P> {
             (Self::Searched(queue), Victim::Custom(rule)) => rule.pick(queue, host),
             _ => None,
         }
+    }
+
+    /// Draws a packet at random: its slot if it is of this flow.
+    pub fn draw_of_flow(&mut self, flow: u32, host: &mut impl Host<P>) -> Option<usize> {
+        Choke::draw(self.searched(), flow, host)
     }
 
     /// The searched queue, where there is a slot to speak of.

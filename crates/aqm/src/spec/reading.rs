@@ -1,6 +1,8 @@
 use aqmlab_units::{Rate, Span};
 
-use super::{Limit, LinkContext, ParameterError, Spec, Value};
+use crate::Preset;
+
+use super::{ClassSpec, Limit, LinkContext, ParameterError, Spec, Value};
 
 /// The parameters of a discipline while they are read: what is set or the default, each written down as effective.
 pub(crate) struct Reading<'a> {
@@ -23,6 +25,21 @@ impl<'a> Reading<'a> {
         self.spec.preset.name
     }
 
+    /// The preset that is asked for.
+    pub fn preset(&self) -> &'static Preset {
+        self.spec.preset
+    }
+
+    /// The classes of the file.
+    pub fn classes(&self) -> &'a [ClassSpec] {
+        &self.spec.classes
+    }
+
+    /// Writes down what holds for a class.
+    pub fn known_of_class(&mut self, class: &str, key: &str, value: Value) {
+        self.effective.push((format!("class.{class}.{key}"), value));
+    }
+
     /// Whether the file has this key.
     pub fn is_set(&self, key: &str) -> bool {
         self.spec.set.contains_key(key)
@@ -36,6 +53,14 @@ impl<'a> Reading<'a> {
     pub fn time(&mut self, key: &str, default: Span) -> Span {
         let span = self.spec.seconds(key).map_or(default, Span::from_secs);
         self.known(key, Value::Seconds(span.secs()));
+        span
+    }
+
+    /// A time, or none where the file has this word or nothing.
+    pub fn time_or(&mut self, key: &str, word: &str) -> Option<Span> {
+        let span = self.spec.seconds(key).map(Span::from_secs);
+        let shown = span.map_or_else(|| Value::Word(word.to_owned()), |span| Value::Seconds(span.secs()));
+        self.known(key, shown);
         span
     }
 

@@ -1,6 +1,5 @@
 use std::collections::BTreeMap;
 
-use aqmlab_aqm::Unit;
 use aqmlab_netsim::Routes;
 use aqmlab_netsim::plan::{Change, Link, Plan};
 use aqmlab_units::{Rate, Span};
@@ -9,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 use super::flow::flow_json;
 use super::live::live_json;
 use super::marker::marker_json;
-use super::{classes_json, parameter_json};
+use super::{classes_json, parameter_json, unit_of};
 use crate::problem::Problem;
 use crate::{Scenario, parse};
 
@@ -139,9 +138,7 @@ fn parameters_json(link: &Link) -> Json {
     let mut parameters = Map::new();
     for (key, value) in &link.queue.effective {
         let key = key.to_string();
-        // A parameter of a class has the key class.NAME.KEY.
-        let last = key.rsplit('.').next().unwrap_or(&key);
-        let unit = registry.iter().find(|p| p.key == last).map_or(Unit::Choice, |p| p.unit);
+        let unit = registry.iter().find(|p| p.key == key).map_or_else(|| unit_of(&key), |p| p.unit);
         parameters.insert(key, parameter_json(value, unit));
     }
     parameters.into()

@@ -13,7 +13,7 @@ pub use live::live_plan_json;
 pub use registry::disciplines_json;
 pub use schema::schema_json;
 
-use aqmlab_aqm::{ClassSpec, Resolved, Unit, Value};
+use aqmlab_aqm::{Preset, Resolved, Unit, Value};
 use serde_json::{Value as Json, json};
 
 use crate::queue;
@@ -33,15 +33,21 @@ fn parameter_json(value: &Value, unit: Unit) -> Json {
 
 /// The classes of a queue in their order: code points, whether one is the default, parameters.
 fn classes_json(queue: &Resolved) -> Vec<Json> {
-    let unit = |key: &str| ClassSpec::parameters().find(|p| p.key == key).map_or(Unit::Choice, |p| p.unit);
     let class = |class: queue::EffectiveClass<'_>| {
         let mut json = json!({ "name": class.name, "dscp": class.dscp, "default": class.default });
         for (key, value) in class.parameters {
-            json[key] = parameter_json(value, unit(key));
+            json[key] = parameter_json(value, unit_of(key));
         }
         json
     };
     queue::effective_classes(queue).into_iter().map(class).collect()
+}
+
+/// The unit of a parameter of whatever discipline; that of a class has the key class.NAME.KEY.
+fn unit_of(key: &str) -> Unit {
+    let last = key.rsplit('.').next().unwrap_or(key);
+    let found = Preset::all().flat_map(Preset::parameters).find(|p| p.key == last);
+    found.map_or(Unit::Choice, |p| p.unit)
 }
 
 /// A whole number without a decimal point.

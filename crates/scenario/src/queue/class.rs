@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use aqmlab_aqm::{ClassSpec, Preset, Resolved, Spec};
+use aqmlab_aqm::{ClassSpec, Parameter, Preset, Resolved, Spec};
 
 use crate::dscp;
 use crate::nearest::{listed, nearest};
@@ -16,6 +16,8 @@ use super::value::{is_automatic, parameter_value};
 
 /// The key in a queue.
 pub(super) const KEY: &str = "class";
+/// The key of a class with the name of its queue.
+const QUEUE: &str = "queue";
 pub(super) const DOC: &str =
     "Classes of packets with parameters of their own; the first is the most precious.";
 
@@ -26,9 +28,12 @@ pub(super) struct Class {
     pub automatic: bool,
     /// The places of `class.NAME` and of `class.NAME.KEY`.
     pub places: Vec<(String, Place)>,
+    /// The name of the queue behind it.
+    pub queue: Option<String>,
 }
 
-pub(super) fn shape() -> Shape {
+/// The keys of a class, of a queue with one of these disciplines.
+pub(super) fn shape_of<'a>(presets: impl Iterator<Item = &'a Preset> + Clone) -> Shape {
     let code_points = Kind::Any(vec![Kind::Dscp, Kind::list(Kind::Dscp)]);
     let mut keys = vec![
         Key::new("name", Kind::Name, "Name of the class.").required(),
@@ -36,36 +41,46 @@ pub(super) fn shape() -> Shape {
         Key::new("default", Kind::Flag, "Whether packets with a code point of no class belong to it.")
             .default("false"),
     ];
-    keys.extend(ClassSpec::parameters().map(super::keys::parameter_key));
+    let mut parameters: Vec<&'static Parameter> = Vec::new();
+    for parameter in presets.clone().flat_map(Preset::class_parameters) {
+        if !parameters.iter().any(|p| p.key == parameter.key) {
+            parameters.push(parameter);
+        }
+    }
+    keys.extend(parameters.into_iter().map(super::keys::parameter_key));
+    if presets.clone().any(Preset::has_class_queues) {
+        let doc = "Name of the queue behind the class; left out, drop-tail with the limit of this queue.";
+        keys.push(Key::new(QUEUE, Kind::Label, doc));
+    }
     Shape::new("A class of packets; parameters left out are the queue's.", keys)
 }
 
-/// Reads the classes of a queue whose discipline has these by itself; `None` if something in them is wrong, which is
+/// Reads the classes of a queue with this discipline, which has these by itself; `None` if something in them is wrong, which is
 /// reported.
-pub(super) fn read(queue: &Section<'_>, own: &[String]) -> Option<Vec<Class>> {
+pub(super) fn read(queue: &Section<'_>, preset: &'static Preset, own: &[String]) -> Option<Vec<Class>> {
     if queue.list(KEY).is_some_and(<[_]>::is_empty) {
         queue.error(KEY, Complaint::new("is empty").allowed("at least one class"));
     }
     let before = queue.report.errors();
     let sections = queue.sections(KEY);
     check_duplicates(&sections);
-    let classes: Vec<_> = sections.iter().filter_map(class).collect();
+    let classes: Vec<_> = sections.iter().filter_map(|section| class(section, preset)).collect();
     check_packets(&sections, &classes, own);
     let complete = classes.len() == queue.list(KEY).unwrap_or_default().len();
     (complete && queue.report.errors() == before).then_some(classes)
 }
 
-fn class(section: &Section<'_>) -> Option<Class> {
+fn class(section: &Section<'_>, preset: &'static Preset) -> Option<Class> {
     let name = section.text("name")?;
-    let mut spec = ClassSpec::new(name);
+    let mut spec = ClassSpec::new(preset, name);
     spec.dscp = code_points(section).into_iter().map(|(code, _)| code).collect();
     spec.default = section.flag("default").unwrap_or(false);
     let (mut automatic, mut valid) = (false, true);
     let mut places = vec![(format!("{KEY}.{name}"), section.place)];
-    for key in ["name", "dscp", "default"] {
+    for key in ["name", "dscp", "default", QUEUE] {
         places.extend(section.node(key).map(|node| (format!("{KEY}.{name}.{key}"), node.place)));
     }
-    for parameter in ClassSpec::parameters() {
+    for parameter in preset.class_parameters() {
         let Some(node) = section.node(parameter.key) else { continue };
         places.push((format!("{KEY}.{name}.{}", parameter.key), node.place));
         let Ok(value) = parameter_value(&node.value, parameter) else {
@@ -78,7 +93,10 @@ fn class(section: &Section<'_>) -> Option<Class> {
             section.error(parameter.key, Complaint::new(e.message).allowed(e.allowed));
         }
     }
-    valid.then_some(Class { spec, automatic, places })
+    // A name that is none was reported.
+    valid &= !section.has(QUEUE) || section.text(QUEUE).is_some();
+    let queue = section.text(QUEUE).map(str::to_owned);
+    valid.then_some(Class { spec, automatic, places, queue })
 }
 
 /// The valid code points of a class with their places.

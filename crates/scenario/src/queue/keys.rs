@@ -1,6 +1,6 @@
 //! The keys that a queue may have, from the registry of disciplines.
 
-use aqmlab_aqm::{Parameter, Preset, Spec};
+use aqmlab_aqm::{Parameter, Preset};
 
 use crate::shape::{Key, Kind, Shape};
 use crate::tree::{Table, text_of};
@@ -20,18 +20,18 @@ pub(super) fn shape_of<'a>(presets: impl Iterator<Item = &'a Preset> + Clone) ->
             keys.push(parameter_key(p));
         }
     }
-    if presets.clone().any(has_classes) {
-        keys.push(Key::new(class::KEY, Kind::Tables(class::KEY, class::shape()), class::DOC));
+    if presets.clone().any(Preset::has_classes) {
+        keys.push(Key::new(
+            class::KEY,
+            Kind::Tables(class::KEY, class::shape_of(presets.clone())),
+            class::DOC,
+        ));
     }
     Shape::new("A queue: a discipline and its parameters.", keys)
 }
 
 pub(super) fn parameter_key(p: &'static Parameter) -> Key {
     Key::new(p.key, Kind::Aqm(p), sentence(p))
-}
-
-fn has_classes(preset: &Preset) -> bool {
-    Spec::new(preset.name).is_some_and(|spec| spec.has_classes())
 }
 
 fn sentence(p: &Parameter) -> String {

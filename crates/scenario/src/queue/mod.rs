@@ -1,5 +1,6 @@
 //! `[queue.NAME]`: a discipline and its parameters.
 
+mod behind;
 mod class;
 mod keys;
 mod value;
@@ -44,6 +45,12 @@ struct Queue {
     automatic: bool,
     used: Cell<bool>,
     resolved: Cell<bool>,
+    /// Class and name of each queue that stands behind a class.
+    behind: Vec<(String, String)>,
+    /// Their numbers, where all is well.
+    inner: Vec<QueueId>,
+    /// It stands behind a class of another queue, which tells what is wrong with it.
+    is_inner: bool,
 }
 
 /// A queue as all links of one rate and delay have it.
@@ -73,6 +80,7 @@ impl<'a> Queues<'a> {
             queue.used = Cell::new(true);
             queues.push(queue);
         }
+        behind::connect(&mut queues, file.report);
         Self { queues, known: RefCell::default(), report: file.report }
     }
 
@@ -81,7 +89,7 @@ impl<'a> Queues<'a> {
         let name = if section.has(key) { section.text(key)? } else { DEFAULT };
         let found = self.queues.iter().position(|q| q.name == name);
         match found {
-            Some(id) => self.queues[id].used.set(true),
+            Some(id) => self.uses(id),
             None => {
                 let names = || self.queues.iter().map(|q| q.name.as_str());
                 let complaint = Complaint::new(format!("there is no queue {name:?}"));
@@ -89,6 +97,13 @@ impl<'a> Queues<'a> {
             }
         }
         found
+    }
+
+    /// A queue is used, and all behind its classes.
+    fn uses(&self, id: QueueId) {
+        if !self.queues[id].used.replace(true) {
+            self.queues[id].inner.iter().for_each(|&inner| self.uses(inner));
+        }
     }
 
     /// The queue's name.
@@ -120,7 +135,7 @@ impl<'a> Queues<'a> {
     /// Reports unused queues, and what is wrong with queues that no valid link has.
     pub fn finish(&self) {
         for queue in &self.queues {
-            if !queue.resolved.get() && !queue.automatic {
+            if !queue.resolved.get() && !queue.automatic && !queue.is_inner {
                 queue.resolve(NOMINAL, self.report);
             }
             if queue.used.get() {
@@ -146,7 +161,8 @@ impl Queue {
         let aqm = if body.contains_key("aqm") { text_of(body, "aqm") } else { Some(DEFAULT_AQM) };
         let keys = body.iter().map(|(key, entry)| (key.clone(), entry.node.place)).collect();
         let spec = aqm.and_then(Spec::new);
-        let mut reader = Reader { valid: spec.is_some(), keys, automatic: false, path, report };
+        let valid = spec.is_some();
+        let mut reader = Reader { valid, keys, automatic: false, behind: Vec::new(), path, report };
         let spec = spec.map(|mut spec| {
             reader.parameters(&mut spec, body);
             if spec.has_classes() && body.contains_key(class::KEY) {
@@ -154,10 +170,22 @@ impl Queue {
             }
             spec
         });
-        let Reader { valid, keys, automatic, .. } = reader;
+        let Reader { valid, keys, automatic, behind, .. } = reader;
         let spec = spec.filter(|_| valid);
         let (used, resolved) = (Cell::new(false), Cell::new(false));
-        Self { name: name.to_owned(), path: path.to_owned(), place, keys, spec, automatic, used, resolved }
+        Self {
+            name: name.to_owned(),
+            path: path.to_owned(),
+            place,
+            keys,
+            spec,
+            automatic,
+            used,
+            resolved,
+            behind,
+            inner: Vec::new(),
+            is_inner: false,
+        }
     }
 
     fn resolve(&self, link: LinkContext, report: &Report<'_>) -> Option<Resolved> {
@@ -192,6 +220,7 @@ struct Reader<'a> {
     valid: bool,
     keys: BTreeMap<String, Place>,
     automatic: bool,
+    behind: Vec<(String, String)>,
     path: &'a str,
     report: &'a Report<'a>,
 }
@@ -218,11 +247,12 @@ impl Reader<'_> {
     fn classes(&mut self, spec: &mut Spec, body: &Table, place: Place) {
         let shape = keys::shape_of([spec.preset()].into_iter());
         let section = Section::at(body, place, self.path.to_owned(), &shape, self.report);
-        let classes = class::read(&section, &class::of_preset(spec.preset()));
+        let classes = class::read(&section, spec.preset(), &class::of_preset(spec.preset()));
         self.valid &= classes.is_some();
         for class in classes.into_iter().flatten() {
             self.automatic |= class.automatic;
             self.keys.extend(class.places);
+            self.behind.extend(class.queue.map(|queue| (class.spec.name.clone(), queue)));
             spec.class(class.spec);
         }
     }

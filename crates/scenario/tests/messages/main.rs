@@ -9,6 +9,7 @@ mod network;
 mod overrides;
 mod profiles;
 mod queues;
+mod schedulers;
 mod shared;
 mod traffic;
 mod warnings;

@@ -3,6 +3,7 @@
 //! Every curve is one small file with its formula, and one line in [`Curve`]. All are non-decreasing, stay in
 //! [0, 1], and take the average in packets.
 
+mod double_slope;
 mod exred;
 mod gentle;
 mod linear;
@@ -10,6 +11,7 @@ mod mred;
 mod nlred;
 mod points;
 
+pub use double_slope::DoubleSlope;
 pub use exred::Exred;
 pub use gentle::Gentle;
 pub use linear::Linear;
@@ -30,6 +32,8 @@ pub enum Curve {
     Exred(Exred),
     /// Nonlinear RED.
     Nlred(Nlred),
+    /// DSRED: two slopes that meet in the middle.
+    DoubleSlope(DoubleSlope),
     /// Piecewise-linear from points.
     Points(Points),
 }
@@ -44,6 +48,7 @@ impl Curve {
             Self::Mred(c) => c.p_b(avg),
             Self::Exred(c) => c.p_b(avg),
             Self::Nlred(c) => c.p_b(avg),
+            Self::DoubleSlope(c) => c.p_b(avg),
             Self::Points(c) => c.p_b(avg),
         }
     }
@@ -56,11 +61,12 @@ impl Curve {
             Self::Mred(c) => (c.min_th, c.max_th),
             Self::Exred(c) => (c.k_l, c.k_h),
             Self::Nlred(c) => (c.min_th, c.max_th),
+            Self::DoubleSlope(c) => (c.min_th, c.max_th),
             Self::Points(c) => (c.min_th(), c.max_th()),
         }
     }
 
-    /// p_b at max_th.
+    /// p_b at max_th; of two slopes, where they meet.
     pub fn max_p(&self) -> f64 {
         match self {
             Self::Linear(c) => c.max_p,
@@ -68,6 +74,7 @@ impl Curve {
             Self::Mred(c) => c.max_p,
             Self::Exred(c) => c.max_p,
             Self::Nlred(c) => c.max_p,
+            Self::DoubleSlope(c) => c.max_p,
             Self::Points(c) => c.p_b(c.max_th()),
         }
     }
@@ -80,6 +87,7 @@ impl Curve {
             Self::Mred(c) => c.max_p = max_p,
             Self::Exred(c) => *c = Exred::new(c.k_l, c.k_h, c.k, max_p),
             Self::Nlred(c) => c.max_p = max_p,
+            Self::DoubleSlope(c) => c.max_p = max_p,
             Self::Points(_) => {}
         }
     }
@@ -92,6 +100,7 @@ impl Curve {
             Self::Mred(c) => (c.min_th, c.max_th) = (min_th, max_th),
             Self::Exred(c) => *c = Exred::new(min_th, max_th, c.k, c.max_p),
             Self::Nlred(c) => (c.min_th, c.max_th) = (min_th, max_th),
+            Self::DoubleSlope(c) => (c.min_th, c.max_th) = (min_th, max_th),
             Self::Points(_) => {}
         }
     }
@@ -105,6 +114,7 @@ impl Curve {
             Self::Mred(c) => c.min_th,
             Self::Exred(c) => c.k_l,
             Self::Nlred(c) => c.min_th,
+            Self::DoubleSlope(c) => c.min_th,
             Self::Points(c) => c.min_th(),
         }
     }
@@ -117,7 +127,7 @@ mod tests {
 
     fn any_curve() -> impl Strategy<Value = Curve> {
         let max_p = prop_oneof![8 => 0.001f64..1.0, 1 => Just(0.0), 1 => Just(1.0)];
-        (0.1f64..100.0, 0.1f64..100.0, max_p, 1.0f64..200.0, 0usize..6).prop_map(
+        (0.1f64..100.0, 0.1f64..100.0, max_p, 1.0f64..200.0, 0usize..7).prop_map(
             |(min_th, width, max_p, room, which)| {
                 let (max_th, k) = (min_th + width, min_th + width + room);
                 match which {
@@ -125,6 +135,7 @@ mod tests {
                     1 => Curve::Gentle(Gentle { min_th, max_th, max_p }),
                     2 => Curve::Mred(Mred { min_th, max_th, max_p }),
                     3 => Curve::Exred(Exred::new(min_th, max_th, k, max_p * width / (width + room))),
+                    5 => Curve::DoubleSlope(DoubleSlope { min_th, max_th, max_p }),
                     4 => Curve::Nlred(Nlred { min_th, max_th, max_p: max_p / 1.5 }),
                     _ => Curve::Points(Points::new(vec![(min_th, 0.0), (max_th, max_p), (k, 1.0)])),
                 }

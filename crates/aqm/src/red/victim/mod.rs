@@ -1,10 +1,12 @@
 //! The victim: which packet pays when one must go.
 
+mod choke;
 mod custom;
 mod ddred;
 mod pc_red;
 mod priority_list;
 
+pub use choke::{Candidates, Choke};
 pub use custom::Custom;
 pub use ddred::{Ddred, Distance, Ties};
 pub use pc_red::{PcRed, PcRedParams};
@@ -23,6 +25,8 @@ pub enum Victim {
     PcRed(Box<PcRed>),
     /// The packet that has travelled least.
     Ddred(Ddred),
+    /// The arrival and a packet drawn at random, if they are of one flow; else the arrival.
+    Choke(Choke),
     /// A rule that is written elsewhere.
     Custom(Custom),
 }

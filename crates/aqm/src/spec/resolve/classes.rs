@@ -36,7 +36,9 @@ impl Spec {
             let (names, numbers) = (vec![String::new()], vec![numbers.clone()]);
             return Ok(ResolvedClasses { classes: Classes::one(), names, numbers, all_own: Vec::new() });
         }
-        let of = code_points(&classes)?;
+        let claims: Vec<_> =
+            classes.iter().map(|c| (c.name.as_str(), c.dscp.as_slice(), c.default)).collect();
+        let CodePoints(of) = code_points(&claims)?;
         check_order(&classes)?;
         let averages = word_of(&Averages::ALL, self.word("averages")).unwrap_or(preset.averages);
         let name = super::name_of(&Averages::ALL, averages);
@@ -111,7 +113,18 @@ fn from_preset(preset: &ClassPreset, base: &Numbers) -> Numbers {
 }
 
 /// The class of each code point.
-fn code_points(classes: &[Class]) -> Result<[u8; 64], Vec<ParameterError>> {
+#[derive(Clone, Debug)]
+pub(crate) struct CodePoints([u8; 64]);
+
+impl CodePoints {
+    /// The class of a packet.
+    pub fn class(&self, dscp: u8) -> usize {
+        usize::from(self.0[usize::from(dscp & 63)])
+    }
+}
+
+/// The class of each code point, from each class's name, code points, and whether it is the default.
+pub(crate) fn code_points(classes: &[(&str, &[u8], bool)]) -> Result<CodePoints, Vec<ParameterError>> {
     let error = |key: String, message: String, allowed: &str| {
         Err(vec![ParameterError { key, message, allowed: allowed.into() }])
     };
@@ -119,9 +132,9 @@ fn code_points(classes: &[Class]) -> Result<[u8; 64], Vec<ParameterError>> {
         let message = format!("there are {} classes", classes.len());
         return error("class".into(), message, &format!("at most {MAX_CLASSES}"));
     }
-    let defaults: Vec<_> = (0..classes.len()).filter(|&i| classes[i].default).collect();
+    let defaults: Vec<_> = (0..classes.len()).filter(|&i| classes[i].2).collect();
     let &[default] = defaults.as_slice() else {
-        let key = defaults.get(1).map_or("class".into(), |&i| format!("class.{}.default", classes[i].name));
+        let key = defaults.get(1).map_or("class".into(), |&i| format!("class.{}.default", classes[i].0));
         let message = match defaults.len() {
             0 => "no class is the default, for packets with other code points".to_owned(),
             n => format!("{n} classes are the default"),
@@ -129,16 +142,16 @@ fn code_points(classes: &[Class]) -> Result<[u8; 64], Vec<ParameterError>> {
         return error(key, message, "default = true in exactly one class");
     };
     let mut of = [None; 64];
-    for (i, class) in classes.iter().enumerate() {
-        for &dscp in &class.dscp {
+    for (i, &(class, codes, _)) in classes.iter().enumerate() {
+        for &dscp in codes {
             if let Some(other) = of[usize::from(dscp & 63)].replace(i) {
-                let name: &str = &classes[other].name;
+                let name = classes[other].0;
                 let message = format!("code point {dscp} is class {name}'s already");
-                return error(format!("class.{}.dscp", class.name), message, "each code point once");
+                return error(format!("class.{class}.dscp"), message, "each code point once");
             }
         }
     }
-    Ok(of.map(|class| class.unwrap_or(default) as u8))
+    Ok(CodePoints(of.map(|class| class.unwrap_or(default) as u8)))
 }
 
 /// A less precious class must not be treated better.

@@ -10,7 +10,7 @@ use crate::foreign::{CurveNumbers, Idea};
 use crate::preset::{CUSTOM, Make, RedPreset};
 use crate::red::adaptation::Adaptation;
 use crate::red::average::{Average, Ewma, LinuxEwma};
-use crate::red::curve::{Curve, Exred, Gentle, Linear, Mred, Nlred, Points};
+use crate::red::curve::{Curve, DoubleSlope, Exred, Gentle, Linear, Mred, Nlred, Points};
 use crate::red::response::Response;
 use crate::red::spacing::{Rule, Spacing};
 use crate::red::victim::{Distance, Victim};
@@ -19,6 +19,8 @@ use crate::registry::{CLASS, PART_KEYS};
 use crate::{DdredTail, Discipline, DropTail, Room};
 
 use adaptation::AdaptationContext;
+pub(crate) use classes::{CodePoints, code_points};
+
 use classes::ResolvedClasses;
 
 /// The size of a buffer.
@@ -372,6 +374,7 @@ impl Spec {
             "gentle" => Curve::Gentle(Gentle { min_th, max_th, max_p }),
             "mred" => Curve::Mred(Mred { min_th, max_th, max_p }),
             "exred" => Curve::Exred(Exred::new(min_th, max_th, k, max_p)),
+            "double-slope" => Curve::DoubleSlope(DoubleSlope { min_th, max_th, max_p }),
             "nlred" => Curve::Nlred(Nlred { min_th, max_th, max_p }),
             _ => Curve::Linear(Linear { min_th, max_th, max_p }),
         })

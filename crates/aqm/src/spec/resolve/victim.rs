@@ -5,7 +5,9 @@ use aqmlab_units::Span;
 use super::{Resolved, ResolvedKind, Spec, Value, name_of, named, word_of};
 use crate::foreign::Idea;
 use crate::preset::{CUSTOM, RedPreset};
-use crate::red::victim::{Custom, Ddred, Distance, ListParams, PcRed, PcRedParams, Ties, Victim};
+use crate::red::victim::{
+    Candidates, Choke, Custom, Ddred, Distance, ListParams, PcRed, PcRedParams, Ties, Victim,
+};
 
 const TIES: &[(&str, Ties)] = &[("newest", Ties::Newest), ("oldest", Ties::Oldest), ("random", Ties::Random)];
 
@@ -19,6 +21,7 @@ impl Spec {
         match name {
             "pc-red" => self.pc_red(effective),
             "ddred" => self.ddred(effective),
+            "choke" => self.choke(effective),
             CUSTOM => match preset.idea.map(|definition| &definition.idea) {
                 Some(Idea::Victim(rule)) => Victim::Custom(Custom(Arc::clone(rule))),
                 _ => Victim::Arriving,
@@ -77,6 +80,17 @@ impl Spec {
             ("search", Value::Word(search.into())),
         ]));
         Victim::Ddred(rule)
+    }
+
+    fn choke(&self, effective: &mut Vec<(String, Value)>) -> Victim {
+        let parts = self.number("parts").unwrap_or(8.0);
+        let is_auto = self.word("candidates").is_some();
+        let fixed = self.number("candidates").unwrap_or(1.0);
+        let shown = if is_auto { Value::Word("auto".into()) } else { Value::Number(fixed) };
+        effective.extend(named(vec![("candidates", shown), ("parts", Value::Number(parts))]));
+        let candidates =
+            if is_auto { Candidates::Auto(parts as u32) } else { Candidates::Fixed(fixed as u32) };
+        Victim::Choke(Choke { candidates })
     }
 
     fn distance(&self, effective: &mut Vec<(String, Value)>) -> Distance {

@@ -1,0 +1,71 @@
+use crate::Host;
+use crate::indexed::{Indexed, Tag};
+
+/// CHOKe (R. Pan, B. Prabhakar and K. Psounis, "CHOKe: A Stateless Active Queue Management Scheme for Approximating Fair
+/// Bandwidth Allocation", INFOCOM 2000): who meets a packet of its own flow in the queue pays, and that packet too.
+///
+/// ```text
+/// avg <= min_th              the arrival is accepted                                                       (figure 2)
+/// avg >  min_th              a packet is drawn at random from the queue: if it is of the arrival's flow, both are dropped;
+///                            else RED goes on with the arrival: p_b below max_th, always above
+/// ```
+///
+/// A flow that has a share s of the buffer so loses s of its arrivals and as many of its packets that wait, without any
+/// record of flows. m packets may be drawn in place of one; with `auto` m follows the average (section 2):
+///
+/// ```text
+/// m = 2 i      the average is in part i = 1 .. k of k equal parts of min_th .. max_th, and in part k above it
+/// ```
+///
+/// Readings: drawing is with replacement, and every packet drawn that matches is dropped once; a match drops also where ECN
+/// is on, since it finds who does not answer (as in Linux `sch_choke.c`); a match leaves RED's count as it is, as in Linux.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choke {
+    /// How many packets are drawn.
+    pub candidates: Candidates,
+}
+
+/// How many packets are drawn for an arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Candidates {
+    /// Always so many.
+    Fixed(u32),
+    /// Two more in each of so many parts between the thresholds.
+    Auto(u32),
+}
+
+impl Choke {
+    /// m at an average, between these thresholds in packets.
+    pub fn draws(&self, average: f64, (min_th, max_th): (f64, f64)) -> u32 {
+        match self.candidates {
+            Candidates::Fixed(m) => m,
+            Candidates::Auto(k) => {
+                let part = (average - min_th) / (max_th - min_th) * f64::from(k);
+                2 * ((part.max(0.0) as u32).min(k - 1) + 1)
+            }
+        }
+    }
+
+    /// Draws a packet: its slot if it is of this flow.
+    pub(crate) fn draw<P: Copy>(queue: &mut Indexed<P>, flow: u32, host: &mut impl Host<P>) -> Option<usize> {
+        if queue.len() == 0 {
+            return None;
+        }
+        let place = host.below(queue.len() as u64) as usize;
+        let slot = queue.index(|_| Tag::default()).nth(place)?;
+        queue.get_mut(slot).is_some_and(|packet| packet.meta.flow == flow).then_some(slot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_by_hand() {
+        let auto = Choke { candidates: Candidates::Auto(4) };
+        let m = |average| auto.draws(average, (10.0, 50.0));
+        assert_eq!([m(10.0), m(19.9), m(20.0), m(39.9), m(40.0), m(50.0), m(70.0)], [2, 2, 4, 6, 8, 8, 8]);
+        assert_eq!(Choke { candidates: Candidates::Fixed(1) }.draws(70.0, (10.0, 50.0)), 1);
+    }
+}
