@@ -123,6 +123,10 @@ class Case:
         Whether the other program has other rules here, so that values may differ.
     control
         Overrides that give ours the other program's rules: with them values must be equal.
+    singles
+        Single rules of the other program, each by itself: what does it account for?
+    why
+        What a difference comes from.
     """
 
     name: str
@@ -132,6 +136,8 @@ class Case:
     flows: str
     other: bool = False
     control: dict[str, object] = field(default_factory=dict)
+    singles: dict[str, dict[str, object]] = field(default_factory=dict)
+    why: str = ""
 
     @property
     def text(self) -> str:
@@ -229,8 +235,15 @@ at = "20s"
 link = "bottleneck"
 rate = "8Mbps"
 """
-BURSTS = '{ on = { pareto = { mean = "300ms", shape = 1.5 } }, off = { exponential = "600ms" } }'
-NS2_RULES = {"queue.bottleneck.dialect": "ns2-2.35"}
+BURSTS = '{ on = { pareto = { mean = "300ms", shape = 2.5 } }, off = { exponential = "600ms" } }'
+NS2_RULES: dict[str, object] = {"queue.bottleneck.dialect": "ns2-2.35"}
+NOWAIT: dict[str, object] = {"queue.bottleneck.dialect": "ns2-2.35", "queue.bottleneck.spacing": "ns2-nowait"}
+SINGLES: dict[str, dict[str, object]] = {
+    "only ns-2's idle rule": {"queue.bottleneck.at_idle": "integer", "queue.bottleneck.idle_extra_step": True},
+    "only ns-2's guard of one packet": {"queue.bottleneck.guard_one": True},
+    "only ns-2's first packet above min_th": {"queue.bottleneck.crossing": "count-one"},
+    "only ns-2's spacing": {"queue.bottleneck.spacing": "ns2-nowait"},
+}
 
 NS2 = (
     Case("tail-tahoe", "drop-tail, Tahoe", DUMBBELL, tail("60p"), ten("tahoe")),
@@ -352,7 +365,8 @@ NS2 = (
         red(dialect='"floyd93"'),
         ten(),
         other=True,
-        control={**NS2_RULES, "queue.bottleneck.spacing": "ns2-nowait"},
+        control=NOWAIT,
+        singles=SINGLES,
     ),
     Case(
         "linux",
@@ -361,7 +375,8 @@ NS2 = (
         red(dialect='"linux"'),
         ten(),
         other=True,
-        control={**NS2_RULES, "queue.bottleneck.spacing": "ns2-nowait"},
+        control=NOWAIT,
+        singles=SINGLES,
     ),
     Case(
         "bytes-before-spacing",
@@ -386,3 +401,5 @@ NS2 = (
     Case("cubic", "CUBIC as kernels speak it", DUMBBELL, red(), ten("tcp").replace("200p", "200kB"), other=True),
 )
 """Cases for ns-2: those that it can have exactly, then those of which it has something else, or nothing."""
+CASES: dict[str, tuple[Case, ...]] = {"ns2": NS2}
+"""Cases by the program that they are for."""

@@ -27,6 +27,7 @@ from aqmlab import _core
 ROOT = Path(__file__).resolve().parent
 sys.path[:0] = [str(ROOT / "ns2"), str(ROOT / "models"), str(ROOT / "statistics")]
 
+import compare_crosscheck  # noqa: E402
 import compare_engines  # noqa: E402
 import compare_lab  # noqa: E402
 import compare_live  # noqa: E402
@@ -306,6 +307,11 @@ def tuning() -> Section:
     return Section("tuning", compare_tuning.TITLE, *compare_tuning.report())
 
 
+def crosscheck() -> Section:
+    """Scenarios exported to other simulators, and run there."""
+    return Section("crosscheck", compare_crosscheck.TITLE, *compare_crosscheck.report())
+
+
 def live() -> Section:
     """Live runs of the papers' disciplines beside simulations of the same files."""
     return Section("live", compare_live.TITLE, *compare_live.report())
@@ -332,6 +338,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "papers": papers,
     "claims": claims,
     "diffserv": diffserv,
+    "crosscheck": crosscheck,
     "open-loop": averaged,
     "chain": chain,
     "averaged-chain": averaged_chain,

@@ -155,9 +155,9 @@ def cross_check(
     """
     if not margin > 0:
         raise InputError(f"margin: {margin:g} is not a factor above 0")
-    chosen = tools(programs)
     plan = as_scenario(scenario, overrides=overrides)
     model = Model.of(plan)
+    chosen = tools(programs)
     wanted = seed_list(SEEDS if seeds is None else seeds, plan)
     if model.deterministic:
         wanted = wanted[:1]

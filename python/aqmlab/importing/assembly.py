@@ -357,7 +357,8 @@ def _node_names(of: Recording) -> dict[str, str]:
 
 
 def _flow_name(of: Recording, sender: str, table: Table) -> str:
-    return _variable(of, sender) or (UDP if table["transport"] == UDP else "tcp")
+    name = re.sub(r"[^A-Za-z0-9_-]", "-", _variable(of, sender))
+    return name or (UDP if table["transport"] == UDP else "tcp")
 
 
 def _variable(of: Recording, handle: str) -> str:

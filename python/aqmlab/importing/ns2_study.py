@@ -162,7 +162,8 @@ def udp_table(of: Recording, app: str, agent: str) -> tuple[Table, list[str]]:
         return {}, [f"Application/{kind}"]
     on, off = seconds(own["burst_time_"]), seconds(own["idle_time_"])
     if kind == "Traffic/Exponential" and on * bits < 8 * length * 1e-3:
-        gap = off + 8 * length / bits
+        # A packet that takes no time to speak of: the mean gap is the silence.
+        gap = off + 8 * length / bits if 8 * length / bits > 1e-4 * off else off
         found: Table = {"transport": "udp", "rate": rate(8 * length / gap), "packet_size": size(length)}
         return found | {"pattern": "poisson"}, notes
     pattern: Table = {"on": {"exponential": time(on)}, "off": {"exponential": time(off)}}
@@ -186,8 +187,8 @@ def spread_of(values: Sequence[float]) -> Value:
     if not math.isclose(high - middle, middle - low, rel_tol=1e-6, abs_tol=1e-12):
         return time(middle)
     slope = (high - low) / (QUANTILES[2] - QUANTILES[0])
-    begin = low - slope * QUANTILES[0]
-    return {"uniform": [time(max(0.0, begin)), time(begin + slope)]}
+    begin = max(0.0, round(low - slope * QUANTILES[0], 12))
+    return {"uniform": [time(begin), time(round(begin + slope, 12))]}
 
 
 def _bits(text: str) -> float:

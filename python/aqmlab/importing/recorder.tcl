@@ -71,6 +71,7 @@ foreach {class values} {
         set recorder::settings($class,$variable) $value
     }
 }
+unset class values variable value
 
 # The value of a variable of a class: its own, or that of the nearest class above it, else "".
 proc recorder::default {class variable} {
@@ -422,7 +423,7 @@ proc recorder::simulate {most} {
         set now [lindex $event 0]
         set code [catch {uplevel #0 [lindex $event 2]} problem]
         if {$code == 1 && !$ended} {
-            error "at $now s: $problem"
+            skip "the event at $now s ($problem)"
         }
     }
     return 1

@@ -8,6 +8,7 @@ three of them, and what differs is drawn.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
@@ -98,6 +99,8 @@ class _Sandbox:
         self._error = tkinter.TclError
         self._filename = filename
         self._tcl = tkinter.Tcl()
+        # Whatever Tcl answers is text.
+        self._tcl.tk.wantobjects(False)
         self._tcl.eval("interp create -safe study")
         recorder = resources.files("aqmlab.importing").joinpath("recorder.tcl").read_text(encoding="utf-8")
         self._call("eval", recorder)
@@ -107,7 +110,9 @@ class _Sandbox:
         """Run a study and read what it did."""
         self._eval(f"set recorder::quantile {quantile}")
         try:
-            self._call("eval", text)
+            self._tcl.setvar("study_text", text)
+            self._tcl.eval("interp alias study recorder::text {} set study_text")
+            self._eval("eval [recorder::text]")
         except self._error as problem:
             if self._eval("set recorder::ended") != "1":
                 raise InputError(self._line(str(problem))) from None
@@ -170,12 +175,7 @@ class _Sandbox:
 
     def _line(self, problem: str) -> str:
         """Say what went wrong, and in which line of the study."""
-        trace = str(self._tcl.eval("interp eval study {set ::errorInfo}"))
-        lines = [line for line in trace.splitlines() if line.strip().startswith('(in "eval') or " line " in line]
-        where = ""
-        for line in reversed(lines):
-            words = line.replace(")", " ").split()
-            if "line" in words:
-                where = f":{words[words.index('line') + 1]}"
-                break
+        trace = self._eval("set ::errorInfo")
+        lines = re.findall(r'\("eval" body line (\d+)\)', trace)
+        where = f":{lines[-1]}" if lines else ""
         return f"{self._filename}{where}: {problem.splitlines()[0]}"

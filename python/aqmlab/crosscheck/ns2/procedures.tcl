@@ -257,7 +257,10 @@ proc begin_measuring {} {
     }
 }
 proc share {part whole} {
-    return [expr {$whole > 0 ? $part / double($whole) : "nan"}]
+    if {$whole == 0} {
+        return nan
+    }
+    return [expr {$part / double($whole)}]
 }
 proc finish {} {
     global monitor flows before busy warmup duration
@@ -280,7 +283,9 @@ proc finish {} {
         puts "marks $name [share [expr {$marks2 - $marks}] [expr {$arrivals2 - $arrivals}]]"
         puts "mean_queue $name [format %.12g [expr {($area2 - $area) / $seconds}]]"
         set delays [$monitor($name) get-delay-samples]
-        puts "mean_delay_s $name [expr {[$delays cnt] > 0 ? [$delays mean] : "nan"}]"
+        if {[$delays cnt] > 0} {
+            puts "mean_delay_s $name [$delays mean]"
+        }
     }
     exit 0
 }

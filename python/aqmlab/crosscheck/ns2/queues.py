@@ -129,7 +129,7 @@ def _missing_parts(own: dict[str, Any], name: str) -> Iterator[Semantic]:
         yield Semantic(
             "spacing dialect",
             f'{name}: ns-2 without wait_ stands for spacing "{own["spacing"]}", with its own count of packets; '
-            'spacing = "ns2-nowait" is the same.',
+            'spacing = "ns2-nowait" has ns-2\'s.',
             Kind.DIFFERS,
         )
 
