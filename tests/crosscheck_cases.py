@@ -148,6 +148,18 @@ class Case:
         return "\n".join(part for part in (format_, nodes, head, rest, self.queue, self.flows) if part)
 
 
+def odd(case: Case) -> Case:
+    """Return a case with rates and delays of which none is a multiple of another."""
+
+    def changed(text: str) -> str:
+        for old, new in ODD_NUMBERS.items():
+            text = text.replace(old, new)
+        return text
+
+    about = f"{case.about}; no rate or delay a multiple of another"
+    return Case(f"{case.name}-odd", about, changed(case.network), changed(case.queue), changed(case.flows))
+
+
 def red(aqm: str = "red", **changed: str) -> str:
     """Return a RED queue with some lines changed or added."""
     lines = RED.format(aqm=aqm).rstrip().splitlines()
@@ -236,6 +248,22 @@ link = "bottleneck"
 rate = "8Mbps"
 """
 BURSTS = '{ on = { pareto = { mean = "300ms", shape = 2.5 } }, off = { exponential = "600ms" } }'
+ODD_NUMBERS = {
+    '"100Mbps"': '"93.7Mbps"',
+    'rate = "10Mbps"': 'rate = "9.917Mbps"',
+    '"10ms"': '"10.37ms"',
+    '"7ms"': '"7.71ms"',
+    '"20ms"': '"20.13ms"',
+    '"75ms"': '"75.29ms"',
+    '"5ms"': '"5.13ms"',
+    '"0ms"': '"0.19ms"',
+}
+"""Rates and delays that are no multiples of one another."""
+TIES = (
+    "Rates and delays are multiples of one another here, so packets come and go at the same instant, and in ns-2 the "
+    "rounding of doubles decides which is first. `{}`, the same with numbers that are no multiples, has no such "
+    "instants, and there the difference is gone."
+)
 NS2_RULES: dict[str, object] = {"queue.bottleneck.dialect": "ns2-2.35"}
 NOWAIT: dict[str, object] = {"queue.bottleneck.dialect": "ns2-2.35", "queue.bottleneck.spacing": "ns2-nowait"}
 SINGLES: dict[str, dict[str, object]] = {
@@ -244,6 +272,23 @@ SINGLES: dict[str, dict[str, object]] = {
     "only ns-2's first packet above min_th": {"queue.bottleneck.crossing": "count-one"},
     "only ns-2's spacing": {"queue.bottleneck.spacing": "ns2-nowait"},
 }
+
+CROSSING = Case(
+    "two-way",
+    "RED both ways, data both ways",
+    TWO_WAY,
+    red(),
+    ten() + ACROSS.format(name="back", count=5, start="right", end="left"),
+    why=TIES.format("two-way-odd"),
+)
+SPREAD_OUT = Case(
+    "spread-rtts",
+    "RED, round-trip times from 34 to 184 ms",
+    DUMBBELL,
+    red(),
+    "".join(SPREAD.format(name=f"d{ms}", delay=f"{ms}ms") for ms in (0, 20, 75)),
+    why=TIES.format("spread-rtts-odd"),
+)
 
 NS2 = (
     Case("tail-tahoe", "drop-tail, Tahoe", DUMBBELL, tail("60p"), ten("tahoe")),
@@ -286,20 +331,10 @@ NS2 = (
         ten("reno", count=30, further="ecn = true"),
     ),
     Case("delayed-acks", "RED, delayed acknowledgements", DUMBBELL, red(), ten(further='delayed_ack = "100ms"')),
-    Case(
-        "two-way",
-        "RED both ways, data both ways",
-        TWO_WAY,
-        red(),
-        ten() + ACROSS.format(name="back", count=5, start="right", end="left"),
-    ),
-    Case(
-        "spread-rtts",
-        "RED, round-trip times from 34 to 184 ms",
-        DUMBBELL,
-        red(),
-        "".join(SPREAD.format(name=f"d{ms}", delay=f"{ms}ms") for ms in (0, 20, 75)),
-    ),
+    CROSSING,
+    odd(CROSSING),
+    SPREAD_OUT,
+    odd(SPREAD_OUT),
     Case("udp-constant", "gentle RED, UDP at constant rate", DUMBBELL, red("gentle-red"), ten() + udp("cbr", "3Mbps")),
     Case(
         "udp-poisson",

@@ -129,7 +129,7 @@ def _certain(flow: Flow) -> bool:
         return False
     if flow.transport == UDP:
         return own["pattern"] == "constant" and not isinstance(own["packet_size"], dict)
-    return not isinstance(own["size"], dict) and ("clock_offset" not in own or own["clock_offset"] is not None)
+    return not isinstance(own.get("size"), dict) and ("clock_offset" not in own or own["clock_offset"] is not None)
 
 
 def _number(value: Any) -> float | None:  # noqa: ANN401 - an entry of JSON
