@@ -1,6 +1,7 @@
 """How a program for ns-3 is compiled: with Debian's libns3-dev, and any installation that the compiler finds.
 
-The flags that ns-3's pkg-config files of Debian 12 give name development packages that libns3-dev does not depend on (GSL,
+The flags that ns-3's pkg-config files of Debian 12 give name development packages that libns3-dev does not depend on
+(GSL,
 SQLite), so they are not asked: headers are in a standard place, and the libraries below are all that is needed.
 """
 

@@ -28,12 +28,14 @@ def _queues(model: Model) -> Iterator[Semantic]:
 
 def _network(model: Model) -> Iterator[Semantic]:
     text = (
-        "A device of ns-3 takes one packet more than it sends, which no queue disc sees. The program stops the device while "
+        "A device of ns-3 takes one packet more than it sends, which no queue disc sees. The program stops the "
+        "device while "
         "it sends, so that all who wait are in the queue disc; --hidden=true leaves the device as it is."
     )
     yield Semantic("hidden device queue", text, Kind.DIFFERS)
     text = (
-        "A point-to-point device adds 2 bytes to every packet. Its rate is raised so that a full packet of the first flow "
+        "A point-to-point device adds 2 bytes to every packet. Its rate is raised so that a full packet of the "
+        "first flow "
         "over the link takes the scenario's time."
     )
     yield Semantic("framing", text, Kind.DIFFERS)
@@ -87,14 +89,17 @@ def _packets(flow: Flow, name: str) -> Iterator[Semantic]:
         text = f"{name}: ns-3's acknowledgements have {acks} bytes (and SACK blocks), not {own['ack_size']}."
         yield Semantic("length of acknowledgements", text, Kind.DIFFERS)
     if own["header"] != header_bytes(flow) and own["profile"] != NS2_PROFILE:
-        text = f"{name}: ns-3's headers have {header_bytes(flow)} bytes; segments are so long that packets are the same."
+        text = (
+            f"{name}: ns-3's headers have {header_bytes(flow)} bytes; segments are so long that packets are the same."
+        )
         yield Semantic("headers", text, Kind.DIFFERS)
 
 
 def _of_rfc(flow: Flow, name: str) -> Iterator[Semantic]:
     own = flow.parameters
     text = (
-        f"{name}: ns-3 lets the window grow by all that the acknowledgement ending a recovery acknowledges, so that Reno "
+        f"{name}: ns-3 lets the window grow by all that the acknowledgement ending a recovery acknowledges, so "
+        "that Reno "
         "goes on with a segment more than half; --growthAtExit=false does without."
     )
     yield Semantic(GROWTH, text, Kind.DIFFERS)
@@ -110,8 +115,10 @@ def _of_rfc(flow: Flow, name: str) -> Iterator[Semantic]:
     }
     if own["congestion_control"] == "cubic":
         text = (
-            f"{name}: in slow start the window of ns-3.37's CUBIC grows by all that an acknowledgement acknowledges, beyond "
-            "the threshold: behind a time-out by the whole window at once; --beyondThreshold=false stops at the threshold."
+            f"{name}: in slow start the window of ns-3.37's CUBIC grows by all that an acknowledgement "
+            "acknowledges, beyond "
+            "the threshold: behind a time-out by the whole window at once; --beyondThreshold=false stops at the "
+            "threshold."
         )
         yield Semantic("slow start beyond the threshold", text, Kind.DIFFERS)
         rules["Reno-friendly region"] = (own["tcp_friendly"], "ns-3.37's CUBIC has none; tcp_friendly = false")
@@ -127,7 +134,8 @@ def _of_ns2(flow: Flow, name: str) -> Iterator[Semantic]:
         return
     text = (
         f"{name}: flows of the profile ns2-2.35 count packets, have no handshake and clocks that tick; ns-3's nearest "
-        f"({tcp_of(flow).control.removeprefix('ns3::')}) counts bytes, shakes hands, and limits windows by the receiver's "
+        f"({tcp_of(flow).control.removeprefix('ns3::')}) counts bytes, shakes hands, and limits windows by the "
+        "receiver's "
         "buffer. Agreement is not to be expected beyond some percent."
     )
     yield Semantic("transport profile", text, Kind.DIFFERS)

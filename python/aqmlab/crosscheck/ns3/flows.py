@@ -1,6 +1,7 @@
 """Flows in the words of ns-3 3.37 (src/internet/model), and what it has not of them.
 
-ns-3's TCP counts bytes, as kernels do: transport ``tcp`` (profile ``rfc``) is what it can be compared with. Flows of the
+ns-3's TCP counts bytes, as kernels do: transport ``tcp`` (profile ``rfc``) is what it can be compared with. Flows of
+the
 profile ``ns2-2.35`` are written too, as the byte TCP that is nearest.
 
 | ours | ns-3 |

@@ -1,6 +1,7 @@
 """A scenario as a program for ns-3 3.37.
 
-The head says how to compile and run it, and names all differences; then comes what no scenario changes (`frame.cc`); then
+The head says how to compile and run it, and names all differences; then comes what no scenario changes (`frame.cc`);
+then
 the scenario, a statement a link and a flow, in the names of the scenario.
 """
 
@@ -172,7 +173,7 @@ def _udp(flow: Flow) -> str:
     pattern = own["pattern"] if isinstance(own["pattern"], dict) else {}
     words = [
         quoted(flow.group),
-        f"{number(size)} / {number(size - IP_AND_UDP)}",
+        f"{float(size)} / {float(size - IP_AND_UDP)}",
         str(IP_AND_UDP),
         quoted(distribution(own["packet_size"])),
         number(size * 8 / float(own["rate_bps"])),
@@ -184,9 +185,7 @@ def _udp(flow: Flow) -> str:
 
 def _periods(flow: Flow) -> str:
     first, last = flow.start_s
-    start = (
-        number(first) if first == last else f"Drawn({quoted(distribution({'uniform': [first, last]}))})"
-    )
+    start = number(first) if first == last else f"Drawn({quoted(distribution({'uniform': [first, last]}))})"
     periods = [(start, flow.stop_s), *((number(begin), end) for begin, end in flow.again)]
     return f"{{{', '.join(f'{{{begin}, {_end(end)}}}' for begin, end in periods)}}}"
 

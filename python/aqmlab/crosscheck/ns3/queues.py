@@ -6,8 +6,8 @@
 | red, gentle-red, nlred, feng-red, adaptive-red | ``RedQueueDisc`` |
 | codel, fq-codel, cobalt, pie, fq-pie | ``CoDelQueueDisc``, ``FqCoDelQueueDisc``, ``CobaltQueueDisc``, ... |
 
-ns-3's RED is ns-2's: the same average, curve, count and spacing. So a scenario with ``dialect = "ns2-2.35"`` has its rules,
-but for two: p_b = 1 is a forced drop (``p_one_is_early = false``), and ECN marks at any p_b (``mark_up_to = 1``).
+ns-3's RED is ns-2's: the same average, curve, count and spacing. So a scenario with ``dialect = "ns2-2.35"`` has its
+rules, but for two: p_b = 1 is a forced drop (``p_one_is_early = false``), and ECN marks at any p_b (``mark_up_to = 1``).
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ FIXED: dict[str, tuple[object, str, str]] = {
     "full_first": (False, "full buffer first", "computes the average before it looks whether there is room"),
     "in_service_counts": (False, "packet in service", "counts the packets waiting, without the one in service"),
 }
-"""Switches of RED that ns-3 does not have: the value that it always has, the name of the difference, and what it means."""
+"""Switches of RED that ns-3 does not have: the value that it always has, the name of the difference, and what it
+means."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def _packets(value: float | str, mean: float) -> float:
 
 
 def _adaptation(own: dict[str, Any]) -> dict[str, str]:
-    """Write how max_p moves; thresholds and weight stay as they are in the scenario (``ARED`` would compute its own)."""
+    """Write how max_p moves; thresholds and weight stay as they are (``ARED`` would compute its own)."""
     match own.get("adaptation"):
         case "adaptive-red":
             return {

@@ -1,4 +1,4 @@
-"""Linux's own queue disciplines: scenarios as shell scripts with `tc`, run on an emulated kernel or on this machine's."""
+"""Linux's own queue disciplines: shell scripts with `tc`, run on an emulated kernel or on this machine's."""
 
 from __future__ import annotations
 

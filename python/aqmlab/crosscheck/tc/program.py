@@ -54,7 +54,10 @@ def differences(model: Model) -> list[Semantic]:
 def _always() -> Iterator[Semantic]:
     text = "tc counts 14 bytes of Ethernet's header with every packet: the rate of IP packets of 1500 B is 0.9 % less."
     yield Semantic("framing", text, Kind.DIFFERS)
-    text = "A token bucket of one packet makes the rate: behind an idle time a packet passes without its transmission time."
+    text = (
+        "A token bucket of one packet makes the rate: behind an idle time a packet passes without its "
+        "transmission time."
+    )
     yield Semantic("token bucket", text, Kind.DIFFERS)
     text = "Links before and behind the bottleneck are delay alone, and the round trip's delay is laid on the way back."
     yield Semantic("access links", text, Kind.LEFT_OUT)
@@ -68,7 +71,8 @@ def _transport(model: Model, group: str) -> Iterator[Semantic]:
         return
     if flow.parameters["profile"] == NS2_PROFILE:
         text = (
-            f"flow.{group}: the kernel's TCP counts bytes and has SACK, RACK and time stamps; the profile ns2-2.35 has not. "
+            f"flow.{group}: the kernel's TCP counts bytes and has SACK, RACK and time stamps; the profile "
+            "ns2-2.35 has not. "
             "Agreement is not to be expected beyond some percent."
         )
         yield Semantic("transport profile", text, Kind.DIFFERS)
@@ -81,11 +85,14 @@ def _head(model: Model, found: Sequence[Semantic], name: str, seed: int) -> Iter
     yield "#!/bin/sh"
     yield from _comment(model.scenario.description or f"The scenario {model.name}.")
     yield "#"
-    yield f"#     sudo unshare --net --mount --pid --fork sh -c 'mount -t tmpfs tmpfs /run && sh {name}' > results.jsonl"
+    yield "#     sudo unshare --net --mount --pid --fork \\"
+    yield f"#         sh -c 'mount -t tmpfs tmpfs /run && sh {name}' > results.jsonl"
     yield "#"
     yield from _comment(
-        f"For Linux with iproute2 and iperf3, written by aqmlab. Starts of flows are those of seed {seed}. Prints JSON lines: "
-        "what tc counted every second, what iperf3 and echoes saw. `aqmlab live --backend lab` runs the same in an emulated "
+        f"For Linux with iproute2 and iperf3, written by aqmlab. Starts of flows are those of seed {seed}. Prints "
+        "JSON lines: "
+        "what tc counted every second, what iperf3 and echoes saw. `aqmlab live --backend lab` runs the same in "
+        "an emulated "
         "machine with a kernel that has all modules."
     )
     if found:

@@ -1,6 +1,7 @@
 """A scenario's queue in the words of Linux's tc, disciplines beside RED too.
 
-RED and drop-tail are those of `aqmlab.live.tc.qdisc`. ``codel`` and ``pie`` have the same parameters in tc; what tc has no word
+RED and drop-tail are those of `aqmlab.live.tc.qdisc`. ``codel`` and ``pie`` have the same parameters in tc; what tc
+has no word
 for is named.
 """
 
