@@ -12,6 +12,7 @@ minutes.
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from pathlib import Path
 
 from aqmlab.crosscheck.agreement import Agreement, Line, agreement
 from aqmlab.crosscheck.model import Model
-from aqmlab.crosscheck.ns3 import Ns3
+from aqmlab.crosscheck.ns3 import Ns3, program_name
 from aqmlab.crosscheck.ours import ours
 from aqmlab.crosscheck.page import SHOWN, margins
 from aqmlab.crosscheck.running import run_seeds
@@ -32,6 +33,7 @@ ROOT = Path(__file__).resolve().parents[1]
 STORE = ROOT / "results" / "crosscheck"
 PAGE = ROOT / "docs" / "validation" / "crosscheck-ns3.md"
 SEEDS = 6
+WORKERS = 4
 GROWTH = ("--growthAtExit=false",)
 BOTH = ("--growthAtExit=false", "--beyondThreshold=false")
 RENO = (
@@ -41,14 +43,13 @@ RENO = (
 )
 CUBIC = (
     "Slow start of ns-3's CUBIC grows by all that an acknowledgement acknowledges, beyond its threshold. Behind "
-    "a time-out "
-    "that is a whole window at once: a burst, losses, the next time-out. Some seeds fall into it, with many "
-    "times the loss."
+    "a time-out that is a whole window at once: a burst, losses, the next time-out. Some seeds fall into it, with "
+    "many times the loss."
 )
-HEAD = """`aqmlab crosscheck` writes a scenario as a C++ program, runs it in ns-3 {version} and here with seeds of its own,
-and tests every measure for equality. All scenarios run 25 s, of which 5 s are warm-up. The programs are those of
-`aqmlab export`, unmodified; what they have of a scenario is in [crosscheck-ns3.md](../crosscheck-ns3.md). The scenarios are
-in `tests/crosscheck_ns3.py`, which makes this page.
+HEAD = """`aqmlab crosscheck` writes a scenario as a C++ program, runs it in ns-3 {version} and here with seeds of its
+own, and tests every measure for equality. All scenarios run 25 s, of which 5 s are warm-up. The programs are those of
+`aqmlab export`, unmodified; what they have of a scenario is in [crosscheck-ns3.md](../crosscheck-ns3.md). The
+scenarios are in `tests/crosscheck_ns3.py`, which makes this page.
 
 {margins}
 
@@ -189,6 +190,18 @@ CASES = (
 
 
 @dataclass(frozen=True)
+class Switched(Ns3):
+    """ns-3 with switches of a program that is compiled already, in the folder `built`."""
+
+    built: Path = STORE
+
+    def prepare(self, model: Model, folder: Path) -> None:
+        """Take the program from there."""
+        name = program_name(model).removesuffix(".cc")
+        shutil.copy2(self.built / name, folder / name)
+
+
+@dataclass(frozen=True)
 class Found:
     """A case: the comparison as it is, and without the rule of ns-3's own."""
 
@@ -204,10 +217,11 @@ def compare(case: Case) -> Found:
     seeds = list(range(1, case.seeds + 1))
     own = ours(model, run(scenario, seeds=seeds, out=STORE, progress=False))
     sides = []
+    built = STORE / scenario.label / "crosscheck" / "ns3"
     for switches in ((), case.switches):
-        tool = Ns3(switches=switches)
+        tool = Switched(switches=switches, built=built) if switches else Ns3()
         folder = STORE / scenario.label / "crosscheck" / "-".join(["ns3", *(word.strip("-") for word in switches)])
-        there = run_seeds(tool, model, seeds, folder, progress=False)
+        there = run_seeds(tool, model, seeds, folder, workers=WORKERS, progress=False)
         sides.append(tuple(agreement(own, there, certain=model.deterministic)))
         if not case.switches:
             break

@@ -29,11 +29,14 @@ class Beside:
         Attributes that make it what ours is.
     fixed
         Our parameters for which ns-3 has one value: that value, and what it does.
+    always
+        Attributes that leave out what ours has not.
     """
 
     kind: str
     words: Mapping[str, tuple[str, Write]]
     fixed: Mapping[str, tuple[object, str]] = field(default_factory=dict)
+    always: Mapping[str, str] = field(default_factory=dict)
 
 
 def size(limit: float | str) -> str:
@@ -77,16 +80,33 @@ PIE: dict[str, tuple[str, Write]] = {
 }
 LAW: dict[str, tuple[object, str]] = {"dialect": ("linux", "has Linux's arithmetic of the control law")}
 BYTES: dict[str, tuple[object, str]] = {"byte_mode": (False, "counts packets where the limit is in packets")}
+FAIR: dict[str, tuple[str, Write]] = {"queues": ("Flows", whole), "hash_key": ("Perturbation", whole)}
+TURNS: dict[str, tuple[object, str]] = {"quantum": (1500, "takes the device's MTU, 1500 bytes")}
+SMALLEST: dict[str, tuple[object, str]] = {"max_packet": (1500, "takes 1500 bytes")}
+NEVER = "1000000s"
 BESIDE: dict[str, Beside] = {
     "codel": Beside("ns3::CoDelQueueDisc", {**CODEL, "max_packet": ("MinBytes", whole)}, LAW),
+    "fq-codel": Beside(
+        "ns3::FqCoDelQueueDisc",
+        {**CODEL, **FAIR, "drop_batch": ("DropBatchSize", whole)},
+        {**LAW, **TURNS, **SMALLEST},
+    ),
+    "cobalt": Beside(
+        "ns3::CobaltQueueDisc",
+        {**CODEL, "increment": ("Increment", number), "decrement": ("Decrement", number)},
+        {**LAW, "max_packet": (0, "takes a delay of less than four packets for one, too")},
+        {"BlueThreshold": NEVER},
+    ),
     "pie": Beside("ns3::PieQueueDisc", PIE, BYTES),
+    "fq-pie": Beside("ns3::FqPieQueueDisc", {**PIE, **FAIR}, {**BYTES, **TURNS}),
 }
 
 
 def attributes_beside(aqm: str, own: Mapping[str, Any]) -> dict[str, str]:
     """Return attributes of a discipline with our parameters."""
     known = BESIDE[aqm]
-    return {name: write(own[key]) for key, (name, write) in known.words.items() if own.get(key) is not None}
+    made = {name: write(own[key]) for key, (name, write) in known.words.items() if own.get(key) is not None}
+    return {**made, **known.always}
 
 
 def differences_beside(aqm: str, own: Mapping[str, Any], name: str) -> Iterator[Semantic]:

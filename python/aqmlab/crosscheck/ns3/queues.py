@@ -7,7 +7,7 @@
 | codel, fq-codel, cobalt, pie, fq-pie | ``CoDelQueueDisc``, ``FqCoDelQueueDisc``, ``CobaltQueueDisc``, ... |
 
 ns-3's RED is ns-2's: the same average, curve, count and spacing. So a scenario with ``dialect = "ns2-2.35"`` has its
-rules, but for two: p_b = 1 is a forced drop (``p_one_is_early = false``), and ECN marks at any p_b (``mark_up_to = 1``).
+rules, but for two: p_b = 1 is a forced drop (``p_one_is_early = false``), ECN marks at any p_b (``mark_up_to = 1``).
 """
 
 from __future__ import annotations

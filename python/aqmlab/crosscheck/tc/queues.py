@@ -1,8 +1,7 @@
 """A scenario's queue in the words of Linux's tc, disciplines beside RED too.
 
-RED and drop-tail are those of `aqmlab.live.tc.qdisc`. ``codel`` and ``pie`` have the same parameters in tc; what tc
-has no word
-for is named.
+RED and drop-tail are those of `aqmlab.live.tc.qdisc`. CoDel and PIE, also with fair queues, have the same parameters in
+tc; what tc has no word for is named.
 """
 
 from __future__ import annotations
@@ -58,35 +57,44 @@ def packets(value: float | str) -> str:
     return str(round(float(value.removesuffix("B")) / 1500) if isinstance(value, str) else round(value))
 
 
+def whole(value: float | str) -> str:
+    """Write a whole number, of bytes perhaps."""
+    return str(round(float(value.removesuffix("B") if isinstance(value, str) else value)))
+
+
 ECN = {"ecn": ("ecn", "noecn")}
+CODEL: dict[str, tuple[str, Write]] = {
+    "limit": ("limit", packets),
+    "target": ("target", microseconds),
+    "interval": ("interval", microseconds),
+}
+LAW: dict[str, tuple[object, str]] = {
+    "dialect": ("linux", "has its own arithmetic of the control law"),
+    "max_packet": (1514, "takes the device's largest packet"),
+}
+PIE: dict[str, tuple[str, Write]] = {
+    "limit": ("limit", packets),
+    "target": ("target", microseconds),
+    "t_update": ("tupdate", microseconds),
+}
+CONTROLLER: dict[str, tuple[object, str]] = {
+    "alpha": (0.125, "has alpha in sixteenths, here its default of 2"),
+    "beta": (1.25, "has beta in sixteenths, here its default of 20"),
+    "max_burst": (0.15, "spares bursts of 150 ms"),
+    "mark_up_to": (0.1, "marks up to a probability of 0.1"),
+    "delay": ("timestamp", "takes the delay of the last packet to leave"),
+    "derandomize": (True, "spaces drops (RFC 8033, section 5.4)"),
+    "cap_adjustment": (True, "bounds the steps of the probability"),
+    "mean_packet": (1514, "takes the device's largest packet"),
+}
+FAIR: dict[str, tuple[str, Write]] = {"queues": ("flows", whole), "quantum": ("quantum", whole)}
+KEY: dict[str, tuple[object, str]] = {"hash_key": (None, "draws the key of its hash")}
+MODE = {**ECN, "byte_mode": ("bytemode", "nobytemode")}
 BESIDE: dict[str, Words] = {
-    "codel": Words(
-        "codel",
-        {
-            "limit": ("limit", packets),
-            "target": ("target", microseconds),
-            "interval": ("interval", microseconds),
-        },
-        ECN,
-        {
-            "dialect": ("linux", "has its own arithmetic of the control law"),
-            "max_packet": (1514, "takes the device's largest packet"),
-        },
-    ),
-    "pie": Words(
-        "pie",
-        {"limit": ("limit", packets), "target": ("target", microseconds), "t_update": ("tupdate", microseconds)},
-        {**ECN, "byte_mode": ("bytemode", "nobytemode")},
-        {
-            "alpha": (0.125, "has alpha in sixteenths, here its default of 2"),
-            "beta": (1.25, "has beta in sixteenths, here its default of 20"),
-            "max_burst": (0.15, "spares bursts of 150 ms"),
-            "mark_up_to": (0.1, "marks up to a probability of 0.1"),
-            "delay": ("timestamp", "takes the delay of the last packet to leave"),
-            "derandomize": (True, "spaces drops (RFC 8033, section 5.4)"),
-            "cap_adjustment": (True, "bounds the steps of the probability"),
-        },
-    ),
+    "codel": Words("codel", CODEL, ECN, LAW),
+    "fq-codel": Words("fq_codel", {**CODEL, **FAIR, "drop_batch": ("drop_batch", whole)}, ECN, {**LAW, **KEY}),
+    "pie": Words("pie", PIE, MODE, CONTROLLER),
+    "fq-pie": Words("fq_pie", {**PIE, **FAIR}, MODE, {**CONTROLLER, **KEY}),
 }
 
 

@@ -1,0 +1,124 @@
+"""Scenarios as programs for ns-3: their words, what differs, and a run where ns-3 is installed."""
+
+from __future__ import annotations
+
+import pytest
+
+from aqmlab.crosscheck.model import Model
+from aqmlab.crosscheck.ns3 import Ns3
+from aqmlab.crosscheck.ns3.beside import attributes_beside, differences_beside
+from aqmlab.crosscheck.ns3.flows import tcp_of
+from aqmlab.crosscheck.tool import Kind, Measure, inexpressible
+from aqmlab.scenario import Scenario
+
+TEXT = """format = 1
+name = "small"
+
+[run]
+duration = "4s"
+warmup = "1s"
+
+[dumbbell]
+bottleneck = { rate = "2Mbps", delay = "10ms", queue = "bottleneck" }
+left = { rate = "100Mbps", delay = "5ms" }
+right = { rate = "100Mbps", delay = "5ms" }
+
+[queue.bottleneck]
+aqm = "gentle-red"
+dialect = "ns2-2.35"
+p_one_is_early = false
+min_th = "5p"
+max_th = "15p"
+limit = "50p"
+mean_packet = "1500B"
+
+[[flow]]
+name = "tcp"
+count = 2
+transport = "tcp"
+tcp = { congestion_control = "reno" }
+
+[[flow]]
+name = "udp"
+transport = "udp"
+rate = "500kbps"
+packet_size = "1000B"
+"""
+TOOL = Ns3()
+
+
+def model(**overrides: str) -> Model:
+    return Model.of(Scenario.from_text(TEXT, overrides={key.replace("__", "."): v for key, v in overrides.items()}))
+
+
+def program(own: Model) -> str:
+    return TOOL.files(own)["small.cc"]
+
+
+def named(own: Model) -> set[str]:
+    return {one.name for one in TOOL.differences(own)}
+
+
+def test_the_queue_is_told_in_ns3s_words() -> None:
+    text = program(model())
+    for words in ('"ns3::RedQueueDisc"', '{"MinTh", "5"}', '{"LInterm", "10"}', '{"MaxSize", "50p"}'):
+        assert words in text
+    assert 'network.Join("bottleneck", "bottleneck.reverse", "r1", "r2", "10ms", "2002667bps"' in text
+
+
+def test_what_is_measured_in_bytes_is_written_in_bytes() -> None:
+    text = program(model(queue__bottleneck__mode="bytes"))
+    assert '{"MinTh", "7500"}' in text
+    assert '{"MaxSize", "75000B"}' in text
+
+
+def test_segments_make_packets_of_the_scenarios_length() -> None:
+    kind = tcp_of(model(**{"flow.tcp.tcp.header": "66B"}).flows[0])
+    assert (kind.packet, kind.segment) == (1514, 1462)
+    assert dict(kind.attributes)["ClockGranularity"] == "200ms"
+
+
+def test_known_differences_are_named() -> None:
+    found = named(model())
+    assert {"hidden device queue", "framing", "growth at the end of recovery", "loss detection"} <= found
+    assert not {"idle rule", "probability one"} & found
+    assert {"idle rule", "first packet above min_th"} <= named(model(queue__bottleneck__dialect="floyd93"))
+    assert "Reno-friendly region" in named(model(**{"flow.tcp.tcp.congestion_control": "cubic"}))
+
+
+@pytest.mark.parametrize("aqm", ["mred", "ddred", "load-red"])
+def test_what_ns3_has_not_is_said_and_not_run(aqm: str) -> None:
+    own = model(queue__bottleneck__aqm=aqm)
+    assert inexpressible(TOOL.differences(own))
+    assert "#error" in program(own)
+
+
+def test_disciplines_beside_red_have_their_attributes() -> None:
+    own = {"limit": 500, "target": 0.005, "interval": 0.1, "max_packet": 1514, "ecn": True, "dialect": "rfc8289"}
+    made = attributes_beside("codel", own)
+    assert made == {
+        "MaxSize": "500p",
+        "Target": "5ms",
+        "Interval": "100ms",
+        "UseEcn": "true",
+        "MinBytes": "1514",
+    }
+    (only,) = differences_beside("codel", own, "queue.q")
+    assert (only.name, only.kind) == ("parameter dialect", Kind.DIFFERS)
+
+
+@pytest.mark.skipif(bool(TOOL.missing()), reason="ns-3 3.37 is not installed")
+def test_a_program_runs_in_ns3(tmp_path) -> None:
+    own = model()
+    for name, text in TOOL.files(own).items():
+        (tmp_path / name).write_text(text)
+    TOOL.prepare(own, tmp_path)
+    found = TOOL.run(own, tmp_path, 1)
+    assert found == TOOL.run(own, tmp_path, 1)
+    assert found != TOOL.run(own, tmp_path, 2)
+    # UDP is constant, and TCP takes the rest of 2 Mb/s.
+    assert found[Measure.GOODPUT, "udp"] == pytest.approx(5e5, rel=0.05)
+    assert sum(found[Measure.GOODPUT, group] for group in ("tcp", "udp")) == pytest.approx(2e6, rel=0.05)
+    assert 0.8 < found[Measure.UTILIZATION, "bottleneck"] <= 1
+    wait = found[Measure.MEAN_QUEUE, "bottleneck"] * 1400 * 8 / 2e6
+    assert found[Measure.MEAN_DELAY, "bottleneck"] == pytest.approx(wait, rel=0.2)

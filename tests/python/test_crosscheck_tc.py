@@ -1,0 +1,55 @@
+"""Scenarios as shell scripts for Linux."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from aqmlab.crosscheck.model import Model
+from aqmlab.crosscheck.tc import TOOL
+from aqmlab.crosscheck.tc.queues import BESIDE, queue_differences, words_of
+from aqmlab.crosscheck.tool import inexpressible
+from aqmlab.scenario import Scenario
+from aqmlab.scenario_parts import Link
+from test_crosscheck_ns3 import TEXT
+
+
+def model(**overrides: str) -> Model:
+    return Model.of(Scenario.from_text(TEXT, overrides={key.replace("__", "."): v for key, v in overrides.items()}))
+
+
+def script(own: Model) -> str:
+    return TOOL.files(own)["small.sh"]
+
+
+def test_the_script_has_the_queue_in_tcs_words() -> None:
+    text = script(model(queue__bottleneck__aqm="red"))
+    assert "handle 10: red limit 75000 min 7500 max 22500 avpkt 1500" in text
+    assert "tbf rate 2000000bit" in text
+    assert "netem delay 40000us" in text
+
+
+def test_the_script_is_one_of_a_shell(tmp_path) -> None:
+    path = tmp_path / "small.sh"
+    path.write_text(script(model()))
+    assert subprocess.run(["sh", "-n", str(path)], check=False).returncode == 0
+
+
+def test_known_differences_are_named() -> None:
+    found = {one.name for one in TOOL.differences(model())}
+    assert {"framing", "token bucket", "access links", "kernel's TCP", "queue"} <= found
+
+
+def test_what_linux_has_not_is_said_and_not_run() -> None:
+    own = model(queue__bottleneck__aqm="mred")
+    assert inexpressible(TOOL.differences(own))
+    assert script(own).endswith("exit 1\n")
+
+
+@pytest.mark.parametrize("aqm", sorted(BESIDE))
+def test_disciplines_beside_red_have_their_words(aqm: str) -> None:
+    own = {"limit": 300, "target": 0.015, "ecn": True, "max_packet": 1400}
+    link = Link("l", "a", "b", 1e6, 0.01, "q", aqm, own)
+    assert words_of(link) == f"{BESIDE[aqm].kind} limit 300 target 15000us ecn"
+    assert [one.name for one in queue_differences(link)] == ["parameter max_packet"]
