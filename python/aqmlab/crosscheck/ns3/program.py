@@ -29,6 +29,8 @@ from aqmlab.crosscheck.ns3.words import (
 from aqmlab.crosscheck.tool import Semantic
 from aqmlab.scenario_parts import Flow, Link
 
+FRAME = ("measuring", "network", "tcp", "udp")
+"""What no scenario changes."""
 FRAMING = 2
 """Bytes that a point-to-point device adds to every packet."""
 INDENT = "    "
@@ -36,7 +38,8 @@ INDENT = "    "
 
 def program(model: Model, differences: Sequence[Semantic], name: str) -> str:
     """Write the program; `name` is its file's."""
-    frame = resources.files("aqmlab.crosscheck.ns3").joinpath("frame.cc").read_text(encoding="utf-8")
+    home = resources.files("aqmlab.crosscheck.ns3")
+    frame = "".join(home.joinpath(f"{part}.cc").read_text(encoding="utf-8") for part in FRAME)
     body = [*_start(model), *_defaults(model), *_network(model), *_flows(model), *_changes(model)]
     lines = [*_head(model, differences, name), frame, "int", "main(int argc, char* argv[])", "{"]
     return "\n".join([*lines, *(INDENT + line if line else "" for line in body), "}"]) + "\n"

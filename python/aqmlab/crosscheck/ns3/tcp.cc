@@ -1,0 +1,191 @@
+/// Bytes that each group of flows got while it was measured, headers included.
+std::map<std::string, double> g_received;
+
+/// What is common to the ends of a flow.
+class Flow
+{
+  public:
+    Flow(const std::string& group, double wholeOverPayload)
+        : m_group(group),
+          m_whole(wholeOverPayload)
+    {
+        g_received[group] += 0;
+    }
+
+    virtual ~Flow() = default;
+
+  protected:
+    void Receive(Ptr<Socket> socket)
+    {
+        while (Ptr<Packet> packet = socket->Recv())
+        {
+            if (Simulator::Now().GetSeconds() >= g_from)
+            {
+                g_received[m_group] += packet->GetSize() * m_whole;
+            }
+        }
+    }
+
+    static InetSocketAddress AddressOf(Ptr<Node> node)
+    {
+        static uint16_t port = 1024;
+        return InetSocketAddress(node->GetObject<Ipv4>()->GetAddress(1, 0).GetLocal(), ++port);
+    }
+
+  private:
+    std::string m_group;
+    double m_whole;
+};
+
+/// Whether windows grow by the acknowledgement that ends a recovery, as ns-3 lets them: what was sent before the loss is
+/// acknowledged at once, so Reno's window is a segment larger than the threshold from then on.
+bool g_growthAtExit = true;
+
+/// Whether CUBIC's slow start may end far above the threshold, as in ns-3: an acknowledgement of 200 segments, as the first
+/// behind a time-out may be one, makes the window 201 segments, whatever the threshold is.
+bool g_beyondThreshold = true;
+
+/// A congestion control without them.
+template <typename Control>
+class Without : public Control
+{
+  public:
+    void CongestionStateSet(Ptr<TcpSocketState> state, const TcpSocketState::TcpCongState_t next) override
+    {
+        m_ends = state->m_congState == TcpSocketState::CA_RECOVERY && next == TcpSocketState::CA_OPEN;
+        Control::CongestionStateSet(state, next);
+    }
+
+    void IncreaseWindow(Ptr<TcpSocketState> state, uint32_t segments) override
+    {
+        const uint32_t before = state->m_cWnd;
+        const uint32_t threshold = state->m_ssThresh;
+        if (g_growthAtExit || !m_ends)
+        {
+            Control::IncreaseWindow(state, segments);
+        }
+        if (!g_beyondThreshold && before < threshold && state->m_cWnd > threshold)
+        {
+            state->m_cWnd = threshold;
+        }
+        m_ends = false;
+    }
+
+  private:
+    bool m_ends = false;
+};
+
+/// How the ends of a connection are made: types of congestion control and recovery, attributes of the sockets.
+struct TcpKind
+{
+    std::string group;
+    double wholeOverPayload;
+    std::string control;
+    std::string recovery;
+    Attributes attributes;
+};
+
+using Periods = std::vector<std::pair<double, double>>;
+
+/// A connection: `size` bytes of data (0: without end), offered from the start on, or in periods [begin, end).
+class TcpFlow : public Flow
+{
+  public:
+    explicit TcpFlow(const TcpKind& kind)
+        : Flow(kind.group, kind.wholeOverPayload),
+          m_kind(kind)
+    {
+    }
+
+    void Start(Ptr<Node> from, Ptr<Node> to, double size, const Periods& periods)
+    {
+        const InetSocketAddress address = AddressOf(to);
+        m_listening = Open(to);
+        m_listening->Bind(address);
+        m_listening->Listen();
+        m_listening->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
+                                       MakeCallback(&TcpFlow::Accepted, this));
+        m_sender = Open(from);
+        DynamicCast<TcpSocketBase>(m_sender)->SetCongestionControlAlgorithm(Control());
+        m_sender->SetSendCallback(MakeCallback(&TcpFlow::Fill, this));
+        m_sender->SetConnectCallback(MakeCallback(&TcpFlow::Connected, this), MakeNullCallback<void, Ptr<Socket>>());
+        m_left = size > 0 ? size : std::numeric_limits<double>::infinity();
+        Simulator::Schedule(Seconds(periods.front().first), [=]() {
+            m_sender->Bind();
+            m_sender->Connect(address);
+        });
+        for (const auto& [begin, end] : periods)
+        {
+            Simulator::Schedule(Seconds(begin), &TcpFlow::Offer, this, true);
+            if (end < g_end)
+            {
+                Simulator::Schedule(Seconds(end), &TcpFlow::Offer, this, false);
+            }
+        }
+    }
+
+  private:
+    Ptr<Socket> Open(Ptr<Node> node)
+    {
+        Ptr<Socket> socket = node->GetObject<TcpL4Protocol>()->CreateSocket(TypeId::LookupByName(m_kind.control),
+                                                                           TypeId::LookupByName(m_kind.recovery));
+        for (const auto& [name, value] : m_kind.attributes)
+        {
+            socket->SetAttribute(name, StringValue(value));
+        }
+        return socket;
+    }
+
+    Ptr<TcpCongestionOps> Control() const
+    {
+        if (m_kind.control == "ns3::TcpCubic")
+        {
+            return CreateObject<Without<TcpCubic>>();
+        }
+        if (m_kind.control == "ns3::TcpLinuxReno")
+        {
+            return CreateObject<Without<TcpLinuxReno>>();
+        }
+        return CreateObject<TcpNewReno>();
+    }
+
+    void Accepted(Ptr<Socket> socket, const Address&)
+    {
+        socket->SetRecvCallback(MakeCallback(&TcpFlow::Receive, this));
+    }
+
+    void Connected(Ptr<Socket> socket)
+    {
+        m_connected = true;
+        Fill(socket, socket->GetTxAvailable());
+    }
+
+    void Offer(bool offers)
+    {
+        m_offers = offers;
+        Fill(m_sender, m_sender->GetTxAvailable());
+    }
+
+    /// Keep the socket's buffer full while there is data.
+    void Fill(Ptr<Socket> socket, uint32_t room)
+    {
+        while (m_connected && m_offers && m_left > 0 && room > 0)
+        {
+            const int sent = socket->Send(Create<Packet>(uint32_t(std::min<double>(m_left, room))));
+            if (sent <= 0)
+            {
+                return;
+            }
+            m_left -= sent;
+            room = socket->GetTxAvailable();
+        }
+    }
+
+    TcpKind m_kind;
+    Ptr<Socket> m_listening;
+    Ptr<Socket> m_sender;
+    bool m_connected = false;
+    bool m_offers = false;
+    double m_left = 0;
+};
+
