@@ -10,6 +10,7 @@ valid, are not done again. Needs root (or user namespaces) and SCHED_FIFO.
 from __future__ import annotations
 
 import argparse
+import platform
 import signal
 import sys
 from collections.abc import Iterator
@@ -38,11 +39,11 @@ WINDOW_WITHIN, GOODPUT_WITHIN = 0.10, 0.03
 """Bounds of the median relative difference of windows, and of the relative difference of goodput."""
 REDUCED = 0.95
 """A threshold below this share of the greatest window so far is a loss's; HyStart sets it to the window itself."""
-PAGE = f"""One greedy flow of a Linux kernel ({{kernel}}) through a drop-tail queue of 50 packets at 10 Mb/s in user space, and
-the same file simulated with `profile = "rfc"`. Both windows are sampled every round trip (the live run's mean) from the first
-loss on, at the same time since that loss; the difference is |simulated - live| / live, its median over the run is to
-be at most {WINDOW_WITHIN:.0%}, and goodput after the warm-up of 5 s within {GOODPUT_WITHIN:.0%}. Each row has the worst of up to
-{RUNS} live runs of 45 s with valid certificates. A simulation of one flow has no chance in it: it is one run.
+PAGE = f"""One greedy flow of Linux {{kernel}} through a drop-tail queue of 50 packets at 10 Mb/s in user space, and the same
+file simulated with `profile = "rfc"`. Both windows are sampled every round trip (the live run's mean) from the first loss
+on, at the same time since that loss. The difference is |simulated - live| / live; its median over a run is to be at most
+{WINDOW_WITHIN:.0%}, and goodput behind the warm-up of 8 s within {GOODPUT_WITHIN:.0%}. Each row has the worst of up to
+{RUNS} live runs of 48 s with valid certificates. A simulation of one flow has no chance in it, and is one run.
 
 """
 
@@ -109,12 +110,11 @@ SETTINGS = tuple(Setting(control, rtt_ms) for control in ("reno", "cubic") for r
 
 @dataclass(frozen=True)
 class Window:
-    """The window of one run against time."""
+    """The window of one run against time, and when its threshold was first set by a loss, in s."""
 
     t_s: Floats
     cwnd: Floats
-    losses: Floats
-    """When it was reduced, each a time in s."""
+    first_loss_s: float
 
     @classmethod
     def of(cls, result: Result, seed: int) -> Window:
@@ -122,18 +122,8 @@ class Window:
         samples = result.cwnd_samples
         own = samples[samples["seed"] == seed]
         t_s, cwnd, ssthresh = (own[name].to_numpy(dtype=float) for name in ("t_s", "cwnd", "ssthresh"))
-        reduced = ssthresh < REDUCED * np.maximum.accumulate(cwnd)
-        # A loss sets the threshold anew; where it happens to be what it was, the window falls to it from above.
-        falls = np.diff(cwnd, prepend=cwnd[0]) < 0
-        began = falls & ~np.concatenate(([False], falls[:-1])) & reduced
-        times = t_s[began]
-        apart = np.diff(times, prepend=-np.inf) > SAME_LOSS_S
-        return cls(t_s, cwnd, times[apart])
-
-    @property
-    def first_loss_s(self) -> float:
-        """When the threshold was first set by a loss."""
-        return float(self.losses[0])
+        by_loss = ssthresh < REDUCED * np.maximum.accumulate(cwnd)
+        return cls(t_s, cwnd, float(t_s[np.argmax(by_loss)]))
 
     def at(self, since_loss_s: Floats) -> Floats:
         """Return the window at these times since the first loss: the last sample before."""
@@ -145,9 +135,25 @@ class Window:
         """How long it was observed after the first loss."""
         return float(self.t_s[-1] - self.first_loss_s)
 
+    def reductions(self) -> list[float]:
+        """Return when it fell from a peak, in s since the first loss: once until it rises again."""
+        found: list[float] = []
+        peak, least, falls = 0.0, 0.0, False
+        for t_s, cwnd in zip(self.t_s - self.first_loss_s, self.cwnd, strict=True):
+            if falls:
+                least = min(least, cwnd)
+                falls = cwnd <= least
+                peak = cwnd
+            else:
+                peak = max(peak, cwnd)
+                if falls := t_s >= 0 and cwnd < FALL * peak:
+                    found.append(float(t_s))
+                    least = cwnd
+        return found
 
-SAME_LOSS_S = 0.3
-"""Falls of a window that are no further apart are one reduction, by PRR."""
+
+FALL = 0.85
+"""A reduction takes the window below this share of its peak."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +166,7 @@ class Pair:
         Of the relative differences of windows.
     goodput
         Relative difference of goodput.
-    losses
+    reductions
         Reductions of the window in the live run and in the simulation.
     period
         Mean time between reductions in s, live and simulated.
@@ -171,7 +177,7 @@ class Pair:
     goodput: float
     live_mbps: float
     simulated_mbps: float
-    losses: tuple[int, int]
+    reductions: tuple[int, int]
     period: tuple[float, float]
 
     @property
@@ -185,6 +191,7 @@ def pair(live: Result, seed: int, simulated: Result) -> Pair:
     own, other = Window.of(live, seed), Window.of(simulated, simulated.seeds[0])
     flows = live.flows
     rtt_s = float(flows.loc[flows["seed"] == seed, "mean_rtt_s"].iloc[0])
+    reductions = own.reductions(), other.reductions()
     times = np.arange(0, min(own.span_s, other.span_s), rtt_s)
     apart = np.abs(other.at(times) - own.at(times)) / own.at(times)
     mbps, simulated_mbps = (
@@ -197,13 +204,13 @@ def pair(live: Result, seed: int, simulated: Result) -> Pair:
         goodput=simulated_mbps / mbps - 1,
         live_mbps=mbps,
         simulated_mbps=simulated_mbps,
-        losses=(len(own.losses), len(other.losses)),
-        period=(_period(own), _period(other)),
+        reductions=(len(reductions[0]), len(reductions[1])),
+        period=(_period(reductions[0]), _period(reductions[1])),
     )
 
 
-def _period(window: Window) -> float:
-    return float(np.mean(np.diff(window.losses))) if len(window.losses) > 1 else float("nan")
+def _period(reductions: list[float]) -> float:
+    return float(np.mean(np.diff(reductions))) if len(reductions) > 1 else float("nan")
 
 
 def do_runs(*, runs: int = RUNS, side_by_side: float = SIDE_BY_SIDE, minutes: float = MINUTES) -> None:
@@ -221,7 +228,7 @@ def report(minutes: float = MINUTES) -> tuple[str, bool]:
 
 def page(*, runs: int = RUNS) -> tuple[str, bool]:
     """Write the page over the runs that there are."""
-    rows, kernels, shown = [], set[str](), True
+    rows, shown = [], True
     for setting in SETTINGS:
         live = setting.live(runs)
         if live is None:
@@ -229,7 +236,6 @@ def page(*, runs: int = RUNS) -> tuple[str, bool]:
             shown = False
             continue
         simulated = setting.simulated()
-        kernels |= {str(summary["summary"].get("kernel", "")) for summary in live.summaries}
         pairs = [pair(live, seed, simulated) for seed in live.seeds]
         shown = shown and all(one.holds for one in pairs) and len(pairs) == runs
         rows.append(_row(setting, pairs))
@@ -238,7 +244,7 @@ def page(*, runs: int = RUNS) -> tuple[str, bool]:
         "| reductions live, simulated | s between them live, simulated |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
-    kernel = ", ".join(sorted(name for name in kernels if name)) or "6.18"
+    kernel = ".".join(platform.release().split(".")[:2])
     return "\n".join([PAGE.format(kernel=kernel) + head[0], *head[1:], *rows, ""]), shown
 
 
@@ -255,7 +261,7 @@ def _row(setting: Setting, pairs: list[Pair]) -> str:
             f"{furthest.live_mbps:.3f}",
             f"{furthest.simulated_mbps:.3f}",
             f"{furthest.goodput:+.2%}",
-            f"{worst.losses[0]}, {worst.losses[1]}",
+            f"{worst.reductions[0]}, {worst.reductions[1]}",
             f"{worst.period[0]:.2f}, {worst.period[1]:.2f}",
         )
     )

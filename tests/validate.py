@@ -29,6 +29,7 @@ sys.path[:0] = [str(ROOT / "ns2"), str(ROOT / "models"), str(ROOT / "statistics"
 
 import compare_crosscheck  # noqa: E402
 import compare_engines  # noqa: E402
+import compare_kernel  # noqa: E402
 import compare_lab  # noqa: E402
 import compare_live  # noqa: E402
 import compare_sweeps  # noqa: E402
@@ -317,6 +318,11 @@ def live() -> Section:
     return Section("live", compare_live.TITLE, *compare_live.report())
 
 
+def kernel() -> Section:
+    """The window of the kernel's Reno and CUBIC beside the simulator's."""
+    return Section("kernel", compare_kernel.TITLE, *compare_kernel.report())
+
+
 def link() -> Section:
     """The link process by itself: rate, lateness, throughput, and ten minutes of it."""
     return Section("link", measure_live.TITLE, *measure_live.report(link="python"))
@@ -350,6 +356,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "tuning": tuning,
     "link": link,
     "linux-red": linux_red,
+    "kernel": kernel,
     "live": live,
 }
 VERDICTS = {True: "Everything here is shown.", False: "**Not everything here is shown.**"}

@@ -91,7 +91,16 @@ RFC_OPTIONS: dict[str, dict[str, Value]] = {
     "no time stamps": {"timestamps": False},
     "no idle restart": {"idle_restart": False},
 }
-CONGESTION_CONTROLS = ("reno", "cubic")
+ECN_WORDS: tuple[Value, ...] = (True, "classic", "accurate")
+CONGESTION_CONTROLS: dict[str, tuple[Value, ...]] = {
+    "reno": ECN_WORDS,
+    "cubic": ECN_WORDS,
+    "ledbat": ECN_WORDS,
+    "dctcp": ("dctcp", "accurate"),
+    "prague": (),
+    "bbr": ("dctcp", "accurate"),
+}
+"""What each may say of ECN beside its default."""
 MARKERS: dict[str, dict[str, Value]] = {
     "token-bucket": {},
     "tsw2cm": {"window": "100ms"},
@@ -396,9 +405,11 @@ def flow(draft: Draft, name: str, network: str, ends: Ends, milliseconds: int) -
     if draft.maybe(8):
         body["acks_share_label"] = True
     if draft.maybe(3):
-        own = {"congestion_control": draft.kind("rfc", draft.one(CONGESTION_CONTROLS))}
+        control = draft.kind("rfc", draft.one(tuple(CONGESTION_CONTROLS)))
+        own: Table = {"congestion_control": control} | draft.some("rfc", RFC_OPTIONS, most=4)
+        words = CONGESTION_CONTROLS[control]
         body["transport"] = "tcp"
-        return body | {"tcp": own | draft.some("rfc", RFC_OPTIONS, most=4) | with_ecn(draft)}
+        return body | {"tcp": own | ({"ecn": draft.one(words)} if words and with_ecn(draft) else {})}
     body["transport"] = draft.kind("flow", draft.one(VARIANTS))
     if draft.maybe(3):
         body["packet_size"] = draft.one(("500B", "960B", "1460B"))

@@ -15,6 +15,7 @@ from aqmlab.scenario import Scenario
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "dumbbell-cubic.toml"
 SHORT = {"run.duration": "12s", "run.warmup": "2s", "probe.events": "true"}
+CONTROLS = ("reno", "cubic", "dctcp", "ledbat", "prague", "bbr")
 PAYLOAD, HEADER = 1448, 52
 
 
@@ -79,7 +80,7 @@ def test_options_are_listed():
     tcp = transports()["tcp"]
     assert tcp.profile == "rfc"
     options = {parameter.key: parameter for parameter in tcp.parameters}
-    assert options["congestion_control"].choices == ("reno", "cubic")
+    assert options["congestion_control"].choices == CONTROLS
     assert options["initial_window"].source.startswith("RFC 6928")
     assert all(parameter.doc and parameter.source for parameter in tcp.parameters)
 
@@ -95,5 +96,27 @@ def test_theory_counts_in_packets():
 def test_the_laboratory_turns_the_congestion_control():
     found = {control.key: control for control in network_controls(Scenario.load(EXAMPLE), "bottleneck")}
     control = found["flow.cubic.tcp.congestion_control"]
-    assert (control.value, control.choices) == ("cubic", ("reno", "cubic"))
+    assert (control.value, control.choices) == ("cubic", CONTROLS)
     assert "flow.cubic.transport" not in found
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+def test_every_controller_runs_from_a_file(control):
+    changed = {"flow.cubic.tcp.congestion_control": control, "run.duration": "3s", "run.warmup": "1s"}
+    done = aqmlab.run(Scenario.load(EXAMPLE, overrides=changed), seeds=1, out=None, progress=False)
+    flows = done.flows[done.flows["group"] == "cubic"]
+    assert set(flows["transport"]) == {f"tcp-{control}"}
+    assert (flows["goodput_bytes"] > 0).all()
+
+
+def test_feedback_of_marks_is_a_word_or_a_switch():
+    def ecn(**tcp):
+        overrides = {f"flow.cubic.tcp.{key}": value for key, value in tcp.items()}
+        plan = Scenario.load(EXAMPLE, overrides=overrides)
+        return next(flow for flow in plan.flows if flow.group == "cubic").parameters["ecn"]
+
+    assert ecn() is False
+    assert ecn(ecn=True) is True
+    assert ecn(ecn="accurate") == "accurate"
+    assert ecn(congestion_control="dctcp") == "dctcp"
+    assert ecn(congestion_control="prague") == "accurate"

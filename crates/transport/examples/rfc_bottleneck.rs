@@ -2,10 +2,10 @@
 //! real kernels needs, and nothing else.
 //!
 //! ```text
-//! cargo run --release -p aqmlab-transport --example rfc_bottleneck -- reno|cubic FLOWS LIMIT DELAY_MS SECONDS [JITTER_US [TRACE]]
+//! cargo run --release -p aqmlab-transport --example rfc_bottleneck -- CONTROL FLOWS LIMIT DELAY_MS SECONDS [JITTER_US [TRACE]]
 //! ```
 //!
-//! The link has 10 Mb/s, counts 14 bytes of Ethernet header a packet and holds LIMIT packets, the one in service
+//! CONTROL is reno, cubic, or another controller that needs no marks. The link has 10 Mb/s, counts 14 bytes of Ethernet header a packet and holds LIMIT packets, the one in service
 //! included; the whole delay is on the way back, with a uniform JITTER_US on top. The first 5 s do not count. `TRACE`:
 //! also the window of the first flow, ten times a second.
 
@@ -72,7 +72,7 @@ fn main() {
     let (Some(cc), Some(flows), Some(limit), Some(delay), Some(seconds)) =
         (cc, number(1), number(2), number(3), number(4))
     else {
-        eprintln!("usage: rfc_bottleneck reno|cubic FLOWS LIMIT DELAY_MS SECONDS [JITTER_US [TRACE]]");
+        eprintln!("usage: rfc_bottleneck CONTROL FLOWS LIMIT DELAY_MS SECONDS [JITTER_US [TRACE]]");
         std::process::exit(2);
     };
     let config = Arc::new(Config::linux(cc));

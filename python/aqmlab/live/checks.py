@@ -81,7 +81,8 @@ def _kernel(plan: LivePlan) -> Iterator[Trouble]:
         yield Trouble("this kernel has no IPv6", forbids=True)
     for group in plan.groups:
         if not group.is_udp and group.congestion_control is None:
-            yield Trouble(f'flow {group.name}: no kernel has "{group.transport}" as congestion control', forbids=True)
+            name = group.parameters.get("congestion_control", group.transport)
+            yield Trouble(f'flow {group.name}: no kernel has "{name}" as congestion control', forbids=True)
 
 
 def tun_trouble() -> Iterator[Trouble]:

@@ -23,13 +23,17 @@ pub enum Tcp {
 }
 
 impl Tcp {
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 10] = [
         Self::Ns2(Variant::Tahoe),
         Self::Ns2(Variant::Reno),
         Self::Ns2(Variant::NewReno),
         Self::Ns2(Variant::Sack),
         Self::Rfc(CongestionControl::Reno),
         Self::Rfc(CongestionControl::Cubic),
+        Self::Rfc(CongestionControl::Dctcp),
+        Self::Rfc(CongestionControl::Ledbat),
+        Self::Rfc(CongestionControl::Prague),
+        Self::Rfc(CongestionControl::Bbr),
     ];
 
     /// A connection with a window of so many packets, and with options.

@@ -132,7 +132,8 @@ fn way_json(plan: &Plan, way: &Way) -> Json {
 }
 
 /// The congestion control of the kernel that is nearest, and whether the connection uses ECN. ns-2's Reno, NewReno and SACK
-/// all are the kernel's Reno, which repairs losses by SACK, and without it as NewReno does; of Tahoe, LEDBAT, Prague and the third BBR it has none.
+/// all are the kernel's Reno, which repairs losses by SACK, and without it as NewReno does; it has no Tahoe, LEDBAT, Prague, and
+/// only the first BBR.
 fn kernel(transport: &Transport) -> (Option<&'static str>, bool) {
     let Transport::Tcp { config, .. } = transport else { return (None, false) };
     let nearest = match config {

@@ -100,6 +100,9 @@ fn controller_json(config: &rfc::Config) -> Json {
             "bbr_min_rtt_window": bbr.min_rtt_window.secs(),
             "bbr_probe_rtt_interval": bbr.probe_rtt_interval.secs(),
             "bbr_probe_rtt_duration": bbr.probe_rtt_duration.secs(),
+            "bbr_ecn_factor": bbr.ecn_factor,
+            "bbr_ecn_thresh": bbr.ecn_thresh,
+            "bbr_ecn_max_rtt": bbr.ecn_max_rtt.secs(),
         }),
     }
 }

@@ -116,6 +116,9 @@ fn set(key: &str, from: &Section<'_>, config: &mut Config) {
         "bbr_min_rtt_window" => span(&mut config.bbr.min_rtt_window),
         "bbr_probe_rtt_interval" => span(&mut config.bbr.probe_rtt_interval),
         "bbr_probe_rtt_duration" => span(&mut config.bbr.probe_rtt_duration),
+        "bbr_ecn_factor" => replace(&mut config.bbr.ecn_factor, from.number(key)),
+        "bbr_ecn_thresh" => replace(&mut config.bbr.ecn_thresh, from.number(key)),
+        "bbr_ecn_max_rtt" => span(&mut config.bbr.ecn_max_rtt),
         // The profile is chosen elsewhere.
         _ => {}
     }
@@ -176,6 +179,9 @@ mod tests {
         ("bbr_min_rtt_window", "\"5s\""),
         ("bbr_probe_rtt_interval", "\"2s\""),
         ("bbr_probe_rtt_duration", "\"100ms\""),
+        ("bbr_ecn_factor", "0.5"),
+        ("bbr_ecn_thresh", "0.25"),
+        ("bbr_ecn_max_rtt", "\"50ms\""),
     ];
 
     fn read(tcp: &Section<'_>) -> Config {

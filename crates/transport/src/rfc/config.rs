@@ -193,6 +193,9 @@ impl Config {
             ("bbr_min_rtt_window", self.bbr.min_rtt_window.secs()),
             ("bbr_probe_rtt_interval", self.bbr.probe_rtt_interval.secs()),
             ("bbr_probe_rtt_duration", self.bbr.probe_rtt_duration.secs()),
+            ("bbr_ecn_factor", self.bbr.ecn_factor),
+            ("bbr_ecn_thresh", self.bbr.ecn_thresh),
+            ("bbr_ecn_max_rtt", self.bbr.ecn_max_rtt.secs()),
         ];
         for (key, value) in numbers {
             match PARAMETERS.iter().find(|p| p.key == key) {

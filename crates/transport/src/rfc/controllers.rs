@@ -67,7 +67,7 @@ impl CongestionControl {
             Self::Dctcp => matches!(feedback, EcnFeedback::Dctcp | EcnFeedback::Accurate),
             Self::Prague => feedback == EcnFeedback::Accurate,
             Self::Reno | Self::Cubic | Self::Ledbat => feedback != EcnFeedback::Dctcp,
-            Self::Bbr => feedback == EcnFeedback::Off,
+            Self::Bbr => feedback != EcnFeedback::Classic,
         }
     }
 
@@ -234,6 +234,12 @@ pub struct BbrConfig {
     pub probe_rtt_interval: Span,
     /// How long, at the least.
     pub probe_rtt_duration: Span,
+    /// Share of the average of marks that is taken off what may be in flight.
+    pub ecn_factor: f64,
+    /// Share of marks from which on too much is in flight.
+    pub ecn_thresh: f64,
+    /// Paths with a longer least round-trip time give no marks that count.
+    pub ecn_max_rtt: Span,
 }
 
 impl BbrConfig {
@@ -246,5 +252,8 @@ impl BbrConfig {
         min_rtt_window: Span::from_millis(10_000),
         probe_rtt_interval: Span::from_millis(5_000),
         probe_rtt_duration: Span::from_millis(200),
+        ecn_factor: 1.0 / 3.0,
+        ecn_thresh: 0.5,
+        ecn_max_rtt: Span::from_millis(5),
     };
 }

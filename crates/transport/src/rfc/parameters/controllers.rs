@@ -179,3 +179,30 @@ pub const BBR_PROBE_RTT_DURATION: Parameter = number(
     "BBR: how long it is looked for, at the least.",
     "draft-ietf-ccwg-bbr-06, section 5.3.4.1",
 );
+
+pub const BBR_ECN_FACTOR: Parameter = number(
+    "bbr_ecn_factor",
+    Kind::Real,
+    "",
+    ("0.3333333333333333", 0.0, 1.0),
+    "BBR: share of the average of marks that is taken off what may be in flight, with ecn.",
+    "Google's BBR version 3 for Linux, bbr_ecn_factor: 1/3",
+);
+
+pub const BBR_ECN_THRESH: Parameter = number(
+    "bbr_ecn_thresh",
+    Kind::Real,
+    "",
+    ("0.5", 1e-6, 1.0),
+    "BBR: share of marks from which on too much is in flight, with ecn.",
+    "Google's BBR version 3 for Linux, bbr_ecn_thresh",
+);
+
+pub const BBR_ECN_MAX_RTT: Parameter = number(
+    "bbr_ecn_max_rtt",
+    Kind::Time,
+    "s",
+    ("5ms", 1e-6, 1000.0),
+    "BBR: paths with a longer least round-trip time give no marks that count.",
+    "Google's BBR version 3 for Linux, bbr_ecn_max_rtt_us",
+);

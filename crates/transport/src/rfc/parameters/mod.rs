@@ -242,6 +242,9 @@ pub const PARAMETERS: &[Parameter] = &[
     of::BBR_MIN_RTT_WINDOW,
     of::BBR_PROBE_RTT_INTERVAL,
     of::BBR_PROBE_RTT_DURATION,
+    of::BBR_ECN_FACTOR,
+    of::BBR_ECN_THRESH,
+    of::BBR_ECN_MAX_RTT,
 ];
 
 #[cfg(test)]

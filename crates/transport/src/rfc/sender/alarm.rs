@@ -123,7 +123,7 @@ impl Sender {
         if self.pipe() != pipe {
             if self.recovery.state != State::Recovery {
                 self.enter_recovery(false);
-                self.control(now, &Delivery { delivered: 1, lost: losses.all, advanced: false }, None);
+                self.control(now, &Delivery { delivered: 1, lost: losses.all, advanced: false }, (None, 0));
             }
             self.retransmit(now, out);
         }

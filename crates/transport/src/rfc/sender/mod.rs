@@ -159,7 +159,7 @@ impl Sender {
         if news.restarts_timer {
             self.set_timer(now);
         }
-        self.control(now, &news.delivery(), news.rtt);
+        self.control(now, &news.delivery(), (news.rtt, news.marked));
         self.finished = self.board.una() >= self.end;
         match resend {
             Resend::Nothing => {}
@@ -206,11 +206,12 @@ impl Sender {
     }
 
     /// A controller that sets the window itself does.
-    fn let_control(&mut self, now: Time, ack: &Delivery, rtt: Option<Span>) {
+    fn let_control(&mut self, now: Time, ack: &Delivery, (rtt, marked): (Option<Span>, u64)) {
         self.tell_losses(now);
         let acked = Acked {
             now,
             delivered: ack.delivered,
+            marked,
             rtt,
             least: self.rtt.least(),
             in_flight: self.pipe(),
@@ -229,10 +230,10 @@ impl Sender {
     }
 
     /// The window's answer to an acknowledgement: smaller by PRR while it is being reduced, otherwise larger if the edge
-    /// moved and the window was the limit.
-    fn control(&mut self, now: Time, ack: &Delivery, rtt: Option<Span>) {
+    /// moved and the window was the limit. `told`: round-trip time and marks.
+    fn control(&mut self, now: Time, ack: &Delivery, told: (Option<Span>, u64)) {
         if self.congestion.owns_window() {
-            self.let_control(now, ack, rtt);
+            self.let_control(now, ack, told);
         } else if self.shrinks() {
             if self.config.prr {
                 let pipe = self.pipe();

@@ -23,8 +23,9 @@ pub struct News {
     pub sacked: bool,
     /// One past the last segment of a duplicate that is reported.
     pub duplicate: Option<u64>,
-    /// A mark is echoed.
+    /// A mark is echoed; how many are told of.
     pub echo: bool,
+    pub marked: u64,
     /// A segment that was sent once, before the last reduction, has arrived.
     pub original: bool,
     /// The echoed time stamp.
@@ -75,6 +76,7 @@ impl Sender {
         self.measure(now, &mut news);
         let marked = self.ecn.marked(ack, news.delivered);
         news.echo = marked > 0;
+        news.marked = marked;
         if self.congestion.listens() {
             let edges = (self.board.una(), self.board.next());
             let one_way = (ack.stamp > Time::ZERO).then(|| ack.stamp.since(ack.ts_echo));

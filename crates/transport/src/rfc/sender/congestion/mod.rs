@@ -131,7 +131,7 @@ impl Congestion {
             Self::Dctcp(dctcp) => dctcp.reduce(window, cause),
             Self::Ledbat(ledbat) => ledbat.reduce(window),
             Self::Prague(prague) => prague.reduce(window, cause),
-            Self::Bbr(bbr) => bbr.enter_recovery(window),
+            Self::Bbr(bbr) => bbr.enter_recovery(window, cause),
         }
     }
 

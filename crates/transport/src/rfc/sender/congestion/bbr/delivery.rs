@@ -25,6 +25,7 @@ pub struct Sent {
     pub lost: u64,
     pub in_flight: u64,
     pub app_limited: bool,
+    marked: u64,
 }
 
 /// A sample, one an acknowledgement that delivers something.
@@ -40,6 +41,8 @@ pub struct Sample {
     /// In flight when it was sent.
     pub in_flight: f64,
     pub app_limited: bool,
+    /// Of those delivered in the interval, how many were marked.
+    pub marked: f64,
 }
 
 /// The sampler of one sender.
@@ -49,6 +52,7 @@ pub struct Deliveries {
     ring: Vec<Sent>,
     pub delivered: u64,
     pub lost: u64,
+    pub marked: u64,
     delivered_at: Time,
     first_at: Time,
     /// Until so much is delivered, samples are limited by the application; 0: they are not.
@@ -63,6 +67,7 @@ impl Default for Deliveries {
             ring: vec![Sent::default(); 16],
             delivered: 0,
             lost: 0,
+            marked: 0,
             delivered_at: Time::ZERO,
             first_at: Time::ZERO,
             app_limited: 0,
@@ -103,6 +108,7 @@ impl Deliveries {
             lost: self.lost,
             in_flight,
             app_limited: self.app_limited > 0,
+            marked: self.marked,
         };
     }
 
@@ -142,6 +148,7 @@ impl Deliveries {
             lost: (self.lost - sent.lost) as f64,
             in_flight: sent.in_flight as f64,
             app_limited: sent.app_limited,
+            marked: (self.marked - sent.marked) as f64,
         })
     }
 }

@@ -6,6 +6,7 @@
 use aqmlab_units::Time;
 
 use super::super::super::window::Window;
+use super::super::Cause;
 use super::delivery::Sample;
 use super::{Bbr, State};
 
@@ -45,9 +46,11 @@ impl Bbr {
         }
     }
 
-    /// Losses begin to be repaired; the threshold stays.
-    pub fn enter_recovery(&mut self, window: &Window) -> f64 {
-        self.save_state(window.cwnd);
+    /// Losses begin to be repaired, or a mark was heard; the threshold stays.
+    pub fn enter_recovery(&mut self, window: &Window, cause: Cause) -> f64 {
+        if cause == Cause::Loss {
+            self.save_state(window.cwnd);
+        }
         window.ssthresh
     }
 
@@ -77,7 +80,7 @@ impl Bbr {
 
     /// IsInflightTooHigh.
     pub(super) fn is_inflight_too_high(&self, sample: &Sample) -> bool {
-        sample.lost > sample.in_flight * self.config.loss_thresh
+        sample.lost > sample.in_flight * self.config.loss_thresh || self.are_marks_too_many(sample)
     }
 
     /// What was in flight when losses passed the threshold, within the segment (InflightAtLoss).
@@ -88,7 +91,7 @@ impl Bbr {
         before + (thresh * before - lost_before) / (1.0 - thresh)
     }
 
-    fn answer_inflight_too_high(&mut self, window: &Window, now: Time, sample: &Sample) {
+    pub(super) fn answer_inflight_too_high(&mut self, window: &Window, now: Time, sample: &Sample) {
         self.cycle.too_high = true;
         self.cycle.is_probe_sample = false;
         if !sample.app_limited {
@@ -151,15 +154,23 @@ impl Bbr {
         if !self.losses.round_start {
             return;
         }
-        if self.losses.in_round && !self.state.accelerates() {
+        let inflight =
+            if self.inflight_shortterm.is_finite() { self.inflight_shortterm } else { window.cwnd };
+        let by_marks = self.marks.lower(inflight, self.config.ecn_factor);
+        if self.state.accelerates() {
+            self.losses.in_round = false;
+            return;
+        }
+        if let Some(by_marks) = by_marks {
+            self.inflight_shortterm = by_marks;
+        }
+        if core::mem::take(&mut self.losses.in_round) {
             let beta = self.config.beta;
             let bw = if self.bw_shortterm.is_finite() { self.bw_shortterm } else { self.max_bw() };
-            let inflight =
-                if self.inflight_shortterm.is_finite() { self.inflight_shortterm } else { window.cwnd };
             self.bw_shortterm = self.losses.bw_latest.max(beta * bw);
-            self.inflight_shortterm = self.losses.inflight_latest.max(beta * inflight);
+            let by_losses = self.losses.inflight_latest.max(beta * inflight);
+            self.inflight_shortterm = self.inflight_shortterm.min(by_losses);
         }
-        self.losses.in_round = false;
     }
 
     pub(super) fn reset_short_term(&mut self) {

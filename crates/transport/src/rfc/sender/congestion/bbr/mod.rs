@@ -18,7 +18,7 @@
 //! | ProbeBW: Down, Cruise, Refill, Up | 0.9, 1, 1, 1.25 | 2, 2, 2, 2.25 | in turn (`probe_bw.rs`) |
 //! | ProbeRTT | 1 | 0.5 | 200 ms and a round trip with half a BDP in flight (`probe_rtt.rs`) |
 //!
-//! What losses do is in `losses.rs`, samples of the rate come from `delivery.rs`.
+//! What losses do is in `losses.rs`, what marks do in `marks.rs`; samples of the rate come from `delivery.rs`.
 //!
 //! | symbol | field | unit | default | range | source |
 //! |---|---|---|---|---|---|
@@ -33,8 +33,7 @@
 //! # Differences from the draft
 //! 1. Segments and seconds, not bytes: the last segment of a transfer counts as a full one.
 //! 2. A sender of this crate has no random numbers: what is drawn in section 5.3.3.8.3 is a hash of the time.
-//! 3. Of ECN, which the draft leaves out, nothing is made: a mark does not change the model (Linux's version 3 answers
-//!    to marks on paths below 5 ms only).
+//! 3. The draft leaves ECN out: marks are answered as Google's version 3 for Linux does, with `ecn` on (off by default).
 //! 4. Lost ranges of Startup are counted as acknowledgements that tell of losses, as in Linux.
 //!
 //! # Readings
@@ -44,6 +43,7 @@
 mod control;
 mod delivery;
 mod losses;
+mod marks;
 mod probe_bw;
 mod probe_rtt;
 mod startup;
@@ -97,6 +97,8 @@ pub struct Acked {
     pub now: Time,
     /// Segments newly known to have arrived.
     pub delivered: u64,
+    /// Marked packets told of.
+    pub marked: u64,
     /// Round-trip time of the last of them.
     pub rtt: Option<Span>,
     /// Least round-trip time of the connection.
@@ -132,6 +134,7 @@ pub struct Bbr {
     full_bw_reached: bool,
     drain_start_round: u64,
     losses: losses::Signals,
+    marks: marks::Marks,
     cycle: probe_bw::Cycle,
     probe_rtt: probe_rtt::Probe,
     aggregation: control::Aggregation,
@@ -166,6 +169,7 @@ impl Bbr {
             full_bw_reached: false,
             drain_start_round: 0,
             losses: losses::Signals::default(),
+            marks: marks::Marks::default(),
             cycle: probe_bw::Cycle::default(),
             probe_rtt: probe_rtt::Probe::default(),
             aggregation: control::Aggregation::default(),
@@ -196,6 +200,7 @@ impl Bbr {
         self.repairing = ack.repairs;
         let Some(sample) = self.deliveries.sample(ack.least) else { return };
         self.update_round(&sample);
+        self.update_marks(ack.marked);
         self.update_latest_signals(&sample);
         self.update_max_bw(&sample);
         self.update_congestion_signals(window);

@@ -192,6 +192,10 @@ impl Bbr {
                 return true;
             }
         }
+        if self.are_marks_too_many(sample) && self.cycle.is_probe_sample {
+            self.answer_inflight_too_high(window, ack.now, sample);
+            return true;
+        }
         if !self.is_inflight_too_high(sample) && self.inflight_longterm.is_finite() {
             self.inflight_longterm = self.inflight_longterm.max(sample.in_flight);
             if self.state == State::Up {

@@ -22,13 +22,14 @@ fn window(cwnd: f64) -> Window {
 }
 
 fn sample(rate: f64, in_flight: f64, lost: f64) -> Sample {
-    Sample { rate: Some(rate), delivered: 10.0, prior_delivered: 0, lost, in_flight, app_limited: false }
+    Sample { rate: Some(rate), delivered: 10.0, prior_delivered: 0, lost, in_flight, ..Sample::default() }
 }
 
 fn acked(at: u64, in_flight: u64) -> Acked {
     Acked {
         now: ms(at),
         delivered: 1,
+        marked: 0,
         rtt: Some(RTT),
         least: RTT,
         in_flight,
@@ -161,4 +162,35 @@ fn a_probe_of_the_round_trip_time_lasts_200_ms_and_a_round() {
     assert_eq!(b.state, State::ProbeRtt);
     b.check_probe_rtt(&mut w, &acked(5401, 5));
     assert_eq!((b.state, w.cwnd), (State::Cruise, 60.0));
+}
+
+#[test]
+fn marks_count_on_short_paths() {
+    for (rtt_ms, lower) in [(5, 90.0 * (1.0 - (1.0 - 0.75 / 16.0) / 3.0)), (6, f64::INFINITY)] {
+        let mut b = bbr();
+        b.min_rtt = Some(Span::from_millis(rtt_ms));
+        b.full_bw_reached = true;
+        b.state = State::Cruise;
+        b.round_start = true;
+        b.deliveries.delivered = 40;
+        // alpha = 1 + (10/40 - 1) / 16, a third of which is taken off 90.
+        b.update_marks(10);
+        b.losses.round_start = true;
+        b.update_congestion_signals(&window(90.0));
+        assert!((b.inflight_shortterm - lower).abs() < 1e-9 || b.inflight_shortterm == lower);
+        let probe = Sample { marked: 6.0, delivered: 10.0, in_flight: 50.0, ..Sample::default() };
+        assert_eq!(b.is_inflight_too_high(&probe), rtt_ms == 5);
+    }
+}
+
+#[test]
+fn two_rounds_of_marks_end_startup() {
+    let mut b = bbr();
+    b.min_rtt = Some(Span::from_millis(1));
+    b.round_start = true;
+    for (delivered, done) in [(10, false), (20, true)] {
+        b.deliveries.delivered = delivered;
+        b.update_marks(5);
+        assert_eq!(b.full_bw_reached, done);
+    }
 }
