@@ -39,11 +39,12 @@ WINDOW_WITHIN, GOODPUT_WITHIN = 0.10, 0.03
 """Bounds of the median relative difference of windows, and of the relative difference of goodput."""
 REDUCED = 0.95
 """A threshold below this share of the greatest window so far is a loss's; HyStart sets it to the window itself."""
-PAGE = f"""One greedy flow of Linux {{kernel}} through a drop-tail queue of 50 packets at 10 Mb/s in user space, and the same
-file simulated with `profile = "rfc"`. Both windows are sampled every round trip (the live run's mean) from the first loss
-on, at the same time since that loss. The difference is |simulated - live| / live; its median over a run is to be at most
-{WINDOW_WITHIN:.0%}, and goodput behind the warm-up of 8 s within {GOODPUT_WITHIN:.0%}. Each row has the worst of up to
-{RUNS} live runs of 48 s with valid certificates. A simulation of one flow has no chance in it, and is one run.
+PAGE = f"""One greedy flow of Linux {{kernel}} through a drop-tail queue of 50 packets at 10 Mb/s in user space, and
+the same file simulated with `profile = "rfc"`. Both windows are sampled every round trip (the live run's mean) from the
+first loss on, at the same time since that loss. The difference is |simulated - live| / live; its median over a run is
+to be at most {WINDOW_WITHIN:.0%}, and goodput behind the warm-up of 8 s within {GOODPUT_WITHIN:.0%}. Each row has the
+worst of up to {RUNS} live runs of 48 s with valid certificates. A simulation of one flow has no chance in it, and is
+one run.
 
 """
 
