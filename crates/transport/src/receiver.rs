@@ -47,6 +47,14 @@ impl Receiver {
         }
     }
 
+    /// The sequence number that is expected next: everything before it has arrived.
+    pub fn expected(&self) -> u32 {
+        match self {
+            Self::Ns2(receiver) => receiver.expected(),
+            Self::Rfc(receiver) => receiver.expected(),
+        }
+    }
+
     /// What was counted since the start.
     pub fn counters(&self) -> ReceiverCounters {
         match self {

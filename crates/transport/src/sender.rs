@@ -1,7 +1,7 @@
 use aqmlab_units::{Span, Time};
 
 use crate::profile::out_of_line;
-use crate::{Ack, Data, SenderCounters, Timer, ns2, rfc};
+use crate::{Ack, Data, SenderCounters, Supply, Timer, ns2, rfc};
 
 /// A sender of any profile.
 #[derive(Clone, Debug)]
@@ -51,6 +51,31 @@ impl Sender {
         match self {
             Self::Ns2(sender) => sender.resume(now, out),
             Self::Rfc(sender) => out_of_line(|| sender.resume(now, out)),
+        }
+    }
+
+    /// The application hands over more, when everything was acknowledged that it had handed over before: the connection
+    /// goes on where it was. [`Sender::go_on`] sends of it what the window allows.
+    pub fn offer(&mut self, supply: Supply) {
+        match self {
+            Self::Ns2(sender) => sender.offer(supply),
+            Self::Rfc(sender) => sender.offer(supply),
+        }
+    }
+
+    /// Sends what was [offered](Sender::offer).
+    pub fn go_on(&mut self, now: Time, out: &mut impl FnMut(Data)) {
+        match self {
+            Self::Ns2(sender) => sender.go_on(now, out),
+            Self::Rfc(sender) => out_of_line(|| sender.go_on(now, out)),
+        }
+    }
+
+    /// The sequence number behind the last data that the application has handed over so far, as it is on the wire.
+    pub fn end(&self) -> u32 {
+        match self {
+            Self::Ns2(sender) => sender.end(),
+            Self::Rfc(sender) => sender.end(),
         }
     }
 

@@ -162,6 +162,11 @@ impl Receiver {
         self.delay.as_ref().and_then(|delay| delay.timer)
     }
 
+    /// The number that is expected next: all packets before it have arrived.
+    pub fn expected(&self) -> u32 {
+        (self.reassembly.last_in_order() + 1) as u32
+    }
+
     /// What was counted since the start. Bytes are those of the sender's packets as the configuration has them.
     pub fn counters(&self) -> ReceiverCounters {
         let delivered_packets = self.reassembly.delivered();

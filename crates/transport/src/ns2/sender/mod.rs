@@ -162,6 +162,27 @@ impl Sender {
         self.send(now, out);
     }
 
+    /// The application hands over more, when everything was acknowledged that it had handed over before: a further
+    /// `advance` of ns-2's agent. A packet that was sent beyond the end, as ns-2's repair may do, is none of it.
+    pub fn offer(&mut self, supply: Supply) {
+        self.end_plain();
+        let more = packets(supply, self.flow.config.packet_size);
+        let behind = self.flow.end.max(self.flow.highest_sent + 1);
+        self.flow.end = behind.saturating_add(more).min(ENDLESS);
+        self.flow.finished = false;
+    }
+
+    /// Sends what was offered.
+    pub fn go_on(&mut self, now: Time, out: &mut impl FnMut(Data)) {
+        self.send(now, out);
+    }
+
+    /// One past the last packet that the application has handed over, the SYN being packet 0.
+    pub fn end(&self) -> u32 {
+        let opens = self.flow.highest_sent == -1;
+        (if opens { self.supply.saturating_add(self.flow.config.syn.into()) } else { self.flow.end }) as u32
+    }
+
     fn send(&mut self, now: Time, out: &mut impl FnMut(Data)) {
         match &mut self.repair {
             Repair::Sack(sack) => sack.send(&mut self.flow, now, out),

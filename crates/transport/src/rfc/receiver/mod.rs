@@ -39,6 +39,8 @@ pub struct Receiver {
     last_acked: u64,
     marks: Marks,
     received_packets: u64,
+    /// Bytes that segments had fewer than full ones.
+    missing: u64,
     duplicates: u64,
     acks_sent: u64,
 }
@@ -53,6 +55,7 @@ impl Receiver {
             ts_echo: Time::ZERO,
             last_acked: 0,
             received_packets: 0,
+            missing: 0,
             duplicates: 0,
             acks_sent: 0,
             config,
@@ -77,6 +80,9 @@ impl Receiver {
             self.delay.note_syn(now);
             self.acknowledge(now, data.ecn_setup() && self.config.ecn.is_on(), out);
             return;
+        }
+        if arrival != Arrival::Duplicate {
+            self.missing += u64::from(self.config.mss.saturating_sub(length));
         }
         self.delay.note_data(now, &self.config);
         if arrival == Arrival::Duplicate {
@@ -116,10 +122,16 @@ impl Receiver {
         self.delay.timer()
     }
 
+    /// The number that is expected next, as it is on the wire: all bytes before it have arrived.
+    pub fn expected(&self) -> u32 {
+        self.reassembly.next() as u32
+    }
+
     /// What was counted since the start; the SYN counts as a packet. Bytes are those of the sender's packets.
     pub fn counters(&self) -> ReceiverCounters {
         let payload = self.reassembly.next().saturating_sub(1);
-        let segments = payload.div_ceil(self.config.mss.into());
+        // The last segment of what an application hands over is not full; it comes behind all others.
+        let segments = (payload + self.missing) / u64::from(self.config.mss);
         let syn = u64::from(self.reassembly.next() > 0);
         ReceiverCounters {
             received_packets: self.received_packets,

@@ -40,7 +40,20 @@ use tlp::Probe;
 use undo::Undo;
 use window::Window;
 
-/// The last segment of a transfer, where it is not full.
+/// The first segment of what the application has handed over last, and its first byte. Everything before was
+/// acknowledged when it was handed over.
+#[derive(Clone, Copy, Debug)]
+struct Origin {
+    segment: u64,
+    byte: u64,
+}
+
+impl Origin {
+    /// Behind the SYN.
+    const FIRST: Self = Self { segment: 1, byte: 1 };
+}
+
+/// The last segment of what the application has handed over last, where it is not full.
 #[derive(Clone, Copy, Debug)]
 struct Short {
     segment: u64,
@@ -49,10 +62,20 @@ struct Short {
 }
 
 impl Short {
-    fn last_of(supply: Supply, mss: u32) -> Option<Self> {
+    fn last_of(supply: Supply, origin: Origin, mss: u32) -> Option<Self> {
         let (Supply::Bytes(n), mss) = (supply, u64::from(mss)) else { return None };
-        let segment = n.div_ceil(mss);
-        Some(Self { segment, missing: segment * mss - n }).filter(|short| short.missing > 0)
+        let segments = n.div_ceil(mss);
+        let missing = segments * mss - n;
+        (missing > 0).then(|| Self { segment: origin.segment + segments - 1, missing })
+    }
+}
+
+/// Segments that a supply comes to.
+fn segments(supply: Supply, mss: u32) -> u64 {
+    match supply {
+        Supply::Greedy => ENDLESS,
+        Supply::Packets(n) => n,
+        Supply::Bytes(n) => n.div_ceil(mss.into()),
     }
 }
 
@@ -64,6 +87,7 @@ const ENDLESS: u64 = u64::MAX;
 pub struct Sender {
     config: Arc<Config>,
     supply: Supply,
+    origin: Origin,
     short: Option<Short>,
     board: Scoreboard,
     /// Runs of segments in the last SACK blocks: first, one past the last.
@@ -97,7 +121,8 @@ impl Sender {
         }
         Self {
             supply,
-            short: Short::last_of(supply, config.mss),
+            origin: Origin::FIRST,
+            short: Short::last_of(supply, Origin::FIRST, config.mss),
             board,
             told: [(0, 0); MAX_SACK_BLOCKS],
             window: Window::new(config.initial_ssthresh, config.whole_segments),
@@ -122,12 +147,9 @@ impl Sender {
 
     /// Opens the connection: the application hands over all it has. A SYN comes first.
     pub fn start(&mut self, now: Time, out: &mut impl FnMut(Data)) {
-        self.end = match self.supply {
-            Supply::Greedy => ENDLESS,
-            Supply::Packets(0) => 0,
-            Supply::Packets(n) => n.saturating_add(1),
-            Supply::Bytes(0) => 0,
-            Supply::Bytes(n) => n.div_ceil(self.config.mss.into()).saturating_add(1),
+        self.end = match segments(self.supply, self.config.mss) {
+            0 => 0,
+            n => n.saturating_add(1),
         };
         self.finished = self.end == 0;
         if !self.finished {
@@ -271,10 +293,30 @@ impl Sender {
         }
     }
 
-    /// The application always has more data again, after [`Sender::stop`]: the connection goes on where it was. With
-    /// `idle_restart` a pause as long as the time-out has shrunk the window.
+    /// The application always has more data again, after [`Sender::stop`]: the connection goes on where it was, see
+    /// [`Sender::go_on`].
     pub fn resume(&mut self, now: Time, out: &mut impl FnMut(Data)) {
         self.end = ENDLESS;
+        self.go_on(now, out);
+    }
+
+    /// The application hands over more, when everything was acknowledged that it had handed over before.
+    pub fn offer(&mut self, supply: Supply) {
+        debug_assert!(self.finished && self.board.una() > 0, "everything is acknowledged");
+        let next = self.board.next();
+        self.origin = Origin { segment: next, byte: self.seq(next) };
+        self.short = Short::last_of(supply, self.origin, self.config.mss);
+        self.end = next.saturating_add(segments(supply, self.config.mss));
+    }
+
+    /// One past the last byte that the application has handed over, as it is on the wire.
+    pub fn end(&self) -> u32 {
+        let end = if self.board.next() == 0 { 1 + segments(self.supply, self.config.mss) } else { self.end };
+        self.seq(end) as u32
+    }
+
+    /// Sends what there is again. With `idle_restart` a pause as long as the time-out has shrunk the window.
+    pub fn go_on(&mut self, now: Time, out: &mut impl FnMut(Data)) {
         self.finished = false;
         if self.board.next() == 0 {
             self.transmit_next(now, out);
@@ -365,22 +407,30 @@ impl Sender {
         self.counters.clone()
     }
 
-    /// First byte of segment `k`: the SYN has number 0, data begins with 1.
+    /// First byte of segment `k`: the SYN has number 0, data begins with 1. Of what was handed over before the last time,
+    /// as if all its segments were full.
     fn seq(&self, k: u64) -> u64 {
-        if k == 0 {
-            return 0;
+        let (Origin { segment, byte }, mss) = (self.origin, u64::from(self.config.mss));
+        if k < segment {
+            return byte.saturating_sub((segment - k) * mss);
         }
         let missing = self.short.filter(|short| short.segment < k).map_or(0, |short| short.missing);
-        1 + (k - 1) * u64::from(self.config.mss) - missing
+        byte + (k - segment) * mss - missing
     }
 
     /// Segments that end at or before byte `edge`.
     fn segments(&self, edge: u64) -> u64 {
-        if edge == 0 {
-            return 0;
+        let (Origin { segment, byte }, mss) = (self.origin, u64::from(self.config.mss));
+        if edge < byte {
+            return segment.saturating_sub((byte - edge).div_ceil(mss));
         }
         let is_behind = |short: &Short| edge >= self.seq(short.segment + 1);
         let missing = self.short.filter(is_behind).map_or(0, |short| short.missing);
-        1 + (edge - 1 + missing) / u64::from(self.config.mss)
+        segment + (edge - byte + missing) / mss
+    }
+
+    /// The first segment that begins at or behind byte `edge`.
+    fn segment_from(&self, edge: u64) -> u64 {
+        self.origin.segment + edge.saturating_sub(self.origin.byte).div_ceil(self.config.mss.into())
     }
 }

@@ -109,7 +109,7 @@ impl Sender {
         runs.sort_unstable();
         let mut told = [(0, 0); MAX_SACK_BLOCKS];
         for (run, told) in runs.iter().zip(&mut told) {
-            let first = run.0.saturating_sub(1).div_ceil(self.config.mss.into()) + 1;
+            let first = self.segment_from(run.0);
             let end = self.segments(run.1).min(self.board.next());
             *told = (first, end);
             // What an earlier acknowledgement told of the same run is known.
