@@ -120,8 +120,8 @@ def _delay_metrics(*histogram: Sequence[float] | np.ndarray) -> dict[str, float]
     if not len(counts):
         return {}
     return {
-        "delay_p95_ms": _quantile(low, high, counts, 0.95) * 1e3,
-        "delay_p99_ms": _quantile(low, high, counts, 0.99) * 1e3,
+        "delay_p95_ms": quantile_of(low, high, counts, 0.95) * 1e3,
+        "delay_p99_ms": quantile_of(low, high, counts, 0.99) * 1e3,
     }
 
 
@@ -170,10 +170,11 @@ def quantile(rows: Rows, share: float) -> float:
     0.6666666666666666
     """
     low, high, counts = (np.array([row[key] for row in rows], dtype=float) for key in HISTOGRAM)
-    return _quantile(low, high, counts, share)
+    return quantile_of(low, high, counts, share)
 
 
-def _quantile(low: np.ndarray, high: np.ndarray, counts: np.ndarray, share: float) -> float:
+def quantile_of(low: np.ndarray, high: np.ndarray, counts: np.ndarray, share: float) -> float:
+    """Return a quantile of a histogram as `quantile` does, from its columns."""
     total = counts.sum()
     if total == 0:
         return math.nan

@@ -29,6 +29,13 @@ OPTIONAL = {
     "drop_distances": "",
     "markers": "",
     "events": "probe.events",
+    "losses": "probe.losses",
+    "flow_delays": "probe.flow_delay",
+    "flow_delay_histogram": "probe.flow_delay",
+    "pages": "",
+    "objects": "",
+    "segments": "",
+    "call_packets": "",
 }
 """Tables that a run may lack, and the key that asks for them; without a key they are there unless they are empty."""
 TABLES = ("links", "flows", *OPTIONAL)
@@ -158,6 +165,41 @@ class Result:
     def events(self) -> pd.DataFrame:
         """Every enqueue, dequeue, drop and mark; needs ``probe.events``."""
         return self._optional("events")
+
+    @property
+    def losses(self) -> pd.DataFrame:
+        """Every packet dropped at the observed links; needs ``probe.losses``."""
+        return self._optional("losses")
+
+    @property
+    def flow_delays(self) -> pd.DataFrame:
+        """One-way delay of every flow's packets; needs ``probe.flow_delay``."""
+        return self._optional("flow_delays")
+
+    @property
+    def flow_delay_histogram(self) -> pd.DataFrame:
+        """Distribution of every flow's one-way delay; needs ``probe.flow_delay``."""
+        return self._optional("flow_delay_histogram")
+
+    @property
+    def pages(self) -> pd.DataFrame:
+        """Web pages and how long they took to load; empty without a page."""
+        return self._optional("pages")
+
+    @property
+    def objects(self) -> pd.DataFrame:
+        """Objects that applications asked for; empty without an application."""
+        return self._optional("objects")
+
+    @property
+    def segments(self) -> pd.DataFrame:
+        """Segments of videos; empty without a video."""
+        return self._optional("segments")
+
+    @property
+    def call_packets(self) -> pd.DataFrame:
+        """Packets of calls that arrived, with their delays; empty without a call."""
+        return self._optional("call_packets")
 
     @property
     def link_names(self) -> list[str]:

@@ -119,6 +119,21 @@ LENGTHS: dict[str, Value] = {
     "uniform": {"uniform": ["40B", "1500B"]},
     "exponential": {"exponential": "600B"},
 }
+APPLICATIONS: dict[str, dict[str, Value]] = {
+    "page": {"web": {"objects": 9, "size": "3KB", "connections": 3}},
+    "page with pauses": {"web": {"objects": 12, "size": {"cdf": "web-search"}, "connections": 2, "think": "20ms"}},
+    "page by chance": {
+        "web": {"objects": 20, "size": {"exponential": "8KB"}, "connections": 4, "think": {"exponential": "10ms"}}
+    },
+    "connection of objects": {"web": {"objects": 30, "size": {"cdf": [[100, 0.5], [20000, 1]]}, "connections": 1}},
+    "video by its buffer": {
+        "video": {"ladder": ["100kbps", "300kbps", "900kbps"], "segment": "250ms", "buffer": "1500ms"}
+    },
+    "video by throughput": {
+        "video": {"ladder": ["50kbps", "400kbps", "2Mbps"], "segment": "200ms", "rule": "throughput", "window": 3}
+    },
+    "video that ends": {"video": {"segment": "100ms", "length": "600ms", "buffer": "1s", "startup": "200ms"}},
+}
 INTERVALS = ("queue_interval", "cwnd_interval", "flow_interval", "discipline_interval")
 
 ALL_KINDS = frozenset(
@@ -133,9 +148,10 @@ ALL_KINDS = frozenset(
         "rfc": (*RFC_OPTIONS, *CONGESTION_CONTROLS),
         "udp": PATTERNS,
         "udp length": LENGTHS,
+        "application": (*APPLICATIONS, "call"),
         "marker": MARKERS,
         "change": ("rate", "delay"),
-        "probe": ("all", "events", *INTERVALS),
+        "probe": ("all", "events", "losses", "flow_delay", *INTERVALS),
     }.items()
     for name in names
 )
@@ -398,8 +414,19 @@ def flow(draft: Draft, name: str, network: str, ends: Ends, milliseconds: int) -
         body["dscp"] = draft.one(CODE_POINTS)
     if draft.maybe(4):
         body["priority"] = True
+    call = draft.maybe(10)
+    if call and "random" not in (body.get("from"), body.get("to")):
+        draft.kind("application", "call")
+        return body | {"start": "5ms", "voip": {"frame": draft.one(("10ms", "20ms"))}}
     udp = draft.maybe(4)
-    body |= times(draft, milliseconds, udp=udp)
+    if not udp and draft.maybe(4):
+        start: list[Value] = ["0s", {"uniform": ["0s", "50ms"]}, {"every": "7ms"}]
+        body["start"] = draft.draw(st.sampled_from(start))
+        body |= APPLICATIONS[draft.kind("application", draft.one(list(APPLICATIONS)))]
+        if draft.maybe(5):
+            body["stop"] = f"{2 * (milliseconds // 3) + 60}ms"
+    else:
+        body |= times(draft, milliseconds, udp=udp)
     if udp:
         return body | datagrams(draft)
     if draft.maybe(8):
@@ -487,13 +514,15 @@ def probe(draft: Draft) -> Table:
     """What is recorded: half the time everything."""
     if draft.maybe(2):
         draft.kind("probe", "all")
-        return {"links": draft.links, "events": True, **dict.fromkeys(INTERVALS, "10ms")}
+        everything: Table = dict.fromkeys(("events", "losses", "flow_delay"), True)
+        return {"links": draft.links, **everything, **dict.fromkeys(INTERVALS, "10ms")}
     found: Table = {}
     for key in INTERVALS:
         if draft.maybe(3):
             found[draft.kind("probe", key)] = draft.one(("3ms", "10ms", "12345us"))
-    if draft.maybe(3):
-        found[draft.kind("probe", "events")] = True
+    for key in ("events", "losses", "flow_delay"):
+        if draft.maybe(3):
+            found[draft.kind("probe", key)] = True
     if draft.maybe(4):
         found["delay_histogram"] = False
     return found

@@ -104,8 +104,17 @@ fn plan(preset: &str, set: &[(&str, Value)], flows: &[String], changes: Vec<Chan
     let (duration, warmup) = (Span::from_secs(SECONDS), Span::from_secs(SECONDS / 7.0));
     let links = vec![Link { name, from: 0, to: 1, rate, delay, aqm: spec.preset().name, queue }];
     let nodes = vec!["a".to_owned(), "b".to_owned()];
-    let plan =
-        Plan { nodes, links, flows: Vec::new(), markers: Vec::new(), changes, duration, warmup, probe };
+    let plan = Plan {
+        nodes,
+        links,
+        flows: Vec::new(),
+        pages: Vec::new(),
+        markers: Vec::new(),
+        changes,
+        duration,
+        warmup,
+        probe,
+    };
     alone(&plan, 0, flows)
 }
 

@@ -33,6 +33,7 @@ fn simulated(packet: Length, pattern: Pattern, seed: u64) -> Vec<(u64, i64)> {
         nodes: vec!["a".to_owned(), "b".to_owned()],
         links: vec![link],
         flows: vec![flow],
+        pages: Vec::new(),
         markers: Vec::new(),
         changes: Vec::new(),
         duration: Span::from_secs(3.0),

@@ -1,4 +1,4 @@
-//! What a plan leaves to chance, settled for one seed: the ends of flows and the sizes of transfers.
+//! What a plan leaves to chance, settled for one seed: the ends of flows, the sizes of transfers, the objects of pages.
 //!
 //! Each has a named stream of its own, so that none shifts another: the same seed gives the same flows whatever the
 //! disciplines are.
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use aqmlab_transport::TcpConfig;
 use aqmlab_units::{Span, Stream, Time};
 
-use crate::plan::{Ends, Flow, NodeId, Plan, Size, Start, Transport};
+use crate::plan::{Ends, Flow, NodeId, Objects, Page, Plan, Size, Start, Transport};
 
 impl Plan {
     /// This plan with all ends at nodes and all sizes in packets or bytes, drawn from the streams `ends of flow NAME` and
@@ -45,7 +45,37 @@ impl Plan {
                 };
             }
         }
+        for page in &plan.pages {
+            let first = page.first as usize;
+            draw_page(page, &mut plan.flows[first..first + page.connections as usize], seed);
+        }
         plan
+    }
+}
+
+/// Settles when a page is asked for and deals its objects to its connections, all of which begin and end where the first
+/// one does; from the stream `page NAME`.
+fn draw_page(page: &Page, connections: &mut [Flow], seed: u64) {
+    let mut stream = Stream::new(seed, &format!("page {}", page.name));
+    let start = Start::At(page.start.at(stream.uniform()));
+    let sizes: Vec<u64> = (0..page.objects).map(|_| whole(page.size.draw(stream.uniform()))).collect();
+    let ends = connections[0].ends.clone();
+    let all = connections.len();
+    for (place, flow) in connections.iter_mut().enumerate() {
+        (flow.start, flow.ends) = (start, ends.clone());
+        if let Transport::Tcp { size: Size::Objects(Objects { sizes: own, .. }), .. } = &mut flow.transport {
+            *own = sizes.iter().skip(place).step_by(all).copied().collect();
+        }
+    }
+}
+
+impl Start {
+    /// The time, given a number uniform on [0, 1).
+    fn at(&self, uniform: f64) -> Time {
+        match *self {
+            Self::At(t) => t,
+            Self::Uniform(from, to) => from + Span((uniform * to.since(from).0 as f64) as u64),
+        }
     }
 }
 
@@ -60,11 +90,7 @@ impl Flow {
         let mut rng = Stream::new(seed, &format!("flow {}", self.name));
         // Both numbers are always drawn, so that one reading does not shift the other.
         let (for_start, for_clock) = (rng.uniform(), rng.uniform());
-        let start = match self.start {
-            Start::At(t) => t,
-            Start::Uniform(from, to) => from + Span((for_start * to.since(from).0 as f64) as u64),
-        };
-        (start, for_clock)
+        (self.start.at(for_start), for_clock)
     }
 }
 

@@ -6,6 +6,7 @@
 //! is a function of the plan and the seed alone.
 
 pub mod alone;
+mod application;
 mod attached;
 mod code_points;
 mod draw;
@@ -13,6 +14,7 @@ mod engine;
 mod events;
 mod feeders;
 mod heap;
+mod histogram;
 mod key;
 mod ledger;
 mod link;
@@ -32,6 +34,7 @@ mod sink;
 mod source;
 mod tables;
 mod target;
+mod watch;
 mod windows;
 
 pub use code_points::CodePoint;
@@ -39,7 +42,7 @@ pub use engine::{EngineChoice, Options, Simulation};
 pub use ledger::{LinkCounters, Numbered};
 pub use marker::MarkerCounters;
 pub use moments::Moments;
-pub use observe::{DisciplineSample, EventKind, LinkEvent, Observation, QueueSample};
+pub use observe::{DisciplineSample, EventKind, LinkEvent, Loss, Observation, QueueSample};
 pub use recorded::Recorded;
 pub use routing::{Routed, Routes};
 pub use sink::{FlowSample, SinkCounters};

@@ -10,9 +10,12 @@ use crate::key::Key;
 /// number of marked packets (ACE).
 const FLAGS_AT: u32 = 24;
 const ACE: u32 = 7;
-/// The sender had received a packet from the other end; an acknowledgement echoes a mark.
+/// The sender had received a packet from the other end.
 const HEARD: u32 = 1 << 30;
+/// An acknowledgement echoes a mark.
 const ECHO: u32 = 1 << 31;
+/// A data packet is the last of an object.
+const LAST: u32 = 1 << 31;
 
 const NO_SACK: u32 = u32::MAX;
 
@@ -72,6 +75,24 @@ impl Message {
     #[inline]
     pub fn heard(&self) -> bool {
         self.header & HEARD != 0
+    }
+
+    /// Of a data packet, whether it is the last of an object that an application has asked for.
+    #[inline]
+    pub fn is_last(&self) -> bool {
+        self.header & LAST != 0
+    }
+
+    /// Makes a data packet the last of an object.
+    #[inline]
+    pub fn mark_last(&mut self) {
+        self.header |= LAST;
+    }
+
+    /// When a data packet was sent.
+    #[inline]
+    pub fn sent(&self) -> Time {
+        self.sent
     }
 
     /// A data packet at the start of its path, put there by an event.
@@ -215,7 +236,11 @@ mod tests {
     fn data_survive_the_journey() {
         let flags = DataFlags::NONE.with(DataFlags::SYN, true).with(DataFlags::ECT, true);
         let data = Data { sent: Time(5), seq: 1, bytes: 500, flags };
-        let message = Message::of_data(KEY, 7, 46, true, &data);
+        let mut message = Message::of_data(KEY, 7, 46, true, &data);
+        assert!(!message.is_last());
+        message.mark_last();
+        message.rewrite(message.seen());
+        assert!(message.is_last() && message.sent() == Time(5));
         assert_eq!((message.to_data(), message.key(), message.kind()), (data, KEY, Kind::Syn));
         assert_eq!((message.ecn(), message.seen().dscp(), message.heard()), (Ecn::Ect, 46, true));
         let flags = DataFlags::ECT.with(DataFlags::ECT1, true).with(DataFlags::CWR, true);

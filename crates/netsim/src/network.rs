@@ -66,7 +66,7 @@ impl Network {
         let flows = || plan.flows.iter().enumerate();
         Self {
             sources: flows().map(|(_, flow)| Source::new(flow, &plan, seed)).collect(),
-            sinks: flows().map(|(_, flow)| Sink::new(flow, &plan)).collect(),
+            sinks: flows().map(|(i, flow)| Sink::new(i, flow, &plan)).collect(),
             inside: Inside {
                 links,
                 paths: Paths::new(&plan),
@@ -182,7 +182,7 @@ impl Network {
         let source = &mut sources[flow];
         let step = inside.paths.first(flow, Kind::Data);
         let (dscp, heard) = (source.dscp, source.has_heard());
-        let mut launch = Launch { inside, sinks, agenda, key, step, dscp, heard };
+        let mut launch = Launch { inside, sinks, agenda, key, step, dscp, heard, last: false };
         act(source, &mut launch);
         launch.agenda.minds_source(flow, source);
     }
@@ -194,6 +194,8 @@ pub(crate) trait Out<T> {
     fn put(&mut self, packet: &T);
     /// Whether the endpoint has received a packet whose header says how long the way is.
     fn hear(&mut self, heard: bool);
+    /// Whether the packets that follow are the last of an object that an application has asked for.
+    fn ends_object(&mut self, _ends: bool) {}
 }
 
 /// Puts the data packets of a source on their path.
@@ -205,12 +207,16 @@ struct Launch<'a, A> {
     step: u32,
     dscp: u8,
     heard: bool,
+    last: bool,
 }
 
 impl<A: Agenda> Out<Data> for Launch<'_, A> {
     #[inline(never)]
     fn put(&mut self, data: &Data) {
         let mut message = Message::of_data(self.key, self.step, self.dscp, self.heard, data);
+        if self.last {
+            message.mark_last();
+        }
         if self.inside.enter(self.agenda, &mut message) {
             self.inside.deliver(self.sinks, self.agenda, &message);
         }
@@ -219,6 +225,11 @@ impl<A: Agenda> Out<Data> for Launch<'_, A> {
     #[inline]
     fn hear(&mut self, heard: bool) {
         self.heard = heard;
+    }
+
+    #[inline]
+    fn ends_object(&mut self, ends: bool) {
+        self.last = ends;
     }
 }
 

@@ -4,6 +4,7 @@ use aqmlab_aqm::{Backlog, Discipline, DropReason, Ecn, Kind, MarkReason, Packet,
 use aqmlab_units::{Span, Time};
 
 use crate::code_points::{CodePoint, CodePoints};
+use crate::histogram::Histogram;
 use crate::ledger::Numbered;
 use crate::moments::Moments;
 use crate::paths::flow_of;
@@ -70,11 +71,21 @@ pub struct DisciplineSample {
     pub value: f64,
 }
 
-/// Bins per octave of the delay histogram: each is 9 % wide.
-const BINS_PER_OCTAVE: u32 = 8;
-/// The first bin ends here: 2^20 ps, about a microsecond.
-const FIRST_BIN_LOG2: u32 = 20;
+/// A packet that was dropped.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Loss {
+    /// When.
+    pub time: Time,
+    /// Number of the flow.
+    pub flow: u32,
+    /// Data, acknowledgement or connection set-up.
+    pub packet: Kind,
+    /// Why.
+    pub reason: DropReason,
+}
 
+/// The delay histogram has eight bins an octave: each is 9 % wide.
+const BINS_LOG2: u32 = 3;
 /// Room for as many bins as delays of up to an hour need.
 const BINS: usize = 256;
 /// Room for as many gauges a sample.
@@ -88,7 +99,8 @@ pub struct Observation {
     discipline_interval: Option<Span>,
     discipline_samples: Vec<DisciplineSample>,
     events: Option<Vec<LinkEvent>>,
-    delays: Option<Vec<u64>>,
+    losses: Option<Vec<Loss>>,
+    delays: Option<Histogram<BINS_LOG2>>,
     averages: Moments,
     code_points: CodePoints,
 }
@@ -101,7 +113,8 @@ impl Observation {
             discipline_interval: probe.discipline_interval,
             discipline_samples: Vec::new(),
             events: probe.events.then(Vec::new),
-            delays: probe.delay_histogram.then(Vec::new),
+            losses: probe.losses.then(Vec::new),
+            delays: probe.delay_histogram.then(Histogram::default),
             averages: Moments::default(),
             code_points: CodePoints::default(),
         }
@@ -142,10 +155,14 @@ impl Observation {
         self.averages
     }
 
+    /// The packets that were dropped, where it was asked for; from the start of the run, warm-up included.
+    pub fn losses(&self) -> &[Loss] {
+        self.losses.as_deref().unwrap_or_default()
+    }
+
     /// The distribution of the queueing delay: from, to (both in seconds), packets. Empty bins are left out.
     pub fn delays(&self) -> impl Iterator<Item = (f64, f64, u64)> {
-        let counts = self.delays.as_deref().unwrap_or_default();
-        counts.iter().enumerate().filter(|(_, n)| **n > 0).map(|(i, &n)| (bin_start(i), bin_start(i + 1), n))
+        self.delays.iter().flat_map(Histogram::bins)
     }
 
     #[inline]
@@ -163,6 +180,10 @@ impl Observation {
 
     pub(crate) fn dropped<P: Numbered>(&mut self, time: Time, packet: &Packet<P>, reason: DropReason) {
         self.event(time, EventKind::Drop(reason), packet);
+        if let Some(losses) = &mut self.losses {
+            let (flow, packet) = (flow_of(&packet.meta) as u32, packet.meta.header.kind());
+            losses.push(Loss { time, flow, packet, reason });
+        }
         self.code_points.at(packet.meta.header.dscp()).drops += 1;
     }
 
@@ -204,11 +225,7 @@ impl Observation {
     #[inline]
     fn delay(&mut self, delay: Span) {
         if let Some(delays) = &mut self.delays {
-            let bin = bin_of(delay);
-            if bin >= delays.len() {
-                delays.resize(bin + 1, 0);
-            }
-            delays[bin] += 1;
+            delays.add(delay);
         }
     }
 
@@ -235,37 +252,6 @@ impl Observation {
         self.code_points = CodePoints::default();
         if let Some(delays) = &mut self.delays {
             delays.clear();
-        }
-    }
-}
-
-/// Bin 0 is no delay at all to about a microsecond, then eight bins an octave by the leading bits of the delay.
-fn bin_of(delay: Span) -> usize {
-    if delay.0 >> FIRST_BIN_LOG2 == 0 {
-        return 0;
-    }
-    let octave = delay.0.ilog2();
-    let part = (delay.0 >> (octave - 3)) as u32 & (BINS_PER_OCTAVE - 1);
-    ((octave - FIRST_BIN_LOG2) * BINS_PER_OCTAVE + part + 1) as usize
-}
-
-/// Start of a bin in seconds.
-fn bin_start(bin: usize) -> f64 {
-    let Some(i) = bin.checked_sub(1) else { return 0.0 };
-    let (octave, part) = (i as u32 / BINS_PER_OCTAVE + FIRST_BIN_LOG2, i as u64 % u64::from(BINS_PER_OCTAVE));
-    Span((u64::from(BINS_PER_OCTAVE) + part) << (octave - 3)).secs()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn a_delay_lies_in_its_bin(ps in 0u64..10_000_000_000_000) {
-            let bin = bin_of(Span(ps));
-            prop_assert!(bin_start(bin) <= Span(ps).secs() && Span(ps).secs() < bin_start(bin + 1));
         }
     }
 }

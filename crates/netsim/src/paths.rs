@@ -237,6 +237,7 @@ mod tests {
             nodes: (0..4).map(|i| i.to_string()).collect(),
             links: links.into(),
             flows: vec![flow(false), flow(true)],
+            pages: Vec::new(),
             markers: Vec::new(),
             changes: Vec::new(),
             duration: Span::from_millis(5000),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use aqmlab_aqm::Resolved;
 use aqmlab_transport::TcpConfig;
 pub use aqmlab_transport::{Length, Pattern};
-pub use aqmlab_units::Spread;
+pub use aqmlab_units::{Cdf, Spread};
 use aqmlab_units::{Rate, Span, Time};
 
 /// Number of a node in [`Plan::nodes`].
@@ -22,6 +22,8 @@ pub struct Plan {
     pub links: Vec<Link>,
     /// Flows, in the order of their numbers.
     pub flows: Vec<Flow>,
+    /// Web pages, which are made of flows.
+    pub pages: Vec<Page>,
     /// Meters and markers before the queues of links.
     pub markers: Vec<Marker>,
     /// Changes of links during the run, in order of time.
@@ -227,7 +229,7 @@ pub enum Transport {
 }
 
 /// How much a TCP flow has to send.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Size {
     /// Without end.
     Greedy,
@@ -238,6 +240,72 @@ pub enum Size {
     /// So many bytes, drawn in every run anew; rounded up to whole packets where the profile counts packets, to bytes
     /// otherwise, and at least one of them.
     Drawn(Spread),
+    /// Objects that a client asks for one after the other.
+    Objects(Objects),
+    /// Segments of a video.
+    Video(Arc<Video>),
+}
+
+/// Objects that a client asks for one after the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Objects {
+    /// Their bytes; of a page they are drawn in every run anew.
+    pub sizes: Arc<[u64]>,
+    /// Seconds from the end of an object to the request for the next.
+    pub think: Spread,
+}
+
+/// A web page: objects that are fetched over parallel connections, each a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page {
+    /// Name, unique among pages.
+    pub name: String,
+    /// The number of the flow that is its first connection; the others follow.
+    pub first: u32,
+    /// How many connections; object k goes over connection k modulo this.
+    pub connections: u32,
+    /// When it is asked for, over all connections at once.
+    pub start: Start,
+    /// How many objects it has, at least one for each connection.
+    pub objects: u32,
+    /// Their bytes, each drawn in every run anew; rounded up, at least 1.
+    pub size: Spread,
+}
+
+/// An adaptive video.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Video {
+    /// Bit rates, rising; at least one.
+    pub ladder: Vec<Rate>,
+    /// How long a segment plays.
+    pub segment: Span,
+    /// Most in the buffer, at least `startup` and a segment.
+    pub buffer: Span,
+    /// Playing begins with so much in the buffer.
+    pub startup: Span,
+    /// How many segments; without end if absent.
+    pub segments: Option<u64>,
+    /// How bit rates are chosen.
+    pub rule: AdaptationRule,
+}
+
+/// How a player chooses bit rates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum AdaptationRule {
+    /// By what is in the buffer: BBA-0 of Huang et al., SIGCOMM 2014.
+    Bba0 {
+        /// The lowest bit rate up to here.
+        reservoir: Span,
+        /// From the lowest to the highest bit rate; above 0.
+        cushion: Span,
+    },
+    /// By the throughput of the last segments.
+    Throughput {
+        /// Share of the estimate that is used.
+        safety: f64,
+        /// Segments that it is made of, at least 1.
+        window: u32,
+    },
 }
 
 /// What to record beside the counters of links and flows.
@@ -258,4 +326,10 @@ pub struct Probe {
     pub discipline_interval: Option<Span>,
     /// Record every enqueue, dequeue, drop and mark at those links.
     pub events: bool,
+    /// Record every drop at those links.
+    pub losses: bool,
+    /// Record the distribution of every flow's one-way delay.
+    pub flow_delay: bool,
+    /// Record the one-way delay of every packet of these flows, in order.
+    pub packet_delays: Vec<u32>,
 }

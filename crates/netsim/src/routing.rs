@@ -250,6 +250,7 @@ mod tests {
             nodes: (0..nodes).map(|i| i.to_string()).collect(),
             links: links.iter().map(link).collect(),
             flows: Vec::new(),
+            pages: Vec::new(),
             markers: Vec::new(),
             changes: Vec::new(),
             duration: Span::from_millis(1),

@@ -8,6 +8,7 @@ use crate::message::Message;
 use crate::network::Out;
 use crate::plan::{Flow, Plan, Transport};
 use crate::sampling::Sampler;
+use crate::watch::Watch;
 
 /// A sample of what has come through since time 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,13 +48,15 @@ pub(crate) struct Sink {
     /// The wake-up that is pending for the timer.
     pub wake: Option<Timer>,
     sampler: Option<Box<Sampler<FlowSample>>>,
+    watch: Option<Box<Watch>>,
     before: SinkCounters,
     warmup: Time,
     next_look: Time,
 }
 
 impl Sink {
-    pub fn new(flow: &Flow, plan: &Plan) -> Self {
+    /// Of flow number `number`.
+    pub fn new(number: usize, flow: &Flow, plan: &Plan) -> Self {
         let receiver = match &flow.transport {
             Transport::Tcp { config, .. } => Some(Receiver::new(config)),
             Transport::Udp { .. } => None,
@@ -68,6 +71,7 @@ impl Sink {
             wake: None,
             next_look: warmup.min(sampler.as_ref().map_or(Time::NEVER, |s| s.next(None))),
             sampler,
+            watch: Watch::new(number, flow, plan),
             before: SinkCounters::default(),
             warmup,
         }
@@ -98,6 +102,21 @@ impl Sink {
             let ce = message.ecn() == Ecn::Ce;
             receiver.on_data(now, &message.to_data(), ce, &mut |ack| out.put(&ack));
         }
+        if self.watch.is_some() {
+            self.note(message, out);
+        }
+    }
+
+    /// Records what is to be recorded. The end of an object is answered at once, as a request goes out with it.
+    fn note(&mut self, message: &Message, out: &mut impl Out<Ack>) {
+        let Some(watch) = &mut self.watch else { return };
+        watch.take(message);
+        if let (Some(objects), Some(receiver)) = (&mut watch.objects, &mut self.receiver) {
+            let (data, expected) = (message.to_data(), receiver.expected());
+            if objects.take(message.time, &data, message.is_last(), expected) && receiver.timer().is_some() {
+                receiver.on_timer(message.time, &mut |ack| out.put(&ack));
+            }
+        }
     }
 
     /// The timer is due.
@@ -117,6 +136,11 @@ impl Sink {
     /// Brings the station to the end of the run.
     pub fn end(&mut self, end: Time) {
         self.look(end);
+    }
+
+    /// What is recorded beside counters and samples.
+    pub fn watch(&self) -> Option<&Watch> {
+        self.watch.as_deref()
     }
 
     pub fn samples(&self) -> &[FlowSample] {
@@ -154,6 +178,9 @@ impl Sink {
     fn look_at(&mut self, at: Time) {
         if at == self.warmup {
             self.before = self.totals();
+            if let Some(watch) = &mut self.watch {
+                watch.forget();
+            }
         }
         let SinkCounters { bytes: delivered_bytes, arrived_bytes, .. } = self.totals();
         if let Some(sampler) = &mut self.sampler {

@@ -3,6 +3,7 @@
 use aqmlab_transport::{Ack, Data, DataFlags, Sender, Supply, TcpConfig, Timer, UdpSource, ns2, rfc};
 use aqmlab_units::{Span, Stream, Time};
 
+use crate::application::{Application, Driven, Numbers, Request};
 use crate::network::Out;
 use crate::plan::{Flow, Plan, Size, Transport};
 use crate::sampling::Sampler;
@@ -45,7 +46,20 @@ pub struct SourceCounters {
 #[derive(Clone, Debug)]
 enum Generator {
     Tcp(Sender),
+    /// TCP that does what an application asks for.
+    Driven(Box<Driven>),
     Udp(Box<Udp>),
+}
+
+impl Generator {
+    /// The connection, of TCP.
+    fn sender(&self) -> Option<&Sender> {
+        match self {
+            Self::Tcp(sender) => Some(sender),
+            Self::Driven(driven) => Some(&driven.sender),
+            Self::Udp(_) => None,
+        }
+    }
 }
 
 /// A source of UDP.
@@ -91,28 +105,36 @@ impl Source {
         let first = (start, flow.stop.unwrap_or(Time::NEVER));
         let generator = match &flow.transport {
             Transport::Tcp { config, size, clock_offset } => {
-                let supply = match size {
-                    Size::Packets(n) => Supply::Packets(*n),
-                    Size::Bytes(n) => Supply::Bytes(*n),
-                    Size::Greedy => Supply::Greedy,
-                    Size::Drawn(_) => panic!("the size of flow {} is not drawn", flow.name),
+                let application = Application::new(size, &flow.name, seed, plan.duration);
+                let supply = match (size, &application) {
+                    (_, Some(application)) => Supply::Bytes(application.first()),
+                    (Size::Packets(n), _) => Supply::Packets(*n),
+                    (Size::Bytes(n), _) => Supply::Bytes(*n),
+                    (Size::Greedy, _) => Supply::Greedy,
+                    _ => panic!("the size of flow {} is not drawn", flow.name),
                 };
-                Generator::Tcp(match config {
+                let sender = match config {
                     TcpConfig::Ns2(config) => {
                         let phase = clock_offset.unwrap_or(for_clock * config.tick);
                         Sender::Ns2(Box::new(ns2::Sender::new(config.clone(), supply, phase)))
                     }
                     TcpConfig::Rfc(config) => Sender::Rfc(Box::new(rfc::Sender::new(config.clone(), supply))),
-                })
+                };
+                match application {
+                    None => Generator::Tcp(sender),
+                    Some(application) => {
+                        Generator::Driven(Box::new(Driven::new(sender, application, Numbers::of(config))))
+                    }
+                }
             }
             Transport::Udp { rate, packet, pattern } => Generator::Udp(Box::new(Udp {
-                source: UdpSource::new(*rate, *packet, *pattern),
+                source: UdpSource::new(*rate, packet.clone(), pattern.clone()),
                 rng: Stream::new(seed, &format!("traffic of flow {}", flow.name)),
                 lengths: Stream::new(seed, &format!("packet lengths of flow {}", flow.name)),
                 set_at: Time::ZERO,
             })),
         };
-        let is_tcp = matches!(generator, Generator::Tcp(_));
+        let is_tcp = generator.sender().is_some();
         let warmup = Time::ZERO + plan.warmup;
         let sampler = Sampler::every(plan.probe.cwnd_interval.filter(|_| is_tcp));
         Self {
@@ -175,6 +197,12 @@ impl Source {
                 });
                 self.first_sent = first_sent;
             }
+            // An application has one period.
+            Generator::Driven(_) if again => {}
+            Generator::Driven(driven) => {
+                driven.start(now, out);
+                self.first_sent = Some(now);
+            }
             Generator::Udp(udp) => {
                 udp.set_at = Time::ZERO;
                 udp.source.start(now, end, &mut || udp.rng.uniform());
@@ -185,8 +213,14 @@ impl Source {
     /// The application has nothing more to send.
     pub fn stop(&mut self, now: Time, out: &mut impl Out<Data>) {
         self.look(now);
-        if let Generator::Tcp(sender) = &mut self.generator {
-            sender.stop(now, &mut |data| out.put(&data));
+        match &mut self.generator {
+            Generator::Tcp(sender) => sender.stop(now, &mut |data| out.put(&data)),
+            Generator::Driven(driven) => {
+                if driven.stop(now, out) && self.begun > 0 {
+                    self.finish.get_or_insert(now);
+                }
+            }
+            Generator::Udp(_) => {}
         }
     }
 
@@ -196,11 +230,19 @@ impl Source {
         self.look(now);
         self.heard = true;
         out.hear(true);
-        if let Generator::Tcp(sender) = &mut self.generator {
-            sender.on_ack(now, ack, &mut |data| out.put(&data));
-            if self.finish.is_none() && sender.is_finished() {
-                self.finish = Some(now);
+        match &mut self.generator {
+            Generator::Tcp(sender) => {
+                sender.on_ack(now, ack, &mut |data| out.put(&data));
+                if self.finish.is_none() && sender.is_finished() {
+                    self.finish = Some(now);
+                }
             }
+            Generator::Driven(driven) => {
+                if driven.on_ack(now, ack, out) {
+                    self.finish = Some(now);
+                }
+            }
+            Generator::Udp(_) => {}
         }
     }
 
@@ -209,6 +251,7 @@ impl Source {
         self.look(now);
         match &mut self.generator {
             Generator::Tcp(sender) => sender.on_timer(now, &mut |data| out.put(&data)),
+            Generator::Driven(driven) => driven.on_timer(now, out),
             Generator::Udp(udp) => {
                 udp.set_at = now;
                 let Udp { source, rng, lengths, .. } = &mut **udp;
@@ -226,6 +269,7 @@ impl Source {
     pub fn timer(&self) -> Option<Timer> {
         match &self.generator {
             Generator::Tcp(sender) => sender.timer(),
+            Generator::Driven(driven) => driven.timer(),
             Generator::Udp(udp) => {
                 udp.source.next_send().map(|deadline| Timer { deadline, set_at: udp.set_at })
             }
@@ -239,6 +283,11 @@ impl Source {
 
     pub fn samples(&self) -> &[WindowSample] {
         self.sampler.as_ref().map_or(&[], |s| s.samples())
+    }
+
+    /// What an application has asked for.
+    pub fn requests(&self) -> &[Request] {
+        if let Generator::Driven(driven) = &self.generator { driven.application.requests() } else { &[] }
     }
 
     /// What was counted since the end of the warm-up.
@@ -257,25 +306,21 @@ impl Source {
     }
 
     fn totals(&self) -> SourceCounters {
-        match &self.generator {
-            Generator::Tcp(sender) => {
-                let c = sender.counters();
-                SourceCounters {
-                    sent: c.sent_packets,
-                    sent_bytes: c.sent_bytes,
-                    retransmissions: c.retransmissions,
-                    acked: sender.acked(),
-                    timeouts: c.timeouts,
-                    fast_retransmits: c.fast_retransmits,
-                    rtt_samples: c.rtt_samples,
-                    rtt_sum: c.rtt_sum,
-                }
-            }
-            Generator::Udp(udp) => SourceCounters {
-                sent: udp.source.sent(),
-                sent_bytes: udp.source.sent_bytes(),
-                ..SourceCounters::default()
-            },
+        if let Generator::Udp(udp) = &self.generator {
+            let (sent, sent_bytes) = (udp.source.sent(), udp.source.sent_bytes());
+            return SourceCounters { sent, sent_bytes, ..SourceCounters::default() };
+        }
+        let Some(sender) = self.generator.sender() else { return SourceCounters::default() };
+        let c = sender.counters();
+        SourceCounters {
+            sent: c.sent_packets,
+            sent_bytes: c.sent_bytes,
+            retransmissions: c.retransmissions,
+            acked: sender.acked(),
+            timeouts: c.timeouts,
+            fast_retransmits: c.fast_retransmits,
+            rtt_samples: c.rtt_samples,
+            rtt_sum: c.rtt_sum,
         }
     }
 
@@ -291,7 +336,7 @@ impl Source {
         if at == self.warmup {
             self.before = self.totals();
         }
-        if let (Generator::Tcp(sender), Some(sampler)) = (&self.generator, &mut self.sampler) {
+        if let (Some(sender), Some(sampler)) = (self.generator.sender(), &mut self.sampler) {
             sampler.take(at, || {
                 let srtt = sender.srtt().map_or(f64::NAN, Span::secs);
                 let ssthresh = Some(sender.ssthresh()).filter(|x| x.is_finite()).unwrap_or(f64::NAN);

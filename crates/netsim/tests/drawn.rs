@@ -81,14 +81,15 @@ fn sent(lengths: [Length; 2], seed: u64) -> [Vec<(i64, i64)>; 2] {
 
 #[test]
 fn lengths_disturb_neither_times_nor_other_flows() {
-    let (alike, drawn) = (Length::fixed(600), Length::drawn(Spread::Exponential(600.0)));
-    let [first, second] = sent([alike, alike], 3);
+    let alike = || Length::fixed(600);
+    let drawn = || Length::drawn(Spread::Exponential(600.0));
+    let [first, second] = sent([alike(), alike()], 3);
     assert!(first.len() > 300 && first.iter().all(|(_, bytes)| *bytes == 600));
-    let [first_drawn, same] = sent([drawn, alike], 3);
+    let [first_drawn, same] = sent([drawn(), alike()], 3);
     assert_eq!(same, second);
-    assert_eq!(sent([drawn, drawn], 3)[0], first_drawn);
-    assert_ne!(sent([drawn, drawn], 4)[0], first_drawn);
-    assert_ne!(sent([drawn, drawn], 3)[1], first_drawn);
+    assert_eq!(sent([drawn(), drawn()], 3)[0], first_drawn);
+    assert_ne!(sent([drawn(), drawn()], 4)[0], first_drawn);
+    assert_ne!(sent([drawn(), drawn()], 3)[1], first_drawn);
     // The means differ by what rounding adds, 0.001 B of 600 B.
     for ((t, _), (t_drawn, _)) in first.iter().zip(&first_drawn) {
         assert!((*t_drawn as f64 / *t as f64 - 1.0).abs() < 1e-5, "{t} {t_drawn}");

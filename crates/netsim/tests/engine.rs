@@ -62,6 +62,8 @@ fn kinds() -> impl Strategy<Value = Vec<Kind>> {
         variant().prop_map(Kind::Greedy),
         variant().prop_map(Kind::Drawn),
         variant().prop_map(Kind::Again),
+        variant().prop_map(Kind::Page),
+        variant().prop_map(Kind::Video),
         Just(Kind::Constant),
         Just(Kind::Poisson),
         Just(Kind::OnOff),
@@ -108,6 +110,7 @@ fn check_books(tables: &[(&'static str, aqmlab_netsim::Table)]) {
             }
         }
     }
+    check_applications(tables);
     let flows = |name| column(tables, "flows", name);
     for (i, sent) in flows("sent").iter().enumerate() {
         let at = |name| flows(name)[i];
@@ -116,6 +119,34 @@ fn check_books(tables: &[(&'static str, aqmlab_netsim::Table)]) {
         assert!(at("goodput_bytes") <= at("arrived_bytes") && at("arrived_bytes") <= at("sent_bytes"));
         let size = at("size_packets");
         assert!(size == -1 || at("received") <= size + 1, "a SYN comes on top");
+    }
+}
+
+/// Drops, delays and objects are told of alike wherever they are told of.
+fn check_applications(tables: &[(&'static str, aqmlab_netsim::Table)]) {
+    let rows = |table| common::words(tables, table, "flow").len();
+    let sum = |table, name| column(tables, table, name).iter().sum::<i64>();
+    let dropped = common::words(tables, "events", "kind").iter().filter(|kind| *kind == "d").count();
+    assert_eq!(rows("losses"), dropped);
+    assert_eq!(rows("flow_delays"), rows("flows"));
+    assert_eq!(sum("flow_delays", "packets"), sum("flows", "arrived"));
+    assert_eq!(sum("flow_delay_histogram", "count"), sum("flows", "arrived"));
+    for (least, mean) in common::reals(tables, "flow_delays", "min_s").iter().zip(common::reals(
+        tables,
+        "flow_delays",
+        "mean_s",
+    )) {
+        assert!(least.is_nan() || *least <= mean + 1e-12);
+    }
+    let [asked, finished] = ["requested_s", "finish_s"].map(|name| common::reals(tables, "objects", name));
+    assert!(asked.iter().zip(&finished).all(|(asked, finish)| finish.is_nan() || asked < finish));
+    let all = |name| column(tables, "pages", name);
+    assert!(all("finished_objects").iter().zip(all("objects")).all(|(finished, all)| *finished <= all));
+    for (load, (finished, all)) in common::reals(tables, "pages", "load_s")
+        .iter()
+        .zip(all("finished_objects").iter().zip(all("objects")))
+    {
+        assert_eq!(load.is_nan(), *finished < all);
     }
 }
 

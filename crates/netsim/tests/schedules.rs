@@ -49,6 +49,7 @@ fn row(forward: Vec<Link>, flows: Vec<Flow>, duration_ms: u64) -> Plan {
         nodes: (0..=n).map(|i| format!("n{i}")).collect(),
         links: forward.into_iter().chain(back).collect(),
         flows,
+        pages: Vec::new(),
         markers: Vec::new(),
         changes: Vec::new(),
         duration: Span::from_millis(duration_ms),

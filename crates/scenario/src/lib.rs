@@ -28,6 +28,7 @@ mod run;
 mod scenario;
 mod section;
 mod shape;
+mod sizes;
 mod spread;
 mod tcp;
 mod tree;

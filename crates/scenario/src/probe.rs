@@ -47,6 +47,9 @@ pub(crate) fn shape() -> Shape {
                 .default("true"),
             Key::new("events", Kind::Flag, "Every enqueue, dequeue, drop and mark at those links; large.")
                 .default("false"),
+            Key::new("losses", Kind::Flag, "Every packet that is dropped at those links.").default("false"),
+            Key::new("flow_delay", Kind::Flag, "The distribution of every flow's one-way delay.")
+                .default("false"),
         ],
     )
 }
@@ -83,6 +86,9 @@ pub(crate) fn read(
         cwnd_interval: interval("cwnd_interval", flows),
         delay_histogram: section.flag("delay_histogram").unwrap_or(true),
         events: section.flag("events").unwrap_or(false),
+        losses: section.flag("losses").unwrap_or(false),
+        flow_delay: section.flag("flow_delay").unwrap_or(false),
+        packet_delays: Vec::new(),
         flow_interval: interval("flow_interval", flows),
         discipline_interval: interval("discipline_interval", observed.len()),
         links: observed,

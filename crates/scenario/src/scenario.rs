@@ -1,8 +1,8 @@
 use aqmlab_aqm::{LinkContext, Resolved};
-use aqmlab_netsim::plan::{Flow, Plan};
+use aqmlab_netsim::plan::Plan;
 use aqmlab_units::{Rate, Span};
 
-use crate::flow::Group;
+use crate::flow::{Flows, Group};
 use crate::live::{Live, LiveGroup};
 use crate::network::{Builder, LinkNames, Network};
 use crate::problem::{Complaint, Problem, Report};
@@ -173,7 +173,7 @@ fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> (Option<P
     let duration = run.map(|r| r.duration);
     let groups = flow::read(file, network.as_ref(), duration, queues);
     let mut builder = Builder::new(queues);
-    let mut flows = Vec::new();
+    let mut flows = Flows::default();
     // What has errors is not expanded: it would be large for nothing, or wrong.
     let sections = file.sections("flow");
     let complete = file.report.errors() == before && groups.len() == sections.len();
@@ -182,22 +182,33 @@ fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> (Option<P
     {
         expand(network, &groups, &mut builder, &mut flows);
     }
+    let Flows { flows, pages, calls } = flows;
     let links = LinkNames::new(network.as_ref(), &builder, complete);
     let group_names = sections.iter().filter_map(|s| s.text("name")).collect();
     let context = marker::Context { links: &links, groups: group_names, flows: &flows };
     let markers = marker::read(file, &context);
     let changes = change::read(file, &links, duration);
-    let probe = probe::read(file, network.as_ref(), &builder.links, &links, flows.len(), duration);
+    let mut probe = probe::read(file, network.as_ref(), &builder.links, &links, flows.len(), duration);
+    probe.packet_delays = calls;
     let live = live::read(file, network.as_ref(), &builder.links, &links);
     let queue_names = builder.queue_of.iter().map(|&id| queues.name(id).to_owned()).collect();
     let (duration, warmup) = run.map_or((Span::ZERO, Span::ZERO), |r| (r.duration, r.warmup));
     let Builder { nodes, links, .. } = builder;
-    let plan =
-        run.is_some().then_some(Plan { nodes, links, flows, markers, changes, duration, warmup, probe });
+    let plan = run.is_some().then_some(Plan {
+        nodes,
+        links,
+        flows,
+        pages,
+        markers,
+        changes,
+        duration,
+        warmup,
+        probe,
+    });
     (plan, queue_names, live)
 }
 
-fn expand(network: &Network, groups: &[Group<'_>], builder: &mut Builder<'_>, flows: &mut Vec<Flow>) {
+fn expand(network: &Network, groups: &[Group<'_>], builder: &mut Builder<'_>, flows: &mut Flows) {
     network.expand(builder);
     for group in groups {
         group.expand(builder, flows);

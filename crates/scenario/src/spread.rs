@@ -1,14 +1,34 @@
-//! Distributions: `{ uniform = [a, b] }`, `{ exponential = mean }`, `{ pareto = { mean = m, shape = s } }`.
+//! Distributions: `{ uniform = [a, b] }`, `{ exponential = mean }`, `{ pareto = { mean = m, shape = s } }`,
+//! `{ cdf = [[x, p], ...] }`.
 
-use aqmlab_netsim::plan::Spread;
+use std::sync::Arc;
+
+use aqmlab_netsim::plan::{Cdf, Spread};
 
 use crate::problem::Complaint;
 use crate::section::Section;
 use crate::shape::{Key, Kind, Shape};
-use crate::tree::Value;
+use crate::sizes::SIZES;
+use crate::tree::{Node, Value};
+use crate::units;
 
 /// Largest shape of a Pareto distribution; from here on it is as good as constant.
 const MAX_SHAPE: f64 = 1000.0;
+/// Largest value of an empirical distribution.
+const MAX_VALUE: f64 = 1e15;
+/// The keys of a distribution.
+const KEYS: [&str; 4] = ["uniform", "exponential", "pareto", "cdf"];
+
+/// The table of a distribution of sizes, some of which have names.
+pub(crate) fn shape_of_sizes(doc: &'static str, bound: Kind, mean: &Kind) -> Shape {
+    let mut shape = shape(doc, bound, mean);
+    for key in shape.keys.iter_mut().filter(|key| key.name == "cdf") {
+        let names = Kind::Choice(SIZES.iter().map(|(name, _)| *name).collect());
+        key.kind = Kind::Any(vec![names, key.kind.clone()]);
+        key.doc = "Through points [bytes, probability], or one that was measured.".to_owned();
+    }
+    shape
+}
 
 /// The table of a distribution. `bound` is what the bounds of `uniform` may be, `mean` what a mean may be.
 pub(crate) fn shape(doc: &'static str, bound: Kind, mean: &Kind) -> Shape {
@@ -30,6 +50,11 @@ pub(crate) fn shape(doc: &'static str, bound: Kind, mean: &Kind) -> Shape {
             Key::new("uniform", Kind::list(bound), "Uniform between two values."),
             Key::new("exponential", mean.clone(), "Exponential with this mean."),
             Key::new("pareto", Kind::Table(pareto), "Pareto with this mean and shape."),
+            Key::new(
+                "cdf",
+                Kind::list(Kind::list(Kind::Number { min: 0.0, max: MAX_VALUE })),
+                "Through points [value in bytes or seconds, probability].",
+            ),
         ],
     )
 }
@@ -43,15 +68,16 @@ pub(crate) fn read(
     number: impl Fn(&Value) -> Option<f64>,
 ) -> Option<Spread> {
     let table = parent.section(key)?;
-    let present: Vec<_> = ["uniform", "exponential", "pareto"].into_iter().filter(|k| table.has(k)).collect();
+    let present: Vec<_> = KEYS.into_iter().filter(|k| table.has(k)).collect();
     match present.as_slice() {
         ["uniform"] => uniform(&table, example, number),
         ["exponential"] => number(table.value("exponential")?).map(Spread::Exponential),
         ["pareto"] => pareto(&table.section("pareto")?, number),
+        ["cdf"] => empirical(&table),
         // What there is has been reported as unknown.
         [] if table.len() > 0 => None,
         _ => {
-            let complaint = Complaint::new("is not exactly one of uniform, exponential and pareto");
+            let complaint = Complaint::new("is not exactly one of uniform, exponential, pareto and cdf");
             parent.error(key, complaint.allowed(example));
             None
         }
@@ -78,4 +104,27 @@ fn uniform(table: &Section<'_>, example: &str, number: impl Fn(&Value) -> Option
 fn pareto(table: &Section<'_>, number: impl Fn(&Value) -> Option<f64>) -> Option<Spread> {
     let mean = table.value("mean").and_then(number);
     Some(Spread::Pareto { mean: mean?, shape: table.number("shape")? })
+}
+
+fn empirical(table: &Section<'_>) -> Option<Spread> {
+    let points = match table.list("cdf") {
+        Some(list) => list.iter().map(point).collect(),
+        None => {
+            let name = table.text("cdf")?;
+            SIZES.iter().find(|(known, _)| *known == name).map(|(_, points)| points.to_vec())
+        }
+    };
+    match points.ok_or("a point is not a pair of numbers").and_then(Cdf::new) {
+        Ok(cdf) => Some(Spread::Empirical(Arc::new(cdf))),
+        Err(why) => {
+            let complaint = Complaint::new(format!("is no distribution: {why}"));
+            table.error("cdf", complaint.allowed("[[1000, 0.3], [10000, 0.9], [100000, 1]]"));
+            None
+        }
+    }
+}
+
+fn point(node: &Node) -> Option<(f64, f64)> {
+    let [value, probability] = node.value.as_list()? else { return None };
+    Some((units::number(&value.value).ok()?, units::number(&probability.value).ok()?))
 }

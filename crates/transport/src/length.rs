@@ -18,7 +18,7 @@
 use aqmlab_units::Spread;
 
 /// The distribution of the lengths of a flow's packets, headers included.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Length {
     spread: Spread,
     mean: f64,
@@ -45,8 +45,8 @@ impl Length {
     }
 
     /// The distribution before rounding.
-    pub fn spread(&self) -> Spread {
-        self.spread
+    pub fn spread(&self) -> &Spread {
+        &self.spread
     }
 
     /// The mean in bytes, of lengths as they are sent.
@@ -130,12 +130,12 @@ mod tests {
     #[test]
     fn means_of_samples() {
         for spread in DRAWN {
-            let lengths = sample(spread, 400_000);
+            let lengths = sample(spread.clone(), 400_000);
             let n = lengths.len() as f64;
             let mean = lengths.iter().map(|&b| f64::from(b)).sum::<f64>() / n;
             let variance =
                 lengths.iter().map(|&b| (f64::from(b) - mean) * (f64::from(b) - mean)).sum::<f64>() / n;
-            let error = (mean - Length::drawn(spread).mean()) / (variance / n).sqrt();
+            let error = (mean - Length::drawn(spread.clone()).mean()) / (variance / n).sqrt();
             assert!(error.abs() < 3.0, "{spread:?}: {error} standard errors");
             assert!(lengths.iter().all(|b| (1..=Length::MAX).contains(b)));
         }
@@ -146,7 +146,7 @@ mod tests {
         // Kolmogorov-Smirnov: P(N <= n) is P(X < n + 1/2) below the greatest length; 1.63 / sqrt(n) is the 1 % point.
         let n = 20_000;
         for spread in DRAWN {
-            let mut lengths = sample(spread, n);
+            let mut lengths = sample(spread.clone(), n);
             lengths.sort_unstable();
             let mut largest: f64 = 0.0;
             for (i, &bytes) in lengths.iter().enumerate().filter(|(_, b)| **b < Length::MAX) {

@@ -29,7 +29,7 @@ use aqmlab_units::{Rate, Span, Spread, Time};
 use crate::Length;
 
 /// When packets of UDP leave.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Pattern {
     /// At a constant bit rate.
     Constant,
@@ -148,7 +148,7 @@ impl UdpSource {
     }
 
     fn begin_burst(&mut self, start: Time, uniform: &mut impl FnMut() -> f64) {
-        let packets = match self.pattern {
+        let packets = match &self.pattern {
             Pattern::OnOff { on, .. } => ((on.draw(uniform()) / self.interval() + 0.5) as u64).max(1),
             Pattern::Constant | Pattern::Poisson => u64::MAX,
         };
@@ -160,7 +160,7 @@ impl UdpSource {
     fn go_on(&mut self, uniform: &mut impl FnMut() -> f64) {
         self.burst.sent += 1;
         self.next = self.burst.start + self.time_of(self.burst.sent);
-        if let Pattern::OnOff { off, .. } = self.pattern
+        if let Pattern::OnOff { off, .. } = &self.pattern
             && self.burst.sent == self.burst.packets
         {
             let start = self.next + Span::from_secs(off.draw(uniform()));
@@ -306,7 +306,7 @@ mod tests {
         let on_off = Pattern::OnOff { on: Spread::Exponential(0.05), off: Spread::Fixed(0.0) };
         for pattern in [Pattern::Constant, Pattern::Poisson, on_off] {
             let sent_at = |length_seed| {
-                let mut source = UdpSource::new(Rate(1_000_000), lengths, pattern);
+                let mut source = UdpSource::new(Rate(1_000_000), lengths.clone(), pattern.clone());
                 let mut stream = Stream::new(4, "times");
                 let mut drawn = Stream::new(length_seed, "lengths");
                 source.start(Time::ZERO, Time::from_secs(2000.0), &mut || stream.uniform());

@@ -3,11 +3,13 @@
 //! Time is an integer number of picoseconds, so that the order of events never depends on rounding: a `u64`
 //! spans 213 days, and one byte at 400 Gb/s still lasts 20 ps.
 
+mod cdf;
 mod random;
 mod rate;
 mod spread;
 mod time;
 
+pub use cdf::Cdf;
 pub use random::Stream;
 pub use rate::{Rate, Serializer};
 pub use spread::Spread;

@@ -1,8 +1,14 @@
+use std::sync::Arc;
+
+use crate::Cdf;
+
 /// A distribution of positive numbers.
 ///
 /// Drawn by inverse transform from one uniform number: `F^-1(u)`, with `F(x) = 1 - exp(-x / mean)` for the exponential
 /// and `F(x) = 1 - (scale / x)^shape`, `scale = mean (shape - 1) / shape`, for the Pareto distribution.
-#[derive(Clone, Copy, Debug, PartialEq)]
+///
+/// A clone shares the points of an empirical distribution.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Spread {
     /// Always this.
     Fixed(f64),
@@ -17,12 +23,15 @@ pub enum Spread {
         /// Shape.
         shape: f64,
     },
+    /// Through points of a distribution function.
+    Empirical(Arc<Cdf>),
 }
 
 impl Spread {
     /// A number of this distribution, given one that is uniform on [0, 1).
     pub fn draw(&self, uniform: f64) -> f64 {
         match *self {
+            Self::Empirical(ref cdf) => cdf.draw(uniform),
             Self::Fixed(x) => x,
             Self::Uniform(from, to) => from + (to - from) * uniform,
             Self::Exponential(mean) => -mean * libm::log(1.0 - uniform),
@@ -36,6 +45,7 @@ impl Spread {
     /// The probability that a number of this distribution is `x` or more.
     pub fn at_least(&self, x: f64) -> f64 {
         match *self {
+            Self::Empirical(ref cdf) => cdf.at_least(x),
             Self::Fixed(value) => f64::from(value >= x),
             Self::Uniform(from, to) => ((to - x) / (to - from)).clamp(0.0, 1.0),
             Self::Exponential(mean) => libm::exp(-x.max(0.0) / mean),
@@ -49,6 +59,7 @@ impl Spread {
     /// Its mean.
     pub fn mean(&self) -> f64 {
         match *self {
+            Self::Empirical(ref cdf) => cdf.mean(),
             Self::Fixed(x) => x,
             Self::Uniform(from, to) => f64::midpoint(from, to),
             Self::Exponential(mean) | Self::Pareto { mean, .. } => mean,
@@ -67,6 +78,11 @@ mod tests {
         Spread::Exponential(3.0),
         Spread::Pareto { mean: 3.0, shape: 3.0 },
     ];
+
+    fn empirical() -> Spread {
+        let points = vec![(1.0, 0.0), (2.0, 0.5), (8.0, 0.9), (20.0, 1.0)];
+        Spread::Empirical(Arc::new(Cdf::new(points).expect("a distribution")))
+    }
 
     #[test]
     fn by_hand() {
@@ -97,7 +113,7 @@ mod tests {
     fn means() {
         let mut stream = Stream::new(5, "means");
         let n = 400_000;
-        for spread in ALL {
+        for spread in ALL.into_iter().chain([empirical()]) {
             let sum: f64 = (0..n).map(|_| spread.draw(stream.uniform())).sum();
             assert!((sum / f64::from(n) / spread.mean() - 1.0).abs() < 0.01, "{spread:?}");
         }
@@ -107,7 +123,7 @@ mod tests {
     fn draws_follow_the_distribution() {
         // Kolmogorov-Smirnov against the distribution functions; 1.63 / sqrt(n) is the 1 % point.
         let n = 20_000;
-        for spread in &ALL[1..] {
+        for spread in &[&ALL[1..], &[empirical()]].concat() {
             let mut stream = Stream::new(11, "distribution");
             let mut x: Vec<f64> = (0..n).map(|_| spread.draw(stream.uniform())).collect();
             x.sort_by(f64::total_cmp);

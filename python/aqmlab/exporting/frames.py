@@ -26,6 +26,12 @@ OVER = {
     "delay_histogram": ("seed", "link", "high_s"),
     "code_points": ("seed", "link", "dscp"),
     "drop_distances": ("seed", "link", "distance"),
+    "flow_delays": ("seed", "flow"),
+    "flow_delay_histogram": ("seed", "flow", "high_s"),
+    "pages": ("seed", "page"),
+    "objects": ("seed", "flow", "object"),
+    "segments": ("seed", "flow", "segment"),
+    "call_packets": ("seed", "flow", "packet"),
 }
 """What each table is over; any other has a number for each row."""
 UNITS = {"_s": "s", "_ps": "ps", "_bps": "bit/s", "_bytes": "B", "_packets": "packets", "_ms": "ms", "_mbps": "Mbit/s"}

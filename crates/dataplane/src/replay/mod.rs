@@ -30,7 +30,9 @@ pub fn alone(plan: &Plan, link: LinkId, flows: &[String]) -> Plan {
     plan.changes.retain(|change| change.link == link);
     plan.changes.iter_mut().for_each(|change| change.link = 0);
     plan.links = vec![plan.links.swap_remove(link as usize)];
+    plan.pages = Vec::new();
     plan.markers = Vec::new();
+    plan.probe.packet_delays = Vec::new();
     plan.probe.links = vec![0];
     plan.probe.events = true;
     plan.probe.delay_histogram = true;

@@ -1,7 +1,8 @@
 use core::net::IpAddr;
+use std::sync::Arc;
 
 use aqmlab_transport::{Length, Pattern};
-use aqmlab_units::{Rate, Spread, Time};
+use aqmlab_units::{Cdf, Rate, Spread, Time};
 use serde::Deserialize;
 
 use crate::config::one_line;
@@ -65,7 +66,7 @@ pub struct FlowOrder {
 }
 
 /// A number or a distribution, as `aqmlab check --json` tells them.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Number {
     /// Always the same.
@@ -85,6 +86,24 @@ pub enum Number {
         /// Mean and shape.
         pareto: Pareto,
     },
+    /// Through points of a distribution function.
+    Empirical {
+        /// Values and probabilities.
+        cdf: Points,
+    },
+}
+
+/// An empirical distribution.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "Vec<(f64, f64)>")]
+pub struct Points(Arc<Cdf>);
+
+impl TryFrom<Vec<(f64, f64)>> for Points {
+    type Error = &'static str;
+
+    fn try_from(points: Vec<(f64, f64)>) -> Result<Self, Self::Error> {
+        Cdf::new(points).map(|cdf| Self(Arc::new(cdf)))
+    }
 }
 
 /// A Pareto distribution.
@@ -98,8 +117,9 @@ pub struct Pareto {
 }
 
 impl Number {
-    fn spread(self) -> Spread {
-        match self {
+    fn spread(&self) -> Spread {
+        match *self {
+            Self::Empirical { ref cdf } => Spread::Empirical(Arc::clone(&cdf.0)),
             Self::Fixed(x) => Spread::Fixed(x),
             Self::Uniform { uniform: (low, high) } => Spread::Uniform(low, high),
             Self::Exponential { exponential } => Spread::Exponential(exponential),
@@ -108,18 +128,19 @@ impl Number {
     }
 
     /// Whether its numbers are finite and `least` or above, and in order.
-    fn is_sound(self, least: f64) -> bool {
+    fn is_sound(&self, least: f64) -> bool {
         let is_good = |x: f64| x.is_finite() && x >= least;
         match self.spread() {
             Spread::Fixed(x) | Spread::Exponential(x) => is_good(x),
             Spread::Uniform(low, high) => is_good(low) && is_good(high) && low < high,
             Spread::Pareto { mean, shape } => is_good(mean) && shape.is_finite() && shape > 1.0,
+            Spread::Empirical(_) => true,
         }
     }
 }
 
 /// When packets leave.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum When {
     /// By a word.
@@ -172,7 +193,7 @@ impl FlowOrder {
     fn check(&self) -> Result<(), &'static str> {
         let is_time = |x: f64| (0.0..1e7).contains(&x);
         let is_period = |&(from, to): &(f64, Option<f64>)| is_time(from) && to.is_none_or(is_time);
-        let bursts_are_sound = match self.pattern {
+        let bursts_are_sound = match &self.pattern {
             When::Named(_) => true,
             When::OnOff { on, off } => on.is_sound(f64::MIN_POSITIVE) && off.is_sound(0.0),
         };
@@ -198,7 +219,7 @@ impl FlowOrder {
     }
 
     pub(super) fn sends(&self) -> Pattern {
-        match self.pattern {
+        match &self.pattern {
             When::Named(Named::Constant) => Pattern::Constant,
             When::Named(Named::Poisson) => Pattern::Poisson,
             When::OnOff { on, off } => Pattern::OnOff { on: on.spread(), off: off.spread() },
@@ -240,7 +261,7 @@ pub(super) mod tests {
         assert_eq!(pattern(on_off), expected);
         let packet = |text: &str| {
             let flow = format!(r#""rate_bps": 1, "packet": {text}, "pattern": "constant""#);
-            order(&flow).expect("an order").flows[0].length().spread()
+            order(&flow).expect("an order").flows[0].length().spread().clone()
         };
         assert_eq!(packet("1000"), Spread::Fixed(1000.0));
         assert_eq!(packet(r#"{"exponential": 700, "unit": "B"}"#), Spread::Exponential(700.0));

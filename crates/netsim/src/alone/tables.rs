@@ -22,6 +22,7 @@ pub fn tables<P: Copy + PartialEq + Numbered>(
         ("drop_distances", seen.drop_distances_table()),
         ("code_points", seen.code_points_table()),
         ("markers", seen.markers_table()),
+        ("losses", seen.losses_table()),
     ]
 }
 

@@ -94,7 +94,7 @@ impl Simulation {
     }
 }
 
-/// Packets that a flow has to send; -1 without end.
+/// Packets that a flow has to send; -1 without end, or where an application says.
 fn size_packets(flow: &Flow) -> i64 {
     match &flow.transport {
         Transport::Tcp { size: Size::Packets(n), .. } => *n as i64,

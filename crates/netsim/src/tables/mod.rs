@@ -1,5 +1,7 @@
 //! The results of a run as tables: plain columns, in the order of the plan.
 
+mod applications;
+mod delays;
 mod flows;
 mod links;
 mod observed;
@@ -65,6 +67,13 @@ impl Simulation {
             ("drop_distances", seen.drop_distances_table()),
             ("code_points", seen.code_points_table()),
             ("markers", seen.markers_table()),
+            ("losses", seen.losses_table()),
+            ("flow_delays", self.flow_delays_table()),
+            ("flow_delay_histogram", self.flow_delay_histogram_table()),
+            ("pages", self.pages_table()),
+            ("objects", self.objects_table()),
+            ("segments", self.segments_table()),
+            ("call_packets", self.call_packets_table()),
         ]
     }
 

@@ -47,6 +47,18 @@ impl<'s> Seen<'s> {
         ]
     }
 
+    pub fn losses_table(&self) -> Table {
+        let rows = self.observed(|o| o.losses().to_vec());
+        let flow = |number: u32| self.plan.flows.get(number as usize).map_or("", |flow| flow.name.as_str());
+        vec![
+            ("t_s", reals(&rows, |(_, l)| l.time.secs())),
+            ("link", texts(&rows, |(name, _)| (*name).into())),
+            ("flow", texts(&rows, |(_, l)| flow(l.flow).into())),
+            ("packet", texts(&rows, |(_, l)| packet(l.packet).into())),
+            ("reason", texts(&rows, |(_, l)| reason(EventKind::Drop(l.reason)).into())),
+        ]
+    }
+
     pub fn events_table(&self) -> Table {
         let rows = self.observed(|o| o.events().to_vec());
         vec![

@@ -111,7 +111,17 @@ pub fn dumbbell(variants: &[Option<Tcp>], mbps: f64, queue: Queue, seconds: f64)
         events: true,
         ..Probe::default()
     };
-    Plan { nodes, links, flows, markers: Vec::new(), changes: Vec::new(), duration, warmup, probe }
+    Plan {
+        nodes,
+        links,
+        flows,
+        pages: Vec::new(),
+        markers: Vec::new(),
+        changes: Vec::new(),
+        duration,
+        warmup,
+        probe,
+    }
 }
 
 /// All tables of a run.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use aqmlab_netsim::plan::{
-    Change, Ends, Flow, Length, Marker, Meter, NodeId, Pattern, Plan, Probe, Size, Spread, Start, Transport,
+    AdaptationRule, Change, Ends, Flow, Length, Marker, Meter, NodeId, Objects, Page, Pattern, Plan, Probe,
+    Size, Spread, Start, Transport, Video,
 };
 use aqmlab_units::{Rate, Span, Time};
 
@@ -21,6 +22,10 @@ pub enum Kind {
     Drawn(Tcp),
     /// TCP that stops and goes on, twice.
     Again(Tcp),
+    /// A connection of a web page; neighbours are of the same page.
+    Page(Tcp),
+    /// Adaptive video.
+    Video(Tcp),
     /// UDP, twice with a pause between.
     Constant,
     /// Poisson.
@@ -51,6 +56,11 @@ fn flow(i: usize, kind: Kind, mbps: f64, hosts: &Arc<[(NodeId, NodeId)]>) -> Flo
     let transport = match kind {
         Kind::Greedy(variant) | Kind::Again(variant) => tcp(variant, Size::Greedy),
         Kind::Drawn(variant) => tcp(variant, Size::Drawn(Spread::Pareto { mean: 200_000.0, shape: 1.3 })),
+        Kind::Page(variant) => {
+            let think = if i % 2 == 0 { Spread::Fixed(0.0) } else { Spread::Exponential(0.05) };
+            tcp(variant, Size::Objects(Objects { sizes: [].into(), think }))
+        }
+        Kind::Video(variant) => tcp(variant, Size::Video(Arc::new(video(i)))),
         Kind::Constant => udp(Pattern::Constant, alike),
         Kind::Poisson => udp(Pattern::Poisson, alike),
         Kind::OnOff => udp(
@@ -62,7 +72,8 @@ fn flow(i: usize, kind: Kind, mbps: f64, hosts: &Arc<[(NodeId, NodeId)]>) -> Flo
     let (stop, again) = match kind {
         Kind::Again(_) => (Some(s(2.0)), vec![(s(3.0), s(3.5)), (s(5.0), s(6.0))]),
         Kind::Constant => (Some(s(2.5)), vec![(s(3.0), s(7.0))]),
-        Kind::Greedy(_) | Kind::Drawn(_) | Kind::Poisson | Kind::OnOff | Kind::Lengths => (None, Vec::new()),
+        Kind::Video(_) if i % 4 == 3 => (Some(s(5.0)), Vec::new()),
+        _ => (None, Vec::new()),
     };
     let fixed = (i % 4 == 2).then_some(hosts[i % hosts.len()].0);
     Flow {
@@ -77,6 +88,41 @@ fn flow(i: usize, kind: Kind, mbps: f64, hosts: &Arc<[(NodeId, NodeId)]>) -> Flo
         acks_share_label: i.is_multiple_of(3),
         transport,
     }
+}
+
+fn video(i: usize) -> Video {
+    let rule = if i.is_multiple_of(2) {
+        AdaptationRule::Bba0 { reservoir: Span::from_millis(1000), cushion: Span::from_millis(1500) }
+    } else {
+        AdaptationRule::Throughput { safety: 0.85, window: 3 }
+    };
+    Video {
+        ladder: [50_000, 200_000, 400_000, 1_000_000].map(Rate).to_vec(),
+        segment: Span::from_millis(500),
+        buffer: Span::from_millis(3000),
+        startup: Span::from_millis(1000),
+        segments: i.is_multiple_of(3).then_some(9),
+        rule,
+    }
+}
+
+/// The pages that flows of [`Kind::Page`] make.
+fn pages(kinds: &[Kind]) -> Vec<Page> {
+    let mut pages: Vec<Page> = Vec::new();
+    for (i, _) in (0..).zip(kinds).filter(|(_, kind)| matches!(kind, Kind::Page(_))) {
+        match pages.last_mut() {
+            Some(page) if page.first + page.connections == i => page.connections += 1,
+            _ => pages.push(Page {
+                name: format!("p{i}"),
+                first: i,
+                connections: 1,
+                start: Start::Uniform(s(0.0), s(1.0)),
+                objects: 17,
+                size: Spread::Pareto { mean: 8000.0, shape: 1.3 },
+            }),
+        }
+    }
+    pages
 }
 
 /// All five meters before links of the ring, each on half of the flows.
@@ -137,11 +183,15 @@ pub fn ring(kinds: &[Kind], mbps: f64, queue: Queue, seconds: f64) -> Plan {
         flow_interval: Some(Span::from_millis(250)),
         discipline_interval: Some(Span::from_millis(70)),
         events: true,
+        losses: true,
+        flow_delay: true,
+        packet_delays: (0..kinds.len() as u32).step_by(4).collect(),
     };
     Plan {
         nodes: (0..ROUTERS + HOSTS).map(|i| format!("n{i}")).collect(),
         links,
         flows: kinds.iter().enumerate().map(|(i, kind)| flow(i, *kind, mbps, &hosts)).collect(),
+        pages: pages(kinds),
         markers: markers(kinds.len() as u32, mbps),
         changes,
         duration: Span::from_secs(seconds),

@@ -27,8 +27,17 @@ pub(crate) enum Ends<'a> {
 pub(super) struct Place {
     /// The number of its first flow in the file, if that is known.
     pub first: Option<usize>,
-    /// How many flows it has.
+    /// How many there are of what it has.
     pub count: Option<usize>,
+    /// How many flows each of them is.
+    pub each: usize,
+}
+
+impl Place {
+    /// How many flows it has.
+    fn flows(self) -> Option<usize> {
+        self.count.map(|count| count * self.each)
+    }
 }
 
 pub(super) fn read<'a>(
@@ -58,7 +67,7 @@ pub(super) fn read<'a>(
             Some(Ends::Chain { routers: routers?, from: from?, to: to? })
         }
         Network::Shared(network) => {
-            let (from, to) = network.ends(section, place.first, place.count)?;
+            let (from, to) = network.ends(section, place.first, place.flows())?;
             let drawn = from == End::Random || to == End::Random;
             let hosts = if drawn { network.hosts() } else { Arc::new([]) };
             Some(Ends::Shared { network, ends: (from, to), hosts })
@@ -89,6 +98,11 @@ fn refuse_keys_of_others(section: &Section<'_>, network: &Network) {
 }
 
 impl Ends<'_> {
+    /// Whether they are drawn in every run anew.
+    pub fn are_drawn(&self) -> bool {
+        matches!(self, Self::Shared { hosts, .. } if !hosts.is_empty())
+    }
+
     /// The ends of a flow, after adding its hosts if it has its own: number `index` in its group, `number` in the file.
     pub fn of(&self, builder: &mut Builder<'_>, flow: &str, index: usize, number: usize) -> plan::Ends {
         let (from, to) = match self {

@@ -1,6 +1,7 @@
 //! `[[flow]]`: groups of flows, and their expansion into single flows.
 
 mod active;
+mod application;
 mod ends;
 mod pattern;
 mod start;
@@ -18,10 +19,12 @@ use crate::section::Section;
 use crate::shape::{Key, Kind, Shape};
 use crate::{dscp, live, tcp};
 
+use application::{Application, Page};
 use ends::{Ends, Place};
 use start::Starts;
 use transport::GroupTransport;
 
+pub(crate) use application::APPLICATIONS;
 pub(crate) use transport::UDP;
 
 /// Most flows of a scenario.
@@ -39,7 +42,17 @@ pub(crate) struct Group<'a> {
     priority: bool,
     acks_share_label: bool,
     transport: GroupTransport,
+    application: Option<Application>,
     ends: Ends<'a>,
+}
+
+/// The flows of a plan, and what they make together.
+#[derive(Debug, Default)]
+pub(crate) struct Flows {
+    pub flows: Vec<plan::Flow>,
+    pub pages: Vec<plan::Page>,
+    /// Numbers of the flows that are calls.
+    pub calls: Vec<u32>,
 }
 
 pub(crate) fn shape() -> Shape {
@@ -95,6 +108,7 @@ pub(crate) fn shape() -> Shape {
             Key::new("tcp", Kind::Tcp, "Options of TCP, by its profile."),
         ]
         .into_iter()
+        .chain(application::keys())
         .chain(live::program_keys())
         .collect(),
     )
@@ -118,8 +132,11 @@ pub(crate) fn read<'a>(
         let count = if section.has("count") { section.integer("count") } else { Some(1) };
         // Lists are checked against the number of flows; without one there is nothing to say.
         let count = count.and_then(|n| usize::try_from(n).ok());
-        groups.extend(group(section, network, Place { first, count }, duration, queues));
-        first = first.zip(count).map(|(first, count)| first + count);
+        let application = application::read(section);
+        let each = application.as_ref().and_then(Option::as_ref).map_or(1, Application::flows);
+        let place = Place { first, count, each };
+        groups.extend(application.and_then(|of| group(section, network, place, of, duration, queues)));
+        first = first.zip(count).map(|(first, count)| first + count * each);
     }
     groups
 }
@@ -151,19 +168,27 @@ fn group<'a>(
     section: &Section<'_>,
     network: Option<&'a Network>,
     place: Place,
+    application: Option<Application>,
     duration: Option<Span>,
     queues: &Queues<'_>,
 ) -> Option<Group<'a>> {
     let count = place.count;
-    let transport = transport::read(section, count);
+    check_number(section, place);
+    let transport = transport::read(section, count, application.as_ref());
     let times = if section.has("active") {
         active::read(section, duration).map(Times::of_periods)
     } else {
         times(section, count, duration)
     };
     // Where the transport is unknown, so is whether there must be a way back.
-    let back_too = transport.as_ref().is_some_and(GroupTransport::needs_way_back);
+    let is_call = matches!(application, Some(Application::Call { .. }));
+    let back_too = is_call || transport.as_ref().is_some_and(GroupTransport::needs_way_back);
     let ends = network.and_then(|network| ends::read(section, network, place, back_too, queues));
+    if is_call && ends.as_ref().is_some_and(Ends::are_drawn) {
+        let complaint = Complaint::new("the two directions of a call would have other ends each");
+        section.error("from", complaint.allowed("ends that are not random"));
+        return None;
+    }
     let name = section.text("name")?.to_owned();
     let Times { starts, stop, again } = times?;
     Some(Group {
@@ -176,6 +201,7 @@ fn group<'a>(
         priority: section.flag("priority").unwrap_or(false),
         acks_share_label: section.flag("acks_share_label").unwrap_or(false),
         transport: transport?,
+        application,
         ends: ends?,
     })
 }
@@ -203,28 +229,69 @@ fn times(section: &Section<'_>, count: Option<usize>, duration: Option<Span>) ->
     starts.map(|starts| Times { starts, stop, again: Vec::new() })
 }
 
+/// Reports a group that makes too many flows, each of which may be several.
+fn check_number(section: &Section<'_>, place: Place) {
+    let flows = place.first.unwrap_or(0) + place.count.unwrap_or(1) * place.each;
+    if place.each > 1 && flows > MAX_FLOWS as usize {
+        let complaint = Complaint::new(format!("makes {flows} flows in all"));
+        section.error("count", complaint.allowed(format!("at most {MAX_FLOWS} in all groups together")));
+    }
+}
+
 impl Group<'_> {
-    /// The name of a flow of the group.
-    fn flow_name(&self, index: usize) -> String {
+    /// The name of a flow of the group, or of what several flows make.
+    fn name_of(&self, index: usize) -> String {
         if self.count == 1 { self.name.clone() } else { format!("{}.{index}", self.name) }
     }
 
     /// Adds the flows, and their hosts where they have hosts of their own.
-    pub fn expand(&self, builder: &mut Builder<'_>, flows: &mut Vec<plan::Flow>) {
+    pub fn expand(&self, builder: &mut Builder<'_>, all: &mut Flows) {
         for index in 0..self.count {
-            let name = self.flow_name(index);
-            flows.push(plan::Flow {
-                ends: self.ends.of(builder, &name, index, flows.len()),
-                name,
-                group: self.name.clone(),
-                start: self.starts.of(index),
-                stop: self.stop,
-                again: self.again.clone(),
-                dscp: self.dscp,
-                class: u8::from(self.priority),
-                acks_share_label: self.acks_share_label,
-                transport: self.transport.of(index),
-            });
+            let name = self.name_of(index);
+            let first = all.flows.len();
+            let ends = self.ends.of(builder, &name, index, first);
+            match &self.application {
+                None | Some(Application::Video(_)) => all.flows.push(self.flow(name, index, ends)),
+                Some(Application::Page(page)) => {
+                    let one = |k| self.flow(format!("{name}.{k}"), index, ends.clone());
+                    all.flows.extend((0..page.connections).map(one));
+                    all.pages.push(self.page(page, name, index, first as u32));
+                }
+                Some(Application::Call { .. }) => {
+                    all.flows.push(self.flow(format!("{name}.there"), index, ends.clone()));
+                    all.flows.push(self.flow(format!("{name}.back"), index, turned(ends)));
+                    all.calls.extend([first as u32, first as u32 + 1]);
+                }
+            }
         }
+    }
+
+    fn page(&self, page: &Page, name: String, index: usize, first: u32) -> plan::Page {
+        let Page { objects, connections, .. } = *page;
+        let (start, size) = (self.starts.of(index), page.size.clone());
+        plan::Page { name, first, connections, start, objects, size }
+    }
+
+    fn flow(&self, name: String, index: usize, ends: plan::Ends) -> plan::Flow {
+        plan::Flow {
+            name,
+            group: self.name.clone(),
+            ends,
+            start: self.starts.of(index),
+            stop: self.stop,
+            again: self.again.clone(),
+            dscp: self.dscp,
+            class: u8::from(self.priority),
+            acks_share_label: self.acks_share_label,
+            transport: self.transport.of(index),
+        }
+    }
+}
+
+/// The way back.
+fn turned(ends: plan::Ends) -> plan::Ends {
+    match ends {
+        plan::Ends::At(from, to) => plan::Ends::At(to, from),
+        plan::Ends::Drawn { from, to, hosts } => plan::Ends::Drawn { from: to, to: from, hosts },
     }
 }

@@ -12,16 +12,20 @@ const POISSON: &str = "poisson";
 const EXAMPLE: &str = "{ exponential = \"10s\" } or { uniform = [\"5s\", \"15s\"] }";
 
 pub(super) fn kind() -> Kind {
-    let spread = || spread::shape("A time drawn anew for each.", Kind::ANY_TIME, &Kind::SOME_TIME);
-    let time = |fixed: Kind| Kind::Any(vec![fixed, Kind::Table(spread())]);
     let on_off = Shape::new(
         "Bursts at the bit rate, silent between them; the first burst begins at the start.",
         vec![
-            Key::new("on", time(Kind::SOME_TIME), "Length of a burst.").required(),
-            Key::new("off", time(Kind::ANY_TIME), "Length of a silence.").required(),
+            Key::new("on", time_kind(Kind::SOME_TIME), "Length of a burst.").required(),
+            Key::new("off", time_kind(Kind::ANY_TIME), "Length of a silence.").required(),
         ],
     );
     Kind::Any(vec![Kind::Choice(vec![CONSTANT, POISSON]), Kind::Table(on_off)])
+}
+
+/// A time, or a distribution of times.
+pub(super) fn time_kind(fixed: Kind) -> Kind {
+    let spread = spread::shape("A time drawn anew for each.", Kind::ANY_TIME, &Kind::SOME_TIME);
+    Kind::Any(vec![fixed, Kind::Table(spread)])
 }
 
 pub(super) fn read(flow: &Section<'_>) -> Option<Pattern> {
@@ -38,7 +42,8 @@ pub(super) fn read(flow: &Section<'_>) -> Option<Pattern> {
     Some(Pattern::OnOff { on: on?, off: off? })
 }
 
-fn time(on_off: &Section<'_>, key: &str) -> Option<Spread> {
+/// The time under a key, or its distribution.
+pub(super) fn time(on_off: &Section<'_>, key: &str) -> Option<Spread> {
     if on_off.section(key).is_some() {
         return spread::read(on_off, key, EXAMPLE, seconds);
     }

@@ -14,6 +14,7 @@ use crate::tcp::{self, ClockOffset};
 use crate::tree::Value;
 use crate::units::{self, Amount};
 
+use super::application::Application;
 use super::pattern;
 
 /// The name of UDP in a scenario file.
@@ -36,7 +37,7 @@ pub(super) fn kind() -> Kind {
 
 /// A fixed size, or a distribution of sizes.
 pub(super) fn size_kind() -> Kind {
-    let spread = spread::shape("A size drawn in every run anew.", Kind::Size, &Kind::Size);
+    let spread = spread::shape_of_sizes("A size drawn in every run anew.", Kind::Size, &Kind::Size);
     Kind::Any(vec![Kind::Size, Kind::Table(spread)])
 }
 
@@ -47,16 +48,44 @@ pub(super) fn packet_kind() -> Kind {
     Kind::Any(vec![bytes, Kind::Table(spread)])
 }
 
-pub(super) fn read(flow: &Section<'_>, count: Option<usize>) -> Option<GroupTransport> {
+pub(super) fn read(
+    flow: &Section<'_>,
+    count: Option<usize>,
+    application: Option<&Application>,
+) -> Option<GroupTransport> {
     let name = if flow.has("transport") { Some(flow.text("transport")?) } else { None };
+    if let Some(Application::Call { rate, packet }) = application {
+        return read_call(flow, name, *rate, packet);
+    }
     if name == Some(UDP) {
+        if application.is_some() {
+            let complaint = Complaint::new("an application that asks for objects needs TCP");
+            flow.error("transport", complaint.allowed("a transport of TCP"));
+            return None;
+        }
         return read_udp(flow);
     }
     refuse_keys_of_udp(flow);
-    match flow.profile() {
+    let transport = match flow.profile() {
         Profile::Ns2 => read_ns2(flow, name, count),
         Profile::Rfc => read_rfc(flow, name),
+    };
+    match (transport, application.and_then(Application::size)) {
+        (Some(GroupTransport::Tcp { config, clock_offset, .. }), Some(size)) => {
+            Some(GroupTransport::Tcp { config, size, clock_offset })
+        }
+        (transport, _) => transport,
     }
+}
+
+/// A call, which is UDP at a constant bit rate.
+fn read_call(flow: &Section<'_>, name: Option<&str>, rate: Rate, packet: &Length) -> Option<GroupTransport> {
+    if name.is_some_and(|name| name != UDP) {
+        let complaint = Complaint::new("a call is of UDP");
+        flow.error("transport", complaint.allowed("\"udp\", or no transport"));
+        return None;
+    }
+    Some(GroupTransport::Udp { rate, packet: packet.clone(), pattern: Pattern::Constant })
 }
 
 fn read_udp(flow: &Section<'_>) -> Option<GroupTransport> {
@@ -81,13 +110,13 @@ fn read_packet(flow: &Section<'_>) -> Option<Length> {
     let example = "{ exponential = \"1000B\" } or { uniform = [\"40B\", \"1500B\"] }";
     let bytes = |value: &Value| units::bytes(value, true).ok().map(|bytes| bytes as f64);
     let spread = spread::read(flow, tcp::PACKET_SIZE, example, bytes)?;
-    let length = Length::drawn(spread);
-    if (length.mean() / spread.mean() - 1.0).abs() > MEAN_MOVED {
+    let (mean, length) = (spread.mean(), Length::drawn(spread));
+    if (length.mean() / mean - 1.0).abs() > MEAN_MOVED {
         let message = format!(
             "no packet is shorter than 1 byte or longer than {} bytes, so that the mean is {:.1} bytes, not {}",
             Length::MAX,
             length.mean(),
-            spread.mean()
+            mean
         );
         flow.warning(tcp::PACKET_SIZE, Complaint::new(message));
     }
@@ -200,11 +229,13 @@ impl GroupTransport {
     /// How the flow of this number in the group sends.
     pub fn of(&self, index: usize) -> Transport {
         match self {
-            Self::Tcp { config, size, clock_offset } => {
-                Transport::Tcp { config: config.clone(), size: *size, clock_offset: clock_offset.of(index) }
-            }
+            Self::Tcp { config, size, clock_offset } => Transport::Tcp {
+                config: config.clone(),
+                size: size.clone(),
+                clock_offset: clock_offset.of(index),
+            },
             Self::Udp { rate, packet, pattern } => {
-                Transport::Udp { rate: *rate, packet: *packet, pattern: *pattern }
+                Transport::Udp { rate: *rate, packet: packet.clone(), pattern: pattern.clone() }
             }
         }
     }

@@ -5,7 +5,7 @@ use aqmlab_netsim::plan::{Change, Link, Plan};
 use aqmlab_units::{Rate, Span};
 use serde_json::{Map, Value as Json, json};
 
-use super::flow::flow_json;
+use super::flow::{flow_json, page_json};
 use super::live::live_json;
 use super::marker::marker_json;
 use super::{classes_json, parameter_json, unit_of};
@@ -78,6 +78,8 @@ fn scenario_json(scenario: &Scenario, whole: bool) -> String {
         "queues": queues_json(plan, queues),
         "managed_bps": plan.links.iter().filter(|l| l.aqm != "drop-tail").map(|l| l.rate.0 as f64).sum::<f64>(),
         "slowest_bps": plan.links.iter().map(|l| l.rate.0).min(),
+        "pages": plan.pages.iter().map(|page| page_json(plan, page)).collect::<Vec<_>>(),
+        "calls": plan.probe.packet_delays.iter().map(|&f| &plan.flows[f as usize].name).collect::<Vec<_>>(),
         "markers": plan.markers.iter().map(|m| marker_json(plan, m)).collect::<Vec<_>>(),
         "changes": plan.changes.iter().map(|c| change_json(plan, c)).collect::<Vec<_>>(),
         "probe": {
@@ -88,6 +90,8 @@ fn scenario_json(scenario: &Scenario, whole: bool) -> String {
             "discipline_interval_s": interval(plan.probe.discipline_interval),
             "delay_histogram": plan.probe.delay_histogram,
             "events": plan.probe.events,
+            "losses": plan.probe.losses,
+            "flow_delay": plan.probe.flow_delay,
         },
         "live": live_json(plan, live),
         "normalized": normalized,

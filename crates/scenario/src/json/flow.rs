@@ -1,5 +1,7 @@
 use aqmlab_netsim::Routes;
-use aqmlab_netsim::plan::{Ends, Flow, NodeId, Pattern, Plan, Size, Spread, Start, Transport};
+use aqmlab_netsim::plan::{
+    AdaptationRule, Ends, Flow, NodeId, Page, Pattern, Plan, Size, Spread, Start, Transport, Video,
+};
 use aqmlab_transport::TcpConfig;
 use aqmlab_units::Time;
 use serde_json::{Value as Json, json};
@@ -48,7 +50,7 @@ pub(super) fn transport_json(transport: &Transport) -> (&'static str, Json) {
             let pattern = pattern_json(pattern);
             (
                 UDP,
-                json!({ "rate_bps": rate.0, "packet_size": spread_json(&packet.spread(), "B"), "pattern": pattern }),
+                json!({ "rate_bps": rate.0, "packet_size": spread_json(packet.spread(), "B"), "pattern": pattern }),
             )
         }
         Transport::Tcp { config, size, clock_offset } => {
@@ -58,6 +60,9 @@ pub(super) fn transport_json(transport: &Transport) -> (&'static str, Json) {
             };
             parameters["profile"] = json!(config.profile().name());
             parameters["size"] = size_json(size, config.payload());
+            if let Some(application) = application_json(size) {
+                parameters["application"] = application;
+            }
             (name, parameters)
         }
     }
@@ -66,11 +71,51 @@ pub(super) fn transport_json(transport: &Transport) -> (&'static str, Json) {
 /// Packets, the last one perhaps not full; null without end; a distribution in bytes.
 fn size_json(size: &Size, payload: u32) -> Json {
     match size {
-        Size::Greedy => Json::Null,
+        Size::Greedy | Size::Objects(_) | Size::Video(_) => Json::Null,
         Size::Packets(n) => json!(n),
         Size::Bytes(n) => json!(n.div_ceil(payload.into())),
         Size::Drawn(spread) => spread_json(spread, "B"),
     }
+}
+
+/// What an application asks for over this flow; of a page the rest is told with the pages.
+fn application_json(size: &Size) -> Option<Json> {
+    match size {
+        Size::Objects(objects) => Some(json!({ "web": { "think": spread_json(&objects.think, "s") } })),
+        Size::Video(video) => Some(json!({ "video": video_json(video) })),
+        Size::Greedy | Size::Packets(_) | Size::Bytes(_) | Size::Drawn(_) => None,
+    }
+}
+
+fn video_json(video: &Video) -> Json {
+    let rule = match video.rule {
+        AdaptationRule::Bba0 { reservoir, cushion } => {
+            json!({ "bba-0": { "reservoir_s": reservoir.secs(), "cushion_s": cushion.secs() } })
+        }
+        AdaptationRule::Throughput { safety, window } => {
+            json!({ "throughput": { "safety": safety, "window": window } })
+        }
+    };
+    json!({
+        "ladder_bps": video.ladder.iter().map(|rung| rung.0).collect::<Vec<_>>(),
+        "segment_s": video.segment.secs(),
+        "buffer_s": video.buffer.secs(),
+        "startup_s": video.startup.secs(),
+        "segments": video.segments,
+        "rule": rule,
+    })
+}
+
+/// A page, with the names of its flows.
+pub(super) fn page_json(plan: &Plan, page: &Page) -> Json {
+    let first = page.first as usize;
+    let flows = &plan.flows[first..first + page.connections as usize];
+    json!({
+        "name": page.name,
+        "flows": flows.iter().map(|flow| &flow.name).collect::<Vec<_>>(),
+        "objects": page.objects,
+        "size": spread_json(&page.size, "B"),
+    })
 }
 
 fn pattern_json(pattern: &Pattern) -> Json {
@@ -84,6 +129,10 @@ fn pattern_json(pattern: &Pattern) -> Json {
 /// As a scenario file has it, with numbers in `unit`; a number by itself if it is no distribution.
 fn spread_json(spread: &Spread, unit: &str) -> Json {
     match *spread {
+        Spread::Empirical(ref cdf) => {
+            let points = cdf.points().iter().map(|&(x, p)| [number_json(x), number_json(p)]);
+            json!({ "cdf": points.collect::<Vec<_>>(), "unit": unit })
+        }
         Spread::Fixed(x) => number_json(x),
         Spread::Uniform(low, high) => {
             json!({ "uniform": [number_json(low), number_json(high)], "unit": unit })

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use aqmlab_netsim::plan::{Link, LinkId, Plan};
 
+use crate::flow::APPLICATIONS;
 use crate::network::{LinkNames, Network};
 use crate::problem::Complaint;
 use crate::section::Section;
@@ -208,6 +209,15 @@ pub(crate) fn check(file: &Section<'_>, plan: &Plan, live: &Live, groups: &[Live
     };
     let name = |link: LinkId| plan.links[link as usize].name.as_str();
     let sections = file.sections("flow");
+    for section in &sections {
+        for key in APPLICATIONS {
+            let complaint = Complaint::new(format!("a live run has no {key}"));
+            section.refuse(
+                key,
+                complaint.allowed("a flow without application, or exec with a program of your own"),
+            );
+        }
+    }
     for group in groups.iter().filter(|group| group.there.crossed.is_none()) {
         let first = &plan.flows[group.flows[0]];
         if let Some(section) = sections.iter().find(|s| s.text("name") == Some(first.group.as_str())) {

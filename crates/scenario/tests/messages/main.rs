@@ -1,5 +1,6 @@
 //! What a user is told about every mistake, word by word.
 
+mod applications;
 mod classes;
 mod file;
 mod flows;

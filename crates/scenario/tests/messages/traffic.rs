@@ -40,19 +40,19 @@ fn sizes_drawn() {
             (
                 "size = {}",
                 &[
-                    r#"net.toml:17:8: flow.tcp.size: is not exactly one of uniform, exponential and pareto (allowed: { uniform = ["100KB", "6MB"] } or { exponential = "1MB" })"#,
+                    r#"net.toml:17:8: flow.tcp.size: is not exactly one of uniform, exponential, pareto and cdf (allowed: { uniform = ["100KB", "6MB"] } or { exponential = "1MB" })"#,
                 ],
             ),
             (
                 r#"size = { exponential = "1MB", uniform = ["1B", "2B"] }"#,
                 &[
-                    r#"net.toml:17:8: flow.tcp.size: is not exactly one of uniform, exponential and pareto (allowed: { uniform = ["100KB", "6MB"] } or { exponential = "1MB" })"#,
+                    r#"net.toml:17:8: flow.tcp.size: is not exactly one of uniform, exponential, pareto and cdf (allowed: { uniform = ["100KB", "6MB"] } or { exponential = "1MB" })"#,
                 ],
             ),
             (
                 r#"size = { exponentail = "1MB" }"#,
                 &[
-                    r#"net.toml:17:10: flow.tcp.size.exponentail: unknown key (allowed: uniform, exponential, pareto; did you mean "exponential"?)"#,
+                    r#"net.toml:17:10: flow.tcp.size.exponentail: unknown key (allowed: uniform, exponential, pareto, cdf; did you mean "exponential"?)"#,
                 ],
             ),
             (
@@ -86,7 +86,7 @@ fn sizes_drawn() {
             (
                 "size = true",
                 &[
-                    r#"net.toml:17:8: flow.tcp.size: is true (allowed: a size above 0 such as "1MB" or "100p", or a table with uniform, exponential, pareto)"#,
+                    r#"net.toml:17:8: flow.tcp.size: is true (allowed: a size above 0 such as "1MB" or "100p", or a table with uniform, exponential, pareto, cdf)"#,
                 ],
             ),
             (
@@ -126,7 +126,7 @@ fn patterns() {
             (
                 "transport = \"udp\"\nrate = \"1Mbps\"\npattern = { on = \"1s\" }",
                 &[
-                    r#"net.toml:19:11: flow.tcp.pattern.off: is missing (allowed: a time such as "10ms", or a table with uniform, exponential, pareto)"#,
+                    r#"net.toml:19:11: flow.tcp.pattern.off: is missing (allowed: a time such as "10ms", or a table with uniform, exponential, pareto, cdf)"#,
                 ],
             ),
             (
@@ -164,7 +164,7 @@ fn patterns() {
             (
                 "transport = \"udp\"\nrate = \"1Mbps\"\npattern = { on = \"1s\", of = \"1s\" }",
                 &[
-                    r#"net.toml:19:11: flow.tcp.pattern.off: is missing (allowed: a time such as "10ms", or a table with uniform, exponential, pareto)"#,
+                    r#"net.toml:19:11: flow.tcp.pattern.off: is missing (allowed: a time such as "10ms", or a table with uniform, exponential, pareto, cdf)"#,
                     r#"net.toml:19:24: flow.tcp.pattern.of: unknown key (allowed: on, off; did you mean "on"?)"#,
                 ],
             ),
@@ -177,7 +177,7 @@ fn patterns() {
             (
                 "transport = \"udp\"\nrate = \"1Mbps\"\npattern = { on = { exp = \"1s\" }, off = \"1s\" }",
                 &[
-                    r#"net.toml:19:20: flow.tcp.pattern.on.exp: unknown key (allowed: uniform, exponential, pareto; did you mean "exponential"?)"#,
+                    r#"net.toml:19:20: flow.tcp.pattern.on.exp: unknown key (allowed: uniform, exponential, pareto, cdf; did you mean "exponential"?)"#,
                 ],
             ),
             (
@@ -228,7 +228,7 @@ fn lengths_drawn() {
             (
                 "transport = \"udp\"\nrate = \"1Mbps\"\npacket_size = {}",
                 &[
-                    r#"net.toml:19:15: flow.tcp.packet_size: is not exactly one of uniform, exponential and pareto (allowed: { exponential = "1000B" } or { uniform = ["40B", "1500B"] })"#,
+                    r#"net.toml:19:15: flow.tcp.packet_size: is not exactly one of uniform, exponential, pareto and cdf (allowed: { exponential = "1000B" } or { uniform = ["40B", "1500B"] })"#,
                 ],
             ),
             (
@@ -240,7 +240,7 @@ fn lengths_drawn() {
             (
                 "transport = \"udp\"\nrate = \"1Mbps\"\npacket_size = true",
                 &[
-                    r#"net.toml:19:15: flow.tcp.packet_size: is true (allowed: bytes such as "1000B", from 1 to 65535, or a table with uniform, exponential, pareto)"#,
+                    r#"net.toml:19:15: flow.tcp.packet_size: is true (allowed: bytes such as "1000B", from 1 to 65535, or a table with uniform, exponential, pareto, cdf)"#,
                 ],
             ),
         ],

@@ -234,7 +234,7 @@ flow_interval = "0s"
         "net.toml:19:44: flow.a.size.pareto.shape: 0.9 is out of range (allowed: a number above 1, at most 1000)",
         r#"net.toml:22:11: flow.b.active: the period ends before it begins (allowed: [["100s", "200s"], ["300s", "400s"]])"#,
         "net.toml:23:1: flow.b.stop: active says when the flow sends, so it has no stop (allowed: active, or start, stop and size)",
-        r#"net.toml:28:11: flow.c.pattern.off: is missing (allowed: a time such as "10ms", or a table with uniform, exponential, pareto)"#,
+        r#"net.toml:28:11: flow.c.pattern.off: is missing (allowed: a time such as "10ms", or a table with uniform, exponential, pareto, cdf)"#,
         "net.toml:29:8: flow.c.dscp: 64 is out of range (allowed: BE, CS1 to CS7, AF11 to AF43, EF, or a number from 0 to 63)",
         r#"net.toml:30:1: marker.edge.pbs: is missing (allowed: bytes such as "1000B", from 1 to 1000000000000, which trtcm needs)"#,
         r#"net.toml:33:15: marker.edge.flows: there is no flow "d" (allowed: a, b, c)"#,

@@ -1,0 +1,149 @@
+//! What applications asked for and got.
+
+use aqmlab_units::{Span, Time};
+
+use super::{Table, integers, reals, texts};
+use crate::application::{Arrivals, Playback, Request};
+use crate::engine::Simulation;
+use crate::plan::{Flow, Page, Size, Transport, Video};
+use crate::sink::Sink;
+use crate::watch::PacketDelay;
+
+/// An object that was asked for, and when it was complete at the client.
+struct Object<'a> {
+    flow: &'a Flow,
+    number: usize,
+    request: Request,
+    finish: Option<Time>,
+}
+
+/// A segment of video.
+struct Segment<'a> {
+    object: Object<'a>,
+    video: &'a Video,
+    /// Its place in the ladder, and what was in the buffer.
+    choice: (usize, Span),
+    stall: Option<Span>,
+}
+
+fn secs(t: Option<Time>) -> f64 {
+    t.map_or(f64::NAN, Time::secs)
+}
+
+impl Simulation {
+    fn arrivals(&self, flow: usize) -> &[Time] {
+        let objects = self.network.sinks[flow].watch().and_then(|watch| watch.objects.as_ref());
+        objects.map_or(&[], Arrivals::times)
+    }
+
+    fn objects(&self, number: usize) -> impl Iterator<Item = Object<'_>> {
+        let (flow, arrivals) = (&self.network.plan.flows[number], self.arrivals(number));
+        let requests = self.network.sources[number].requests().iter().enumerate();
+        requests.map(move |(number, &request)| {
+            let finish = arrivals.get(number).copied();
+            Object { flow, number, request, finish }
+        })
+    }
+
+    fn segments(&self, number: usize) -> Vec<Segment<'_>> {
+        let Transport::Tcp { size: Size::Video(video), .. } = &self.network.plan.flows[number].transport
+        else {
+            return Vec::new();
+        };
+        let mut playback = Playback::new(video.startup);
+        let mut segments = Vec::new();
+        for object in self.objects(number) {
+            let Some(choice) = object.request.segment else { continue };
+            let stall = object.finish.map(|at| playback.add(at, video.segment));
+            segments.push(Segment { object, video, choice, stall });
+        }
+        segments
+    }
+
+    pub(super) fn pages_table(&self) -> Table {
+        let rows: Vec<_> = self.network.plan.pages.iter().map(|page| self.page_row(page)).collect();
+        vec![
+            ("page", texts(&rows, |r| r.page.name.clone())),
+            ("group", texts(&rows, |r| r.group.into())),
+            ("start_s", reals(&rows, |r| r.start.secs())),
+            ("finish_s", reals(&rows, |r| secs(r.finish))),
+            ("load_s", reals(&rows, |r| r.finish.map_or(f64::NAN, |t| t.since(r.start).secs()))),
+            ("objects", integers(&rows, |r| r.page.objects.into())),
+            ("finished_objects", integers(&rows, |r| r.finished)),
+            ("bytes", integers(&rows, |r| r.bytes)),
+        ]
+    }
+
+    fn page_row<'a>(&'a self, page: &'a Page) -> PageRow<'a> {
+        let first = page.first as usize;
+        let flows = first..first + page.connections as usize;
+        let bytes = |flow: &Flow| match &flow.transport {
+            Transport::Tcp { size: Size::Objects(objects), .. } => objects.sizes.iter().sum(),
+            _ => 0,
+        };
+        let finished = flows.clone().map(|flow| self.arrivals(flow).len() as u64).sum();
+        let last = flows.clone().filter_map(|flow| self.arrivals(flow).last().copied()).max();
+        PageRow {
+            page,
+            group: &self.network.plan.flows[first].group,
+            start: self.network.sources[first].start_time(),
+            finish: last.filter(|_| finished == u64::from(page.objects)),
+            finished,
+            bytes: self.network.plan.flows[flows].iter().map(bytes).sum(),
+        }
+    }
+
+    pub(super) fn objects_table(&self) -> Table {
+        let flows = 0..self.network.plan.flows.len();
+        let rows: Vec<_> = flows.flat_map(|flow| self.objects(flow)).collect();
+        vec![
+            ("flow", texts(&rows, |o| o.flow.name.clone())),
+            ("group", texts(&rows, |o| o.flow.group.clone())),
+            ("object", integers(&rows, |o| o.number as u64)),
+            ("bytes", integers(&rows, |o| o.request.bytes)),
+            ("requested_s", reals(&rows, |o| o.request.at.secs())),
+            ("finish_s", reals(&rows, |o| secs(o.finish))),
+        ]
+    }
+
+    pub(super) fn segments_table(&self) -> Table {
+        let flows = 0..self.network.plan.flows.len();
+        let rows: Vec<_> = flows.flat_map(|flow| self.segments(flow)).collect();
+        let took = |o: &Object<'_>| o.finish.map_or(f64::NAN, |t| t.since(o.request.at).secs());
+        vec![
+            ("flow", texts(&rows, |s| s.object.flow.name.clone())),
+            ("group", texts(&rows, |s| s.object.flow.group.clone())),
+            ("segment", integers(&rows, |s| s.object.number as u64)),
+            ("bitrate_bps", integers(&rows, |s| s.video.ladder[s.choice.0].0)),
+            ("bytes", integers(&rows, |s| s.object.request.bytes)),
+            ("requested_s", reals(&rows, |s| s.object.request.at.secs())),
+            ("finish_s", reals(&rows, |s| secs(s.object.finish))),
+            ("download_s", reals(&rows, |s| took(&s.object))),
+            ("buffer_s", reals(&rows, |s| s.choice.1.secs())),
+            ("stall_s", reals(&rows, |s| s.stall.map_or(f64::NAN, Span::secs))),
+        ]
+    }
+
+    pub(super) fn call_packets_table<'a>(&'a self) -> Table {
+        let flows = self.network.plan.flows.iter().zip(&self.network.sinks);
+        let recorded = |sink: &'a Sink| sink.watch().and_then(|watch| watch.packets.as_deref());
+        let packets = |(flow, sink)| recorded(sink).into_iter().flatten().map(move |packet| (flow, packet));
+        let rows: Vec<(&Flow, &PacketDelay)> = flows.flat_map(packets).collect();
+        vec![
+            ("flow", texts(&rows, |(flow, _)| flow.name.clone())),
+            ("packet", integers(&rows, |(_, p)| p.number as u64)),
+            ("sent_s", reals(&rows, |(_, p)| p.sent.secs())),
+            ("delay_s", reals(&rows, |(_, p)| p.delay.secs())),
+        ]
+    }
+}
+
+/// A row of the table of pages.
+struct PageRow<'a> {
+    page: &'a Page,
+    group: &'a str,
+    start: Time,
+    finish: Option<Time>,
+    finished: u64,
+    bytes: u64,
+}
