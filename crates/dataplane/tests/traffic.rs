@@ -82,7 +82,7 @@ fn what_is_to_leave_is_what_the_simulator_sends() {
     ];
     for (length, packet) in &lengths {
         for (pattern, when) in &patterns {
-            let expected = simulated(*length, *pattern, 5);
+            let expected = simulated(length.clone(), pattern.clone(), 5);
             assert!(expected.len() > 50, "{packet}, {when}");
             assert_eq!(scheduled(packet, when, 5), expected, "{packet}, {when}");
             let drawn = length.same().is_none() || *pattern != Pattern::Constant;

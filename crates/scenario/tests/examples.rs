@@ -44,6 +44,7 @@ fn there_are_eleven_examples() {
         .filter_map(|p| Some(p.file_name()?.to_string_lossy().into_owned()))
         .collect();
     let expected = [
+        "applications.toml",
         "bus.toml",
         "chain.toml",
         "diffserv.toml",

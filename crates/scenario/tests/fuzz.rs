@@ -8,7 +8,8 @@ use aqmlab_units::Time;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 10] = [
+    "applications",
     "bus",
     "chain",
     "diffserv",

@@ -126,6 +126,7 @@ fn every_example_fits_the_schema() {
         "chain",
         "diffserv",
         "dumbbell-red",
+        "applications",
         "explicit-two-hop",
         "flower",
         "mred-paper",
