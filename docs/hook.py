@@ -15,7 +15,8 @@ from builder.code_blocks import with_languages
 from builder.page import Page
 
 DOCS = Path(__file__).parent
-HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
+REST = "rest"
+"""Stands in the navigation for the pages of this folder that it does not name."""
 
 
 @cache
@@ -33,7 +34,7 @@ def made() -> dict[str, list[Page]]:
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Put pages in the place of the words that stand for them in the navigation."""
-    config.nav = [_filled(entry) for entry in config.nav or []]
+    config.nav = filled(config.nav or [])
     return config
 
 
@@ -51,13 +52,35 @@ def on_page_markdown(markdown: str, **_: Any) -> str:  # noqa: ANN401
     return with_languages(markdown)
 
 
-def _filled(entry: Any) -> Any:  # noqa: ANN401 - as YAML gives it
-    """Replace ``Name: made/...`` by the pages, and ``Name: folder/`` by all pages of a folder, its README first."""
+def filled(navigation: list[Any]) -> list[Any]:
+    """Return the navigation with all of its pages.
+
+    ``Name: made/...`` becomes pages that are made, ``Name: folder/`` all pages of a folder, its README first, and
+    ``rest`` what is in this folder and not named.
+    """
+    known = set(names(navigation))
+    rest = sorted(page.name for page in DOCS.glob("*.md") if page.name not in known)
+    return _filled(navigation, rest)
+
+
+def names(entry: Any) -> list[str]:  # noqa: ANN401 - as YAML gives it
+    """Return all pages that a navigation names.
+
+    >>> names([{"A": ["a.md", {"B": "b.md"}]}, "c.md"])
+    ['a.md', 'b.md', 'c.md']
+    """
+    parts = entry.values() if isinstance(entry, dict) else entry if isinstance(entry, list) else []
+    return [entry] if isinstance(entry, str) else [name for part in parts for name in names(part)]
+
+
+def _filled(entry: Any, rest: list[str]) -> Any:  # noqa: ANN401
+    if isinstance(entry, list):
+        return [one for part in entry for one in (rest if part == REST else [_filled(part, rest)])]
     if not isinstance(entry, dict):
         return entry
     [(title, value)] = entry.items()
     if isinstance(value, list):
-        return {title: [_filled(one) for one in value]}
+        return {title: _filled(value, rest)}
     if value in made():
         pages = [{page.title: page.uri} for page in made()[value]]
         return {title: pages[0][made()[value][0].title] if len(pages) == 1 else pages}

@@ -22,18 +22,20 @@ input, which is told in one line, and 130 after Ctrl-C."""
 
 def pages() -> list[Page]:
     """Make the page."""
-    parts = [INTRODUCTION]
+    parts = [INTRODUCTION, "## Before any command", _options(application())]
     for words, command in commands():
-        parts += [f"## {words}", _help(command)]
-        rows = [_row(one) for one in command.params if not getattr(one, "hidden", False)]
-        if rows:
-            parts.append(table(["word", "value", "default", "what"], rows))
+        parts += [f"## {words}", _help(command), _options(command)]
     return [Page("reference/commands.md", "Command line", "\n\n".join(parts))]
 
 
 def commands() -> Iterator[tuple[str, Command]]:
     """Go through all commands, such as ``results ls``."""
-    yield from _below("", typer.main.get_command(app))
+    yield from _below("", application())
+
+
+def application() -> Command:
+    """Return what the commands are in; it has options of its own, which go before a command."""
+    return typer.main.get_command(app)
 
 
 def options(command: Command) -> set[str]:
@@ -49,6 +51,11 @@ def _below(path: str, group: Command) -> Iterator[tuple[str, Command]]:
         yield words, command
         if getattr(command, "commands", None):
             yield from _below(words, command)
+
+
+def _options(command: Command) -> str:
+    rows = [_row(one) for one in command.params if not getattr(one, "hidden", False)]
+    return table(["word", "value", "default", "what"], rows) if rows else ""
 
 
 def _row(one: Any) -> list[str]:  # noqa: ANN401

@@ -14,7 +14,7 @@ ROOT = Path(aqmlab.__file__).parent
 FOLDER = "reference/python"
 PRIVATE = ("aqmlab.papers", "aqmlab.cli")
 """Packages that are no interface: reproductions are run by `aqmlab.reproduce`, commands from the shell."""
-MODULES = ("aqmlab.axes", "aqmlab.chart", "aqmlab.charts", "aqmlab.metrics", "aqmlab.plots")
+MODULES = ("aqmlab.axes", "aqmlab.chart", "aqmlab.charts", "aqmlab.extending", "aqmlab.metrics", "aqmlab.plots")
 """Single modules beside the packages."""
 
 

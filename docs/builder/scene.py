@@ -12,7 +12,7 @@ import aqmlab
 from aqmlab.chart import Chart
 from aqmlab.figures import drop_curves, queue_against_time
 from aqmlab.plots import SIZE_IN, STYLE, draw, svg_text
-from aqmlab.registry import Discipline
+from aqmlab.registry import Discipline, registry
 from aqmlab.toml_text import Value, inline
 
 SCENE = Path(__file__).with_name("scene.toml")
@@ -94,7 +94,18 @@ def _curve(discipline: Discipline, queue: dict[str, Value]) -> Chart | None:
     """Return the drop curve, or None where a discipline has none."""
     if discipline.parameter("curve") is None or discipline.parameter("max_p") is None:
         return None
-    chart = drop_curves({discipline.name: queue}, top=100)
+    own = next(one for one in registry()["disciplines"] if one["name"] == discipline.name)
+    shape = discipline.parameter("curve")
+    classes = {
+        f"{discipline.name}, class {one['name']}": {
+            "aqm": "red",
+            "limit": LIMIT,
+            "curve": shape.default if shape else "linear",
+            **{key: one[key] for key in ("min_th", "max_th", "max_p")},
+        }
+        for one in own.get("classes", ())
+    }
+    chart = drop_curves(classes or {discipline.name: queue}, top=100)
     return replace(chart, key="curve", title=f"{discipline.name}: drop probability")
 
 

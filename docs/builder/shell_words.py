@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator
 
 from builder.code_blocks import blocks
-from builder.command_reference import commands, options
+from builder.command_reference import application, commands, options
 
 COMMAND = re.compile(r"^(?:\$ )?(?:sudo )?(?:[A-Z_]+=\S+ )*aqmlab(?: |$)")
 
@@ -40,7 +40,8 @@ def problems(page: str) -> list[str]:
     known = dict(commands())
     found = []
     for number, line in typed(page):
-        words = _words(line)
+        words, wrong = _without_options(_words(line))
+        found += [f"line {number}: aqmlab has no {word}" for word in wrong]
         name = next((two for two in (" ".join(words[:2]), *words[:1]) if two in known), "")
         if words and not name and not words[0].startswith("-") and not words[0].isupper():
             found.append(f"line {number}: aqmlab has no command {words[0]}")
@@ -48,6 +49,17 @@ def problems(page: str) -> list[str]:
             given = {word.partition("=")[0] for word in words if word.startswith("--")}
             found += [f"line {number}: aqmlab {name} has no {word}" for word in sorted(given - options(known[name]))]
     return found
+
+
+def _without_options(words: list[str]) -> tuple[list[str], list[str]]:
+    """Take away the options before the command, such as ``--plugin FILE``; return the rest, and those unknown."""
+    known = {word: one for one in application().params for word in one.opts}
+    wrong = []
+    while words and words[0].startswith("--") and words[0] != "--help":
+        option = known.get(words[0])
+        wrong += [words[0]] if option is None else []
+        words = words[1 if option is None or getattr(option, "is_flag", False) else 2 :]
+    return words, wrong
 
 
 def _words(line: str) -> list[str]:
