@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 from matplotlib.figure import Figure
 
 import aqmlab
@@ -87,7 +88,11 @@ def picture(chart: Chart) -> bytes:
 
 def _in_time(result: aqmlab.Result, discipline: Discipline) -> Chart:
     chart = queue_against_time(result, link=LINK)
-    return replace(chart, key="queue", title=f"{discipline.name}: the queue", shades=[MORE], y_range=(0, 105))
+    queue, *average = chart.series
+    # What looks at the queue itself tells it as its average.
+    series = chart.series if any(not np.array_equal(one.y, queue.y) for one in average) else [replace(queue, color=0)]
+    title = f"{discipline.name}: the queue"
+    return replace(chart, key="queue", title=title, series=series, shades=[MORE], y_range=(0, 105))
 
 
 def _curve(discipline: Discipline, queue: dict[str, Value]) -> Chart | None:
