@@ -60,7 +60,8 @@ def filled(navigation: list[Any]) -> list[Any]:
     """
     known = set(names(navigation))
     rest = sorted(page.name for page in DOCS.glob("*.md") if page.name not in known)
-    return _filled(navigation, rest)
+    done: list[Any] = _filled(navigation, rest)
+    return done
 
 
 def names(entry: Any) -> list[str]:  # noqa: ANN401 - as YAML gives it
