@@ -74,6 +74,11 @@ def _scenario(page: Page, scenario: Scenario) -> None:
         for chart in (pictures.delays(scenario, group), pictures.goodputs(scenario, group, flows=flows)):
             if chart is not None:
                 page.chart(chart)
+    if next(iter(scenario.values())).cumulates:
+        for phase in phases[1:] or [None]:
+            chart = pictures.ellipses_of_all(scenario, phase=phase)
+            if chart is not None:
+                page.chart(chart)
     if case.phases:
         _courses(page, scenario)
 

@@ -64,6 +64,11 @@ class Measured:
         )
         return found
 
+    @property
+    def cumulates(self) -> bool:
+        """Return whether several groups go from A to B, so that their goodput is to be cumulated."""
+        return sum(group.forward for group in self.case.groups) > 1
+
     def first_link(self) -> str:
         """Return the name of the link with the discipline in question."""
         return next(iter(self.case.rates_bps))

@@ -46,6 +46,26 @@ def ellipses(scenario: Scenario, group: Group, *, phase: str | None = None) -> C
     return painted(chart)
 
 
+def ellipses_of_all(scenario: Scenario, *, phase: str | None = None) -> Chart | None:
+    """Queueing delay against the goodput of all flows from A to B together, a point a run (section 8.2)."""
+    points = {}
+    for name, entry in scenario.items():
+        delay, goodput = entry.values("links", entry.first_link(), "delay_ms", phase=phase), entry.total_goodput(phase)
+        known = ~np.isnan(delay) & (goodput > 0)
+        if known.any():
+            points[name] = (delay[known], goodput[known])
+    if not points:
+        return None
+    chart = ellipses_of(
+        points,
+        key=slug(f"ellipses {_case(scenario)} all {phase or ''}"),
+        title=f"Queueing delay and goodput: {_case(scenario)}, all flows from A to B{f', {phase}' if phase else ''}",
+        x_label="queueing delay at the bottleneck, ms",
+        y_label="goodput, Mb/s",
+    )
+    return painted(chart)
+
+
 def delays(scenario: Scenario, group: Group) -> Chart | None:
     """Distribution of the queueing delay of all packets of a group, all runs together."""
     found = _distribution(scenario, "delays", group, metrics.DELAY_EDGES_MS)

@@ -45,6 +45,7 @@ LINK_COLUMNS = {
     "drops_forced": "forced drops",
     "drops_overflow": "overflows",
 }
+ALL_FLOWS = "all from A to B"
 EXACT = 1e-4
 """Half the width of an interval, relative to the mean, below which it is not shown."""
 
@@ -63,7 +64,21 @@ def groups(scenario: Scenario, *, phases: Sequence[str | None] = (None,)) -> lis
                 }
                 row["loss synchronization"] = entry.mean("synchronization", phase=phase)
                 rows.append(row)
+            if entry.cumulates:
+                rows.append(_cumulated(name, entry, phase))
     return rows
+
+
+def _cumulated(name: str, entry: Measured, phase: str | None) -> Row:
+    """Goodput of all flows from A to B together (section 8.2), and the delay of all packets."""
+    row: Row = {"discipline": name}
+    row |= {} if phase is None else {"phase": phase}
+    return row | {
+        "flows": ALL_FLOWS,
+        GROUP_COLUMNS["goodput_mbps"]: interval(entry.total_goodput(phase)),
+        GROUP_COLUMNS["delay_ms"]: entry.mean("links", entry.first_link(), "delay_ms", phase=phase),
+        GROUP_COLUMNS["loss"]: entry.mean("links", entry.first_link(), "loss", phase=phase),
+    }
 
 
 def links(scenario: Scenario, *, phases: Sequence[str | None] = (None,)) -> list[Row]:
