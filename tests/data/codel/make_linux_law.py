@@ -1,11 +1,11 @@
 """Make `linux_law.csv`: which packets CoDel drops in the arithmetic of Linux, computed with Python's integers.
 
-It knows nothing of the project. The rules are those of Linux 6.1, `include/net/codel.h` and `codel_impl.h`: time in units of
-2^10 ns and 32 bits, one over the root of count in 16 bits, a Newton step in 32 bits when count changes.
+It knows nothing of the project. The rules are those of Linux 6.1, `include/net/codel.h` and `codel_impl.h`: time in
+units of 2^10 ns and 32 bits, one over the root of count in 16 bits, a Newton step in 32 bits when count changes.
 
-The traffic: packets of 1000 B, numbered from 0, in phases of (end, time between arrivals, time between dequeues) in ns; both
-clocks go on through a change of phase, and an arrival comes before a dequeue of the same instant. Dequeues also happen
-when nothing waits.
+The traffic: packets of 1000 B, numbered from 0, in phases of (end, time between arrivals, time between dequeues) in ns;
+both clocks go on through a change of phase, and an arrival comes before a dequeue of the same instant. Dequeues also
+happen when nothing waits.
 
     python tests/data/codel/make_linux_law.py > tests/data/codel/linux_law.csv
 """
