@@ -6,7 +6,7 @@
 //! more arrives than a share gamma of the real link, and so brings utilization, not the queue, to its target:
 //!
 //! ```text
-//! at an arrival of b at t, after one at s:                                                         (figure 1)
+//! at an arrival of b at t, after one at s:
 //!     VQ <- max(VQ - C~ (t - s), 0)
 //!     if VQ + b > B:  drop or mark          else:  VQ <- VQ + b
 //!     C~ <- max(min(C~ + alpha gamma C (t - s), C) - alpha b, 0)
@@ -14,11 +14,11 @@
 //!
 //! | symbol | parameter | unit | default | allowed | source |
 //! |---|---|---|---|---|---|
-//! | gamma | `gamma` | 1 | 0.98 | in (0, 1] | section 4 |
-//! | alpha | `alpha` | 1/s | 0.15 | above 0 | section 4 |
+//! | gamma | `gamma` | 1 | 0.98 | in (0, 1] | the paper |
+//! | alpha | `alpha` | 1/s | 0.15 | above 0 | the paper |
 //! | B | `virtual_limit` | 1 | 1 | above 0 | ns-2.35 `queue/vq.cc`: share of the buffer |
 //! | C~ at first | `c_init` | 1 | 0.8 | in \[0, 1\] | ns-2.35 `queue/vq.cc`: share of C |
-//! | - | `mode` | | packets | packets, bytes | section 4 |
+//! | - | `mode` | | packets | packets, bytes | the paper |
 //! | - | `update` | | paper | paper, ns2 | |
 //! | s | `mean_packet` | bytes | 1000 | at least 1 | ns-2.35 `queue/vq.cc` |
 //! | buffer | `limit` | packets or bytes | 100 packets | at least 1 | as the RED presets |

@@ -6,7 +6,7 @@
 //! so that a step has time to show:
 //!
 //! ```text
-//! at a packet lost, or a queue above L:   if now - last > freeze_time:  p_m <- p_m + d1,  last <- now          (figure 4)
+//! at a packet lost, or a queue above L:   if now - last > freeze_time:  p_m <- p_m + d1,  last <- now
 //! when the link falls idle:               if now - last > freeze_time:  p_m <- p_m - d2,  last <- now
 //! ```
 //!
@@ -15,11 +15,11 @@
 //! | freeze_time | `freeze_time` | s | 100 ms | at least 0 | Feng et al. 2002 |
 //! | d1 | `d1` | 1 | 0.02 | in (0, 1] | Feng et al. 2002 |
 //! | d2 | `d2` | 1 | 0.002 | in (0, 1] | Feng et al. 2002: much smaller than d1 |
-//! | L | `length` | packets | 50 | at least 0 | figure 4, with `increase` = "length" |
+//! | L | `length` | packets | 50 | at least 0 | the second condition of the algorithm, with `increase` = "length" |
 //! | buffer | `limit` | packets or bytes | 100 packets | at least 1 | as the RED presets |
 //!
 //! Readings: what counts as lost is what finds no room (`increase` = "loss"), not what p_m itself drops, or p_m could never
-//! settle; `increase` = "length" adds the second condition of the figure. An idle link gives one event, when it falls idle
+//! settle; `increase` = "length" adds the second condition of the printed algorithm. An idle link gives one event, when it falls idle
 //! (`idle` = "event"); with "periodic" p_m also sinks by d2 for every `freeze_time` that it stays so, which is accounted
 //! for at the next arrival. p_m stays in \[0, 1\].
 

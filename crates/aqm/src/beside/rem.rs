@@ -6,8 +6,8 @@
 //! many packets are dropped or marked, in such a way that the prices of all links on a path add up in what its ends see:
 //!
 //! ```text
-//! p(t+1) = max(0, p(t) + gamma (alpha (b(t) - b*) + x(t) - c(t)))         every update_time                    (1)
-//! m(t)   = 1 - phi^(-p(t))                                                                                     (2)
+//! p(t+1) = max(0, p(t) + gamma (alpha (b(t) - b*) + x(t) - c(t)))         every update_time
+//! m(t)   = 1 - phi^(-p(t))
 //! ```
 //!
 //! b is the queue, x what arrived in the interval and c what can be sent in one, all in mean packets.

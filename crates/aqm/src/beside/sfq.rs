@@ -7,7 +7,7 @@
 //! | symbol | parameter | unit | default | allowed | source |
 //! |---|---|---|---|---|---|
 //! | - | `buckets` | 1 | 1024 | 1 .. 65536 | Linux `sch_sfq.c`: divisor |
-//! | - | `perturb` | s | never | above 0 | section 3; Linux `sch_sfq.c` |
+//! | - | `perturb` | s | never | above 0 | the paper; Linux `sch_sfq.c` |
 //! | - | `hash` | | mix | mix, modulo | |
 //! | - | `full` | | longest-tail | longest-tail, longest-head, ns2 | |
 //! | buffer | `limit` | packets or bytes | 127 packets | at least 1 | Linux `sch_sfq.c` |

@@ -6,21 +6,21 @@
 //! depend on N, and steps with the queue:
 //!
 //! ```text
-//! P(t) = (1 - alpha) P(t-1) + alpha Hit(t)                                    alpha = p/M                      (2)
-//! p_sred(q) = p_max                B/3 <= q < B                                                                (4)
+//! P(t) = (1 - alpha) P(t-1) + alpha Hit(t)                                    alpha = p/M
+//! p_sred(q) = p_max                B/3 <= q < B
 //!           = p_max/4              B/6 <= q < B/3
 //!           = 0                        q < B/6
-//! p_zap = p_sred(q) min(1, 1/(256 P)^2)                                       simple SRED                      (5)
-//! p_zap = p_sred(q) min(1, 1/(256 P)^2) (1 + Hit/P)                           full SRED                        (8)
+//! p_zap = p_sred(q) min(1, 1/(256 P)^2)                                       simple SRED
+//! p_zap = p_sred(q) min(1, 1/(256 P)^2) (1 + Hit/P)                           full SRED
 //! ```
 //!
 //! | symbol | parameter | unit | default | allowed | source |
 //! |---|---|---|---|---|---|
-//! | M | `zombies` | 1 | 1000 | 1 .. 1048576 | section II |
-//! | p | `overwrite` | 1 | 0.25 | in (0, 1] | section II |
-//! | p_max | `max_p` | 1 | 0.15 | in \[0, 1\] | section IV |
-//! | 256 | `flows` | 1 | 256 | above 0 | section IV: from so many flows on p_sred is not reduced |
-//! | - | `variant` | | full | full, simple | sections IV, V |
+//! | M | `zombies` | 1 | 1000 | 1 .. 1048576 | the paper |
+//! | p | `overwrite` | 1 | 0.25 | in (0, 1] | the paper |
+//! | p_max | `max_p` | 1 | 0.15 | in \[0, 1\] | the paper |
+//! | 256 | `flows` | 1 | 256 | above 0 | the paper: from so many flows on p_sred is not reduced |
+//! | - | `variant` | | full | full, simple | the paper |
 //! | B | `limit` | packets or bytes | 100 packets | at least 1 | as the RED presets |
 //!
 //! Readings: a zombie that is hit only counts it; where there is no hit, the arrival takes its place with probability p. While

@@ -14,6 +14,7 @@ from aqmlab.scenario_parts import Link
 VICTIMS = {
     "pc-red": "flows that have lost less than promised are spared, and others pay: the number of drops stays, whose "
     "they are does not",
+    "choke": "an arrival that meets a packet of its own flow takes it along: there are drops beside those of the curve",
     "ddred": "the packet that has travelled least is dropped: the number of drops stays, whose they are does not",
 }
 

@@ -6,21 +6,21 @@
 //!
 //! ```text
 //! at a turn:   DC_i <- DC_i + Quantum_i
-//!              while the head of queue i is no longer than DC_i: send it, DC_i <- DC_i - its length        (figure 2)
+//!              while the head of queue i is no longer than DC_i: send it, DC_i <- DC_i - its length
 //! empty queue: DC_i <- 0
 //! ```
 //!
 //! | symbol | parameter | unit | default | allowed | source |
 //! |---|---|---|---|---|---|
-//! | Quantum | `quantum` | bytes | 1500 | at least 1 | section 3: a largest packet, so that a turn always sends |
-//! | - | `buckets` | 1 | 1024 | 1 .. 65536 | section 3.2 |
+//! | Quantum | `quantum` | bytes | 1500 | at least 1 | the paper: a largest packet, so that a turn always sends |
+//! | - | `buckets` | 1 | 1024 | 1 .. 65536 | the paper |
 //! | - | `hash` | | mix | mix, modulo | |
 //! | - | `longest` | | head | head, tail | ns-2.35 `queue/drr.cc` |
 //! | buffer | `limit` | packets or bytes | 100 packets | at least 1 | as the RED presets |
 //!
 //! Readings: flows are hashed to buckets, and flows of one bucket share a queue; the flow label is what is hashed, so that a
 //! reverse path or a host with several flows has several queues (ns-2 hashes the source address). At overflow the queue with
-//! most bytes loses a packet ("buffer stealing", section 3.2), after the arrival has been queued; which of its packets the
+//! most bytes loses a packet ("buffer stealing"), after the arrival has been queued; which of its packets the
 //! paper leaves open: the head as in ns-2, or the tail (`longest`). With classes in the scenario there is a queue for each of
 //! them in place of the flows; see [`super::scheduler`].
 

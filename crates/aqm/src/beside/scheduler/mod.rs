@@ -6,18 +6,18 @@
 //!
 //! | `aqm` | which class sends next | source |
 //! |---|---|---|
-//! | `priority` | the first in the file's order that has a packet | RFC 8289's and every router's strict priority; RFC 3246 for EF |
+//! | `priority` | the first in the file's order that has a packet | strict priority; RFC 3246 for its first class |
 //! | `wfq` | the one with the least start tag | P. Goyal, H. M. Vin and H. Cheng, "Start-time Fair Queuing", SIGCOMM 1996 |
 //! | `drr` with classes | in turn, up to its weight in bytes | Shreedhar and Varghese 1996, as below |
 //!
 //! ```text
-//! S(k) = max(v(A(k)), F(k-1)),  F(k) = S(k) + l(k)/weight,  v = S of the packet in service       (Goyal et al., eqs. 4, 5)
+//! S(k) = max(v(A(k)), F(k-1)),  F(k) = S(k) + l(k)/weight,  v = S of the packet in service            (Goyal et al.)
 //! at a turn:  DC <- DC + quantum weight/(least weight);  the class sends while DC > 0;  DC <- DC - l(k)
 //! ```
 //!
 //! Which fair queueing: start tags, since what a class sends next, and how long it is, only its discipline knows, and it may
 //! still drop packets on the way; finish tags (WFQ proper, SCFQ) would need the length before the choice. Shares are the same,
-//! and the delay bound that of the paper's theorem 4. For the same reason a class in deficit round robin sends while it has
+//! and the delay bound that of the paper. For the same reason a class in deficit round robin sends while it has
 //! any credit and goes into debt with its last packet, as RFC 8290's flows do; over a round it is the same. Who has nothing to
 //! send keeps its debt, not its credit.
 //!

@@ -7,7 +7,7 @@
 //! through a box that lets few packets pass:
 //!
 //! ```text
-//! at an arrival, in its bin of each level:                                                        (figure 2)
+//! at an arrival, in its bin of each level:
 //!     more than bin_size packets:  p_m <- p_m + delta          none:  p_m <- p_m - delta
 //! p_min <- the least p_m of its bins
 //! p_min = 1:  the penalty box          else:  drop or mark with probability p_min
@@ -15,9 +15,9 @@
 //!
 //! | symbol | parameter | unit | default | allowed | source |
 //! |---|---|---|---|---|---|
-//! | L | `levels` | 1 | 2 | 1 .. 8 | section 3 |
-//! | N | `bins` | 1 | 23 | 1 .. 65536 | section 3 |
-//! | bin_size | `bin_size` | packets | auto: 1.5 limit/N | at least 1 | section 3: half more than its share |
+//! | L | `levels` | 1 | 2 | 1 .. 8 | the paper |
+//! | N | `bins` | 1 | 23 | 1 .. 65536 | the paper |
+//! | bin_size | `bin_size` | packets | auto: 1.5 limit/N | at least 1 | the paper: half more than its share |
 //! | delta | `increment` | 1 | 0.005 | in (0, 1] | pinned here |
 //! | delta | `decrement` | 1 | 0.001 | in (0, 1] | pinned here |
 //! | - | `full_bin` | | all | all, any, never | |
@@ -27,10 +27,10 @@
 //! | - | `warmup` | s | 60 s | at least 0 | Linux `sch_sfb.c` |
 //! | buffer | `limit` | packets or bytes | 100 packets | at least 1 | as the RED presets |
 //!
-//! Readings: the figure also drops an arrival that finds any of its bins too full, which makes innocent flows of one such bin
-//! pay; Linux drops if all are (`full_bin` = "all"; "any" is the figure, "never" leaves it to the probabilities). The penalty
+//! Readings: the printed algorithm also drops an arrival that finds any of its bins too full, which makes innocent flows of one such bin
+//! pay; Linux drops if all are (`full_bin` = "all"; "any" is what is printed, "never" leaves it to the probabilities). The penalty
 //! box is one token bucket for all, as in Linux; the paper says that it limits the rate, not how. What passes the box is
-//! neither dropped by chance nor marked. The moving hash (section 3.4) has two sets of bins: every `rehash` seconds the second
+//! neither dropped by chance nor marked. The moving hash has two sets of bins: every `rehash` seconds the second
 //! takes the place of the first; packets count in both, but the second's probabilities move only in the last `warmup` seconds
 //! before. The steps are not printed. Drops by a bin or the box are forced, those by chance early.
 

@@ -5,13 +5,13 @@ use crate::indexed::{Indexed, Tag};
 /// Bandwidth Allocation", INFOCOM 2000): who meets a packet of its own flow in the queue pays, and that packet too.
 ///
 /// ```text
-/// avg <= min_th              the arrival is accepted                                                       (figure 2)
+/// avg <= min_th              the arrival is accepted
 /// avg >  min_th              a packet is drawn at random from the queue: if it is of the arrival's flow, both are dropped;
 ///                            else RED goes on with the arrival: p_b below max_th, always above
 /// ```
 ///
 /// A flow that has a share s of the buffer so loses s of its arrivals and as many of its packets that wait, without any
-/// record of flows. m packets may be drawn in place of one; with `auto` m follows the average (section 2):
+/// record of flows. m packets may be drawn in place of one; with `auto` m follows the average:
 ///
 /// ```text
 /// m = 2 i      the average is in part i = 1 .. k of k equal parts of min_th .. max_th, and in part k above it
