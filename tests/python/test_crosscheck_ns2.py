@@ -94,6 +94,12 @@ def test_examples_that_ns2_cannot_have(tmp_path):
         assert lacking in {one.name for one in inexpressible(TOOL.differences(model))}
 
 
+def test_what_no_script_has_words_for_is_not_dropped(monkeypatch):
+    monkeypatch.setattr("aqmlab.crosscheck.model.FLOW_KEYS", {"name", "count", "transport", "start"})
+    (lacking,) = inexpressible(TOOL.differences(Model.of(scenario(next(c for c in NS2 if c.name == "red")))))
+    assert lacking.text == "flow.tcp.tcp: scripts for ns-2 have no words for it."
+
+
 def test_a_mesh_gets_its_routes():
     square = """format = 1
 name = "square"

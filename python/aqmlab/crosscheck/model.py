@@ -6,6 +6,7 @@ which come from the core's check. What is added is only what a comparison needs:
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,6 +19,25 @@ from aqmlab.scenario_parts import Flow, Link
 UDP = "udp"
 NS2_PROFILE = "ns2-2.35"
 DROP_TAIL = "drop-tail"
+SECTIONS = {
+    "format",
+    "name",
+    "description",
+    "nodes",
+    "run",
+    "link",
+    "queue",
+    "flow",
+    "change",
+    "probe",
+    "live",
+    "marker",
+}
+SECTIONS |= {"marker", "dumbbell", "chain", "bus", "flower", "torus", "diffserv"}
+FLOW_KEYS = {"name", "count", "transport", "from", "to", "start", "stop", "active", "size", "rate", "pattern"}
+FLOW_KEYS |= {"packet_size", "dscp", "priority", "acks_share_label", "left", "right", "host_from", "host_to", "source"}
+FLOW_KEYS |= {"tcp", "exec", "exec_server"}
+"""What `Model` tells of a scenario file."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +141,15 @@ class Model:
     def deterministic(self) -> bool:
         """Whether nothing is left to chance: drop-tail, fixed starts and sizes, known clocks, constant rates."""
         return all(link.aqm == DROP_TAIL for link in self.links) and all(map(_certain, self.flows))
+
+    @cached_property
+    def strange(self) -> list[str]:
+        """What the scenario file has that no program is told of: sections, and keys of flows, that came later."""
+        table = tomllib.loads(self.scenario.normalized)
+        found = [f"[{key}]" for key in table if key not in SECTIONS]
+        for flow in table.get("flow", ()):
+            found += [f"flow.{flow['name']}.{key}" for key in flow if key not in FLOW_KEYS]
+        return found
 
 
 def _certain(flow: Flow) -> bool:

@@ -45,6 +45,8 @@ NAMES = {
     "full_first": "full buffer first",
     "in_service_counts": "packet in service",
 }
+FAMILY = ("red", "gentle-red", "adaptive-red", "feng-red", "load-red", "mred", "exred", "nlred", "pc-red", "ddred")
+"""Disciplines that are RED with other parts, which are named if ns-2 has not got them."""
 SPACINGS = {"ns2-wait": True, "ns2-nowait": False, "floyd93": False, "linux": False}
 """Spacing to ``wait_``; the last two are nearly as without."""
 
@@ -103,7 +105,7 @@ def queue_differences(link: Link) -> Iterator[Semantic]:
     own, name = link.parameters, f"queue.{link.queue}"
     if link.aqm == DROP_TAIL:
         return
-    if not {"min_th", "max_th", "max_p", "w_q", "spacing"} <= own.keys() or link.classes:
+    if link.aqm not in FAMILY or link.classes:
         yield Semantic("discipline", f'{name}: ns-2 2.35 has no "{link.aqm}" of this kind.', Kind.INEXPRESSIBLE)
         return
     yield from _missing_parts(own, name)
