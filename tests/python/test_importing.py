@@ -192,6 +192,17 @@ def test_what_is_not_read_is_one_line(tmp_path, change, message, monkeypatch):
     assert "\n" not in str(error.value)
 
 
+def test_what_is_passed_over_is_told(tmp_path):
+    later = '$ns at 2.0 "[[$ns link $a $b] queue] set limit_ 5"\n$ns lossmodel x $a $b\n$ns at 10.0'
+    found = imported(tmp_path, TWO_ON_A_HOST.replace("$ns at 10.0", later))
+    assert found.notes == (
+        "Simulator lossmodel is not read",
+        "Queue/DropTail set limit_ 5 at 2.0 s is not read",
+    )
+    assert "# Not as in the original: Simulator lossmodel is not read." in found.text
+    assert found.scenario.link("a->b").parameters["limit"] == 20
+
+
 def test_a_study_cannot_touch_the_machine(tmp_path):
     target = tmp_path / "made"
     text = TWO_ON_A_HOST.replace("set a [", f"set file [open {target} w]; close $file; exec touch {target}\nset a [", 1)

@@ -133,8 +133,13 @@ proc recorder::call {name method args} {
 
 proc recorder::set_variable {name variable args} {
     variable object
+    variable now
     set class [dict get $object($name) class]
     if {[llength $args]} {
+        if {$now > 0 && ([string match Agent/* $class] || [string match Queue/* $class])} {
+            skip "$class set $variable [lindex $args 0] at $now s"
+            return [lindex $args 0]
+        }
         dict set object($name) settings $variable [lindex $args 0]
         if {$class eq "Delay"} {
             changed $name $variable [lindex $args 0]
