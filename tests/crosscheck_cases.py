@@ -391,6 +391,7 @@ NS2 = (
         red(dialect=""),
         ten(),
         other=True,
+        why="The rules that differ here, those of idle times and of the first packet above min_th, account for nothing.",
         control=dict(NS2_RULES),
     ),
     Case(
@@ -400,6 +401,8 @@ NS2 = (
         red(dialect='"floyd93"'),
         ten(),
         other=True,
+        why="The guard of one packet accounts for all of it: without it packets are dropped from a queue that is as good "
+        "as empty.",
         control=NOWAIT,
         singles=SINGLES,
     ),
@@ -410,6 +413,7 @@ NS2 = (
         red(dialect='"linux"'),
         ten(),
         other=True,
+        why="The guard of one packet accounts for goodput, utilization and loss, the idle rule for queue and delay.",
         control=NOWAIT,
         singles=SINGLES,
     ),
@@ -420,6 +424,7 @@ NS2 = (
         red(mode='"bytes"', limit='"100kB"', byte_scaling='"before-spacing"'),
         "".join(SIZES.format(name=f"b{size}", count=5, size=f"{size}B") for size in (300, 700, 1400)),
         other=True,
+        why="Where the packet's size enters decides who is dropped: scaled before the spacing, small packets fare better.",
         control={"queue.bottleneck.byte_scaling": "after-spacing"},
     ),
     Case(
@@ -429,6 +434,7 @@ NS2 = (
         red(in_service_counts="true"),
         ten(),
         other=True,
+        why="The average that counts the packet in service is higher by up to one packet at the same queue.",
         control={"queue.bottleneck.in_service_counts": False},
     ),
     Case("no-spacing", "RED without a count", DUMBBELL, red(spacing='"none"'), ten(), other=True),
