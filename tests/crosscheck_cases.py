@@ -391,7 +391,7 @@ NS2 = (
         red(dialect=""),
         ten(),
         other=True,
-        why="The rules that differ here, those of idle times and of the first packet above min_th, account for nothing.",
+        why="The rules that differ, those of idle times and of the first packet above min_th, account for nothing.",
         control=dict(NS2_RULES),
     ),
     Case(
@@ -401,8 +401,8 @@ NS2 = (
         red(dialect='"floyd93"'),
         ten(),
         other=True,
-        why="The guard of one packet accounts for all of it: without it packets are dropped from a queue that is as good "
-        "as empty.",
+        why="The guard of one packet accounts for all of it: without it packets are dropped from a queue that is as "
+        "good as empty.",
         control=NOWAIT,
         singles=SINGLES,
     ),
@@ -424,7 +424,8 @@ NS2 = (
         red(mode='"bytes"', limit='"100kB"', byte_scaling='"before-spacing"'),
         "".join(SIZES.format(name=f"b{size}", count=5, size=f"{size}B") for size in (300, 700, 1400)),
         other=True,
-        why="Where the packet's size enters decides who is dropped: scaled before the spacing, small packets fare better.",
+        why="Where the packet's size enters decides who is dropped: scaled before the spacing, small packets fare far "
+        "better, and large ones get little.",
         control={"queue.bottleneck.byte_scaling": "after-spacing"},
     ),
     Case(
