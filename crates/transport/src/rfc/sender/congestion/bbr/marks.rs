@@ -55,7 +55,7 @@ impl Marks {
     /// The short-term bound after a round with marks, if there were any that count.
     pub fn lower(&mut self, inflight: f64, factor: f64) -> Option<f64> {
         let marked = core::mem::take(&mut self.in_round) && self.eligible;
-        marked.then(|| inflight * (1.0 - self.alpha * factor))
+        marked.then_some(inflight * (1.0 - self.alpha * factor))
     }
 }
 

@@ -101,6 +101,7 @@ impl Bbr {
         if !self.full_bw_reached || self.adapt_long_term(window, sample, ack) {
             return;
         }
+        let goes_down = self.state == State::Up && self.is_time_to_go_down(window, sample, ack);
         match self.state {
             State::Down | State::Cruise if self.is_time_to_probe(window.cwnd, ack.now) => self.start_refill(),
             State::Down if self.is_time_to_cruise(ack) => self.start_cruise(),
@@ -108,11 +109,9 @@ impl Bbr {
                 self.cycle.is_probe_sample = true;
                 self.start_up(window.cwnd, sample);
             }
-            State::Up => {
-                if self.is_time_to_go_down(window, sample, ack) {
-                    self.cycle.too_high = false;
-                    self.start_down(ack.now);
-                }
+            State::Up if goes_down => {
+                self.cycle.too_high = false;
+                self.start_down(ack.now);
             }
             _ => {}
         }
