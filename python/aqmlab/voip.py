@@ -184,31 +184,47 @@ def calls(
     model: str = "g107",
     bursts: bool = False,
 ) -> pd.DataFrame:
-    """Score every direction of every call of a result.
-
-    Packets sent in the last half second before the last one that arrived are not judged: others may be under way. A
-    direction of which nothing arrived has no row.
+    """Score every direction of every call of a result; see `scores`.
 
     Returns
     -------
     pandas.DataFrame
-        ``seed``, ``flow``, and the fields of `Score`. The parameters are those of `score`.
+        ``seed``, ``flow``, and the fields of `Score`.
     """
     import pandas as pd
 
-    packets = result.call_packets
-    rows = []
-    for (seed, flow), own in packets.groupby(["seed", "flow"], sort=False):
+    found = []
+    for seed, packets in result.call_packets.groupby("seed"):
+        of_seed = scores(packets, jitter_s=jitter_s, frame_s=frame_s, model=model, bursts=bursts)
+        found.extend({"seed": seed, "flow": flow, **vars(one)} for flow, one in of_seed.items())
+    return pd.DataFrame(found, columns=["seed", "flow", *Score.__dataclass_fields__])
+
+
+def scores(
+    packets: pd.DataFrame,
+    *,
+    jitter_s: float = JITTER_S,
+    frame_s: float = FRAME_S,
+    model: str = "g107",
+    bursts: bool = False,
+) -> dict[str, Score]:
+    """Score every direction of every call of one run, by the names of their flows.
+
+    Packets sent in the last half second before the last one that arrived are not judged: others may be under way. A
+    direction of which nothing arrived is not there.
+
+    Parameters
+    ----------
+    packets
+        The run's table ``call_packets``: ``flow``, ``packet``, ``sent_s``, ``delay_s``.
+    jitter_s, frame_s, model, bursts
+        See `score`.
+    """
+    found = {}
+    for flow, own in packets.groupby("flow", sort=False):
         judged = own[own["sent_s"] <= own["sent_s"].max() - UNDER_WAY_S]
-        sent = int(judged["packet"].max()) + 1 if len(judged) else 0
-        found = score(
-            judged["packet"].to_numpy(),
-            judged["delay_s"].to_numpy(),
-            sent,
-            jitter_s=jitter_s,
-            frame_s=frame_s,
-            model=model,
-            bursts=bursts,
-        )
-        rows.append({"seed": seed, "flow": flow, **vars(found)})
-    return pd.DataFrame(rows, columns=["seed", "flow", *Score.__dataclass_fields__])
+        numbers = judged["packet"].to_numpy()
+        sent = int(numbers.max()) + 1 if len(numbers) else 0
+        delays = judged["delay_s"].to_numpy()
+        found[str(flow)] = score(numbers, delays, sent, jitter_s=jitter_s, frame_s=frame_s, model=model, bursts=bursts)
+    return found

@@ -60,30 +60,21 @@ pub(super) fn transport_json(transport: &Transport) -> (&'static str, Json) {
             };
             parameters["profile"] = json!(config.profile().name());
             parameters["size"] = size_json(size, config.payload());
-            if let Some(application) = application_json(size) {
-                parameters["application"] = application;
-            }
             (name, parameters)
         }
     }
 }
 
-/// Packets, the last one perhaps not full; null without end; a distribution in bytes.
+/// Packets, the last one perhaps not full; null without end; a distribution in bytes; what an application asks for (of a page
+/// the rest is told with the pages).
 fn size_json(size: &Size, payload: u32) -> Json {
     match size {
-        Size::Greedy | Size::Objects(_) | Size::Video(_) => Json::Null,
+        Size::Greedy => Json::Null,
+        Size::Objects(objects) => json!({ "web": { "think": spread_json(&objects.think, "s") } }),
+        Size::Video(video) => json!({ "video": video_json(video) }),
         Size::Packets(n) => json!(n),
         Size::Bytes(n) => json!(n.div_ceil(payload.into())),
         Size::Drawn(spread) => spread_json(spread, "B"),
-    }
-}
-
-/// What an application asks for over this flow; of a page the rest is told with the pages.
-fn application_json(size: &Size) -> Option<Json> {
-    match size {
-        Size::Objects(objects) => Some(json!({ "web": { "think": spread_json(&objects.think, "s") } })),
-        Size::Video(video) => Some(json!({ "video": video_json(video) })),
-        Size::Greedy | Size::Packets(_) | Size::Bytes(_) | Size::Drawn(_) => None,
     }
 }
 

@@ -139,7 +139,7 @@ fn calls() {
             (
                 "voip = { frame = \"5ms\" }",
                 &[
-                    "net.toml:16:18: flow.tcp.voip.frame: 0.005 s is out of range (allowed: a time such as \"10ms\", from 0.01 to 0.06 s)",
+                    "net.toml:16:18: flow.tcp.voip.frame: is out of range (allowed: a time such as \"10ms\", from 0.01 to 0.06 s)",
                 ],
             ),
         ],

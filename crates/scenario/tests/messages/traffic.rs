@@ -394,7 +394,7 @@ fn labels_and_priority() {
             (
                 "priorty = true",
                 &[
-                    r#"net.toml:17:1: flow.tcp.priorty: unknown key (allowed: name, count, transport, from, to, start, stop, active, size, rate, pattern, packet_size, dscp, priority, acks_share_label, left, right, host_from, host_to, source, tcp, exec, exec_server; did you mean "priority"?)"#,
+                    r#"net.toml:17:1: flow.tcp.priorty: unknown key (allowed: name, count, transport, from, to, start, stop, active, size, rate, pattern, packet_size, dscp, priority, acks_share_label, left, right, host_from, host_to, source, tcp, web, video, voip, exec, exec_server; did you mean "priority"?)"#,
                 ],
             ),
             (
