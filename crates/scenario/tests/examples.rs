@@ -154,10 +154,10 @@ fn routes_lead_through_the_bottleneck() {
     let own = s.plan.links.iter().find(|l| l.name == "right.trickle").expect("a link of the example");
     assert_eq!((own.rate, own.delay), (Rate(2_000_000), Span::from_millis(30)));
     assert_eq!(s.plan.flows[20].stop, Some(Time(10_000_000_000_000)));
-    let Transport::Udp { rate, packet, pattern: Pattern::Constant } = s.plan.flows[21].transport else {
+    let Transport::Udp { rate, packet, pattern: Pattern::Constant } = &s.plan.flows[21].transport else {
         panic!("not UDP")
     };
-    assert_eq!((rate, packet), (Rate(1_000_000), Length::fixed(500)));
+    assert_eq!((*rate, packet), (Rate(1_000_000), &Length::fixed(500)));
 }
 
 #[test]
