@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -68,11 +69,16 @@ def test_every_page_is_in_the_navigation(monkeypatch: pytest.MonkeyPatch) -> Non
     assert set(hook.names(config["nav"])) >= {f"made/{name}" for name in MADE}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
-def test_links_between_pages_lead_somewhere(page: Path) -> None:
+@cache
+def made_pages() -> set[str]:
     made = {one.uri for one in [*scenario_pages(), *paper_pages.pages(), discipline_pages.transport_page()]}
     made |= {"disciplines/index.md", "reference/commands.md", "reference/python/index.md"}
-    made |= {f"disciplines/{one.name}.md" for one in disciplines()}
+    return made | {f"disciplines/{one.name}.md" for one in disciplines()}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    made = made_pages()
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
         path = Path(os.path.normpath(page.parent / target))
         assert path.is_file() or str(path.relative_to(DOCS)) in made, target
