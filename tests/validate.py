@@ -27,6 +27,7 @@ from aqmlab import _core
 ROOT = Path(__file__).resolve().parent
 sys.path[:0] = [str(ROOT / "ns2"), str(ROOT / "models"), str(ROOT / "statistics")]
 
+import characterize_disciplines  # noqa: E402
 import compare_crosscheck  # noqa: E402
 import compare_engines  # noqa: E402
 import compare_kernel  # noqa: E402
@@ -338,6 +339,11 @@ def claims() -> Section:
     return Section("claims", reproduce_claims.TITLE, *reproduce_claims.report())
 
 
+def rfc7928() -> Section:
+    """RFC 7928's suite over eight disciplines, and how long it takes."""
+    return Section("rfc7928", characterize_disciplines.TITLE, *characterize_disciplines.report())
+
+
 SECTIONS: dict[str, Callable[[], Section]] = {
     "events": events,
     "distribution": distribution,
@@ -354,6 +360,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "statistics": statistics,
     "sweeps": sweeps,
     "tuning": tuning,
+    "rfc7928": rfc7928,
     "link": link,
     "linux-red": linux_red,
     "kernel": kernel,

@@ -21,7 +21,7 @@ def measured(
     for name, group in what["groups"].items():
         pages, video = _pages(tables, name), _video(tables, name)
         transfers = {} if pages or video else _transfers(tables, packets, name, group)
-        values = {**transfers, **pages, **video, **_call(tables, name)}
+        values = {**transfers, **pages, **video, **_call(tables, name, what["begin_s"])}
         if values:
             found[name] = values
     return {"applications": found}
@@ -71,11 +71,28 @@ def _video(tables: Mapping[str, pa.Table], name: str) -> dict[str, Any]:
     }
 
 
-def _call(tables: Mapping[str, pa.Table], name: str) -> dict[str, Any]:
-    """Score of a call in either direction by the E-model."""
-    if "call_packets" not in tables or not _of_group(tables, "flows", name):
+def _call(tables: Mapping[str, pa.Table], name: str, begin_s: float) -> dict[str, Any]:
+    """Score of a call in either direction by the E-model, of what was said from a time on."""
+    if "call_packets" not in tables or not tables["call_packets"].num_rows:
         return {}
-    return {}
+    from aqmlab.voip import UNDER_WAY_S, score
+
+    columns = tables["call_packets"].to_pydict()
+    flow = np.array(columns["flow"])
+    sent, number, late = (np.array(columns[key]) for key in ("sent_s", "packet", "delay_s"))
+    found: dict[str, Any] = {}
+    for direction in ("there", "back"):
+        mine = (flow == f"{name}.{direction}") & (sent >= begin_s) & (sent <= sent.max() - UNDER_WAY_S)
+        if not mine.any():
+            continue
+        first, last = int(number[mine].min()), int(number[mine].max())
+        heard = score(number[mine] - first, late[mine], last - first + 1)
+        found |= {
+            f"mos_{direction}": heard.mos,
+            f"unplayed_{direction}": heard.loss,
+            f"mouth_to_ear_{direction}_ms": heard.mouth_to_ear_s * 1e3,
+        }
+    return found
 
 
 def _of_group(tables: Mapping[str, pa.Table], table: str, name: str) -> list[dict[str, Any]]:

@@ -128,6 +128,11 @@ class Case:
         """Return the observed links that a group's data cross."""
         return self.routes.get(group.name, (FORWARD if group.forward else BACK,))
 
+    def crossed(self) -> list[str]:
+        """Return the observed links that data cross."""
+        crossed = {link for group in self.groups for link in self.route(group)}
+        return [link for link in self.rates_bps if link in crossed]
+
     def what(self) -> dict[str, Any]:
         """Return what is to be measured, as plain data."""
         return {

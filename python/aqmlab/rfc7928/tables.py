@@ -86,7 +86,7 @@ def links(scenario: Scenario, *, phases: Sequence[str | None] = (None,)) -> list
     rows: list[Row] = []
     for phase in phases:
         for name, entry in scenario.items():
-            for link in entry.case.rates_bps:
+            for link in entry.case.crossed():
                 row: Row = {"discipline": name}
                 row |= {} if phase is None else {"phase": phase}
                 row |= {"link": link}
@@ -141,7 +141,7 @@ def against_baseline(collected: Collected) -> pd.DataFrame:
                 continue
             row: dict[str, str | float] = {
                 "section": entry.case.section,
-                "scenario": entry.case.key or entry.case.title,
+                "scenario": entry.case.title,
                 "discipline": name,
             }
             for title, mine, theirs in (
@@ -189,23 +189,24 @@ def congestion_levels(collected: Collected) -> pd.DataFrame:
 
 
 def time_zero(collected: Collected) -> pd.DataFrame:
-    """When all flows had reached congestion avoidance, beside the time 0 of section 8."""
+    """When all flows had reached congestion avoidance, of all disciplines, beside the time 0 of section 8."""
     rows = []
     for scenario in collected.scenarios("8.2"):
-        for name, entry in scenario.items():
-            found = entry.values("congestion_avoidance_s")
-            late = int(np.sum(~(found <= entry.case.begin_s)))
-            rows.append(
-                {
-                    "scenario": entry.case.name,
-                    "discipline": name,
-                    "time 0, s after the start": entry.case.begin_s,
-                    "all in congestion avoidance, s (latest run)": float(np.nanmax(found))
-                    if late < len(found)
-                    else math.nan,
-                    "runs in which that was later": late,
-                }
-            )
+        latest = {name: entry.values("congestion_avoidance_s") for name, entry in scenario.items()}
+        case = next(iter(scenario.values())).case
+        late = {name: int(np.sum(~(found <= case.begin_s))) for name, found in latest.items()}
+        known = {name: float(np.nanmax(found)) for name, found in latest.items() if not np.isnan(found).all()}
+        last = max(known, key=lambda name: known[name], default="")
+        rows.append(
+            {
+                "scenario": case.name,
+                "time 0, s after the start": case.begin_s,
+                "all in congestion avoidance, s (latest run)": known.get(last, math.nan),
+                "of": last,
+                "runs in which that was later than time 0": ", ".join(f"{n}: {k}" for n, k in late.items() if k)
+                or "none",
+            }
+        )
     return pd.DataFrame(rows)
 
 
@@ -270,6 +271,8 @@ OTHER_APPLICATIONS = {
     "stalled_s": "video stalled, s a run",
     "mos_there": "MOS A to B",
     "mos_back": "MOS B to A",
+    "unplayed_there": "not played A to B",
+    "unplayed_back": "not played B to A",
     "mouth_to_ear_there_ms": "mouth to ear A to B, ms",
 }
 
