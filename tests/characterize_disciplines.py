@@ -54,7 +54,8 @@ def page(found: aqmlab.Characterization, *, processor_s: float) -> str:
 * It took {processor_s / 60:.1f} minutes of processor time.
 * The load of the machine was {load:.1f} at the end; 2 is what it makes itself.
 
-"Shown" means that every requirement of the level "must" is answered, and that it took less than {MOST_S / 60:.0f} minutes.
+"Shown" means that every requirement of the level "must" is answered, and that it took less than {MOST_S / 60:.0f}
+minutes.
 
 ## Requirements
 

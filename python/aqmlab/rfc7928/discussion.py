@@ -21,14 +21,16 @@ from aqmlab.rfc7928.settings import Settings
 from aqmlab.rfc7928.tables import Row, shown
 from aqmlab.statistics.compared import compare_means
 
-AT_DEQUEUE = ("codel", "cobalt", "fq-codel")
+AT_DEQUEUE = ("codel", "cobalt", "fq-codel", "pi2", "dualpi2")
 """Disciplines that decide when a packet leaves; all others decide when it comes."""
 SCHEDULERS: Mapping[str, str] = {
     "fq-codel": "a queue a flow (hashed), deficit round robin with new flows first, CoDel in each",
     "fq-pie": "a queue a flow (hashed), deficit round robin with new flows first, PIE in each",
     "dualpi2": "two coupled queues, weighted, low latency first",
     "sfq": "a queue a flow (hashed), round robin",
-    "drr": "a queue a class, deficit round robin",
+    "drr": "a queue a flow, deficit round robin",
+    "priority": "a queue a class, strict priority",
+    "wfq": "a queue a class, by weights",
 }
 """Disciplines that schedule themselves."""
 ARRIVALS, REPEATS = 200_000, 5
@@ -198,6 +200,11 @@ ADAPTIVE: Mapping[str, str] = {
     "cobalt": "yes: as CoDel, and a drop probability as BLUE",
     "pie": "yes: the gain follows the drop probability",
     "fq-pie": "yes: the gain follows the drop probability",
+    "pi": "yes: the probability follows the queue's distance from its target",
+    "pi2": "yes: the probability follows the delay's distance from its target",
+    "dualpi2": "yes: the probability follows the delay's distance from its target",
+    "rem": "yes: the price follows queue and rate",
+    "avq": "yes: the virtual capacity follows the arrivals",
     "blue": "yes: the probability moves by itself",
     "sfb": "yes: the probabilities move by themselves",
 }
