@@ -20,7 +20,8 @@
 use aqmlab_units::Time;
 
 use super::codel::{Arithmetic, Control, INTERVAL, Law, MAX_PACKET, TARGET, read_law};
-use super::fair::{HASH_KEY, Hash, Lanes, QUANTUM, QUEUES, Rounds, Shape};
+use super::fair::{HASH_KEY, Hash, QUANTUM, QUEUES, Rounds, Shape};
+use super::lanes::Lanes;
 use super::{Named, Reading};
 use crate::registry::{ECN, LIMIT};
 use crate::{
@@ -109,8 +110,10 @@ impl<P: Copy> FqCoDel<P> {
 
     /// Makes room at the cost of the longest queue.
     fn make_room(&mut self, host: &mut impl Host<P>) {
-        let queue = self.lanes.longest();
-        let half = self.lanes.backlog_of(queue).bytes / 2;
+        let bytes_of = |queue: &usize| self.lanes.backlog(*queue).bytes;
+        // The first of several.
+        let queue = (0..self.params.shape.queues()).rev().max_by_key(bytes_of).unwrap_or(0);
+        let half = self.lanes.backlog(queue).bytes / 2;
         let (mut drops, mut bytes) = (0, 0);
         while let Some(packet) = self.lanes.pop(queue) {
             drops += 1;
@@ -128,7 +131,7 @@ impl<P: Copy> FqCoDel<P> {
 
 impl<P: Copy> Qdisc<P> for FqCoDel<P> {
     fn enqueue(&mut self, _now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
-        let is_full = self.params.room.is_full_for(self.lanes.backlog(), packet.meta.bytes);
+        let is_full = self.params.room.is_full_for(self.lanes.total(), packet.meta.bytes);
         let queue = self.hash.queue(packet.meta.flow, host);
         self.lanes.push(queue, packet);
         self.rounds.arrived(queue);
@@ -142,7 +145,7 @@ impl<P: Copy> Qdisc<P> for FqCoDel<P> {
         while let Some(queue) = rounds.turn() {
             let pop = || {
                 let packet = lanes.pop(queue)?;
-                Some((packet, if *is_linux { lanes.backlog() } else { lanes.backlog_of(queue) }))
+                Some((packet, if *is_linux { lanes.total() } else { lanes.backlog(queue) }))
             };
             if let Some(packet) = controls[queue].dequeue(law, *ecn, now, host, pop) {
                 rounds.sent(queue, packet.meta.bytes);
@@ -155,11 +158,11 @@ impl<P: Copy> Qdisc<P> for FqCoDel<P> {
     }
 
     fn backlog(&self) -> Backlog {
-        self.lanes.backlog()
+        self.lanes.total()
     }
 
     fn state(&self) -> State {
-        State { average: f64::from(self.lanes.backlog().packets), p_b: 0.0 }
+        State { average: f64::from(self.lanes.total().packets), p_b: 0.0 }
     }
 
     fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {

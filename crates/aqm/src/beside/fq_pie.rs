@@ -15,7 +15,8 @@
 
 use aqmlab_units::Time;
 
-use super::fair::{HASH_KEY, Hash, Lanes, QUANTUM, QUEUES, Rounds, Shape};
+use super::fair::{HASH_KEY, Hash, QUANTUM, QUEUES, Rounds, Shape};
+use super::lanes::Lanes;
 use super::pie::{
     ALPHA, BETA, CAP_ADJUSTMENT, Control, DELAY, DERANDOMIZE, IN_BYTES, Law, MARK_UP_TO, MAX_BURST,
     MEAN_PACKET, T_UPDATE, TARGET, read_ecn, read_law,
@@ -101,10 +102,10 @@ impl<P: Copy> Qdisc<P> for FqPie<P> {
     fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
         let queue = self.hash.queue(packet.meta.flow, host);
         let Self { params: Params { room, law, ecn, .. }, lanes, rounds, controls, last, .. } = self;
-        let (control, before) = (&mut controls[queue], lanes.backlog_of(queue));
+        let (control, before) = (&mut controls[queue], lanes.backlog(queue));
         *last = queue;
         control.catch_up(law, now, before);
-        if room.is_full_for(lanes.backlog(), packet.meta.bytes) {
+        if room.is_full_for(lanes.total(), packet.meta.bytes) {
             control.overflowed();
             return host.dropped(packet, DropReason::Overflow);
         }
@@ -121,9 +122,9 @@ impl<P: Copy> Qdisc<P> for FqPie<P> {
     fn dequeue(&mut self, now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
         let Self { params: Params { law, .. }, lanes, rounds, controls, last, .. } = self;
         while let Some(queue) = rounds.turn() {
-            controls[queue].catch_up(law, now, lanes.backlog_of(queue));
+            controls[queue].catch_up(law, now, lanes.backlog(queue));
             if let Some(packet) = lanes.pop(queue) {
-                controls[queue].departed(law, now, &packet, lanes.backlog_of(queue));
+                controls[queue].departed(law, now, &packet, lanes.backlog(queue));
                 rounds.sent(queue, packet.meta.bytes);
                 *last = queue;
                 return Dequeue::Packet(packet);
@@ -134,11 +135,11 @@ impl<P: Copy> Qdisc<P> for FqPie<P> {
     }
 
     fn backlog(&self) -> Backlog {
-        self.lanes.backlog()
+        self.lanes.total()
     }
 
     fn state(&self) -> State {
-        State { average: f64::from(self.lanes.backlog().packets), p_b: self.controls[self.last].p }
+        State { average: f64::from(self.lanes.total().packets), p_b: self.controls[self.last].p }
     }
 
     fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {

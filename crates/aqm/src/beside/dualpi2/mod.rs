@@ -23,11 +23,12 @@
 //! | tshift | `time_shift` | s | 50 ms | 0 and more | CoNEXT 2016 |
 //! | limit | `limit` | packets or bytes | 250 ms of the link in packets of 1500 B | at least 1 | appendix A.1 |
 //!
-//! Readings. L comes first; C is kept from starving by weights in bytes, as in Linux 6.17, or by time: L's packets are taken
-//! to be `time_shift` older (`scheduler`). A packet is hit by a recurring count, as the RFC has it, or by chance (`decision`).
-//! From p_CL = 1 on there is overload: L's packets are dropped with p_C, or else all marked, and C's are no longer marked but dropped. No packet
-//! of C is hit while less than two of `max_packet` are left (Linux). While at most `l4s_min_packets` are in L, the one that
-//! leaves included, the ramp marks nothing. `ecn` is that of C; without it ECT(0) is dropped, and L's marks stay.
+//! Readings. The controller looks at the longer delay of both queues, as Linux 6.17 does. L comes first; C is kept from starving
+//! by weights in bytes, as in Linux, or by time: L's packets are taken to be `time_shift` older (`scheduler`). A packet is hit
+//! by a recurring count, as the RFC has it, or by chance (`decision`). From p_CL = 1 on there is overload: L's packets are
+//! dropped with p_C, or else all marked, and C's are no longer marked but dropped. No packet of C is hit while less than two
+//! of `max_packet` are left (Linux). While at most `l4s_min_packets` are in L, the one that leaves included, the ramp marks
+//! nothing. `ecn` is that of C; without it ECT(0) is dropped, and L's marks stay.
 
 mod parameters;
 mod scheduler;

@@ -1,6 +1,7 @@
+use super::super::lanes::mix;
 use crate::Host;
 
-/// A keyed hash of flows to queues: the finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) over flow and key.
+/// A keyed hash of flows to queues, without the bias of a remainder.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hash {
     queues: u32,
@@ -20,13 +21,6 @@ impl Hash {
         let hash = mix(u64::from(flow).wrapping_add(mix(key)));
         ((u128::from(hash) * u128::from(self.queues)) >> 64) as usize
     }
-}
-
-fn mix(x: u64) -> u64 {
-    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }
 
 #[cfg(test)]

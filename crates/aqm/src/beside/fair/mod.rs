@@ -1,15 +1,14 @@
-//! What disciplines with a queue for each flow share (RFC 8290, section 4): the hash of flows to queues, the queues, and the
-//! order in which they are served.
+//! What disciplines with a queue for each flow share (RFC 8290, section 4): the keyed hash of flows to queues, and the order
+//! in which they are served.
 
 mod hash;
-mod lanes;
 mod rounds;
 
 pub(crate) use hash::Hash;
-pub(crate) use lanes::Lanes;
 pub(crate) use rounds::Rounds;
 
 use super::Reading;
+use super::lanes::Lanes;
 use crate::{Parameter, Unit};
 
 const RFC: &str = "RFC 8290";
@@ -67,7 +66,7 @@ impl Shape {
     }
 
     /// Empty queues.
-    pub fn lanes<P: Copy>(&self) -> Lanes<P> {
+    pub(super) fn lanes<P: Copy>(&self) -> Lanes<P> {
         Lanes::new(self.queues())
     }
 
