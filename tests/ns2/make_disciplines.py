@@ -117,11 +117,11 @@ def run(case: Case) -> str:
     return HEADER + "\n".join(rows) + "\n"
 
 
-def main() -> int:
-    """Write the tables, or compare."""
+def main(arguments: list[str] | None = None) -> int:
+    """Write the tables, or compare; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="make them anew and compare with the files")
-    check = parser.parse_args().check
+    check = parser.parse_args(arguments).check
     DATA.mkdir(parents=True, exist_ok=True)
     different = 0
     for case in CASES:

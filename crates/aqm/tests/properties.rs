@@ -14,7 +14,7 @@ proptest! {
     fn every_discipline_conserves_its_packets(
         preset in prop::sample::select(PRESETS.as_slice()),
         dialect in prop_oneof![Just("floyd93"), Just("ns2-2.35"), Just("linux"), Just("dsred"), Just("as-printed")],
-        victim in prop_oneof![Just("arriving"), Just("pc-red"), Just("ddred")],
+        victim in prop_oneof![Just("arriving"), Just("pc-red"), Just("ddred"), Just("choke")],
         adaptation in prop_oneof![Just("none"), Just("feng"), Just("adaptive-red"), Just("load"), Just("adaptive-rio")],
         spacing in prop_oneof![Just("floyd93"), Just("ns2-wait"), Just("ns2-nowait"), Just("linux"), Just("dsred"), Just("none")],
         in_bytes: bool, limit_in_bytes: bool, ecn: bool, in_service: bool,

@@ -147,7 +147,7 @@ impl<P: Copy> Blue<P> {
 impl<P: Copy> Qdisc<P> for Blue<P> {
     fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
         let Self { params, queue, marking, is_idle } = self;
-        if core::mem::replace(is_idle, false) && params.idle_periodic {
+        if *is_idle && params.idle_periodic {
             marking.sink(&params.steps, now);
         }
         let is_full = params.room.is_full_for(queue.backlog(), packet.meta.bytes);
@@ -162,6 +162,7 @@ impl<P: Copy> Qdisc<P> for Blue<P> {
             return host.dropped(packet, DropReason::Early);
         }
         queue.push(packet);
+        *is_idle = false;
     }
 
     fn dequeue(&mut self, now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
@@ -189,6 +190,7 @@ impl<P: Copy> Qdisc<P> for Blue<P> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::{Told, packet};
     use super::*;
 
     const STEPS: Steps = Steps { freeze_time: Span::from_millis(100), d1: 0.02, d2: 0.002 };
@@ -227,5 +229,23 @@ mod tests {
         assert_eq!(m.last_update, at(350));
         m.sink(&STEPS, at(10_000));
         assert_eq!(m.p_m, 0.0);
+    }
+    /// A queue of three packets; a packet arrives every 60 ms and the link takes none, until it is emptied.
+    #[test]
+    fn overflow_and_idleness_move_p_m() {
+        let room = Room::new(crate::Limit::Packets(3), false);
+        let params = Params { room, steps: STEPS, length: None, idle_periodic: false, ecn: false };
+        let mut queue = Blue::new(&params);
+        let mut told = Told::lending(&[0.99; 20]);
+        for number in 0..8 {
+            queue.enqueue(at(60 * u64::from(number)), packet(number, 1, 1000), &mut told);
+        }
+        // At 180, 240 (frozen), 300, 360 (frozen) and 420 ms the buffer was full.
+        assert_eq!(told.dropped, [3, 4, 5, 6, 7]);
+        assert!((queue.marking.p_m - 0.06).abs() < 1e-15);
+        while !matches!(queue.dequeue(at(600), &mut told), Dequeue::Empty) {}
+        assert!((queue.marking.p_m - 0.058).abs() < 1e-15, "the link fell idle");
+        queue.dequeue(at(800), &mut told);
+        assert!((queue.marking.p_m - 0.058).abs() < 1e-15, "it was idle already");
     }
 }
