@@ -216,8 +216,10 @@ def unknown(kind: str, name: str, known: list[str]) -> str:
     'unknown discipline "rde" (allowed: drop-tail, red; did you mean red?)'
     """
     shown = ", ".join(known[:20]) + (f", ... ({len(known)} in all)" if len(known) > 20 else "")
-    near = difflib.get_close_matches(name, known, 1)
-    hint = f"; did you mean {near[0]}?" if near else ""
+    near = difflib.get_close_matches(name, known, len(known) or 1)
+    # Of equally near ones the first in the list, which is the best known.
+    nearest = max(known, key=lambda word: difflib.SequenceMatcher(None, word, name).ratio()) if near else ""
+    hint = f"; did you mean {nearest}?" if near else ""
     return f'unknown {kind} "{name}" (allowed: {shown}{hint})'
 
 

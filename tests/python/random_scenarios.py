@@ -15,7 +15,8 @@ import aqmlab
 from aqmlab.toml_text import Value, inline
 
 NETWORKS = ("explicit", "dumbbell", "chain", "bus", "flower", "torus", "diffserv")
-AQMS = tuple(discipline.name for discipline in aqmlab.disciplines())
+DISCIPLINES = {discipline.name: discipline for discipline in aqmlab.disciplines() if not discipline.foreign}
+AQMS = tuple(DISCIPLINES)
 WITH_CLASSES = ("rio", "wred", "adaptive-rio")
 VARIANTS = ("tahoe", "reno", "newreno", "sack")
 CODE_POINTS = ("BE", "AF11", "AF12", "AF13", "EF", "CS3")
@@ -376,7 +377,9 @@ def queue(draft: Draft) -> Table:
         return {"aqm": aqm, "limit": draft.one(("3p", "10p", "30p", "15KB"))}
     if aqm == "ddred-tail":
         return {"aqm": aqm, "limit": draft.one(("3p", "10p")), "last_n": draft.number(1, 3)}
-    body |= {"ecn": True} if draft.ecn else {}
+    body |= {"ecn": True} if draft.ecn and DISCIPLINES[aqm].parameter("ecn") else {}
+    if DISCIPLINES[aqm].parameter("min_th") is None:
+        return body
     body["w_q"] = draft.draw(st.sampled_from([0.002, 0.02, 0.2, 1.0]))
     if aqm in WITH_CLASSES:
         curves = [(low, 3 * low, 0.2), (2 * low, 4 * low, 0.1), (3 * low, 5 * low, 0.05)]

@@ -259,7 +259,8 @@ def test_the_command_line_takes_a_plug_in(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "my-red" in done.stdout
     # Workers of a study are processes of their own.
-    sweep = ["sweep", "s.toml", "--grid", "queue.bottleneck.aqm=red,my-red", *options, "--workers", "2"]
+    (tmp_path / "mine.toml").write_text(bottleneck("my-red"))
+    sweep = ["sweep", "mine.toml", "--grid", "queue.bottleneck.max_p=0.1,0.2", *options, "--workers", "2"]
     done = command("--plugin", str(EXAMPLE), *sweep, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     done = command("--plugin", "none.py", "list", cwd=tmp_path)
