@@ -280,6 +280,15 @@ def _total(found: Sequence[Found]) -> str:
     return f"In all: as it is {counts[0]}; without the rule {counts[1]}; and without RACK here {counts[2]}."
 
 
+def report() -> tuple[str, bool]:
+    """Text for the validation report, and whether every disagreement has gone with the rules that it came from."""
+    if why := Ns3().missing():
+        return f"Not compared: {why}.", False
+    found = [compare(case) for case in cases()]
+    last = [line for one in found for line in one.counting or one.plain]
+    return page(found).partition("\n\n")[2], all(line.agreement is not Agreement.DIFFERS for line in last)
+
+
 def cases(names: Sequence[str] = ()) -> Iterator[Case]:
     """Return the cases that this version of the core knows."""
     for case in CASES:
