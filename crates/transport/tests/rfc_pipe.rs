@@ -107,7 +107,7 @@ fn configs() -> impl Strategy<Value = Config> {
         3u32..400,
         0u32..20,
     );
-    (kinds, prop::collection::vec(any::<bool>(), 12)).prop_map(|(kinds, on)| {
+    (kinds, prop::collection::vec(any::<bool>(), 13)).prop_map(|(kinds, on)| {
         let (congestion_control, (hystart, feedback), delayed_ack, window, quick_acks) = kinds;
         let base = Config::linux(congestion_control);
         Config {
@@ -128,6 +128,7 @@ fn configs() -> impl Strategy<Value = Config> {
             sack_compression: on[10].then_some(Span::from_millis(1)),
             rto_floor_on_variance: on[11],
             tcp_friendly: on[7],
+            window_growth: on[12],
             ..base
         }
     })

@@ -61,6 +61,10 @@ pub(super) fn rfc_json(config: &rfc::Config) -> Json {
         "timestamps": config.timestamps,
         "idle_restart": config.idle_restart,
     });
+    // As in runs from before there was another window.
+    if config.window_growth {
+        json["window_growth"] = json!(true);
+    }
     let own = controller_json(config);
     for (key, value) in own.as_object().into_iter().flatten() {
         json[key] = value.clone();

@@ -102,6 +102,8 @@ pub struct Config {
     pub timestamps: bool,
     /// Whether a pause as long as the time-out shrinks the window (RFC 5681, section 4.1; RFC 2861).
     pub idle_restart: bool,
+    /// Whether the receiver's window grows, with an acknowledgement that is not delayed each time it does (Linux).
+    pub window_growth: bool,
     /// What DCTCP is set to.
     pub dctcp: DctcpConfig,
     /// What LEDBAT is set to.
@@ -147,6 +149,7 @@ impl Config {
             pacing: false,
             timestamps: true,
             idle_restart: true,
+            window_growth: false,
             dctcp: DctcpConfig::RFC,
             ledbat: LedbatConfig::RFC,
             prague: PragueConfig::LINUX,

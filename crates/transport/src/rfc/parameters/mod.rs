@@ -222,6 +222,12 @@ pub const PARAMETERS: &[Parameter] = &[
         "A pause as long as the time-out shrinks the window.",
         "RFC 5681, section 4.1; Linux net.ipv4.tcp_slow_start_after_idle",
     ),
+    flag(
+        "window_growth",
+        "false",
+        "The receiver's window grows in slow start, with an acknowledgement that is not delayed each time it does.",
+        "Linux tcp_grow_window, tcp_rcvbuf_grow",
+    ),
     of::DCTCP_G,
     of::DCTCP_INITIAL_ALPHA,
     of::LEDBAT_TARGET,

@@ -38,6 +38,8 @@ pub struct Delay {
     compressed: u32,
     /// When the SYN or the last data arrived.
     last: Time,
+    /// Between SYN and first data.
+    round_trip: Span,
     /// The longest gap between data that is no pause; known from the first data on.
     longest_gap: Option<Span>,
 }
@@ -57,6 +59,9 @@ impl Delay {
             own.sample(config, gap, (0, 0));
             own.rto()
         });
+        if is_first {
+            self.round_trip = gap;
+        }
         if is_first || gap > longest {
             self.quicken(config.quick_acks, config);
         }
@@ -109,6 +114,11 @@ impl Delay {
         if self.timer.is_none_or(|timer| deadline < timer.deadline) {
             self.timer = Some(Timer { deadline, set_at: now });
         }
+    }
+
+    /// The handshake's round trip; known from the first data on.
+    pub fn round_trip(&self) -> Span {
+        self.round_trip
     }
 
     /// Whether something that has arrived in order is not acknowledged.

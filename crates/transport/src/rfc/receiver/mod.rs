@@ -8,6 +8,7 @@
 //! What acknowledgements tell of marks: `marks.rs`.
 
 mod delay;
+mod growth;
 mod marks;
 mod reassembly;
 #[cfg(test)]
@@ -21,6 +22,7 @@ use super::Config;
 use super::seq::expand;
 use crate::{Ack, Data, ReceiverCounters, SackBlocks, Timer};
 use delay::Delay;
+use growth::Growth;
 use marks::Marks;
 use reassembly::{Arrival, Range, Reassembly};
 
@@ -38,6 +40,7 @@ pub struct Receiver {
     ts_echo: Time,
     last_acked: u64,
     marks: Marks,
+    growth: Option<Growth>,
     received_packets: u64,
     /// Bytes that segments had fewer than full ones.
     missing: u64,
@@ -52,6 +55,7 @@ impl Receiver {
             reassembly: Reassembly::default(),
             delay: Delay::default(),
             marks: Marks::new(config.ecn),
+            growth: config.window_growth.then(|| Growth::new(&config)),
             ts_echo: Time::ZERO,
             last_acked: 0,
             received_packets: 0,
@@ -88,9 +92,15 @@ impl Receiver {
         if arrival == Arrival::Duplicate {
             self.delay.quicken(self.config.quick_acks, &self.config);
         }
+        let advance = self.reassembly.next() - before;
+        if let Some(growth) = &mut self.growth
+            && growth.take(now, advance, self.delay.round_trip(), &self.config)
+        {
+            self.delay.quicken(1, &self.config);
+        }
         let urgency = self.marks.take(data, ce);
         self.delay.quicken(urgency.quick, &self.config);
-        let news = (self.reassembly.next() - before, self.reassembly.has_hole());
+        let news = (advance, self.reassembly.has_hole());
         if self.delay.answer_now(now, &self.config, arrival, news) || urgency.now {
             self.acknowledge(now, self.marks.echo(), out);
         }
