@@ -65,7 +65,7 @@ figures: $(CORE) ## draw the figures of docs/analysis anew
 	$(BIN)/python docs/analysis/figures.py
 
 docs: $(CORE) ## the documentation site in site/, links checked
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	$(BIN)/python docs/builder/links.py site
 
 wheel: $(READY) ## a wheel for Linux that installs without Rust, in dist/, tested in an environment of its own
