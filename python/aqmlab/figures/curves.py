@@ -71,7 +71,7 @@ def curves_of(readings: Mapping[str, Mapping[str, Any]], text: str) -> Chart | N
     top = 0.0
     tables = tomllib.loads(text).get("queue", {})
     for queue, reading in readings.items():
-        if reading["aqm"] != "drop-tail":
+        if "curve" in reading["parameters"]:
             bodies[queue] = tables.get(queue, {})
             top = max(top, float(_number(reading["parameters"].get("max_th"), 30)) * 2.5)
     return drop_curves(bodies, top=top) if bodies else None

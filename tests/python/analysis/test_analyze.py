@@ -224,6 +224,26 @@ def test_a_queue_without_samples_is_sampled(dumbbell):
     assert observed(plan, "bottleneck.reverse").probe["links"] == ["bottleneck", "bottleneck.reverse"]
 
 
+@pytest.mark.parametrize(
+    ("aqm", "kind"), [("drop-tail", "fluid"), ("red", "fluid"), ("codel", "none"), ("pie", "none")]
+)
+def test_a_discipline_without_a_curve_has_no_model(aqm, kind):
+    plan = Scenario.from_text(
+        (EXAMPLES / "dumbbell-red.toml")
+        .read_text()
+        .replace('aqm = "red"', f'aqm = "{aqm}"')
+        .replace("min_th", "# min_th")
+        .replace("max_th", "# max_th")
+        .replace("max_p", "# max_p")
+        .replace("w_q", "# w_q"),
+        filename="dumbbell.toml",
+    )
+    model = model_of(plan)
+    assert model.kind == kind
+    assert (f"{aqm} has no drop curve" in model.reason) == (kind == "none")
+    assert theory_of(model).margins is None or kind == "fluid"
+
+
 def test_links_that_do_not_come_back_are_as_long_as_there():
     plan = one_link()
     assert Routes(plan).reverse(plan.link("only")) is None

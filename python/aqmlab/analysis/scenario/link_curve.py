@@ -132,6 +132,11 @@ def scaled_rate(p_b: Array, spacing: str, scale: float) -> Array:
     return np.where(p_b >= 1, 1.0, np.minimum(p_b / gap, 1.0))
 
 
+def is_modelled(link: Link) -> bool:
+    """Whether the discipline of a link drops by a curve over the queue, or when the buffer is full alone."""
+    return link.aqm in ("drop-tail", "ddred-tail") or "curve" in link.parameters
+
+
 def _has_curve(link: Link) -> bool:
     return bool(link.classes) or link.parameters.get("min_th") is not None
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from aqmlab.analysis.fluid.model import Bottleneck, FlowClass, FluidModel
 from aqmlab.analysis.scenario.assumption import Assumption
-from aqmlab.analysis.scenario.link_curve import LinkCurve, curve_of
+from aqmlab.analysis.scenario.link_curve import LinkCurve, curve_of, is_modelled
 from aqmlab.analysis.scenario.link_traffic import Traffic, traffic_over
 from aqmlab.analysis.scenario.traffic_class import class_met, class_split
 from aqmlab.errors import InputError
@@ -149,7 +149,9 @@ def bottleneck_of(scenario: Scenario) -> Link:
 
 
 def _kind(link: Link, traffic: Traffic) -> tuple[Kind, str]:
-    """Return which theory is for this traffic, and why none is."""
+    """Return which theory is for this traffic and discipline, and why none is."""
+    if not is_modelled(link):
+        return "none", f"{link.aqm} has no drop curve; theory knows drop-tail and the relatives of RED"
     if traffic.greedy:
         return "fluid", ""
     if traffic.drawn:
