@@ -27,8 +27,11 @@ def assumptions_of(
         return []
     sizes = _one_size(traffic) if kind == "fluid" else _exponential(traffic.loads)
     found = [_unchanged(scenario, link, traffic), sizes, _fixed_parameters(link)]
-    if link.classes:
+    if "averages" in link.parameters:
         found.append(_one_class(link, split))
+    elif link.classes:
+        how = f"{link.aqm} has a queue for each class"
+        found.append(Assumption.broken_by("All packets wait in one queue, first in, first out.", how))
     if traffic.loads:
         found.append(_steady(scenario, traffic.loads))
     if kind == "fluid":
