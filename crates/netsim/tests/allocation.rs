@@ -63,3 +63,22 @@ fn markers_traffic_victims_and_timers_cost_no_allocation() {
         }
     }
 }
+
+#[test]
+fn applications_cost_no_allocation() {
+    // A page of a small connection each has ended long before; videos go on to the end.
+    let tcp = [Tcp::ALL[0], Tcp::ALL[4]];
+    let kinds: Vec<_> =
+        tcp.map(Kind::Greedy).into_iter().chain(tcp.map(Kind::Page)).chain(tcp.map(Kind::Video)).collect();
+    let set = [("limit", Value::Packets(60.0))];
+    for shortcuts in [true, false] {
+        let mut plan = ring(&kinds, 2.0, ("red", &set), 150.0);
+        plan.probe = Probe { links: plan.probe.links, ..Probe::default() };
+        let mut simulation = Simulation::new(&plan, 1, Options { shortcuts, ..Options::default() });
+        simulation.run_until(Time::from_secs(100.0));
+        let before = allocations::count();
+        simulation.run_until(Time::from_secs(145.0));
+        let count = allocations::count() - before;
+        assert!(count <= 3, "shortcuts {shortcuts}: {count}");
+    }
+}
