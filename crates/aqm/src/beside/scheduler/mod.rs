@@ -42,13 +42,13 @@ pub(super) const PRESETS: &[Named] = &[
         name: PRIORITY,
         title: "Strict priority",
         paper: "RFC 3246 (the first class as expedited forwarding)",
-        doc: "Classes by code point, each with a discipline; the first one with a packet sends.",
+        doc: "Classes by code point, each with a queue of the file behind it (queue); the first one with a packet sends.",
     },
     Named {
         name: WFQ,
         title: "Weighted fair queueing (start-time)",
         paper: "P. Goyal, H. M. Vin, H. Cheng, Start-time Fair Queuing, SIGCOMM 1996",
-        doc: "Classes by code point, each with a discipline; they share the link by their weights.",
+        doc: "Classes by code point, each with a queue of the file behind it (queue), share the link by their weight.",
     },
 ];
 
