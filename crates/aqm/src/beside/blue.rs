@@ -19,8 +19,8 @@
 //! | buffer | `limit` | packets or bytes | 100 packets | at least 1 | as the RED presets |
 //!
 //! Readings: what counts as lost is what finds no room (`increase` = "loss"), not what p_m itself drops, or p_m could never
-//! settle; `increase` = "length" adds the second condition of the printed algorithm. An idle link gives one event, when it falls idle
-//! (`idle` = "event"); with "periodic" p_m also sinks by d2 for every `freeze_time` that it stays so, which is accounted
+//! settle; `increase` = "length" adds the second condition of the printed algorithm. An idle link gives one
+//! event, when it falls idle, and one more for an arrival that it drops (`idle` = "event"); with "periodic" p_m also sinks by d2 for every `freeze_time` that it stays so, which is accounted
 //! for at the next arrival. p_m stays in \[0, 1\].
 
 use aqmlab_units::{Probability, Span, Time};
@@ -147,7 +147,7 @@ impl<P: Copy> Blue<P> {
 impl<P: Copy> Qdisc<P> for Blue<P> {
     fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
         let Self { params, queue, marking, is_idle } = self;
-        if *is_idle && params.idle_periodic {
+        if core::mem::replace(is_idle, false) && params.idle_periodic {
             marking.sink(&params.steps, now);
         }
         let is_full = params.room.is_full_for(queue.backlog(), packet.meta.bytes);
@@ -162,7 +162,6 @@ impl<P: Copy> Qdisc<P> for Blue<P> {
             return host.dropped(packet, DropReason::Early);
         }
         queue.push(packet);
-        *is_idle = false;
     }
 
     fn dequeue(&mut self, now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
