@@ -60,7 +60,7 @@ class Bottleneck:
 
 def looks_like_tc(text: str) -> bool:
     """Whether there is a line of tc in a text."""
-    return re.search(r"^\s*(?:sudo\s+)?(?:tc\s+.*qdisc|qdisc)\s", text, flags=re.MULTILINE) is not None
+    return re.search(r"\btc\b.*\bqdisc\s+(?:add|replace|change)\b|^\s*qdisc\s", text, flags=re.MULTILINE) is not None
 
 
 def read_tc(text: str, filename: str) -> Bottleneck:
@@ -180,13 +180,14 @@ def _lines(text: str, filename: str) -> Lines:
             words = shlex.split(line, comments=True)
         except ValueError:
             continue
-        if "qdisc" not in words[: words.index("qdisc") + 1 if "qdisc" in words else 0]:
+        if "qdisc" not in words:
             continue
-        rest = words[words.index("qdisc") + 1 :]
-        if rest and rest[0] in ("del", "delete", "show", "list"):
+        place = words.index("qdisc")
+        rest = words[place + 1 :]
+        if place and (not rest or rest[0] not in ("add", "replace", "change")):
+            # tc qdisc del, tc qdisc show, or no line of tc at all.
             continue
-        if rest and rest[0] in ("add", "replace", "change", "change"):
-            rest = rest[1:]
+        rest = rest[1:] if place else rest
         kind, own = _words(rest, f"{filename}:{number}")
         if kind:
             lines.found.append((number, kind, own))
