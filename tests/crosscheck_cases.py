@@ -200,7 +200,7 @@ FILES = """
 name = "files"
 count = 150
 start = { uniform = ["0s", "25s"] }
-size = { uniform = ["100kB", "300kB"] }
+size = { exponential = "200kB" }
 """
 SPREAD = """
 [[flow]]
@@ -350,7 +350,7 @@ NS2 = (
         red(),
         ten() + udp("bursts", "6Mbps", pattern=BURSTS),
     ),
-    Case("files", "RED, 150 files of 100 to 300 kB", DUMBBELL, red(), FILES),
+    Case("files", "RED, 150 files of exponential size", DUMBBELL, red(), FILES),
     Case("rate-changes", "gentle RED, the rate of the link changes twice", DUMBBELL, red("gentle-red"), ten() + CHANGE),
     Case(
         "chain",

@@ -43,6 +43,8 @@ SENDER = {
     "max_burst": "maxburst_",
 }
 """Parameters of a sender, with ns-2's variables."""
+DRAWN = ("uniform", "exponential", "pareto", "unit")
+"""Distributions that the script's ``draw`` knows, as the core tells them."""
 WHOLE = ("ecn", "limited_transmit")
 """Flags that ns-2 has as numbers: the word "true" would be 0."""
 
@@ -102,6 +104,12 @@ def flow_differences(model: Model) -> Iterator[Semantic]:
         if not all(flow.path for flow in flows):
             text = f"{name}: its ends are drawn in every run; name them with from and to."
             yield Semantic("random ends", text, Kind.INEXPRESSIBLE)
+        own = [first.parameters.get("size"), first.parameters.get("packet_size")]
+        pattern = first.parameters.get("pattern")
+        own += list(pattern.values()) if isinstance(pattern, dict) else []
+        for kind in (kind for one in own if isinstance(one, dict) for kind in one if kind not in DRAWN):
+            text = f'{name}: the script has no words for the distribution "{kind}".'
+            yield Semantic("distribution", text, Kind.INEXPRESSIBLE)
         if first.transport == UDP:
             continue
         if first.transport not in SENDERS or first.parameters.get("profile") != NS2_PROFILE:
