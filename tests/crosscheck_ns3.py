@@ -45,8 +45,8 @@ RENO = (
 )
 ECN = (
     "ns-3's flows answer marks more weakly: with a fifth more marks their windows, and the queue, are a tenth larger. "
-    "It is neither the growth at the end of a recovery, which marks do not begin, nor RACK; where in ns-3's reduction "
-    "without losses (`EnterCwr`) it comes from was not found."
+    "It is ns-3's PRR in the reduction without losses (`EnterCwr`): with `TcpClassicRecovery` in its place (`prr = false` "
+    "in the scenario that is exported) ns-3 has 3.33 % marks and 20.7 packets, beside our 3.36 % and 20.5 with PRR."
 )
 CUBIC = (
     "Slow start of ns-3's CUBIC grows by all that an acknowledgement acknowledges, beyond its threshold. Behind "
@@ -270,7 +270,7 @@ def _page(found: Sequence[Found]) -> Iterator[str]:
     for why in dict.fromkeys(one.case.why for one in found if one.case.why):
         names = ", ".join(f"`{one.case.name}`" for one in found if one.case.why == why)
         words = next(" ".join(one.case.switches) for one in found if one.case.why == why)
-        yield f"* {names}: {why} Switch: `{words}`.\n"
+        yield f"* {names}: {why} Switches in the column: `{words}`.\n"
     yield _total(found)
 
 

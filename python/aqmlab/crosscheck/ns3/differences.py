@@ -106,26 +106,28 @@ def _of_rfc(flow: Flow, name: str) -> Iterator[Semantic]:
     text = f"{name}: ns-3's windows grow when they are not full, too, and are never validated (RFC 7661)."
     yield Semantic("windows not full", text, Kind.DIFFERS)
     rules = {
-        "loss detection": (own["rack"], "ns-3 counts (RFC 6675), without RACK and tail loss probes; rack = false"),
-        "undo": (own["undo"] or own["frto"], "ns-3 takes nothing back; undo = false and frto = false"),
-        "quick acknowledgements": (own["quick_acks"], 'ns-3 delays from the start on; quick_acks = "0p"'),
-        "sack compression": (own["sack"], "ns-3 acknowledges data out of order at once; sack_compression is the least"),
-        "whole segments": (not own["whole_segments"], "ns-3 counts whole segments; whole_segments = true"),
-        "restart after a pause": (own["idle_restart"] and flow.again, "ns-3 does not restart; idle_restart = false"),
+        "loss detection": (own["rack"], "ns-3 counts (RFC 6675), without RACK and tail loss probes (rack = false)"),
+        "undo": (own["undo"] or own["frto"], "ns-3 takes nothing back (undo = false, frto = false)"),
+        "quick acknowledgements": (own["quick_acks"], 'ns-3 delays from the start on (quick_acks = "0p")'),
+        "sack compression": (
+            own["sack"],
+            "ns-3 acknowledges data out of order at once (sack_compression as short as can be)",
+        ),
+        "whole segments": (not own["whole_segments"], "ns-3 counts whole segments (whole_segments = true)"),
+        "restart after a pause": (own["idle_restart"] and flow.again, "ns-3 does not restart (idle_restart = false)"),
     }
     if own["congestion_control"] == "cubic":
         text = (
             f"{name}: in slow start the window of ns-3.37's CUBIC grows by all that an acknowledgement "
-            "acknowledges, beyond "
-            "the threshold: behind a time-out by the whole window at once; --beyondThreshold=false stops at the "
-            "threshold."
+            "acknowledges, beyond the threshold: behind a time-out by the whole window at once; "
+            "--beyondThreshold=false stops at the threshold."
         )
         yield Semantic("slow start beyond the threshold", text, Kind.DIFFERS)
-        rules["Reno-friendly region"] = (own["tcp_friendly"], "ns-3.37's CUBIC has none; tcp_friendly = false")
-        rules["HyStart++"] = (own["hystart"] == "rfc9406", 'ns-3 has HyStart of 2011; hystart = "linux"')
+        rules["Reno-friendly region"] = (own["tcp_friendly"], "ns-3.37's CUBIC has none (tcp_friendly = false)")
+        rules["HyStart++"] = (own["hystart"] == "rfc9406", 'ns-3 has HyStart of 2011 (hystart = "linux")')
     for what, (differs, text) in rules.items():
         if differs:
-            yield Semantic(what, f"{name}: {text} does the same here.", Kind.DIFFERS)
+            yield Semantic(what, f"{name}: {text}.", Kind.DIFFERS)
 
 
 def _of_ns2(flow: Flow, name: str) -> Iterator[Semantic]:
