@@ -45,8 +45,9 @@ RENO = (
 )
 ECN = (
     "ns-3's flows answer marks more weakly: with a fifth more marks their windows, and the queue, are a tenth larger. "
-    "It is ns-3's PRR in the reduction without losses (`EnterCwr`): with `TcpClassicRecovery` in its place (`prr = false` "
-    "in the scenario that is exported) ns-3 has 3.33 % marks and 20.7 packets, beside our 3.36 % and 20.5 with PRR."
+    "It is ns-3's PRR in the reduction without losses (`EnterCwr`): with `TcpClassicRecovery` in its place "
+    "(`prr = false` in the scenario that is exported) ns-3 has 3.33 % marks and 20.7 packets, beside our 3.36 % and "
+    "20.5 with PRR."
 )
 CUBIC = (
     "Slow start of ns-3's CUBIC grows by all that an acknowledgement acknowledges, beyond its threshold. Behind "
