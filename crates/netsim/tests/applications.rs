@@ -191,7 +191,7 @@ fn a_link_too_slow_stalls() {
     assert_eq!(stall[0], 0.0);
     for k in 1..finish.len() {
         let late = finish[k] - finish[k - 1] - 1.0;
-        assert!(late.is_nan() == stall[k].is_nan() && !(late - stall[k] > 1e-9), "{k}: {late} {}", stall[k]);
+        assert!((late.is_nan() && stall[k].is_nan()) || late - stall[k] <= 1e-9, "{k}: {late} {}", stall[k]);
     }
     assert!(stall.iter().filter(|s| **s > 0.9).count() > 5);
 }

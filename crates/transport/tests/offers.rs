@@ -13,7 +13,8 @@ use proptest::prelude::*;
 /// both ends. Nothing if it does not end.
 fn transfer(config: &TcpConfig, objects: &[u64], loss: f64, seed: u64) -> Option<(usize, Sender, Receiver)> {
     let mut random = Stream::new(seed, "pipe");
-    let (mut there, mut back): (VecDeque<(Time, Data)>, VecDeque<(Time, Ack)>) = Default::default();
+    let mut there: VecDeque<(Time, Data)> = VecDeque::new();
+    let mut back: VecDeque<(Time, Ack)> = VecDeque::new();
     let (first, rest) = (Supply::Bytes(objects[0]), &objects[1..]);
     let mut sender = match config {
         TcpConfig::Ns2(config) => Sender::Ns2(Box::new(ns2::Sender::new(config.clone(), first, 0.0))),

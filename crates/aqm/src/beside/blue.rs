@@ -119,8 +119,7 @@ impl Marking {
     /// The steps of an idle time that ends now.
     fn sink(&mut self, steps: &Steps, now: Time) {
         let Span(freeze) = steps.freeze_time;
-        if freeze > 0 {
-            let count = now.since(self.last_update).0 / freeze;
+        if let Some(count) = now.since(self.last_update).0.checked_div(freeze) {
             self.p_m = Probability::clamped(self.p_m - count as f64 * steps.d2).get();
             self.last_update = Time(self.last_update.0 + count * freeze);
         }

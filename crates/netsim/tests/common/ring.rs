@@ -57,7 +57,7 @@ fn flow(i: usize, kind: Kind, mbps: f64, hosts: &Arc<[(NodeId, NodeId)]>) -> Flo
         Kind::Greedy(variant) | Kind::Again(variant) => tcp(variant, Size::Greedy),
         Kind::Drawn(variant) => tcp(variant, Size::Drawn(Spread::Pareto { mean: 200_000.0, shape: 1.3 })),
         Kind::Page(variant) => {
-            let think = if i % 2 == 0 { Spread::Fixed(0.0) } else { Spread::Exponential(0.05) };
+            let think = if i.is_multiple_of(2) { Spread::Fixed(0.0) } else { Spread::Exponential(0.05) };
             tcp(variant, Size::Objects(Objects { sizes: [].into(), think }))
         }
         Kind::Video(variant) => tcp(variant, Size::Video(Arc::new(video(i)))),
