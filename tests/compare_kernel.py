@@ -202,7 +202,7 @@ def pair(live: Result, seed: int, simulated: Result) -> Pair:
     reductions = own.reductions(), other.reductions()
     return Pair(
         differences(own, other, round_trip_s(live, seed)),
-        (float(group_goodput(live).loc[seed, "tcp"]), float(group_goodput(simulated).loc[number, "tcp"])),
+        (float(group_goodput(live)["tcp"][seed]), float(group_goodput(simulated)["tcp"][number])),
         (len(reductions[0]), len(reductions[1])),
         (_period(reductions[0]), _period(reductions[1])),
     )

@@ -129,7 +129,8 @@ class Discipline:
         """Say what becomes of `packet`, which arrives at `now` (s) and finds `queue`.
 
         ``"accept"``, ``"mark"`` or ``"drop"``. What is accepted while the buffer is full is dropped. ``queue.drop(i)``
-        and ``queue.mark(i)`` do so to the packet at place i; ``queue.uniform()`` and ``queue.below(n)`` are random numbers of the run's seed.
+        and ``queue.mark(i)`` do so to the packet at place i; ``queue.uniform()`` and ``queue.below(n)`` are random
+        numbers of the run's seed.
         """
         return "accept"
 

@@ -50,4 +50,5 @@ def delay_variation(result: Result, *, shares: Sequence[float] = SHARES) -> pd.D
 def _quantile(bins: pd.DataFrame | None, share: float, least: float) -> float:
     if bins is None:
         return float("nan")
-    return max(quantile_of(*(bins[key].to_numpy(dtype=float) for key in ("low_s", "high_s", "count")), share), least)
+    low, high, counts = (bins[key].to_numpy(dtype=float) for key in ("low_s", "high_s", "count"))
+    return max(quantile_of(low, high, counts, share), least)

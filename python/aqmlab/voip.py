@@ -193,7 +193,7 @@ def calls(
     """
     import pandas as pd
 
-    found = []
+    found: list[dict[str, object]] = []
     for seed, packets in result.call_packets.groupby("seed"):
         of_seed = scores(packets, jitter_s=jitter_s, frame_s=frame_s, model=model, bursts=bursts)
         found.extend({"seed": seed, "flow": flow, **vars(one)} for flow, one in of_seed.items())

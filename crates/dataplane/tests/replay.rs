@@ -165,7 +165,9 @@ fn every_discipline_does_the_same_live_and_simulated() {
             let said = format!("{}, ecn {ecn}", preset.name);
             let (tables, marks) = same(&recording, &plan, 7, &said);
             assert!(integers(&tables, "links", "drops")[0] > 50, "{said}: drops");
-            assert_eq!(marks > 0, ecn, "{said}: {marks} marks");
+            // In a flood PIE drops in place of marking (RFC 8033, section 5.1), and PI's probability has hardly begun to rise.
+            let rarely = ["pie", "fq-pie", "pi"].contains(&preset.name);
+            assert_eq!(marks > 0, ecn && !rarely, "{said}: {marks} marks");
         }
     }
 }

@@ -33,7 +33,7 @@ fn a_segment_over_ipv4() {
 #[test]
 fn a_segment_over_ipv6() {
     let header = parse(&v6().tcp(PORTS, SYN | ACK, 5, 6, 0)).expect("a good packet");
-    assert_eq!((header.version, header.dscp, header.ecn, header.ttl), (6, 46, Ecn::Ect, 64));
+    assert_eq!((header.version, header.dscp, header.ecn, header.ttl), (6, 46, Ecn::Ect1, 64));
     assert_eq!((header.bytes, header.flow_label, header.kind), (40 + 32, 0xabcde, Kind::Syn));
     assert_eq!((header.source.to_string(), header.number()), ("fd77::1".to_owned(), 5));
 }

@@ -18,13 +18,13 @@ fn packets_cost_no_allocation() {
     for aqm in ["drop-tail", "red", "mred"] {
         for shortcuts in [true, false] {
             let set = [("limit", Value::Packets(60.0))];
-            let mut plan = dumbbell(&variants.repeat(4), 10.0, (aqm, &set), 700.0);
+            let mut plan = dumbbell(&variants.repeat(4), 10.0, (aqm, &set), 1300.0);
             // Samples and event logs grow with the run by their nature.
             (plan.probe.events, plan.probe.queue_interval, plan.probe.cwnd_interval) = (false, None, None);
             let mut simulation = Simulation::new(&plan, 1, Options { shortcuts, ..Options::default() });
-            simulation.run_until(Time::from_secs(600.0));
+            simulation.run_until(Time::from_secs(1200.0));
             let before = allocations::count();
-            simulation.run_until(Time::from_secs(690.0));
+            simulation.run_until(Time::from_secs(1290.0));
             // A link may have something waiting for the first time; packets are a million.
             let count = allocations::count() - before;
             assert!(count <= 2, "{aqm}, shortcuts {shortcuts}: {count}");
@@ -51,12 +51,12 @@ fn markers_traffic_victims_and_timers_cost_no_allocation() {
         let set: Vec<_> =
             [("limit", Value::Packets(90.0))].into_iter().chain(timers.then(|| timer.clone())).collect();
         for shortcuts in [true, false] {
-            let mut plan = ring(&kinds, 2.0, (aqm, &set), 150.0);
+            let mut plan = ring(&kinds, 2.0, (aqm, &set), 700.0);
             plan.probe = Probe { links: plan.probe.links, ..Probe::default() };
             let mut simulation = Simulation::new(&plan, 1, Options { shortcuts, ..Options::default() });
-            simulation.run_until(Time::from_secs(100.0));
+            simulation.run_until(Time::from_secs(600.0));
             let before = allocations::count();
-            simulation.run_until(Time::from_secs(145.0));
+            simulation.run_until(Time::from_secs(645.0));
             // Bursts may still find a ring too short, once in a while; packets are tens of thousands.
             let count = allocations::count() - before;
             assert!(count <= 3, "{aqm}, shortcuts {shortcuts}: {count}");

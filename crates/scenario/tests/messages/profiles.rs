@@ -16,7 +16,7 @@ fn a_transport_belongs_to_a_profile() {
             (
                 "transport = \"newreno\"\ntcp = { profile = \"rfc\" }",
                 &[
-                    r#"net.toml:21:13: flow.tcp.transport: the flow is of profile rfc, which has no such transport (allowed: transport = "tcp" with tcp.congestion_control of reno, cubic)"#,
+                    r#"net.toml:21:13: flow.tcp.transport: the flow is of profile rfc, which has no such transport (allowed: transport = "tcp" with tcp.congestion_control of reno, cubic, dctcp, ledbat, prague, bbr)"#,
                 ],
             ),
             (
@@ -66,7 +66,7 @@ fn a_profile_has_its_own_options() {
             (
                 "transport = \"tcp\"\ntcp = { congestion_control = \"prague\", ecn = true }",
                 &[
-                    r#"net.toml:22:48: flow.tcp.tcp.ecn: prague does not work with feedback "classic" (allowed: "accurate")"#,
+                    r#"net.toml:22:46: flow.tcp.tcp.ecn: prague does not work with feedback "classic" (allowed: "accurate")"#,
                 ],
             ),
             (
