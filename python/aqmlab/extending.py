@@ -3,6 +3,7 @@
 They run inside the simulator beside all others and are slow: hundred thousand packets a second at best. For trying an
 idea out; one that stays is a file of Rust (see docs/extending.md).
 
+>>> import aqmlab
 >>> from aqmlab import extending
 >>> @extending.curve("cubic-red", doc="RED with a cubic curve.")
 ... def cubic(average, red):

@@ -54,17 +54,17 @@ impl Events {
             && time < until
         {
             self.evaluated += 1;
-            self.evaluate(network, self.heap.key(time, slot), self.numbering.target(slot));
+            self.evaluate(network, self.heap.key(), self.numbering.target(slot));
         }
     }
 
     /// Evaluates everything that comes before `key`.
     pub fn run_before(&mut self, network: &mut Network, key: Key) {
-        while let Some((time, slot)) = self.heap.first()
-            && self.heap.key(time, slot) < key
+        while let Some((_, slot)) = self.heap.first()
+            && self.heap.key() < key
         {
             self.evaluated += 1;
-            self.evaluate(network, self.heap.key(time, slot), self.numbering.target(slot));
+            self.evaluate(network, self.heap.key(), self.numbering.target(slot));
         }
     }
 

@@ -7,23 +7,29 @@ use crate::key::Key;
 struct Entry {
     time: Time,
     slot: u32,
+    /// Where its cause is kept.
+    cause: u32,
 }
 
 /// A 4-ary min-heap of events, in the order of their keys.
 ///
-/// What an event is for has a slot, and a slot has at most one *live* event. Cause and source, which matter only
-/// among simultaneous events, are kept by slot, so that an entry is small.
+/// What an event is for has a slot. A slot may have several events, of which at most one is *live*: a wake-up that an
+/// earlier one has overtaken stays behind, with a cause of its own, or the order of others would break. Cause and source
+/// matter only among simultaneous events and are kept aside, so that an entry is small.
 #[derive(Clone, Debug)]
 pub(crate) struct Heap {
     entries: Vec<Entry>,
-    /// Cause and source by slot.
-    order: Vec<(Time, u32)>,
+    /// Source by slot.
+    sources: Vec<u32>,
+    causes: Vec<Time>,
+    /// Places in `causes` that are to be used again.
+    free: Vec<u32>,
 }
 
 impl Heap {
     /// An empty heap; `sources` gives the source station of every slot.
     pub fn new(sources: impl Iterator<Item = u32>) -> Self {
-        Self { entries: Vec::new(), order: sources.map(|s| (Time::ZERO, s)).collect() }
+        Self { entries: Vec::new(), sources: sources.collect(), causes: Vec::new(), free: Vec::new() }
     }
 
     /// The first event: its time and slot.
@@ -32,18 +38,18 @@ impl Heap {
         self.entries.first().map(|e| (e.time, e.slot))
     }
 
-    /// The key of the live event of a slot, which is due at `time`.
+    /// The key of the first event; there is one.
     #[inline]
-    pub fn key(&self, time: Time, slot: u32) -> Key {
-        let (cause, source) = self.order[slot as usize];
-        Key { time, cause, source }
+    pub fn key(&self) -> Key {
+        let Entry { time, slot, cause } = self.entries[0];
+        Key { time, cause: self.causes[cause as usize], source: self.sources[slot as usize] }
     }
 
     /// Adds an event.
     #[inline]
     pub fn push(&mut self, time: Time, cause: Time, slot: u32) {
-        self.order[slot as usize].0 = cause;
-        let entry = Entry { time, slot };
+        let cause = self.keep(cause);
+        let entry = Entry { time, slot, cause };
         let mut hole = self.entries.len();
         self.entries.push(entry);
         while hole > 0 {
@@ -57,9 +63,21 @@ impl Heap {
         self.entries[hole] = entry;
     }
 
-    /// Removes the first event.
+    /// Where a cause is kept from now on.
+    #[inline]
+    fn keep(&mut self, cause: Time) -> u32 {
+        if let Some(place) = self.free.pop() {
+            self.causes[place as usize] = cause;
+            return place;
+        }
+        self.causes.push(cause);
+        self.causes.len() as u32 - 1
+    }
+
+    /// Removes the first event; there is one.
     #[inline]
     pub fn pop(&mut self) {
+        self.free.push(self.entries[0].cause);
         if let Some(last) = self.entries.pop()
             && !self.entries.is_empty()
         {
@@ -70,9 +88,9 @@ impl Heap {
     /// Replaces the first event by a later one of the same slot.
     #[inline]
     pub fn postpone_first(&mut self, time: Time, cause: Time) {
-        let slot = self.entries[0].slot;
-        self.order[slot as usize].0 = cause;
-        self.sink(Entry { time, slot });
+        let first = self.entries[0];
+        self.causes[first.cause as usize] = cause;
+        self.sink(Entry { time, ..first });
     }
 
     #[inline]
@@ -82,7 +100,8 @@ impl Heap {
 
     #[cold]
     fn less_among_simultaneous(&self, a: Entry, b: Entry) -> bool {
-        self.order[a.slot as usize] < self.order[b.slot as usize]
+        let key = |e: Entry| (self.causes[e.cause as usize], self.sources[e.slot as usize]);
+        key(a) < key(b)
     }
 
     /// Puts `entry` where it belongs, from the root down; the root is free.
@@ -140,14 +159,16 @@ mod tests {
             let mut heap = Heap::new(0..times.len() as u32);
             let mut naive = Vec::new();
             for (i, &(t, c)) in times.iter().enumerate() {
-                heap.push(Time(t), Time(c), i as u32);
-                naive.push(Key { time: Time(t), cause: Time(c), source: i as u32 });
+                // Some slots have several events.
+                let slot = i as u32 / 2;
+                heap.push(Time(t), Time(c), slot);
+                naive.push(Key { time: Time(t), cause: Time(c), source: slot });
             }
             for i in times.len().. {
                 naive.sort_unstable();
                 let Some(&first) = naive.first() else { break };
                 let (time, slot) = heap.first().expect("as many as in the naive list");
-                prop_assert_eq!(heap.key(time, slot), first);
+                prop_assert_eq!(heap.key(), first);
                 naive.remove(0);
                 if i % postpone_every == 0 && i < 2 * times.len() {
                     let later = Key { time: Time(time.0 + i as u64 % 5), cause: time, source: slot };

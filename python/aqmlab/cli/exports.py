@@ -45,7 +45,9 @@ def export(
 
     Python: aqmlab.export, aqmlab.export_scenario.
     """
-    if what.is_dir():
+    # What is not there is taken for results, unless it is called like a scenario.
+    is_missing = not what.exists() and what.suffix != ".toml"
+    if what.is_dir() or is_missing:
         if set_:
             raise InputError("--set: is for a scenario, not for results")
         if out is None:

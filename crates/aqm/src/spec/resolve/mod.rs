@@ -229,6 +229,8 @@ impl Spec {
         let first = classes.numbers.first().filter(|_| classes.numbers.len() > 1);
         let parts = AdaptationContext { link, last, first, curve: curve_name, classes: &classes };
         let adaptation = self.adaptation(preset, &parts, &mut effective)?;
+        // What is written elsewhere is no word that can be set.
+        effective.retain(|(_, value)| *value != Value::Word(CUSTOM.into()));
         warnings.extend(self.without_effect(&effective));
         warnings.extend(self.overruled(&classes));
         let params = Params { classes: classes.classes, response, limit: numbers.limit, byte_mode, dialect };
