@@ -50,13 +50,13 @@ pub trait Policy: Debug + Send + Sync {
     /// The packet at that place has left afterwards.
     fn dequeue(&mut self, now: Time, draw: Uniform<'_>, orders: &mut Vec<Order>) -> Option<usize>;
 
-    /// Called every [`Definition::every`].
+    /// Called as often as [`Idea::Discipline`] says.
     fn on_timer(&mut self, now: Time, draw: Uniform<'_>, orders: &mut Vec<Order>);
 
     /// What is to be seen of the inside.
     fn state(&self) -> State;
 
-    /// The values of [`Definition::gauges`].
+    /// The values of the gauges of [`Idea::Discipline`].
     fn gauges(&self, out: &mut dyn FnMut(f64));
 
     /// The same discipline with the same state.
