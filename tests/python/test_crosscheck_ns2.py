@@ -28,6 +28,7 @@ RUN = (
 )
 """Cases that have between them all that a script can have."""
 EXACT = [case for case in NS2 if case.name.startswith("tail-exact")]
+# ns-2 is what these scripts are written for; machines without it check the scripts alone.
 needs_ns = pytest.mark.skipif(shutil.which("ns") is None, reason="the command ns (ns-2 2.35) is not installed")
 
 

@@ -107,6 +107,7 @@ def test_disciplines_beside_red_have_their_attributes() -> None:
     assert (only.name, only.kind) == ("parameter dialect", Kind.DIFFERS)
 
 
+# A program can only be compiled where the libraries of ns-3 are; its text is checked everywhere.
 @pytest.mark.skipif(bool(TOOL.missing()), reason="ns-3 3.37 is not installed")
 def test_a_program_runs_in_ns3(tmp_path) -> None:
     own = model()
