@@ -42,10 +42,12 @@ import reproduce_claims  # noqa: E402
 import compare_averaged  # noqa: E402
 import compare_fluid  # noqa: E402
 import compare_papers  # noqa: E402
+import compare_pi  # noqa: E402
 import compare_shares  # noqa: E402
 import compare_statistics  # noqa: E402
 from equivalence import compare, markdown  # noqa: E402
 from goldens import events as golden_events  # noqa: E402
+from make_disciplines import main as make_disciplines  # noqa: E402
 from make_goldens import main as make_goldens  # noqa: E402
 
 DATA = ROOT / "data"
@@ -162,6 +164,21 @@ def papers() -> Section:
 def diffserv() -> Section:
     """ns-2's DiffServ module: tables made anew, drop shares in distribution."""
     return Section("diffserv", "DiffServ: drop shares equal to ns-2's", *compare_shares.report(WORKERS))
+
+
+def disciplines() -> Section:
+    """Disciplines beside RED: decisions under listed arrivals made anew, and PI in distribution."""
+    text, shown = compare_pi.report(WORKERS)
+    anew = "not made anew: the command `ns` was not found"
+    if shutil.which("ns"):
+        made = make_disciplines(["--check"]) == 0
+        shown = shown and made
+        anew = "made anew with ns-2 2.35: " + ("the same tables" if made else "**different tables**")
+    text = f"""SFQ, DRR, AVQ and REM are compared with ns-2's packet for packet, under listed arrivals, in
+every `make test` (`crates/aqm/tests/ns2_disciplines.rs`). The references are {anew}.
+
+PI is compared in whole runs. {text}"""
+    return Section("disciplines", "Disciplines beside RED equal to ns-2's", text, shown)
 
 
 def queue_body(series: str, w_q: float) -> str:
@@ -350,6 +367,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "papers": papers,
     "claims": claims,
     "diffserv": diffserv,
+    "disciplines": disciplines,
     "crosscheck": crosscheck,
     "open-loop": averaged,
     "chain": chain,

@@ -17,6 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from aqmlab import _core
+from papers.intervals import compare, markdown
+
 SCRIPT = Path(__file__).resolve().parent / "pi_dumbbell.tcl"
 DATA = Path(__file__).resolve().parent.parent / "data" / "ns2"
 TABLE = DATA / "pi.csv"
@@ -47,8 +50,6 @@ def make() -> None:
 
 def ours(job: tuple[int, int]) -> Numbers:
     """One run of ours."""
-    from aqmlab import _core
-
     flows, seed = job
     text = SCENARIO.read_text().replace("count = 10", f"count = {flows}")
     links: dict[str, Any] = _core.run(text, SCENARIO.name, seed)["tables"]["links"]
@@ -68,8 +69,6 @@ def measures(arrivals: float, drops: float, departed_bytes: float, mean_queue: f
 
 def report(workers: int) -> tuple[str, bool]:
     """Text for the validation report, and whether everything in it is shown."""
-    from papers.intervals import compare, markdown
-
     theirs: dict[int, list[Numbers]] = {flows: [] for flows in FLOWS}
     with TABLE.open(newline="") as file:
         for row in csv.DictReader(file):
