@@ -13,7 +13,7 @@ pub enum Discipline<P> {
     /// RED and its descendants.
     Red(Box<Red<P>>),
     /// What stands beside RED.
-    Beside(Beside<P>),
+    Beside(Box<Beside<P>>),
 }
 
 impl<P: Copy> Qdisc<P> for Discipline<P> {
@@ -47,7 +47,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn rest(&mut self, now: Time, host: &mut impl Host<P>) {
         match self {
             Self::DropTail(q) => q.rest(now, host),
@@ -57,7 +57,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn next_timer(&self) -> Option<Time> {
         match self {
             Self::DropTail(q) => q.next_timer(),
@@ -76,7 +76,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn backlog(&self) -> Backlog {
         match self {
             Self::DropTail(q) => q.backlog(),
@@ -95,7 +95,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn average(&self) -> f64 {
         match self {
             Self::DropTail(q) => <DropTail<P> as Qdisc<P>>::average(&**q),

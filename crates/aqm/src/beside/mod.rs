@@ -41,8 +41,9 @@ macro_rules! disciplines {
     ($($(#[$doc:meta])* $name:ident of $module:ident),* $(,)?) => {
         /// Any discipline beside RED, dispatched statically.
         #[derive(Clone, Debug)]
+        #[expect(clippy::large_enum_variant, reason = "it is in a box as a whole")]
         pub enum Beside<P> {
-            $($(#[$doc])* $name(Box<$module::$name<P>>),)*
+            $($(#[$doc])* $name($module::$name<P>),)*
         }
 
         /// What a discipline is built from: its parameters, checked.
@@ -55,7 +56,7 @@ macro_rules! disciplines {
             /// A fresh queue.
             pub fn build<P: Copy>(&self) -> Beside<P> {
                 match self {
-                    $(Self::$name(params) => Beside::$name(Box::new($module::$name::new(params))),)*
+                    $(Self::$name(params) => Beside::$name($module::$name::new(params)),)*
                 }
             }
         }
@@ -173,39 +174,42 @@ impl<P: Copy> Qdisc<P> for Beside<P> {
         whichever!(self, q => q.rest(now, host));
     }
 
+    #[inline(never)]
     fn next_timer(&self) -> Option<Time> {
-        whichever!(self, q => Qdisc::<P>::next_timer(&**q))
+        whichever!(self, q => Qdisc::<P>::next_timer(q))
     }
 
     fn on_timer(&mut self, now: Time, host: &mut impl Host<P>) {
         whichever!(self, q => q.on_timer(now, host));
     }
 
+    #[inline(never)]
     fn backlog(&self) -> Backlog {
-        whichever!(self, q => Qdisc::<P>::backlog(&**q))
+        whichever!(self, q => Qdisc::<P>::backlog(q))
     }
 
     fn state(&self) -> State {
-        whichever!(self, q => Qdisc::<P>::state(&**q))
+        whichever!(self, q => Qdisc::<P>::state(q))
     }
 
+    #[inline(never)]
     fn average(&self) -> f64 {
-        whichever!(self, q => Qdisc::<P>::average(&**q))
+        whichever!(self, q => Qdisc::<P>::average(q))
     }
 
     fn spaced(&self) -> Option<Spaced> {
-        whichever!(self, q => Qdisc::<P>::spaced(&**q))
+        whichever!(self, q => Qdisc::<P>::spaced(q))
     }
 
     fn gauges(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
-        whichever!(self, q => Qdisc::<P>::gauges(&**q, now, out));
+        whichever!(self, q => Qdisc::<P>::gauges(q, now, out));
     }
 
     fn warnings(&self) -> Vec<String> {
-        whichever!(self, q => Qdisc::<P>::warnings(&**q))
+        whichever!(self, q => Qdisc::<P>::warnings(q))
     }
 
     fn departs_in_order(&self) -> bool {
-        whichever!(self, q => Qdisc::<P>::departs_in_order(&**q))
+        whichever!(self, q => Qdisc::<P>::departs_in_order(q))
     }
 }

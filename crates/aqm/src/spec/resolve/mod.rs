@@ -75,7 +75,7 @@ impl Resolved {
                 let (sets, victim, adaptation) = (sets.clone(), victim.clone(), adaptation.clone());
                 Discipline::Red(Box::new(Red::new(params.clone(), average, sets, victim, adaptation)))
             }
-            ResolvedKind::Beside(parts) => Discipline::Beside(parts.build()),
+            ResolvedKind::Beside(parts) => Discipline::Beside(Box::new(parts.build())),
         }
     }
 
