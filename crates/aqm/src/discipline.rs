@@ -1,15 +1,13 @@
 use aqmlab_units::Time;
 
 use crate::red::Red;
-use crate::{Backlog, Beside, DdredTail, Dequeue, DropTail, Host, Packet, Qdisc, Spaced, State};
+use crate::{Backlog, Beside, Dequeue, DropTail, Host, Packet, Qdisc, Spaced, State};
 
 /// Any discipline, dispatched statically.
 #[derive(Clone, Debug)]
 pub enum Discipline<P> {
     /// First in, first out.
     DropTail(Box<DropTail<P>>),
-    /// DDRED's tail-drop variant.
-    DdredTail(Box<DdredTail<P>>),
     /// RED and its descendants.
     Red(Box<Red<P>>),
     /// What stands beside RED.
@@ -21,7 +19,6 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
     fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
         match self {
             Self::DropTail(q) => q.enqueue(now, packet, host),
-            Self::DdredTail(q) => q.enqueue(now, packet, host),
             Self::Red(q) => q.enqueue(now, packet, host),
             Self::Beside(q) => q.enqueue(now, packet, host),
         }
@@ -31,7 +28,6 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
     fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
         match self {
             Self::DropTail(q) => q.dequeue(now, host),
-            Self::DdredTail(q) => q.dequeue(now, host),
             Self::Red(q) => q.dequeue(now, host),
             Self::Beside(q) => q.dequeue(now, host),
         }
@@ -41,7 +37,6 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
     fn pass(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
         match self {
             Self::DropTail(q) => q.pass(now, packet, host),
-            Self::DdredTail(q) => q.pass(now, packet, host),
             Self::Red(q) => q.pass(now, packet, host),
             Self::Beside(q) => q.pass(now, packet, host),
         }
@@ -51,7 +46,6 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
     fn rest(&mut self, now: Time, host: &mut impl Host<P>) {
         match self {
             Self::DropTail(q) => q.rest(now, host),
-            Self::DdredTail(q) => q.rest(now, host),
             Self::Red(q) => q.rest(now, host),
             Self::Beside(q) => q.rest(now, host),
         }
@@ -61,7 +55,6 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
     fn next_timer(&self) -> Option<Time> {
         match self {
             Self::DropTail(q) => q.next_timer(),
-            Self::DdredTail(q) => q.next_timer(),
             Self::Red(q) => q.next_timer(),
             Self::Beside(q) => q.next_timer(),
         }
@@ -70,7 +63,6 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
     fn on_timer(&mut self, now: Time, host: &mut impl Host<P>) {
         match self {
             Self::DropTail(q) => q.on_timer(now, host),
-            Self::DdredTail(q) => q.on_timer(now, host),
             Self::Red(q) => q.on_timer(now, host),
             Self::Beside(q) => q.on_timer(now, host),
         }
@@ -80,7 +72,6 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
     fn backlog(&self) -> Backlog {
         match self {
             Self::DropTail(q) => q.backlog(),
-            Self::DdredTail(q) => q.backlog(),
             Self::Red(q) => q.backlog(),
             Self::Beside(q) => q.backlog(),
         }
@@ -89,7 +80,6 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
     fn state(&self) -> State {
         match self {
             Self::DropTail(q) => q.state(),
-            Self::DdredTail(q) => q.state(),
             Self::Red(q) => q.state(),
             Self::Beside(q) => q.state(),
         }
@@ -99,7 +89,6 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
     fn average(&self) -> f64 {
         match self {
             Self::DropTail(q) => <DropTail<P> as Qdisc<P>>::average(&**q),
-            Self::DdredTail(q) => <DdredTail<P> as Qdisc<P>>::average(&**q),
             Self::Red(q) => q.average(),
             Self::Beside(q) => q.average(),
         }
@@ -107,7 +96,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
 
     fn spaced(&self) -> Option<Spaced> {
         match self {
-            Self::DropTail(_) | Self::DdredTail(_) => None,
+            Self::DropTail(_) => None,
             Self::Red(q) => q.spaced(),
             Self::Beside(q) => q.spaced(),
         }
@@ -115,7 +104,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
 
     fn gauges(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         match self {
-            Self::DropTail(_) | Self::DdredTail(_) => {}
+            Self::DropTail(_) => {}
             Self::Red(q) => q.gauges(now, out),
             Self::Beside(q) => q.gauges(now, out),
         }
@@ -123,7 +112,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
 
     fn warnings(&self) -> Vec<String> {
         match self {
-            Self::DropTail(_) | Self::DdredTail(_) => Vec::new(),
+            Self::DropTail(_) => Vec::new(),
             Self::Red(q) => q.warnings(),
             Self::Beside(q) => q.warnings(),
         }
@@ -132,7 +121,6 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
     fn departs_in_order(&self) -> bool {
         match self {
             Self::DropTail(q) => q.departs_in_order(),
-            Self::DdredTail(q) => q.departs_in_order(),
             Self::Red(q) => q.departs_in_order(),
             Self::Beside(q) => q.departs_in_order(),
         }

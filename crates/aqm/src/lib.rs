@@ -7,7 +7,6 @@
 
 mod beside;
 mod checked;
-mod ddred_tail;
 mod discipline;
 mod drop_tail;
 mod fifo;
@@ -23,7 +22,6 @@ mod spec;
 
 pub use beside::Beside;
 pub use checked::Checked;
-pub use ddred_tail::DdredTail;
 pub use discipline::Discipline;
 pub use drop_tail::{DropTail, Room};
 pub use fifo::Fifo;

@@ -7,7 +7,7 @@ use crate::foreign::{Definition, Idea};
 use crate::red::Dialect;
 use crate::red::classes::Averages;
 use crate::red::spacing::Rule;
-use crate::registry::{CLASS, DDRED_TAIL, DROP_TAIL, LIMIT, RED};
+use crate::registry::{CLASS, DROP_TAIL, LIMIT, RED};
 
 /// A named discipline: a documented choice of parts with its paper's parameters.
 #[derive(Clone, Debug)]
@@ -28,7 +28,6 @@ pub struct Preset {
 #[derive(Clone, Debug)]
 pub(crate) enum Make {
     DropTail,
-    DdredTail,
     Red(RedPreset),
     Beside(Kind),
     Foreign { definition: &'static Definition, parameters: &'static [Parameter] },
@@ -213,13 +212,6 @@ const RED_FAMILY: &[Preset] = &[
         }),
     },
     Preset {
-        name: "ddred-tail",
-        title: "DDRED's tail-drop variant",
-        paper: "E. Dedu, S. Linck, F. Spies, Distance-Dependent RED Policy (DDRED), ICN 2007",
-        doc: "Drop-tail that drops, of the arriving and the last N packets, the one that has travelled least.",
-        make: Make::DdredTail,
-    },
-    Preset {
         name: "rio",
         title: "RED with In and Out",
         paper: "D. Clark, W. Fang, Explicit Allocation of Best-Effort Packet Delivery Service, IEEE/ACM ToN 6(4), 1998",
@@ -313,7 +305,7 @@ impl Preset {
         let (of_red, of_scheduler): (&[_], &[_]) = match self.make {
             Make::Red(_) => (RED, &[]),
             Make::Beside(_) if self.has_class_queues() => (&[], beside::class_parameters(self.name)),
-            Make::Beside(_) | Make::Foreign { .. } | Make::DropTail | Make::DdredTail => (&[], &[]),
+            Make::Beside(_) | Make::Foreign { .. } | Make::DropTail => (&[], &[]),
         };
         of_red.iter().filter(|p| CLASS.contains(&p.key)).chain(of_scheduler)
     }
@@ -322,7 +314,6 @@ impl Preset {
     pub fn parameters(&self) -> &'static [Parameter] {
         match self.make {
             Make::DropTail => DROP_TAIL,
-            Make::DdredTail => DDRED_TAIL,
             Make::Red(_) => RED,
             Make::Beside(kind) => kind.parameters,
             Make::Foreign { parameters, .. } => parameters,

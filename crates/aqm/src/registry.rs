@@ -146,12 +146,22 @@ impl Parameter {
 const FJ93: &str = "Floyd and Jacobson 1993";
 const NS2: &str = "ns-2.35 queue/red.cc";
 const PC_RED: &str = "Li and Yang, PC-RED";
-const DDRED_PAPER: &str = "Dedu, Linck and Spies, DDRED";
+pub(crate) const DDRED_PAPER: &str = "Dedu, Linck and Spies, DDRED";
 const CHOKE: &str = "Pan, Prabhakar and Psounis 2000";
 const FENG: &str = "Feng, Kandlur, Saha and Shin 1999";
 const ARED: &str = "Floyd, Gummadi and Shenker 2001";
 const AWEYA: &str = "Aweya, Ouellette, Montuno and Chapman 2001";
 const A_RIO: &str = "Chien and Liao, Adaptive-RIO";
+
+pub(crate) const DISTANCE: Parameter =
+    Parameter::new("distance", "d_r", Unit::Choice, "DDRED: hops travelled, or their share of the route")
+        .or(&["ttl", "fraction"])
+        .source(DDRED_PAPER);
+
+pub(crate) const UNKNOWN_FRACTION: Parameter =
+    Parameter::new("unknown_fraction", "", Unit::Number, "DDRED: share of a route whose length is not known")
+        .from(0.0)
+        .to(1.0);
 
 pub(crate) const LIMIT: Parameter = Parameter::new(
     "limit",
@@ -330,9 +340,7 @@ pub(crate) static RED: &[Parameter] = &[
         "PC-RED: high-priority flows beyond r_p_max are told of or refused",
     )
     .or(&["warn", "refuse"]),
-    Parameter::new("distance", "d_r", Unit::Choice, "DDRED: hops travelled, or their share of the route")
-        .or(&["ttl", "fraction"])
-        .source(DDRED_PAPER),
+    DISTANCE,
     Parameter::new("ties", "", Unit::Choice, "DDRED: which of several packets that have travelled least")
         .or(&["newest", "oldest", "random"]),
     Parameter::new(
@@ -343,9 +351,7 @@ pub(crate) static RED: &[Parameter] = &[
     ),
     Parameter::new("search", "", Unit::Choice, "DDRED: at which drops the queue is searched")
         .or(&["all", "early"]),
-    Parameter::new("unknown_fraction", "", Unit::Number, "DDRED: share of a route whose length is not known")
-        .from(0.0)
-        .to(1.0),
+    UNKNOWN_FRACTION,
     Parameter::new("candidates", "m", Unit::Integer, "CHOKe: packets drawn to compare with an arrival")
         .from(1.0)
         .to(64.0)
@@ -524,26 +530,6 @@ pub(crate) const PART_KEYS: &[(&str, &[&str])] = &[
 /// Parameters that a class has of its own; those left out are the queue's.
 pub(crate) const CLASS: &[&str] = &["min_th", "max_th", "max_p"];
 
-/// Parameters of `ddred-tail`.
-pub(crate) const DDRED_TAIL: &[Parameter] = &[
-    LIMIT,
-    Parameter::new(
-        "last_n",
-        "N",
-        Unit::Integer,
-        "how many packets at the tail are compared with the arriving one",
-    )
-    .from(1.0)
-    .to(1_048_576.0)
-    .source(DDRED_PAPER),
-    Parameter::new("distance", "d_r", Unit::Choice, "hops travelled, or their share of the route")
-        .or(&["ttl", "fraction"])
-        .source(DDRED_PAPER),
-    Parameter::new("unknown_fraction", "", Unit::Number, "share of a route whose length is not known")
-        .from(0.0)
-        .to(1.0),
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -572,7 +558,7 @@ mod tests {
 
     #[test]
     fn keys_are_unique() {
-        for table in [DROP_TAIL, DDRED_TAIL, RED] {
+        for table in [DROP_TAIL, RED] {
             let mut keys: Vec<_> = table.iter().map(|p| p.key).collect();
             keys.sort_unstable();
             keys.dedup();

@@ -6,6 +6,7 @@
 
 mod cobalt;
 mod codel;
+mod ddred_tail;
 mod dualpi2;
 mod fair;
 pub(crate) mod foreign;
@@ -85,6 +86,8 @@ macro_rules! disciplines {
 }
 
 disciplines! {
+    /// DDRED's tail-drop variant.
+    DdredTail of ddred_tail,
     /// Controlled delay.
     CoDel of codel,
     /// CoDel for each flow.

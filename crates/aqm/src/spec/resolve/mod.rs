@@ -13,10 +13,10 @@ use crate::red::average::{Average, Ewma, LinuxEwma};
 use crate::red::curve::{Curve, DoubleSlope, Exred, Gentle, Linear, Mred, Nlred, Points};
 use crate::red::response::Response;
 use crate::red::spacing::{Rule, Spacing};
-use crate::red::victim::{Distance, Victim};
+use crate::red::victim::Victim;
 use crate::red::{AtIdle, ByteScaling, Crossing, Dialect, DialectName, IdleWhen, Params, Red, Set};
 use crate::registry::{CLASS, PART_KEYS};
-use crate::{DdredTail, Discipline, DropTail, Room};
+use crate::{Discipline, DropTail, Room};
 
 use adaptation::AdaptationContext;
 pub(crate) use classes::{CodePoints, code_points};
@@ -45,7 +45,6 @@ pub struct Resolved {
 #[derive(Clone, Debug)]
 enum ResolvedKind {
     DropTail { limit: Limit, strict_limit: bool },
-    DdredTail { limit: Limit, last_n: u32, distance: Distance },
     Red(Box<RedParts>),
     Beside(Parts),
 }
@@ -67,9 +66,6 @@ impl Resolved {
             ResolvedKind::DropTail { limit, strict_limit } => {
                 Discipline::DropTail(Box::new(DropTail::new(Room::new(*limit, *strict_limit))))
             }
-            ResolvedKind::DdredTail { limit, last_n, distance } => {
-                Discipline::DdredTail(Box::new(DdredTail::new(*limit, *last_n, *distance)))
-            }
             ResolvedKind::Red(parts) => {
                 let RedParts { params, average, sets, victim, adaptation } = &**parts;
                 let (sets, victim, adaptation) = (sets.clone(), victim.clone(), adaptation.clone());
@@ -83,7 +79,7 @@ impl Resolved {
     pub fn room(&self) -> Option<Room> {
         match self.kind {
             ResolvedKind::DropTail { limit, strict_limit } => Some(Room::new(limit, strict_limit)),
-            ResolvedKind::DdredTail { .. } | ResolvedKind::Red(_) | ResolvedKind::Beside(_) => None,
+            ResolvedKind::Red(_) | ResolvedKind::Beside(_) => None,
         }
     }
 
@@ -98,7 +94,7 @@ impl Resolved {
     /// The curve, where the discipline has one; that of the last class of several.
     pub fn curve(&self) -> Option<&Curve> {
         match &self.kind {
-            ResolvedKind::DropTail { .. } | ResolvedKind::DdredTail { .. } | ResolvedKind::Beside(_) => None,
+            ResolvedKind::DropTail { .. } | ResolvedKind::Beside(_) => None,
             ResolvedKind::Red(parts) => parts.sets.last().map(|set| &set.curve),
         }
     }
@@ -112,7 +108,6 @@ impl Spec {
     pub fn resolve(&self, link: LinkContext) -> Result<Resolved, Vec<ParameterError>> {
         match &self.preset.make {
             Make::DropTail => self.resolve_drop_tail(),
-            Make::DdredTail => Ok(self.resolve_ddred_tail()),
             Make::Red(preset) => self.resolve_red(preset, link),
             Make::Beside(kind) => self.resolve_beside(link, |reading| (kind.read)(reading)),
             Make::Foreign { definition, .. } => {

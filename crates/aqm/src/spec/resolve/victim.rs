@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use aqmlab_units::Span;
 
-use super::{Resolved, ResolvedKind, Spec, Value, name_of, named, word_of};
+use super::{Spec, Value, name_of, named, word_of};
 use crate::foreign::Idea;
 use crate::preset::{CUSTOM, RedPreset};
 use crate::red::victim::{
@@ -104,15 +104,5 @@ impl Spec {
             ("unknown_fraction", Value::Number(unknown)),
         ]));
         distance
-    }
-
-    pub(super) fn resolve_ddred_tail(&self) -> Resolved {
-        let limit = self.limit(50);
-        let last_n = self.number("last_n").unwrap_or(1.0) as u32;
-        let mut effective =
-            named(vec![("limit", limit.into()), ("last_n", Value::Number(f64::from(last_n)))]);
-        let distance = self.distance(&mut effective);
-        let kind = ResolvedKind::DdredTail { limit, last_n, distance };
-        Resolved { kind, effective, warnings: Vec::new() }
     }
 }

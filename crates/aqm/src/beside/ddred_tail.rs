@@ -13,23 +13,69 @@
 
 use aqmlab_units::Time;
 
+use super::{Named, Reading};
 use crate::indexed::{Indexed, Tag};
 use crate::red::victim::Distance;
+use crate::registry::{DDRED_PAPER, DISTANCE, LIMIT, UNKNOWN_FRACTION};
 use crate::spec::Limit;
-use crate::{Backlog, Dequeue, DropReason, Host, Packet, Qdisc};
+use crate::{Backlog, Dequeue, DropReason, Host, Packet, Parameter, ParameterError, Qdisc, Unit};
+
+/// Names.
+pub(super) const PRESETS: &[Named] = &[Named {
+    name: "ddred-tail",
+    title: "DDRED's tail-drop variant",
+    paper: "E. Dedu, S. Linck, F. Spies, Distance-Dependent RED Policy (DDRED), ICN 2007",
+    doc: "Drop-tail that drops, of the arriving and the last N packets, the one that has travelled least.",
+}];
+
+/// Parameters.
+pub(super) const PARAMETERS: &[Parameter] = &[
+    LIMIT,
+    Parameter::new(
+        "last_n",
+        "N",
+        Unit::Integer,
+        "how many packets at the tail are compared with the arriving one",
+    )
+    .from(1.0)
+    .to(1_048_576.0)
+    .source(DDRED_PAPER),
+    DISTANCE,
+    UNKNOWN_FRACTION,
+];
+
+/// Parameters, checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Params {
+    limit: Limit,
+    last_n: u32,
+    distance: Distance,
+}
+
+/// From words to parameters.
+pub(super) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterError>> {
+    let limit = reading.limit(50);
+    let last_n = reading.integer("last_n", 1) as u32;
+    let by_fraction = reading.word("distance", &[("ttl", false), ("fraction", true)]);
+    let unknown = reading.number("unknown_fraction", 1.0);
+    let distance = if by_fraction { Distance::Fraction(unknown) } else { Distance::Ttl };
+    Ok(Params { limit, last_n, distance })
+}
 
 /// The discipline; see the module text.
 #[derive(Clone, Debug)]
 pub struct DdredTail<P> {
     queue: Indexed<P>,
     limit: Limit,
+    /// Compared with an arriving packet, at least 1.
     last_n: u32,
     distance: Distance,
 }
 
 impl<P: Copy> DdredTail<P> {
-    /// An empty queue that compares an arriving packet with the last `last_n`, at least 1.
-    pub fn new(limit: Limit, last_n: u32, distance: Distance) -> Self {
+    /// An empty queue.
+    pub(super) fn new(params: &Params) -> Self {
+        let &Params { limit, last_n, distance } = params;
         Self { queue: Indexed::default(), limit, last_n, distance }
     }
 
