@@ -74,7 +74,7 @@ def markdown(comparisons: Sequence[Comparison]) -> str:
 
 
 def _percent(bound: float | None) -> str:
-    return "" if bound is None else f"{bound:.0%}"
+    return "" if bound is None else f"{100 * bound:.2g}%"
 
 
 def _verdict(c: Comparison) -> str:
