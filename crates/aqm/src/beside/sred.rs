@@ -6,27 +6,28 @@
 //! depend on N, and steps with the queue:
 //!
 //! ```text
-//! P(t) = (1 - alpha) P(t-1) + alpha Hit(t)                                    alpha = p/M
-//! p_sred(q) = p_max                B/3 <= q < B
+//! P(t) = (1 - alpha) P(t-1) + alpha Hit(t)                                    (3.2)
+//! p_sred(q) = p_max                B/3 <= q < B                                (4.3)
 //!           = p_max/4              B/6 <= q < B/3
 //!           = 0                        q < B/6
-//! p_zap = p_sred(q) min(1, 1/(256 P)^2)                                       simple SRED
-//! p_zap = p_sred(q) min(1, 1/(256 P)^2) (1 + Hit/P)                           full SRED
+//! p_zap = p_sred(q) min(1, 1/(256 P)^2)                                       (4.4), simple SRED
+//! p_zap = p_sred(q) min(1, 1/(256 P)^2) (1 + Hit/P)                           (5.1), full SRED
 //! ```
 //!
 //! | symbol | parameter | unit | default | allowed | source |
 //! |---|---|---|---|---|---|
-//! | M | `zombies` | 1 | 1000 | 1 .. 1048576 | the paper |
-//! | p | `overwrite` | 1 | 0.25 | in (0, 1] | the paper |
-//! | p_max | `max_p` | 1 | 0.15 | in \[0, 1\] | the paper |
-//! | 256 | `flows` | 1 | 256 | above 0 | the paper: from so many flows on p_sred is not reduced |
-//! | - | `variant` | | full | full, simple | the paper |
+//! | M | `zombies` | 1 | 1000 | 1 .. 1048576 | section II |
+//! | p | `overwrite` | 1 | 0.25 | in (0, 1] | section II |
+//! | alpha | `alpha` | 1 | 1/M | in (0, 1] | section III: "in this paper", where (3.3) has p/M |
+//! | p_max | `max_p` | 1 | 0.15 | in \[0, 1\] | section IV |
+//! | 256 | `flows` | 1 | 256 | above 0 | (4.4): from so many flows on p_sred is not reduced |
+//! | - | `variant` | | full | full, simple | sections V and IV |
 //! | B | `limit` | packets or bytes | 100 packets | at least 1 | as the RED presets |
 //!
 //! Readings: a zombie that is hit only counts it; where there is no hit, the arrival takes its place with probability p. While
 //! the list is not full, every arrival is added and nothing is compared. The counts and times of zombies serve the paper's
 //! search for misbehaving flows and decide nothing, so they are left out. p_zap is bounded by 1. The queue is measured as the
-//! limit is, in packets or bytes.
+//! limit is, in packets or, as the paper has it, in bytes.
 
 use aqmlab_units::{Probability, Time};
 
@@ -61,6 +62,10 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     .above(0.0)
     .to(1.0)
     .source(PAPER),
+    Parameter::new("alpha", "alpha", Unit::Number, "weight of an arrival in the frequency of hits")
+        .above(0.0)
+        .to(1.0)
+        .source(PAPER),
     Parameter::new("max_p", "p_max", Unit::Number, "probability at a long queue")
         .from(0.0)
         .to(1.0)
@@ -86,10 +91,17 @@ const PAPER: &str = "Ott, Lakshman and Wong 1999";
 pub(crate) struct Params {
     room: Room,
     limit: Limit,
-    zombies: usize,
-    overwrite: f64,
+    memory: Memory,
     law: Law,
     ecn: bool,
+}
+
+/// What the list of zombies is like.
+#[derive(Clone, Copy, Debug)]
+struct Memory {
+    zombies: usize,
+    overwrite: f64,
+    alpha: f64,
 }
 
 /// The probability's constants.
@@ -103,11 +115,13 @@ struct Law {
 /// From words to parameters.
 pub(super) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterError>> {
     let limit = reading.limit(100);
+    let zombies = reading.integer("zombies", 1000) as usize;
+    let overwrite = reading.number("overwrite", 0.25);
+    let alpha = reading.number("alpha", 1.0 / zombies as f64);
     Ok(Params {
         room: Room::new(limit, false),
         limit,
-        zombies: reading.integer("zombies", 1000) as usize,
-        overwrite: reading.number("overwrite", 0.25),
+        memory: Memory { zombies, overwrite, alpha },
         law: Law {
             max_p: reading.number("max_p", 0.15),
             flows: reading.number("flows", 256.0),
@@ -143,25 +157,30 @@ impl Law {
 /// The list of zombies, and how often it is hit.
 #[derive(Clone, Debug)]
 struct Zombies {
+    memory: Memory,
     flows: Vec<u32>,
-    size: usize,
     /// P.
     frequency: f64,
 }
 
 impl Zombies {
+    /// An empty list.
+    fn new(memory: Memory) -> Self {
+        Self { memory, flows: Vec::with_capacity(memory.zombies), frequency: 0.0 }
+    }
+
     /// Compares an arrival with a zombie. Whether it is a hit.
-    fn meet<P>(&mut self, flow: u32, overwrite: f64, host: &mut impl Host<P>) -> bool {
-        if self.flows.len() < self.size {
+    fn meet<P>(&mut self, flow: u32, host: &mut impl Host<P>) -> bool {
+        let Memory { zombies, overwrite, alpha } = self.memory;
+        if self.flows.len() < zombies {
             self.flows.push(flow);
             return false;
         }
-        let place = host.below(self.size as u64) as usize;
+        let place = host.below(zombies as u64) as usize;
         let is_hit = self.flows[place] == flow;
         if !is_hit && host.uniform() < overwrite {
             self.flows[place] = flow;
         }
-        let alpha = overwrite / self.size as f64;
         self.frequency = (1.0 - alpha) * self.frequency + alpha * f64::from(u8::from(is_hit));
         is_hit
     }
@@ -180,8 +199,7 @@ pub struct Sred<P> {
 impl<P: Copy> Sred<P> {
     /// An empty queue.
     pub(super) fn new(params: &Params) -> Self {
-        let size = params.zombies;
-        let zombies = Zombies { flows: Vec::with_capacity(size), size, frequency: 0.0 };
+        let zombies = Zombies::new(params.memory);
         Self { params: params.clone(), queue: Fifo::default(), zombies, p_zap: 0.0 }
     }
 
@@ -197,7 +215,7 @@ impl<P: Copy> Sred<P> {
 
 impl<P: Copy> Qdisc<P> for Sred<P> {
     fn enqueue(&mut self, _now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
-        let is_hit = self.zombies.meet(packet.meta.flow, self.params.overwrite, host);
+        let is_hit = self.zombies.meet(packet.meta.flow, host);
         self.p_zap = self.params.law.p_zap(self.share(), self.zombies.frequency, is_hit);
         if self.params.room.is_full_for(self.queue.backlog(), packet.meta.bytes) {
             return host.dropped(packet, DropReason::Overflow);
@@ -257,28 +275,45 @@ mod tests {
         assert_eq!(LAW.p_zap(0.5, 0.0, false), 0.15, "no hit yet: any number of flows");
     }
 
+    /// The paper's simulations have 0.001 in place of the p/M of its (3.3).
+    #[test]
+    fn the_memory_of_hits_is_as_long_as_the_list() {
+        let memory = |set: &[(&str, f64)]| {
+            let mut spec = crate::Spec::new("sred").expect("a preset");
+            set.iter().for_each(|&(key, n)| spec.set(key, crate::Value::Number(n)).expect("valid"));
+            let link =
+                crate::LinkContext { rate: aqmlab_units::Rate(1_000_000), delay: aqmlab_units::Span::ZERO };
+            let Memory { zombies, overwrite, alpha } =
+                read(&mut Reading::new(&spec, link)).expect("valid").memory;
+            (zombies, overwrite, alpha)
+        };
+        assert_eq!(memory(&[]), (1000, 0.25, 0.001));
+        assert_eq!(memory(&[("zombies", 200.0), ("overwrite", 1.0)]), (200, 1.0, 0.005));
+        assert_eq!(memory(&[("alpha", 0.000_25)]), (1000, 0.25, 0.000_25));
+    }
+
     #[test]
     fn the_list_fills_and_is_overwritten() {
-        let mut zombies = Zombies { flows: Vec::new(), size: 2, frequency: 0.0 };
+        let mut zombies = Zombies::new(Memory { zombies: 2, overwrite: 0.25, alpha: 0.125 });
         let mut host = Told::lending(&[0.0, 0.9, 0.9, 0.3, 0.0, 0.1]);
-        assert!(!zombies.meet(1, 0.25, &mut host) && !zombies.meet(2, 0.25, &mut host));
+        assert!(!zombies.meet(1, &mut host) && !zombies.meet(2, &mut host));
         assert_eq!(host.draws.len(), 6, "nothing is compared while the list fills");
-        assert!(!zombies.meet(2, 0.25, &mut host), "the first zombie is of flow 1, and stays");
-        assert!(!zombies.meet(1, 0.25, &mut host), "the second of flow 2, and stays");
-        assert!(!zombies.meet(3, 0.25, &mut host));
+        assert!(!zombies.meet(2, &mut host), "the first zombie is of flow 1, and stays");
+        assert!(!zombies.meet(1, &mut host), "the second of flow 2, and stays");
+        assert!(!zombies.meet(3, &mut host));
         assert_eq!((zombies.flows.as_slice(), zombies.frequency), (&[3, 2][..], 0.0));
         host.draws.push_back(0.0);
-        assert!(zombies.meet(3, 0.25, &mut host));
+        assert!(zombies.meet(3, &mut host));
         assert_eq!(zombies.frequency, 0.125);
     }
 
     #[test]
     fn hits_tell_the_number_of_flows() {
-        let mut zombies = Zombies { flows: Vec::new(), size: 1000, frequency: 0.0 };
+        let mut zombies = Zombies::new(Memory { zombies: 1000, overwrite: 0.25, alpha: 0.000_25 });
         let (mut host, mut rng) = (Told::default(), Stream::new(1, "flows"));
         for _ in 0..60_000 {
             host.draws.extend([rng.uniform(), rng.uniform()]);
-            zombies.meet(rng.below(20) as u32, 0.25, &mut host);
+            zombies.meet(rng.below(20) as u32, &mut host);
             host.draws.clear();
         }
         assert!((zombies.frequency - 0.05).abs() < 0.01, "{}", zombies.frequency);
