@@ -2,7 +2,7 @@
 //!
 //! Flows are hashed to `queues`. Deficit round robin gives each a `quantum` of bytes in a round; a queue that was idle comes
 //! before all others once, so flows that send little hardly wait ([`fair`](super::fair)). When the buffer is full, packets are
-//! dropped at the head of the longest queue, up to half of its bytes.
+//! dropped at the head of the longest queue in bytes, half of its packets at once (section 4.1).
 //!
 //! | symbol | parameter | unit | default | allowed | source |
 //! |---|---|---|---|---|---|
@@ -12,10 +12,11 @@
 //! | quantum | `quantum` | bytes | 1514 | 1 to 2^20 | section 5.2.4 |
 //! | flows | `queues` | | 1024 | 1 to 65536 | section 5.2.5 |
 //! | batch | `drop_batch` | packets | 64 | at least 1 | section 4.1; Linux `sch_fq_codel.c` |
-//! | MAXPACKET | `max_packet` | bytes | 1514 | at least 1 | RFC 8289, section 5.2 |
+//! | MAXPACKET | `max_packet` | bytes | 1514 | at least 1 | RFC 8289, section 4.1: the MTU |
 //!
-//! Readings. The control law looks at what is left in the flow's queue; in `dialect = "linux"`, which has Linux's arithmetic,
-//! at what is left in all, and a drop for want of room counts as one of the law's (Linux 6.1, `sch_fq_codel.c`).
+//! Readings. A drop needs more than MAXPACKET left in all queues (RFC 8289, section 4.4, and Linux), or in the flow's own, as in
+//! ns-3 (`occupancy = "queue"`). `dialect = "linux"` has Linux's arithmetic of the control law; a full buffer drops half of the
+//! longest queue's bytes, and such a drop counts as one of the law's (Linux 6.1, `sch_fq_codel.c`).
 
 use aqmlab_units::Time;
 
@@ -55,6 +56,14 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     .to(1_048_576.0)
     .source("RFC 8290"),
     ECN,
+    Parameter::new(
+        "occupancy",
+        "",
+        Unit::Choice,
+        "what has more than max_packet left at a drop: all queues, or its own",
+    )
+    .or(&["all", "queue"])
+    .source("RFC 8289, section 4.4"),
     Parameter::new("dialect", "", Unit::Choice, "arithmetic of the control law, and what it looks at")
         .or(&["rfc8290", "linux"]),
 ];
@@ -67,6 +76,8 @@ pub(crate) struct Params {
     ecn: bool,
     shape: Shape,
     drop_batch: u32,
+    /// The control law looks at what is left in the flow's queue, not in all.
+    by_queue: bool,
     is_linux: bool,
 }
 
@@ -77,9 +88,10 @@ pub(super) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterErr
     let shape = Shape::read(reading);
     let drop_batch = reading.integer("drop_batch", 64) as u32;
     let ecn = reading.flag("ecn", true);
+    let by_queue = reading.word("occupancy", &[("all", false), ("queue", true)]);
     let arithmetic = reading.word("dialect", &[("rfc8290", Arithmetic::Real), ("linux", Arithmetic::Linux)]);
     let law = Law::new(arithmetic, target, interval, max_packet);
-    Ok(Params { room, law, ecn, shape, drop_batch, is_linux: arithmetic == Arithmetic::Linux })
+    Ok(Params { room, law, ecn, shape, drop_batch, by_queue, is_linux: arithmetic == Arithmetic::Linux })
 }
 
 /// The discipline; see the module text.
@@ -113,17 +125,19 @@ impl<P: Copy> FqCoDel<P> {
         let bytes_of = |queue: &usize| self.lanes.backlog(*queue).bytes;
         // The first of several.
         let queue = (0..self.params.shape.queues()).rev().max_by_key(bytes_of).unwrap_or(0);
-        let half = self.lanes.backlog(queue).bytes / 2;
+        let before = self.lanes.backlog(queue);
+        let (is_linux, drop_batch) = (self.params.is_linux, self.params.drop_batch);
         let (mut drops, mut bytes) = (0, 0);
         while let Some(packet) = self.lanes.pop(queue) {
             drops += 1;
             bytes += u64::from(packet.meta.bytes);
             host.dropped(packet, DropReason::Overflow);
-            if drops == self.params.drop_batch || bytes >= half {
+            let is_half = if is_linux { bytes >= before.bytes / 2 } else { drops >= before.packets / 2 };
+            if drops == drop_batch || is_half {
                 break;
             }
         }
-        if self.params.is_linux {
+        if is_linux {
             self.controls[queue].count_also(drops);
         }
     }
@@ -141,11 +155,11 @@ impl<P: Copy> Qdisc<P> for FqCoDel<P> {
     }
 
     fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
-        let Self { params: Params { law, ecn, is_linux, .. }, lanes, rounds, controls, last, .. } = self;
+        let Self { params: Params { law, ecn, by_queue, .. }, lanes, rounds, controls, last, .. } = self;
         while let Some(queue) = rounds.turn() {
             let pop = || {
                 let packet = lanes.pop(queue)?;
-                Some((packet, if *is_linux { lanes.total() } else { lanes.backlog(queue) }))
+                Some((packet, if *by_queue { lanes.backlog(queue) } else { lanes.total() }))
             };
             if let Some(packet) = controls[queue].dequeue(law, *ecn, now, host, pop) {
                 rounds.sent(queue, packet.meta.bytes);
@@ -171,5 +185,59 @@ impl<P: Copy> Qdisc<P> for FqCoDel<P> {
 
     fn departs_in_order(&self) -> bool {
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Told, packet};
+    use super::*;
+    use crate::{LinkContext, Spec, Value};
+    use aqmlab_units::{Rate, Span};
+
+    fn queue(set: &[(&str, Value)]) -> FqCoDel<u32> {
+        let mut spec = Spec::new("fq-codel").expect("a preset");
+        set.iter().for_each(|(key, value)| spec.set(key, value.clone()).expect("valid"));
+        let link = LinkContext { rate: Rate(1_000_000), delay: Span::ZERO };
+        FqCoDel::new(&read(&mut Reading::new(&spec, link)).expect("valid"))
+    }
+
+    #[test]
+    fn packets_of_other_flows_are_enough_left_for_a_drop() {
+        for (occupancy, dropped) in [("all", vec![1]), ("queue", vec![])] {
+            let set = [("occupancy", Value::Word(occupancy.into())), ("hash_key", Value::Number(1.0))];
+            let (mut queue, mut told) = (queue(&set), Told::default());
+            (0..2).for_each(|n| queue.enqueue(Time::ZERO, packet(n, 1, 700), &mut told));
+            (2..7).for_each(|n| queue.enqueue(Time::ZERO, packet(n, 2, 1514), &mut told));
+            // The first packet of flow 1 begins an interval, the second comes after its end.
+            for ms in [20, 150] {
+                queue.dequeue(Time::ZERO + Span::from_millis(ms), &mut told);
+            }
+            assert_eq!(told.dropped, dropped, "{occupancy}");
+        }
+    }
+
+    #[test]
+    fn a_full_buffer_drops_half_of_the_longest_queue_at_its_head() {
+        // Flow 1 has most bytes: 1500, 1500 and six of 100; flow 2 most packets. Half of eight packets, or of 3600 bytes.
+        let longest = [1500, 1500, 100, 100, 100, 100, 100, 100];
+        for (dialect, batch, dropped) in
+            [("rfc8290", 64.0, 4), ("rfc8290", 3.0, 3), ("linux", 64.0, 2), ("linux", 1.0, 1)]
+        {
+            let mut queue = queue(&[
+                ("dialect", Value::Word(dialect.into())),
+                ("drop_batch", Value::Number(batch)),
+                ("limit", Value::Packets(18.0)),
+            ]);
+            let mut told = Told::default();
+            longest.iter().enumerate().for_each(|(n, &bytes)| {
+                queue.enqueue(Time::ZERO, packet(n as u32, 1, bytes), &mut told);
+            });
+            (8..18).for_each(|n| queue.enqueue(Time::ZERO, packet(n, 2, 200), &mut told));
+            assert!(told.dropped.is_empty());
+            queue.enqueue(Time::ZERO, packet(18, 2, 200), &mut told);
+            assert_eq!(told.dropped, (0..dropped).collect::<Vec<_>>(), "{dialect} {batch}");
+            assert_eq!(queue.backlog().packets, 19 - dropped);
+        }
     }
 }
