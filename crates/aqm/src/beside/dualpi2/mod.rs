@@ -11,24 +11,33 @@
 //!
 //! | symbol | parameter | unit | default | allowed | source |
 //! |---|---|---|---|---|---|
-//! | target | `target` | s | 15 ms | above 0 | appendix A.1 |
-//! | Tupdate | `t_update` | s | 15 ms | 1 us and more | appendix A.1: min(target, RTT_max/3) |
-//! | alpha | `alpha` | 1/s | 0.15 | above 0 | appendix A.1: 0.1 Tupdate/RTT_max^2, RTT_max 100 ms |
-//! | beta | `beta` | 1/s | 3 | above 0 | appendix A.1: 0.3/RTT_max |
-//! | k | `coupling` | | 2 | above 0 | appendix C |
-//! | minTh | `l4s_min_th` | s | 0.8 ms | 0 and more | appendix A.1 |
-//! | range | `l4s_range` | s | 0.4 ms | 0 (a step) and more | appendix A.1 |
-//! | Th_len | `l4s_min_packets` | packets | 1 | 0 and more | appendix A.1 |
-//! | weight of C | `classic_share` | | 0.1 | above 0, below 1 | Linux `sch_dualpi2.c` |
-//! | tshift | `time_shift` | s | 50 ms | 0 and more | CoNEXT 2016 |
-//! | limit | `limit` | packets or bytes | 250 ms of the link in packets of 1500 B | at least 1 | appendix A.1 |
+//! | target | `target` | s | 15 ms | above 0 | figure 2, line 8 |
+//! | RTT_max | `rtt_max` | s | 100 ms | 1 us and more | line 9 |
+//! | Tupdate | `t_update` | s | min(target, RTT_max/3) = 15 ms | 1 us and more | line 12 |
+//! | alpha | `alpha` | 1/s | 0.1 Tupdate/RTT_max^2 = 0.15 | above 0 | line 13 |
+//! | beta | `beta` | 1/s | 0.3/RTT_max = 3 | above 0 | line 14 |
+//! | k | `coupling` | | 2 | above 0 | line 3 |
+//! | minTh | `l4s_min_th` | s | 0.8 ms | 0 and more | line 17 |
+//! | range | `l4s_range` | s | 0.4 ms | 0 (a step) and more | line 18 |
+//! | Th_len | `l4s_min_packets` | packets | 1 | 0 and more | line 19 |
+//! | weight of C | `classic_share` | | 0.1 | above 0, below 1 | Linux `sch_dualpi2.c`; the RFC: small, such as 1/16 |
+//! | tshift | `time_shift` | s | 50 ms | 0 and more | appendix A.2 |
+//! | MTU | `max_packet` | bytes | 1514 | 0 and more | Linux `sch_dualpi2.c` |
+//! | limit | `limit` | packets or bytes | 250 ms of the link in packets of 1500 B | at least 1 | line 5 |
 //!
-//! Readings. The controller looks at the longer delay of both queues, as Linux 6.17 does. L comes first; C is kept from starving
-//! by weights in bytes, as in Linux, or by time: L's packets are taken to be `time_shift` older (`scheduler`). A packet is hit
-//! by a recurring count, as the RFC has it, or by chance (`decision`). From p_CL = 1 on there is overload: L's packets are
-//! dropped with p_C, or else all marked, and C's are no longer marked but dropped. No packet of C is hit while less than two
-//! of `max_packet` are left (Linux). While at most `l4s_min_packets` are in L, the one that leaves included, the ramp marks
-//! nothing. `ecn` is that of C; without it ECT(0) is dropped, and L's marks stay.
+//! The controller looks at the longer delay of both queues (figure 8). From p_CL = 1 on there is overload: L's packets are
+//! dropped with p_C, or else all marked, and from p_C = min(1/k^2, 1) on C's are no longer marked but dropped (figure 7).
+//!
+//! Readings. L comes first; C is kept from starving by weights in bytes, or by time: L's packets are taken to be `time_shift`
+//! older (`scheduler`). The weights' credit begins in favour of L, does so anew when the link rests, and moves while both
+//! queues wait, as in Linux. A packet is hit by a recurring count, as the RFC has it, or by chance, as in Linux (`decision`).
+//! In overload a mark counts as 1: with the pseudocode's p_CL above 1 the count of L would grow without bound and with it
+//! drops above p_C. Neither p_C nor p_CL hits while less than two of `max_packet` are left in both queues: the RFC tells this
+//! of Linux, and its pseudocode has no such rule (`max_packet = 0`). While at most `l4s_min_packets` are in L, the one that
+//! leaves included, the ramp marks nothing: the text means a queue of one packet, and the pseudocode asks after the packet has
+//! been taken out. The delay of the ramp is that of the packet. `ecn` is that of C; without it ECT(0) is dropped, and L's marks
+//! stay. Differences: a limit in bytes is tested with the packet's own length, where the RFC always leaves room for an MTU;
+//! Linux 6.17 has a step of 1 ms in place of the ramp, asks for L's length at the arrival, and 16 ms, 0.16/s and 3.2/s.
 
 mod parameters;
 mod scheduler;
@@ -76,6 +85,9 @@ impl Coupled {
     }
 }
 
+/// Of queues that are too short to be hit for the controller's sake.
+const SPARED: Coupled = Coupled { p_c: 0.0, p_cl: 0.0 };
+
 impl<P: Copy> DualPi2<P> {
     /// Empty queues.
     pub(super) fn new(params: &Params) -> Self {
@@ -84,13 +96,19 @@ impl<P: Copy> DualPi2<P> {
             l: Fifo::default(),
             c: Fifo::default(),
             base: Base::new(&params.gains),
-            credit: Credit::new(params.scheduler),
+            credit: Credit::new(params.scheduler, params.max_packet),
             counts: [0.0; 2],
         }
     }
 
     fn coupled(&self) -> Coupled {
         Coupled::new(self.base.p, self.params.coupling)
+    }
+
+    /// The probabilities of the packet that has just left one of the queues.
+    fn of_leaving(&self) -> Coupled {
+        let is_short = Qdisc::<P>::backlog(self).bytes < 2 * self.params.max_packet;
+        if is_short { SPARED } else { self.coupled() }
     }
 
     /// Steps of the controller that are due; the delay is the longer one of both queues.
@@ -115,7 +133,7 @@ impl<P: Copy> DualPi2<P> {
 
     /// A packet leaves L: what of it goes on.
     fn leave_l(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) -> Option<Packet<P>> {
-        let coupled = self.coupled();
+        let coupled = self.of_leaving();
         let p_l = if coupled.is_overload() {
             if self.hits(Queue::L, coupled.p_c, host) {
                 host.dropped(packet, DropReason::Forced);
@@ -136,10 +154,9 @@ impl<P: Copy> DualPi2<P> {
 
     /// A packet leaves C: what of it goes on.
     fn leave_c(&mut self, mut packet: Packet<P>, host: &mut impl Host<P>) -> Option<Packet<P>> {
-        let coupled = self.coupled();
-        let is_spared = self.c.backlog().bytes < self.params.spared;
-        let may_mark = self.params.ecn && !coupled.is_overload();
-        if is_spared || !self.hits(Queue::C, coupled.p_c, host) || marks(may_mark, &mut packet, host) {
+        let Coupled { p_c, .. } = self.of_leaving();
+        let may_mark = self.params.ecn && p_c < self.params.p_c_max;
+        if !self.hits(Queue::C, p_c, host) || marks(may_mark, &mut packet, host) {
             return Some(packet);
         }
         host.dropped(packet, DropReason::Early);
@@ -172,6 +189,7 @@ impl<P: Copy> Qdisc<P> for DualPi2<P> {
                 return Dequeue::Packet(packet);
             }
         }
+        self.credit.rest();
         Dequeue::Empty
     }
 

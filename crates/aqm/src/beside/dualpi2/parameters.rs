@@ -16,11 +16,20 @@ pub(in crate::beside) const PRESETS: &[Named] = &[Named {
 }];
 
 const RFC: &str = "RFC 9332";
+const LINUX: &str = "Linux sch_dualpi2.c";
 
 /// Parameters.
 pub(in crate::beside) const PARAMETERS: &[Parameter] = &[
     LIMIT,
     TARGET,
+    Parameter::new(
+        "rtt_max",
+        "RTT_max",
+        Unit::Time,
+        "longest round-trip time for which the controller is tuned",
+    )
+    .from(1e-6)
+    .source(RFC),
     T_UPDATE,
     ALPHA,
     BETA,
@@ -61,7 +70,7 @@ pub(in crate::beside) const PARAMETERS: &[Parameter] = &[
     )
     .above(0.0)
     .below(1.0)
-    .source("Linux sch_dualpi2.c"),
+    .source(LINUX),
     Parameter::new(
         "time_shift",
         "tshift",
@@ -69,7 +78,7 @@ pub(in crate::beside) const PARAMETERS: &[Parameter] = &[
         "time-shifted: by how much low-latency packets count as older",
     )
     .from(0.0)
-    .source("De Schepper et al. 2016"),
+    .source(RFC),
     Parameter::new("decision", "", Unit::Choice, "which packets are hit, given a likelihood")
         .or(&["recurring", "random"])
         .source(RFC),
@@ -83,12 +92,14 @@ pub(crate) struct Params {
     pub(super) room: Room,
     pub(super) gains: Gains,
     pub(super) coupling: f64,
+    /// The probability of C from which on there is overload.
+    pub(super) p_c_max: f64,
     pub(super) l4s_min_th: f64,
     pub(super) l4s_range: f64,
     pub(super) l4s_min_packets: u32,
     pub(super) scheduler: Scheduler,
     pub(super) is_random: bool,
-    pub(super) spared: u64,
+    pub(super) max_packet: u64,
     pub(super) ecn: bool,
 }
 
@@ -109,13 +120,9 @@ impl Params {
 pub(in crate::beside) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterError>> {
     let quarter_second = reading.rate().bps() * 0.25 / (8.0 * 1500.0);
     let room = Room::new(reading.limit(quarter_second.clamp(2.0, 1e9).ceil() as u32), false);
-    let gains = Gains {
-        target: reading.time("target", Span::from_millis(15)).secs(),
-        t_update: reading.time("t_update", Span::from_millis(15)),
-        alpha: reading.number("alpha", 0.15),
-        beta: reading.number("beta", 3.0),
-    };
+    let gains = read_gains(reading);
     let coupling = reading.number("coupling", 2.0);
+    let p_c_max = (1.0 / (coupling * coupling)).min(1.0);
     let l4s_min_th = reading.time("l4s_min_th", Span::from_secs(0.000_8)).secs();
     let l4s_range = reading.time("l4s_range", Span::from_secs(0.000_4)).secs();
     let l4s_min_packets = reading.integer("l4s_min_packets", 1) as u32;
@@ -124,18 +131,31 @@ pub(in crate::beside) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<P
     let shift = reading.time("time_shift", Span::from_millis(50));
     let scheduler = if is_shifted { Scheduler::TimeShifted(shift) } else { Scheduler::Weighted(share) };
     let is_random = reading.word("decision", &[("recurring", false), ("random", true)]);
-    let spared = 2 * reading.bytes("max_packet", 1514);
+    let max_packet = reading.bytes("max_packet", 1514);
     let ecn = reading.flag("ecn", true);
     Ok(Params {
         room,
         gains,
         coupling,
+        p_c_max,
         l4s_min_th,
         l4s_range,
         l4s_min_packets,
         scheduler,
         is_random,
-        spared,
+        max_packet,
         ecn,
     })
+}
+
+/// The controller's constants, which follow from target and RTT_max where the file does not say them (appendix A.1).
+fn read_gains(reading: &mut Reading<'_>) -> Gains {
+    let target = reading.time("target", Span::from_millis(15));
+    let rtt_max = reading.time("rtt_max", Span::from_millis(100));
+    let t_update = reading.time("t_update", target.min(Span(rtt_max.0 / 3)).max(Span(1_000_000)));
+    // 0.1 Tupdate/RTT_max^2 and 0.3/RTT_max, in an order that gives 0.15 and 3 by default.
+    let rtt_max = rtt_max.secs();
+    let alpha = reading.number("alpha", t_update.secs() / rtt_max / (10.0 * rtt_max));
+    let beta = reading.number("beta", 3.0 / (10.0 * rtt_max));
+    Gains { target: target.secs(), t_update, alpha, beta }
 }

@@ -20,18 +20,29 @@ pub(crate) enum Scheduler {
     TimeShifted(Span),
 }
 
-/// Priority for L under the condition that C does not starve (RFC 9332, conditional priority).
+/// Priority for L under the condition that C does not starve (RFC 9332, section 4.2.2 and appendix A.2).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Credit {
     scheduler: Scheduler,
     /// Bytes that C may send before L, weighted; L's turn while it is not above 0.
-    bytes: f64,
+    pub bytes: f64,
+    /// What it is at rest: a largest packet times what C's weight has more than L's.
+    at_rest: f64,
 }
 
 impl Credit {
-    /// Nothing owed.
-    pub fn new(scheduler: Scheduler) -> Self {
-        Self { scheduler, bytes: 0.0 }
+    /// At rest.
+    pub fn new(scheduler: Scheduler, max_packet: u64) -> Self {
+        let at_rest = match scheduler {
+            Scheduler::Weighted(share) => (2.0 * share - 1.0) * max_packet as f64,
+            Scheduler::TimeShifted(_) => 0.0,
+        };
+        Self { scheduler, bytes: at_rest, at_rest }
+    }
+
+    /// Nothing waits and nothing is sent.
+    pub fn rest(&mut self) {
+        self.bytes = self.at_rest;
     }
 
     /// The queue whose turn it is, if any waits.
@@ -49,11 +60,10 @@ impl Credit {
         Some(if is_classic { Queue::C } else { Queue::L })
     }
 
-    /// A queue has sent a packet; what is left in both.
+    /// A queue has sent a packet; what is left in both. It counts where the other queue waits.
     pub fn sent(&mut self, queue: Queue, bytes: u32, l: Backlog, c: Backlog) {
         let Scheduler::Weighted(share) = self.scheduler else { return };
         match queue {
-            _ if l.packets == 0 && c.packets == 0 => self.bytes = 0.0,
             Queue::L if c.packets > 0 => self.bytes += share * f64::from(bytes),
             Queue::C if l.packets > 0 => self.bytes -= (1.0 - share) * f64::from(bytes),
             Queue::L | Queue::C => {}
