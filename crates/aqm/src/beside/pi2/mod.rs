@@ -11,17 +11,23 @@
 //!
 //! | symbol | parameter | unit | default | allowed | source |
 //! |---|---|---|---|---|---|
-//! | target | `target` | s | 20 ms | above 0 | paper, section 5 |
-//! | T | `t_update` | s | 32 ms | 1 us and more | paper, section 5 |
-//! | alpha | `alpha` | 1/s | 0.3125 | above 0 | paper, section 5 |
-//! | beta | `beta` | 1/s | 3.125 | above 0 | paper, section 5 |
-//! | k | `coupling` | | 2 | above 0 | paper, section 3 |
-//! | maximum of p_C | `max_p` | | 0.25 | above 0, at most 1 | paper, section 5 |
-//! | limit | `limit` | packets or bytes | 1000 packets | at least 1 | Linux `sch_pie.c` |
+//! | target | `target` | s | 20 ms | above 0 | `sch_pi2.c` |
+//! | T | `t_update` | s | 32 ms | 1 us and more | `sch_pi2.c`: 30 ms in ticks of 4 ms |
+//! | alpha | `alpha` | 1/s | 0.3125 | above 0 | `sch_pi2.c`: 10/16 of k p' |
+//! | beta | `beta` | 1/s | 3.125 | above 0 | `sch_pi2.c`: 100/16 of k p' |
+//! | k | `coupling` | | 2 | above 0 | `sch_pi2.c` |
+//! | maximum of p_C | `max_p` | | min(1/k^2, 1) | above 0, at most 1 | `sch_pi2.c`: k p' is at most 1 |
+//! | MTU | `max_packet` | bytes | 1514 | 0 and more | `sch_pi2.c` |
+//! | limit | `limit` | packets or bytes | 1000 packets | at least 1 | `sch_pi2.c` |
 //!
-//! Readings. The delay is that of the packet at the head, when the controller steps. What happens to a packet is decided as
-//! it leaves (RFC 9332, appendix A), by a random number. Scalable are packets with ECT(1) or CE, where `ecn` is on (RFC 9331).
-//! No packet is dropped or marked while less than two of `max_packet` are left (Linux `sch_dualpi2.c`).
+//! `sch_pi2.c` is the authors' module for Linux, of 2015 (github.com/olgabo/dualpi2). It controls k p', so its gains are k
+//! times these.
+//!
+//! Readings. What happens to a packet is decided by a random number as it leaves, as the authors do since DualPI2 (RFC 9332,
+//! appendix A), or as it arrives, as in `sch_pi2.c` (`decide`). No packet is hit while less than two of `max_packet` wait beside
+//! it. Scalable are packets with ECT(1) or CE, where `ecn` is on (RFC 9331); in `sch_pi2.c`, which is older, all ECT are.
+//! Differences from `sch_pi2.c`: the delay is that of the packet at the head, when the controller steps, not the length over an
+//! estimate of the rate; p' does not shrink by 2 % more when two delays are 0.
 
 mod control;
 
@@ -56,8 +62,11 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     Parameter::new("max_p", "", Unit::Number, "largest probability of a drop; beyond it the buffer fills")
         .above(0.0)
         .to(1.0)
-        .source("De Schepper et al. 2016"),
+        .source("sch_pi2.c"),
     SPARED,
+    Parameter::new("decide", "", Unit::Choice, "when it is decided what happens to a packet")
+        .or(&["leaving", "arriving"])
+        .source("RFC 9332; sch_pi2.c"),
     ECN,
 ];
 
@@ -83,6 +92,8 @@ pub(crate) struct Params {
     /// The largest p'.
     most: f64,
     spared: u64,
+    /// What happens to a packet is decided as it arrives, not as it leaves.
+    at_arrival: bool,
     ecn: bool,
 }
 
@@ -96,9 +107,10 @@ pub(super) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterErr
         beta: reading.number("beta", 3.125),
     };
     let coupling = reading.number("coupling", 2.0);
-    let most = libm::sqrt(reading.number("max_p", 0.25));
+    let most = libm::sqrt(reading.number("max_p", (1.0 / (coupling * coupling)).min(1.0)));
     let spared = 2 * reading.bytes("max_packet", 1514);
-    Ok(Params { room, gains, coupling, most, spared, ecn: reading.flag("ecn", false) })
+    let at_arrival = reading.word("decide", &[("leaving", false), ("arriving", true)]);
+    Ok(Params { room, gains, coupling, most, spared, at_arrival, ecn: reading.flag("ecn", false) })
 }
 
 /// The discipline; see the module text.
@@ -126,6 +138,18 @@ impl<P: Copy> Pi2<P> {
         let is_scalable = self.params.ecn && matches!(ecn, Ecn::Ect1 | Ecn::Ce);
         if is_scalable { (self.params.coupling * self.base.p).min(1.0) } else { self.base.p * self.base.p }
     }
+
+    /// What goes on of a packet that is not in the queue.
+    fn decide(&self, mut packet: Packet<P>, host: &mut impl Host<P>) -> Option<Packet<P>> {
+        let is_spared = self.queue.backlog().bytes < self.params.spared;
+        let p = self.probability(packet.meta.header.ecn());
+        let is_hit = !is_spared && p > 0.0 && host.uniform() < p;
+        if !is_hit || marks(self.params.ecn, &mut packet, host) {
+            return Some(packet);
+        }
+        host.dropped(packet, DropReason::Early);
+        None
+    }
 }
 
 impl<P: Copy> Qdisc<P> for Pi2<P> {
@@ -134,18 +158,18 @@ impl<P: Copy> Qdisc<P> for Pi2<P> {
         if self.params.room.is_full_for(self.queue.backlog(), packet.meta.bytes) {
             return host.dropped(packet, DropReason::Overflow);
         }
-        self.queue.push(packet);
+        let decided = if self.params.at_arrival { self.decide(packet, host) } else { Some(packet) };
+        if let Some(packet) = decided {
+            self.queue.push(packet);
+        }
     }
 
     fn dequeue(&mut self, _now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
-        while let Some(mut packet) = self.queue.pop() {
-            let is_spared = self.queue.backlog().bytes < self.params.spared;
-            let p = self.probability(packet.meta.header.ecn());
-            let is_hit = !is_spared && p > 0.0 && host.uniform() < p;
-            if !is_hit || marks(self.params.ecn, &mut packet, host) {
+        while let Some(packet) = self.queue.pop() {
+            let decided = if self.params.at_arrival { Some(packet) } else { self.decide(packet, host) };
+            if let Some(packet) = decided {
                 return Dequeue::Packet(packet);
             }
-            host.dropped(packet, DropReason::Early);
         }
         Dequeue::Empty
     }
@@ -177,6 +201,7 @@ impl<P: Copy> Qdisc<P> for Pi2<P> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::{Told, packet};
     use super::*;
     use crate::{LinkContext, Spec, Value};
     use aqmlab_units::Rate;
@@ -213,5 +238,29 @@ mod tests {
             queue.base.catch_up(&queue.params.gains, 0.5, Time::from_secs(f64::from(i)), |_| 1.0);
         }
         assert_eq!(Qdisc::<u32>::state(&queue).p_b, 0.25);
+    }
+
+    #[test]
+    fn the_most_follows_from_the_coupling() {
+        for (k, most) in [(1.0, 1.0), (2.0, 0.5), (4.0, 0.25), (0.5, 1.0)] {
+            let mut spec = Spec::new("pi2").expect("a preset");
+            spec.set("coupling", Value::Number(k)).expect("a number");
+            let link = LinkContext { rate: Rate(1_000_000), delay: Span::ZERO };
+            assert_eq!(read(&mut Reading::new(&spec, link)).expect("valid").most, most);
+        }
+    }
+
+    #[test]
+    fn a_packet_is_decided_upon_once() {
+        for at_arrival in [false, true] {
+            let mut queue = pi2(false, 0.5);
+            queue.params.at_arrival = at_arrival;
+            let mut told = Told::lending(&[0.9, 0.24, 0.26, 0.9, 0.9]);
+            (0..6).for_each(|n| queue.enqueue(Time::ZERO, packet(n, 1, 1514), &mut told));
+            // Two must wait beside a packet: the first two that arrive, or the last two that leave, are spared.
+            assert_eq!(told.dropped, if at_arrival { vec![3] } else { vec![] });
+            while let Dequeue::Packet(_) = queue.dequeue(Time::ZERO, &mut told) {}
+            assert_eq!(told.dropped, if at_arrival { vec![3] } else { vec![1] });
+        }
     }
 }
