@@ -273,7 +273,7 @@ impl Preset {
         let red = RedPreset { idea: Some(definition), ..CLASSIC };
         let make = match &definition.idea {
             Idea::Discipline { parameters, .. } => {
-                let parameters = parameters.iter().map(|(parameter, _)| parameter.clone());
+                let parameters = parameters.iter().map(|(parameter, _)| *parameter);
                 Make::Foreign {
                     definition,
                     parameters: iter::once(LIMIT).chain(parameters).collect::<Vec<_>>().leak(),

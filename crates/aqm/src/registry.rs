@@ -25,7 +25,7 @@ pub enum Unit {
 }
 
 /// One parameter of a discipline.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Parameter {
     /// The key in a scenario file.
     pub key: &'static str,

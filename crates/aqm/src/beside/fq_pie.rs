@@ -17,12 +17,8 @@ use aqmlab_units::Time;
 
 use super::fair::{HASH_KEY, Hash, QUANTUM, QUEUES, Rounds, Shape};
 use super::lanes::Lanes;
-use super::pie::{
-    ALPHA, BETA, CAP_ADJUSTMENT, Control, DELAY, DERANDOMIZE, IN_BYTES, Law, MARK_UP_TO, MAX_BURST,
-    MEAN_PACKET, T_UPDATE, TARGET, read_ecn, read_law,
-};
-use super::{Named, Reading, marks};
-use crate::registry::{ECN, LIMIT};
+use super::pie::{self, Control, Law, read_law};
+use super::{Named, Reading, joined};
 use crate::{Backlog, Dequeue, DropReason, Host, Packet, Parameter, ParameterError, Qdisc, Room, State};
 
 /// Names.
@@ -34,41 +30,21 @@ pub(super) const PRESETS: &[Named] = &[Named {
 }];
 
 /// Parameters.
-pub(super) const PARAMETERS: &[Parameter] = &[
-    LIMIT,
-    TARGET,
-    T_UPDATE,
-    ALPHA,
-    BETA,
-    MAX_BURST,
-    MEAN_PACKET,
-    MARK_UP_TO,
-    DELAY,
-    IN_BYTES,
-    CAP_ADJUSTMENT,
-    DERANDOMIZE,
-    QUEUES,
-    QUANTUM,
-    HASH_KEY,
-    ECN,
-];
+pub(super) const PARAMETERS: &[Parameter] =
+    &joined::<{ pie::PARAMETERS.len() + 3 }>(pie::PARAMETERS, &[QUEUES, QUANTUM, HASH_KEY]);
 
 /// Parameters, checked.
 #[derive(Clone, Debug)]
 pub(crate) struct Params {
     room: Room,
     law: Law,
-    ecn: Option<f64>,
     shape: Shape,
 }
 
 /// From words to parameters.
 pub(super) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterError>> {
     let room = Room::new(reading.limit(10_240), false);
-    let law = read_law(reading);
-    let shape = Shape::read(reading);
-    let ecn = read_ecn(reading);
-    Ok(Params { room, law, ecn, shape })
+    Ok(Params { room, law: read_law(reading), shape: Shape::read(reading) })
 }
 
 /// The discipline; see the module text.
@@ -99,9 +75,9 @@ impl<P: Copy> FqPie<P> {
 }
 
 impl<P: Copy> Qdisc<P> for FqPie<P> {
-    fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
+    fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
         let queue = self.hash.queue(packet.meta.flow, host);
-        let Self { params: Params { room, law, ecn, .. }, lanes, rounds, controls, last, .. } = self;
+        let Self { params: Params { room, law, .. }, lanes, rounds, controls, last, .. } = self;
         let (control, before) = (&mut controls[queue], lanes.backlog(queue));
         *last = queue;
         control.catch_up(law, now, before);
@@ -109,14 +85,10 @@ impl<P: Copy> Qdisc<P> for FqPie<P> {
             control.overflowed();
             return host.dropped(packet, DropReason::Overflow);
         }
-        if control.hits(law, packet.meta.bytes, before, host) {
-            let may_mark = ecn.is_some_and(|up_to| control.p <= up_to);
-            if !marks(may_mark, &mut packet, host) {
-                return host.dropped(packet, DropReason::Early);
-            }
+        if let Some(packet) = control.admit(law, packet, before, host) {
+            lanes.push(queue, packet);
+            rounds.arrived(queue);
         }
-        lanes.push(queue, packet);
-        rounds.arrived(queue);
     }
 
     fn dequeue(&mut self, now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {

@@ -146,6 +146,18 @@ pub(crate) struct Kind {
     pub read: fn(&mut Reading<'_>) -> Result<Parts, Vec<ParameterError>>,
 }
 
+/// The parameters of a discipline that another one is made of, and its own: `N` in all.
+const fn joined<const N: usize>(inner: &[Parameter], own: &[Parameter]) -> [Parameter; N] {
+    assert!(inner.len() + own.len() == N);
+    let mut all = [inner[0]; N];
+    let mut i = 0;
+    while i < N {
+        all[i] = if i < inner.len() { inner[i] } else { own[i - inner.len()] };
+        i += 1;
+    }
+    all
+}
+
 /// Sets a packet to CE where ECN is on and its transport knows it, and tells the host; otherwise it must be dropped.
 pub(crate) fn marks<P>(ecn: bool, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
     let can = ecn && packet.meta.header.ecn() != Ecn::NotEct;

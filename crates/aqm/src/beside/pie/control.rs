@@ -3,7 +3,8 @@
 
 use aqmlab_units::{Span, Time};
 
-use crate::{Backlog, Host, Packet};
+use super::super::marks;
+use crate::{Backlog, DropReason, Host, Packet};
 
 /// How the delay of a queue is found out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +31,10 @@ pub(crate) struct Law {
     pub in_bytes: bool,
     pub caps: bool,
     pub derandomizes: bool,
+    /// The probability shrinks by itself at any delay below half of the target, not only at none.
+    pub decays_early: bool,
+    /// mark_ecnth, where ECN is on.
+    pub mark_up_to: Option<f64>,
 }
 
 impl Law {
@@ -53,7 +58,8 @@ impl Law {
             change = change.min(0.02);
         }
         let mut p = p + change;
-        if delay == 0.0 && old == 0.0 {
+        let longest = delay.max(old);
+        if longest == 0.0 || (self.decays_early && longest < self.target / 2.0) {
             p *= 0.98;
         }
         p.clamp(0.0, 1.0)
@@ -127,8 +133,24 @@ impl Control {
         }
     }
 
+    /// What goes on of a packet that arrives at a queue.
+    pub fn admit<P>(
+        &mut self,
+        law: &Law,
+        mut packet: Packet<P>,
+        before: Backlog,
+        host: &mut impl Host<P>,
+    ) -> Option<Packet<P>> {
+        let may_mark = law.mark_up_to.is_some_and(|up_to| self.p <= up_to);
+        if !self.hits(law, packet.meta.bytes, before, host) || marks(may_mark, &mut packet, host) {
+            return Some(packet);
+        }
+        host.dropped(packet, DropReason::Early);
+        None
+    }
+
     /// Whether a packet that arrives at a queue is to be dropped or marked.
-    pub fn hits<P>(&mut self, law: &Law, bytes: u32, before: Backlog, host: &mut impl Host<P>) -> bool {
+    fn hits<P>(&mut self, law: &Law, bytes: u32, before: Backlog, host: &mut impl Host<P>) -> bool {
         if self.p == 0.0 && self.delay < law.target / 2.0 && self.old < law.target / 2.0 {
             self.burst_allowance = law.max_burst;
         }
@@ -228,6 +250,8 @@ mod tests {
         in_bytes: false,
         caps: true,
         derandomizes: false,
+        decays_early: false,
+        mark_up_to: None,
     };
 
     /// Lends one number.
@@ -264,6 +288,19 @@ mod tests {
         // Two empty steps: (0.5 - 0.125 * 0.015) * 0.98.
         assert!((LAW.step(0.5, 0.0, 0.0) - 0.498_125 * 0.98).abs() < 1e-15);
         assert_eq!(LAW.step(0.0, 0.0, 0.0), 0.0);
+    }
+
+    /// Section 4.2 and appendix A of the RFC say one thing, its appendix B another.
+    #[test]
+    fn the_probability_shrinks_by_itself_when_two_delays_are_short() {
+        let early = Law { decays_early: true, ..LAW };
+        for (delay, old, shrinks) in [(0.007, 0.001, true), (0.007, 0.0075, false), (0.0075, 0.0, false)] {
+            let change = 0.125 * (delay - 0.015) + 1.25 * (delay - old);
+            assert!((LAW.step(0.5, delay, old) - (0.5 + change)).abs() < 1e-15);
+            let factor = if shrinks { 0.98 } else { 1.0 };
+            assert!((early.step(0.5, delay, old) - factor * (0.5 + change)).abs() < 1e-15);
+        }
+        assert_eq!(early.step(0.5, 0.0, 0.0), LAW.step(0.5, 0.0, 0.0));
     }
 
     #[test]

@@ -23,8 +23,11 @@
 //!
 //! Readings. The delay is that of the last packet to leave, as in Linux since 5.5 and in ns-3 (`delay = "timestamp"`), or the
 //! length of the queue over the estimated rate of departures (`"departure-rate"`, section 5.2, whose first measurement is
-//! taken as it is). Steps of a probability of a tenth or more are at most 0.02 upwards (`cap_adjustment`, section 5.5). Drops
-//! are spaced by `derandomize` (section 5.4; RFC 8034 has it on).
+//! taken as it is, as in appendix B; what departs beyond DQ_THRESHOLD counts, as in Linux). Steps of a probability of a tenth or
+//! more are at most 0.02 upwards (`cap_adjustment`, section 5.5). Drops are spaced by `derandomize` (section 5.4; RFC 8034 has it
+//! on). The probability shrinks by 2 % in a step of its own while no delay is left (section 4.2, appendix A, Linux), or at two
+//! delays below half of the target (`decay = "half-target"`, appendix B). At mark_ecnth itself ECN still marks, as in Linux and
+//! the words of section 5.1; the code there does not.
 //!
 //! Differences from the RFC: the controller is never turned off (section 5.3 is optional); a queue that is empty and has
 //! come to rest does no steps, which would change nothing. From Linux: the burst allowance shrinks with T_UPDATE, not with
@@ -36,7 +39,7 @@ pub(crate) use control::{Control, Delay, Law};
 
 use aqmlab_units::{Span, Time};
 
-use super::{Named, Reading, marks};
+use super::{Named, Reading};
 use crate::registry::{ECN, LIMIT};
 use crate::{
     Backlog, Dequeue, DropReason, Fifo, Host, Packet, Parameter, ParameterError, Qdisc, Room, State, Unit,
@@ -64,6 +67,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     IN_BYTES,
     CAP_ADJUSTMENT,
     DERANDOMIZE,
+    DECAY,
     ECN,
 ];
 
@@ -86,7 +90,7 @@ pub(crate) const BETA: Parameter =
     Parameter::new("beta", "beta", Unit::Number, "gain of the change of the delay, per second")
         .above(0.0)
         .source(RFC);
-pub(crate) const MAX_BURST: Parameter = Parameter::new(
+const MAX_BURST: Parameter = Parameter::new(
     "max_burst",
     "MAX_BURST",
     Unit::Time,
@@ -94,7 +98,7 @@ pub(crate) const MAX_BURST: Parameter = Parameter::new(
 )
 .from(0.0)
 .source(RFC);
-pub(crate) const MEAN_PACKET: Parameter = Parameter::new(
+const MEAN_PACKET: Parameter = Parameter::new(
     "mean_packet",
     "MEAN_PKTSIZE",
     Unit::Bytes,
@@ -102,7 +106,7 @@ pub(crate) const MEAN_PACKET: Parameter = Parameter::new(
 )
 .from(1.0)
 .source(RFC);
-pub(crate) const MARK_UP_TO: Parameter = Parameter::new(
+const MARK_UP_TO: Parameter = Parameter::new(
     "mark_up_to",
     "mark_ecnth",
     Unit::Number,
@@ -111,7 +115,7 @@ pub(crate) const MARK_UP_TO: Parameter = Parameter::new(
 .from(0.0)
 .to(1.0)
 .source(RFC);
-pub(crate) const DELAY: Parameter = Parameter::new(
+const DELAY: Parameter = Parameter::new(
     "delay",
     "",
     Unit::Choice,
@@ -126,14 +130,22 @@ pub(crate) const IN_BYTES: Parameter = Parameter::new(
     "the probability is that of a packet of mean size, others in proportion",
 )
 .source(RFC);
-pub(crate) const CAP_ADJUSTMENT: Parameter = Parameter::new(
+const CAP_ADJUSTMENT: Parameter = Parameter::new(
     "cap_adjustment",
     "",
     Unit::Flag,
     "from a probability of 0.1 on, steps up are 0.02 at most",
 )
 .source(RFC);
-pub(crate) const DERANDOMIZE: Parameter = Parameter::new(
+const DECAY: Parameter = Parameter::new(
+    "decay",
+    "",
+    Unit::Choice,
+    "the probability shrinks by itself: without a delay, or at delays below half of the target",
+)
+.or(&["empty", "half-target"])
+.source("RFC 8033, section 4.2 and appendix B");
+const DERANDOMIZE: Parameter = Parameter::new(
     "derandomize",
     "",
     Unit::Flag,
@@ -146,15 +158,12 @@ pub(crate) const DERANDOMIZE: Parameter = Parameter::new(
 pub(crate) struct Params {
     room: Room,
     law: Law,
-    ecn: Option<f64>,
 }
 
 /// From words to parameters.
 pub(super) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterError>> {
     let room = Room::new(reading.limit(1000), false);
-    let law = read_law(reading);
-    let ecn = read_ecn(reading);
-    Ok(Params { room, law, ecn })
+    Ok(Params { room, law: read_law(reading) })
 }
 
 /// The constants of the controller.
@@ -171,14 +180,12 @@ pub(crate) fn read_law(reading: &mut Reading<'_>) -> Law {
         in_bytes: reading.flag("byte_mode", false),
         caps: reading.flag("cap_adjustment", true),
         derandomizes: reading.flag("derandomize", false),
+        decays_early: reading.word("decay", &[("empty", false), ("half-target", true)]),
+        mark_up_to: {
+            let mark_up_to = reading.number("mark_up_to", 0.1);
+            reading.flag("ecn", false).then_some(mark_up_to)
+        },
     }
-}
-
-/// Up to which probability ECN marks, if it is on.
-pub(crate) fn read_ecn(reading: &mut Reading<'_>) -> Option<f64> {
-    let ecn = reading.flag("ecn", false);
-    let mark_up_to = reading.number("mark_up_to", 0.1);
-    ecn.then_some(mark_up_to)
 }
 
 /// The discipline; see the module text.
@@ -197,21 +204,17 @@ impl<P: Copy> Pie<P> {
 }
 
 impl<P: Copy> Qdisc<P> for Pie<P> {
-    fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
-        let Self { params: Params { room, law, ecn }, queue, control } = self;
+    fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
+        let Self { params: Params { room, law }, queue, control } = self;
         let before = queue.backlog();
         control.catch_up(law, now, before);
         if room.is_full_for(before, packet.meta.bytes) {
             control.overflowed();
             return host.dropped(packet, DropReason::Overflow);
         }
-        if control.hits(law, packet.meta.bytes, before, host) {
-            let may_mark = ecn.is_some_and(|up_to| control.p <= up_to);
-            if !marks(may_mark, &mut packet, host) {
-                return host.dropped(packet, DropReason::Early);
-            }
+        if let Some(packet) = control.admit(law, packet, before, host) {
+            queue.push(packet);
         }
-        queue.push(packet);
     }
 
     fn dequeue(&mut self, now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
