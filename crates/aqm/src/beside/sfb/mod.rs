@@ -18,21 +18,26 @@
 //! | L | `levels` | 1 | 2 | 1 .. 8 | the paper |
 //! | N | `bins` | 1 | 23 | 1 .. 65536 | the paper |
 //! | bin_size | `bin_size` | packets | auto: 1.5 limit/N | at least 1 | the paper: half more than its share |
-//! | delta | `increment` | 1 | 0.005 | in (0, 1] | pinned here |
-//! | delta | `decrement` | 1 | 0.001 | in (0, 1] | pinned here |
-//! | - | `full_bin` | | all | all, any, never | |
+//! | delta | `increment` | 1 | 0.005 | in (0, 1] | the authors' code for ns, told in XNU's `classq_sfb.c` |
+//! | delta | `decrement` | 1 | 0.001 | in (0, 1] | the same |
+//! | - | `full_bin` | | all | all, any, never | Linux `sch_sfb.c`; the paper |
 //! | - | `penalty_rate` | packets/s | 10 | at least 0 | Linux `sch_sfb.c` |
 //! | - | `penalty_burst` | packets | 20 | at least 1 | Linux `sch_sfb.c` |
 //! | - | `rehash` | s | 600 s | above 0, or never | Linux `sch_sfb.c` |
 //! | - | `warmup` | s | 60 s | at least 0 | Linux `sch_sfb.c` |
 //! | buffer | `limit` | packets or bytes | 100 packets | at least 1 | as the RED presets |
 //!
-//! Readings: the printed algorithm also drops an arrival that finds any of its bins too full, which makes innocent flows of one such bin
-//! pay; Linux drops if all are (`full_bin` = "all"; "any" is what is printed, "never" leaves it to the probabilities). The penalty
-//! box is one token bucket for all, as in Linux; the paper says that it limits the rate, not how. What passes the box is
-//! neither dropped by chance nor marked. The moving hash has two sets of bins: every `rehash` seconds the second
+//! Readings: the printed algorithm also drops an arrival that finds any of its bins too full, which makes innocent flows of one
+//! such bin pay; Linux drops if all are, from 25 packets on where a bin's probability rises from 20 on (`full_bin` = "all", at
+//! `bin_size` for both; "any" is what is printed, "never" leaves it to the probabilities). That comes before the penalty box, as
+//! in both. The penalty box is one token bucket for all, as in Linux; the paper says that it limits the rate, not how. What
+//! passes the box is neither dropped by chance nor marked. The moving hash has two sets of bins: every `rehash` seconds the second
 //! takes the place of the first; packets count in both, but the second's probabilities move only in the last `warmup` seconds
-//! before. The steps are not printed. Drops by a bin or the box are forced, those by chance early.
+//! before, and only for flows that are sent to the penalty box, as in Linux. Drops by a bin or the box are forced, those by
+//! chance early. Differences: a step may come with every arrival, where the authors' code has a freeze time of 10 to 50 ms;
+//! Linux drops in place of marking with a probability that rises from 0 at p_min = 1/2 to 1.
+//!
+//! The constants of the paper (L, N, bin_size) are from memory: its text was not at hand.
 
 mod bins;
 
@@ -194,38 +199,30 @@ impl<P: Copy> Sfb<P> {
         }
     }
 
-    /// Changes the hash where it is time to, and moves the probabilities of the arrival's bins.
-    fn learn(&mut self, now: Time, flow: u32) {
+    /// Changes the hash where it is time to. Whether the next bins are being taught.
+    fn change_hash(&mut self, now: Time) -> bool {
         let Params { shape, rehash, warmup, .. } = &self.params;
-        if let Some(Span(rehash)) = rehash {
-            let due = now.0 / rehash;
-            while self.changes < due {
-                // Of several changes at once only the last two count.
-                self.changes = (self.changes + 1).max(due - 1);
-                self.sets.swap(0, 1);
-                self.sets[1].restart(shape, self.changes + 1, &self.queue);
-            }
-            if rehash - now.0 % rehash <= warmup.0 {
-                self.sets[1].learn(shape, flow);
-            }
+        let Some(Span(rehash)) = rehash else { return false };
+        let due = now.0 / rehash;
+        while self.changes < due {
+            // Of several changes at once only the last two count.
+            self.changes = (self.changes + 1).max(due - 1);
+            self.sets.swap(0, 1);
+            self.sets[1].restart(shape, self.changes + 1, &self.queue);
         }
-        self.sets[0].learn(shape, flow);
+        rehash - now.0 % rehash <= warmup.0
     }
 
     /// Why an arrival is dropped, if it is.
     fn judge(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> Option<DropReason> {
-        self.learn(now, packet.meta.flow);
-        let Self { params, sets, .. } = self;
-        let verdict = sets[0].judge(&params.shape, packet.meta.flow);
+        let teaches = self.change_hash(now);
+        let Self { params, sets: [bins, next], .. } = self;
+        let flow = packet.meta.flow;
+        bins.learn(&params.shape, flow);
+        let verdict = bins.judge(&params.shape, flow);
         self.p_min = verdict.p_min;
         if params.room.is_full_for(self.queue.backlog(), packet.meta.bytes) {
             return Some(DropReason::Overflow);
-        }
-        if verdict.p_min >= 1.0 {
-            self.penalized += 1;
-            let now = now.since(Time::ZERO).secs();
-            let passes = self.penalty.passes(now, params.penalty_rate, params.penalty_burst);
-            return (!passes).then_some(DropReason::Forced);
         }
         let is_full = match params.full_bin {
             FullBin::All => verdict.full == params.shape.levels,
@@ -234,6 +231,15 @@ impl<P: Copy> Sfb<P> {
         };
         if is_full {
             return Some(DropReason::Forced);
+        }
+        if verdict.p_min >= 1.0 {
+            if teaches {
+                next.learn(&params.shape, flow);
+            }
+            self.penalized += 1;
+            let now = now.since(Time::ZERO).secs();
+            let passes = self.penalty.passes(now, params.penalty_rate, params.penalty_burst);
+            return (!passes).then_some(DropReason::Forced);
         }
         let is_picked = host.uniform() < verdict.p_min;
         (is_picked && !marks(params.ecn, packet, host)).then_some(DropReason::Early)
@@ -300,20 +306,36 @@ mod tests {
 
     #[test]
     fn who_never_yields_ends_in_the_penalty_box() {
-        let mut queue =
-            build(&[("increment", crate::Value::Number(0.5)), ("bins", crate::Value::Number(50.0))]);
+        let mut queue = build(&[
+            ("increment", crate::Value::Number(0.5)),
+            ("bins", crate::Value::Number(50.0)),
+            ("full_bin", crate::Value::Word("never".into())),
+        ]);
         let mut told = Told::lending(&[0.999; 100]);
         let mut now = Time::ZERO;
         for n in 0..60 {
             queue.enqueue(now, packet(n, 1, 1000), &mut told);
             now += Span::from_millis(1);
         }
-        // Three fill a bin, the fourth is above it; at p = 1 the box lets a burst of 20 pass.
+        // Three fill a bin, the fourth is above it, the fifth is lucky; at p = 1 the box lets a burst of 20 pass.
         assert_eq!(queue.p_min, 1.0);
         let passed = 60 - told.dropped.len();
-        assert_eq!(passed, 4 + 20, "{:?}", told.dropped);
+        assert_eq!(passed, 5 + 20, "{:?}", told.dropped);
         queue.enqueue(now, packet(60, 2, 1000), &mut told);
         assert!(!told.dropped.contains(&60), "another flow has other bins");
+    }
+
+    #[test]
+    fn full_bins_come_before_the_penalty_box() {
+        let mut queue =
+            build(&[("increment", crate::Value::Number(0.5)), ("bins", crate::Value::Number(50.0))]);
+        let mut told = Told::lending(&[0.999; 100]);
+        (0..60).for_each(|n| queue.enqueue(Time::ZERO, packet(n, 1, 1000), &mut told));
+        assert_eq!((queue.p_min, queue.penalized), (1.0, 0));
+        assert_eq!(60 - told.dropped.len(), 4, "three fill a bin, and one is above");
+        while !matches!(queue.dequeue(Time::ZERO, &mut told), Dequeue::Empty) {}
+        queue.enqueue(Time::ZERO, packet(60, 1, 1000), &mut told);
+        assert_eq!((queue.p_min, queue.penalized), (0.999, 0), "an empty bin forgives a little");
     }
 
     #[test]
@@ -323,18 +345,25 @@ mod tests {
             ("rehash", seconds(10.0)),
             ("warmup", seconds(2.0)),
             ("bin_size", crate::Value::Number(1.0)),
-            ("increment", crate::Value::Number(0.1)),
+            ("increment", crate::Value::Number(0.25)),
             ("full_bin", crate::Value::Word("never".into())),
         ]);
         let mut told = Told::lending(&[0.999; 100]);
-        for (n, at) in [0.0, 1.0, 7.9, 8.0, 9.0].into_iter().enumerate() {
+        // The third packet finds more than one of its flow; at the sixth p_min is 1.
+        for (n, at) in [0.0, 1.0, 2.0, 3.0, 7.8, 7.9, 8.0, 9.0].into_iter().enumerate() {
             queue.enqueue(Time::from_secs(at), packet(n as u32, 1, 1000), &mut told);
         }
-        assert!((queue.p_min - 0.3).abs() < 1e-12, "three arrivals found more than one packet");
-        queue.enqueue(Time::from_secs(10.0), packet(5, 1, 1000), &mut told);
-        assert!((queue.p_min - 0.3).abs() < 1e-12, "two of them in the warm-up, and this one");
-        queue.enqueue(Time::from_secs(55.0), packet(6, 1, 1000), &mut told);
-        assert!((queue.p_min - 0.1).abs() < 1e-12, "nobody has taught these bins");
+        assert_eq!((queue.p_min, queue.penalized), (1.0, 3));
+        for (n, at) in [9.0, 9.1, 9.2, 9.3].into_iter().enumerate() {
+            queue.enqueue(Time::from_secs(at), packet(10 + n as u32, 2, 1000), &mut told);
+        }
+        assert_eq!(queue.p_min, 0.5, "a second flow, which answers for all that is known");
+        queue.enqueue(Time::from_secs(10.85), packet(20, 1, 1000), &mut told);
+        assert_eq!(queue.p_min, 0.75, "two in the warm-up were sent to the box, and this one");
+        queue.enqueue(Time::from_secs(10.9), packet(21, 2, 1000), &mut told);
+        assert_eq!(queue.p_min, 0.25, "nobody has taught the second flow's");
+        queue.enqueue(Time::from_secs(55.0), packet(22, 1, 1000), &mut told);
+        assert_eq!(queue.p_min, 0.25, "nor these bins");
         assert_eq!(queue.changes, 5);
     }
 }
