@@ -12,16 +12,21 @@
 //!
 //! | symbol | parameter | unit | default | allowed | source |
 //! |---|---|---|---|---|---|
-//! | freeze_time | `freeze_time` | s | 100 ms | at least 0 | Feng et al. 2002 |
-//! | d1 | `d1` | 1 | 0.02 | in (0, 1] | Feng et al. 2002 |
-//! | d2 | `d2` | 1 | 0.002 | in (0, 1] | Feng et al. 2002: much smaller than d1 |
+//! | freeze_time | `freeze_time` | s | 100 ms | at least 0 | Feng et al. 2002 (from memory, see below) |
+//! | d1 | `d1` | 1 | 0.02 | in (0, 1] | the same |
+//! | d2 | `d2` | 1 | 0.002 | in (0, 1] | the same: a tenth of d1 |
 //! | L | `length` | packets | 50 | at least 0 | the second condition of the algorithm, with `increase` = "length" |
 //! | buffer | `limit` | packets or bytes | 100 packets | at least 1 | as the RED presets |
 //!
 //! Readings: what counts as lost is what finds no room (`increase` = "loss"), not what p_m itself drops, or p_m could never
-//! settle; `increase` = "length" adds the second condition of the printed algorithm. An idle link gives one
-//! event, when it falls idle, and one more for an arrival that it drops (`idle` = "event"); with "periodic" p_m also sinks by d2 for every `freeze_time` that it stays so, which is accounted
-//! for at the next arrival. p_m stays in \[0, 1\].
+//! settle; `increase` = "length" adds the second condition of the printed algorithm. An idle link gives one event, when it
+//! falls idle, and one more for an arrival that it drops (`idle` = "event"); with "periodic" p_m also sinks by d2 for every
+//! `freeze_time` that it stays so, which is accounted for at the next arrival, as in the port to ns-3 by M. P. Tahiliani et al.
+//! of the authors' code for ns. p_m stays in \[0, 1\].
+//!
+//! The algorithm is as that port and its documentation print it. The paper's own text was not at hand: of the steps and times
+//! that it tries (d1 of 0.0025 or 0.02 with a d2 of a tenth, freeze times of 10 or 100 ms) the defaults are those of quickest
+//! answer; the port has 0.0025, 0.00025 and 100 ms.
 
 use aqmlab_units::{Probability, Span, Time};
 

@@ -19,9 +19,10 @@
 //! | limit | `limit` | packets or bytes | 1000 packets | at least 1 | ns-3 |
 //!
 //! Readings. BLUE drops what it hits, ECN or not, and such a packet is not marked before, which Linux and ns-3 do and do not
-//! count. Differences from Linux: roots are exact, where Linux has four Newton steps in a table and one beyond count 16. From
-//! ns-3: a delay of less than four largest packets is never bad (`max_packet = 0` is ns-3); BLUE does not react to delays of
-//! 400 ms.
+//! count. Differences from Linux: a full buffer drops what arrives, as in ns-3, not the head of CAKE's longest queue; roots are
+//! exact, where Linux has four Newton steps in a table and one beyond count 16; a queue by itself has no bulk flows beside it,
+//! each of which lengthens the delay that is good in CAKE. From ns-3: a delay of less than four largest packets is never bad
+//! (`max_packet = 0` is ns-3); BLUE does not react to delays of 400 ms.
 
 use aqmlab_units::{Span, Time};
 

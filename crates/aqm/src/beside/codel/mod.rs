@@ -5,14 +5,14 @@
 //! one over the root of its loss:
 //!
 //! ```text
-//! drop_next = t + interval/sqrt(count)                                                     (RFC 8289, section 3.3)
+//! drop_next = t + interval/sqrt(count)                                                     (RFC 8289, section 5.6)
 //! ```
 //!
 //! | symbol | parameter | unit | default | allowed | source |
 //! |---|---|---|---|---|---|
 //! | TARGET | `target` | s | 5 ms | above 0 | RFC 8289, section 4.3 |
 //! | INTERVAL | `interval` | s | 100 ms | above 0 | RFC 8289, section 4.2 |
-//! | MAXPACKET | `max_packet` | bytes | 1514 | at least 1 | RFC 8289, section 5.2 |
+//! | MAXPACKET | `max_packet` | bytes | 1514 | at least 1 | RFC 8289, sections 4.1 and 5.3: the MTU |
 //! | limit | `limit` | packets or bytes | 1000 packets | at least 1 | Linux `sch_codel.c` |
 //!
 //! Readings: with ECN a packet is marked in place of its drop and leaves, as in Linux. Entering the dropping state soon (16

@@ -12,6 +12,8 @@
 /// K_l is `min_th`, K_h `max_th`, and p_b where the slopes meet, 1 - gamma, is `max_p`: 0.04 with the paper's gamma of
 /// 0.96. The name does not say "dsred", which is the dialect of ns-2's DiffServ module.
 ///
+/// The paper's text was not at hand: the curve is as other implementations have it, gamma is from memory.
+///
 /// Reading: the paper's thresholds are shares of its buffer; the preset has those of the other members of the family, so
 /// that a comparison shows the curve.
 #[derive(Clone, Debug, PartialEq)]
