@@ -312,11 +312,13 @@ fn choke_drops_both_of_a_flow() {
         queue.enqueue(Time::ZERO, of_flow(4, 12), &mut host);
         assert_eq!((host.dropped, queue.backlog().packets), (expected, left));
     }
-    // Below min_th nothing is drawn.
-    let mut queue = choke(&[10, 11], &[]);
-    let mut host = Recorder::new(1);
-    queue.enqueue(Time::ZERO, of_flow(2, 11), &mut host);
-    assert_eq!((host.picked, host.dropped.len()), (None, 0));
+    // Up to min_th, which is 3, nothing is drawn.
+    for flows in [&[10, 11][..], &[10, 11, 12]] {
+        let mut queue = choke(flows, &[]);
+        let mut host = Recorder::new(1);
+        queue.enqueue(Time::ZERO, of_flow(3, 11), &mut host);
+        assert_eq!((host.picked, host.dropped.len()), (None, 0));
+    }
 }
 
 #[test]

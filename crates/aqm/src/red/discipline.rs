@@ -372,7 +372,7 @@ impl<P: Copy> Red<P> {
     fn meets_its_own(&mut self, class: usize, packet: &Packet<P>, host: &mut impl Host<P>) -> bool {
         let Victim::Choke(rule) = self.victim else { return false };
         let (average, curve) = (self.average_of(class), &self.sets[class].curve);
-        if average < curve.min_th() {
+        if average <= curve.min_th() {
             return false;
         }
         let mut has_met = false;
