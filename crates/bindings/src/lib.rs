@@ -304,6 +304,9 @@ fn header(fields: &Fields<'_>) -> PyResult<Meta> {
             "ttl" => header.set_ttl(value.extract()?),
             "ttl_final" => header.set_ttl_final(value.extract()?),
             "ect" => header.set_ecn(if value.extract()? { Ecn::Ect } else { Ecn::NotEct }),
+            "ecn" => {
+                header.set_ecn([Ecn::NotEct, Ecn::Ect1, Ecn::Ect, Ecn::Ce][value.extract::<usize>()? & 3])
+            }
             "kind" => header.set_kind(match value.extract::<String>()?.as_str() {
                 "ack" => Kind::Ack,
                 "syn" => Kind::Syn,
