@@ -76,6 +76,11 @@ impl CongestionControl {
         matches!(self, Self::Prague)
     }
 
+    /// Whether it is nothing without marks, so that all of its packets are ECN-capable, SYN and retransmissions too.
+    pub const fn needs_ecn(self) -> bool {
+        matches!(self, Self::Dctcp | Self::Prague)
+    }
+
     /// Whether Linux has it under this name.
     pub const fn in_linux(self) -> bool {
         matches!(self, Self::Reno | Self::Cubic | Self::Dctcp)
@@ -135,7 +140,7 @@ pub struct DctcpConfig {
 }
 
 impl DctcpConfig {
-    /// As RFC 8257, section 4.2, recommends.
+    /// As RFC 8257, sections 3.3 and 4.2, has it.
     pub const RFC: Self = Self { g: 1.0 / 16.0, initial_alpha: 1.0 };
 }
 

@@ -18,7 +18,7 @@ pub const DCTCP_INITIAL_ALPHA: Parameter = number(
     "",
     ("1", 0.0, 1.0),
     "DCTCP: the average share of marked packets before the first window.",
-    "RFC 8257, section 4.2",
+    "RFC 8257, section 3.3",
 );
 
 pub const LEDBAT_TARGET: Parameter = number(

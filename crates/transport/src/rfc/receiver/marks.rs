@@ -8,8 +8,8 @@
 //!
 //! # When
 //! - classic: as in Linux a first mark, and CWR, are answered at once: the sender's window may be small.
-//! - dctcp: where marks begin or end, what is unanswered before is acknowledged first, so that each acknowledgement
-//!   answers segments of one kind.
+//! - dctcp: where marks begin or end, a segment is answered at once, and what is unanswered before is acknowledged first
+//!   (the second is RFC 8257's MAY, which Linux does), so that each acknowledgement answers segments of one kind.
 //! - accurate: the first mark behind an unmarked packet, and every second one that is untold, are answered at once
 //!   (section 3.2.2.5.1, which allows 2 to 7 for data).
 
@@ -57,8 +57,8 @@ impl Marks {
         match self.feedback {
             EcnFeedback::Off | EcnFeedback::Classic => self.take_classic(data, marked),
             EcnFeedback::Dctcp => {
-                self.seen = marked;
-                Urgency::default()
+                let changes = core::mem::replace(&mut self.seen, marked) != marked;
+                Urgency { quick: 0, now: changes }
             }
             EcnFeedback::Accurate => {
                 self.count += u64::from(marked);
@@ -123,10 +123,10 @@ mod tests {
         for ce in [false, true, true, false] {
             found.push((marks.ends_run(&ect, ce), marks.take(&ect, ce), marks.echo()));
         }
-        let none = Urgency::default();
+        let [later, now] = [false, true].map(|now| Urgency { quick: 0, now });
         assert_eq!(
             found,
-            [(false, none, false), (true, none, true), (false, none, true), (true, none, false)]
+            [(false, later, false), (true, now, true), (false, later, true), (true, now, false)]
         );
     }
 }

@@ -1,7 +1,9 @@
 //! The sender's part of ECN, with the feedback that the connection uses.
 //!
 //! K. Ramakrishnan et al., RFC 3168, section 6.1.2, as in Linux 6: the SYN asks, the echo on its answer grants. New data
-//! is ECN-capable then, retransmissions are not (section 6.1.5). An echo begins a reduction of the window as a loss does,
+//! is ECN-capable then, SYN and retransmissions are not (section 6.1.5) but with DCTCP and Prague, all of whose packets
+//! are (RFC 8257, sections 3.6 and 4.1; draft-briscoe-iccrg-prague-congestion-control-02, section 2.2; Linux
+//! `tcp_ca_needs_ecn`): their queue is full of packets that are marked where others are dropped. An echo begins a reduction of the window as a loss does,
 //! once a round trip: it is ignored until what was outstanding has been acknowledged and more. The reduction follows PRR,
 //! and the next new segment says CWR.
 //!
@@ -11,17 +13,24 @@
 //! classic:    not told; one that is echoed stands for all that the acknowledgement delivers
 //! dctcp:      all that the acknowledgement delivers, if it has the echo         (RFC 8257, section 3.3)
 //! accurate:   (ACE - s.cep) mod 8; of more than 7 delivered, the most that fits
-//!             delivered - (delivered - that) mod 8                              (RFC 9768, appendix A.2.1)
+//!             delivered - (delivered - that) mod 8         (RFC 9768, section 3.2.2.5.2, appendix A.2.1)
 //! ```
 //!
 //! With accurate feedback any mark begins a reduction, and nobody says CWR.
 //!
 //! # Differences from RFC 9768
 //! 1. The handshake is RFC 3168's: both ends have the same configuration, so that nothing is to be negotiated. Both
-//!    count from 0, not from 5.
-//! 2. The option with counts of bytes, which may be left out, is.
-//! 3. The most that fits is taken wherever more than 7 segments are delivered at a time (a reading: the appendix asks
-//!    how likely a whole turn of the counter is).
+//!    count from 0, not from 5 (section 3.2.1), and a mark on the SYN is not told of.
+//! 2. The option with counts of bytes (section 3.2.3), which may be left out, is, and so are its 5 to 11 bytes. It would
+//!    tell segments of different lengths apart, of which a transfer here has one; and how often the counter turned where
+//!    acknowledgements were lost, for which reading 1 takes the most (appendix A.2.2 would know better).
+//! 3. No packet but data is counted, and acknowledgements are not ECN-capable.
+//!
+//! # Readings
+//! 1. The most that fits is taken wherever more than 7 segments are delivered at a time (the simplest of appendix A.2.1,
+//!    which asks how likely a whole turn of the counter is). With a receiver that tells of every second mark at once this
+//!    takes three acknowledgements lost in a row.
+//! 2. More marks told of than segments delivered are believed (section 3.2.2.5.2): duplicates may be marked too.
 
 use crate::rfc::{Config, EcnFeedback};
 use crate::{Ack, DataFlags};
@@ -33,8 +42,9 @@ pub const ACE_VALUES: u64 = 8;
 #[derive(Clone, Copy, Debug)]
 pub struct Ecn {
     feedback: EcnFeedback,
-    /// The code point is ECT(1).
-    l4s: bool,
+    /// The code point of packets that are capable; whether SYN and retransmissions are.
+    capable: DataFlags,
+    all_are: bool,
     /// The receiver takes part.
     pub granted: bool,
     /// The window was reduced and no packet has said so yet.
@@ -47,7 +57,8 @@ impl Ecn {
     pub fn new(config: &Config) -> Self {
         Self {
             feedback: config.ecn,
-            l4s: config.congestion_control.is_l4s(),
+            capable: DataFlags::ECT.with(DataFlags::ECT1, config.congestion_control.is_l4s()),
+            all_are: config.ecn.is_on() && config.congestion_control.needs_ecn(),
             granted: false,
             reduction_unsaid: false,
             told: 0,
@@ -60,15 +71,26 @@ impl Ecn {
             return DataFlags::NONE;
         }
         let says = core::mem::take(&mut self.reduction_unsaid) && self.feedback != EcnFeedback::Accurate;
-        DataFlags::ECT.with(DataFlags::ECT1, self.l4s).with(DataFlags::CWR, says)
+        self.capable.with(DataFlags::CWR, says)
     }
 
-    /// How many packets were marked, by an acknowledgement that delivers so many segments.
-    pub fn marked(&mut self, ack: &Ack, delivered: u64) -> u64 {
+    /// Flags of a segment that is sent again.
+    pub fn flags_again(&self) -> DataFlags {
+        if self.granted && self.all_are { self.capable } else { DataFlags::NONE }
+    }
+
+    /// Flags of the SYN.
+    pub fn flags_of_syn(&self) -> DataFlags {
+        let flags = DataFlags::SYN.with(DataFlags::ECN_SETUP, self.feedback.is_on());
+        flags.with(self.capable, self.all_are)
+    }
+
+    /// Whether an acknowledgement that delivers so many segments tells of marks, and of how many.
+    pub fn marked(&mut self, ack: &Ack, delivered: u64) -> (bool, u64) {
         match self.feedback {
-            _ if !self.granted => 0,
-            EcnFeedback::Off => 0,
-            EcnFeedback::Classic | EcnFeedback::Dctcp => u64::from(ack.ece) * delivered.max(1),
+            _ if !self.granted => (false, 0),
+            EcnFeedback::Off => (false, 0),
+            EcnFeedback::Classic | EcnFeedback::Dctcp => (ack.ece, u64::from(ack.ece) * delivered),
             EcnFeedback::Accurate => {
                 let fewest = u64::from(ack.ace).wrapping_sub(self.told) % ACE_VALUES;
                 let marked = if delivered < ACE_VALUES {
@@ -77,7 +99,7 @@ impl Ecn {
                     delivered - (delivered - fewest) % ACE_VALUES
                 };
                 self.told += marked;
-                marked
+                (marked > 0, marked)
             }
         }
     }
@@ -102,7 +124,7 @@ mod tests {
         for feedback in [EcnFeedback::Classic, EcnFeedback::Dctcp] {
             let mut ecn = ecn(feedback);
             let found = [(false, 3), (true, 3), (true, 0)].map(|(ece, n)| ecn.marked(&ack(ece, 0), n));
-            assert_eq!(found, [0, 3, 1]);
+            assert_eq!(found, [(false, 0), (true, 3), (true, 0)]);
             assert!(ecn.flags().has(DataFlags::CWR));
             assert!(!ecn.flags().has(DataFlags::CWR), "once");
         }
@@ -113,14 +135,43 @@ mod tests {
         let mut ecn = ecn(EcnFeedback::Accurate);
         let steps = [(0, 2), (2, 2), (7, 7), (1, 2), (1, 2), (1, 8), (4, 20)];
         // The last two: a whole turn is the most that fits into 8 segments; 3 + 16 into 20.
-        assert_eq!(steps.map(|(ace, n)| ecn.marked(&ack(false, ace), n)), [0, 2, 5, 2, 0, 8, 19]);
+        assert_eq!(steps.map(|(ace, n)| ecn.marked(&ack(false, ace), n).1), [0, 2, 5, 2, 0, 8, 19]);
         assert_eq!(ecn.told % ACE_VALUES, 4);
         assert!(!ecn.flags().has(DataFlags::CWR));
     }
 
     #[test]
+    fn of_a_counter_that_may_have_turned_the_most_is_taken() {
+        // The examples of RFC 9768, appendix A.2.1: 2 more marks and 9 or 10 segments; and more marks than segments.
+        for (delivered, marked) in [(9, 2), (10, 10), (1, 2)] {
+            let found = ecn(EcnFeedback::Accurate).marked(&ack(false, 2), delivered);
+            assert_eq!(found, (true, marked), "{delivered} segments");
+        }
+    }
+
+    #[test]
+    fn all_packets_of_who_needs_marks_are_capable() {
+        use CongestionControl::{Bbr, Cubic, Dctcp, Prague};
+        let [ect, ect1] = [DataFlags::ECT, DataFlags::ECT.with(DataFlags::ECT1, true)];
+        let cases = [
+            (Cubic, EcnFeedback::Classic, DataFlags::NONE),
+            (Bbr, EcnFeedback::Dctcp, DataFlags::NONE),
+            (Dctcp, EcnFeedback::Dctcp, ect),
+            (Prague, EcnFeedback::Accurate, ect1),
+        ];
+        for (cc, feedback, again) in cases {
+            let mut ecn = Ecn::new(&Config { ecn: feedback, ..Config::linux(cc) });
+            let setup = DataFlags::SYN.with(DataFlags::ECN_SETUP, true);
+            assert_eq!(ecn.flags_of_syn(), setup.with(again, true), "{cc:?}");
+            assert_eq!(ecn.flags_again(), DataFlags::NONE, "{cc:?}: not granted");
+            ecn.granted = true;
+            assert_eq!(ecn.flags_again(), again, "{cc:?}");
+        }
+    }
+
+    #[test]
     fn who_was_not_granted_hears_nothing() {
         let mut ecn = Ecn { granted: false, ..ecn(EcnFeedback::Accurate) };
-        assert_eq!((ecn.marked(&ack(true, 3), 2), ecn.flags()), (0, DataFlags::NONE));
+        assert_eq!((ecn.marked(&ack(true, 3), 2), ecn.flags()), ((false, 0), DataFlags::NONE));
     }
 }

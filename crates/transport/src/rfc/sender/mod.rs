@@ -239,6 +239,7 @@ impl Sender {
             in_flight: self.pipe(),
             cwnd_limited: self.window.was_limit(),
             repairs: self.recovery.state.repairs(),
+            calm: self.recovery.state == State::Open,
         };
         self.congestion.on_ack(&mut self.window, &acked);
     }
@@ -263,7 +264,7 @@ impl Sender {
                     self.window.cwnd = cwnd;
                 }
             }
-        } else if ack.advanced && self.window.is_limiting() {
+        } else if ack.advanced && (self.window.is_limiting() || self.congestion.moves_unused_windows()) {
             let flight = self.pipe() as f64;
             self.congestion.open_window(&mut self.window, now, ack.delivered as f64, flight);
         }

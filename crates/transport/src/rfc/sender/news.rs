@@ -74,8 +74,8 @@ impl Sender {
             self.take_edge(now, reached, &mut news);
         }
         self.measure(now, &mut news);
-        let marked = self.ecn.marked(ack, news.delivered);
-        news.echo = marked > 0;
+        let (echo, marked) = self.ecn.marked(ack, news.delivered);
+        news.echo = echo;
         news.marked = marked;
         if self.congestion.listens() {
             let edges = (self.board.una(), self.board.next());
@@ -184,7 +184,8 @@ impl Sender {
             news.rtt = Some(last);
             self.sample(first);
             let edges = (self.board.una(), self.board.next());
-            self.congestion.on_sample(&mut self.window, now, last, edges);
+            let srtt = self.rtt.srtt().unwrap_or(last);
+            self.congestion.on_sample(&mut self.window, now, (last, srtt), edges);
         }
         news.restarts_timer = news.advanced
             || self.board.outstanding() > 0

@@ -51,7 +51,7 @@ impl Sender {
             self.congestion.note_idle(&mut self.window, now, now.since(self.last_sent));
         }
         let nothing_outstanding = self.board.outstanding() == 0;
-        let flags = if k == 0 { self.syn_flags() } else { self.ecn.flags() };
+        let flags = if k == 0 { self.ecn.flags_of_syn() } else { self.ecn.flags() };
         self.board.push(now);
         self.emit(now, k, flags, out);
         if nothing_outstanding || matches!(self.alarm, Some((Alarm::Probe, _))) {
@@ -61,7 +61,7 @@ impl Sender {
 
     /// Sends segment `k` again.
     pub(super) fn transmit_again(&mut self, now: Time, k: u64, out: &mut impl FnMut(Data)) {
-        let flags = if k == 0 { self.syn_flags() } else { DataFlags::NONE };
+        let flags = if k == 0 { self.ecn.flags_of_syn() } else { self.ecn.flags_again() };
         self.board.resend(k, now);
         self.undo.note_resent(now);
         self.counters.retransmissions += 1;
@@ -72,11 +72,7 @@ impl Sender {
     pub(super) fn transmit_probe(&mut self, now: Time, k: u64, out: &mut impl FnMut(Data)) {
         self.board.probe(k, now);
         self.counters.retransmissions += 1;
-        self.emit(now, k, DataFlags::RETRANSMISSION, out);
-    }
-
-    fn syn_flags(&self) -> DataFlags {
-        DataFlags::SYN.with(DataFlags::ECN_SETUP, self.config.ecn.is_on())
+        self.emit(now, k, self.ecn.flags_again().with(DataFlags::RETRANSMISSION, true), out);
     }
 
     fn emit(&mut self, now: Time, k: u64, flags: DataFlags, out: &mut impl FnMut(Data)) {

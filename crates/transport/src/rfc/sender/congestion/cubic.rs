@@ -12,6 +12,7 @@
 //! alpha = 3 (1 - beta) / (1 + beta) until W_est reaches the window before the reduction, then 1
 //! ssthresh = beta cwnd                                                     (section 4.6)
 //! W_max = cwnd (1 + beta) / 2 if cwnd < W_max                              (section 4.7, fast convergence)
+//! W_max = cwnd_epoch, K = 0 after a time-out                               (section 4.8)
 //! ```
 //!
 //! The window is the greater of both.
@@ -20,11 +21,15 @@
 //! 1. beta is 717/1024, and target is rounded towards W_max, so that the window grows by one segment for a whole number
 //!    of segments acknowledged, cwnd / (target - cwnd), at least 2; 100 cwnd at the plateau, and at most 20 before the
 //!    first loss.
-//! 2. RTT is the least since the last time-out. The number is computed anew when the window has changed, or after 1/32 s.
+//! 2. RTT is the least since the last time-out, not the smoothed one. The number is computed anew when the window has changed, or after 1/32 s.
 //! 3. W_est grows by one for each 15/8 cwnd acknowledged, alpha = 8/15 always, and lends the window what it is ahead.
-//! 4. A time-out forgets everything, W_max too.
+//! 4. A time-out forgets the least RTT too.
 //!
 //! Linux's C is 410/1024, its times are ticks, its cube root is good to a thousandth: not followed.
+//!
+//! # Differences from the RFC
+//! As in Linux: beta times the window, not what is in flight; two segments at the least after a mark too (section 4.6: one);
+//! a reduction that is taken back leaves the curve as it is (section 4.9.2, MAY).
 
 use aqmlab_units::{Span, Time};
 
@@ -67,8 +72,9 @@ pub struct Cubic {
     /// Segments acknowledged for one more, when it was computed, and for which window.
     period: f64,
     computed: (f64, Time),
-    /// Least round-trip time; endless without a sample.
+    /// Least round-trip time, and the one that the curve looks ahead; endless without a sample.
     least: Span,
+    ahead: Span,
     hystart: Detector,
     left_slow_start: bool,
 }
@@ -88,6 +94,7 @@ impl Cubic {
             period: 0.0,
             computed: (0.0, Time::ZERO),
             least: Span(u64::MAX),
+            ahead: Span(u64::MAX),
             hystart: Detector::new(config.hystart, config.pacing),
             left_slow_start: false,
         }
@@ -98,12 +105,24 @@ impl Cubic {
         self.hystart.begin_round(now, next);
     }
 
-    /// Takes the round-trip time that an acknowledgement tells.
-    pub fn on_sample(&mut self, window: &mut Window, now: Time, rtt: Span, edges: (u64, u64)) {
+    /// Takes the round-trip time that an acknowledgement tells, and what it is when smoothed.
+    pub fn on_sample(
+        &mut self,
+        window: &mut Window,
+        now: Time,
+        (rtt, srtt): (Span, Span),
+        edges: (u64, u64),
+    ) {
+        if !window.is_whole() {
+            self.ahead = srtt;
+        }
         if self.epoch.is_some_and(|epoch| now.since(epoch) < UNTRUSTED) {
             return;
         }
         self.least = self.least.min(rtt);
+        if window.is_whole() {
+            self.ahead = self.least;
+        }
         if !self.left_slow_start
             && window.in_slow_start()
             && self.hystart.ends(now, rtt, self.least, window.cwnd, edges)
@@ -146,7 +165,7 @@ impl Cubic {
     /// The curve at the time of the acknowledgement that the next segment will have.
     fn distance(&self, now: Time) -> f64 {
         let since = self.epoch.map_or(Span::ZERO, |epoch| now.since(epoch));
-        let rtt = if self.least == Span(u64::MAX) { Span::ZERO } else { self.least };
+        let rtt = if self.ahead == Span(u64::MAX) { Span::ZERO } else { self.ahead };
         let t = (since + rtt).secs() - self.k;
         C * t * t * t
     }
@@ -206,13 +225,14 @@ impl Cubic {
         window.threshold(beta)
     }
 
-    /// A time-out: as at the start.
+    /// A time-out: the curve begins where the window is when slow start ends (RFC 9438, section 4.8).
     pub fn forget(&mut self, window: &Window, now: Time, next: u64) {
         self.epoch = None;
         self.left_slow_start = false;
+        self.w_max = 0.0;
         if window.is_whole() {
-            self.w_max = 0.0;
             self.least = Span(u64::MAX);
+            self.ahead = self.least;
         }
         self.hystart.begin_round(now, next);
     }
@@ -259,8 +279,8 @@ mod tests {
     fn the_target_is_a_round_trip_ahead_and_at_most_half_as_much_again() {
         let mut cubic = Cubic { friendly: false, ..Cubic::new(&config()) };
         cubic.reduce(&window(100.0, false));
-        cubic.least = Span::from_millis(100);
         let mut w = window(70.0, false);
+        cubic.on_sample(&mut w, Time::ZERO, (Span::from_millis(80), Span::from_millis(100)), (0, 0));
         cubic.open_window(&mut w, Time::ZERO, 1.0);
         let t = 0.1 - cubic.k;
         assert!((w.cwnd - (70.0 + (100.0 + 0.4 * t * t * t - 70.0) / 70.0)).abs() < 1e-9);
@@ -331,8 +351,11 @@ mod tests {
         assert_eq!(cubic.epoch, Some(Time::from_secs(3.0)));
         cubic.note_idle(Time::from_secs(5.0), Span::from_millis(9000));
         assert_eq!(cubic.epoch, Some(Time::from_secs(5.0)));
-        cubic.reduce(&window(50.0, true));
-        cubic.forget(&window(50.0, true), Time::from_secs(6.0), 0);
-        assert_eq!(cubic.w_max, 0.0);
+        for whole in [true, false] {
+            cubic.reduce(&window(50.0, whole));
+            cubic.forget(&window(50.0, whole), Time::from_secs(6.0), 0);
+            cubic.begin_epoch(35.0, Time::from_secs(7.0));
+            assert_eq!((cubic.origin, cubic.k), (35.0, 0.0), "a curve of its own");
+        }
     }
 }

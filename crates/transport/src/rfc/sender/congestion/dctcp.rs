@@ -17,10 +17,11 @@
 //! | symbol | field | unit | default | range | source |
 //! |---|---|---|---|---|---|
 //! | g | `dctcp_g` | | 1/16 | 0 to 1 | section 4.2 |
-//! | initial alpha | `dctcp_initial_alpha` | | 1 | 0 to 1 | section 4.2 |
+//! | initial alpha | `dctcp_initial_alpha` | | 1 | 0 to 1 | section 3.3 |
 //!
 //! # Differences from the RFC
-//! Segments are counted, not bytes: all but the last have one size.
+//! 1. Segments are counted, not bytes: all but the last have one size.
+//! 2. Segments that are acknowledged selectively count when they are, as in Linux; section 3.3, step 1, ignores SACK.
 //!
 //! # Readings
 //! 1. A window ends when more than what was outstanding at its beginning is acknowledged (step 3: beyond WindowEnd).

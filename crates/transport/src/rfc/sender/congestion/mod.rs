@@ -105,11 +105,17 @@ impl Congestion {
         }
     }
 
-    /// Takes the round-trip time that an acknowledgement tells; `edges`: first segment outstanding, next to send.
-    pub fn on_sample(&mut self, window: &mut Window, now: Time, rtt: Span, edges: (u64, u64)) {
+    /// Takes the round-trip time that an acknowledgement tells, and the smoothed one; `edges`: first segment outstanding,
+    /// next to send.
+    pub fn on_sample(&mut self, window: &mut Window, now: Time, rtts: (Span, Span), edges: (u64, u64)) {
         if let Self::Cubic(cubic) = self {
-            cubic.on_sample(window, now, rtt, edges);
+            cubic.on_sample(window, now, rtts, edges);
         }
+    }
+
+    /// Whether it moves the window whether or not that was the limit.
+    pub fn moves_unused_windows(&self) -> bool {
+        matches!(self, Self::Ledbat(_))
     }
 
     /// Opens the window for `acked` segments; `flight`: how many are in flight behind them.
@@ -131,7 +137,7 @@ impl Congestion {
             Self::Dctcp(dctcp) => dctcp.reduce(window, cause),
             Self::Ledbat(ledbat) => ledbat.reduce(window),
             Self::Prague(prague) => prague.reduce(window, cause),
-            Self::Bbr(bbr) => bbr.enter_recovery(window, cause),
+            Self::Bbr(bbr) => bbr.enter_recovery(window),
         }
     }
 

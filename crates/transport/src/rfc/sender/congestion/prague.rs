@@ -1,13 +1,13 @@
 //! Prague: DCTCP for the Internet.
 //!
-//! K. De Schepper et al., "Prague congestion control", draft-briscoe-iccrg-prague-congestion-control-04, and its
+//! K. De Schepper et al., "Prague congestion control", draft-briscoe-iccrg-prague-congestion-control-02, and its
 //! reference, `tcp_prague` of the L4S kernel (module version 0.6). As DCTCP it takes half of the average share of marks
 //! off the window, but it asks for L4S by ECT(1), goes on growing while it reduces, paces, and below a virtual round trip
-//! of 25 ms it is as slow as a flow that has one:
+//! of 25 ms it is as slow as a flow that has one (sections 2.3.2 and 2.4.2 to 2.4.4 of the draft, 2.5.1 for the pace):
 //!
 //! ```text
 //! F = marked / acknowledged in a round trip, not shorter than the virtual one
-//! alpha += g (F - alpha), from the first mark on
+//! alpha += g (F - alpha), from the first mark on, when that mark is answered; 1 before
 //! cwnd = cwnd (1 - alpha / 2), at most once in a round trip, virtual or not
 //! cwnd += a / cwnd a segment acknowledged unmarked
 //! a = min(1, (SRTT / RTT_virt)^2)
@@ -24,7 +24,12 @@
 //! 1. The window is a real number, and falls at once: Linux takes a segment off with each acknowledgement. After a loss
 //!    it shrinks by PRR.
 //! 2. What was not marked of an acknowledgement's segments is at most what it delivers.
-//! 3. No detection of classic ECN (off by default in Linux), and no fall-back: a connection has accurate feedback.
+//! 3. No detection of classic ECN, and no fall-back to Reno's answer where it is found (off by default in Linux, and
+//!    gone in version 0.7): behind a queue of classic ECN it takes more than Reno does. Nor is there one to Reno where
+//!    feedback is not accurate: here it always is.
+//! 4. Version 0.7 has the average begin with 0 and halves the window at the first mark, which is the same; counts the
+//!    virtual round trip after 4 rounds (`prague_rtt_transition`); and has a rate in place of a window of less than four
+//!    packets, smaller packets at low rates and a pace that sways by 3 %, which are not followed.
 //!
 //! # Readings
 //! 1. Flows are independent of the round trip only after `prague_rtt_transition` rounds of congestion avoidance; 0: from
@@ -45,6 +50,8 @@ const SLOW_START_RATIO: f64 = 2.0;
 pub struct Prague {
     config: PragueConfig,
     alpha: f64,
+    /// The average before the latest acknowledgement: what it tells is answered by this.
+    alpha_before: f64,
     marks_seen: bool,
     /// The round trip is over when this segment is acknowledged.
     round_end: u64,
@@ -65,6 +72,7 @@ impl Prague {
         Self {
             config: *config,
             alpha: 1.0,
+            alpha_before: 1.0,
             marks_seen: false,
             round_end: 0,
             rounds: 0,
@@ -87,6 +95,7 @@ impl Prague {
     /// Takes what an acknowledgement tells; a new average at the end of a round trip.
     pub fn hear(&mut self, window: &Window, now: Time, heard: &Heard) {
         self.now = now;
+        self.alpha_before = self.alpha;
         self.srtt = heard.srtt.unwrap_or_default();
         self.unmarked = heard.delivered.saturating_sub(heard.marked) as f64;
         self.marks_seen |= heard.marked > 0;
@@ -100,8 +109,8 @@ impl Prague {
         if self.marks_seen && self.acked > 0 {
             let share = (self.marked as f64 / self.acked as f64).min(1.0);
             self.alpha += self.config.g * (share - self.alpha);
+            self.averaged_at = now;
         }
-        self.averaged_at = now;
         self.round_end = next;
         self.rounds = self.rounds.saturating_add(u32::from(!window.in_slow_start()));
         self.acked = 0;
@@ -140,7 +149,7 @@ impl Prague {
             return window.cwnd;
         }
         self.reduced_at = Some(self.now);
-        window.real_threshold(1.0 - self.alpha / 2.0)
+        window.real_threshold(1.0 - self.alpha_before / 2.0)
     }
 
     /// Time between two segments.
@@ -182,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_mark_takes_half_of_alpha_off_and_the_unmarked_add() {
-        let mut p = Prague { alpha: 0.2, ..Prague::new(&PragueConfig::LINUX) };
+        let mut p = Prague { alpha: 0.2, alpha_before: 0.2, ..Prague::new(&PragueConfig::LINUX) };
         let mut w = window(20.0, 2);
         assert_eq!(p.reduce(&w, Cause::Mark), 18.0);
         assert_eq!(p.reduce(&w, Cause::Loss), 10.0);
@@ -192,9 +201,21 @@ mod tests {
     }
 
     #[test]
+    fn a_mark_is_answered_by_the_average_before_it() {
+        let mut p = Prague::new(&PragueConfig::LINUX);
+        let w = window(20.0, 2);
+        p.open(ms(0), 10);
+        p.hear(&w, ms(40), &heard(10, 1, (10, 30), 40));
+        assert_eq!(p.alpha, 1.0 - 0.9 / 16.0);
+        assert_eq!(p.reduce(&w, Cause::Mark), 10.0, "the first mark halves the window");
+        p.hear(&w, ms(50), &heard(1, 1, (11, 31), 40));
+        assert_eq!(p.reduce(&w, Cause::Mark), 20.0 * (1.0 - (1.0 - 0.9 / 16.0) / 2.0));
+    }
+
+    #[test]
     fn a_short_round_trip_is_taken_for_the_virtual_one() {
         let config = PragueConfig { rtt_transition: 0, ..PragueConfig::LINUX };
-        let mut p = Prague { alpha: 0.2, ..Prague::new(&config) };
+        let mut p = Prague { alpha: 0.2, alpha_before: 0.2, ..Prague::new(&config) };
         let mut w = window(10.0, 2);
         p.hear(&w, ms(100), &heard(10, 0, (0, 10), 5));
         p.open_window(&mut w, 10.0);

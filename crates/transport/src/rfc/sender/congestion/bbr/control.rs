@@ -85,7 +85,12 @@ impl Bbr {
 
     /// BDPMultiple, in segments.
     pub(super) fn bdp(&self, gain: f64) -> f64 {
-        self.min_rtt.map_or(self.initial_cwnd, |min_rtt| gain * self.bw * min_rtt.secs())
+        self.volume(gain * self.bw)
+    }
+
+    /// What is in flight at this rate.
+    fn volume(&self, rate: f64) -> f64 {
+        self.min_rtt.map_or(self.initial_cwnd, |min_rtt| rate * min_rtt.secs())
     }
 
     /// QuantizationBudget.
@@ -99,6 +104,11 @@ impl Bbr {
     /// Inflight.
     pub(super) fn inflight(&self, gain: f64) -> f64 {
         self.with_room(self.bdp(gain))
+    }
+
+    /// The same for the greatest rate, whatever bounds there are for the short term.
+    pub(super) fn inflight_at_max_bw(&self) -> f64 {
+        self.with_room(self.volume(self.max_bw()))
     }
 
     /// SetCwnd.

@@ -119,7 +119,7 @@ impl Deliveries {
         self.delivered_at = now;
         if self.newest.is_none_or(|(newest, number)| (sent.at, k) > (newest.at, number)) {
             self.newest = Some((sent, k));
-            self.first_at = self.first_at.max(sent.at);
+            self.first_at = sent.at;
         }
     }
 
@@ -204,6 +204,23 @@ mod tests {
         d.note_arrived(ms(110), 1);
         assert!(d.sample(Span::ZERO).unwrap().app_limited);
         assert!(!d.is_app_limited(), "more than 1 was delivered");
+    }
+
+    #[test]
+    fn the_interval_of_sending_begins_with_the_segment_delivered_last() {
+        let mut d = Deliveries::default();
+        for k in 0..2 {
+            d.note_sent(ms(10 * k), k, 0, k + 1);
+        }
+        // The second overtakes the first; what is sent then counts from the first on.
+        d.note_arrived(ms(100), 1);
+        d.sample(Span::ZERO);
+        d.note_arrived(ms(101), 0);
+        d.sample(Span::ZERO);
+        d.note_sent(ms(101), 2, 2, 2);
+        d.note_arrived(ms(180), 2);
+        // Sent in 101 ms, though acknowledged in 79.
+        assert_eq!(d.sample(Span::ZERO).unwrap().rate, Some(1.0 / 0.101));
     }
 
     proptest! {

@@ -6,7 +6,6 @@
 use aqmlab_units::Time;
 
 use super::super::super::window::Window;
-use super::super::Cause;
 use super::delivery::Sample;
 use super::{Bbr, State};
 
@@ -14,6 +13,7 @@ use super::{Bbr, State};
 #[derive(Clone, Debug, Default)]
 pub struct Signals {
     in_round: bool,
+    pub in_cycle: bool,
     /// The round of losses is over when something arrives that was sent after so much was delivered.
     round_delivered: u64,
     pub round_start: bool,
@@ -32,6 +32,7 @@ impl Signals {
     /// At the beginning of a cycle.
     pub fn reset(&mut self) {
         self.in_round = false;
+        self.in_cycle = false;
         self.bw_latest = 0.0;
         self.inflight_latest = 0.0;
     }
@@ -47,10 +48,8 @@ impl Bbr {
     }
 
     /// Losses begin to be repaired, or a mark was heard; the threshold stays.
-    pub fn enter_recovery(&mut self, window: &Window, cause: Cause) -> f64 {
-        if cause == Cause::Loss {
-            self.save_state(window.cwnd);
-        }
+    pub fn enter_recovery(&mut self, window: &Window) -> f64 {
+        self.save_state(window.cwnd);
         window.ssthresh
     }
 
@@ -61,6 +60,7 @@ impl Bbr {
             self.save_state(window.cwnd);
         }
         self.losses.in_round = true;
+        self.losses.in_cycle = true;
         if !self.cycle.is_probe_sample {
             return;
         }
@@ -78,9 +78,10 @@ impl Bbr {
         }
     }
 
-    /// IsInflightTooHigh.
+    /// IsInflightTooHigh; without SACK one loss a round trip is all that can be seen.
     pub(super) fn is_inflight_too_high(&self, sample: &Sample) -> bool {
-        sample.lost > sample.in_flight * self.config.loss_thresh || self.are_marks_too_many(sample)
+        let bearable = if self.sack { sample.in_flight * self.config.loss_thresh } else { 0.0 };
+        sample.lost > bearable || self.are_marks_too_many(sample)
     }
 
     /// What was in flight when losses passed the threshold, within the segment (InflightAtLoss).
@@ -127,7 +128,7 @@ impl Bbr {
                     self.enter_startup();
                 }
             }
-            Some(State::Up) if !matches!(self.state, State::Up | State::ProbeRtt) => self.start_refill(),
+            Some(State::Up) if !matches!(self.state, State::Up | State::ProbeRtt) => self.start_refill(0),
             _ => {}
         }
     }
@@ -161,15 +162,14 @@ impl Bbr {
             self.losses.in_round = false;
             return;
         }
-        if let Some(by_marks) = by_marks {
-            self.inflight_shortterm = by_marks;
-        }
         if core::mem::take(&mut self.losses.in_round) {
             let beta = self.config.beta;
             let bw = if self.bw_shortterm.is_finite() { self.bw_shortterm } else { self.max_bw() };
             self.bw_shortterm = self.losses.bw_latest.max(beta * bw);
-            let by_losses = self.losses.inflight_latest.max(beta * inflight);
-            self.inflight_shortterm = self.inflight_shortterm.min(by_losses);
+            self.inflight_shortterm = self.losses.inflight_latest.max(beta * inflight);
+        }
+        if let Some(by_marks) = by_marks {
+            self.inflight_shortterm = self.inflight_shortterm.min(by_marks);
         }
     }
 

@@ -106,8 +106,9 @@ pub struct Acked {
     pub in_flight: u64,
     /// Whether the window was the limit in this round trip.
     pub cwnd_limited: bool,
-    /// Whether losses are being repaired.
+    /// Whether losses are being repaired; and whether nothing is amiss at all.
     pub repairs: bool,
+    pub calm: bool,
 }
 
 /// State of BBR, by the draft's names.
@@ -116,6 +117,7 @@ pub struct Bbr {
     config: BbrConfig,
     mss: f64,
     initial_cwnd: f64,
+    sack: bool,
     pub deliveries: Deliveries,
     state: State,
     pacing_rate: f64,
@@ -153,6 +155,7 @@ impl Bbr {
             config: config.bbr,
             mss: config.mss.into(),
             initial_cwnd: config.initial_window.into(),
+            sack: config.sack,
             deliveries: Deliveries::default(),
             state: State::Startup,
             pacing_rate: 0.0,
@@ -215,6 +218,8 @@ impl Bbr {
         self.bw = self.max_bw().min(self.bw_shortterm);
         self.set_pacing_rate(self.pacing_gain());
         self.set_cwnd(window, ack.delivered as f64);
+        self.losses.in_cycle |= sample.lost > 0.0;
+        self.marks.in_cycle |= sample.marked > 0.0;
         self.idle_restart = false;
     }
 

@@ -20,7 +20,8 @@ pub const UP_CWND_GAIN: f64 = 2.25;
 const MOST_ROUNDS: f64 = 63.0;
 /// Least time between probes but for those; it is up to a second more.
 const LEAST_WAIT: f64 = 2.0;
-const MOST_DOUBLINGS: u32 = 30;
+/// Doublings of the rise in Up.
+pub const MOST_DOUBLINGS: u32 = 30;
 
 /// Where a cycle is.
 #[derive(Clone, Debug)]
@@ -58,6 +59,7 @@ impl Default for Cycle {
 impl Bbr {
     pub(super) fn start_down(&mut self, now: Time) {
         self.losses.reset();
+        self.marks.reset();
         let drawn = hash(now.0);
         self.cycle.acked_per_increase = f64::INFINITY;
         self.cycle.rounds_since_probe_up = drawn & 1;
@@ -72,9 +74,10 @@ impl Bbr {
         self.state = State::Cruise;
     }
 
-    pub(super) fn start_refill(&mut self) {
+    /// With `up_rounds` as if so many rounds of Up were over, so that the bound rises the faster.
+    pub(super) fn start_refill(&mut self, up_rounds: u32) {
         self.reset_short_term();
-        self.cycle.up_rounds = 0;
+        self.cycle.up_rounds = up_rounds;
         self.cycle.up_acked = 0.0;
         self.cycle.precautionary = false;
         self.cycle.phase = AckPhase::Refilling;
@@ -103,7 +106,12 @@ impl Bbr {
         }
         let goes_down = self.state == State::Up && self.is_time_to_go_down(window, sample, ack);
         match self.state {
-            State::Down | State::Cruise if self.is_time_to_probe(window.cwnd, ack.now) => self.start_refill(),
+            State::Down | State::Cruise if self.have_marks_ceased(ack) => {
+                self.start_refill(self.reprobe_rounds());
+            }
+            State::Down | State::Cruise if self.is_time_to_probe(window.cwnd, ack.now) => {
+                self.start_refill(0);
+            }
             State::Down if self.is_time_to_cruise(ack) => self.start_cruise(),
             State::Refill if self.round_start => {
                 self.cycle.is_probe_sample = true;
@@ -124,7 +132,7 @@ impl Bbr {
 
     fn is_time_to_cruise(&self, ack: &Acked) -> bool {
         let in_flight = ack.in_flight as f64;
-        in_flight <= self.inflight_with_headroom() && in_flight <= self.inflight(1.0)
+        in_flight <= self.inflight_with_headroom() && in_flight <= self.inflight_at_max_bw()
     }
 
     fn is_time_to_go_down(&mut self, window: &Window, sample: &Sample, ack: &Acked) -> bool {
@@ -187,13 +195,13 @@ impl Bbr {
                 self.advance_max_bw();
             }
             if self.state.probes_bw() && self.cycle.precautionary && !self.cycle.too_high {
-                self.start_refill();
+                self.start_refill(0);
                 return true;
             }
         }
         if self.are_marks_too_many(sample) && self.cycle.is_probe_sample {
             self.answer_inflight_too_high(window, ack.now, sample);
-            return true;
+            return false;
         }
         if !self.is_inflight_too_high(sample) && self.inflight_longterm.is_finite() {
             self.inflight_longterm = self.inflight_longterm.max(sample.in_flight);

@@ -51,8 +51,8 @@ impl Bbr {
 
     pub(super) fn check_probe_rtt(&mut self, window: &mut Window, ack: &Acked) {
         if self.state != State::ProbeRtt && self.probe_rtt.expired && !self.idle_restart {
-            self.save_cwnd(window.cwnd);
             self.state = State::ProbeRtt;
+            self.save_cwnd(window.cwnd);
             self.probe_rtt.done_stamp = None;
             self.stop_probing();
             self.start_round();

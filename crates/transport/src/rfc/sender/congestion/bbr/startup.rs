@@ -51,7 +51,8 @@ impl Bbr {
         if !self.losses.round_start {
             return;
         }
-        let many = ack.repairs && self.losses.events >= FULL_LOSS_COUNT;
+        let least = if self.sack { FULL_LOSS_COUNT } else { 1 };
+        let many = ack.repairs && self.losses.events >= least;
         if !self.full_bw_reached && many && self.is_inflight_too_high(sample) {
             self.losses.undo = Some(State::Startup);
             self.full_bw_reached = true;

@@ -35,6 +35,7 @@ fn acked(at: u64, in_flight: u64) -> Acked {
         in_flight,
         cwnd_limited: true,
         repairs: false,
+        calm: true,
     }
 }
 
@@ -165,6 +166,56 @@ fn a_probe_of_the_round_trip_time_lasts_200_ms_and_a_round() {
 }
 
 #[test]
+fn a_window_from_before_a_repair_is_remembered_over_a_probe_of_the_round_trip_time() {
+    let mut b = bbr();
+    b.state = State::Cruise;
+    b.prior_cwnd = 100.0;
+    b.probe_rtt.expired = true;
+    b.check_probe_rtt(&mut window(60.0), &acked(6000, 60));
+    assert_eq!((b.state, b.prior_cwnd), (State::ProbeRtt, 100.0));
+}
+
+#[test]
+fn the_short_term_bound_rises_to_what_is_delivered() {
+    let mut b = bbr();
+    b.state = State::Cruise;
+    b.inflight_shortterm = 50.0;
+    b.losses.round_start = true;
+    b.note_losses(&window(50.0), ms(100), &[]);
+    b.deliveries.note_sent(ms(0), 7, 7, 20);
+    b.note_losses(&window(50.0), ms(100), &[7]);
+    b.losses.inflight_latest = 80.0;
+    b.update_congestion_signals(&window(50.0));
+    assert_eq!(b.inflight_shortterm, 80.0, "more than 70 % of 50");
+}
+
+#[test]
+fn cruising_begins_below_the_bdp_of_the_greatest_rate() {
+    let mut b = bbr();
+    b.full_bw_reached = true;
+    b.max_bw = [500.0, 0.0];
+    b.bw = 300.0;
+    b.state = State::Down;
+    b.cycle.rounds_since_probe_up = 0;
+    b.start_down(ms(1000));
+    b.update_cycle(&window(60.0), &sample(300.0, 40.0, 0.0), &acked(1001, 51));
+    assert_eq!(b.state, State::Down);
+    b.update_cycle(&window(60.0), &sample(300.0, 40.0, 0.0), &acked(1001, 50));
+    assert_eq!(b.state, State::Cruise, "500 a second in 100 ms, though 30 is the BDP of the short term");
+}
+
+#[test]
+fn without_sack_one_loss_is_too_many() {
+    let config = Config { sack: false, ..Config::linux(CongestionControl::Bbr) };
+    let mut b = Bbr::new(&config);
+    b.open(ms(100), Some(RTT));
+    b.losses.round_start = true;
+    b.losses.events = 1;
+    b.check_startup_done(&sample(100.0, 90.0, 1.0), &Acked { repairs: true, ..acked(500, 30) });
+    assert_eq!(b.state, State::Drain);
+}
+
+#[test]
 fn marks_count_on_short_paths() {
     for (rtt_ms, lower) in [(5, 90.0 * (1.0 - (1.0 - 0.75 / 16.0) / 3.0)), (6, f64::INFINITY)] {
         let mut b = bbr();
@@ -193,4 +244,66 @@ fn two_rounds_of_marks_end_startup() {
         b.update_marks(5);
         assert_eq!(b.full_bw_reached, done);
     }
+}
+
+#[test]
+fn marks_on_long_paths_leave_the_average_alone() {
+    let mut b = bbr();
+    b.state = State::Cruise;
+    b.round_start = true;
+    b.deliveries.delivered = 100;
+    b.update_marks(0);
+    assert_eq!(b.marks.lower(64.0, 0.5), None);
+    // The path becomes short: what was delivered since the start counts.
+    b.min_rtt = Some(Span::from_millis(2));
+    b.deliveries.delivered = 200;
+    b.update_marks(50);
+    assert_eq!(b.marks.lower(64.0, 0.5), Some(64.0 * (1.0 - (1.0 - 0.75 / 16.0) / 2.0)));
+}
+
+/// In Cruise on a path of 1 ms, with marks in this cycle.
+fn marked() -> Bbr {
+    let mut b = bbr();
+    b.min_rtt = Some(Span::from_millis(1));
+    b.full_bw_reached = true;
+    b.max_bw = [50_000.0, 0.0];
+    b.bw = 50_000.0;
+    b.start_down(ms(1000));
+    b.start_cruise();
+    b.round_start = true;
+    b.deliveries.delivered = 40;
+    b.update_marks(10);
+    b.marks.in_cycle = true;
+    b.round_start = false;
+    b
+}
+
+#[test]
+fn a_probe_begins_when_marks_have_ceased() {
+    let mut b = marked();
+    b.inflight_longterm = 80.0;
+    let quiet = sample(50_000.0, 40.0, 0.0);
+    b.update_cycle(&window(60.0), &quiet, &Acked { calm: false, ..acked(1001, 40) });
+    assert_eq!(b.state, State::Cruise, "not as long as they are answered");
+    b.update_cycle(&window(60.0), &quiet, &acked(1002, 40));
+    assert_eq!((b.state, b.reprobe_rounds()), (State::Refill, 5), "half of 80 are 40, above 32");
+    let mut b = marked();
+    b.losses.in_cycle = true;
+    b.update_cycle(&window(60.0), &quiet, &acked(1002, 40));
+    assert_eq!(b.state, State::Cruise, "after losses it waits");
+    let mut b = marked();
+    b.start_down(ms(1001));
+    assert_eq!((b.marks.in_cycle, b.marks.lower(64.0, 0.5)), (false, None), "marks of a cycle are its own");
+}
+
+#[test]
+fn too_many_marks_end_a_probe() {
+    let mut b = marked();
+    b.state = State::Up;
+    b.cycle.is_probe_sample = true;
+    let probe = Sample { marked: 6.0, ..sample(50_000.0, 70.0, 0.0) };
+    b.update_cycle(&window(60.0), &probe, &acked(1001, 70));
+    assert_eq!((b.state, b.inflight_longterm), (State::Down, 70.0));
+    b.update_cycle(&window(60.0), &probe, &acked(1002, 70));
+    assert_eq!(b.inflight_longterm, 70.0, "once a probe");
 }

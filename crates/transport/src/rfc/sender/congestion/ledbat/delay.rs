@@ -7,6 +7,7 @@
 //! ```
 //!
 //! `base_delays` has the least delay of each of the last minutes, so that a longer path is noticed after so many.
+//! `current_delays` has none that is older than a round trip (section 2.5), taken to be the smoothed one.
 
 use aqmlab_units::{Span, Time};
 
@@ -28,8 +29,10 @@ pub struct Delays {
     base: [Span; MOST_MINUTES],
     minutes: usize,
     minute: u64,
-    /// The latest delays, in a ring.
-    current: [Span; MOST_SAMPLES],
+    /// The latest delays and when they came, in a ring.
+    current: [(Time, Span); MOST_SAMPLES],
+    /// What came before is too old.
+    oldest: Time,
     samples: usize,
     next: usize,
     /// The moving average in seconds; `None` before the first sample.
@@ -43,15 +46,16 @@ impl Delays {
             base: [NONE; MOST_MINUTES],
             minutes: (config.base_history as usize).clamp(1, MOST_MINUTES),
             minute: 0,
-            current: [NONE; MOST_SAMPLES],
+            current: [(Time::ZERO, NONE); MOST_SAMPLES],
+            oldest: Time::ZERO,
             samples: (config.filter_length as usize).clamp(1, MOST_SAMPLES),
             next: 0,
             average: None,
         }
     }
 
-    /// Takes a delay.
-    pub fn take(&mut self, now: Time, delay: Span) {
+    /// Takes a delay; `srtt`: what a round trip is now.
+    pub fn take(&mut self, now: Time, delay: Span, srtt: Option<Span>) {
         let minute = now.0 / MINUTE.0;
         if minute != self.minute {
             let passed = usize::try_from(minute - self.minute).map_or(self.minutes, |n| n.min(self.minutes));
@@ -60,7 +64,8 @@ impl Delays {
             self.minute = minute;
         }
         self.base[0] = self.base[0].min(delay);
-        self.current[self.next] = delay;
+        self.current[self.next] = (now, delay);
+        self.oldest = Time::ZERO + srtt.map_or(Span::ZERO, |srtt| now.since(Time::ZERO + srtt));
         self.next = (self.next + 1) % self.samples;
         let weight = 1.0 / self.samples as f64;
         self.average = Some(self.average.map_or(delay.secs(), |a| a + weight * (delay.secs() - a)));
@@ -68,11 +73,13 @@ impl Delays {
 
     /// The delay of the queue in seconds; 0 before the first sample.
     pub fn queuing(&self) -> f64 {
-        let least = |delays: &[Span]| delays.iter().copied().min().unwrap_or(NONE);
-        let base = least(&self.base[..self.minutes]);
+        let base = self.base[..self.minutes].iter().copied().min().unwrap_or(NONE);
         let Some(average) = self.average else { return 0.0 };
         let current = match self.filter {
-            DelayFilter::Minimum => least(&self.current[..self.samples]).secs(),
+            DelayFilter::Minimum => {
+                let latest = self.current[..self.samples].iter().filter(|&&(at, _)| at >= self.oldest);
+                latest.map(|&(_, delay)| delay).min().unwrap_or(NONE).secs()
+            }
             DelayFilter::Average => average,
         };
         (current - base.secs()).max(0.0)
@@ -96,32 +103,44 @@ mod tests {
         let mut d = delays(DelayFilter::Minimum, 10);
         assert_eq!(d.queuing(), 0.0);
         for ms in [30, 50, 45, 60] {
-            d.take(Time::from_secs(1.0), Span::from_millis(ms));
+            d.take(Time::from_secs(1.0), Span::from_millis(ms), None);
         }
         near(&d, 0.0);
-        d.take(Time::from_secs(1.0), Span::from_millis(48));
+        d.take(Time::from_secs(1.0), Span::from_millis(48), None);
         near(&d, 15.0);
+    }
+
+    #[test]
+    fn a_delay_is_forgotten_after_a_round_trip() {
+        let mut d = delays(DelayFilter::Minimum, 10);
+        let rtt = Some(Span::from_millis(100));
+        for (at, ms) in [(1.0, 30), (1.05, 70), (1.1, 80)] {
+            d.take(Time::from_secs(at), Span::from_millis(ms), rtt);
+        }
+        near(&d, 0.0);
+        d.take(Time::from_secs(1.101), Span::from_millis(90), rtt);
+        near(&d, 40.0);
     }
 
     #[test]
     fn the_average_moves_by_a_quarter() {
         let mut d = delays(DelayFilter::Average, 10);
-        d.take(Time::ZERO, Span::from_millis(30));
-        d.take(Time::ZERO, Span::from_millis(70));
+        d.take(Time::ZERO, Span::from_millis(30), None);
+        d.take(Time::ZERO, Span::from_millis(70), None);
         near(&d, 10.0);
     }
 
     #[test]
     fn a_base_is_forgotten_after_its_minutes() {
         let mut d = delays(DelayFilter::Minimum, 2);
-        d.take(Time::from_secs(59.0), Span::from_millis(30));
+        d.take(Time::from_secs(59.0), Span::from_millis(30), None);
         for second in 60..64 {
-            d.take(Time::from_secs(f64::from(second)), Span::from_millis(50));
+            d.take(Time::from_secs(f64::from(second)), Span::from_millis(50), None);
         }
         near(&d, 20.0);
-        d.take(Time::from_secs(120.0), Span::from_millis(50));
+        d.take(Time::from_secs(120.0), Span::from_millis(50), None);
         near(&d, 0.0);
-        d.take(Time::from_secs(6000.0), Span::from_millis(80));
+        d.take(Time::from_secs(6000.0), Span::from_millis(80), None);
         near(&d, 0.0);
     }
 }

@@ -6,7 +6,7 @@
 //! ```text
 //! off_target = (TARGET - queuing_delay) / TARGET
 //! cwnd += GAIN off_target acknowledged / cwnd                              (in segments)
-//! cwnd <= flightsize + ALLOWED_INCREASE,  cwnd >= MIN_CWND
+//! cwnd <= flightsize + ALLOWED_INCREASE,  cwnd >= MIN_CWND                 (whether or not the window is used)
 //! cwnd = max(cwnd / 2, MIN_CWND) for a loss, once a round trip
 //! ```
 //!
@@ -25,7 +25,7 @@
 //! 1. Delays are those of the time stamps of RFC 7323, of acknowledgement less echo: with delayed acknowledgements the
 //!    wait for the second segment is in both, base and current. They are exact; clocks agree and do not drift.
 //! 2. Time-outs are TCP's (RFC 6298) in place of the congestion time-out.
-//! 3. INIT_CWND is `initial_window`.
+//! 3. INIT_CWND is `initial_window`: 10 (RFC 6928), where section 2.5 would have 2.
 //!
 //! # Readings
 //! 1. `ledbat_slow_start`: the window doubles until the queue's delay reaches the target, or a loss.
@@ -55,7 +55,7 @@ impl Ledbat {
     /// Takes the delay that an acknowledgement tells.
     pub fn hear(&mut self, now: Time, heard: &Heard) {
         if let Some(delay) = heard.one_way {
-            self.delays.take(now, delay);
+            self.delays.take(now, delay, heard.srtt);
         }
     }
 
