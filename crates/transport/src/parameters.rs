@@ -24,7 +24,7 @@ pub enum Kind {
 }
 
 /// One parameter of a TCP connection.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameter {
     /// Key in the `tcp = {...}` table of a scenario file; field of the profile's configuration, except for `profile`
     /// and for ns-2's `clock_offset`, which each sender has its own of.
@@ -88,6 +88,28 @@ pub(crate) const fn flag(
     source: &'static str,
 ) -> Parameter {
     Parameter { key, kind: Kind::Flag, unit: "", default, min: None, max: None, choices: &[], doc, source }
+}
+
+/// A parameter that is one of some words.
+pub(crate) const fn choice(
+    key: &'static str,
+    default: &'static str,
+    choices: &'static [&'static str],
+    doc: &'static str,
+    source: &'static str,
+) -> Parameter {
+    Parameter { kind: Kind::Choice, choices, ..flag(key, default, doc, source) }
+}
+
+/// The parameters of two tables, which together are `N`.
+pub(crate) const fn joined<const N: usize>(first: &[Parameter], then: &[Parameter]) -> [Parameter; N] {
+    let mut all = [first[0]; N];
+    let mut k = 0;
+    while k < N {
+        all[k] = if k < first.len() { first[k] } else { then[k - first.len()] };
+        k += 1;
+    }
+    all
 }
 
 /// A value outside its range.

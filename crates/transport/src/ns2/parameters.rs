@@ -1,20 +1,16 @@
 //! The registry of the parameters of ns-2's agents.
 
-use crate::parameters::{Kind, Parameter, flag, number};
+use crate::parameters::{Kind, Parameter, choice, flag, number};
 
 /// Every parameter that a scenario file can set in `tcp = {...}` of a flow of this profile.
 pub const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        key: "profile",
-        kind: Kind::Choice,
-        unit: "",
-        default: "ns2-2.35",
-        min: None,
-        max: None,
-        choices: &["ns2-2.35"],
-        doc: "The set of semantics that the endpoints follow.",
-        source: "ns-2 2.35, one-way TCP agents",
-    },
+    choice(
+        "profile",
+        "ns2-2.35",
+        &["ns2-2.35"],
+        "The set of semantics that the endpoints follow.",
+        "ns-2 2.35, one-way TCP agents",
+    ),
     number(
         "window",
         Kind::Real,

@@ -5,8 +5,7 @@ use aqmlab_units::Span;
 use super::controllers::{
     BbrConfig, CongestionControl, DctcpConfig, EcnFeedback, LedbatConfig, PragueConfig,
 };
-use super::parameters::PARAMETERS;
-use crate::InvalidParameter;
+use crate::{InvalidParameter, Profile};
 
 /// How CUBIC leaves slow start before a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -200,15 +199,7 @@ impl Config {
             ("bbr_ecn_thresh", self.bbr.ecn_thresh),
             ("bbr_ecn_max_rtt", self.bbr.ecn_max_rtt.secs()),
         ];
-        for (key, value) in numbers {
-            match PARAMETERS.iter().find(|p| p.key == key) {
-                Some(parameter) if !parameter.allows(value) => {
-                    return Err(InvalidParameter { parameter, value });
-                }
-                _ => {}
-            }
-        }
-        Ok(())
+        InvalidParameter::first(Profile::Rfc, &numbers)
     }
 }
 

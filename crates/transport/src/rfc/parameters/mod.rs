@@ -2,41 +2,14 @@
 
 mod controllers;
 
-use crate::{Kind, Parameter};
-use controllers as of;
-
-const fn number(
-    key: &'static str,
-    kind: Kind,
-    unit: &'static str,
-    (default, min, max): (&'static str, f64, f64),
-    doc: &'static str,
-    source: &'static str,
-) -> Parameter {
-    Parameter { key, kind, unit, default, min: Some(min), max: Some(max), choices: &[], doc, source }
-}
-
-const fn flag(
-    key: &'static str,
-    default: &'static str,
-    doc: &'static str,
-    source: &'static str,
-) -> Parameter {
-    Parameter { key, kind: Kind::Flag, unit: "", default, min: None, max: None, choices: &[], doc, source }
-}
-
-const fn choice(
-    key: &'static str,
-    default: &'static str,
-    choices: &'static [&'static str],
-    doc: &'static str,
-    source: &'static str,
-) -> Parameter {
-    Parameter { key, kind: Kind::Choice, unit: "", default, min: None, max: None, choices, doc, source }
-}
+use crate::parameters::{Kind, Parameter, choice, flag, joined, number};
 
 /// Every parameter that a scenario file can set in `tcp = {...}` with `profile = "rfc"`.
-pub const PARAMETERS: &[Parameter] = &[
+pub const PARAMETERS: &[Parameter] =
+    &joined::<{ GENERAL.len() + controllers::PARAMETERS.len() }>(GENERAL, controllers::PARAMETERS);
+
+/// Those of all connections, whatever their controller.
+const GENERAL: &[Parameter] = &[
     choice(
         "profile",
         "rfc",
@@ -228,39 +201,4 @@ pub const PARAMETERS: &[Parameter] = &[
         "The receiver's window grows in slow start, with an acknowledgement that is not delayed each time it does.",
         "Linux tcp_grow_window, tcp_rcvbuf_grow",
     ),
-    of::DCTCP_G,
-    of::DCTCP_INITIAL_ALPHA,
-    of::LEDBAT_TARGET,
-    of::LEDBAT_GAIN,
-    of::LEDBAT_ALLOWED_INCREASE,
-    of::LEDBAT_MIN_CWND,
-    of::LEDBAT_BASE_HISTORY,
-    of::LEDBAT_FILTER,
-    of::LEDBAT_FILTER_LENGTH,
-    of::LEDBAT_SLOW_START,
-    of::PRAGUE_G,
-    of::PRAGUE_RTT_TARGET,
-    of::PRAGUE_RTT_TRANSITION,
-    of::BBR_LOSS_THRESH,
-    of::BBR_BETA,
-    of::BBR_HEADROOM,
-    of::BBR_PACING_MARGIN,
-    of::BBR_MIN_RTT_WINDOW,
-    of::BBR_PROBE_RTT_INTERVAL,
-    of::BBR_PROBE_RTT_DURATION,
-    of::BBR_ECN_FACTOR,
-    of::BBR_ECN_THRESH,
-    of::BBR_ECN_MAX_RTT,
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_key_is_there_once() {
-        for (k, parameter) in PARAMETERS.iter().enumerate() {
-            assert!(PARAMETERS[..k].iter().all(|p| p.key != parameter.key), "{}", parameter.key);
-        }
-    }
-}

@@ -18,7 +18,7 @@
 //! | MIN_CWND | `ledbat_min_cwnd` | packets | 2 | 1 to 1000 | section 2.5 |
 //! | BASE_HISTORY | `ledbat_base_history` | minutes | 10 | 1 to 60 | section 2.5 |
 //! | FILTER | `ledbat_filter` | | min | min, ewma | section 2.4.2, ns-3: min |
-//! | CURRENT_FILTER | `ledbat_filter_length` | samples | 4 | 1 to 64 | section 2.5, ns-3 |
+//! | CURRENT_FILTER | `ledbat_filter_length` | samples of a round trip | 4 | 1 to 64 | section 2.5, ns-3 |
 //! | | `ledbat_slow_start` | | false | | section 2.4.2 has none, ns-3 has it |
 //!
 //! # Differences from the RFC
