@@ -75,9 +75,8 @@ impl Marks {
 }
 
 impl Bbr {
-    /// Takes the marks of an acknowledgement; a new average at the beginning of a round.
+    /// Takes the marks of an acknowledgement, which are counted already; a new average at the beginning of a round.
     pub(super) fn update_marks(&mut self, marked: u64) {
-        self.deliveries.marked += marked;
         if self.round_start {
             let short = self.min_rtt.is_some_and(|min_rtt| min_rtt <= self.config.ecn_max_rtt);
             self.marks.eligible |= short;

@@ -201,6 +201,7 @@ impl Bbr {
             window.cwnd = window.cwnd.max(self.prior_cwnd);
         }
         self.repairing = ack.repairs;
+        self.deliveries.marked += ack.marked;
         let Some(sample) = self.deliveries.sample(ack.least) else { return };
         self.update_round(&sample);
         self.update_marks(ack.marked);

@@ -170,8 +170,9 @@ fn a_window_from_before_a_repair_is_remembered_over_a_probe_of_the_round_trip_ti
     let mut b = bbr();
     b.state = State::Cruise;
     b.prior_cwnd = 100.0;
-    b.probe_rtt.expired = true;
-    b.check_probe_rtt(&mut window(60.0), &acked(6000, 60));
+    let late = Acked { rtt: Some(RTT * 2), ..acked(6000, 60) };
+    b.update_min_rtt(&late);
+    b.check_probe_rtt(&mut window(60.0), &late);
     assert_eq!((b.state, b.prior_cwnd), (State::ProbeRtt, 100.0));
 }
 
@@ -215,6 +216,12 @@ fn without_sack_one_loss_is_too_many() {
     assert_eq!(b.state, State::Drain);
 }
 
+/// So many marks are told of.
+fn hear(b: &mut Bbr, marked: u64) {
+    b.deliveries.marked += marked;
+    b.update_marks(marked);
+}
+
 #[test]
 fn marks_count_on_short_paths() {
     for (rtt_ms, lower) in [(5, 90.0 * (1.0 - (1.0 - 0.75 / 16.0) / 3.0)), (6, f64::INFINITY)] {
@@ -225,7 +232,7 @@ fn marks_count_on_short_paths() {
         b.round_start = true;
         b.deliveries.delivered = 40;
         // alpha = 1 + (10/40 - 1) / 16, a third of which is taken off 90.
-        b.update_marks(10);
+        hear(&mut b, 10);
         b.losses.round_start = true;
         b.update_congestion_signals(&window(90.0));
         assert!((b.inflight_shortterm - lower).abs() < 1e-9 || b.inflight_shortterm == lower);
@@ -241,7 +248,7 @@ fn two_rounds_of_marks_end_startup() {
     b.round_start = true;
     for (delivered, done) in [(10, false), (20, true)] {
         b.deliveries.delivered = delivered;
-        b.update_marks(5);
+        hear(&mut b, 5);
         assert_eq!(b.full_bw_reached, done);
     }
 }
@@ -252,12 +259,12 @@ fn marks_on_long_paths_leave_the_average_alone() {
     b.state = State::Cruise;
     b.round_start = true;
     b.deliveries.delivered = 100;
-    b.update_marks(0);
+    hear(&mut b, 0);
     assert_eq!(b.marks.lower(64.0, 0.5), None);
     // The path becomes short: what was delivered since the start counts.
     b.min_rtt = Some(Span::from_millis(2));
     b.deliveries.delivered = 200;
-    b.update_marks(50);
+    hear(&mut b, 50);
     assert_eq!(b.marks.lower(64.0, 0.5), Some(64.0 * (1.0 - (1.0 - 0.75 / 16.0) / 2.0)));
 }
 
@@ -272,7 +279,7 @@ fn marked() -> Bbr {
     b.start_cruise();
     b.round_start = true;
     b.deliveries.delivered = 40;
-    b.update_marks(10);
+    hear(&mut b, 10);
     b.marks.in_cycle = true;
     b.round_start = false;
     b
@@ -294,6 +301,18 @@ fn a_probe_begins_when_marks_have_ceased() {
     let mut b = marked();
     b.start_down(ms(1001));
     assert_eq!((b.marks.in_cycle, b.marks.lower(64.0, 0.5)), (false, None), "marks of a cycle are its own");
+}
+
+#[test]
+fn marks_of_an_acknowledgement_are_in_its_sample() {
+    let mut b = marked();
+    b.state = State::Up;
+    b.cycle.is_probe_sample = true;
+    b.next_round_delivered = 50;
+    b.deliveries.note_sent(ms(1000), 7, 7, 70);
+    b.deliveries.note_arrived(ms(1002), 7);
+    b.on_ack(&mut window(60.0), &Acked { marked: 1, rtt: Some(Span::from_millis(2)), ..acked(1002, 70) });
+    assert_eq!((b.state, b.inflight_longterm), (State::Down, 70.0));
 }
 
 #[test]
