@@ -439,6 +439,30 @@ fn pacing_spreads_the_window_over_half_a_round_trip() {
 }
 
 #[test]
+fn ledbat_takes_back_what_is_not_used() {
+    let config = Config { mss: MSS as u32, ..Config::linux(CongestionControl::Ledbat) };
+    let mut b = Bench::new(config, Supply::Packets(4));
+    b.start();
+    assert_eq!(b.at(100).ack(0), [1, 2, 3, 4]);
+    b.at(200).ack(2);
+    // RFC 6817, section 2.4.2: at most one more than the four that were in flight; the initial window was ten.
+    assert_eq!(b.sender.cwnd(), 5.0);
+}
+
+#[test]
+fn all_packets_of_dctcp_are_capable_once_it_is_granted() {
+    let config = Config { mss: MSS as u32, ..Config::linux(CongestionControl::Dctcp) };
+    let mut b = Bench::new(config, Supply::Greedy);
+    let mut flags = Vec::new();
+    b.sender.start(b.now, &mut |data| flags.push(data.ect()));
+    b.at(100);
+    b.sender.on_ack(b.now, &answer(b.now, 0, true), &mut |data| flags.push(data.ect()));
+    b.now = b.sender.timer().unwrap().deadline;
+    b.sender.on_timer(b.now, &mut |data| flags.push(data.ect()));
+    assert_eq!(flags, [true; 12], "SYN, ten segments, and a probe");
+}
+
+#[test]
 fn hystart_can_be_off() {
     for (hystart, ends) in [(HyStart::Off, false), (HyStart::Linux, true)] {
         let mut b = Bench::open(Config { hystart, ..cubic() });
