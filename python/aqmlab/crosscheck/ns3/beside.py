@@ -25,18 +25,19 @@ class Beside:
         Its type.
     words
         Our parameter to an attribute and how it is written.
-    always
-        Attributes that make it what ours is.
     fixed
         Our parameters for which ns-3 has one value: that value, and what it does.
     always
         Attributes that leave out what ours has not.
+    notes
+        Names of further differences, and what ns-3 does.
     """
 
     kind: str
     words: Mapping[str, tuple[str, Write]]
     fixed: Mapping[str, tuple[object, str]] = field(default_factory=dict)
     always: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
 
 
 def size(limit: float | str) -> str:
@@ -51,6 +52,20 @@ def size(limit: float | str) -> str:
 def whole(value: float | str) -> str:
     """Write a whole number, of bytes perhaps."""
     return str(round(float(value.removesuffix("B") if isinstance(value, str) else value)))
+
+
+def least_left(most: float) -> str:
+    """Write how many bytes must be left for a drop, where ours names how many are too few.
+
+    >>> least_left(1514)
+    '1515'
+    """
+    return whole(most + 1)
+
+
+def key(value: float | str) -> str:
+    """Write the key of a hash; the program draws one where it is "random"."""
+    return value if isinstance(value, str) else whole(value)
 
 
 def is_rate(value: object) -> str:
@@ -80,25 +95,36 @@ PIE: dict[str, tuple[str, Write]] = {
 }
 LAW: dict[str, tuple[object, str]] = {"dialect": ("linux", "has Linux's arithmetic of the control law")}
 BYTES: dict[str, tuple[object, str]] = {"byte_mode": (False, "counts packets where the limit is in packets")}
-FAIR: dict[str, tuple[str, Write]] = {"queues": ("Flows", whole), "hash_key": ("Perturbation", whole)}
+FAIR: dict[str, tuple[str, Write]] = {"queues": ("Flows", whole), "hash_key": ("Perturbation", key)}
 TURNS: dict[str, tuple[object, str]] = {"quantum": (1500, "takes the device's MTU, 1500 bytes")}
-SMALLEST: dict[str, tuple[object, str]] = {"max_packet": (1500, "takes 1500 bytes")}
+HASH = {"hash": "hashes addresses and ports with a function of its own; other flows share a queue."}
+BURST = {"burst allowance": "grants it with the first packet, and again after 1.5 s of rest (RFC 8033: at once)."}
 NEVER = "1000000s"
 BESIDE: dict[str, Beside] = {
-    "codel": Beside("ns3::CoDelQueueDisc", {**CODEL, "max_packet": ("MinBytes", whole)}, LAW),
+    "codel": Beside("ns3::CoDelQueueDisc", {**CODEL, "max_packet": ("MinBytes", least_left)}, LAW),
     "fq-codel": Beside(
         "ns3::FqCoDelQueueDisc",
         {**CODEL, **FAIR, "drop_batch": ("DropBatchSize", whole)},
-        {**LAW, **TURNS, **SMALLEST},
+        {**LAW, **TURNS, "max_packet": (1499, "drops while 1500 bytes are left in a flow's queue (MinBytes of CoDel)")},
+        notes=HASH,
     ),
     "cobalt": Beside(
         "ns3::CobaltQueueDisc",
         {**CODEL, "increment": ("Increment", number), "decrement": ("Decrement", number)},
-        {**LAW, "max_packet": (0, "takes a delay of less than four packets for one, too")},
+        {"max_packet": (0, "may drop also while the delay is less than the time of four packets")},
         {"BlueThreshold": NEVER},
     ),
-    "pie": Beside("ns3::PieQueueDisc", PIE, BYTES),
-    "fq-pie": Beside("ns3::FqPieQueueDisc", {**PIE, **FAIR}, {**BYTES, **TURNS}),
+    "pie": Beside("ns3::PieQueueDisc", PIE, BYTES, notes=BURST),
+    "fq-pie": Beside(
+        "ns3::FqPieQueueDisc",
+        {**{name: words for name, words in PIE.items() if name != "mark_up_to"}, **FAIR},
+        {
+            **BYTES,
+            **TURNS,
+            "mark_up_to": (0.1, "does not hand MarkEcnThreshold on to its queues, which mark up to 0.1"),
+        },
+        notes={**BURST, **HASH, "full buffer": "drops from the longest queue, ours what arrives."},
+    ),
 }
 
 
@@ -119,6 +145,8 @@ def differences_beside(aqm: str, own: Mapping[str, Any], name: str) -> Iterator[
         if value != fixed:
             text = f"{name}: the scenario has {key} = {_said(value)}, ns-3 {meaning}."
             yield Semantic(f"parameter {key}", text, Kind.DIFFERS)
+    for what, meaning in known.notes.items():
+        yield Semantic(what, f"{name}: ns-3 {meaning}", Kind.DIFFERS)
 
 
 def _said(value: object) -> str:

@@ -19,6 +19,7 @@
 #include "ns3/tcp-cubic.h"
 #include "ns3/tcp-l4-protocol.h"
 #include "ns3/tcp-linux-reno.h"
+#include "ns3/tcp-prr-recovery.h"
 #include "ns3/tcp-socket-base.h"
 #include "ns3/traffic-control-layer.h"
 #include "ns3/udp-socket-factory.h"

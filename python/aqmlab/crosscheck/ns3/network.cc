@@ -90,7 +90,7 @@ class Network
         ObjectFactory factory(own.type);
         for (const auto& [attribute, value] : own.attributes)
         {
-            factory.Set(attribute, StringValue(value));
+            factory.Set(attribute, StringValue(value == "random" ? Key() : value));
         }
         m_discs[name] = factory.Create<QueueDisc>();
         device->GetNode()->GetObject<TrafficControlLayer>()->SetRootQueueDiscOnDevice(device, m_discs[name]);
@@ -102,6 +102,12 @@ class Network
             device->TraceConnectWithoutContext("PhyTxBegin", MakeBoundCallback(&Network::Stop, queue));
             device->TraceConnectWithoutContext("PhyTxEnd", MakeBoundCallback(&Network::Wake, queue));
         }
+    }
+
+    /// A key for a hash of flows, another one in every run.
+    static std::string Key()
+    {
+        return std::to_string(uint32_t(Drawn("ns3::UniformRandomVariable[Min=0|Max=4294967295]")));
     }
 
     static void Stop(Ptr<NetDeviceQueue> queue, Ptr<const Packet>)

@@ -1,6 +1,6 @@
 """A scenario as a program for ns-3 3.37.
 
-The head says how to compile and run it, and names all differences; then comes what no scenario changes (`frame.cc`);
+The head says how to compile and run it, and names all differences; then comes what no scenario changes (`FRAME`);
 then
 the scenario, a statement a link and a flow, in the names of the scenario.
 """
@@ -73,6 +73,7 @@ def _start(model: Model) -> Iterator[str]:
     yield 'line.AddValue("hidden", "leave a packet in the device, below the queue disc", hidden);'
     yield 'line.AddValue("growthAtExit", "let windows grow by what ends a recovery", g_growthAtExit);'
     yield 'line.AddValue("beyondThreshold", "let slow start of CUBIC end above its threshold", g_beyondThreshold);'
+    yield 'line.AddValue("markTwice", "let PRR count what begins a reduction for a mark twice", g_markTwice);'
     yield "line.Parse(argc, argv);"
     yield "RngSeedManager::SetRun(seed);"
     yield f"g_from = {number(model.warmup_s)};"

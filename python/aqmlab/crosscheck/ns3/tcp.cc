@@ -75,6 +75,21 @@ class Without : public Control
     bool m_ends = false;
 };
 
+/// Whether PRR counts the acknowledgement that begins a reduction for a mark twice, as in ns-3: TcpSocketBase lets it act
+/// when the reduction is entered, and again when the same acknowledgement is processed.
+bool g_markTwice = true;
+
+/// PRR without that.
+class PrrOnce : public TcpPrrRecovery
+{
+  public:
+    void EnterRecovery(Ptr<TcpSocketState> state, uint32_t duplicates, uint32_t flight, uint32_t delivered) override
+    {
+        const bool isAgain = !g_markTwice && state->m_congState == TcpSocketState::CA_CWR;
+        TcpPrrRecovery::EnterRecovery(state, duplicates, flight, isAgain ? 0 : delivered);
+    }
+};
+
 /// How the ends of a connection are made: types of congestion control and recovery, attributes of the sockets.
 struct TcpKind
 {
@@ -106,7 +121,12 @@ class TcpFlow : public Flow
         m_listening->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
                                        MakeCallback(&TcpFlow::Accepted, this));
         m_sender = Open(from);
-        DynamicCast<TcpSocketBase>(m_sender)->SetCongestionControlAlgorithm(Control());
+        Ptr<TcpSocketBase> base = DynamicCast<TcpSocketBase>(m_sender);
+        base->SetCongestionControlAlgorithm(Control());
+        if (m_kind.recovery == "ns3::TcpPrrRecovery")
+        {
+            base->SetRecoveryAlgorithm(CreateObject<PrrOnce>());
+        }
         m_sender->SetSendCallback(MakeCallback(&TcpFlow::Fill, this));
         m_sender->SetConnectCallback(MakeCallback(&TcpFlow::Connected, this), MakeNullCallback<void, Ptr<Socket>>());
         m_left = size > 0 ? size : std::numeric_limits<double>::infinity();
