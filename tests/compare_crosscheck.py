@@ -29,12 +29,12 @@ from aqmlab.scenario import Scenario
 
 TITLE = "The same scenarios in other simulators"
 STORE = Path(__file__).resolve().parents[1] / "results" / "crosscheck"
-RUNS = (20, 60)
-"""Runs a side; the second number only where the first leaves something undecided."""
+RUNS = (20, 60, 180, 540)
+"""Runs a side; each further number only where the one before leaves something undecided."""
 HEAD = f"""`aqmlab crosscheck` writes a scenario for another simulator, runs it there and here with seeds of its own,
 and tests every measure for equality. All scenarios run 30 s, of which 5 s are warm-up; {RUNS[0]} runs a side, and
-{RUNS[1]} where these leave something undecided. The scripts are those of `aqmlab export`, unmodified. The scenarios are
-in `tests/crosscheck_cases.py`.
+{", ".join(map(str, RUNS[1:-1]))} or {RUNS[-1]} where these leave something undecided ({RUNS[1]} where rules differ
+anyway). The scripts are those of `aqmlab export`, unmodified. The scenarios are in `tests/crosscheck_cases.py`.
 
 {margins(1.0)}
 *The same*: equal to five digits in all runs. Undecided: neither; the difference found is told.
@@ -82,7 +82,7 @@ def compare(case: Case, name: str) -> Found:
 
 def _check(case: Case, name: str, overrides: Mapping[str, Any]) -> CrossCheck:
     scenario = _scenario(case, overrides)
-    for runs in RUNS:
+    for runs in RUNS[:2] if case.other else RUNS:
         check = cross_check(scenario, programs=name, seeds=runs, out=STORE, progress=False)
         if all(line.agreement is not Agreement.UNDECIDED for line in check.sides[0].lines):
             break
@@ -138,7 +138,7 @@ def _other(one: Found) -> Iterator[str]:
     for difference in one.side.differences:
         yield f"- {difference.name} ({difference.kind}): {difference.text}"
     if one.side.why_not:
-        yield "\nNot run.\n"
+        yield f"\nNot run. {one.case.why}\n"
         return
     heads = ["as it is", *one.singles, *(["with all rules of the other"] if one.controlled else [])]
     columns = [one.side.lines, *one.singles.values(), *([one.controlled] if one.controlled else [])]

@@ -1,7 +1,8 @@
 """Scenarios in ns-3 beside ours: where they agree, and by which switch a disagreement goes away.
 
-Every scenario runs as it is. Where that disagrees it runs again with one thing changed at a time, there or here, and last
-with all that is needed. Runs that are in ``results/crosscheck`` are not done again, so it can be stopped at any time.
+Every scenario runs as it is. Where that disagrees it runs again with one thing changed at a time, there or here, and
+last with all that is needed. Runs that are in ``results/crosscheck`` are not done again, so it can be stopped at any
+time.
 
     python tests/crosscheck_ns3.py [--only NAME]
 
@@ -24,11 +25,12 @@ from crosscheck_ns3_cases import AS_IT_IS, BESIDE, CASES, Case, Switch, tcp
 import aqmlab
 from aqmlab.crosscheck.agreement import Agreement, Line, agreement
 from aqmlab.crosscheck.model import Model
-from aqmlab.crosscheck.ns3 import Ns3, program_name
+from aqmlab.crosscheck.ns3 import Ns3
 from aqmlab.crosscheck.ours import ours
 from aqmlab.crosscheck.page import SHOWN, margins
 from aqmlab.crosscheck.running import run_seeds
 from aqmlab.crosscheck.tool import Measured, inexpressible
+from aqmlab.crosscheck.words import file_name
 from aqmlab.errors import ScenarioError
 from aqmlab.runner import run
 from aqmlab.scenario import Scenario
@@ -36,16 +38,17 @@ from aqmlab.scenario import Scenario
 TITLE = "Scenarios in ns-3 beside ours"
 STORE = Path(__file__).resolve().parents[1] / "results" / "crosscheck"
 WORKERS = 1
-HEAD = f"""`aqmlab crosscheck` writes a scenario as a C++ program, runs it in ns-3 and here with seeds of its own, and tests
-every measure for equality. All scenarios run 25 s, of which 5 s are warm-up. The programs are those of `aqmlab export`,
-unmodified; what they have of a scenario is in [crosscheck-ns3.md](../crosscheck-ns3.md). The scenarios are in
+HEAD = f"""`aqmlab crosscheck` writes a scenario as a C++ program, runs it in ns-3 and here with seeds of its own, and
+tests every measure for equality. All scenarios run 25 s, of which 5 s are warm-up. The programs are those of `aqmlab
+export`, unmodified; what they have of a scenario is in [crosscheck-ns3.md](../crosscheck-ns3.md). The scenarios are in
 `tests/crosscheck_ns3_cases.py`.
 
 {margins(1.0)}
 *The same*: equal to five digits in all runs. Undecided: neither; the difference found is told.
 
-"As it is" is ns-3 as everyone has it. Every further column changes one thing, in ns-3's program ("ns-3: ...", a word of its
-command line, or a line of the scenario that is exported) or here ("ours: ..."); the last has all that both need to agree.
+"As it is" is ns-3 as everyone has it. Every further column changes one thing, in ns-3's program ("ns-3: ...", a word of
+its command line, or a line of the scenario that is exported) or here ("ours: ..."); the last has all that both need to
+agree.
 """
 
 
@@ -57,7 +60,7 @@ class Program(Ns3):
 
     def prepare(self, model: Model, folder: Path) -> None:
         """Take the program from there."""
-        name = program_name(model).removesuffix(".cc")
+        name = file_name(model, "")
         shutil.copy2(self.built / name, folder / name)
 
 

@@ -101,7 +101,7 @@ def test_disciplines_beside_red_have_their_attributes() -> None:
         "Target": "5ms",
         "Interval": "100ms",
         "UseEcn": "true",
-        "MinBytes": "1514",
+        "MinBytes": "1515",
     }
     (only,) = differences_beside("codel", own, "queue.q")
     assert (only.name, only.kind) == ("parameter dialect", Kind.DIFFERS)

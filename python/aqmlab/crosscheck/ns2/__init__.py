@@ -14,9 +14,11 @@ from aqmlab.crosscheck.ns2.flows import flow_differences
 from aqmlab.crosscheck.ns2.queues import queue_differences
 from aqmlab.crosscheck.ns2.script import script
 from aqmlab.crosscheck.tool import Kind, Measured, Semantic, inexpressible, read_measured, run_program
+from aqmlab.crosscheck.words import file_name
 
 PROGRAM = "ns"
 WRITTEN_FOR = "2.35"
+SUFFIX = ".tcl"
 
 
 class Ns2:
@@ -43,7 +45,7 @@ class Ns2:
 
     def files(self, model: Model) -> dict[str, str]:
         """Write the script."""
-        name = script_name(model)
+        name = file_name(model, SUFFIX)
         differences = self.differences(model)
         if inexpressible(differences):
             lines = [f"# {one.name} ({one.kind}): {one.text}" for one in differences]
@@ -56,16 +58,11 @@ class Ns2:
 
     def run(self, model: Model, folder: Path, seed: int) -> Measured:
         """Run the script with a seed."""
-        out = run_program([PROGRAM, script_name(model), str(seed)], folder=folder, title=self.title, seed=seed)
+        out = run_program([PROGRAM, file_name(model, SUFFIX), str(seed)], folder=folder, title=self.title, seed=seed)
         return read_measured(out, title=self.title, seed=seed)
 
 
 TOOL = Ns2()
-
-
-def script_name(model: Model) -> str:
-    """Name of the script's file."""
-    return "".join(c if c.isalnum() or c in "-_." else "-" for c in model.name).strip(".-") + ".tcl"
 
 
 @cache

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from aqmlab.crosscheck.model import NS2_PROFILE, UDP, Model
-from aqmlab.crosscheck.ns2.queues import number, word
 from aqmlab.crosscheck.tool import Kind, Semantic
+from aqmlab.crosscheck.words import flag, mean, number
 from aqmlab.scenario_parts import Flow
 
 SENDERS = {
@@ -77,7 +77,7 @@ def flow_line(flow: Flow, kind: str) -> str:
     if flow.transport == UDP:
         size = own["packet_size"]
         periods = f"[list {start} {stop}{' ' + again if again else ''}]"
-        packet = f"{spread(size)} {number(_mean(size))}"
+        packet = f"{spread(size)} {number(mean(size))}"
         return f"udp {names} {ends} {number(own['rate_bps'])} {packet} {_pattern(own['pattern'])} {periods}"
     size = own["size"]
     if isinstance(size, dict):
@@ -149,14 +149,6 @@ def brace(name: str) -> str:
     return name if plain else "{" + name.replace("\\", "\\\\").replace("{", "\\{").replace("}", "\\}") + "}"
 
 
-def _mean(size: Any) -> float:  # noqa: ANN401
-    if not isinstance(size, dict):
-        return float(size)
-    if "uniform" in size:
-        return (float(size["uniform"][0]) + float(size["uniform"][1])) / 2
-    return float(size["pareto"]["mean"] if "pareto" in size else size["exponential"])
-
-
 def _pattern(pattern: Any) -> str:  # noqa: ANN401
     if isinstance(pattern, dict):
         return f"[list bursts {spread(pattern['on'])} {spread(pattern['off'])}]"
@@ -165,5 +157,5 @@ def _pattern(pattern: Any) -> str:  # noqa: ANN401
 
 def _value(value: Any, key: str) -> str:  # noqa: ANN401
     if isinstance(value, bool):
-        return str(int(value)) if key in WHOLE else word(value)
+        return str(int(value)) if key in WHOLE else flag(value)
     return number(value)

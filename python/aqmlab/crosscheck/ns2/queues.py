@@ -24,6 +24,7 @@ from typing import Any
 
 from aqmlab.crosscheck.model import DROP_TAIL
 from aqmlab.crosscheck.tool import Kind, Semantic
+from aqmlab.crosscheck.words import flag, number
 from aqmlab.scenario_parts import Link
 
 FIXED = {
@@ -60,20 +61,6 @@ class Ns2Queue:
     settings: dict[str, str]
 
 
-def number(value: float) -> str:
-    """Write a number for Tcl so that it is read back as it is.
-
-    >>> number(10), number(0.002), number(1e7)
-    ('10', '0.002', '10000000')
-    """
-    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
-
-
-def word(value: bool) -> str:
-    """Write a flag for Tcl."""
-    return "true" if value else "false"
-
-
 def ns2_queue(link: Link) -> Ns2Queue:
     """Write a link's queue; what ns-2 has not is passed over (`queue_differences` names it)."""
     own = link.parameters
@@ -83,17 +70,17 @@ def ns2_queue(link: Link) -> Ns2Queue:
     in_bytes = own.get("mode") == "bytes"
     limit, unit = _limit(own["limit"])
     settings = {
-        "bytes_": word(in_bytes),
-        "queue_in_bytes_": word(in_bytes),
+        "bytes_": flag(in_bytes),
+        "queue_in_bytes_": flag(in_bytes),
         "mean_pktsize_": str(size),
         "thresh_": number(own["min_th"]),
         "maxthresh_": number(own["max_th"]),
         "linterm_": number(1 / max(float(own["max_p"]), 1e-300)),
         "q_weight_": number(own["w_q"]),
-        "gentle_": word(own.get("curve") == "gentle"),
-        "wait_": word(SPACINGS.get(str(own.get("spacing")), False)),
-        "setbit_": word(bool(own.get("ecn"))),
-        "use_mark_p_": word(bool(own.get("p_one_is_early"))),
+        "gentle_": flag(own.get("curve") == "gentle"),
+        "wait_": flag(SPACINGS.get(str(own.get("spacing")), False)),
+        "setbit_": flag(bool(own.get("ecn"))),
+        "use_mark_p_": flag(bool(own.get("p_one_is_early"))),
         "mark_p_": number(own.get("mark_up_to", 1)),
         **_adaptation(own),
     }
@@ -216,4 +203,4 @@ def _limit(value: float | str) -> tuple[float, str]:
 
 
 def _toml(value: object) -> str:
-    return word(value) if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else str(value)
+    return flag(value) if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else str(value)

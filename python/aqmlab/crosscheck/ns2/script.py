@@ -13,14 +13,14 @@ from typing import Generic, TypeVar
 
 from aqmlab.crosscheck.model import UDP, Model
 from aqmlab.crosscheck.ns2.flows import at_reset, brace, flow_line, receiver, sender
-from aqmlab.crosscheck.ns2.queues import Ns2Queue, ns2_queue, number
+from aqmlab.crosscheck.ns2.queues import Ns2Queue, ns2_queue
 from aqmlab.crosscheck.routes import Routes, nodes_of
 from aqmlab.crosscheck.tool import Semantic
+from aqmlab.crosscheck.words import WIDTH, comment, number, told
 from aqmlab.scenario_parts import Flow, Link
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
-WIDTH = 118
 MOST_NODES = 300
 """With more nodes ns-2 takes long to find all routes, and the script has those that are needed."""
 
@@ -45,19 +45,16 @@ def script(model: Model, differences: Sequence[Semantic], name: str) -> str:
 
 def _head(model: Model, differences: Sequence[Semantic], name: str) -> Iterator[str]:
     about = model.scenario.description or f"The scenario {model.name}."
-    yield from _comment(about)
+    yield from comment(about, "#")
     yield "#"
     yield f"#     ns {name} [SEED]"
     yield "#"
-    yield from _comment(
+    yield from comment(
         "For ns-2 2.35, written by aqmlab. Prints a line for each group of flows and each link: what, where, how much, "
-        "from the end of the warm-up to the end of the run."
+        "from the end of the warm-up to the end of the run.",
+        "#",
     )
-    if differences:
-        yield "#"
-        yield "# Where ns-2 and the scenario differ:"
-        for one in differences:
-            yield from _comment(f"{one.name} ({one.kind}): {one.text}", first="# - ", further="#   ")
+    yield from told(differences, "ns-2", "#")
     yield ""
     yield "set seed [expr {$argc > 0 ? [lindex $argv 0] : 1}]"
 
@@ -148,10 +145,6 @@ def _changes(model: Model) -> Iterator[str]:
     for change in model.changes:
         values = ("-1" if value is None else number(value) for value in (change.rate_bps, change.delay_s))
         yield f"change {number(change.at_s)} {brace(change.link)} {' '.join(values)}"
-
-
-def _comment(text: str, *, first: str = "# ", further: str = "# ") -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=further, break_on_hyphens=False)
 
 
 def _index(name: str) -> str:

@@ -11,6 +11,9 @@ from aqmlab.crosscheck.ns3.build import COMPILER, HINT, WRITTEN_FOR, compile_pro
 from aqmlab.crosscheck.ns3.differences import differences
 from aqmlab.crosscheck.ns3.program import program
 from aqmlab.crosscheck.tool import Measured, Semantic, inexpressible, read_measured, run_program
+from aqmlab.crosscheck.words import file_name
+
+SUFFIX = ".cc"
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class Ns3:
 
     def files(self, model: Model) -> dict[str, str]:
         """Write the program."""
-        name = program_name(model)
+        name = file_name(model, SUFFIX)
         found = self.differences(model)
         if missing := inexpressible(found):
             lines = [f"// {one.name} ({one.kind}): {one.text}" for one in found]
@@ -58,11 +61,11 @@ class Ns3:
 
     def prepare(self, model: Model, folder: Path) -> None:
         """Compile the program."""
-        compile_program(folder, program_name(model))
+        compile_program(folder, file_name(model, SUFFIX))
 
     def run(self, model: Model, folder: Path, seed: int) -> Measured:
         """Run the program with a seed."""
-        binary = folder.resolve() / program_name(model).removesuffix(".cc")
+        binary = folder.resolve() / file_name(model, SUFFIX).removesuffix(".cc")
         words = [str(binary), f"--seed={seed}", *self.switches]
         return read_measured(
             run_program(words, folder=folder, title=self.title, seed=seed), title=self.title, seed=seed
@@ -70,8 +73,3 @@ class Ns3:
 
 
 TOOL = Ns3()
-
-
-def program_name(model: Model) -> str:
-    """Name of the program's file."""
-    return "".join(c if c.isalnum() or c in "-_." else "-" for c in model.name).strip(".-") + ".cc"

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from aqmlab.crosscheck.ns3.words import flag, number, seconds
+from aqmlab.crosscheck.ns3.words import seconds
 from aqmlab.crosscheck.tool import Kind, Semantic
+from aqmlab.crosscheck.words import flag, number
 
 Write = Callable[[Any], str]
 

@@ -25,7 +25,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from aqmlab.crosscheck.model import NS2_PROFILE, UDP
-from aqmlab.crosscheck.ns3.words import flag, mean, number, seconds
+from aqmlab.crosscheck.ns3.words import seconds
+from aqmlab.crosscheck.words import flag, mean, number
 from aqmlab.scenario_parts import Flow
 
 HEADERS = 40

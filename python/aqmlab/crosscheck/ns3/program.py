@@ -1,8 +1,7 @@
 """A scenario as a program for ns-3 3.37.
 
 The head says how to compile and run it, and names all differences; then comes what no scenario changes (`FRAME`);
-then
-the scenario, a statement a link and a flow, in the names of the scenario.
+then the scenario, a statement a link and a flow, in the names of the scenario.
 """
 
 from __future__ import annotations
@@ -14,19 +13,9 @@ from aqmlab.crosscheck.model import UDP, Change, Model
 from aqmlab.crosscheck.ns3.build import command
 from aqmlab.crosscheck.ns3.flows import IP_AND_UDP, packet_bytes, size_bytes, tcp_of
 from aqmlab.crosscheck.ns3.queues import Disc, disc_of
-from aqmlab.crosscheck.ns3.words import (
-    attributes,
-    comment,
-    distribution,
-    flag,
-    mean,
-    number,
-    quoted,
-    rate,
-    seconds,
-    wrapped,
-)
+from aqmlab.crosscheck.ns3.words import attributes, distribution, quoted, rate, seconds, wrapped
 from aqmlab.crosscheck.tool import Semantic
+from aqmlab.crosscheck.words import comment, flag, mean, number, told
 from aqmlab.scenario_parts import Flow, Link
 
 FRAME = ("measuring", "network", "tcp", "udp")
@@ -46,7 +35,7 @@ def program(model: Model, differences: Sequence[Semantic], name: str) -> str:
 
 
 def _head(model: Model, differences: Sequence[Semantic], name: str) -> Iterator[str]:
-    yield from comment(model.scenario.description or f"The scenario {model.name}.")
+    yield from comment(model.scenario.description or f"The scenario {model.name}.", "//")
     yield "//"
     words = command(name)
     yield f"//     {' '.join(words[: len(words) // 2])} \\"
@@ -55,13 +44,10 @@ def _head(model: Model, differences: Sequence[Semantic], name: str) -> Iterator[
     yield "//"
     yield from comment(
         "For ns-3 3.37, written by aqmlab. Prints a line for each group of flows and each link: what, where, how much, "
-        "from the end of the warm-up to the end of the run."
+        "from the end of the warm-up to the end of the run.",
+        "//",
     )
-    if differences:
-        yield "//"
-        yield "// Where ns-3 and the scenario differ:"
-        for one in differences:
-            yield from comment(f"{one.name} ({one.kind}): {one.text}", first="// - ", further="//   ")
+    yield from told(differences, "ns-3", "//")
     yield ""
 
 

@@ -18,8 +18,9 @@ from typing import Any
 
 from aqmlab.crosscheck.model import DROP_TAIL
 from aqmlab.crosscheck.ns3.beside import BESIDE, attributes_beside, differences_beside, size
-from aqmlab.crosscheck.ns3.words import flag, number, rate, seconds
+from aqmlab.crosscheck.ns3.words import rate, seconds
 from aqmlab.crosscheck.tool import Kind, Semantic
+from aqmlab.crosscheck.words import flag, number
 from aqmlab.scenario_parts import Link
 
 RED = "ns3::RedQueueDisc"

@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from aqmlab.crosscheck.words import number
+
 WIDTH = 112
-
-
-def number(value: float) -> str:
-    """Write a number so that it is read back as it is.
-
-    >>> number(10), number(0.002), number(1e7)
-    ('10', '0.002', '10000000')
-    """
-    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
-
-
-def flag(value: object) -> str:
-    """Write a flag."""
-    return "true" if value else "false"
 
 
 def seconds(value: float) -> str:
@@ -70,19 +57,6 @@ def distribution(value: Any) -> str:  # noqa: ANN401 - a number or a distributio
     return f"ns3::ExponentialRandomVariable[Mean={number(value['exponential'])}]"
 
 
-def mean(value: Any) -> float:  # noqa: ANN401
-    """Return the mean of a number or a distribution.
-
-    >>> mean(5), mean({"uniform": [1, 2]}), mean({"exponential": 3})
-    (5.0, 1.5, 3.0)
-    """
-    if not isinstance(value, dict):
-        return float(value)
-    if "uniform" in value:
-        return (float(value["uniform"][0]) + float(value["uniform"][1])) / 2
-    return float(value["pareto"]["mean"] if "pareto" in value else value["exponential"])
-
-
 def attributes(own: Mapping[str, str], *, indent: str) -> str:
     """Write attributes as pairs of a literal list.
 
@@ -103,8 +77,3 @@ def wrapped(items: Iterable[str], *, indent: str) -> str:
                 lines[-1] += ","
             lines.append(f"{indent}{item}")
     return "\n".join(lines)
-
-
-def comment(text: str, *, first: str = "// ", further: str = "// ") -> Iterator[str]:
-    """Write text as lines of comment."""
-    yield from textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=further, break_on_hyphens=False)

@@ -13,6 +13,7 @@ from typing import Any
 from aqmlab.crosscheck.model import Model
 from aqmlab.crosscheck.tc import program
 from aqmlab.crosscheck.tool import Measure, Measured, Semantic, ToolError, inexpressible
+from aqmlab.crosscheck.words import file_name
 from aqmlab.errors import Error
 from aqmlab.live.lab.backend import MOST_BPS
 from aqmlab.live.lab.build import COMMAND, Image, find
@@ -25,6 +26,7 @@ from aqmlab.live.tc.outcome import PeerRun
 from aqmlab.metrics import ratio
 
 OPTIONS = Options()
+SUFFIX = ".sh"
 LONGEST_S = 3600.0
 NEEDED = ("netem", "delay", "1ms")
 """A discipline that every script needs: a kernel without it runs none."""
@@ -61,7 +63,7 @@ class Tc:
 
     def files(self, model: Model) -> dict[str, str]:
         """Write the script of seed 1."""
-        return {script_name(model): self._text(model, 1)}
+        return {file_name(model, SUFFIX): self._text(model, 1)}
 
     def prepare(self, model: Model, folder: Path) -> None:
         """Check that the emulated processor is fast enough; nothing has to be made."""
@@ -72,7 +74,7 @@ class Tc:
 
     def run(self, model: Model, folder: Path, seed: int) -> Measured:
         """Run the script of a seed; that of seed 1 is the file itself."""
-        path = folder / script_name(model)
+        path = folder / file_name(model, SUFFIX)
         if seed != 1:
             path = folder / f"seed-{seed}.sh"
             path.write_text(self._text(model, seed), encoding="utf-8")
@@ -91,15 +93,10 @@ class Tc:
             about = f"# The scenario {model.name} is not written for Linux: it cannot do all of it."
             lines = [f"# {one.name} ({one.kind}): {one.text}" for one in missing]
             return "\n".join([about, *lines, "echo 'not expressible in tc' >&2", "exit 1"]) + "\n"
-        return program.text(model, found, name=script_name(model), seed=seed, options=OPTIONS)
+        return program.text(model, found, name=file_name(model, SUFFIX), seed=seed, options=OPTIONS)
 
 
 TOOL = Tc()
-
-
-def script_name(model: Model) -> str:
-    """Name of the script's file."""
-    return "".join(c if c.isalnum() or c in "-_." else "-" for c in model.name).strip(".-") + ".sh"
 
 
 def _lines(path: Path, folder: Path, seed: int) -> tuple[str, ...]:

@@ -5,18 +5,17 @@ The script is the job of `aqmlab.live.tc.job`, with a head that says how to run 
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 
 from aqmlab.crosscheck.model import NS2_PROFILE, UDP, Model
 from aqmlab.crosscheck.tc.queues import queue_differences, words_of
 from aqmlab.crosscheck.tool import Kind, Semantic
+from aqmlab.crosscheck.words import comment, told
 from aqmlab.errors import Error
 from aqmlab.live.plan import live_plan
 from aqmlab.live.tc.job import Options, script
 from aqmlab.live.tc.setting import Setting, setting_of
 
-WIDTH = 118
 RESULTS = "{ : >&3; } 2> /dev/null || exec 3>&1"
 """Results go to stdout where nobody has opened file descriptor 3."""
 
@@ -83,24 +82,15 @@ def _transport(model: Model, group: str) -> Iterator[Semantic]:
 
 def _head(model: Model, found: Sequence[Semantic], name: str, seed: int) -> Iterator[str]:
     yield "#!/bin/sh"
-    yield from _comment(model.scenario.description or f"The scenario {model.name}.")
+    yield from comment(model.scenario.description or f"The scenario {model.name}.", "#")
     yield "#"
     yield "#     sudo unshare --net --mount --pid --fork \\"
     yield f"#         sh -c 'mount -t tmpfs tmpfs /run && sh {name}' > results.jsonl"
     yield "#"
-    yield from _comment(
-        f"For Linux with iproute2 and iperf3, written by aqmlab. Starts of flows are those of seed {seed}. Prints "
-        "JSON lines: "
-        "what tc counted every second, what iperf3 and echoes saw. `aqmlab live --backend lab` runs the same in "
-        "an emulated "
-        "machine with a kernel that has all modules."
+    yield from comment(
+        f"For Linux with iproute2 and iperf3, written by aqmlab. Starts of flows are those of seed {seed}. Prints JSON "
+        "lines: what tc counted every second, what iperf3 and echoes saw. `aqmlab live --backend lab` runs the same in "
+        "an emulated machine with a kernel that has all modules.",
+        "#",
     )
-    if found:
-        yield "#"
-        yield "# Where Linux and the scenario differ:"
-        for one in found:
-            yield from _comment(f"{one.name} ({one.kind}): {one.text}", first="# - ", further="#   ")
-
-
-def _comment(line: str, *, first: str = "# ", further: str = "# ") -> list[str]:
-    return textwrap.wrap(line, WIDTH, initial_indent=first, subsequent_indent=further, break_on_hyphens=False)
+    yield from told(found, "Linux", "#")
