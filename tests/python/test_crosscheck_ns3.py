@@ -6,7 +6,7 @@ import pytest
 
 from aqmlab.crosscheck.model import Model
 from aqmlab.crosscheck.ns3 import Ns3
-from aqmlab.crosscheck.ns3.beside import attributes_beside, differences_beside
+from aqmlab.crosscheck.ns3.beside import BESIDE, attributes_beside, differences_beside
 from aqmlab.crosscheck.ns3.flows import tcp_of
 from aqmlab.crosscheck.tool import Kind, Measure, inexpressible
 from aqmlab.scenario import Scenario
@@ -105,6 +105,20 @@ def test_disciplines_beside_red_have_their_attributes() -> None:
     }
     (only,) = differences_beside("codel", own, "queue.q")
     assert (only.name, only.kind) == ("parameter dialect", Kind.DIFFERS)
+
+
+@pytest.mark.parametrize("aqm", sorted(BESIDE))
+def test_every_parameter_of_a_discipline_has_an_attribute_or_is_named(aqm: str) -> None:
+    queue = f'[queue.bottleneck]\naqm = "{aqm}"\n'
+    head, _, flows = TEXT.partition("[[flow]]")
+    own = Model.of(Scenario.from_text(head.partition("[queue.bottleneck]")[0] + queue + "[[flow]]" + flows))
+    assert f'"{BESIDE[aqm].kind}"' in program(own)
+    # A key that is drawn is drawn by the program, in every run.
+    assert ('{"Perturbation", "random"}' in program(own)) == aqm.startswith("fq")
+    parameters = {f"parameter {key}" for key in own.link_named["bottleneck"].parameters}
+    known = {f"parameter {key}" for key in [*BESIDE[aqm].words, *BESIDE[aqm].fixed]}
+    assert parameters <= known
+    assert parameters & named(own) <= {f"parameter {key}" for key in BESIDE[aqm].fixed}
 
 
 # A program can only be compiled where the libraries of ns-3 are; its text is checked everywhere.
