@@ -6,7 +6,7 @@ A case's scenario is a network with the sections of the case. All run 25 s, of w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 NETWORK = """format = 1
 name = "ns3-{name}"
@@ -163,7 +163,7 @@ def udp(rate: str, *, name: str = "udp", count: int = 1, pattern: str = POISSON)
 def each(*switches: Switch) -> tuple[Switch, ...]:
     """Return each switch by itself, and all of them together."""
     first, *others = switches
-    return (*switches, sum(others, first)) if others else switches
+    return (*switches, replace(sum(others, first), title="all of these"))
 
 
 TEN = each(GROWTH, COUNTING)
@@ -192,14 +192,14 @@ CASES = (
         each(GROWTH, BEYOND, COUNTING),
     ),
     Case("red-mixed", "RED, five Reno and 3 Mb/s of UDP", red(), tcp(count=5) + udp("3Mbps"), TEN, RENO),
-    Case("codel-udp", "CoDel, Poisson UDP at 1.1 times the rate", beside("codel"), udp("11Mbps"), (LINUX,)),
+    Case("codel-udp", "CoDel, Poisson UDP at 1.1 times the rate", beside("codel"), udp("11Mbps"), (LINUX,), seeds=20),
     Case("codel-reno", "CoDel, ten Reno", beside("codel"), tcp(), TEN, RENO),
-    Case("fq-codel-udp", "FQ-CoDel, UDP of 2, 5 and 8 Mb/s", beside("fq-codel"), THREE, (LEFT, LEFT_HERE)),
+    Case("fq-codel-udp", "FQ-CoDel, UDP of 2, 5 and 8 Mb/s", beside("fq-codel"), THREE, (LEFT, LEFT_HERE), seeds=20),
     Case("fq-codel-reno", "FQ-CoDel, ten Reno", beside("fq-codel"), tcp(), each(LEFT, GROWTH, COUNTING)),
-    Case("cobalt-udp", "COBALT, Poisson UDP at 1.1 times the rate", beside("cobalt"), udp("11Mbps")),
+    Case("cobalt-udp", "COBALT, Poisson UDP at 1.1 times the rate", beside("cobalt"), udp("11Mbps"), seeds=20),
     Case("cobalt-reno", "COBALT, ten Reno", beside("cobalt"), tcp(), TEN, RENO),
-    Case("pie-udp", "PIE, Poisson UDP at 1.1 times the rate", beside("pie"), udp("11Mbps")),
+    Case("pie-udp", "PIE, Poisson UDP at 1.1 times the rate", beside("pie"), udp("11Mbps"), seeds=20),
     Case("pie-reno", "PIE, ten Reno", beside("pie"), tcp(), TEN, RENO),
-    Case("fq-pie-udp", "FQ-PIE, UDP of 2, 5 and 8 Mb/s", beside("fq-pie"), THREE),
+    Case("fq-pie-udp", "FQ-PIE, UDP of 2, 5 and 8 Mb/s", beside("fq-pie"), THREE, seeds=20),
     Case("fq-pie-reno", "FQ-PIE, ten Reno", beside("fq-pie"), tcp(), TEN, RENO),
 )
