@@ -35,6 +35,14 @@ struct Arrival {
     ce: bool,
 }
 
+impl Arrival {
+    /// Whether it changes nothing of ECN and its answer has no echo; `unanswered`: a mark before is not answered yet.
+    #[inline]
+    fn has_nothing_of_ecn(&self, unanswered: bool) -> bool {
+        !(self.ce || unanswered || self.flags.has(DataFlags::CWR) || self.flags.has(DataFlags::ECN_SETUP))
+    }
+}
+
 /// A TCP receiver of the ns-2 profile.
 #[derive(Clone, Debug)]
 pub struct Receiver {
@@ -84,7 +92,8 @@ impl Receiver {
     pub fn on_data(&mut self, now: Time, data: &Data, ce: bool, out: &mut impl FnMut(Ack)) {
         self.received_packets += 1;
         let seq = data.seq as i32;
-        let nothing_of_ecn = !(ce || self.mark_unanswered || data.cwr() || data.ecn_setup());
+        let arrival = Arrival { seq, flags: data.flags, ce };
+        let nothing_of_ecn = arrival.has_nothing_of_ecn(self.mark_unanswered);
         if self.delay.is_none() && nothing_of_ecn && self.reassembly.receive_next(seq) {
             // Nothing is out of order: the answer says nothing but the number.
             self.ts_echo = self.ts_echo.max(data.sent);
@@ -130,7 +139,8 @@ impl Receiver {
     }
 
     fn acknowledge(&mut self, arrival: Arrival, out: &mut impl FnMut(Ack)) {
-        let ece = self.echo(arrival);
+        let nothing_held = self.delay.is_none();
+        let ece = !(nothing_held && arrival.has_nothing_of_ecn(self.mark_unanswered)) && self.echo(arrival);
         if let Some(delay) = &mut self.delay {
             delay.held = None;
         }

@@ -57,10 +57,12 @@ impl Reassembly {
             self.highest = seq;
             self.set(seq + 1, false);
         }
-        if seq >= self.next {
+        if seq == self.next {
             self.set(seq, true);
-            self.next = self.first_missing(self.next, self.highest + 1);
+            self.next = self.first_missing(seq + 1, self.highest + 1);
             self.entered = self.next;
+        } else if seq > self.next {
+            self.set(seq, true); // the next one is missing still
         }
     }
 
