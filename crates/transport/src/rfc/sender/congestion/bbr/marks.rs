@@ -21,6 +21,7 @@
 //! # Differences from Linux
 //! 1. Linux asks for a route with the feature `ecn_low` too; here `ecn` of the flow stands for it.
 //! 2. Shares are real numbers, not 1/256.
+//! 3. Retransmissions are not ECN-capable.
 
 use super::delivery::Sample;
 use super::probe_bw::MOST_DOUBLINGS;
