@@ -1,11 +1,12 @@
 //! The sender's part of ECN, with the feedback that the connection uses.
 //!
 //! K. Ramakrishnan et al., RFC 3168, section 6.1.2, as in Linux 6: the SYN asks, the echo on its answer grants. New data
-//! is ECN-capable then, SYN and retransmissions are not (section 6.1.5) but with DCTCP and Prague, all of whose packets
-//! are (RFC 8257, sections 3.6 and 4.1; draft-briscoe-iccrg-prague-congestion-control-02, section 2.2; Linux
-//! `tcp_ca_needs_ecn`): their queue is full of packets that are marked where others are dropped. An echo begins a reduction of the window as a loss does,
-//! once a round trip: it is ignored until what was outstanding has been acknowledged and more. The reduction follows PRR,
-//! and the next new segment says CWR.
+//! is ECN-capable then. SYN and retransmissions are not (section 6.1.5) but with DCTCP and Prague, all of whose packets
+//! are, since they meet a queue that drops others where it marks theirs (RFC 8257, sections 3.6 and 4.1; section 2.2 of
+//! draft-briscoe-iccrg-prague-congestion-control-02; Linux `tcp_ca_needs_ecn`).
+//!
+//! An echo begins a reduction of the window as a loss does, once a round trip: it is ignored until what was outstanding
+//! has been acknowledged and more. The reduction follows PRR, and the next new segment says CWR.
 //!
 //! How many segments were marked:
 //!

@@ -21,15 +21,16 @@
 //! 1. beta is 717/1024, and target is rounded towards W_max, so that the window grows by one segment for a whole number
 //!    of segments acknowledged, cwnd / (target - cwnd), at least 2; 100 cwnd at the plateau, and at most 20 before the
 //!    first loss.
-//! 2. RTT is the least since the last time-out, not the smoothed one. The number is computed anew when the window has changed, or after 1/32 s.
+//! 2. RTT is the least since the last time-out, not the smoothed one. The number is computed anew when the window has
+//!    changed, or after 1/32 s.
 //! 3. W_est grows by one for each 15/8 cwnd acknowledged, alpha = 8/15 always, and lends the window what it is ahead.
 //! 4. A time-out forgets the least RTT too.
 //!
 //! Linux's C is 410/1024, its times are ticks, its cube root is good to a thousandth: not followed.
 //!
 //! # Differences from the RFC
-//! As in Linux: beta times the window, not what is in flight; two segments at the least after a mark too (section 4.6: one);
-//! a reduction that is taken back leaves the curve as it is (section 4.9.2, MAY).
+//! As in Linux: beta times the window, not what is in flight; two segments at the least after a mark too (section 4.6:
+//! one); a reduction that is taken back leaves the curve as it is (section 4.9.2, MAY).
 
 use aqmlab_units::{Span, Time};
 
