@@ -11,8 +11,11 @@ import pytest
 from aqmlab import live
 from aqmlab.cli import main
 from aqmlab.errors import InputError
+from aqmlab.live.checks import preflight
 from aqmlab.live.link_process import LiveError
+from aqmlab.live.plan import live_plan
 from aqmlab.result import Result
+from aqmlab.scenario import Scenario
 from live_machine import FAKE, SCENARIO, left_behind, needs_namespaces
 
 FETCH = """
@@ -203,6 +206,21 @@ class TestBadInput:
         code, line = self.fails(capsys, scenario, "--traffic", "iperf3", "--out", tmp_path)
         assert code == 1
         assert "iperf3 is not installed (package iperf3); --traffic sockets needs no program" in line
+
+
+@pytest.mark.parametrize(
+    ("tcp", "told"),
+    [
+        ('ecn = "classic"', []),
+        ('ecn = "accurate"', ['flow tcp: marks are told of as in ecn = "classic", not as in "accurate"']),
+        ('congestion_control = "dctcp", ecn = "dctcp"', []),
+        ('congestion_control = "bbr"', ["flow tcp: the kernel's bbr is version 1, the scenario's version 3"]),
+    ],
+)
+def test_what_the_kernels_tcp_does_otherwise_is_told(tcp, told):
+    text = SCENARIO.replace('"newreno"\npacket_size = "1000B"', f'"tcp"\ntcp = {{ {tcp} }}')
+    found = preflight(live_plan(Scenario.from_text(text), seed=1), watch=False)
+    assert [t.text for t in found if t.text.startswith("flow tcp:")] == told
 
 
 def test_without_root_the_command_says_what_it_needs(scenario, monkeypatch, capsys):

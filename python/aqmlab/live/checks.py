@@ -25,6 +25,13 @@ FASTEST_BPS = 1e9
 GOOD_CLOCKS = ("tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page")
 
 
+OTHER_VERSIONS = {"bbr": "the kernel's bbr is version 1, the scenario's version 3"}
+"""Why a congestion control of the scenario cannot be the kernel's of the same name."""
+CLASSIC, ACCURATE = "classic", "accurate"
+FEEDBACK = {"dctcp": "dctcp"}
+"""How kernels tell of marks, by congestion control, where that is not classic."""
+
+
 @dataclass(frozen=True)
 class Trouble:
     """One thing that is not as it should be.
@@ -82,7 +89,11 @@ def _kernel(plan: LivePlan) -> Iterator[Trouble]:
     for group in plan.groups:
         if not group.is_udp and group.congestion_control is None:
             name = group.parameters.get("congestion_control", group.transport)
-            yield Trouble(f'flow {group.name}: no kernel has "{name}" as congestion control', forbids=True)
+            why = OTHER_VERSIONS.get(name, f'no kernel has "{name}" as congestion control')
+            yield Trouble(f"flow {group.name}: {why}", forbids=True)
+        own, wanted = FEEDBACK.get(group.congestion_control or "", CLASSIC), group.parameters.get("ecn")
+        if group.ecn and wanted in (ACCURATE, *FEEDBACK.values()) and wanted != own:
+            yield Trouble(f'flow {group.name}: marks are told of as in ecn = "{own}", not as in "{wanted}"')
 
 
 def tun_trouble() -> Iterator[Trouble]:

@@ -42,7 +42,6 @@ macro_rules! disciplines {
     ($($(#[$doc:meta])* $name:ident of $module:ident),* $(,)?) => {
         /// Any discipline beside RED, dispatched statically.
         #[derive(Clone, Debug)]
-        #[expect(clippy::large_enum_variant, reason = "it is in a box as a whole")]
         pub enum Beside<P> {
             $($(#[$doc])* $name($module::$name<P>),)*
         }
