@@ -10,6 +10,7 @@ import pytest
 from twins.beside import CE, ECT0, ECT1, NOT_ECT, Twin, course
 from twins.beside.choke import Choke
 from twins.beside.controllers import DualPi2, Pi, Pi2, Pie
+from twins.beside.fair import FqCoDel, FqPie
 from twins.beside.laws import Avq, Blue, Cobalt, CoDel, OneBin, Rem, Sred
 from twins.compare import DELAY_S, first_difference
 from twins.red import Draws, Law, Settings
@@ -27,15 +28,16 @@ class Pair:
 
     queue: str
     twin: Callable[..., Twin]
-    options: dict[str, bool]
+    options: dict[str, int]
     visits: tuple[str, ...] = ("early", "departed")
 
 
-def pair(aqm: str, twin: Callable[..., Twin], *visits: str, words: str = "", **options: bool) -> Pair:
+def pair(aqm: str, twin: Callable[..., Twin], *visits: str, words: str = "", **options: int) -> Pair:
     return Pair(f'aqm = "{aqm}"\n{words}', twin, options, (*visits, "departed"))
 
 
 ONE_BIN = "levels = 1\nbins = 1\nbin_size = 20\nincrement = 0.05\nrehash = 'never'\n"
+APART, TOGETHER = "queues = 65536\nhash_key = 1\n", "queues = 1\nhash_key = 1\nlimit = '40p'\n"
 PAIRS = {
     "pi": pair("pi", Pi, "early", "overflow"),
     "pie": pair("pie", Pie, "early"),
@@ -55,6 +57,10 @@ PAIRS = {
     "avq of ns-2": pair("avq", Avq, "early", words="update = 'ns2'", ns2=True),
     "codel": pair("codel", CoDel, "early"),
     "cobalt": pair("cobalt", Cobalt, "early"),
+    "fq-codel": pair("fq-codel", FqCoDel, "early", words=APART, limit=10_240),
+    "fq-codel of one queue": pair("fq-codel", FqCoDel, "early", "overflow", words=TOGETHER, limit=40, collide=True),
+    "fq-pie": pair("fq-pie", FqPie, "early", words=APART, limit=10_240),
+    "fq-pie of one queue": pair("fq-pie", FqPie, "early", "overflow", words=TOGETHER, limit=40, collide=True),
 }
 
 

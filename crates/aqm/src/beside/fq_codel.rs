@@ -16,7 +16,8 @@
 //!
 //! Readings. A drop needs more than MAXPACKET left in all queues (RFC 8289, section 4.4, and Linux), or in the flow's own, as in
 //! ns-3 (`occupancy = "queue"`). `dialect = "linux"` has Linux's arithmetic of the control law; a full buffer drops half of the
-//! longest queue's bytes, and such a drop counts as one of the law's (Linux 6.1, `sch_fq_codel.c`).
+//! longest queue's bytes, and such a drop counts as one of the law's; and a new queue that runs empty where no old ones are
+//! leaves the lists, where the RFC has it among the old (Linux 6.1, `sch_fq_codel.c`).
 
 use aqmlab_units::Time;
 
@@ -114,7 +115,7 @@ impl<P: Copy> FqCoDel<P> {
             params: params.clone(),
             hash: shape.hash(),
             lanes: shape.lanes(),
-            rounds: shape.rounds(),
+            rounds: shape.rounds(params.is_linux),
             controls: vec![Control::default(); shape.queues()],
             last: 0,
         }

@@ -10,7 +10,8 @@
 //! | quantum | `quantum` | bytes | 1514 | 1 to 2^20 | the same |
 //! | | all of `pie` | | | | RFC 8033 |
 //!
-//! Readings. A full buffer drops what arrives, as in Linux. The steps of a queue's controller are done when the queue is
+//! Readings. A full buffer drops what arrives, as in Linux, and a new queue that runs empty where no old ones are leaves the
+//! lists, where RFC 8290 and ns-3 have it among the old. The steps of a queue's controller are done when the queue is
 //! next looked at, each at its time on one grid for all, so a thousand idle queues cost nothing.
 
 use aqmlab_units::Time;
@@ -67,7 +68,7 @@ impl<P: Copy> FqPie<P> {
             params: params.clone(),
             hash: shape.hash(),
             lanes: shape.lanes(),
-            rounds: shape.rounds(),
+            rounds: shape.rounds(true),
             controls: vec![Control::new(&params.law); shape.queues()],
             last: 0,
         }

@@ -71,7 +71,7 @@ impl Shape {
     }
 
     /// The order in which they are served.
-    pub fn rounds(&self) -> Rounds {
-        Rounds::new(self.queues(), self.quantum)
+    pub fn rounds(&self, is_linux: bool) -> Rounds {
+        Rounds::new(self.queues(), self.quantum, is_linux)
     }
 }

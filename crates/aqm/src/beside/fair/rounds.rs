@@ -4,10 +4,13 @@ const NONE: u32 = u32::MAX;
 ///
 /// A queue that gets a packet while it is on no list becomes a new one, with a quantum of bytes to send; new queues come
 /// first. A queue that has used up its quantum gets another one and goes to the end of the old queues; so does a new queue
-/// that has run empty, once, so that its flow cannot become new again before all others have had their turn.
+/// that has run empty, once, so that its flow cannot become new again before all others have had their turn. In Linux it does
+/// so only where old queues are: while there are new ones alone, its flow is new again at once.
 #[derive(Clone, Debug)]
 pub(crate) struct Rounds {
     quantum: i64,
+    /// A new queue that has run empty leaves the lists where no old queues are, as in Linux.
+    is_linux: bool,
     queues: Vec<Member>,
     new: List,
     old: List,
@@ -49,9 +52,9 @@ impl List {
 
 impl Rounds {
     /// Of so many queues, none of which has a packet.
-    pub fn new(queues: usize, quantum: u32) -> Self {
-        let member = Member { deficit: 0, next: NONE, is_listed: false };
-        Self { quantum: quantum.into(), queues: vec![member; queues], new: List::EMPTY, old: List::EMPTY }
+    pub fn new(queues: usize, quantum: u32, is_linux: bool) -> Self {
+        let queues = vec![Member { deficit: 0, next: NONE, is_listed: false }; queues];
+        Self { quantum: quantum.into(), is_linux, queues, new: List::EMPTY, old: List::EMPTY }
     }
 
     /// A queue has got a packet.
@@ -91,7 +94,7 @@ impl Rounds {
         let is_new = self.new.head == queue as u32;
         let list = if is_new { &mut self.new } else { &mut self.old };
         list.pop(&self.queues);
-        if is_new && self.old.head != NONE {
+        if is_new && !(self.is_linux && self.old.head == NONE) {
             self.old.push(&mut self.queues, queue as u32);
         } else {
             self.queues[queue].is_listed = false;
@@ -106,7 +109,7 @@ mod tests {
 
     #[test]
     fn new_queues_come_first_and_once() {
-        let mut rounds = Rounds::new(3, 1000);
+        let mut rounds = Rounds::new(3, 1000, false);
         assert_eq!(rounds.turn(), None);
         rounds.arrived(0);
         rounds.arrived(1);
@@ -135,6 +138,23 @@ mod tests {
         assert_eq!(rounds.turn(), Some(1));
     }
 
+    #[test]
+    fn a_queue_that_ran_empty_among_new_ones_alone_is_new_again_in_linux() {
+        for (is_linux, order) in [(false, [1, 2, 0]), (true, [1, 0, 2])] {
+            let mut rounds = Rounds::new(3, 1000, is_linux);
+            rounds.arrived(0);
+            rounds.arrived(1);
+            assert_eq!(rounds.turn(), Some(0));
+            rounds.ran_empty(0);
+            rounds.arrived(0);
+            rounds.arrived(2);
+            for queue in order {
+                assert_eq!(rounds.turn(), Some(queue));
+                rounds.sent(queue, 1000);
+            }
+        }
+    }
+
     proptest! {
         #[test]
         fn queues_that_never_run_empty_get_equal_shares(
@@ -142,7 +162,7 @@ mod tests {
             bytes in prop::collection::vec(40u32..1500, 2..6),
             packets in 100usize..2000,
         ) {
-            let mut rounds = Rounds::new(bytes.len(), quantum);
+            let mut rounds = Rounds::new(bytes.len(), quantum, false);
             (0..bytes.len()).for_each(|queue| rounds.arrived(queue));
             let mut sent = vec![0_u32; bytes.len()];
             for _ in 0..packets {
