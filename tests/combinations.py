@@ -28,8 +28,9 @@ ROOT = Path(__file__).resolve().parent.parent
 SCENARIO = "docs/combinations.toml"
 PAGE = ROOT / "docs" / "combinations.md"
 
-CURVES = ("linear", "gentle", "mred", "exred", "nlred")
-VICTIMS = ("arriving", "pc-red", "ddred")
+CURVES = ("linear", "gentle", "mred", "exred", "nlred", "double-slope")
+"""All but "points", which is whatever its points are."""
+VICTIMS = ("arriving", "pc-red", "ddred", "choke")
 RIO: Value = [
     {"name": "in", "dscp": ["AF11"], "min_th": "40p", "max_th": "70p", "max_p": 0.02},
     {"name": "out", "default": True, "min_th": "10p", "max_th": "30p", "max_p": 0.1},
@@ -137,8 +138,9 @@ curve, victim, classes and adaptation, none of which needs code of its own. They
 
 Ten NewReno flows share 10 Mb/s: four near ones, four far ones whose packets have come one hop farther (what DDRED's
 victim looks at), and two assured ones near by, with high priority (PC-RED's victim) and 1 Mb/s each in profile (RIO's
-classes), idle for 20 s (what Adaptive-RIO waits for). {seeds} seeds, 60 s each after 10 s; means with 95 % Student
-intervals. Loss is of all packets that arrive at the bottleneck. Jain's index and the last two columns are of goodput.
+classes), idle for 20 s (what Adaptive-RIO waits for). CHOKe's victims are of whoever fills the queue. {seeds} seeds,
+60 s each after 10 s; means with 95 % Student intervals. Loss is of all packets that arrive at the bottleneck. Jain's
+index and the last two columns are of goodput.
 
 ## What each part does on the average
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from aqmlab.registry import discipline
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -22,11 +24,18 @@ def combinations():
 
 def test_the_page_has_every_combination(combinations):
     taken, refused = combinations.checked(combinations.everything())
-    assert len(taken) + len(refused) == 5 * 3 * 2 * 5
+    assert len(taken) + len(refused) == 6 * 4 * 2 * 5
     assert len({plan.hash for plan in taken.values()}) == len(taken)
     page = (ROOT / "docs" / "combinations.md").read_text()
     for combination in taken:
         assert f"\n| {' | '.join(combination.words)} | " in page
+
+
+def test_no_word_of_the_registry_is_left_out(combinations):
+    words = {part: set(discipline("red").parameter(part).choices) for part in ("curve", "victim", "adaptation")}
+    assert words["curve"] - {"points"} == set(combinations.CURVES)
+    assert words["victim"] == set(combinations.VICTIMS)
+    assert words["adaptation"] == set(combinations.ADAPTATIONS)
 
 
 def test_combinations_run(combinations):
