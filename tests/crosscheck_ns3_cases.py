@@ -94,11 +94,11 @@ class Switch:
 AS_IT_IS = Switch("as it is")
 GROWTH = Switch("ns-3: no growth by what ends a recovery", ("--growthAtExit=false",))
 BEYOND = Switch("ns-3: no slow start beyond the threshold", ("--beyondThreshold=false",))
+COUNT = Switch("ns-3: CUBIC forgets what it counted at the plateau", ("--keepsCount=false",))
 ONCE = Switch("ns-3: PRR counts what begins a reduction once", ("--markTwice=false",))
 CLASSIC = Switch("ns-3: `TcpClassicRecovery`", exported={"flow.tcp.tcp.prr": "false"})
 COUNTING = Switch("ours: no RACK", ours={"flow.tcp.tcp.rack": "false"})
 LEFT = Switch("ns-3: `MinBytes` 1515", ("--ns3::CoDelQueueDisc::MinBytes=1515",))
-LEFT_HERE = Switch("ours: `max_packet` 1499", ours={"queue.bottleneck.max_packet": "1499B"})
 LINUX = Switch("ours: Linux's arithmetic", ours={"queue.bottleneck.dialect": "linux"})
 
 RENO = (
@@ -146,8 +146,8 @@ def red(aqm: str = "red", further: str = "") -> str:
 
 
 def beside(aqm: str) -> str:
-    """Return a queue of another discipline."""
-    return BESIDE.format(aqm=aqm)
+    """Return a queue of another discipline; where flows are hashed, so many queues that they hardly meet."""
+    return BESIDE.format(aqm=aqm) + ("queues = 65536\n" if aqm.startswith("fq") else "")
 
 
 def tcp(control: str = "reno", *, count: int = 10, further: str = "") -> str:
@@ -170,36 +170,43 @@ TEN = each(GROWTH, COUNTING)
 THREE = udp("2Mbps", name="slow") + udp("5Mbps", name="middle") + udp("8Mbps", name="fast")
 CASES = (
     Case("poisson", "RED, Poisson UDP at 1.1 times the rate", red(), udp("11Mbps"), seeds=20),
-    Case("bursts", "drop-tail, eight sources of bursts", TAIL, udp("4Mbps", count=8, pattern=BURSTS), seeds=20),
+    Case("bursts", "drop-tail, 24 sources of bursts", TAIL, udp("2Mbps", count=24, pattern=BURSTS), seeds=12),
     Case("tail-reno", "drop-tail, ten Reno", TAIL, tcp(), TEN, RENO),
     Case("red-reno", "RED, ten Reno", red(), tcp(), TEN, RENO),
     Case("gentle-reno", "gentle RED, 30 Reno", red("gentle-red"), tcp(count=30), TEN, RENO),
     Case("nlred-reno", "NLRED, ten Reno", red("nlred"), tcp(), TEN, RENO),
-    Case("feng-reno", "Feng's self-configuring RED, 20 Reno", red("feng-red"), tcp(count=20), TEN, RENO),
+    Case("feng-reno", "Feng's self-configuring RED, ten Reno", red("feng-red"), tcp(), TEN, RENO, seeds=24),
     Case("adaptive-reno", "Adaptive RED, ten Reno", red("adaptive-red"), tcp(), TEN, RENO),
     Case(
         "red-ecn",
         "RED that marks, ten Reno",
         red(further="ecn = true\n"),
         tcp(further="ecn = true"),
-        (ONCE, CLASSIC, *TEN, ONCE + GROWTH + COUNTING),
+        (ONCE, CLASSIC, GROWTH, COUNTING, replace(ONCE + GROWTH + COUNTING, title="all but `TcpClassicRecovery`")),
     ),
     Case(
         "gentle-cubic",
         "gentle RED, ten CUBIC",
         red("gentle-red"),
         tcp("cubic", further="tcp_friendly = false"),
-        each(GROWTH, BEYOND, COUNTING),
+        (
+            BEYOND,
+            BEYOND + COUNT,
+            replace(
+                BEYOND + COUNT + GROWTH + COUNTING, title="and no growth by what ends a recovery, ours without RACK"
+            ),
+        ),
+        seeds=12,
     ),
-    Case("red-mixed", "RED, five Reno and 3 Mb/s of UDP", red(), tcp(count=5) + udp("3Mbps"), TEN, RENO),
+    Case("red-mixed", "RED, five Reno and 3 Mb/s of UDP", red(), tcp(count=5) + udp("3Mbps"), TEN, RENO, seeds=16),
     Case("codel-udp", "CoDel, Poisson UDP at 1.1 times the rate", beside("codel"), udp("11Mbps"), (LINUX,), seeds=20),
     Case("codel-reno", "CoDel, ten Reno", beside("codel"), tcp(), TEN, RENO),
-    Case("fq-codel-udp", "FQ-CoDel, UDP of 2, 5 and 8 Mb/s", beside("fq-codel"), THREE, (LEFT, LEFT_HERE), seeds=20),
+    Case("fq-codel-udp", "FQ-CoDel, UDP of 2, 5 and 8 Mb/s", beside("fq-codel"), THREE, seeds=12),
     Case("fq-codel-reno", "FQ-CoDel, ten Reno", beside("fq-codel"), tcp(), each(LEFT, GROWTH, COUNTING)),
-    Case("cobalt-udp", "COBALT, Poisson UDP at 1.1 times the rate", beside("cobalt"), udp("11Mbps"), seeds=20),
+    Case("cobalt-udp", "COBALT, Poisson UDP at 1.1 times the rate", beside("cobalt"), udp("11Mbps"), seeds=12),
     Case("cobalt-reno", "COBALT, ten Reno", beside("cobalt"), tcp(), TEN, RENO),
-    Case("pie-udp", "PIE, Poisson UDP at 1.1 times the rate", beside("pie"), udp("11Mbps"), seeds=20),
+    Case("pie-udp", "PIE, Poisson UDP at 1.1 times the rate", beside("pie"), udp("11Mbps"), seeds=12),
     Case("pie-reno", "PIE, ten Reno", beside("pie"), tcp(), TEN, RENO),
-    Case("fq-pie-udp", "FQ-PIE, UDP of 2, 5 and 8 Mb/s", beside("fq-pie"), THREE, seeds=20),
+    Case("fq-pie-udp", "FQ-PIE, UDP of 2, 5 and 8 Mb/s", beside("fq-pie"), THREE, seeds=12),
     Case("fq-pie-reno", "FQ-PIE, ten Reno", beside("fq-pie"), tcp(), TEN, RENO),
 )

@@ -18,8 +18,8 @@ from aqmlab.crosscheck.tool import Semantic
 from aqmlab.crosscheck.words import comment, flag, mean, number, told
 from aqmlab.scenario_parts import Flow, Link
 
-FRAME = ("measuring", "network", "tcp", "udp")
-"""What no scenario changes."""
+FRAME = ("measuring", "network", "windows", "cubic", "tcp", "udp")
+"""What no scenario changes; one without CUBIC has no `cubic`."""
 FRAMING = 2
 """Bytes that a point-to-point device adds to every packet."""
 INDENT = "    "
@@ -28,7 +28,8 @@ INDENT = "    "
 def program(model: Model, differences: Sequence[Semantic], name: str) -> str:
     """Write the program; `name` is its file's."""
     home = resources.files("aqmlab.crosscheck.ns3")
-    frame = "".join(home.joinpath(f"{part}.cc").read_text(encoding="utf-8") for part in FRAME)
+    parts = [part for part in FRAME if part != "cubic" or _has_cubic(model)]
+    frame = "".join(home.joinpath(f"{part}.cc").read_text(encoding="utf-8") for part in parts)
     body = [*_start(model), *_defaults(model), *_network(model), *_flows(model), *_changes(model)]
     lines = [*_head(model, differences, name), frame, "int", "main(int argc, char* argv[])", "{"]
     return "\n".join([*lines, *(INDENT + line if line else "" for line in body), "}"]) + "\n"
@@ -60,10 +61,16 @@ def _start(model: Model) -> Iterator[str]:
     yield 'line.AddValue("growthAtExit", "let windows grow by what ends a recovery", g_growthAtExit);'
     yield 'line.AddValue("beyondThreshold", "let slow start of CUBIC end above its threshold", g_beyondThreshold);'
     yield 'line.AddValue("markTwice", "let PRR count what begins a reduction for a mark twice", g_markTwice);'
+    if _has_cubic(model):
+        yield 'line.AddValue("keepsCount", "let CUBIC use up what it counted at the plateau", g_keepsCount);'
     yield "line.Parse(argc, argv);"
     yield "RngSeedManager::SetRun(seed);"
     yield f"g_from = {number(model.warmup_s)};"
     yield f"g_end = {number(model.duration_s)};"
+
+
+def _has_cubic(model: Model) -> bool:
+    return any(flow.parameters.get("congestion_control") == "cubic" for flow in model.flows)
 
 
 def _defaults(model: Model) -> Iterator[str]:
