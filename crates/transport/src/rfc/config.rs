@@ -39,7 +39,7 @@ impl HyStart {
 
 /// What a connection is set to; shared by its two ends and by all flows of a group.
 ///
-/// The defaults are those of Linux 6 over IPv4 with an MTU of 1500 bytes; [`PARAMETERS`] names the source of each.
+/// The defaults are those of Linux 6 over IPv4 with an MTU of 1500 bytes; [`PARAMETERS`](super::PARAMETERS) names the source of each.
 /// [`Config::check`] says whether the values are in their ranges; the endpoints rely on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {

@@ -86,13 +86,15 @@ CONTROLLER: dict[str, tuple[object, str]] = {
     "derandomize": (True, "spaces drops (RFC 8033, section 5.4)"),
     "cap_adjustment": (True, "bounds the steps of the probability"),
     "mean_packet": (1514, "takes the device's largest packet"),
+    "decay": ("empty", "lets the probability decay while there is no delay at all"),
 }
 FAIR: dict[str, tuple[str, Write]] = {"queues": ("flows", whole), "quantum": ("quantum", whole)}
 KEY: dict[str, tuple[object, str]] = {"hash_key": (None, "draws the key of its hash")}
+ALL: dict[str, tuple[object, str]] = {"occupancy": ("all", "looks at what is left in all queues")}
 MODE = {**ECN, "byte_mode": ("bytemode", "nobytemode")}
 BESIDE: dict[str, Words] = {
     "codel": Words("codel", CODEL, ECN, LAW),
-    "fq-codel": Words("fq_codel", {**CODEL, **FAIR, "drop_batch": ("drop_batch", whole)}, ECN, {**LAW, **KEY}),
+    "fq-codel": Words("fq_codel", {**CODEL, **FAIR, "drop_batch": ("drop_batch", whole)}, ECN, {**LAW, **KEY, **ALL}),
     "pie": Words("pie", PIE, MODE, CONTROLLER),
     "fq-pie": Words("fq_pie", {**PIE, **FAIR}, MODE, {**CONTROLLER, **KEY}),
 }
