@@ -99,6 +99,7 @@ ONCE = Switch("ns-3: PRR counts what begins a reduction once", ("--markTwice=fal
 CLASSIC = Switch("ns-3: `TcpClassicRecovery`", exported={"flow.tcp.tcp.prr": "false"})
 COUNTING = Switch("ours: no RACK", ours={"flow.tcp.tcp.rack": "false"})
 LEFT = Switch("ns-3: `MinBytes` 1515", ("--ns3::CoDelQueueDisc::MinBytes=1515",))
+TWO = Switch("ours: two packets of 1500 B are spared", ours={"queue.bottleneck.mean_packet": "1500B"})
 LINUX = Switch("ours: Linux's arithmetic", ours={"queue.bottleneck.dialect": "linux"})
 
 RENO = (
@@ -118,6 +119,12 @@ CUBIC = (
     "times the loss (ns-3's issue #1126, repaired in 3.43). What is left comes from the plateau, where the window "
     "waits for a hundred windows of acknowledgements: what ns-3 has counted by its end lets the window grow with every "
     "acknowledgement until it is used up, and Linux forgets it."
+)
+FQ_PIE = (
+    "Queues of a flow are short, and ns-3 never drops while two packets wait, of any length; ours while two mean packets "
+    "(1000 B) wait. With the growth at the end of a recovery and RACK gone too, what is left is not explained: neither the "
+    "burst allowance (`max_burst` 0 on both sides: -14 % loss, 6.6 % queue) nor the quantum (1500 B here: -12 %, 3.8 %) "
+    "accounts for it."
 )
 
 
@@ -217,11 +224,11 @@ CASES = (
     Case("codel-udp", "CoDel, Poisson UDP at 1.1 times the rate", beside("codel"), udp("11Mbps"), (LINUX,), seeds=20),
     Case("codel-reno", "CoDel, ten Reno", beside("codel"), tcp(), TEN, RENO),
     Case("fq-codel-udp", "FQ-CoDel, UDP of 2, 5 and 8 Mb/s", beside("fq-codel"), THREE, seeds=12),
-    Case("fq-codel-reno", "FQ-CoDel, ten Reno", beside("fq-codel"), tcp(), each(LEFT, GROWTH, COUNTING)),
+    Case("fq-codel-reno", "FQ-CoDel, ten Reno", beside("fq-codel"), tcp(), each(LEFT, GROWTH, COUNTING), RENO),
     Case("cobalt-udp", "COBALT, Poisson UDP at 1.1 times the rate", beside("cobalt"), udp("11Mbps"), seeds=12),
     Case("cobalt-reno", "COBALT, ten Reno", beside("cobalt"), tcp(), TEN, RENO),
     Case("pie-udp", "PIE, Poisson UDP at 1.1 times the rate", beside("pie"), udp("11Mbps"), seeds=12),
     Case("pie-reno", "PIE, ten Reno", beside("pie"), tcp(), TEN, RENO),
     Case("fq-pie-udp", "FQ-PIE, UDP of 2, 5 and 8 Mb/s", beside("fq-pie"), THREE, seeds=12),
-    Case("fq-pie-reno", "FQ-PIE, ten Reno", beside("fq-pie"), tcp(), TEN, RENO),
+    Case("fq-pie-reno", "FQ-PIE, ten Reno", beside("fq-pie"), tcp(), each(TWO, GROWTH, COUNTING), FQ_PIE),
 )

@@ -99,7 +99,10 @@ BYTES: dict[str, tuple[object, str]] = {"byte_mode": (False, "counts packets whe
 FAIR: dict[str, tuple[str, Write]] = {"queues": ("Flows", whole), "hash_key": ("Perturbation", key)}
 TURNS: dict[str, tuple[object, str]] = {"quantum": (1500, "takes the device's MTU, 1500 bytes")}
 HASH = {"hash": "hashes addresses and ports with a function of its own; other flows share a queue."}
-BURST = {"burst allowance": "grants it with the first packet, and again after 1.5 s of rest (RFC 8033: at once)."}
+SPARING = {
+    "burst allowance": "grants it with the first packet, and again after 1.5 s of rest (RFC 8033: at once).",
+    "short queues": "never drops while two packets wait, of any length; ours while two mean_packet wait.",
+}
 NEVER = "1000000s"
 BESIDE: dict[str, Beside] = {
     "codel": Beside("ns3::CoDelQueueDisc", {**CODEL, "max_packet": ("MinBytes", least_left)}, LAW),
@@ -115,7 +118,7 @@ BESIDE: dict[str, Beside] = {
         {"max_packet": (0, "may drop also while the delay is less than the time of four packets")},
         {"BlueThreshold": NEVER},
     ),
-    "pie": Beside("ns3::PieQueueDisc", PIE, BYTES, notes=BURST),
+    "pie": Beside("ns3::PieQueueDisc", PIE, BYTES, notes=SPARING),
     "fq-pie": Beside(
         "ns3::FqPieQueueDisc",
         {**{name: words for name, words in PIE.items() if name != "mark_up_to"}, **FAIR},
@@ -124,7 +127,7 @@ BESIDE: dict[str, Beside] = {
             **TURNS,
             "mark_up_to": (0.1, "does not hand MarkEcnThreshold on to its queues, which mark up to 0.1"),
         },
-        notes={**BURST, **HASH, "full buffer": "drops from the longest queue, ours what arrives."},
+        notes={**SPARING, **HASH, "full buffer": "drops from the longest queue, ours what arrives."},
     ),
 }
 
