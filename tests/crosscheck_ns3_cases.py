@@ -121,10 +121,10 @@ CUBIC = (
     "acknowledgement until it is used up, and Linux forgets it."
 )
 FQ_PIE = (
-    "Queues of a flow are short, and ns-3 never drops while two packets wait, of any length; ours while two mean packets "
-    "(1000 B) wait. With the growth at the end of a recovery and RACK gone too, what is left is not explained: neither the "
-    "burst allowance (`max_burst` 0 on both sides: -14 % loss, 6.6 % queue) nor the quantum (1500 B here: -12 %, 3.8 %) "
-    "accounts for it."
+    "Queues of a flow are short, and ns-3 never drops while two packets wait, of any length; ours while two mean "
+    "packets (1000 B) wait. With the growth at the end of a recovery and RACK gone too, what is left is not explained: "
+    "neither the burst allowance (`max_burst` 0 on both sides: -14 % loss, +6.6 % queue) nor the quantum (1500 B here: "
+    "-12 %, +3.8 %) accounts for it."
 )
 
 
