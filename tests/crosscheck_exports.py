@@ -26,7 +26,7 @@ from aqmlab.scenario import Scenario
 
 TITLE = "Exported scripts run unmodified"
 STORE = Path(__file__).resolve().parents[1] / "results" / "crosscheck"
-CASES = [*crosscheck_cases.NS2, *crosscheck_ns3_cases.CASES]
+CASES: list[crosscheck_cases.Case | crosscheck_ns3_cases.Case] = [*crosscheck_cases.NS2, *crosscheck_ns3_cases.CASES]
 RUNS = "runs"
 NOT_RUN = "not run"
 HEAD = """Every scenario of the cross-checks with [ns-2](crosscheck.md) and [ns-3](crosscheck-ns3.md) is written for all

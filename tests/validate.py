@@ -35,6 +35,8 @@ import compare_lab  # noqa: E402
 import compare_live  # noqa: E402
 import compare_sweeps  # noqa: E402
 import compare_tuning  # noqa: E402
+import crosscheck_exports  # noqa: E402
+import crosscheck_ns3  # noqa: E402
 import measure_lab  # noqa: E402
 import measure_live  # noqa: E402
 import reproduce_claims  # noqa: E402
@@ -331,6 +333,16 @@ def crosscheck() -> Section:
     return Section("crosscheck", compare_crosscheck.TITLE, *compare_crosscheck.report())
 
 
+def ns3() -> Section:
+    """Scenarios in ns-3, and what each disagreement comes from."""
+    return Section("crosscheck-ns3", crosscheck_ns3.TITLE, *crosscheck_ns3.report())
+
+
+def exports() -> Section:
+    """Every exported script, run once by its program."""
+    return Section("crosscheck-exports", crosscheck_exports.TITLE, *crosscheck_exports.report())
+
+
 def live() -> Section:
     """Live runs of the papers' disciplines beside simulations of the same files."""
     return Section("live", compare_live.TITLE, *compare_live.report())
@@ -369,6 +381,8 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "diffserv": diffserv,
     "disciplines": disciplines,
     "crosscheck": crosscheck,
+    "crosscheck-ns3": ns3,
+    "crosscheck-exports": exports,
     "open-loop": averaged,
     "chain": chain,
     "averaged-chain": averaged_chain,

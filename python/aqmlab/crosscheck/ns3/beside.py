@@ -96,6 +96,7 @@ PIE: dict[str, tuple[str, Write]] = {
 }
 LAW: dict[str, tuple[object, str]] = {"dialect": ("linux", "has Linux's arithmetic of the control law")}
 BYTES: dict[str, tuple[object, str]] = {"byte_mode": (False, "counts packets where the limit is in packets")}
+DECAY: dict[str, tuple[object, str]] = {"decay": ("empty", "lets the probability decay while there is no delay at all")}
 FAIR: dict[str, tuple[str, Write]] = {"queues": ("Flows", whole), "hash_key": ("Perturbation", key)}
 TURNS: dict[str, tuple[object, str]] = {"quantum": (1500, "takes the device's MTU, 1500 bytes")}
 HASH = {"hash": "hashes addresses and ports with a function of its own; other flows share a queue."}
@@ -109,7 +110,12 @@ BESIDE: dict[str, Beside] = {
     "fq-codel": Beside(
         "ns3::FqCoDelQueueDisc",
         {**CODEL, **FAIR, "drop_batch": ("DropBatchSize", whole)},
-        {**LAW, **TURNS, "max_packet": (1499, "drops while 1500 bytes are left in a flow's queue (MinBytes of CoDel)")},
+        {
+            **LAW,
+            **TURNS,
+            "max_packet": (1499, "drops while 1500 bytes are left in a flow's queue (MinBytes of CoDel)"),
+            "occupancy": ("queue", "looks at what is left in the flow's queue, not in all"),
+        },
         notes=HASH,
     ),
     "cobalt": Beside(
@@ -118,12 +124,13 @@ BESIDE: dict[str, Beside] = {
         {"max_packet": (0, "may drop also while the delay is less than the time of four packets")},
         {"BlueThreshold": NEVER},
     ),
-    "pie": Beside("ns3::PieQueueDisc", PIE, BYTES, notes=SPARING),
+    "pie": Beside("ns3::PieQueueDisc", PIE, {**BYTES, **DECAY}, notes=SPARING),
     "fq-pie": Beside(
         "ns3::FqPieQueueDisc",
         {**{name: words for name, words in PIE.items() if name != "mark_up_to"}, **FAIR},
         {
             **BYTES,
+            **DECAY,
             **TURNS,
             "mark_up_to": (0.1, "does not hand MarkEcnThreshold on to its queues, which mark up to 0.1"),
         },
