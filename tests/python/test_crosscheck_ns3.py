@@ -137,3 +137,11 @@ def test_a_program_runs_in_ns3(tmp_path) -> None:
     assert 0.8 < found[Measure.UTILIZATION, "bottleneck"] <= 1
     wait = found[Measure.MEAN_QUEUE, "bottleneck"] * 1400 * 8 / 2e6
     assert found[Measure.MEAN_DELAY, "bottleneck"] == pytest.approx(wait, rel=0.2)
+
+
+def test_flows_without_sack_have_it_in_ns3_and_it_is_said():
+    """Without it ns-3 3.37 ends in ``TcpRateLinux::SkbSent`` when packets are lost."""
+    without = model(flow__tcp__tcp__sack=False)
+    assert '{"Sack", "true"}' in program(without)
+    assert "SACK" in named(without)
+    assert "SACK" not in named(model())

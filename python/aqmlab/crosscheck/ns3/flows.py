@@ -7,14 +7,15 @@ profile ``ns2-2.35`` are written too, as the byte TCP that is nearest.
 | ours | ns-3 |
 |---|---|
 | ``congestion_control`` reno, cubic | ``TcpLinuxReno``, ``TcpCubic`` |
-| newreno, sack (reno as newreno) | ``TcpNewReno`` without and with ``Sack``, ``TcpClassicRecovery`` |
+| newreno, sack (reno as newreno) | ``TcpNewReno``, ``TcpClassicRecovery`` |
 | ``prr`` | ``TcpPrrRecovery``, else ``TcpClassicRecovery`` |
 | ``mss`` (``packet_size``), ``header`` | ``SegmentSize``, so long that packets have the scenario's length |
 | ``initial_window``, ``initial_ssthresh`` | ``InitialCwnd``, ``InitialSlowStartThreshold`` |
 | ``window`` | ``RcvBufSize``; ``SndBufSize`` is twice that |
 | ``delayed_ack`` | ``DelAckCount``, ``DelAckTimeout`` |
 | ``min_rto``, ``rto_floor_on_variance``, ``initial_rto`` | ``MinRto``, ``ClockGranularity``, ``ConnTimeout`` |
-| ``sack``, ``timestamps``, ``limited_transmit``, ``ecn`` | ``Sack``, ``Timestamp``, ``LimitedTransmit``, ``UseEcn`` |
+| ``timestamps``, ``limited_transmit``, ``ecn`` | ``Timestamp``, ``LimitedTransmit``, ``UseEcn`` |
+| ``sack`` | ``Sack`` is always on: without it ns-3 3.37 ends at a loss |
 | ``hystart``, ``fast_convergence`` | ``TcpCubic::HyStart``, ``TcpCubic::FastConvergence`` |
 | ``pacing`` | ``TcpSocketState::EnablePacing`` |
 """
@@ -85,7 +86,7 @@ def tcp_of(flow: Flow) -> TcpKind:
         "MinRto": seconds(own["min_rto"]),
         "ConnTimeout": seconds(own["initial_rto"]),
         "DataRetries": str(RETRIES),
-        "Sack": flag(sacks(flow)),
+        "Sack": flag(True),
         "Timestamp": flag(own["timestamps"]),
         "LimitedTransmit": flag(own["limited_transmit"]),
         "UseEcn": "On" if own["ecn"] else "Off",
