@@ -139,9 +139,11 @@ def test_a_program_runs_in_ns3(tmp_path) -> None:
     assert found[Measure.MEAN_DELAY, "bottleneck"] == pytest.approx(wait, rel=0.2)
 
 
-def test_flows_without_sack_have_it_in_ns3_and_it_is_said():
-    """Without it ns-3 3.37 ends in ``TcpRateLinux::SkbSent`` when packets are lost."""
-    without = model(flow__tcp__tcp__sack=False)
-    assert '{"Sack", "true"}' in program(without)
-    assert "SACK" in named(without)
-    assert "SACK" not in named(model())
+def test_windows_of_ns2_do_not_limit_ns3():
+    """Where the receiver's window is the limit and packets are lost, ns-3 3.37 ends in ``TcpRateLinux::SkbSent``."""
+    text = TEXT.replace(
+        '"tcp"\ntcp = { congestion_control = "reno" }', '"newreno"\npacket_size = "1000B"\ntcp = { window = "20p" }'
+    )
+    own = Model.of(Scenario.from_text(text))
+    assert '{"RcvBufSize", "80000"}' in program(own)
+    assert "transport profile" in named(own)
