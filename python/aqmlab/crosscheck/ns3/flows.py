@@ -42,7 +42,7 @@ PAUSING_BUFFER = 262_144
 CONTROLS = {"reno": "ns3::TcpLinuxReno", "cubic": "ns3::TcpCubic"}
 WIDER = 4
 """Receiver's buffer over the window of flows of the profile ns2-2.35: where it limits them and packets are lost, ns-3
-3.37 ends with a segmentation fault (in ``TcpRateLinux::SkbSent``)."""
+3.37 may end with a segmentation fault (in ``TcpRateLinux::SkbSent``); with more room fewer programs do."""
 NS2_VARIANTS = ("reno", "newreno", "sack")
 """Variants of the profile ns2-2.35 for which ns-3 has something near."""
 
