@@ -136,9 +136,8 @@ def _of_ns2(flow: Flow, name: str) -> Iterator[Semantic]:
         return
     text = (
         f"{name}: flows of the profile ns2-2.35 count packets, have no handshake and clocks that tick; ns-3's nearest "
-        f"({tcp_of(flow).control.removeprefix('ns3::')}) counts bytes, shakes hands, and limits windows by the "
-        "receiver's buffer alone. That has room for four windows, as ns-3 3.37 may end with a segmentation fault where "
-        "it is the limit and packets are lost. Agreement is not to be expected beyond some percent."
+        f"({tcp_of(flow).control.removeprefix('ns3::')}) counts bytes and shakes hands. "
+        "Agreement is not to be expected beyond some percent."
     )
     yield Semantic("transport profile", text, Kind.DIFFERS)
     if flow.transport == "reno":

@@ -1,8 +1,7 @@
 """Flows in the words of ns-3 3.37 (src/internet/model), and what it has not of them.
 
 ns-3's TCP counts bytes, as kernels do: transport ``tcp`` (profile ``rfc``) is what it can be compared with. Flows of
-the
-profile ``ns2-2.35`` are written too, as the byte TCP that is nearest.
+the profile ``ns2-2.35`` are written too, as the byte TCP that is nearest.
 
 | ours | ns-3 |
 |---|---|
@@ -11,7 +10,7 @@ profile ``ns2-2.35`` are written too, as the byte TCP that is nearest.
 | ``prr`` | ``TcpPrrRecovery``, else ``TcpClassicRecovery`` |
 | ``mss`` (``packet_size``), ``header`` | ``SegmentSize``, so long that packets have the scenario's length |
 | ``initial_window``, ``initial_ssthresh`` | ``InitialCwnd``, ``InitialSlowStartThreshold`` |
-| ``window`` | ``RcvBufSize``, of the profile ``ns2-2.35`` four times as much; ``SndBufSize`` is twice that |
+| ``window`` | ``SndBufSize``, in whole segments; ``RcvBufSize`` is twice that |
 | ``delayed_ack`` | ``DelAckCount``, ``DelAckTimeout`` |
 | ``min_rto``, ``rto_floor_on_variance``, ``initial_rto`` | ``MinRto``, ``ClockGranularity``, ``ConnTimeout`` |
 | ``sack``, ``timestamps``, ``limited_transmit``, ``ecn`` | ``Sack``, ``Timestamp``, ``LimitedTransmit``, ``UseEcn`` |
@@ -40,9 +39,10 @@ RETRIES = 1_000_000
 PAUSING_BUFFER = 262_144
 """Bytes of the send buffer of a flow that stops: what is in it is still sent."""
 CONTROLS = {"reno": "ns3::TcpLinuxReno", "cubic": "ns3::TcpCubic"}
-WIDER = 4
-"""Receiver's buffer over the window of flows of the profile ns2-2.35: where it limits them and packets are lost, ns-3
-3.37 may end with a segmentation fault (in ``TcpRateLinux::SkbSent``); with more room fewer programs do."""
+ROOMIER = 2
+"""Receiver's buffer over the sender's, which is the window: a sender of ns-3 3.37 that has sent all of the receiver's
+window and may send more, since packets were lost, makes an empty segment and ends with a segmentation fault
+(ns-3's issue 991). With less in its own buffer it never gets there."""
 NS2_VARIANTS = ("reno", "newreno", "sack")
 """Variants of the profile ns2-2.35 for which ns-3 has something near."""
 
@@ -79,12 +79,12 @@ def tcp_of(flow: Flow) -> TcpKind:
     full = int(own["packet_size"] if of_ns2 else own["mss"])
     window = int(own["window"]) * full if of_ns2 else int(own["window"])
     pauses = flow.stop_s is not None or bool(flow.again)
-    room = max(WIDER * window if of_ns2 else window, 2 * segment)
+    room = max(window // full, 2) * segment
     attributes = {
         "SegmentSize": str(segment),
         "InitialCwnd": number(own["initial_window"]),
-        "RcvBufSize": str(room),
-        "SndBufSize": str(PAUSING_BUFFER if pauses else 2 * room),
+        "SndBufSize": str(min(room, PAUSING_BUFFER) if pauses else room),
+        "RcvBufSize": str(ROOMIER * room),
         "DelAckCount": "2" if own["delayed_ack"] else "1",
         "MinRto": seconds(own["min_rto"]),
         "ConnTimeout": seconds(own["initial_rto"]),
