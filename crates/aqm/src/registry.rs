@@ -259,7 +259,7 @@ pub(crate) static RED: &[Parameter] = &[
     ECN,
     DIALECT,
     Parameter::new("at_idle", "", Unit::Choice, "decay of the average over an idle period")
-        .or(&["real", "integer", "table"]),
+        .or(&["real", "integer", "table", "none"]),
     Parameter::new("idle_extra_step", "", Unit::Flag, "one more step of the average after an idle period")
         .source(NS2),
     Parameter::new("guard_one", "", Unit::Flag, "no early drop while at most one packet waits").source(NS2),

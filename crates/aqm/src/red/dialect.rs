@@ -2,7 +2,7 @@
 //!
 //! | switch | `floyd93` | `ns2-2.35` | `linux` | what it is |
 //! |---|---|---|---|---|
-//! | at_idle | real | integer | table | how the average decays over an idle period |
+//! | at_idle | real | integer | table | how the average decays over an idle period (`none`: not at all) |
 //! | idle_extra_step | no | yes | no | one more step of the average, with q = 0, for the arrival that ends it |
 //! | guard_one | no | yes | no | no early drop while at most one packet waits |
 //! | crossing | count -1 | count 1, not dropped | redraw | the first arrival above min_th |
@@ -27,6 +27,9 @@ pub enum AtIdle {
     Integer,
     /// Shifts by a table of 256 entries in integer arithmetic (Linux).
     Table,
+    /// Not at all: the arrival that ends the period is one step as any, with q = 0. So is Linux's RED below a token
+    /// bucket, which asks whether a packet waits (`peek`) and never notes that none does (`red_dequeue`).
+    None,
 }
 
 /// What happens at the first arrival that finds the average at or above min_th.

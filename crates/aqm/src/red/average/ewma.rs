@@ -17,7 +17,7 @@ use crate::red::AtIdle;
 /// | 1/s | `packets_per_s` | 1/s | packets of mean size that the link carries in a second, > 0 |
 ///
 /// In ns-2 m is rounded down to an integer and the arrival itself is one more step, with q = 0
-/// (`queue/red.cc`, `estimator`).
+/// (`queue/red.cc`, `estimator`). Without an idle rule that one step is all.
 #[derive(Clone, Debug)]
 pub struct Ewma {
     w_q: f64,
@@ -47,6 +47,9 @@ impl Ewma {
     pub(super) fn on_arrival_after_idle(&mut self, idle: Span) {
         if self.avg == 0.0 {
             return;
+        }
+        if self.at_idle == AtIdle::None {
+            return self.on_arrival(0.0);
         }
         let m = idle.secs() * self.packets_per_s;
         let one_more = f64::from(u8::from(self.extra_step));
@@ -95,6 +98,9 @@ mod tests {
         assert_eq!(decay(AtIdle::Integer, false, 0.0025), 4.0);
         assert_eq!(decay(AtIdle::Integer, true, 0.0025), 2.0);
         assert_eq!(decay(AtIdle::Integer, true, 0.0), 8.0);
+        for idle in [0.0, 0.002, 3600.0] {
+            assert_eq!(decay(AtIdle::None, false, idle), 8.0);
+        }
     }
 
     #[test]
