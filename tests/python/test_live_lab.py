@@ -128,6 +128,24 @@ class TestJob:
         text = script(setting_of(plan(flow__tcp__tcp__ecn=True)))
         assert "route add 10.77.1.2/32 via 10.76.0.1 dev sa src 10.77.1.1 congctl cubic features ecn" in text
 
+    @pytest.mark.parametrize("options", [Options(), Options(in_userspace=True)])
+    def test_what_the_ends_tell_each_other_goes_aside(self, options):
+        text = script(setting_of(plan()), options)
+        assert "must $IP -n aql-s rule add ipproto 6 sport 32768-60999 dport 5201-5201 lookup 100" in text
+        assert "must $IP -n aql-d rule add ipproto 6 sport 5201-5201 dport 32768-60999 lookup 100" in text
+        # Ports of data are none of those.
+        assert " --cport 10001 " in text
+
+    def test_neighbours_are_known_from_the_start(self):
+        text = script(setting_of(plan()))
+        assert "must $IP -n aql-r neigh add 10.77.1.2 lladdr 02:00:00:00:00:04 dev rb nud permanent" in text
+        assert "db address 02:00:00:00:00:04 netns aql-d" in text
+
+    def test_red_below_a_token_bucket_has_no_idle_rule(self):
+        assert any("never learns that its queue is empty" in note for note in setting_of(plan()).qdisc.notes)
+        without = setting_of(plan(queue__bottleneck__at_idle="none"))
+        assert not any("empty" in note for note in without.qdisc.notes)
+
     def test_datagrams_have_the_rate_of_their_packets(self):
         text = script(setting_of(plan("red-udp.toml")))
         assert f"-u -b {10402910 * 1472 / 1500:.0f} -l 1472" in text
@@ -221,6 +239,23 @@ class TestOutcome:
     def test_a_report_of_an_error_is_one_line(self):
         with pytest.raises(InputError, match="iperf3: unable to connect"):
             flow_counts({"error": "unable to connect"}, after_s=0)
+
+    def test_flows_whose_first_packets_never_came_through_got_nothing(self):
+        shut_out = {"error": "unable to connect stream: Connection timed out"}
+        found = flow_counts(shut_out, flows=2, after_s=0)
+        assert [(one.received_bps, one.received_bytes, one.sent_bytes) for one in found] == [(0.0, 0, 0)] * 2
+
+    def test_flows_that_begin_late_are_told_by_the_run_s_time(self, finished):
+        kept = tuple(line for line in finished.lines if '"kind":"ended"' not in line)
+        once = replace(finished, lines=kept).tables["flows"].to_pylist()
+        # All five are one client, of 3 s; it began a second and a half late.
+        (client,) = finished.setting.clients
+        ms = round((client.start_s + 1.5 + client.length_s) * 1000)
+        late = replace(finished, lines=(*kept, f'{{"kind":"ended","ms":{ms},"data":{{"client":0,"ms":{ms}}}}}'))
+        flows = late.tables["flows"].to_pylist()
+        assert 0 < sum(flow["goodput_bytes"] for flow in flows) < sum(flow["goodput_bytes"] for flow in once)
+        # From the first second to the third, of which the flows had one and a half.
+        assert all(flow["goodput_bps"] == pytest.approx(flow["goodput_bytes"] * 8 / 2, rel=1e-3) for flow in flows)
 
     def test_an_error_of_the_job_is_one_line(self):
         with pytest.raises(InputError, match=r"^on this machine: ip link add: Operation not permitted$"):

@@ -50,8 +50,8 @@ class Tc:
         """The kernel that would run a script."""
         image = _image()
         if image is not None:
-            return f"Linux {image.manifest['kernel']} (emulated)"
-        return f"Linux {platform.release()}" if not _refusal() else None
+            return f"{image.manifest['kernel']} (emulated)"
+        return platform.release() if not _refusal() else None
 
     def missing(self) -> str:
         """Say why no script can be run."""

@@ -19,13 +19,13 @@ from aqmlab.errors import InputError
 from aqmlab.live.plan import LivePlan
 from aqmlab.live.processes import finish
 from aqmlab.live.tc.failure import judge
-from aqmlab.live.tc.job import GRACE_S, Options, script
+from aqmlab.live.tc.job import GRACE_S, PATIENCE_S, Options, script
 from aqmlab.live.tc.outcome import PeerRun
 from aqmlab.live.tc.setting import setting_of
 
 NEEDED = ("unshare", "ip", "tc", "iperf3")
 SLACK_S = 60.0
-"""A job may take that much longer than its run."""
+"""A job may take that much longer than its run and the patience with its clients."""
 INNER = 'mount -t tmpfs tmpfs /run && exec sh "$1" 3> "$2"'
 """Names of namespaces are files in /run: in a /run of its own they meet no others."""
 
@@ -61,7 +61,7 @@ def run(
     with tempfile.TemporaryDirectory(prefix="aqmlab-tc-") as name:
         job, results = Path(name) / "run.sh", Path(name) / "results"
         job.write_text(script(setting, options), encoding="utf-8")
-        _work(command(job, results), setting.duration_s + GRACE_S + SLACK_S)
+        _work(command(job, results), setting.duration_s + GRACE_S + PATIENCE_S + SLACK_S)
         lines = tuple(results.read_text(encoding="utf-8").splitlines()) if results.exists() else ()
     judge(lines, "this machine")
     return PeerRun(setting, lines, {"kernel": platform.release()}, options.ping_interval_s)

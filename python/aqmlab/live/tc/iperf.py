@@ -13,6 +13,8 @@ from typing import Any
 
 from aqmlab.errors import InputError
 
+SHUT_OUT = "unable to connect stream: Connection timed out"
+"""A client's error when none of a flow's first packets came through, sent again for two minutes: it got nothing."""
 SLACK_S = 0.05
 """Intervals begin that much before or after their second."""
 
@@ -26,7 +28,8 @@ class FlowCounts:
     sent_bytes, received_bytes
         Payload.
     received_bps
-        Payload over the receiver's own intervals: its last one goes on until the queue is empty.
+        Payload over the receiver's own intervals: its last one goes on until the queue is empty. Of flows that began
+        late over all the time in which they should have sent.
     sent, received, lost
         Datagrams; 0 for TCP.
     retransmissions
@@ -45,29 +48,43 @@ class FlowCounts:
     mean_rtt_s: float
 
 
-def flow_counts(report: Mapping[str, Any], *, after_s: float) -> list[FlowCounts]:
+def flow_counts(
+    report: Mapping[str, Any],
+    *,
+    flows: int = 1,
+    after_s: float,
+    until_s: float | None = None,
+    over_s: float | None = None,
+) -> list[FlowCounts]:
     """Read a report: one entry per flow, in the order of their connections.
 
     Parameters
     ----------
     report
         The client's, with the server's in it.
+    flows
+        How many it was to have.
     after_s
         End of the warm-up from the client's start.
+    until_s
+        End of the run from the client's start, where the client may go on behind it.
+    over_s
+        Time over which the payload is a rate; that of the intervals if it is not given.
     """
+    if report.get("error") == SHUT_OUT:
+        return [FlowCounts(0, 0, 0.0, 0, 0, 0, 0, math.nan)] * flows
     if "error" in report:
         raise InputError(f"iperf3: {report['error']}")
     server = report.get("server_output_json", {})
-    flows = len(report["end"]["streams"])
     found = []
-    for at in range(flows):
-        sent, got = _of(report, at, after_s), _of(server, at, after_s)
+    for at in range(len(report["end"]["streams"])):
+        sent, got = (_of(one, at, after_s, until_s) for one in (report, server))
         end = report["end"]["streams"][at].get("sender", {})
         found.append(
             FlowCounts(
                 sent_bytes=_sum(sent, "bytes"),
                 received_bytes=_sum(got, "bytes"),
-                received_bps=_sum(got, "bytes") * 8 / (sum(float(one["seconds"]) for one in got) or math.nan),
+                received_bps=_sum(got, "bytes") * 8 / (over_s or sum(float(one["seconds"]) for one in got) or math.nan),
                 sent=_sum(sent, "packets"),
                 received=_sum(got, "packets") - _sum(got, "lost_packets"),
                 lost=_sum(got, "lost_packets"),
@@ -78,9 +95,11 @@ def flow_counts(report: Mapping[str, Any], *, after_s: float) -> list[FlowCounts
     return found
 
 
-def _of(report: Mapping[str, Any], flow: int, after_s: float) -> list[Mapping[str, Any]]:
+def _of(report: Mapping[str, Any], flow: int, after_s: float, until_s: float | None) -> list[Mapping[str, Any]]:
     streams = [interval["streams"] for interval in report.get("intervals", ())]
-    return [own[flow] for own in streams if flow < len(own) and own[flow]["start"] > after_s - SLACK_S]
+    own = [intervals[flow] for intervals in streams if flow < len(intervals)]
+    last = math.inf if until_s is None else until_s + SLACK_S
+    return [one for one in own if one["start"] > after_s - SLACK_S and one["end"] < last]
 
 
 def _sum(intervals: list[Mapping[str, Any]], key: str) -> int:

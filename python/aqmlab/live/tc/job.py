@@ -7,6 +7,7 @@ JSON lines on file descriptor 3, each with a ``kind``:
 |---|---|
 | qdisc | ``tc -s`` of the bottleneck at a time in ms since the start, every second and at the end |
 | client | what iperf3 says of a client's flows, both ends |
+| ended | time in ms since the start at which a client, told by its number, was done |
 | ping | number and round trip in ms of an echo |
 | link | a line of the user-space bottleneck |
 | error | what went wrong |
@@ -16,6 +17,10 @@ Two networks can be built. With tc as bottleneck:
     aql-s [sa] --- [ra] aql-r [rb] --- [db] aql-d       rb: tbf and the discipline; ra: netem, the round trip's delay
 
 With the bottleneck in user space its two TUN devices are ``sa`` and ``db`` and there is no router.
+
+What iperf3's ends have to tell each other goes aside, over a third pair (``sc``, ``dc``): a bottleneck that drops much
+would else delay the flows' start, and their reports. Neighbours are known from the start, since questions for them
+(ARP) are packets that a bottleneck may drop.
 """
 
 from __future__ import annotations
@@ -26,16 +31,23 @@ from dataclasses import dataclass
 from aqmlab.live.tc.setting import IP_AND_UDP, Client, Group, Setting
 
 PORT = 5201
+DATA_PORT = 10_001
+"""First of the senders' ports for data, one a flow; they are below those that the kernel chooses itself."""
+CHOSEN_PORTS = (32_768, 60_999)
+"""Ports that the kernel chooses itself: iperf3's connections that carry no data have them."""
 GATEWAYS = ("10.76.0.1", "10.76.0.2")
 """Addresses of the router."""
+MACS = {name: f"02:00:00:00:00:0{at}" for at, name in enumerate(("sa", "ra", "rb", "db"), start=1)}
+"""Of the devices."""
 BURST = 1600
 """Bytes of the token bucket: one packet of 1500 with Ethernet's header fits, two do not."""
 WAITING = 10_000
 """Packets that devices and netem hold, so that they lose nothing."""
 PACING_US = 1000
 """How often iperf3 looks whether the next datagram is due."""
-PATIENCE_S = 30
-"""A client that is not done so long after its flows' end is given up."""
+PATIENCE_S = 150
+"""A client that is not done so long after its flows' end is given up: its first packets may be lost until the kernel
+gives up itself (``tcp_syn_retries``, 127 s)."""
 GRACE_S = 3
 """Between the start of the servers and that of the run."""
 
@@ -70,6 +82,7 @@ def script(setting: Setting, options: Options = Options()) -> str:
     parts = [
         HEAD.format(end=round(setting.duration_s * 1000)),
         *(LINK.splitlines() if options.in_userspace else _router(setting, options)),
+        *_aside(setting),
         *_ends(setting, options),
         *_traffic(setting, options),
         TAIL if not options.in_userspace else LINK_TAIL,
@@ -129,7 +142,8 @@ finish"""
 def _router(setting: Setting, options: Options) -> list[str]:
     """Write the two veth pairs, the router between them, its qdiscs."""
     lines = [
-        f"must $IP link add {a} numtxqueues 1 txqueuelen {WAITING} netns aql-{x} type veth peer name {b} netns aql-{y}"
+        f"must $IP link add {a} address {MACS[a]} numtxqueues 1 txqueuelen {WAITING} netns aql-{x} "
+        f"type veth peer name {b} address {MACS[b]} netns aql-{y}"
         for a, x, b, y in (("sa", "s", "ra", "r"), ("rb", "r", "db", "d"))
     ]
     lines += [f"$IP -n aql-{n} link set {dev} up" for n, dev in (("s", "sa"), ("r", "ra"), ("r", "rb"), ("d", "db"))]
@@ -137,13 +151,40 @@ def _router(setting: Setting, options: Options) -> list[str]:
     for end, mine, theirs, gateway in (("s", "ra", "sa", GATEWAYS[0]), ("d", "rb", "db", GATEWAYS[1])):
         lines.append(f"$IP -n aql-r addr add {gateway}/32 dev {mine}")
         lines.append(f"$IP -n aql-{end} route add {gateway}/32 dev {theirs}")
+        lines.append(_neighbour(end, gateway, theirs, mine))
     for group in setting.groups:
-        lines.append(f"$IP -n aql-r route add 10.77.{group.number}.1/32 dev ra")
-        lines.append(f"$IP -n aql-r route add 10.77.{group.number}.2/32 dev rb")
+        for host, mine, theirs in ((1, "ra", "sa"), (2, "rb", "db")):
+            address = f"10.77.{group.number}.{host}"
+            lines.append(f"$IP -n aql-r route add {address}/32 dev {mine}")
+            lines.append(_neighbour("r", address, mine, theirs))
     rate = f"{setting.rate_bps:.0f}bit"
     lines.append(f"must $R tc qdisc add dev rb root handle 1: tbf rate {rate} burst {options.burst} limit 10000000")
     lines.append(f"must $R tc qdisc add dev rb parent 1:1 handle 10: {setting.qdisc.text}")
     return lines + _delays(setting.groups)
+
+
+def _neighbour(end: str, address: str, dev: str, peer: str) -> str:
+    """Write who has an address at the other end of a device."""
+    return f"must $IP -n aql-{end} neigh add {address} lladdr {MACS[peer]} dev {dev} nud permanent"
+
+
+def _aside(setting: Setting) -> list[str]:
+    """Write the pair of devices that iperf3's connections without data go over, known by the ports of their ends."""
+    servers = f"{PORT}-{PORT + len(setting.clients) - 1}"
+    chosen = "-".join(map(str, CHOSEN_PORTS))
+    lines = ["must $IP link add sc netns aql-s type veth peer name dc netns aql-d"]
+    for end, dev, ports in (
+        ("s", "sc", f"sport {chosen} dport {servers}"),
+        ("d", "dc", f"sport {servers} dport {chosen}"),
+    ):
+        run = f"$IP netns exec aql-{end} sysctl -q -w"
+        lines.append(
+            f'must {run} net.ipv4.conf.all.rp_filter=0 net.ipv4.ip_local_port_range="{chosen.replace("-", " ")}"'
+        )
+        lines.append(f"$IP -n aql-{end} link set {dev} up")
+        lines.append(f"must $IP -n aql-{end} route add default dev {dev} table 100")
+        lines.append(f"must $IP -n aql-{end} rule add ipproto 6 {ports} lookup 100")
+    return lines
 
 
 def _netem(delay_s: float) -> str:
@@ -189,8 +230,10 @@ def _ends(setting: Setting, options: Options) -> list[str]:
 def _traffic(setting: Setting, options: Options) -> list[str]:
     """Write servers, clients and echoes; each client waits for its start and tells what both ends counted."""
     lines = [f"$D iperf3 -s -1 -J -p {PORT + at} > /dev/null 2>&1 &" for at in range(len(setting.clients))]
+    port = DATA_PORT
     for at, client in enumerate(setting.clients):
-        lines.append(_client(at, client, setting))
+        lines.append(_client(at, client, setting, port))
+        port += len(client.names)
     if options.ping_interval_s > 0:
         first = setting.groups[0].number
         count = int(setting.duration_s / options.ping_interval_s)
@@ -198,10 +241,10 @@ def _traffic(setting: Setting, options: Options) -> list[str]:
             f"(sleep {GRACE_S}; $S ping -c {count} -i {options.ping_interval_s:g} -I 10.77.{first}.1 10.77.{first}.2 "
             '> "$WORK/ping" 2>&1) &'
         )
-    finish = [
-        "finish() {",
-        *(f'  told client "$(tr -d "\\n\\t" < "$WORK/client{at}")"' for at in range(len(setting.clients))),
-    ]
+    finish = ["finish() {"]
+    for at in range(len(setting.clients)):
+        finish.append(f'  told ended "{{\\"client\\":{at},\\"ms\\":$(($(cat "$WORK/ended{at}") - T0))}}"')
+        finish.append(f'  told client "$(tr -d "\\n\\t" < "$WORK/client{at}")"')
     if options.ping_interval_s > 0:
         finish.append(
             '  sed -n \'s/.*seq=\\([0-9]*\\).*time=\\([0-9.]*\\).*/{"kind":"ping","seq":\\1,"rtt_ms":\\2}/p\' '
@@ -211,12 +254,11 @@ def _traffic(setting: Setting, options: Options) -> list[str]:
     return [*lines, *finish, "}", f"sleep {GRACE_S}"]
 
 
-def _client(at: int, client: Client, setting: Setting) -> str:
+def _client(at: int, client: Client, setting: Setting, port: int) -> str:
     group = next(group for group in setting.groups if group.number == client.group)
-    length = client.stop_s - client.start_s
     words = [
-        f"iperf3 -c 10.77.{group.number}.2 -B 10.77.{group.number}.1 -p {PORT + at}",
-        f"-t {length:.0f} -i 1 -J --get-server-output -P {len(client.names)}",
+        f"iperf3 -c 10.77.{group.number}.2 -B 10.77.{group.number}.1 -p {PORT + at} --cport {port}",
+        f"-t {client.length_s:.0f} -i 1 -J --get-server-output -P {len(client.names)}",
     ]
     if group.is_udp:
         payload_bps = group.rate_bps * group.payload / (group.payload + IP_AND_UDP)
@@ -225,6 +267,7 @@ def _client(at: int, client: Client, setting: Setting) -> str:
         words.append(f"-C {group.transport}")
     if group.dscp:
         words.append(f"--dscp {group.dscp}")
-    command = f"timeout {length + PATIENCE_S:.0f} $S {' '.join(words)}"
+    command = f"timeout {client.length_s + PATIENCE_S:.0f} $S {' '.join(words)}"
     wait = f"sleep {GRACE_S + client.start_s:.3f}"
-    return f'({wait}; {command} > "$WORK/client{at}" 2> /dev/null) &\nCLIENTS="$CLIENTS $!"'
+    ended = f'clock; echo $up > "$WORK/ended{at}"'
+    return f'({wait}; {command} > "$WORK/client{at}" 2> /dev/null; {ended}) &\nCLIENTS="$CLIENTS $!"'

@@ -24,6 +24,9 @@ from aqmlab.live.tables import flows_table, to_arrow, with_headers
 from aqmlab.live.tc.iperf import FlowCounts, flow_counts
 from aqmlab.live.tc.setting import IP_AND_UDP, Setting
 
+LATE_S = 1.0
+"""Flows that begin that much later than they should had their first packets lost: their seconds are told from the time
+at which they began, and those behind the end of the run are left out."""
 ETHERNET = 14
 """Bytes of header that tc counts with every packet."""
 ECHO = 84
@@ -213,9 +216,17 @@ def flows_of(run: PeerRun) -> pa.Table:
     groups = {group.number: group for group in setting.plan.groups}
     reports = [record["data"] for record in run.of_kind("client")]
     rows: dict[str, dict[str, Any]] = {}
-    for client, report in zip(setting.clients, reports, strict=True):
-        after = max(setting.warmup_s - client.start_s, 0.0)
-        for name, counts in zip(client.names, flow_counts(report, after_s=after), strict=True):
+    ended = {record["data"]["client"]: record["data"]["ms"] / 1e3 for record in run.of_kind("ended")}
+    for at, (client, report) in enumerate(zip(setting.clients, reports, strict=True)):
+        start = client.start_s
+        over_s = until = None
+        if ended.get(at, 0.0) - client.length_s - start > LATE_S:
+            start = ended[at] - client.length_s
+            until = setting.duration_s - start
+            over_s = setting.duration_s - max(setting.warmup_s, client.start_s)
+        after = max(setting.warmup_s - start, 0.0)
+        found = flow_counts(report, flows=len(client.names), after_s=after, until_s=until, over_s=over_s)
+        for name, counts in zip(client.names, found, strict=True):
             rows[name] = _flow(groups[client.group], counts)
     return flows_table(setting.plan, sources={}, sinks={}, drops={}, others=rows)
 

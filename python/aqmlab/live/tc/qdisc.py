@@ -21,6 +21,10 @@ from aqmlab.scenario_parts import Link
 from aqmlab.tuning.dialects.settings import Settings
 from aqmlab.tuning.dialects.tc import tc
 
+NOT_IDLE = (
+    "below a token bucket red never learns that its queue is empty, so its average falls by arrivals alone: behind a "
+    'burst it may drop everything for many seconds while the link is idle (at_idle = "none" here)'
+)
 WORD = r"[A-Za-z0-9_.%/:-]+"
 
 
@@ -50,7 +54,10 @@ def qdisc_of(plan: Scenario, link: Link, *, words: str | None = None) -> Qdisc:
             f'link {link.name}: tc has no discipline like "{link.aqm}" (give one in its words, or use red)'
         )
     made = tc(settings, link.queue)
-    return Qdisc("red", made.text.partition(" root red ")[2], tuple(note for note in made.notes if "DEV" not in note))
+    notes = [note for note in made.notes if "DEV" not in note]
+    if link.parameters.get("at_idle") != "none":
+        notes.append(NOT_IDLE)
+    return Qdisc("red", made.text.partition(" root red ")[2], tuple(notes))
 
 
 def own_words(words: str) -> Qdisc:

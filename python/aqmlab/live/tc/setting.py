@@ -37,6 +37,11 @@ class Client:
     start_s: float
     stop_s: float
 
+    @property
+    def length_s(self) -> float:
+        """How long it sends: iperf3 counts whole seconds."""
+        return float(f"{self.stop_s - self.start_s:.0f}")
+
 
 @dataclass(frozen=True)
 class Group:
