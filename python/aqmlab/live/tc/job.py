@@ -171,16 +171,15 @@ def _neighbour(end: str, address: str, dev: str, peer: str) -> str:
 def _aside(setting: Setting) -> list[str]:
     """Write the pair of devices that iperf3's connections without data go over, known by the ports of their ends."""
     servers = f"{PORT}-{PORT + len(setting.clients) - 1}"
-    chosen = "-".join(map(str, CHOSEN_PORTS))
+    chosen = "{}-{}".format(*CHOSEN_PORTS)
     lines = ["must $IP link add sc netns aql-s type veth peer name dc netns aql-d"]
     for end, dev, ports in (
         ("s", "sc", f"sport {chosen} dport {servers}"),
         ("d", "dc", f"sport {servers} dport {chosen}"),
     ):
-        run = f"$IP netns exec aql-{end} sysctl -q -w"
-        lines.append(
-            f'must {run} net.ipv4.conf.all.rp_filter=0 net.ipv4.ip_local_port_range="{chosen.replace("-", " ")}"'
-        )
+        settings = {"conf/all/rp_filter": "0", "ip_local_port_range": "{} {}".format(*CHOSEN_PORTS)}
+        for name, value in settings.items():
+            lines.append(f"$IP netns exec aql-{end} sh -c 'echo {value} > /proc/sys/net/ipv4/{name}'")
         lines.append(f"$IP -n aql-{end} link set {dev} up")
         lines.append(f"must $IP -n aql-{end} route add default dev {dev} table 100")
         lines.append(f"must $IP -n aql-{end} rule add ipproto 6 {ports} lookup 100")
