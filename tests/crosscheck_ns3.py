@@ -6,7 +6,7 @@ time.
 
     python tests/crosscheck_ns3.py [--only NAME]
 
-`report` is the page ``docs/validation/crosscheck-ns3.md``. From nothing it takes about 25 minutes of one core.
+`report` is the page ``docs/validation/crosscheck-ns3.md``. From nothing it takes about 40 minutes of one core.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ TITLE = "Scenarios in ns-3 beside ours"
 STORE = Path(__file__).resolve().parents[1] / "results" / "crosscheck"
 WORKERS = 1
 HEAD = f"""`aqmlab crosscheck` writes a scenario as a C++ program, runs it in ns-3 and here with seeds of its own, and
-tests every measure for equality. All scenarios run 25 s, of which 5 s are warm-up. The programs are those of `aqmlab
-export`, unmodified; what they have of a scenario is in [crosscheck-ns3.md](../crosscheck-ns3.md). The scenarios are in
-`tests/crosscheck_ns3_cases.py`.
+tests every measure for equality. Scenarios run 25 s, of which 5 s are warm-up, if nothing else is said. The programs
+are those of `aqmlab export`, unmodified; what they have of a scenario is in
+[crosscheck-ns3.md](../crosscheck-ns3.md). The scenarios are in `tests/crosscheck_ns3_cases.py`.
 
 {margins(1.0)}
 *The same*: equal to five digits in all runs. Undecided: neither; the difference found is told.
