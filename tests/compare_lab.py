@@ -13,6 +13,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -61,11 +62,28 @@ class Bound:
     unit: str = ""
 
 
-CASES = (
+COMPARED = (
     Case("udp-1.05", "UDP at 1.05 times the rate", "red-udp.toml"),
     Case("udp-1.10", "UDP at 1.10 times the rate", "red-udp.toml", {"flow.udp.rate": "10.898283Mbps"}),
     Case("tcp", "five CUBIC flows", "red-tcp.toml"),
 )
+BURST = {
+    "dumbbell.bottleneck.delay": "22ms",
+    "flow.tcp.count": "10",
+    "flow.tcp.tcp.congestion_control": "reno",
+    "queue.bottleneck.min_th": "5000B",
+    "queue.bottleneck.max_th": "15000B",
+    "queue.bottleneck.w_q": "0.001953125",
+}
+LOCKED = Case("locked", 'at_idle = "none"', "red-tcp.toml", {**BURST, "queue.bottleneck.at_idle": "none"})
+FREED = Case("freed", 'at_idle = "table"', "red-tcp.toml", {**BURST, "queue.bottleneck.at_idle": "table"})
+CASES = (*COMPARED, LOCKED, FREED)
+BURST_PAGE = """## RED below a token bucket has no idle rule
+
+Ten Reno flows that start at once, a round trip of 44 ms, min 5000, max 15000 bytes, W = 1/512: the first burst lifts
+the average above max. The token bucket asks whether a packet waits (`peek`), and the kernel's RED notes that its queue
+is empty when it is asked for one, so its average falls by arrivals alone. In user space `at_idle` says which it is to
+be. Told are the seconds of a run of 30 s in which packets came and none left, one number a seed."""
 LOSS = Bound("loss", "loss", 0.001, relative=False, scale=100, unit="%")
 WAIT = Bound("wait_s", "queue delay of echoes", 0.02, scale=1e3, unit="ms")
 GOODPUT = Bound("goodput_bps", "goodput", 0.01, scale=1e-6, unit="Mbit/s")
@@ -73,7 +91,7 @@ DROPS = Bound("drops", "drops, whole run", 0.05)
 SETTLED = Bound("drops_after", "drops after the first 5 s", 0.05)
 BOUNDS = {"udp-1.05": (LOSS, WAIT, GOODPUT), "udp-1.10": (LOSS, WAIT, GOODPUT), "tcp": (GOODPUT, WAIT, DROPS, SETTLED)}
 BOTTLENECKS = {"tc": Options(), "user space": Options(in_userspace=True)}
-FIELDS = ("case", "bottleneck", "seed", "loss", "wait_s", "goodput_bps", "drops", "drops_after", "digest")
+FIELDS = ("case", "bottleneck", "seed", "loss", "wait_s", "goodput_bps", "drops", "drops_after", "locked_s", "digest")
 
 
 def plan_of(case: Case, seed: int) -> LivePlan:
@@ -94,8 +112,15 @@ def row_of(case: Case, bottleneck: str, run: PeerRun) -> dict[str, Any]:
         "goodput_bps": sum(flow["goodput_bps"] for flow in flows),
         "drops": whole.drops,
         "drops_after": after.drops,
+        "locked_s": locked_s(run),
         "digest": run.digest,
     }
+
+
+def locked_s(run: PeerRun) -> int:
+    """Count the seconds of a run in which packets came and none left."""
+    steps = [later.since(earlier) for earlier, later in pairwise(run.counts)]
+    return sum(step.drops > 0 and step.departures == 0 for step in steps)
 
 
 def one(case: Case, bottleneck: str, seed: int, program: Path | None) -> dict[str, Any]:
@@ -148,7 +173,7 @@ def table(found: Sequence[Mapping[str, str]]) -> tuple[str, bool]:
         "|---|---|---|---|---|---|---|---|",
     ]
     shown = True
-    for case in CASES:
+    for case in COMPARED:
         beside = simulated(case)
         for bound in BOUNDS[case.name]:
             values = [[float(row[bound.measure]) for row in groups[case.name, which]] for which in BOTTLENECKS]
@@ -159,6 +184,25 @@ def table(found: Sequence[Mapping[str, str]]) -> tuple[str, bool]:
             other = said(beside[bound.measure], bound) if bound.measure in beside else ""
             lines.append(f"| {case.title} | {bound.title} | {means} | {judged} | {other} |")
     return "\n".join(lines), shown
+
+
+def locks(found: Sequence[Mapping[str, str]]) -> tuple[str, bool]:
+    """Tell how long the bottleneck locked out all; shown if the kernel's does, and ours without an idle rule alone."""
+    groups = {
+        ("locked", "tc"): "tc",
+        ("locked", "user space"): f"user space, `{LOCKED.title}`",
+        ("freed", "user space"): f"user space, `{FREED.title}`",
+    }
+    lines = ["| bottleneck | seconds without a departure | goodput |", "|---|---|---|"]
+    seconds: dict[tuple[str, str], list[int]] = {}
+    for key, title in groups.items():
+        own = [row for row in found if (row["case"], row["bottleneck"]) == key]
+        seconds[key] = [int(row["locked_s"]) for row in own]
+        rate = said(fmean(float(row["goodput_bps"]) for row in own), GOODPUT) if own else ""
+        lines.append(f"| {title} | {', '.join(map(str, seconds[key])) or 'not run'} | {rate} |")
+    kernel, without, ruled = seconds.values()
+    enough = all(len(own) >= len(SEEDS) for own in seconds.values())
+    return "\n".join(lines), enough and min(*kernel, *without) > max(ruled)
 
 
 def judgement(tc: Sequence[float], ours: Sequence[float], *, bound: Bound) -> tuple[str, bool]:
@@ -179,7 +223,8 @@ def said(value: float, bound: Bound) -> str:
 def report() -> tuple[str, bool]:
     """Write the page: its text, and whether everything is shown."""
     lines, shown = table(rows())
-    return f"{PAGE}\n\n{lines}", shown
+    burst, also_shown = locks(rows())
+    return f"{PAGE}\n\n{lines}\n\n{BURST_PAGE}\n\n{burst}", shown and also_shown
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -194,6 +239,9 @@ def main(arguments: Sequence[str]) -> int:
     for case in CASES:
         for bottleneck in BOTTLENECKS:
             if chosen.case not in (None, case.name) or chosen.bottleneck not in (None, bottleneck):
+                continue
+            if (case, bottleneck) == (FREED, "tc"):
+                # The kernel's RED has one idle rule, and has run.
                 continue
             for seed in chosen.seeds:
                 made = {key: str(value) for key, value in one(case, bottleneck, seed, chosen.link).items()}

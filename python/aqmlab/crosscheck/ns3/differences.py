@@ -113,6 +113,10 @@ def _of_rfc(flow: Flow, name: str) -> Iterator[Semantic]:
             own["sack"],
             "ns-3 acknowledges data out of order at once (sack_compression as short as can be)",
         ),
+        "reduction bound": (
+            own["prr"],
+            "ns-3's PRR lets as much be sent as has arrived until a repair is acknowledged (prr = false goes without)",
+        ),
         "whole segments": (not own["whole_segments"], "ns-3 counts whole segments (whole_segments = true)"),
         "restart after a pause": (own["idle_restart"] and flow.again, "ns-3 does not restart (idle_restart = false)"),
     }
