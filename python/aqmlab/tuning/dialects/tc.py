@@ -94,5 +94,8 @@ def tc(own: Settings, queue: str) -> Dialect:
     if wlog >= LARGE:
         notes.append(f"tc warns that the burst seems too large from Wlog {LARGE} on; it is meant")
     notes += spacing_note(own, "linux", queue)
-    notes.append("queue and limit count bytes; put DEV's own queue below it out of the way (a rate limit above it)")
+    notes.append(
+        "queue and limit count bytes; put DEV's own queue below it out of the way (a rate limit above it, below which "
+        'red has no idle rule: try at_idle = "none")'
+    )
     return Dialect("tc", "Linux tc", text, effective, notes)
