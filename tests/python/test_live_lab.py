@@ -17,7 +17,7 @@ from aqmlab.live.lab.build import Image, find
 from aqmlab.live.plan import live_plan
 from aqmlab.live.tc import backend as tc_backend
 from aqmlab.live.tc.failure import judge
-from aqmlab.live.tc.iperf import flow_counts
+from aqmlab.live.tc.iperf import flow_counts, sent_s
 from aqmlab.live.tc.job import Options, script
 from aqmlab.live.tc.link import configuration
 from aqmlab.live.tc.outcome import PeerRun
@@ -250,7 +250,7 @@ class TestOutcome:
         once = replace(finished, lines=kept).tables["flows"].to_pylist()
         # All five are one client, of 3 s; it began a second and a half late.
         (client,) = finished.setting.clients
-        ms = round((client.start_s + 1.5 + client.length_s) * 1000)
+        ms = round((client.start_s + 1.5 + sent_s(finished.of_kind("client")[0]["data"])) * 1000)
         late = replace(finished, lines=(*kept, f'{{"kind":"ended","ms":{ms},"data":{{"client":0,"ms":{ms}}}}}'))
         flows = late.tables["flows"].to_pylist()
         assert 0 < sum(flow["goodput_bytes"] for flow in flows) < sum(flow["goodput_bytes"] for flow in once)

@@ -95,6 +95,12 @@ def flow_counts(
     return found
 
 
+def sent_s(report: Mapping[str, Any]) -> float:
+    """Return how long a client has sent; 0 if it never did."""
+    intervals = report.get("intervals") or ()
+    return max((float(one["end"]) for one in intervals[-1]["streams"]), default=0.0) if intervals else 0.0
+
+
 def _of(report: Mapping[str, Any], flow: int, after_s: float, until_s: float | None) -> list[Mapping[str, Any]]:
     streams = [interval["streams"] for interval in report.get("intervals", ())]
     own = [intervals[flow] for intervals in streams if flow < len(intervals)]

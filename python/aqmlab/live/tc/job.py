@@ -257,7 +257,7 @@ def _client(at: int, client: Client, setting: Setting, port: int) -> str:
     group = next(group for group in setting.groups if group.number == client.group)
     words = [
         f"iperf3 -c 10.77.{group.number}.2 -B 10.77.{group.number}.1 -p {PORT + at} --cport {port}",
-        f"-t {client.length_s:.0f} -i 1 -J --get-server-output -P {len(client.names)}",
+        f"-t {client.length_s} -i 1 -J --get-server-output -P {len(client.names)}",
     ]
     if group.is_udp:
         payload_bps = group.rate_bps * group.payload / (group.payload + IP_AND_UDP)
@@ -266,7 +266,7 @@ def _client(at: int, client: Client, setting: Setting, port: int) -> str:
         words.append(f"-C {group.transport}")
     if group.dscp:
         words.append(f"--dscp {group.dscp}")
-    command = f"timeout {client.length_s + PATIENCE_S:.0f} $S {' '.join(words)}"
+    command = f"timeout {client.length_s + PATIENCE_S} $S {' '.join(words)}"
     wait = f"sleep {GRACE_S + client.start_s:.3f}"
     ended = f'clock; echo $up > "$WORK/ended{at}"'
     return f'({wait}; {command} > "$WORK/client{at}" 2> /dev/null; {ended}) &\nCLIENTS="$CLIENTS $!"'

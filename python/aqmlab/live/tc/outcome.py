@@ -21,7 +21,7 @@ import pyarrow as pa
 from aqmlab.errors import InputError
 from aqmlab.live.plan import FlowGroup
 from aqmlab.live.tables import flows_table, to_arrow, with_headers
-from aqmlab.live.tc.iperf import FlowCounts, flow_counts
+from aqmlab.live.tc.iperf import FlowCounts, flow_counts, sent_s
 from aqmlab.live.tc.setting import IP_AND_UDP, Setting
 
 LATE_S = 1.0
@@ -220,8 +220,9 @@ def flows_of(run: PeerRun) -> pa.Table:
     for at, (client, report) in enumerate(zip(setting.clients, reports, strict=True)):
         start = client.start_s
         over_s = until = None
-        if ended.get(at, 0.0) - client.length_s - start > LATE_S:
-            start = ended[at] - client.length_s
+        began = ended[at] - sent_s(report) if at in ended else start
+        if began - start > LATE_S:
+            start = began
             until = setting.duration_s - start
             over_s = setting.duration_s - max(setting.warmup_s, client.start_s)
         after = max(setting.warmup_s - start, 0.0)

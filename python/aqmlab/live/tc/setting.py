@@ -38,9 +38,9 @@ class Client:
     stop_s: float
 
     @property
-    def length_s(self) -> float:
-        """How long it sends: iperf3 counts whole seconds."""
-        return float(f"{self.stop_s - self.start_s:.0f}")
+    def length_s(self) -> int:
+        """How long it sends: iperf3 takes whole seconds."""
+        return round(self.stop_s - self.start_s)
 
 
 @dataclass(frozen=True)
