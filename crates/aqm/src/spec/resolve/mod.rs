@@ -488,12 +488,8 @@ fn named(values: Vec<(&str, Value)>) -> Vec<(String, Value)> {
     values.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-const AT_IDLE: &[(&str, AtIdle)] = &[
-    ("real", AtIdle::Real),
-    ("integer", AtIdle::Integer),
-    ("table", AtIdle::Table),
-    ("none", AtIdle::None),
-];
+const AT_IDLE: &[(&str, AtIdle)] =
+    &[("real", AtIdle::Real), ("integer", AtIdle::Integer), ("table", AtIdle::Table), ("none", AtIdle::None)];
 const IDLE_WHEN: &[(&str, IdleWhen)] = &[("free", IdleWhen::Free), ("none-waiting", IdleWhen::NoneWaiting)];
 const CROSSING: &[(&str, Crossing)] =
     &[("count-minus-one", Crossing::CountMinusOne), ("count-one", Crossing::CountOne)];
