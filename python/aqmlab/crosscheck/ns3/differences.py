@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from aqmlab.crosscheck.model import NS2_PROFILE, UDP, Model
-from aqmlab.crosscheck.ns3.flows import HEADERS, NS2_VARIANTS, TIMESTAMPS, header_bytes, tcp_of
+from aqmlab.crosscheck.ns3.flows import HEADERS, NS2_VARIANTS, PAUSING_BUFFER, TIMESTAMPS, header_bytes, tcp_of
 from aqmlab.crosscheck.ns3.queues import queue_differences
 from aqmlab.crosscheck.routes import Routes
 from aqmlab.crosscheck.tool import Kind, Semantic
@@ -69,7 +69,10 @@ def _flows(model: Model) -> Iterator[Semantic]:
             continue
         yield from _packets(first, name)
         if first.stop_s is not None or first.again:
-            text = f"{name}: what is in the send buffer (256 KiB) when the flow stops is still sent."
+            text = (
+                f"{name}: what is in the send buffer (the window, at most {PAUSING_BUFFER >> 10} KiB) when the flow "
+                "stops is still sent."
+            )
             yield Semantic("end of data", text, Kind.DIFFERS)
         yield from _of_ns2(first, name) if first.parameters["profile"] == NS2_PROFILE else _of_rfc(first, name)
     known = {tcp_of(flow).defaults for flow in model.flows if _written(flow)}

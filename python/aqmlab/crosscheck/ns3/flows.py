@@ -10,7 +10,7 @@ the profile ``ns2-2.35`` are written too, as the byte TCP that is nearest.
 | ``prr`` | ``TcpPrrRecovery``, else ``TcpClassicRecovery`` |
 | ``mss`` (``packet_size``), ``header`` | ``SegmentSize``, so long that packets have the scenario's length |
 | ``initial_window``, ``initial_ssthresh`` | ``InitialCwnd``, ``InitialSlowStartThreshold`` |
-| ``window`` | ``SndBufSize``, in whole segments; ``RcvBufSize`` is twice that |
+| ``window`` | ``SndBufSize``, in whole segments (256 KiB at most if it stops); ``RcvBufSize`` is twice that |
 | ``delayed_ack`` | ``DelAckCount``, ``DelAckTimeout`` |
 | ``min_rto``, ``rto_floor_on_variance``, ``initial_rto`` | ``MinRto``, ``ClockGranularity``, ``ConnTimeout`` |
 | ``sack``, ``timestamps``, ``limited_transmit``, ``ecn`` | ``Sack``, ``Timestamp``, ``LimitedTransmit``, ``UseEcn`` |
@@ -37,7 +37,7 @@ IP_AND_UDP = 28
 RETRIES = 1_000_000
 """A connection does not give up."""
 PAUSING_BUFFER = 262_144
-"""Bytes of the send buffer of a flow that stops: what is in it is still sent."""
+"""Most bytes in the send buffer, and so in the window, of a flow that stops: what is in it is still sent."""
 CONTROLS = {"reno": "ns3::TcpLinuxReno", "cubic": "ns3::TcpCubic"}
 ROOMIER = 2
 """Receiver's buffer over the sender's, which is the window: a sender of ns-3 3.37 that has sent all of the receiver's

@@ -14,7 +14,7 @@ from typing import Any
 from aqmlab.errors import InputError
 
 SHUT_OUT = "unable to connect stream: Connection timed out"
-"""A client's error when none of a flow's first packets came through, sent again for two minutes: it got nothing."""
+"""A client's error when none of a TCP flow's first packets came through, sent again for two minutes: it got nothing."""
 SLACK_S = 0.05
 """Intervals begin that much before or after their second."""
 
@@ -28,8 +28,8 @@ class FlowCounts:
     sent_bytes, received_bytes
         Payload.
     received_bps
-        Payload over the receiver's own intervals: its last one goes on until the queue is empty. Of flows that began
-        late over all the time in which they should have sent.
+        Payload over the receiver's own intervals, which end with the sender's: what is in the queue then is not
+        counted. Of flows that began late over all the time in which they should have sent.
     sent, received, lost
         Datagrams; 0 for TCP.
     retransmissions
@@ -67,7 +67,8 @@ def flow_counts(
     after_s
         End of the warm-up from the client's start.
     until_s
-        End of the run from the client's start, where the client may go on behind it.
+        End of its flows from the client's start, where the client goes on behind it; intervals with their middle behind
+        it are left out.
     over_s
         Time over which the payload is a rate; that of the intervals if it is not given.
     """
@@ -104,8 +105,8 @@ def sent_s(report: Mapping[str, Any]) -> float:
 def _of(report: Mapping[str, Any], flow: int, after_s: float, until_s: float | None) -> list[Mapping[str, Any]]:
     streams = [interval["streams"] for interval in report.get("intervals", ())]
     own = [intervals[flow] for intervals in streams if flow < len(intervals)]
-    last = math.inf if until_s is None else until_s + SLACK_S
-    return [one for one in own if one["start"] > after_s - SLACK_S and one["end"] < last]
+    last = math.inf if until_s is None else until_s
+    return [one for one in own if one["start"] > after_s - SLACK_S and (one["start"] + one["end"]) / 2 < last]
 
 
 def _sum(intervals: list[Mapping[str, Any]], key: str) -> int:

@@ -37,7 +37,7 @@ CHOSEN_PORTS = (32_768, 60_999)
 """Ports that the kernel chooses itself: iperf3's connections that carry no data have them."""
 GATEWAYS = ("10.76.0.1", "10.76.0.2")
 """Addresses of the router."""
-MACS = {name: f"02:00:00:00:00:0{at}" for at, name in enumerate(("sa", "ra", "rb", "db"), start=1)}
+MACS = {name: f"02:00:00:00:00:0{at}" for at, name in enumerate(("sa", "ra", "rb", "db", "sc", "dc"), start=1)}
 """Of the devices."""
 BURST = 1600
 """Bytes of the token bucket: one packet of 1500 with Ethernet's header fits, two do not."""
@@ -46,8 +46,10 @@ WAITING = 10_000
 PACING_US = 1000
 """How often iperf3 looks whether the next datagram is due."""
 PATIENCE_S = 150
-"""A client that is not done so long after its flows' end is given up: its first packets may be lost until the kernel
-gives up itself (``tcp_syn_retries``, 127 s)."""
+"""A client that is not done so long after its flows' end is given up: the first packets of a connection may be lost
+until the kernel gives up itself (``tcp_syn_retries``, 127 s)."""
+GIVEN_UP = '{\\"error\\":\\"it was not done in time\\"}'
+"""What stands for the report of a client that was given up, between double quotes of the shell."""
 GRACE_S = 3
 """Between the start of the servers and that of the run."""
 
@@ -172,15 +174,20 @@ def _aside(setting: Setting) -> list[str]:
     """Write the pair of devices that iperf3's connections without data go over, known by the ports of their ends."""
     servers = f"{PORT}-{PORT + len(setting.clients) - 1}"
     chosen = "{}-{}".format(*CHOSEN_PORTS)
-    lines = ["must $IP link add sc netns aql-s type veth peer name dc netns aql-d"]
-    for end, dev, ports in (
-        ("s", "sc", f"sport {chosen} dport {servers}"),
-        ("d", "dc", f"sport {servers} dport {chosen}"),
+    lines = [
+        f"must $IP link add sc address {MACS['sc']} netns aql-s type veth peer name dc address {MACS['dc']} netns aql-d"
+    ]
+    for end, host, dev, other, ports in (
+        ("s", 2, "sc", "dc", f"sport {chosen} dport {servers}"),
+        ("d", 1, "dc", "sc", f"sport {servers} dport {chosen}"),
     ):
-        settings = {"conf/all/rp_filter": "0", "ip_local_port_range": "{} {}".format(*CHOSEN_PORTS)}
+        # Answers to these come from where the main table would not send.
+        settings = {"conf/all/rp_filter": "0", f"conf/{dev}/rp_filter": "0"}
+        settings["ip_local_port_range"] = "{} {}".format(*CHOSEN_PORTS)
         for name, value in settings.items():
-            lines.append(f"$IP netns exec aql-{end} sh -c 'echo {value} > /proc/sys/net/ipv4/{name}'")
+            lines.append(f"must $IP netns exec aql-{end} sh -c 'echo {value} > /proc/sys/net/ipv4/{name}'")
         lines.append(f"$IP -n aql-{end} link set {dev} up")
+        lines += [_neighbour(end, f"10.77.{group.number}.{host}", dev, other) for group in setting.groups]
         lines.append(f"must $IP -n aql-{end} route add default dev {dev} table 100")
         lines.append(f"must $IP -n aql-{end} rule add ipproto 6 {ports} lookup 100")
     return lines
@@ -268,5 +275,5 @@ def _client(at: int, client: Client, setting: Setting, port: int) -> str:
         words.append(f"--dscp {group.dscp}")
     command = f"timeout {client.length_s + PATIENCE_S} $S {' '.join(words)}"
     wait = f"sleep {GRACE_S + client.start_s:.3f}"
-    ended = f'clock; echo $up > "$WORK/ended{at}"'
+    ended = f'clock; echo $up > "$WORK/ended{at}"; [ -s "$WORK/client{at}" ] || echo "{GIVEN_UP}" > "$WORK/client{at}"'
     return f'({wait}; {command} > "$WORK/client{at}" 2> /dev/null; {ended}) &\nCLIENTS="$CLIENTS $!"'

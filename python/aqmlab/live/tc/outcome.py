@@ -24,9 +24,9 @@ from aqmlab.live.tables import flows_table, to_arrow, with_headers
 from aqmlab.live.tc.iperf import FlowCounts, flow_counts, sent_s
 from aqmlab.live.tc.setting import IP_AND_UDP, Setting
 
-LATE_S = 1.0
-"""Flows that begin that much later than they should had their first packets lost: their seconds are told from the time
-at which they began, and those behind the end of the run are left out."""
+LATE_S = 2.0
+"""Flows that begin that much later than they should, mostly since their first packets were lost: their seconds are told
+from the time at which they began, and those behind their end in the scenario are left out."""
 ETHERNET = 14
 """Bytes of header that tc counts with every packet."""
 ECHO = 84
@@ -223,8 +223,8 @@ def flows_of(run: PeerRun) -> pa.Table:
         began = ended[at] - sent_s(report) if at in ended else start
         if began - start > LATE_S:
             start = began
-            until = setting.duration_s - start
-            over_s = setting.duration_s - max(setting.warmup_s, client.start_s)
+            until = client.stop_s - start
+            over_s = max(client.stop_s - max(setting.warmup_s, client.start_s), 0.0)
         after = max(setting.warmup_s - start, 0.0)
         found = flow_counts(report, flows=len(client.names), after_s=after, until_s=until, over_s=over_s)
         for name, counts in zip(client.names, found, strict=True):

@@ -40,7 +40,7 @@ class Client:
     @property
     def length_s(self) -> int:
         """How long it sends: iperf3 takes whole seconds."""
-        return round(self.stop_s - self.start_s)
+        return max(1, round(self.stop_s - self.start_s))
 
 
 @dataclass(frozen=True)
