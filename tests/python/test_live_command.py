@@ -118,7 +118,11 @@ class TestBuildLab:
         def make(folder, *, tell):
             image = build.cache() / build.CURRENT
             image.mkdir(parents=True, exist_ok=True)
-            for name, text in {"kernel": "k", "initramfs": "i", "manifest.json": json.dumps({})}.items():
+            for name, text in {
+                "kernel": "k",
+                "initramfs": "i",
+                "manifest.json": json.dumps({"asked": build.ASKED}),
+            }.items():
                 (image / name).write_text(text)
             found.append(folder)
             tell("fetching it")
@@ -141,6 +145,14 @@ class TestBuildLab:
     def test_one_that_is_not_whole_is_built_again(self, built):
         build.find_or_build()
         (build.cache() / build.CURRENT / "manifest.json").write_text("{")
+        build.find_or_build()
+        assert len(built) == 2
+
+    def test_one_of_another_version_is_built_again(self, built):
+        build.find_or_build()
+        (build.cache() / build.CURRENT / "manifest.json").write_text('{"asked": ["ip", "tc"]}')
+        with pytest.raises(InputError, match=r"was built by another version of aqmlab \(build it again: "):
+            build.find()
         build.find_or_build()
         assert len(built) == 2
 

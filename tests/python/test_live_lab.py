@@ -13,7 +13,7 @@ import pytest
 from aqmlab.errors import InputError
 from aqmlab.live.lab import archive, machine, packages
 from aqmlab.live.lab.backend import run as run_lab
-from aqmlab.live.lab.build import Image, find
+from aqmlab.live.lab.build import ASKED, Image, find
 from aqmlab.live.plan import live_plan
 from aqmlab.live.tc import backend as tc_backend
 from aqmlab.live.tc.failure import judge
@@ -90,7 +90,7 @@ class TestPackages:
 
     def test_an_image_that_is_not_whole_is_one_line(self, tmp_path):
         (tmp_path / "current").mkdir()
-        (tmp_path / "current/manifest.json").write_text("{}")
+        (tmp_path / "current/manifest.json").write_text(json.dumps({"asked": ASKED}))
         with pytest.raises(InputError, match=r"kernel is missing"):
             find(tmp_path)
 
@@ -136,6 +136,12 @@ class TestJob:
         # Ports of data are none of those.
         assert " --cport 10001 " in text
 
+    def test_only_greetings_of_datagrams_go_aside(self):
+        text = script(setting_of(plan("red-udp.toml")))
+        greets = "protocol ip u32 match ip protocol 17 0xff match u16 32 0xffff at 2"
+        assert f"filter add dev sa egress {greets} action skbmod set dmac 02:00:00:00:00:06 pipe " in text
+        assert "clsact" not in script(setting_of(plan()))
+
     def test_neighbours_are_known_from_the_start(self):
         text = script(setting_of(plan()))
         assert "must $IP -n aql-r neigh add 10.77.1.2 lladdr 02:00:00:00:00:04 dev rb nud permanent" in text
@@ -177,6 +183,7 @@ class TestJob:
         ("name", "overrides", "why"),
         [
             ("red-tcp.toml", {"flow__tcp__size": "100p"}, "it has a size"),
+            ("red-udp.toml", {"flow__udp__packet_size": "43B"}, "its packets are smaller than iperf3's of 44 bytes"),
             ("red-udp.toml", {"flow__udp__pattern": "poisson"}, "its rate is not constant"),
             ("red-tcp.toml", {"queue__bottleneck__aqm": "mred"}, 'tc has no discipline like "mred"'),
         ],
@@ -269,6 +276,12 @@ class TestRuns:
         runs = [run_lab(live_plan(short, seed=seed), image=kept) for seed in (1, 1, 2)]
         assert runs[0].lines == runs[1].lines
         assert runs[0].digest != runs[2].digest
+
+    def test_a_bottleneck_that_loses_everything_lets_datagrams_begin(self):
+        short = plan("red-udp.toml", seed=1, run__duration="2s", run__warmup="1s")
+        (flow,) = run_lab(short, qdisc="netem loss 100%", image=image()).tables["flows"].to_pylist()
+        assert flow["sent"] > 0
+        assert flow["received"] == 0
 
     def test_this_kernel_carries_a_fifo(self):
         command = tc_backend.command(Path("/dev/null"), Path("/dev/null"))[:-6]

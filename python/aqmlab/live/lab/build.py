@@ -47,7 +47,14 @@ QUEUES = (
     "cake",
     "prio",
 )
-MODULES = ("veth", "tun", "cls_u32", *(f"sch_{queue}" for queue in QUEUES), "tcp_bbr", "tcp_dctcp")
+MODULES = (
+    *("veth", "tun"),
+    *("sch_ingress", "cls_u32", "act_skbmod", "act_mirred"),
+    *(f"sch_{queue}" for queue in QUEUES),
+    *("tcp_bbr", "tcp_dctcp"),
+)
+ASKED = [*PROGRAMS, *MODULES]
+"""What an image is asked to hold, as its manifest says; modules that are part of the kernel itself are not among it."""
 COMMAND = "aqmlab live --backend lab --build-lab"
 """What builds an image where there is none."""
 CURRENT = "current"
@@ -80,13 +87,15 @@ def cache() -> Path:
 
 
 def find(folder: Path | None = None) -> Image:
-    """Return the image that was built last; one clear line if there is none."""
+    """Return the image that was built last; one clear line if there is none, or none of this version."""
     kept = (cache() if folder is None else folder) / CURRENT
     try:
         manifest = json.loads((kept / "manifest.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         raise InputError(f"no image of the laboratory in {kept.parent} (build it: {COMMAND})") from None
     image = Image(kept.resolve(), manifest)
+    if manifest.get("asked") != ASKED:
+        raise InputError(f"{image.folder} was built by another version of aqmlab (build it again: {COMMAND})")
     for path in (image.kernel, image.initramfs):
         if not path.is_file():
             raise InputError(f"{path} is missing (build the image again: {COMMAND})")
@@ -117,6 +126,7 @@ def build(folder: Path | None = None, *, tell: Callable[[str], None] = print) ->
     manifest: dict[str, Any] = {
         "kernel": kernel.release,
         "packages": sorted({kernel_version, shell_version, *(filter(None, map(owner, programs)))}),
+        "asked": ASKED,
         "modules": [name for name, _ in kernel.modules],
         "sha256": {"kernel": digest(kernel.image), "initramfs": digest(initramfs)},
     }

@@ -19,8 +19,9 @@ Two networks can be built. With tc as bottleneck:
 With the bottleneck in user space its two TUN devices are ``sa`` and ``db`` and there is no router.
 
 What iperf3's ends have to tell each other goes aside, over a third pair (``sc``, ``dc``): a bottleneck that drops much
-would else delay the flows' start, and their reports. Neighbours are known from the start, since questions for them
-(ARP) are packets that a bottleneck may drop.
+would else delay the flows' start, and their reports. So does the greeting of a UDP flow, which is sent only once, where
+tc is the bottleneck. Neighbours are known from the start, since questions for them (ARP) are packets that a bottleneck
+may drop.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ BURST = 1600
 """Bytes of the token bucket: one packet of 1500 with Ethernet's header fits, two do not."""
 WAITING = 10_000
 """Packets that devices and netem hold, so that they lose nothing."""
+GREETING = 32
+"""Bytes of the IP packet with which iperf3's client makes a UDP flow known; those with data are longer."""
 PACING_US = 1000
 """How often iperf3 looks whether the next datagram is due."""
 PATIENCE_S = 150
@@ -85,6 +88,7 @@ def script(setting: Setting, options: Options = Options()) -> str:
         HEAD.format(end=round(setting.duration_s * 1000)),
         *(LINK.splitlines() if options.in_userspace else _router(setting, options)),
         *_aside(setting),
+        *_greetings(setting, options),
         *_ends(setting, options),
         *_traffic(setting, options),
         TAIL if not options.in_userspace else LINK_TAIL,
@@ -191,6 +195,21 @@ def _aside(setting: Setting) -> list[str]:
         lines.append(f"must $IP -n aql-{end} route add default dev {dev} table 100")
         lines.append(f"must $IP -n aql-{end} rule add ipproto 6 {ports} lookup 100")
     return lines
+
+
+def _greetings(setting: Setting, options: Options) -> list[str]:
+    """Write that the greetings of UDP flows go aside too; ports do not tell them from data, their length does.
+
+    A kernel without these modules sends them through the bottleneck.
+    """
+    if options.in_userspace or not any(group.is_udp for group in setting.groups):
+        return []
+    greets = f"protocol ip u32 match ip protocol 17 0xff match u16 {GREETING} 0xffff at 2"
+    redirects = f"action skbmod set dmac {MACS['dc']} pipe action mirred egress redirect dev sc"
+    return [
+        "$S tc qdisc add dev sa clsact 2> /dev/null &&",
+        f"  $S tc filter add dev sa egress {greets} {redirects} 2> /dev/null",
+    ]
 
 
 def _netem(delay_s: float) -> str:

@@ -14,6 +14,8 @@ from aqmlab.live.tc.qdisc import Qdisc, qdisc_of
 
 IP_AND_UDP = 28
 """Bytes of headers around a datagram's payload (IPv4)."""
+LEAST_PAYLOAD = 16
+"""Bytes of iperf3's smallest datagram."""
 MOST_CLIENTS = 64
 IN_USERSPACE = Qdisc("aqmlab-link", "")
 
@@ -155,6 +157,9 @@ def _group(group: FlowGroup) -> Group:
         "it pauses": bool(group.again_s),
         "it has a size": any(size is not None for size in group.size_bytes),
         "its packets differ": group.is_udp and not isinstance(own["packet_size"], int),
+        f"its packets are smaller than iperf3's of {LEAST_PAYLOAD + IP_AND_UDP} bytes": group.is_udp
+        and isinstance(own["packet_size"], int)
+        and own["packet_size"] < LEAST_PAYLOAD + IP_AND_UDP,
         "its rate is not constant": group.is_udp and own["pattern"] != "constant",
         "the kernel has no such congestion control": not group.is_udp and group.congestion_control is None,
     }
