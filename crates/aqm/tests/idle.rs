@@ -11,14 +11,14 @@ const MAX: f64 = 30.0;
 const LEVEL: u32 = 40;
 
 /// RED that has had 40 packets for long, drained, a hundred seconds later.
-fn rested(at_idle: &str, host: &mut Counting) -> Discipline<u32> {
+fn rested(dialect: &str, at_idle: &str, host: &mut Counting) -> Discipline<u32> {
     let set = [
-        ("dialect", word("floyd93")),
+        ("dialect", word(dialect)),
         ("at_idle", word(at_idle)),
         ("min_th", Value::Packets(10.0)),
         ("max_th", Value::Packets(1000.0)),
         ("max_p", Value::Number(1e-9)),
-        ("w_q", Value::Number(1.0 / 512.0)),
+        ("w_q", Value::Number(0.00195)),
         ("limit", Value::Packets(1e4)),
     ];
     let mut queue = build("red", 10_000_000, &set);
@@ -38,9 +38,9 @@ fn rested(at_idle: &str, host: &mut Counting) -> Discipline<u32> {
 }
 
 /// Arrivals to an empty queue, one a second, until the average is below `MAX`.
-fn arrivals_above(at_idle: &str) -> u32 {
+fn arrivals_above(dialect: &str, at_idle: &str) -> u32 {
     let mut host = Counting::new(1);
-    let mut queue = rested(at_idle, &mut host);
+    let mut queue = rested(dialect, at_idle, &mut host);
     let mut above = 0;
     loop {
         let now = Time::from_secs(100.0 + f64::from(above));
@@ -57,12 +57,23 @@ fn arrivals_above(at_idle: &str) -> u32 {
 #[test]
 fn an_idle_rule_forgets() {
     for at_idle in ["real", "integer", "table"] {
-        assert_eq!(arrivals_above(at_idle), 0, "{at_idle}");
+        assert_eq!(arrivals_above("floyd93", at_idle), 0, "{at_idle}");
     }
 }
 
-/// 40 (511/512)^n is below 30 from n = ln(0.75)/ln(511/512) = 147.2 on.
+/// 40 0.99805^n is below 30 from n = ln(0.75)/ln(0.99805) = 147.4 on.
 #[test]
 fn without_one_the_average_falls_by_arrivals_alone() {
-    assert_eq!(arrivals_above("none"), 147);
+    assert_eq!(arrivals_above("floyd93", "none"), 147);
+}
+
+/// In Linux's integers w_q is 2^-9 and A = 512 avg falls by A/512 in whole numbers, 40 at first.
+#[test]
+fn without_one_linux_average_falls_in_whole_numbers() {
+    let mut scaled = 40 * 512;
+    let above = std::iter::from_fn(|| {
+        scaled -= scaled / 512;
+        (scaled >= 30 * 512).then_some(())
+    });
+    assert_eq!(arrivals_above("linux", "none"), above.count() as u32);
 }

@@ -14,27 +14,27 @@ use aqmlab_units::Span;
 /// |---|---|---|
 /// | `wlog` | 1 | 0 to 31 |
 /// | `cell_log` | log2 of microseconds | 0 to 31 |
+///
+/// Without an idle rule the arrival that ends an idle period is a step as any, with q = 0.
 #[derive(Clone, Debug)]
 pub struct LinuxEwma {
     wlog: u32,
-    cell_log: u32,
-    shifts: Box<[u8; 256]>,
+    decay: Option<Decay>,
     scaled: u64,
 }
 
+/// The idle rule's table: so many shifts for each cell of 2^cell_log microseconds.
+#[derive(Clone, Debug)]
+struct Decay {
+    cell_log: u32,
+    shifts: Box<[u8; 256]>,
+}
+
 impl LinuxEwma {
-    /// An average of bytes with W = 2^-wlog; `s` is the transmission time of a mean packet in seconds.
-    pub fn new(wlog: u32, s: f64) -> Self {
-        let per_us =
-            -libm::log(1.0 - 1.0 / libm::exp2(f64::from(wlog))) / core::f64::consts::LN_2 / (s * 1e6);
-        let max_us = 31.0 / per_us;
-        let cell_log = (0..31).find(|&c| max_us / libm::exp2(f64::from(c)) < 512.0).unwrap_or(31);
-        let mut shifts = Box::new([0u8; 256]);
-        for (i, shift) in shifts.iter_mut().enumerate() {
-            *shift = (i as f64 * libm::exp2(f64::from(cell_log)) * per_us).min(31.0) as u8;
-        }
-        shifts[255] = 31;
-        Self { wlog, cell_log, shifts, scaled: 0 }
+    /// An average of bytes with W = 2^-wlog; `s` is the transmission time of a mean packet in seconds, none without an
+    /// idle rule.
+    pub fn new(wlog: u32, s: Option<f64>) -> Self {
+        Self { wlog, decay: s.map(|s| Decay::new(wlog, s)), scaled: 0 }
     }
 
     /// The exponent that comes closest to `w_q`, within 0 to 31.
@@ -48,19 +48,41 @@ impl LinuxEwma {
     }
 
     pub(super) fn on_arrival_after_idle(&mut self, idle: Span) {
-        let us = (idle.0 / 1_000_000).min(255 << self.cell_log);
-        let shift = self.shifts[(us >> self.cell_log) as usize];
-        self.scaled = if shift > 0 {
-            self.scaled >> shift
-        } else {
-            let linear = ((u128::from(self.scaled) * u128::from(us)) >> self.cell_log) as u64;
-            self.scaled - linear.min(self.scaled >> 1)
-        };
+        match &self.decay {
+            Some(decay) => self.scaled = decay.after(self.scaled, idle),
+            None => self.on_arrival(0.0),
+        }
     }
 
     #[inline(never)]
     pub(super) fn value(&self) -> f64 {
         self.scaled as f64 / libm::exp2(f64::from(self.wlog))
+    }
+}
+
+impl Decay {
+    fn new(wlog: u32, s: f64) -> Self {
+        let per_us =
+            -libm::log(1.0 - 1.0 / libm::exp2(f64::from(wlog))) / core::f64::consts::LN_2 / (s * 1e6);
+        let max_us = 31.0 / per_us;
+        let cell_log = (0..31).find(|&c| max_us / libm::exp2(f64::from(c)) < 512.0).unwrap_or(31);
+        let mut shifts = Box::new([0u8; 256]);
+        for (i, shift) in shifts.iter_mut().enumerate() {
+            *shift = (i as f64 * libm::exp2(f64::from(cell_log)) * per_us).min(31.0) as u8;
+        }
+        shifts[255] = 31;
+        Self { cell_log, shifts }
+    }
+
+    /// What a scaled average has become after an idle period.
+    fn after(&self, scaled: u64, idle: Span) -> u64 {
+        let us = (idle.0 / 1_000_000).min(255 << self.cell_log);
+        let shift = self.shifts[(us >> self.cell_log) as usize];
+        if shift > 0 {
+            return scaled >> shift;
+        }
+        let linear = ((u128::from(scaled) * u128::from(us)) >> self.cell_log) as u64;
+        scaled - linear.min(scaled >> 1)
     }
 }
 
@@ -70,7 +92,7 @@ mod tests {
 
     #[test]
     fn busy_steps_by_hand() {
-        let mut a = LinuxEwma::new(2, 0.001);
+        let mut a = LinuxEwma::new(2, Some(0.001));
         a.on_arrival(1000.0);
         assert_eq!(a.value(), 250.0);
         a.on_arrival(1000.0);
@@ -87,7 +109,7 @@ mod tests {
     #[test]
     fn idle_decay_is_within_a_factor_of_two_of_the_exponential() {
         for periods in [50.0, 300.0, 1000.0, 2000.0] {
-            let mut a = LinuxEwma::new(9, 0.0008);
+            let mut a = LinuxEwma::new(9, Some(0.0008));
             for _ in 0..20_000 {
                 a.on_arrival(30_000.0);
             }
@@ -101,11 +123,21 @@ mod tests {
 
     #[test]
     fn a_long_idle_period_empties_the_average() {
-        let mut a = LinuxEwma::new(9, 0.0008);
+        let mut a = LinuxEwma::new(9, Some(0.0008));
         for _ in 0..20_000 {
             a.on_arrival(30_000.0);
         }
         a.on_arrival_after_idle(Span::from_secs(1000.0));
         assert_eq!(a.value().floor(), 0.0);
+    }
+
+    #[test]
+    fn without_an_idle_rule_an_idle_period_is_one_step() {
+        let mut a = LinuxEwma::new(2, None);
+        a.on_arrival(1000.0);
+        a.on_arrival(1000.0);
+        a.on_arrival_after_idle(Span::from_secs(1000.0));
+        // A = 1750; a quarter is 437 in whole numbers.
+        assert_eq!(a.value(), 1313.0 / 4.0);
     }
 }

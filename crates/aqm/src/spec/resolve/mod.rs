@@ -204,10 +204,16 @@ impl Spec {
             Response::Drop
         };
         let packets_per_s = link.rate.bps() / (8.0 * numbers.mean_packet);
-        let average = if dialect.at_idle == AtIdle::Table {
+        let in_integers = match dialect.at_idle {
+            AtIdle::Table => true,
+            AtIdle::None => self.dialect_name() == Some(DialectName::Linux),
+            AtIdle::Real | AtIdle::Integer => false,
+        };
+        let average = if in_integers {
             let wlog = LinuxEwma::nearest_wlog(numbers.w_q);
             numbers.w_q = libm::exp2(-f64::from(wlog));
-            Average::Linux(LinuxEwma::new(wlog, 1.0 / packets_per_s))
+            let s = (dialect.at_idle == AtIdle::Table).then_some(1.0 / packets_per_s);
+            Average::Linux(LinuxEwma::new(wlog, s))
         } else {
             Average::Ewma(Ewma::new(numbers.w_q, packets_per_s, dialect.at_idle, dialect.idle_extra_step))
         };
