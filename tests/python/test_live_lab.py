@@ -98,7 +98,7 @@ class TestPackages:
 class TestMachine:
     def test_nothing_of_the_host_gets_in(self, tmp_path):
         words = machine.command(Image(tmp_path, {}), tmp_path, 7)
-        assert words[words.index("-icount") + 1] == "shift=1,sleep=off"
+        assert words[words.index("-icount") + 1] == "shift=1,sleep=off,rr=record,rrfile=/dev/null"
         assert words[words.index("-rtc") + 1] == "base=2024-01-01T00:00:00,clock=vm"
         assert "-rdrand" in words[words.index("-cpu") + 1]
         assert "-nodefaults" in words
