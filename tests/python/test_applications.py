@@ -72,6 +72,17 @@ def test_pages_and_objects(result):
     assert objects["bytes"].between(1000, 20_000).all()
 
 
+def test_a_free_connection_takes_the_next_object(result):
+    changed = {"run.duration": "14s", "run.warmup": "1s", "flow.web.web.dispatch": "first-free"}
+    shared = aqmlab.run(EXAMPLE, seeds=[1], overrides=changed)
+    in_turn, first_free = (one.objects[one.objects["flow"].str.startswith("web.0.")] for one in (result, shared))
+    # The same objects, in the order in which they are asked for.
+    place = in_turn["object"] * 6 + in_turn["flow"].str.removeprefix("web.0.").astype(int)
+    dealt = in_turn.assign(place=place).sort_values("place")["bytes"].tolist()
+    assert first_free.sort_values(["requested_s", "flow"])["bytes"].tolist() == dealt
+    assert first_free["flow"].value_counts().to_dict() != in_turn["flow"].value_counts().to_dict()
+
+
 def test_segments(result):
     segments = result.segments
     assert (segments["bytes"] == segments["bitrate_bps"] * 4 / 8).all()

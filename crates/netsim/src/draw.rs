@@ -9,7 +9,7 @@ use std::sync::Arc;
 use aqmlab_transport::TcpConfig;
 use aqmlab_units::{Span, Stream, Time};
 
-use crate::plan::{Ends, Flow, NodeId, Objects, Page, Plan, Size, Start, Transport};
+use crate::plan::{Dispatch, Ends, Flow, NodeId, Objects, Page, Plan, Size, Start, Transport};
 
 impl Plan {
     /// This plan with all ends at nodes and all sizes in packets or bytes, drawn from the streams `ends of flow NAME` and
@@ -54,17 +54,20 @@ impl Plan {
 }
 
 /// Settles when a page is asked for and deals its objects to its connections, all of which begin and end where the first
-/// one does; from the stream `page NAME`.
+/// one does; from the stream `page NAME`. Connections that share the objects get all of them.
 fn draw_page(page: &Page, connections: &mut [Flow], seed: u64) {
     let mut stream = Stream::new(seed, &format!("page {}", page.name));
     let start = Start::At(page.start.at(stream.uniform()));
-    let sizes: Vec<u64> = (0..page.objects).map(|_| whole(page.size.draw(stream.uniform()))).collect();
+    let sizes: Arc<[u64]> = (0..page.objects).map(|_| whole(page.size.draw(stream.uniform()))).collect();
     let ends = connections[0].ends.clone();
     let all = connections.len();
     for (place, flow) in connections.iter_mut().enumerate() {
         (flow.start, flow.ends) = (start, ends.clone());
         if let Transport::Tcp { size: Size::Objects(Objects { sizes: own, .. }), .. } = &mut flow.transport {
-            *own = sizes.iter().skip(place).step_by(all).copied().collect();
+            *own = match page.dispatch {
+                Dispatch::InTurn => sizes.iter().skip(place).step_by(all).copied().collect(),
+                Dispatch::FirstFree => Arc::clone(&sizes),
+            };
         }
     }
 }

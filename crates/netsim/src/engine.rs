@@ -36,7 +36,7 @@ impl Default for Options {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) enum Engine {
     /// And why it is not windows.
     Events(Events, String),
@@ -44,7 +44,7 @@ pub(crate) enum Engine {
 }
 
 /// A run in progress.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Simulation {
     pub(crate) network: Network,
     pub(crate) engine: Engine,

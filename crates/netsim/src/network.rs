@@ -1,15 +1,18 @@
 //! The stations of a run, and what happens at each of them. An engine decides when.
 
+use std::collections::BTreeMap;
+
 use aqmlab_aqm::Kind;
 use aqmlab_transport::{Ack, Data};
 use aqmlab_units::Time;
 
+use crate::application::Taken;
 use crate::attached::Attached;
 use crate::key::Key;
 use crate::link::Link;
 use crate::message::{Message, SackStore};
 use crate::paths::{Next, Paths};
-use crate::plan::{LinkId, Plan};
+use crate::plan::{Dispatch, LinkId, Page, Plan};
 use crate::sink::Sink;
 use crate::source::Source;
 use crate::target::Numbering;
@@ -37,7 +40,7 @@ pub(crate) trait Agenda {
 }
 
 /// The stations of a run.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Network {
     pub plan: Plan,
     pub sources: Vec<Source>,
@@ -55,6 +58,16 @@ pub(crate) struct Inside {
     end: Time,
 }
 
+/// For each connection of a page that shares the page's objects, how many are taken.
+fn shared_objects(plan: &Plan) -> BTreeMap<u32, Taken> {
+    let shared = plan.pages.iter().filter(|page| page.dispatch == Dispatch::FirstFree);
+    let of_page = |page: &Page| {
+        let taken = Taken::default();
+        (page.first..page.first + page.connections).map(move |flow| (flow, Taken::clone(&taken)))
+    };
+    shared.flat_map(of_page).collect()
+}
+
 impl Network {
     /// # Panics
     /// If a flow has no path there and back; in a checked plan every flow has.
@@ -64,8 +77,11 @@ impl Network {
         let links =
             (0..plan.links.len() as LinkId).map(|id| Link::new(id, &attached, seed, shortcuts)).collect();
         let flows = || plan.flows.iter().enumerate();
+        let mut taken = shared_objects(&plan);
         Self {
-            sources: flows().map(|(_, flow)| Source::new(flow, &plan, seed)).collect(),
+            sources: flows()
+                .map(|(i, flow)| Source::new(flow, taken.remove(&(i as u32)), &plan, seed))
+                .collect(),
             sinks: flows().map(|(i, flow)| Sink::new(i, flow, &plan)).collect(),
             inside: Inside {
                 links,

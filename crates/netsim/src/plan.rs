@@ -249,7 +249,7 @@ pub enum Size {
 /// Objects that a client asks for one after the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Objects {
-    /// Their bytes; of a page they are drawn in every run anew.
+    /// Their bytes; of a page they are drawn in every run anew, and each of its connections that share them has all.
     pub sizes: Arc<[u64]>,
     /// Seconds from the end of an object to the request for the next.
     pub think: Spread,
@@ -262,14 +262,38 @@ pub struct Page {
     pub name: String,
     /// The number of the flow that is its first connection; the others follow.
     pub first: u32,
-    /// How many connections; object k goes over connection k modulo this.
+    /// How many connections.
     pub connections: u32,
+    /// Which of them fetches which object.
+    pub dispatch: Dispatch,
     /// When it is asked for, over all connections at once.
     pub start: Start,
     /// How many objects it has, at least one for each connection.
     pub objects: u32,
     /// Their bytes, each drawn in every run anew; rounded up, at least 1.
     pub size: Spread,
+}
+
+/// Which connection of a page fetches which object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dispatch {
+    /// Object k goes over connection k modulo their number.
+    InTurn,
+    /// The next object goes over whichever connection has fetched its own first, as in a browser.
+    FirstFree,
+}
+
+impl Dispatch {
+    /// All.
+    pub const ALL: [Self; 2] = [Self::InTurn, Self::FirstFree];
+
+    /// As in a scenario file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::InTurn => "in-turn",
+            Self::FirstFree => "first-free",
+        }
+    }
 }
 
 /// An adaptive video.

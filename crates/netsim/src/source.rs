@@ -3,7 +3,7 @@
 use aqmlab_transport::{Ack, Data, DataFlags, Sender, Supply, TcpConfig, Timer, UdpSource, ns2, rfc};
 use aqmlab_units::{Span, Stream, Time};
 
-use crate::application::{Application, Driven, Numbers, Request};
+use crate::application::{Application, Driven, Numbers, Request, Taken};
 use crate::network::Out;
 use crate::plan::{Flow, Plan, Size, Transport};
 use crate::sampling::Sampler;
@@ -43,7 +43,7 @@ pub struct SourceCounters {
 }
 
 /// How a source sends.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Generator {
     Tcp(Sender),
     /// TCP that does what an application asks for.
@@ -63,7 +63,7 @@ impl Generator {
 }
 
 /// A source of UDP.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Udp {
     source: UdpSource,
     /// For times.
@@ -75,7 +75,7 @@ struct Udp {
 }
 
 /// The station.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Source {
     /// DSCP of its data packets.
     pub dscp: u8,
@@ -100,12 +100,12 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    pub fn new(flow: &Flow, plan: &Plan, seed: u64) -> Self {
+    pub fn new(flow: &Flow, taken: Option<Taken>, plan: &Plan, seed: u64) -> Self {
         let (start, for_clock) = flow.start_and_clock(seed);
         let first = (start, flow.stop.unwrap_or(Time::NEVER));
         let generator = match &flow.transport {
             Transport::Tcp { config, size, clock_offset } => {
-                let application = Application::new(size, &flow.name, seed, plan.duration);
+                let application = Application::new(size, taken, &flow.name, seed, plan.duration);
                 let supply = match (size, &application) {
                     (_, Some(application)) => Supply::Bytes(application.first()),
                     (Size::Packets(n), _) => Supply::Packets(*n),

@@ -6,10 +6,10 @@ mod common;
 use std::sync::Arc;
 
 use aqmlab_netsim::plan::{
-    AdaptationRule, Ends, Flow, Length, Objects, Page, Pattern, Plan, Probe, Size, Spread, Start, Transport,
-    Video,
+    AdaptationRule, Dispatch, Ends, Flow, Length, Objects, Page, Pattern, Plan, Probe, Size, Spread, Start,
+    Transport, Video,
 };
-use aqmlab_netsim::{EngineChoice, Options, Table};
+use aqmlab_netsim::{EngineChoice, Options, Simulation, Table};
 use aqmlab_transport::TcpConfig;
 use aqmlab_transport::rfc::{self, CongestionControl};
 use aqmlab_units::{Rate, Span, Time};
@@ -71,7 +71,8 @@ fn page(connections: u32, objects: u32, size: Spread, think: Spread) -> Plan {
         flow(&format!("web.{i}"), Size::Objects(objects), None)
     };
     let (name, start) = ("web".to_owned(), Start::At(Time::from_secs(1.0)));
-    let page = Page { name, first: 0, connections, start, objects, size };
+    let dispatch = Dispatch::InTurn;
+    let page = Page { name, first: 0, connections, dispatch, start, objects, size };
     plan((0..connections).map(one).collect(), vec![page])
 }
 
@@ -129,6 +130,53 @@ fn connections_share_the_link() {
     for (delay, k) in delays.iter().zip(1..) {
         is_near(*delay, way(k * SYN));
     }
+}
+
+/// Place, bytes, request and end of each object of a page, in the order of their requests.
+fn requests(tables: &[(&'static str, Table)]) -> Vec<(String, i64, f64, f64)> {
+    let flows = words(tables, "objects", "flow").into_iter();
+    let times = reals(tables, "objects", "requested_s").into_iter().zip(reals(tables, "objects", "finish_s"));
+    let rows = flows.zip(integers(tables, "objects", "bytes")).zip(times);
+    let mut rows: Vec<_> =
+        rows.map(|((flow, bytes), (from, to))| (flow.to_string(), bytes, from, to)).collect();
+    rows.sort_by(|a, b| a.2.total_cmp(&b.2));
+    rows
+}
+
+#[test]
+fn the_next_object_goes_over_whichever_connection_is_free() {
+    let mut plan = page(3, 40, Spread::Pareto { mean: 20_000.0, shape: 1.2 }, Spread::Fixed(0.0));
+    let in_turn = run_both(&plan);
+    plan.pages[0].dispatch = Dispatch::FirstFree;
+    let shared = run(&plan, 1, Options::default());
+    let by_every_event = run(&plan, 1, Options { shortcuts: false, engine: EngineChoice::Events });
+    assert_eq!(text(&shared), text(&by_every_event));
+    let why = "the connections of page web share its objects";
+    assert_eq!(Simulation::new(&plan, 1, Options::default()).why_events(), Some(why));
+
+    // In turn object k is the (k / 3)th of connection k mod 3; shared it is the k-th that is asked for.
+    let dealt: Vec<Vec<i64>> = (0..3)
+        .map(|i| {
+            let own = requests(&in_turn).into_iter().filter(|row| row.0 == format!("web.{i}"));
+            own.map(|row| row.1).collect()
+        })
+        .collect();
+    let rows = requests(&shared);
+    let sizes: Vec<i64> = rows.iter().map(|row| row.1).collect();
+    let drawn: Vec<i64> = (0..40).map(|k| dealt[k % 3][k / 3]).collect();
+    assert_eq!(sizes, drawn);
+    assert_eq!(integers(&shared, "pages", "bytes"), [drawn.iter().sum::<i64>()]);
+    assert_eq!(integers(&shared, "pages", "finished_objects"), [40]);
+    // A connection asks again only when its own object has come, and never rests while one is left.
+    for (k, row) in rows.iter().enumerate() {
+        let next = rows[k + 1..].iter().find(|other| other.0 == row.0);
+        let last = rows.last().unwrap().2;
+        match next {
+            Some(next) => assert!((next.2 - row.3 - seconds(way(ACK))).abs() < 1e-9),
+            None => assert!(row.3 + seconds(way(ACK)) >= last),
+        }
+    }
+    assert!(reals(&shared, "pages", "load_s")[0] < reals(&in_turn, "pages", "load_s")[0]);
 }
 
 #[test]

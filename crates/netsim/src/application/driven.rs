@@ -5,7 +5,7 @@ use super::{Application, Numbers};
 use crate::network::Out;
 
 /// A sender of TCP that does what an application asks for.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Driven {
     pub sender: Sender,
     pub application: Application,

@@ -27,6 +27,7 @@ use crate::plan::Size;
 pub(crate) use self::arrivals::Arrivals;
 pub(crate) use self::driven::Driven;
 use self::objects::Fetcher;
+pub(crate) use self::objects::Taken;
 pub(crate) use self::playback::Playback;
 use self::video::Player;
 
@@ -42,24 +43,27 @@ pub(crate) struct Request {
 }
 
 /// What decides on requests.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Rule {
     Objects(Fetcher),
     Video(Player),
 }
 
 /// An application, and what it has asked for.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Application {
     rule: Rule,
     requests: Vec<Request>,
 }
 
 impl Application {
-    /// The application of a flow, if it has one; for a run of this length.
-    pub fn new(size: &Size, flow: &str, seed: u64, duration: Span) -> Option<Self> {
+    /// The application of a flow, if it has one; for a run of this length. Connections of a page that share their
+    /// objects are told how many are `taken`.
+    pub fn new(size: &Size, taken: Option<Taken>, flow: &str, seed: u64, duration: Span) -> Option<Self> {
         let rule = match size {
-            Size::Objects(objects) => Rule::Objects(Fetcher::new(objects, flow, seed)),
+            Size::Objects(objects) => {
+                Rule::Objects(Fetcher::new(objects, taken.unwrap_or_default(), flow, seed))
+            }
             Size::Video(video) => Rule::Video(Player::new(video)),
             Size::Greedy | Size::Packets(_) | Size::Bytes(_) | Size::Drawn(_) => return None,
         };
@@ -69,7 +73,7 @@ impl Application {
     /// The bytes of the first object.
     pub fn first(&self) -> u64 {
         match &self.rule {
-            Rule::Objects(fetcher) => fetcher.first(),
+            Rule::Objects(fetcher) => fetcher.bytes(),
             Rule::Video(player) => player.first(),
         }
     }
@@ -77,7 +81,7 @@ impl Application {
     /// Asks for the next object: its bytes.
     pub fn ask(&mut self, now: Time) -> u64 {
         let (bytes, segment) = match &mut self.rule {
-            Rule::Objects(fetcher) => (fetcher.ask(), None),
+            Rule::Objects(fetcher) => (fetcher.bytes(), None),
             Rule::Video(player) => {
                 let (bytes, place, level) = player.ask(now);
                 (bytes, Some((place, level)))

@@ -5,7 +5,7 @@ use aqmlab_units::{Span, Time};
 use super::{Table, integers, reals, texts};
 use crate::application::{Arrivals, Playback, Request};
 use crate::engine::Simulation;
-use crate::plan::{Flow, Page, Size, Transport, Video};
+use crate::plan::{Dispatch, Flow, Page, Size, Transport, Video};
 use crate::sink::Sink;
 use crate::watch::PacketDelay;
 
@@ -81,6 +81,10 @@ impl Simulation {
             Transport::Tcp { size: Size::Objects(objects), .. } => objects.sizes.iter().sum(),
             _ => 0,
         };
+        let with_objects = match page.dispatch {
+            Dispatch::InTurn => flows.clone(),
+            Dispatch::FirstFree => first..first + 1,
+        };
         let finished = flows.clone().map(|flow| self.arrivals(flow).len() as u64).sum();
         let last = flows.clone().filter_map(|flow| self.arrivals(flow).last().copied()).max();
         PageRow {
@@ -89,7 +93,7 @@ impl Simulation {
             start: self.network.sources[first].start_time(),
             finish: last.filter(|_| finished == u64::from(page.objects)),
             finished,
-            bytes: self.network.plan.flows[flows].iter().map(bytes).sum(),
+            bytes: self.network.plan.flows[with_objects].iter().map(bytes).sum(),
         }
     }
 

@@ -5,7 +5,7 @@ use aqmlab_units::Span;
 
 use crate::network::Network;
 use crate::paths::Next;
-use crate::plan::Transport;
+use crate::plan::{Dispatch, Transport};
 
 /// A window is at most 2^35 ps, 34 ms: longer ones do not pay.
 const LONGEST: u32 = 35;
@@ -29,6 +29,9 @@ impl Lookahead {
     /// # Errors
     /// Why the network has no windows.
     pub fn new(network: &Network) -> Result<Self, String> {
+        if let Some(page) = network.plan.pages.iter().find(|page| page.dispatch == Dispatch::FirstFree) {
+            return Err(format!("the connections of page {} share its objects", page.name));
+        }
         let stations = (network.numbering.links + 2 * network.numbering.flows) as usize;
         let edges = edges(network);
         let mut delays: Vec<Span> = edges.iter().map(|e| e.2).collect();

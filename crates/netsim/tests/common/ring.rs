@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use aqmlab_netsim::plan::{
-    AdaptationRule, Change, Ends, Flow, Length, Marker, Meter, NodeId, Objects, Page, Pattern, Plan, Probe,
-    Size, Spread, Start, Transport, Video,
+    AdaptationRule, Change, Dispatch, Ends, Flow, Length, Marker, Meter, NodeId, Objects, Page, Pattern,
+    Plan, Probe, Size, Spread, Start, Transport, Video,
 };
 use aqmlab_units::{Rate, Span, Time};
 
@@ -116,6 +116,7 @@ fn pages(kinds: &[Kind]) -> Vec<Page> {
                 name: format!("p{i}"),
                 first: i,
                 connections: 1,
+                dispatch: if i % 4 == 3 { Dispatch::FirstFree } else { Dispatch::InTurn },
                 start: Start::Uniform(s(0.0), s(1.0)),
                 objects: 17,
                 size: Spread::Pareto { mean: 8000.0, shape: 1.3 },

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aqmlab_netsim::plan::{AdaptationRule, Length, Objects, Size, Spread, Video};
+use aqmlab_netsim::plan::{AdaptationRule, Dispatch, Length, Objects, Size, Spread, Video};
 use aqmlab_units::{Rate, Span};
 
 use super::pattern;
@@ -55,6 +55,7 @@ pub(super) enum Application {
 pub(super) struct Page {
     pub objects: u32,
     pub connections: u32,
+    pub dispatch: Dispatch,
     pub size: Spread,
     pub think: Spread,
 }
@@ -75,12 +76,13 @@ fn web_shape() -> Shape {
         vec![
             Key::new("objects", Kind::Integer { min: 1, max: 100_000 }, "Objects of the page.").default("50"),
             Key::new("size", Kind::Any(vec![bytes(), Kind::Table(size)]), "Size of an object.").required(),
+            Key::new("connections", Kind::Integer { min: 1, max: 64 }, "Parallel connections.").default("6"),
             Key::new(
-                "connections",
-                Kind::Integer { min: 1, max: 64 },
-                "Parallel connections; object k goes over connection k mod connections.",
+                "dispatch",
+                Kind::Choice(Dispatch::ALL.map(Dispatch::name).to_vec()),
+                "Object k goes over connection k mod connections, or over whichever is free first.",
             )
-            .default("6"),
+            .default("\"in-turn\""),
             Key::new(
                 "think",
                 pattern::time_kind(Kind::ANY_TIME),
@@ -211,7 +213,17 @@ fn page(table: &Section<'_>) -> Option<Page> {
         return None;
     }
     let think = if table.has("think") { pattern::time(table, "think") } else { Some(Spread::Fixed(0.0)) };
-    Some(Page { objects: objects?, connections: connections?, size: object_size(table)?, think: think? })
+    let dispatch = match table.has("dispatch") {
+        true => table.text("dispatch").and_then(|name| Dispatch::ALL.into_iter().find(|d| d.name() == name)),
+        false => Some(Dispatch::InTurn),
+    };
+    Some(Page {
+        objects: objects?,
+        connections: connections?,
+        dispatch: dispatch?,
+        size: object_size(table)?,
+        think: think?,
+    })
 }
 
 fn object_size(table: &Section<'_>) -> Option<Spread> {

@@ -267,9 +267,9 @@ impl Group<'_> {
     }
 
     fn page(&self, page: &Page, name: String, index: usize, first: u32) -> plan::Page {
-        let Page { objects, connections, .. } = *page;
+        let Page { objects, connections, dispatch, .. } = *page;
         let (start, size) = (self.starts.of(index), page.size.clone());
-        plan::Page { name, first, connections, start, objects, size }
+        plan::Page { name, first, connections, dispatch, start, objects, size }
     }
 
     fn flow(&self, name: String, index: usize, ends: plan::Ends) -> plan::Flow {

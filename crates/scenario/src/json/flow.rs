@@ -105,6 +105,7 @@ pub(super) fn page_json(plan: &Plan, page: &Page) -> Json {
         "name": page.name,
         "flows": flows.iter().map(|flow| &flow.name).collect::<Vec<_>>(),
         "objects": page.objects,
+        "dispatch": page.dispatch.name(),
         "size": spread_json(&page.size, "B"),
     })
 }

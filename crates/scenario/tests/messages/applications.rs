@@ -1,6 +1,6 @@
 //! `web`, `video` and `voip` of flows, and distributions through points.
 
-use aqmlab_netsim::plan::{AdaptationRule, Ends, Size, Spread, Transport};
+use aqmlab_netsim::plan::{AdaptationRule, Dispatch, Ends, Size, Spread, Transport};
 use aqmlab_scenario::live_plan_json;
 use aqmlab_units::{Rate, Span};
 
@@ -27,6 +27,12 @@ fn pages() {
                 "web = { size = \"1KB\", objects = 4 }",
                 &[
                     "net.toml:16:7: flow.tcp.web.connections: 6 connections are too many for 4 objects (allowed: at most 4)",
+                ],
+            ),
+            (
+                "web = { size = \"1KB\", dispatch = \"first\" }",
+                &[
+                    "net.toml:16:34: flow.tcp.web.dispatch: \"first\" is not known (allowed: in-turn, first-free; did you mean \"first-free\"?)",
                 ],
             ),
             (
@@ -173,6 +179,17 @@ fn what_applications_come_to() {
     let Transport::Udp { rate, packet, .. } = &scenario.plan.flows[5].transport else { panic!("no UDP") };
     // 160 B and 40 B of headers every 20 ms.
     assert_eq!((*rate, packet.same()), (Rate(80_000), Some(200)));
+}
+
+#[test]
+fn connections_of_a_page_share_its_objects_if_they_are_told_to() {
+    let dispatch = |keys: &str| {
+        let scenario = accepted(&with(&format!("web = {{ size = \"1KB\"{keys} }}")), &[]);
+        scenario.plan.pages[0].dispatch
+    };
+    assert_eq!(dispatch(""), Dispatch::InTurn);
+    assert_eq!(dispatch(", dispatch = \"in-turn\""), Dispatch::InTurn);
+    assert_eq!(dispatch(", dispatch = \"first-free\""), Dispatch::FirstFree);
 }
 
 #[test]
