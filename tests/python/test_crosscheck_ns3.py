@@ -45,6 +45,8 @@ rate = "500kbps"
 packet_size = "1000B"
 """
 TOOL = Ns3()
+# A program can only be compiled where the libraries of ns-3 are; its text is checked everywhere.
+needs_ns3 = pytest.mark.skipif(bool(TOOL.missing()), reason="ns-3 3.37 is not installed")
 
 
 def model(**overrides: str) -> Model:
@@ -121,8 +123,7 @@ def test_every_parameter_of_a_discipline_has_an_attribute_or_is_named(aqm: str) 
     assert parameters & named(own) <= {f"parameter {key}" for key in BESIDE[aqm].fixed}
 
 
-# A program can only be compiled where the libraries of ns-3 are; its text is checked everywhere.
-@pytest.mark.skipif(bool(TOOL.missing()), reason="ns-3 3.37 is not installed")
+@needs_ns3
 def test_a_program_runs_in_ns3(tmp_path) -> None:
     own = model()
     for name, text in TOOL.files(own).items():
@@ -157,7 +158,7 @@ def test_the_senders_buffer_is_the_window_and_the_receivers_has_more_room() -> N
     assert (kind.segment, dict(kind.attributes)["SndBufSize"]) == (1448, str(45 * 1448))
 
 
-@pytest.mark.skipif(bool(TOOL.missing()), reason="ns-3 3.37 is not installed")
+@needs_ns3
 def test_windows_may_be_small_while_packets_are_lost(tmp_path) -> None:
     """A sender that has sent all of the receiver's window would end ns-3 3.37 (its issue 991)."""
     own = Model.of(Scenario.from_text(SMALL_WINDOWS))

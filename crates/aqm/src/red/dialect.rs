@@ -28,7 +28,8 @@ pub enum AtIdle {
     /// Shifts by a table of 256 entries in integer arithmetic (Linux).
     Table,
     /// Not at all: the arrival that ends the period is one step as any, with q = 0. So is Linux's RED below a token
-    /// bucket, which asks whether a packet waits (`peek`) and never notes that none does (`red_dequeue`).
+    /// bucket, which asks whether a packet waits (`peek`) and never notes that none does (`red_dequeue`). In the dialect
+    /// `linux` in its integers.
     None,
 }
 
