@@ -58,8 +58,8 @@ instructions: $(CORE) simulate ## instruction counts of short runs beside those 
 	$(BIN)/python benches/instructions.py
 
 validate: $(CORE) ## slow comparisons with ns-2 (needs the command ns), all combinations; writes docs/
-	$(BIN)/python tests/validate.py
-	$(BIN)/python tests/combinations.py
+	$(BIN)/python validation/validate.py
+	$(BIN)/python validation/combinations.py
 
 figures: $(CORE) ## draw the figures of docs/analysis anew
 	$(BIN)/python docs/analysis/figures.py
@@ -72,7 +72,7 @@ wheel: $(READY) ## a wheel for Linux that installs without Rust, in dist/, teste
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-wheel.lock
 	PATH=$(abspath $(BIN)):$$PATH maturin build --release --locked --zig --compatibility manylinux2014 --out dist
 	$(BIN)/maturin sdist --out dist
-	$(BIN)/python tests/check_wheel.py dist
+	$(BIN)/python validation/check_wheel.py dist
 
 clean: ## remove everything that was made
 	rm -rf $(VENV) target results site dist

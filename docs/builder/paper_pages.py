@@ -14,7 +14,7 @@ from builder.page import Page, cell, plain, table
 
 FOLDER = "papers"
 VERDICTS = Path(__file__).parents[1] / "validation" / "claims.csv"
-"""The verdicts of the last reproduction of all papers in quick form, which `tests/reproduce_claims.py` writes."""
+"""The verdicts of the last reproduction of all papers in quick form, which `validation/reproduce_claims.py` writes."""
 Row = Mapping[str, str]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,11 +15,9 @@ from aqmlab.interop.crosscheck.tool import Measure, inexpressible
 from aqmlab.interop.ns2 import TOOL
 from aqmlab.interop.ns2.queues import ns2_queue
 from aqmlab.scenario.file import Scenario
+from crosscheck_cases import NS2, TWO_WAY, red, ten
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests"))
-
-from crosscheck_cases import NS2, TWO_WAY, red, ten  # noqa: E402
 
 RUN = (
     *("tail-tahoe", "tail-bytes", "red-nowait", "red-auto", "adaptive", "feng", "red-bytes-sizes", "gentle-ecn"),

@@ -6,11 +6,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from compare_engines import compared, difference, jobs, report, values
 from hypothesis import HealthCheck, assume, given, settings
 
 from aqmlab import _core, errors
 from aqmlab.scenario.file import Scenario
+from compare_engines import compared, difference, jobs, report, values
 from random_scenarios import ALL_KINDS, Drawn, scenarios
 
 SCENARIOS = 1200

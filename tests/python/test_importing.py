@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,11 +12,9 @@ from aqmlab.errors import InputError
 from aqmlab.interop.crosscheck.checking import export_scenario
 from aqmlab.interop.importing import import_scenario
 from aqmlab.scenario.file import Scenario
+from crosscheck_cases import NS2
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests"))
-
-from crosscheck_cases import NS2  # noqa: E402
 
 pytest.importorskip("tkinter", reason="Python has no tkinter, which reads Tcl")
 

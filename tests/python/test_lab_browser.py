@@ -8,9 +8,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from statistics import median
 
 import pytest
-from measure_lab import LIMIT_MS, browser_path, lines, moves, opened_page, press, slider
 
 import aqmlab
+from measure_lab import LIMIT_MS, browser_path, lines, moves, opened_page, press, slider
 
 pytest.importorskip("playwright.sync_api")
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from store_snapshot import snapshot
 
 import aqmlab
 from aqmlab.statistics import interval
 from aqmlab.storage.store import ResultStore
 from aqmlab.sweeps.axes import parse_axis, parse_range
 from aqmlab.sweeps.design import Design
+from store_snapshot import snapshot
 
 MAX_P = "queue.bottleneck.max_p"
 FLOWS = "flow.tcp.count"

@@ -9,14 +9,14 @@ from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
 import pytest
-from dask_cluster import cluster
-from store_snapshot import snapshot
 
 import aqmlab
 from aqmlab.sweeps import execution, sweeping
 from aqmlab.sweeps.execution import Pace
 from aqmlab.sweeps.plan import Block, cut
 from aqmlab.sweeps.points import Point
+from dask_cluster import cluster
+from store_snapshot import snapshot
 
 MAX_P = "queue.bottleneck.max_p"
 SAID = {

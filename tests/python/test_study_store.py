@@ -8,12 +8,12 @@ import sys
 import time
 
 import pytest
-from store_snapshot import snapshot
 
 import aqmlab
 from aqmlab.storage import maintenance
 from aqmlab.storage.locks import living
 from aqmlab.storage.store import ResultStore
+from store_snapshot import snapshot
 
 MAX_P = "queue.bottleneck.max_p"
 SWEEP = ("sweep", "small.toml", "--set", "run.duration=30s", "--grid", f"{MAX_P}=0.05:0.2:3", "--seeds", "20")

@@ -1,0 +1,114 @@
+"""The disciplines beside RED against twins that were written from their texts: same traffic, same decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+import pytest
+
+from aqmlab import _core
+from reference_models.compare import DELAY_S, first_difference
+from reference_models.non_red import CE, ECT0, ECT1, NOT_ECT, Twin, course
+from reference_models.non_red.choke import Choke
+from reference_models.non_red.controllers import DualPi2, Pi, Pi2, Pie
+from reference_models.non_red.fair import FqCoDel, FqPie
+from reference_models.non_red.laws import Avq, Blue, Cobalt, CoDel, OneBin, Rem, Sred
+from reference_models.red import Draws, Law, Settings
+from reference_models.traffic import random_traffic
+
+OPERATIONS = 8_000
+RATE_BPS = 2e6
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A queue in the core's words and its twin, and what random traffic must have led to."""
+
+    queue: str
+    twin: Callable[..., Twin]
+    options: dict[str, int]
+    visits: tuple[str, ...] = ("early", "departed")
+
+
+def pair(aqm: str, twin: Callable[..., Twin], *visits: str, words: str = "", **options: int) -> Pair:
+    return Pair(f'aqm = "{aqm}"\n{words}', twin, options, (*visits, "departed"))
+
+
+ONE_BIN = "levels = 1\nbins = 1\nbin_size = 20\nincrement = 0.05\nrehash = 'never'\n"
+APART, TOGETHER = "queues = 65536\nhash_key = 1\n", "queues = 1\nhash_key = 1\nlimit = '40p'\n"
+PAIRS = {
+    "pi": pair("pi", Pi, "early", "overflow"),
+    "pie": pair("pie", Pie, "early"),
+    "pie derandomized": pair("pie", Pie, "early", words="derandomize = true", derandomizes=True),
+    "pie of appendix B": pair("pie", Pie, "early", words='decay = "half-target"', appendix_b=True),
+    "pi2": pair("pi2", Pi2, "early"),
+    "pi2 at arrival": pair("pi2", Pi2, "early", words='decide = "arriving"', arriving=True),
+    "dualpi2": pair("dualpi2", DualPi2, "early", "forced", "overflow", "marked"),
+    "blue": pair("blue", Blue, "early", "overflow"),
+    "sfb, full bins drop": pair("sfb", OneBin, "early", "forced", words=ONE_BIN, drops_full=True),
+    "sfb, full bins wait": pair(
+        "sfb", OneBin, "early", "forced", words=ONE_BIN + "full_bin = 'never'", drops_full=False
+    ),
+    "sred": pair("sred", Sred, "early", "overflow", words="zombies = 50"),
+    "rem": pair("rem", Rem, "early", "overflow"),
+    "avq": pair("avq", Avq, "early"),
+    "avq of ns-2": pair("avq", Avq, "early", words="update = 'ns2'", ns2=True),
+    "codel": pair("codel", CoDel, "early"),
+    "cobalt": pair("cobalt", Cobalt, "early"),
+    "fq-codel": pair("fq-codel", FqCoDel, "early", words=APART, limit=10_240),
+    "fq-codel of one queue": pair("fq-codel", FqCoDel, "early", "overflow", words=TOGETHER, limit=40, collide=True),
+    "fq-pie": pair("fq-pie", FqPie, "early", words=APART, limit=10_240),
+    "fq-pie of one queue": pair("fq-pie", FqPie, "early", "overflow", words=TOGETHER, limit=40, collide=True),
+}
+
+
+@pytest.mark.parametrize("ecn", [False, True], ids=["drops", "ecn"])
+@pytest.mark.parametrize("one", PAIRS.values(), ids=PAIRS)
+def test_twin_and_core_agree(one: Pair, *, ecn: bool) -> None:
+    rng = Random(9332)
+    numbers = [rng.random() for _ in range(3 * OPERATIONS)]
+    twin = one.twin(Draws(numbers), RATE_BPS, **one.options)
+    dual = isinstance(twin, DualPi2)
+    twin.ecn = ecn or dual
+    queue = one.queue + ("" if dual else f"\necn = {str(ecn).lower()}")
+    codes = [NOT_ECT, ECT1, ECT0, CE] if ecn else [NOT_ECT, ECT1] if dual else [NOT_ECT]
+    operations, told = course(twin, OPERATIONS, rng, codes)
+    seen = {reason for one in told for _, reason in one.dropped}
+    seen |= {"marked" for one in told if one.marked} | {"departed" for one in told if one.departed is not None}
+    assert {"marked" if ecn and visit == "early" else visit for visit in one.visits} <= seen
+    answers = _core.replay(queue, RATE_BPS, DELAY_S, operations, numbers)
+    for i, (mine, core) in enumerate(zip(told, answers, strict=True)):
+        theirs = (core["dropped"], core["marked"], core["departed"])
+        assert (mine.dropped, mine.marked, mine.departed) == theirs, f"operation {i}: {operations[i]}"
+
+
+@pytest.mark.parametrize("drawn", [1, 3])
+def test_choke_and_its_twin_agree(drawn: int) -> None:
+    rng = Random(2000)
+    numbers = [rng.random() for _ in range(8 * OPERATIONS)]
+
+    def twin() -> Choke:
+        settings = Settings(w_q=0.02, limit=50, spacing="ns2-wait")
+        fresh = Choke(settings, [Law(10.0, 35.0, 0.1)], 5e5, Draws(numbers))
+        fresh.drawn = drawn
+        return fresh
+
+    queue = f"""
+aqm = "choke"
+limit = "50p"
+min_th = "10p"
+max_th = "35p"
+max_p = 0.1
+w_q = 0.02
+mean_packet = "1000B"
+spacing = "ns2-wait"
+guard_one = true
+candidates = {drawn}
+"""
+    bench = random_traffic(twin(), 5e5, OPERATIONS, Random(7))
+    assert bench.seen["waiting packet dropped"] > 20
+    difference = first_difference(bench, queue, 5e5, numbers, twin)
+    if difference is not None:
+        pytest.fail(difference, pytrace=False)

@@ -1,0 +1,118 @@
+"""PC-RED: who has lost more than agreed is not picked again.
+
+Y. Li, S.-H. Yang, PC-RED for IPv6: Algorithm and Performance Analysis: section 2 (priority list, bit QOSA, choice of
+the victim) and equation (7), a_d <- (1-w)^m a_d + w x with m = (t - t_last)/g and x the bytes of the victim.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import fmean
+
+from reference_models.red import PS, Draws, Law, Packet, Red, Settings
+
+
+@dataclass(slots=True)
+class Entry:
+    """One flow in the priority list; times in picoseconds, `limit` and `a_d` in bytes per interval g.
+
+    `data`: the flow is not one of ACKs. The list knows no difference, but only such flows are reported.
+    """
+
+    limit: float
+    t_last: int
+    a_d: float
+    status: bool
+    data: bool
+
+
+@dataclass(frozen=True)
+class Protection:
+    """The parameters of the priority list and its readings."""
+
+    limit: float = 70.0
+    g: float = 0.36
+    w: float = 0.003
+    status_refresh: str = "on-drop"  # or "on-arrival"
+    scan: str = "to-tail"  # or "circular"
+    loss_decay: str = "real"  # or "floor", "ceil": m as a whole number
+
+
+class PcRed(Red):
+    """RED with a victim out of the queue and a list of who was hit how often."""
+
+    def __init__(self, settings: Settings, law: Law, protection: Protection, rate_bps: float, draws: Draws) -> None:
+        super().__init__(settings, [law], rate_bps, draws)
+        self.protection = protection
+        self.entries: dict[int, Entry] = {}
+        self.arrivals = {"plus": 0, "minus": 0, "non": 0}
+        self.drops = {"plus": 0, "minus": 0, "non": 0}
+
+    def on_arrival(self, now: int, packet: Packet) -> None:
+        entry = self.lookup(now, packet)
+        if self.protection.status_refresh == "on-arrival":
+            entry.status = self.decayed(entry, now) > entry.limit
+        packet.alert = entry.status
+        self.arrivals[self.kind(packet)] += entry.data
+
+    def lookup(self, now: int, packet: Packet) -> Entry:
+        """The flow's entry, made at its first packet: half the limit to start with, infinite limit without priority."""
+        if packet.flow not in self.entries:
+            high = packet.cls == 1
+            self.entries[packet.flow] = Entry(
+                limit=self.protection.limit if high else math.inf,
+                t_last=now,
+                a_d=self.protection.limit / 2.0 if high else 0.0,
+                status=False,
+                data=packet.kind != "ack",
+            )
+        return self.entries[packet.flow]
+
+    def pick_victim(self, packet: Packet, reason: str) -> Packet:
+        """A random packet, or the first without the bit after it; the arriving packet is the last of the queue.
+
+        The last of the queue is also the one that goes if the search finds nobody.
+        """
+        candidates = [*self.queue, packet]
+        n = len(candidates)
+        start = self.draws.below(n)
+        if self.protection.scan == "circular":
+            order = [(start + step) % n for step in range(n)]
+            return next((candidates[i] for i in order if not candidates[i].alert), candidates[-1])
+        return next((other for other in candidates[start:] if not other.alert), candidates[-1])
+
+    def on_drop(self, now: int, victim: Packet) -> None:
+        entry = self.entries[victim.flow]
+        entry.a_d = self.decayed(entry, now) + self.protection.w * victim.bytes
+        entry.status = entry.a_d > entry.limit
+        entry.t_last = now
+        self.drops[self.kind(victim)] += entry.data
+
+    def decayed(self, entry: Entry, now: int) -> float:
+        m = (now - entry.t_last) * PS / self.protection.g
+        if self.protection.loss_decay == "floor":
+            m = float(math.floor(m))
+        elif self.protection.loss_decay == "ceil":
+            m = float(math.ceil(m))
+        return entry.a_d * math.pow(1.0 - self.protection.w, m)
+
+    def kind(self, packet: Packet) -> str:
+        """High priority and protected, high priority and not, no priority."""
+        if packet.cls != 1:
+            return "non"
+        return "plus" if packet.alert else "minus"
+
+    def gauges(self, now: int) -> dict[str, float]:
+        reported = [entry for entry in self.entries.values() if entry.data]
+        high = [entry for entry in reported if entry.limit < math.inf]
+        others = [entry for entry in reported if entry.limit == math.inf]
+        values: dict[str, float] = {
+            "listed": len(reported),
+            "n_p_plus": sum(entry.status for entry in high),
+            "n_p_minus": sum(not entry.status for entry in high),
+            "a_d_high": fmean(entry.a_d for entry in high) if high else math.nan,
+            "a_d_non": fmean(entry.a_d for entry in others) if others else math.nan,
+        }
+        values |= {f"arrivals_{kind}": number for kind, number in self.arrivals.items()}
+        return values | {f"drops_{kind}": number for kind, number in self.drops.items()}

@@ -1,0 +1,281 @@
+"""Live runs of the papers' disciplines beside simulations of the same files, over IPv4 and IPv6, with Reno and CUBIC.
+
+`report` is the page ``docs/validation/live.md``, beside which it leaves a table of all runs. Runs that are in
+``results/live`` already, and are valid, are not done again, so it can be stopped at any time. Live runs take the time
+that they last, so several run side by side: about an hour in all on a machine that is left alone. Needs root (or user
+namespaces) and SCHED_FIFO.
+
+    python validation/compare_live.py [--case KEY] [--runs 5] [--side-by-side 9] [--minutes 240]
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+import aqmlab
+from aqmlab.live.agreement import DELAY_WITHIN, Agreement, Line, group_goodput
+from aqmlab.live.plan import for_family
+from aqmlab.live.running import certificates_in, is_done, live_folder
+from aqmlab.results.result import Result
+from aqmlab.scenario.file import Scenario
+from aqmlab.statistics import Interval, Verdict, verdict_above
+from aqmlab.storage import folders
+from live_cases import CASES, FAMILIES, Case
+from live_jobs import Job, LiveJobs
+
+TITLE = "Live runs beside simulations"
+ROOT = Path(__file__).resolve().parents[1]
+RUNS_TABLE = ROOT / "docs" / "validation" / "live-runs.csv"
+STORE = ROOT / "results" / "live"
+RUNS, SIMULATED = 5, 20
+SIDE_BY_SIDE, MINUTES = 9.0, 240.0
+"""Links of 10 Mb/s at a time, and the longest time for all of them."""
+TOLD = "Loss"
+"""The quantity that is told beside the judged ones."""
+PAGE = f"""Real TCP of a Linux kernel through the discipline in user space, beside the simulation of the same file
+with the same TCP in the simulator (`profile = "rfc"`): up to {RUNS} live runs a setting, all within the limits of their
+certificates (`live-runs.csv` has each of them), and {SIMULATED} simulated ones.
+
+A run whose certificate is not valid is done again, and runs wait for a host that leaves the machine alone; nothing else
+decides which runs are here.
+
+A difference is (simulated - live) / live with its 95 % interval (Welch). Goodput is to be within 3 %, the mean queueing
+delay within 15 %: *holds* if the whole interval is inside, *fails* if it is wholly outside. The share of packets lost
+has no bound, and is told.
+"""
+
+Count = Counter[tuple[str, str]]
+"""How often a quantity had a verdict."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One scenario: a case with a discipline, a family of addresses, and a kind of TCP."""
+
+    case: Case
+    discipline: str
+    family: str
+    control: str
+
+    @property
+    def words(self) -> str:
+        """Which one it is."""
+        return ", ".join(word for word in (self.discipline, self.family, self.control) if word)
+
+    @cache  # noqa: B019 - there are few of them, for as long as the program runs
+    def scenario(self) -> Scenario:
+        """Return it, with the family laid over it."""
+        overrides = self.case.overrides(self.discipline, self.family, self.control)
+        return for_family(self.case.file, self.family, overrides=overrides)
+
+    def folder(self) -> Path:
+        """Where its live runs are."""
+        return live_folder(STORE, self.scenario())
+
+    def lacks(self, seed: int) -> bool:
+        """Whether there is no valid run of this seed."""
+        return not is_done(folders.seed_folder(self.folder(), seed), self.scenario())
+
+    def command(self, seed: int) -> list[str]:
+        """Return the command that does a live run."""
+        overrides = self.case.overrides(self.discipline, self.family, self.control)
+        words = [sys.executable, "-m", "aqmlab", "live", self.case.file, "--family", self.family, "--out", str(STORE)]
+        words += ["--seeds", f"{seed}-{seed}", "--resume"]
+        for key, value in overrides.items():
+            words += ["--set", f"{key}={value}"]
+        return words
+
+    def live(self, runs: int) -> Result | None:
+        """Return the valid runs that there are."""
+        seeds = [seed for seed in range(1, runs + 1) if not self.lacks(seed)]
+        return Result.load(self.folder(), seeds=seeds) if seeds else None
+
+    def simulated(self) -> Result:
+        """Return its simulation."""
+        return aqmlab.run(self.scenario(), seeds=SIMULATED, out=None, progress=False)
+
+
+def settings(cases: tuple[Case, ...]) -> Iterator[Setting]:
+    """List all scenarios."""
+    for case in cases:
+        for family in FAMILIES:
+            for control in case.controls:
+                yield from (Setting(case, discipline, family, control) for discipline in case.disciplines)
+
+
+def jobs(cases: tuple[Case, ...], runs: int) -> list[Job]:
+    """List the live runs that are missing: one of each scenario before the second of any, long ones first."""
+
+    def job(setting: Setting, seed: int) -> Job:
+        seconds = setting.scenario().duration_s
+        name = f"{setting.case.key} ({setting.words}), seed {seed}"
+        return Job(name, tuple(setting.command(seed)), seconds, setting.case.weight, lambda: not setting.lacks(seed))
+
+    missing = [(seed, setting) for setting in settings(cases) for seed in range(1, runs + 1) if setting.lacks(seed)]
+    missing.sort(key=lambda one: (one[0], -one[1].scenario().duration_s))
+    return [job(setting, seed) for seed, setting in missing]
+
+
+def do_runs(
+    cases: tuple[Case, ...], *, runs: int = RUNS, side_by_side: float = SIDE_BY_SIDE, minutes: float = MINUTES
+) -> None:
+    """Do the live runs that are missing."""
+    missing = LiveJobs(side_by_side, 60 * minutes).do(jobs(cases, runs))
+    print(f"{len(missing)} runs are missing" if missing else "all runs are there", flush=True)
+
+
+def report(minutes: float = MINUTES) -> tuple[str, bool]:
+    """Do the runs that are missing, and write the page: its text, and whether everything on it is shown."""
+    do_runs(CASES, minutes=minutes)
+    folders.save(RUNS_TABLE, runs_table(CASES).to_csv(index=False, float_format="%.6g", lineterminator="\n"))
+    return page(CASES)
+
+
+def page(cases: tuple[Case, ...], *, runs: int = RUNS) -> tuple[str, bool]:
+    """Write the page over the runs that there are."""
+    count: Count = Counter()
+    parts = [_section(case, runs, count) for case in cases]
+    shown = all(verdict == str(Verdict.HOLDS) for _, verdict in count)
+    return "\n".join([PAGE, *_counted(count), *parts]), shown
+
+
+def _counted(count: Count) -> Iterator[str]:
+    """Yield the table of verdicts."""
+    verdicts = sorted({verdict for _, verdict in count}, key=lambda verdict: (verdict != str(Verdict.HOLDS), verdict))
+    yield f"| over all settings | {' | '.join(verdicts)} |"
+    yield "|---|" + "---|" * len(verdicts)
+    for what in dict.fromkeys(what for what, _ in count):
+        yield f"| {what} | {' | '.join(str(count[what, verdict]) for verdict in verdicts)} |"
+    yield ""
+
+
+def runs_table(cases: tuple[Case, ...], *, runs: int = RUNS) -> pd.DataFrame:
+    """Return a row for each live run: what was run, what came out, how well the link kept time."""
+    return pd.DataFrame([row for setting in settings(cases) for row in _rows(setting, runs)])
+
+
+def _rows(setting: Setting, runs: int) -> Iterator[dict[str, Any]]:
+    result = setting.live(runs)
+    if result is None:
+        return
+    goodput, metrics = group_goodput(result), result.metrics().set_index("seed")
+    for seed, certificate in certificates_in(setting.folder(), result.seeds).items():
+        measured, late = certificate["measured"], certificate["measured"]["lateness_us"]
+        yield {
+            "case": setting.case.key,
+            "discipline": setting.discipline,
+            "family": setting.family,
+            "congestion_control": setting.control,
+            "seed": seed,
+            **{f"{key}": metrics.loc[seed, key] for key in ("mean_delay_ms", "loss", "utilization", "mean_queue")},
+            "goodput_mbps": " ".join(f"{group}={value:.5g}" for group, value in goodput.loc[seed].items()),
+            **{f"lateness_{key}_us": late[key] for key in ("p50", "p99", "p999", "max")},
+            "stalls": measured["stalls"],
+            "stolen": measured["cpu_steal_share"],
+            "rate_off": measured["rate"]["achieved_bps"] / measured["rate"]["configured_bps"] - 1,
+        }
+
+
+def _section(case: Case, runs: int, count: Count) -> str:
+    """Write what there is on a case, and count its verdicts."""
+    rows, claims = [], []
+    for family in FAMILIES:
+        for control in case.controls:
+            own = {d: Setting(case, d, family, control) for d in case.disciplines}
+            live = {name: result for name, setting in own.items() if (result := setting.live(runs)) is not None}
+            simulated = {name: own[name].simulated() for name in live}
+            where = f"{family}{f', {control}' if control else ''}"
+            for name in own:
+                if name not in live:
+                    count["runs", "missing"] += 1
+                    rows.append(f"| {name}, {where} | 0 | no valid run yet | | | | |")
+                    continue
+                found = Agreement.of(live[name], simulated[name])
+                runs_there = len(live[name].seeds)
+                for line in found.lines:
+                    if line.verdict is not None:
+                        count[_kind(line, found.judged), str(line.verdict)] += 1
+                    elif line.what != TOLD:
+                        continue
+                    rows.append(
+                        f"| {name}, {where} | {runs_there} | {line.what} | {_number(line.live, line.unit)} | "
+                        f"{_number(line.simulated, line.unit)} | {_share(line.relative)} | {line.verdict or ''} |"
+                    )
+            for claim in case.claims if live.keys() == own.keys() else ():
+                for world, results in {"live": live, "simulated": simulated}.items():
+                    verdict = verdict_above(by := claim.found(results))
+                    count[f"the papers' claims, {world}", str(verdict)] += 1
+                    claims.append(f"| {claim.says} | {where} | {world} | {_number(by, '')} | {verdict} |")
+    head = ["| setting | runs | quantity | live | simulated | difference | verdict |", "|---|---|---|---|---|---|---|"]
+    between = ["", "| the paper's claim | setting | world | difference | verdict |", "|---|---|---|---|---|"]
+    return "\n".join([f"## {case.title}\n", *head, *rows, *between, *claims, "", *_certificates(case, runs), ""])
+
+
+def _kind(line: Line, judged: list[Line]) -> str:
+    """Which of the quantities that are counted together a line is."""
+    if line.within == DELAY_WITHIN:
+        return "mean queueing delay within 15 %"
+    is_all = line.what == "TCP goodput" or len(judged) == 2
+    return "goodput of all flows within 3 %" if is_all else "goodput of each of several groups within 3 %"
+
+
+def _certificates(case: Case, runs: int) -> Iterator[str]:
+    late, rates, count = [], [], 0
+    for setting in settings((case,)):
+        result = setting.live(runs)
+        if result is None:
+            continue
+        for one in certificates_in(setting.folder(), result.seeds).values():
+            count += 1
+            late.append(one["measured"]["lateness_us"]["p99"])
+            rate = one["measured"]["rate"]
+            if rate.get("achieved_bps"):
+                rates.append(abs(rate["achieved_bps"] / rate["configured_bps"] - 1))
+    if count:
+        off = f", rate at most {max(rates):.3%} off" if rates else ""
+        yield f"Certificates of the {count} runs: lateness p99 from {min(late):.0f} to {max(late):.0f} us{off}."
+
+
+def _number(found: Interval, unit: str) -> str:
+    half = f" ± {found.half_width:.2g}" if found.n > 1 else ""
+    return f"{found.mean:.4g}{half} {unit}".strip()
+
+
+def _share(found: Interval) -> str:
+    return f"{found.mean:+.1%} ({found.low:+.1%} to {found.high:+.1%})" if found.n > 1 else f"{found.mean:+.1%}"
+
+
+def main() -> int:
+    """Do runs, and show what the page says of these cases."""
+    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("--case", action="append", choices=[case.key for case in CASES])
+    words.add_argument("--runs", type=int, default=RUNS)
+    words.add_argument("--side-by-side", type=float, default=SIDE_BY_SIDE)
+    words.add_argument("--minutes", type=float, default=MINUTES)
+    asked = words.parse_args()
+    cases = tuple(case for case in CASES if asked.case is None or case.key in asked.case)
+    # Started in the background of a shell, a program ignores Ctrl-C; the runs under way are ended by either signal.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
+    try:
+        do_runs(cases, runs=asked.runs, side_by_side=asked.side_by_side, minutes=asked.minutes)
+    except KeyboardInterrupt:
+        print("interrupted; runs that were done are kept", file=sys.stderr)
+        return 130
+    text, shown = page(cases, runs=asked.runs)
+    print(text)
+    return 0 if shown else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

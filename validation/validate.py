@@ -1,0 +1,450 @@
+"""The slow comparisons: with ns-2, with an open loop, of models with simulation, of both engines; of the statistics
+themselves; the laboratory; and the live link.
+
+Writes `docs/validation`. Exits with 1 when anything that should be shown is not. Needs the command `ns` (ns-2 2.35);
+without it the committed references are compared, but not made anew. The laboratory needs Chromium, live runs need root.
+"""
+
+from __future__ import annotations
+
+import csv
+import lzma
+import math
+import shutil
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+import numpy as np
+
+from aqmlab import _core
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / place) for place in ("tests", "tests/ns2", "validation/models", "validation/statistics")]
+
+import characterize_disciplines  # noqa: E402
+import compare_averaged  # noqa: E402
+import compare_crosscheck  # noqa: E402
+import compare_engines  # noqa: E402
+import compare_fluid  # noqa: E402
+import compare_kernel  # noqa: E402
+import compare_lab  # noqa: E402
+import compare_live  # noqa: E402
+import compare_papers  # noqa: E402
+import compare_pi  # noqa: E402
+import compare_shares  # noqa: E402
+import compare_statistics  # noqa: E402
+import compare_sweeps  # noqa: E402
+import compare_tuning  # noqa: E402
+import crosscheck_exports  # noqa: E402
+import crosscheck_ns3  # noqa: E402
+import measure_lab  # noqa: E402
+import measure_live  # noqa: E402
+import reproduce_claims  # noqa: E402
+from equivalence import compare, markdown  # noqa: E402
+from goldens import events as golden_events  # noqa: E402
+from make_disciplines import main as make_disciplines  # noqa: E402
+from make_goldens import main as make_goldens  # noqa: E402
+
+DATA = ROOT / "tests" / "data"
+REPORT = ROOT / "docs" / "validation"
+SEEDS = 200
+"""Runs of each configuration in the comparison in distribution."""
+ARRIVALS = 2_000_000
+"""Arrivals of each open-loop run with averaging, after 5 % more that are not counted."""
+CHAIN_ARRIVALS = 20_000_000
+"""The same for the runs that are compared with the exact chain: chance must be well below 0.5 %."""
+WORKERS = 2
+
+Table = dict[str, Any]
+
+
+def column(table: Table, name: str) -> np.ndarray[Any, Any]:
+    """A numeric column of a table of the core."""
+    dtype, data = table[name]
+    return np.frombuffer(data, dtype)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A page of the report: its file name, its title, its text, and whether everything in it is shown."""
+
+    name: str
+    title: str
+    text: str
+    shown: bool
+
+
+def event_rows(path: Path) -> list[golden_events.Row]:
+    """The events of a scenario's bottleneck."""
+    events = _core.run(path.read_text(), str(path), 1)["tables"]["events"]
+    numbers = [column(events, name).tolist() for name in ("t_ps", "flow", "seq", "bytes")]
+    return [
+        golden_events.Row(t, kind, flow, seq, size)
+        for t, flow, seq, size, kind in zip(*numbers, events["kind"], strict=True)
+    ]
+
+
+def events() -> Section:
+    """Every event of a bottleneck against ns-2's."""
+    lines = ["| family | case | events | equal |", "|---|---|---|---|"]
+    shown = True
+    for family, difference in (
+        ("exact", golden_events.difference_in_order),
+        ("ordinary", golden_events.difference_as_sets),
+    ):
+        for path in sorted((DATA / "ns2" / family).glob("*.toml")):
+            golden = golden_events.read(path.with_suffix(".events.csv.xz"))
+            found = difference(golden, event_rows(path))
+            shown = shown and found is None
+            lines.append(f"| {family} | {path.stem} | {len(golden)} | {found or 'yes'} |")
+    anew = "not made anew: the command `ns` was not found"
+    if shutil.which("ns"):
+        made = make_goldens(["--check"]) == 0
+        shown = shown and made
+        anew = "made anew with ns-2 2.35: " + ("the same tables" if made else "**different tables**")
+    text = f"""Every packet offered to, sent by and dropped at the bottleneck, against ns-2 2.35 (references {anew}).
+Family `exact`: the same events in the same order. Family `ordinary`: the same events, times within a microsecond,
+events of one microsecond compared as a set. What each case contains is in `tests/data/ns2/cases.json`.
+
+""" + "\n".join(lines)
+    return Section("events", "Events equal to ns-2's", text, shown)
+
+
+def red_run(job: tuple[str, bool, int, int]) -> dict[str, Any]:
+    """One run of MRED's network, measured as ns-2's were."""
+    curve, udp, flows, seed = job
+    path = DATA / "ns2" / "distribution" / f"{curve}{'-udp' if udp else ''}.toml"
+    result = _core.run(path.read_text(), str(path), seed, [("flow.tcp.count", str(flows))])
+    links = result["tables"]["links"]
+    row = links["link"].index("bottleneck")
+    drops = column(links, "drops")[row]
+    return {
+        "curve": curve,
+        "udp": int(udp),
+        "flows": flows,
+        "throughput_bps": column(links, "departed_bytes")[row] * 8 / result["summary"]["duration_s"],
+        "loss": drops / column(links, "arrivals")[row],
+        "loss_all_enqueues": drops / result["summary"]["enqueue_events"],
+        "mean_queue": column(links, "mean_queue")[row],
+    }
+
+
+def distribution() -> Section:
+    """RED on MRED's network: distributions equal to ns-2's within bounds."""
+    jobs = [
+        (curve, udp, flows, seed)
+        for curve in ("classic", "gentle")
+        for udp in (False, True)
+        for flows in (5, 10, 20, 30, 40, 50)
+        for seed in range(1, SEEDS + 1)
+    ]
+    with ProcessPoolExecutor(WORKERS) as pool:
+        ours = list(pool.map(red_run, jobs, chunksize=25))
+    with lzma.open(DATA / "ns2" / "red_distribution.csv.xz", "rt") as file:
+        reference = list(csv.DictReader(file))
+    comparisons = compare(ours, reference)
+    text = f"""MRED's network under classic and gentle RED, with and without the two UDP flows, against ns-2 2.35.
+Equality is shown where the 90 % interval of the difference of the means (Welch; two one-sided tests at 5 %) lies
+wholly inside the bound. Our seeds are 1 to {SEEDS}.
+
+{markdown(comparisons)}"""
+    return Section("distribution", "Distributions equal to ns-2's", text, all(c.shown for c in comparisons))
+
+
+def papers() -> Section:
+    """The papers' plain-RED rows, live beside ns-2's."""
+    return Section("papers", "The papers' rows of plain RED equal to ns-2's", *compare_papers.report())
+
+
+def diffserv() -> Section:
+    """ns-2's DiffServ module: tables made anew, drop shares in distribution."""
+    return Section("diffserv", "DiffServ: drop shares equal to ns-2's", *compare_shares.report(WORKERS))
+
+
+def disciplines() -> Section:
+    """Disciplines beside RED: decisions under listed arrivals made anew, and PI in distribution."""
+    text, shown = compare_pi.report(WORKERS)
+    anew = "not made anew: the command `ns` was not found"
+    if shutil.which("ns"):
+        made = make_disciplines(["--check"]) == 0
+        shown = shown and made
+        anew = "made anew with ns-2 2.35: " + ("the same tables" if made else "**different tables**")
+    text = f"""SFQ, DRR, AVQ and REM are compared with ns-2's packet for packet, under listed arrivals, in
+every `make test` (`crates/aqm/tests/ns2_disciplines.rs`). The references are {anew}.
+
+PI is compared in whole runs. {text}"""
+    return Section("disciplines", "Disciplines beside RED equal to ns-2's", text, shown)
+
+
+def queue_body(series: str, w_q: float) -> str:
+    """The queue of the Markov model: 100 packets in system, no count, the packet in service counted."""
+    if series == "taildrop":
+        return 'aqm = "drop-tail"\nlimit = "99p"'
+    return f"""
+aqm = "{series.replace("_", "-")}"
+limit = "100p"
+min_th = "10p"
+max_th = "30p"
+max_p = 0.1
+w_q = {w_q}
+dialect = "floyd93"
+spacing = "none"
+in_service_counts = true
+"""
+
+
+def open_loop(job: tuple[str, float, float, int, int]) -> dict[str, Any]:
+    """One open-loop run: Poisson arrivals, exponential service at 1000 packets a second."""
+    series, w_q, load, arrivals, seed = job
+    return dict(_core.open_loop(queue_body(series, w_q), 1000 * load, 1000.0, arrivals, arrivals // 20, seed))
+
+
+def open_loops(
+    series: Iterable[str], w_q: float, loads: Sequence[float], arrivals: int
+) -> dict[tuple[str, float], list[dict[str, Any]]]:
+    """Five seeds of each series at each load."""
+    jobs = [(s, w_q, load, arrivals, seed) for s in series for load in loads for seed in range(1, 6)]
+    grouped = defaultdict(list)
+    with ProcessPoolExecutor(WORKERS) as pool:
+        for (s, _, load, _, _), result in zip(jobs, pool.map(open_loop, jobs), strict=True):
+            grouped[s, load].append(result)
+    return grouped
+
+
+def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and its standard error."""
+    return fmean(values), stdev(values) / math.sqrt(len(values))
+
+
+def averaged() -> Section:
+    """Five curves with w = 0.02 against an independent simulation of the open loop."""
+    names = {
+        "P_drop": "p_drop",
+        "throughput": "throughput",
+        "E_Q_seen": "mean_number_seen",
+        "D_wait": "mean_wait_s",
+        "E_N_run": "mean_run",
+    }
+    reference = defaultdict(list)
+    with (DATA / "oracle" / "exred_open_loop.csv").open() as file:
+        for row in csv.DictReader(file):
+            reference[row["algo"], float(row["load"])].append(row)
+    series = sorted({s for s, _ in reference})
+    ours = open_loops(series, 0.02, sorted({load for _, load in reference}), ARRIVALS)
+    lines = [
+        "| curve | load | measure | oracle | ours | difference | standard errors | inside |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    shown = True
+    for key, golden in sorted(reference.items()):
+        if fmean(r["drops"] for r in ours[key]) <= 5000:
+            continue
+        for theirs, mine in names.items():
+            (a, a_error), (b, b_error) = (
+                mean_and_error([float(r[theirs]) for r in golden]),
+                mean_and_error([r[mine] for r in ours[key]]),
+            )
+            error = math.hypot(a_error, b_error)
+            inside = abs(b - a) <= 3 * error and (error / a >= 0.003 or abs(b / a - 1) <= 0.01)
+            shown = shown and inside
+            lines.append(
+                f"| {key[0]} | {key[1]} | {theirs} | {a:.6g} | {b:.6g} | {b / a - 1:+.3%} | {(b - a) / error:+.2f} "
+                f"| {'yes' if inside else '**no**'} |"
+            )
+    text = f"""Poisson arrivals, exponential service, averages with w = 0.02, no count: five runs of
+{ARRIVALS:,} arrivals on each side. Every point with more than 5,000 drops must lie within three combined standard
+errors, and within 1 % where the combined standard error is below 0.3 %.
+
+""" + "\n".join(lines)
+    return Section("open-loop", "ExRED's queue and its relatives in the open loop", text, shown)
+
+
+def chain() -> Section:
+    """With w = 1 the queue is an exactly solved birth-death chain."""
+    names = {"P_drop": "p_drop", "throughput": "throughput", "E_Q": "mean_number_seen", "D": "mean_wait_s"}
+    exact = {}
+    with (DATA / "oracle" / "chain.csv").open() as file:
+        for row in csv.DictReader(file):
+            exact[row["series"], float(row["x"]), row["metric"]] = float(row["value"])
+    series = ("red", "gentle_red", "mred", "exred")
+    ours = open_loops(series, 1.0, (0.9, 1.0, 1.2, 1.5, 2.0), CHAIN_ARRIVALS)
+    lines = ["| curve | load | measure | chain | ours | difference | inside |", "|---|---|---|---|---|---|---|"]
+    shown = True
+    for (s, load), results in sorted(ours.items()):
+        for theirs, mine in names.items():
+            a, (b, error) = exact[s, load, theirs], mean_and_error([r[mine] for r in results])
+            inside = abs(b / a - 1) <= 0.005
+            shown = shown and inside
+            lines.append(
+                f"| {s} | {load} | {theirs} | {a:.6g} | {b:.6g} ± {error:.2g} | {b / a - 1:+.3%} "
+                f"| {'yes' if inside else '**no**'} |"
+            )
+    text = f"""With a weight of 1 the average is the number in system, and the queue is a birth-death chain
+(ExRED eq. 9, 12, 13) that is solved exactly. Means of five runs of {CHAIN_ARRIVALS:,} arrivals must lie within 0.5 %.
+
+""" + "\n".join(lines)
+    return Section("chain", "The exact chain", text, shown)
+
+
+def averaged_chain() -> Section:
+    """The chain of number in system and average against the open loop."""
+    return Section("averaged-chain", "The chain with the average", *compare_averaged.report())
+
+
+def fluid() -> Section:
+    """The fluid model against packets."""
+    return Section("fluid", "The fluid model against packets", *compare_fluid.report())
+
+
+def engines() -> Section:
+    """The two engines on every scenario of every reproduction."""
+    return Section("engines", compare_engines.TITLE, *compare_engines.compare_all(WORKERS))
+
+
+def lab() -> Section:
+    """The time from a slider's move to the chart, in a real browser."""
+    return Section("lab", "The laboratory answers within 200 ms", *measure_lab.report())
+
+
+def statistics() -> Section:
+    """Coverage of the intervals, and what pairing gains."""
+    return Section("statistics", compare_statistics.TITLE, *compare_statistics.report(WORKERS))
+
+
+def sweeps() -> Section:
+    """Sweeps: what they cost, and that killing changes nothing."""
+    return Section("sweeps", compare_sweeps.TITLE, *compare_sweeps.report())
+
+
+def tuning() -> Section:
+    """Tuned settings against automatic and printed ones."""
+    return Section("tuning", compare_tuning.TITLE, *compare_tuning.report())
+
+
+def crosscheck() -> Section:
+    """Scenarios exported to other simulators, and run there."""
+    return Section("crosscheck", compare_crosscheck.TITLE, *compare_crosscheck.report())
+
+
+def ns3() -> Section:
+    """Scenarios in ns-3, and what each disagreement comes from."""
+    return Section("crosscheck-ns3", crosscheck_ns3.TITLE, *crosscheck_ns3.report())
+
+
+def exports() -> Section:
+    """Every exported script, run once by its program."""
+    return Section("crosscheck-exports", crosscheck_exports.TITLE, *crosscheck_exports.report())
+
+
+def live() -> Section:
+    """Live runs of the papers' disciplines beside simulations of the same files."""
+    return Section("live", compare_live.TITLE, *compare_live.report())
+
+
+def kernel() -> Section:
+    """The window of the kernel's Reno and CUBIC beside the simulator's."""
+    return Section("kernel", compare_kernel.TITLE, *compare_kernel.report())
+
+
+def link() -> Section:
+    """The link process by itself: rate, lateness, throughput, and ten minutes of it."""
+    return Section("link", measure_live.TITLE, *measure_live.report(link="python"))
+
+
+def linux_red() -> Section:
+    """RED in user space beside Linux's own, over the runs in the emulator that are kept as data."""
+    return Section("linux-red", compare_lab.TITLE, *compare_lab.report())
+
+
+def claims() -> Section:
+    """What the reproduced papers claim, judged."""
+    return Section("claims", reproduce_claims.TITLE, *reproduce_claims.report())
+
+
+def rfc7928() -> Section:
+    """RFC 7928's suite over eight disciplines, and how long it takes."""
+    return Section("rfc7928", characterize_disciplines.TITLE, *characterize_disciplines.report())
+
+
+SECTIONS: dict[str, Callable[[], Section]] = {
+    "events": events,
+    "distribution": distribution,
+    "papers": papers,
+    "claims": claims,
+    "diffserv": diffserv,
+    "disciplines": disciplines,
+    "crosscheck": crosscheck,
+    "crosscheck-ns3": ns3,
+    "crosscheck-exports": exports,
+    "open-loop": averaged,
+    "chain": chain,
+    "averaged-chain": averaged_chain,
+    "fluid": fluid,
+    "engines": engines,
+    "lab": lab,
+    "statistics": statistics,
+    "sweeps": sweeps,
+    "tuning": tuning,
+    "rfc7928": rfc7928,
+    "link": link,
+    "linux-red": linux_red,
+    "kernel": kernel,
+    "live": live,
+}
+VERDICTS = {True: "Everything here is shown.", False: "**Not everything here is shown.**"}
+
+
+def write(section: Section) -> None:
+    """Write a section's page."""
+    (REPORT / f"{section.name}.md").write_text(
+        f"# {section.title}\n\n{VERDICTS[section.shown]}\n\n{section.text.strip()}\n"
+    )
+
+
+def index() -> str:
+    """Rows of the index, from the pages that there are."""
+    rows = []
+    for name in SECTIONS:
+        if not (REPORT / f"{name}.md").exists():
+            continue
+        lines = (REPORT / f"{name}.md").read_text().splitlines()
+        shown = "shown" if VERDICTS[True] in lines else "**not shown**"
+        rows.append(f"| [{lines[0].removeprefix('# ')}]({name}.md) | {shown} |")
+    return "\n".join(rows)
+
+
+def main(names: Sequence[str]) -> int:
+    """Make these sections (default: all) and the index; return the exit code."""
+    unknown = [name for name in names if name not in SECTIONS]
+    if unknown:
+        print(f"validate: no section {', '.join(unknown)} (there are {', '.join(SECTIONS)})", file=sys.stderr)
+        return 2
+    REPORT.mkdir(parents=True, exist_ok=True)
+    failed = False
+    for name in names or SECTIONS:
+        section = SECTIONS[name]()
+        failed = failed or not section.shown
+        print(f"{section.title}: {'shown' if section.shown else 'NOT SHOWN'}", flush=True)
+        write(section)
+    (REPORT / "README.md").write_text(f"""# Validation
+
+Written by `make validate` with version {_core.version()}; `python validation/validate.py NAME` repeats one
+page. Every `make test` checks also: averages and drop law equal to ns-2's (`crates/aqm/tests/ns2.rs`), counts equal to
+ns-3's (`crates/aqm/tests/ns3.rs`), drop curves equal to an independent oracle (`crates/aqm/tests/oracle.rs`), and the
+same event tables as here.
+
+| comparison | |
+|---|---|
+{index()}
+""")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
