@@ -10,7 +10,7 @@ CORE := $(VENV)/.core
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 REPORT := results/report
 
-.PHONY: help demo test test-rust test-python lint format simulate bench instructions validate figures docs wheel clean
+.PHONY: help check demo test test-rust test-python lint format simulate bench instructions validate figures docs wheel clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -34,6 +34,10 @@ test-rust:
 
 test-python: $(CORE)
 	$(BIN)/python -m pytest --quiet --numprocesses 2 --dist loadfile
+
+check: lint ## lints and the fast tests of both languages
+	cargo test --workspace --locked --quiet --lib
+	$(BIN)/python -m pytest --quiet --numprocesses 2 --dist loadfile -m "not slow and not live and not ns2 and not browser"
 
 lint: $(CORE) ## formatting, clippy, ruff, mypy
 	cargo fmt --all --check

@@ -56,8 +56,12 @@ def why_not():
     return "; ".join(trouble.text for trouble in tun_trouble())
 
 
-# Live runs need namespaces and TUN, which some machines forbid; the reason that is shown says which.
-needs_namespaces = pytest.mark.skipif(bool(why_not()), reason=f"live runs are not possible here: {why_not()}")
+POSSIBLE = pytest.mark.skipif(bool(why_not()), reason=f"live runs are not possible here: {why_not()}")
+
+
+def needs_namespaces(test):
+    """Mark a live test; skip it, with the reason, on a machine that forbids namespaces or TUN."""
+    return pytest.mark.live(POSSIBLE(test))
 
 
 def left_behind(pid=None):

@@ -243,5 +243,9 @@ def router() -> Iterator[Router]:
         made.remove()
 
 
-# A router of its own needs namespaces, which some machines forbid.
-needs_namespaces = pytest.mark.skipif(bool(reason := forbidden()), reason=reason or "possible")
+POSSIBLE = pytest.mark.skipif(bool(reason := forbidden()), reason=reason or "possible")
+
+
+def needs_namespaces(test):
+    """Mark a live test with a router of its own; skip it on a machine that forbids namespaces."""
+    return pytest.mark.live(POSSIBLE(test))

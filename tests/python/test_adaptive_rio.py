@@ -17,6 +17,8 @@ from aqmlab.reproduction.papers.adaptive_rio.algorithm import FIGURE_3
 from aqmlab.reproduction.papers.common import BASE
 from test_report import browse
 
+pytestmark = pytest.mark.slow
+
 SEEDS = 6
 OTHERS = ("loss", "mean_queue", "mean_delay_ms", "c_share", "max_th", "over_share", "drops_assured", "drops_in")
 """Numbers that no verdict looks at."""

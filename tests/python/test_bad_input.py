@@ -17,6 +17,8 @@ import pytest
 import aqmlab
 from conftest import contents
 
+pytestmark = pytest.mark.slow
+
 FILE = """\
 format = 1
 name = "small"

@@ -8,6 +8,8 @@ import pytest
 
 import aqmlab
 
+pytestmark = pytest.mark.slow
+
 
 def test_version(shell):
     answer = shell("--version")

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def combinations():
-    spec = importlib.util.spec_from_file_location("combinations", ROOT / "tests" / "combinations.py")
+    spec = importlib.util.spec_from_file_location("combinations", ROOT / "validation" / "combinations.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules["combinations"] = module
     spec.loader.exec_module(module)

@@ -10,6 +10,8 @@ from aqmlab.execution.comparison import Comparison
 from aqmlab.execution.comparison_tables import verdict
 from aqmlab.statistics import benjamini_hochberg, compare_means, paired
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def found(small, tmp_path):

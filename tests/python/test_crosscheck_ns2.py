@@ -26,7 +26,12 @@ RUN = (
 """Cases that have between them all that a script can have."""
 EXACT = [case for case in NS2 if case.name.startswith("tail-exact")]
 # ns-2 is what these scripts are written for; machines without it check the scripts alone.
-needs_ns = pytest.mark.skipif(shutil.which("ns") is None, reason="the command ns (ns-2 2.35) is not installed")
+INSTALLED = pytest.mark.skipif(shutil.which("ns") is None, reason="the command ns (ns-2 2.35) is not installed")
+
+
+def needs_ns(test):
+    """Mark a test that runs ns-2; skip it where ns-2 is not installed."""
+    return pytest.mark.ns2(INSTALLED(test))
 
 
 def scenario(case, **overrides):

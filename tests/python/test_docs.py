@@ -23,6 +23,8 @@ from builder.page import Page
 from builder.python_reference import packages
 from builder.scenario_reference import pages as scenario_pages
 
+pytestmark = pytest.mark.slow
+
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 WRITTEN = [ROOT / "README.md", *PAGES]

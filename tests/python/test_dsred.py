@@ -12,6 +12,8 @@ import pytest
 
 from aqmlab import _core
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(__file__).resolve().parent.parent / "data" / "ns2" / "dsred"
 INDEX = json.loads((DATA / "cases.json").read_text())
 DRAW_UNIT = 1.0 / 4294967088.0

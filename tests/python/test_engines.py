@@ -13,6 +13,8 @@ from aqmlab.scenario.file import Scenario
 from compare_engines import compared, difference, jobs, report, values
 from random_scenarios import ALL_KINDS, Drawn, scenarios
 
+pytestmark = pytest.mark.slow
+
 SCENARIOS = 1200
 DIFFERENT = 600
 """So many of the random scenarios must differ: some are drawn twice."""

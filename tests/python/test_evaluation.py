@@ -14,6 +14,8 @@ from aqmlab.results.evaluation import ENGINES, Evaluated, Evaluation
 from aqmlab.scenario.file import Scenario
 from conftest import contents
 
+pytestmark = pytest.mark.slow
+
 NO_DELAY = """\
 format = 1
 name = "no-delay"

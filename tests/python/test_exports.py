@@ -24,6 +24,8 @@ from aqmlab.results.exporting.frames import OVER
 from aqmlab.results.result import TABLES
 from conftest import DUMBBELL
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(__file__).resolve().parents[1] / "data" / "ns2"
 FLOWS = """
 [[flow]]
@@ -168,6 +170,7 @@ def test_trace_equals_the_reference_of_ns2(name, tmp_path):
 
 
 # ns-2 is a witness that not every machine has; what its traces look like is kept in tests/data as well.
+@pytest.mark.ns2
 @pytest.mark.skipif(shutil.which("ns") is None, reason="no ns-2 here")
 def test_trace_equals_ns2s_own(tmp_path):
     """ns-2 runs the same scenario and writes its trace: all fields agree, and the same packets have the same number."""

@@ -19,6 +19,8 @@ from aqmlab.reproduction.papers.exred import chain, chain_claims, claims, figure
 from aqmlab.reproduction.papers.exred.algorithm import FIGURE_1
 from test_report import browse
 
+pytestmark = pytest.mark.slow
+
 ORACLE = Path(__file__).resolve().parents[1] / "data" / "oracle"
 SEEDS = 5
 

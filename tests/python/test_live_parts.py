@@ -22,6 +22,8 @@ from aqmlab.live.traffic.source import Source
 from aqmlab.live.traffic.tcp_info import TcpInfo
 from live_machine import FAKE
 
+pytestmark = pytest.mark.slow
+
 IMAGINED = {
     "a": {"netns": None}, "b": {"netns": None}, "link": "bottleneck", "snapshot_interval_s": 0.05, "duration_s": 2.0,
     "groups": [{"delay_before_ns": 0, "delay_after_ns": 0, "delay_back_ns": 0}],

@@ -16,6 +16,8 @@ from aqmlab.live.processes import Identity, end, finish, start
 from aqmlab.live.traffic import workers
 from aqmlab.live.traffic.workers import Worker
 
+pytestmark = pytest.mark.slow
+
 
 class TestLinkOfThePackage:
     def be_a_link(self, argument, said=""):

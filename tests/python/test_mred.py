@@ -16,6 +16,8 @@ from aqmlab.reproduction.papers.common import BASE
 from aqmlab.reproduction.papers.mred import chain, claims, measure, plan, published, sensitivity, tables
 from test_report import browse
 
+pytestmark = pytest.mark.slow
+
 ORACLE = Path(__file__).resolve().parents[1] / "data" / "oracle"
 SEEDS = 6
 

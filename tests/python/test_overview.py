@@ -13,6 +13,8 @@ from aqmlab.errors import InputError
 from aqmlab.reproduction import reproduction
 from test_report import browse
 
+pytestmark = pytest.mark.slow
+
 
 def test_every_claim_of_every_paper_is_there(overview):
     assert [one.paper for one in overview.papers] == ["mred", "exred"]

@@ -10,6 +10,8 @@ import aqmlab
 from aqmlab.statistics.pairing import Gain
 from pairing_gain import gains, loop_numbers
 
+pytestmark = pytest.mark.slow
+
 BUS = Path(__file__).resolve().parents[2] / "examples" / "bus.toml"
 SEEDS = 40
 

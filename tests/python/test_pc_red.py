@@ -18,6 +18,8 @@ from aqmlab.storage import folders
 from aqmlab.theory.control import pc_red as model
 from aqmlab.theory.domain import DomainError
 
+pytestmark = pytest.mark.slow
+
 SEEDS = 6
 
 N_OF_A_D = (0, 10, 50, 100, 300)

@@ -18,6 +18,8 @@ from reference_models.readings import READINGS, Reading
 from reference_models.red import Draws
 from reference_models.traffic import Bench, random_traffic
 
+pytestmark = pytest.mark.slow
+
 OPERATIONS = 100_000
 VISITS = 20
 

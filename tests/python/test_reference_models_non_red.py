@@ -18,6 +18,8 @@ from reference_models.non_red.laws import Avq, Blue, Cobalt, CoDel, OneBin, Rem,
 from reference_models.red import Draws, Law, Settings
 from reference_models.traffic import random_traffic
 
+pytestmark = pytest.mark.slow
+
 OPERATIONS = 8_000
 RATE_BPS = 2e6
 

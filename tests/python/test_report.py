@@ -14,6 +14,8 @@ from aqmlab.reporting import Page, build, figure
 from aqmlab.reporting.build import charts_of, page_for
 from browser import browse
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):

@@ -13,6 +13,8 @@ from aqmlab.reporting import Page
 from aqmlab.reporting.fragments import ClaimLine
 from browser import answer_of
 
+pytestmark = pytest.mark.slow
+
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
 
 

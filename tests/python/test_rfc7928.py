@@ -15,6 +15,8 @@ from aqmlab.rfc7928.packets import packets_of
 from aqmlab.rfc7928.requirements import LEVELS, requirements, status
 from aqmlab.rfc7928.settings import settings_of
 
+pytestmark = pytest.mark.slow
+
 CHECKLIST = {
     "5.1.1": "must",
     "5.1.2": "must",

@@ -16,9 +16,9 @@ import pytest
 
 # An extra of the package brings it.
 pytest.importorskip("pyroute2", reason="needs pyroute2, of the extra live")
-from router import ADDRESS, Router, needs_namespaces, router, wait_until
+from router import ADDRESS, POSSIBLE, Router, router, wait_until
 
-pytestmark = needs_namespaces
+pytestmark = [pytest.mark.live, POSSIBLE]
 
 FILE = """\
 format = 1

@@ -16,6 +16,8 @@ import aqmlab
 from aqmlab.storage.querying import query
 from aqmlab.storage.store import ResultStore
 
+pytestmark = pytest.mark.slow
+
 MAX_P = "queue.bottleneck.max_p"
 FORM = r"write it as key=from:to:count, key=from:to:count:log or key=v1,v2,\.\.\."
 

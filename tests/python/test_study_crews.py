@@ -18,6 +18,8 @@ from aqmlab.sweeps.points import Point
 from dask_cluster import cluster
 from store_snapshot import snapshot
 
+pytestmark = pytest.mark.slow
+
 MAX_P = "queue.bottleneck.max_p"
 SAID = {
     "grid": {MAX_P: "0.05:0.2:3"},

@@ -15,6 +15,8 @@ from aqmlab.storage.locks import living
 from aqmlab.storage.store import ResultStore
 from store_snapshot import snapshot
 
+pytestmark = pytest.mark.slow
+
 MAX_P = "queue.bottleneck.max_p"
 SWEEP = ("sweep", "small.toml", "--set", "run.duration=30s", "--grid", f"{MAX_P}=0.05:0.2:3", "--seeds", "20")
 # Kills its own process at the n-th call of a function of the store.

@@ -23,6 +23,8 @@ from aqmlab.tuning.run_cache import NAME
 from aqmlab.tuning.starts import AUTOMATIC
 from conftest import DUMBBELL, Shell
 
+pytestmark = pytest.mark.slow
+
 ASKED = {"minimize": "delay.p95", "keep": ["utilization>=0.8"], "over": ["flows=2:8"]}
 QUICK = {"trials": 8, "seeds": 1, "fresh": 5, "progress": False}
 WORDS = ("--minimize", "delay.p95", "--keep", "utilization>=0.8", "--over", "flows=2:8")

@@ -19,6 +19,8 @@ from aqmlab.theory.queueing.chain import solve_chain
 from aqmlab.theory.queueing.mm1k import MM1K
 from aqmlab.theory.queueing.runs import consecutive_drops
 
+pytestmark = pytest.mark.slow
+
 METRICS = {
     "P_drop": "p_drop",
     "throughput": "throughput",

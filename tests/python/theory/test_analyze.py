@@ -22,6 +22,8 @@ from aqmlab.theory.scenario.model import model_of
 from aqmlab.theory.scenario.theory import theory_of
 from conftest import DUMBBELL, Answer
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).parents[3] / "examples"
 ONE_LINK = """
 format = 1

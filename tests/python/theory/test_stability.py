@@ -11,6 +11,8 @@ from aqmlab.theory.domain import DomainError
 from aqmlab.theory.drop_curve import DropCurve
 from aqmlab.theory.fluid.model import Bottleneck, FlowClass, FluidModel
 
+pytestmark = pytest.mark.slow
+
 RED = Bottleneck(3750, DropCurve.of("red", min_th=150, max_th=700, max_p=0.1, limit=800), 2e-4, limit=800)
 EXPECTED_REGIONS = [
     ["LINEAR", "FEW_PACKETS", "OFF_CURVE", "OFF_CURVE"],
