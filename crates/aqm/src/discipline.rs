@@ -1,7 +1,7 @@
 use aqmlab_units::Time;
 
 use crate::red::Red;
-use crate::{Backlog, Beside, Dequeue, DropTail, Host, Packet, Qdisc, Spaced, State};
+use crate::{Backlog, Dequeue, DropTail, Host, NonRed, Packet, Qdisc, Spaced, State};
 
 /// Any discipline, dispatched statically.
 #[derive(Clone, Debug)]
@@ -10,8 +10,8 @@ pub enum Discipline<P> {
     DropTail(Box<DropTail<P>>),
     /// RED and its descendants.
     Red(Box<Red<P>>),
-    /// What stands beside RED.
-    Beside(Box<Beside<P>>),
+    /// The non-RED disciplines.
+    NonRed(Box<NonRed<P>>),
 }
 
 impl<P: Copy> Qdisc<P> for Discipline<P> {
@@ -20,7 +20,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         match self {
             Self::DropTail(q) => q.enqueue(now, packet, host),
             Self::Red(q) => q.enqueue(now, packet, host),
-            Self::Beside(q) => q.enqueue(now, packet, host),
+            Self::NonRed(q) => q.enqueue(now, packet, host),
         }
     }
 
@@ -29,7 +29,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         match self {
             Self::DropTail(q) => q.dequeue(now, host),
             Self::Red(q) => q.dequeue(now, host),
-            Self::Beside(q) => q.dequeue(now, host),
+            Self::NonRed(q) => q.dequeue(now, host),
         }
     }
 
@@ -38,7 +38,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         match self {
             Self::DropTail(q) => q.pass(now, packet, host),
             Self::Red(q) => q.pass(now, packet, host),
-            Self::Beside(q) => q.pass(now, packet, host),
+            Self::NonRed(q) => q.pass(now, packet, host),
         }
     }
 
@@ -47,7 +47,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         match self {
             Self::DropTail(q) => q.rest(now, host),
             Self::Red(q) => q.rest(now, host),
-            Self::Beside(q) => q.rest(now, host),
+            Self::NonRed(q) => q.rest(now, host),
         }
     }
 
@@ -56,7 +56,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         match self {
             Self::DropTail(q) => q.next_timer(),
             Self::Red(q) => q.next_timer(),
-            Self::Beside(q) => q.next_timer(),
+            Self::NonRed(q) => q.next_timer(),
         }
     }
 
@@ -64,7 +64,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         match self {
             Self::DropTail(q) => q.on_timer(now, host),
             Self::Red(q) => q.on_timer(now, host),
-            Self::Beside(q) => q.on_timer(now, host),
+            Self::NonRed(q) => q.on_timer(now, host),
         }
     }
 
@@ -73,7 +73,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         match self {
             Self::DropTail(q) => q.backlog(),
             Self::Red(q) => q.backlog(),
-            Self::Beside(q) => q.backlog(),
+            Self::NonRed(q) => q.backlog(),
         }
     }
 
@@ -81,7 +81,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         match self {
             Self::DropTail(q) => q.state(),
             Self::Red(q) => q.state(),
-            Self::Beside(q) => q.state(),
+            Self::NonRed(q) => q.state(),
         }
     }
 
@@ -90,7 +90,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         match self {
             Self::DropTail(q) => <DropTail<P> as Qdisc<P>>::average(&**q),
             Self::Red(q) => q.average(),
-            Self::Beside(q) => q.average(),
+            Self::NonRed(q) => q.average(),
         }
     }
 
@@ -98,7 +98,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         match self {
             Self::DropTail(_) => None,
             Self::Red(q) => q.spaced(),
-            Self::Beside(q) => q.spaced(),
+            Self::NonRed(q) => q.spaced(),
         }
     }
 
@@ -106,7 +106,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         match self {
             Self::DropTail(_) => {}
             Self::Red(q) => q.gauges(now, out),
-            Self::Beside(q) => q.gauges(now, out),
+            Self::NonRed(q) => q.gauges(now, out),
         }
     }
 
@@ -114,7 +114,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         match self {
             Self::DropTail(_) => Vec::new(),
             Self::Red(q) => q.warnings(),
-            Self::Beside(q) => q.warnings(),
+            Self::NonRed(q) => q.warnings(),
         }
     }
 
@@ -122,7 +122,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         match self {
             Self::DropTail(q) => q.departs_in_order(),
             Self::Red(q) => q.departs_in_order(),
-            Self::Beside(q) => q.departs_in_order(),
+            Self::NonRed(q) => q.departs_in_order(),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use aqmlab_aqm::foreign::{self, CurveNumbers, Definition, Idea, Order, Policy, Rule, Uniform, Verdict};
+use aqmlab_aqm::plugin::{self, CurveNumbers, Definition, Idea, Order, Policy, Rule, Uniform, Verdict};
 use aqmlab_aqm::{DropReason, Ecn, Kind, Meta, Parameter, State, Unit};
 use aqmlab_units::{Span, Stream, Time};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
@@ -374,7 +374,7 @@ fn parameter((key, unit, default, min, max, doc): ParameterRow) -> PyResult<(Par
         }
     };
     // A definition lives as long as the program.
-    Ok((Parameter::foreign(key.leak(), unit, (min, max), doc.leak()), default))
+    Ok((Parameter::plugin(key.leak(), unit, (min, max), doc.leak()), default))
 }
 
 /// Make a discipline known that is written in Python: `idea` is "discipline" (`object` is called with the parameters and
@@ -416,5 +416,5 @@ pub(crate) fn register(
         })),
         _ => Idea::Victim(Arc::new(PythonRule(object))),
     };
-    foreign::register(Definition { name, title, source, doc, digest, idea }).map_err(PyValueError::new_err)
+    plugin::register(Definition { name, title, source, doc, digest, idea }).map_err(PyValueError::new_err)
 }

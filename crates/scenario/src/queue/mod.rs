@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use aqmlab_aqm::foreign::Definition;
+use aqmlab_aqm::plugin::Definition;
 use aqmlab_aqm::{LinkContext, Resolved, Spec};
 use aqmlab_units::{Rate, Span};
 
@@ -127,7 +127,7 @@ impl<'a> Queues<'a> {
         known.entry((id, rate, delay)).or_insert_with(make).clone()
     }
 
-    /// The disciplines among them that are written elsewhere.
+    /// Return the definitions of the plugins among them.
     pub fn definitions(&self) -> impl Iterator<Item = &'static Definition> {
         self.queues.iter().filter_map(|queue| queue.spec.as_ref()?.preset().definition())
     }

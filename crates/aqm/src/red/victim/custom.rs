@@ -1,8 +1,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::foreign::Rule;
 use crate::indexed::{Indexed, Tag};
+use crate::plugin::Rule;
 use crate::{Host, Meta};
 
 /// A rule that is written elsewhere: it looks at all that waits, the arriving packet the last of it.

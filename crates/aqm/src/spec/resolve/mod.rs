@@ -5,8 +5,8 @@ mod victim;
 use aqmlab_units::Span;
 
 use super::{LinkContext, ParameterError, Reading, Spec, Value};
-use crate::beside::{Parts, foreign};
-use crate::foreign::{CurveNumbers, Idea};
+use crate::disciplines::{Parts, plugin};
+use crate::plugin::{CurveNumbers, Idea};
 use crate::preset::{CUSTOM, Make, RedPreset};
 use crate::red::adaptation::Adaptation;
 use crate::red::average::{Average, Ewma, LinuxEwma};
@@ -46,7 +46,7 @@ pub struct Resolved {
 enum ResolvedKind {
     DropTail { limit: Limit, strict_limit: bool },
     Red(Box<RedParts>),
-    Beside(Parts),
+    NonRed(Parts),
 }
 
 /// What a RED queue is built from.
@@ -71,7 +71,7 @@ impl Resolved {
                 let (sets, victim, adaptation) = (sets.clone(), victim.clone(), adaptation.clone());
                 Discipline::Red(Box::new(Red::new(params.clone(), average, sets, victim, adaptation)))
             }
-            ResolvedKind::Beside(parts) => Discipline::Beside(Box::new(parts.build())),
+            ResolvedKind::NonRed(parts) => Discipline::NonRed(Box::new(parts.build())),
         }
     }
 
@@ -79,7 +79,7 @@ impl Resolved {
     pub fn room(&self) -> Option<Room> {
         match self.kind {
             ResolvedKind::DropTail { limit, strict_limit } => Some(Room::new(limit, strict_limit)),
-            ResolvedKind::Red(_) | ResolvedKind::Beside(_) => None,
+            ResolvedKind::Red(_) | ResolvedKind::NonRed(_) => None,
         }
     }
 
@@ -94,7 +94,7 @@ impl Resolved {
     /// The curve, where the discipline has one; that of the last class of several.
     pub fn curve(&self) -> Option<&Curve> {
         match &self.kind {
-            ResolvedKind::DropTail { .. } | ResolvedKind::Beside(_) => None,
+            ResolvedKind::DropTail { .. } | ResolvedKind::NonRed(_) => None,
             ResolvedKind::Red(parts) => parts.sets.last().map(|set| &set.curve),
         }
     }
@@ -109,14 +109,14 @@ impl Spec {
         match &self.preset.make {
             Make::DropTail => self.resolve_drop_tail(),
             Make::Red(preset) => self.resolve_red(preset, link),
-            Make::Beside(kind) => self.resolve_beside(link, |reading| (kind.read)(reading)),
-            Make::Foreign { definition, .. } => {
-                self.resolve_beside(link, |reading| foreign::parts(definition, reading))
+            Make::NonRed(kind) => self.resolve_non_red(link, |reading| (kind.read)(reading)),
+            Make::Plugin { definition, .. } => {
+                self.resolve_non_red(link, |reading| plugin::parts(definition, reading))
             }
         }
     }
 
-    fn resolve_beside(
+    fn resolve_non_red(
         &self,
         link: LinkContext,
         read: impl FnOnce(&mut Reading<'_>) -> Result<Parts, Vec<ParameterError>>,
@@ -124,7 +124,7 @@ impl Spec {
         let mut reading = Reading::new(self, link);
         let parts = read(&mut reading)?;
         let Reading { effective, warnings, errors, .. } = reading;
-        let kind = ResolvedKind::Beside(parts);
+        let kind = ResolvedKind::NonRed(parts);
         if errors.is_empty() { Ok(Resolved { kind, effective, warnings }) } else { Err(errors) }
     }
 

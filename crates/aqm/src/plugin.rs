@@ -1,8 +1,8 @@
-//! Disciplines that are written elsewhere and made known while the program runs: a whole discipline, or RED with another
-//! curve or another victim rule. They are for trying an idea out; one that stays is a file beside the others.
+//! Plugins: disciplines that a caller registers at run time, either a whole discipline or RED with another curve or victim
+//! rule. They are meant for trying out an idea; a discipline to keep becomes a file in `disciplines`.
 //!
-//! A name is registered once, before the first scenario that uses it is read, and stays. The digest of its source is
-//! part of a scenario's identity, so that results of two versions of an idea are never taken for each other.
+//! Register a name once, before reading the first scenario that uses it; it stays registered until the process ends. The
+//! digest of its source is part of the identity of a scenario, which keeps the results of two versions apart.
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
@@ -13,66 +13,66 @@ use aqmlab_units::{Span, Time};
 use crate::preset::Make;
 use crate::{DropReason, Meta, PRESETS, Parameter, Preset, State};
 
-/// Lends random numbers, uniform on [0, 1).
+/// Draws a random number, uniform on [0, 1).
 pub type Uniform<'a> = &'a mut dyn FnMut() -> f64;
 
-/// What becomes of an arriving packet.
+/// What to do with an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is put at the tail, or dropped if the buffer is full.
+    /// Append it at the tail; drop it if the buffer is full.
     Accept,
-    /// The same, and marked if it is ECN-capable; dropped if it is not.
+    /// Mark it and append it at the tail; drop it if it is not ECN-capable or if the buffer is full.
     Mark,
-    /// It is dropped.
+    /// Drop it.
     Drop(DropReason),
 }
 
-/// Something to be done with a waiting packet; places count from the head, 0.
+/// What to do with a waiting packet. Positions count from the head, which is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Drop it; those behind it move up.
+    /// Drop it; the packets after it move up.
     Drop(usize, DropReason),
-    /// Mark it; nothing happens to one that is not ECN-capable.
+    /// Mark it; has no effect on a packet that is not ECN-capable.
     Mark(usize),
 }
 
-/// A whole discipline: it decides, the packets are kept for it. Orders are carried out in their order, before the verdict.
+/// A whole discipline. It only decides; the core holds the packets. Orders are executed in sequence, before the decision about
+/// the arriving packet.
 pub trait Policy: Debug + Send + Sync {
-    /// A packet arrives.
+    /// Decide about an arriving packet.
     fn enqueue(&mut self, now: Time, arriving: &Meta, draw: Uniform<'_>, orders: &mut Vec<Order>) -> Verdict;
 
-    /// The packet that arrived is at the tail now.
+    /// Note that the arriving packet was appended at the tail.
     fn accepted(&mut self, packet: &Meta);
 
-    /// The link is free and something waits: the place of the packet to send, in the queue as the orders leave it; none
-    /// once nothing is left.
+    /// Return the position of the packet to send next, in the queue as the orders leave it, or `None` if it is empty.
     ///
-    /// The packet at that place has left afterwards.
+    /// Called when the link is free and a packet waits. The packet at that position leaves the queue.
     fn dequeue(&mut self, now: Time, draw: Uniform<'_>, orders: &mut Vec<Order>) -> Option<usize>;
 
-    /// Called as often as [`Idea::Discipline`] says.
+    /// Handle a timer tick; its period is `every` in [`Idea::Discipline`].
     fn on_timer(&mut self, now: Time, draw: Uniform<'_>, orders: &mut Vec<Order>);
 
-    /// What is to be seen of the inside.
+    /// Return the average and p_b, as probes and tables show them.
     fn state(&self) -> State;
 
-    /// The values of the gauges of [`Idea::Discipline`].
+    /// Report the values of the gauges named in [`Idea::Discipline`], in that order.
     fn gauges(&self, out: &mut dyn FnMut(f64));
 
-    /// The same discipline with the same state.
+    /// Return a copy with the same state.
     fn copied(&self) -> Box<dyn Policy>;
 }
 
-/// Which of the waiting packets pays, the arriving one the last of them; none: the arriving one.
+/// A victim rule for RED: which of the waiting packets is dropped or marked. The arriving packet is the last of them.
 pub trait Rule: Debug + Send + Sync {
-    /// The place of the victim.
+    /// Return the position of the victim; `None` selects the arriving packet.
     fn pick(&self, waiting: &VecDeque<Meta>, draw: Uniform<'_>) -> Option<usize>;
 }
 
-/// The numbers of RED that a curve goes by; queue lengths in packets.
+/// The parameters of RED that a curve uses; queue lengths in packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurveNumbers {
-    /// Average from which packets are dropped.
+    /// Average at which drops begin.
     pub min_th: f64,
     /// Average at which `max_p` is reached.
     pub max_th: f64,
@@ -82,21 +82,22 @@ pub struct CurveNumbers {
     pub limit: f64,
 }
 
-/// Makes a policy of the parameters, by key in the order of the definition: numbers in packets, bytes, seconds or 1.
+/// Creates a policy from its parameters and the bit rate of the link. Parameters are in the order of the definition, in
+/// packets, bytes, seconds or without unit.
 pub type MakePolicy = dyn Fn(&[(&'static str, f64)], f64) -> Result<Box<dyn Policy>, String> + Send + Sync;
 /// p_b at an average, in packets.
 pub type CurveFunction = dyn Fn(f64, CurveNumbers) -> Result<f64, String> + Send + Sync;
 
-/// What is written elsewhere.
+/// What a plugin provides.
 #[derive(Clone)]
 pub enum Idea {
     /// A whole discipline.
     Discipline {
-        /// Makes it; its arguments are the parameters and the link's bit rate.
+        /// Creates it from the parameters and the bit rate of the link.
         make: Arc<MakePolicy>,
-        /// Parameters beside `limit`, with defaults in the unit of each.
+        /// Parameters other than `limit`, with the default of each in its unit.
         parameters: Vec<(Parameter, f64)>,
-        /// How often the timer is called, if it is.
+        /// Period of the timer, if the discipline has one.
         every: Option<Span>,
         /// Names of the gauges.
         gauges: Vec<&'static str>,
@@ -117,29 +118,29 @@ impl Debug for Idea {
     }
 }
 
-/// A name and what it stands for.
+/// A plugin and the name under which it is registered.
 #[derive(Clone, Debug)]
 pub struct Definition {
     /// The name in a scenario file.
     pub name: String,
     /// The name in words.
     pub title: String,
-    /// Where the idea comes from.
+    /// The paper or other source.
     pub source: String,
     /// The idea in one sentence.
     pub doc: String,
     /// Digest of the program text.
     pub digest: String,
-    /// What it stands for.
+    /// The implementation.
     pub idea: Idea,
 }
 
 static REGISTERED: RwLock<Vec<&'static Preset>> = RwLock::new(Vec::new());
 
-/// Makes a discipline known. The same definition again, by name and digest, takes the place of the first.
+/// Register a plugin. A later definition with the same name replaces the earlier one.
 ///
 /// # Errors
-/// If the name is no name, or another discipline's.
+/// If the name is not valid, or is that of a built-in discipline.
 pub fn register(definition: Definition) -> Result<(), String> {
     let name = definition.name.as_str();
     let is_word = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
@@ -152,24 +153,24 @@ pub fn register(definition: Definition) -> Result<(), String> {
         return Err(format!("there is a discipline {name} already"));
     }
     let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
-    // Whoever has read a scenario may hold the definition: it lives as long as the program.
+    // Scenarios that were read hold references to the definition, so it lives until the process ends.
     let definition: &'static Definition = Box::leak(Box::new(definition));
     registered.retain(|p| p.name != definition.name);
-    registered.push(Box::leak(Box::new(Preset::foreign(definition))));
+    registered.push(Box::leak(Box::new(Preset::plugin(definition))));
     Ok(())
 }
 
 impl Preset {
-    /// All presets: those of this library, and those that were registered since.
+    /// Return all presets: the built-in ones, then the registered plugins.
     pub fn all() -> impl Iterator<Item = &'static Self> + Clone {
         let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner).clone();
         PRESETS.iter().chain(registered)
     }
 
-    /// What was registered under this name, if it is not of this library.
+    /// Return the plugin of this preset, or `None` for a built-in discipline.
     pub fn definition(&self) -> Option<&'static Definition> {
         match &self.make {
-            Make::Foreign { definition, .. } => Some(definition),
+            Make::Plugin { definition, .. } => Some(definition),
             Make::Red(red) => red.idea,
             _ => None,
         }

@@ -1,20 +1,21 @@
-//! Disciplines beside RED, a file each.
+//! Non-RED disciplines, one file or folder each.
 //!
-//! A file has its parameters (`PARAMETERS`), its names (`PRESETS`; several where they differ in defaults), `read` from the
-//! words of a scenario file to `Params`, and the discipline of `Params`. All registration is `mod` and a line in the list
-//! below: then the scenario file, its schema and messages, `aqmlab list` and the documentation know it.
+//! A file defines the parameters (`PARAMETERS`), the names (`PRESETS`; several if they differ in their defaults), the function
+//! `read`, which turns the parameters of a scenario file into `Params`, and the discipline that `Params` builds. To register
+//! it, add its `mod` line and its line in the list below. The scenario file, its schema and messages, `aqmlab list` and the
+//! documentation follow from that.
 
 mod cobalt;
 mod codel;
 mod ddred_tail;
 mod dualpi2;
 mod fair;
-pub(crate) mod foreign;
 mod fq_codel;
 mod fq_pie;
 mod pi;
 mod pi2;
 mod pie;
+pub(crate) mod plugin;
 
 mod avq;
 mod blue;
@@ -37,47 +38,47 @@ use crate::{
     Backlog, Dequeue, Ecn, Host, MarkReason, Packet, Parameter, ParameterError, Preset, Qdisc, Spaced, State,
 };
 
-/// Makes of a list of disciplines the enumerations of their kinds, and the names of all.
+/// Defines, from the list of disciplines, the enums over their queues and parameters and the list of their presets.
 macro_rules! disciplines {
     ($($(#[$doc:meta])* $name:ident of $module:ident),* $(,)?) => {
-        /// Any discipline beside RED, dispatched statically.
+        /// Any non-RED discipline, dispatched statically.
         #[derive(Clone, Debug)]
-        pub enum Beside<P> {
+        pub enum NonRed<P> {
             $($(#[$doc])* $name($module::$name<P>),)*
         }
 
-        /// What a discipline is built from: its parameters, checked.
+        /// The validated parameters of a non-RED discipline.
         #[derive(Clone, Debug)]
         pub(crate) enum Parts {
             $($(#[$doc])* $name(Box<$module::Params>),)*
         }
 
         impl Parts {
-            /// A fresh queue.
-            pub fn build<P: Copy>(&self) -> Beside<P> {
+            /// Return a new, empty queue.
+            pub fn build<P: Copy>(&self) -> NonRed<P> {
                 match self {
-                    $(Self::$name(params) => Beside::$name($module::$name::new(params)),)*
+                    $(Self::$name(params) => NonRed::$name($module::$name::new(params)),)*
                 }
             }
         }
 
-        /// The names of all, in the order of the list.
+        /// Return the presets of all non-RED disciplines, in the order of the list.
         pub(crate) fn presets() -> impl Iterator<Item = Preset> {
             let mut all = Vec::new();
             $({
                 let read: fn(&mut Reading<'_>) -> Result<Parts, Vec<ParameterError>> =
                     |reading| Ok(Parts::$name(Box::new($module::read(reading)?)));
                 let kind = Kind { parameters: $module::PARAMETERS, read };
-                all.extend($module::PRESETS.iter().map(|named| Preset::beside(named, kind)));
+                all.extend($module::PRESETS.iter().map(|named| Preset::non_red(named, kind)));
             })*
             all.into_iter()
         }
 
-        /// Calls the same method of whichever discipline it is.
+        /// Call the same method on whichever discipline is held.
         macro_rules! whichever {
             ($self:ident, $q:ident => $call:expr) => {
                 match $self {
-                    $(Beside::$name($q) => $call,)*
+                    $(NonRed::$name($q) => $call,)*
                 }
             };
         }
@@ -103,8 +104,8 @@ disciplines! {
     Pi2 of pi2,
     /// Dual queue coupled by PI2.
     DualPi2 of dualpi2,
-    /// Written elsewhere.
-    Foreign of foreign,
+    /// A discipline registered at run time.
+    Plugin of plugin,
     /// BLUE.
     Blue of blue,
     /// Random exponential marking.
@@ -136,7 +137,7 @@ pub(crate) struct Named {
     pub doc: &'static str,
 }
 
-/// From words to a discipline.
+/// How a preset of this kind is read from a scenario file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kind {
     /// The parameters that may be set.
@@ -145,7 +146,7 @@ pub(crate) struct Kind {
     pub read: fn(&mut Reading<'_>) -> Result<Parts, Vec<ParameterError>>,
 }
 
-/// The parameters of a discipline that another one is made of, and its own: `N` in all.
+/// Concatenate the parameters of an inner discipline and those of the outer one; `N` is the total number.
 const fn joined<const N: usize>(inner: &[Parameter], own: &[Parameter]) -> [Parameter; N] {
     assert!(inner.len() + own.len() == N);
     let mut all = [inner[0]; N];
@@ -157,7 +158,8 @@ const fn joined<const N: usize>(inner: &[Parameter], own: &[Parameter]) -> [Para
     all
 }
 
-/// Sets a packet to CE where ECN is on and its transport knows it, and tells the host; otherwise it must be dropped.
+/// Set CE and report the mark to the host, if `ecn` is on and the packet is ECN-capable. Return whether it was marked; if
+/// not, the caller must drop it.
 pub(crate) fn marks<P>(ecn: bool, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
     let can = ecn && packet.meta.header.ecn() != Ecn::NotEct;
     if can {
@@ -167,7 +169,7 @@ pub(crate) fn marks<P>(ecn: bool, packet: &mut Packet<P>, host: &mut impl Host<P
     can
 }
 
-impl<P: Copy> Qdisc<P> for Beside<P> {
+impl<P: Copy> Qdisc<P> for NonRed<P> {
     #[inline(never)]
     fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
         whichever!(self, q => q.enqueue(now, packet, host));

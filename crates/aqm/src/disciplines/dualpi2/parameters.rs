@@ -1,14 +1,14 @@
 use aqmlab_units::Span;
 
 use super::scheduler::Scheduler;
-use crate::beside::pi2::{COUPLING, Gains, SPARED};
-use crate::beside::pie::{ALPHA, BETA, T_UPDATE, TARGET};
-use crate::beside::{Named, Reading};
+use crate::disciplines::pi2::{COUPLING, Gains, SPARED};
+use crate::disciplines::pie::{ALPHA, BETA, T_UPDATE, TARGET};
+use crate::disciplines::{Named, Reading};
 use crate::registry::{ECN, LIMIT};
 use crate::{Parameter, ParameterError, Room, Unit};
 
 /// Names.
-pub(in crate::beside) const PRESETS: &[Named] = &[Named {
+pub(in crate::disciplines) const PRESETS: &[Named] = &[Named {
     name: "dualpi2",
     title: "Dual queue coupled by PI2",
     paper: "K. De Schepper, B. Briscoe, G. White, RFC 9332, 2023",
@@ -19,7 +19,7 @@ const RFC: &str = "RFC 9332";
 const LINUX: &str = "Linux sch_dualpi2.c";
 
 /// Parameters.
-pub(in crate::beside) const PARAMETERS: &[Parameter] = &[
+pub(in crate::disciplines) const PARAMETERS: &[Parameter] = &[
     LIMIT,
     TARGET,
     Parameter::new(
@@ -117,7 +117,7 @@ impl Params {
 }
 
 /// From words to parameters.
-pub(in crate::beside) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterError>> {
+pub(in crate::disciplines) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterError>> {
     let quarter_second = reading.rate().bps() * 0.25 / (8.0 * 1500.0);
     let room = Room::new(reading.limit(quarter_second.clamp(2.0, 1e9).ceil() as u32), false);
     let gains = read_gains(reading);

@@ -91,7 +91,7 @@ impl<P: Copy> Flows<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::beside::testing::{Told, packet};
+    use crate::disciplines::testing::{Told, packet};
 
     fn params(quantum: u64) -> Params {
         Params { limit: Limit::Packets(10), quantum, buckets: 16, hash: Hash::Modulo, from_head: true }

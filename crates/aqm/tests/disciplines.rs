@@ -1,7 +1,7 @@
-//! What every discipline beside RED does with the same traffic, and of RED's family those that no other simulator is beside,
-//! beside the tables in `tests/golden`.
+//! Every non-RED discipline, and the members of the RED family that no other simulator checks, under the same traffic:
+//! compare with the tables in `tests/golden`.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p aqmlab-aqm --test beside` writes the tables anew.
+//! `UPDATE_GOLDEN=1 cargo test -p aqmlab-aqm --test disciplines` rewrites the tables.
 
 mod common;
 
@@ -67,16 +67,16 @@ fn timers(link: &mut VirtualLink<Checked<aqmlab_aqm::Discipline<u32>>>, now: Tim
     }
 }
 
-/// Members of RED's family that are set beside no other simulator's.
-const ALONE: [&str; 2] = ["choke", "double-slope-red"];
+/// Members of the RED family that no other simulator checks.
+const UNCHECKED: [&str; 2] = ["choke", "double-slope-red"];
 
-fn is_told(aqm: &str) -> bool {
-    ALONE.contains(&aqm) || matches!(build(aqm, 1_000_000, &[]), aqmlab_aqm::Discipline::Beside(_))
+fn has_golden(aqm: &str) -> bool {
+    UNCHECKED.contains(&aqm) || matches!(build(aqm, 1_000_000, &[]), aqmlab_aqm::Discipline::NonRed(_))
 }
 
 #[test]
 fn the_same_traffic_has_the_same_course() {
-    for preset in PRESETS.iter().filter(|p| is_told(p.name)) {
+    for preset in PRESETS.iter().filter(|p| has_golden(p.name)) {
         for (ecn, name) in [(false, preset.name.to_owned()), (true, format!("{}-ecn", preset.name))] {
             let table = course(preset.name, ecn);
             assert_eq!(table, course(preset.name, ecn), "{name} twice");

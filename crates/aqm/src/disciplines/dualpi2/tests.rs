@@ -1,5 +1,5 @@
 use super::*;
-use crate::beside::Reading;
+use crate::disciplines::Reading;
 use crate::{Header, LinkContext, MarkReason, Meta, Spec, Value};
 use aqmlab_units::{Rate, Span};
 

@@ -1,9 +1,9 @@
-//! The queue of a discipline that is written elsewhere: it keeps the packets, a [`Policy`] decides.
+//! The queue of a plugin: it holds the packets, and a [`Policy`] decides about them.
 //!
 //! | parameter | unit | default | allowed |
 //! |---|---|---|---|
 //! | `limit` | packets or bytes | 100 packets | at least 1 |
-//! | those of the definition | | | |
+//! | as the plugin defines | | | |
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,18 +11,18 @@ use std::sync::Arc;
 use aqmlab_units::{Span, Time};
 
 use super::{Named, Parts, Reading};
-use crate::foreign::{Definition, Idea, MakePolicy, Order, Policy, Verdict};
+use crate::plugin::{Definition, Idea, MakePolicy, Order, Policy, Verdict};
 use crate::{
     Backlog, Dequeue, DropReason, Ecn, Host, MarkReason, Packet, Parameter, ParameterError, Qdisc, Room,
     State, Unit,
 };
 
-/// None of its own: names are registered while the program runs.
+/// Empty: plugins are registered at run time.
 pub(super) const PRESETS: &[Named] = &[];
-/// Those of the definition.
+/// Empty: the definition of each plugin lists its parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[];
 
-/// Parameters, checked.
+/// Validated parameters.
 #[derive(Clone)]
 pub(crate) struct Params {
     name: &'static str,
@@ -40,7 +40,7 @@ impl core::fmt::Debug for Params {
     }
 }
 
-/// From words to what the definition makes of them.
+/// Read and validate the parameters of a plugin.
 pub(crate) fn parts(
     definition: &'static Definition,
     reading: &mut Reading<'_>,
@@ -52,12 +52,12 @@ pub(crate) fn parts(
     let values: Vec<_> =
         parameters.iter().map(|(p, default)| (p.key, read_value(p, *default, reading))).collect();
     let bps = reading.rate().bps();
-    // Whether it can be made of these is seen now, where the file can be told of.
+    // Create it once now, so that an error can name the place in the scenario file.
     if let Err(message) = make(&values, bps) {
         reading.error("aqm", format!("{}: {message}", definition.name), "what its own text allows");
     }
     let (name, make) = (definition.name.as_str(), Arc::clone(make));
-    Ok(Parts::Foreign(Box::new(Params { name, room, make, values, bps, every: *every, gauges })))
+    Ok(Parts::Plugin(Box::new(Params { name, room, make, values, bps, every: *every, gauges })))
 }
 
 /// A value in the parameter's unit.
@@ -74,14 +74,14 @@ fn read_value(parameter: &Parameter, default: f64, reading: &mut Reading<'_>) ->
 /// Bytes of a packet where a length given in bytes is wanted in packets.
 const MEAN_PACKET: f64 = 1000.0;
 
-/// Not reached: a registered name has a kind of its own.
+/// Never called: plugins are resolved by [`parts`].
 pub(super) fn read(_reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterError>> {
     Err(Vec::new())
 }
 
 /// The queue; see the module text.
 #[derive(Debug)]
-pub struct Foreign<P> {
+pub struct Plugin<P> {
     packets: VecDeque<Packet<P>>,
     bytes: u64,
     room: Room,
@@ -92,17 +92,17 @@ pub struct Foreign<P> {
     gauges: &'static [&'static str],
 }
 
-impl<P: Clone> Clone for Foreign<P> {
+impl<P: Clone> Clone for Plugin<P> {
     fn clone(&self) -> Self {
         Self { packets: self.packets.clone(), policy: self.policy.copied(), orders: Vec::new(), ..*self }
     }
 }
 
-impl<P: Copy> Foreign<P> {
-    /// An empty queue.
+impl<P: Copy> Plugin<P> {
+    /// Create an empty queue.
     ///
     /// # Panics
-    /// If the policy cannot be made of parameters of which one was made before.
+    /// If the policy rejects parameters that it accepted before.
     pub(super) fn new(params: &Params) -> Self {
         let policy = (params.make)(&params.values, params.bps);
         let policy = policy.unwrap_or_else(|e| panic!("{}: {e}", params.name));
@@ -111,15 +111,15 @@ impl<P: Copy> Foreign<P> {
         Self { packets: VecDeque::new(), bytes: 0, room, policy, orders: Vec::new(), every, due, gauges }
     }
 
-    /// Takes the packet at a place out.
+    /// Remove and return the packet at a position.
     fn take(&mut self, place: usize) -> Option<Packet<P>> {
         let packet = self.packets.remove(place)?;
         self.bytes -= u64::from(packet.meta.bytes);
         Some(packet)
     }
 
-    /// Carries out what was ordered.
-    fn obey(&mut self, host: &mut impl Host<P>) {
+    /// Execute the orders of the policy.
+    fn execute(&mut self, host: &mut impl Host<P>) {
         let mut orders = core::mem::take(&mut self.orders);
         for order in orders.drain(..) {
             match order {
@@ -139,7 +139,7 @@ impl<P: Copy> Foreign<P> {
     }
 }
 
-/// Marks a packet that can be marked. Whether it can.
+/// Mark a packet if it is ECN-capable. Return whether it was marked.
 fn mark<P>(packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
     let can = packet.meta.header.ecn() != Ecn::NotEct;
     if can {
@@ -149,10 +149,10 @@ fn mark<P>(packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
     can
 }
 
-impl<P: Copy> Qdisc<P> for Foreign<P> {
+impl<P: Copy> Qdisc<P> for Plugin<P> {
     fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
         let verdict = self.policy.enqueue(now, &packet.meta, &mut || host.uniform(), &mut self.orders);
-        self.obey(host);
+        self.execute(host);
         match verdict {
             Verdict::Drop(reason) => return host.dropped(packet, reason),
             Verdict::Mark if !mark(&mut packet, host) => return host.dropped(packet, DropReason::Early),
@@ -171,8 +171,8 @@ impl<P: Copy> Qdisc<P> for Foreign<P> {
             return Dequeue::Empty;
         }
         let place = self.policy.dequeue(now, &mut || host.uniform(), &mut self.orders);
-        self.obey(host);
-        // What is left must go on: a link is never idle while something waits.
+        self.execute(host);
+        // The link must not idle while a packet waits, so the head is the default.
         let place = place.unwrap_or(0).min(self.packets.len().saturating_sub(1));
         self.take(place).map_or(Dequeue::Empty, Dequeue::Packet)
     }
@@ -183,7 +183,7 @@ impl<P: Copy> Qdisc<P> for Foreign<P> {
 
     fn on_timer(&mut self, now: Time, host: &mut impl Host<P>) {
         self.policy.on_timer(now, &mut || host.uniform(), &mut self.orders);
-        self.obey(host);
+        self.execute(host);
         self.due = self.every.map(|span| now + span);
     }
 

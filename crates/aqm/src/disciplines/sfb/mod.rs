@@ -290,8 +290,8 @@ mod tests {
         set.iter().for_each(|(key, value)| spec.set(key, value.clone()).expect("valid"));
         let link = crate::LinkContext { rate: aqmlab_units::Rate(1_000_000), delay: Span(0) };
         match spec.resolve(link).expect("valid").build() {
-            crate::Discipline::Beside(beside) => match *beside {
-                crate::Beside::Sfb(queue) => queue,
+            crate::Discipline::NonRed(queue) => match *queue {
+                crate::NonRed::Sfb(queue) => queue,
                 other => panic!("{other:?}"),
             },
             other => panic!("{other:?}"),
