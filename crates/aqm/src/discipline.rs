@@ -1,12 +1,12 @@
 use aqmlab_units::Time;
 
 use crate::red::Red;
-use crate::{Backlog, Dequeue, DropTail, Host, NonRed, Packet, Qdisc, Spaced, State};
+use crate::{Backlog, Dequeue, DropTail, Host, NonRed, Packet, Qdisc, SpacingState, State};
 
 /// Any discipline, dispatched statically.
 #[derive(Clone, Debug)]
 pub enum Discipline<P> {
-    /// First in, first out.
+    /// Drop-tail.
     DropTail(Box<DropTail<P>>),
     /// RED and its descendants.
     Red(Box<Red<P>>),
@@ -34,20 +34,20 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
     }
 
     #[inline(always)]
-    fn pass(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
+    fn enqueue_dequeue(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
         match self {
-            Self::DropTail(q) => q.pass(now, packet, host),
-            Self::Red(q) => q.pass(now, packet, host),
-            Self::NonRed(q) => q.pass(now, packet, host),
+            Self::DropTail(q) => q.enqueue_dequeue(now, packet, host),
+            Self::Red(q) => q.enqueue_dequeue(now, packet, host),
+            Self::NonRed(q) => q.enqueue_dequeue(now, packet, host),
         }
     }
 
     #[inline(always)]
-    fn rest(&mut self, now: Time, host: &mut impl Host<P>) {
+    fn on_idle(&mut self, now: Time, host: &mut impl Host<P>) {
         match self {
-            Self::DropTail(q) => q.rest(now, host),
-            Self::Red(q) => q.rest(now, host),
-            Self::NonRed(q) => q.rest(now, host),
+            Self::DropTail(q) => q.on_idle(now, host),
+            Self::Red(q) => q.on_idle(now, host),
+            Self::NonRed(q) => q.on_idle(now, host),
         }
     }
 
@@ -94,11 +94,11 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         }
     }
 
-    fn spaced(&self) -> Option<Spaced> {
+    fn spacing_state(&self) -> Option<SpacingState> {
         match self {
             Self::DropTail(_) => None,
-            Self::Red(q) => q.spaced(),
-            Self::NonRed(q) => q.spaced(),
+            Self::Red(q) => q.spacing_state(),
+            Self::NonRed(q) => q.spacing_state(),
         }
     }
 

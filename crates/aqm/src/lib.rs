@@ -28,6 +28,6 @@ pub use drop_tail::{DropTail, Room};
 pub use fifo::Fifo;
 pub use packet::{Ecn, Header, Kind, Meta, Packet};
 pub use preset::{PRESETS, Preset};
-pub use qdisc::{Backlog, Dequeue, DropReason, Host, MarkReason, Qdisc, Spaced, State};
+pub use qdisc::{Backlog, Dequeue, DropReason, Host, MarkReason, Qdisc, SpacingState, State};
 pub use registry::{Parameter, Unit};
 pub use spec::{ClassSpec, Limit, LinkContext, ParameterError, Resolved, Spec, Value};

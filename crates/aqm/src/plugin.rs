@@ -18,7 +18,7 @@ pub type Uniform<'a> = &'a mut dyn FnMut() -> f64;
 
 /// What to do with an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ArrivalDecision {
     /// Append it at the tail; drop it if the buffer is full.
     Accept,
     /// Mark it and append it at the tail; drop it if it is not ECN-capable or if the buffer is full.
@@ -40,7 +40,13 @@ pub enum Order {
 /// the arriving packet.
 pub trait Policy: Debug + Send + Sync {
     /// Decide about an arriving packet.
-    fn enqueue(&mut self, now: Time, arriving: &Meta, draw: Uniform<'_>, orders: &mut Vec<Order>) -> Verdict;
+    fn enqueue(
+        &mut self,
+        now: Time,
+        arriving: &Meta,
+        draw: Uniform<'_>,
+        orders: &mut Vec<Order>,
+    ) -> ArrivalDecision;
 
     /// Note that the arriving packet was appended at the tail.
     fn accepted(&mut self, packet: &Meta);
@@ -64,7 +70,7 @@ pub trait Policy: Debug + Send + Sync {
 }
 
 /// A victim rule for RED: which of the waiting packets is dropped or marked. The arriving packet is the last of them.
-pub trait Rule: Debug + Send + Sync {
+pub trait VictimRule: Debug + Send + Sync {
     /// Return the position of the victim; `None` selects the arriving packet.
     fn pick(&self, waiting: &VecDeque<Meta>, draw: Uniform<'_>) -> Option<usize>;
 }
@@ -105,7 +111,7 @@ pub enum Idea {
     /// RED with another curve.
     Curve(Arc<CurveFunction>),
     /// RED with another victim rule.
-    Victim(Arc<dyn Rule>),
+    Victim(Arc<dyn VictimRule>),
 }
 
 impl Debug for Idea {

@@ -6,7 +6,7 @@ use crate::disciplines::{self, Kind, Named};
 use crate::plugin::{Definition, Idea};
 use crate::red::Dialect;
 use crate::red::classes::Averages;
-use crate::red::spacing::Rule;
+use crate::red::spacing::SpacingRule;
 use crate::registry::{CLASS, DROP_TAIL, LIMIT, RED};
 
 /// A named discipline: a documented choice of parts with its paper's parameters.
@@ -48,12 +48,12 @@ pub(crate) struct RedPreset {
     pub classes: &'static [ClassPreset],
     pub averages: Averages,
     pub adaptation: &'static str,
-    pub spacing: Rule,
+    pub spacing: SpacingRule,
     pub dialect: Dialect,
     /// Curve or victim rule that is written elsewhere.
     pub idea: Option<&'static Definition>,
     /// Dialect and spacing of `as-printed`.
-    pub as_printed: (Dialect, Rule),
+    pub as_printed: (Dialect, SpacingRule),
 }
 
 /// A class of a preset.
@@ -84,10 +84,10 @@ const CLASSIC: RedPreset = RedPreset {
     classes: &[],
     averages: Averages::Coupled,
     adaptation: "none",
-    spacing: Rule::Ns2Wait,
+    spacing: SpacingRule::Ns2Wait,
     dialect: Dialect::RECOMMENDED,
     idea: None,
-    as_printed: (Dialect::FLOYD93, Rule::Floyd93),
+    as_printed: (Dialect::FLOYD93, SpacingRule::Floyd93),
 };
 
 /// In and out of profile: AF11 (RFC 2597), and all else. The thresholds of *in* are those of Clark and Fang.
@@ -107,8 +107,8 @@ const DROP_PRECEDENCES: &[ClassPreset] = &[
 /// RIO; its papers' module spaces drops as Floyd and Jacobson do (reading R-1).
 const RIO: RedPreset = RedPreset {
     classes: IN_AND_OUT,
-    spacing: Rule::Floyd93,
-    as_printed: (Dialect::FLOYD93, Rule::Floyd93),
+    spacing: SpacingRule::Floyd93,
+    as_printed: (Dialect::FLOYD93, SpacingRule::Floyd93),
     ..CLASSIC
 };
 
@@ -156,9 +156,9 @@ const RED_FAMILY: &[Preset] = &[
             min_th: 10.0,
             max_th: 30.0,
             w_q: 0.02,
-            spacing: Rule::None,
+            spacing: SpacingRule::None,
             dialect: Dialect::MARKOV,
-            as_printed: (Dialect::MARKOV, Rule::None),
+            as_printed: (Dialect::MARKOV, SpacingRule::None),
             ..CLASSIC
         }),
     },

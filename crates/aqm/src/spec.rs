@@ -1,13 +1,13 @@
 //! From the words of a scenario file to a discipline: parse, then build.
 
-mod reading;
+mod parameter_reader;
 mod resolve;
 
 use std::collections::BTreeMap;
 
 use aqmlab_units::{Rate, Span};
 
-pub(crate) use reading::Reading;
+pub(crate) use parameter_reader::ParameterReader;
 pub(crate) use resolve::{CodePoints, code_points};
 pub use resolve::{Limit, Resolved};
 

@@ -29,7 +29,7 @@
 
 use aqmlab_units::Time;
 
-use super::{Named, Reading, marks};
+use super::{Named, ParameterReader, marks};
 use crate::registry::{ECN, LIMIT};
 use crate::spec::Limit;
 use crate::{
@@ -95,10 +95,10 @@ pub(crate) struct Params {
 }
 
 /// From words to parameters.
-pub(super) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterError>> {
-    let limit = reading.limit(100);
-    let mean_packet = reading.bytes("mean_packet", 1000) as f64;
-    let in_bytes = reading.word("mode", &[("packets", false), ("bytes", true)]);
+pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let limit = reader.limit(100);
+    let mean_packet = reader.bytes("mean_packet", 1000) as f64;
+    let in_bytes = reader.word("mode", &[("packets", false), ("bytes", true)]);
     let unit = if in_bytes { 1.0 } else { mean_packet };
     let buffer = match limit {
         Limit::Packets(n) => f64::from(n) * mean_packet / unit,
@@ -106,14 +106,14 @@ pub(super) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterErr
     };
     Ok(Params {
         room: Room::new(limit, false),
-        gamma: reading.number("gamma", 0.98),
-        alpha: reading.number("alpha", 0.15),
-        virtual_limit: reading.number("virtual_limit", 1.0) * buffer,
-        capacity: reading.rate().bps() / (8.0 * unit),
-        c_init: reading.number("c_init", 0.8),
+        gamma: reader.number("gamma", 0.98),
+        alpha: reader.number("alpha", 0.15),
+        virtual_limit: reader.number("virtual_limit", 1.0) * buffer,
+        capacity: reader.rate().bps() / (8.0 * unit),
+        c_init: reader.number("c_init", 0.8),
         in_bytes,
-        as_ns2: reading.word("update", &[("paper", false), ("ns2", true)]),
-        ecn: reading.flag("ecn", false),
+        as_ns2: reader.word("update", &[("paper", false), ("ns2", true)]),
+        ecn: reader.flag("ecn", false),
     })
 }
 

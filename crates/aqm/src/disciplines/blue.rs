@@ -30,7 +30,7 @@
 
 use aqmlab_units::{Probability, Span, Time};
 
-use super::{Named, Reading, marks};
+use super::{Named, ParameterReader, marks};
 use crate::registry::{ECN, LIMIT};
 use crate::{
     Backlog, Dequeue, DropReason, Fifo, Host, Packet, Parameter, ParameterError, Qdisc, Room, State, Unit,
@@ -80,21 +80,21 @@ pub(crate) struct Params {
 }
 
 /// From words to parameters.
-pub(super) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterError>> {
-    let room = Room::new(reading.limit(100), false);
+pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let room = Room::new(reader.limit(100), false);
     let steps = Steps {
-        freeze_time: reading.time("freeze_time", Span::from_millis(100)),
-        d1: reading.number("d1", 0.02),
-        d2: reading.number("d2", 0.002),
+        freeze_time: reader.time("freeze_time", Span::from_millis(100)),
+        d1: reader.number("d1", 0.02),
+        d2: reader.number("d2", 0.002),
     };
-    let by_length = reading.word("increase", &[("loss", false), ("length", true)]);
-    let length = reading.packets("length", 50.0, MEAN_PACKET);
-    let idle_periodic = reading.word("idle", &[("event", false), ("periodic", true)]);
+    let by_length = reader.word("increase", &[("loss", false), ("length", true)]);
+    let length = reader.packets("length", 50.0, MEAN_PACKET);
+    let idle_periodic = reader.word("idle", &[("event", false), ("periodic", true)]);
     if steps.d2 > steps.d1 {
-        reading.warn(format!("d2 ({}) is above d1 ({}): p_m sinks faster than it grows", steps.d2, steps.d1));
+        reader.warn(format!("d2 ({}) is above d1 ({}): p_m sinks faster than it grows", steps.d2, steps.d1));
     }
     let length = by_length.then_some(length);
-    Ok(Params { room, steps, length, idle_periodic, ecn: reading.flag("ecn", false) })
+    Ok(Params { room, steps, length, idle_periodic, ecn: reader.flag("ecn", false) })
 }
 
 /// How p_m moves.

@@ -27,7 +27,7 @@
 use aqmlab_units::{Span, Time};
 
 use super::codel::{INTERVAL, TARGET, read_law};
-use super::{Named, Reading, marks};
+use super::{Named, ParameterReader, marks};
 use crate::registry::{ECN, LIMIT};
 use crate::{
     Backlog, Dequeue, DropReason, Fifo, Host, Packet, Parameter, ParameterError, Qdisc, Room, State, Unit,
@@ -86,13 +86,13 @@ pub(crate) struct Params {
 }
 
 /// From words to parameters.
-pub(super) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterError>> {
-    let room = Room::new(reading.limit(1000), false);
-    let (target, interval, max_packet) = read_law(reading);
-    let four_packets = reading.rate().time_of(4 * max_packet);
-    let increment = reading.number("increment", 1.0 / 256.0);
-    let decrement = reading.number("decrement", 1.0 / 4096.0);
-    let ecn = reading.flag("ecn", false);
+pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let room = Room::new(reader.limit(1000), false);
+    let (target, interval, max_packet) = read_law(reader);
+    let four_packets = reader.rate().time_of(4 * max_packet);
+    let increment = reader.number("increment", 1.0 / 256.0);
+    let decrement = reader.number("decrement", 1.0 / 4096.0);
+    let ecn = reader.flag("ecn", false);
     Ok(Params { room, target, interval, four_packets, increment, decrement, ecn })
 }
 
@@ -152,17 +152,17 @@ impl Control {
         host: &mut impl Host<P>,
     ) -> Option<Packet<P>> {
         self.delay = now.since(packet.meta.arrival);
-        let is_bad = self.delay > params.target && self.delay > params.four_packets;
+        let ok_to_drop = self.delay > params.target && self.delay > params.four_packets;
         let is_due = self.count > 0 && now >= self.drop_next;
         let mut is_late = now > self.drop_next;
-        if is_bad {
+        if ok_to_drop {
             if !self.is_dropping {
                 self.drop_next = self.next(params, now);
             }
             self.count = self.count.max(1);
         }
-        self.is_dropping = is_bad;
-        let signals = is_due && is_bad;
+        self.is_dropping = ok_to_drop;
+        let signals = is_due && ok_to_drop;
         if signals {
             self.count = self.count.saturating_add(1);
             self.drop_next = self.next(params, self.drop_next);

@@ -13,7 +13,7 @@
 
 use aqmlab_units::Time;
 
-use super::{Named, Reading};
+use super::{Named, ParameterReader};
 use crate::indexed::{Indexed, Tag};
 use crate::red::victim::Distance;
 use crate::registry::{DDRED_PAPER, DISTANCE, LIMIT, UNKNOWN_FRACTION};
@@ -53,11 +53,11 @@ pub(crate) struct Params {
 }
 
 /// From words to parameters.
-pub(super) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterError>> {
-    let limit = reading.limit(50);
-    let last_n = reading.integer("last_n", 1) as u32;
-    let by_fraction = reading.word("distance", &[("ttl", false), ("fraction", true)]);
-    let unknown = reading.number("unknown_fraction", 1.0);
+pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let limit = reader.limit(50);
+    let last_n = reader.integer("last_n", 1) as u32;
+    let by_fraction = reader.word("distance", &[("ttl", false), ("fraction", true)]);
+    let unknown = reader.number("unknown_fraction", 1.0);
     let distance = if by_fraction { Distance::Fraction(unknown) } else { Distance::Ttl };
     Ok(Params { limit, last_n, distance })
 }

@@ -23,8 +23,8 @@ use aqmlab_units::Time;
 
 use super::codel::{Arithmetic, Control, INTERVAL, Law, MAX_PACKET, TARGET, read_law};
 use super::fair::{HASH_KEY, Hash, QUANTUM, QUEUES, Rounds, Shape};
-use super::lanes::Lanes;
-use super::{Named, Reading};
+use super::flow_queues::FlowQueues;
+use super::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::{
     Backlog, Dequeue, DropReason, Host, Packet, Parameter, ParameterError, Qdisc, Room, State, Unit,
@@ -83,14 +83,14 @@ pub(crate) struct Params {
 }
 
 /// From words to parameters.
-pub(super) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterError>> {
-    let room = Room::new(reading.limit(10_240), false);
-    let (target, interval, max_packet) = read_law(reading);
-    let shape = Shape::read(reading);
-    let drop_batch = reading.integer("drop_batch", 64) as u32;
-    let ecn = reading.flag("ecn", true);
-    let by_queue = reading.word("occupancy", &[("all", false), ("queue", true)]);
-    let arithmetic = reading.word("dialect", &[("rfc8290", Arithmetic::Real), ("linux", Arithmetic::Linux)]);
+pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let room = Room::new(reader.limit(10_240), false);
+    let (target, interval, max_packet) = read_law(reader);
+    let shape = Shape::read(reader);
+    let drop_batch = reader.integer("drop_batch", 64) as u32;
+    let ecn = reader.flag("ecn", true);
+    let by_queue = reader.word("occupancy", &[("all", false), ("queue", true)]);
+    let arithmetic = reader.word("dialect", &[("rfc8290", Arithmetic::Real), ("linux", Arithmetic::Linux)]);
     let law = Law::new(arithmetic, target, interval, max_packet);
     Ok(Params { room, law, ecn, shape, drop_batch, by_queue, is_linux: arithmetic == Arithmetic::Linux })
 }
@@ -100,7 +100,7 @@ pub(super) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterErr
 pub struct FqCoDel<P> {
     params: Params,
     hash: Hash,
-    lanes: Lanes<P>,
+    queues: FlowQueues<P>,
     rounds: Rounds,
     controls: Vec<Control>,
     /// The queue that was served last.
@@ -114,7 +114,7 @@ impl<P: Copy> FqCoDel<P> {
         Self {
             params: params.clone(),
             hash: shape.hash(),
-            lanes: shape.lanes(),
+            queues: shape.flow_queues(),
             rounds: shape.rounds(params.is_linux),
             controls: vec![Control::default(); shape.queues()],
             last: 0,
@@ -123,13 +123,13 @@ impl<P: Copy> FqCoDel<P> {
 
     /// Makes room at the cost of the longest queue.
     fn make_room(&mut self, host: &mut impl Host<P>) {
-        let bytes_of = |queue: &usize| self.lanes.backlog(*queue).bytes;
+        let bytes_of = |queue: &usize| self.queues.backlog(*queue).bytes;
         // The first of several.
         let queue = (0..self.params.shape.queues()).rev().max_by_key(bytes_of).unwrap_or(0);
-        let before = self.lanes.backlog(queue);
+        let before = self.queues.backlog(queue);
         let (is_linux, drop_batch) = (self.params.is_linux, self.params.drop_batch);
         let (mut drops, mut bytes) = (0, 0);
-        while let Some(packet) = self.lanes.pop(queue) {
+        while let Some(packet) = self.queues.pop(queue) {
             drops += 1;
             bytes += u64::from(packet.meta.bytes);
             host.dropped(packet, DropReason::Overflow);
@@ -146,9 +146,9 @@ impl<P: Copy> FqCoDel<P> {
 
 impl<P: Copy> Qdisc<P> for FqCoDel<P> {
     fn enqueue(&mut self, _now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
-        let is_full = self.params.room.is_full_for(self.lanes.total(), packet.meta.bytes);
+        let is_full = self.params.room.is_full_for(self.queues.total(), packet.meta.bytes);
         let queue = self.hash.queue(packet.meta.flow, host);
-        self.lanes.push(queue, packet);
+        self.queues.push(queue, packet);
         self.rounds.arrived(queue);
         if is_full {
             self.make_room(host);
@@ -156,11 +156,11 @@ impl<P: Copy> Qdisc<P> for FqCoDel<P> {
     }
 
     fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
-        let Self { params: Params { law, ecn, by_queue, .. }, lanes, rounds, controls, last, .. } = self;
+        let Self { params: Params { law, ecn, by_queue, .. }, queues, rounds, controls, last, .. } = self;
         while let Some(queue) = rounds.turn() {
             let pop = || {
-                let packet = lanes.pop(queue)?;
-                Some((packet, if *by_queue { lanes.backlog(queue) } else { lanes.total() }))
+                let packet = queues.pop(queue)?;
+                Some((packet, if *by_queue { queues.backlog(queue) } else { queues.total() }))
             };
             if let Some(packet) = controls[queue].dequeue(law, *ecn, now, host, pop) {
                 rounds.sent(queue, packet.meta.bytes);
@@ -173,11 +173,11 @@ impl<P: Copy> Qdisc<P> for FqCoDel<P> {
     }
 
     fn backlog(&self) -> Backlog {
-        self.lanes.total()
+        self.queues.total()
     }
 
     fn state(&self) -> State {
-        State { average: f64::from(self.lanes.total().packets), p_b: 0.0 }
+        State { average: f64::from(self.queues.total().packets), p_b: 0.0 }
     }
 
     fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
@@ -200,7 +200,7 @@ mod tests {
         let mut spec = Spec::new("fq-codel").expect("a preset");
         set.iter().for_each(|(key, value)| spec.set(key, value.clone()).expect("valid"));
         let link = LinkContext { rate: Rate(1_000_000), delay: Span::ZERO };
-        FqCoDel::new(&read(&mut Reading::new(&spec, link)).expect("valid"))
+        FqCoDel::new(&read(&mut ParameterReader::new(&spec, link)).expect("valid"))
     }
 
     #[test]

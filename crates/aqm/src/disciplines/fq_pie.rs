@@ -17,9 +17,9 @@
 use aqmlab_units::Time;
 
 use super::fair::{HASH_KEY, Hash, QUANTUM, QUEUES, Rounds, Shape};
-use super::lanes::Lanes;
+use super::flow_queues::FlowQueues;
 use super::pie::{self, Control, Law, read_law};
-use super::{Named, Reading, joined};
+use super::{Named, ParameterReader, joined};
 use crate::{Backlog, Dequeue, DropReason, Host, Packet, Parameter, ParameterError, Qdisc, Room, State};
 
 /// Names.
@@ -43,9 +43,9 @@ pub(crate) struct Params {
 }
 
 /// From words to parameters.
-pub(super) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterError>> {
-    let room = Room::new(reading.limit(10_240), false);
-    Ok(Params { room, law: read_law(reading), shape: Shape::read(reading) })
+pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let room = Room::new(reader.limit(10_240), false);
+    Ok(Params { room, law: read_law(reader), shape: Shape::read(reader) })
 }
 
 /// The discipline; see the module text.
@@ -53,7 +53,7 @@ pub(super) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterErr
 pub struct FqPie<P> {
     params: Params,
     hash: Hash,
-    lanes: Lanes<P>,
+    queues: FlowQueues<P>,
     rounds: Rounds,
     controls: Vec<Control>,
     /// The queue that was looked at last.
@@ -67,7 +67,7 @@ impl<P: Copy> FqPie<P> {
         Self {
             params: params.clone(),
             hash: shape.hash(),
-            lanes: shape.lanes(),
+            queues: shape.flow_queues(),
             rounds: shape.rounds(true),
             controls: vec![Control::new(&params.law); shape.queues()],
             last: 0,
@@ -78,26 +78,26 @@ impl<P: Copy> FqPie<P> {
 impl<P: Copy> Qdisc<P> for FqPie<P> {
     fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
         let queue = self.hash.queue(packet.meta.flow, host);
-        let Self { params: Params { room, law, .. }, lanes, rounds, controls, last, .. } = self;
-        let (control, before) = (&mut controls[queue], lanes.backlog(queue));
+        let Self { params: Params { room, law, .. }, queues, rounds, controls, last, .. } = self;
+        let (control, before) = (&mut controls[queue], queues.backlog(queue));
         *last = queue;
         control.catch_up(law, now, before);
-        if room.is_full_for(lanes.total(), packet.meta.bytes) {
+        if room.is_full_for(queues.total(), packet.meta.bytes) {
             control.overflowed();
             return host.dropped(packet, DropReason::Overflow);
         }
         if let Some(packet) = control.admit(law, packet, before, host) {
-            lanes.push(queue, packet);
+            queues.push(queue, packet);
             rounds.arrived(queue);
         }
     }
 
     fn dequeue(&mut self, now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
-        let Self { params: Params { law, .. }, lanes, rounds, controls, last, .. } = self;
+        let Self { params: Params { law, .. }, queues, rounds, controls, last, .. } = self;
         while let Some(queue) = rounds.turn() {
-            controls[queue].catch_up(law, now, lanes.backlog(queue));
-            if let Some(packet) = lanes.pop(queue) {
-                controls[queue].departed(law, now, &packet, lanes.backlog(queue));
+            controls[queue].catch_up(law, now, queues.backlog(queue));
+            if let Some(packet) = queues.pop(queue) {
+                controls[queue].departed(law, now, &packet, queues.backlog(queue));
                 rounds.sent(queue, packet.meta.bytes);
                 *last = queue;
                 return Dequeue::Packet(packet);
@@ -108,11 +108,11 @@ impl<P: Copy> Qdisc<P> for FqPie<P> {
     }
 
     fn backlog(&self) -> Backlog {
-        self.lanes.total()
+        self.queues.total()
     }
 
     fn state(&self) -> State {
-        State { average: f64::from(self.lanes.total().packets), p_b: self.controls[self.last].p }
+        State { average: f64::from(self.queues.total().packets), p_b: self.controls[self.last].p }
     }
 
     fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {

@@ -20,7 +20,7 @@ pub(crate) mod plugin;
 mod avq;
 mod blue;
 mod drr;
-mod lanes;
+mod flow_queues;
 mod rem;
 mod scheduler;
 mod sfb;
@@ -29,13 +29,14 @@ mod sred;
 #[cfg(test)]
 mod testing;
 
-pub(crate) use crate::spec::Reading;
+pub(crate) use crate::spec::ParameterReader;
 pub(crate) use scheduler::{class_parameters, has_class_queues};
 
 use aqmlab_units::Time;
 
 use crate::{
-    Backlog, Dequeue, Ecn, Host, MarkReason, Packet, Parameter, ParameterError, Preset, Qdisc, Spaced, State,
+    Backlog, Dequeue, Ecn, Host, MarkReason, Packet, Parameter, ParameterError, Preset, Qdisc, SpacingState,
+    State,
 };
 
 /// Defines, from the list of disciplines, the enums over their queues and parameters and the list of their presets.
@@ -66,8 +67,8 @@ macro_rules! disciplines {
         pub(crate) fn presets() -> impl Iterator<Item = Preset> {
             let mut all = Vec::new();
             $({
-                let read: fn(&mut Reading<'_>) -> Result<Parts, Vec<ParameterError>> =
-                    |reading| Ok(Parts::$name(Box::new($module::read(reading)?)));
+                let read: fn(&mut ParameterReader<'_>) -> Result<Parts, Vec<ParameterError>> =
+                    |reader| Ok(Parts::$name(Box::new($module::read(reader)?)));
                 let kind = Kind { parameters: $module::PARAMETERS, read };
                 all.extend($module::PRESETS.iter().map(|named| Preset::non_red(named, kind)));
             })*
@@ -143,7 +144,7 @@ pub(crate) struct Kind {
     /// The parameters that may be set.
     pub parameters: &'static [Parameter],
     /// Reads them.
-    pub read: fn(&mut Reading<'_>) -> Result<Parts, Vec<ParameterError>>,
+    pub read: fn(&mut ParameterReader<'_>) -> Result<Parts, Vec<ParameterError>>,
 }
 
 /// Concatenate the parameters of an inner discipline and those of the outer one; `N` is the total number.
@@ -181,13 +182,13 @@ impl<P: Copy> Qdisc<P> for NonRed<P> {
     }
 
     #[inline(never)]
-    fn pass(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
-        whichever!(self, q => q.pass(now, packet, host))
+    fn enqueue_dequeue(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
+        whichever!(self, q => q.enqueue_dequeue(now, packet, host))
     }
 
     #[inline(never)]
-    fn rest(&mut self, now: Time, host: &mut impl Host<P>) {
-        whichever!(self, q => q.rest(now, host));
+    fn on_idle(&mut self, now: Time, host: &mut impl Host<P>) {
+        whichever!(self, q => q.on_idle(now, host));
     }
 
     #[inline(never)]
@@ -213,8 +214,8 @@ impl<P: Copy> Qdisc<P> for NonRed<P> {
         whichever!(self, q => Qdisc::<P>::average(q))
     }
 
-    fn spaced(&self) -> Option<Spaced> {
-        whichever!(self, q => Qdisc::<P>::spaced(q))
+    fn spacing_state(&self) -> Option<SpacingState> {
+        whichever!(self, q => Qdisc::<P>::spacing_state(q))
     }
 
     fn gauges(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {

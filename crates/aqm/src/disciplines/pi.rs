@@ -25,7 +25,7 @@
 use aqmlab_units::{Span, Time};
 
 use super::pie::IN_BYTES;
-use super::{Named, Reading, marks};
+use super::{Named, ParameterReader, marks};
 use crate::registry::{ECN, LIMIT};
 use crate::{
     Backlog, Dequeue, DropReason, Fifo, Host, Packet, Parameter, ParameterError, Qdisc, Room, State, Unit,
@@ -83,22 +83,18 @@ pub(crate) struct Params {
 }
 
 /// From words to parameters.
-pub(super) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterError>> {
-    let room = Room::new(reading.limit(100), false);
-    let (a, b) = (reading.number("a", 1.822e-5), reading.number("b", 1.816e-5));
+pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let room = Room::new(reader.limit(100), false);
+    let (a, b) = (reader.number("a", 1.822e-5), reader.number("b", 1.816e-5));
     if b >= a {
-        reading.error(
-            "b",
-            format!("{b} is no less than a, {a}: p would rise without a queue"),
-            "less than a",
-        );
+        reader.error("b", format!("{b} is no less than a, {a}: p would rise without a queue"), "less than a");
     }
-    let period = Span::from_secs(1.0 / reading.number("sampling", 170.0));
-    let mean_packet = reading.bytes("mean_packet", 500) as f64;
-    let q_ref = reading.packets("q_ref", 50.0, mean_packet);
-    let in_bytes = reading.word("mode", &[("packets", false), ("bytes", true)]);
-    let by_size = reading.flag("byte_mode", false);
-    Ok(Params { room, a, b, period, q_ref, mean_packet, in_bytes, by_size, ecn: reading.flag("ecn", false) })
+    let period = Span::from_secs(1.0 / reader.number("sampling", 170.0));
+    let mean_packet = reader.bytes("mean_packet", 500) as f64;
+    let q_ref = reader.packets("q_ref", 50.0, mean_packet);
+    let in_bytes = reader.word("mode", &[("packets", false), ("bytes", true)]);
+    let by_size = reader.flag("byte_mode", false);
+    Ok(Params { room, a, b, period, q_ref, mean_packet, in_bytes, by_size, ecn: reader.flag("ecn", false) })
 }
 
 impl Params {
@@ -202,7 +198,7 @@ mod tests {
 
     fn params() -> Params {
         let spec = Spec::new("pi").expect("a preset");
-        read(&mut Reading::new(&spec, LINK)).expect("valid")
+        read(&mut ParameterReader::new(&spec, LINK)).expect("valid")
     }
 
     #[test]

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use aqmlab_units::{Span, Time};
 
-use super::{Named, Parts, Reading};
-use crate::plugin::{Definition, Idea, MakePolicy, Order, Policy, Verdict};
+use super::{Named, ParameterReader, Parts};
+use crate::plugin::{ArrivalDecision, Definition, Idea, MakePolicy, Order, Policy};
 use crate::{
     Backlog, Dequeue, DropReason, Ecn, Host, MarkReason, Packet, Parameter, ParameterError, Qdisc, Room,
     State, Unit,
@@ -43,31 +43,31 @@ impl core::fmt::Debug for Params {
 /// Read and validate the parameters of a plugin.
 pub(crate) fn parts(
     definition: &'static Definition,
-    reading: &mut Reading<'_>,
+    reader: &mut ParameterReader<'_>,
 ) -> Result<Parts, Vec<ParameterError>> {
     let Idea::Discipline { make, parameters, every, gauges } = &definition.idea else {
         unreachable!("curves and victims are RED's")
     };
-    let room = Room::new(reading.limit(100), false);
+    let room = Room::new(reader.limit(100), false);
     let values: Vec<_> =
-        parameters.iter().map(|(p, default)| (p.key, read_value(p, *default, reading))).collect();
-    let bps = reading.rate().bps();
+        parameters.iter().map(|(p, default)| (p.key, read_value(p, *default, reader))).collect();
+    let bps = reader.rate().bps();
     // Create it once now, so that an error can name the place in the scenario file.
     if let Err(message) = make(&values, bps) {
-        reading.error("aqm", format!("{}: {message}", definition.name), "what its own text allows");
+        reader.error("aqm", format!("{}: {message}", definition.name), "what its own text allows");
     }
     let (name, make) = (definition.name.as_str(), Arc::clone(make));
     Ok(Parts::Plugin(Box::new(Params { name, room, make, values, bps, every: *every, gauges })))
 }
 
 /// A value in the parameter's unit.
-fn read_value(parameter: &Parameter, default: f64, reading: &mut Reading<'_>) -> f64 {
+fn read_value(parameter: &Parameter, default: f64, reader: &mut ParameterReader<'_>) -> f64 {
     match parameter.unit {
-        Unit::Time => reading.time(parameter.key, Span::from_secs(default)).secs(),
-        Unit::Bytes => reading.bytes(parameter.key, default as u64) as f64,
-        Unit::Packets | Unit::Size => reading.packets(parameter.key, default, MEAN_PACKET),
-        Unit::Flag => f64::from(u8::from(reading.flag(parameter.key, default != 0.0))),
-        _ => reading.number(parameter.key, default),
+        Unit::Time => reader.time(parameter.key, Span::from_secs(default)).secs(),
+        Unit::Bytes => reader.bytes(parameter.key, default as u64) as f64,
+        Unit::Packets | Unit::Size => reader.packets(parameter.key, default, MEAN_PACKET),
+        Unit::Flag => f64::from(u8::from(reader.flag(parameter.key, default != 0.0))),
+        _ => reader.number(parameter.key, default),
     }
 }
 
@@ -75,7 +75,7 @@ fn read_value(parameter: &Parameter, default: f64, reading: &mut Reading<'_>) ->
 const MEAN_PACKET: f64 = 1000.0;
 
 /// Never called: plugins are resolved by [`parts`].
-pub(super) fn read(_reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterError>> {
+pub(super) fn read(_reading: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
     Err(Vec::new())
 }
 
@@ -151,12 +151,14 @@ fn mark<P>(packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
 
 impl<P: Copy> Qdisc<P> for Plugin<P> {
     fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
-        let verdict = self.policy.enqueue(now, &packet.meta, &mut || host.uniform(), &mut self.orders);
+        let decision = self.policy.enqueue(now, &packet.meta, &mut || host.uniform(), &mut self.orders);
         self.execute(host);
-        match verdict {
-            Verdict::Drop(reason) => return host.dropped(packet, reason),
-            Verdict::Mark if !mark(&mut packet, host) => return host.dropped(packet, DropReason::Early),
-            Verdict::Mark | Verdict::Accept => {}
+        match decision {
+            ArrivalDecision::Drop(reason) => return host.dropped(packet, reason),
+            ArrivalDecision::Mark if !mark(&mut packet, host) => {
+                return host.dropped(packet, DropReason::Early);
+            }
+            ArrivalDecision::Mark | ArrivalDecision::Accept => {}
         }
         if self.room.is_full_for(self.backlog(), packet.meta.bytes) {
             return host.dropped(packet, DropReason::Overflow);

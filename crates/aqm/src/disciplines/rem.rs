@@ -30,7 +30,7 @@
 
 use aqmlab_units::{Probability, Span, Time};
 
-use super::{Named, Reading, marks};
+use super::{Named, ParameterReader, marks};
 use crate::registry::{ECN, LIMIT};
 use crate::{
     Backlog, Dequeue, DropReason, Fifo, Host, Packet, Parameter, ParameterError, Qdisc, Room, State, Unit,
@@ -102,21 +102,21 @@ struct Law {
 }
 
 /// From words to parameters.
-pub(super) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterError>> {
-    let room = Room::new(reading.limit(100), false);
-    let mean_packet = reading.bytes("mean_packet", 1000) as f64;
-    let update_time = reading.time("update_time", Span::from_millis(2));
+pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let room = Room::new(reader.limit(100), false);
+    let mean_packet = reader.bytes("mean_packet", 1000) as f64;
+    let update_time = reader.time("update_time", Span::from_millis(2));
     let law = Law {
-        gamma: reading.number("gamma", 0.001),
-        alpha: reading.number("alpha", 0.1),
-        phi: reading.number("phi", 1.001),
-        target: reading.packets("target", 20.0, mean_packet),
-        rate_weight: reading.number("rate_weight", 1.0),
+        gamma: reader.number("gamma", 0.001),
+        alpha: reader.number("alpha", 0.1),
+        phi: reader.number("phi", 1.001),
+        target: reader.packets("target", 20.0, mean_packet),
+        rate_weight: reader.number("rate_weight", 1.0),
         mean_packet,
-        in_bytes: reading.word("mode", &[("packets", false), ("bytes", true)]),
-        capacity: update_time.secs() * reading.rate().bps() / (8.0 * mean_packet),
+        in_bytes: reader.word("mode", &[("packets", false), ("bytes", true)]),
+        capacity: update_time.secs() * reader.rate().bps() / (8.0 * mean_packet),
     };
-    Ok(Params { room, law, update_time, ecn: reading.flag("ecn", false) })
+    Ok(Params { room, law, update_time, ecn: reader.flag("ecn", false) })
 }
 
 /// Where the price stands.

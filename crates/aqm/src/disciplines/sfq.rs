@@ -21,8 +21,8 @@
 use aqmlab_units::{Span, Time};
 
 use super::drr::{BUCKETS, HASH};
-use super::lanes::{Hash, Lanes, Ring};
-use super::{Named, Reading};
+use super::flow_queues::{FlowQueues, Hash, Ring};
+use super::{Named, ParameterReader};
 use crate::registry::LIMIT;
 use crate::spec::Limit;
 use crate::{Backlog, Dequeue, DropReason, Host, Packet, Parameter, ParameterError, Qdisc, State, Unit};
@@ -69,22 +69,22 @@ enum Full {
 }
 
 /// From words to parameters.
-pub(super) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterError>> {
-    let limit = reading.limit(127);
+pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let limit = reader.limit(127);
     let ns2 = match limit {
         Limit::Packets(n) => Full::Arrival(n),
         Limit::Bytes(_) => Full::Arrival(0),
     };
     let words = [("longest-tail", Full::LongestTail), ("longest-head", Full::LongestHead), ("ns2", ns2)];
-    let full = reading.word("full", &words);
+    let full = reader.word("full", &words);
     if full == Full::Arrival(0) {
-        reading.error("limit", "full = \"ns2\" counts packets".into(), "a limit in packets");
+        reader.error("limit", "full = \"ns2\" counts packets".into(), "a limit in packets");
     }
-    let perturb = reading.time_or("perturb", "never");
-    let buckets = reading.integer("buckets", 1024) as usize;
-    let hash = reading.word("hash", Hash::ALL);
+    let perturb = reader.time_or("perturb", "never");
+    let buckets = reader.integer("buckets", 1024) as usize;
+    let hash = reader.word("hash", Hash::ALL);
     if perturb.is_some() && hash == Hash::Modulo {
-        reading.warn("perturb has no effect with hash = \"modulo\"".into());
+        reader.warn("perturb has no effect with hash = \"modulo\"".into());
     }
     Ok(Params { limit, buckets, hash, perturb, full })
 }
@@ -107,30 +107,32 @@ impl Params {
 #[derive(Clone, Debug)]
 pub struct Sfq<P> {
     params: Params,
-    lanes: Lanes<P>,
+    queues: FlowQueues<P>,
     ring: Ring,
 }
 
 impl<P: Copy> Sfq<P> {
     /// An empty queue.
     pub(super) fn new(params: &Params) -> Self {
-        let (lanes, ring) = (Lanes::new(params.buckets), Ring::new(params.buckets));
-        Self { params: params.clone(), lanes, ring }
+        let (queues, ring) = (FlowQueues::new(params.buckets), Ring::new(params.buckets));
+        Self { params: params.clone(), queues, ring }
     }
 
     /// The queue with most packets; of several the one whose turn comes first.
     fn longest(&self) -> Option<usize> {
-        let packets = |lane| self.lanes.backlog(lane).packets;
-        self.ring.iter().reduce(|longest, lane| if packets(lane) > packets(longest) { lane } else { longest })
+        let packets = |queue| self.queues.backlog(queue).packets;
+        self.ring
+            .iter()
+            .reduce(|longest, queue| if packets(queue) > packets(longest) { queue } else { longest })
     }
 
     fn steal(&mut self) -> Option<Packet<P>> {
         let longest = self.longest()?;
         let victim = match self.params.full {
-            Full::LongestHead => self.lanes.pop(longest),
-            Full::LongestTail | Full::Arrival(_) => self.lanes.pop_tail(longest),
+            Full::LongestHead => self.queues.pop(longest),
+            Full::LongestTail | Full::Arrival(_) => self.queues.pop_tail(longest),
         };
-        if self.lanes.backlog(longest).packets == 0 {
+        if self.queues.backlog(longest).packets == 0 {
             self.ring.leave(longest);
         }
         victim
@@ -140,39 +142,39 @@ impl<P: Copy> Sfq<P> {
 impl<P: Copy> Qdisc<P> for Sfq<P> {
     fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
         let Params { buckets, hash, full, limit, .. } = self.params;
-        let lane = hash.bucket(packet.meta.flow, self.params.salt(now), buckets);
+        let queue = hash.bucket(packet.meta.flow, self.params.salt(now), buckets);
         if let Full::Arrival(limit) = full
-            && self.params.refuses(limit, self.lanes.backlog(lane).packets, self.lanes.total().packets)
+            && self.params.refuses(limit, self.queues.backlog(queue).packets, self.queues.total().packets)
         {
             return host.dropped(packet, DropReason::Overflow);
         }
-        self.lanes.push(lane, packet);
-        if self.lanes.backlog(lane).packets == 1 {
-            self.ring.enter(lane);
+        self.queues.push(queue, packet);
+        if self.queues.backlog(queue).packets == 1 {
+            self.ring.enter(queue);
         }
-        while limit.is_passed_by(self.lanes.total()) {
+        while limit.is_passed_by(self.queues.total()) {
             let Some(victim) = self.steal() else { return };
             host.dropped(victim, DropReason::Overflow);
         }
     }
 
     fn dequeue(&mut self, _now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
-        let Some(lane) = self.ring.current() else { return Dequeue::Empty };
-        let packet = self.lanes.pop(lane);
-        if self.lanes.backlog(lane).packets == 0 {
-            self.ring.leave(lane);
+        let Some(queue) = self.ring.current() else { return Dequeue::Empty };
+        let packet = self.queues.pop(queue);
+        if self.queues.backlog(queue).packets == 0 {
+            self.ring.leave(queue);
         } else {
-            self.ring.turn();
+            self.ring.advance();
         }
         packet.map_or(Dequeue::Empty, Dequeue::Packet)
     }
 
     fn backlog(&self) -> Backlog {
-        self.lanes.total()
+        self.queues.total()
     }
 
     fn state(&self) -> State {
-        State { average: f64::from(self.lanes.total().packets), p_b: 0.0 }
+        State { average: f64::from(self.queues.total().packets), p_b: 0.0 }
     }
 
     fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {

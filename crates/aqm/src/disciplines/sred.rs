@@ -31,7 +31,7 @@
 
 use aqmlab_units::{Probability, Time};
 
-use super::{Named, Reading, marks};
+use super::{Named, ParameterReader, marks};
 use crate::registry::{ECN, LIMIT};
 use crate::spec::Limit;
 use crate::{
@@ -113,21 +113,21 @@ struct Law {
 }
 
 /// From words to parameters.
-pub(super) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterError>> {
-    let limit = reading.limit(100);
-    let zombies = reading.integer("zombies", 1000) as usize;
-    let overwrite = reading.number("overwrite", 0.25);
-    let alpha = reading.number("alpha", 1.0 / zombies as f64);
+pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let limit = reader.limit(100);
+    let zombies = reader.integer("zombies", 1000) as usize;
+    let overwrite = reader.number("overwrite", 0.25);
+    let alpha = reader.number("alpha", 1.0 / zombies as f64);
     Ok(Params {
         room: Room::new(limit, false),
         limit,
         memory: Memory { zombies, overwrite, alpha },
         law: Law {
-            max_p: reading.number("max_p", 0.15),
-            flows: reading.number("flows", 256.0),
-            is_full: reading.word("variant", &[("full", true), ("simple", false)]),
+            max_p: reader.number("max_p", 0.15),
+            flows: reader.number("flows", 256.0),
+            is_full: reader.word("variant", &[("full", true), ("simple", false)]),
         },
-        ecn: reading.flag("ecn", false),
+        ecn: reader.flag("ecn", false),
     })
 }
 
@@ -284,7 +284,7 @@ mod tests {
             let link =
                 crate::LinkContext { rate: aqmlab_units::Rate(1_000_000), delay: aqmlab_units::Span::ZERO };
             let Memory { zombies, overwrite, alpha } =
-                read(&mut Reading::new(&spec, link)).expect("valid").memory;
+                read(&mut ParameterReader::new(&spec, link)).expect("valid").memory;
             (zombies, overwrite, alpha)
         };
         assert_eq!(memory(&[]), (1000, 0.25, 0.001));

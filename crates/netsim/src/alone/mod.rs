@@ -101,7 +101,7 @@ impl<P: Copy + PartialEq + Numbered> LinkAlone<P> {
         if self.head.is_some() {
             self.offer_to_waiting(now, packet);
         } else if self.station.service.is_none() {
-            if self.station.pass(now, &mut packet) {
+            if self.station.enqueue_dequeue(now, &mut packet) {
                 self.send(now, &packet);
             }
         } else {

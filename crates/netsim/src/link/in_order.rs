@@ -32,7 +32,7 @@ impl InOrder {
         let transmission = self.station.serializer.transmit(message.bytes);
         let starts = if self.station.service.is_none() {
             let mut packet = Packet { meta: paths.meta(message), payload: message.number };
-            if !self.station.pass(now, &mut packet) {
+            if !self.station.enqueue_dequeue(now, &mut packet) {
                 return false;
             }
             self.station.serve(now, now + transmission, &packet);

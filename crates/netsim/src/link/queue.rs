@@ -69,7 +69,7 @@ impl Queue {
         if self.station.service.is_none() {
             let payload = Held { slot: NO_SLOT, number: message.number };
             let mut packet = Packet { meta, payload };
-            let passes = self.station.pass(now, &mut packet);
+            let passes = self.station.enqueue_dequeue(now, &mut packet);
             if passes {
                 self.send(now, &packet, message);
             }

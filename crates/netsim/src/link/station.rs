@@ -72,10 +72,10 @@ impl<P: Copy + Numbered> Station<P> {
 
     /// Offers a packet to the discipline while the link is free. Whether it may be served at once, as it then is.
     #[inline(always)]
-    pub fn pass(&mut self, now: Time, packet: &mut Packet<P>) -> bool {
+    pub fn enqueue_dequeue(&mut self, now: Time, packet: &mut Packet<P>) -> bool {
         self.offered(now, packet);
         let mut host = LinkHost::new(&mut self.rng, &mut self.ledger, now, self.dropped.as_mut());
-        let passes = self.discipline.pass(now, packet, &mut host);
+        let passes = self.discipline.enqueue_dequeue(now, packet, &mut host);
         self.judged();
         passes
     }
@@ -108,7 +108,7 @@ impl<P: Copy + Numbered> Station<P> {
     pub fn dequeue(&mut self, now: Time) -> Option<Packet<P>> {
         let mut host = LinkHost::new(&mut self.rng, &mut self.ledger, now, self.dropped.as_mut());
         let next = if self.discipline.backlog().packets == 0 {
-            self.discipline.rest(now, &mut host);
+            self.discipline.on_idle(now, &mut host);
             Dequeue::Empty
         } else {
             self.discipline.dequeue(now, &mut host)

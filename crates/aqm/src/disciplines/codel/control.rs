@@ -6,7 +6,7 @@ use super::super::marks;
 use super::law::{Count, Law};
 use crate::{Backlog, DropReason, Host, Packet};
 
-/// Where the control law stands.
+/// State of the control law.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Control {
     /// When the delay will have been above the target for an interval, in ticks.
@@ -15,13 +15,14 @@ pub(crate) struct Control {
     drop_next: u64,
     count: Count,
     last_count: u32,
-    /// How long the last packet waited.
+    /// Delay of the last packet.
     delay: Span,
 }
 
 impl Control {
-    /// Whether a packet that leaves may be dropped: no delay has been below the target for an interval.
-    fn is_bad<P>(&mut self, law: &Law, now: Time, packet: &Packet<P>, left: Backlog) -> bool {
+    /// Return whether a departing packet may be dropped (`ok_to_drop` in RFC 8289): the delay has been at or above the target
+    /// for an interval.
+    fn ok_to_drop<P>(&mut self, law: &Law, now: Time, packet: &Packet<P>, left: Backlog) -> bool {
         self.delay = now.since(packet.meta.arrival);
         let now = law.tick(now);
         if law.is_short(packet.meta.arrival, now) || left.bytes <= law.max_packet {
@@ -31,7 +32,7 @@ impl Control {
         law.is_over(*self.first_above.get_or_insert(law.interval_from(now)), now)
     }
 
-    /// The next packet to transmit, of a queue that gives them in order.
+    /// Return the next packet to transmit; `pop` takes the head of the queue and returns it with the backlog left.
     pub fn dequeue<P, H: Host<P>>(
         &mut self,
         law: &Law,
@@ -42,8 +43,8 @@ impl Control {
     ) -> Option<Packet<P>> {
         let mut take = |control: &mut Self| match pop() {
             Some((packet, left)) => {
-                let is_bad = control.is_bad(law, now, &packet, left);
-                Some((packet, is_bad))
+                let ok_to_drop = control.ok_to_drop(law, now, &packet, left);
+                Some((packet, ok_to_drop))
             }
             None => {
                 control.first_above = None;
@@ -51,9 +52,9 @@ impl Control {
                 None
             }
         };
-        let (mut packet, mut is_bad) = take(self)?;
+        let (mut packet, mut ok_to_drop) = take(self)?;
         if !self.is_dropping {
-            if !is_bad {
+            if !ok_to_drop {
                 return Some(packet);
             }
             let is_marked = marks(ecn, &mut packet, host);
@@ -66,42 +67,42 @@ impl Control {
             self.enter(law, law.tick(now));
             return next;
         }
-        self.is_dropping = is_bad;
+        self.is_dropping = ok_to_drop;
         while self.is_dropping && law.tick(now) >= self.drop_next {
             self.count.set(self.count.n.wrapping_add(1));
             if marks(ecn, &mut packet, host) {
-                self.drop_next = law.next(self.drop_next, self.count);
+                self.drop_next = law.control_law(self.drop_next, self.count);
                 break;
             }
             host.dropped(packet, DropReason::Early);
-            (packet, is_bad) = take(self)?;
-            self.is_dropping = is_bad;
-            if is_bad {
-                self.drop_next = law.next(self.drop_next, self.count);
+            (packet, ok_to_drop) = take(self)?;
+            self.is_dropping = ok_to_drop;
+            if ok_to_drop {
+                self.drop_next = law.control_law(self.drop_next, self.count);
             }
         }
         Some(packet)
     }
 
-    /// The first drop after a good time.
+    /// Enter the dropping state, with its first drop.
     fn enter(&mut self, law: &Law, now: u64) {
         self.is_dropping = true;
         let gained = self.count.n.wrapping_sub(self.last_count);
-        if gained > 1 && law.is_soon(self.drop_next, now) {
+        if gained > 1 && law.dropped_recently(self.drop_next, now) {
             self.count.set(gained);
         } else {
             self.count.begin();
         }
-        self.drop_next = law.next(now, self.count);
+        self.drop_next = law.control_law(now, self.count);
         self.last_count = self.count.n;
     }
 
-    /// Packets were dropped for another reason, and count as the law's own (Linux `fq_codel`).
+    /// Add drops made for another reason to the count (Linux `fq_codel`).
     pub fn count_also(&mut self, drops: u32) {
         self.count.n = self.count.n.wrapping_add(drops);
     }
 
-    /// What there is to see.
+    /// Report the gauges.
     pub fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
         out("delay", self.delay.secs());
         out("count", f64::from(self.count.n));

@@ -1,4 +1,4 @@
-//! When the next drop is due, in two arithmetics: real numbers (RFC 8289, section 5.6), and the integers of Linux 6.1
+//! The control law, which sets the time of the next drop, in two arithmetics: real numbers (RFC 8289, section 5.6), and the integers of Linux 6.1
 //! (`include/net/codel.h` and `codel_impl.h`).
 //!
 //! In Linux a tick of time is 2^10 ns, and `r = 1/sqrt(count)` is a fraction of 16 bits that a Newton step improves whenever
@@ -32,7 +32,7 @@ impl Arithmetic {
     }
 }
 
-/// How often was dropped, and what Linux takes for one over the root of it.
+/// The drop count, and the approximation of its inverse square root in Linux.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Count {
     pub n: u32,
@@ -40,12 +40,12 @@ pub(super) struct Count {
 }
 
 impl Count {
-    /// The first drop.
+    /// Start at the first drop.
     pub fn begin(&mut self) {
         *self = Self { n: 1, rec_inv_sqrt: u16::MAX };
     }
 
-    /// Another count.
+    /// Set the count.
     pub fn set(&mut self, n: u32) {
         self.n = n;
         self.newton_step();
@@ -72,28 +72,28 @@ pub(crate) struct Law {
 }
 
 impl Law {
-    /// Of a target, an interval, and how little in the queue is never dropped.
+    /// Create the constants. Nothing is dropped while at most `max_packet` bytes are in the queue.
     pub fn new(arithmetic: Arithmetic, target: Span, interval: Span, max_packet: u64) -> Self {
         let (target, interval) = (arithmetic.ticks(target.0), arithmetic.ticks(interval.0));
         Self { arithmetic, target, interval, max_packet }
     }
 
-    /// An instant in ticks.
+    /// Convert a time to ticks.
     pub(super) fn tick(&self, time: Time) -> u64 {
         self.arithmetic.ticks(time.0)
     }
 
-    /// Whether a packet that came at `arrival` has not waited for as long as the target.
+    /// Return whether a packet that arrived at `arrival` has waited less than the target.
     pub(super) fn is_short(&self, arrival: Time, now: u64) -> bool {
         now.saturating_sub(self.tick(arrival)) < self.target
     }
 
-    /// The end of an interval that begins now.
+    /// Return the end of an interval that begins now.
     pub(super) fn interval_from(&self, now: u64) -> u64 {
         now + self.interval
     }
 
-    /// Whether an interval that ends at `end` is over: in Linux one tick later.
+    /// Return whether an interval that ends at `end` is over; in Linux it is one tick later.
     pub(super) fn is_over(&self, end: u64, now: u64) -> bool {
         match self.arithmetic {
             Arithmetic::Real => now >= end,
@@ -101,13 +101,13 @@ impl Law {
         }
     }
 
-    /// Whether the last time of dropping ended not long ago (RFC 8289, section 5.5).
-    pub(super) fn is_soon(&self, drop_next: u64, now: u64) -> bool {
+    /// Return whether the last dropping state ended less than 16 intervals ago (RFC 8289, section 5.5).
+    pub(super) fn dropped_recently(&self, drop_next: u64, now: u64) -> bool {
         now.saturating_sub(drop_next) < 16 * self.interval
     }
 
-    /// When the drop after `count` drops since `t` is due: `t + interval/sqrt(count)`.
-    pub(super) fn next(&self, t: u64, count: Count) -> u64 {
+    /// Return the time of the next drop: `t + interval/sqrt(count)` (RFC 8289, section 5.6).
+    pub(super) fn control_law(&self, t: u64, count: Count) -> u64 {
         let wait = match self.arithmetic {
             Arithmetic::Real => libm::rint(self.interval as f64 / libm::sqrt(f64::from(count.n))) as u64,
             Arithmetic::Linux => (self.interval * (u64::from(count.rec_inv_sqrt) << 16)) >> 32,
@@ -127,11 +127,11 @@ mod tests {
         let law = Law::new(Arithmetic::Real, MS * 5, MS * 100, 1514);
         let mut count = Count::default();
         count.begin();
-        assert_eq!(law.next(7, count), 7 + (MS * 100).0);
+        assert_eq!(law.control_law(7, count), 7 + (MS * 100).0);
         count.set(4);
-        assert_eq!(law.next(0, count), (MS * 50).0);
+        assert_eq!(law.control_law(0, count), (MS * 50).0);
         count.set(16);
-        assert_eq!(law.next(0, count), (MS * 25).0);
+        assert_eq!(law.control_law(0, count), (MS * 25).0);
     }
 
     #[test]
@@ -144,11 +144,11 @@ mod tests {
         let mut count = Count::default();
         count.begin();
         // 97 656 * 65 535 / 65 536 = 97 654.5.
-        assert_eq!(law.next(0, count), 97_654);
+        assert_eq!(law.control_law(0, count), 97_654);
         // A step from r = 65 535/65 536 to count = 2: r (3 - 2 r^2)/2 = 0.500 023, in 16 bits 32 769, half of an interval in
         // place of 0.707: 97 656 * 32 769 / 65 536 = 48 829.5.
         count.set(2);
-        assert_eq!(law.next(0, count), 48_829);
+        assert_eq!(law.control_law(0, count), 48_829);
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(crate) use law::{Arithmetic, Law};
 
 use aqmlab_units::{Span, Time};
 
-use super::{Named, Reading};
+use super::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::{
     Backlog, Dequeue, DropReason, Fifo, Host, Packet, Parameter, ParameterError, Qdisc, Room, State, Unit,
@@ -77,28 +77,28 @@ pub(crate) struct Params {
 }
 
 /// From words to parameters.
-pub(super) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterError>> {
-    let room = Room::new(reading.limit(1000), false);
-    let (target, interval, max_packet) = read_law(reading);
-    let ecn = reading.flag("ecn", false);
-    let arithmetic = reading.word("dialect", &[("rfc8289", Arithmetic::Real), ("linux", Arithmetic::Linux)]);
+pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let room = Room::new(reader.limit(1000), false);
+    let (target, interval, max_packet) = read_law(reader);
+    let ecn = reader.flag("ecn", false);
+    let arithmetic = reader.word("dialect", &[("rfc8289", Arithmetic::Real), ("linux", Arithmetic::Linux)]);
     Ok(Params { room, law: Law::new(arithmetic, target, interval, max_packet), ecn })
 }
 
 /// Target, interval and largest packet of the control law.
-pub(crate) fn read_law(reading: &mut Reading<'_>) -> (Span, Span, u64) {
-    let target = reading.time("target", Span::from_millis(5));
-    let interval = reading.time("interval", Span::from_millis(100));
+pub(crate) fn read_law(reader: &mut ParameterReader<'_>) -> (Span, Span, u64) {
+    let target = reader.time("target", Span::from_millis(5));
+    let interval = reader.time("interval", Span::from_millis(100));
     if target >= interval {
         let (key, allowed) =
             ("target", "less than interval; 5 to 10 % of it is good (RFC 8289, section 4.3)");
-        reading.error(
+        reader.error(
             key,
             format!("{}s is no less than interval, {}s", target.secs(), interval.secs()),
             allowed,
         );
     }
-    (target, interval, reading.bytes("max_packet", 1514))
+    (target, interval, reader.bytes("max_packet", 1514))
 }
 
 /// The discipline; see the module text.

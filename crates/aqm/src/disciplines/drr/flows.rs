@@ -1,4 +1,4 @@
-use super::super::lanes::{Hash, Lanes, Ring};
+use super::super::flow_queues::{FlowQueues, Hash, Ring};
 use crate::spec::Limit;
 use crate::{Dequeue, DropReason, Host, Packet};
 
@@ -17,7 +17,7 @@ pub(crate) struct Params {
 #[derive(Clone, Debug)]
 pub struct Flows<P> {
     params: Params,
-    pub(super) lanes: Lanes<P>,
+    pub(super) queues: FlowQueues<P>,
     pub(super) ring: Ring,
     /// DC of each queue, in bytes.
     deficit: Vec<u64>,
@@ -28,23 +28,23 @@ pub struct Flows<P> {
 impl<P: Copy> Flows<P> {
     pub(super) fn new(params: &Params) -> Self {
         let n = params.buckets;
-        let (lanes, ring, deficit) = (Lanes::new(n), Ring::new(n), vec![0; n]);
-        Self { params: params.clone(), lanes, ring, deficit, has_quantum: false }
+        let (queues, ring, deficit) = (FlowQueues::new(n), Ring::new(n), vec![0; n]);
+        Self { params: params.clone(), queues, ring, deficit, has_quantum: false }
     }
 
     pub fn enqueue(&mut self, packet: Packet<P>, host: &mut impl Host<P>) {
-        let lane = self.params.hash.bucket(packet.meta.flow, 0, self.params.buckets);
-        self.lanes.push(lane, packet);
-        if self.lanes.backlog(lane).packets == 1 {
-            self.deficit[lane] = 0;
-            self.ring.enter(lane);
+        let queue = self.params.hash.bucket(packet.meta.flow, 0, self.params.buckets);
+        self.queues.push(queue, packet);
+        if self.queues.backlog(queue).packets == 1 {
+            self.deficit[queue] = 0;
+            self.ring.enter(queue);
         }
-        while self.params.limit.is_passed_by(self.lanes.total()) {
+        while self.params.limit.is_passed_by(self.queues.total()) {
             let Some(longest) = self.longest() else { return };
             let taken =
-                if self.params.from_head { self.lanes.pop(longest) } else { self.lanes.pop_tail(longest) };
+                if self.params.from_head { self.queues.pop(longest) } else { self.queues.pop_tail(longest) };
             let Some(victim) = taken else { return };
-            if self.lanes.backlog(longest).packets == 0 {
+            if self.queues.backlog(longest).packets == 0 {
                 self.leave(longest);
             }
             host.dropped(victim, DropReason::Overflow);
@@ -52,20 +52,20 @@ impl<P: Copy> Flows<P> {
     }
 
     pub fn dequeue(&mut self) -> Dequeue<P> {
-        while let Some(lane) = self.ring.current() {
+        while let Some(queue) = self.ring.current() {
             if !core::mem::replace(&mut self.has_quantum, true) {
-                self.deficit[lane] += self.params.quantum;
+                self.deficit[queue] += self.params.quantum;
             }
-            let Some(bytes) = self.lanes.head(lane).map(|head| u64::from(head.meta.bytes)) else { break };
-            if bytes > self.deficit[lane] {
-                self.ring.turn();
+            let Some(bytes) = self.queues.head(queue).map(|head| u64::from(head.meta.bytes)) else { break };
+            if bytes > self.deficit[queue] {
+                self.ring.advance();
                 self.has_quantum = false;
                 continue;
             }
-            self.deficit[lane] -= bytes;
-            let Some(packet) = self.lanes.pop(lane) else { break };
-            if self.lanes.backlog(lane).packets == 0 {
-                self.leave(lane);
+            self.deficit[queue] -= bytes;
+            let Some(packet) = self.queues.pop(queue) else { break };
+            if self.queues.backlog(queue).packets == 0 {
+                self.leave(queue);
             }
             return Dequeue::Packet(packet);
         }
@@ -74,17 +74,17 @@ impl<P: Copy> Flows<P> {
 
     /// The queue with most bytes; of several the one whose turn comes first.
     fn longest(&self) -> Option<usize> {
-        let bytes = |lane| self.lanes.backlog(lane).bytes;
-        self.ring.iter().reduce(|longest, lane| if bytes(lane) > bytes(longest) { lane } else { longest })
+        let bytes = |queue| self.queues.backlog(queue).bytes;
+        self.ring.iter().reduce(|longest, queue| if bytes(queue) > bytes(longest) { queue } else { longest })
     }
 
     /// A queue is empty: it gives up its turn and what it has saved.
-    fn leave(&mut self, lane: usize) {
-        if self.ring.current() == Some(lane) {
+    fn leave(&mut self, queue: usize) {
+        if self.ring.current() == Some(queue) {
             self.has_quantum = false;
         }
-        self.deficit[lane] = 0;
-        self.ring.leave(lane);
+        self.deficit[queue] = 0;
+        self.ring.leave(queue);
     }
 }
 

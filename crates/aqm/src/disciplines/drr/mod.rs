@@ -28,12 +28,12 @@ mod flows;
 
 use aqmlab_units::Time;
 
-use super::lanes::Hash;
-use super::{Named, Reading};
+use super::flow_queues::Hash;
+use super::{Named, ParameterReader};
 use crate::registry::LIMIT;
 use crate::{Backlog, Dequeue, Host, Packet, Parameter, ParameterError, Qdisc, State, Unit};
 
-use super::scheduler::{self, Rule, Scheduler};
+use super::scheduler::{self, Scheduler, ServiceRule};
 pub(crate) use flows::Flows;
 
 /// Parameters, checked.
@@ -77,25 +77,25 @@ pub(super) const HASH: Parameter = Parameter::new(
 .or(&["mix", "modulo"]);
 
 /// From words to parameters.
-pub(super) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterError>> {
-    let quantum = reading.bytes("quantum", 1500);
+pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let quantum = reader.bytes("quantum", 1500);
     if quantum < 100 {
-        reading.warn(format!("quantum is only {quantum} bytes: many turns pass before a packet is sent"));
+        reader.warn(format!("quantum is only {quantum} bytes: many turns pass before a packet is sent"));
     }
-    if !reading.classes().is_empty() {
+    if !reader.classes().is_empty() {
         for key in
-            ["buckets", "hash", "longest"].into_iter().filter(|key| reading.is_set(key)).collect::<Vec<_>>()
+            ["buckets", "hash", "longest"].into_iter().filter(|key| reader.is_set(key)).collect::<Vec<_>>()
         {
-            reading.warn(format!("{key} has no effect with classes"));
+            reader.warn(format!("{key} has no effect with classes"));
         }
-        return scheduler::read_classes(reading, Rule::Rounds(quantum)).map(Params::Classes);
+        return scheduler::read_classes(reader, ServiceRule::Rounds(quantum)).map(Params::Classes);
     }
     let params = flows::Params {
-        limit: reading.limit(100),
+        limit: reader.limit(100),
         quantum,
-        buckets: reading.integer("buckets", 1024) as usize,
-        hash: reading.word("hash", Hash::ALL),
-        from_head: reading.word("longest", &[("head", true), ("tail", false)]),
+        buckets: reader.integer("buckets", 1024) as usize,
+        hash: reader.word("hash", Hash::ALL),
+        from_head: reader.word("longest", &[("head", true), ("tail", false)]),
     };
     Ok(Params::Flows(params))
 }
@@ -149,14 +149,14 @@ impl<P: Copy> Qdisc<P> for Drr<P> {
 
     fn backlog(&self) -> Backlog {
         match self {
-            Self::Flows(flows) => flows.lanes.total(),
+            Self::Flows(flows) => flows.queues.total(),
             Self::Classes(classes) => classes.backlog(),
         }
     }
 
     fn state(&self) -> State {
         match self {
-            Self::Flows(flows) => State { average: f64::from(flows.lanes.total().packets), p_b: 0.0 },
+            Self::Flows(flows) => State { average: f64::from(flows.queues.total().packets), p_b: 0.0 },
             Self::Classes(classes) => classes.state(),
         }
     }

@@ -189,7 +189,7 @@ impl<P: Copy> Qdisc<P> for DualPi2<P> {
                 return Dequeue::Packet(packet);
             }
         }
-        self.credit.rest();
+        self.credit.reset();
         Dequeue::Empty
     }
 

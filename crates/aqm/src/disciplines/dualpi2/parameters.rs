@@ -3,7 +3,7 @@ use aqmlab_units::Span;
 use super::scheduler::Scheduler;
 use crate::disciplines::pi2::{COUPLING, Gains, SPARED};
 use crate::disciplines::pie::{ALPHA, BETA, T_UPDATE, TARGET};
-use crate::disciplines::{Named, Reading};
+use crate::disciplines::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::{Parameter, ParameterError, Room, Unit};
 
@@ -117,22 +117,22 @@ impl Params {
 }
 
 /// From words to parameters.
-pub(in crate::disciplines) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterError>> {
-    let quarter_second = reading.rate().bps() * 0.25 / (8.0 * 1500.0);
-    let room = Room::new(reading.limit(quarter_second.clamp(2.0, 1e9).ceil() as u32), false);
-    let gains = read_gains(reading);
-    let coupling = reading.number("coupling", 2.0);
+pub(in crate::disciplines) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let quarter_second = reader.rate().bps() * 0.25 / (8.0 * 1500.0);
+    let room = Room::new(reader.limit(quarter_second.clamp(2.0, 1e9).ceil() as u32), false);
+    let gains = read_gains(reader);
+    let coupling = reader.number("coupling", 2.0);
     let p_c_max = (1.0 / (coupling * coupling)).min(1.0);
-    let l4s_min_th = reading.time("l4s_min_th", Span::from_secs(0.000_8)).secs();
-    let l4s_range = reading.time("l4s_range", Span::from_secs(0.000_4)).secs();
-    let l4s_min_packets = reading.integer("l4s_min_packets", 1) as u32;
-    let is_shifted = reading.word("scheduler", &[("weighted", false), ("time-shifted", true)]);
-    let share = reading.number("classic_share", 0.1);
-    let shift = reading.time("time_shift", Span::from_millis(50));
+    let l4s_min_th = reader.time("l4s_min_th", Span::from_secs(0.000_8)).secs();
+    let l4s_range = reader.time("l4s_range", Span::from_secs(0.000_4)).secs();
+    let l4s_min_packets = reader.integer("l4s_min_packets", 1) as u32;
+    let is_shifted = reader.word("scheduler", &[("weighted", false), ("time-shifted", true)]);
+    let share = reader.number("classic_share", 0.1);
+    let shift = reader.time("time_shift", Span::from_millis(50));
     let scheduler = if is_shifted { Scheduler::TimeShifted(shift) } else { Scheduler::Weighted(share) };
-    let is_random = reading.word("decision", &[("recurring", false), ("random", true)]);
-    let max_packet = reading.bytes("max_packet", 1514);
-    let ecn = reading.flag("ecn", true);
+    let is_random = reader.word("decision", &[("recurring", false), ("random", true)]);
+    let max_packet = reader.bytes("max_packet", 1514);
+    let ecn = reader.flag("ecn", true);
     Ok(Params {
         room,
         gains,
@@ -149,13 +149,13 @@ pub(in crate::disciplines) fn read(reading: &mut Reading<'_>) -> Result<Params, 
 }
 
 /// The controller's constants, which follow from target and RTT_max where the file does not say them (appendix A.1).
-fn read_gains(reading: &mut Reading<'_>) -> Gains {
-    let target = reading.time("target", Span::from_millis(15));
-    let rtt_max = reading.time("rtt_max", Span::from_millis(100));
-    let t_update = reading.time("t_update", target.min(Span(rtt_max.0 / 3)).max(Span(1_000_000)));
+fn read_gains(reader: &mut ParameterReader<'_>) -> Gains {
+    let target = reader.time("target", Span::from_millis(15));
+    let rtt_max = reader.time("rtt_max", Span::from_millis(100));
+    let t_update = reader.time("t_update", target.min(Span(rtt_max.0 / 3)).max(Span(1_000_000)));
     // 0.1 Tupdate/RTT_max^2 and 0.3/RTT_max, in an order that gives 0.15 and 3 by default.
     let rtt_max = rtt_max.secs();
-    let alpha = reading.number("alpha", t_update.secs() / rtt_max / (10.0 * rtt_max));
-    let beta = reading.number("beta", 3.0 / (10.0 * rtt_max));
+    let alpha = reader.number("alpha", t_update.secs() / rtt_max / (10.0 * rtt_max));
+    let beta = reader.number("beta", 3.0 / (10.0 * rtt_max));
     Gains { target: target.secs(), t_update, alpha, beta }
 }

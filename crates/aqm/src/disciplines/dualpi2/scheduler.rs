@@ -26,26 +26,26 @@ pub(super) struct Credit {
     scheduler: Scheduler,
     /// Bytes that C may send before L, weighted; L's turn while it is not above 0.
     pub bytes: f64,
-    /// What it is at rest: a largest packet times what C's weight has more than L's.
-    at_rest: f64,
+    /// The initial value: the largest packet times the difference between the weights of C and L.
+    initial: f64,
 }
 
 impl Credit {
-    /// At rest.
+    /// Create a credit with its initial value.
     pub fn new(scheduler: Scheduler, max_packet: u64) -> Self {
-        let at_rest = match scheduler {
+        let initial = match scheduler {
             Scheduler::Weighted(share) => (2.0 * share - 1.0) * max_packet as f64,
             Scheduler::TimeShifted(_) => 0.0,
         };
-        Self { scheduler, bytes: at_rest, at_rest }
+        Self { scheduler, bytes: initial, initial }
     }
 
-    /// Nothing waits and nothing is sent.
-    pub fn rest(&mut self) {
-        self.bytes = self.at_rest;
+    /// Reset, because the link is idle and nothing waits.
+    pub fn reset(&mut self) {
+        self.bytes = self.initial;
     }
 
-    /// The queue whose turn it is, if any waits.
+    /// Return the queue to serve next, or `None` if both are empty.
     pub fn turn<P: Copy>(&self, l: &Fifo<P>, c: &Fifo<P>) -> Option<Queue> {
         let (l, c) = match (l.head(), c.head()) {
             (None, None) => return None,

@@ -1,5 +1,5 @@
 use super::*;
-use crate::disciplines::Reading;
+use crate::disciplines::ParameterReader;
 use crate::{Header, LinkContext, MarkReason, Meta, Spec, Value};
 use aqmlab_units::{Rate, Span};
 
@@ -35,8 +35,8 @@ fn queue(set: &[(&str, Value)], p: f64) -> DualPi2<u32> {
         spec.set(key, value.clone()).expect("a valid value");
     }
     let link = LinkContext { rate: Rate(1_000_000_000), delay: Span::ZERO };
-    let mut reading = Reading::new(&spec, link);
-    let mut queue = DualPi2::new(&read(&mut reading).expect("valid"));
+    let mut reader = ParameterReader::new(&spec, link);
+    let mut queue = DualPi2::new(&read(&mut reader).expect("valid"));
     queue.base.p = p;
     queue
 }
@@ -194,7 +194,7 @@ fn low_latency_comes_first_and_classic_gets_its_share() {
 }
 
 #[test]
-fn the_credit_counts_while_both_wait_and_begins_anew_at_rest() {
+fn the_credit_counts_while_both_wait_and_resets_on_idle() {
     let mut queue = queue(&[], 0.0);
     let mut counts = Counts::default();
     let mut take =

@@ -1,4 +1,4 @@
-use super::super::lanes::mix;
+use super::super::flow_queues::mix;
 use crate::Host;
 
 /// A keyed hash of flows to queues, without the bias of a remainder.

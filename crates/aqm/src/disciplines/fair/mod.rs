@@ -7,8 +7,8 @@ mod rounds;
 pub(crate) use hash::Hash;
 pub(crate) use rounds::Rounds;
 
-use super::Reading;
-use super::lanes::Lanes;
+use super::ParameterReader;
+use super::flow_queues::FlowQueues;
 use crate::{Parameter, Unit};
 
 const RFC: &str = "RFC 8290";
@@ -44,13 +44,13 @@ pub(crate) struct Shape {
 
 impl Shape {
     /// As in the file.
-    pub fn read(reading: &mut Reading<'_>) -> Self {
-        let queues = reading.integer("queues", 1024) as u32;
-        let quantum = reading.bytes("quantum", 1514) as u32;
-        let key = if reading.is_set("hash_key") && reading.special("hash_key").is_none() {
-            Some(reading.integer("hash_key", 0))
+    pub fn read(reader: &mut ParameterReader<'_>) -> Self {
+        let queues = reader.integer("queues", 1024) as u32;
+        let quantum = reader.bytes("quantum", 1514) as u32;
+        let key = if reader.is_set("hash_key") && reader.special("hash_key").is_none() {
+            Some(reader.integer("hash_key", 0))
         } else {
-            reading.word("hash_key", &[("random", None)])
+            reader.word("hash_key", &[("random", None)])
         };
         Self { queues, quantum, key }
     }
@@ -66,8 +66,8 @@ impl Shape {
     }
 
     /// Empty queues.
-    pub(super) fn lanes<P: Copy>(&self) -> Lanes<P> {
-        Lanes::new(self.queues())
+    pub(super) fn flow_queues<P: Copy>(&self) -> FlowQueues<P> {
+        FlowQueues::new(self.queues())
     }
 
     /// The order in which they are served.

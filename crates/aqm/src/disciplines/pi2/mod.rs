@@ -36,7 +36,7 @@ pub(crate) use control::{Base, Gains, head_delay};
 use aqmlab_units::{Span, Time};
 
 use super::pie::{ALPHA, BETA, T_UPDATE, TARGET};
-use super::{Named, Reading, marks};
+use super::{Named, ParameterReader, marks};
 use crate::registry::{ECN, LIMIT};
 use crate::{
     Backlog, Dequeue, DropReason, Ecn, Fifo, Host, Packet, Parameter, ParameterError, Qdisc, Room, State,
@@ -98,19 +98,19 @@ pub(crate) struct Params {
 }
 
 /// From words to parameters.
-pub(super) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterError>> {
-    let room = Room::new(reading.limit(1000), false);
+pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let room = Room::new(reader.limit(1000), false);
     let gains = Gains {
-        target: reading.time("target", Span::from_millis(20)).secs(),
-        t_update: reading.time("t_update", Span::from_millis(32)),
-        alpha: reading.number("alpha", 0.3125),
-        beta: reading.number("beta", 3.125),
+        target: reader.time("target", Span::from_millis(20)).secs(),
+        t_update: reader.time("t_update", Span::from_millis(32)),
+        alpha: reader.number("alpha", 0.3125),
+        beta: reader.number("beta", 3.125),
     };
-    let coupling = reading.number("coupling", 2.0);
-    let most = libm::sqrt(reading.number("max_p", (1.0 / (coupling * coupling)).min(1.0)));
-    let spared = 2 * reading.bytes("max_packet", 1514);
-    let at_arrival = reading.word("decide", &[("leaving", false), ("arriving", true)]);
-    Ok(Params { room, gains, coupling, most, spared, at_arrival, ecn: reading.flag("ecn", false) })
+    let coupling = reader.number("coupling", 2.0);
+    let most = libm::sqrt(reader.number("max_p", (1.0 / (coupling * coupling)).min(1.0)));
+    let spared = 2 * reader.bytes("max_packet", 1514);
+    let at_arrival = reader.word("decide", &[("leaving", false), ("arriving", true)]);
+    Ok(Params { room, gains, coupling, most, spared, at_arrival, ecn: reader.flag("ecn", false) })
 }
 
 /// The discipline; see the module text.
@@ -210,8 +210,8 @@ mod tests {
         let mut spec = Spec::new("pi2").expect("a preset");
         spec.set("ecn", Value::Flag(ecn)).expect("a flag");
         let link = LinkContext { rate: Rate(1_000_000), delay: Span::ZERO };
-        let mut reading = Reading::new(&spec, link);
-        let mut queue = Pi2::new(&read(&mut reading).expect("valid"));
+        let mut reader = ParameterReader::new(&spec, link);
+        let mut queue = Pi2::new(&read(&mut reader).expect("valid"));
         queue.base.p = p;
         queue
     }
@@ -246,7 +246,7 @@ mod tests {
             let mut spec = Spec::new("pi2").expect("a preset");
             spec.set("coupling", Value::Number(k)).expect("a number");
             let link = LinkContext { rate: Rate(1_000_000), delay: Span::ZERO };
-            assert_eq!(read(&mut Reading::new(&spec, link)).expect("valid").most, most);
+            assert_eq!(read(&mut ParameterReader::new(&spec, link)).expect("valid").most, most);
         }
     }
 

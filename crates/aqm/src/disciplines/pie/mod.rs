@@ -39,7 +39,7 @@ pub(crate) use control::{Control, Delay, Law};
 
 use aqmlab_units::{Span, Time};
 
-use super::{Named, Reading};
+use super::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::{
     Backlog, Dequeue, DropReason, Fifo, Host, Packet, Parameter, ParameterError, Qdisc, Room, State, Unit,
@@ -161,29 +161,29 @@ pub(crate) struct Params {
 }
 
 /// From words to parameters.
-pub(super) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterError>> {
-    let room = Room::new(reading.limit(1000), false);
-    Ok(Params { room, law: read_law(reading) })
+pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let room = Room::new(reader.limit(1000), false);
+    Ok(Params { room, law: read_law(reader) })
 }
 
 /// The constants of the controller.
-pub(crate) fn read_law(reading: &mut Reading<'_>) -> Law {
+pub(crate) fn read_law(reader: &mut ParameterReader<'_>) -> Law {
     Law {
-        target: reading.time("target", Span::from_millis(15)).secs(),
-        t_update: reading.time("t_update", Span::from_millis(15)),
-        alpha: reading.number("alpha", 0.125),
-        beta: reading.number("beta", 1.25),
-        max_burst: reading.time("max_burst", Span::from_millis(150)),
-        mean_packet: reading.bytes("mean_packet", 1000),
-        delay: reading
+        target: reader.time("target", Span::from_millis(15)).secs(),
+        t_update: reader.time("t_update", Span::from_millis(15)),
+        alpha: reader.number("alpha", 0.125),
+        beta: reader.number("beta", 1.25),
+        max_burst: reader.time("max_burst", Span::from_millis(150)),
+        mean_packet: reader.bytes("mean_packet", 1000),
+        delay: reader
             .word("delay", &[("timestamp", Delay::Timestamp), ("departure-rate", Delay::DepartureRate)]),
-        in_bytes: reading.flag("byte_mode", false),
-        caps: reading.flag("cap_adjustment", true),
-        derandomizes: reading.flag("derandomize", false),
-        decays_early: reading.word("decay", &[("empty", false), ("half-target", true)]),
+        in_bytes: reader.flag("byte_mode", false),
+        caps: reader.flag("cap_adjustment", true),
+        derandomizes: reader.flag("derandomize", false),
+        decays_early: reader.word("decay", &[("empty", false), ("half-target", true)]),
         mark_up_to: {
-            let mark_up_to = reading.number("mark_up_to", 0.1);
-            reading.flag("ecn", false).then_some(mark_up_to)
+            let mark_up_to = reader.number("mark_up_to", 0.1);
+            reader.flag("ecn", false).then_some(mark_up_to)
         },
     }
 }

@@ -28,13 +28,13 @@ mod order;
 
 use aqmlab_units::Time;
 
-use super::{Named, Reading};
+use super::{Named, ParameterReader};
 use crate::registry::LIMIT;
 use crate::spec::{ClassSpec, CodePoints, Resolved, Spec, Value, code_points};
 use crate::{Backlog, Dequeue, Discipline, Host, Packet, Parameter, ParameterError, Qdisc, State, Unit};
 
 use order::Order;
-pub(super) use order::Rule;
+pub(super) use order::ServiceRule;
 
 /// Names.
 pub(super) const PRESETS: &[Named] = &[
@@ -80,7 +80,7 @@ const OWN: [(&str, &[u8], bool, f64); 2] = [("ef", &[46], false, 3.0), ("rest", 
 /// Parameters, checked.
 #[derive(Clone, Debug)]
 pub(crate) struct Params {
-    rule: Rule,
+    rule: ServiceRule,
     of: CodePoints,
     classes: Vec<Class>,
 }
@@ -93,17 +93,20 @@ struct Class {
 }
 
 /// From words to parameters.
-pub(super) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterError>> {
-    let rule = if reading.name() == PRIORITY { Rule::Priority } else { Rule::Fair };
-    read_classes(reading, rule)
+pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let rule = if reader.name() == PRIORITY { ServiceRule::Priority } else { ServiceRule::Fair };
+    read_classes(reader, rule)
 }
 
 /// The classes of the file, or those that a scheduler has by itself, under some rule.
-pub(super) fn read_classes(reading: &mut Reading<'_>, rule: Rule) -> Result<Params, Vec<ParameterError>> {
-    let limit = reading.limit(100);
+pub(super) fn read_classes(
+    reader: &mut ParameterReader<'_>,
+    rule: ServiceRule,
+) -> Result<Params, Vec<ParameterError>> {
+    let limit = reader.limit(100);
     let mut drop_tail = Spec::new("drop-tail").into_iter().collect::<Vec<_>>();
     drop_tail.iter_mut().try_for_each(|spec| spec.set("limit", limit.into())).map_err(|e| vec![e])?;
-    let specs = classes(reading);
+    let specs = classes(reader);
     let claims: Vec<_> = specs.iter().map(|c| (c.name.as_str(), c.dscp.as_slice(), c.default)).collect();
     let of = code_points(&claims)?;
     let (mut built, mut errors) = (Vec::new(), Vec::new());
@@ -112,17 +115,17 @@ pub(super) fn read_classes(reading: &mut Reading<'_>, rule: Rule) -> Result<Para
         let weight = class.number("weight").unwrap_or(1.0);
         let Some(queue) = class.queue.as_ref().or(drop_tail.first()) else { continue };
         let queue_name = queue.preset().name;
-        reading.known_of_class(name, "dscp", Value::Word(class.code_points()));
-        if rule != Rule::Priority {
-            reading.known_of_class(name, "weight", Value::Number(weight));
+        reader.known_of_class(name, "dscp", Value::Word(class.code_points()));
+        if rule != ServiceRule::Priority {
+            reader.known_of_class(name, "weight", Value::Number(weight));
         }
-        reading.known_of_class(name, "aqm", Value::Word(queue_name.into()));
-        match queue.resolve(reading.link) {
+        reader.known_of_class(name, "aqm", Value::Word(queue_name.into()));
+        match queue.resolve(reader.link) {
             Ok(queue) => {
                 for (key, value) in &queue.effective {
-                    reading.known_of_class(name, key, value.clone());
+                    reader.known_of_class(name, key, value.clone());
                 }
-                queue.warnings.iter().for_each(|warning| reading.warn(format!("class {name}: {warning}")));
+                queue.warnings.iter().for_each(|warning| reader.warn(format!("class {name}: {warning}")));
                 built.push(Class { weight, queue });
             }
             Err(wrong) => errors.extend(wrong.into_iter().map(|e| ParameterError {
@@ -136,8 +139,8 @@ pub(super) fn read_classes(reading: &mut Reading<'_>, rule: Rule) -> Result<Para
 }
 
 /// The classes of the file; where all have names of the scheduler's own, those with what the file says of them.
-fn classes(reading: &Reading<'_>) -> Vec<ClassSpec> {
-    let of_file = reading.classes();
+fn classes(reader: &ParameterReader<'_>) -> Vec<ClassSpec> {
+    let of_file = reader.classes();
     if !of_file.iter().all(|class| OWN.iter().any(|(name, ..)| *name == class.name)) {
         return of_file.to_vec();
     }
@@ -146,11 +149,11 @@ fn classes(reading: &Reading<'_>) -> Vec<ClassSpec> {
             .iter()
             .find(|class| class.name == name)
             .cloned()
-            .unwrap_or_else(|| ClassSpec::new(reading.preset(), name));
+            .unwrap_or_else(|| ClassSpec::new(reader.preset(), name));
         if class.dscp.is_empty() && !class.default {
             (class.dscp, class.default) = (dscp.to_vec(), default);
         }
-        if class.number("weight").is_none() && reading.name() != PRIORITY {
+        if class.number("weight").is_none() && reader.name() != PRIORITY {
             // A weight of the list is in range.
             let _ = class.set("weight", Value::Number(weight));
         }
@@ -199,7 +202,7 @@ impl<P: Copy> Qdisc<P> for Scheduler<P> {
         if let Some(class) = self.served.take()
             && self.queues[class].backlog().packets == 0
         {
-            self.queues[class].rest(now, host);
+            self.queues[class].on_idle(now, host);
         }
         self.order.begin();
         let mut not_before: Option<Time> = None;

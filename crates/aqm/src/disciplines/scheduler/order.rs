@@ -1,10 +1,10 @@
 //! Which class sends next.
 
-use super::super::lanes::Ring;
+use super::super::flow_queues::Ring;
 
 /// How classes take turns.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Rule {
+pub(crate) enum ServiceRule {
     /// The first that has something.
     Priority,
     /// The one with the least start tag.
@@ -16,7 +16,7 @@ pub(crate) enum Rule {
 /// The state of the turns: classes that have something to send, and what each is due.
 #[derive(Clone, Debug)]
 pub(super) struct Order {
-    rule: Rule,
+    rule: ServiceRule,
     classes: Vec<Turn>,
     /// Start-time fair queueing: v.
     virtual_time: f64,
@@ -40,11 +40,11 @@ struct Turn {
 
 impl Order {
     /// Classes of these weights, none of which has anything.
-    pub fn new(rule: Rule, weights: &[f64]) -> Self {
+    pub fn new(rule: ServiceRule, weights: &[f64]) -> Self {
         // In rounds the least weight counts as one.
         let unit = match rule {
-            Rule::Rounds(_) => weights.iter().copied().fold(f64::INFINITY, f64::min),
-            Rule::Priority | Rule::Fair => 1.0,
+            ServiceRule::Rounds(_) => weights.iter().copied().fold(f64::INFINITY, f64::min),
+            ServiceRule::Priority | ServiceRule::Fair => 1.0,
         };
         let turn = |&weight: &f64| Turn { weight: weight / unit, ..Turn::default() };
         let classes: Vec<_> = weights.iter().map(turn).collect();
@@ -85,12 +85,12 @@ impl Order {
     pub fn next(&mut self) -> Option<usize> {
         let may = |turn: &Turn| turn.is_active && !turn.is_skipped;
         match self.rule {
-            Rule::Priority => self.classes.iter().position(may),
-            Rule::Fair => {
+            ServiceRule::Priority => self.classes.iter().position(may),
+            ServiceRule::Fair => {
                 let asked = self.classes.iter().enumerate().filter(|(_, turn)| may(turn));
                 asked.reduce(|a, b| if b.1.start < a.1.start { b } else { a }).map(|(class, _)| class)
             }
-            Rule::Rounds(quantum) => {
+            ServiceRule::Rounds(quantum) => {
                 if !self.classes.iter().any(may) {
                     return None;
                 }
@@ -104,7 +104,7 @@ impl Order {
                             return Some(class);
                         }
                     }
-                    self.ring.turn();
+                    self.ring.advance();
                     self.has_quantum = false;
                 }
                 None
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn the_first_class_goes_first() {
-        let mut order = Order::new(Rule::Priority, &[1.0, 1.0]);
+        let mut order = Order::new(ServiceRule::Priority, &[1.0, 1.0]);
         assert_eq!(course(&mut order, &[1000, 40], 3), [0, 0, 0]);
         order.settle(0, false);
         assert_eq!(order.next(), Some(1));
@@ -156,13 +156,13 @@ mod tests {
     #[test]
     fn start_tags_by_hand() {
         // Weights 2 and 1, packets of 1000: tags 0, 500, 1000, 1500 and 0, 1000, 2000.
-        let mut order = Order::new(Rule::Fair, &[2.0, 1.0]);
+        let mut order = Order::new(ServiceRule::Fair, &[2.0, 1.0]);
         assert_eq!(course(&mut order, &[1000, 1000], 7), [0, 1, 0, 0, 1, 0, 0]);
     }
 
     #[test]
     fn who_was_away_claims_nothing_of_the_past() {
-        let mut order = Order::new(Rule::Fair, &[1.0, 1.0]);
+        let mut order = Order::new(ServiceRule::Fair, &[1.0, 1.0]);
         order.settle(0, true);
         for _ in 0..10 {
             order.sent(0, 1000);
@@ -180,9 +180,9 @@ mod tests {
     #[test]
     fn rounds_by_hand() {
         // The lighter class may send 1000 a turn, the other 2000; a packet of 1500 goes into debt.
-        let mut order = Order::new(Rule::Rounds(1000), &[0.5, 0.25]);
+        let mut order = Order::new(ServiceRule::Rounds(1000), &[0.5, 0.25]);
         assert_eq!(course(&mut order, &[1500, 500], 8), [0, 0, 1, 1, 0, 1, 1, 0]);
-        let mut order = Order::new(Rule::Rounds(1000), &[0.5, 0.25]);
+        let mut order = Order::new(ServiceRule::Rounds(1000), &[0.5, 0.25]);
         course(&mut order, &[1500, 500], 2);
         order.settle(0, false);
         assert_eq!(order.classes[0].credit, -1000.0, "a debt stays");
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn shares_follow_weights_whatever_the_lengths() {
-        for rule in [Rule::Fair, Rule::Rounds(1500)] {
+        for rule in [ServiceRule::Fair, ServiceRule::Rounds(1500)] {
             let lengths = [1500, 40, 700];
             let mut order = Order::new(rule, &[1.0, 2.0, 5.0]);
             let mut bytes = [0u64; 3];

@@ -1,6 +1,6 @@
 use aqmlab_units::Probability;
 
-use super::super::lanes::mix;
+use super::super::flow_queues::mix;
 use crate::Fifo;
 
 /// Most levels.
@@ -34,7 +34,7 @@ pub(super) struct Bins {
 
 /// What the bins of a flow say of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Verdict {
+pub(super) struct BinState {
     /// The least of their probabilities.
     pub p_min: f64,
     /// How many have more packets than a bin should.
@@ -57,13 +57,13 @@ impl Bins {
     }
 
     /// What the bins of a flow say at its arrival.
-    pub fn judge(&mut self, shape: &Shape, flow: u32) -> Verdict {
-        let mut verdict = Verdict { p_min: 1.0, full: 0 };
+    pub fn state_of(&mut self, shape: &Shape, flow: u32) -> BinState {
+        let mut state = BinState { p_min: 1.0, full: 0 };
         for bin in self.of(shape, flow) {
-            verdict.p_min = verdict.p_min.min(bin.p_m);
-            verdict.full += usize::from(bin.packets > shape.bin_size);
+            state.p_min = state.p_min.min(bin.p_m);
+            state.full += usize::from(bin.packets > shape.bin_size);
         }
-        verdict
+        state
     }
 
     /// Moves the probabilities of a flow's bins.
@@ -142,15 +142,15 @@ mod tests {
         for n in 0..3 {
             bins.learn(&SHAPE, 7);
             bins.add(&SHAPE, 7);
-            assert_eq!(bins.judge(&SHAPE, 7), Verdict { p_min: 0.0, full: if n < 2 { 0 } else { 2 } });
+            assert_eq!(bins.state_of(&SHAPE, 7), BinState { p_min: 0.0, full: if n < 2 { 0 } else { 2 } });
         }
         for p in [0.25, 0.5, 0.75, 1.0, 1.0] {
             bins.learn(&SHAPE, 7);
-            assert_eq!(bins.judge(&SHAPE, 7).p_min, p);
+            assert_eq!(bins.state_of(&SHAPE, 7).p_min, p);
         }
         (0..3).for_each(|_| bins.take(&SHAPE, 7));
         bins.learn(&SHAPE, 7);
-        assert_eq!(bins.judge(&SHAPE, 7), Verdict { p_min: 0.875, full: 0 });
+        assert_eq!(bins.state_of(&SHAPE, 7), BinState { p_min: 0.875, full: 0 });
     }
 
     #[test]
@@ -158,7 +158,7 @@ mod tests {
         let mut bins = Bins::new(&SHAPE, 0);
         (0..9).for_each(|_| bins.add(&SHAPE, 0));
         (0..9).for_each(|_| bins.learn(&SHAPE, 0));
-        let suffer = (1..1000).filter(|&flow| bins.judge(&SHAPE, flow).p_min > 0.0).count();
+        let suffer = (1..1000).filter(|&flow| bins.state_of(&SHAPE, flow).p_min > 0.0).count();
         // (1/4)^2 of all flows.
         assert!((40..90).contains(&suffer), "{suffer}");
     }

@@ -43,7 +43,7 @@ mod bins;
 
 use aqmlab_units::{Span, Time};
 
-use super::{Named, Reading, marks};
+use super::{Named, ParameterReader, marks};
 use crate::registry::{ECN, LIMIT};
 use crate::spec::Limit;
 use crate::{
@@ -136,35 +136,35 @@ enum FullBin {
 }
 
 /// From words to parameters.
-pub(super) fn read(reading: &mut Reading<'_>) -> Result<Params, Vec<ParameterError>> {
-    let limit = reading.limit(100);
+pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let limit = reader.limit(100);
     let packets = match limit {
         Limit::Packets(n) => u64::from(n),
         Limit::Bytes(bytes) => bytes / MEAN_PACKET,
     };
-    let levels = reading.integer("levels", 2) as usize;
-    let bins = reading.integer("bins", 23) as usize;
+    let levels = reader.integer("levels", 2) as usize;
+    let bins = reader.integer("bins", 23) as usize;
     let share = (packets + packets / 2).div_ceil(bins as u64).clamp(1, 1_000_000);
     let shape = Shape {
         levels,
         bins,
-        bin_size: reading.integer("bin_size", share) as u32,
-        increment: reading.number("increment", 0.005),
-        decrement: reading.number("decrement", 0.001),
+        bin_size: reader.integer("bin_size", share) as u32,
+        increment: reader.number("increment", 0.005),
+        decrement: reader.number("decrement", 0.001),
     };
     let words = [("all", FullBin::All), ("any", FullBin::Any), ("never", FullBin::Never)];
-    let full_bin = reading.word("full_bin", &words);
-    let penalty_rate = reading.number("penalty_rate", 10.0);
-    let penalty_burst = reading.integer("penalty_burst", 20) as f64;
-    let rehash = match reading.special("rehash") {
-        Some(_) => reading.time_or("rehash", "never"),
-        None => Some(reading.time("rehash", Span::from_secs(600.0))),
+    let full_bin = reader.word("full_bin", &words);
+    let penalty_rate = reader.number("penalty_rate", 10.0);
+    let penalty_burst = reader.integer("penalty_burst", 20) as f64;
+    let rehash = match reader.special("rehash") {
+        Some(_) => reader.time_or("rehash", "never"),
+        None => Some(reader.time("rehash", Span::from_secs(600.0))),
     };
-    let warmup = reading.time("warmup", Span::from_secs(60.0));
+    let warmup = reader.time("warmup", Span::from_secs(60.0));
     if rehash.is_some_and(|rehash| warmup > rehash) {
-        reading.warn("warmup is longer than rehash: the next bins learn all the time".into());
+        reader.warn("warmup is longer than rehash: the next bins learn all the time".into());
     }
-    let ecn = reading.flag("ecn", false);
+    let ecn = reader.flag("ecn", false);
     let room = Room::new(limit, false);
     Ok(Params { room, shape, full_bin, penalty_rate, penalty_burst, rehash, warmup, ecn })
 }
@@ -214,25 +214,30 @@ impl<P: Copy> Sfb<P> {
     }
 
     /// Why an arrival is dropped, if it is.
-    fn judge(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> Option<DropReason> {
+    fn drop_decision(
+        &mut self,
+        now: Time,
+        packet: &mut Packet<P>,
+        host: &mut impl Host<P>,
+    ) -> Option<DropReason> {
         let teaches = self.change_hash(now);
         let Self { params, sets: [bins, next], .. } = self;
         let flow = packet.meta.flow;
         bins.learn(&params.shape, flow);
-        let verdict = bins.judge(&params.shape, flow);
-        self.p_min = verdict.p_min;
+        let state = bins.state_of(&params.shape, flow);
+        self.p_min = state.p_min;
         if params.room.is_full_for(self.queue.backlog(), packet.meta.bytes) {
             return Some(DropReason::Overflow);
         }
         let is_full = match params.full_bin {
-            FullBin::All => verdict.full == params.shape.levels,
-            FullBin::Any => verdict.full > 0,
+            FullBin::All => state.full == params.shape.levels,
+            FullBin::Any => state.full > 0,
             FullBin::Never => false,
         };
         if is_full {
             return Some(DropReason::Forced);
         }
-        if verdict.p_min >= 1.0 {
+        if state.p_min >= 1.0 {
             if teaches {
                 next.learn(&params.shape, flow);
             }
@@ -241,14 +246,14 @@ impl<P: Copy> Sfb<P> {
             let passes = self.penalty.passes(now, params.penalty_rate, params.penalty_burst);
             return (!passes).then_some(DropReason::Forced);
         }
-        let is_picked = host.uniform() < verdict.p_min;
+        let is_picked = host.uniform() < state.p_min;
         (is_picked && !marks(params.ecn, packet, host)).then_some(DropReason::Early)
     }
 }
 
 impl<P: Copy> Qdisc<P> for Sfb<P> {
     fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
-        if let Some(reason) = self.judge(now, &mut packet, host) {
+        if let Some(reason) = self.drop_decision(now, &mut packet, host) {
             return host.dropped(packet, reason);
         }
         self.sets.iter_mut().for_each(|set| set.add(&self.params.shape, packet.meta.flow));

@@ -1,62 +1,62 @@
-//! Several queues in one memory, and the hash that tells a packet's.
+//! Several first-in first-out queues in one memory, the ring in which they are served, and the hash from flows to queues.
 
 use crate::{Backlog, Packet};
 
-/// No slot, no lane.
+/// No slot or no queue.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// First-in first-out queues that share their memory: it grows to the most packets that ever waited in all together, and
-/// a packet costs no allocation from then on.
+/// First-in first-out queues that share their memory. The memory grows to the largest number of packets that wait in all queues
+/// together; from then on no packet causes an allocation.
 #[derive(Clone, Debug)]
-pub(super) struct Lanes<P> {
+pub(super) struct FlowQueues<P> {
     slots: Vec<Slot<P>>,
-    /// First of the chain of empty slots.
+    /// First of the list of empty slots.
     free: u32,
-    lanes: Vec<Lane>,
+    queues: Vec<FlowQueue>,
     total: Backlog,
 }
 
 #[derive(Clone, Debug)]
 struct Slot<P> {
     packet: Packet<P>,
-    /// The next of the lane, nearer to the tail.
+    /// The next packet of the queue, nearer to the tail.
     next: u32,
-    /// The one before it in the lane.
+    /// The previous packet of the queue.
     before: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Lane {
+struct FlowQueue {
     head: u32,
     tail: u32,
     backlog: Backlog,
 }
 
-impl<P: Copy> Lanes<P> {
-    /// So many empty queues.
-    pub fn new(lanes: usize) -> Self {
-        let empty = Lane { head: NONE, tail: NONE, backlog: Backlog::default() };
-        Self { slots: Vec::new(), free: NONE, lanes: vec![empty; lanes], total: Backlog::default() }
+impl<P: Copy> FlowQueues<P> {
+    /// Create this number of empty queues.
+    pub fn new(queues: usize) -> Self {
+        let empty = FlowQueue { head: NONE, tail: NONE, backlog: Backlog::default() };
+        Self { slots: Vec::new(), free: NONE, queues: vec![empty; queues], total: Backlog::default() }
     }
 
-    /// What waits in all of them.
+    /// Return the backlog of all queues together.
     pub fn total(&self) -> Backlog {
         self.total
     }
 
-    /// What waits in one.
-    pub fn backlog(&self, lane: usize) -> Backlog {
-        self.lanes[lane].backlog
+    /// Return the backlog of one queue.
+    pub fn backlog(&self, queue: usize) -> Backlog {
+        self.queues[queue].backlog
     }
 
-    /// The packet at the head of a queue.
-    pub fn head(&self, lane: usize) -> Option<&Packet<P>> {
-        self.slots.get(self.lanes[lane].head as usize).map(|slot| &slot.packet)
+    /// Return the packet at the head of a queue.
+    pub fn head(&self, queue: usize) -> Option<&Packet<P>> {
+        self.slots.get(self.queues[queue].head as usize).map(|slot| &slot.packet)
     }
 
-    /// Appends a packet at the tail.
-    pub fn push(&mut self, lane: usize, packet: Packet<P>) {
-        let queue = &mut self.lanes[lane];
+    /// Append a packet at the tail.
+    pub fn push(&mut self, queue: usize, packet: Packet<P>) {
+        let queue = &mut self.queues[queue];
         let new = Slot { packet, next: NONE, before: queue.tail };
         let at = if self.free == NONE {
             self.slots.push(new);
@@ -76,40 +76,40 @@ impl<P: Copy> Lanes<P> {
         self.total.add(packet.meta.bytes);
     }
 
-    /// Takes the packet at the head.
-    pub fn pop(&mut self, lane: usize) -> Option<Packet<P>> {
-        let at = self.lanes[lane].head;
+    /// Remove and return the packet at the head.
+    pub fn pop(&mut self, queue: usize) -> Option<Packet<P>> {
+        let at = self.queues[queue].head;
         let Slot { packet, next, .. } = self.slots.get(at as usize)?.clone();
-        self.lanes[lane].head = next;
+        self.queues[queue].head = next;
         match next {
-            NONE => self.lanes[lane].tail = NONE,
+            NONE => self.queues[queue].tail = NONE,
             next => self.slots[next as usize].before = NONE,
         }
-        Some(self.gone(lane, at, packet))
+        Some(self.release(queue, at, packet))
     }
 
-    /// Takes the packet at the tail.
-    pub fn pop_tail(&mut self, lane: usize) -> Option<Packet<P>> {
-        let at = self.lanes[lane].tail;
+    /// Remove and return the packet at the tail.
+    pub fn pop_tail(&mut self, queue: usize) -> Option<Packet<P>> {
+        let at = self.queues[queue].tail;
         let Slot { packet, before, .. } = self.slots.get(at as usize)?.clone();
-        self.lanes[lane].tail = before;
+        self.queues[queue].tail = before;
         match before {
-            NONE => self.lanes[lane].head = NONE,
+            NONE => self.queues[queue].head = NONE,
             before => self.slots[before as usize].next = NONE,
         }
-        Some(self.gone(lane, at, packet))
+        Some(self.release(queue, at, packet))
     }
 
-    fn gone(&mut self, lane: usize, at: u32, packet: Packet<P>) -> Packet<P> {
+    fn release(&mut self, queue: usize, at: u32, packet: Packet<P>) -> Packet<P> {
         self.slots[at as usize].next = self.free;
         self.free = at;
-        self.lanes[lane].backlog.take(packet.meta.bytes);
+        self.queues[queue].backlog.take(packet.meta.bytes);
         self.total.take(packet.meta.bytes);
         packet
     }
 }
 
-/// The lanes whose turn comes, in a ring: which is served now, and which after it.
+/// The active queues in a ring, in the order in which they are served.
 #[derive(Clone, Debug)]
 pub(super) struct Ring {
     next: Vec<u32>,
@@ -119,38 +119,38 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// A ring that none of so many lanes is in.
-    pub fn new(lanes: usize) -> Self {
-        Self { next: vec![NONE; lanes], before: vec![NONE; lanes], current: NONE, active: 0 }
+    /// Create an empty ring for this number of queues.
+    pub fn new(queues: usize) -> Self {
+        Self { next: vec![NONE; queues], before: vec![NONE; queues], current: NONE, active: 0 }
     }
 
-    /// The lane whose turn it is.
+    /// Return the queue that is served now.
     pub fn current(&self) -> Option<usize> {
         (self.current != NONE).then_some(self.current as usize)
     }
 
-    /// How many lanes are in it.
+    /// Return the number of active queues.
     pub fn len(&self) -> u32 {
         self.active
     }
 
-    /// A lane comes in: its turn is the last.
-    pub fn enter(&mut self, lane: usize) {
-        let at = lane as u32;
+    /// Add a queue; it is served after all others.
+    pub fn enter(&mut self, queue: usize) {
+        let at = queue as u32;
         self.active += 1;
         if self.current == NONE {
-            (self.next[lane], self.before[lane], self.current) = (at, at, at);
+            (self.next[queue], self.before[queue], self.current) = (at, at, at);
             return;
         }
         let last = self.before[self.current as usize];
-        (self.next[lane], self.before[lane]) = (self.current, last);
+        (self.next[queue], self.before[queue]) = (self.current, last);
         self.next[last as usize] = at;
         self.before[self.current as usize] = at;
     }
 
-    /// A lane goes; if it was its turn, it is that of the next.
-    pub fn leave(&mut self, lane: usize) {
-        let (next, before) = (self.next[lane], self.before[lane]);
+    /// Remove a queue. If it is the current one, the next becomes current.
+    pub fn leave(&mut self, queue: usize) {
+        let (next, before) = (self.next[queue], self.before[queue]);
         self.active -= 1;
         if self.active == 0 {
             self.current = NONE;
@@ -158,27 +158,27 @@ impl Ring {
         }
         self.next[before as usize] = next;
         self.before[next as usize] = before;
-        if self.current == lane as u32 {
+        if self.current == queue as u32 {
             self.current = next;
         }
     }
 
-    /// The turn goes on.
-    pub fn turn(&mut self) {
+    /// Make the next queue current.
+    pub fn advance(&mut self) {
         if self.current != NONE {
             self.current = self.next[self.current as usize];
         }
     }
 
-    /// All lanes in it, the current one first.
+    /// Iterate over the active queues, the current one first.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        let following = |&lane: &u32| Some(self.next[lane as usize]);
+        let following = |&queue: &u32| Some(self.next[queue as usize]);
         let first = (self.current != NONE).then_some(self.current);
-        std::iter::successors(first, following).take(self.active as usize).map(|lane| lane as usize)
+        std::iter::successors(first, following).take(self.active as usize).map(|queue| queue as usize)
     }
 }
 
-/// How a flow finds its bucket.
+/// How a flow is mapped to a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hash {
     /// A mixing of all bits of the flow's label with a salt.
@@ -188,10 +188,10 @@ pub(crate) enum Hash {
 }
 
 impl Hash {
-    /// All, as they stand in a scenario file; the default first.
+    /// All values with their names in scenario files; the default first.
     pub const ALL: &[(&str, Self)] = &[("mix", Self::Mix), ("modulo", Self::Modulo)];
 
-    /// The bucket of a flow, of `buckets`.
+    /// Return the bucket of a flow, in 0 to `buckets` - 1.
     pub fn bucket(self, flow: u32, salt: u64, buckets: usize) -> usize {
         match self {
             Self::Mix => (mix(u64::from(flow) ^ mix(salt)) % buckets as u64) as usize,
@@ -218,31 +218,31 @@ mod tests {
     proptest! {
         #[test]
         fn lanes_are_queues(ops in prop::collection::vec((0u8..4, 0usize..3, 1u32..1500), 0..300)) {
-            let mut lanes = Lanes::new(3);
+            let mut queues = FlowQueues::new(3);
             let mut naive: [Vec<(u32, u32)>; 3] = Default::default();
-            for (i, (op, lane, bytes)) in ops.into_iter().enumerate() {
+            for (i, (op, queue, bytes)) in ops.into_iter().enumerate() {
                 let number = i as u32;
                 match op {
                     0 | 1 => {
-                        lanes.push(lane, Packet { meta: Meta { bytes, ..Meta::default() }, payload: number });
-                        naive[lane].push((number, bytes));
+                        queues.push(queue, Packet { meta: Meta { bytes, ..Meta::default() }, payload: number });
+                        naive[queue].push((number, bytes));
                     }
                     2 => {
-                        let first = (!naive[lane].is_empty()).then(|| naive[lane].remove(0).0);
-                        prop_assert_eq!(lanes.head(lane).map(|p| p.payload), first);
-                        prop_assert_eq!(lanes.pop(lane).map(|p| p.payload), first);
+                        let first = (!naive[queue].is_empty()).then(|| naive[queue].remove(0).0);
+                        prop_assert_eq!(queues.head(queue).map(|p| p.payload), first);
+                        prop_assert_eq!(queues.pop(queue).map(|p| p.payload), first);
                     }
                     _ => {
-                        let last = naive[lane].pop().map(|(n, _)| n);
-                        prop_assert_eq!(lanes.pop_tail(lane).map(|p| p.payload), last);
+                        let last = naive[queue].pop().map(|(n, _)| n);
+                        prop_assert_eq!(queues.pop_tail(queue).map(|p| p.payload), last);
                     }
                 }
-                for (lane, naive) in naive.iter().enumerate() {
+                for (queue, naive) in naive.iter().enumerate() {
                     let bytes = naive.iter().map(|x| u64::from(x.1)).sum();
-                    prop_assert_eq!(lanes.backlog(lane), Backlog { packets: naive.len() as u32, bytes });
+                    prop_assert_eq!(queues.backlog(queue), Backlog { packets: naive.len() as u32, bytes });
                 }
-                let packets = naive.iter().map(|lane| lane.len() as u32).sum();
-                prop_assert_eq!(lanes.total().packets, packets);
+                let packets = naive.iter().map(|queue| queue.len() as u32).sum();
+                prop_assert_eq!(queues.total().packets, packets);
             }
         }
 
@@ -251,19 +251,19 @@ mod tests {
             let mut ring = Ring::new(5);
             // The current one first.
             let mut naive: Vec<usize> = Vec::new();
-            for (op, lane) in ops {
-                let at = naive.iter().position(|&l| l == lane);
+            for (op, queue) in ops {
+                let at = naive.iter().position(|&l| l == queue);
                 match (op, at) {
                     (0, None) => {
-                        ring.enter(lane);
-                        naive.push(lane);
+                        ring.enter(queue);
+                        naive.push(queue);
                     }
                     (1, Some(at)) => {
-                        ring.leave(lane);
+                        ring.leave(queue);
                         naive.remove(at);
                     }
                     (2, _) => {
-                        ring.turn();
+                        ring.advance();
                         let turns = usize::from(!naive.is_empty());
                         naive.rotate_left(turns);
                     }

@@ -1,4 +1,4 @@
-//! `pass` and `rest` are `enqueue` and `dequeue` for a queue in which nothing waits.
+//! `enqueue_dequeue` and `on_idle` equal `enqueue` and `dequeue` for a queue in which nothing waits.
 
 mod common;
 
@@ -17,9 +17,9 @@ struct Side {
 }
 
 impl Side {
-    fn pass(&mut self, now: Time, mut packet: Packet<u32>) -> Option<Packet<u32>> {
+    fn enqueue_dequeue(&mut self, now: Time, mut packet: Packet<u32>) -> Option<Packet<u32>> {
         if self.short {
-            return self.queue.pass(now, &mut packet, &mut self.host).then_some(packet);
+            return self.queue.enqueue_dequeue(now, &mut packet, &mut self.host).then_some(packet);
         }
         self.queue.enqueue(now, packet, &mut self.host);
         self.dequeue(now)
@@ -27,7 +27,7 @@ impl Side {
 
     fn dequeue(&mut self, now: Time) -> Option<Packet<u32>> {
         if self.short && self.queue.backlog().packets == 0 {
-            self.queue.rest(now, &mut self.host);
+            self.queue.on_idle(now, &mut self.host);
             return None;
         }
         match self.queue.dequeue(now, &mut self.host) {
@@ -58,7 +58,7 @@ proptest! {
             }
             let arrival = packet(number, bytes, if ect { Ecn::Ect } else { Ecn::NotEct });
             if free_at.is_none() {
-                let [a, b] = sides.each_mut().map(|side| side.pass(now, arrival));
+                let [a, b] = sides.each_mut().map(|side| side.enqueue_dequeue(now, arrival));
                 prop_assert_eq!(a, b);
                 free_at = a.map(|_| Time(now.0 + SERVICE));
             } else {

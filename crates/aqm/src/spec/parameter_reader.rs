@@ -4,28 +4,28 @@ use crate::Preset;
 
 use super::{ClassSpec, Limit, LinkContext, ParameterError, Spec, Value};
 
-/// The parameters of a discipline while they are read: what is set or the default, each written down as effective.
-pub(crate) struct Reading<'a> {
+/// Reads the parameters of a discipline, each set or default, and records the effective values.
+pub(crate) struct ParameterReader<'a> {
     spec: &'a Spec,
-    /// The link that the queue stands before.
+    /// The link that the queue feeds.
     pub link: LinkContext,
     pub(super) effective: Vec<(String, Value)>,
     pub(super) warnings: Vec<String>,
     pub(super) errors: Vec<ParameterError>,
 }
 
-impl<'a> Reading<'a> {
-    /// Nothing read yet.
+impl<'a> ParameterReader<'a> {
+    /// Create a reader of a specification.
     pub fn new(spec: &'a Spec, link: LinkContext) -> Self {
         Self { spec, link, effective: Vec::new(), warnings: Vec::new(), errors: Vec::new() }
     }
 
-    /// Under which name the discipline is asked for.
+    /// Return the name of the discipline in the scenario file.
     pub fn name(&self) -> &'static str {
         self.spec.preset.name
     }
 
-    /// The preset that is asked for.
+    /// Return the preset of the specification.
     pub fn preset(&self) -> &'static Preset {
         self.spec.preset
     }
@@ -35,12 +35,12 @@ impl<'a> Reading<'a> {
         &self.spec.classes
     }
 
-    /// Writes down what holds for a class.
+    /// Record the effective value of a parameter of a class.
     pub fn known_of_class(&mut self, class: &str, key: &str, value: Value) {
         self.effective.push((format!("class.{class}.{key}"), value));
     }
 
-    /// Whether the file has this key.
+    /// Return whether the file sets this key.
     pub fn is_set(&self, key: &str) -> bool {
         self.spec.set.contains_key(key)
     }
@@ -49,14 +49,14 @@ impl<'a> Reading<'a> {
         self.effective.push((key.to_owned(), value));
     }
 
-    /// A time.
+    /// Read a time.
     pub fn time(&mut self, key: &str, default: Span) -> Span {
         let span = self.spec.seconds(key).map_or(default, Span::from_secs);
         self.known(key, Value::Seconds(span.secs()));
         span
     }
 
-    /// A time, or none where the file has this word or nothing.
+    /// Read a time; `None` if the file has this word or nothing.
     pub fn time_or(&mut self, key: &str, word: &str) -> Option<Span> {
         let span = self.spec.seconds(key).map(Span::from_secs);
         let shown = span.map_or_else(|| Value::Word(word.to_owned()), |span| Value::Seconds(span.secs()));
@@ -64,40 +64,40 @@ impl<'a> Reading<'a> {
         span
     }
 
-    /// A number without a unit.
+    /// Read a number without unit.
     pub fn number(&mut self, key: &str, default: f64) -> f64 {
         let number = self.spec.number(key).unwrap_or(default);
         self.known(key, Value::Number(number));
         number
     }
 
-    /// A whole number.
+    /// Read an integer.
     pub fn integer(&mut self, key: &str, default: u64) -> u64 {
         self.number(key, default as f64) as u64
     }
 
-    /// A number of bytes.
+    /// Read a number of bytes.
     pub fn bytes(&mut self, key: &str, default: u64) -> u64 {
         let bytes = self.spec.number(key).map_or(default, |b| b as u64);
         self.known(key, Value::Bytes(bytes));
         bytes
     }
 
-    /// A queue length in packets; bytes are divided by `mean_packet` bytes.
+    /// Read a queue length in packets; bytes are divided by `mean_packet` bytes.
     pub fn packets(&mut self, key: &str, default: f64, mean_packet: f64) -> f64 {
         let packets = self.spec.packets(key, mean_packet).unwrap_or(default);
         self.known(key, Value::Packets(packets));
         packets
     }
 
-    /// A yes or no.
+    /// Read a flag.
     pub fn flag(&mut self, key: &str, default: bool) -> bool {
         let flag = self.spec.flag(key, default);
         self.known(key, Value::Flag(flag));
         flag
     }
 
-    /// One of the words of the parameter, as what it stands for; `words` has them all, the default first.
+    /// Read a word and return its value; `words` lists all words with their values, the default first.
     pub fn word<T: Copy>(&mut self, key: &str, words: &[(&str, T)]) -> T {
         let set = self.spec.word(key);
         let (name, value) = *words.iter().find(|(name, _)| Some(*name) == set).unwrap_or(&words[0]);
@@ -105,29 +105,29 @@ impl<'a> Reading<'a> {
         value
     }
 
-    /// The word that a parameter with numbers is set to, such as `auto`; nothing is written down.
+    /// Return the word to which a numeric parameter is set, such as `auto`, without recording it.
     pub fn special(&self, key: &str) -> Option<&str> {
         self.spec.word(key)
     }
 
-    /// The size of the buffer.
+    /// Read the buffer size.
     pub fn limit(&mut self, default: u32) -> Limit {
         let limit = self.spec.limit(default);
         self.known("limit", limit.into());
         limit
     }
 
-    /// The link's bit rate.
+    /// Return the bit rate of the link.
     pub fn rate(&self) -> Rate {
         self.link.rate
     }
 
-    /// Something is allowed but probably not meant.
+    /// Add a warning: allowed, but probably not intended.
     pub fn warn(&mut self, text: String) {
         self.warnings.push(text);
     }
 
-    /// Something does not go together.
+    /// Add an error about parameters that contradict each other.
     pub fn error(&mut self, key: &str, message: String, allowed: &str) {
         self.errors.push(ParameterError { key: key.into(), message, allowed: allowed.into() });
     }
