@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use aqmlab_aqm::{Backlog, Qdisc, State};
-use aqmlab_netsim::alone::Totals;
+use aqmlab_netsim::standalone_link::Totals;
 use aqmlab_units::{Rate, Time};
 
 use crate::bottleneck::{Bottleneck, Fates};

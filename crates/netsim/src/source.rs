@@ -80,7 +80,7 @@ pub(crate) struct Source {
     /// DSCP of its data packets.
     pub dscp: u8,
     /// An acknowledgement has come.
-    heard: bool,
+    peer_ttl_known: bool,
     generator: Generator,
     /// When the application has something to send: from, to; and has so again.
     first: (Time, Time),
@@ -96,7 +96,7 @@ pub(crate) struct Source {
     sampler: Option<Box<Sampler<WindowSample>>>,
     before: SourceCounters,
     warmup: Time,
-    next_look: Time,
+    next_event: Time,
 }
 
 impl Source {
@@ -139,7 +139,7 @@ impl Source {
         let sampler = Sampler::every(plan.probe.cwnd_interval.filter(|_| is_tcp));
         Self {
             dscp: flow.dscp,
-            heard: false,
+            peer_ttl_known: false,
             generator,
             first,
             again: flow.again.as_slice().into(),
@@ -147,7 +147,7 @@ impl Source {
             first_sent: None,
             finish: None,
             wake: None,
-            next_look: warmup.min(sampler.as_ref().map_or(Time::NEVER, |s| s.next(None))),
+            next_event: warmup.min(sampler.as_ref().map_or(Time::NEVER, |s| s.next(None))),
             sampler,
             before: SourceCounters::default(),
             warmup,
@@ -156,8 +156,8 @@ impl Source {
 
     /// Whether an acknowledgement has come.
     #[inline]
-    pub fn has_heard(&self) -> bool {
-        self.heard
+    pub fn peer_ttl_known(&self) -> bool {
+        self.peer_ttl_known
     }
 
     /// When the flow starts.
@@ -180,7 +180,7 @@ impl Source {
 
     /// A period begins: TCP sends; UDP's first packet is its timer's business.
     pub fn start(&mut self, now: Time, out: &mut impl Out<Data>) {
-        self.look(now);
+        self.advance(now);
         let end = self.next_period().map_or(Time::NEVER, |(_, end)| end);
         let again = self.begun > 0;
         self.begun += 1;
@@ -212,7 +212,7 @@ impl Source {
 
     /// The application has nothing more to send.
     pub fn stop(&mut self, now: Time, out: &mut impl Out<Data>) {
-        self.look(now);
+        self.advance(now);
         match &mut self.generator {
             Generator::Tcp(sender) => sender.stop(now, &mut |data| out.put(&data)),
             Generator::Driven(driven) => {
@@ -227,9 +227,9 @@ impl Source {
     /// An acknowledgement arrives.
     #[inline]
     pub fn on_ack(&mut self, now: Time, ack: &Ack, out: &mut impl Out<Data>) {
-        self.look(now);
-        self.heard = true;
-        out.hear(true);
+        self.advance(now);
+        self.peer_ttl_known = true;
+        out.set_peer_ttl_known(true);
         match &mut self.generator {
             Generator::Tcp(sender) => {
                 sender.on_ack(now, ack, &mut |data| out.put(&data));
@@ -248,7 +248,7 @@ impl Source {
 
     /// The timer is due.
     pub fn on_timer(&mut self, now: Time, out: &mut impl Out<Data>) {
-        self.look(now);
+        self.advance(now);
         match &mut self.generator {
             Generator::Tcp(sender) => sender.on_timer(now, &mut |data| out.put(&data)),
             Generator::Driven(driven) => driven.on_timer(now, out),
@@ -278,7 +278,7 @@ impl Source {
 
     /// Brings the station to the end of the run.
     pub fn end(&mut self, end: Time) {
-        self.look(end);
+        self.advance(end);
     }
 
     pub fn samples(&self) -> &[WindowSample] {
@@ -326,13 +326,13 @@ impl Source {
 
     /// Looks at what is due before anything happens at `now`: the end of the warm-up, samples.
     #[inline]
-    fn look(&mut self, now: Time) {
-        while self.next_look <= now {
-            self.look_at(self.next_look);
+    fn advance(&mut self, now: Time) {
+        while self.next_event <= now {
+            self.handle_events(self.next_event);
         }
     }
 
-    fn look_at(&mut self, at: Time) {
+    fn handle_events(&mut self, at: Time) {
         if at == self.warmup {
             self.before = self.totals();
         }
@@ -344,6 +344,6 @@ impl Source {
             });
         }
         let after_warmup = if at < self.warmup { self.warmup } else { Time::NEVER };
-        self.next_look = after_warmup.min(self.sampler.as_ref().map_or(Time::NEVER, |s| s.next(Some(at))));
+        self.next_event = after_warmup.min(self.sampler.as_ref().map_or(Time::NEVER, |s| s.next(Some(at))));
     }
 }

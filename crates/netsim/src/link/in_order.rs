@@ -69,10 +69,10 @@ impl InOrder {
         while let Some((cause, time)) = self.station.service
             && (Key { time, cause, source: self.station.id }) < key
         {
-            self.station.look(time);
+            self.station.advance(time);
             self.serve_next(time);
         }
-        self.station.look(key.time);
+        self.station.advance(key.time);
     }
 
     /// The link is free: the next packet's service starts now.

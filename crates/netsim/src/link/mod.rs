@@ -1,19 +1,19 @@
 //! A link and the queue before it, as one station.
 
 mod in_order;
-mod lane;
 mod queue;
 mod station;
+mod unobserved_drop_tail;
 
 use aqmlab_aqm::{Backlog, Discipline, Qdisc};
 use aqmlab_units::Time;
 
 pub(crate) use self::in_order::InOrder;
-pub(crate) use self::lane::Lane;
 pub(crate) use self::queue::Queue;
 pub(crate) use self::station::Station;
+pub(crate) use self::unobserved_drop_tail::UnobservedDropTail;
 use crate::attached::Attached;
-use crate::ledger::{Drops, LinkCounters};
+use crate::link_stats::{Drops, LinkCounters};
 use crate::marker::Markers;
 use crate::observe::Observation;
 use crate::plan::LinkId;
@@ -23,7 +23,7 @@ use crate::plan::LinkId;
 #[repr(align(64))]
 pub(crate) enum Link {
     /// Drop-tail that nobody looks at: when it leaves follows from a clock.
-    Lane(Lane),
+    UnobservedDropTail(UnobservedDropTail),
     /// When it leaves is known.
     InOrder(Box<InOrder>),
     /// Whether and when it leaves is known at the end of the service before.
@@ -40,7 +40,7 @@ impl Link {
         }
         let is_seen = plan.is_observed(id) || !plan.markers(id).is_empty();
         if let Some(limit) = link.queue.room().and_then(|room| room.packets()).filter(|_| !is_seen) {
-            return Self::Lane(Lane::new(id, plan, limit));
+            return Self::UnobservedDropTail(UnobservedDropTail::new(id, plan, limit));
         }
         let discipline: Discipline<()> = link.queue.build();
         if discipline.departs_in_order() {
@@ -58,7 +58,7 @@ impl Link {
     /// Brings the station to the end of the run.
     pub fn finish(&mut self, end: Time) {
         match self {
-            Self::Lane(lane) => lane.finish(end),
+            Self::UnobservedDropTail(link) => link.finish(end),
             Self::InOrder(link) => link.finish(end),
             Self::Queue(link) => link.finish(end),
         }
@@ -66,32 +66,32 @@ impl Link {
 
     pub fn counters(&self) -> LinkCounters {
         match self {
-            Self::Lane(lane) => lane.counters(),
-            Self::InOrder(link) => link.station.ledger.counters,
-            Self::Queue(link) => link.station.ledger.counters,
+            Self::UnobservedDropTail(link) => link.counters(),
+            Self::InOrder(link) => link.station.stats.counters,
+            Self::Queue(link) => link.station.stats.counters,
         }
     }
 
     /// Who lost packets here.
     pub fn drops(&self) -> Option<&Drops> {
         match self {
-            Self::Lane(lane) => lane.drops(),
-            Self::InOrder(link) => Some(&link.station.ledger.drops),
-            Self::Queue(link) => Some(&link.station.ledger.drops),
+            Self::UnobservedDropTail(link) => link.drops(),
+            Self::InOrder(link) => Some(&link.station.stats.drops),
+            Self::Queue(link) => Some(&link.station.stats.drops),
         }
     }
 
     pub fn observation(&self) -> Option<&Observation> {
         match self {
-            Self::Lane(_) => None,
-            Self::InOrder(link) => link.station.ledger.observation.as_deref(),
-            Self::Queue(link) => link.station.ledger.observation.as_deref(),
+            Self::UnobservedDropTail(_) => None,
+            Self::InOrder(link) => link.station.stats.observation.as_deref(),
+            Self::Queue(link) => link.station.stats.observation.as_deref(),
         }
     }
 
     pub fn markers(&self) -> Option<&Markers> {
         match self {
-            Self::Lane(_) => None,
+            Self::UnobservedDropTail(_) => None,
             Self::InOrder(link) => link.station.markers(),
             Self::Queue(link) => link.station.markers(),
         }
@@ -99,7 +99,7 @@ impl Link {
 
     pub fn warnings(&self) -> Vec<String> {
         match self {
-            Self::Lane(_) => Vec::new(),
+            Self::UnobservedDropTail(_) => Vec::new(),
             Self::InOrder(link) => link.station.discipline.warnings(),
             Self::Queue(link) => link.station.discipline.warnings(),
         }
@@ -108,7 +108,7 @@ impl Link {
     /// What waits.
     pub fn backlog(&self) -> Backlog {
         match self {
-            Self::Lane(lane) => lane.backlog(),
+            Self::UnobservedDropTail(link) => link.backlog(),
             Self::InOrder(link) => link.station.discipline.backlog(),
             Self::Queue(link) => link.station.discipline.backlog(),
         }

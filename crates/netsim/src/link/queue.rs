@@ -6,7 +6,7 @@ use aqmlab_units::Time;
 use super::station::Station;
 use crate::attached::Attached;
 use crate::key::Key;
-use crate::ledger::Numbered;
+use crate::link_stats::Numbered;
 use crate::message::Message;
 use crate::paths::Paths;
 use crate::plan::LinkId;
@@ -64,7 +64,7 @@ impl Queue {
     pub fn arrive(&mut self, paths: &Paths, message: &mut Message) -> bool {
         let now = message.time;
         self.settle(message.key());
-        self.station.look(now);
+        self.station.advance(now);
         let meta = paths.meta(message);
         if self.station.service.is_none() {
             let payload = Held { slot: NO_SLOT, number: message.number };
@@ -120,7 +120,7 @@ impl Queue {
             && end < key
         {
             self.is_announced = false;
-            self.station.look(end.time);
+            self.station.advance(end.time);
             let next = self.station.dequeue(end.time);
             debug_assert!(next.is_none(), "nothing waited");
         }
@@ -143,7 +143,7 @@ impl Queue {
     /// The link is free: the next packet's service starts. What is returned is on its way to the far end.
     pub fn serve(&mut self, now: Time) -> Option<Message> {
         self.is_announced = false;
-        self.station.look(now);
+        self.station.advance(now);
         let served = self.station.dequeue(now).map(|packet| {
             let mut message = self.messages[packet.payload.slot as usize];
             self.free.push(packet.payload.slot);

@@ -6,7 +6,7 @@ use aqmlab_aqm::{Dequeue, Discipline, Header, Packet, Qdisc};
 use aqmlab_units::{Serializer, Span, Stream, Time};
 
 use crate::attached::Attached;
-use crate::ledger::{Fate, Ledger, LinkHost, Numbered};
+use crate::link_stats::{Fate, LinkHost, LinkStats, Numbered};
 use crate::marker::Markers;
 use crate::observe::Observation;
 use crate::plan::{self, Change, LinkId};
@@ -26,9 +26,9 @@ pub(crate) struct Station<P> {
     markers: Option<Box<Markers>>,
     /// Changes to come.
     changes: VecDeque<Change>,
-    pub ledger: Ledger,
+    pub stats: LinkStats,
     /// The next time at which something is to be looked at: the end of the warm-up, a sample, a change, a timer.
-    next_look: Time,
+    next_event: Time,
     warmup: Time,
 }
 
@@ -46,11 +46,11 @@ impl<P: Copy + Numbered> Station<P> {
             dropped: keeps.then(Vec::new),
             markers: Markers::of(plan.markers(id), plan, seed),
             changes: plan.changes(id).iter().cloned().collect(),
-            ledger: Ledger::new(observed.then(|| Observation::new(&plan.probe))),
-            next_look: Time::ZERO,
+            stats: LinkStats::new(observed.then(|| Observation::new(&plan.probe))),
+            next_event: Time::ZERO,
             warmup: Time::ZERO + plan.warmup,
         };
-        station.next_look = station.look_after(None);
+        station.next_event = station.next_event(None);
         station
     }
 
@@ -63,7 +63,7 @@ impl<P: Copy + Numbered> Station<P> {
     pub fn admit(&mut self, now: Time, mut packet: Packet<P>) -> (Fate, Header) {
         self.offered(now, &mut packet);
         let header = packet.meta.header;
-        let mut host = LinkHost::new(&mut self.rng, &mut self.ledger, now, self.dropped.as_mut());
+        let mut host = LinkHost::new(&mut self.rng, &mut self.stats, now, self.dropped.as_mut());
         self.discipline.enqueue(now, packet, &mut host);
         let fate = host.fate;
         self.judged();
@@ -74,7 +74,7 @@ impl<P: Copy + Numbered> Station<P> {
     #[inline(always)]
     pub fn enqueue_dequeue(&mut self, now: Time, packet: &mut Packet<P>) -> bool {
         self.offered(now, packet);
-        let mut host = LinkHost::new(&mut self.rng, &mut self.ledger, now, self.dropped.as_mut());
+        let mut host = LinkHost::new(&mut self.rng, &mut self.stats, now, self.dropped.as_mut());
         let passes = self.discipline.enqueue_dequeue(now, packet, &mut host);
         self.judged();
         passes
@@ -85,12 +85,12 @@ impl<P: Copy + Numbered> Station<P> {
         if let Some(markers) = &mut self.markers {
             markers.mark(now, packet.payload.marked_as(&packet.meta), &mut packet.meta);
         }
-        self.ledger.arrived(now, packet);
+        self.stats.arrived(now, packet);
     }
 
     #[inline(always)]
     fn judged(&mut self) {
-        if let Some(observation) = &mut self.ledger.observation {
+        if let Some(observation) = &mut self.stats.observation {
             observation.saw_average(self.discipline.average());
         }
         self.mind_timer();
@@ -99,14 +99,14 @@ impl<P: Copy + Numbered> Station<P> {
     /// The longest queue so far, after an arrival that found the link busy.
     #[inline]
     pub fn measure(&mut self) {
-        let counters = &mut self.ledger.counters;
+        let counters = &mut self.stats.counters;
         counters.max_queue = counters.max_queue.max(self.discipline.backlog().packets);
     }
 
     /// The link is free: takes the next packet for service, if there is one.
     #[inline(always)]
     pub fn dequeue(&mut self, now: Time) -> Option<Packet<P>> {
-        let mut host = LinkHost::new(&mut self.rng, &mut self.ledger, now, self.dropped.as_mut());
+        let mut host = LinkHost::new(&mut self.rng, &mut self.stats, now, self.dropped.as_mut());
         let next = if self.discipline.backlog().packets == 0 {
             self.discipline.on_idle(now, &mut host);
             Dequeue::Empty
@@ -127,30 +127,30 @@ impl<P: Copy + Numbered> Station<P> {
     #[inline(always)]
     pub fn serve(&mut self, now: Time, end: Time, packet: &Packet<P>) {
         self.service = Some((now, end));
-        self.ledger.departed(now, packet, end.since(now));
+        self.stats.departed(now, packet, end.since(now));
     }
 
     /// Looks at what is due before anything happens at `now`.
     #[inline]
-    pub fn look(&mut self, now: Time) {
-        while self.next_look <= now {
-            self.look_at(self.next_look);
+    pub fn advance(&mut self, now: Time) {
+        while self.next_event <= now {
+            self.handle_events(self.next_event);
         }
     }
 
     #[cold]
-    fn look_at(&mut self, at: Time) {
+    fn handle_events(&mut self, at: Time) {
         if at == self.warmup {
-            self.forget(at);
+            self.reset_stats(at);
         }
-        if let Some(observation) = &mut self.ledger.observation {
+        if let Some(observation) = &mut self.stats.observation {
             observation.sample(at, &self.discipline);
         }
         self.change(at);
         if self.discipline.next_timer().is_some_and(|t| t <= at) {
             self.on_timer(at);
         }
-        self.next_look = self.look_after(Some(at));
+        self.next_event = self.next_event(Some(at));
     }
 
     /// Changes that are due. The packet in service has left already with the rate and the delay that it began with.
@@ -167,7 +167,7 @@ impl<P: Copy + Numbered> Station<P> {
 
     /// The discipline wanted to be called now.
     fn on_timer(&mut self, now: Time) {
-        let mut host = LinkHost::new(&mut self.rng, &mut self.ledger, now, self.dropped.as_mut());
+        let mut host = LinkHost::new(&mut self.rng, &mut self.stats, now, self.dropped.as_mut());
         self.discipline.on_timer(now, &mut host);
         debug_assert!(self.discipline.next_timer().is_none_or(|t| t > now), "a timer that never ends");
     }
@@ -176,7 +176,7 @@ impl<P: Copy + Numbered> Station<P> {
     #[inline]
     pub fn mind_timer(&mut self) {
         if let Some(timer) = self.discipline.next_timer() {
-            self.next_look = self.next_look.min(timer);
+            self.next_event = self.next_event.min(timer);
         }
     }
 
@@ -185,34 +185,34 @@ impl<P: Copy + Numbered> Station<P> {
         self.serializer = Serializer::new(link.rate);
         self.delay = link.delay;
         self.changes = changes;
-        self.next_look = self.look_after(Some(now));
+        self.next_event = self.next_event(Some(now));
     }
 
     /// When to look next: at the end of the warm-up, at samples, changes and timers.
-    fn look_after(&self, at: Option<Time>) -> Time {
+    fn next_event(&self, at: Option<Time>) -> Time {
         let warmup = if at.is_none_or(|t| t < self.warmup) { self.warmup } else { Time::NEVER };
-        let sample = self.ledger.observation.as_ref().map_or(Time::NEVER, |o| o.sample_after(at));
+        let sample = self.stats.observation.as_ref().map_or(Time::NEVER, |o| o.sample_after(at));
         let change = self.changes.front().map_or(Time::NEVER, |c| c.at);
         let timer = self.discipline.next_timer().unwrap_or(Time::NEVER);
         warmup.min(sample).min(change).min(timer)
     }
 
     /// The warm-up is over: counts anew.
-    fn forget(&mut self, now: Time) {
+    fn reset_stats(&mut self, now: Time) {
         let service = self.service.map_or(Span::ZERO, |(_, end)| end.since(now));
-        self.ledger.forget(now, self.discipline.backlog(), service);
+        self.stats.reset_stats(now, self.discipline.backlog(), service);
         if let Some(markers) = &mut self.markers {
-            markers.forget();
+            markers.reset_stats();
         }
     }
 
     /// Brings the books to the end of the run.
     pub fn finish(&mut self, end: Time) {
-        self.look(end);
-        self.ledger.close(end, self.discipline.backlog());
+        self.advance(end);
+        self.stats.close(end, self.discipline.backlog());
         if let Some((start, stop)) = self.service {
             // The rest of the service in progress lies beyond the end.
-            self.ledger.counters.busy -= stop.since(end.max(start)).0;
+            self.stats.counters.busy -= stop.since(end.max(start)).0;
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Schedulers of classes, each class with a discipline of its own behind it.
+//! Schedulers of classes, each class with a child queue of its own discipline.
 //!
 //! A packet's code point tells its class, the class's discipline takes it, drops or marks it, and the scheduler says which
 //! class sends next. A class of a scenario names another queue of the file, so that any discipline, a scheduler too, can
@@ -85,7 +85,7 @@ pub(crate) struct Params {
     classes: Vec<Class>,
 }
 
-/// A class: its weight, and what stands behind it.
+/// A class: its weight and its child queue.
 #[derive(Clone, Debug)]
 struct Class {
     weight: f64,

@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 use aqmlab_aqm::{Packet, Qdisc};
 use aqmlab_units::{Span, Time};
 
-use super::LinkAlone;
-use crate::ledger::Numbered;
+use super::StandaloneLink;
+use crate::link_stats::Numbered;
 
 /// The packets that wait, in order, with their lengths; the first is in service.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ impl<P> HeadOfLine<P> {
     }
 }
 
-impl<P: Copy + PartialEq + Numbered> LinkAlone<P> {
+impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
     /// A packet arrives where the one in service counts as waiting.
     pub(super) fn offer_to_waiting(&mut self, now: Time, packet: Packet<P>) {
         let known = self.station.dropped.as_ref().map_or(0, Vec::len);
@@ -45,7 +45,7 @@ impl<P: Copy + PartialEq + Numbered> LinkAlone<P> {
     /// A service ends: the packet leaves, and the service of the next begins.
     pub(super) fn end_service(&mut self, now: Time) {
         if let Some(packet) = self.next_packet(now) {
-            self.station.ledger.departed(now, &packet, Span::ZERO);
+            self.station.stats.departed(now, &packet, Span::ZERO);
             self.put_on_wire(now, &packet);
         }
         if let Some(HeadOfLine(waiting)) = &mut self.head {
@@ -57,12 +57,12 @@ impl<P: Copy + PartialEq + Numbered> LinkAlone<P> {
     /// The service of the first packet that waits begins, if one waits; else the discipline is told that the link is free.
     fn begin_service(&mut self, now: Time) {
         let unserved = self.station.service.map_or(Span::ZERO, |(_, end)| end.since(now));
-        self.station.ledger.counters.busy -= unserved.0;
+        self.station.stats.counters.busy -= unserved.0;
         let first = self.head.as_ref().and_then(|HeadOfLine(waiting)| waiting.front().copied());
         if let Some((_, bytes)) = first {
             let transmission = self.station.serializer.transmit(bytes);
             self.station.service = Some((now, now + transmission));
-            self.station.ledger.counters.busy += transmission.0;
+            self.station.stats.counters.busy += transmission.0;
         } else {
             debug_assert_eq!(self.station.discipline.backlog().packets, 0, "what waits is listed");
             self.station.dequeue(now);

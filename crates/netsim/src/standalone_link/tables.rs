@@ -1,7 +1,7 @@
 use aqmlab_units::Span;
 
-use super::LinkAlone;
-use crate::ledger::Numbered;
+use super::StandaloneLink;
+use crate::link_stats::Numbered;
 use crate::plan::Plan;
 use crate::tables::{Seen, SeenLink, Table};
 
@@ -9,7 +9,7 @@ use crate::tables::{Seen, SeenLink, Table};
 /// taken over `measured`.
 pub fn tables<P: Copy + PartialEq + Numbered>(
     plan: &Plan,
-    links: &[&LinkAlone<P>],
+    links: &[&StandaloneLink<P>],
     measured: Span,
 ) -> Vec<(&'static str, Table)> {
     let seen = Seen { plan, links: links.iter().map(|link| see(link)).collect() };
@@ -26,13 +26,13 @@ pub fn tables<P: Copy + PartialEq + Numbered>(
     ]
 }
 
-fn see<P: Copy + PartialEq + Numbered>(link: &LinkAlone<P>) -> SeenLink<'_> {
+fn see<P: Copy + PartialEq + Numbered>(link: &StandaloneLink<P>) -> SeenLink<'_> {
     SeenLink {
         name: &link.name,
         aqm: link.aqm,
-        counters: link.station.ledger.counters,
-        drops: Some(&link.station.ledger.drops),
-        observation: link.station.ledger.observation.as_deref(),
+        counters: link.station.stats.counters,
+        drops: Some(&link.station.stats.drops),
+        observation: link.station.stats.observation.as_deref(),
         markers: link.station.markers(),
         waiting: link.backlog().packets,
     }

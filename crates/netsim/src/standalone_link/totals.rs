@@ -1,8 +1,8 @@
 //! What a link has counted since the start, warm-up included; its books themselves start anew at the end of the warm-up.
 
-use super::LinkAlone;
+use super::StandaloneLink;
 use crate::code_points::CodePoint;
-use crate::ledger::{Ledger, LinkCounters, Numbered};
+use crate::link_stats::{LinkCounters, LinkStats, Numbered};
 
 /// Counts of packets and bytes, and the sum of the delays; areas and times are not in it.
 #[derive(Clone, Debug)]
@@ -14,9 +14,9 @@ pub struct Totals {
 }
 
 impl Totals {
-    pub(super) fn of(ledger: &Ledger) -> Self {
-        let code_points = ledger.observation.as_ref().map(|o| o.code_points());
-        let mut totals = Self { counters: ledger.counters, code_points: [CodePoint::default(); 64] };
+    pub(super) fn of(stats: &LinkStats) -> Self {
+        let code_points = stats.observation.as_ref().map(|o| o.code_points());
+        let mut totals = Self { counters: stats.counters, code_points: [CodePoint::default(); 64] };
         code_points.into_iter().flatten().for_each(|(dscp, c)| totals.code_points[usize::from(dscp)] = c);
         totals
     }
@@ -48,10 +48,10 @@ impl Totals {
     }
 }
 
-impl<P: Copy + PartialEq + Numbered> LinkAlone<P> {
+impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
     /// What was counted since the start.
     pub fn totals(&self) -> Totals {
-        let mut totals = Totals::of(&self.station.ledger);
+        let mut totals = Totals::of(&self.station.stats);
         if let Some(before) = &self.before {
             totals.add(before);
         }
@@ -60,6 +60,6 @@ impl<P: Copy + PartialEq + Numbered> LinkAlone<P> {
 
     /// What was counted over the measured part of the run.
     pub fn counters(&self) -> LinkCounters {
-        self.station.ledger.counters
+        self.station.stats.counters
     }
 }

@@ -1,4 +1,4 @@
-//! Queues behind the classes of other queues.
+//! Child queues: the queues that the classes of schedulers name.
 
 use aqmlab_aqm::Spec;
 
@@ -8,7 +8,7 @@ use crate::section::join;
 
 use super::{Queue, QueueId, class};
 
-/// How far a queue has been connected.
+/// Progress of connecting a queue.
 #[derive(Clone, Copy, PartialEq)]
 enum Progress {
     None,
@@ -16,7 +16,7 @@ enum Progress {
     Done,
 }
 
-/// Puts behind each class the queue that it names. What is no queue, or would stand behind itself, is reported.
+/// Connect each class to the child queue that it names. Report names of no queue, and cycles.
 pub(super) fn connect(queues: &mut [Queue], report: &Report<'_>) {
     let mut progress = vec![Progress::None; queues.len()];
     (0..queues.len()).for_each(|id| connect_one(queues, id, &mut progress, report));
@@ -27,10 +27,10 @@ fn connect_one(queues: &mut [Queue], id: QueueId, progress: &mut [Progress], rep
         return;
     }
     progress[id] = Progress::Begun;
-    for (class, name) in queues[id].behind.clone() {
+    for (class, name) in queues[id].child_queues.clone() {
         let found = queues.iter().position(|queue| queue.name == name);
-        if let Some(inner) = found {
-            connect_one(queues, inner, progress, report);
+        if let Some(child) = found {
+            connect_one(queues, child, progress, report);
         }
         let wrong = match found {
             None => {
@@ -39,17 +39,17 @@ fn connect_one(queues: &mut [Queue], id: QueueId, progress: &mut [Progress], rep
                     Complaint::new(format!("there is no queue {name:?}")).allowed(listed(names()));
                 Some(complaint.suggest(nearest(&name, names())))
             }
-            Some(inner) if progress[inner] == Progress::Begun => {
+            Some(child) if progress[child] == Progress::Begun => {
                 let complaint = Complaint::new(format!("queue {name:?} would stand behind itself"));
                 Some(complaint.allowed("a queue whose classes do not lead back here"))
             }
             Some(_) => None,
         };
-        if let (Some(inner), None) = (found, &wrong) {
-            let queue: Option<Spec> = queues[inner].spec.clone();
-            queues[id].automatic |= queues[inner].automatic;
-            queues[id].inner.push(inner);
-            queues[inner].is_inner = true;
+        if let (Some(child), None) = (found, &wrong) {
+            let queue: Option<Spec> = queues[child].spec.clone();
+            queues[id].automatic |= queues[child].automatic;
+            queues[id].children.push(child);
+            queues[child].is_child = true;
             match (queue, &mut queues[id].spec) {
                 (Some(queue), Some(spec)) => spec.class_queue(&class, &queue),
                 // What is wrong with the queue has been reported.

@@ -5,19 +5,19 @@ use std::collections::VecDeque;
 use aqmlab_aqm::{Dequeue, Discipline, DropReason, Host, MarkReason, Packet, Qdisc, Resolved};
 use aqmlab_units::Time;
 
-use super::LinkAlone;
+use super::StandaloneLink;
 use crate::attached::Attached;
 use crate::key::Key;
-use crate::ledger::Numbered;
+use crate::link_stats::Numbered;
 use crate::plan::{LinkId, Plan};
 
-impl<P: Copy + PartialEq + Numbered> LinkAlone<P> {
+impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
     /// From `now` on rate, delay, discipline and changes to come are those of `link` in another plan; markers, books and
     /// probes stay. The packet in service ends as it began. What waits is moved over in order; what the new queue would
     /// refuse of it waits before that queue and is served first. The average of a new discipline starts anew.
     pub fn renew(&mut self, now: Time, plan: &Plan, link: LinkId, is_same_queue: bool) {
         self.serve_until(Key { time: now, cause: Time::NEVER, source: u32::MAX });
-        self.look(now);
+        self.advance_station(now);
         let planned = &plan.links[link as usize];
         let changes = Attached::new(plan).changes(link).iter().filter(|c| c.at > now).cloned().collect();
         self.station.renew(now, planned, changes);

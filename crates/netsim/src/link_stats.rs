@@ -90,13 +90,13 @@ impl Drops {
 /// The integral of the queue is kept as a sum over packets, modulo 2^128: each takes the time of its arrival away and
 /// adds the time at which it leaves, or is still there at the end.
 #[derive(Clone, Debug)]
-pub(crate) struct Ledger {
+pub(crate) struct LinkStats {
     pub counters: LinkCounters,
     pub drops: Drops,
     pub observation: Option<Box<Observation>>,
 }
 
-impl Ledger {
+impl LinkStats {
     pub fn new(observation: Option<Observation>) -> Self {
         Self {
             counters: LinkCounters::default(),
@@ -169,13 +169,13 @@ impl Ledger {
     }
 
     /// The warm-up is over, with so much waiting and so long to go for the service in progress: counts anew.
-    pub fn forget(&mut self, now: Time, waiting: Backlog, service: Span) {
+    pub fn reset_stats(&mut self, now: Time, waiting: Backlog, service: Span) {
         self.counters =
             LinkCounters { busy: service.0, max_queue: waiting.packets, ..LinkCounters::default() };
         self.enters(now, waiting.packets, waiting.bytes);
         self.drops = Drops::default();
         if let Some(observation) = &mut self.observation {
-            observation.forget();
+            observation.reset_stats();
         }
     }
 
@@ -229,7 +229,7 @@ pub(crate) struct Fate {
 /// The host that a link is to its discipline.
 pub(crate) struct LinkHost<'a, P> {
     rng: &'a mut Stream,
-    ledger: &'a mut Ledger,
+    stats: &'a mut LinkStats,
     now: Time,
     pub fate: Fate,
     /// Takes what leaves by a drop, where somebody wants it.
@@ -241,11 +241,11 @@ impl<'a, P> LinkHost<'a, P> {
     #[inline]
     pub fn new(
         rng: &'a mut Stream,
-        ledger: &'a mut Ledger,
+        stats: &'a mut LinkStats,
         now: Time,
         dropped: Option<&'a mut Vec<P>>,
     ) -> Self {
-        Self { rng, ledger, now, fate: Fate::default(), dropped }
+        Self { rng, stats, now, fate: Fate::default(), dropped }
     }
 }
 
@@ -260,7 +260,7 @@ impl<P: Numbered> Host<P> for LinkHost<'_, P> {
     }
 
     fn dropped(&mut self, packet: Packet<P>, reason: DropReason) {
-        self.ledger.dropped(self.now, &packet, reason);
+        self.stats.dropped(self.now, &packet, reason);
         self.fate.has_dropped = true;
         if let Some(dropped) = &mut self.dropped {
             dropped.push(packet.payload);
@@ -269,6 +269,6 @@ impl<P: Numbered> Host<P> for LinkHost<'_, P> {
 
     fn marked(&mut self, packet: &Packet<P>, reason: MarkReason) {
         self.fate.has_marked = true;
-        self.ledger.marked(self.now, packet, reason);
+        self.stats.marked(self.now, packet, reason);
     }
 }

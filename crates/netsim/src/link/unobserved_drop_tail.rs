@@ -6,7 +6,7 @@ use aqmlab_aqm::Backlog;
 use aqmlab_units::{Serializer, Span, Time};
 
 use crate::key::Key;
-use crate::ledger::{Drops, LinkCounters};
+use crate::link_stats::{Drops, LinkCounters};
 use crate::message::Message;
 use crate::paths::Paths;
 use crate::plan::{LinkId, Plan};
@@ -15,7 +15,7 @@ use crate::plan::{LinkId, Plan};
 ///
 /// What finds the line free passes it in a few additions; all else is kept aside, since on most links nothing waits ever.
 #[derive(Clone, Debug)]
-pub(crate) struct Lane {
+pub(crate) struct UnobservedDropTail {
     id: LinkId,
     /// How many packets may wait, at least 1; and how many do.
     limit: u32,
@@ -25,7 +25,7 @@ pub(crate) struct Lane {
     /// Start of the last service.
     serving_since: Time,
     /// The end of the warm-up, while that is to come.
-    next_look: Time,
+    warmup_end: Time,
     delay: Span,
     serializer: Serializer,
     /// Packets offered, their bytes, and the transmission time of those accepted.
@@ -87,7 +87,7 @@ impl Waiting {
     }
 
     /// The warm-up is over: counts anew, of what waits only what is to come.
-    fn forget(&mut self, warmup: Time) {
+    fn reset_stats(&mut self, warmup: Time) {
         self.carried_over = self.backlog();
         self.counters = LinkCounters { max_queue: self.carried_over.packets, ..LinkCounters::default() };
         for packet in &self.packets {
@@ -111,7 +111,7 @@ impl Waiting {
     }
 }
 
-impl Lane {
+impl UnobservedDropTail {
     /// A lane where up to `limit` packets wait, at least 1.
     pub fn new(id: LinkId, plan: &Plan, limit: u32) -> Self {
         let link = &plan.links[id as usize];
@@ -121,7 +121,7 @@ impl Lane {
             waiters: 0,
             free_at: Time::ZERO,
             serving_since: Time::ZERO,
-            next_look: Time::ZERO + plan.warmup,
+            warmup_end: Time::ZERO + plan.warmup,
             delay: link.delay,
             serializer: Serializer::new(link.rate),
             arrivals: 0,
@@ -136,10 +136,10 @@ impl Lane {
     pub fn arrive(&mut self, paths: &Paths, message: &mut Message) -> bool {
         let now = message.time;
         // A line that is free, with nothing waiting whose start is not in the books.
-        if self.free_at < now && now < self.next_look && self.waiters == 0 {
+        if self.free_at < now && now < self.warmup_end && self.waiters == 0 {
             self.arrivals += 1;
             self.arrived_bytes += u64::from(message.bytes);
-            self.pass(message);
+            self.serve_at_once(message);
             return true;
         }
         self.queue(paths, message)
@@ -147,7 +147,7 @@ impl Lane {
 
     /// Service starts at once.
     #[inline]
-    fn pass(&mut self, message: &mut Message) {
+    fn serve_at_once(&mut self, message: &mut Message) {
         let transmission = self.serializer.transmit(message.bytes);
         self.busy += transmission.0;
         self.serving_since = message.time;
@@ -158,14 +158,14 @@ impl Lane {
     /// An arrival that may find others.
     fn queue(&mut self, paths: &Paths, message: &mut Message) -> bool {
         let (now, bytes) = (message.time, message.bytes);
-        self.look(now);
+        self.advance(now);
         self.release(message.key());
         self.arrivals += 1;
         self.arrived_bytes += u64::from(bytes);
         let end = Key { time: self.free_at, cause: self.serving_since, source: self.id };
         let is_free = self.free_at == Time::ZERO || end < message.key();
         if is_free && self.waiters == 0 {
-            self.pass(message);
+            self.serve_at_once(message);
             return true;
         }
         let waiting = self.waiting.get_or_insert_with(|| Box::new(Waiting::new()));
@@ -203,26 +203,26 @@ impl Lane {
 
     /// At the end of the warm-up all counts start anew.
     #[inline]
-    fn look(&mut self, now: Time) {
-        if now >= self.next_look {
-            self.forget();
+    fn advance(&mut self, now: Time) {
+        if now >= self.warmup_end {
+            self.reset_stats();
         }
     }
 
     #[cold]
-    fn forget(&mut self) {
-        let warmup = core::mem::replace(&mut self.next_look, Time::NEVER);
+    fn reset_stats(&mut self) {
+        let warmup = core::mem::replace(&mut self.warmup_end, Time::NEVER);
         self.release(Key::start_of(warmup));
         (self.arrivals, self.arrived_bytes) = (0, 0);
         self.busy = self.free_at.since(warmup).0;
         if let Some(waiting) = &mut self.waiting {
-            waiting.forget(warmup);
+            waiting.reset_stats(warmup);
         }
     }
 
     /// Brings the station to the end of the run.
     pub fn finish(&mut self, end: Time) {
-        self.look(end);
+        self.advance(end);
         self.release(Key::start_of(end));
         // What would be transmitted beyond the end.
         self.busy -= self.free_at.since(end).0;

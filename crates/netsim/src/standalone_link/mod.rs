@@ -19,13 +19,13 @@ pub use self::tables::tables;
 pub use self::totals::Totals;
 use crate::attached::Attached;
 use crate::key::Key;
-use crate::ledger::Numbered;
 use crate::link::Station;
+use crate::link_stats::Numbered;
 use crate::plan::{LinkId, Plan};
 
 /// How a link alone is to be, beside its plan.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Manner {
+pub struct StandaloneOptions {
     /// The packet in service counts as waiting until its end of service, as in Linux's token bucket filter.
     pub in_service_counts: bool,
     /// Packets for which room is made at once, on the wire and in service.
@@ -36,7 +36,7 @@ pub struct Manner {
 
 /// A link with its queue; `P` is what it carries of a packet besides the header.
 #[derive(Clone, Debug)]
-pub struct LinkAlone<P> {
+pub struct StandaloneLink<P> {
     name: String,
     aqm: &'static str,
     station: Station<P>,
@@ -56,9 +56,9 @@ pub struct LinkAlone<P> {
     waited: Span,
 }
 
-impl<P: Copy + PartialEq + Numbered> LinkAlone<P> {
+impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
     /// The link `link` of a plan, observed whether the plan asks for it or not.
-    pub fn new(plan: &Plan, link: LinkId, seed: u64, manner: Manner) -> Self {
+    pub fn new(plan: &Plan, link: LinkId, seed: u64, options: StandaloneOptions) -> Self {
         let mut plan = plan.clone();
         if !plan.probe.links.contains(&link) {
             // Counted by code point as all, sampled as nobody asked for.
@@ -66,20 +66,20 @@ impl<P: Copy + PartialEq + Numbered> LinkAlone<P> {
         }
         let mut station = Station::new(link, &Attached::new(&plan), seed, true);
         if let Some(dropped) = &mut station.dropped {
-            dropped.reserve(manner.room);
+            dropped.reserve(options.room);
         }
-        if let Some(observation) = &mut station.ledger.observation {
-            observation.make_room(manner.duration);
+        if let Some(observation) = &mut station.stats.observation {
+            observation.make_room(options.duration);
         }
         let planned = &plan.links[link as usize];
         Self {
             name: planned.name.clone(),
             aqm: planned.aqm,
             station,
-            wire: VecDeque::with_capacity(manner.room),
+            wire: VecDeque::with_capacity(options.room),
             last_arrival: Time::ZERO,
             carried: VecDeque::new(),
-            head: manner.in_service_counts.then(|| HeadOfLine::with_room(manner.room)),
+            head: options.in_service_counts.then(|| HeadOfLine::with_room(options.room)),
             before: None,
             warmup: Time::ZERO + plan.warmup,
             waiting_since: None,
@@ -92,11 +92,11 @@ impl<P: Copy + PartialEq + Numbered> LinkAlone<P> {
         self.offer_caused(now, now, u32::MAX, packet);
     }
 
-    /// [`LinkAlone::offer`] of a packet that was put on its way at `cause` by station number `source`: what arrives at the very
+    /// [`StandaloneLink::offer`] of a packet that was put on its way at `cause` by station number `source`: what arrives at the very
     /// end of a service comes before it if it was caused before that service began, as in the simulator.
     pub fn offer_caused(&mut self, now: Time, cause: Time, source: u32, mut packet: Packet<P>) {
         self.serve_until(Key { time: now, cause, source });
-        self.look(now);
+        self.advance_station(now);
         packet.meta.arrival = now;
         if self.head.is_some() {
             self.offer_to_waiting(now, packet);
@@ -114,14 +114,14 @@ impl<P: Copy + PartialEq + Numbered> LinkAlone<P> {
     /// Goes on to `to`, all that happens at that time included, and hands out what arrives at the far end until then.
     pub fn advance(&mut self, to: Time, mut out: impl FnMut(Time, Packet<P>)) {
         self.serve_until(Key { time: to, cause: Time::NEVER, source: u32::MAX });
-        self.look(to);
+        self.advance_station(to);
         while let Some((time, packet)) = self.wire.front().copied().filter(|(time, _)| *time <= to) {
             self.wire.pop_front();
             out(time, packet);
         }
     }
 
-    /// When [`LinkAlone::advance`] has something to do next: an arrival at the far end, or a service to begin.
+    /// When [`StandaloneLink::advance`] has something to do next: an arrival at the far end, or a service to begin.
     pub fn next_event(&self) -> Option<Time> {
         let waits =
             self.head.is_some() || !self.carried.is_empty() || self.station.discipline.backlog().packets > 0;
@@ -138,7 +138,7 @@ impl<P: Copy + PartialEq + Numbered> LinkAlone<P> {
     /// Brings the books to the end of the run.
     pub fn finish(&mut self, end: Time) {
         self.serve_until(Key::start_of(end));
-        self.look(end);
+        self.advance_station(end);
         self.station.finish(end);
     }
 
@@ -187,7 +187,7 @@ impl<P: Copy + PartialEq + Numbered> LinkAlone<P> {
         while let Some((cause, time)) = self.station.service
             && (Key { time, cause, source: self.station.id }) < key
         {
-            self.look(time);
+            self.advance_station(time);
             if self.head.is_some() {
                 self.end_service(time);
             } else if let Some(packet) = self.next_packet(time) {
@@ -229,13 +229,13 @@ impl<P: Copy + PartialEq + Numbered> LinkAlone<P> {
     }
 
     /// Looks at what is due before anything happens at `now`; what the warm-up forgets is put aside before.
-    fn look(&mut self, now: Time) {
+    fn advance_station(&mut self, now: Time) {
         if self.before.is_none() && now >= self.warmup {
             if let Some(just_before) = self.warmup.0.checked_sub(1) {
-                self.station.look(Time(just_before));
+                self.station.advance(Time(just_before));
             }
-            self.before = Some(Box::new(Totals::of(&self.station.ledger)));
+            self.before = Some(Box::new(Totals::of(&self.station.stats)));
         }
-        self.station.look(now);
+        self.station.advance(now);
     }
 }
