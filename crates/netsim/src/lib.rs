@@ -3,7 +3,7 @@
 //! A station (a flow's source, a link with its queue, a flow's receiver) is a deterministic function of its
 //! time-ordered inputs, its own timers and its own random stream. It never looks at another station, at a global
 //! clock or at a shared generator; what an engine decides is only the order in which stations are evaluated. A result
-//! is a function of the plan and the seed alone.
+//! depends only on the plan and the seed.
 
 mod application;
 mod attached;

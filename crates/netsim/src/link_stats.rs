@@ -1,4 +1,4 @@
-//! What a link writes down of its packets, and the host that it is to its discipline.
+//! The statistics of a link, and the [`Host`] that connects its discipline to them.
 
 use aqmlab_aqm::{Backlog, DropReason, Host, Kind, MarkReason, Meta, Packet};
 use aqmlab_units::{Span, Stream, Time};
@@ -6,7 +6,7 @@ use aqmlab_units::{Span, Stream, Time};
 use crate::observe::Observation;
 use crate::paths::flow_of;
 
-/// What a link counts over the measured part of a run.
+/// Counters of a link over the measured part of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LinkCounters {
     /// Packets offered to the queue.
@@ -17,7 +17,7 @@ pub struct LinkCounters {
     pub departures: u64,
     /// Their bytes.
     pub departed_bytes: u64,
-    /// Drops by chance.
+    /// Early drops.
     pub drops_early: u64,
     /// Drops because the average was too high.
     pub drops_forced: u64,
@@ -40,18 +40,18 @@ pub struct LinkCounters {
 }
 
 impl LinkCounters {
-    /// All drops.
+    /// Return the number of drops.
     pub fn drops(&self) -> u64 {
         self.drops_early + self.drops_forced + self.drops_overflow
     }
 
-    /// All marks.
+    /// Return the number of marks.
     pub fn marks(&self) -> u64 {
         self.marks_early + self.marks_forced
     }
 }
 
-/// Drops by who lost the packets.
+/// Drops by flow and by distance.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Drops {
     /// By flow, as far as there were any.
@@ -63,7 +63,7 @@ pub(crate) struct Drops {
 }
 
 impl Drops {
-    /// One more.
+    /// Count a drop.
     pub fn count(&mut self, meta: &Meta) {
         count_at(&mut self.by_flow, flow_of(meta));
         count_at(&mut self.by_distance, distance(meta));
@@ -85,10 +85,10 @@ impl Drops {
     }
 }
 
-/// The books of a link.
+/// The statistics of a link.
 ///
-/// The integral of the queue is kept as a sum over packets, modulo 2^128: each takes the time of its arrival away and
-/// adds the time at which it leaves, or is still there at the end.
+/// The integral of the queue is kept as a sum over packets, modulo 2^128: each subtracts the time of its arrival and
+/// adds the time at which it leaves, or the end of the run.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkStats {
     pub counters: LinkCounters,

@@ -10,7 +10,7 @@ use crate::key::Key;
 /// number of marked packets (ACE).
 const FLAGS_AT: u32 = 24;
 const ACE: u32 = 7;
-/// The sender had received a packet from the other end.
+/// The sender has received a packet from the other end, so it knows the time to live there.
 const PEER_TTL_KNOWN: u32 = 1 << 30;
 /// An acknowledgement echoes a mark.
 const ECHO: u32 = 1 << 31;
@@ -71,7 +71,7 @@ impl Message {
         self.kind() == Kind::Ack
     }
 
-    /// Whether its sender had received a packet from the other end.
+    /// Return whether its sender knew the time to live at the other end.
     #[inline]
     pub fn peer_ttl_known(&self) -> bool {
         self.header & PEER_TTL_KNOWN != 0

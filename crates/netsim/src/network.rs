@@ -1,4 +1,4 @@
-//! The stations of a run, and what happens at each of them. An engine decides when.
+//! The stations of a run and their events. An engine decides in which order they are evaluated.
 
 use std::collections::BTreeMap;
 
@@ -17,25 +17,25 @@ use crate::sink::Sink;
 use crate::source::Source;
 use crate::target::Numbering;
 
-/// What an engine is told of things to come.
+/// Schedules future events; implemented by each engine.
 pub(crate) trait Scheduler {
-    /// Whether stations are evaluated in the order of their keys all over the network. Then a packet may be handed to
-    /// the first link of its path at once.
+    /// Whether all events of the network are evaluated in the order of their keys. A packet may then enter the first link of
+    /// its path at once.
     const GLOBAL_ORDER: bool;
 
-    /// A packet is on its way to a station, and as that will see it; it comes over the link that is its source.
+    /// Schedule the arrival of a packet at a station, over the link that is its source.
     fn sent(&mut self, to: Next, message: &Message);
-    /// A packet is at the first link of its path, where the order is not global.
+    /// Schedule the arrival of a packet at the first link of its path; called if the order is not global.
     fn entered(&mut self, link: LinkId, message: &Message);
-    /// The service in progress at a link will end, and something waits for it; told where the order is global.
+    /// Schedule the end of a service after which a packet waits; called if the order is global.
     fn serving(&mut self, link: LinkId, end: Key);
-    /// A source has a timer, or none.
+    /// Schedule the timer of a source, if it has one.
     fn reschedule_source(&mut self, flow: usize, source: &mut Source);
-    /// A sink has a timer, or none.
+    /// Schedule the timer of a sink, if it has one.
     fn reschedule_sink(&mut self, flow: usize, sink: &mut Sink);
-    /// The application will have something to send.
+    /// Schedule the start of the application of a flow.
     fn starts(&mut self, flow: u32, at: Time);
-    /// The application will have nothing more to send.
+    /// Schedule the stop of the application of a flow.
     fn stops(&mut self, flow: u32, at: Time);
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Network {
     pub numbering: Numbering,
 }
 
-/// What lies between the endpoints.
+/// The links and paths between the endpoints.
 #[derive(Clone, Debug)]
 pub(crate) struct Fabric {
     pub links: Vec<Link>,
@@ -58,7 +58,7 @@ pub(crate) struct Fabric {
     end: Time,
 }
 
-/// For each connection of a page that shares the page's objects, how many are taken.
+/// Return the counter of objects taken, for each connection of a page whose connections share its objects.
 fn shared_objects(plan: &Plan) -> BTreeMap<u32, Taken> {
     let shared = plan.pages.iter().filter(|page| page.dispatch == Dispatch::FirstFree);
     let of_page = |page: &Page| {
@@ -94,12 +94,12 @@ impl Network {
         }
     }
 
-    /// When the run ends.
+    /// Return the end of the run.
     pub fn end(&self) -> Time {
         self.fabric.end
     }
 
-    /// Brings all stations to the end of the run.
+    /// Advance all stations to the end of the run.
     pub fn finish(&mut self) {
         let end = self.end();
         self.fabric.links.iter_mut().for_each(|l| l.finish(end));
@@ -107,7 +107,7 @@ impl Network {
         self.sinks.iter_mut().for_each(|f| f.end(end));
     }
 
-    /// What applications do, as far as it is known at the beginning.
+    /// Schedule the starts and stops of applications that are known in advance.
     pub fn announce(&self, scheduler: &mut impl Scheduler) {
         for (i, flow) in self.sources.iter().enumerate() {
             scheduler.starts(i as u32, flow.start_time());
@@ -117,7 +117,7 @@ impl Network {
         }
     }
 
-    /// A period of a flow begins; its end is known from the plan.
+    /// Start a period of a flow; its end is known from the plan.
     pub fn start(&mut self, scheduler: &mut impl Scheduler, flow: u32, key: Key) {
         let source = &self.sources[flow as usize];
         if let Some((_, end)) = source.next_period().filter(|_| source.has_begun()) {
@@ -126,7 +126,7 @@ impl Network {
         self.send(scheduler, flow as usize, key, |source, out| source.start(key.time, out));
     }
 
-    /// A period of a flow ends, and the next may follow.
+    /// End a period of a flow, and schedule the next one, if any.
     pub fn stop(&mut self, scheduler: &mut impl Scheduler, flow: u32, key: Key) {
         self.send(scheduler, flow as usize, key, |source, out| source.stop(key.time, out));
         let source = &self.sources[flow as usize];
@@ -135,18 +135,18 @@ impl Network {
         }
     }
 
-    /// The timer of a source is due.
+    /// Handle the timer of a source.
     pub fn source_timer(&mut self, scheduler: &mut impl Scheduler, flow: usize, key: Key) {
         self.send(scheduler, flow, key, |source, out| source.on_timer(key.time, out));
     }
 
-    /// The timer of a sink is due.
+    /// Handle the timer of a sink.
     pub fn sink_timer(&mut self, scheduler: &mut impl Scheduler, flow: usize, key: Key) {
         let Self { sinks, fabric, .. } = self;
         fabric.acknowledge(&mut sinks[flow], scheduler, flow, key, |sink, out| sink.on_timer(key.time, out));
     }
 
-    /// A packet is at the next station of its path.
+    /// Deliver a packet to the next station of its path.
     #[inline]
     pub fn arrive<A: Scheduler>(&mut self, scheduler: &mut A, message: &mut Message) {
         match self.fabric.paths.at(message.step).next() {
@@ -156,7 +156,7 @@ impl Network {
         }
     }
 
-    /// A packet arrives at the queue of a link.
+    /// Deliver a packet to the queue of a link.
     #[inline(always)]
     pub fn at_link<A: Scheduler>(&mut self, scheduler: &mut A, link: LinkId, message: &mut Message) {
         if self.fabric.carry(scheduler, link, message) {
@@ -164,20 +164,20 @@ impl Network {
         }
     }
 
-    /// A data packet is at its destination.
+    /// Deliver a data packet to its sink.
     #[inline(always)]
     pub fn at_sink<A: Scheduler>(&mut self, scheduler: &mut A, message: &Message) {
         self.fabric.deliver(&mut self.sinks, scheduler, message);
     }
 
-    /// An acknowledgement is at the source.
+    /// Deliver an acknowledgement to its source.
     #[inline(always)]
     pub fn at_source<A: Scheduler>(&mut self, scheduler: &mut A, flow: usize, message: &Message) {
         let ack = self.fabric.sacks.take_ack(message);
         self.send(scheduler, flow, message.key(), |source, out| source.on_ack(message.time, &ack, out));
     }
 
-    /// A link is free, where that is an event: its next service starts.
+    /// Handle the end of a service, where that is an event: start the next one.
     #[inline]
     pub fn serve<A: Scheduler>(&mut self, scheduler: &mut A, link: LinkId, now: Time) {
         if let Some(message) = self.fabric.serve(scheduler, link, now) {
@@ -185,7 +185,7 @@ impl Network {
         }
     }
 
-    /// Lets a source act, sends what it puts out and sees to its timer.
+    /// Run an action of a source, send its output and reschedule its timer.
     #[inline]
     fn send<'a, A: Scheduler>(
         &'a mut self,
@@ -205,17 +205,17 @@ impl Network {
     }
 }
 
-/// Takes what an endpoint sends.
+/// Receives the packets that an endpoint sends.
 pub(crate) trait Out<T> {
-    /// The next packet.
+    /// Send a packet.
     fn put(&mut self, packet: &T);
-    /// Whether the endpoint has received a packet whose header says how long the way is.
+    /// Set whether the endpoint has received a packet, and thus knows the time to live at the other end.
     fn set_peer_ttl_known(&mut self, peer_ttl_known: bool);
-    /// Whether the packets that follow are the last of an object that an application has asked for.
+    /// Set whether the following packets are the last of an object that an application requested.
     fn ends_object(&mut self, _ends: bool) {}
 }
 
-/// Puts the data packets of a source on their path.
+/// Sends the data packets of a source along their path.
 struct DataOutput<'a, A> {
     fabric: &'a mut Fabric,
     sinks: &'a mut [Sink],
@@ -250,7 +250,7 @@ impl<A: Scheduler> Out<Data> for DataOutput<'_, A> {
     }
 }
 
-/// Puts the acknowledgements of a sink on their path.
+/// Sends the acknowledgements of a sink along their path.
 struct AckOutput<'a, A> {
     fabric: &'a mut Fabric,
     scheduler: &'a mut A,
@@ -274,7 +274,7 @@ impl<A: Scheduler> Out<Ack> for AckOutput<'_, A> {
 }
 
 impl Fabric {
-    /// An endpoint puts a packet on its path. Whether it is at its destination at once.
+    /// Send a packet of an endpoint along its path. Return whether it is at its destination already.
     #[inline(always)]
     fn enter<A: Scheduler>(&mut self, scheduler: &mut A, message: &mut Message) -> bool {
         let step = self.paths.at(message.step);
@@ -287,8 +287,8 @@ impl Fabric {
         }
     }
 
-    /// A packet arrives at the queue of a link; it is carried as far as its way is known. Whether it is at its
-    /// destination.
+    /// Deliver a packet to the queue of a link, and forward it over all following links that may be evaluated ahead. Return
+    /// whether it is at its destination.
     #[inline(always)]
     fn carry<A: Scheduler>(&mut self, scheduler: &mut A, mut link: LinkId, message: &mut Message) -> bool {
         loop {
@@ -322,7 +322,7 @@ impl Fabric {
         }
     }
 
-    /// A packet arrives at a queue where ends of service are events. Whether it goes on at once.
+    /// Deliver a packet to a queue whose ends of service are events. Return whether it is transmitted at once.
     fn queue<A: Scheduler>(&mut self, scheduler: &mut A, link: LinkId, message: &mut Message) -> bool {
         let Self { links, paths, sacks, .. } = self;
         let Link::Queue(queue) = &mut links[link as usize] else { return false };
@@ -337,7 +337,7 @@ impl Fabric {
         goes_on
     }
 
-    /// A link is free, where that is an event: its next service starts. What is returned is at its destination.
+    /// Handle the end of a service, where that is an event: start the next one. Return the packet if it is at its destination.
     fn serve<A: Scheduler>(&mut self, scheduler: &mut A, link: LinkId, now: Time) -> Option<Message> {
         let Self { links, sacks, .. } = self;
         let Link::Queue(queue) = &mut links[link as usize] else { return None };
@@ -364,7 +364,7 @@ impl Fabric {
         }
     }
 
-    /// A data packet is at its destination.
+    /// Deliver a data packet to its sink.
     #[inline(always)]
     fn deliver<A: Scheduler>(&mut self, sinks: &mut [Sink], scheduler: &mut A, message: &Message) {
         let flow = self.paths.flow(message);
@@ -373,7 +373,7 @@ impl Fabric {
         });
     }
 
-    /// Lets a sink act, sends what it puts out and sees to its timer.
+    /// Run an action of a sink, send its output and reschedule its timer.
     #[inline]
     fn acknowledge<'a, A: Scheduler>(
         &'a mut self,

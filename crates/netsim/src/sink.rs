@@ -37,7 +37,7 @@ pub struct SinkCounters {
 /// The station.
 #[derive(Clone, Debug)]
 pub(crate) struct Sink {
-    /// Whether the source had heard from this end when it sent the last packet received.
+    /// Whether the source knew the time to live at this end when it sent the last packet received.
     peer_ttl_known: bool,
     /// The TCP receiver; UDP only counts.
     receiver: Option<Receiver>,
@@ -77,7 +77,7 @@ impl Sink {
         }
     }
 
-    /// Whether the source had heard from this end when it sent the last packet received.
+    /// Whether the source knew the time to live at this end when it sent the last packet received.
     #[inline]
     pub fn peer_ttl_known(&self) -> bool {
         self.peer_ttl_known
@@ -133,7 +133,7 @@ impl Sink {
         self.receiver.as_ref().and_then(|r| r.timer())
     }
 
-    /// Brings the station to the end of the run.
+    /// Advance the station to the end of the run.
     pub fn end(&mut self, end: Time) {
         self.advance(end);
     }
@@ -147,7 +147,7 @@ impl Sink {
         self.sampler.as_ref().map_or(&[], |s| s.samples())
     }
 
-    /// What was counted since the end of the warm-up.
+    /// Return the counters since the end of the warm-up.
     pub fn counters(&self) -> SinkCounters {
         let (all, before) = (self.totals(), &self.before);
         SinkCounters {
@@ -167,7 +167,7 @@ impl Sink {
         SinkCounters { received, bytes, arrived, arrived_bytes }
     }
 
-    /// Looks at what is due before anything happens at `now`: the end of the warm-up, samples.
+    /// Handle the own events up to `now`, before any input at `now`: the end of the warm-up and samples.
     #[inline]
     fn advance(&mut self, now: Time) {
         while self.next_event <= now {

@@ -79,7 +79,7 @@ struct Udp {
 pub(crate) struct Source {
     /// DSCP of its data packets.
     pub dscp: u8,
-    /// An acknowledgement has come.
+    /// An acknowledgement has arrived.
     peer_ttl_known: bool,
     generator: Generator,
     /// When the application has something to send: from, to; and has so again.
@@ -89,7 +89,7 @@ pub(crate) struct Source {
     begun: u32,
     /// When the first packet was sent.
     pub first_sent: Option<Time>,
-    /// When everything was acknowledged that there will ever be.
+    /// When all data of the flow was acknowledged.
     pub finish: Option<Time>,
     /// The wake-up that is pending for the timer.
     pub wake: Option<Timer>,
@@ -154,7 +154,7 @@ impl Source {
         }
     }
 
-    /// Whether an acknowledgement has come.
+    /// Return whether an acknowledgement has arrived, so that the time to live at the sink is known.
     #[inline]
     pub fn peer_ttl_known(&self) -> bool {
         self.peer_ttl_known
@@ -178,7 +178,7 @@ impl Source {
         self.begun > 0
     }
 
-    /// A period begins: TCP sends; UDP's first packet is its timer's business.
+    /// A period begins: TCP sends; the timer sends the first packet of UDP.
     pub fn start(&mut self, now: Time, out: &mut impl Out<Data>) {
         self.advance(now);
         let end = self.next_period().map_or(Time::NEVER, |(_, end)| end);
@@ -276,7 +276,7 @@ impl Source {
         }
     }
 
-    /// Brings the station to the end of the run.
+    /// Advance the station to the end of the run.
     pub fn end(&mut self, end: Time) {
         self.advance(end);
     }
@@ -290,7 +290,7 @@ impl Source {
         if let Generator::Driven(driven) = &self.generator { driven.application.requests() } else { &[] }
     }
 
-    /// What was counted since the end of the warm-up.
+    /// Return the counters since the end of the warm-up.
     pub fn counters(&self) -> SourceCounters {
         let (all, before) = (self.totals(), &self.before);
         SourceCounters {
@@ -324,7 +324,7 @@ impl Source {
         }
     }
 
-    /// Looks at what is due before anything happens at `now`: the end of the warm-up, samples.
+    /// Handle the own events up to `now`, before any input at `now`: the end of the warm-up and samples.
     #[inline]
     fn advance(&mut self, now: Time) {
         while self.next_event <= now {

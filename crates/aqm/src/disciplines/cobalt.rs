@@ -143,8 +143,8 @@ impl Control {
         }
     }
 
-    /// What leaves of a packet at the head; it may be marked.
-    fn judge<P>(
+    /// Decide about the packet at the head. Return the packet, possibly marked, unless it was dropped.
+    fn drop_decision<P>(
         &mut self,
         params: &Params,
         now: Time,
@@ -222,7 +222,7 @@ impl<P: Copy> Qdisc<P> for Cobalt<P> {
 
     fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
         while let Some(packet) = self.queue.pop() {
-            if let Some(packet) = self.control.judge(&self.params, now, packet, host) {
+            if let Some(packet) = self.control.drop_decision(&self.params, now, packet, host) {
                 return Dequeue::Packet(packet);
             }
         }
@@ -302,7 +302,7 @@ mod tests {
             header: Header::default().with_ecn(ecn),
             ..Meta::default()
         };
-        control.judge(&params(), at(now), Packet { meta, payload: () }, host).is_some()
+        control.drop_decision(&params(), at(now), Packet { meta, payload: () }, host).is_some()
     }
 
     #[test]
@@ -366,7 +366,7 @@ mod tests {
         let (mut control, mut host) = (Control::default(), Lends(0.0, 0));
         for ms in 1000..1400 {
             let meta = Meta { arrival: at(ms - 50), bytes: 1000, ..Meta::default() };
-            assert!(control.judge(&slow, at(ms), Packet { meta, payload: () }, &mut host).is_some());
+            assert!(control.drop_decision(&slow, at(ms), Packet { meta, payload: () }, &mut host).is_some());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A link and the queue before it, as one station.
+//! A link and its queue, as one station.
 
 mod in_order;
 mod queue;
@@ -18,23 +18,23 @@ use crate::marker::Markers;
 use crate::observe::Observation;
 use crate::plan::LinkId;
 
-/// The station, by how much there is to know about a packet when it arrives.
+/// The kinds of link stations, by what is known about a packet at its arrival.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(crate) enum Link {
-    /// Drop-tail that nobody looks at: when it leaves follows from a clock.
+    /// Drop-tail without observation: the departure follows from the time at which the link becomes free.
     UnobservedDropTail(UnobservedDropTail),
-    /// When it leaves is known.
+    /// The departure is known at the arrival.
     InOrder(Box<InOrder>),
-    /// Whether and when it leaves is known at the end of the service before.
+    /// The departure is known only at the end of the previous service.
     Queue(Box<Queue>),
 }
 
 impl Link {
-    /// With `shortcuts` departures are computed at arrival where that is exact.
+    /// Create a link station. With `shortcuts`, departures are computed at arrival where that is exact.
     pub fn new(id: LinkId, plan: &Attached<'_>, seed: u64, shortcuts: bool) -> Self {
         let link = &plan.links[id as usize];
-        // What has left is not called back when the rate changes: then ends of service are events.
+        // Departures cannot be revoked when the rate changes, so ends of service must be events.
         if !shortcuts || !plan.changes(id).is_empty() {
             return Self::Queue(Box::new(Queue::new(id, plan, seed)));
         }
@@ -50,12 +50,12 @@ impl Link {
         }
     }
 
-    /// Whether every departure is known at arrival; else ends of service must be events of their own.
+    /// Return whether every departure is known at arrival; otherwise ends of service are events.
     pub fn departs_in_order(&self) -> bool {
         !matches!(self, Self::Queue(_))
     }
 
-    /// Brings the station to the end of the run.
+    /// Advance the station to the end of the run.
     pub fn finish(&mut self, end: Time) {
         match self {
             Self::UnobservedDropTail(link) => link.finish(end),
@@ -72,7 +72,7 @@ impl Link {
         }
     }
 
-    /// Who lost packets here.
+    /// Return the drops by flow and distance.
     pub fn drops(&self) -> Option<&Drops> {
         match self {
             Self::UnobservedDropTail(link) => link.drops(),
@@ -105,7 +105,7 @@ impl Link {
         }
     }
 
-    /// What waits.
+    /// Return the packets and bytes waiting.
     pub fn backlog(&self) -> Backlog {
         match self {
             Self::UnobservedDropTail(link) => link.backlog(),

@@ -60,7 +60,7 @@ impl Queue {
         }
     }
 
-    /// A packet arrives at the queue. Whether it goes on at once: then it is as [`Queue::serve`] returns it.
+    /// Handle an arriving packet. Return whether it is transmitted at once; it is then as [`Queue::serve`] returns it.
     pub fn arrive(&mut self, paths: &Paths, message: &mut Message) -> bool {
         let now = message.time;
         self.settle(message.key());
@@ -113,7 +113,7 @@ impl Queue {
         self.station.service.map(|(cause, time)| Key { time, cause, source: self.station.id })
     }
 
-    /// The end of a service after which there was nothing to do is told to the discipline late, with the right time.
+    /// Pass the end of a service after which nothing waited to the discipline, late but with the correct time.
     #[inline]
     fn settle(&mut self, key: Key) {
         if let Some(end) = self.end()

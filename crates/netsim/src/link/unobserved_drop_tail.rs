@@ -1,4 +1,4 @@
-//! A first-in first-out link that nobody looks at more closely: no queue of packets, only the line's clock.
+//! A drop-tail link that is not observed: it keeps no queue of packets, only the time at which the link becomes free.
 
 use std::collections::VecDeque;
 
@@ -11,20 +11,21 @@ use crate::message::Message;
 use crate::paths::Paths;
 use crate::plan::{LinkId, Plan};
 
-/// A link behind drop-tail: when a packet leaves follows from when the line gets free.
+/// A drop-tail link whose departures follow from the time at which the link becomes free.
 ///
-/// What finds the line free passes it in a few additions; all else is kept aside, since on most links nothing waits ever.
+/// A packet that finds the link free costs a few additions. The state of waiting packets is allocated separately, since on
+/// most links no packet ever waits.
 #[derive(Clone, Debug)]
 pub(crate) struct UnobservedDropTail {
     id: LinkId,
-    /// How many packets may wait, at least 1; and how many do.
+    /// Maximum number of waiting packets, at least 1; and their current number.
     limit: u32,
     waiters: u32,
-    /// The line is free from then on.
+    /// Time from which the link is free.
     free_at: Time,
     /// Start of the last service.
     serving_since: Time,
-    /// The end of the warm-up, while that is to come.
+    /// End of the warm-up; `NEVER` once it is over.
     warmup_end: Time,
     delay: Span,
     serializer: Serializer,
@@ -35,16 +36,16 @@ pub(crate) struct UnobservedDropTail {
     waiting: Option<Box<Waiting>>,
 }
 
-/// What has waited at a lane, and what waits.
+/// The waiting packets, and the statistics of all that waited.
 ///
-/// Delay and areas are booked when a packet arrives, as if the run went on until its service starts. At the end of the
-/// warm-up and of the run those that still wait are looked at again.
+/// Delays and areas are added when a packet arrives, as if the run lasted until its service starts. At the end of the warm-up
+/// and of the run they are corrected for the packets that still wait.
 #[derive(Clone, Debug)]
 struct Waiting {
     /// Packets that wait, in order.
     packets: VecDeque<Waiter>,
     bytes: u64,
-    /// What waited at the end of the warm-up.
+    /// Backlog at the end of the warm-up.
     carried_over: Backlog,
     counters: LinkCounters,
     dropped_bytes: u64,
@@ -74,7 +75,7 @@ impl Waiting {
         Backlog { packets: self.packets.len() as u32, bytes: self.bytes }
     }
 
-    /// A packet waits.
+    /// Add a waiting packet.
     #[inline]
     fn push(&mut self, packet: Waiter) {
         let wait = u128::from(packet.starts.since(packet.arrival).0);
@@ -86,7 +87,7 @@ impl Waiting {
         self.counters.max_queue = self.counters.max_queue.max(self.packets.len() as u32);
     }
 
-    /// The warm-up is over: counts anew, of what waits only what is to come.
+    /// Reset the statistics at the end of the warm-up; of waiting packets, only the time after it counts.
     fn reset_stats(&mut self, warmup: Time) {
         self.carried_over = self.backlog();
         self.counters = LinkCounters { max_queue: self.carried_over.packets, ..LinkCounters::default() };
@@ -100,7 +101,7 @@ impl Waiting {
         self.drops = Drops::default();
     }
 
-    /// The run is over: what waits has not left.
+    /// Correct the statistics at the end of the run for packets that still wait.
     fn finish(&mut self, end: Time) {
         for packet in &self.packets {
             let beyond = u128::from(packet.starts.since(end).0);
@@ -112,7 +113,7 @@ impl Waiting {
 }
 
 impl UnobservedDropTail {
-    /// A lane where up to `limit` packets wait, at least 1.
+    /// Create a link where up to `limit` packets may wait; `limit` is at least 1.
     pub fn new(id: LinkId, plan: &Plan, limit: u32) -> Self {
         let link = &plan.links[id as usize];
         Self {
@@ -131,11 +132,11 @@ impl UnobservedDropTail {
         }
     }
 
-    /// A packet arrives at the queue. Whether it goes on: then its key is that of its arrival at the far end.
+    /// Handle an arriving packet. Return whether it is accepted; its key is then that of its arrival at the far end.
     #[inline]
     pub fn arrive(&mut self, paths: &Paths, message: &mut Message) -> bool {
         let now = message.time;
-        // A line that is free, with nothing waiting whose start is not in the books.
+        // The link is free, and no waiting packet remains to be accounted for.
         if self.free_at < now && now < self.warmup_end && self.waiters == 0 {
             self.arrivals += 1;
             self.arrived_bytes += u64::from(message.bytes);
@@ -145,7 +146,7 @@ impl UnobservedDropTail {
         self.queue(paths, message)
     }
 
-    /// Service starts at once.
+    /// Start the service of a packet at once.
     #[inline]
     fn serve_at_once(&mut self, message: &mut Message) {
         let transmission = self.serializer.transmit(message.bytes);
@@ -155,7 +156,7 @@ impl UnobservedDropTail {
         (message.time, message.cause, message.source) = (self.free_at + self.delay, message.time, self.id);
     }
 
-    /// An arrival that may find others.
+    /// Handle an arrival that may find other packets.
     fn queue(&mut self, paths: &Paths, message: &mut Message) -> bool {
         let (now, bytes) = (message.time, message.bytes);
         self.advance(now);
@@ -184,7 +185,7 @@ impl UnobservedDropTail {
         true
     }
 
-    /// Services that start before `key`.
+    /// Account for the services that start before `key`.
     #[inline]
     fn release(&mut self, key: Key) {
         if self.waiters == 0 {
@@ -201,7 +202,7 @@ impl UnobservedDropTail {
         }
     }
 
-    /// At the end of the warm-up all counts start anew.
+    /// Advance to `now`; at the end of the warm-up, reset the statistics.
     #[inline]
     fn advance(&mut self, now: Time) {
         if now >= self.warmup_end {
@@ -220,23 +221,23 @@ impl UnobservedDropTail {
         }
     }
 
-    /// Brings the station to the end of the run.
+    /// Advance the station to the end of the run.
     pub fn finish(&mut self, end: Time) {
         self.advance(end);
         self.release(Key::start_of(end));
-        // What would be transmitted beyond the end.
+        // Transmissions after the end do not count.
         self.busy -= self.free_at.since(end).0;
         if let Some(waiting) = &mut self.waiting {
             waiting.finish(end);
         }
     }
 
-    /// What waits.
+    /// Return the packets and bytes waiting.
     pub fn backlog(&self) -> Backlog {
         self.waiting.as_ref().map_or_else(Backlog::default, |w| w.backlog())
     }
 
-    /// What was counted over the measured part of the run.
+    /// Return the counters over the measured part of the run.
     pub fn counters(&self) -> LinkCounters {
         let Self { arrivals, arrived_bytes, busy, .. } = *self;
         let passed = LinkCounters {
@@ -263,7 +264,7 @@ impl UnobservedDropTail {
         }
     }
 
-    /// Who lost packets.
+    /// Return the drops by flow and distance.
     pub fn drops(&self) -> Option<&Drops> {
         self.waiting.as_ref().map(|w| &w.drops)
     }

@@ -1,8 +1,8 @@
-//! One link by itself: the station of the simulator, fed with packets from outside.
+//! A standalone link: the link station of the simulator, with packets supplied by the caller.
 //!
-//! Discipline, markers, changes, books and probes are those that the simulator uses, in the same order and with the same
-//! random stream. Time is logical: the link is served up to *t* before a packet that arrives at *t* is enqueued, so that
-//! whoever drives it may be late without making a decision wrong.
+//! Discipline, markers, changes, statistics and probes are those of the simulator, in the same order and with the same random
+//! stream. Time is logical: the link is served up to *t* before a packet that arrives at *t* is enqueued. A caller that is late
+//! therefore never changes a decision.
 
 mod head_of_line;
 mod renewal;
@@ -23,18 +23,18 @@ use crate::link::Station;
 use crate::link_stats::Numbered;
 use crate::plan::{LinkId, Plan};
 
-/// How a link alone is to be, beside its plan.
+/// Options of a standalone link that are not part of the plan.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StandaloneOptions {
     /// The packet in service counts as waiting until its end of service, as in Linux's token bucket filter.
     pub in_service_counts: bool,
-    /// Packets for which room is made at once, on the wire and in service.
+    /// Number of packets on the wire and in service for which memory is allocated in advance.
     pub room: usize,
-    /// Samples of so long a run find room without growing.
+    /// Length of the run for whose samples memory is allocated in advance.
     pub duration: Span,
 }
 
-/// A link with its queue; `P` is what it carries of a packet besides the header.
+/// A link with its queue; `P` is what it carries of a packet in addition to the header.
 #[derive(Clone, Debug)]
 pub struct StandaloneLink<P> {
     name: String,
@@ -57,11 +57,11 @@ pub struct StandaloneLink<P> {
 }
 
 impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
-    /// The link `link` of a plan, observed whether the plan asks for it or not.
+    /// Create the link `link` of a plan. It is observed even if the plan does not observe it.
     pub fn new(plan: &Plan, link: LinkId, seed: u64, options: StandaloneOptions) -> Self {
         let mut plan = plan.clone();
         if !plan.probe.links.contains(&link) {
-            // Counted by code point as all, sampled as nobody asked for.
+            // Count by code point, without samples.
             plan.probe = crate::plan::Probe { links: vec![link], ..Default::default() };
         }
         let mut station = Station::new(link, &Attached::new(&plan), seed, true);
@@ -87,7 +87,7 @@ impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
         }
     }
 
-    /// A packet arrives at the queue; its time is written into it. Times never decrease from call to call.
+    /// Enqueue a packet that arrives at `now`, and set its arrival time. Times must not decrease from call to call.
     pub fn offer(&mut self, now: Time, packet: Packet<P>) {
         self.offer_caused(now, now, u32::MAX, packet);
     }
@@ -111,7 +111,7 @@ impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
         self.note_waiting(now);
     }
 
-    /// Goes on to `to`, all that happens at that time included, and hands out what arrives at the far end until then.
+    /// Advance to `to`, including all events at `to`. Call `out` for each packet that arrives at the far end until then.
     pub fn advance(&mut self, to: Time, mut out: impl FnMut(Time, Packet<P>)) {
         self.serve_until(Key { time: to, cause: Time::NEVER, source: u32::MAX });
         self.advance_station(to);
@@ -121,7 +121,7 @@ impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
         }
     }
 
-    /// When [`StandaloneLink::advance`] has something to do next: an arrival at the far end, or a service to begin.
+    /// Return the time of the next event: an arrival at the far end or the start of a service.
     pub fn next_event(&self) -> Option<Time> {
         let waits =
             self.head.is_some() || !self.carried.is_empty() || self.station.discipline.backlog().packets > 0;
@@ -130,7 +130,7 @@ impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
         end.into_iter().chain(arrival).min()
     }
 
-    /// Hands out what the discipline has dropped since the last call.
+    /// Call `take` for each packet that the discipline dropped since the last call.
     pub fn take_dropped(&mut self, mut take: impl FnMut(P)) {
         self.station.dropped.iter_mut().for_each(|dropped| dropped.drain(..).for_each(&mut take));
     }
@@ -228,7 +228,7 @@ impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
         self.wire.push_back((self.last_arrival, *packet));
     }
 
-    /// Looks at what is due before anything happens at `now`; what the warm-up forgets is put aside before.
+    /// Handle all events of the station up to `now`. Save the totals before the end of the warm-up resets the statistics.
     fn advance_station(&mut self, now: Time) {
         if self.before.is_none() && now >= self.warmup {
             if let Some(just_before) = self.warmup.0.checked_sub(1) {

@@ -39,7 +39,7 @@ impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
         let (discipline, first) = filled(now, queue, &waiting);
         self.carried = VecDeque::from(waiting[..first].to_vec());
         self.station.discipline = discipline;
-        self.station.mind_timer();
+        self.station.reschedule_timer();
     }
 }
 

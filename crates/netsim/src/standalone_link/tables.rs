@@ -5,8 +5,8 @@ use crate::link_stats::Numbered;
 use crate::plan::Plan;
 use crate::tables::{Seen, SeenLink, Table};
 
-/// All tables of links alone that are finished, as a simulation gives them; those of flows are not in it. Statistics were
-/// taken over `measured`.
+/// Return the tables of finished standalone links, as a simulation returns them, without the tables of flows. `measured` is the
+/// length of the measured part of the run.
 pub fn tables<P: Copy + PartialEq + Numbered>(
     plan: &Plan,
     links: &[&StandaloneLink<P>],

@@ -1,4 +1,4 @@
-//! What a link has counted since the start, warm-up included; its books themselves start anew at the end of the warm-up.
+//! Totals of a standalone link since the start, including the warm-up; the statistics of the link are reset at its end.
 
 use super::StandaloneLink;
 use crate::code_points::CodePoint;
@@ -49,7 +49,7 @@ impl Totals {
 }
 
 impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
-    /// What was counted since the start.
+    /// Return the totals since the start.
     pub fn totals(&self) -> Totals {
         let mut totals = Totals::of(&self.station.stats);
         if let Some(before) = &self.before {
@@ -58,7 +58,7 @@ impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
         totals
     }
 
-    /// What was counted over the measured part of the run.
+    /// Return the counters over the measured part of the run.
     pub fn counters(&self) -> LinkCounters {
         self.station.stats.counters
     }

@@ -1,4 +1,4 @@
-//! What tables show of links, wherever the links are: in a network or alone.
+//! The links as tables show them, either in a network or standalone.
 
 use crate::link_stats::{Drops, LinkCounters};
 use crate::marker::Markers;
