@@ -57,8 +57,8 @@ fn receiver(name: &str, ends: &Ends) -> Flow {
     }
 }
 
-/// The tables of a run of a link [`mod@alone`] in which these packets arrive; with `shortcuts` departures are computed at arrival
-/// where that is exact.
+/// Return the tables of a simulated [standalone link](mod@standalone_link) with these arrivals. With `shortcuts`, departures are
+/// computed at arrival where that is exact.
 pub fn through_simulator(plan: &Plan, seed: u64, arrivals: &[Recorded], shortcuts: bool) -> Tables {
     let options = Options { shortcuts, engine: EngineChoice::Events };
     let mut simulation = Simulation::new(plan, seed, options);

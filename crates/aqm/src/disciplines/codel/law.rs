@@ -1,5 +1,5 @@
-//! The control law, which sets the time of the next drop, in two arithmetics: real numbers (RFC 8289, section 5.6), and the integers of Linux 6.1
-//! (`include/net/codel.h` and `codel_impl.h`).
+//! The control law, which sets the time of the next drop, in two arithmetics: real numbers (RFC 8289, section 5.6), and the
+//! integers of Linux 6.1 (`include/net/codel.h` and `codel_impl.h`).
 //!
 //! In Linux a tick of time is 2^10 ns, and `r = 1/sqrt(count)` is a fraction of 16 bits that a Newton step improves whenever
 //! count changes; 32 bits within a step:
