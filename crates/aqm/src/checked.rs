@@ -1,6 +1,6 @@
 use aqmlab_units::Time;
 
-use crate::{Backlog, Dequeue, DropReason, Host, MarkReason, Meta, Packet, Qdisc, Spaced, State};
+use crate::{Backlog, Dequeue, DropReason, Host, MarkReason, Meta, Packet, Qdisc, SpacingState, State};
 
 /// A discipline under observation: every call is followed by the checks that hold for all disciplines.
 ///
@@ -151,8 +151,8 @@ impl<Q: Qdisc<u32>> Qdisc<u32> for Checked<Q> {
         self.inner.state()
     }
 
-    fn spaced(&self) -> Option<Spaced> {
-        self.inner.spaced()
+    fn spacing_state(&self) -> Option<SpacingState> {
+        self.inner.spacing_state()
     }
 
     fn departs_in_order(&self) -> bool {

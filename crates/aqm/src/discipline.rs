@@ -1,17 +1,17 @@
 use aqmlab_units::Time;
 
 use crate::red::Red;
-use crate::{Backlog, Beside, Dequeue, DropTail, Host, Packet, Qdisc, Spaced, State};
+use crate::{Backlog, Dequeue, DropTail, Host, NonRed, Packet, Qdisc, SpacingState, State};
 
 /// Any discipline, dispatched statically.
 #[derive(Clone, Debug)]
 pub enum Discipline<P> {
-    /// First in, first out.
+    /// Drop-tail.
     DropTail(Box<DropTail<P>>),
     /// RED and its descendants.
     Red(Box<Red<P>>),
-    /// What stands beside RED.
-    Beside(Box<Beside<P>>),
+    /// The non-RED disciplines.
+    NonRed(Box<NonRed<P>>),
 }
 
 impl<P: Copy> Qdisc<P> for Discipline<P> {
@@ -20,7 +20,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         match self {
             Self::DropTail(q) => q.enqueue(now, packet, host),
             Self::Red(q) => q.enqueue(now, packet, host),
-            Self::Beside(q) => q.enqueue(now, packet, host),
+            Self::NonRed(q) => q.enqueue(now, packet, host),
         }
     }
 
@@ -29,25 +29,25 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         match self {
             Self::DropTail(q) => q.dequeue(now, host),
             Self::Red(q) => q.dequeue(now, host),
-            Self::Beside(q) => q.dequeue(now, host),
+            Self::NonRed(q) => q.dequeue(now, host),
         }
     }
 
     #[inline(always)]
-    fn pass(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
+    fn enqueue_dequeue(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
         match self {
-            Self::DropTail(q) => q.pass(now, packet, host),
-            Self::Red(q) => q.pass(now, packet, host),
-            Self::Beside(q) => q.pass(now, packet, host),
+            Self::DropTail(q) => q.enqueue_dequeue(now, packet, host),
+            Self::Red(q) => q.enqueue_dequeue(now, packet, host),
+            Self::NonRed(q) => q.enqueue_dequeue(now, packet, host),
         }
     }
 
     #[inline(always)]
-    fn rest(&mut self, now: Time, host: &mut impl Host<P>) {
+    fn on_idle(&mut self, now: Time, host: &mut impl Host<P>) {
         match self {
-            Self::DropTail(q) => q.rest(now, host),
-            Self::Red(q) => q.rest(now, host),
-            Self::Beside(q) => q.rest(now, host),
+            Self::DropTail(q) => q.on_idle(now, host),
+            Self::Red(q) => q.on_idle(now, host),
+            Self::NonRed(q) => q.on_idle(now, host),
         }
     }
 
@@ -56,7 +56,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         match self {
             Self::DropTail(q) => q.next_timer(),
             Self::Red(q) => q.next_timer(),
-            Self::Beside(q) => q.next_timer(),
+            Self::NonRed(q) => q.next_timer(),
         }
     }
 
@@ -64,7 +64,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         match self {
             Self::DropTail(q) => q.on_timer(now, host),
             Self::Red(q) => q.on_timer(now, host),
-            Self::Beside(q) => q.on_timer(now, host),
+            Self::NonRed(q) => q.on_timer(now, host),
         }
     }
 
@@ -73,7 +73,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         match self {
             Self::DropTail(q) => q.backlog(),
             Self::Red(q) => q.backlog(),
-            Self::Beside(q) => q.backlog(),
+            Self::NonRed(q) => q.backlog(),
         }
     }
 
@@ -81,7 +81,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         match self {
             Self::DropTail(q) => q.state(),
             Self::Red(q) => q.state(),
-            Self::Beside(q) => q.state(),
+            Self::NonRed(q) => q.state(),
         }
     }
 
@@ -90,15 +90,15 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         match self {
             Self::DropTail(q) => <DropTail<P> as Qdisc<P>>::average(&**q),
             Self::Red(q) => q.average(),
-            Self::Beside(q) => q.average(),
+            Self::NonRed(q) => q.average(),
         }
     }
 
-    fn spaced(&self) -> Option<Spaced> {
+    fn spacing_state(&self) -> Option<SpacingState> {
         match self {
             Self::DropTail(_) => None,
-            Self::Red(q) => q.spaced(),
-            Self::Beside(q) => q.spaced(),
+            Self::Red(q) => q.spacing_state(),
+            Self::NonRed(q) => q.spacing_state(),
         }
     }
 
@@ -106,7 +106,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         match self {
             Self::DropTail(_) => {}
             Self::Red(q) => q.gauges(now, out),
-            Self::Beside(q) => q.gauges(now, out),
+            Self::NonRed(q) => q.gauges(now, out),
         }
     }
 
@@ -114,7 +114,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         match self {
             Self::DropTail(_) => Vec::new(),
             Self::Red(q) => q.warnings(),
-            Self::Beside(q) => q.warnings(),
+            Self::NonRed(q) => q.warnings(),
         }
     }
 
@@ -122,7 +122,7 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         match self {
             Self::DropTail(q) => q.departs_in_order(),
             Self::Red(q) => q.departs_in_order(),
-            Self::Beside(q) => q.departs_in_order(),
+            Self::NonRed(q) => q.departs_in_order(),
         }
     }
 }

@@ -85,7 +85,7 @@ impl<P: Copy> Qdisc<P> for DropTail<P> {
     }
 
     #[inline]
-    fn pass(&mut self, _now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
+    fn enqueue_dequeue(&mut self, _now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
         let is_full = self.room.is_full_for(Backlog::default(), packet.meta.bytes);
         if is_full {
             host.dropped(*packet, DropReason::Overflow);
@@ -93,7 +93,7 @@ impl<P: Copy> Qdisc<P> for DropTail<P> {
         !is_full
     }
 
-    fn rest(&mut self, _now: Time, _host: &mut impl Host<P>) {}
+    fn on_idle(&mut self, _now: Time, _host: &mut impl Host<P>) {}
 
     fn backlog(&self) -> Backlog {
         self.queue.backlog()

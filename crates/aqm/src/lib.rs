@@ -1,18 +1,19 @@
 //! Queue disciplines for active queue management (AQM), each written once and pure: no clock, no I/O, no
-//! randomness of their own. Time, random numbers and packets come in as arguments, so that the same code runs
+//! randomness of its own. Time, random numbers and packets come in as arguments, so that the same code runs
 //! in the simulator and in the live data plane.
 //!
 //! A discipline implements [`Qdisc`]: it owns its packets and hands back every one exactly once. Random Early
-//! Detection and its descendants are built from parts (see [`red`]); what is no RED stands beside it.
+//! Detection (RED) and its descendants are built from exchangeable components (see [`red`]); all other disciplines are in
+//! `disciplines`.
 
-mod beside;
 mod checked;
 mod discipline;
+mod disciplines;
 mod drop_tail;
 mod fifo;
-pub mod foreign;
 mod indexed;
 mod packet;
+pub mod plugin;
 mod preset;
 mod qdisc;
 pub mod red;
@@ -20,13 +21,13 @@ mod registry;
 pub mod replay;
 mod spec;
 
-pub use beside::Beside;
 pub use checked::Checked;
 pub use discipline::Discipline;
+pub use disciplines::NonRed;
 pub use drop_tail::{DropTail, Room};
 pub use fifo::Fifo;
 pub use packet::{Ecn, Header, Kind, Meta, Packet};
 pub use preset::{PRESETS, Preset};
-pub use qdisc::{Backlog, Dequeue, DropReason, Host, MarkReason, Qdisc, Spaced, State};
+pub use qdisc::{Backlog, Dequeue, DropReason, Host, MarkReason, Qdisc, SpacingState, State};
 pub use registry::{Parameter, Unit};
 pub use spec::{ClassSpec, Limit, LinkContext, ParameterError, Resolved, Spec, Value};

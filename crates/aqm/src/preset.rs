@@ -2,11 +2,11 @@ use std::iter;
 use std::sync::LazyLock;
 
 use crate::Parameter;
-use crate::beside::{self, Kind, Named};
-use crate::foreign::{Definition, Idea};
+use crate::disciplines::{self, Kind, Named};
+use crate::plugin::{Definition, Idea};
 use crate::red::Dialect;
 use crate::red::classes::Averages;
-use crate::red::spacing::Rule;
+use crate::red::spacing::SpacingRule;
 use crate::registry::{CLASS, DROP_TAIL, LIMIT, RED};
 
 /// A named discipline: a documented choice of parts with its paper's parameters.
@@ -29,8 +29,8 @@ pub struct Preset {
 pub(crate) enum Make {
     DropTail,
     Red(RedPreset),
-    Beside(Kind),
-    Foreign { definition: &'static Definition, parameters: &'static [Parameter] },
+    NonRed(Kind),
+    Plugin { definition: &'static Definition, parameters: &'static [Parameter] },
 }
 
 /// Defaults of a member of the RED family; queue lengths in packets.
@@ -48,12 +48,12 @@ pub(crate) struct RedPreset {
     pub classes: &'static [ClassPreset],
     pub averages: Averages,
     pub adaptation: &'static str,
-    pub spacing: Rule,
+    pub spacing: SpacingRule,
     pub dialect: Dialect,
     /// Curve or victim rule that is written elsewhere.
     pub idea: Option<&'static Definition>,
     /// Dialect and spacing of `as-printed`.
-    pub as_printed: (Dialect, Rule),
+    pub as_printed: (Dialect, SpacingRule),
 }
 
 /// A class of a preset.
@@ -84,10 +84,10 @@ const CLASSIC: RedPreset = RedPreset {
     classes: &[],
     averages: Averages::Coupled,
     adaptation: "none",
-    spacing: Rule::Ns2Wait,
+    spacing: SpacingRule::Ns2Wait,
     dialect: Dialect::RECOMMENDED,
     idea: None,
-    as_printed: (Dialect::FLOYD93, Rule::Floyd93),
+    as_printed: (Dialect::FLOYD93, SpacingRule::Floyd93),
 };
 
 /// In and out of profile: AF11 (RFC 2597), and all else. The thresholds of *in* are those of Clark and Fang.
@@ -107,14 +107,14 @@ const DROP_PRECEDENCES: &[ClassPreset] = &[
 /// RIO; its papers' module spaces drops as Floyd and Jacobson do (reading R-1).
 const RIO: RedPreset = RedPreset {
     classes: IN_AND_OUT,
-    spacing: Rule::Floyd93,
-    as_printed: (Dialect::FLOYD93, Rule::Floyd93),
+    spacing: SpacingRule::Floyd93,
+    as_printed: (Dialect::FLOYD93, SpacingRule::Floyd93),
     ..CLASSIC
 };
 
 /// All presets.
 pub static PRESETS: LazyLock<Vec<Preset>> =
-    LazyLock::new(|| RED_FAMILY.iter().cloned().chain(beside::presets()).collect());
+    LazyLock::new(|| RED_FAMILY.iter().cloned().chain(disciplines::presets()).collect());
 
 /// RED and its descendants, and drop-tail.
 const RED_FAMILY: &[Preset] = &[
@@ -156,9 +156,9 @@ const RED_FAMILY: &[Preset] = &[
             min_th: 10.0,
             max_th: 30.0,
             w_q: 0.02,
-            spacing: Rule::None,
+            spacing: SpacingRule::None,
             dialect: Dialect::MARKOV,
-            as_printed: (Dialect::MARKOV, Rule::None),
+            as_printed: (Dialect::MARKOV, SpacingRule::None),
             ..CLASSIC
         }),
     },
@@ -261,20 +261,20 @@ const RED_FAMILY: &[Preset] = &[
 ];
 
 impl Preset {
-    /// A discipline beside RED.
-    pub(crate) fn beside(named: &Named, kind: Kind) -> Self {
+    /// A non-RED discipline.
+    pub(crate) fn non_red(named: &Named, kind: Kind) -> Self {
         let &Named { name, title, paper, doc } = named;
-        Self { name, title, paper, doc, make: Make::Beside(kind) }
+        Self { name, title, paper, doc, make: Make::NonRed(kind) }
     }
 
-    /// What is written elsewhere, as a preset: a discipline of its own, or classic RED with another part.
-    pub(crate) fn foreign(definition: &'static Definition) -> Self {
+    /// The preset of a plugin: a discipline of its own, or classic RED with another curve or victim rule.
+    pub(crate) fn plugin(definition: &'static Definition) -> Self {
         let Definition { name, title, source, doc, .. } = definition;
         let red = RedPreset { idea: Some(definition), ..CLASSIC };
         let make = match &definition.idea {
             Idea::Discipline { parameters, .. } => {
                 let parameters = parameters.iter().map(|(parameter, _)| *parameter);
-                Make::Foreign {
+                Make::Plugin {
                     definition,
                     parameters: iter::once(LIMIT).chain(parameters).collect::<Vec<_>>().leak(),
                 }
@@ -285,7 +285,7 @@ impl Preset {
         Self { name, title, paper: source, doc, make }
     }
 
-    /// The preset of this name, those that were registered included.
+    /// Return the preset of this name, registered plugins included.
     pub fn find(name: &str) -> Option<&'static Self> {
         Self::all().find(|p| p.name == name)
     }
@@ -297,15 +297,15 @@ impl Preset {
 
     /// Whether its classes have queues of their own.
     pub fn has_class_queues(&self) -> bool {
-        beside::has_class_queues(self.name)
+        disciplines::has_class_queues(self.name)
     }
 
     /// The parameters that a class may have of its own.
     pub fn class_parameters(&self) -> impl Iterator<Item = &'static Parameter> {
         let (of_red, of_scheduler): (&[_], &[_]) = match self.make {
             Make::Red(_) => (RED, &[]),
-            Make::Beside(_) if self.has_class_queues() => (&[], beside::class_parameters(self.name)),
-            Make::Beside(_) | Make::Foreign { .. } | Make::DropTail => (&[], &[]),
+            Make::NonRed(_) if self.has_class_queues() => (&[], disciplines::class_parameters(self.name)),
+            Make::NonRed(_) | Make::Plugin { .. } | Make::DropTail => (&[], &[]),
         };
         of_red.iter().filter(|p| CLASS.contains(&p.key)).chain(of_scheduler)
     }
@@ -315,8 +315,8 @@ impl Preset {
         match self.make {
             Make::DropTail => DROP_TAIL,
             Make::Red(_) => RED,
-            Make::Beside(kind) => kind.parameters,
-            Make::Foreign { parameters, .. } => parameters,
+            Make::NonRed(kind) => kind.parameters,
+            Make::Plugin { parameters, .. } => parameters,
         }
     }
 }

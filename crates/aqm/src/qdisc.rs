@@ -5,16 +5,16 @@ use crate::Packet;
 /// Why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropReason {
-    /// By chance, from an average between the thresholds.
+    /// At random, by a probability below 1.
     Early,
-    /// Because the average is so high that every packet must go.
+    /// Because the average is so high that the drop probability is 1.
     Forced,
     /// Because the buffer is full.
     Overflow,
 }
 
 impl DropReason {
-    /// The reason in a word.
+    /// Return the reason as a word, as in tables and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Early => "early",
@@ -33,15 +33,15 @@ pub enum MarkReason {
     Forced,
 }
 
-/// What surrounds a discipline: it lends random numbers and takes what is dropped or marked.
+/// The environment of a discipline: provides random numbers, and receives dropped and marked packets.
 pub trait Host<P> {
-    /// The next random number, uniform on [0, 1).
+    /// Return the next random number, uniform on [0, 1).
     fn uniform(&mut self) -> f64;
-    /// The next random integer, uniform on 0 to n - 1; `n` is at least 1.
+    /// Return the next random integer, uniform on 0 to n - 1; `n` is at least 1.
     fn below(&mut self, n: u64) -> u64;
-    /// Takes a packet that leaves the queue by being dropped.
+    /// Receive a dropped packet.
     fn dropped(&mut self, packet: Packet<P>, reason: DropReason);
-    /// Is told of a packet whose ECN field was just set to CE; the packet stays in the queue.
+    /// Note that the ECN field of a packet was set to CE; the packet stays in the queue.
     fn marked(&mut self, packet: &Packet<P>, reason: MarkReason);
 }
 
@@ -55,14 +55,14 @@ pub struct Backlog {
 }
 
 impl Backlog {
-    /// A packet of this length has come.
+    /// Add a packet of this length.
     #[inline]
     pub(crate) fn add(&mut self, bytes: u32) {
         self.packets += 1;
         self.bytes += u64::from(bytes);
     }
 
-    /// A packet of this length has gone.
+    /// Remove a packet of this length.
     #[inline]
     pub(crate) fn take(&mut self, bytes: u32) {
         self.packets -= 1;
@@ -77,11 +77,11 @@ pub enum Dequeue<P> {
     Packet(Packet<P>),
     /// Nothing is waiting.
     Empty,
-    /// Something is waiting that may not leave before this time.
+    /// Packets are waiting, but none may leave before this time.
     NotBefore(Time),
 }
 
-/// What a discipline shows of its inside.
+/// The state that a discipline shows in probes and tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct State {
     /// The average by which congestion is measured, in packets.
@@ -90,31 +90,31 @@ pub struct State {
     pub p_b: f64,
 }
 
-/// Where the spacing of drops stands.
+/// State of the spacing of drops and marks.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spaced {
-    /// Probability that the last arrival had of being dropped or marked, if it was of mean size; none where spacing does
-    /// not go by one, as in Linux.
+pub struct SpacingState {
+    /// Probability that the last arrival was dropped or marked, for a packet of mean size; `None` if the rule has no
+    /// probability, as in Linux.
     pub p_a: Option<f64>,
     /// Arrivals since the last drop or mark; -1 below min_th.
     pub count: i64,
 }
 
-/// A queue discipline: owns its packets and hands back every one exactly once, to the link or to the host.
+/// A queue discipline. It owns its packets and returns every one exactly once, to the link or to the host.
 ///
-/// `now` never decreases from call to call. The link calls [`Qdisc::dequeue`] at every end of service and after
-/// an arrival at an idle link, also when the answer is [`Dequeue::Empty`]: that is when idleness begins.
+/// `now` never decreases from call to call. The link calls [`Qdisc::dequeue`] at every end of service and after an arrival at
+/// an idle link. If the result is [`Dequeue::Empty`], the idle time begins.
 pub trait Qdisc<P> {
-    /// Takes a packet that arrives at `now`. Any packet, and several, may go to the host in return.
+    /// Enqueue a packet that arrives at `now`. This may drop or mark any packets of the queue.
     fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>);
 
-    /// Hands over the next packet to transmit; its service starts at `now`.
+    /// Return the next packet to transmit; its service starts at `now`.
     fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P>;
 
-    /// [`Qdisc::enqueue`] of a packet that finds a free link and nothing waiting, and [`Qdisc::dequeue`] at once. Whether
-    /// there is a packet to transmit now: then `packet` is it.
+    /// Call [`Qdisc::enqueue`] for a packet that finds an idle link and an empty queue, then [`Qdisc::dequeue`]. Return whether
+    /// there is a packet to transmit; it is then in `packet`.
     #[inline]
-    fn pass(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool
+    fn enqueue_dequeue(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool
     where
         P: Copy,
     {
@@ -128,48 +128,47 @@ pub trait Qdisc<P> {
         }
     }
 
-    /// [`Qdisc::dequeue`] at the end of a service when nothing waits: the link is free from `now` on.
+    /// Note that the link is idle from `now` on: [`Qdisc::dequeue`] at the end of a service with an empty queue.
     #[inline]
-    fn rest(&mut self, now: Time, host: &mut impl Host<P>) {
+    fn on_idle(&mut self, now: Time, host: &mut impl Host<P>) {
         self.dequeue(now, host);
     }
 
-    /// When [`Qdisc::on_timer`] wants to be called next.
+    /// Return the time of the next call of [`Qdisc::on_timer`], if any.
     fn next_timer(&self) -> Option<Time> {
         None
     }
 
-    /// Called at the time that [`Qdisc::next_timer`] gave.
+    /// Handle the timer at the time that [`Qdisc::next_timer`] returned.
     fn on_timer(&mut self, _now: Time, _host: &mut impl Host<P>) {}
 
-    /// What is waiting.
+    /// Return the packets and bytes waiting.
     fn backlog(&self) -> Backlog;
 
-    /// What is to be seen of the inside.
+    /// Return the average and p_b, as probes and tables show them.
     fn state(&self) -> State {
         State::default()
     }
 
-    /// The average of [`Qdisc::state`] alone.
+    /// Return the average of [`Qdisc::state`] only.
     fn average(&self) -> f64 {
         self.state().average
     }
 
-    /// Where the spacing of drops stands, in a discipline that has it; of several classes, the last one's.
-    fn spaced(&self) -> Option<Spaced> {
+    /// Return the state of the spacing of drops, if the discipline has one; with several classes, that of the last.
+    fn spacing_state(&self) -> Option<SpacingState> {
         None
     }
 
-    /// Hands out what else there is to see of the inside, as named numbers; always the same names in the same order.
+    /// Report further gauges as named numbers, always the same names in the same order.
     fn gauges(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}
 
-    /// What the discipline has found to be allowed but probably not meant: a line each.
+    /// Return warnings about settings that are allowed but probably not intended, one line each.
     fn warnings(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Whether a packet that was accepted always leaves by the link, in the order of acceptance, as soon as the
-    /// link is free. An engine may then compute departures at arrival and call `dequeue` late, with the right
-    /// `now`.
+    /// Return whether every accepted packet leaves by the link, in the order of acceptance, as soon as the link is free. An
+    /// engine may then compute departures at arrival, and call `dequeue` later with the correct `now`.
     fn departs_in_order(&self) -> bool;
 }

@@ -50,8 +50,8 @@ impl Parameter {
         Self { key, symbol, unit, min: None, max: None, choices: &[], doc, source: "" }
     }
 
-    /// A parameter of a discipline that is written elsewhere; bounds are allowed values themselves.
-    pub fn foreign(
+    /// A parameter of a plugin. The bounds are inclusive.
+    pub fn plugin(
         key: &'static str,
         unit: Unit,
         (min, max): (Option<f64>, Option<f64>),
@@ -130,7 +130,7 @@ impl Parameter {
 
     /// The victims or adaptations that alone have this parameter; none where every queue has it.
     pub fn parts(&self) -> impl Iterator<Item = &'static str> {
-        // Disciplines beside RED may have parameters of the same names.
+        // Non-RED disciplines may have parameters with the same names.
         let of_red = RED.iter().any(|p| std::ptr::eq(p, self));
         PART_KEYS.iter().filter(move |(_, keys)| of_red && keys.contains(&self.key)).map(|(part, _)| *part)
     }

@@ -1,19 +1,19 @@
 //! From the words of a scenario file to a discipline: parse, then build.
 
-mod reading;
+mod parameter_reader;
 mod resolve;
 
 use std::collections::BTreeMap;
 
 use aqmlab_units::{Rate, Span};
 
-pub(crate) use reading::Reading;
+pub(crate) use parameter_reader::ParameterReader;
 pub(crate) use resolve::{CodePoints, code_points};
 pub use resolve::{Limit, Resolved};
 
 use crate::{Parameter, Preset, Unit};
 
-/// The link that a queue stands before; automatic parameters depend on it.
+/// The link that a queue feeds; automatic parameters depend on it.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkContext {
     /// Bit rate.
@@ -66,7 +66,7 @@ pub struct ParameterError {
     pub allowed: String,
 }
 
-/// A preset and what the user set beside it; nothing is checked across parameters yet.
+/// A preset and the parameters that the user set. Relations between parameters are not validated yet.
 #[derive(Clone, Debug)]
 pub struct Spec {
     preset: &'static Preset,
@@ -84,7 +84,7 @@ pub struct ClassSpec {
     pub dscp: Vec<u8>,
     /// Whether packets with a code point of no class belong to it.
     pub default: bool,
-    /// The queue behind it, of a scheduler's class.
+    /// The child queue, for a class of a scheduler.
     pub queue: Option<Spec>,
     set: BTreeMap<&'static str, Value>,
 }
@@ -155,7 +155,7 @@ impl Spec {
         self.classes.push(class);
     }
 
-    /// Puts a queue behind a class that was added, of a scheduler.
+    /// Set the child queue of a class of a scheduler; the class must have been added.
     pub fn class_queue(&mut self, class: &str, queue: &Self) {
         for named in self.classes.iter_mut().filter(|c| c.name == class) {
             named.queue = Some(queue.clone());

@@ -7,7 +7,9 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use aqmlab_aqm::foreign::{self, CurveNumbers, Definition, Idea, Order, Policy, Rule, Uniform, Verdict};
+use aqmlab_aqm::plugin::{
+    self, ArrivalDecision, CurveNumbers, Definition, Idea, Order, Policy, Uniform, VictimRule,
+};
 use aqmlab_aqm::{DropReason, Ecn, Kind, Meta, Parameter, State, Unit};
 use aqmlab_units::{Span, Stream, Time};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
@@ -212,7 +214,7 @@ struct PythonPolicy {
     queue: Option<Py<Queue>>,
     bps: f64,
     gauges: Arc<[String]>,
-    verdict: Verdict,
+    decision: ArrivalDecision,
 }
 
 impl PythonPolicy {
@@ -253,26 +255,32 @@ impl PythonPolicy {
 }
 
 /// What `enqueue` may return.
-fn verdict(answer: &Bound<'_, PyAny>) -> PyResult<Verdict> {
+fn decision(answer: &Bound<'_, PyAny>) -> PyResult<ArrivalDecision> {
     const ALLOWED: &str = "enqueue returns \"accept\", \"mark\", \"drop\" or \"drop:REASON\"";
     let word: String = answer.extract().map_err(|_| PyTypeError::new_err(ALLOWED))?;
     match word.as_str() {
-        "accept" => Ok(Verdict::Accept),
-        "mark" => Ok(Verdict::Mark),
-        "drop" => Ok(Verdict::Drop(DropReason::Early)),
+        "accept" => Ok(ArrivalDecision::Accept),
+        "mark" => Ok(ArrivalDecision::Mark),
+        "drop" => Ok(ArrivalDecision::Drop(DropReason::Early)),
         other => match other.strip_prefix("drop:") {
-            Some(reason) => Ok(Verdict::Drop(drop_reason(reason)?)),
+            Some(reason) => Ok(ArrivalDecision::Drop(drop_reason(reason)?)),
             None => Err(PyValueError::new_err(ALLOWED)),
         },
     }
 }
 
 impl Policy for PythonPolicy {
-    fn enqueue(&mut self, now: Time, arriving: &Meta, draw: Uniform<'_>, orders: &mut Vec<Order>) -> Verdict {
+    fn enqueue(
+        &mut self,
+        now: Time,
+        arriving: &Meta,
+        draw: Uniform<'_>,
+        orders: &mut Vec<Order>,
+    ) -> ArrivalDecision {
         let packet = Packet::from(arriving);
         let answer = self.call(draw, orders, |object, queue| {
             let answer = object.call_method1("enqueue", (now.secs(), packet, queue))?;
-            verdict(&answer).map_err(|error| {
+            decision(&answer).map_err(|error| {
                 let text = format!("{} ({:?})", error.value(object.py()), answer);
                 PyValueError::new_err(format!(
                     "{}: {text}",
@@ -280,8 +288,8 @@ impl Policy for PythonPolicy {
                 ))
             })
         });
-        self.verdict = answer.unwrap_or(Verdict::Accept);
-        self.verdict
+        self.decision = answer.unwrap_or(ArrivalDecision::Accept);
+        self.decision
     }
 
     fn accepted(&mut self, packet: &Meta) {
@@ -332,8 +340,8 @@ impl Policy for PythonPolicy {
         });
         let (object, queue) = copy.map_or((None, None), |(object, queue)| (Some(object), queue));
         let object = object.unwrap_or_else(|| Python::attach(|py| self.object.clone_ref(py)));
-        let (bps, gauges, verdict) = (self.bps, Arc::clone(&self.gauges), self.verdict);
-        Box::new(Self { object, queue, bps, gauges, verdict })
+        let (bps, gauges, decision) = (self.bps, Arc::clone(&self.gauges), self.decision);
+        Box::new(Self { object, queue, bps, gauges, decision })
     }
 }
 
@@ -341,7 +349,7 @@ impl Policy for PythonPolicy {
 #[derive(Debug)]
 struct PythonRule(Py<PyAny>);
 
-impl Rule for PythonRule {
+impl VictimRule for PythonRule {
     fn pick(&self, waiting: &VecDeque<Meta>, draw: Uniform<'_>) -> Option<usize> {
         ask(|py| {
             let packets = waiting.iter().map(Packet::from).map(|p| Py::new(py, p));
@@ -374,7 +382,7 @@ fn parameter((key, unit, default, min, max, doc): ParameterRow) -> PyResult<(Par
         }
     };
     // A definition lives as long as the program.
-    Ok((Parameter::foreign(key.leak(), unit, (min, max), doc.leak()), default))
+    Ok((Parameter::plugin(key.leak(), unit, (min, max), doc.leak()), default))
 }
 
 /// Make a discipline known that is written in Python: `idea` is "discipline" (`object` is called with the parameters and
@@ -400,8 +408,8 @@ pub(crate) fn register(
             let make = move |values: &[(&'static str, f64)], bps: f64| {
                 let made = Python::attach(|py| object.call1(py, (values.to_vec(),)));
                 let object = made.map_err(|error| error.to_string())?;
-                let (gauges, verdict) = (Arc::clone(&names), Verdict::Accept);
-                Ok(Box::new(PythonPolicy { object, queue: None, bps, gauges, verdict }) as Box<dyn Policy>)
+                let (gauges, decision) = (Arc::clone(&names), ArrivalDecision::Accept);
+                Ok(Box::new(PythonPolicy { object, queue: None, bps, gauges, decision }) as Box<dyn Policy>)
             };
             let gauges = gauges.into_iter().map(|name| &*name.leak()).collect();
             let every = every_s.map(Span::from_secs);
@@ -416,5 +424,5 @@ pub(crate) fn register(
         })),
         _ => Idea::Victim(Arc::new(PythonRule(object))),
     };
-    foreign::register(Definition { name, title, source, doc, digest, idea }).map_err(PyValueError::new_err)
+    plugin::register(Definition { name, title, source, doc, digest, idea }).map_err(PyValueError::new_err)
 }

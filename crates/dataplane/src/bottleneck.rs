@@ -9,8 +9,8 @@
 //! is delay and loss only.
 
 use aqmlab_aqm::{Ecn, Kind, Packet};
-use aqmlab_netsim::alone::{LinkAlone, Manner};
 use aqmlab_netsim::plan::{LinkId, Plan};
+use aqmlab_netsim::standalone_link::{StandaloneLink, StandaloneOptions};
 use aqmlab_units::{Span, Stream, Time};
 
 use crate::buffer::Buffer;
@@ -39,7 +39,7 @@ pub struct Setting<'a> {
     /// Seed of the random numbers.
     pub seed: u64,
     /// How the link is to be.
-    pub manner: Manner,
+    pub options: StandaloneOptions,
     /// The groups, as the classifier has them.
     pub groups: &'a [Group],
     /// The ways of the groups.
@@ -67,7 +67,7 @@ pub struct Fates {
 #[derive(Clone, Debug)]
 pub struct Bottleneck {
     name: &'static str,
-    link: Option<LinkAlone<Buffer>>,
+    link: Option<StandaloneLink<Buffer>>,
     before: Lines,
     behind: Lines,
     loss: f64,
@@ -82,9 +82,9 @@ pub struct Bottleneck {
 impl Bottleneck {
     /// At time 0, empty.
     pub fn new(setting: &Setting<'_>) -> Self {
-        let room = setting.manner.room;
+        let room = setting.options.room;
         let ways = || setting.ways.iter();
-        let link = |id| LinkAlone::new(setting.plan, id, setting.seed, setting.manner);
+        let link = |id| StandaloneLink::new(setting.plan, id, setting.seed, setting.options);
         Self {
             name: setting.name,
             link: setting.link.map(link),
@@ -123,7 +123,7 @@ impl Bottleneck {
 
     /// When there is something to do next.
     pub fn next_event(&self) -> Option<Time> {
-        let link = self.link.as_ref().and_then(LinkAlone::next_event);
+        let link = self.link.as_ref().and_then(StandaloneLink::next_event);
         [self.before.next(), link, self.behind.next()].into_iter().flatten().min()
     }
 
@@ -141,7 +141,7 @@ impl Bottleneck {
         self.note_dropped();
     }
 
-    /// Another plan, other ways, another loss, from `now` on; see [`LinkAlone::renew`].
+    /// Another plan, other ways, another loss, from `now` on; see [`StandaloneLink::renew`].
     pub fn renew(&mut self, now: Time, setting: &Setting<'_>, is_same_queue: bool) {
         self.arrive_until(now);
         if let (Some(link), Some(id)) = (&mut self.link, setting.link) {
@@ -158,7 +158,7 @@ impl Bottleneck {
     }
 
     /// The link with its queue, if there is one.
-    pub fn link(&self) -> Option<&LinkAlone<Buffer>> {
+    pub fn link(&self) -> Option<&StandaloneLink<Buffer>> {
         self.link.as_ref()
     }
 
@@ -174,7 +174,7 @@ impl Bottleneck {
 
     /// Packets on their way: offered, and neither out nor dropped nor lost.
     pub fn held(&self) -> u64 {
-        (self.before.held() + self.link.as_ref().map_or(0, LinkAlone::held) + self.behind.held()) as u64
+        (self.before.held() + self.link.as_ref().map_or(0, StandaloneLink::held) + self.behind.held()) as u64
     }
 
     /// Packets that come to the queue until `to`. What came and left before the warm-up was over is forgotten first.
@@ -185,7 +185,7 @@ impl Bottleneck {
                 self.arrive_until(just_before);
                 self.depart_until(just_before);
             }
-            self.flows.forget();
+            self.flows.reset_stats();
         }
         while let Some((time, packet)) = self.before.pop(to) {
             self.arrive(time, packet);

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use aqmlab_netsim::alone::Manner;
 use aqmlab_netsim::plan::{LinkId, Plan};
+use aqmlab_netsim::standalone_link::StandaloneOptions;
 use aqmlab_units::{Span, Time};
 use serde::Deserialize;
 
@@ -357,14 +357,14 @@ impl Planned {
     pub fn settings<'a>(&'a self, groups: &'a [Group]) -> [Setting<'a>; 2] {
         let Config { seed, in_service_counts, loss, buffers, flows, .. } = self.config;
         let duration = self.config.duration_s.map_or(Span::ZERO, Span::from_secs);
-        let manner = Manner { in_service_counts, room: buffers as usize, duration };
+        let options = StandaloneOptions { in_service_counts, room: buffers as usize, duration };
         let ns = |ns: u64| Span(ns.saturating_mul(1000));
         let setting = |name, link, loss, ways| Setting {
             name,
             plan: &self.plan,
             link,
             seed,
-            manner,
+            options,
             groups,
             ways,
             loss,

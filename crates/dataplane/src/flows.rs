@@ -164,7 +164,7 @@ impl FlowBook {
     }
 
     /// The warm-up is over.
-    pub fn forget(&mut self) {
+    pub fn reset_stats(&mut self) {
         self.flows.iter_mut().chain(&mut self.others).for_each(|flow| flow.before = flow.counts);
     }
 
@@ -246,7 +246,7 @@ mod tests {
         let mut book = book(vec![0]);
         book.arrived(Time(5), &of(1), 100, true);
         book.departed(Time(6), &of(1), 100, true);
-        book.forget();
+        book.reset_stats();
         book.arrived(Time(7), &of(1), 50, true);
         book.dropped(&of(1));
         let (all, measured) = (book.of(1), book.measured(1));
@@ -266,7 +266,7 @@ mod tests {
             book.arrived(Time(5), &old, 100, true);
         }
         book.departed(Time(6), &old, 100, true);
-        book.forget();
+        book.reset_stats();
         book.arrived(Time(7), &old, 100, true);
         book.begin(2, 1);
         assert_eq!(book.of(2), FlowCounts::default());

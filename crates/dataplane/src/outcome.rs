@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
-use aqmlab_netsim::alone::{self, LinkAlone};
+use aqmlab_netsim::standalone_link::{self, StandaloneLink};
 use aqmlab_netsim::{Column, Table};
 use serde_json::{Map, Value, json};
 
@@ -82,7 +82,7 @@ impl Ended<'_> {
         let dropped = About::dropped_since(self.about, self.dropped_before);
         let measured = plane.end.since(aqmlab_units::Time::ZERO + planned.plan.warmup);
         let links: Vec<_> = plane.ways.iter().filter_map(|way| way.link()).collect();
-        let mut tables = alone::tables(&planned.plan, &links, measured);
+        let mut tables = standalone_link::tables(&planned.plan, &links, measured);
         tables.push(("flows", self.flows_table(measured.secs())));
         if let (Some(path), Some(file)) = (&planned.config.events, self.events.take())
             && let Some((_, events)) = tables.iter_mut().find(|(name, _)| *name == "events")
@@ -102,11 +102,11 @@ impl Ended<'_> {
         }))
     }
 
-    fn certificate(&self, links: &[&LinkAlone<crate::buffer::Buffer>], tun_dropped: [u64; 2]) -> Value {
+    fn certificate(&self, links: &[&StandaloneLink<crate::buffer::Buffer>], tun_dropped: [u64; 2]) -> Value {
         let plane = self.plane;
         let counts = plane.counts();
         let seconds = plane.end.secs();
-        let rate = |(link, meter): (&&LinkAlone<_>, &crate::rate_meter::RateMeter)| {
+        let rate = |(link, meter): (&&StandaloneLink<_>, &crate::rate_meter::RateMeter)| {
             let (achieved, busy) =
                 meter.achieved().map_or((Value::Null, 0.0), |(bps, busy)| (json!(bps), busy.secs()));
             json!({
@@ -116,7 +116,7 @@ impl Ended<'_> {
                 "busy_s": busy,
             })
         };
-        let share = |link: &&LinkAlone<_>| link.waited(plane.end).secs() / seconds;
+        let share = |link: &&StandaloneLink<_>| link.waited(plane.end).secs() / seconds;
         let mut rates = links.iter().zip(&plane.rates).map(rate);
         let mut shares = links.iter().map(share);
         json!({

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use aqmlab_aqm::{Backlog, Qdisc, State};
-use aqmlab_netsim::alone::Totals;
+use aqmlab_netsim::standalone_link::Totals;
 use aqmlab_units::{Rate, Time};
 
 use crate::bottleneck::{Bottleneck, Fates};
@@ -115,7 +115,7 @@ impl Side {
         (self.aqm, self.rate, self.backlog) = (link.aqm(), link.rate(), link.backlog());
         self.state = link.discipline().state();
         self.gauges.clear();
-        if let Some(spaced) = link.discipline().spaced() {
+        if let Some(spaced) = link.discipline().spacing_state() {
             self.gauges.extend(spaced.p_a.map(|p_a| ("p_a", p_a)));
             self.gauges.push(("count", spaced.count as f64));
         }

@@ -10,7 +10,7 @@ use aqmlab_aqm::{Kind, LinkContext, PRESETS, Spec, Value};
 use aqmlab_dataplane::capture::{Reader, Writer};
 use aqmlab_dataplane::classify::{Classifier, Distance, Group};
 use aqmlab_dataplane::replay::{
-    Recording, Tables, alone, differences, through_data_plane, through_simulator,
+    Recording, Tables, differences, standalone_plan, through_data_plane, through_simulator,
 };
 use aqmlab_netsim::plan::{Change, Link, Plan, Probe};
 use aqmlab_netsim::{Column, Recorded};
@@ -115,7 +115,7 @@ fn plan(preset: &str, set: &[(&str, Value)], flows: &[String], changes: Vec<Chan
         warmup,
         probe,
     };
-    alone(&plan, 0, flows)
+    standalone_plan(&plan, 0, flows)
 }
 
 fn integers<'t>(tables: &'t Tables, table: &str, name: &str) -> &'t [i64] {

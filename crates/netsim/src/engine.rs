@@ -58,8 +58,8 @@ impl Simulation {
     pub fn new(plan: &Plan, seed: u64, options: Options) -> Self {
         let mut network = Network::new(plan, seed, options.shortcuts);
         if options.shortcuts {
-            let Network { plan, inside, .. } = &mut network;
-            feeders::allow_ahead(plan, &mut inside.paths, &inside.links);
+            let Network { plan, fabric, .. } = &mut network;
+            feeders::allow_ahead(plan, &mut fabric.paths, &fabric.links);
         }
         let windows = match options.engine {
             _ if !options.shortcuts => Err("shortcuts are off".to_owned()),
@@ -90,7 +90,7 @@ impl Simulation {
 
     /// What the disciplines have found to be probably not meant, with the names of their links.
     pub fn warnings(&self) -> Vec<String> {
-        let links = self.network.plan.links.iter().zip(&self.network.inside.links);
+        let links = self.network.plan.links.iter().zip(&self.network.fabric.links);
         links.flat_map(|(p, l)| l.warnings().into_iter().map(|w| format!("link {}: {w}", p.name))).collect()
     }
 
@@ -120,6 +120,6 @@ impl Simulation {
 
     /// The links that the data packets of flow `flow` cross, in order.
     pub fn path(&self, flow: usize) -> impl Iterator<Item = u32> {
-        self.network.inside.paths.links(flow, Kind::Data)
+        self.network.fabric.paths.links(flow, Kind::Data)
     }
 }

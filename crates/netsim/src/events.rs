@@ -16,7 +16,7 @@ use aqmlab_units::Time;
 use crate::heap::Heap;
 use crate::key::Key;
 use crate::message::Message;
-use crate::network::{Agenda, Network};
+use crate::network::{Network, Scheduler};
 use crate::paths::Next;
 use crate::plan::LinkId;
 use crate::sink::Sink;
@@ -95,7 +95,7 @@ impl Events {
                 if is_due(&mut source.wake, due, key) {
                     network.source_timer(self, flow as usize, key);
                 } else {
-                    self.minds_source(flow as usize, source);
+                    self.reschedule_source(flow as usize, source);
                 }
             }
             Target::Receiver(flow) => {
@@ -104,7 +104,7 @@ impl Events {
                 if is_due(&mut sink.wake, due, key) {
                     network.sink_timer(self, flow as usize, key);
                 } else {
-                    self.minds_sink(flow as usize, sink);
+                    self.reschedule_sink(flow as usize, sink);
                 }
             }
         }
@@ -123,7 +123,7 @@ impl Events {
     }
 }
 
-impl Agenda for Events {
+impl Scheduler for Events {
     const GLOBAL_ORDER: bool = true;
 
     #[inline]
@@ -143,13 +143,13 @@ impl Agenda for Events {
     }
 
     #[inline]
-    fn minds_source(&mut self, flow: usize, source: &mut Source) {
+    fn reschedule_source(&mut self, flow: usize, source: &mut Source) {
         let timer = source.timer();
         self.schedule(&mut source.wake, timer, Target::Sender(flow as u32));
     }
 
     #[inline]
-    fn minds_sink(&mut self, flow: usize, sink: &mut Sink) {
+    fn reschedule_sink(&mut self, flow: usize, sink: &mut Sink) {
         let timer = sink.timer();
         self.schedule(&mut sink.wake, timer, Target::Receiver(flow as u32));
     }

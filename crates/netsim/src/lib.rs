@@ -3,9 +3,8 @@
 //! A station (a flow's source, a link with its queue, a flow's receiver) is a deterministic function of its
 //! time-ordered inputs, its own timers and its own random stream. It never looks at another station, at a global
 //! clock or at a shared generator; what an engine decides is only the order in which stations are evaluated. A result
-//! is a function of the plan and the seed alone.
+//! depends only on the plan and the seed.
 
-pub mod alone;
 mod application;
 mod attached;
 mod code_points;
@@ -16,8 +15,8 @@ mod feeders;
 mod heap;
 mod histogram;
 mod key;
-mod ledger;
 mod link;
+mod link_stats;
 mod marker;
 mod message;
 pub mod meter;
@@ -32,6 +31,7 @@ mod routing;
 mod sampling;
 mod sink;
 mod source;
+pub mod standalone_link;
 mod tables;
 mod target;
 mod watch;
@@ -39,7 +39,7 @@ mod windows;
 
 pub use code_points::CodePoint;
 pub use engine::{EngineChoice, Options, Simulation};
-pub use ledger::{LinkCounters, Numbered};
+pub use link_stats::{LinkCounters, Numbered};
 pub use marker::MarkerCounters;
 pub use moments::Moments;
 pub use observe::{DisciplineSample, EventKind, LinkEvent, Loss, Observation, QueueSample};

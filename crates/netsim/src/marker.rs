@@ -94,7 +94,7 @@ impl Markers {
     }
 
     /// Counts anew.
-    pub fn forget(&mut self) {
+    pub fn reset_stats(&mut self) {
         self.flows.iter_mut().for_each(|flow| flow.counters = MarkerCounters::default());
     }
 

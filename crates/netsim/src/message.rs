@@ -10,8 +10,8 @@ use crate::key::Key;
 /// number of marked packets (ACE).
 const FLAGS_AT: u32 = 24;
 const ACE: u32 = 7;
-/// The sender had received a packet from the other end.
-const HEARD: u32 = 1 << 30;
+/// The sender has received a packet from the other end, so it knows the time to live there.
+const PEER_TTL_KNOWN: u32 = 1 << 30;
 /// An acknowledgement echoes a mark.
 const ECHO: u32 = 1 << 31;
 /// A data packet is the last of an object.
@@ -71,10 +71,10 @@ impl Message {
         self.kind() == Kind::Ack
     }
 
-    /// Whether its sender had received a packet from the other end.
+    /// Return whether its sender knew the time to live at the other end.
     #[inline]
-    pub fn heard(&self) -> bool {
-        self.header & HEARD != 0
+    pub fn peer_ttl_known(&self) -> bool {
+        self.header & PEER_TTL_KNOWN != 0
     }
 
     /// Of a data packet, whether it is the last of an object that an application has asked for.
@@ -97,7 +97,7 @@ impl Message {
 
     /// A data packet at the start of its path, put there by an event.
     #[inline]
-    pub fn of_data(key: Key, step: u32, dscp: u8, heard: bool, data: &Data) -> Self {
+    pub fn of_data(key: Key, step: u32, dscp: u8, peer_ttl_known: bool, data: &Data) -> Self {
         let seen = Header::default()
             .with_dscp(dscp)
             .with_ecn(match (data.ect(), data.ect1()) {
@@ -115,7 +115,9 @@ impl Message {
             number: data.seq as i32,
             bytes: data.bytes,
             sack: NO_SACK,
-            header: seen.own() | u32::from(data.flags.bits()) << FLAGS_AT | if heard { HEARD } else { 0 },
+            header: seen.own()
+                | u32::from(data.flags.bits()) << FLAGS_AT
+                | if peer_ttl_known { PEER_TTL_KNOWN } else { 0 },
         }
     }
 
@@ -130,7 +132,7 @@ impl Message {
             number,
             bytes: meta.bytes,
             sack: NO_SACK,
-            header: meta.header.own() | HEARD,
+            header: meta.header.own() | PEER_TTL_KNOWN,
         }
     }
 
@@ -167,7 +169,7 @@ pub(crate) struct SackStore {
 impl SackStore {
     /// An acknowledgement at the start of its path, put there by an event.
     #[inline]
-    pub fn message(&mut self, key: Key, step: u32, heard: bool, ack: &Ack) -> Message {
+    pub fn message(&mut self, key: Key, step: u32, peer_ttl_known: bool, ack: &Ack) -> Message {
         Message {
             time: key.time,
             cause: key.cause,
@@ -182,7 +184,7 @@ impl SackStore {
                 self.put((ack.sack, ack.stamp))
             },
             header: Header::default().with_kind(Kind::Ack).own()
-                | if heard { HEARD } else { 0 }
+                | if peer_ttl_known { PEER_TTL_KNOWN } else { 0 }
                 | (u32::from(ack.ace) & ACE) << FLAGS_AT
                 | if ack.ece { ECHO } else { 0 },
         }
@@ -242,10 +244,13 @@ mod tests {
         message.rewrite(message.seen());
         assert!(message.is_last() && message.sent() == Time(5));
         assert_eq!((message.to_data(), message.key(), message.kind()), (data, KEY, Kind::Syn));
-        assert_eq!((message.ecn(), message.seen().dscp(), message.heard()), (Ecn::Ect, 46, true));
+        assert_eq!((message.ecn(), message.seen().dscp(), message.peer_ttl_known()), (Ecn::Ect, 46, true));
         let flags = DataFlags::ECT.with(DataFlags::ECT1, true).with(DataFlags::CWR, true);
         let message = Message::of_data(KEY, 7, 46, true, &Data { flags, ..data });
-        assert_eq!((message.to_data().flags, message.ecn(), message.heard()), (flags, Ecn::Ect1, true));
+        assert_eq!(
+            (message.to_data().flags, message.ecn(), message.peer_ttl_known()),
+            (flags, Ecn::Ect1, true)
+        );
     }
 
     #[test]
@@ -261,7 +266,7 @@ mod tests {
         ack.sack.push(SackBlock { left: 5, right: 6 });
         for _ in 0..3 {
             let message = store.message(KEY, 7, false, &ack);
-            assert_eq!((message.kind(), message.key(), message.heard()), (Kind::Ack, KEY, false));
+            assert_eq!((message.kind(), message.key(), message.peer_ttl_known()), (Kind::Ack, KEY, false));
             assert_eq!(store.take_ack(&message), ack);
         }
         let lost = store.message(KEY, 7, false, &ack);

@@ -1,4 +1,4 @@
-//! The stations of a run, and what happens at each of them. An engine decides when.
+//! The stations of a run and their events. An engine decides in which order they are evaluated.
 
 use std::collections::BTreeMap;
 
@@ -17,25 +17,25 @@ use crate::sink::Sink;
 use crate::source::Source;
 use crate::target::Numbering;
 
-/// What an engine is told of things to come.
-pub(crate) trait Agenda {
-    /// Whether stations are evaluated in the order of their keys all over the network. Then a packet may be handed to
-    /// the first link of its path at once.
+/// Schedules future events; implemented by each engine.
+pub(crate) trait Scheduler {
+    /// Whether all events of the network are evaluated in the order of their keys. A packet may then enter the first link of
+    /// its path at once.
     const GLOBAL_ORDER: bool;
 
-    /// A packet is on its way to a station, and as that will see it; it comes over the link that is its source.
+    /// Schedule the arrival of a packet at a station, over the link that is its source.
     fn sent(&mut self, to: Next, message: &Message);
-    /// A packet is at the first link of its path, where the order is not global.
+    /// Schedule the arrival of a packet at the first link of its path; called if the order is not global.
     fn entered(&mut self, link: LinkId, message: &Message);
-    /// The service in progress at a link will end, and something waits for it; told where the order is global.
+    /// Schedule the end of a service after which a packet waits; called if the order is global.
     fn serving(&mut self, link: LinkId, end: Key);
-    /// A source has a timer, or none.
-    fn minds_source(&mut self, flow: usize, source: &mut Source);
-    /// A sink has a timer, or none.
-    fn minds_sink(&mut self, flow: usize, sink: &mut Sink);
-    /// The application will have something to send.
+    /// Schedule the timer of a source, if it has one.
+    fn reschedule_source(&mut self, flow: usize, source: &mut Source);
+    /// Schedule the timer of a sink, if it has one.
+    fn reschedule_sink(&mut self, flow: usize, sink: &mut Sink);
+    /// Schedule the start of the application of a flow.
     fn starts(&mut self, flow: u32, at: Time);
-    /// The application will have nothing more to send.
+    /// Schedule the stop of the application of a flow.
     fn stops(&mut self, flow: u32, at: Time);
 }
 
@@ -45,20 +45,20 @@ pub(crate) struct Network {
     pub plan: Plan,
     pub sources: Vec<Source>,
     pub sinks: Vec<Sink>,
-    pub inside: Inside,
+    pub fabric: Fabric,
     pub numbering: Numbering,
 }
 
-/// What lies between the endpoints.
+/// The links and paths between the endpoints.
 #[derive(Clone, Debug)]
-pub(crate) struct Inside {
+pub(crate) struct Fabric {
     pub links: Vec<Link>,
     pub paths: Paths,
     sacks: SackStore,
     end: Time,
 }
 
-/// For each connection of a page that shares the page's objects, how many are taken.
+/// Return the counter of objects taken, for each connection of a page whose connections share its objects.
 fn shared_objects(plan: &Plan) -> BTreeMap<u32, Taken> {
     let shared = plan.pages.iter().filter(|page| page.dispatch == Dispatch::FirstFree);
     let of_page = |page: &Page| {
@@ -83,7 +83,7 @@ impl Network {
                 .map(|(i, flow)| Source::new(flow, taken.remove(&(i as u32)), &plan, seed))
                 .collect(),
             sinks: flows().map(|(i, flow)| Sink::new(i, flow, &plan)).collect(),
-            inside: Inside {
+            fabric: Fabric {
                 links,
                 paths: Paths::new(&plan),
                 sacks: SackStore::default(),
@@ -94,153 +94,154 @@ impl Network {
         }
     }
 
-    /// When the run ends.
+    /// Return the end of the run.
     pub fn end(&self) -> Time {
-        self.inside.end
+        self.fabric.end
     }
 
-    /// Brings all stations to the end of the run.
+    /// Advance all stations to the end of the run.
     pub fn finish(&mut self) {
         let end = self.end();
-        self.inside.links.iter_mut().for_each(|l| l.finish(end));
+        self.fabric.links.iter_mut().for_each(|l| l.finish(end));
         self.sources.iter_mut().for_each(|f| f.end(end));
         self.sinks.iter_mut().for_each(|f| f.end(end));
     }
 
-    /// What applications do, as far as it is known at the beginning.
-    pub fn announce(&self, agenda: &mut impl Agenda) {
+    /// Schedule the starts and stops of applications that are known in advance.
+    pub fn announce(&self, scheduler: &mut impl Scheduler) {
         for (i, flow) in self.sources.iter().enumerate() {
-            agenda.starts(i as u32, flow.start_time());
+            scheduler.starts(i as u32, flow.start_time());
             if let Some(stop) = self.plan.flows[i].stop {
-                agenda.stops(i as u32, stop);
+                scheduler.stops(i as u32, stop);
             }
         }
     }
 
-    /// A period of a flow begins; its end is known from the plan.
-    pub fn start(&mut self, agenda: &mut impl Agenda, flow: u32, key: Key) {
+    /// Start a period of a flow; its end is known from the plan.
+    pub fn start(&mut self, scheduler: &mut impl Scheduler, flow: u32, key: Key) {
         let source = &self.sources[flow as usize];
         if let Some((_, end)) = source.next_period().filter(|_| source.has_begun()) {
-            agenda.stops(flow, end);
+            scheduler.stops(flow, end);
         }
-        self.send(agenda, flow as usize, key, |source, out| source.start(key.time, out));
+        self.send(scheduler, flow as usize, key, |source, out| source.start(key.time, out));
     }
 
-    /// A period of a flow ends, and the next may follow.
-    pub fn stop(&mut self, agenda: &mut impl Agenda, flow: u32, key: Key) {
-        self.send(agenda, flow as usize, key, |source, out| source.stop(key.time, out));
+    /// End a period of a flow, and schedule the next one, if any.
+    pub fn stop(&mut self, scheduler: &mut impl Scheduler, flow: u32, key: Key) {
+        self.send(scheduler, flow as usize, key, |source, out| source.stop(key.time, out));
         let source = &self.sources[flow as usize];
         if let Some((start, _)) = source.next_period().filter(|_| source.has_begun()) {
-            agenda.starts(flow, start);
+            scheduler.starts(flow, start);
         }
     }
 
-    /// The timer of a source is due.
-    pub fn source_timer(&mut self, agenda: &mut impl Agenda, flow: usize, key: Key) {
-        self.send(agenda, flow, key, |source, out| source.on_timer(key.time, out));
+    /// Handle the timer of a source.
+    pub fn source_timer(&mut self, scheduler: &mut impl Scheduler, flow: usize, key: Key) {
+        self.send(scheduler, flow, key, |source, out| source.on_timer(key.time, out));
     }
 
-    /// The timer of a sink is due.
-    pub fn sink_timer(&mut self, agenda: &mut impl Agenda, flow: usize, key: Key) {
-        let Self { sinks, inside, .. } = self;
-        inside.acknowledge(&mut sinks[flow], agenda, flow, key, |sink, out| sink.on_timer(key.time, out));
+    /// Handle the timer of a sink.
+    pub fn sink_timer(&mut self, scheduler: &mut impl Scheduler, flow: usize, key: Key) {
+        let Self { sinks, fabric, .. } = self;
+        fabric.acknowledge(&mut sinks[flow], scheduler, flow, key, |sink, out| sink.on_timer(key.time, out));
     }
 
-    /// A packet is at the next station of its path.
+    /// Deliver a packet to the next station of its path.
     #[inline]
-    pub fn arrive<A: Agenda>(&mut self, agenda: &mut A, message: &mut Message) {
-        match self.inside.paths.at(message.step).next() {
-            Next::Link(link) => self.at_link(agenda, link, message),
-            Next::Endpoint(flow) if message.is_ack() => self.at_source(agenda, flow as usize, message),
-            Next::Endpoint(_) => self.at_sink(agenda, message),
+    pub fn arrive<A: Scheduler>(&mut self, scheduler: &mut A, message: &mut Message) {
+        match self.fabric.paths.at(message.step).next() {
+            Next::Link(link) => self.at_link(scheduler, link, message),
+            Next::Endpoint(flow) if message.is_ack() => self.at_source(scheduler, flow as usize, message),
+            Next::Endpoint(_) => self.at_sink(scheduler, message),
         }
     }
 
-    /// A packet arrives at the queue of a link.
+    /// Deliver a packet to the queue of a link.
     #[inline(always)]
-    pub fn at_link<A: Agenda>(&mut self, agenda: &mut A, link: LinkId, message: &mut Message) {
-        if self.inside.carry(agenda, link, message) {
-            self.at_sink(agenda, message);
+    pub fn at_link<A: Scheduler>(&mut self, scheduler: &mut A, link: LinkId, message: &mut Message) {
+        if self.fabric.carry(scheduler, link, message) {
+            self.at_sink(scheduler, message);
         }
     }
 
-    /// A data packet is at its destination.
+    /// Deliver a data packet to its sink.
     #[inline(always)]
-    pub fn at_sink<A: Agenda>(&mut self, agenda: &mut A, message: &Message) {
-        self.inside.deliver(&mut self.sinks, agenda, message);
+    pub fn at_sink<A: Scheduler>(&mut self, scheduler: &mut A, message: &Message) {
+        self.fabric.deliver(&mut self.sinks, scheduler, message);
     }
 
-    /// An acknowledgement is at the source.
+    /// Deliver an acknowledgement to its source.
     #[inline(always)]
-    pub fn at_source<A: Agenda>(&mut self, agenda: &mut A, flow: usize, message: &Message) {
-        let ack = self.inside.sacks.take_ack(message);
-        self.send(agenda, flow, message.key(), |source, out| source.on_ack(message.time, &ack, out));
+    pub fn at_source<A: Scheduler>(&mut self, scheduler: &mut A, flow: usize, message: &Message) {
+        let ack = self.fabric.sacks.take_ack(message);
+        self.send(scheduler, flow, message.key(), |source, out| source.on_ack(message.time, &ack, out));
     }
 
-    /// A link is free, where that is an event: its next service starts.
+    /// Handle the end of a service, where that is an event: start the next one.
     #[inline]
-    pub fn serve<A: Agenda>(&mut self, agenda: &mut A, link: LinkId, now: Time) {
-        if let Some(message) = self.inside.serve(agenda, link, now) {
-            self.at_sink(agenda, &message);
+    pub fn serve<A: Scheduler>(&mut self, scheduler: &mut A, link: LinkId, now: Time) {
+        if let Some(message) = self.fabric.serve(scheduler, link, now) {
+            self.at_sink(scheduler, &message);
         }
     }
 
-    /// Lets a source act, sends what it puts out and sees to its timer.
+    /// Run an action of a source, send its output and reschedule its timer.
     #[inline]
-    fn send<'a, A: Agenda>(
+    fn send<'a, A: Scheduler>(
         &'a mut self,
-        agenda: &'a mut A,
+        scheduler: &'a mut A,
         flow: usize,
         key: Key,
-        act: impl FnOnce(&mut Source, &mut Launch<'a, A>),
+        act: impl FnOnce(&mut Source, &mut DataOutput<'a, A>),
     ) {
-        let Self { sources, sinks, inside, .. } = self;
+        let Self { sources, sinks, fabric, .. } = self;
         let source = &mut sources[flow];
-        let step = inside.paths.first(flow, Kind::Data);
-        let (dscp, heard) = (source.dscp, source.has_heard());
-        let mut launch = Launch { inside, sinks, agenda, key, step, dscp, heard, last: false };
-        act(source, &mut launch);
-        launch.agenda.minds_source(flow, source);
+        let step = fabric.paths.first(flow, Kind::Data);
+        let (dscp, peer_ttl_known) = (source.dscp, source.peer_ttl_known());
+        let mut output =
+            DataOutput { fabric, sinks, scheduler, key, step, dscp, peer_ttl_known, last: false };
+        act(source, &mut output);
+        output.scheduler.reschedule_source(flow, source);
     }
 }
 
-/// Takes what an endpoint sends.
+/// Receives the packets that an endpoint sends.
 pub(crate) trait Out<T> {
-    /// The next packet.
+    /// Send a packet.
     fn put(&mut self, packet: &T);
-    /// Whether the endpoint has received a packet whose header says how long the way is.
-    fn hear(&mut self, heard: bool);
-    /// Whether the packets that follow are the last of an object that an application has asked for.
+    /// Set whether the endpoint has received a packet, and thus knows the time to live at the other end.
+    fn set_peer_ttl_known(&mut self, peer_ttl_known: bool);
+    /// Set whether the following packets are the last of an object that an application requested.
     fn ends_object(&mut self, _ends: bool) {}
 }
 
-/// Puts the data packets of a source on their path.
-struct Launch<'a, A> {
-    inside: &'a mut Inside,
+/// Sends the data packets of a source along their path.
+struct DataOutput<'a, A> {
+    fabric: &'a mut Fabric,
     sinks: &'a mut [Sink],
-    agenda: &'a mut A,
+    scheduler: &'a mut A,
     key: Key,
     step: u32,
     dscp: u8,
-    heard: bool,
+    peer_ttl_known: bool,
     last: bool,
 }
 
-impl<A: Agenda> Out<Data> for Launch<'_, A> {
+impl<A: Scheduler> Out<Data> for DataOutput<'_, A> {
     #[inline(never)]
     fn put(&mut self, data: &Data) {
-        let mut message = Message::of_data(self.key, self.step, self.dscp, self.heard, data);
+        let mut message = Message::of_data(self.key, self.step, self.dscp, self.peer_ttl_known, data);
         if self.last {
             message.mark_last();
         }
-        if self.inside.enter(self.agenda, &mut message) {
-            self.inside.deliver(self.sinks, self.agenda, &message);
+        if self.fabric.enter(self.scheduler, &mut message) {
+            self.fabric.deliver(self.sinks, self.scheduler, &message);
         }
     }
 
     #[inline]
-    fn hear(&mut self, heard: bool) {
-        self.heard = heard;
+    fn set_peer_ttl_known(&mut self, peer_ttl_known: bool) {
+        self.peer_ttl_known = peer_ttl_known;
     }
 
     #[inline]
@@ -249,53 +250,53 @@ impl<A: Agenda> Out<Data> for Launch<'_, A> {
     }
 }
 
-/// Puts the acknowledgements of a sink on their path.
-struct Answer<'a, A> {
-    inside: &'a mut Inside,
-    agenda: &'a mut A,
+/// Sends the acknowledgements of a sink along their path.
+struct AckOutput<'a, A> {
+    fabric: &'a mut Fabric,
+    scheduler: &'a mut A,
     key: Key,
     step: u32,
-    heard: bool,
+    peer_ttl_known: bool,
 }
 
-impl<A: Agenda> Out<Ack> for Answer<'_, A> {
+impl<A: Scheduler> Out<Ack> for AckOutput<'_, A> {
     #[inline]
     fn put(&mut self, ack: &Ack) {
-        let mut message = self.inside.sacks.message(self.key, self.step, self.heard, ack);
-        let arrived = self.inside.enter(self.agenda, &mut message);
+        let mut message = self.fabric.sacks.message(self.key, self.step, self.peer_ttl_known, ack);
+        let arrived = self.fabric.enter(self.scheduler, &mut message);
         debug_assert!(!arrived, "a source is never evaluated ahead");
     }
 
     #[inline]
-    fn hear(&mut self, heard: bool) {
-        self.heard = heard;
+    fn set_peer_ttl_known(&mut self, peer_ttl_known: bool) {
+        self.peer_ttl_known = peer_ttl_known;
     }
 }
 
-impl Inside {
-    /// An endpoint puts a packet on its path. Whether it is at its destination at once.
+impl Fabric {
+    /// Send a packet of an endpoint along its path. Return whether it is at its destination already.
     #[inline(always)]
-    fn enter<A: Agenda>(&mut self, agenda: &mut A, message: &mut Message) -> bool {
+    fn enter<A: Scheduler>(&mut self, scheduler: &mut A, message: &mut Message) -> bool {
         let step = self.paths.at(message.step);
         let Next::Link(link) = step.next() else { return false };
         if A::GLOBAL_ORDER || step.is_ahead() {
-            self.carry(agenda, link, message)
+            self.carry(scheduler, link, message)
         } else {
-            agenda.entered(link, message);
+            scheduler.entered(link, message);
             false
         }
     }
 
-    /// A packet arrives at the queue of a link; it is carried as far as its way is known. Whether it is at its
-    /// destination.
+    /// Deliver a packet to the queue of a link, and forward it over all following links that may be evaluated ahead. Return
+    /// whether it is at its destination.
     #[inline(always)]
-    fn carry<A: Agenda>(&mut self, agenda: &mut A, mut link: LinkId, message: &mut Message) -> bool {
+    fn carry<A: Scheduler>(&mut self, scheduler: &mut A, mut link: LinkId, message: &mut Message) -> bool {
         loop {
             let goes_on = match &mut self.links[link as usize] {
-                Link::Lane(lane) => lane.arrive(&self.paths, message),
+                Link::UnobservedDropTail(link) => link.arrive(&self.paths, message),
                 Link::InOrder(link) => link.arrive(&self.paths, message),
                 Link::Queue(_) => {
-                    if !self.queue(agenda, link, message) {
+                    if !self.queue(scheduler, link, message) {
                         return false;
                     }
                     true
@@ -311,7 +312,7 @@ impl Inside {
             message.step += 1;
             let step = self.paths.at(message.step);
             if !step.is_ahead() {
-                agenda.sent(step.next(), message);
+                scheduler.sent(step.next(), message);
                 return false;
             }
             match step.next() {
@@ -321,8 +322,8 @@ impl Inside {
         }
     }
 
-    /// A packet arrives at a queue where ends of service are events. Whether it goes on at once.
-    fn queue<A: Agenda>(&mut self, agenda: &mut A, link: LinkId, message: &mut Message) -> bool {
+    /// Deliver a packet to a queue whose ends of service are events. Return whether it is transmitted at once.
+    fn queue<A: Scheduler>(&mut self, scheduler: &mut A, link: LinkId, message: &mut Message) -> bool {
         let Self { links, paths, sacks, .. } = self;
         let Link::Queue(queue) = &mut links[link as usize] else { return false };
         let goes_on = queue.arrive(paths, message);
@@ -331,13 +332,13 @@ impl Inside {
             && !goes_on
             && let Some(end) = queue.announce()
         {
-            agenda.serving(link, end);
+            scheduler.serving(link, end);
         }
         goes_on
     }
 
-    /// A link is free, where that is an event: its next service starts. What is returned is at its destination.
-    fn serve<A: Agenda>(&mut self, agenda: &mut A, link: LinkId, now: Time) -> Option<Message> {
+    /// Handle the end of a service, where that is an event: start the next one. Return the packet if it is at its destination.
+    fn serve<A: Scheduler>(&mut self, scheduler: &mut A, link: LinkId, now: Time) -> Option<Message> {
         let Self { links, sacks, .. } = self;
         let Link::Queue(queue) = &mut links[link as usize] else { return None };
         let served = queue.serve(now);
@@ -346,7 +347,7 @@ impl Inside {
         if A::GLOBAL_ORDER
             && let Some(end) = queue.announce()
         {
-            agenda.serving(link, end);
+            scheduler.serving(link, end);
         }
         if message.time >= self.end {
             return None;
@@ -355,36 +356,37 @@ impl Inside {
         let step = self.paths.at(message.step);
         match step.next() {
             next if !step.is_ahead() => {
-                agenda.sent(next, &message);
+                scheduler.sent(next, &message);
                 None
             }
-            Next::Link(next) => self.carry(agenda, next, &mut message).then_some(message),
+            Next::Link(next) => self.carry(scheduler, next, &mut message).then_some(message),
             Next::Endpoint(_) => Some(message),
         }
     }
 
-    /// A data packet is at its destination.
+    /// Deliver a data packet to its sink.
     #[inline(always)]
-    fn deliver<A: Agenda>(&mut self, sinks: &mut [Sink], agenda: &mut A, message: &Message) {
+    fn deliver<A: Scheduler>(&mut self, sinks: &mut [Sink], scheduler: &mut A, message: &Message) {
         let flow = self.paths.flow(message);
-        self.acknowledge(&mut sinks[flow], agenda, flow, message.key(), |sink, out| {
+        self.acknowledge(&mut sinks[flow], scheduler, flow, message.key(), |sink, out| {
             sink.on_data(message, out)
         });
     }
 
-    /// Lets a sink act, sends what it puts out and sees to its timer.
+    /// Run an action of a sink, send its output and reschedule its timer.
     #[inline]
-    fn acknowledge<'a, A: Agenda>(
+    fn acknowledge<'a, A: Scheduler>(
         &'a mut self,
         sink: &mut Sink,
-        agenda: &'a mut A,
+        scheduler: &'a mut A,
         flow: usize,
         key: Key,
-        act: impl FnOnce(&mut Sink, &mut Answer<'a, A>),
+        act: impl FnOnce(&mut Sink, &mut AckOutput<'a, A>),
     ) {
         let step = self.paths.first(flow, Kind::Ack);
-        let mut answer = Answer { inside: self, agenda, key, step, heard: sink.has_heard() };
-        act(sink, &mut answer);
-        answer.agenda.minds_sink(flow, sink);
+        let mut output =
+            AckOutput { fabric: self, scheduler, key, step, peer_ttl_known: sink.peer_ttl_known() };
+        act(sink, &mut output);
+        output.scheduler.reschedule_sink(flow, sink);
     }
 }

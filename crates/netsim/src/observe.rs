@@ -5,7 +5,7 @@ use aqmlab_units::{Span, Time};
 
 use crate::code_points::{CodePoint, CodePoints};
 use crate::histogram::Histogram;
-use crate::ledger::Numbered;
+use crate::link_stats::Numbered;
 use crate::moments::Moments;
 use crate::paths::flow_of;
 use crate::plan::Probe;
@@ -247,7 +247,7 @@ impl Observation {
     }
 
     /// The warm-up is over: samples and events stay, sums start anew.
-    pub(crate) fn forget(&mut self) {
+    pub(crate) fn reset_stats(&mut self) {
         self.averages = Moments::default();
         self.code_points = CodePoints::default();
         if let Some(delays) = &mut self.delays {

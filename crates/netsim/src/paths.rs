@@ -144,7 +144,7 @@ impl Paths {
     #[inline]
     pub fn meta(&self, message: &Message) -> Meta {
         let Hop { label, header, .. } = self.hops[message.step as usize];
-        let header = if message.heard() { header } else { header.with_ttl_final(0) };
+        let header = if message.peer_ttl_known() { header } else { header.with_ttl_final(0) };
         Meta {
             arrival: message.time,
             bytes: message.bytes,
@@ -246,9 +246,9 @@ mod tests {
         }
     }
 
-    fn data(step: u32, heard: bool) -> Message {
+    fn data(step: u32, peer_ttl_known: bool) -> Message {
         let data = Data { sent: Time(5), seq: 1, bytes: 500, flags: DataFlags::NONE };
-        Message::of_data(Key::default(), step, 46, heard, &data)
+        Message::of_data(Key::default(), step, 46, peer_ttl_known, &data)
     }
 
     #[test]
@@ -274,8 +274,8 @@ mod tests {
     #[test]
     fn routers_lower_the_time_to_live_and_learn_its_end_once_the_sender_has_heard() {
         let paths = Paths::new(&plan());
-        let ttl = |kind, hop, heard| {
-            let meta = paths.meta(&data(paths.first(0, kind) + hop, heard));
+        let ttl = |kind, hop, peer_ttl_known| {
+            let meta = paths.meta(&data(paths.first(0, kind) + hop, peer_ttl_known));
             (meta.header.ttl_initial(), meta.header.ttl(), meta.header.ttl_final())
         };
         // Three links there, two back: the other end sees 62 and 63.

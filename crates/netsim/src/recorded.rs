@@ -34,7 +34,7 @@ impl Simulation {
                 return;
             }
             events.run_before(network, key);
-            let step = network.inside.paths.recorded(link, &meta);
+            let step = network.fabric.paths.recorded(link, &meta);
             let mut message = Message::recorded(key, step, number, &meta);
             network.at_link(events, link, &mut message);
         }

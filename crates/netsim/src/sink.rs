@@ -37,8 +37,8 @@ pub struct SinkCounters {
 /// The station.
 #[derive(Clone, Debug)]
 pub(crate) struct Sink {
-    /// Whether the source had heard from this end when it sent the last packet received.
-    heard: bool,
+    /// Whether the source knew the time to live at this end when it sent the last packet received.
+    peer_ttl_known: bool,
     /// The TCP receiver; UDP only counts.
     receiver: Option<Receiver>,
     arrived: u64,
@@ -51,7 +51,7 @@ pub(crate) struct Sink {
     watch: Option<Box<Watch>>,
     before: SinkCounters,
     warmup: Time,
-    next_look: Time,
+    next_event: Time,
 }
 
 impl Sink {
@@ -63,13 +63,13 @@ impl Sink {
         };
         let (warmup, sampler) = (Time::ZERO + plan.warmup, Sampler::every(plan.probe.flow_interval));
         Self {
-            heard: false,
+            peer_ttl_known: false,
             receiver,
             arrived: 0,
             arrived_bytes: 0,
             last_arrival: Time::ZERO,
             wake: None,
-            next_look: warmup.min(sampler.as_ref().map_or(Time::NEVER, |s| s.next(None))),
+            next_event: warmup.min(sampler.as_ref().map_or(Time::NEVER, |s| s.next(None))),
             sampler,
             watch: Watch::new(number, flow, plan),
             before: SinkCounters::default(),
@@ -77,10 +77,10 @@ impl Sink {
         }
     }
 
-    /// Whether the source had heard from this end when it sent the last packet received.
+    /// Whether the source knew the time to live at this end when it sent the last packet received.
     #[inline]
-    pub fn has_heard(&self) -> bool {
-        self.heard
+    pub fn peer_ttl_known(&self) -> bool {
+        self.peer_ttl_known
     }
 
     /// When the last data packet arrived.
@@ -92,9 +92,9 @@ impl Sink {
     #[inline]
     pub fn on_data(&mut self, message: &Message, out: &mut impl Out<Ack>) {
         let now = message.time;
-        self.look(now);
-        self.heard = message.heard();
-        out.hear(self.heard);
+        self.advance(now);
+        self.peer_ttl_known = message.peer_ttl_known();
+        out.set_peer_ttl_known(self.peer_ttl_known);
         self.arrived += 1;
         self.arrived_bytes += u64::from(message.bytes);
         self.last_arrival = now;
@@ -121,7 +121,7 @@ impl Sink {
 
     /// The timer is due.
     pub fn on_timer(&mut self, now: Time, out: &mut impl Out<Ack>) {
-        self.look(now);
+        self.advance(now);
         if let Some(receiver) = &mut self.receiver {
             receiver.on_timer(now, &mut |ack| out.put(&ack));
         }
@@ -133,9 +133,9 @@ impl Sink {
         self.receiver.as_ref().and_then(|r| r.timer())
     }
 
-    /// Brings the station to the end of the run.
+    /// Advance the station to the end of the run.
     pub fn end(&mut self, end: Time) {
-        self.look(end);
+        self.advance(end);
     }
 
     /// What is recorded beside counters and samples.
@@ -147,7 +147,7 @@ impl Sink {
         self.sampler.as_ref().map_or(&[], |s| s.samples())
     }
 
-    /// What was counted since the end of the warm-up.
+    /// Return the counters since the end of the warm-up.
     pub fn counters(&self) -> SinkCounters {
         let (all, before) = (self.totals(), &self.before);
         SinkCounters {
@@ -167,19 +167,19 @@ impl Sink {
         SinkCounters { received, bytes, arrived, arrived_bytes }
     }
 
-    /// Looks at what is due before anything happens at `now`: the end of the warm-up, samples.
+    /// Handle the own events up to `now`, before any input at `now`: the end of the warm-up and samples.
     #[inline]
-    fn look(&mut self, now: Time) {
-        while self.next_look <= now {
-            self.look_at(self.next_look);
+    fn advance(&mut self, now: Time) {
+        while self.next_event <= now {
+            self.handle_events(self.next_event);
         }
     }
 
-    fn look_at(&mut self, at: Time) {
+    fn handle_events(&mut self, at: Time) {
         if at == self.warmup {
             self.before = self.totals();
             if let Some(watch) = &mut self.watch {
-                watch.forget();
+                watch.reset_stats();
             }
         }
         let SinkCounters { bytes: delivered_bytes, arrived_bytes, .. } = self.totals();
@@ -187,7 +187,7 @@ impl Sink {
             sampler.take(at, || FlowSample { time: at, arrived_bytes, delivered_bytes });
         }
         let after_warmup = if at < self.warmup { self.warmup } else { Time::NEVER };
-        self.next_look = after_warmup.min(self.sampler.as_ref().map_or(Time::NEVER, |s| s.next(Some(at))));
+        self.next_event = after_warmup.min(self.sampler.as_ref().map_or(Time::NEVER, |s| s.next(Some(at))));
     }
 }
 

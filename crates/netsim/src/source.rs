@@ -79,8 +79,8 @@ struct Udp {
 pub(crate) struct Source {
     /// DSCP of its data packets.
     pub dscp: u8,
-    /// An acknowledgement has come.
-    heard: bool,
+    /// An acknowledgement has arrived.
+    peer_ttl_known: bool,
     generator: Generator,
     /// When the application has something to send: from, to; and has so again.
     first: (Time, Time),
@@ -89,14 +89,14 @@ pub(crate) struct Source {
     begun: u32,
     /// When the first packet was sent.
     pub first_sent: Option<Time>,
-    /// When everything was acknowledged that there will ever be.
+    /// When all data of the flow was acknowledged.
     pub finish: Option<Time>,
     /// The wake-up that is pending for the timer.
     pub wake: Option<Timer>,
     sampler: Option<Box<Sampler<WindowSample>>>,
     before: SourceCounters,
     warmup: Time,
-    next_look: Time,
+    next_event: Time,
 }
 
 impl Source {
@@ -139,7 +139,7 @@ impl Source {
         let sampler = Sampler::every(plan.probe.cwnd_interval.filter(|_| is_tcp));
         Self {
             dscp: flow.dscp,
-            heard: false,
+            peer_ttl_known: false,
             generator,
             first,
             again: flow.again.as_slice().into(),
@@ -147,17 +147,17 @@ impl Source {
             first_sent: None,
             finish: None,
             wake: None,
-            next_look: warmup.min(sampler.as_ref().map_or(Time::NEVER, |s| s.next(None))),
+            next_event: warmup.min(sampler.as_ref().map_or(Time::NEVER, |s| s.next(None))),
             sampler,
             before: SourceCounters::default(),
             warmup,
         }
     }
 
-    /// Whether an acknowledgement has come.
+    /// Return whether an acknowledgement has arrived, so that the time to live at the sink is known.
     #[inline]
-    pub fn has_heard(&self) -> bool {
-        self.heard
+    pub fn peer_ttl_known(&self) -> bool {
+        self.peer_ttl_known
     }
 
     /// When the flow starts.
@@ -178,9 +178,9 @@ impl Source {
         self.begun > 0
     }
 
-    /// A period begins: TCP sends; UDP's first packet is its timer's business.
+    /// A period begins: TCP sends; the timer sends the first packet of UDP.
     pub fn start(&mut self, now: Time, out: &mut impl Out<Data>) {
-        self.look(now);
+        self.advance(now);
         let end = self.next_period().map_or(Time::NEVER, |(_, end)| end);
         let again = self.begun > 0;
         self.begun += 1;
@@ -212,7 +212,7 @@ impl Source {
 
     /// The application has nothing more to send.
     pub fn stop(&mut self, now: Time, out: &mut impl Out<Data>) {
-        self.look(now);
+        self.advance(now);
         match &mut self.generator {
             Generator::Tcp(sender) => sender.stop(now, &mut |data| out.put(&data)),
             Generator::Driven(driven) => {
@@ -227,9 +227,9 @@ impl Source {
     /// An acknowledgement arrives.
     #[inline]
     pub fn on_ack(&mut self, now: Time, ack: &Ack, out: &mut impl Out<Data>) {
-        self.look(now);
-        self.heard = true;
-        out.hear(true);
+        self.advance(now);
+        self.peer_ttl_known = true;
+        out.set_peer_ttl_known(true);
         match &mut self.generator {
             Generator::Tcp(sender) => {
                 sender.on_ack(now, ack, &mut |data| out.put(&data));
@@ -248,7 +248,7 @@ impl Source {
 
     /// The timer is due.
     pub fn on_timer(&mut self, now: Time, out: &mut impl Out<Data>) {
-        self.look(now);
+        self.advance(now);
         match &mut self.generator {
             Generator::Tcp(sender) => sender.on_timer(now, &mut |data| out.put(&data)),
             Generator::Driven(driven) => driven.on_timer(now, out),
@@ -276,9 +276,9 @@ impl Source {
         }
     }
 
-    /// Brings the station to the end of the run.
+    /// Advance the station to the end of the run.
     pub fn end(&mut self, end: Time) {
-        self.look(end);
+        self.advance(end);
     }
 
     pub fn samples(&self) -> &[WindowSample] {
@@ -290,7 +290,7 @@ impl Source {
         if let Generator::Driven(driven) = &self.generator { driven.application.requests() } else { &[] }
     }
 
-    /// What was counted since the end of the warm-up.
+    /// Return the counters since the end of the warm-up.
     pub fn counters(&self) -> SourceCounters {
         let (all, before) = (self.totals(), &self.before);
         SourceCounters {
@@ -324,15 +324,15 @@ impl Source {
         }
     }
 
-    /// Looks at what is due before anything happens at `now`: the end of the warm-up, samples.
+    /// Handle the own events up to `now`, before any input at `now`: the end of the warm-up and samples.
     #[inline]
-    fn look(&mut self, now: Time) {
-        while self.next_look <= now {
-            self.look_at(self.next_look);
+    fn advance(&mut self, now: Time) {
+        while self.next_event <= now {
+            self.handle_events(self.next_event);
         }
     }
 
-    fn look_at(&mut self, at: Time) {
+    fn handle_events(&mut self, at: Time) {
         if at == self.warmup {
             self.before = self.totals();
         }
@@ -344,6 +344,6 @@ impl Source {
             });
         }
         let after_warmup = if at < self.warmup { self.warmup } else { Time::NEVER };
-        self.next_look = after_warmup.min(self.sampler.as_ref().map_or(Time::NEVER, |s| s.next(Some(at))));
+        self.next_event = after_warmup.min(self.sampler.as_ref().map_or(Time::NEVER, |s| s.next(Some(at))));
     }
 }

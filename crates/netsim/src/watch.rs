@@ -80,7 +80,7 @@ impl Watch {
     }
 
     /// The warm-up is over.
-    pub fn forget(&mut self) {
+    pub fn reset_stats(&mut self) {
         if let Some(delays) = &mut self.delays {
             *delays = Delays::default();
         }

@@ -260,7 +260,7 @@ fn queue_before(queue_body: &str, link: LinkContext) -> Result<Resolved, Vec<Pro
     let resolved = tree::read_json_or_toml(queue_body, &report).and_then(|table| {
         let node = tree::Node { value: Value::Table(table), place: Place::File(0) };
         section::check(&node, "", &Kind::Queue, &report);
-        queue::alone(node.value.as_table()?, link, &report)
+        queue::resolve_one(node.value.as_table()?, link, &report)
     });
     let (errors, _) = report.finish();
     match resolved {

@@ -11,7 +11,7 @@ use super::store::Store;
 use super::victim::Victim;
 use super::{Crossing, Dialect, IdleWhen};
 use crate::spec::Limit;
-use crate::{Backlog, Dequeue, DropReason, Ecn, Host, MarkReason, Meta, Packet, Qdisc, Spaced, State};
+use crate::{Backlog, Dequeue, DropReason, Ecn, Host, MarkReason, Meta, Packet, Qdisc, SpacingState, State};
 
 /// What a RED queue is set to, checked and with all automatic values filled in.
 #[derive(Clone, Debug)]
@@ -28,34 +28,34 @@ pub struct Params {
     pub dialect: Dialect,
 }
 
-/// What a class has of its own.
+/// The state that each class has of its own.
 #[derive(Clone, Debug)]
-pub struct Set {
+pub struct ClassState {
     /// p_b from the average.
     pub curve: Curve,
-    /// Whether this packet is the one.
+    /// Spacing of its drops and marks.
     pub spacing: Spacing,
     /// The average was at or above min_th at the last arrival (ns-2's crossing).
     above_min_th: bool,
 }
 
-impl Set {
-    /// A class at rest.
+impl ClassState {
+    /// Create the state of a class with no arrivals yet.
     pub fn new(curve: Curve, spacing: Spacing) -> Self {
         Self { curve, spacing, above_min_th: false }
     }
 }
 
-/// An average, and the packets that it measures.
+/// An average with the packets that it covers.
 #[derive(Clone, Debug)]
-struct Measure {
+struct AverageState {
     average: Average,
     waiting: Backlog,
-    /// Since when it has been idle.
+    /// Start of the current idle time.
     idle_since: Time,
 }
 
-impl Measure {
+impl AverageState {
     #[cold]
     fn end_idleness(&mut self, now: Time, idle_when: IdleWhen) {
         self.average.on_arrival_after_idle(now.since(self.idle_since));
@@ -65,22 +65,22 @@ impl Measure {
     }
 }
 
-/// The measures of the packets of a class, with their numbers; nearly always there is one alone.
+/// Call `see` with each average that covers packets of a class, and its number. Usually there is only one.
 #[inline(always)]
-fn each(
+fn for_each_average(
     params: &Params,
-    measures: &mut ByClass<Measure>,
+    averages: &mut ByClass<AverageState>,
     class: usize,
-    mut see: impl FnMut(usize, &Params, &mut Measure),
+    mut see: impl FnMut(usize, &Params, &mut AverageState),
 ) {
-    if measures.len() == 1 {
-        see(0, params, &mut measures[0]);
+    if averages.len() == 1 {
+        see(0, params, &mut averages[0]);
     } else {
-        params.classes.measured_by(class).for_each(|i| see(i, params, &mut measures[i]));
+        params.classes.measured_by(class).for_each(|i| see(i, params, &mut averages[i]));
     }
 }
 
-/// A queue as an average and the guard measure it: packets or bytes.
+/// Return the queue length as the averages and the guard measure it, in packets or bytes.
 #[inline]
 fn measured(in_bytes: bool, waiting: Backlog, serving: Option<u32>) -> f64 {
     if in_bytes {
@@ -90,17 +90,17 @@ fn measured(in_bytes: bool, waiting: Backlog, serving: Option<u32>) -> f64 {
     }
 }
 
-/// What becomes of an arrival.
+/// The decision about an arrival.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Verdict {
+enum DropDecision {
     Accept,
-    /// By chance, at this p_b.
+    /// Chosen at random, with this p_b.
     Early(f64),
     Forced,
     Overflow,
 }
 
-impl Verdict {
+impl DropDecision {
     fn reason(self) -> DropReason {
         match self {
             Self::Accept | Self::Early(_) => DropReason::Early,
@@ -114,8 +114,8 @@ impl Verdict {
 #[derive(Clone, Debug)]
 pub struct Red<P> {
     params: Params,
-    sets: ByClass<Set>,
-    measures: ByClass<Measure>,
+    class_states: ByClass<ClassState>,
+    averages: ByClass<AverageState>,
     waiting: Backlog,
     adaptation: Adaptation,
     victim: Victim,
@@ -125,39 +125,39 @@ pub struct Red<P> {
 }
 
 impl<P: Copy> Red<P> {
-    /// An empty, idle queue: a set of parameters for each class, and an average for each that the classes have.
+    /// Create an empty, idle queue. `class_states` has one entry a class.
     pub fn new(
         params: Params,
         average: &Average,
-        sets: Vec<Set>,
+        class_states: Vec<ClassState>,
         victim: Victim,
         adaptation: Adaptation,
     ) -> Self {
-        let measure =
-            Measure { average: average.clone(), waiting: Backlog::default(), idle_since: Time::ZERO };
-        let measures = ByClass::from(vec![measure; params.classes.averages()]);
+        let state =
+            AverageState { average: average.clone(), waiting: Backlog::default(), idle_since: Time::ZERO };
+        let averages = ByClass::from(vec![state; params.classes.averages()]);
         let queue = Store::new(&victim);
-        let (sets, waiting) = (ByClass::from(sets), Backlog::default());
-        Self { params, sets, measures, waiting, adaptation, victim, queue, serving: None }
+        let (class_states, waiting) = (ByClass::from(class_states), Backlog::default());
+        Self { params, class_states, averages, waiting, adaptation, victim, queue, serving: None }
     }
 
-    /// The average of the first class, to look at or to freeze for a measurement.
+    /// Return the average of the first class, to inspect it or to freeze it for a measurement.
     pub fn average_mut(&mut self) -> &mut Average {
-        &mut self.measures[0].average
+        &mut self.averages[0].average
     }
 
-    /// The average of a class in packets, whatever the mode.
+    /// Return the average of a class in packets, also in byte mode.
     pub fn average_of(&self, class: usize) -> f64 {
-        let value = self.measures[self.params.classes.judged_by(class)].average.value();
+        let value = self.averages[self.params.classes.judged_by(class)].average.value();
         match self.params.byte_mode {
             Some(mean_packet) => value / mean_packet,
             None => value,
         }
     }
 
-    /// How many classes there are.
+    /// Return the number of classes.
     pub fn classes(&self) -> usize {
-        self.sets.len()
+        self.class_states.len()
     }
 
     #[inline]
@@ -166,7 +166,7 @@ impl<P: Copy> Red<P> {
         let serving = self.serving.filter(|_| self.params.dialect.in_service_counts);
         match self.params.limit {
             Limit::Packets(n) => waiting.packets + u32::from(serving.is_some()) >= n,
-            // ns-2 compares what is there, the others what would be there.
+            // ns-2 compares the backlog before the arrival, the others the backlog after it.
             Limit::Bytes(n) if self.params.dialect.strict_limit => waiting.bytes >= n,
             Limit::Bytes(n) => {
                 waiting.bytes + u64::from(bytes) + serving.map_or(0, |(_, bytes)| u64::from(bytes)) > n
@@ -174,68 +174,68 @@ impl<P: Copy> Red<P> {
         }
     }
 
-    /// The averages of the class take in what the arrival finds.
+    /// Update the averages of the class with the queue that the arrival finds.
     #[inline(always)]
     fn update_averages(&mut self, now: Time, class: usize) {
-        let Self { params, measures, serving, .. } = self;
+        let Self { params, averages, serving, .. } = self;
         let Dialect { idle_when, in_service_counts, .. } = params.dialect;
         let in_bytes = params.byte_mode.is_some();
-        each(params, measures, class, |i, params, measure| {
-            // Only of the packets that this average measures.
+        for_each_average(params, averages, class, |i, params, state| {
+            // Only if this average covers the packet in service.
             let serving = serving.filter(|&(class, _)| params.classes.is_measured_by(class, i));
             let idle = match idle_when {
-                IdleWhen::Free => measure.waiting.packets == 0 && serving.is_none(),
-                IdleWhen::NoneWaiting => measure.waiting.packets == 0,
+                IdleWhen::Free => state.waiting.packets == 0 && serving.is_none(),
+                IdleWhen::NoneWaiting => state.waiting.packets == 0,
             };
             if idle {
-                measure.end_idleness(now, idle_when);
+                state.end_idleness(now, idle_when);
             } else {
                 let serving = serving.filter(|_| in_service_counts).map(|(_, bytes)| bytes);
-                measure.average.on_arrival(measured(in_bytes, measure.waiting, serving));
+                state.average.on_arrival(measured(in_bytes, state.waiting, serving));
             }
         });
     }
 
-    /// The algorithm of the paper's figure 2, between the average and the victim.
+    /// Decide about an arrival: the algorithm of the paper, figure 2, after the average and before the victim rule.
     #[inline(always)]
-    fn judge(&mut self, class: usize, bytes: u32, host: &mut impl Host<P>) -> Verdict {
+    fn drop_decision(&mut self, class: usize, bytes: u32, host: &mut impl Host<P>) -> DropDecision {
         let avg = self.average_of(class);
         let dialect = &self.params.dialect;
-        let set = &mut self.sets[class];
-        set.spacing.count(bytes);
+        let state = &mut self.class_states[class];
+        state.spacing.count(bytes);
         let guarded = || {
             let serving = self.serving.filter(|_| dialect.in_service_counts).map(|(_, bytes)| bytes);
             measured(self.params.byte_mode.is_some(), self.waiting, serving) <= 1.0
         };
-        if avg < set.curve.min_th() || (dialect.guard_one && guarded()) {
-            set.above_min_th = false;
+        if avg < state.curve.min_th() || (dialect.guard_one && guarded()) {
+            state.above_min_th = false;
             if dialect.crossing == Crossing::CountMinusOne {
-                set.spacing.rest();
+                state.spacing.reset_below_min_th();
             }
-            return Verdict::Accept;
+            return DropDecision::Accept;
         }
-        let p_b = set.curve.p_b(avg);
-        let just_crossed = !core::mem::replace(&mut set.above_min_th, true);
+        let p_b = state.curve.p_b(avg);
+        let just_crossed = !core::mem::replace(&mut state.above_min_th, true);
         if p_b >= 1.0 && !dialect.p_one_is_early {
-            set.spacing.force();
-            Verdict::Forced
+            state.spacing.force();
+            DropDecision::Forced
         } else if just_crossed && dialect.crossing == Crossing::CountOne {
-            set.spacing.cross(bytes);
-            Verdict::Accept
-        } else if set.spacing.picks(p_b, bytes, host) {
-            set.spacing.restart();
-            Verdict::Early(p_b)
+            state.spacing.cross(bytes);
+            DropDecision::Accept
+        } else if state.spacing.picks(p_b, bytes, host) {
+            state.spacing.restart();
+            DropDecision::Early(p_b)
         } else {
-            Verdict::Accept
+            DropDecision::Accept
         }
     }
 
-    /// Marks the victim if the response says so, else it must be dropped.
-    fn marks(&self, packet: &mut Packet<P>, verdict: Verdict, host: &mut impl Host<P>) -> bool {
-        let (p_b, reason) = match verdict {
-            Verdict::Early(p_b) => (p_b, MarkReason::Early),
-            Verdict::Forced => (1.0, MarkReason::Forced),
-            Verdict::Accept | Verdict::Overflow => return false,
+    /// Mark the victim if the response allows it. Return whether it was marked; if not, the caller must drop it.
+    fn marks(&self, packet: &mut Packet<P>, decision: DropDecision, host: &mut impl Host<P>) -> bool {
+        let (p_b, reason) = match decision {
+            DropDecision::Early(p_b) => (p_b, MarkReason::Early),
+            DropDecision::Forced => (1.0, MarkReason::Forced),
+            DropDecision::Accept | DropDecision::Overflow => return false,
         };
         let marks = self.params.response.marks(&packet.meta, p_b, reason == MarkReason::Forced);
         if marks {
@@ -245,48 +245,48 @@ impl<P: Copy> Red<P> {
         marks
     }
 
-    /// Puts a packet at the tail.
+    /// Append a packet at the tail.
     #[inline(always)]
     fn accept(&mut self, class: usize, packet: Packet<P>) {
-        each(&self.params, &mut self.measures, class, |_, _, measure| {
-            measure.waiting.add(packet.meta.bytes);
+        for_each_average(&self.params, &mut self.averages, class, |_, _, state| {
+            state.waiting.add(packet.meta.bytes);
         });
         self.waiting.add(packet.meta.bytes);
         self.queue.push(packet);
     }
 
-    /// A packet has left the queue, by service or by drop.
+    /// Account for a packet that left the queue, by service or by drop.
     #[inline]
     fn left(&mut self, class: usize, bytes: u32) {
-        each(&self.params, &mut self.measures, class, |_, _, measure| {
-            measure.waiting.take(bytes);
+        for_each_average(&self.params, &mut self.averages, class, |_, _, state| {
+            state.waiting.take(bytes);
         });
         self.waiting.take(bytes);
     }
 
-    /// One packet must pay for this verdict. Whether it was dropped.
+    /// Choose the victim of this decision, and mark or drop it. Return whether it was dropped.
     #[inline(never)]
-    fn sacrifice(
+    fn drop_or_mark_victim(
         &mut self,
         now: Time,
         class: usize,
         mut packet: Packet<P>,
-        verdict: Verdict,
+        decision: DropDecision,
         host: &mut impl Host<P>,
     ) -> bool {
         let arrival_competes = match &self.victim {
             Victim::Arriving | Victim::Choke(_) => None,
             Victim::PcRed(_) | Victim::Custom(_) => Some(true),
-            Victim::Ddred(rule) if rule.early_only && !matches!(verdict, Verdict::Early(_)) => None,
+            Victim::Ddred(rule) if rule.early_only && !matches!(decision, DropDecision::Early(_)) => None,
             Victim::Ddred(rule) => {
                 let alone = self.waiting.packets == 0;
-                Some(rule.arrival_is_candidate || alone || verdict == Verdict::Overflow)
+                Some(rule.arrival_is_candidate || alone || decision == DropDecision::Overflow)
             }
         };
         let Some(arrival_competes) = arrival_competes else {
-            let dropped = !self.marks(&mut packet, verdict, host);
+            let dropped = !self.marks(&mut packet, decision, host);
             if dropped {
-                self.on_drop(now, packet, verdict, host);
+                self.on_drop(now, packet, decision, host);
             } else {
                 self.accept(class, packet);
             }
@@ -296,45 +296,51 @@ impl<P: Copy> Red<P> {
             self.accept(class, packet);
         }
         let slot = self.queue.pick(&self.victim, host);
-        let dropped = slot.is_some_and(|slot| self.strike(now, slot, verdict, host));
+        let dropped = slot.is_some_and(|slot| self.drop_or_mark_slot(now, slot, decision, host));
         if !arrival_competes {
             self.accept(class, packet);
         }
         dropped
     }
 
-    /// Marks or drops the packet in a slot. Whether it was dropped.
-    fn strike(&mut self, now: Time, slot: usize, verdict: Verdict, host: &mut impl Host<P>) -> bool {
+    /// Mark or drop the packet in a slot. Return whether it was dropped.
+    fn drop_or_mark_slot(
+        &mut self,
+        now: Time,
+        slot: usize,
+        decision: DropDecision,
+        host: &mut impl Host<P>,
+    ) -> bool {
         let mut victim = self.queue.at(slot);
-        if self.marks(&mut victim, verdict, host) {
+        if self.marks(&mut victim, decision, host) {
             self.queue.mark(slot);
             return false;
         }
         self.queue.remove(slot);
         self.left(self.params.classes.of(victim.meta.header.dscp()), victim.meta.bytes);
-        self.on_drop(now, victim, verdict, host);
+        self.on_drop(now, victim, decision, host);
         true
     }
 
-    fn on_drop(&mut self, now: Time, packet: Packet<P>, verdict: Verdict, host: &mut impl Host<P>) {
+    fn on_drop(&mut self, now: Time, packet: Packet<P>, decision: DropDecision, host: &mut impl Host<P>) {
         if let Victim::PcRed(rule) = &mut self.victim {
             rule.on_drop(now, &packet.meta);
         }
-        host.dropped(packet, verdict.reason());
+        host.dropped(packet, decision.reason());
     }
 
     fn adapt_by_averages(&mut self, now: Time) {
-        let Self { params, sets, measures, adaptation, .. } = self;
+        let Self { params, class_states, averages, adaptation, .. } = self;
         let mean = params.byte_mode.unwrap_or(1.0);
-        let classes = sets.len();
-        let adapted = sets.iter_mut().map(|(class, set)| Adapted {
-            average: measures[params.classes.judged_by(class)].average.value() / mean,
-            curve: &mut set.curve,
+        let classes = class_states.len();
+        let adapted = class_states.iter_mut().map(|(class, state)| Adapted {
+            average: averages[params.classes.judged_by(class)].average.value() / mean,
+            curve: &mut state.curve,
         });
         adaptation.step(now, classes, adapted);
     }
 
-    /// What becomes of an arrival. Where that is for the caller to accept, its class is returned.
+    /// Decide about an arrival and carry the decision out. If it is accepted unmarked, return its class; the caller accepts it.
     #[inline(always)]
     fn offer(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> Option<usize> {
         let class = self.params.classes.of(packet.meta.header.dscp());
@@ -343,72 +349,73 @@ impl<P: Copy> Red<P> {
             self.victim.on_arrival(now, &mut packet.meta);
         }
         if self.params.dialect.full_first && self.is_full_for(bytes) {
-            self.on_drop(now, *packet, Verdict::Overflow, host);
+            self.on_drop(now, *packet, DropDecision::Overflow, host);
             return None;
         }
         self.update_averages(now, class);
         let adapts = !self.adaptation.is_none();
         if adapts {
-            self.adapt_before_judgement(now, class);
+            self.adapt_before_decision(now, class);
         }
-        if !self.victim.is_arriving() && self.meets_its_own(class, packet, host) {
+        if !self.victim.is_arriving() && self.choke_match(class, packet, host) {
             return None;
         }
-        let mut verdict = self.judge(class, bytes, host);
+        let mut decision = self.drop_decision(class, bytes, host);
         if self.is_full_for(bytes) {
-            verdict = Verdict::Overflow;
-            self.sets[class].spacing.restart();
+            decision = DropDecision::Overflow;
+            self.class_states[class].spacing.restart();
         }
-        let accepted = verdict == Verdict::Accept;
-        let dropped = !accepted && self.sacrifice(now, class, *packet, verdict, host);
+        let accepted = decision == DropDecision::Accept;
+        let dropped = !accepted && self.drop_or_mark_victim(now, class, *packet, decision, host);
         if adapts {
-            self.adapt_after_judgement(now, class, &packet.meta, dropped);
+            self.adapt_after_decision(now, class, &packet.meta, dropped);
         }
         accepted.then_some(class)
     }
 
-    /// CHOKe: drops what is drawn of the arrival's flow, and then the arrival. Whether there was any.
+    /// CHOKe: drop the randomly drawn packets that belong to the flow of the arrival, and then the arrival. Return whether any
+    /// matched.
     #[inline(never)]
-    fn meets_its_own(&mut self, class: usize, packet: &Packet<P>, host: &mut impl Host<P>) -> bool {
+    fn choke_match(&mut self, class: usize, packet: &Packet<P>, host: &mut impl Host<P>) -> bool {
         let Victim::Choke(rule) = self.victim else { return false };
-        let (average, curve) = (self.average_of(class), &self.sets[class].curve);
+        let (average, curve) = (self.average_of(class), &self.class_states[class].curve);
         if average <= curve.min_th() {
             return false;
         }
-        let mut has_met = false;
+        let mut matched = false;
         for _ in 0..rule.draws(average, curve.thresholds()) {
             if let Some(slot) = self.queue.draw_of_flow(packet.meta.flow, host) {
                 let victim = self.queue.at(slot);
                 self.queue.remove(slot);
                 self.left(self.params.classes.of(victim.meta.header.dscp()), victim.meta.bytes);
                 host.dropped(victim, DropReason::Early);
-                has_met = true;
+                matched = true;
             }
         }
-        if has_met {
+        if matched {
             host.dropped(*packet, DropReason::Early);
         }
-        has_met
+        matched
     }
 
     #[cold]
-    fn adapt_before_judgement(&mut self, now: Time, class: usize) {
+    fn adapt_before_decision(&mut self, now: Time, class: usize) {
         let average = self.average_of(class);
-        self.adaptation.on_average(class, average, &mut self.sets[class].curve);
-        if self.adaptation.is_due_before_judgement(now) {
+        self.adaptation.on_average(class, average, &mut self.class_states[class].curve);
+        if self.adaptation.is_due_before_decision(now) {
             self.adapt_by_averages(now);
         }
     }
 
     #[cold]
-    fn adapt_after_judgement(&mut self, now: Time, class: usize, meta: &Meta, dropped: bool) {
-        self.adaptation.on_decision(now, meta, dropped, self.sets.len() > 1 && class == 0);
-        if self.adaptation.is_due_after_judgement(now) {
+    fn adapt_after_decision(&mut self, now: Time, class: usize, meta: &Meta, dropped: bool) {
+        self.adaptation.on_decision(now, meta, dropped, self.class_states.len() > 1 && class == 0);
+        if self.adaptation.is_due_after_decision(now) {
             self.adapt_by_averages(now);
         }
     }
 
-    /// The service of a packet of this class and length starts, or none does.
+    /// Note that the service of a packet of this class and length starts, or that the link becomes idle.
     #[inline(always)]
     fn serve(&mut self, now: Time, next: Option<(usize, u32)>) {
         let before = core::mem::replace(&mut self.serving, next);
@@ -418,12 +425,12 @@ impl<P: Copy> Red<P> {
             IdleWhen::NoneWaiting => next,
         };
         let Some((class, _)) = ended else { return };
-        let Self { params, measures, serving, .. } = self;
-        each(params, measures, class, |i, params, measure| {
+        let Self { params, averages, serving, .. } = self;
+        for_each_average(params, averages, class, |i, params, state| {
             let is_served = params.dialect.idle_when == IdleWhen::Free
                 && serving.is_some_and(|(class, _)| params.classes.is_measured_by(class, i));
-            if measure.waiting.packets == 0 && !is_served {
-                measure.idle_since = now;
+            if state.waiting.packets == 0 && !is_served {
+                state.idle_since = now;
             }
         });
     }
@@ -450,10 +457,10 @@ impl<P: Copy> Qdisc<P> for Red<P> {
     }
 
     #[inline(always)]
-    fn pass(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
+    fn enqueue_dequeue(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
         let next = match self.offer(now, packet, host) {
             Some(class) => Some((class, packet.meta.bytes)),
-            // It may have been accepted with a mark.
+            // It may have been marked and accepted.
             None => self.queue.pop().map(|marked| {
                 *packet = marked;
                 let class = self.params.classes.of(packet.meta.header.dscp());
@@ -466,7 +473,7 @@ impl<P: Copy> Qdisc<P> for Red<P> {
     }
 
     #[inline]
-    fn rest(&mut self, now: Time, _host: &mut impl Host<P>) {
+    fn on_idle(&mut self, now: Time, _host: &mut impl Host<P>) {
         self.serve(now, None);
     }
 
@@ -485,19 +492,19 @@ impl<P: Copy> Qdisc<P> for Red<P> {
     }
 
     fn state(&self) -> State {
-        let last = self.sets.len() - 1;
+        let last = self.class_states.len() - 1;
         let average = self.average_of(last);
-        State { average, p_b: self.sets[last].curve.p_b(average) }
+        State { average, p_b: self.class_states[last].curve.p_b(average) }
     }
 
     #[inline]
     fn average(&self) -> f64 {
-        self.average_of(self.sets.len() - 1)
+        self.average_of(self.class_states.len() - 1)
     }
 
-    fn spaced(&self) -> Option<Spaced> {
-        let spacing = &self.sets[self.sets.len() - 1].spacing;
-        Some(spacing.stands(self.state().p_b))
+    fn spacing_state(&self) -> Option<SpacingState> {
+        let spacing = &self.class_states[self.class_states.len() - 1].spacing;
+        Some(spacing.state(self.state().p_b))
     }
 
     fn gauges(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
@@ -511,15 +518,15 @@ impl<P: Copy> Qdisc<P> for Red<P> {
             "average_6",
             "average_7",
         ];
-        if self.sets.len() > 1 {
-            for (class, name) in NAMES.iter().enumerate().take(self.sets.len()) {
+        if self.class_states.len() > 1 {
+            for (class, name) in NAMES.iter().enumerate().take(self.class_states.len()) {
                 out(name, self.average_of(class));
             }
         }
         if let Victim::PcRed(rule) = &self.victim {
             rule.gauges(out);
         }
-        self.adaptation.gauges(now, &self.sets[self.sets.len() - 1].curve, out);
+        self.adaptation.gauges(now, &self.class_states[self.class_states.len() - 1].curve, out);
     }
 
     fn warnings(&self) -> Vec<String> {

@@ -39,4 +39,4 @@ mod store;
 pub mod victim;
 
 pub use dialect::{AtIdle, ByteScaling, Crossing, Dialect, DialectName, IdleWhen};
-pub use discipline::{Params, Red, Set};
+pub use discipline::{ClassState, Params, Red};

@@ -10,8 +10,8 @@ mod recording;
 mod told;
 
 use aqmlab_aqm::Packet;
-use aqmlab_netsim::alone::{self, Manner};
 use aqmlab_netsim::plan::{Ends, Flow, Length, LinkId, Pattern, Plan, Start, Transport};
+use aqmlab_netsim::standalone_link::{self, StandaloneOptions};
 use aqmlab_netsim::{EngineChoice, Options, Recorded, Simulation, Table};
 use aqmlab_units::{Rate, Span, Time};
 
@@ -25,7 +25,7 @@ use crate::buffer::Buffer;
 pub type Tables = Vec<(&'static str, Table)>;
 
 /// The plan of a link by itself: observed, with receivers that only count, and without markers.
-pub fn alone(plan: &Plan, link: LinkId, flows: &[String]) -> Plan {
+pub fn standalone_plan(plan: &Plan, link: LinkId, flows: &[String]) -> Plan {
     let mut plan = plan.clone();
     plan.changes.retain(|change| change.link == link);
     plan.changes.iter_mut().for_each(|change| change.link = 0);
@@ -57,8 +57,8 @@ fn receiver(name: &str, ends: &Ends) -> Flow {
     }
 }
 
-/// The tables of a run of a link [`mod@alone`] in which these packets arrive; with `shortcuts` departures are computed at arrival
-/// where that is exact.
+/// Return the tables of a simulated [standalone link](mod@standalone_link) with these arrivals. With `shortcuts`, departures are
+/// computed at arrival where that is exact.
 pub fn through_simulator(plan: &Plan, seed: u64, arrivals: &[Recorded], shortcuts: bool) -> Tables {
     let options = Options { shortcuts, engine: EngineChoice::Events };
     let mut simulation = Simulation::new(plan, seed, options);
@@ -76,7 +76,7 @@ pub fn through_data_plane(plan: &Plan, seed: u64, arrivals: &[Recorded]) -> (Tab
         link: Some(0),
         seed,
         // A packet has the slot of its place among the arrivals.
-        manner: Manner { in_service_counts: false, room: arrivals.len(), duration: Span::ZERO },
+        options: StandaloneOptions { in_service_counts: false, room: arrivals.len(), duration: Span::ZERO },
         groups: &[],
         ways: vec![Way::default()],
         loss: 0.0,
@@ -100,6 +100,7 @@ pub fn through_data_plane(plan: &Plan, seed: u64, arrivals: &[Recorded]) -> (Tab
     bottleneck.advance(Time(end.0 - 1), &mut arrived);
     bottleneck.finish(end);
     let measured = plan.duration - plan.warmup;
-    let tables = bottleneck.link().map(|link| alone::tables(plan, &[link], measured)).unwrap_or_default();
+    let tables =
+        bottleneck.link().map(|link| standalone_link::tables(plan, &[link], measured)).unwrap_or_default();
     (tables, out)
 }

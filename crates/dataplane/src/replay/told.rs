@@ -6,7 +6,7 @@ use aqmlab_netsim::Column;
 use aqmlab_units::{Span, Time};
 use serde_json::{Map, Value, json};
 
-use super::{Recording, Tables, alone, differences, through_data_plane, through_simulator};
+use super::{Recording, Tables, differences, standalone_plan, through_data_plane, through_simulator};
 use crate::capture::Reader;
 use crate::config::Planned;
 
@@ -22,7 +22,7 @@ pub fn replay_json(config: &str, capture: &Path) -> Result<String, String> {
     let packets = Reader::new(BufReader::new(file)).map_err(of_file)?;
     let extra = planned.config.count_bytes.extra();
     let recording = Recording::of(packets, &mut planned.classifier(), extra).map_err(of_file)?;
-    let mut plan = alone(&planned.plan, planned.forward, &recording.flows);
+    let mut plan = standalone_plan(&planned.plan, planned.forward, &recording.flows);
     if planned.config.duration_s.is_none() {
         let last = recording.arrivals.last().map_or(Time::ZERO, |recorded| recorded.meta.arrival);
         plan.duration = last.since(Time::ZERO) + Span::from_secs(1.0);

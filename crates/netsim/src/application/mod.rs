@@ -42,9 +42,9 @@ pub(crate) struct Request {
     pub segment: Option<(usize, Span)>,
 }
 
-/// What decides on requests.
+/// What generates the requests.
 #[derive(Debug)]
-enum Rule {
+enum Generator {
     Objects(Fetcher),
     Video(Player),
 }
@@ -52,7 +52,7 @@ enum Rule {
 /// An application, and what it has asked for.
 #[derive(Debug)]
 pub(crate) struct Application {
-    rule: Rule,
+    generator: Generator,
     requests: Vec<Request>,
 }
 
@@ -60,29 +60,29 @@ impl Application {
     /// The application of a flow, if it has one; for a run of this length. Connections of a page that share their
     /// objects are told how many are `taken`.
     pub fn new(size: &Size, taken: Option<Taken>, flow: &str, seed: u64, duration: Span) -> Option<Self> {
-        let rule = match size {
+        let generator = match size {
             Size::Objects(objects) => {
-                Rule::Objects(Fetcher::new(objects, taken.unwrap_or_default(), flow, seed))
+                Generator::Objects(Fetcher::new(objects, taken.unwrap_or_default(), flow, seed))
             }
-            Size::Video(video) => Rule::Video(Player::new(video)),
+            Size::Video(video) => Generator::Video(Player::new(video)),
             Size::Greedy | Size::Packets(_) | Size::Bytes(_) | Size::Drawn(_) => return None,
         };
-        Some(Self { rule, requests: Vec::with_capacity(most_requests(size, duration)) })
+        Some(Self { generator, requests: Vec::with_capacity(most_requests(size, duration)) })
     }
 
     /// The bytes of the first object.
     pub fn first(&self) -> u64 {
-        match &self.rule {
-            Rule::Objects(fetcher) => fetcher.bytes(),
-            Rule::Video(player) => player.first(),
+        match &self.generator {
+            Generator::Objects(fetcher) => fetcher.bytes(),
+            Generator::Video(player) => player.first(),
         }
     }
 
     /// Asks for the next object: its bytes.
     pub fn ask(&mut self, now: Time) -> u64 {
-        let (bytes, segment) = match &mut self.rule {
-            Rule::Objects(fetcher) => (fetcher.bytes(), None),
-            Rule::Video(player) => {
+        let (bytes, segment) = match &mut self.generator {
+            Generator::Objects(fetcher) => (fetcher.bytes(), None),
+            Generator::Video(player) => {
                 let (bytes, place, level) = player.ask(now);
                 (bytes, Some((place, level)))
             }
@@ -93,9 +93,9 @@ impl Application {
 
     /// An object is complete: when to ask for the next one, if there is another.
     pub fn on_end(&mut self, now: Time) -> Option<Time> {
-        match &mut self.rule {
-            Rule::Objects(fetcher) => fetcher.on_end(now),
-            Rule::Video(player) => player.on_end(now),
+        match &mut self.generator {
+            Generator::Objects(fetcher) => fetcher.on_end(now),
+            Generator::Video(player) => player.on_end(now),
         }
     }
 

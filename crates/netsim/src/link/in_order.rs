@@ -1,4 +1,4 @@
-//! A link whose departures follow from arrivals alone.
+//! A link whose departures follow from the arrivals only.
 
 use aqmlab_aqm::{Ecn, Packet};
 use aqmlab_units::Time;
@@ -10,8 +10,8 @@ use crate::message::Message;
 use crate::paths::Paths;
 use crate::plan::LinkId;
 
-/// A link behind a discipline that departs in order: a packet's departure is known when it arrives, and the discipline is
-/// told of it later, with the right time, before the next thing that happens.
+/// A link whose discipline departs in order. The departure of a packet is known at its arrival; the discipline is called later,
+/// with the correct time, before the next event.
 #[derive(Clone, Debug)]
 pub(crate) struct InOrder {
     /// Of a packet the queue holds the number that an event log shows.
@@ -25,14 +25,14 @@ impl InOrder {
         Self { station: Station::new(id, plan, seed, false), free_at: Time::ZERO }
     }
 
-    /// A packet arrives at the queue. Whether it goes on: then its key is that of its arrival at the far end.
+    /// Handle an arriving packet. Return whether it is accepted; its key is then that of its arrival at the far end.
     pub fn arrive(&mut self, paths: &Paths, message: &mut Message) -> bool {
         let now = message.time;
         self.serve_until(message.key());
         let transmission = self.station.serializer.transmit(message.bytes);
         let starts = if self.station.service.is_none() {
             let mut packet = Packet { meta: paths.meta(message), payload: message.number };
-            if !self.station.pass(now, &mut packet) {
+            if !self.station.enqueue_dequeue(now, &mut packet) {
                 return false;
             }
             self.station.serve(now, now + transmission, &packet);
@@ -57,7 +57,7 @@ impl InOrder {
         true
     }
 
-    /// Brings the station to the end of the run.
+    /// Advance the station to the end of the run.
     pub fn finish(&mut self, end: Time) {
         self.serve_until(Key::start_of(end));
         self.station.finish(end);
@@ -69,10 +69,10 @@ impl InOrder {
         while let Some((cause, time)) = self.station.service
             && (Key { time, cause, source: self.station.id }) < key
         {
-            self.station.look(time);
+            self.station.advance(time);
             self.serve_next(time);
         }
-        self.station.look(key.time);
+        self.station.advance(key.time);
     }
 
     /// The link is free: the next packet's service starts now.

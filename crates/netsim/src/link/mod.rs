@@ -1,46 +1,46 @@
-//! A link and the queue before it, as one station.
+//! A link and its queue, as one station.
 
 mod in_order;
-mod lane;
 mod queue;
 mod station;
+mod unobserved_drop_tail;
 
 use aqmlab_aqm::{Backlog, Discipline, Qdisc};
 use aqmlab_units::Time;
 
 pub(crate) use self::in_order::InOrder;
-pub(crate) use self::lane::Lane;
 pub(crate) use self::queue::Queue;
 pub(crate) use self::station::Station;
+pub(crate) use self::unobserved_drop_tail::UnobservedDropTail;
 use crate::attached::Attached;
-use crate::ledger::{Drops, LinkCounters};
+use crate::link_stats::{Drops, LinkCounters};
 use crate::marker::Markers;
 use crate::observe::Observation;
 use crate::plan::LinkId;
 
-/// The station, by how much there is to know about a packet when it arrives.
+/// The kinds of link stations, by what is known about a packet at its arrival.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(crate) enum Link {
-    /// Drop-tail that nobody looks at: when it leaves follows from a clock.
-    Lane(Lane),
-    /// When it leaves is known.
+    /// Drop-tail without observation: the departure follows from the time at which the link becomes free.
+    UnobservedDropTail(UnobservedDropTail),
+    /// The departure is known at the arrival.
     InOrder(Box<InOrder>),
-    /// Whether and when it leaves is known at the end of the service before.
+    /// The departure is known only at the end of the previous service.
     Queue(Box<Queue>),
 }
 
 impl Link {
-    /// With `shortcuts` departures are computed at arrival where that is exact.
+    /// Create a link station. With `shortcuts`, departures are computed at arrival where that is exact.
     pub fn new(id: LinkId, plan: &Attached<'_>, seed: u64, shortcuts: bool) -> Self {
         let link = &plan.links[id as usize];
-        // What has left is not called back when the rate changes: then ends of service are events.
+        // Departures cannot be revoked when the rate changes, so ends of service must be events.
         if !shortcuts || !plan.changes(id).is_empty() {
             return Self::Queue(Box::new(Queue::new(id, plan, seed)));
         }
         let is_seen = plan.is_observed(id) || !plan.markers(id).is_empty();
         if let Some(limit) = link.queue.room().and_then(|room| room.packets()).filter(|_| !is_seen) {
-            return Self::Lane(Lane::new(id, plan, limit));
+            return Self::UnobservedDropTail(UnobservedDropTail::new(id, plan, limit));
         }
         let discipline: Discipline<()> = link.queue.build();
         if discipline.departs_in_order() {
@@ -50,15 +50,15 @@ impl Link {
         }
     }
 
-    /// Whether every departure is known at arrival; else ends of service must be events of their own.
+    /// Return whether every departure is known at arrival; otherwise ends of service are events.
     pub fn departs_in_order(&self) -> bool {
         !matches!(self, Self::Queue(_))
     }
 
-    /// Brings the station to the end of the run.
+    /// Advance the station to the end of the run.
     pub fn finish(&mut self, end: Time) {
         match self {
-            Self::Lane(lane) => lane.finish(end),
+            Self::UnobservedDropTail(link) => link.finish(end),
             Self::InOrder(link) => link.finish(end),
             Self::Queue(link) => link.finish(end),
         }
@@ -66,32 +66,32 @@ impl Link {
 
     pub fn counters(&self) -> LinkCounters {
         match self {
-            Self::Lane(lane) => lane.counters(),
-            Self::InOrder(link) => link.station.ledger.counters,
-            Self::Queue(link) => link.station.ledger.counters,
+            Self::UnobservedDropTail(link) => link.counters(),
+            Self::InOrder(link) => link.station.stats.counters,
+            Self::Queue(link) => link.station.stats.counters,
         }
     }
 
-    /// Who lost packets here.
+    /// Return the drops by flow and distance.
     pub fn drops(&self) -> Option<&Drops> {
         match self {
-            Self::Lane(lane) => lane.drops(),
-            Self::InOrder(link) => Some(&link.station.ledger.drops),
-            Self::Queue(link) => Some(&link.station.ledger.drops),
+            Self::UnobservedDropTail(link) => link.drops(),
+            Self::InOrder(link) => Some(&link.station.stats.drops),
+            Self::Queue(link) => Some(&link.station.stats.drops),
         }
     }
 
     pub fn observation(&self) -> Option<&Observation> {
         match self {
-            Self::Lane(_) => None,
-            Self::InOrder(link) => link.station.ledger.observation.as_deref(),
-            Self::Queue(link) => link.station.ledger.observation.as_deref(),
+            Self::UnobservedDropTail(_) => None,
+            Self::InOrder(link) => link.station.stats.observation.as_deref(),
+            Self::Queue(link) => link.station.stats.observation.as_deref(),
         }
     }
 
     pub fn markers(&self) -> Option<&Markers> {
         match self {
-            Self::Lane(_) => None,
+            Self::UnobservedDropTail(_) => None,
             Self::InOrder(link) => link.station.markers(),
             Self::Queue(link) => link.station.markers(),
         }
@@ -99,16 +99,16 @@ impl Link {
 
     pub fn warnings(&self) -> Vec<String> {
         match self {
-            Self::Lane(_) => Vec::new(),
+            Self::UnobservedDropTail(_) => Vec::new(),
             Self::InOrder(link) => link.station.discipline.warnings(),
             Self::Queue(link) => link.station.discipline.warnings(),
         }
     }
 
-    /// What waits.
+    /// Return the packets and bytes waiting.
     pub fn backlog(&self) -> Backlog {
         match self {
-            Self::Lane(lane) => lane.backlog(),
+            Self::UnobservedDropTail(link) => link.backlog(),
             Self::InOrder(link) => link.station.discipline.backlog(),
             Self::Queue(link) => link.station.discipline.backlog(),
         }

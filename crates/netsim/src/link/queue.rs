@@ -6,7 +6,7 @@ use aqmlab_units::Time;
 use super::station::Station;
 use crate::attached::Attached;
 use crate::key::Key;
-use crate::ledger::Numbered;
+use crate::link_stats::Numbered;
 use crate::message::Message;
 use crate::paths::Paths;
 use crate::plan::LinkId;
@@ -60,16 +60,16 @@ impl Queue {
         }
     }
 
-    /// A packet arrives at the queue. Whether it goes on at once: then it is as [`Queue::serve`] returns it.
+    /// Handle an arriving packet. Return whether it is transmitted at once; it is then as [`Queue::serve`] returns it.
     pub fn arrive(&mut self, paths: &Paths, message: &mut Message) -> bool {
         let now = message.time;
         self.settle(message.key());
-        self.station.look(now);
+        self.station.advance(now);
         let meta = paths.meta(message);
         if self.station.service.is_none() {
             let payload = Held { slot: NO_SLOT, number: message.number };
             let mut packet = Packet { meta, payload };
-            let passes = self.station.pass(now, &mut packet);
+            let passes = self.station.enqueue_dequeue(now, &mut packet);
             if passes {
                 self.send(now, &packet, message);
             }
@@ -113,14 +113,14 @@ impl Queue {
         self.station.service.map(|(cause, time)| Key { time, cause, source: self.station.id })
     }
 
-    /// The end of a service after which there was nothing to do is told to the discipline late, with the right time.
+    /// Pass the end of a service after which nothing waited to the discipline, late but with the correct time.
     #[inline]
     fn settle(&mut self, key: Key) {
         if let Some(end) = self.end()
             && end < key
         {
             self.is_announced = false;
-            self.station.look(end.time);
+            self.station.advance(end.time);
             let next = self.station.dequeue(end.time);
             debug_assert!(next.is_none(), "nothing waited");
         }
@@ -143,7 +143,7 @@ impl Queue {
     /// The link is free: the next packet's service starts. What is returned is on its way to the far end.
     pub fn serve(&mut self, now: Time) -> Option<Message> {
         self.is_announced = false;
-        self.station.look(now);
+        self.station.advance(now);
         let served = self.station.dequeue(now).map(|packet| {
             let mut message = self.messages[packet.payload.slot as usize];
             self.free.push(packet.payload.slot);

@@ -1,4 +1,4 @@
-//! What a link is with a discipline of its own before it.
+//! A link with its discipline, statistics and clock; shared by all link stations that run a discipline.
 
 use std::collections::VecDeque;
 
@@ -6,12 +6,12 @@ use aqmlab_aqm::{Dequeue, Discipline, Header, Packet, Qdisc};
 use aqmlab_units::{Serializer, Span, Stream, Time};
 
 use crate::attached::Attached;
-use crate::ledger::{Fate, Ledger, LinkHost, Numbered};
+use crate::link_stats::{Fate, LinkHost, LinkStats, Numbered};
 use crate::marker::Markers;
 use crate::observe::Observation;
 use crate::plan::{self, Change, LinkId};
 
-/// Discipline, books and clock of a link; `P` is what the queue holds of a packet besides its header.
+/// Discipline, statistics and clock of a link; `P` is what the queue holds of a packet in addition to its header.
 #[derive(Clone, Debug)]
 pub(crate) struct Station<P> {
     pub id: LinkId,
@@ -21,14 +21,14 @@ pub(crate) struct Station<P> {
     rng: Stream,
     /// Start and end of the service in progress.
     pub service: Option<(Time, Time)>,
-    /// Handed over by the discipline at the last call, where what it accepts may be dropped later.
+    /// Packets dropped in the last call; recorded if the discipline may drop packets after accepting them.
     pub dropped: Option<Vec<P>>,
     markers: Option<Box<Markers>>,
-    /// Changes to come.
+    /// Future changes of rate or delay.
     changes: VecDeque<Change>,
-    pub ledger: Ledger,
-    /// The next time at which something is to be looked at: the end of the warm-up, a sample, a change, a timer.
-    next_look: Time,
+    pub stats: LinkStats,
+    /// Time of the next own event: the end of the warm-up, a sample, a change or a timer.
+    next_event: Time,
     warmup: Time,
 }
 
@@ -46,11 +46,11 @@ impl<P: Copy + Numbered> Station<P> {
             dropped: keeps.then(Vec::new),
             markers: Markers::of(plan.markers(id), plan, seed),
             changes: plan.changes(id).iter().cloned().collect(),
-            ledger: Ledger::new(observed.then(|| Observation::new(&plan.probe))),
-            next_look: Time::ZERO,
+            stats: LinkStats::new(observed.then(|| Observation::new(&plan.probe))),
+            next_event: Time::ZERO,
             warmup: Time::ZERO + plan.warmup,
         };
-        station.next_look = station.look_after(None);
+        station.next_event = station.next_event(None);
         station
     }
 
@@ -58,25 +58,26 @@ impl<P: Copy + Numbered> Station<P> {
         self.markers.as_deref()
     }
 
-    /// Offers a packet to the discipline; also its header, which may have been marked by a marker.
+    /// Enqueue a packet. Return its fate and its header, which a marker may have changed.
     #[inline(always)]
     pub fn admit(&mut self, now: Time, mut packet: Packet<P>) -> (Fate, Header) {
         self.offered(now, &mut packet);
         let header = packet.meta.header;
-        let mut host = LinkHost::new(&mut self.rng, &mut self.ledger, now, self.dropped.as_mut());
+        let mut host = LinkHost::new(&mut self.rng, &mut self.stats, now, self.dropped.as_mut());
         self.discipline.enqueue(now, packet, &mut host);
         let fate = host.fate;
-        self.judged();
+        self.after_decision();
         (fate, header)
     }
 
-    /// Offers a packet to the discipline while the link is free. Whether it may be served at once, as it then is.
+    /// Enqueue a packet while the link is free, and dequeue at once. Return whether there is a packet to transmit; it is then in
+    /// `packet`.
     #[inline(always)]
-    pub fn pass(&mut self, now: Time, packet: &mut Packet<P>) -> bool {
+    pub fn enqueue_dequeue(&mut self, now: Time, packet: &mut Packet<P>) -> bool {
         self.offered(now, packet);
-        let mut host = LinkHost::new(&mut self.rng, &mut self.ledger, now, self.dropped.as_mut());
-        let passes = self.discipline.pass(now, packet, &mut host);
-        self.judged();
+        let mut host = LinkHost::new(&mut self.rng, &mut self.stats, now, self.dropped.as_mut());
+        let passes = self.discipline.enqueue_dequeue(now, packet, &mut host);
+        self.after_decision();
         passes
     }
 
@@ -85,35 +86,35 @@ impl<P: Copy + Numbered> Station<P> {
         if let Some(markers) = &mut self.markers {
             markers.mark(now, packet.payload.marked_as(&packet.meta), &mut packet.meta);
         }
-        self.ledger.arrived(now, packet);
+        self.stats.arrived(now, packet);
     }
 
     #[inline(always)]
-    fn judged(&mut self) {
-        if let Some(observation) = &mut self.ledger.observation {
+    fn after_decision(&mut self) {
+        if let Some(observation) = &mut self.stats.observation {
             observation.saw_average(self.discipline.average());
         }
-        self.mind_timer();
+        self.reschedule_timer();
     }
 
-    /// The longest queue so far, after an arrival that found the link busy.
+    /// Update the maximum queue length, after an arrival that found the link busy.
     #[inline]
     pub fn measure(&mut self) {
-        let counters = &mut self.ledger.counters;
+        let counters = &mut self.stats.counters;
         counters.max_queue = counters.max_queue.max(self.discipline.backlog().packets);
     }
 
-    /// The link is free: takes the next packet for service, if there is one.
+    /// Return the next packet to transmit, if any; the link is free.
     #[inline(always)]
     pub fn dequeue(&mut self, now: Time) -> Option<Packet<P>> {
-        let mut host = LinkHost::new(&mut self.rng, &mut self.ledger, now, self.dropped.as_mut());
+        let mut host = LinkHost::new(&mut self.rng, &mut self.stats, now, self.dropped.as_mut());
         let next = if self.discipline.backlog().packets == 0 {
-            self.discipline.rest(now, &mut host);
+            self.discipline.on_idle(now, &mut host);
             Dequeue::Empty
         } else {
             self.discipline.dequeue(now, &mut host)
         };
-        self.mind_timer();
+        self.reschedule_timer();
         match next {
             Dequeue::Packet(packet) => Some(packet),
             Dequeue::Empty | Dequeue::NotBefore(_) => {
@@ -123,37 +124,37 @@ impl<P: Copy + Numbered> Station<P> {
         }
     }
 
-    /// The service of a packet starts.
+    /// Start the service of a packet.
     #[inline(always)]
     pub fn serve(&mut self, now: Time, end: Time, packet: &Packet<P>) {
         self.service = Some((now, end));
-        self.ledger.departed(now, packet, end.since(now));
+        self.stats.departed(now, packet, end.since(now));
     }
 
-    /// Looks at what is due before anything happens at `now`.
+    /// Handle all own events up to `now`, before any input at `now`.
     #[inline]
-    pub fn look(&mut self, now: Time) {
-        while self.next_look <= now {
-            self.look_at(self.next_look);
+    pub fn advance(&mut self, now: Time) {
+        while self.next_event <= now {
+            self.handle_events(self.next_event);
         }
     }
 
     #[cold]
-    fn look_at(&mut self, at: Time) {
+    fn handle_events(&mut self, at: Time) {
         if at == self.warmup {
-            self.forget(at);
+            self.reset_stats(at);
         }
-        if let Some(observation) = &mut self.ledger.observation {
+        if let Some(observation) = &mut self.stats.observation {
             observation.sample(at, &self.discipline);
         }
         self.change(at);
         if self.discipline.next_timer().is_some_and(|t| t <= at) {
             self.on_timer(at);
         }
-        self.next_look = self.look_after(Some(at));
+        self.next_event = self.next_event(Some(at));
     }
 
-    /// Changes that are due. The packet in service has left already with the rate and the delay that it began with.
+    /// Apply the changes that are due. The packet in service keeps the rate and delay with which it began.
     fn change(&mut self, now: Time) {
         while self.changes.front().is_some_and(|c| c.at <= now)
             && let Some(change) = self.changes.pop_front()
@@ -165,54 +166,54 @@ impl<P: Copy + Numbered> Station<P> {
         }
     }
 
-    /// The discipline wanted to be called now.
+    /// Handle the timer of the discipline.
     fn on_timer(&mut self, now: Time) {
-        let mut host = LinkHost::new(&mut self.rng, &mut self.ledger, now, self.dropped.as_mut());
+        let mut host = LinkHost::new(&mut self.rng, &mut self.stats, now, self.dropped.as_mut());
         self.discipline.on_timer(now, &mut host);
         debug_assert!(self.discipline.next_timer().is_none_or(|t| t > now), "a timer that never ends");
     }
 
-    /// The discipline may want to be called earlier than before.
+    /// Reschedule the next event, since the timer of the discipline may have become earlier.
     #[inline]
-    pub fn mind_timer(&mut self) {
+    pub fn reschedule_timer(&mut self) {
         if let Some(timer) = self.discipline.next_timer() {
-            self.next_look = self.next_look.min(timer);
+            self.next_event = self.next_event.min(timer);
         }
     }
 
-    /// Rate, delay and changes to come are others from now on.
+    /// Replace rate, delay and future changes from `now` on.
     pub fn renew(&mut self, now: Time, link: &plan::Link, changes: VecDeque<Change>) {
         self.serializer = Serializer::new(link.rate);
         self.delay = link.delay;
         self.changes = changes;
-        self.next_look = self.look_after(Some(now));
+        self.next_event = self.next_event(Some(now));
     }
 
-    /// When to look next: at the end of the warm-up, at samples, changes and timers.
-    fn look_after(&self, at: Option<Time>) -> Time {
+    /// Return the time of the next own event after `at`: the end of the warm-up, a sample, a change or a timer.
+    fn next_event(&self, at: Option<Time>) -> Time {
         let warmup = if at.is_none_or(|t| t < self.warmup) { self.warmup } else { Time::NEVER };
-        let sample = self.ledger.observation.as_ref().map_or(Time::NEVER, |o| o.sample_after(at));
+        let sample = self.stats.observation.as_ref().map_or(Time::NEVER, |o| o.sample_after(at));
         let change = self.changes.front().map_or(Time::NEVER, |c| c.at);
         let timer = self.discipline.next_timer().unwrap_or(Time::NEVER);
         warmup.min(sample).min(change).min(timer)
     }
 
-    /// The warm-up is over: counts anew.
-    fn forget(&mut self, now: Time) {
+    /// Reset the statistics at the end of the warm-up.
+    fn reset_stats(&mut self, now: Time) {
         let service = self.service.map_or(Span::ZERO, |(_, end)| end.since(now));
-        self.ledger.forget(now, self.discipline.backlog(), service);
+        self.stats.reset_stats(now, self.discipline.backlog(), service);
         if let Some(markers) = &mut self.markers {
-            markers.forget();
+            markers.reset_stats();
         }
     }
 
-    /// Brings the books to the end of the run.
+    /// Advance the statistics to the end of the run.
     pub fn finish(&mut self, end: Time) {
-        self.look(end);
-        self.ledger.close(end, self.discipline.backlog());
+        self.advance(end);
+        self.stats.close(end, self.discipline.backlog());
         if let Some((start, stop)) = self.service {
-            // The rest of the service in progress lies beyond the end.
-            self.ledger.counters.busy -= stop.since(end.max(start)).0;
+            // The rest of the service in progress is after the end.
+            self.stats.counters.busy -= stop.since(end.max(start)).0;
         }
     }
 }

@@ -79,13 +79,13 @@ impl Simulation {
 
     fn seen(&self) -> Seen<'_> {
         let plan = &self.network.plan;
-        let links = plan.links.iter().zip(&self.network.inside.links);
+        let links = plan.links.iter().zip(&self.network.fabric.links);
         Seen { plan, links: links.map(|(plan, link)| see(plan, link)).collect() }
     }
 
     /// Packets carried over a link, and packets offered to a queue, summed over all links.
     pub fn totals(&self) -> (u64, u64) {
-        let counters = self.network.inside.links.iter().map(|l| l.counters());
+        let counters = self.network.fabric.links.iter().map(|l| l.counters());
         counters.fold((0, 0), |(hops, offers), c| (hops + c.departures, offers + c.arrivals))
     }
 }

@@ -1,6 +1,6 @@
-//! What tables show of links, wherever the links are: in a network or alone.
+//! The links as tables show them, either in a network or standalone.
 
-use crate::ledger::{Drops, LinkCounters};
+use crate::link_stats::{Drops, LinkCounters};
 use crate::marker::Markers;
 use crate::observe::Observation;
 use crate::plan::Plan;

@@ -1,9 +1,9 @@
 use super::SLOTS;
 
-/// The stations that have something to do, a bit each, by window and turn.
+/// The stations to evaluate in each window: one bit for each window and rank in the topological order.
 #[derive(Clone, Debug)]
 pub(super) struct Calendar {
-    /// Words a window.
+    /// Words per window.
     pub words: usize,
     bits: Vec<u64>,
 }
@@ -15,12 +15,12 @@ impl Calendar {
     }
 
     #[inline(always)]
-    pub fn set(&mut self, window: u64, turn: u32) {
-        let word = (window % SLOTS) as usize * self.words + turn as usize / 64;
-        self.bits[word] |= 1 << (turn % 64);
+    pub fn set(&mut self, window: u64, rank: u32) {
+        let word = (window % SLOTS) as usize * self.words + rank as usize / 64;
+        self.bits[word] |= 1 << (rank % 64);
     }
 
-    /// Takes the first turn in `word` of a window that is not before `from`.
+    /// Remove and return the lowest rank in `word` of a window that is at least `from`.
     #[inline]
     pub fn take(&mut self, window: u64, word: usize, from: u32) -> Option<u32> {
         let bits = &mut self.bits[(window % SLOTS) as usize * self.words + word];

@@ -6,17 +6,17 @@ const NONE: u32 = u32::MAX;
 /// Messages for which a new page has room.
 const PAGE: usize = 64;
 
-/// Inputs of the links that are stations of their own, by window; not yet in order.
+/// Inputs of the links that are stations of their own, by window, unsorted.
 #[derive(Clone, Debug)]
 pub(super) struct Inboxes {
     inboxes: Vec<Inbox>,
-    /// Number of the inbox of each link that has one.
+    /// Index of the inbox of each link that has one.
     of: Vec<u32>,
     pages: Vec<Vec<Message>>,
     free: Vec<u32>,
 }
 
-/// The page of each window to come, and what lies beyond the last one.
+/// The page of each window, and the inputs after the last window.
 #[derive(Clone, Debug)]
 struct Inbox {
     pages: [u32; SLOTS as usize],
@@ -24,7 +24,7 @@ struct Inbox {
 }
 
 impl Inboxes {
-    /// An inbox for each of `stations` that is one of the `links`.
+    /// Create an inbox for each station that is a link; links have the numbers below `links`.
     pub fn new(links: u32, stations: &[u32]) -> Self {
         let mut of = vec![NONE; links as usize];
         let with_inbox = stations.iter().filter(|&&station| station < links);
@@ -33,7 +33,7 @@ impl Inboxes {
         Self { inboxes: vec![inbox; with_inbox.count()], of, pages: Vec::new(), free: Vec::new() }
     }
 
-    /// An input in a window to come, less than [`SLOTS`] ahead. Whether it is the first there.
+    /// Add an input in a window less than [`SLOTS`] ahead. Return whether it is the first of that window.
     #[inline(always)]
     pub fn put(&mut self, link: LinkId, window: u64, message: &Message) -> bool {
         let page = &mut self.inboxes[self.of[link as usize] as usize].pages[(window % SLOTS) as usize];
@@ -49,13 +49,13 @@ impl Inboxes {
         true
     }
 
-    /// An input beyond the last window.
+    /// Add an input after the last window.
     pub fn put_late(&mut self, link: LinkId, message: &Message) {
         self.inboxes[self.of[link as usize] as usize].late.push(*message);
     }
 
-    /// Puts the inputs that were too far ahead where they belong, as far as their windows, of 2^`shift` ps, are before
-    /// `limit`; tells the windows of which they are the first. Whether there are others.
+    /// Move the inputs that were too far ahead to their windows, of 2^`shift` ps, if these are before `limit`. Call `first` for
+    /// each window of which one is the first input. Return whether any are left.
     #[inline]
     pub fn put_due(&mut self, link: LinkId, shift: u32, limit: u64, mut first: impl FnMut(u64)) -> bool {
         let number = self.of[link as usize] as usize;
@@ -74,7 +74,7 @@ impl Inboxes {
         !self.inboxes[number].late.is_empty()
     }
 
-    /// Takes the page of a window, to be given back, with its number.
+    /// Take the page of a window and its number; the caller must give it back.
     #[inline]
     pub fn take(&mut self, link: LinkId, window: u64) -> Option<(u32, Vec<Message>)> {
         let inbox = &mut self.inboxes[self.of[link as usize] as usize];
@@ -82,7 +82,7 @@ impl Inboxes {
         self.pages.get_mut(page as usize).map(|messages| (page, core::mem::take(messages)))
     }
 
-    /// Gives a page back for others.
+    /// Return a page for reuse.
     #[inline]
     pub fn give_back(&mut self, page: u32, mut messages: Vec<Message>) {
         messages.clear();

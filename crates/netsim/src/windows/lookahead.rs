@@ -1,4 +1,8 @@
-//! How long a window may be, and in which order the stations have their turns in it.
+//! The length of a window, and the topological order in which the stations are evaluated in it.
+//!
+//! The length follows from the lookahead of conservative synchronization (K. M. Chandy and J. Misra, "Distributed Simulation: A
+//! Case Study in Design and Verification of Distributed Programs", IEEE Trans. Software Eng. 5(5), 1979; R. E. Bryant,
+//! "Simulation of Packet Communication Architecture Computer Systems", MIT-LCS-TR-188, 1977): the least delay of a message.
 
 use aqmlab_aqm::Kind;
 use aqmlab_units::Span;
@@ -12,22 +16,22 @@ const LONGEST: u32 = 35;
 /// A window is at least 2^24 ps, 17 us: with shorter ones the event queue is faster.
 const SHORTEST: u32 = 24;
 
-/// The length of a window, and the stations in the order of their turns.
+/// The length of a window, and the stations in topological order.
 #[derive(Clone, Debug)]
 pub(crate) struct Lookahead {
     /// A window is 2^shift ps.
     pub shift: u32,
-    /// Links that are evaluated by themselves, sources and sinks, by their numbers: first the links, then a source and
-    /// a sink for each flow.
-    pub turns: Vec<u32>,
+    /// The numbers of the stations: links that are evaluated by themselves, sources and sinks. Links are numbered first, then
+    /// a source and a sink for each flow.
+    pub topological_order: Vec<u32>,
 }
 
-/// From station to station, and the least time that a message takes.
+/// An edge from station to station, with the least delay of a message.
 type Edge = (u32, u32, Span);
 
 impl Lookahead {
     /// # Errors
-    /// Why the network has no windows.
+    /// The reason why this network cannot be evaluated in windows.
     pub fn new(network: &Network) -> Result<Self, String> {
         if let Some(page) = network.plan.pages.iter().find(|page| page.dispatch == Dispatch::FirstFree) {
             return Err(format!("the connections of page {} share its objects", page.name));
@@ -37,11 +41,11 @@ impl Lookahead {
         let mut delays: Vec<Span> = edges.iter().map(|e| e.2).collect();
         delays.sort_unstable();
         delays.dedup();
-        // The longest window such that the edges that are shorter form no circle: all edges shorter than delays[i],
-        // for the largest i that allows it.
+        // The longest window such that the edges shorter than it form no cycle: all edges shorter than delays[i], for the
+        // largest such i.
         let fits = |i: usize| {
             let limit = delays.get(i).copied();
-            turns(stations, edges.iter().filter(|e| limit.is_none_or(|l| e.2 < l))).is_some()
+            topological_order(stations, edges.iter().filter(|e| limit.is_none_or(|l| e.2 < l))).is_some()
         };
         let (mut low, mut high) = (0, delays.len());
         while low < high {
@@ -57,18 +61,18 @@ impl Lookahead {
             return Err("messages go round a circle of stations in less than 17 us".to_owned());
         }
         let shift = longest.ilog2().min(LONGEST);
-        let mut turns = turns(stations, edges.iter().filter(|e| e.2.0 < 1 << shift))
+        let mut order = topological_order(stations, edges.iter().filter(|e| e.2.0 < 1 << shift))
             .ok_or_else(|| "messages go round a circle of stations without delay".to_owned())?;
         let mut is_station = vec![false; stations];
         (0..network.numbering.flows)
             .for_each(|f| is_station[(network.numbering.links + 2 * f) as usize] = true);
         edges.iter().for_each(|e| (is_station[e.0 as usize], is_station[e.1 as usize]) = (true, true));
-        turns.retain(|&station| is_station[station as usize]);
-        Ok(Self { shift, turns })
+        order.retain(|&station| is_station[station as usize]);
+        Ok(Self { shift, topological_order: order })
     }
 }
 
-/// The edges between stations, those that are evaluated with another left out.
+/// Return the edges between stations, without the stations that are evaluated together with their feeder.
 fn edges(network: &Network) -> Vec<Edge> {
     let mut least: Vec<Span> = network.plan.links.iter().map(|l| l.delay).collect();
     for change in &network.plan.changes {
@@ -83,7 +87,7 @@ fn edges(network: &Network) -> Vec<Edge> {
         let source = links + 2 * flow;
         let (mut from, mut delay) = (source, Span::ZERO);
         for kind in [Kind::Data, Kind::Ack] {
-            for step in network.inside.paths.steps(flow as usize, kind) {
+            for step in network.fabric.paths.steps(flow as usize, kind) {
                 let station = match step.next() {
                     Next::Link(link) => link,
                     Next::Endpoint(_) if kind == Kind::Data => source + 1,
@@ -97,7 +101,7 @@ fn edges(network: &Network) -> Vec<Edge> {
                     delay = delay + least[link as usize];
                 }
             }
-            // Of UDP nothing travels back.
+            // UDP has no return path.
             if matches!(network.plan.flows[flow as usize].transport, Transport::Udp { .. }) {
                 break;
             }
@@ -108,8 +112,9 @@ fn edges(network: &Network) -> Vec<Edge> {
     edges
 }
 
-/// All stations in an order in which every edge leads from an earlier to a later one, or none if there is a circle.
-fn turns<'a>(stations: usize, edges: impl Iterator<Item = &'a Edge>) -> Option<Vec<u32>> {
+/// Return the stations in topological order, or `None` if the edges form a cycle (A. B. Kahn, "Topological Sorting of Large
+/// Networks", CACM 5(11), 1962).
+fn topological_order<'a>(stations: usize, edges: impl Iterator<Item = &'a Edge>) -> Option<Vec<u32>> {
     let edges: Vec<_> = edges.collect();
     let mut into = vec![0_u32; stations];
     let mut first = vec![0_u32; stations + 1];
@@ -121,17 +126,17 @@ fn turns<'a>(stations: usize, edges: impl Iterator<Item = &'a Edge>) -> Option<V
         first[i + 1] += first[i];
     }
     // Edges are sorted by their start.
-    let mut turns: Vec<u32> = (0..stations as u32).filter(|&s| into[s as usize] == 0).collect();
+    let mut order: Vec<u32> = (0..stations as u32).filter(|&s| into[s as usize] == 0).collect();
     let mut done = 0;
-    while let Some(&station) = turns.get(done) {
+    while let Some(&station) = order.get(done) {
         done += 1;
         let station = station as usize;
         for &&(_, to, _) in &edges[first[station] as usize..first[station + 1] as usize] {
             into[to as usize] -= 1;
             if into[to as usize] == 0 {
-                turns.push(to);
+                order.push(to);
             }
         }
     }
-    (done == stations).then_some(turns)
+    (done == stations).then_some(order)
 }

@@ -1,12 +1,15 @@
-//! The windowed engine: no queue of events. Time is cut into windows, and within a window each station evaluates all
-//! its inputs in one tight loop.
+//! The windowed engine: no queue of events. Time is divided into windows, and within a window each station evaluates all its
+//! inputs in one tight loop.
 //!
-//! A window may be as long as messages take at least round any circle of stations, at the one edge where the circle is
-//! cut. With the edges that are shorter than a window the stations form no circle, so that they have an order: a message
-//! goes to a later station, or into a later window. When the turn of a station comes, all its inputs of the window are
-//! there, and are put in the order of their keys.
+//! This is conservative synchronization as in parallel discrete-event simulation, on one thread. Chandy and Misra (1979) and
+//! Bryant (1977) evaluate a station up to the time before which no input can arrive, by the lookahead of its neighbours. YAWNS
+//! (D. M. Nicol, "The Cost of Conservative Synchronization in Parallel Discrete Event Simulations", JACM 40(2), 1993) derives a
+//! common window from it, within which stations are independent. The windows here are fixed and longer: only edges that would
+//! close a cycle need a delay of at least one window. The edges that are shorter than a window form no cycle, so the stations
+//! have a topological order, and each message goes to a later station or to a later window. When a station is evaluated, all
+//! its inputs of the window are known; they are sorted by their keys.
 //!
-//! Stations that are fed by one other alone are evaluated with that one at once, as in the event-queue engine.
+//! A station with a single feeder is evaluated together with that feeder, as in the event-queue engine.
 
 mod calendar;
 mod inboxes;
@@ -24,17 +27,17 @@ use self::order::Order;
 use crate::key::Key;
 use crate::link::Link;
 use crate::message::Message;
-use crate::network::{Agenda, Network};
+use crate::network::{Network, Scheduler};
 use crate::paths::Next;
 use crate::plan::LinkId;
 use crate::sink::Sink;
 use crate::source::Source;
 use crate::target::{Numbering, Target};
 
-/// Windows for which inputs are sorted ahead.
+/// Number of windows for which inputs are kept by window.
 const SLOTS: u64 = 64;
 const NONE: u32 = u32::MAX;
-/// What a flow's application does next.
+/// The next start and stop of the application of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Application {
     start: Option<Time>,
@@ -47,7 +50,7 @@ impl Application {
     }
 }
 
-/// The windows to come.
+/// The state of the windowed engine.
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
     /// A window is 2^shift ps.
@@ -56,29 +59,29 @@ pub(crate) struct Windows {
     now: u64,
     numbering: Numbering,
     calendar: Calendar,
-    /// Stations by turn, and turns by station.
+    /// The stations in topological order, and the rank of each station in it.
     stations: Vec<u32>,
-    turns: Vec<u32>,
+    ranks: Vec<u32>,
     inboxes: Inboxes,
-    /// Inputs of sources and sinks; each has one feeder, so that they come in order.
+    /// Inputs of sources and sinks; each has one feeder, so they arrive in order.
     lines: Vec<VecDeque<Message>>,
     applications: Vec<Application>,
-    /// The window for which an end is registered because of its timer.
+    /// The window in which each source and sink is registered for its timer.
     wake: Vec<u64>,
     order: Order,
 }
 
 impl Windows {
-    /// Windows for a network.
+    /// Create the windows of a network.
     ///
     /// # Errors
-    /// Why it has none.
+    /// The reason why this network cannot be evaluated in windows.
     pub fn new(network: &Network) -> Result<Self, String> {
-        let Lookahead { shift, turns: stations } = Lookahead::new(network)?;
+        let Lookahead { shift, topological_order: stations } = Lookahead::new(network)?;
         let numbering = network.numbering;
-        let mut turns = vec![NONE; (numbering.links + 2 * numbering.flows) as usize];
-        for (turn, &station) in (0..).zip(&stations) {
-            turns[station as usize] = turn;
+        let mut ranks = vec![NONE; (numbering.links + 2 * numbering.flows) as usize];
+        for (rank, &station) in (0..).zip(&stations) {
+            ranks[station as usize] = rank;
         }
         let mut windows = Self {
             shift,
@@ -87,7 +90,7 @@ impl Windows {
             calendar: Calendar::new(stations.len()),
             inboxes: Inboxes::new(numbering.links, &stations),
             stations,
-            turns,
+            ranks,
             lines: vec![VecDeque::new(); 2 * numbering.flows as usize],
             applications: vec![Application::default(); numbering.flows as usize],
             wake: vec![0; 2 * numbering.flows as usize],
@@ -97,7 +100,7 @@ impl Windows {
         Ok(windows)
     }
 
-    /// Evaluates everything that comes before `until`.
+    /// Evaluate everything before `until`.
     pub fn run_until(&mut self, network: &mut Network, until: Time) {
         while self.now << self.shift < until.0 {
             let whole = (self.now + 1) << self.shift;
@@ -109,13 +112,13 @@ impl Windows {
         }
     }
 
-    /// One window, as far as `end`.
+    /// Evaluate one window, up to `end`.
     fn run_window(&mut self, network: &mut Network, end: Time) {
         for word in 0..self.calendar.words {
             let mut from = 0;
-            while let Some(turn) = self.calendar.take(self.now, word, from) {
-                from = turn + 1;
-                let station = self.stations[word * 64 + turn as usize];
+            while let Some(rank) = self.calendar.take(self.now, word, from) {
+                from = rank + 1;
+                let station = self.stations[word * 64 + rank as usize];
                 if station < self.numbering.links {
                     self.run_link(network, station, end);
                 } else {
@@ -131,7 +134,7 @@ impl Windows {
     }
 
     fn run_link(&mut self, network: &mut Network, link: LinkId, end: Time) {
-        let is_queue = matches!(network.inside.links[link as usize], Link::Queue(_));
+        let is_queue = matches!(network.fabric.links[link as usize], Link::Queue(_));
         if let Some((page, mut messages)) = self.inboxes.take(link, self.now) {
             let mut order = core::mem::take(&mut self.order);
             let mut done = messages.len();
@@ -147,20 +150,20 @@ impl Windows {
                 }
                 network.at_link(self, link, message);
             }
-            // What lies beyond a window that is cut short waits for the rest of it.
+            // If the window is cut short, keep the inputs after `end` for the rest of it.
             for &(_, place) in &sorted[done..] {
                 self.put(link, &messages[place as usize]);
             }
             self.order = order;
             self.inboxes.give_back(page, messages);
         }
-        let (turn, last) = (self.turns[link as usize], self.now + SLOTS - 1);
-        if self.inboxes.put_due(link, self.shift, last + 1, |window| self.calendar.set(window, turn)) {
-            self.calendar.set(last, turn);
+        let (rank, last) = (self.ranks[link as usize], self.now + SLOTS - 1);
+        if self.inboxes.put_due(link, self.shift, last + 1, |window| self.calendar.set(window, rank)) {
+            self.calendar.set(last, rank);
         }
         if is_queue {
             self.serve_before(network, link, Key::start_of(end));
-            if let Link::Queue(queue) = &network.inside.links[link as usize]
+            if let Link::Queue(queue) = &network.fabric.links[link as usize]
                 && let Some(next) = queue.service_end()
             {
                 self.register(link, next.time.0 >> self.shift);
@@ -168,10 +171,10 @@ impl Windows {
         }
     }
 
-    /// Ends of service that come before `key`, where they are events.
+    /// Evaluate the ends of service before `key`, if they are events.
     #[inline]
     fn serve_before(&mut self, network: &mut Network, link: LinkId, key: Key) {
-        while let Link::Queue(queue) = &network.inside.links[link as usize]
+        while let Link::Queue(queue) = &network.fabric.links[link as usize]
             && queue.is_due_before(key)
             && let Some(end) = queue.service_end()
         {
@@ -207,7 +210,7 @@ impl Windows {
         self.expect(line);
     }
 
-    /// The next thing that happens at a source, by its key, where there is one.
+    /// Evaluate the next event of a source, by key, if there is one.
     fn step_source(&mut self, network: &mut Network, flow: u32) {
         let (f, line) = (flow as usize, 2 * flow as usize);
         let number = self.numbering.source(self.numbering.slot(Target::Sender(flow)));
@@ -250,7 +253,7 @@ impl Windows {
         self.expect(line);
     }
 
-    /// Sees to it that an end has its turn when its next input is due.
+    /// Register a source or sink for the window of its next input.
     #[inline]
     fn expect(&mut self, line: usize) {
         if let Some(next) = self.lines[line].front() {
@@ -258,7 +261,7 @@ impl Windows {
         }
     }
 
-    /// Sees to it that an end has its turn when its timer is due, or before.
+    /// Register a source or sink for the window of its timer, or for an earlier one.
     #[inline]
     fn wake(&mut self, line: usize, timer: Time) {
         let window = (timer.0 >> self.shift).clamp(self.now, self.now + SLOTS - 1);
@@ -269,13 +272,13 @@ impl Windows {
         }
     }
 
-    /// Gives a station its turn in a window, or in the last one that can be named before it.
+    /// Register a station for a window; if that is too far ahead, for the last window that the calendar has.
     #[inline(always)]
     fn register(&mut self, station: u32, window: u64) {
-        self.calendar.set(window.clamp(self.now, self.now + SLOTS - 1), self.turns[station as usize]);
+        self.calendar.set(window.clamp(self.now, self.now + SLOTS - 1), self.ranks[station as usize]);
     }
 
-    /// An input of a link.
+    /// Deliver an input of a link.
     #[inline(always)]
     fn put(&mut self, link: LinkId, message: &Message) {
         let window = message.time.0 >> self.shift;
@@ -283,11 +286,11 @@ impl Windows {
             self.inboxes.put_late(link, message);
             self.register(link, window);
         } else if self.inboxes.put(link, window, message) {
-            self.calendar.set(window, self.turns[link as usize]);
+            self.calendar.set(window, self.ranks[link as usize]);
         }
     }
 
-    /// An input of a source or a sink.
+    /// Deliver an input of a source or sink.
     #[inline(always)]
     fn queue(&mut self, line: usize, message: &Message) {
         self.lines[line].push_back(*message);
@@ -295,7 +298,7 @@ impl Windows {
     }
 }
 
-impl Agenda for Windows {
+impl Scheduler for Windows {
     const GLOBAL_ORDER: bool = false;
 
     #[inline(always)]
@@ -311,8 +314,8 @@ impl Agenda for Windows {
     }
 
     fn serving(&mut self, _link: LinkId, _end: Key) {}
-    fn minds_source(&mut self, _flow: usize, _source: &mut Source) {}
-    fn minds_sink(&mut self, _flow: usize, _sink: &mut Sink) {}
+    fn reschedule_source(&mut self, _flow: usize, _source: &mut Source) {}
+    fn reschedule_sink(&mut self, _flow: usize, _sink: &mut Sink) {}
 
     fn starts(&mut self, flow: u32, at: Time) {
         self.applications[flow as usize].start = Some(at);

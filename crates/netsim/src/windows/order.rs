@@ -1,15 +1,15 @@
-//! The inputs of a station in one window, in the order of their keys.
+//! Sorting the inputs of a station in one window by their keys.
 
 use aqmlab_units::Time;
 
 use crate::message::Message;
 
-/// Fewer messages are sorted by insertion alone.
+/// Up to this number, messages are sorted by insertion only.
 const FEW: usize = 12;
-/// At most so many buckets.
+/// Maximum number of buckets.
 const MOST_BUCKETS: usize = 2048;
 
-/// Sorts messages by bucket and insertion; its memory is used again.
+/// Sorts messages by bucket, then by insertion. Reuses its memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Order {
     /// Time and place of each message, in order.
@@ -18,8 +18,8 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// The places of the messages in the order of their keys; messages of one event stay as they were sent. All arrive
-    /// in the window of 2^`shift` ps that begins at `base`.
+    /// Return times and positions of the messages in the order of their keys; messages with equal keys stay in the order in
+    /// which they were sent. All must arrive in the window of 2^`shift` ps that begins at `base`.
     pub fn of(&mut self, messages: &[Message], base: Time, shift: u32) -> &[(Time, u32)] {
         self.sorted.clear();
         let entries = messages.iter().zip(0..).map(|(m, i)| (m.time, i));
@@ -36,7 +36,7 @@ impl Order {
         &self.sorted
     }
 
-    /// Counts the messages of each part of the window, and puts them there.
+    /// Distribute the messages over buckets of equal time.
     fn put_in_buckets(&mut self, messages: &[Message], base: Time, shift: u32) {
         let Self { sorted, ends } = self;
         let buckets = messages.len().next_power_of_two().min(MOST_BUCKETS);
@@ -58,7 +58,7 @@ impl Order {
         }
     }
 
-    /// Insertion sort of what is nearly sorted.
+    /// Insertion sort of nearly sorted entries.
     fn insert(&mut self, messages: &[Message]) {
         let precedes = |a: (Time, u32), b: (Time, u32)| {
             a.0 < b.0

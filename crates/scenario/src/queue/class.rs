@@ -28,7 +28,7 @@ pub(super) struct Class {
     pub automatic: bool,
     /// The places of `class.NAME` and of `class.NAME.KEY`.
     pub places: Vec<(String, Place)>,
-    /// The name of the queue behind it.
+    /// The name of its child queue.
     pub queue: Option<String>,
 }
 

@@ -1,6 +1,6 @@
 //! `[queue.NAME]`: a discipline and its parameters.
 
-mod behind;
+mod child_queue;
 mod class;
 mod keys;
 mod value;
@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use aqmlab_aqm::foreign::Definition;
+use aqmlab_aqm::plugin::Definition;
 use aqmlab_aqm::{LinkContext, Resolved, Spec};
 use aqmlab_units::{Rate, Span};
 
@@ -45,12 +45,12 @@ struct Queue {
     automatic: bool,
     used: Cell<bool>,
     resolved: Cell<bool>,
-    /// Class and name of each queue that stands behind a class.
-    behind: Vec<(String, String)>,
-    /// Their numbers, where all is well.
-    inner: Vec<QueueId>,
-    /// It stands behind a class of another queue, which tells what is wrong with it.
-    is_inner: bool,
+    /// Class and name of each child queue.
+    child_queues: Vec<(String, String)>,
+    /// Indices of the child queues, if all are valid.
+    children: Vec<QueueId>,
+    /// It is the child queue of a class of another queue, which reports its errors.
+    is_child: bool,
 }
 
 /// A queue as all links of one rate and delay have it.
@@ -80,7 +80,7 @@ impl<'a> Queues<'a> {
             queue.used = Cell::new(true);
             queues.push(queue);
         }
-        behind::connect(&mut queues, file.report);
+        child_queue::connect(&mut queues, file.report);
         Self { queues, known: RefCell::default(), report: file.report }
     }
 
@@ -99,10 +99,10 @@ impl<'a> Queues<'a> {
         found
     }
 
-    /// A queue is used, and all behind its classes.
+    /// Mark a queue and its child queues as used.
     fn uses(&self, id: QueueId) {
         if !self.queues[id].used.replace(true) {
-            self.queues[id].inner.iter().for_each(|&inner| self.uses(inner));
+            self.queues[id].children.iter().for_each(|&child| self.uses(child));
         }
     }
 
@@ -127,7 +127,7 @@ impl<'a> Queues<'a> {
         known.entry((id, rate, delay)).or_insert_with(make).clone()
     }
 
-    /// The disciplines among them that are written elsewhere.
+    /// Return the definitions of the plugins among them.
     pub fn definitions(&self) -> impl Iterator<Item = &'static Definition> {
         self.queues.iter().filter_map(|queue| queue.spec.as_ref()?.preset().definition())
     }
@@ -135,7 +135,7 @@ impl<'a> Queues<'a> {
     /// Reports unused queues, and what is wrong with queues that no valid link has.
     pub fn finish(&self) {
         for queue in &self.queues {
-            if !queue.resolved.get() && !queue.automatic && !queue.is_inner {
+            if !queue.resolved.get() && !queue.automatic && !queue.is_child {
                 queue.resolve(NOMINAL, self.report);
             }
             if queue.used.get() {
@@ -162,7 +162,7 @@ impl Queue {
         let keys = body.iter().map(|(key, entry)| (key.clone(), entry.node.place)).collect();
         let spec = aqm.and_then(Spec::new);
         let valid = spec.is_some();
-        let mut reader = Reader { valid, keys, automatic: false, behind: Vec::new(), path, report };
+        let mut reader = Reader { valid, keys, automatic: false, child_queues: Vec::new(), path, report };
         let spec = spec.map(|mut spec| {
             reader.parameters(&mut spec, body);
             if spec.has_classes() && body.contains_key(class::KEY) {
@@ -170,7 +170,7 @@ impl Queue {
             }
             spec
         });
-        let Reader { valid, keys, automatic, behind, .. } = reader;
+        let Reader { valid, keys, automatic, child_queues, .. } = reader;
         let spec = spec.filter(|_| valid);
         let (used, resolved) = (Cell::new(false), Cell::new(false));
         Self {
@@ -182,9 +182,9 @@ impl Queue {
             automatic,
             used,
             resolved,
-            behind,
-            inner: Vec::new(),
-            is_inner: false,
+            child_queues,
+            children: Vec::new(),
+            is_child: false,
         }
     }
 
@@ -220,7 +220,7 @@ struct Reader<'a> {
     valid: bool,
     keys: BTreeMap<String, Place>,
     automatic: bool,
-    behind: Vec<(String, String)>,
+    child_queues: Vec<(String, String)>,
     path: &'a str,
     report: &'a Report<'a>,
 }
@@ -252,13 +252,13 @@ impl Reader<'_> {
         for class in classes.into_iter().flatten() {
             self.automatic |= class.automatic;
             self.keys.extend(class.places);
-            self.behind.extend(class.queue.map(|queue| (class.spec.name.clone(), queue)));
+            self.child_queues.extend(class.queue.map(|queue| (class.spec.name.clone(), queue)));
             spec.class(class.spec);
         }
     }
 }
 
-/// A queue by itself, as the body of a `[queue.NAME]` table.
-pub(crate) fn alone(body: &Table, link: LinkContext, report: &Report<'_>) -> Option<Resolved> {
+/// Resolve one queue outside a scenario, given the body of its `[queue.NAME]` table.
+pub(crate) fn resolve_one(body: &Table, link: LinkContext, report: &Report<'_>) -> Option<Resolved> {
     Queue::read("", body, Place::File(0), "", report).resolve(link, report)
 }

@@ -20,7 +20,7 @@ use crate::Meta;
 
 /// The rules to choose from, with their state.
 #[derive(Clone, Debug)]
-pub enum Rule {
+pub enum AdaptationRule {
     /// Parameters stay as they are.
     None,
     /// Feng's self-configuring RED, with a status for each class.
@@ -45,7 +45,7 @@ pub enum Clock {
 /// A rule and its clock.
 #[derive(Clone, Debug)]
 pub struct Adaptation {
-    rule: Rule,
+    rule: AdaptationRule,
     clock: Clock,
     interval: Span,
     next: Time,
@@ -59,37 +59,37 @@ pub(crate) struct Adapted<'a> {
 
 impl Adaptation {
     /// `rule`, with a step every `interval` where it takes steps.
-    pub fn new(rule: Rule, clock: Clock, interval: Span) -> Self {
+    pub fn new(rule: AdaptationRule, clock: Clock, interval: Span) -> Self {
         Self { rule, clock, interval, next: Time::ZERO + interval }
     }
 
     /// No adaptation.
     pub fn none() -> Self {
-        Self::new(Rule::None, Clock::Arrival, Span::ZERO)
+        Self::new(AdaptationRule::None, Clock::Arrival, Span::ZERO)
     }
 
     /// Adaptive-RIO by these rules.
-    pub fn adaptive_rio(rule: AdaptiveRio) -> Rule {
+    pub fn adaptive_rio(rule: AdaptiveRio) -> AdaptationRule {
         let state = RioState::new(&rule);
-        Rule::AdaptiveRio(Box::new((rule, state)))
+        AdaptationRule::AdaptiveRio(Box::new((rule, state)))
     }
 
     /// Whether there is anything to do.
     #[inline]
     pub fn is_none(&self) -> bool {
-        matches!(self.rule, Rule::None)
+        matches!(self.rule, AdaptationRule::None)
     }
 
     /// When the timer is due.
     #[inline]
     pub fn next_timer(&self) -> Option<Time> {
-        let steps = !matches!(self.rule, Rule::None | Rule::Feng(_));
+        let steps = !matches!(self.rule, AdaptationRule::None | AdaptationRule::Feng(_));
         (steps && self.clock == Clock::Timer).then_some(self.next)
     }
 
     /// The average of a class has a new value; its packet is not judged yet.
     pub(crate) fn on_average(&mut self, class: usize, average: f64, curve: &mut Curve) {
-        if let Rule::Feng(classes) = &mut self.rule {
+        if let AdaptationRule::Feng(classes) = &mut self.rule {
             classes[class].on_average(average, curve);
         }
     }
@@ -97,20 +97,20 @@ impl Adaptation {
     /// It is decided what becomes of an arrival.
     pub(crate) fn on_decision(&mut self, now: Time, meta: &Meta, dropped: bool, is_assured: bool) {
         match &mut self.rule {
-            Rule::Load(load) => load.count(dropped),
-            Rule::AdaptiveRio(rio) => rio.1.on_arrival(&rio.0, now, meta.bytes, is_assured),
-            Rule::None | Rule::Feng(_) | Rule::AdaptiveRed(_) => {}
+            AdaptationRule::Load(load) => load.count(dropped),
+            AdaptationRule::AdaptiveRio(rio) => rio.1.on_arrival(&rio.0, now, meta.bytes, is_assured),
+            AdaptationRule::None | AdaptationRule::Feng(_) | AdaptationRule::AdaptiveRed(_) => {}
         }
     }
 
     /// Whether a step is due at an arrival that is not judged yet (ns-2.35 compares strictly).
-    pub(crate) fn is_due_before_judgement(&self, now: Time) -> bool {
-        self.clock == Clock::Arrival && matches!(self.rule, Rule::AdaptiveRed(_)) && now > self.next
+    pub(crate) fn is_due_before_decision(&self, now: Time) -> bool {
+        self.clock == Clock::Arrival && matches!(self.rule, AdaptationRule::AdaptiveRed(_)) && now > self.next
     }
 
     /// Whether a step is due at an arrival that is judged.
-    pub(crate) fn is_due_after_judgement(&self, now: Time) -> bool {
-        let by_thresholds = matches!(self.rule, Rule::Load(_) | Rule::AdaptiveRio(_));
+    pub(crate) fn is_due_after_decision(&self, now: Time) -> bool {
+        let by_thresholds = matches!(self.rule, AdaptationRule::Load(_) | AdaptationRule::AdaptiveRio(_));
         self.clock == Clock::Arrival && by_thresholds && now >= self.next
     }
 
@@ -123,14 +123,14 @@ impl Adaptation {
     ) {
         self.next = now + self.interval;
         match &mut self.rule {
-            Rule::None | Rule::Feng(_) => {}
-            Rule::AdaptiveRed(rule) => sets.for_each(|set| rule.step(set.average, set.curve)),
-            Rule::Load(load) => {
+            AdaptationRule::None | AdaptationRule::Feng(_) => {}
+            AdaptationRule::AdaptiveRed(rule) => sets.for_each(|set| rule.step(set.average, set.curve)),
+            AdaptationRule::Load(load) => {
                 if let Some(last) = sets.next_back() {
                     load.step(last.curve);
                 }
             }
-            Rule::AdaptiveRio(rio) => {
+            AdaptationRule::AdaptiveRio(rio) => {
                 let (rule, state) = &mut **rio;
                 if let Some(last) = sets.next_back() {
                     state.step(rule, now, classes > 1, last.curve);
@@ -142,13 +142,13 @@ impl Adaptation {
     /// What there is to see; `last` is the last class's curve.
     pub(crate) fn gauges(&self, now: Time, last: &Curve, out: &mut dyn FnMut(&'static str, f64)) {
         match &self.rule {
-            Rule::None => {}
-            Rule::Feng(_) | Rule::AdaptiveRed(_) => out("max_p", last.max_p()),
-            Rule::Load(load) => {
+            AdaptationRule::None => {}
+            AdaptationRule::Feng(_) | AdaptationRule::AdaptiveRed(_) => out("max_p", last.max_p()),
+            AdaptationRule::Load(load) => {
                 out("max_th", last.thresholds().1);
                 out("loss", load.loss());
             }
-            Rule::AdaptiveRio(rio) => rio.1.gauges(&rio.0, now, last, out),
+            AdaptationRule::AdaptiveRio(rio) => rio.1.gauges(&rio.0, now, last, out),
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Spacing: whether *this* packet is the one, given p_b.
+//! Spacing of drops and marks: the decision for one packet, given p_b.
 //!
-//! With a constant p_b the rules below differ threefold in the rate at which packets go:
+//! At constant p_b, the drop rates of the rules below differ by up to a factor of three:
 //!
 //! ```text
 //! floyd93, ns2-nowait   p_a = p_b/(1 - count p_b)                          gap uniform on 1 .. 1/p_b      rate about 2 p_b
@@ -15,11 +15,11 @@
 //! In ns-2's byte mode count is the bytes since the last drop over the mean packet size, rounded down.
 
 use crate::red::ByteScaling;
-use crate::{Host, Spaced};
+use crate::{Host, SpacingState};
 
-/// The rules to choose from.
+/// How drops and marks are spaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rule {
+pub enum SpacingRule {
     /// Floyd and Jacobson 1993.
     Floyd93,
     /// ns-2 with `wait_` true, its default.
@@ -35,8 +35,8 @@ pub enum Rule {
     None,
 }
 
-impl Rule {
-    /// All rules, as they stand in a scenario file.
+impl SpacingRule {
+    /// All rules with their names in scenario files.
     pub const ALL: [(&'static str, Self); 6] = [
         ("floyd93", Self::Floyd93),
         ("ns2-wait", Self::Ns2Wait),
@@ -47,10 +47,10 @@ impl Rule {
     ];
 }
 
-/// The state of spacing: what has arrived since the last drop or mark.
+/// Spacing with its state: what has arrived since the last drop or mark.
 #[derive(Clone, Debug)]
 pub struct Spacing {
-    rule: Rule,
+    rule: SpacingRule,
     /// Scaling and mean packet size of byte mode.
     byte_mode: Option<(ByteScaling, f64)>,
     /// Arrivals since the last drop or mark; -1 below min_th.
@@ -62,87 +62,91 @@ pub struct Spacing {
 
 impl Spacing {
     /// Spacing by `rule`; in byte mode with its scaling and the mean packet size in bytes.
-    pub fn new(rule: Rule, byte_mode: Option<(ByteScaling, f64)>) -> Self {
+    pub fn new(rule: SpacingRule, byte_mode: Option<(ByteScaling, f64)>) -> Self {
         Self { rule, byte_mode, count: -1, count_bytes: 0, threshold: 1.0 }
     }
 
-    /// The average is below min_th: the next arrival above it is the first.
+    /// Reset because the average is below min_th: the next arrival above it is counted as the first.
     #[inline]
-    pub fn rest(&mut self) {
+    pub fn reset_below_min_th(&mut self) {
         self.count = -1;
         self.count_bytes = 0;
     }
 
-    /// A packet was dropped or marked: counting starts anew.
+    /// Restart the count after a drop or mark.
     #[inline]
     pub fn restart(&mut self) {
         self.count = 0;
         self.count_bytes = 0;
     }
 
-    /// A forced drop: counting starts anew, in Linux as if the average had been below min_th.
+    /// Restart the count after a forced drop; in Linux as if the average had been below min_th.
     pub fn force(&mut self) {
-        if self.rule == Rule::Linux {
-            self.rest();
+        if self.rule == SpacingRule::Linux {
+            self.reset_below_min_th();
         } else {
             self.restart();
         }
     }
 
-    /// Counts an arrival.
+    /// Count an arrival.
     #[inline]
     pub fn count(&mut self, bytes: u32) {
         self.count += 1;
         self.count_bytes += u64::from(bytes);
     }
 
-    /// ns-2's first arrival above min_th: it counts as one and is not a candidate.
+    /// Count the first arrival above min_th as in ns-2: as one, and not as a candidate.
     #[inline]
     pub fn cross(&mut self, bytes: u32) {
         self.count = 1;
         self.count_bytes = u64::from(bytes);
     }
 
-    /// Whether the arrival just counted is the one. `p_b` in [0, 1].
+    /// Decide whether the arrival just counted is dropped or marked. `p_b` is in [0, 1].
     #[inline]
     pub fn picks<P>(&mut self, p_b: f64, bytes: u32, host: &mut impl Host<P>) -> bool {
-        if self.rule == Rule::Linux {
+        if self.rule == SpacingRule::Linux {
             return self.linux_picks(p_b, host);
         }
         host.uniform() < self.p_a(p_b, bytes)
     }
 
-    /// The probability for the arrival just counted, in [0, 1].
+    /// Return p_a of the arrival just counted, in [0, 1].
     pub fn p_a(&self, p_b: f64, bytes: u32) -> f64 {
         match self.byte_mode {
             Some((ByteScaling::BeforeSpacing, mean)) => {
-                self.spaced((p_b * f64::from(bytes) / mean).min(1.0), self.count)
+                self.spaced_probability((p_b * f64::from(bytes) / mean).min(1.0), self.count)
             }
             Some((ByteScaling::AfterSpacing, mean)) => {
-                let p_a = self.spaced(p_b, (self.count_bytes as f64 / mean) as i64);
+                let p_a = self.spaced_probability(p_b, (self.count_bytes as f64 / mean) as i64);
                 if p_a < 1.0 { (p_a * f64::from(bytes) / mean).min(1.0) } else { 1.0 }
             }
-            Some((ByteScaling::None, _)) | None => self.spaced(p_b, self.count),
+            Some((ByteScaling::None, _)) | None => self.spaced_probability(p_b, self.count),
         }
     }
 
-    /// Where it stands, for a packet of mean size; Linux draws a threshold in place of having a p_a.
-    pub fn stands(&self, p_b: f64) -> Spaced {
+    /// Return the state for a packet of mean size. Linux has no p_a, since it draws a threshold.
+    pub fn state(&self, p_b: f64) -> SpacingState {
         let mean = self.byte_mode.map_or(0, |(_, mean)| mean as u32);
-        let p_a = (self.rule != Rule::Linux).then(|| self.p_a(p_b, mean));
-        Spaced { p_a, count: self.count }
+        let p_a = (self.rule != SpacingRule::Linux).then(|| self.p_a(p_b, mean));
+        SpacingState { p_a, count: self.count }
     }
 
-    fn spaced(&self, p_b: f64, count: i64) -> f64 {
+    fn spaced_probability(&self, p_b: f64, count: i64) -> f64 {
         let done = count as f64 * p_b;
         match self.rule {
-            Rule::Floyd93 | Rule::Ns2NoWait if done < 1.0 => (p_b / (1.0 - done)).min(1.0),
-            Rule::Ns2Wait if done < 1.0 => 0.0,
-            Rule::Ns2Wait if done < 2.0 => (p_b / (2.0 - done)).min(1.0),
-            Rule::DsRed if done > 1.0 => 0.0,
-            Rule::DsRed if done < 1.0 => (p_b / (1.0 - done)).min(1.0),
-            Rule::None => p_b,
-            Rule::Floyd93 | Rule::Ns2NoWait | Rule::Ns2Wait | Rule::DsRed | Rule::Linux => 1.0,
+            SpacingRule::Floyd93 | SpacingRule::Ns2NoWait if done < 1.0 => (p_b / (1.0 - done)).min(1.0),
+            SpacingRule::Ns2Wait if done < 1.0 => 0.0,
+            SpacingRule::Ns2Wait if done < 2.0 => (p_b / (2.0 - done)).min(1.0),
+            SpacingRule::DsRed if done > 1.0 => 0.0,
+            SpacingRule::DsRed if done < 1.0 => (p_b / (1.0 - done)).min(1.0),
+            SpacingRule::None => p_b,
+            SpacingRule::Floyd93
+            | SpacingRule::Ns2NoWait
+            | SpacingRule::Ns2Wait
+            | SpacingRule::DsRed
+            | SpacingRule::Linux => 1.0,
         }
     }
 
@@ -166,7 +170,7 @@ mod tests {
     use super::*;
     use crate::{DropReason, MarkReason, Packet};
 
-    /// Lends the number that is below every probability but 0.
+    /// Always draws 0, which is below every probability except 0.
     struct Zero;
 
     impl Host<()> for Zero {
@@ -180,41 +184,43 @@ mod tests {
         fn marked(&mut self, _packet: &Packet<()>, _reason: MarkReason) {}
     }
 
-    fn at(rule: Rule, count: i64) -> Spacing {
+    fn at(rule: SpacingRule, count: i64) -> Spacing {
         Spacing { count, ..Spacing::new(rule, None) }
     }
 
     #[test]
     fn floyd_by_hand() {
-        assert_eq!(at(Rule::Floyd93, 0).p_a(0.25, 1000), 0.25);
-        assert_eq!(at(Rule::Floyd93, 2).p_a(0.25, 1000), 0.5);
-        assert_eq!(at(Rule::Floyd93, 3).p_a(0.25, 1000), 1.0);
-        assert_eq!(at(Rule::Floyd93, 4).p_a(0.25, 1000), 1.0);
-        assert_eq!(at(Rule::Floyd93, 9).p_a(0.25, 1000), 1.0);
-        assert_eq!(at(Rule::Floyd93, -1).p_a(0.0, 1000), 0.0);
+        assert_eq!(at(SpacingRule::Floyd93, 0).p_a(0.25, 1000), 0.25);
+        assert_eq!(at(SpacingRule::Floyd93, 2).p_a(0.25, 1000), 0.5);
+        assert_eq!(at(SpacingRule::Floyd93, 3).p_a(0.25, 1000), 1.0);
+        assert_eq!(at(SpacingRule::Floyd93, 4).p_a(0.25, 1000), 1.0);
+        assert_eq!(at(SpacingRule::Floyd93, 9).p_a(0.25, 1000), 1.0);
+        assert_eq!(at(SpacingRule::Floyd93, -1).p_a(0.0, 1000), 0.0);
     }
 
     #[test]
-    fn what_is_shown_of_it() {
-        assert_eq!(at(Rule::Floyd93, 2).stands(0.25), Spaced { p_a: Some(0.5), count: 2 });
-        assert_eq!(at(Rule::Linux, 2).stands(0.25), Spaced { p_a: None, count: 2 });
-        let bytes =
-            Spacing { count: 2, ..Spacing::new(Rule::Floyd93, Some((ByteScaling::BeforeSpacing, 500.0))) };
-        assert_eq!(bytes.stands(0.25).p_a, Some(0.5));
+    fn the_state_by_hand() {
+        assert_eq!(at(SpacingRule::Floyd93, 2).state(0.25), SpacingState { p_a: Some(0.5), count: 2 });
+        assert_eq!(at(SpacingRule::Linux, 2).state(0.25), SpacingState { p_a: None, count: 2 });
+        let bytes = Spacing {
+            count: 2,
+            ..Spacing::new(SpacingRule::Floyd93, Some((ByteScaling::BeforeSpacing, 500.0)))
+        };
+        assert_eq!(bytes.state(0.25).p_a, Some(0.5));
     }
 
     #[test]
     fn wait_by_hand() {
-        assert_eq!(at(Rule::Ns2Wait, 3).p_a(0.25, 1000), 0.0);
-        assert_eq!(at(Rule::Ns2Wait, 4).p_a(0.25, 1000), 0.25);
-        assert_eq!(at(Rule::Ns2Wait, 6).p_a(0.25, 1000), 0.5);
-        assert_eq!(at(Rule::Ns2Wait, 7).p_a(0.25, 1000), 1.0);
-        assert_eq!(at(Rule::Ns2Wait, 8).p_a(0.25, 1000), 1.0);
+        assert_eq!(at(SpacingRule::Ns2Wait, 3).p_a(0.25, 1000), 0.0);
+        assert_eq!(at(SpacingRule::Ns2Wait, 4).p_a(0.25, 1000), 0.25);
+        assert_eq!(at(SpacingRule::Ns2Wait, 6).p_a(0.25, 1000), 0.5);
+        assert_eq!(at(SpacingRule::Ns2Wait, 7).p_a(0.25, 1000), 1.0);
+        assert_eq!(at(SpacingRule::Ns2Wait, 8).p_a(0.25, 1000), 1.0);
     }
 
     #[test]
     fn nothing_is_picked_at_0() {
-        for (_, rule) in Rule::ALL {
+        for (_, rule) in SpacingRule::ALL {
             for count in [-1, 0, 1, 1_000_000] {
                 let mut spacing = Spacing { threshold: 0.0, ..at(rule, count) };
                 assert!(!spacing.picks(0.0, 1000, &mut Zero), "{rule:?} at {count}");
@@ -224,20 +230,20 @@ mod tests {
 
     #[test]
     fn dsred_stops_dropping() {
-        assert_eq!(at(Rule::DsRed, 2).p_a(0.25, 1000), 0.5);
-        assert_eq!(at(Rule::DsRed, 4).p_a(0.25, 1000), 1.0);
-        assert_eq!(at(Rule::DsRed, 5).p_a(0.25, 1000), 0.0);
-        assert_eq!(at(Rule::DsRed, 9).p_a(0.25, 1000), 0.0);
+        assert_eq!(at(SpacingRule::DsRed, 2).p_a(0.25, 1000), 0.5);
+        assert_eq!(at(SpacingRule::DsRed, 4).p_a(0.25, 1000), 1.0);
+        assert_eq!(at(SpacingRule::DsRed, 5).p_a(0.25, 1000), 0.0);
+        assert_eq!(at(SpacingRule::DsRed, 9).p_a(0.25, 1000), 0.0);
     }
 
     #[test]
     fn byte_mode_by_hand() {
-        let mut s = Spacing::new(Rule::Ns2NoWait, Some((ByteScaling::AfterSpacing, 500.0)));
+        let mut s = Spacing::new(SpacingRule::Ns2NoWait, Some((ByteScaling::AfterSpacing, 500.0)));
         s.restart();
         s.count(900);
         // 900 B are one mean packet: p = 0.1/(1 - 0.1), times 900/500.
         assert!((s.p_a(0.1, 900) - 0.1 / 0.9 * 1.8).abs() < 1e-15);
-        let mut s = Spacing::new(Rule::Floyd93, Some((ByteScaling::BeforeSpacing, 500.0)));
+        let mut s = Spacing::new(SpacingRule::Floyd93, Some((ByteScaling::BeforeSpacing, 500.0)));
         s.restart();
         s.count(900);
         assert!((s.p_a(0.1, 900) - 0.18 / 0.82).abs() < 1e-15);

@@ -1,13 +1,13 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::foreign::Rule;
 use crate::indexed::{Indexed, Tag};
+use crate::plugin::VictimRule;
 use crate::{Host, Meta};
 
 /// A rule that is written elsewhere: it looks at all that waits, the arriving packet the last of it.
 #[derive(Clone, Debug)]
-pub struct Custom(pub Arc<dyn Rule>);
+pub struct Custom(pub Arc<dyn VictimRule>);
 
 impl Custom {
     /// The slot of the victim.

@@ -3,7 +3,9 @@ use aqmlab_units::Span;
 use super::classes::ResolvedClasses;
 use super::{LinkContext, Numbers, ParameterError, Spec, Value, name_of, named, word_of};
 use crate::preset::RedPreset;
-use crate::red::adaptation::{Adaptation, AdaptiveRed, AdaptiveRio, Clock, Feng, Load, Rule, Trend};
+use crate::red::adaptation::{
+    Adaptation, AdaptationRule, AdaptiveRed, AdaptiveRio, Clock, Feng, Load, Trend,
+};
 
 /// What an adaptation is resolved against.
 pub(super) struct AdaptationContext<'a> {
@@ -42,7 +44,7 @@ impl Spec {
             "adaptive-red" => (self.adaptive_red(effective)?, Some(0.5)),
             "load" => (self.load(context, effective)?, Some(0.1)),
             "adaptive-rio" => (self.adaptive_rio(context, effective)?, Some(0.2)),
-            _ => (Rule::None, None),
+            _ => (AdaptationRule::None, None),
         };
         let interval = default_interval.map(|s| self.seconds("adapt_interval").unwrap_or(s));
         let clock = if self.word("adapt_clock") == Some("timer") { Clock::Timer } else { Clock::Arrival };
@@ -58,29 +60,29 @@ impl Spec {
         &self,
         context: &AdaptationContext<'_>,
         effective: &mut Effective,
-    ) -> Result<Rule, Vec<ParameterError>> {
+    ) -> Result<AdaptationRule, Vec<ParameterError>> {
         let alpha = self.number("feng_alpha").unwrap_or(3.0);
         let beta = self.number("feng_beta").unwrap_or(2.0);
         effective
             .extend(named(vec![("feng_alpha", Value::Number(alpha)), ("feng_beta", Value::Number(beta))]));
         let bounds = self.max_p_bounds((1e-6, 1.0), effective)?;
-        Ok(Rule::Feng(vec![Feng::new(alpha, beta, bounds); context.classes.numbers.len()]))
+        Ok(AdaptationRule::Feng(vec![Feng::new(alpha, beta, bounds); context.classes.numbers.len()]))
     }
 
-    fn adaptive_red(&self, effective: &mut Effective) -> Result<Rule, Vec<ParameterError>> {
+    fn adaptive_red(&self, effective: &mut Effective) -> Result<AdaptationRule, Vec<ParameterError>> {
         let alpha = self.number("ared_alpha").unwrap_or(0.01);
         let beta = self.number("ared_beta").unwrap_or(0.9);
         effective
             .extend(named(vec![("ared_alpha", Value::Number(alpha)), ("ared_beta", Value::Number(beta))]));
         let bounds = self.max_p_bounds((0.01, 0.5), effective)?;
-        Ok(Rule::AdaptiveRed(AdaptiveRed { alpha, beta, bounds }))
+        Ok(AdaptationRule::AdaptiveRed(AdaptiveRed { alpha, beta, bounds }))
     }
 
     fn load(
         &self,
         context: &AdaptationContext<'_>,
         effective: &mut Effective,
-    ) -> Result<Rule, Vec<ParameterError>> {
+    ) -> Result<AdaptationRule, Vec<ParameterError>> {
         let target = self.number("target_loss").unwrap_or(0.02);
         let filter = self.number("loss_filter").unwrap_or(0.1);
         let gain = self.packets("load_gain", context.last.mean_packet).unwrap_or(0.5);
@@ -90,14 +92,14 @@ impl Spec {
             ("load_gain", Value::Packets(gain)),
         ]));
         let (bounds, ratio) = self.threshold_bounds(context, effective)?;
-        Ok(Rule::Load(Box::new(Load::new(target, gain, filter, bounds, ratio))))
+        Ok(AdaptationRule::Load(Box::new(Load::new(target, gain, filter, bounds, ratio))))
     }
 
     fn adaptive_rio(
         &self,
         context: &AdaptationContext<'_>,
         effective: &mut Effective,
-    ) -> Result<Rule, Vec<ParameterError>> {
+    ) -> Result<AdaptationRule, Vec<ParameterError>> {
         let share = |key: &str, default: f64| self.number(key).unwrap_or(default);
         let (bounds, alpha) = self.threshold_bounds(context, effective)?;
         let window = self.seconds("tsw_window").unwrap_or(5.0);

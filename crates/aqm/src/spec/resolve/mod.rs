@@ -4,17 +4,17 @@ mod victim;
 
 use aqmlab_units::Span;
 
-use super::{LinkContext, ParameterError, Reading, Spec, Value};
-use crate::beside::{Parts, foreign};
-use crate::foreign::{CurveNumbers, Idea};
+use super::{LinkContext, ParameterError, ParameterReader, Spec, Value};
+use crate::disciplines::{Parts, plugin};
+use crate::plugin::{CurveNumbers, Idea};
 use crate::preset::{CUSTOM, Make, RedPreset};
 use crate::red::adaptation::Adaptation;
 use crate::red::average::{Average, Ewma, LinuxEwma};
 use crate::red::curve::{Curve, DoubleSlope, Exred, Gentle, Linear, Mred, Nlred, Points};
 use crate::red::response::Response;
-use crate::red::spacing::{Rule, Spacing};
+use crate::red::spacing::{Spacing, SpacingRule};
 use crate::red::victim::Victim;
-use crate::red::{AtIdle, ByteScaling, Crossing, Dialect, DialectName, IdleWhen, Params, Red, Set};
+use crate::red::{AtIdle, ByteScaling, ClassState, Crossing, Dialect, DialectName, IdleWhen, Params, Red};
 use crate::registry::{CLASS, PART_KEYS};
 use crate::{Discipline, DropTail, Room};
 
@@ -46,7 +46,7 @@ pub struct Resolved {
 enum ResolvedKind {
     DropTail { limit: Limit, strict_limit: bool },
     Red(Box<RedParts>),
-    Beside(Parts),
+    NonRed(Parts),
 }
 
 /// What a RED queue is built from.
@@ -54,7 +54,7 @@ enum ResolvedKind {
 struct RedParts {
     params: Params,
     average: Average,
-    sets: Vec<Set>,
+    class_states: Vec<ClassState>,
     victim: Victim,
     adaptation: Adaptation,
 }
@@ -67,11 +67,12 @@ impl Resolved {
                 Discipline::DropTail(Box::new(DropTail::new(Room::new(*limit, *strict_limit))))
             }
             ResolvedKind::Red(parts) => {
-                let RedParts { params, average, sets, victim, adaptation } = &**parts;
-                let (sets, victim, adaptation) = (sets.clone(), victim.clone(), adaptation.clone());
-                Discipline::Red(Box::new(Red::new(params.clone(), average, sets, victim, adaptation)))
+                let RedParts { params, average, class_states, victim, adaptation } = &**parts;
+                let (class_states, victim, adaptation) =
+                    (class_states.clone(), victim.clone(), adaptation.clone());
+                Discipline::Red(Box::new(Red::new(params.clone(), average, class_states, victim, adaptation)))
             }
-            ResolvedKind::Beside(parts) => Discipline::Beside(Box::new(parts.build())),
+            ResolvedKind::NonRed(parts) => Discipline::NonRed(Box::new(parts.build())),
         }
     }
 
@@ -79,7 +80,7 @@ impl Resolved {
     pub fn room(&self) -> Option<Room> {
         match self.kind {
             ResolvedKind::DropTail { limit, strict_limit } => Some(Room::new(limit, strict_limit)),
-            ResolvedKind::Red(_) | ResolvedKind::Beside(_) => None,
+            ResolvedKind::Red(_) | ResolvedKind::NonRed(_) => None,
         }
     }
 
@@ -94,8 +95,8 @@ impl Resolved {
     /// The curve, where the discipline has one; that of the last class of several.
     pub fn curve(&self) -> Option<&Curve> {
         match &self.kind {
-            ResolvedKind::DropTail { .. } | ResolvedKind::Beside(_) => None,
-            ResolvedKind::Red(parts) => parts.sets.last().map(|set| &set.curve),
+            ResolvedKind::DropTail { .. } | ResolvedKind::NonRed(_) => None,
+            ResolvedKind::Red(parts) => parts.class_states.last().map(|state| &state.curve),
         }
     }
 }
@@ -109,22 +110,22 @@ impl Spec {
         match &self.preset.make {
             Make::DropTail => self.resolve_drop_tail(),
             Make::Red(preset) => self.resolve_red(preset, link),
-            Make::Beside(kind) => self.resolve_beside(link, |reading| (kind.read)(reading)),
-            Make::Foreign { definition, .. } => {
-                self.resolve_beside(link, |reading| foreign::parts(definition, reading))
+            Make::NonRed(kind) => self.resolve_non_red(link, |reader| (kind.read)(reader)),
+            Make::Plugin { definition, .. } => {
+                self.resolve_non_red(link, |reader| plugin::parts(definition, reader))
             }
         }
     }
 
-    fn resolve_beside(
+    fn resolve_non_red(
         &self,
         link: LinkContext,
-        read: impl FnOnce(&mut Reading<'_>) -> Result<Parts, Vec<ParameterError>>,
+        read: impl FnOnce(&mut ParameterReader<'_>) -> Result<Parts, Vec<ParameterError>>,
     ) -> Result<Resolved, Vec<ParameterError>> {
-        let mut reading = Reading::new(self, link);
-        let parts = read(&mut reading)?;
-        let Reading { effective, warnings, errors, .. } = reading;
-        let kind = ResolvedKind::Beside(parts);
+        let mut reader = ParameterReader::new(self, link);
+        let parts = read(&mut reader)?;
+        let ParameterReader { effective, warnings, errors, .. } = reader;
+        let kind = ResolvedKind::NonRed(parts);
         if errors.is_empty() { Ok(Resolved { kind, effective, warnings }) } else { Err(errors) }
     }
 
@@ -224,7 +225,7 @@ impl Spec {
         let mut warnings = numbers.warnings(curve_name, in_bytes);
 
         let classes = self.classes(preset, &numbers, &mut effective)?;
-        let sets = self.sets(curve_name, &classes, &spacing_state)?;
+        let class_states = self.class_states(curve_name, &classes, &spacing_state)?;
         let victim = self.victim(preset, &mut effective);
         let last = classes.numbers.last().unwrap_or(&numbers);
         let first = classes.numbers.first().filter(|_| classes.numbers.len() > 1);
@@ -235,29 +236,30 @@ impl Spec {
         warnings.extend(self.without_effect(&effective));
         warnings.extend(self.overruled(&classes));
         let params = Params { classes: classes.classes, response, limit: numbers.limit, byte_mode, dialect };
-        let kind = ResolvedKind::Red(Box::new(RedParts { params, average, sets, victim, adaptation }));
+        let kind =
+            ResolvedKind::Red(Box::new(RedParts { params, average, class_states, victim, adaptation }));
         Ok(Resolved { kind, effective, warnings })
     }
 
     /// The parameters of each class.
-    fn sets(
+    fn class_states(
         &self,
         curve: &str,
         classes: &ResolvedClasses,
         spacing: &Spacing,
-    ) -> Result<Vec<Set>, Vec<ParameterError>> {
+    ) -> Result<Vec<ClassState>, Vec<ParameterError>> {
         let prefix = |name: &str, e: ParameterError| match name {
             "" => e,
             _ => ParameterError { key: format!("class.{name}.{}", e.key), ..e },
         };
-        let mut sets = Vec::new();
+        let mut class_states = Vec::new();
         for (name, numbers) in classes.names.iter().zip(&classes.numbers) {
             let curve = self.curve(curve, numbers);
             let curve =
                 curve.map_err(|errors| errors.into_iter().map(|e| prefix(name, e)).collect::<Vec<_>>())?;
-            sets.push(Set::new(curve, spacing.clone()));
+            class_states.push(ClassState::new(curve, spacing.clone()));
         }
-        Ok(sets)
+        Ok(class_states)
     }
 
     /// What is set for the queue while every class has its own.
@@ -304,13 +306,13 @@ impl Spec {
         Numbers { min_th, max_th, max_p, w_q, mean_packet, limit: self.limit(preset.limit) }
     }
 
-    fn dialect_and_spacing(&self, preset: &RedPreset) -> (Dialect, Rule) {
+    fn dialect_and_spacing(&self, preset: &RedPreset) -> (Dialect, SpacingRule) {
         let (mut d, spacing) = match self.dialect_name() {
             None => (preset.dialect.clone(), preset.spacing),
-            Some(DialectName::Floyd93) => (Dialect::FLOYD93, Rule::Floyd93),
-            Some(DialectName::Ns2) => (Dialect::NS2, Rule::Ns2Wait),
-            Some(DialectName::DsRed) => (Dialect::DSRED, Rule::DsRed),
-            Some(DialectName::Linux) => (Dialect::LINUX, Rule::Linux),
+            Some(DialectName::Floyd93) => (Dialect::FLOYD93, SpacingRule::Floyd93),
+            Some(DialectName::Ns2) => (Dialect::NS2, SpacingRule::Ns2Wait),
+            Some(DialectName::DsRed) => (Dialect::DSRED, SpacingRule::DsRed),
+            Some(DialectName::Linux) => (Dialect::LINUX, SpacingRule::Linux),
             Some(DialectName::AsPrinted) => preset.as_printed.clone(),
         };
         d.at_idle = word_of(AT_IDLE, self.word("at_idle")).unwrap_or(d.at_idle);
@@ -325,7 +327,7 @@ impl Spec {
         d.idle_when = word_of(IDLE_WHEN, self.word("idle_when")).unwrap_or(d.idle_when);
         d.in_service_counts = self.flag("in_service_counts", d.in_service_counts);
         d.mark_up_to = self.number("mark_up_to").unwrap_or(d.mark_up_to);
-        (d, word_of(&Rule::ALL, self.word("spacing")).unwrap_or(spacing))
+        (d, word_of(&SpacingRule::ALL, self.word("spacing")).unwrap_or(spacing))
     }
 
     fn curve(&self, name: &str, n: &Numbers) -> Result<Curve, Vec<ParameterError>> {
@@ -447,7 +449,7 @@ impl Numbers {
     fn effective(
         &self,
         curve: &str,
-        spacing: Rule,
+        spacing: SpacingRule,
         d: &Dialect,
         in_bytes: bool,
         ecn: bool,
@@ -462,7 +464,7 @@ impl Numbers {
             ("mean_packet", Value::Bytes(self.mean_packet as u64)),
             ("mode", word(if in_bytes { "bytes" } else { "packets" })),
             ("curve", word(curve)),
-            ("spacing", word(name_of(&Rule::ALL, spacing))),
+            ("spacing", word(name_of(&SpacingRule::ALL, spacing))),
             ("ecn", Value::Flag(ecn)),
             ("at_idle", word(name_of(AT_IDLE, d.at_idle))),
             ("idle_extra_step", Value::Flag(d.idle_extra_step)),

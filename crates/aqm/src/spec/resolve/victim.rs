@@ -3,7 +3,7 @@ use std::sync::Arc;
 use aqmlab_units::Span;
 
 use super::{Spec, Value, name_of, named, word_of};
-use crate::foreign::Idea;
+use crate::plugin::Idea;
 use crate::preset::{CUSTOM, RedPreset};
 use crate::red::victim::{
     Candidates, Choke, Custom, Ddred, Distance, ListParams, PcRed, PcRedParams, Ties, Victim,

@@ -21,7 +21,7 @@ use super::congestion::Cause;
 use super::news::News;
 use super::prr::Prr;
 use super::rack::{DUPACK_THRESHOLD, Losses};
-use super::tlp::{LEAST_TIMEOUT, Verdict};
+use super::tlp::{LEAST_TIMEOUT, ProbeOutcome};
 
 /// State with regard to losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,7 +86,7 @@ impl Sender {
     /// The tail loss probe's verdict.
     pub(super) fn judge_probe(&mut self, news: &News) {
         let verdict = self.probe.on_ack(self.board.una(), news.duplicate, news.is_pure_duplicate());
-        if verdict == Verdict::Repaired {
+        if verdict == ProbeOutcome::Repaired {
             self.begin_reduction(Cause::Loss);
             self.recovery.state = State::Reducing;
             self.end_reduction();

@@ -25,7 +25,7 @@ pub struct Probe {
 
 /// What an acknowledgement says of the probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ProbeOutcome {
     /// Nothing yet, or there is no probe.
     Open,
     /// Nothing was lost.
@@ -61,19 +61,19 @@ impl Probe {
 
     /// Takes an acknowledgement up to `una`. `duplicate`: it reports one that ends at this segment; `pure`: it brings
     /// nothing else.
-    pub fn on_ack(&mut self, una: u64, duplicate: Option<u64>, pure: bool) -> Verdict {
-        let Some(end) = self.end else { return Verdict::Open };
+    pub fn on_ack(&mut self, una: u64, duplicate: Option<u64>, pure: bool) -> ProbeOutcome {
+        let Some(end) = self.end else { return ProbeOutcome::Open };
         if una < end {
-            return Verdict::Open;
+            return ProbeOutcome::Open;
         }
         let verdict = if !self.retransmission || duplicate == Some(end) {
-            Verdict::NoLoss
+            ProbeOutcome::NoLoss
         } else if una > end {
-            Verdict::Repaired
+            ProbeOutcome::Repaired
         } else if pure {
-            Verdict::NoLoss
+            ProbeOutcome::NoLoss
         } else {
-            return Verdict::Open;
+            return ProbeOutcome::Open;
         };
         self.end = None;
         verdict
@@ -94,12 +94,12 @@ mod tests {
     #[test]
     fn verdicts() {
         let out = |retransmission| Probe { end: Some(10), retransmission };
-        assert_eq!(Probe::default().on_ack(10, None, true), Verdict::Open);
-        assert_eq!(out(true).on_ack(9, None, false), Verdict::Open);
-        assert_eq!(out(false).on_ack(10, None, false), Verdict::NoLoss);
-        assert_eq!(out(true).on_ack(10, None, false), Verdict::Open, "one more answer may come");
-        assert_eq!(out(true).on_ack(10, None, true), Verdict::NoLoss, "it came: both arrived");
-        assert_eq!(out(true).on_ack(10, Some(10), false), Verdict::NoLoss);
-        assert_eq!(out(true).on_ack(11, None, false), Verdict::Repaired);
+        assert_eq!(Probe::default().on_ack(10, None, true), ProbeOutcome::Open);
+        assert_eq!(out(true).on_ack(9, None, false), ProbeOutcome::Open);
+        assert_eq!(out(false).on_ack(10, None, false), ProbeOutcome::NoLoss);
+        assert_eq!(out(true).on_ack(10, None, false), ProbeOutcome::Open, "one more answer may come");
+        assert_eq!(out(true).on_ack(10, None, true), ProbeOutcome::NoLoss, "it came: both arrived");
+        assert_eq!(out(true).on_ack(10, Some(10), false), ProbeOutcome::NoLoss);
+        assert_eq!(out(true).on_ack(11, None, false), ProbeOutcome::Repaired);
     }
 }

@@ -1,0 +1,372 @@
+//! COBALT, CoDel and BLUE alternate (J. Morton and T. Hoeiland-Joergensen et al., Linux 6.1 `sch_cake.c`, functions `cobalt_*`; J. Palmei
+//! et al., "Design and evaluation of COBALT queue discipline", LANMAN 2019; ns-3.48 `cobalt-queue-disc.cc`).
+//!
+//! A CoDel whose count goes down again as it went up, at the times of its own law, when the delay is short; beside it BLUE
+//! drops with a probability that rises when the buffer overflows, for senders that do not listen, and sinks when the queue runs
+//! empty:
+//!
+//! ```text
+//! drop_next = t + interval/sqrt(count)          p_drop = p_drop + increment  or  p_drop - decrement, once in a target
+//! ```
+//!
+//! | symbol | parameter | unit | default | allowed | source |
+//! |---|---|---|---|---|---|
+//! | target | `target` | s | 5 ms | above 0 | `sch_cake.c` |
+//! | interval | `interval` | s | 100 ms | above 0 | the same |
+//! | p_inc | `increment` | | 1/256 | 0 to 1 | the same |
+//! | p_dec | `decrement` | | 1/4096 | 0 to 1 | the same |
+//! | MTU | `max_packet` | bytes | 1514 | 0 and more | the same: no signal below the time of four of them |
+//! | limit | `limit` | packets or bytes | 1000 packets | at least 1 | ns-3 |
+//!
+//! Readings. BLUE drops what it hits, ECN or not, and such a packet is not marked before, which Linux and ns-3 do and do not
+//! count. Differences from Linux: a full buffer drops what arrives, as in ns-3, not the head of CAKE's longest queue; roots are
+//! exact, where Linux has four Newton steps in a table and one beyond count 16; a queue by itself has no bulk flows beside it,
+//! each of which lengthens the delay that is good in CAKE. From ns-3: a delay of less than four largest packets is never bad
+//! (`max_packet = 0` is ns-3); BLUE does not react to delays of 400 ms.
+
+use aqmlab_units::{Span, Time};
+
+use super::codel::{INTERVAL, TARGET, read_law};
+use super::{Named, ParameterReader, marks};
+use crate::registry::{ECN, LIMIT};
+use crate::{
+    Backlog, Dequeue, DropReason, Fifo, Host, Packet, Parameter, ParameterError, Qdisc, Room, State, Unit,
+};
+
+/// Names.
+pub(super) const PRESETS: &[Named] = &[Named {
+    name: "cobalt",
+    title: "CoDel and BLUE alternate",
+    paper: "J. Palmei et al., Design and evaluation of COBALT queue discipline, LANMAN 2019",
+    doc: "CoDel for senders that listen, and BLUE beside it for those that fill the buffer.",
+}];
+
+const CAKE: &str = "Linux sch_cake.c";
+
+/// Parameters.
+pub(super) const PARAMETERS: &[Parameter] = &[
+    LIMIT,
+    TARGET,
+    INTERVAL,
+    Parameter::new(
+        "max_packet",
+        "MTU",
+        Unit::Bytes,
+        "no signal while the delay is less than the time of four of these",
+    )
+    .from(0.0)
+    .source(CAKE),
+    Parameter::new("increment", "p_inc", Unit::Number, "BLUE: step of the probability up, at an overflow")
+        .from(0.0)
+        .to(1.0)
+        .source(CAKE),
+    Parameter::new(
+        "decrement",
+        "p_dec",
+        Unit::Number,
+        "BLUE: step of the probability down, at an empty queue",
+    )
+    .from(0.0)
+    .to(1.0)
+    .source(CAKE),
+    ECN,
+];
+
+/// Parameters, checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Params {
+    room: Room,
+    target: Span,
+    interval: Span,
+    /// No shorter delay is bad.
+    four_packets: Span,
+    increment: f64,
+    decrement: f64,
+    ecn: bool,
+}
+
+/// From words to parameters.
+pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let room = Room::new(reader.limit(1000), false);
+    let (target, interval, max_packet) = read_law(reader);
+    let four_packets = reader.rate().time_of(4 * max_packet);
+    let increment = reader.number("increment", 1.0 / 256.0);
+    let decrement = reader.number("decrement", 1.0 / 4096.0);
+    let ecn = reader.flag("ecn", false);
+    Ok(Params { room, target, interval, four_packets, increment, decrement, ecn })
+}
+
+/// Where CoDel and BLUE stand.
+#[derive(Clone, Copy, Debug, Default)]
+struct Control {
+    count: u32,
+    is_dropping: bool,
+    drop_next: Time,
+    p_drop: f64,
+    /// When the probability moved last.
+    moved: Time,
+    delay: Span,
+}
+
+impl Control {
+    /// `t + interval/sqrt(count)`; a count of 0 is like 1.
+    fn next(&self, params: &Params, t: Time) -> Time {
+        t + Span::from_secs(params.interval.secs() / libm::sqrt(f64::from(self.count.max(1))))
+    }
+
+    /// Whether BLUE may move again.
+    fn may_move(&self, params: &Params, now: Time) -> bool {
+        now.since(self.moved) > params.target
+    }
+
+    /// The buffer has overflowed.
+    fn overflowed(&mut self, params: &Params, now: Time) {
+        if self.may_move(params, now) {
+            self.p_drop = (self.p_drop + params.increment).min(1.0);
+            self.moved = now;
+        }
+        self.is_dropping = true;
+        self.drop_next = now;
+        self.count = self.count.max(1);
+    }
+
+    /// The queue has run empty.
+    fn ran_empty(&mut self, params: &Params, now: Time) {
+        if self.p_drop > 0.0 && self.may_move(params, now) {
+            self.p_drop = (self.p_drop - params.decrement).max(0.0);
+            self.moved = now;
+        }
+        self.is_dropping = false;
+        if self.count > 0 && now >= self.drop_next {
+            self.count -= 1;
+            self.drop_next = self.next(params, self.drop_next);
+        }
+    }
+
+    /// Decide about the packet at the head. Return the packet, possibly marked, unless it was dropped.
+    fn drop_decision<P>(
+        &mut self,
+        params: &Params,
+        now: Time,
+        mut packet: Packet<P>,
+        host: &mut impl Host<P>,
+    ) -> Option<Packet<P>> {
+        self.delay = now.since(packet.meta.arrival);
+        let ok_to_drop = self.delay > params.target && self.delay > params.four_packets;
+        let is_due = self.count > 0 && now >= self.drop_next;
+        let mut is_late = now > self.drop_next;
+        if ok_to_drop {
+            if !self.is_dropping {
+                self.drop_next = self.next(params, now);
+            }
+            self.count = self.count.max(1);
+        }
+        self.is_dropping = ok_to_drop;
+        let signals = is_due && ok_to_drop;
+        if signals {
+            self.count = self.count.saturating_add(1);
+            self.drop_next = self.next(params, self.drop_next);
+            is_late = now > self.drop_next;
+        } else if is_due {
+            self.calm_down(params, now);
+            is_late = now > self.drop_next;
+        }
+        let by_blue = self.p_drop > 0.0 && host.uniform() < self.p_drop;
+        let drops = by_blue || (signals && !marks(params.ecn, &mut packet, host));
+        // While nothing is counted, drop_next tells how long ago the last packet was: after an interval without one, the
+        // first that is bad does not wait for another.
+        if self.count == 0 {
+            self.drop_next = now + params.interval;
+        } else if is_late && !drops {
+            self.drop_next = now;
+        }
+        if drops {
+            host.dropped(packet, DropReason::Early);
+            return None;
+        }
+        Some(packet)
+    }
+
+    /// The count goes down for each signal that was due but not needed.
+    fn calm_down(&mut self, params: &Params, now: Time) {
+        while self.count > 0 && now >= self.drop_next {
+            self.count -= 1;
+            self.drop_next = self.next(params, self.drop_next);
+        }
+    }
+}
+
+/// The discipline; see the module text.
+#[derive(Clone, Debug)]
+pub struct Cobalt<P> {
+    params: Params,
+    queue: Fifo<P>,
+    control: Control,
+}
+
+impl<P: Copy> Cobalt<P> {
+    /// An empty queue.
+    pub(super) fn new(params: &Params) -> Self {
+        Self { params: params.clone(), queue: Fifo::default(), control: Control::default() }
+    }
+}
+
+impl<P: Copy> Qdisc<P> for Cobalt<P> {
+    fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
+        if self.params.room.is_full_for(self.queue.backlog(), packet.meta.bytes) {
+            self.control.overflowed(&self.params, now);
+            return host.dropped(packet, DropReason::Overflow);
+        }
+        self.queue.push(packet);
+    }
+
+    fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
+        while let Some(packet) = self.queue.pop() {
+            if let Some(packet) = self.control.drop_decision(&self.params, now, packet, host) {
+                return Dequeue::Packet(packet);
+            }
+        }
+        self.control.ran_empty(&self.params, now);
+        Dequeue::Empty
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.queue.backlog()
+    }
+
+    fn state(&self) -> State {
+        State { average: f64::from(self.queue.backlog().packets), p_b: self.control.p_drop }
+    }
+
+    fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+        out("delay", self.control.delay.secs());
+        out("count", f64::from(self.control.count));
+        out("dropping", f64::from(u8::from(self.control.is_dropping)));
+    }
+
+    fn departs_in_order(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Ecn, Header, MarkReason, Meta, Room, spec::Limit};
+
+    const MS: Span = Span::from_millis(1);
+
+    fn params() -> Params {
+        Params {
+            room: Room::new(Limit::Packets(100), false),
+            target: MS * 5,
+            interval: MS * 100,
+            four_packets: Span::ZERO,
+            increment: 1.0 / 256.0,
+            decrement: 1.0 / 4096.0,
+            ecn: true,
+        }
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + MS * ms
+    }
+
+    struct Lends(f64, u32);
+
+    impl Host<()> for Lends {
+        fn uniform(&mut self) -> f64 {
+            self.0
+        }
+        fn below(&mut self, _n: u64) -> u64 {
+            0
+        }
+        fn dropped(&mut self, _packet: Packet<()>, _reason: DropReason) {}
+        fn marked(&mut self, _packet: &Packet<()>, _reason: MarkReason) {
+            self.1 += 1;
+        }
+    }
+
+    /// After a packet that did not wait, at 990 ms.
+    fn busy(uniform: f64) -> (Control, Lends) {
+        let (mut control, mut host) = (Control::default(), Lends(uniform, 0));
+        assert!(leaves(&mut control, 990, 0, Ecn::NotEct, &mut host));
+        (control, host)
+    }
+
+    /// Whether a packet that came `delay` before `now` leaves.
+    fn leaves(control: &mut Control, now: u64, delay: u64, ecn: Ecn, host: &mut Lends) -> bool {
+        let meta = Meta {
+            arrival: at(now - delay),
+            bytes: 1000,
+            header: Header::default().with_ecn(ecn),
+            ..Meta::default()
+        };
+        control.drop_decision(&params(), at(now), Packet { meta, payload: () }, host).is_some()
+    }
+
+    #[test]
+    fn drops_come_at_the_times_of_the_law() {
+        let (mut control, mut host) = busy(0.0);
+        let drops: Vec<u64> =
+            (1000..1400).filter(|ms| !leaves(&mut control, *ms, 50, Ecn::NotEct, &mut host)).collect();
+        // Above the target from 1000 on: 1100, then 100/sqrt(2), 100/sqrt(3), ... ms later, at the next whole one.
+        assert_eq!(drops, [1100, 1171, 1229, 1279, 1324, 1364]);
+    }
+
+    #[test]
+    fn after_a_long_silence_a_bad_packet_is_followed_by_a_drop() {
+        let (mut control, mut host) = busy(0.0);
+        let drops: Vec<u64> =
+            (1100..1180).filter(|ms| !leaves(&mut control, *ms, 50, Ecn::NotEct, &mut host)).collect();
+        assert_eq!(drops, [1101, 1171]);
+    }
+
+    #[test]
+    fn the_count_goes_down_as_it_went_up() {
+        let (mut control, mut host) = busy(0.0);
+        (1000..1400).for_each(|ms| _ = leaves(&mut control, ms, 50, Ecn::NotEct, &mut host));
+        assert_eq!(control.count, 7);
+        let calm: Vec<u32> = (1400..1900)
+            .map(|ms| {
+                leaves(&mut control, ms, 1, Ecn::NotEct, &mut host);
+                control.count
+            })
+            .collect();
+        assert!(calm.windows(2).all(|w| w[1] <= w[0]) && calm[450] == 0, "{calm:?}");
+    }
+
+    #[test]
+    fn marks_take_the_place_of_drops_but_not_of_blue() {
+        let (mut control, mut host) = busy(0.5);
+        assert!((1000..1400).all(|ms| leaves(&mut control, ms, 50, Ecn::Ect, &mut host)));
+        assert_eq!(host.1, 6);
+        control.p_drop = 0.6;
+        assert!(!leaves(&mut control, 1401, 50, Ecn::Ect, &mut host));
+        control.p_drop = 0.4;
+        assert!(leaves(&mut control, 1402, 1, Ecn::Ect, &mut host));
+    }
+
+    #[test]
+    fn blue_moves_once_in_a_target() {
+        let (mut control, params) = (Control::default(), params());
+        for ms in [10, 11, 15, 16] {
+            control.overflowed(&params, at(ms));
+        }
+        assert_eq!(control.p_drop, 2.0 / 256.0);
+        for ms in [20, 22, 27, 28] {
+            control.ran_empty(&params, at(ms));
+        }
+        assert_eq!(control.p_drop, 2.0 / 256.0 - 2.0 / 4096.0);
+    }
+
+    #[test]
+    fn a_delay_of_four_packets_is_not_bad() {
+        let slow = Params { four_packets: MS * 60, ..params() };
+        let (mut control, mut host) = (Control::default(), Lends(0.0, 0));
+        for ms in 1000..1400 {
+            let meta = Meta { arrival: at(ms - 50), bytes: 1000, ..Meta::default() };
+            assert!(control.drop_decision(&slow, at(ms), Packet { meta, payload: () }, &mut host).is_some());
+        }
+    }
+}

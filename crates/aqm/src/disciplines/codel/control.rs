@@ -1,0 +1,111 @@
+//! The state of the control law over a queue, and what it does with packets that leave (RFC 8289, sections 5.4 to 5.6).
+
+use aqmlab_units::{Span, Time};
+
+use super::super::marks;
+use super::law::{Count, Law};
+use crate::{Backlog, DropReason, Host, Packet};
+
+/// State of the control law.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Control {
+    /// When the delay will have been above the target for an interval, in ticks.
+    first_above: Option<u64>,
+    is_dropping: bool,
+    drop_next: u64,
+    count: Count,
+    last_count: u32,
+    /// Delay of the last packet.
+    delay: Span,
+}
+
+impl Control {
+    /// Return whether a departing packet may be dropped (`ok_to_drop` in RFC 8289): the delay has been at or above the target
+    /// for an interval.
+    fn ok_to_drop<P>(&mut self, law: &Law, now: Time, packet: &Packet<P>, left: Backlog) -> bool {
+        self.delay = now.since(packet.meta.arrival);
+        let now = law.tick(now);
+        if law.is_short(packet.meta.arrival, now) || left.bytes <= law.max_packet {
+            self.first_above = None;
+            return false;
+        }
+        law.is_over(*self.first_above.get_or_insert(law.interval_from(now)), now)
+    }
+
+    /// Return the next packet to transmit; `pop` takes the head of the queue and returns it with the backlog left.
+    pub fn dequeue<P, H: Host<P>>(
+        &mut self,
+        law: &Law,
+        ecn: bool,
+        now: Time,
+        host: &mut H,
+        mut pop: impl FnMut() -> Option<(Packet<P>, Backlog)>,
+    ) -> Option<Packet<P>> {
+        let mut take = |control: &mut Self| match pop() {
+            Some((packet, left)) => {
+                let ok_to_drop = control.ok_to_drop(law, now, &packet, left);
+                Some((packet, ok_to_drop))
+            }
+            None => {
+                control.first_above = None;
+                control.is_dropping = false;
+                None
+            }
+        };
+        let (mut packet, mut ok_to_drop) = take(self)?;
+        if !self.is_dropping {
+            if !ok_to_drop {
+                return Some(packet);
+            }
+            let is_marked = marks(ecn, &mut packet, host);
+            let next = if is_marked {
+                Some(packet)
+            } else {
+                host.dropped(packet, DropReason::Early);
+                take(self).map(|(packet, _)| packet)
+            };
+            self.enter(law, law.tick(now));
+            return next;
+        }
+        self.is_dropping = ok_to_drop;
+        while self.is_dropping && law.tick(now) >= self.drop_next {
+            self.count.set(self.count.n.wrapping_add(1));
+            if marks(ecn, &mut packet, host) {
+                self.drop_next = law.control_law(self.drop_next, self.count);
+                break;
+            }
+            host.dropped(packet, DropReason::Early);
+            (packet, ok_to_drop) = take(self)?;
+            self.is_dropping = ok_to_drop;
+            if ok_to_drop {
+                self.drop_next = law.control_law(self.drop_next, self.count);
+            }
+        }
+        Some(packet)
+    }
+
+    /// Enter the dropping state, with its first drop.
+    fn enter(&mut self, law: &Law, now: u64) {
+        self.is_dropping = true;
+        let gained = self.count.n.wrapping_sub(self.last_count);
+        if gained > 1 && law.dropped_recently(self.drop_next, now) {
+            self.count.set(gained);
+        } else {
+            self.count.begin();
+        }
+        self.drop_next = law.control_law(now, self.count);
+        self.last_count = self.count.n;
+    }
+
+    /// Add drops made for another reason to the count (Linux `fq_codel`).
+    pub fn count_also(&mut self, drops: u32) {
+        self.count.n = self.count.n.wrapping_add(drops);
+    }
+
+    /// Report the gauges.
+    pub fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("delay", self.delay.secs());
+        out("count", f64::from(self.count.n));
+        out("dropping", f64::from(u8::from(self.is_dropping)));
+    }
+}

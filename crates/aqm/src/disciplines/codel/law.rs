@@ -1,0 +1,174 @@
+//! The control law, which sets the time of the next drop, in two arithmetics: real numbers (RFC 8289, section 5.6), and the
+//! integers of Linux 6.1 (`include/net/codel.h` and `codel_impl.h`).
+//!
+//! In Linux a tick of time is 2^10 ns, and `r = 1/sqrt(count)` is a fraction of 16 bits that a Newton step improves whenever
+//! count changes; 32 bits within a step:
+//!
+//! ```text
+//! r' = r (3 - count r^2)/2
+//! ```
+//!
+//! A change of count by more than one is thus seen with a delay of some drops. Difference from Linux: ticks have 64 bits and
+//! do not begin anew after 4398 s.
+
+use aqmlab_units::{Span, Time};
+
+/// How time and roots are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arithmetic {
+    /// To the picosecond.
+    Real,
+    /// As in Linux.
+    Linux,
+}
+
+impl Arithmetic {
+    /// Picoseconds in ticks, the last one incomplete and left out.
+    fn ticks(self, ps: u64) -> u64 {
+        match self {
+            Self::Real => ps,
+            Self::Linux => ps / 1_024_000,
+        }
+    }
+}
+
+/// The drop count, and the approximation of its inverse square root in Linux.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Count {
+    pub n: u32,
+    rec_inv_sqrt: u16,
+}
+
+impl Count {
+    /// Start at the first drop.
+    pub fn begin(&mut self) {
+        *self = Self { n: 1, rec_inv_sqrt: u16::MAX };
+    }
+
+    /// Set the count.
+    pub fn set(&mut self, n: u32) {
+        self.n = n;
+        self.newton_step();
+    }
+
+    /// `r (3 - count r^2)/2`, r in units of 2^-32 of which the upper 16 bits are kept.
+    fn newton_step(&mut self) {
+        let r = u64::from(self.rec_inv_sqrt) << 16;
+        let r_squared = (r * r) >> 32;
+        // Two bits less, so that the product below has room; where count r^2 is above 3, bits wrap as they do in Linux.
+        let rest = (3_u64 << 32).wrapping_sub(u64::from(self.n).wrapping_mul(r_squared)) >> 2;
+        let next = rest.wrapping_mul(r) >> 31;
+        self.rec_inv_sqrt = (next >> 16) as u16;
+    }
+}
+
+/// The constants of the control law, in ticks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Law {
+    arithmetic: Arithmetic,
+    target: u64,
+    interval: u64,
+    pub(super) max_packet: u64,
+}
+
+impl Law {
+    /// Create the constants. Nothing is dropped while at most `max_packet` bytes are in the queue.
+    pub fn new(arithmetic: Arithmetic, target: Span, interval: Span, max_packet: u64) -> Self {
+        let (target, interval) = (arithmetic.ticks(target.0), arithmetic.ticks(interval.0));
+        Self { arithmetic, target, interval, max_packet }
+    }
+
+    /// Convert a time to ticks.
+    pub(super) fn tick(&self, time: Time) -> u64 {
+        self.arithmetic.ticks(time.0)
+    }
+
+    /// Return whether a packet that arrived at `arrival` has waited less than the target.
+    pub(super) fn is_short(&self, arrival: Time, now: u64) -> bool {
+        now.saturating_sub(self.tick(arrival)) < self.target
+    }
+
+    /// Return the end of an interval that begins now.
+    pub(super) fn interval_from(&self, now: u64) -> u64 {
+        now + self.interval
+    }
+
+    /// Return whether an interval that ends at `end` is over; in Linux it is one tick later.
+    pub(super) fn is_over(&self, end: u64, now: u64) -> bool {
+        match self.arithmetic {
+            Arithmetic::Real => now >= end,
+            Arithmetic::Linux => now > end,
+        }
+    }
+
+    /// Return whether the last dropping state ended less than 16 intervals ago (RFC 8289, section 5.5).
+    pub(super) fn dropped_recently(&self, drop_next: u64, now: u64) -> bool {
+        now.saturating_sub(drop_next) < 16 * self.interval
+    }
+
+    /// Return the time of the next drop: `t + interval/sqrt(count)` (RFC 8289, section 5.6).
+    pub(super) fn control_law(&self, t: u64, count: Count) -> u64 {
+        let wait = match self.arithmetic {
+            Arithmetic::Real => libm::rint(self.interval as f64 / libm::sqrt(f64::from(count.n))) as u64,
+            Arithmetic::Linux => (self.interval * (u64::from(count.rec_inv_sqrt) << 16)) >> 32,
+        };
+        t + wait
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Span = Span::from_millis(1);
+
+    #[test]
+    fn the_law_by_hand() {
+        let law = Law::new(Arithmetic::Real, MS * 5, MS * 100, 1514);
+        let mut count = Count::default();
+        count.begin();
+        assert_eq!(law.control_law(7, count), 7 + (MS * 100).0);
+        count.set(4);
+        assert_eq!(law.control_law(0, count), (MS * 50).0);
+        count.set(16);
+        assert_eq!(law.control_law(0, count), (MS * 25).0);
+    }
+
+    #[test]
+    fn ticks_of_linux_are_two_to_the_ten_nanoseconds() {
+        let law = Law::new(Arithmetic::Linux, MS * 5, MS * 100, 1514);
+        // 5 000 000 / 1024 and 100 000 000 / 1024.
+        assert_eq!((law.target, law.interval), (4882, 97_656));
+        assert_eq!(law.tick(Time(1_023_999)), 0);
+        assert_eq!(law.tick(Time(1_024_000)), 1);
+        let mut count = Count::default();
+        count.begin();
+        // 97 656 * 65 535 / 65 536 = 97 654.5.
+        assert_eq!(law.control_law(0, count), 97_654);
+        // A step from r = 65 535/65 536 to count = 2: r (3 - 2 r^2)/2 = 0.500 023, in 16 bits 32 769, half of an interval in
+        // place of 0.707: 97 656 * 32 769 / 65 536 = 48 829.5.
+        count.set(2);
+        assert_eq!(law.control_law(0, count), 48_829);
+    }
+
+    #[test]
+    fn steps_of_newton_close_in_on_the_root() {
+        let mut count = Count::default();
+        count.begin();
+        for n in 2..200 {
+            count.set(n);
+        }
+        let root = f64::from(count.rec_inv_sqrt) / 65_536.0;
+        assert!((root * libm::sqrt(199.0) - 1.0).abs() < 0.01, "{root}");
+    }
+
+    #[test]
+    fn an_interval_is_over_a_tick_later_in_linux() {
+        for (arithmetic, at_its_end) in [(Arithmetic::Real, true), (Arithmetic::Linux, false)] {
+            let law = Law::new(arithmetic, MS * 5, MS * 100, 1514);
+            assert!(!law.is_over(10, 9));
+            assert_eq!(law.is_over(10, 10), at_its_end);
+            assert!(law.is_over(10, 11));
+        }
+    }
+}

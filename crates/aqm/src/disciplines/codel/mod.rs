@@ -1,0 +1,149 @@
+//! CoDel, controlled delay (RFC 8289; K. Nichols and V. Jacobson, "Controlling Queue Delay", ACM Queue 10(5), 2012).
+//!
+//! A queue is good while its delay falls below `target` at least once in every `interval`, however long the bursts are that
+//! it takes. Once it has not for an interval, packets are dropped at the head, faster and faster, since TCP's rate goes with
+//! one over the root of its loss:
+//!
+//! ```text
+//! drop_next = t + interval/sqrt(count)                                                     (RFC 8289, section 5.6)
+//! ```
+//!
+//! | symbol | parameter | unit | default | allowed | source |
+//! |---|---|---|---|---|---|
+//! | TARGET | `target` | s | 5 ms | above 0 | RFC 8289, section 4.3 |
+//! | INTERVAL | `interval` | s | 100 ms | above 0 | RFC 8289, section 4.2 |
+//! | MAXPACKET | `max_packet` | bytes | 1514 | at least 1 | RFC 8289, sections 4.1 and 5.3: the MTU |
+//! | limit | `limit` | packets or bytes | 1000 packets | at least 1 | Linux `sch_codel.c` |
+//!
+//! Readings: with ECN a packet is marked in place of its drop and leaves, as in Linux. Entering the dropping state soon (16
+//! intervals) after having left it, count goes on from what was gained in the last one (RFC 8289, section 5.5). What is left
+//! in the queue must be more than MAXPACKET for a drop; ns-3 drops when it is as much.
+//!
+//! `dialect = "linux"` computes as Linux 6.1 does, to the tick: see [`law`].
+
+mod control;
+mod law;
+
+pub(crate) use control::Control;
+pub(crate) use law::{Arithmetic, Law};
+
+use aqmlab_units::{Span, Time};
+
+use super::{Named, ParameterReader};
+use crate::registry::{ECN, LIMIT};
+use crate::{
+    Backlog, Dequeue, DropReason, Fifo, Host, Packet, Parameter, ParameterError, Qdisc, Room, State, Unit,
+};
+
+/// Names.
+pub(super) const PRESETS: &[Named] = &[Named {
+    name: "codel",
+    title: "Controlled delay",
+    paper: "K. Nichols, V. Jacobson, A. McGregor, J. Iyengar, RFC 8289, 2018",
+    doc: "Drops at the head, faster and faster, while no packet of an interval has waited less than the target.",
+}];
+
+/// Parameters.
+pub(super) const PARAMETERS: &[Parameter] = &[
+    LIMIT,
+    TARGET,
+    INTERVAL,
+    MAX_PACKET,
+    ECN,
+    Parameter::new("dialect", "", Unit::Choice, "arithmetic of the control law").or(&["rfc8289", "linux"]),
+];
+
+pub(crate) const TARGET: Parameter =
+    Parameter::new("target", "TARGET", Unit::Time, "delay that a queue may have all the time")
+        .above(0.0)
+        .source(RFC);
+pub(crate) const INTERVAL: Parameter =
+    Parameter::new("interval", "INTERVAL", Unit::Time, "time within which it must be below the target once")
+        .above(0.0)
+        .source(RFC);
+pub(crate) const MAX_PACKET: Parameter =
+    Parameter::new("max_packet", "MAXPACKET", Unit::Bytes, "no drop while so little is left in the queue")
+        .from(1.0)
+        .source(RFC);
+
+const RFC: &str = "RFC 8289";
+
+/// Parameters, checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Params {
+    room: Room,
+    law: Law,
+    ecn: bool,
+}
+
+/// From words to parameters.
+pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let room = Room::new(reader.limit(1000), false);
+    let (target, interval, max_packet) = read_law(reader);
+    let ecn = reader.flag("ecn", false);
+    let arithmetic = reader.word("dialect", &[("rfc8289", Arithmetic::Real), ("linux", Arithmetic::Linux)]);
+    Ok(Params { room, law: Law::new(arithmetic, target, interval, max_packet), ecn })
+}
+
+/// Target, interval and largest packet of the control law.
+pub(crate) fn read_law(reader: &mut ParameterReader<'_>) -> (Span, Span, u64) {
+    let target = reader.time("target", Span::from_millis(5));
+    let interval = reader.time("interval", Span::from_millis(100));
+    if target >= interval {
+        let (key, allowed) =
+            ("target", "less than interval; 5 to 10 % of it is good (RFC 8289, section 4.3)");
+        reader.error(
+            key,
+            format!("{}s is no less than interval, {}s", target.secs(), interval.secs()),
+            allowed,
+        );
+    }
+    (target, interval, reader.bytes("max_packet", 1514))
+}
+
+/// The discipline; see the module text.
+#[derive(Clone, Debug)]
+pub struct CoDel<P> {
+    params: Params,
+    queue: Fifo<P>,
+    control: Control,
+}
+
+impl<P: Copy> CoDel<P> {
+    /// An empty queue.
+    pub(super) fn new(params: &Params) -> Self {
+        Self { params: params.clone(), queue: Fifo::default(), control: Control::default() }
+    }
+}
+
+impl<P: Copy> Qdisc<P> for CoDel<P> {
+    fn enqueue(&mut self, _now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
+        if self.params.room.is_full_for(self.queue.backlog(), packet.meta.bytes) {
+            return host.dropped(packet, DropReason::Overflow);
+        }
+        self.queue.push(packet);
+    }
+
+    fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
+        let Self { params, queue, control } = self;
+        let pop = || queue.pop().map(|packet| (packet, queue.backlog()));
+        let packet = control.dequeue(&params.law, params.ecn, now, host, pop);
+        packet.map_or(Dequeue::Empty, Dequeue::Packet)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.queue.backlog()
+    }
+
+    fn state(&self) -> State {
+        State { average: f64::from(self.queue.backlog().packets), p_b: 0.0 }
+    }
+
+    fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+        self.control.gauges(out);
+    }
+
+    fn departs_in_order(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,181 @@
+//! Deficit round robin (M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM
+//! Transactions on Networking 4(3), 1996).
+//!
+//! Every flow has a queue, and the queues take turns. A queue may send `quantum` bytes at its turn; what it does not use since
+//! its next packet is longer, it has left for its next turn. So flows share the link in bytes, whatever their packets' lengths:
+//!
+//! ```text
+//! at a turn:   DC_i <- DC_i + Quantum_i
+//!              while the head of queue i is no longer than DC_i: send it, DC_i <- DC_i - its length
+//! empty queue: DC_i <- 0
+//! ```
+//!
+//! | symbol | parameter | unit | default | allowed | source |
+//! |---|---|---|---|---|---|
+//! | Quantum | `quantum` | bytes | 1500 | at least 1 | the paper: a largest packet, so that a turn always sends |
+//! | - | `buckets` | 1 | 1024 | 1 .. 65536 | the paper |
+//! | - | `hash` | | mix | mix, modulo | |
+//! | - | `longest` | | head | head, tail | ns-2.35 `queue/drr.cc` |
+//! | buffer | `limit` | packets or bytes | 100 packets | at least 1 | as the RED presets |
+//!
+//! Readings: flows are hashed to buckets, and flows of one bucket share a queue; the flow label is what is hashed, so that a
+//! reverse path or a host with several flows has several queues (ns-2 hashes the source address). At overflow the queue with
+//! most bytes loses a packet ("buffer stealing"), after the arrival has been queued; which of its packets the
+//! paper leaves open: the head as in ns-2, or the tail (`longest`). With classes in the scenario there is a queue for each of
+//! them in place of the flows; see [`super::scheduler`].
+
+mod flows;
+
+use aqmlab_units::Time;
+
+use super::flow_queues::Hash;
+use super::{Named, ParameterReader};
+use crate::registry::LIMIT;
+use crate::{Backlog, Dequeue, Host, Packet, Parameter, ParameterError, Qdisc, State, Unit};
+
+use super::scheduler::{self, Scheduler, ServiceRule};
+pub(crate) use flows::Flows;
+
+/// Parameters, checked.
+#[derive(Clone, Debug)]
+pub(crate) enum Params {
+    /// A queue for each flow.
+    Flows(flows::Params),
+    /// A queue for each class.
+    Classes(scheduler::Params),
+}
+
+/// Names.
+pub(super) const PRESETS: &[Named] = &[Named {
+    name: "drr",
+    title: "Deficit round robin",
+    paper: "M. Shreedhar, G. Varghese, Efficient Fair Queuing Using Deficit Round-Robin, IEEE/ACM ToN 4(3), 1996",
+    doc: "A queue for each flow, served in turn, so that all send the same number of bytes.",
+}];
+
+/// Parameters.
+pub(super) const PARAMETERS: &[Parameter] = &[
+    LIMIT,
+    Parameter::new("quantum", "Quantum", Unit::Bytes, "bytes that a queue may send at its turn")
+        .from(1.0)
+        .source("Shreedhar and Varghese 1996"),
+    BUCKETS,
+    HASH,
+    Parameter::new("longest", "", Unit::Choice, "which packet of the longest queue goes at overflow")
+        .or(&["head", "tail"])
+        .source("ns-2.35 queue/drr.cc"),
+];
+
+pub(super) const BUCKETS: Parameter =
+    Parameter::new("buckets", "", Unit::Integer, "queues that flows are hashed to").from(1.0).to(65536.0);
+pub(super) const HASH: Parameter = Parameter::new(
+    "hash",
+    "",
+    Unit::Choice,
+    "how a flow finds its queue: mixed bits, or its number modulo buckets",
+)
+.or(&["mix", "modulo"]);
+
+/// From words to parameters.
+pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let quantum = reader.bytes("quantum", 1500);
+    if quantum < 100 {
+        reader.warn(format!("quantum is only {quantum} bytes: many turns pass before a packet is sent"));
+    }
+    if !reader.classes().is_empty() {
+        for key in
+            ["buckets", "hash", "longest"].into_iter().filter(|key| reader.is_set(key)).collect::<Vec<_>>()
+        {
+            reader.warn(format!("{key} has no effect with classes"));
+        }
+        return scheduler::read_classes(reader, ServiceRule::Rounds(quantum)).map(Params::Classes);
+    }
+    let params = flows::Params {
+        limit: reader.limit(100),
+        quantum,
+        buckets: reader.integer("buckets", 1024) as usize,
+        hash: reader.word("hash", Hash::ALL),
+        from_head: reader.word("longest", &[("head", true), ("tail", false)]),
+    };
+    Ok(Params::Flows(params))
+}
+
+/// The discipline; see the module text.
+#[derive(Clone, Debug)]
+pub enum Drr<P> {
+    /// A queue for each flow.
+    Flows(Flows<P>),
+    /// A queue for each class.
+    Classes(Scheduler<P>),
+}
+
+impl<P: Copy> Drr<P> {
+    /// An empty queue.
+    pub(super) fn new(params: &Params) -> Self {
+        match params {
+            Params::Flows(params) => Self::Flows(Flows::new(params)),
+            Params::Classes(params) => Self::Classes(Scheduler::new(params)),
+        }
+    }
+}
+
+impl<P: Copy> Qdisc<P> for Drr<P> {
+    fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
+        match self {
+            Self::Flows(flows) => flows.enqueue(packet, host),
+            Self::Classes(classes) => classes.enqueue(now, packet, host),
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
+        match self {
+            Self::Flows(flows) => flows.dequeue(),
+            Self::Classes(classes) => classes.dequeue(now, host),
+        }
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        match self {
+            Self::Flows(_) => None,
+            Self::Classes(classes) => classes.next_timer(),
+        }
+    }
+
+    fn on_timer(&mut self, now: Time, host: &mut impl Host<P>) {
+        if let Self::Classes(classes) = self {
+            classes.on_timer(now, host);
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        match self {
+            Self::Flows(flows) => flows.queues.total(),
+            Self::Classes(classes) => classes.backlog(),
+        }
+    }
+
+    fn state(&self) -> State {
+        match self {
+            Self::Flows(flows) => State { average: f64::from(flows.queues.total().packets), p_b: 0.0 },
+            Self::Classes(classes) => classes.state(),
+        }
+    }
+
+    fn gauges(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+        match self {
+            Self::Flows(flows) => out("active_queues", f64::from(flows.ring.len())),
+            Self::Classes(classes) => classes.gauges(now, out),
+        }
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        match self {
+            Self::Flows(_) => Vec::new(),
+            Self::Classes(classes) => classes.warnings(),
+        }
+    }
+
+    fn departs_in_order(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,161 @@
+use aqmlab_units::Span;
+
+use super::scheduler::Scheduler;
+use crate::disciplines::pi2::{COUPLING, Gains, SPARED};
+use crate::disciplines::pie::{ALPHA, BETA, T_UPDATE, TARGET};
+use crate::disciplines::{Named, ParameterReader};
+use crate::registry::{ECN, LIMIT};
+use crate::{Parameter, ParameterError, Room, Unit};
+
+/// Names.
+pub(in crate::disciplines) const PRESETS: &[Named] = &[Named {
+    name: "dualpi2",
+    title: "Dual queue coupled by PI2",
+    paper: "K. De Schepper, B. Briscoe, G. White, RFC 9332, 2023",
+    doc: "A queue of low latency for L4S, a classic one under PI2, and probabilities that couple them.",
+}];
+
+const RFC: &str = "RFC 9332";
+const LINUX: &str = "Linux sch_dualpi2.c";
+
+/// Parameters.
+pub(in crate::disciplines) const PARAMETERS: &[Parameter] = &[
+    LIMIT,
+    TARGET,
+    Parameter::new(
+        "rtt_max",
+        "RTT_max",
+        Unit::Time,
+        "longest round-trip time for which the controller is tuned",
+    )
+    .from(1e-6)
+    .source(RFC),
+    T_UPDATE,
+    ALPHA,
+    BETA,
+    COUPLING,
+    Parameter::new(
+        "l4s_min_th",
+        "minTh",
+        Unit::Time,
+        "delay from which the low-latency queue marks by itself",
+    )
+    .from(0.0)
+    .source(RFC),
+    Parameter::new("l4s_range", "range", Unit::Time, "delay over which its marking rises to 1; 0 is a step")
+        .from(0.0)
+        .source(RFC),
+    Parameter::new(
+        "l4s_min_packets",
+        "Th_len",
+        Unit::Integer,
+        "it does not mark by itself while so few are in it",
+    )
+    .from(0.0)
+    .to(1_048_576.0)
+    .source(RFC),
+    Parameter::new(
+        "scheduler",
+        "",
+        Unit::Choice,
+        "what keeps the classic queue from starving: a share, or its age",
+    )
+    .or(&["weighted", "time-shifted"])
+    .source(RFC),
+    Parameter::new(
+        "classic_share",
+        "",
+        Unit::Number,
+        "weighted: share of bytes of the classic queue while both wait",
+    )
+    .above(0.0)
+    .below(1.0)
+    .source(LINUX),
+    Parameter::new(
+        "time_shift",
+        "tshift",
+        Unit::Time,
+        "time-shifted: by how much low-latency packets count as older",
+    )
+    .from(0.0)
+    .source(RFC),
+    Parameter::new("decision", "", Unit::Choice, "which packets are hit, given a likelihood")
+        .or(&["recurring", "random"])
+        .source(RFC),
+    SPARED,
+    ECN,
+];
+
+/// Parameters, checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Params {
+    pub(super) room: Room,
+    pub(super) gains: Gains,
+    pub(super) coupling: f64,
+    /// The probability of C from which on there is overload.
+    pub(super) p_c_max: f64,
+    pub(super) l4s_min_th: f64,
+    pub(super) l4s_range: f64,
+    pub(super) l4s_min_packets: u32,
+    pub(super) scheduler: Scheduler,
+    pub(super) is_random: bool,
+    pub(super) max_packet: u64,
+    pub(super) ecn: bool,
+}
+
+impl Params {
+    /// The marking of L by itself (appendix A.1, `laqm`).
+    pub(super) fn ramp(&self, delay: f64) -> f64 {
+        if delay >= self.l4s_min_th + self.l4s_range {
+            1.0
+        } else if delay > self.l4s_min_th {
+            (delay - self.l4s_min_th) / self.l4s_range
+        } else {
+            0.0
+        }
+    }
+}
+
+/// From words to parameters.
+pub(in crate::disciplines) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let quarter_second = reader.rate().bps() * 0.25 / (8.0 * 1500.0);
+    let room = Room::new(reader.limit(quarter_second.clamp(2.0, 1e9).ceil() as u32), false);
+    let gains = read_gains(reader);
+    let coupling = reader.number("coupling", 2.0);
+    let p_c_max = (1.0 / (coupling * coupling)).min(1.0);
+    let l4s_min_th = reader.time("l4s_min_th", Span::from_secs(0.000_8)).secs();
+    let l4s_range = reader.time("l4s_range", Span::from_secs(0.000_4)).secs();
+    let l4s_min_packets = reader.integer("l4s_min_packets", 1) as u32;
+    let is_shifted = reader.word("scheduler", &[("weighted", false), ("time-shifted", true)]);
+    let share = reader.number("classic_share", 0.1);
+    let shift = reader.time("time_shift", Span::from_millis(50));
+    let scheduler = if is_shifted { Scheduler::TimeShifted(shift) } else { Scheduler::Weighted(share) };
+    let is_random = reader.word("decision", &[("recurring", false), ("random", true)]);
+    let max_packet = reader.bytes("max_packet", 1514);
+    let ecn = reader.flag("ecn", true);
+    Ok(Params {
+        room,
+        gains,
+        coupling,
+        p_c_max,
+        l4s_min_th,
+        l4s_range,
+        l4s_min_packets,
+        scheduler,
+        is_random,
+        max_packet,
+        ecn,
+    })
+}
+
+/// The controller's constants, which follow from target and RTT_max where the file does not say them (appendix A.1).
+fn read_gains(reader: &mut ParameterReader<'_>) -> Gains {
+    let target = reader.time("target", Span::from_millis(15));
+    let rtt_max = reader.time("rtt_max", Span::from_millis(100));
+    let t_update = reader.time("t_update", target.min(Span(rtt_max.0 / 3)).max(Span(1_000_000)));
+    // 0.1 Tupdate/RTT_max^2 and 0.3/RTT_max, in an order that gives 0.15 and 3 by default.
+    let rtt_max = rtt_max.secs();
+    let alpha = reader.number("alpha", t_update.secs() / rtt_max / (10.0 * rtt_max));
+    let beta = reader.number("beta", 3.0 / (10.0 * rtt_max));
+    Gains { target: target.secs(), t_update, alpha, beta }
+}

@@ -1,0 +1,77 @@
+//! What disciplines with a queue for each flow share (RFC 8290, section 4): the keyed hash of flows to queues, and the order
+//! in which they are served.
+
+mod hash;
+mod rounds;
+
+pub(crate) use hash::Hash;
+pub(crate) use rounds::Rounds;
+
+use super::ParameterReader;
+use super::flow_queues::FlowQueues;
+use crate::{Parameter, Unit};
+
+const RFC: &str = "RFC 8290";
+
+pub(crate) const QUEUES: Parameter =
+    Parameter::new("queues", "flows", Unit::Integer, "number of queues to which flows are hashed")
+        .from(1.0)
+        .to(65_536.0)
+        .source(RFC);
+pub(crate) const QUANTUM: Parameter =
+    Parameter::new("quantum", "quantum", Unit::Bytes, "bytes that a queue may send in a round")
+        .from(1.0)
+        .to(1_048_576.0)
+        .source(RFC);
+pub(crate) const HASH_KEY: Parameter = Parameter::new(
+    "hash_key",
+    "",
+    Unit::Integer,
+    "key of the hash of flows, or one drawn at the first packet",
+)
+.from(0.0)
+.to(9_007_199_254_740_991.0)
+.or(&["random"])
+.source(RFC);
+
+/// Number of queues, quantum and key of the hash.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    queues: u32,
+    quantum: u32,
+    key: Option<u64>,
+}
+
+impl Shape {
+    /// As in the file.
+    pub fn read(reader: &mut ParameterReader<'_>) -> Self {
+        let queues = reader.integer("queues", 1024) as u32;
+        let quantum = reader.bytes("quantum", 1514) as u32;
+        let key = if reader.is_set("hash_key") && reader.special("hash_key").is_none() {
+            Some(reader.integer("hash_key", 0))
+        } else {
+            reader.word("hash_key", &[("random", None)])
+        };
+        Self { queues, quantum, key }
+    }
+
+    /// How many queues.
+    pub fn queues(&self) -> usize {
+        self.queues as usize
+    }
+
+    /// The hash.
+    pub fn hash(&self) -> Hash {
+        Hash::new(self.queues, self.key)
+    }
+
+    /// Empty queues.
+    pub(super) fn flow_queues<P: Copy>(&self) -> FlowQueues<P> {
+        FlowQueues::new(self.queues())
+    }
+
+    /// The order in which they are served.
+    pub fn rounds(&self, is_linux: bool) -> Rounds {
+        Rounds::new(self.queues(), self.quantum, is_linux)
+    }
+}

@@ -1,0 +1,244 @@
+//! FQ-CoDel (RFC 8290): a queue for each flow, served in turn, each under CoDel's control law.
+//!
+//! Flows are hashed to `queues`. Deficit round robin gives each a `quantum` of bytes in a round; a queue that was idle comes
+//! before all others once, so flows that send little hardly wait ([`fair`](super::fair)). When the buffer is full, packets are
+//! dropped at the head of the longest queue in bytes, half of its packets at once (section 4.1).
+//!
+//! | symbol | parameter | unit | default | allowed | source |
+//! |---|---|---|---|---|---|
+//! | TARGET | `target` | s | 5 ms | above 0 | RFC 8290, section 5.2.2 |
+//! | INTERVAL | `interval` | s | 100 ms | above 0 | section 5.2.1 |
+//! | limit | `limit` | packets or bytes | 10240 packets | at least 1 | section 5.2.3 |
+//! | quantum | `quantum` | bytes | 1514 | 1 to 2^20 | section 5.2.4 |
+//! | flows | `queues` | | 1024 | 1 to 65536 | section 5.2.5 |
+//! | batch | `drop_batch` | packets | 64 | at least 1 | section 4.1; Linux `sch_fq_codel.c` |
+//! | MAXPACKET | `max_packet` | bytes | 1514 | at least 1 | RFC 8289, section 4.1: the MTU |
+//!
+//! Readings. A drop needs more than MAXPACKET left in all queues (RFC 8289, section 4.4, and Linux), or in the flow's own, as in
+//! ns-3 (`occupancy = "queue"`). `dialect = "linux"` has Linux's arithmetic of the control law; a full buffer drops half of the
+//! longest queue's bytes, and such a drop counts as one of the law's; and a new queue that runs empty where no old ones are
+//! leaves the lists, where the RFC has it among the old (Linux 6.1, `sch_fq_codel.c`).
+
+use aqmlab_units::Time;
+
+use super::codel::{Arithmetic, Control, INTERVAL, Law, MAX_PACKET, TARGET, read_law};
+use super::fair::{HASH_KEY, Hash, QUANTUM, QUEUES, Rounds, Shape};
+use super::flow_queues::FlowQueues;
+use super::{Named, ParameterReader};
+use crate::registry::{ECN, LIMIT};
+use crate::{
+    Backlog, Dequeue, DropReason, Host, Packet, Parameter, ParameterError, Qdisc, Room, State, Unit,
+};
+
+/// Names.
+pub(super) const PRESETS: &[Named] = &[Named {
+    name: "fq-codel",
+    title: "Flow queue CoDel",
+    paper: "T. Hoeiland-Joergensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, RFC 8290, 2018",
+    doc: "A queue for each flow, sparse flows first, the others in turn, each queue under CoDel.",
+}];
+
+/// Parameters.
+pub(super) const PARAMETERS: &[Parameter] = &[
+    LIMIT,
+    TARGET,
+    INTERVAL,
+    MAX_PACKET,
+    QUEUES,
+    QUANTUM,
+    HASH_KEY,
+    Parameter::new(
+        "drop_batch",
+        "",
+        Unit::Integer,
+        "most packets that a full buffer drops of the longest queue",
+    )
+    .from(1.0)
+    .to(1_048_576.0)
+    .source("RFC 8290"),
+    ECN,
+    Parameter::new(
+        "occupancy",
+        "",
+        Unit::Choice,
+        "what has more than max_packet left at a drop: all queues, or its own",
+    )
+    .or(&["all", "queue"])
+    .source("RFC 8289, section 4.4"),
+    Parameter::new("dialect", "", Unit::Choice, "arithmetic of the control law, and what it looks at")
+        .or(&["rfc8290", "linux"]),
+];
+
+/// Parameters, checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Params {
+    room: Room,
+    law: Law,
+    ecn: bool,
+    shape: Shape,
+    drop_batch: u32,
+    /// The control law looks at what is left in the flow's queue, not in all.
+    by_queue: bool,
+    is_linux: bool,
+}
+
+/// From words to parameters.
+pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let room = Room::new(reader.limit(10_240), false);
+    let (target, interval, max_packet) = read_law(reader);
+    let shape = Shape::read(reader);
+    let drop_batch = reader.integer("drop_batch", 64) as u32;
+    let ecn = reader.flag("ecn", true);
+    let by_queue = reader.word("occupancy", &[("all", false), ("queue", true)]);
+    let arithmetic = reader.word("dialect", &[("rfc8290", Arithmetic::Real), ("linux", Arithmetic::Linux)]);
+    let law = Law::new(arithmetic, target, interval, max_packet);
+    Ok(Params { room, law, ecn, shape, drop_batch, by_queue, is_linux: arithmetic == Arithmetic::Linux })
+}
+
+/// The discipline; see the module text.
+#[derive(Clone, Debug)]
+pub struct FqCoDel<P> {
+    params: Params,
+    hash: Hash,
+    queues: FlowQueues<P>,
+    rounds: Rounds,
+    controls: Vec<Control>,
+    /// The queue that was served last.
+    last: usize,
+}
+
+impl<P: Copy> FqCoDel<P> {
+    /// Empty queues.
+    pub(super) fn new(params: &Params) -> Self {
+        let shape = params.shape;
+        Self {
+            params: params.clone(),
+            hash: shape.hash(),
+            queues: shape.flow_queues(),
+            rounds: shape.rounds(params.is_linux),
+            controls: vec![Control::default(); shape.queues()],
+            last: 0,
+        }
+    }
+
+    /// Makes room at the cost of the longest queue.
+    fn make_room(&mut self, host: &mut impl Host<P>) {
+        let bytes_of = |queue: &usize| self.queues.backlog(*queue).bytes;
+        // The first of several.
+        let queue = (0..self.params.shape.queues()).rev().max_by_key(bytes_of).unwrap_or(0);
+        let before = self.queues.backlog(queue);
+        let (is_linux, drop_batch) = (self.params.is_linux, self.params.drop_batch);
+        let (mut drops, mut bytes) = (0, 0);
+        while let Some(packet) = self.queues.pop(queue) {
+            drops += 1;
+            bytes += u64::from(packet.meta.bytes);
+            host.dropped(packet, DropReason::Overflow);
+            let is_half = if is_linux { bytes >= before.bytes / 2 } else { drops >= before.packets / 2 };
+            if drops == drop_batch || is_half {
+                break;
+            }
+        }
+        if is_linux {
+            self.controls[queue].count_also(drops);
+        }
+    }
+}
+
+impl<P: Copy> Qdisc<P> for FqCoDel<P> {
+    fn enqueue(&mut self, _now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
+        let is_full = self.params.room.is_full_for(self.queues.total(), packet.meta.bytes);
+        let queue = self.hash.queue(packet.meta.flow, host);
+        self.queues.push(queue, packet);
+        self.rounds.arrived(queue);
+        if is_full {
+            self.make_room(host);
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
+        let Self { params: Params { law, ecn, by_queue, .. }, queues, rounds, controls, last, .. } = self;
+        while let Some(queue) = rounds.turn() {
+            let pop = || {
+                let packet = queues.pop(queue)?;
+                Some((packet, if *by_queue { queues.backlog(queue) } else { queues.total() }))
+            };
+            if let Some(packet) = controls[queue].dequeue(law, *ecn, now, host, pop) {
+                rounds.sent(queue, packet.meta.bytes);
+                *last = queue;
+                return Dequeue::Packet(packet);
+            }
+            rounds.ran_empty(queue);
+        }
+        Dequeue::Empty
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.queues.total()
+    }
+
+    fn state(&self) -> State {
+        State { average: f64::from(self.queues.total().packets), p_b: 0.0 }
+    }
+
+    fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+        self.controls[self.last].gauges(out);
+    }
+
+    fn departs_in_order(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Told, packet};
+    use super::*;
+    use crate::{LinkContext, Spec, Value};
+    use aqmlab_units::{Rate, Span};
+
+    fn queue(set: &[(&str, Value)]) -> FqCoDel<u32> {
+        let mut spec = Spec::new("fq-codel").expect("a preset");
+        set.iter().for_each(|(key, value)| spec.set(key, value.clone()).expect("valid"));
+        let link = LinkContext { rate: Rate(1_000_000), delay: Span::ZERO };
+        FqCoDel::new(&read(&mut ParameterReader::new(&spec, link)).expect("valid"))
+    }
+
+    #[test]
+    fn packets_of_other_flows_are_enough_left_for_a_drop() {
+        for (occupancy, dropped) in [("all", vec![1]), ("queue", vec![])] {
+            let set = [("occupancy", Value::Word(occupancy.into())), ("hash_key", Value::Number(1.0))];
+            let (mut queue, mut told) = (queue(&set), Told::default());
+            (0..2).for_each(|n| queue.enqueue(Time::ZERO, packet(n, 1, 700), &mut told));
+            (2..7).for_each(|n| queue.enqueue(Time::ZERO, packet(n, 2, 1514), &mut told));
+            // The first packet of flow 1 begins an interval, the second comes after its end.
+            for ms in [20, 150] {
+                queue.dequeue(Time::ZERO + Span::from_millis(ms), &mut told);
+            }
+            assert_eq!(told.dropped, dropped, "{occupancy}");
+        }
+    }
+
+    #[test]
+    fn a_full_buffer_drops_half_of_the_longest_queue_at_its_head() {
+        // Flow 1 has most bytes: 1500, 1500 and six of 100; flow 2 most packets. Half of eight packets, or of 3600 bytes.
+        let longest = [1500, 1500, 100, 100, 100, 100, 100, 100];
+        for (dialect, batch, dropped) in
+            [("rfc8290", 64.0, 4), ("rfc8290", 3.0, 3), ("linux", 64.0, 2), ("linux", 1.0, 1)]
+        {
+            let mut queue = queue(&[
+                ("dialect", Value::Word(dialect.into())),
+                ("drop_batch", Value::Number(batch)),
+                ("limit", Value::Packets(18.0)),
+            ]);
+            let mut told = Told::default();
+            longest.iter().enumerate().for_each(|(n, &bytes)| {
+                queue.enqueue(Time::ZERO, packet(n as u32, 1, bytes), &mut told);
+            });
+            (8..18).for_each(|n| queue.enqueue(Time::ZERO, packet(n, 2, 200), &mut told));
+            assert!(told.dropped.is_empty());
+            queue.enqueue(Time::ZERO, packet(18, 2, 200), &mut told);
+            assert_eq!(told.dropped, (0..dropped).collect::<Vec<_>>(), "{dialect} {batch}");
+            assert_eq!(queue.backlog().packets, 19 - dropped);
+        }
+    }
+}

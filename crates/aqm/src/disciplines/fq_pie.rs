@@ -1,0 +1,125 @@
+//! FQ-PIE: a queue for each flow, served in turn, each under PIE's controller (Linux 6.1 `sch_fq_pie.c`; G. Ramakrishnan et al.,
+//! "FQ-PIE queue discipline in the Linux kernel", LCN Symposium 2019; RFC 8290 for queues and turns, RFC 8033 for the rest).
+//!
+//! Queues, hash and turns are FQ-CoDel's ([`fair`](super::fair)), the parameters of the controller are PIE's ([`pie`](super::pie)).
+//!
+//! | symbol | parameter | unit | default | allowed | source |
+//! |---|---|---|---|---|---|
+//! | limit | `limit` | packets or bytes | 10240 packets | at least 1 | Linux `sch_fq_pie.c` |
+//! | flows | `queues` | | 1024 | 1 to 65536 | the same |
+//! | quantum | `quantum` | bytes | 1514 | 1 to 2^20 | the same |
+//! | | all of `pie` | | | | RFC 8033 |
+//!
+//! Readings. A full buffer drops what arrives, as in Linux, and a new queue that runs empty where no old ones are leaves the
+//! lists, where RFC 8290 and ns-3 have it among the old. The steps of a queue's controller are done when the queue is
+//! next looked at, each at its time on one grid for all, so a thousand idle queues cost nothing.
+
+use aqmlab_units::Time;
+
+use super::fair::{HASH_KEY, Hash, QUANTUM, QUEUES, Rounds, Shape};
+use super::flow_queues::FlowQueues;
+use super::pie::{self, Control, Law, read_law};
+use super::{Named, ParameterReader, joined};
+use crate::{Backlog, Dequeue, DropReason, Host, Packet, Parameter, ParameterError, Qdisc, Room, State};
+
+/// Names.
+pub(super) const PRESETS: &[Named] = &[Named {
+    name: "fq-pie",
+    title: "Flow queue PIE",
+    paper: "G. Ramakrishnan et al., FQ-PIE queue discipline in the Linux kernel, LCN Symposium 2019",
+    doc: "A queue for each flow, sparse flows first, the others in turn, each queue under PIE.",
+}];
+
+/// Parameters.
+pub(super) const PARAMETERS: &[Parameter] =
+    &joined::<{ pie::PARAMETERS.len() + 3 }>(pie::PARAMETERS, &[QUEUES, QUANTUM, HASH_KEY]);
+
+/// Parameters, checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Params {
+    room: Room,
+    law: Law,
+    shape: Shape,
+}
+
+/// From words to parameters.
+pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let room = Room::new(reader.limit(10_240), false);
+    Ok(Params { room, law: read_law(reader), shape: Shape::read(reader) })
+}
+
+/// The discipline; see the module text.
+#[derive(Clone, Debug)]
+pub struct FqPie<P> {
+    params: Params,
+    hash: Hash,
+    queues: FlowQueues<P>,
+    rounds: Rounds,
+    controls: Vec<Control>,
+    /// The queue that was looked at last.
+    last: usize,
+}
+
+impl<P: Copy> FqPie<P> {
+    /// Empty queues.
+    pub(super) fn new(params: &Params) -> Self {
+        let shape = params.shape;
+        Self {
+            params: params.clone(),
+            hash: shape.hash(),
+            queues: shape.flow_queues(),
+            rounds: shape.rounds(true),
+            controls: vec![Control::new(&params.law); shape.queues()],
+            last: 0,
+        }
+    }
+}
+
+impl<P: Copy> Qdisc<P> for FqPie<P> {
+    fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
+        let queue = self.hash.queue(packet.meta.flow, host);
+        let Self { params: Params { room, law, .. }, queues, rounds, controls, last, .. } = self;
+        let (control, before) = (&mut controls[queue], queues.backlog(queue));
+        *last = queue;
+        control.catch_up(law, now, before);
+        if room.is_full_for(queues.total(), packet.meta.bytes) {
+            control.overflowed();
+            return host.dropped(packet, DropReason::Overflow);
+        }
+        if let Some(packet) = control.admit(law, packet, before, host) {
+            queues.push(queue, packet);
+            rounds.arrived(queue);
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
+        let Self { params: Params { law, .. }, queues, rounds, controls, last, .. } = self;
+        while let Some(queue) = rounds.turn() {
+            controls[queue].catch_up(law, now, queues.backlog(queue));
+            if let Some(packet) = queues.pop(queue) {
+                controls[queue].departed(law, now, &packet, queues.backlog(queue));
+                rounds.sent(queue, packet.meta.bytes);
+                *last = queue;
+                return Dequeue::Packet(packet);
+            }
+            rounds.ran_empty(queue);
+        }
+        Dequeue::Empty
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.queues.total()
+    }
+
+    fn state(&self) -> State {
+        State { average: f64::from(self.queues.total().packets), p_b: self.controls[self.last].p }
+    }
+
+    fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+        self.controls[self.last].gauges(out);
+    }
+
+    fn departs_in_order(&self) -> bool {
+        false
+    }
+}

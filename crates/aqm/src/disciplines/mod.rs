@@ -1,0 +1,232 @@
+//! Non-RED disciplines, one file or folder each.
+//!
+//! A file defines the parameters (`PARAMETERS`), the names (`PRESETS`; several if they differ in their defaults), the function
+//! `read`, which turns the parameters of a scenario file into `Params`, and the discipline that `Params` builds. To register
+//! it, add its `mod` line and its line in the list below. The scenario file, its schema and messages, `aqmlab list` and the
+//! documentation follow from that.
+
+mod cobalt;
+mod codel;
+mod ddred_tail;
+mod dualpi2;
+mod fair;
+mod fq_codel;
+mod fq_pie;
+mod pi;
+mod pi2;
+mod pie;
+pub(crate) mod plugin;
+
+mod avq;
+mod blue;
+mod drr;
+mod flow_queues;
+mod rem;
+mod scheduler;
+mod sfb;
+mod sfq;
+mod sred;
+#[cfg(test)]
+mod testing;
+
+pub(crate) use crate::spec::ParameterReader;
+pub(crate) use scheduler::{class_parameters, has_class_queues};
+
+use aqmlab_units::Time;
+
+use crate::{
+    Backlog, Dequeue, Ecn, Host, MarkReason, Packet, Parameter, ParameterError, Preset, Qdisc, SpacingState,
+    State,
+};
+
+/// Defines, from the list of disciplines, the enums over their queues and parameters and the list of their presets.
+macro_rules! disciplines {
+    ($($(#[$doc:meta])* $name:ident of $module:ident),* $(,)?) => {
+        /// Any non-RED discipline, dispatched statically.
+        #[derive(Clone, Debug)]
+        pub enum NonRed<P> {
+            $($(#[$doc])* $name($module::$name<P>),)*
+        }
+
+        /// The validated parameters of a non-RED discipline.
+        #[derive(Clone, Debug)]
+        pub(crate) enum Parts {
+            $($(#[$doc])* $name(Box<$module::Params>),)*
+        }
+
+        impl Parts {
+            /// Return a new, empty queue.
+            pub fn build<P: Copy>(&self) -> NonRed<P> {
+                match self {
+                    $(Self::$name(params) => NonRed::$name($module::$name::new(params)),)*
+                }
+            }
+        }
+
+        /// Return the presets of all non-RED disciplines, in the order of the list.
+        pub(crate) fn presets() -> impl Iterator<Item = Preset> {
+            let mut all = Vec::new();
+            $({
+                let read: fn(&mut ParameterReader<'_>) -> Result<Parts, Vec<ParameterError>> =
+                    |reader| Ok(Parts::$name(Box::new($module::read(reader)?)));
+                let kind = Kind { parameters: $module::PARAMETERS, read };
+                all.extend($module::PRESETS.iter().map(|named| Preset::non_red(named, kind)));
+            })*
+            all.into_iter()
+        }
+
+        /// Call the same method on whichever discipline is held.
+        macro_rules! whichever {
+            ($self:ident, $q:ident => $call:expr) => {
+                match $self {
+                    $(NonRed::$name($q) => $call,)*
+                }
+            };
+        }
+    };
+}
+
+disciplines! {
+    /// DDRED's tail-drop variant.
+    DdredTail of ddred_tail,
+    /// Controlled delay.
+    CoDel of codel,
+    /// CoDel for each flow.
+    FqCoDel of fq_codel,
+    /// CoDel and BLUE alternate.
+    Cobalt of cobalt,
+    /// Proportional integral controller enhanced.
+    Pie of pie,
+    /// PIE for each flow.
+    FqPie of fq_pie,
+    /// Proportional integral controller.
+    Pi of pi,
+    /// PI improved with a square.
+    Pi2 of pi2,
+    /// Dual queue coupled by PI2.
+    DualPi2 of dualpi2,
+    /// A discipline registered at run time.
+    Plugin of plugin,
+    /// BLUE.
+    Blue of blue,
+    /// Random exponential marking.
+    Rem of rem,
+    /// Adaptive virtual queue.
+    Avq of avq,
+    /// Stochastic fair BLUE.
+    Sfb of sfb,
+    /// Stabilized RED.
+    Sred of sred,
+    /// Stochastic fairness queueing.
+    Sfq of sfq,
+    /// Deficit round robin.
+    Drr of drr,
+    /// Classes under strict priority or by weights.
+    Scheduler of scheduler,
+}
+
+/// A name under which a file's discipline is known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Named {
+    /// The name in a scenario file.
+    pub name: &'static str,
+    /// The name in words.
+    pub title: &'static str,
+    /// The paper or RFC.
+    pub paper: &'static str,
+    /// The idea in one sentence.
+    pub doc: &'static str,
+}
+
+/// How a preset of this kind is read from a scenario file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kind {
+    /// The parameters that may be set.
+    pub parameters: &'static [Parameter],
+    /// Reads them.
+    pub read: fn(&mut ParameterReader<'_>) -> Result<Parts, Vec<ParameterError>>,
+}
+
+/// Concatenate the parameters of an inner discipline and those of the outer one; `N` is the total number.
+const fn joined<const N: usize>(inner: &[Parameter], own: &[Parameter]) -> [Parameter; N] {
+    assert!(inner.len() + own.len() == N);
+    let mut all = [inner[0]; N];
+    let mut i = 0;
+    while i < N {
+        all[i] = if i < inner.len() { inner[i] } else { own[i - inner.len()] };
+        i += 1;
+    }
+    all
+}
+
+/// Set CE and report the mark to the host, if `ecn` is on and the packet is ECN-capable. Return whether it was marked; if
+/// not, the caller must drop it.
+pub(crate) fn marks<P>(ecn: bool, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
+    let can = ecn && packet.meta.header.ecn() != Ecn::NotEct;
+    if can {
+        packet.meta.header.set_ecn(Ecn::Ce);
+        host.marked(packet, MarkReason::Early);
+    }
+    can
+}
+
+impl<P: Copy> Qdisc<P> for NonRed<P> {
+    #[inline(never)]
+    fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
+        whichever!(self, q => q.enqueue(now, packet, host));
+    }
+
+    #[inline(never)]
+    fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
+        whichever!(self, q => q.dequeue(now, host))
+    }
+
+    #[inline(never)]
+    fn enqueue_dequeue(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
+        whichever!(self, q => q.enqueue_dequeue(now, packet, host))
+    }
+
+    #[inline(never)]
+    fn on_idle(&mut self, now: Time, host: &mut impl Host<P>) {
+        whichever!(self, q => q.on_idle(now, host));
+    }
+
+    #[inline(never)]
+    fn next_timer(&self) -> Option<Time> {
+        whichever!(self, q => Qdisc::<P>::next_timer(q))
+    }
+
+    fn on_timer(&mut self, now: Time, host: &mut impl Host<P>) {
+        whichever!(self, q => q.on_timer(now, host));
+    }
+
+    #[inline(never)]
+    fn backlog(&self) -> Backlog {
+        whichever!(self, q => Qdisc::<P>::backlog(q))
+    }
+
+    fn state(&self) -> State {
+        whichever!(self, q => Qdisc::<P>::state(q))
+    }
+
+    #[inline(never)]
+    fn average(&self) -> f64 {
+        whichever!(self, q => Qdisc::<P>::average(q))
+    }
+
+    fn spacing_state(&self) -> Option<SpacingState> {
+        whichever!(self, q => Qdisc::<P>::spacing_state(q))
+    }
+
+    fn gauges(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+        whichever!(self, q => Qdisc::<P>::gauges(q, now, out));
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        whichever!(self, q => Qdisc::<P>::warnings(q))
+    }
+
+    fn departs_in_order(&self) -> bool {
+        whichever!(self, q => Qdisc::<P>::departs_in_order(q))
+    }
+}

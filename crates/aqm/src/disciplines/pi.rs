@@ -1,0 +1,237 @@
+//! PI, the proportional integral controller of queue length (C. Hollot, V. Misra, D. Towsley, W. Gong, "On designing improved
+//! controllers for AQM routers supporting TCP flows", INFOCOM 2001).
+//!
+//! The fluid model of TCP gives a controller that brings the queue to a reference whatever the load is; sampled at a fixed
+//! frequency it is
+//!
+//! ```text
+//! p(k) = a (q(k) - q_ref) - b (q(k-1) - q_ref) + p(k-1)                              (section V.B, eq. for implementation)
+//! ```
+//!
+//! | symbol | parameter | unit | default | allowed | source |
+//! |---|---|---|---|---|---|
+//! | a | `a` | 1/packet | 1.822e-5 | above 0 | section V; ns-2.35 `ns-default.tcl` |
+//! | b | `b` | 1/packet | 1.816e-5 | above 0, below a | the same |
+//! | w | `sampling` | Hz | 170 | above 0, at most 10^6 | paper: 160 Hz; ns-2.35: 170 Hz |
+//! | q_ref | `q_ref` | packets or bytes | 50 packets | above 0 | ns-2.35 |
+//! | mean packet | `mean_packet` | bytes | 500 | at least 1 | ns-2.35 |
+//! | limit | `limit` | packets or bytes | 100 packets | at least 1 | |
+//!
+//! Readings. The queue is measured in packets, or in bytes over the mean packet (`mode`); the packet in transmission is not
+//! of it, as in ns-2. In `byte_mode` a packet's probability is in proportion to its size. Difference from ns-2.35
+//! `queue/pi.cc`: a full buffer drops before chance is asked, as there, but the random number is compared by less, not by
+//! less or equal. An empty queue whose p is 0 takes no samples, which would change nothing.
+
+use aqmlab_units::{Span, Time};
+
+use super::pie::IN_BYTES;
+use super::{Named, ParameterReader, marks};
+use crate::registry::{ECN, LIMIT};
+use crate::{
+    Backlog, Dequeue, DropReason, Fifo, Host, Packet, Parameter, ParameterError, Qdisc, Room, State, Unit,
+};
+
+/// Names.
+pub(super) const PRESETS: &[Named] = &[Named {
+    name: "pi",
+    title: "Proportional integral controller",
+    paper: "C. Hollot, V. Misra, D. Towsley, W. Gong, On designing improved controllers for AQM routers, INFOCOM 2001",
+    doc: "Drops arrivals with a probability that a controller samples until the queue has its reference length.",
+}];
+
+const PAPER: &str = "Hollot, Misra, Towsley and Gong 2001";
+const NS2: &str = "ns-2.35 queue/pi.cc";
+
+/// Parameters.
+pub(super) const PARAMETERS: &[Parameter] = &[
+    LIMIT,
+    Parameter::new("a", "a", Unit::Number, "gain of the queue's distance from its reference now")
+        .above(0.0)
+        .source(PAPER),
+    Parameter::new("b", "b", Unit::Number, "gain of that distance a sample before, less than a")
+        .above(0.0)
+        .source(PAPER),
+    Parameter::new("sampling", "w", Unit::Number, "samples of the queue per second")
+        .above(0.0)
+        .to(1e6)
+        .source(PAPER),
+    Parameter::new("q_ref", "q_ref", Unit::Packets, "queue length that the controller aims at")
+        .above(0.0)
+        .source(PAPER),
+    Parameter::new("mean_packet", "s", Unit::Bytes, "mean packet size: unit of a queue in bytes")
+        .from(1.0)
+        .source(NS2),
+    Parameter::new("mode", "", Unit::Choice, "what the queue is measured in")
+        .or(&["packets", "bytes"])
+        .source(NS2),
+    IN_BYTES,
+    ECN,
+];
+
+/// Parameters, checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Params {
+    room: Room,
+    a: f64,
+    b: f64,
+    period: Span,
+    q_ref: f64,
+    mean_packet: f64,
+    in_bytes: bool,
+    by_size: bool,
+    ecn: bool,
+}
+
+/// From words to parameters.
+pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let room = Room::new(reader.limit(100), false);
+    let (a, b) = (reader.number("a", 1.822e-5), reader.number("b", 1.816e-5));
+    if b >= a {
+        reader.error("b", format!("{b} is no less than a, {a}: p would rise without a queue"), "less than a");
+    }
+    let period = Span::from_secs(1.0 / reader.number("sampling", 170.0));
+    let mean_packet = reader.bytes("mean_packet", 500) as f64;
+    let q_ref = reader.packets("q_ref", 50.0, mean_packet);
+    let in_bytes = reader.word("mode", &[("packets", false), ("bytes", true)]);
+    let by_size = reader.flag("byte_mode", false);
+    Ok(Params { room, a, b, period, q_ref, mean_packet, in_bytes, by_size, ecn: reader.flag("ecn", false) })
+}
+
+impl Params {
+    /// The length of a queue in packets.
+    fn length(&self, backlog: Backlog) -> f64 {
+        if self.in_bytes { backlog.bytes as f64 / self.mean_packet } else { f64::from(backlog.packets) }
+    }
+
+    /// `p = a (q - q_ref) - b (old - q_ref) + p`, within [0, 1].
+    fn step(&self, p: f64, q: f64, old: f64) -> f64 {
+        (self.a * (q - self.q_ref) - self.b * (old - self.q_ref) + p).clamp(0.0, 1.0)
+    }
+}
+
+/// The discipline; see the module text.
+#[derive(Clone, Debug)]
+pub struct Pi<P> {
+    params: Params,
+    queue: Fifo<P>,
+    p: f64,
+    /// The queue at the last sample.
+    old: f64,
+    next_sample: Time,
+}
+
+impl<P: Copy> Pi<P> {
+    /// An empty queue.
+    pub(super) fn new(params: &Params) -> Self {
+        let next_sample = Time::ZERO + params.period;
+        Self { params: params.clone(), queue: Fifo::default(), p: 0.0, old: 0.0, next_sample }
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.p == 0.0 && self.old == 0.0 && self.queue.backlog().packets == 0
+    }
+
+    /// Samples that are due.
+    fn catch_up(&mut self, now: Time) {
+        while self.next_sample <= now {
+            let period = self.params.period;
+            if self.is_at_rest() {
+                self.next_sample += period * (now.since(self.next_sample).0 / period.0 + 1);
+                return;
+            }
+            let q = self.params.length(self.queue.backlog());
+            self.p = self.params.step(self.p, q, self.old);
+            self.old = q;
+            self.next_sample += period;
+        }
+    }
+}
+
+impl<P: Copy> Qdisc<P> for Pi<P> {
+    fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
+        self.catch_up(now);
+        let Self { params, queue, p, .. } = self;
+        if params.room.is_full_for(queue.backlog(), packet.meta.bytes) {
+            return host.dropped(packet, DropReason::Overflow);
+        }
+        let size = f64::from(packet.meta.bytes) / params.mean_packet;
+        let p = if params.by_size { *p * size } else { *p };
+        if p > 0.0 && host.uniform() < p && !marks(params.ecn, &mut packet, host) {
+            return host.dropped(packet, DropReason::Early);
+        }
+        queue.push(packet);
+    }
+
+    fn dequeue(&mut self, _now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
+        self.queue.pop().map_or(Dequeue::Empty, Dequeue::Packet)
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        (!self.is_at_rest()).then_some(self.next_sample)
+    }
+
+    fn on_timer(&mut self, now: Time, _host: &mut impl Host<P>) {
+        self.catch_up(now);
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.queue.backlog()
+    }
+
+    fn state(&self) -> State {
+        State { average: self.params.length(self.queue.backlog()), p_b: self.p }
+    }
+
+    fn departs_in_order(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{LinkContext, Spec, Value};
+    use aqmlab_units::Rate;
+    use proptest::prelude::*;
+
+    const LINK: LinkContext = LinkContext { rate: Rate(1_000_000), delay: Span::ZERO };
+
+    fn params() -> Params {
+        let spec = Spec::new("pi").expect("a preset");
+        read(&mut ParameterReader::new(&spec, LINK)).expect("valid")
+    }
+
+    #[test]
+    fn samples_by_hand() {
+        let params = params();
+        // 1.822e-5 * 50 - 1.816e-5 * 40 + 0.1 = 0.1 + 9.11e-4 - 7.264e-4.
+        assert!((params.step(0.1, 100.0, 90.0) - 0.100_184_6).abs() < 1e-15);
+        // At the reference and without a trend nothing changes.
+        assert_eq!(params.step(0.1, 50.0, 50.0), 0.1);
+        // Empty: down by (a - b) q_ref = 3e-6 in each sample.
+        assert!((params.step(0.1, 0.0, 0.0) - 0.099_997).abs() < 1e-12);
+        assert_eq!(params.step(0.0, 0.0, 0.0), 0.0);
+        assert_eq!(params.step(1.0, 1e6, 0.0), 1.0);
+    }
+
+    #[test]
+    fn a_queue_in_bytes_is_counted_in_mean_packets() {
+        let params = Params { in_bytes: true, ..params() };
+        assert_eq!(params.length(Backlog { packets: 3, bytes: 4000 }), 8.0);
+    }
+
+    #[test]
+    fn gains_that_would_run_away_are_refused() {
+        let mut spec = Spec::new("pi").expect("a preset");
+        spec.set("b", Value::Number(2e-5)).expect("above 0");
+        let errors = spec.resolve(LINK).expect_err("b above a");
+        assert_eq!(errors[0].key, "b");
+    }
+
+    proptest! {
+        #[test]
+        fn p_is_a_probability(p in 0.0..=1.0f64, q in 0.0..1e5f64, old in 0.0..1e5f64) {
+            prop_assert!((0.0..=1.0).contains(&params().step(p, q, old)));
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! PIE, proportional integral controller enhanced (RFC 8033; R. Pan et al., "PIE: A lightweight control scheme to address the
+//! bufferbloat problem", HPSR 2013).
+//!
+//! Packets that arrive are dropped with a probability that moves every T_UPDATE by how far the delay of the queue is from a
+//! reference, and by how much it has changed:
+//!
+//! ```text
+//! p = p + (alpha (delay - QDELAY_REF) + beta (delay - old delay)) / divisor(p)             (RFC 8033, section 4.2)
+//! ```
+//!
+//! The divisor makes small probabilities move in small steps: 2048 below 10^-6, 512 below 10^-5, 128, 32, 8, and 2 below 0.1.
+//!
+//! | symbol | parameter | unit | default | allowed | source |
+//! |---|---|---|---|---|---|
+//! | QDELAY_REF | `target` | s | 15 ms | above 0 | RFC 8033, section 4.2 |
+//! | T_UPDATE | `t_update` | s | 15 ms | 1 us and more | section 4.2 |
+//! | alpha | `alpha` | 1/s | 0.125 | above 0 | section 4.2 |
+//! | beta | `beta` | 1/s | 1.25 | above 0 | section 4.2 |
+//! | MAX_BURST | `max_burst` | s | 150 ms | 0 and more | section 4.4 |
+//! | MEAN_PKTSIZE | `mean_packet` | bytes | 1000 | at least 1 | section 4.1 |
+//! | mark_ecnth | `mark_up_to` | | 0.1 | 0 to 1 | section 5.1 |
+//! | limit | `limit` | packets or bytes | 1000 packets | at least 1 | Linux `sch_pie.c` |
+//!
+//! Readings. The delay is that of the last packet to leave, as in Linux since 5.5 and in ns-3 (`delay = "timestamp"`), or the
+//! length of the queue over the estimated rate of departures (`"departure-rate"`, section 5.2, whose first measurement is
+//! taken as it is, as in appendix B; what departs beyond DQ_THRESHOLD counts, as in Linux). Steps of a probability of a tenth or
+//! more are at most 0.02 upwards (`cap_adjustment`, section 5.5). Drops are spaced by `derandomize` (section 5.4; RFC 8034 has it
+//! on). The probability shrinks by 2 % in a step of its own while no delay is left (section 4.2, appendix A, Linux), or at two
+//! delays below half of the target (`decay = "half-target"`, appendix B). At mark_ecnth itself ECN still marks, as in Linux and
+//! the words of section 5.1; the code there does not.
+//!
+//! Differences from the RFC: the controller is never turned off (section 5.3 is optional); a queue that is empty and has
+//! come to rest does no steps, which would change nothing. From Linux: the burst allowance shrinks with T_UPDATE, not with
+//! departures; no extra step above 250 ms.
+
+mod control;
+
+pub(crate) use control::{Control, Delay, Law};
+
+use aqmlab_units::{Span, Time};
+
+use super::{Named, ParameterReader};
+use crate::registry::{ECN, LIMIT};
+use crate::{
+    Backlog, Dequeue, DropReason, Fifo, Host, Packet, Parameter, ParameterError, Qdisc, Room, State, Unit,
+};
+
+/// Names.
+pub(super) const PRESETS: &[Named] = &[Named {
+    name: "pie",
+    title: "Proportional integral controller enhanced",
+    paper: "R. Pan, P. Natarajan, F. Baker, G. White, RFC 8033, 2017",
+    doc: "Drops arrivals with a probability that a controller moves until the delay is at its reference.",
+}];
+
+/// Parameters.
+pub(super) const PARAMETERS: &[Parameter] = &[
+    LIMIT,
+    TARGET,
+    T_UPDATE,
+    ALPHA,
+    BETA,
+    MAX_BURST,
+    MEAN_PACKET,
+    MARK_UP_TO,
+    DELAY,
+    IN_BYTES,
+    CAP_ADJUSTMENT,
+    DERANDOMIZE,
+    DECAY,
+    ECN,
+];
+
+const RFC: &str = "RFC 8033";
+
+pub(crate) const TARGET: Parameter =
+    Parameter::new("target", "QDELAY_REF", Unit::Time, "delay that the controller aims at")
+        .above(0.0)
+        .source(RFC);
+/// Shorter steps are refused: an idle link would do millions of them.
+pub(crate) const T_UPDATE: Parameter =
+    Parameter::new("t_update", "T_UPDATE", Unit::Time, "time between two steps of the controller")
+        .from(1e-6)
+        .source(RFC);
+pub(crate) const ALPHA: Parameter =
+    Parameter::new("alpha", "alpha", Unit::Number, "gain of the distance from the target, per second")
+        .above(0.0)
+        .source(RFC);
+pub(crate) const BETA: Parameter =
+    Parameter::new("beta", "beta", Unit::Number, "gain of the change of the delay, per second")
+        .above(0.0)
+        .source(RFC);
+const MAX_BURST: Parameter = Parameter::new(
+    "max_burst",
+    "MAX_BURST",
+    Unit::Time,
+    "how long a burst is spared that follows a quiet time",
+)
+.from(0.0)
+.source(RFC);
+const MEAN_PACKET: Parameter = Parameter::new(
+    "mean_packet",
+    "MEAN_PKTSIZE",
+    Unit::Bytes,
+    "mean packet size: no drop while two or less wait",
+)
+.from(1.0)
+.source(RFC);
+const MARK_UP_TO: Parameter = Parameter::new(
+    "mark_up_to",
+    "mark_ecnth",
+    Unit::Number,
+    "largest probability at which ECN marks instead of dropping",
+)
+.from(0.0)
+.to(1.0)
+.source(RFC);
+const DELAY: Parameter = Parameter::new(
+    "delay",
+    "",
+    Unit::Choice,
+    "how the delay is found: of the last packet to leave, or length over rate",
+)
+.or(&["timestamp", "departure-rate"])
+.source(RFC);
+pub(crate) const IN_BYTES: Parameter = Parameter::new(
+    "byte_mode",
+    "",
+    Unit::Flag,
+    "the probability is that of a packet of mean size, others in proportion",
+)
+.source(RFC);
+const CAP_ADJUSTMENT: Parameter = Parameter::new(
+    "cap_adjustment",
+    "",
+    Unit::Flag,
+    "from a probability of 0.1 on, steps up are 0.02 at most",
+)
+.source(RFC);
+const DECAY: Parameter = Parameter::new(
+    "decay",
+    "",
+    Unit::Choice,
+    "the probability shrinks by itself: without a delay, or at delays below half of the target",
+)
+.or(&["empty", "half-target"])
+.source("RFC 8033, section 4.2 and appendix B");
+const DERANDOMIZE: Parameter = Parameter::new(
+    "derandomize",
+    "",
+    Unit::Flag,
+    "no drop before the probabilities since the last one sum up to 0.85",
+)
+.source("RFC 8033, RFC 8034");
+
+/// Parameters, checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Params {
+    room: Room,
+    law: Law,
+}
+
+/// From words to parameters.
+pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let room = Room::new(reader.limit(1000), false);
+    Ok(Params { room, law: read_law(reader) })
+}
+
+/// The constants of the controller.
+pub(crate) fn read_law(reader: &mut ParameterReader<'_>) -> Law {
+    Law {
+        target: reader.time("target", Span::from_millis(15)).secs(),
+        t_update: reader.time("t_update", Span::from_millis(15)),
+        alpha: reader.number("alpha", 0.125),
+        beta: reader.number("beta", 1.25),
+        max_burst: reader.time("max_burst", Span::from_millis(150)),
+        mean_packet: reader.bytes("mean_packet", 1000),
+        delay: reader
+            .word("delay", &[("timestamp", Delay::Timestamp), ("departure-rate", Delay::DepartureRate)]),
+        in_bytes: reader.flag("byte_mode", false),
+        caps: reader.flag("cap_adjustment", true),
+        derandomizes: reader.flag("derandomize", false),
+        decays_early: reader.word("decay", &[("empty", false), ("half-target", true)]),
+        mark_up_to: {
+            let mark_up_to = reader.number("mark_up_to", 0.1);
+            reader.flag("ecn", false).then_some(mark_up_to)
+        },
+    }
+}
+
+/// The discipline; see the module text.
+#[derive(Clone, Debug)]
+pub struct Pie<P> {
+    params: Params,
+    queue: Fifo<P>,
+    control: Control,
+}
+
+impl<P: Copy> Pie<P> {
+    /// An empty queue.
+    pub(super) fn new(params: &Params) -> Self {
+        Self { params: params.clone(), queue: Fifo::default(), control: Control::new(&params.law) }
+    }
+}
+
+impl<P: Copy> Qdisc<P> for Pie<P> {
+    fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
+        let Self { params: Params { room, law }, queue, control } = self;
+        let before = queue.backlog();
+        control.catch_up(law, now, before);
+        if room.is_full_for(before, packet.meta.bytes) {
+            control.overflowed();
+            return host.dropped(packet, DropReason::Overflow);
+        }
+        if let Some(packet) = control.admit(law, packet, before, host) {
+            queue.push(packet);
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
+        let Some(packet) = self.queue.pop() else { return Dequeue::Empty };
+        self.control.departed(&self.params.law, now, &packet, self.queue.backlog());
+        Dequeue::Packet(packet)
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        self.control.next_update(self.queue.backlog())
+    }
+
+    fn on_timer(&mut self, now: Time, _host: &mut impl Host<P>) {
+        self.control.catch_up(&self.params.law, now, self.queue.backlog());
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.queue.backlog()
+    }
+
+    fn state(&self) -> State {
+        State { average: f64::from(self.queue.backlog().packets), p_b: self.control.p }
+    }
+
+    fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+        self.control.gauges(out);
+    }
+
+    fn departs_in_order(&self) -> bool {
+        true
+    }
+}

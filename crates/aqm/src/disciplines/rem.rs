@@ -1,0 +1,274 @@
+//! REM, random exponential marking (S. Athuraliya, V. H. Li, S. H. Low and Q. Yin, "REM: Active Queue Management", IEEE
+//! Network 15(3), 2001).
+//!
+//! A link has a price that rises while more arrives than it can send or more waits than it should, and falls otherwise; so it
+//! comes to rest only where rates match and the queue is the wanted one, whatever the number of flows. The price says how
+//! many packets are dropped or marked, in such a way that the prices of all links on a path add up in what its ends see:
+//!
+//! ```text
+//! p(t+1) = max(0, p(t) + gamma (alpha (b(t) - b*) + x(t) - c(t)))         every update_time
+//! m(t)   = 1 - phi^(-p(t))
+//! ```
+//!
+//! b is the queue, x what arrived in the interval and c what can be sent in one, all in mean packets.
+//!
+//! | symbol | parameter | unit | default | allowed | source |
+//! |---|---|---|---|---|---|
+//! | gamma | `gamma` | 1 | 0.001 | above 0 | ns-2.35 `queue/rem.cc` |
+//! | alpha | `alpha` | 1 | 0.1 | at least 0 | ns-2.35 `queue/rem.cc` |
+//! | phi | `phi` | 1 | 1.001 | above 1 | ns-2.35 `queue/rem.cc` |
+//! | b* | `target` | packets | 20 | at least 0 | ns-2.35 `queue/rem.cc` |
+//! | - | `update_time` | s | 2 ms | above 0 | ns-2.35 `queue/rem.cc` |
+//! | - | `rate_weight` | 1 | 1 | in (0, 1] | ns-2.35 `queue/rem.cc`: inw |
+//! | s | `mean_packet` | bytes | 1000 | at least 1 | ns-2.35 `queue/rem.cc` |
+//! | - | `mode` | | packets | packets, bytes | ns-2.35 `queue/rem.cc`: qib |
+//! | buffer | `limit` | packets or bytes | 100 packets | at least 1 | as the RED presets |
+//!
+//! Readings: x is smoothed with `rate_weight` (1: not at all), as in ns-2. In bytes, lengths are divided by the mean packet, and
+//! the probability of a packet grows with its length. With ECN an arrival that knows ECN is marked in place of its drop;
+//! ns-2 marks at departure and then spares packets without ECN. An arrival at a full buffer counts in x too.
+
+use aqmlab_units::{Probability, Span, Time};
+
+use super::{Named, ParameterReader, marks};
+use crate::registry::{ECN, LIMIT};
+use crate::{
+    Backlog, Dequeue, DropReason, Fifo, Host, Packet, Parameter, ParameterError, Qdisc, Room, State, Unit,
+};
+
+/// Names.
+pub(super) const PRESETS: &[Named] = &[Named {
+    name: "rem",
+    title: "Random exponential marking (REM)",
+    paper: "S. Athuraliya, V. H. Li, S. H. Low, Q. Yin, REM: Active Queue Management, IEEE Network 15(3), 2001",
+    doc: "Drops with a probability that follows a price: it rises while too much arrives or too much waits.",
+}];
+
+/// Parameters.
+pub(super) const PARAMETERS: &[Parameter] = &[
+    LIMIT,
+    Parameter::new("gamma", "gamma", Unit::Number, "step of the price for a packet too many")
+        .above(0.0)
+        .source(PAPER),
+    Parameter::new("alpha", "alpha", Unit::Number, "weight of the queue beside the rate")
+        .from(0.0)
+        .source(PAPER),
+    Parameter::new("phi", "phi", Unit::Number, "base of the probability").above(1.0).source(PAPER),
+    Parameter::new("target", "b*", Unit::Packets, "the queue wanted").from(0.0).source(PAPER),
+    Parameter::new("update_time", "", Unit::Time, "time between two steps of the price")
+        .above(0.0)
+        .source(NS2),
+    Parameter::new("rate_weight", "inw", Unit::Number, "weight of one interval in the rate of arrivals")
+        .above(0.0)
+        .to(1.0)
+        .source(NS2),
+    Parameter::new(
+        "mean_packet",
+        "s",
+        Unit::Bytes,
+        "mean packet size: unit of rate and, in bytes, of the queue",
+    )
+    .from(1.0)
+    .source(NS2),
+    Parameter::new("mode", "", Unit::Choice, "what is counted").or(&["packets", "bytes"]).source(NS2),
+    ECN,
+];
+
+const PAPER: &str = "Athuraliya, Li, Low and Yin 2001";
+const NS2: &str = "ns-2.35 queue/rem.cc";
+
+/// Parameters, checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Params {
+    room: Room,
+    law: Law,
+    update_time: Span,
+    ecn: bool,
+}
+
+/// The constants of the price.
+#[derive(Clone, Copy, Debug)]
+struct Law {
+    gamma: f64,
+    alpha: f64,
+    phi: f64,
+    /// b*, in packets.
+    target: f64,
+    rate_weight: f64,
+    mean_packet: f64,
+    in_bytes: bool,
+    /// c: mean packets that can be sent in an interval.
+    capacity: f64,
+}
+
+/// From words to parameters.
+pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let room = Room::new(reader.limit(100), false);
+    let mean_packet = reader.bytes("mean_packet", 1000) as f64;
+    let update_time = reader.time("update_time", Span::from_millis(2));
+    let law = Law {
+        gamma: reader.number("gamma", 0.001),
+        alpha: reader.number("alpha", 0.1),
+        phi: reader.number("phi", 1.001),
+        target: reader.packets("target", 20.0, mean_packet),
+        rate_weight: reader.number("rate_weight", 1.0),
+        mean_packet,
+        in_bytes: reader.word("mode", &[("packets", false), ("bytes", true)]),
+        capacity: update_time.secs() * reader.rate().bps() / (8.0 * mean_packet),
+    };
+    Ok(Params { room, law, update_time, ecn: reader.flag("ecn", false) })
+}
+
+/// Where the price stands.
+#[derive(Clone, Copy, Debug, Default)]
+struct Price {
+    price: f64,
+    /// m.
+    probability: f64,
+    /// x: mean packets in an interval, smoothed.
+    rate: f64,
+}
+
+impl Law {
+    /// What a backlog or an arrival comes to in mean packets.
+    fn measured(&self, Backlog { packets, bytes }: Backlog) -> f64 {
+        if self.in_bytes { bytes as f64 / self.mean_packet } else { f64::from(packets) }
+    }
+
+    /// One step of the price.
+    fn step(&self, price: &mut Price, queue: Backlog, arrived: Backlog) {
+        price.rate = (1.0 - self.rate_weight) * price.rate + self.rate_weight * self.measured(arrived);
+        let excess = price.rate + self.alpha * (self.measured(queue) - self.target) - self.capacity;
+        price.price = (price.price + self.gamma * excess).max(0.0);
+        price.probability = 1.0 - libm::pow(self.phi, -price.price);
+    }
+
+    /// The probability of a packet of this length.
+    fn probability(&self, price: &Price, bytes: u32) -> f64 {
+        let scale = if self.in_bytes { f64::from(bytes) / self.mean_packet } else { 1.0 };
+        Probability::clamped(price.probability * scale).get()
+    }
+}
+
+/// The discipline; see the module text.
+#[derive(Clone, Debug)]
+pub struct Rem<P> {
+    params: Params,
+    queue: Fifo<P>,
+    price: Price,
+    /// What has arrived since the last step.
+    arrived: Backlog,
+    next_update: Time,
+}
+
+impl<P: Copy> Rem<P> {
+    /// An empty queue.
+    pub(super) fn new(params: &Params) -> Self {
+        Self {
+            params: params.clone(),
+            queue: Fifo::default(),
+            price: Price::default(),
+            arrived: Backlog::default(),
+            next_update: Time::ZERO + params.update_time,
+        }
+    }
+}
+
+impl<P: Copy> Qdisc<P> for Rem<P> {
+    fn enqueue(&mut self, _now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
+        let Self { params, queue, price, arrived, .. } = self;
+        arrived.add(packet.meta.bytes);
+        if params.room.is_full_for(queue.backlog(), packet.meta.bytes) {
+            return host.dropped(packet, DropReason::Overflow);
+        }
+        let is_picked = host.uniform() < params.law.probability(price, packet.meta.bytes);
+        if is_picked && !marks(params.ecn, &mut packet, host) {
+            return host.dropped(packet, DropReason::Early);
+        }
+        queue.push(packet);
+    }
+
+    fn dequeue(&mut self, _now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
+        self.queue.pop().map_or(Dequeue::Empty, Dequeue::Packet)
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        Some(self.next_update)
+    }
+
+    fn on_timer(&mut self, _now: Time, _host: &mut impl Host<P>) {
+        let arrived = core::mem::take(&mut self.arrived);
+        self.params.law.step(&mut self.price, self.queue.backlog(), arrived);
+        self.next_update += self.params.update_time;
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.queue.backlog()
+    }
+
+    fn state(&self) -> State {
+        State { average: f64::from(self.queue.backlog().packets), p_b: self.price.probability }
+    }
+
+    fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+        out("price", self.price.price);
+        out("rate", self.price.rate);
+    }
+
+    fn departs_in_order(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LAW: Law = Law {
+        gamma: 0.001,
+        alpha: 0.1,
+        phi: 1.001,
+        target: 20.0,
+        rate_weight: 1.0,
+        mean_packet: 1000.0,
+        in_bytes: false,
+        capacity: 2.5,
+    };
+
+    fn packets(packets: u32) -> Backlog {
+        Backlog { packets, bytes: 500 * u64::from(packets) }
+    }
+
+    #[test]
+    fn the_price_by_hand() {
+        let mut price = Price::default();
+        LAW.step(&mut price, packets(50), packets(6));
+        // 0.1 (50 - 20) + 6 - 2.5 = 6.5 packets too many.
+        assert!((price.price - 0.0065).abs() < 1e-15);
+        assert!((price.probability - (1.0 - libm::exp(-0.0065 * libm::log(1.001)))).abs() < 1e-15);
+        LAW.step(&mut price, packets(20), packets(2));
+        assert!((price.price - 0.006).abs() < 1e-15, "half a packet less than can be sent");
+        LAW.step(&mut price, packets(0), packets(0));
+        LAW.step(&mut price, packets(0), packets(0));
+        assert_eq!((price.price, price.probability), (0.0, 0.0), "never below 0");
+    }
+
+    #[test]
+    fn it_rests_where_rates_match_at_the_target() {
+        let mut price = Price { price: 100.0, ..Price::default() };
+        let law = Law { capacity: 2.0, ..LAW };
+        law.step(&mut price, packets(20), packets(2));
+        assert_eq!(price.price, 100.0);
+    }
+
+    #[test]
+    fn bytes_and_smoothing_by_hand() {
+        let law = Law { in_bytes: true, rate_weight: 0.5, ..LAW };
+        let mut price = Price { rate: 4.0, ..Price::default() };
+        law.step(&mut price, packets(60), packets(8));
+        assert_eq!(price.rate, 4.0, "half of 4 and half of 8 packets of 500 B");
+        assert!((price.price - 0.001 * (4.0 + 0.1 * 10.0 - 2.5)).abs() < 1e-15);
+        let price = Price { probability: 0.4, ..price };
+        assert_eq!([law.probability(&price, 500), law.probability(&price, 5000)], [0.2, 1.0]);
+    }
+}

@@ -1,0 +1,283 @@
+//! Schedulers of classes, each class with a child queue of its own discipline.
+//!
+//! A packet's code point tells its class, the class's discipline takes it, drops or marks it, and the scheduler says which
+//! class sends next. A class of a scenario names another queue of the file, so that any discipline, a scheduler too, can
+//! stand behind a class; one that names none is drop-tail with the scheduler's `limit`.
+//!
+//! | `aqm` | which class sends next | source |
+//! |---|---|---|
+//! | `priority` | the first in the file's order that has a packet | strict priority; RFC 3246 for its first class |
+//! | `wfq` | the one with the least start tag | P. Goyal, H. M. Vin and H. Cheng, "Start-time Fair Queuing", SIGCOMM 1996 |
+//! | `drr` with classes | in turn, up to its weight in bytes | Shreedhar and Varghese 1996, as below |
+//!
+//! ```text
+//! S(k) = max(v(A(k)), F(k-1)),  F(k) = S(k) + l(k)/weight,  v = S of the packet in service            (Goyal et al.)
+//! at a turn:  DC <- DC + quantum weight/(least weight);  the class sends while DC > 0;  DC <- DC - l(k)
+//! ```
+//!
+//! Which fair queueing: start tags, since what a class sends next, and how long it is, only its discipline knows, and it may
+//! still drop packets on the way; finish tags (WFQ proper, SCFQ) would need the length before the choice. Shares are the same,
+//! and the delay bound that of the paper. For the same reason a class in deficit round robin sends while it has
+//! any credit and goes into debt with its last packet, as RFC 8290's flows do; over a round it is the same. Who has nothing to
+//! send keeps its debt, not its credit.
+//!
+//! For the discipline of a class the link is free when nothing of the class waits and the transmission of its last packet is
+//! over, and the link's rate is that of the whole link: so RED's average decays in packet times of the link.
+
+mod order;
+
+use aqmlab_units::Time;
+
+use super::{Named, ParameterReader};
+use crate::registry::LIMIT;
+use crate::spec::{ClassSpec, CodePoints, Resolved, Spec, Value, code_points};
+use crate::{Backlog, Dequeue, Discipline, Host, Packet, Parameter, ParameterError, Qdisc, State, Unit};
+
+use order::Order;
+pub(super) use order::ServiceRule;
+
+/// Names.
+pub(super) const PRESETS: &[Named] = &[
+    Named {
+        name: PRIORITY,
+        title: "Strict priority",
+        paper: "RFC 3246 (the first class as expedited forwarding)",
+        doc: "Classes by code point, each with a queue of the file behind it (queue); the first one with a packet sends.",
+    },
+    Named {
+        name: WFQ,
+        title: "Weighted fair queueing (start-time)",
+        paper: "P. Goyal, H. M. Vin, H. Cheng, Start-time Fair Queuing, SIGCOMM 1996",
+        doc: "Classes by code point, each with a queue of the file behind it (queue), share the link by their weight.",
+    },
+];
+
+const PRIORITY: &str = "priority";
+const WFQ: &str = "wfq";
+const DRR: &str = "drr";
+
+/// Parameters of a scheduler; those of its classes are [`class_parameters`].
+pub(super) const PARAMETERS: &[Parameter] = &[LIMIT];
+
+const WEIGHT: &[Parameter] =
+    &[Parameter::new("weight", "w", Unit::Number, "share of the link, beside the other classes' weights")
+        .above(0.0)
+        .to(1e6)];
+
+/// Whether classes of this discipline have queues of their own.
+pub(crate) fn has_class_queues(name: &str) -> bool {
+    [PRIORITY, WFQ, DRR].contains(&name)
+}
+
+/// The parameters of a class, of a discipline whose classes have queues of their own.
+pub(crate) fn class_parameters(name: &str) -> &'static [Parameter] {
+    if name == PRIORITY { &[] } else { WEIGHT }
+}
+
+/// A class that a scheduler has where the file says nothing: expedited forwarding (RFC 3246), and all else.
+const OWN: [(&str, &[u8], bool, f64); 2] = [("ef", &[46], false, 3.0), ("rest", &[], true, 1.0)];
+
+/// Parameters, checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Params {
+    rule: ServiceRule,
+    of: CodePoints,
+    classes: Vec<Class>,
+}
+
+/// A class: its weight and its child queue.
+#[derive(Clone, Debug)]
+struct Class {
+    weight: f64,
+    queue: Resolved,
+}
+
+/// From words to parameters.
+pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let rule = if reader.name() == PRIORITY { ServiceRule::Priority } else { ServiceRule::Fair };
+    read_classes(reader, rule)
+}
+
+/// The classes of the file, or those that a scheduler has by itself, under some rule.
+pub(super) fn read_classes(
+    reader: &mut ParameterReader<'_>,
+    rule: ServiceRule,
+) -> Result<Params, Vec<ParameterError>> {
+    let limit = reader.limit(100);
+    let mut drop_tail = Spec::new("drop-tail").into_iter().collect::<Vec<_>>();
+    drop_tail.iter_mut().try_for_each(|spec| spec.set("limit", limit.into())).map_err(|e| vec![e])?;
+    let specs = classes(reader);
+    let claims: Vec<_> = specs.iter().map(|c| (c.name.as_str(), c.dscp.as_slice(), c.default)).collect();
+    let of = code_points(&claims)?;
+    let (mut built, mut errors) = (Vec::new(), Vec::new());
+    for class in &specs {
+        let name = class.name.as_str();
+        let weight = class.number("weight").unwrap_or(1.0);
+        let Some(queue) = class.queue.as_ref().or(drop_tail.first()) else { continue };
+        let queue_name = queue.preset().name;
+        reader.known_of_class(name, "dscp", Value::Word(class.code_points()));
+        if rule != ServiceRule::Priority {
+            reader.known_of_class(name, "weight", Value::Number(weight));
+        }
+        reader.known_of_class(name, "aqm", Value::Word(queue_name.into()));
+        match queue.resolve(reader.link) {
+            Ok(queue) => {
+                for (key, value) in &queue.effective {
+                    reader.known_of_class(name, key, value.clone());
+                }
+                queue.warnings.iter().for_each(|warning| reader.warn(format!("class {name}: {warning}")));
+                built.push(Class { weight, queue });
+            }
+            Err(wrong) => errors.extend(wrong.into_iter().map(|e| ParameterError {
+                key: format!("class.{name}.queue"),
+                message: format!("{}: {}", e.key, e.message),
+                allowed: e.allowed,
+            })),
+        }
+    }
+    if errors.is_empty() { Ok(Params { rule, of, classes: built }) } else { Err(errors) }
+}
+
+/// The classes of the file; where all have names of the scheduler's own, those with what the file says of them.
+fn classes(reader: &ParameterReader<'_>) -> Vec<ClassSpec> {
+    let of_file = reader.classes();
+    if !of_file.iter().all(|class| OWN.iter().any(|(name, ..)| *name == class.name)) {
+        return of_file.to_vec();
+    }
+    let own = |&(name, dscp, default, weight): &(&str, &[u8], bool, f64)| {
+        let mut class = of_file
+            .iter()
+            .find(|class| class.name == name)
+            .cloned()
+            .unwrap_or_else(|| ClassSpec::new(reader.preset(), name));
+        if class.dscp.is_empty() && !class.default {
+            (class.dscp, class.default) = (dscp.to_vec(), default);
+        }
+        if class.number("weight").is_none() && reader.name() != PRIORITY {
+            // A weight of the list is in range.
+            let _ = class.set("weight", Value::Number(weight));
+        }
+        class
+    };
+    OWN.iter().map(own).collect()
+}
+
+/// The discipline; see the module text.
+#[derive(Clone, Debug)]
+pub struct Scheduler<P> {
+    of: CodePoints,
+    queues: Vec<Discipline<P>>,
+    order: Order,
+    /// The class of the packet in transmission.
+    served: Option<usize>,
+}
+
+impl<P: Copy> Scheduler<P> {
+    /// Empty queues.
+    pub(super) fn new(params: &Params) -> Self {
+        let weights: Vec<_> = params.classes.iter().map(|class| class.weight).collect();
+        Self {
+            of: params.of.clone(),
+            queues: params.classes.iter().map(|class| class.queue.build()).collect(),
+            order: Order::new(params.rule, &weights),
+            served: None,
+        }
+    }
+
+    /// Tells the order whether a class has something to send.
+    fn settle(&mut self, class: usize) {
+        let waits = self.queues[class].backlog().packets > 0;
+        self.order.settle(class, waits);
+    }
+}
+
+impl<P: Copy> Qdisc<P> for Scheduler<P> {
+    fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
+        let class = self.of.class(packet.meta.header.dscp());
+        self.queues[class].enqueue(now, packet, host);
+        self.settle(class);
+    }
+
+    fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
+        if let Some(class) = self.served.take()
+            && self.queues[class].backlog().packets == 0
+        {
+            self.queues[class].on_idle(now, host);
+        }
+        self.order.begin();
+        let mut not_before: Option<Time> = None;
+        while let Some(class) = self.order.next() {
+            match self.queues[class].dequeue(now, host) {
+                Dequeue::Packet(packet) => {
+                    self.order.sent(class, packet.meta.bytes);
+                    self.settle(class);
+                    self.served = Some(class);
+                    return Dequeue::Packet(packet);
+                }
+                Dequeue::Empty => self.settle(class),
+                Dequeue::NotBefore(time) => {
+                    self.order.skip(class);
+                    not_before = Some(not_before.map_or(time, |earliest| earliest.min(time)));
+                }
+            }
+        }
+        not_before.map_or(Dequeue::Empty, Dequeue::NotBefore)
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        self.queues.iter().filter_map(Qdisc::<P>::next_timer).min()
+    }
+
+    fn on_timer(&mut self, now: Time, host: &mut impl Host<P>) {
+        for class in 0..self.queues.len() {
+            if Qdisc::<P>::next_timer(&self.queues[class]).is_some_and(|due| due <= now) {
+                self.queues[class].on_timer(now, host);
+                self.settle(class);
+            }
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.queues.iter().map(Qdisc::<P>::backlog).fold(Backlog::default(), |sum, of| Backlog {
+            packets: sum.packets + of.packets,
+            bytes: sum.bytes + of.bytes,
+        })
+    }
+
+    /// The sum of the classes' averages, and the largest of their probabilities.
+    fn state(&self) -> State {
+        self.queues.iter().map(Qdisc::<P>::state).fold(State::default(), |all, of| State {
+            average: all.average + of.average,
+            p_b: all.p_b.max(of.p_b),
+        })
+    }
+
+    fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+        for (queue, [packets, average, p_b]) in self.queues.iter().zip(&GAUGES) {
+            let state = Qdisc::<P>::state(queue);
+            out(packets, f64::from(Qdisc::<P>::backlog(queue).packets));
+            out(average, state.average);
+            out(p_b, state.p_b);
+        }
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.queues.iter().flat_map(Qdisc::<P>::warnings).collect()
+    }
+
+    fn departs_in_order(&self) -> bool {
+        false
+    }
+}
+
+/// Names of what there is to see of each class.
+const GAUGES: [[&str; 3]; 8] = [
+    ["packets_0", "average_0", "p_b_0"],
+    ["packets_1", "average_1", "p_b_1"],
+    ["packets_2", "average_2", "p_b_2"],
+    ["packets_3", "average_3", "p_b_3"],
+    ["packets_4", "average_4", "p_b_4"],
+    ["packets_5", "average_5", "p_b_5"],
+    ["packets_6", "average_6", "p_b_6"],
+    ["packets_7", "average_7", "p_b_7"],
+];

@@ -1,0 +1,374 @@
+//! SFB, stochastic fair BLUE (W. Feng, D. D. Kandlur, D. Saha and K. G. Shin, "Stochastic Fair Blue: A Queue Management
+//! Algorithm for Enforcing Fairness", INFOCOM 2001).
+//!
+//! A flow is hashed into one bin on each of L levels, and each bin has the probability of [`super::blue`]: it rises while the
+//! bin has too many packets and falls when it has none. A flow is dropped with the least probability of its bins. One that
+//! does not answer drives all of its bins to 1; others share all L bins with it hardly ever. Those are told apart so, and sent
+//! through a box that lets few packets pass:
+//!
+//! ```text
+//! at an arrival, in its bin of each level:
+//!     more than bin_size packets:  p_m <- p_m + delta          none:  p_m <- p_m - delta
+//! p_min <- the least p_m of its bins
+//! p_min = 1:  the penalty box          else:  drop or mark with probability p_min
+//! ```
+//!
+//! | symbol | parameter | unit | default | allowed | source |
+//! |---|---|---|---|---|---|
+//! | L | `levels` | 1 | 2 | 1 .. 8 | the paper |
+//! | N | `bins` | 1 | 23 | 1 .. 65536 | the paper |
+//! | bin_size | `bin_size` | packets | auto: 1.5 limit/N | at least 1 | the paper: half more than its share |
+//! | delta | `increment` | 1 | 0.005 | in (0, 1] | the authors' code for ns, told in XNU's `classq_sfb.c` |
+//! | delta | `decrement` | 1 | 0.001 | in (0, 1] | the same |
+//! | - | `full_bin` | | all | all, any, never | Linux `sch_sfb.c`; the paper |
+//! | - | `penalty_rate` | packets/s | 10 | at least 0 | Linux `sch_sfb.c` |
+//! | - | `penalty_burst` | packets | 20 | at least 1 | Linux `sch_sfb.c` |
+//! | - | `rehash` | s | 600 s | above 0, or never | Linux `sch_sfb.c` |
+//! | - | `warmup` | s | 60 s | at least 0 | Linux `sch_sfb.c` |
+//! | buffer | `limit` | packets or bytes | 100 packets | at least 1 | as the RED presets |
+//!
+//! Readings: the printed algorithm also drops an arrival that finds any of its bins too full, which makes innocent flows of one
+//! such bin pay; Linux drops if all are, from 25 packets on where a bin's probability rises from 20 on (`full_bin` = "all", at
+//! `bin_size` for both; "any" is what is printed, "never" leaves it to the probabilities). That comes before the penalty box, as
+//! in both. The penalty box is one token bucket for all, as in Linux; the paper says that it limits the rate, not how. What
+//! passes the box is neither dropped by chance nor marked. The moving hash has two sets of bins: every `rehash` seconds the second
+//! takes the place of the first; packets count in both, but the second's probabilities move only in the last `warmup` seconds
+//! before, and only for flows that are sent to the penalty box, as in Linux. Drops by a bin or the box are forced, those by
+//! chance early. Differences: a step may come with every arrival, where the authors' code has a freeze time of 10 to 50 ms;
+//! Linux drops in place of marking with a probability that rises from 0 at p_min = 1/2 to 1.
+//!
+//! The constants of the paper (L, N, bin_size) are from memory: its text was not at hand.
+
+mod bins;
+
+use aqmlab_units::{Span, Time};
+
+use super::{Named, ParameterReader, marks};
+use crate::registry::{ECN, LIMIT};
+use crate::spec::Limit;
+use crate::{
+    Backlog, Dequeue, DropReason, Fifo, Host, Packet, Parameter, ParameterError, Qdisc, Room, State, Unit,
+};
+
+use bins::{Bins, MAX_LEVELS, PenaltyBox, Shape};
+
+/// Names.
+pub(super) const PRESETS: &[Named] = &[Named {
+    name: "sfb",
+    title: "Stochastic fair BLUE (SFB)",
+    paper: "W. Feng, D. Kandlur, D. Saha, K. Shin, Stochastic Fair Blue, INFOCOM 2001",
+    doc: "A probability as BLUE's for each bin of a Bloom filter; flows whose bins all reach 1 are limited in rate.",
+}];
+
+/// Parameters.
+pub(super) const PARAMETERS: &[Parameter] = &[
+    LIMIT,
+    Parameter::new("levels", "L", Unit::Integer, "levels, each with a hash of its own")
+        .from(1.0)
+        .to(MAX_LEVELS as f64)
+        .source(PAPER),
+    Parameter::new("bins", "N", Unit::Integer, "bins of a level").from(1.0).to(65536.0).source(PAPER),
+    Parameter::new(
+        "bin_size",
+        "bin_size",
+        Unit::Integer,
+        "packets of a bin above which its probability grows",
+    )
+    .from(1.0)
+    .to(1e6)
+    .or(&["auto"])
+    .source(PAPER),
+    Parameter::new("increment", "delta", Unit::Number, "step of a bin's probability upwards")
+        .above(0.0)
+        .to(1.0),
+    Parameter::new("decrement", "delta", Unit::Number, "step of a bin's probability downwards")
+        .above(0.0)
+        .to(1.0),
+    Parameter::new(
+        "full_bin",
+        "",
+        Unit::Choice,
+        "an arrival is dropped if all, any or none of its bins are too full",
+    )
+    .or(&["all", "any", "never"]),
+    Parameter::new("penalty_rate", "", Unit::Number, "packets a second that pass the penalty box")
+        .from(0.0)
+        .source(LINUX),
+    Parameter::new("penalty_burst", "", Unit::Integer, "packets that pass it at once")
+        .from(1.0)
+        .to(1e6)
+        .source(LINUX),
+    Parameter::new("rehash", "", Unit::Time, "time between two changes of the hash")
+        .above(0.0)
+        .or(&["never"])
+        .source(LINUX),
+    Parameter::new("warmup", "", Unit::Time, "how long before a change the next bins learn")
+        .from(0.0)
+        .source(LINUX),
+    ECN,
+];
+
+const PAPER: &str = "Feng, Kandlur, Saha and Shin 2001";
+const LINUX: &str = "Linux sch_sfb.c";
+
+/// Mean packet by which a limit in bytes is divided.
+const MEAN_PACKET: u64 = 1000;
+
+/// Parameters, checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Params {
+    room: Room,
+    shape: Shape,
+    full_bin: FullBin,
+    penalty_rate: f64,
+    penalty_burst: f64,
+    rehash: Option<Span>,
+    warmup: Span,
+    ecn: bool,
+}
+
+/// When too many packets in bins drop an arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FullBin {
+    All,
+    Any,
+    Never,
+}
+
+/// From words to parameters.
+pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
+    let limit = reader.limit(100);
+    let packets = match limit {
+        Limit::Packets(n) => u64::from(n),
+        Limit::Bytes(bytes) => bytes / MEAN_PACKET,
+    };
+    let levels = reader.integer("levels", 2) as usize;
+    let bins = reader.integer("bins", 23) as usize;
+    let share = (packets + packets / 2).div_ceil(bins as u64).clamp(1, 1_000_000);
+    let shape = Shape {
+        levels,
+        bins,
+        bin_size: reader.integer("bin_size", share) as u32,
+        increment: reader.number("increment", 0.005),
+        decrement: reader.number("decrement", 0.001),
+    };
+    let words = [("all", FullBin::All), ("any", FullBin::Any), ("never", FullBin::Never)];
+    let full_bin = reader.word("full_bin", &words);
+    let penalty_rate = reader.number("penalty_rate", 10.0);
+    let penalty_burst = reader.integer("penalty_burst", 20) as f64;
+    let rehash = match reader.special("rehash") {
+        Some(_) => reader.time_or("rehash", "never"),
+        None => Some(reader.time("rehash", Span::from_secs(600.0))),
+    };
+    let warmup = reader.time("warmup", Span::from_secs(60.0));
+    if rehash.is_some_and(|rehash| warmup > rehash) {
+        reader.warn("warmup is longer than rehash: the next bins learn all the time".into());
+    }
+    let ecn = reader.flag("ecn", false);
+    let room = Room::new(limit, false);
+    Ok(Params { room, shape, full_bin, penalty_rate, penalty_burst, rehash, warmup, ecn })
+}
+
+/// The discipline; see the module text.
+#[derive(Clone, Debug)]
+pub struct Sfb<P> {
+    params: Params,
+    queue: Fifo<P>,
+    /// The set that judges, and the one that will be next.
+    sets: [Bins; 2],
+    /// How often the hash has changed.
+    changes: u64,
+    penalty: PenaltyBox,
+    /// p_min of the last arrival.
+    p_min: f64,
+    penalized: u64,
+}
+
+impl<P: Copy> Sfb<P> {
+    /// An empty queue.
+    pub(super) fn new(params: &Params) -> Self {
+        let sets = [0, 1].map(|salt| Bins::new(&params.shape, salt));
+        Self {
+            params: params.clone(),
+            queue: Fifo::default(),
+            sets,
+            changes: 0,
+            penalty: PenaltyBox::new(params.penalty_burst),
+            p_min: 0.0,
+            penalized: 0,
+        }
+    }
+
+    /// Changes the hash where it is time to. Whether the next bins are being taught.
+    fn change_hash(&mut self, now: Time) -> bool {
+        let Params { shape, rehash, warmup, .. } = &self.params;
+        let Some(Span(rehash)) = rehash else { return false };
+        let due = now.0 / rehash;
+        while self.changes < due {
+            // Of several changes at once only the last two count.
+            self.changes = (self.changes + 1).max(due - 1);
+            self.sets.swap(0, 1);
+            self.sets[1].restart(shape, self.changes + 1, &self.queue);
+        }
+        rehash - now.0 % rehash <= warmup.0
+    }
+
+    /// Why an arrival is dropped, if it is.
+    fn drop_decision(
+        &mut self,
+        now: Time,
+        packet: &mut Packet<P>,
+        host: &mut impl Host<P>,
+    ) -> Option<DropReason> {
+        let teaches = self.change_hash(now);
+        let Self { params, sets: [bins, next], .. } = self;
+        let flow = packet.meta.flow;
+        bins.learn(&params.shape, flow);
+        let state = bins.state_of(&params.shape, flow);
+        self.p_min = state.p_min;
+        if params.room.is_full_for(self.queue.backlog(), packet.meta.bytes) {
+            return Some(DropReason::Overflow);
+        }
+        let is_full = match params.full_bin {
+            FullBin::All => state.full == params.shape.levels,
+            FullBin::Any => state.full > 0,
+            FullBin::Never => false,
+        };
+        if is_full {
+            return Some(DropReason::Forced);
+        }
+        if state.p_min >= 1.0 {
+            if teaches {
+                next.learn(&params.shape, flow);
+            }
+            self.penalized += 1;
+            let now = now.since(Time::ZERO).secs();
+            let passes = self.penalty.passes(now, params.penalty_rate, params.penalty_burst);
+            return (!passes).then_some(DropReason::Forced);
+        }
+        let is_picked = host.uniform() < state.p_min;
+        (is_picked && !marks(params.ecn, packet, host)).then_some(DropReason::Early)
+    }
+}
+
+impl<P: Copy> Qdisc<P> for Sfb<P> {
+    fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
+        if let Some(reason) = self.drop_decision(now, &mut packet, host) {
+            return host.dropped(packet, reason);
+        }
+        self.sets.iter_mut().for_each(|set| set.add(&self.params.shape, packet.meta.flow));
+        self.queue.push(packet);
+    }
+
+    fn dequeue(&mut self, _now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
+        let Some(packet) = self.queue.pop() else { return Dequeue::Empty };
+        self.sets.iter_mut().for_each(|set| set.take(&self.params.shape, packet.meta.flow));
+        Dequeue::Packet(packet)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.queue.backlog()
+    }
+
+    fn state(&self) -> State {
+        State { average: f64::from(self.queue.backlog().packets), p_b: self.p_min }
+    }
+
+    fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+        out("closed_bins", self.sets[0].closed(&self.params.shape));
+        out("penalized", self.penalized as f64);
+    }
+
+    fn departs_in_order(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Told, packet};
+    use super::*;
+    use crate::Spec;
+
+    fn build(set: &[(&str, crate::Value)]) -> Sfb<u32> {
+        let mut spec = Spec::new("sfb").expect("a preset");
+        set.iter().for_each(|(key, value)| spec.set(key, value.clone()).expect("valid"));
+        let link = crate::LinkContext { rate: aqmlab_units::Rate(1_000_000), delay: Span(0) };
+        match spec.resolve(link).expect("valid").build() {
+            crate::Discipline::NonRed(queue) => match *queue {
+                crate::NonRed::Sfb(queue) => queue,
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_bin_has_half_more_than_its_share() {
+        assert_eq!(build(&[]).params.shape.bin_size, 7);
+        assert_eq!(build(&[("limit", crate::Value::Packets(200.0))]).params.shape.bin_size, 14);
+    }
+
+    #[test]
+    fn who_never_yields_ends_in_the_penalty_box() {
+        let mut queue = build(&[
+            ("increment", crate::Value::Number(0.5)),
+            ("bins", crate::Value::Number(50.0)),
+            ("full_bin", crate::Value::Word("never".into())),
+        ]);
+        let mut told = Told::lending(&[0.999; 100]);
+        let mut now = Time::ZERO;
+        for n in 0..60 {
+            queue.enqueue(now, packet(n, 1, 1000), &mut told);
+            now += Span::from_millis(1);
+        }
+        // Three fill a bin, the fourth is above it, the fifth is lucky; at p = 1 the box lets a burst of 20 pass.
+        assert_eq!(queue.p_min, 1.0);
+        let passed = 60 - told.dropped.len();
+        assert_eq!(passed, 5 + 20, "{:?}", told.dropped);
+        queue.enqueue(now, packet(60, 2, 1000), &mut told);
+        assert!(!told.dropped.contains(&60), "another flow has other bins");
+    }
+
+    #[test]
+    fn full_bins_come_before_the_penalty_box() {
+        let mut queue =
+            build(&[("increment", crate::Value::Number(0.5)), ("bins", crate::Value::Number(50.0))]);
+        let mut told = Told::lending(&[0.999; 100]);
+        (0..60).for_each(|n| queue.enqueue(Time::ZERO, packet(n, 1, 1000), &mut told));
+        assert_eq!((queue.p_min, queue.penalized), (1.0, 0));
+        assert_eq!(60 - told.dropped.len(), 4, "three fill a bin, and one is above");
+        while !matches!(queue.dequeue(Time::ZERO, &mut told), Dequeue::Empty) {}
+        queue.enqueue(Time::ZERO, packet(60, 1, 1000), &mut told);
+        assert_eq!((queue.p_min, queue.penalized), (0.999, 0), "an empty bin forgives a little");
+    }
+
+    #[test]
+    fn the_hash_moves_and_the_next_bins_have_learned() {
+        let seconds = crate::Value::Seconds;
+        let mut queue = build(&[
+            ("rehash", seconds(10.0)),
+            ("warmup", seconds(2.0)),
+            ("bin_size", crate::Value::Number(1.0)),
+            ("increment", crate::Value::Number(0.25)),
+            ("full_bin", crate::Value::Word("never".into())),
+        ]);
+        let mut told = Told::lending(&[0.999; 100]);
+        // The third packet finds more than one of its flow; at the sixth p_min is 1.
+        for (n, at) in [0.0, 1.0, 2.0, 3.0, 7.8, 7.9, 8.0, 9.0].into_iter().enumerate() {
+            queue.enqueue(Time::from_secs(at), packet(n as u32, 1, 1000), &mut told);
+        }
+        assert_eq!((queue.p_min, queue.penalized), (1.0, 3));
+        for (n, at) in [9.0, 9.1, 9.2, 9.3].into_iter().enumerate() {
+            queue.enqueue(Time::from_secs(at), packet(10 + n as u32, 2, 1000), &mut told);
+        }
+        assert_eq!(queue.p_min, 0.5, "a second flow, which answers for all that is known");
+        queue.enqueue(Time::from_secs(10.85), packet(20, 1, 1000), &mut told);
+        assert_eq!(queue.p_min, 0.75, "two in the warm-up were sent to the box, and this one");
+        queue.enqueue(Time::from_secs(10.9), packet(21, 2, 1000), &mut told);
+        assert_eq!(queue.p_min, 0.25, "nobody has taught the second flow's");
+        queue.enqueue(Time::from_secs(55.0), packet(22, 1, 1000), &mut told);
+        assert_eq!(queue.p_min, 0.25, "nor these bins");
+        assert_eq!(queue.changes, 5);
+    }
+}

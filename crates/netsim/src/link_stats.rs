@@ -1,0 +1,274 @@
+//! The statistics of a link, and the [`Host`] that connects its discipline to them.
+
+use aqmlab_aqm::{Backlog, DropReason, Host, Kind, MarkReason, Meta, Packet};
+use aqmlab_units::{Span, Stream, Time};
+
+use crate::observe::Observation;
+use crate::paths::flow_of;
+
+/// Counters of a link over the measured part of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LinkCounters {
+    /// Packets offered to the queue.
+    pub arrivals: u64,
+    /// Bytes offered to the queue.
+    pub arrived_bytes: u64,
+    /// Packets whose transmission started.
+    pub departures: u64,
+    /// Their bytes.
+    pub departed_bytes: u64,
+    /// Early drops.
+    pub drops_early: u64,
+    /// Drops because the average was too high.
+    pub drops_forced: u64,
+    /// Drops because the buffer was full.
+    pub drops_overflow: u64,
+    /// Marks in place of early drops.
+    pub marks_early: u64,
+    /// Marks in place of forced drops.
+    pub marks_forced: u64,
+    /// Largest number of packets waiting.
+    pub max_queue: u32,
+    /// Sum of the queueing delays of the departures, in picoseconds.
+    pub delay: u128,
+    /// Integral of the packets waiting over time, in picoseconds.
+    pub queue_area: u128,
+    /// Integral of the bytes waiting over time, in picoseconds.
+    pub byte_area: u128,
+    /// Time during which the link transmitted, in picoseconds.
+    pub busy: u64,
+}
+
+impl LinkCounters {
+    /// Return the number of drops.
+    pub fn drops(&self) -> u64 {
+        self.drops_early + self.drops_forced + self.drops_overflow
+    }
+
+    /// Return the number of marks.
+    pub fn marks(&self) -> u64 {
+        self.marks_early + self.marks_forced
+    }
+}
+
+/// Drops by flow and by distance.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Drops {
+    /// By flow, as far as there were any.
+    by_flow: Vec<u64>,
+    /// By the distance that the packet had come, as far as there were any.
+    by_distance: Vec<u64>,
+    /// Those that were no acknowledgements.
+    data_by_distance: Vec<u64>,
+}
+
+impl Drops {
+    /// Count a drop.
+    pub fn count(&mut self, meta: &Meta) {
+        count_at(&mut self.by_flow, flow_of(meta));
+        count_at(&mut self.by_distance, distance(meta));
+        if meta.header.kind() != Kind::Ack {
+            count_at(&mut self.data_by_distance, distance(meta));
+        }
+    }
+
+    /// Flows that lost packets, and how many.
+    pub fn by_flow(&self) -> impl Iterator<Item = (usize, u64)> {
+        self.by_flow.iter().copied().enumerate()
+    }
+
+    /// Hops that lost packets had come, how many packets, and how many of them were no acknowledgements.
+    pub fn by_distance(&self) -> impl Iterator<Item = (usize, u64, u64)> {
+        let data = |distance| self.data_by_distance.get(distance).copied().unwrap_or(0);
+        let drops = self.by_distance.iter().copied().enumerate().filter(|(_, n)| *n > 0);
+        drops.map(move |(distance, n)| (distance, n, data(distance)))
+    }
+}
+
+/// The statistics of a link.
+///
+/// The integral of the queue is kept as a sum over packets, modulo 2^128: each subtracts the time of its arrival and
+/// adds the time at which it leaves, or the end of the run.
+#[derive(Clone, Debug)]
+pub(crate) struct LinkStats {
+    pub counters: LinkCounters,
+    pub drops: Drops,
+    pub observation: Option<Box<Observation>>,
+}
+
+impl LinkStats {
+    pub fn new(observation: Option<Observation>) -> Self {
+        Self {
+            counters: LinkCounters::default(),
+            drops: Drops::default(),
+            observation: observation.map(Box::new),
+        }
+    }
+
+    /// A packet is offered to the queue.
+    #[inline(always)]
+    pub fn arrived<P: Numbered>(&mut self, now: Time, packet: &Packet<P>) {
+        self.counters.arrivals += 1;
+        self.counters.arrived_bytes += u64::from(packet.meta.bytes);
+        self.enters(now, 1, packet.meta.bytes.into());
+        if let Some(observation) = &mut self.observation {
+            observation.arrived(now, packet);
+        }
+    }
+
+    /// The transmission of a packet starts, which takes so long.
+    #[inline(always)]
+    pub fn departed<P: Numbered>(&mut self, now: Time, packet: &Packet<P>, transmission: Span) {
+        let delay = now.since(packet.meta.arrival);
+        self.counters.departures += 1;
+        self.counters.departed_bytes += u64::from(packet.meta.bytes);
+        self.counters.delay += u128::from(delay.0);
+        self.counters.busy += transmission.0;
+        self.leaves(now, 1, packet.meta.bytes.into());
+        if let Some(observation) = &mut self.observation {
+            observation.departed(now, packet, delay);
+        }
+    }
+
+    fn dropped<P: Numbered>(&mut self, now: Time, packet: &Packet<P>, reason: DropReason) {
+        match reason {
+            DropReason::Early => self.counters.drops_early += 1,
+            DropReason::Forced => self.counters.drops_forced += 1,
+            DropReason::Overflow => self.counters.drops_overflow += 1,
+        }
+        self.drops.count(&packet.meta);
+        self.leaves(now, 1, packet.meta.bytes.into());
+        if let Some(observation) = &mut self.observation {
+            observation.dropped(now, packet, reason);
+        }
+    }
+
+    /// A packet is marked, of which the sequence number may be known.
+    fn marked<P: Numbered>(&mut self, now: Time, packet: &Packet<P>, reason: MarkReason) {
+        match reason {
+            MarkReason::Early => self.counters.marks_early += 1,
+            MarkReason::Forced => self.counters.marks_forced += 1,
+        }
+        if let Some(observation) = &mut self.observation {
+            observation.marked(now, packet, reason);
+        }
+    }
+
+    #[inline]
+    fn enters(&mut self, now: Time, packets: u32, bytes: u64) {
+        let LinkCounters { queue_area, byte_area, .. } = &mut self.counters;
+        *queue_area = queue_area.wrapping_sub(u128::from(now.0) * u128::from(packets));
+        *byte_area = byte_area.wrapping_sub(u128::from(now.0) * u128::from(bytes));
+    }
+
+    #[inline]
+    fn leaves(&mut self, now: Time, packets: u32, bytes: u64) {
+        let LinkCounters { queue_area, byte_area, .. } = &mut self.counters;
+        *queue_area = queue_area.wrapping_add(u128::from(now.0) * u128::from(packets));
+        *byte_area = byte_area.wrapping_add(u128::from(now.0) * u128::from(bytes));
+    }
+
+    /// The warm-up is over, with so much waiting and so long to go for the service in progress: counts anew.
+    pub fn reset_stats(&mut self, now: Time, waiting: Backlog, service: Span) {
+        self.counters =
+            LinkCounters { busy: service.0, max_queue: waiting.packets, ..LinkCounters::default() };
+        self.enters(now, waiting.packets, waiting.bytes);
+        self.drops = Drops::default();
+        if let Some(observation) = &mut self.observation {
+            observation.reset_stats();
+        }
+    }
+
+    /// The run is over, with so much waiting.
+    pub fn close(&mut self, end: Time, waiting: Backlog) {
+        self.leaves(end, waiting.packets, waiting.bytes);
+    }
+}
+
+/// One more at `index`.
+fn count_at(counts: &mut Vec<u64>, index: usize) {
+    if index >= counts.len() {
+        counts.resize(index + 1, 0);
+    }
+    counts[index] += 1;
+}
+
+/// Routers that a packet has passed: 0 in the queue of its own host, 1 in the output queue of the first router.
+fn distance(meta: &Meta) -> usize {
+    usize::from(meta.header.ttl_initial().saturating_sub(meta.header.ttl()))
+}
+
+/// What a queue holds of a packet besides its header.
+pub trait Numbered {
+    /// The number that an event log shows: sequence number, or number acknowledged.
+    fn number(&self) -> i32;
+
+    /// The number by which markers know the flow of the packet.
+    #[inline]
+    fn marked_as(&self, meta: &Meta) -> usize {
+        flow_of(meta)
+    }
+}
+
+impl Numbered for i32 {
+    #[inline]
+    fn number(&self) -> i32 {
+        *self
+    }
+}
+
+/// What a discipline has done at a call.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Fate {
+    /// It dropped a packet.
+    pub has_dropped: bool,
+    /// It marked one.
+    pub has_marked: bool,
+}
+
+/// The host that a link is to its discipline.
+pub(crate) struct LinkHost<'a, P> {
+    rng: &'a mut Stream,
+    stats: &'a mut LinkStats,
+    now: Time,
+    pub fate: Fate,
+    /// Takes what leaves by a drop, where somebody wants it.
+    dropped: Option<&'a mut Vec<P>>,
+}
+
+impl<'a, P> LinkHost<'a, P> {
+    /// For a call at `now`.
+    #[inline]
+    pub fn new(
+        rng: &'a mut Stream,
+        stats: &'a mut LinkStats,
+        now: Time,
+        dropped: Option<&'a mut Vec<P>>,
+    ) -> Self {
+        Self { rng, stats, now, fate: Fate::default(), dropped }
+    }
+}
+
+impl<P: Numbered> Host<P> for LinkHost<'_, P> {
+    #[inline]
+    fn uniform(&mut self) -> f64 {
+        self.rng.uniform()
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.rng.below(n)
+    }
+
+    fn dropped(&mut self, packet: Packet<P>, reason: DropReason) {
+        self.stats.dropped(self.now, &packet, reason);
+        self.fate.has_dropped = true;
+        if let Some(dropped) = &mut self.dropped {
+            dropped.push(packet.payload);
+        }
+    }
+
+    fn marked(&mut self, packet: &Packet<P>, reason: MarkReason) {
+        self.fate.has_marked = true;
+        self.stats.marked(self.now, packet, reason);
+    }
+}

@@ -1,0 +1,71 @@
+//! A packet in service that still waits: the discipline is asked for it at the end of its service.
+//!
+//! Linux's token bucket filter looks at the packet at the head of its inner queue and takes it out when there are tokens
+//! enough for its whole length; until then the inner discipline counts it. A discipline cannot be asked which packet comes
+//! next without taking it, so a list of those accepted is kept beside it: service is in the order of acceptance.
+
+use std::collections::VecDeque;
+
+use aqmlab_aqm::{Packet, Qdisc};
+use aqmlab_units::{Span, Time};
+
+use super::StandaloneLink;
+use crate::link_stats::Numbered;
+
+/// The packets that wait, in order, with their lengths; the first is in service.
+#[derive(Clone, Debug)]
+pub(super) struct HeadOfLine<P>(VecDeque<(P, u32)>);
+
+impl<P> HeadOfLine<P> {
+    pub fn with_room(room: usize) -> Self {
+        Self(VecDeque::with_capacity(room))
+    }
+}
+
+impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
+    /// A packet arrives where the one in service counts as waiting.
+    pub(super) fn offer_to_waiting(&mut self, now: Time, packet: Packet<P>) {
+        let known = self.station.dropped.as_ref().map_or(0, Vec::len);
+        self.station.admit(now, packet);
+        self.station.measure();
+        let Some(HeadOfLine(waiting)) = &mut self.head else { return };
+        waiting.push_back((packet.payload, packet.meta.bytes));
+        let served = waiting.front().map(|(payload, _)| *payload);
+        for gone in self.station.dropped.iter().flat_map(|dropped| &dropped[known..]) {
+            // The youngest first: it is the usual victim.
+            if let Some(place) = waiting.iter().rposition(|(payload, _)| payload == gone) {
+                waiting.remove(place);
+            }
+        }
+        if self.station.service.is_none() || served != waiting.front().map(|(payload, _)| *payload) {
+            self.begin_service(now);
+        }
+    }
+
+    /// A service ends: the packet leaves, and the service of the next begins.
+    pub(super) fn end_service(&mut self, now: Time) {
+        if let Some(packet) = self.next_packet(now) {
+            self.station.stats.departed(now, &packet, Span::ZERO);
+            self.put_on_wire(now, &packet);
+        }
+        if let Some(HeadOfLine(waiting)) = &mut self.head {
+            waiting.pop_front();
+        }
+        self.begin_service(now);
+    }
+
+    /// The service of the first packet that waits begins, if one waits; else the discipline is told that the link is free.
+    fn begin_service(&mut self, now: Time) {
+        let unserved = self.station.service.map_or(Span::ZERO, |(_, end)| end.since(now));
+        self.station.stats.counters.busy -= unserved.0;
+        let first = self.head.as_ref().and_then(|HeadOfLine(waiting)| waiting.front().copied());
+        if let Some((_, bytes)) = first {
+            let transmission = self.station.serializer.transmit(bytes);
+            self.station.service = Some((now, now + transmission));
+            self.station.stats.counters.busy += transmission.0;
+        } else {
+            debug_assert_eq!(self.station.discipline.backlog().packets, 0, "what waits is listed");
+            self.station.dequeue(now);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Another rate, delay or discipline for a link at work, without a packet lost.
+
+use std::collections::VecDeque;
+
+use aqmlab_aqm::{Dequeue, Discipline, DropReason, Host, MarkReason, Packet, Qdisc, Resolved};
+use aqmlab_units::Time;
+
+use super::StandaloneLink;
+use crate::attached::Attached;
+use crate::key::Key;
+use crate::link_stats::Numbered;
+use crate::plan::{LinkId, Plan};
+
+impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
+    /// From `now` on rate, delay, discipline and changes to come are those of `link` in another plan; markers, books and
+    /// probes stay. The packet in service ends as it began. What waits is moved over in order; what the new queue would
+    /// refuse of it waits before that queue and is served first. The average of a new discipline starts anew.
+    pub fn renew(&mut self, now: Time, plan: &Plan, link: LinkId, is_same_queue: bool) {
+        self.serve_until(Key { time: now, cause: Time::NEVER, source: u32::MAX });
+        self.advance_station(now);
+        let planned = &plan.links[link as usize];
+        let changes = Attached::new(plan).changes(link).iter().filter(|c| c.at > now).cloned().collect();
+        self.station.renew(now, planned, changes);
+        self.aqm = planned.aqm;
+        if !is_same_queue {
+            self.move_over(now, &planned.queue);
+        }
+    }
+
+    fn move_over(&mut self, now: Time, queue: &Resolved) {
+        let mut mover = Mover { refused: Vec::new() };
+        let mut waiting: Vec<_> = self.carried.drain(..).collect();
+        while self.station.discipline.backlog().packets > 0
+            && let Dequeue::Packet(packet) = self.station.discipline.dequeue(now, &mut mover)
+        {
+            waiting.push(packet);
+        }
+        debug_assert!(mover.refused.is_empty(), "a discipline that drops what it is asked for");
+        let (discipline, first) = filled(now, queue, &waiting);
+        self.carried = VecDeque::from(waiting[..first].to_vec());
+        self.station.discipline = discipline;
+        self.station.reschedule_timer();
+    }
+}
+
+/// A new discipline with as many of the youngest packets as it takes without refusing one, and the place of the first of them.
+fn filled<P: Copy>(now: Time, queue: &Resolved, waiting: &[Packet<P>]) -> (Discipline<P>, usize) {
+    let mut first = 0;
+    loop {
+        let mut discipline: Discipline<P> = queue.build();
+        let mut mover = Mover { refused: Vec::new() };
+        waiting[first..].iter().for_each(|packet| discipline.enqueue(now, *packet, &mut mover));
+        if mover.refused.is_empty() {
+            return (discipline, first);
+        }
+        first += mover.refused.len();
+    }
+}
+
+/// The host while packets are moved: chance never hits one.
+struct Mover<P> {
+    refused: Vec<Packet<P>>,
+}
+
+impl<P> Host<P> for Mover<P> {
+    fn uniform(&mut self) -> f64 {
+        1.0 - f64::EPSILON / 2.0
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        n - 1
+    }
+
+    fn dropped(&mut self, packet: Packet<P>, _: DropReason) {
+        self.refused.push(packet);
+    }
+
+    fn marked(&mut self, _: &Packet<P>, _: MarkReason) {}
+}

@@ -1,0 +1,39 @@
+use aqmlab_units::Span;
+
+use super::StandaloneLink;
+use crate::link_stats::Numbered;
+use crate::plan::Plan;
+use crate::tables::{Seen, SeenLink, Table};
+
+/// Return the tables of finished standalone links, as a simulation returns them, without the tables of flows. `measured` is the
+/// length of the measured part of the run.
+pub fn tables<P: Copy + PartialEq + Numbered>(
+    plan: &Plan,
+    links: &[&StandaloneLink<P>],
+    measured: Span,
+) -> Vec<(&'static str, Table)> {
+    let seen = Seen { plan, links: links.iter().map(|link| see(link)).collect() };
+    vec![
+        ("links", seen.links_table(measured.secs())),
+        ("queue_samples", seen.queue_samples_table()),
+        ("delay_histogram", seen.delay_histogram_table()),
+        ("events", seen.events_table()),
+        ("discipline_samples", seen.discipline_samples_table()),
+        ("drop_distances", seen.drop_distances_table()),
+        ("code_points", seen.code_points_table()),
+        ("markers", seen.markers_table()),
+        ("losses", seen.losses_table()),
+    ]
+}
+
+fn see<P: Copy + PartialEq + Numbered>(link: &StandaloneLink<P>) -> SeenLink<'_> {
+    SeenLink {
+        name: &link.name,
+        aqm: link.aqm,
+        counters: link.station.stats.counters,
+        drops: Some(&link.station.stats.drops),
+        observation: link.station.stats.observation.as_deref(),
+        markers: link.station.markers(),
+        waiting: link.backlog().packets,
+    }
+}

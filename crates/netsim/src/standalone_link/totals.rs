@@ -1,0 +1,65 @@
+//! Totals of a standalone link since the start, including the warm-up; the statistics of the link are reset at its end.
+
+use super::StandaloneLink;
+use crate::code_points::CodePoint;
+use crate::link_stats::{LinkCounters, LinkStats, Numbered};
+
+/// Counts of packets and bytes, and the sum of the delays; areas and times are not in it.
+#[derive(Clone, Debug)]
+pub struct Totals {
+    /// Of the link.
+    pub counters: LinkCounters,
+    /// Of each code point, by its number.
+    pub code_points: [CodePoint; 64],
+}
+
+impl Totals {
+    pub(super) fn of(stats: &LinkStats) -> Self {
+        let code_points = stats.observation.as_ref().map(|o| o.code_points());
+        let mut totals = Self { counters: stats.counters, code_points: [CodePoint::default(); 64] };
+        code_points.into_iter().flatten().for_each(|(dscp, c)| totals.code_points[usize::from(dscp)] = c);
+        totals
+    }
+
+    fn add(&mut self, other: &Self) {
+        let LinkCounters { arrivals, arrived_bytes, departures, departed_bytes, .. } = other.counters;
+        let LinkCounters { drops_early, drops_forced, drops_overflow, marks_early, marks_forced, .. } =
+            other.counters;
+        let c = &mut self.counters;
+        c.arrivals += arrivals;
+        c.arrived_bytes += arrived_bytes;
+        c.departures += departures;
+        c.departed_bytes += departed_bytes;
+        c.drops_early += drops_early;
+        c.drops_forced += drops_forced;
+        c.drops_overflow += drops_overflow;
+        c.marks_early += marks_early;
+        c.marks_forced += marks_forced;
+        c.delay += other.counters.delay;
+        c.busy += other.counters.busy;
+        for (c, other) in self.code_points.iter_mut().zip(&other.code_points) {
+            c.arrivals += other.arrivals;
+            c.arrived_bytes += other.arrived_bytes;
+            c.departures += other.departures;
+            c.departed_bytes += other.departed_bytes;
+            c.drops += other.drops;
+            c.marks += other.marks;
+        }
+    }
+}
+
+impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
+    /// Return the totals since the start.
+    pub fn totals(&self) -> Totals {
+        let mut totals = Totals::of(&self.station.stats);
+        if let Some(before) = &self.before {
+            totals.add(before);
+        }
+        totals
+    }
+
+    /// Return the counters over the measured part of the run.
+    pub fn counters(&self) -> LinkCounters {
+        self.station.stats.counters
+    }
+}
