@@ -63,6 +63,11 @@ def prompt(browsed):
         page.close()
 
 
+def listed(page):
+    """The names in the legend of the queue's chart, without the x axis."""
+    return page.locator("#chart-queue .u-series .u-label").all_text_contents()[1:]
+
+
 def settled(page, number):
     page.wait_for_selector(f'html[data-drawn="{number}"]', state="attached")
 
@@ -132,10 +137,10 @@ def test_another_discipline_brings_its_controls(page):
 
 
 def test_two_disciplines_beside_each_other(page):
-    one = lines(page).count("<path")
+    one = listed(page)
     page.select_option('[data-key="beside"] select', "mred")
     settled(page, 2)
-    assert lines(page).count("<path") == 2 * one
+    assert listed(page) == [f"{name}: {what}" for name in ("red", "mred") for what in one]
     rows = page.locator("#numbers tr")
     assert [rows.nth(i).locator("th").first.text_content() for i in range(rows.count())] == [
         "discipline",
@@ -226,8 +231,45 @@ def test_the_keyboard_reaches_everything(page):
             break
     assert len([one for one in seen if one.startswith(("<input", "<select"))]) == wanted
     page.keyboard.press("ArrowRight")
-    read = page.text_content("#chart-queue .pointer")
-    assert re.match(r"time [\d.]+queue [\d.]+average [\d.]+", read)
+    read = page.text_content("#chart-queue .readout")
+    assert re.fullmatch(r"time 15\.\d, queue [\d.]+, average [\d.]+", read)
+
+
+def test_keys_zoom_and_hide_lines(page):
+    page.focus("#chart-queue .plot")
+    whole = lines(page)
+    page.keyboard.press("+")
+    part = lines(page)
+    page.keyboard.press("Shift+ArrowRight")
+    assert len({whole, part, lines(page)}) == 3
+    page.keyboard.press("Home")
+    assert lines(page) == whole
+    page.keyboard.press("1")
+    assert page.locator("#chart-queue .u-off.u-series").text_content().startswith("queue")
+    page.keyboard.press("1")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Escape")
+    assert page.text_content("#chart-queue .readout") == ""
+    assert lines(page) == whole
+
+
+def test_dragging_zooms_and_a_zoom_stays_when_a_slider_moves(page):
+    whole = lines(page)
+    box = page.locator("#chart-queue .u-over").bounding_box()
+    page.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 62, steps=4)
+    page.mouse.up()
+    assert lines(page) != whole
+    press(page, MAX_TH)
+    page.focus("#chart-queue .plot")
+    page.keyboard.press("ArrowLeft")
+    assert 12 < float(page.text_content("#chart-queue .readout").split(",")[0].removeprefix("time ")) < 18
+    press(page, MAX_TH, "ArrowLeft")
+    page.mouse.dblclick(box["x"] + 40, box["y"] + 60)
+    page.mouse.move(0, 0)
+    page.wait_for_timeout(50)
+    assert lines(page) == whole
 
 
 def test_a_name_that_was_made_to_point_here_is_refused(browsed, lab):

@@ -12,6 +12,7 @@ import aqmlab
 from aqmlab.plotting.chart import PALETTE, Chart, Series
 from aqmlab.reporting import Page, build, figure
 from aqmlab.reporting.build import charts_of, page_for
+from aqmlab.reporting.fragments import ClaimLine
 from browser import browse
 
 pytestmark = pytest.mark.slow
@@ -100,6 +101,23 @@ def test_text_is_escaped():
     assert "alert(1)</script>" not in text
 
 
+def test_every_block_is_escaped():
+    words = "<i onload='x'>\" & `<i>`"
+    page = Page(words, words)
+    page.section(words)
+    page.heading(words, anchor=words)
+    page.links([(words, words)], title=words)
+    page.claims([ClaimLine(words, words, words, words, words)])
+    page.text(words, note=True)
+    page.code(words, fold=words)
+    page.verdicts([(words, words, words)])
+    page.table(pd.DataFrame({words: [words]}), caption=words)
+    page.chart(Chart("c", words, words, words, words, [Series(words, [0], [1])], caption=words), command=words)
+    text = page.html()
+    assert text.count("&lt;i onload=") > 25
+    assert "<i" not in re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL)
+
+
 def luminance(color):
     parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
@@ -185,7 +203,7 @@ def test_a_page_of_many_scenarios_is_a_table_and_figures(small, tmp_path, monkey
         aqmlab.run(small, seeds=1, overrides=changed, out=tmp_path / "out", workers=1, progress=False)
     text = page_for(tmp_path / "out", pictures=False).html()
     assert text.count("<section ") == 1
-    assert "Means over the seeds at each scenario&#x27;s link, 3 scenarios." in text
+    assert "Means over the seeds at each scenario&#39;s link, 3 scenarios." in text
     assert "Each has a page of its own" in text
     assert text.count("<td>1</td>") >= 3
 

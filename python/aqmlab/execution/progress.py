@@ -1,4 +1,8 @@
-"""How far a long piece of work is: a bar on stderr that weighs every part by what it costs."""
+"""Show the progress of many jobs on stderr, each job weighted by its cost.
+
+rich draws the bar, estimates the time left and restores the terminal. `Bar` is our own because jobs run in parallel
+and each reports its share. `Throttled` is our own because rich limits how often it draws, not how often workers report.
+"""
 
 from __future__ import annotations
 

@@ -1,146 +1,214 @@
-// Draws one chart as SVG. A chart is plain data: series of lines and points, horizontal levels, vertical shades.
+// Draws one chart with uPlot (vendor/uplot). A chart is plain data: series of lines and points, horizontal levels,
+// vertical shades. Ours are the levels and shades, which uPlot does not have, and the keys, since uPlot has a mouse only.
 
-const LEFT = 52, RIGHT = 12, TOP = 8, BOTTOM = 38;
-
-export function escape(text) {
-  return String(text).replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
-}
+const MANY = 60;  // points from which on they are drawn small
+const STEPS = 100;  // of the cursor from edge to edge
+const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
+const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
 export function short(value, digits = 4) {
-  if (value === null || !Number.isFinite(value)) { return "–"; }
+  if (value === null || value === undefined || !Number.isFinite(value)) { return "–"; }
   return Number(value.toPrecision(digits)).toString();
 }
 
-function ticks(low, high, count) {
-  const rough = (high - low) / count;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 2.5, 5, 10].map((m) => m * power).find((s) => s >= rough * 0.999);
-  const found = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k += 1) { found.push(k * step); }
-  return found;
+// Returns the limits of an axis: those of the chart, or those of its values.
+function limits(range, series, axis) {
+  if (range) { return range; }
+  const values = series.flatMap((one) => one[axis].filter((v) => v !== null));
+  const low = values.reduce((a, b) => Math.min(a, b), Infinity), high = values.reduce((a, b) => Math.max(a, b), -Infinity);
+  return low < high ? [low, high] : low === high ? [low - 1, high + 1] : [0, 1];
 }
 
-function ends(range, series, axis) {
-  if (range) { return range; }
-  let low = Infinity, high = -Infinity;
-  for (const one of series) {
-    for (const value of one[axis]) {
-      if (value !== null) { low = Math.min(low, value); high = Math.max(high, value); }
-    }
-  }
-  return low < high ? [low, high] : low === high ? [low - 1, high + 1] : [0, 1];
+// Returns the data as uPlot takes them: one rising x for all series. Points of the same x are moved apart by less than
+// can be seen, or only the last would stay.
+function aligned(series) {
+  if (!series.length) { return [[]]; }
+  return uPlot.join(series.map((one) => {
+    const known = new Set(), xs = [], ys = [];
+    one.x.forEach((x, i) => {
+      if (x === null) { return; }
+      while (known.has(x)) { x += 1e-9 * Math.max(Math.abs(x), 1); }
+      known.add(x);
+      xs.push(x);
+      ys.push(one.y[i]);
+    });
+    return [xs, ys];
+  }));
+}
+
+// Returns the index of the value of a series that is nearest to the cursor: not every series has one at every x.
+function nearest(u, place, index, x) {
+  const xs = u.data[0], ys = u.data[place];
+  let left = index, right = index;
+  while (left >= 0 && (ys[left] ?? null) === null) { left -= 1; }
+  while (right < xs.length && (ys[right] ?? null) === null) { right += 1; }
+  if (left < 0) { return right < xs.length ? right : index; }
+  return right < xs.length && xs[right] - x < x - xs[left] ? right : left;
 }
 
 export class Chart {
   constructor(parent) {
     this.figure = document.createElement("figure");
     this.figure.className = "card";
-    this.figure.innerHTML = '<h2></h2><ul class="legend"></ul><div class="plot" role="img" tabindex="0"></div><figcaption class="note"></figcaption>';
-    [this.heading, this.legend, this.plot, this.caption] = this.figure.children;
+    this.figure.innerHTML = '<h2></h2><div class="legend"></div><div class="plot" role="img" tabindex="0" aria-describedby="keys"></div>' +
+      '<p class="readout" aria-live="polite"></p><figcaption class="note"></figcaption>';
+    [this.heading, this.legend, this.plot, this.readout, this.caption] = this.figure.children;
     parent.append(this.figure);
-    this.at = null;
-    this.clip = `inside-${parent.children.length}`;
-    this.plot.addEventListener("pointermove", (event) => this.point(event.offsetX));
-    this.plot.addEventListener("pointerleave", () => this.point(null));
+    this.zoomed = null;
+    this.plot.dataset.drawn = 0;
     this.plot.addEventListener("blur", () => this.point(null));
     this.plot.addEventListener("keydown", (event) => this.key(event));
-    new ResizeObserver(() => { if (this.spec) { this.draw(this.spec); } }).observe(this.plot);
+    new ResizeObserver(() => this.u?.setSize(this.size())).observe(this.plot);
   }
 
+  // Shows a chart. A zoom stays while it is inside of what the chart shows.
   draw(spec) {
     this.spec = spec;
     this.figure.id = `chart-${spec.key}`;
     this.heading.textContent = spec.title;
     this.caption.textContent = spec.caption;
     this.plot.setAttribute("aria-label", spec.alt);
-    this.legend.innerHTML = spec.series.map((s) => `<li>${sample(s)}${escape(s.name)}</li>`).join("");
-    const width = Math.max(this.plot.clientWidth, 160), height = Math.max(this.plot.clientHeight, 120);
-    const [x0, x1] = ends(spec.x_range, spec.series, "x"), [y0, y1] = ends(spec.y_range, spec.series, "y");
-    this.x = (v) => LEFT + (v - x0) / (x1 - x0) * (width - LEFT - RIGHT);
-    this.y = (v) => height - BOTTOM - (v - y0) / (y1 - y0) * (height - TOP - BOTTOM);
-    this.back = (px) => x0 + (px - LEFT) / (width - LEFT - RIGHT) * (x1 - x0);
-    this.size = { width, height, x0, x1 };
-    const inside = (y) => y >= y0 && y <= y1;
-    const parts = [];
-    for (const [from, to] of spec.shades) {
-      const left = this.x(Math.max(from, x0)), right = this.x(Math.min(to, x1));
-      if (right > left) { parts.push(`<rect class="shade" x="${left}" y="${TOP}" width="${right - left}" height="${height - TOP - BOTTOM}"/>`); }
+    this.home = { x: limits(spec.x_range, spec.series, "x"), y: limits(spec.y_range, spec.series, "y") };
+    if (this.zoomed && this.zoomed.x[0] >= this.home.x[1]) { this.zoomed = null; }
+    const form = JSON.stringify([spec.x_label, spec.y_label, ...spec.series.map((s) => [s.name, s.mode, s.paint, s.x.length > MANY])]);
+    if (form === this.form) {
+      this.u.setData(aligned(spec.series));
+    } else {
+      this.form = form;
+      this.u?.destroy();
+      this.u = new uPlot(this.options(), aligned(spec.series), this.plot);
     }
-    for (const t of ticks(y0, y1, 5)) {
-      parts.push(`<line class="grid" x1="${LEFT}" x2="${width - RIGHT}" y1="${this.y(t)}" y2="${this.y(t)}"/>`);
-      parts.push(`<text x="${LEFT - 6}" y="${this.y(t) + 4}" text-anchor="end">${short(t, 6)}</text>`);
-    }
-    for (const t of ticks(x0, x1, 6)) {
-      parts.push(`<text x="${this.x(t)}" y="${height - BOTTOM + 16}" text-anchor="middle">${short(t, 6)}</text>`);
-    }
-    parts.push(`<text x="${(LEFT + width - RIGHT) / 2}" y="${height - 4}" text-anchor="middle">${escape(spec.x_label)}</text>`);
-    parts.push(`<text transform="translate(12 ${(TOP + height - BOTTOM) / 2}) rotate(-90)" text-anchor="middle">${escape(spec.y_label)}</text>`);
-    parts.push(`<clipPath id="${this.clip}"><rect x="${LEFT}" y="${TOP - 6}" width="${width - LEFT - RIGHT}" height="${height - TOP - BOTTOM + 12}"/></clipPath>`);
-    const drawn = spec.series.map((one) => (one.mode === "points" ? this.dots(one) : this.line(one)));
-    parts.push(`<g clip-path="url(#${this.clip})">${drawn.join("")}</g>`);
-    for (const [at, name] of spec.levels) {
-      if (at === null || !inside(at)) { continue; }
-      parts.push(`<line class="level" x1="${LEFT}" x2="${width - RIGHT}" y1="${this.y(at)}" y2="${this.y(at)}"/>`);
-      parts.push(`<text class="level-name" x="${width - RIGHT - 4}" y="${this.y(at) - 4}" text-anchor="end">${escape(name)}</text>`);
-    }
-    this.plot.innerHTML = `<svg viewBox="0 0 ${width} ${height}" aria-hidden="true">${parts.join("")}<g class="pointer"></g></svg>`;
-    this.pointer = this.plot.querySelector(".pointer");
-    if (this.at !== null) { this.point(this.at); }
   }
 
-  line(one) {
-    let path = "", pen = "M";
-    for (let i = 0; i < one.x.length; i += 1) {
-      if (one.y[i] === null || one.x[i] === null) { pen = "M"; continue; }
-      path += `${pen}${this.x(one.x[i]).toFixed(1)} ${this.y(one.y[i]).toFixed(1)}`;
-      pen = "L";
-    }
-    return `<path class="line" stroke="${one.paint}" d="${path}"/>`;
+  // Draws again, in the colours of the page.
+  repaint() {
+    this.u.redraw(false);
   }
 
-  dots(one) {
-    const many = one.x.length > 60, r = many ? 1.8 : 5;
-    let path = "";
-    for (let i = 0; i < one.x.length; i += 1) {
-      if (one.y[i] === null || one.x[i] === null) { continue; }
-      path += `M${(this.x(one.x[i]) - r).toFixed(1)} ${this.y(one.y[i]).toFixed(1)}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`;
-    }
-    return `<path class="${many ? "many" : "few"}" fill="${one.paint}" d="${path}"/>`;
+  size() {
+    return { width: Math.max(this.plot.clientWidth, 160), height: Math.max(this.plot.clientHeight, 120) };
   }
 
-  // The values at one place of the x axis, under the pointer or moved by the arrow keys.
-  point(px) {
-    this.at = px;
-    if (!this.pointer) { return; }
-    if (px === null || px < LEFT || px > this.size.width - RIGHT) { this.pointer.innerHTML = ""; return; }
-    const value = this.back(px), lines = [];
-    for (const one of this.spec.series) {
-      if (one.mode === "points" || !one.x.length) { continue; }
-      let best = 0;
-      for (let i = 1; i < one.x.length; i += 1) {
-        if (Math.abs(one.x[i] - value) < Math.abs(one.x[best] - value)) { best = i; }
-      }
-      lines.push(`${one.name} ${short(one.y[best])}`);
+  options() {
+    const axis = (label, more) => ({
+      label, labelSize: 18, labelGap: 0, font: FONT, labelFont: FONT, stroke: () => color("soft"), ticks: { show: false },
+      values: (u, splits) => splits.map((v) => short(v, 6)), ...more,
+    });
+    const range = (u, low, high, key) => (this.zoomed ?? this.home)[key];
+    return {
+      ...this.size(),
+      padding: [8, 12, 0, 0],
+      scales: { x: { time: false, range }, y: { range } },
+      axes: [
+        axis(this.spec.x_label, { size: 24, gap: 4, grid: { show: false } }),
+        axis(this.spec.y_label, { size: 46, gap: 4, space: 36, grid: { stroke: () => color("line"), width: 1 } }),
+      ],
+      series: [
+        { label: this.spec.x_label.split(",")[0], value: (u, v) => short(v, 3) },
+        ...this.spec.series.map((one) => this.series(one)),
+      ],
+      cursor: {
+        y: false,
+        dataIdx: (u, place, index, x) => (place === 0 ? index : nearest(u, place, index, x)),
+        drag: { x: true, y: true, uni: 40, setScale: false },
+        bind: { dblclick: () => () => this.zoom(null) },
+      },
+      legend: { mount: (u, table) => this.legend.replaceChildren(table), markers: { width: 0, fill: (u, i) => this.spec.series[i - 1].paint } },
+      hooks: {
+        drawClear: [(u) => this.shades(u)],
+        draw: [(u) => this.levels(u)],
+        setSelect: [(u) => this.selected(u)],
+        setCursor: [(u) => this.legend.classList.toggle("live", u.cursor.left >= 0)],
+      },
+    };
+  }
+
+  series(one) {
+    const common = { label: one.name, class: one.mode, stroke: one.paint, pxAlign: 0, value: (u, v) => short(v) };
+    if (one.mode !== "points") { return { ...common, width: 1.7, points: { show: false } }; }
+    const many = one.x.length > MANY;
+    return { ...common, alpha: many ? 0.55 : 1, paths: () => null, points: { show: true, size: many ? 3.6 : 10, width: 0, fill: one.paint } };
+  }
+
+  shades(u) {
+    const { left, top, width, height } = u.bbox, inside = (v) => Math.min(Math.max(u.valToPos(v, "x", true), left), left + width);
+    u.ctx.save();
+    u.ctx.globalAlpha = 0.12;
+    u.ctx.fillStyle = color("soft");
+    for (const [from, to] of this.spec.shades) { u.ctx.fillRect(inside(from), top, inside(to) - inside(from), height); }
+    u.ctx.restore();
+  }
+
+  levels(u) {
+    const { left, top, width, height } = u.bbox, unit = uPlot.pxRatio, c = u.ctx;
+    c.save();
+    Object.assign(c, { textAlign: "right", textBaseline: "bottom", lineJoin: "round", font: FONT.replace("12px", `${12 * unit}px`) });
+    for (const [at, name] of this.spec.levels) {
+      const y = at === null ? -1 : u.valToPos(at, "y", true);
+      if (y < top || y > top + height) { continue; }
+      Object.assign(c, { lineWidth: unit, strokeStyle: color("soft") });
+      c.setLineDash([5 * unit, 4 * unit]);
+      c.beginPath();
+      c.moveTo(left, y);
+      c.lineTo(left + width, y);
+      c.stroke();
+      c.setLineDash([]);
+      Object.assign(c, { lineWidth: 4 * unit, strokeStyle: color("card"), fillStyle: color("ink") });
+      c.strokeText(name, left + width - 4 * unit, y - 2 * unit);
+      c.fillText(name, left + width - 4 * unit, y - 2 * unit);
     }
-    lines.unshift(`${this.spec.x_label.split(",")[0]} ${short(value, 3)}`);
-    const wide = 7 * Math.max(...lines.map((l) => l.length)) + 14, left = px + wide + 8 > this.size.width ? px - wide - 8 : px + 8;
-    this.pointer.innerHTML =
-      `<line class="cross" x1="${px}" x2="${px}" y1="${TOP}" y2="${this.size.height - BOTTOM}"/>` +
-      `<rect class="readout" rx="4" x="${left}" y="${TOP + 4}" width="${wide}" height="${16 * lines.length + 8}"/>` +
-      lines.map((l, i) => `<text class="readout-text" x="${left + 7}" y="${TOP + 20 + 16 * i}">${escape(l)}</text>`).join("");
+    c.restore();
+    this.plot.dataset.drawn = Number(this.plot.dataset.drawn) + 1;
+  }
+
+  // Shows the part that was dragged over.
+  selected(u) {
+    const { left, top, width, height } = u.select;
+    if (width < 1 || height < 1) { return; }
+    this.zoom({ x: [u.posToVal(left, "x"), u.posToVal(left + width, "x")], y: [u.posToVal(top + height, "y"), u.posToVal(top, "y")] });
+    u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+  }
+
+  // Shows a part of the plane, or all of it.
+  zoom(part) {
+    this.zoomed = part;
+    const { x, y } = part ?? this.home;
+    this.u.batch(() => {
+      this.u.setScale("x", { min: x[0], max: x[1] });
+      this.u.setScale("y", { min: y[0], max: y[1] });
+    });
+  }
+
+  // Puts the cursor at a place of the x axis, in pixels, and says the values there.
+  point(left) {
+    if (!this.u) { return; }
+    this.u.setCursor(left === null ? { left: -10, top: -10 } : { left, top: this.u.over.clientHeight / 2 });
+    const rows = left === null ? [] : [...this.legend.querySelectorAll(".u-series:not(.u-off)")];
+    this.readout.textContent = rows.map((row) => [...row.children].map((cell) => cell.textContent).join(" ")).join(", ");
   }
 
   key(event) {
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (!step || !this.size) { return; }
+    if (!this.u || event.ctrlKey || event.altKey || event.metaKey) { return; }
+    const width = this.u.over.clientWidth, at = this.u.cursor.left >= 0 ? this.u.cursor.left : width / 2;
+    const { x, y } = this.zoomed ?? this.home;
+    const scaled = ([low, high], by, middle = (low + high) / 2) => [middle + by * (low - middle), middle + by * (high - middle)];
+    const moved = ([low, high], by) => [low + by * (high - low), high + by * (high - low)];
+    const step = (by) => (event.shiftKey ? this.zoom({ x: moved(x, 10 * by / STEPS), y })
+      : this.point(Math.min(Math.max(at + by * width / STEPS, 0), width)));
+    const around = this.u.cursor.left >= 0 ? this.u.posToVal(at, "x") : undefined;
+    const actions = {
+      ArrowLeft: () => step(-1), ArrowRight: () => step(1),
+      "+": () => this.zoom({ x: scaled(x, 0.7, around), y }), "-": () => this.zoom({ x: scaled(x, 1 / 0.7, around), y }),
+      Home: () => this.zoom(null), Escape: () => this.point(null),
+    };
+    const series = this.u.series[/^[1-9]$/.test(event.key) ? Number(event.key) : 0];
+    if (actions[event.key]) {
+      actions[event.key]();
+    } else if (series && series !== this.u.series[0]) {
+      this.u.setSeries(this.u.series.indexOf(series), { show: !series.show });
+    } else {
+      return;
+    }
     event.preventDefault();
-    const width = this.size.width - LEFT - RIGHT, from = this.at ?? LEFT + width / 2;
-    this.point(Math.min(Math.max(from + step * width / 100, LEFT), LEFT + width));
   }
-}
-
-function sample(one) {
-  const mark = one.mode === "points" ? `<circle cx="9" cy="5" r="4" fill="${one.paint}"/>`
-    : `<line x1="0" x2="18" y1="5" y2="5" stroke-width="3" stroke="${one.paint}"/>`;
-  return `<svg viewBox="0 0 18 10" aria-hidden="true">${mark}</svg>`;
 }

@@ -156,6 +156,10 @@ async function copy(button) {
   setTimeout(() => { button.textContent = words; }, 1500);
 }
 
+function repaint() {
+  for (const chart of charts.values()) { chart.repaint(); }
+}
+
 function theme() {
   const button = document.querySelector("button.theme"), system = matchMedia("(prefers-color-scheme: dark)");
   const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
@@ -166,8 +170,9 @@ function theme() {
     root.dataset.theme = isDark() ? "light" : "dark";
     localStorage.setItem("aqmlab-theme", root.dataset.theme);
     label();
+    repaint();
   });
-  system.addEventListener("change", label);
+  system.addEventListener("change", () => { label(); repaint(); });
   label();
 }
 

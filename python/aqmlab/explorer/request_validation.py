@@ -24,7 +24,7 @@ from aqmlab.explorer.refusal import Refusal
 
 LOOPBACK = "127.0.0.1"
 METHODS = {"": "GET", "lab.css": "GET", "page.css": "GET", "lab.js": "GET", "chart.js": "GET", "panel.js": "GET",
-           "run": "POST"}  # fmt: skip
+           "uPlot.iife.min.js": "GET", "uPlot.min.css": "GET", "run": "POST"}  # fmt: skip
 """Every path that is answered, and how it is asked for."""
 
 

@@ -1,6 +1,6 @@
 """The server of the page.
 
-Python's own ``http.server``, since one page, its four files and one question are all there is to answer: a framework
+Python's own ``http.server``, since one page, its seven files and one question are all there is to answer: a framework
 and its server (Starlette, uvicorn) would bring six packages for it, and `aqmlab lab` would not work without them. What
 the standard library leaves open is closed here: one request a connection, every refusal is one line of plain text, a
 request has to arrive within seconds, connections are counted, and a request is answered only if
@@ -33,6 +33,13 @@ MOST_CONNECTIONS = 32
 MOST_LINE = 4096
 MOST_PAGES = 64
 KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+PLACES = {
+    "": "explorer/page.html",
+    "page.css": "reporting/style.css",
+    "uPlot.iife.min.js": "explorer/vendor/uplot/uPlot.iife.min.js",
+    "uPlot.min.css": "explorer/vendor/uplot/uPlot.min.css",
+}
+"""Where the files are that do not lie beside this module under their own name; reports share the style sheet."""
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -208,6 +215,6 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _file(name: str) -> tuple[bytes, str]:
-    """Return a file of the page and its kind; the style of reports is shared with them."""
-    package, name = ("reporting", "style.css") if name == "page.css" else ("explorer", name or "page.html")
-    return resources.files(f"aqmlab.{package}").joinpath(name).read_bytes(), KINDS[name.rpartition(".")[2]]
+    """Return a file of the page and its kind."""
+    path = resources.files("aqmlab").joinpath(PLACES.get(name, f"explorer/{name}"))
+    return path.read_bytes(), KINDS[path.name.rpartition(".")[2]]

@@ -1,17 +1,21 @@
-"""Pieces of HTML: verdicts as badges, tables, numbers with so many digits, text with code in it."""
+"""What a page shows as plain data: claims, the cells of tables, numbers with so many digits."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from aqmlab.reporting.rendering import MARKS
+
 if TYPE_CHECKING:
     from aqmlab.plotting.chart import Chart, Heat
+
+WIDEST_CELL = 48
+"""Characters of a text that stays on one line in its cell."""
 
 
 @dataclass(frozen=True)
@@ -25,52 +29,47 @@ class ClaimLine:
     href: str
 
 
-MARKS = {"holds": "✓", "fails": "✗", "undecided": "?"}
-
-
 def claim_anchor(claim: str) -> str:
     """Return the anchor of a claim on its paper's page."""
     return f"claim-{claim}"
 
 
-def badge(verdict: str) -> str:
-    """Return a verdict as a coloured word with a sign, so that colour alone carries nothing.
+@dataclass(frozen=True)
+class TableCells:
+    """A table as its template takes it.
 
-    >>> badge("holds")
-    '<span class="badge holds">✓ holds</span>'
+    Attributes
+    ----------
+    columns
+        Name of each column, and whether it holds text, which stands left.
+    rows
+        The cells of each row: kind and value. The kind is ``verdict``, ``number`` or a class of the style sheet.
     """
-    sign = MARKS.get(verdict, "")
-    return f'<span class="badge {escape(verdict)}">{sign} {escape(verdict)}</span>'
+
+    columns: list[tuple[str, bool]]
+    rows: list[list[tuple[str, str]]]
 
 
-def table_html(table: pd.DataFrame, *, caption: str, digits: int) -> str:
-    """Return a table as HTML: words left, numbers right, verdicts as badges."""
+def table_cells(table: pd.DataFrame, *, digits: int) -> TableCells:
+    """Return the cells of a table, numbers with so many significant digits."""
     numeric = {c: pd.api.types.is_numeric_dtype(table[c]) for c in table.columns}
     verdicts = {c: not table.empty and all(value in ("", *MARKS) for value in table[c]) for c in table.columns}
     columns_of_figures = {c: not numeric[c] and all(_is_figure(v) for v in table[c]) for c in table.columns}
-    head = "".join(
-        f"<th scope=col{'' if numeric[c] or columns_of_figures[c] else ' class=text'}>{escape(str(c))}</th>"
-        for c in table.columns
-    )
     rows = []
     for record in table.itertuples(index=False):
         cells = []
         for column, value in zip(table.columns, record, strict=True):
             if verdicts[column] and value:
-                cells.append(f"<td class=text>{badge(value)}</td>")
+                cells.append(("verdict", str(value)))
             elif numeric[column]:
-                cells.append(f"<td>{number(value, digits=digits)}</td>")
+                cells.append(("number", number(value, digits=digits)))
             elif columns_of_figures[column]:
-                cells.append(f"<td>{escape(str(value))}</td>")
+                cells.append(("number", str(value)))
             else:
                 text = "" if value is None or value is pd.NA or value != value else str(value)
-                wide = " wrap" if len(text) > 48 else ""
-                cells.append(f'<td class="text{wide}">{inline(text)}</td>')
-        rows.append(f"<tr>{''.join(cells)}</tr>")
-    return (
-        f'<div class=scroll tabindex=0 role=group aria-label="{escape(caption, quote=True)}"><table>'
-        f"<caption>{inline(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-    )
+                cells.append(("text wrap" if len(text) > WIDEST_CELL else "text", text))
+        rows.append(cells)
+    return TableCells([(str(c), not (numeric[c] or columns_of_figures[c])) for c in table.columns], rows)
 
 
 def number(value: object, *, digits: int = 5) -> str:
@@ -136,18 +135,3 @@ def _is_figure(value: object) -> bool:
     if text in ("", "–"):
         return True
     return text[:1].isdigit() and ("±" in text or text.replace(".", "", 1).replace("e-", "", 1).isdigit())
-
-
-def inline(text: str) -> str:
-    """Return text as HTML: words between backquotes become code, new lines stay.
-
-    >>> inline("1 < 2 and `x`")
-    '1 &lt; 2 and <code>x</code>'
-    """
-    text = text.strip()
-    if "\n" in text:
-        return "<br>".join(inline(line) for line in text.splitlines())
-    pieces = escape(text).split("`")
-    if len(pieces) % 2 == 0:
-        return escape(text)
-    return "".join(f"<code>{p}</code>" if i % 2 else p for i, p in enumerate(pieces))

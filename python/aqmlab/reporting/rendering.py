@@ -1,0 +1,61 @@
+"""Render HTML with Jinja: the markup is in ``templates/``, and Jinja escapes every text that goes into it."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+
+import jinja2
+from markupsafe import Markup
+
+MARKS = {"holds": "✓", "fails": "✗", "undecided": "?"}
+"""The sign of each verdict."""
+
+
+def block(name: str, **values: object) -> Markup:
+    """Render one macro of ``templates/blocks.html``.
+
+    >>> block("badge", verdict="holds"), block("inline", text="1 < 2 and `x`")
+    (Markup('<span class="badge holds">✓ holds</span>'), Markup('1 &lt; 2 and <code>x</code>'))
+    """
+    return Markup(getattr(_environment().get_template("blocks.html").module, name)(**values))
+
+
+def page(**values: object) -> str:
+    """Render ``templates/page.html``."""
+    return _environment().get_template("page.html").render(**values)
+
+
+def resource(name: str) -> Markup:
+    """Return a file of this package, which goes into a page as it is."""
+    return Markup(resources.files("aqmlab.reporting").joinpath(name).read_text(encoding="utf-8"))
+
+
+def lines_of_pieces(text: str) -> list[list[tuple[str, bool]]]:
+    """Split a text into lines, and each line into pieces with whether they are code: the words between backquotes.
+
+    >>> lines_of_pieces("the key `x`"), lines_of_pieces("one ` stays")
+    ([[('the key ', False), ('x', True), ('', False)]], [[('one ` stays', False)]])
+    """
+    found = []
+    for line in text.strip().splitlines():
+        pieces = line.strip().split("`")
+        paired = len(pieces) % 2 == 1
+        found.append([(piece, i % 2 == 1) for i, piece in enumerate(pieces)] if paired else [(line.strip(), False)])
+    return found
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("aqmlab.reporting"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["lines_of_pieces"] = lines_of_pieces
+    environment.globals["marks"] = MARKS
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
+    return environment

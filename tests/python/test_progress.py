@@ -1,0 +1,62 @@
+"""The progress bar: jobs weighted by cost, silent without a terminal, the terminal restored after Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from aqmlab.execution.progress import bar_over
+
+SHOWN, HIDDEN = b"\x1b[?25h", b"\x1b[?25l"
+INTERRUPTED = """
+import time
+from aqmlab.execution.progress import bar_over
+with bar_over("work", [1.0, 3.0], shown=True) as bar:
+    bar.done(0)
+    time.sleep(60)
+"""
+
+
+def test_jobs_are_weighted_by_cost():
+    with bar_over("work", [1.0, 3.0], shown=False) as bar:
+        bar.done(0)
+        bar.report(1, 0.5)
+        task = bar._shown.tasks[0]
+        assert (task.completed, task.total, task.fields["runs"]) == (2.5, 4.0, "1/2")
+        bar.done(1)
+        assert task.finished
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_nothing_is_written_without_a_terminal(shown, capfd):
+    with bar_over("work", [1.0], shown=shown) as bar:
+        bar.done(0)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_an_interrupt_restores_the_terminal():
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm"}
+    child = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED], stdout=subprocess.DEVNULL, stderr=theirs, env=environment
+    )
+    os.close(theirs)
+    seen, until = b"", time.monotonic() + 60
+    while b"1/2" not in seen and time.monotonic() < until:
+        seen += os.read(ours, 4096)
+    child.send_signal(signal.SIGINT)
+    try:
+        while piece := os.read(ours, 4096):
+            seen += piece
+    except OSError:
+        pass  # the other end is closed
+    child.wait(timeout=60)
+    os.close(ours)
+    assert HIDDEN in seen
+    assert seen.rindex(SHOWN) > seen.rindex(HIDDEN)
