@@ -7,8 +7,8 @@ import pytest
 from aqmlab.interop.crosscheck.model import Model
 from aqmlab.interop.crosscheck.tool import Kind, Measure, inexpressible
 from aqmlab.interop.ns3 import Ns3
-from aqmlab.interop.ns3.beside import BESIDE, attributes_beside, differences_beside
 from aqmlab.interop.ns3.flows import tcp_of
+from aqmlab.interop.ns3.other_queues import OTHER_QUEUES
 from aqmlab.scenario.file import Scenario
 
 TEXT = """format = 1
@@ -95,9 +95,9 @@ def test_what_ns3_has_not_is_said_and_not_run(aqm: str) -> None:
     assert "#error" in program(own)
 
 
-def test_disciplines_beside_red_have_their_attributes() -> None:
+def test_disciplines_other_than_red_have_their_attributes() -> None:
     own = {"limit": 500, "target": 0.005, "interval": 0.1, "max_packet": 1514, "ecn": True, "dialect": "rfc8289"}
-    made = attributes_beside("codel", own)
+    made = OTHER_QUEUES["codel"].write(own)
     assert made == {
         "MaxSize": "500p",
         "Target": "5ms",
@@ -105,22 +105,22 @@ def test_disciplines_beside_red_have_their_attributes() -> None:
         "UseEcn": "true",
         "MinBytes": "1515",
     }
-    (only,) = differences_beside("codel", own, "queue.q")
+    (only,) = OTHER_QUEUES["codel"].differences(own, "queue.q", "ns-3")
     assert (only.name, only.kind) == ("parameter dialect", Kind.DIFFERS)
 
 
-@pytest.mark.parametrize("aqm", sorted(BESIDE))
+@pytest.mark.parametrize("aqm", sorted(OTHER_QUEUES))
 def test_every_parameter_of_a_discipline_has_an_attribute_or_is_named(aqm: str) -> None:
     queue = f'[queue.bottleneck]\naqm = "{aqm}"\n'
     head, _, flows = TEXT.partition("[[flow]]")
     own = Model.of(Scenario.from_text(head.partition("[queue.bottleneck]")[0] + queue + "[[flow]]" + flows))
-    assert f'"{BESIDE[aqm].kind}"' in program(own)
+    assert f'"{OTHER_QUEUES[aqm].kind}"' in program(own)
     # A key that is drawn is drawn by the program, in every run.
     assert ('{"Perturbation", "random"}' in program(own)) == aqm.startswith("fq")
     parameters = {f"parameter {key}" for key in own.link_named["bottleneck"].parameters}
-    known = {f"parameter {key}" for key in [*BESIDE[aqm].words, *BESIDE[aqm].fixed]}
-    assert parameters <= known
-    assert parameters & named(own) <= {f"parameter {key}" for key in BESIDE[aqm].fixed}
+    fixed = {f"parameter {one.key}" for one in OTHER_QUEUES[aqm].fixed}
+    assert parameters <= fixed | {f"parameter {row.key}" for row in OTHER_QUEUES[aqm].rows}
+    assert parameters & named(own) <= fixed
 
 
 @needs_ns3

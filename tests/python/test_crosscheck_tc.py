@@ -8,8 +8,8 @@ import pytest
 
 from aqmlab.interop.crosscheck.model import Model
 from aqmlab.interop.crosscheck.tool import inexpressible
-from aqmlab.interop.tc import TOOL
-from aqmlab.interop.tc.queues import BESIDE, queue_differences, words_of
+from aqmlab.interop.tc.other_queues import OTHER_QUEUES, other_differences, phrase
+from aqmlab.interop.tc.tool import TOOL
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import Link
 from test_crosscheck_ns3 import TEXT
@@ -47,9 +47,9 @@ def test_what_linux_has_not_is_said_and_not_run() -> None:
     assert script(own).endswith("exit 1\n")
 
 
-@pytest.mark.parametrize("aqm", sorted(BESIDE))
-def test_disciplines_beside_red_have_their_words(aqm: str) -> None:
+@pytest.mark.parametrize("aqm", sorted(OTHER_QUEUES))
+def test_disciplines_other_than_red_have_their_words(aqm: str) -> None:
     own = {"limit": 300, "target": 0.015, "ecn": True, "max_packet": 1400}
-    link = Link("l", "a", "b", 1e6, 0.01, "q", aqm, own)
-    assert words_of(link) == f"{BESIDE[aqm].kind} limit 300 target 15000us ecn"
-    assert [one.name for one in queue_differences(link)] == ["parameter max_packet"]
+    assert phrase(OTHER_QUEUES[aqm].write(own)) == "limit 300 target 15000us ecn"
+    found = other_differences(Link("l", "a", "b", 1e6, 0.01, "q", aqm, own))
+    assert [one.name for one in found] == ["parameter max_packet"]

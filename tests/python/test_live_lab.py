@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from aqmlab.errors import InputError
+from aqmlab.interop.tc.queues import own_words
 from aqmlab.live.plan import live_plan
 from aqmlab.live.tc import backend as tc_backend
 from aqmlab.live.tc.failure import judge
@@ -18,7 +19,6 @@ from aqmlab.live.tc.iperf import flow_counts, sent_s
 from aqmlab.live.tc.job import Options, script
 from aqmlab.live.tc.link import configuration
 from aqmlab.live.tc.outcome import PeerRun
-from aqmlab.live.tc.qdisc import own_words
 from aqmlab.live.tc.setting import setting_of
 from aqmlab.live.vm import archive, machine, packages
 from aqmlab.live.vm.backend import run as run_lab
@@ -159,6 +159,10 @@ class TestJob:
     def test_a_limit_alone_is_a_fifo(self):
         packets = plan(queue__bottleneck={"aqm": "drop-tail", "limit": "100p"})
         assert setting_of(packets).qdisc.text == "pfifo limit 100"
+
+    def test_codel_and_pie_are_tcs_own(self):
+        codel = plan(queue__bottleneck={"aqm": "codel", "limit": "100p"})
+        assert setting_of(codel).qdisc.text == "codel limit 100 target 5000us interval 100000us noecn"
 
     def test_words_of_tc_stand_in_place_of_the_queue(self):
         assert setting_of(plan(), qdisc="pie target 15ms").qdisc.text == "pie target 15ms"

@@ -13,10 +13,11 @@ from hypothesis import settings as limits
 from hypothesis import strategies as st
 
 import aqmlab
-from aqmlab.interop.dialects import Dialect, Settings, dialects_of
-from aqmlab.interop.dialects.routers import cisco, juniper, largest_error, profile
-from aqmlab.interop.dialects.settings import shares_at
-from aqmlab.interop.dialects.tc import burst_for, effective_p, tc, wlog_of
+from aqmlab.interop.cisco.queues import write_red
+from aqmlab.interop.dialects import dialects_of
+from aqmlab.interop.juniper.queues import largest_error, profile
+from aqmlab.interop.settings import Dialect, Settings, shares_at
+from aqmlab.interop.tc.red import burst_for, effective_p, wlog_of
 from conftest import DUMBBELL
 
 
@@ -48,7 +49,7 @@ def test_the_papers_red_in_every_dialect() -> None:
     assert found["ns-2"].effective["max_p"] == "0.1"
     assert "Queue/RED set linterm_ 10\n" in found["ns-2"].text
     assert "$ns queue-limit $n1 $n2 50" in found["ns-2"].text
-    assert '"MinTh", DoubleValue(5), "MaxTh", DoubleValue(15)' in found["ns-3"].text
+    assert '"MinTh", StringValue("5"), "MaxTh", StringValue("15")' in found["ns-3"].text
     assert "random-detect exponential-weighting-constant 9\n" in found["cisco"].text
     assert "random-detect precedence 7 5 15 10\n" in found["cisco"].text
     assert "fill-level [ 0 10 29 30 ];" in found["juniper"].text
@@ -63,7 +64,7 @@ def test_what_cannot_be_expressed_is_named() -> None:
     gentle = texts(aqm="gentle-red")
     assert "gentle_ true" in gentle["ns-2"].text
     assert any("no slope" in note for note in gentle["tc"].notes)
-    assert '"NLRED", BooleanValue(true)' in texts(aqm="nlred")["ns-3"].text
+    assert '"NLRED", StringValue("true")' in texts(aqm="nlred")["ns-3"].text
     assert any("3 times as many" in note for note in found["tc"].notes)
     assert not any("times as many" in note for note in texts(spacing="linux")["tc"].notes)
     assert any('victim "pc-red"' in note for note in texts(aqm="pc-red")["ns-2"].notes)
@@ -92,8 +93,9 @@ def test_wlog_is_that_of_tc(burst: int, wlog: int) -> None:
     aqm=st.sampled_from(["red", "gentle-red", "mred", "exred", "nlred"]),
 )  # fmt: skip
 def test_texts_say_what_they_come_to(min_th: int, span: int, max_p: float, w_q: float, aqm: str) -> None:
-    one = own(aqm=aqm, min_th=f"{min_th}p", max_th=f"{min_th + span}p", limit="200p", max_p=max_p, w_q=w_q)
-    linux = tc(one, "bottleneck")
+    queue = {"aqm": aqm, "min_th": f"{min_th}p", "max_th": f"{min_th + span}p", "limit": "200p", "max_p": max_p}
+    one, found = own(**queue, w_q=w_q), texts(**queue, w_q=w_q)
+    linux = found["tc"]
     words = dict(re.findall(r"(limit|min|max|avpkt|burst|probability) (\S+)", linux.text))
     wlog = wlog_of(int(words["min"]), int(words["burst"]), int(words["avpkt"]))
     assert linux.effective["w_q"].startswith(f"2^-{wlog} = ")
@@ -102,13 +104,13 @@ def test_texts_say_what_they_come_to(min_th: int, span: int, max_p: float, w_q: 
         assert abs(wlog + math.log2(w_q)) <= 1
     made = effective_p(float(words["probability"]), int(words["max"]) - int(words["min"]))
     assert made == pytest.approx(max_p, abs=3e-5)
-    assert 1 <= int(re.findall(r"constant (\d+)", cisco(one, "").text)[0]) <= 16
+    assert 1 <= int(re.findall(r"constant (\d+)", write_red(one))[0]) <= 16
     pairs = profile(one)
     assert pairs == sorted(pairs)
     assert all(a[0] < b[0] and a[1] <= b[1] for a, b in itertools.pairwise(pairs))
     assert pairs[0] == (0, 0)
     assert pairs[-1][1] == 100
-    assert f"{largest_error(one, pairs):.3g}" in juniper(one, "").effective["largest error of p_b"]
+    assert f"{largest_error(one, pairs):.3g}" in found["juniper"].effective["largest error of p_b"]
 
 
 @pytest.mark.parametrize("aqm", ["red", "gentle-red", "mred", "exred", "nlred"])
@@ -130,6 +132,6 @@ def test_bursts_lead_to_the_nearest_wlog() -> None:
 
 def test_one_packet_as_min_leaves_tc_no_slow_average() -> None:
     assert burst_for(9, 1000, 1000) == (1, 1)
-    one = tc(own(min_th="1p"), "bottleneck")
+    one = texts(min_th="1p")["tc"]
     assert one.effective["w_q"] == "2^-1 = 0.5"
     assert any("no weight near" in note for note in one.notes)

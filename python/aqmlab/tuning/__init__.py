@@ -10,5 +10,6 @@ A file has one thing:
 * `search`: Optuna
 * `verification`: the choice among the best, and the confirmation on fresh seeds
 * `outcome`: the answer with its tables and figure
-* `dialects`: the answer as text for tc, ns-2, ns-3, Cisco and Juniper
+
+`aqmlab.interop.dialects` writes the answer as text for tc, ns-2, ns-3, Cisco and Juniper.
 """

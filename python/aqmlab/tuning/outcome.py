@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from aqmlab import _core
-from aqmlab.interop.dialects import Dialect
+from aqmlab.interop.settings import Dialect
 from aqmlab.scenario.toml_text import inline
 from aqmlab.statistics import Verdict
 from aqmlab.tuning.measurements import Body

@@ -9,7 +9,7 @@ from aqmlab.errors import InputError
 from aqmlab.interop.crosscheck.tool import Tool
 from aqmlab.scenario.file import unknown
 
-HOME = {"ns2": "aqmlab.interop.ns2", "ns3": "aqmlab.interop.ns3", "tc": "aqmlab.interop.tc"}
+HOME = {"ns2": "aqmlab.interop.ns2", "ns3": "aqmlab.interop.ns3", "tc": "aqmlab.interop.tc.tool"}
 
 
 def tool(name: str) -> Tool:

@@ -10,9 +10,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from aqmlab.errors import InputError
-from aqmlab.interop.importing.quantities import packets, rate, seconds, size, time
+from aqmlab.interop.importing.quantities import in_words, packets, rate, size, time
 from aqmlab.interop.importing.recording import QUANTILES, Recording
 from aqmlab.interop.ns2.flows import SENDER, SENDERS, WHOLE
+from aqmlab.interop.ns2.quantities import seconds
+from aqmlab.interop.ns2.queues import ADAPTATION, read_queue
+from aqmlab.interop.translation import is_true
 from aqmlab.scenario.toml_text import Value
 
 Table = dict[str, Value]
@@ -34,67 +37,37 @@ DEFAULTS = {
 }
 TIMES = ("min_rto", "max_rto", "initial_rto", "tick")
 PACKETS = ("window", "initial_window", "max_burst")
-WEIGHTS = {-1.0: "auto", 0.0: "auto-1s", -2.0: "auto-0.1s"}
-
-
-def flag(text: str) -> bool:
-    """Read a truth value of Tcl.
-
-    >>> flag("true"), flag("0"), flag("on"), flag("1")
-    (True, False, True, True)
-    """
-    return text.strip().lower() in ("1", "true", "yes", "on")
+FAMILY = {"adaptive-red": "adaptive-red", "feng": "feng-red"}
+KEPT = ("limit", "min_th", "max_th", "max_p", "w_q", "mean_packet", "mode", "curve", "spacing")
+"""Parameters of every RED that is read; others are written where ``ns2-2.35`` has another value."""
+MARK_UP_TO = 0.1
 
 
 def queue_table(kind: str, own: dict[str, str], bits_per_second: float, filename: str) -> tuple[Table, list[str]]:
     """Return a ``[queue.NAME]`` table, and what of the queue is not read."""
-    limit = round(float(own["limit_"]))
-    mean = float(own.get("mean_pktsize_", "500"))
-    notes = [f"{kind} {name}" for name in ("drop_front_", "drop_rand_") if flag(own.get(name, "0"))]
-    if kind == "Queue/DropTail":
-        in_bytes = flag(own["queue_in_bytes_"])
-        return {"dialect": "ns2-2.35", "limit": size(limit * mean) if in_bytes else packets(limit)}, notes
-    if kind != "Queue/RED":
+    notes = [f"{kind} {name}" for name in ("drop_front_", "drop_rand_") if is_true(own.get(name, "0"))]
+    discipline = kind.removeprefix("Queue/")
+    if discipline not in ("DropTail", "RED"):
         raise InputError(f"{filename}: {kind} is not read (allowed: DropTail, RED)")
-    in_bytes, adaptive = flag(own["queue_in_bytes_"]), own["adaptive_"] == "1"
-    if flag(own["bytes_"]) != in_bytes:
+    found = read_queue(discipline, own)
+    if discipline == "DropTail":
+        return {"dialect": "ns2-2.35", "limit": in_words("limit", found["limit"])}, notes
+    if is_true(own["bytes_"]) != is_true(own["queue_in_bytes_"]):
         notes.append("bytes_ that is not queue_in_bytes_ (the mode is that of queue_in_bytes_)")
     if own["cautious_"] not in ("0", "false"):
         notes.append("cautious_")
-    feng = adaptive and own["feng_adaptive_"] == "1"
-    gentle = flag(own["gentle_"])
-    aqm = "feng-red" if feng else "adaptive-red" if adaptive else "gentle-red" if gentle else "red"
-    found: Table = {
-        "aqm": aqm,
-        "dialect": "ns2-2.35",
-        "limit": size(limit * mean) if in_bytes else packets(limit),
-        "min_th": packets(float(own["thresh_"])) if float(own["thresh_"]) else "auto",
-        "max_th": packets(float(own["maxthresh_"])) if float(own["maxthresh_"]) else "auto",
-        "max_p": 1 / float(own["linterm_"]),
-        "w_q": WEIGHTS.get(float(own["q_weight_"]), float(own["q_weight_"])),
-        "mean_packet": size(mean),
-        "mode": "bytes" if in_bytes else "packets",
-        "curve": "gentle" if gentle else "linear",
-        "spacing": "ns2-wait" if flag(own["wait_"]) else "ns2-nowait",
-    }
-    if flag(own["setbit_"]):
-        found["ecn"] = True
-    if not flag(own["use_mark_p_"]):
-        found |= {"p_one_is_early": False, "mark_up_to": 1.0}
-    elif float(own["mark_p_"]) != 0.1:
-        found["mark_up_to"] = float(own["mark_p_"])
-    if feng:
-        found |= {"feng_alpha": float(own["alpha_"]), "feng_beta": float(own["beta_"])}
-    elif adaptive:
-        lowest = float(own["bottom_"]) or min(0.01, 80_000 / bits_per_second)
-        found |= {
-            "ared_alpha": float(own["alpha_"]),
-            "ared_beta": float(own["beta_"]),
-            "adapt_interval": time(seconds(own["interval_"])),
-            "max_p_low": lowest,
-            "max_p_high": float(own["top_"]),
-        }
-    return found, notes
+    aqm = FAMILY.get(found["adaptation"], "gentle-red" if found["curve"] == "gentle" else "red")
+    table: Table = {"aqm": aqm, "dialect": "ns2-2.35"}
+    table |= {key: in_words(key, found[key]) for key in KEPT}
+    if found["ecn"]:
+        table["ecn"] = True
+    if not found["p_one_is_early"]:
+        table["p_one_is_early"] = False
+    if found["mark_up_to"] != MARK_UP_TO:
+        table["mark_up_to"] = found["mark_up_to"]
+    if found["adaptation"] == "adaptive-red":
+        found["max_p_low"] = found["max_p_low"] or min(0.01, 80_000 / bits_per_second)
+    return table | {row.key: in_words(row.key, found[row.key]) for row in ADAPTATION[found["adaptation"]].rows}, notes
 
 
 def tcp_table(of: Recording, sender: str, sink: str, filename: str) -> Table:
@@ -108,7 +81,7 @@ def tcp_table(of: Recording, sender: str, sink: str, filename: str) -> Table:
     options: Table = {}
     for key, variable in SENDER.items():
         text = own[variable]
-        value: Any = flag(text) if isinstance(DEFAULTS[key], bool) or key in WHOLE else seconds(text)
+        value: Any = is_true(text) if isinstance(DEFAULTS[key], bool) or key in WHOLE else seconds(text)
         if value == DEFAULTS[key]:
             continue
         if key == "packet_size":
@@ -155,7 +128,7 @@ def udp_table(of: Recording, app: str, agent: str) -> tuple[Table, list[str]]:
     if kind == "Traffic/CBR":
         if "interval_" in own:
             bits = 8 * length / seconds(own["interval_"])
-        if flag(own.get("random_", "0")):
+        if is_true(own.get("random_", "0")):
             notes.append("random_ of CBR")
         return {"transport": "udp", "rate": rate(bits), "packet_size": size(length)}, notes
     if kind not in ("Traffic/Exponential", "Traffic/Pareto"):

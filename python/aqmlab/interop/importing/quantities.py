@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import re
+from typing import Any
 
-UNITS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+from aqmlab.scenario.toml_text import Value
+
+PACKETS = ("limit", "min_th", "max_th")
+BYTES = ("mean_packet", "max_packet", "quantum")
+TIMES = ("target", "interval", "t_update", "max_burst", "adapt_interval")
+COUNTS = ("queues", "drop_batch")
 
 
 def time(value: float) -> str:
@@ -49,16 +54,19 @@ def size(value: float) -> str:
     return f"{plain(value)}B"
 
 
-def seconds(text: str) -> float:
-    """Read a time of ns-2 in s; a number by itself is one.
+def in_words(key: str, value: Any) -> Value:  # noqa: ANN401 - an effective parameter, as the core has them
+    """Write an effective parameter of a queue as in a scenario file.
 
-    >>> seconds("10ms"), seconds("0.2"), seconds("5e-3s")
-    (0.01, 0.2, 0.005)
+    >>> in_words("min_th", 5.0), in_words("limit", "64000B"), in_words("adapt_interval", 0.5), in_words("w_q", 0.002)
+    ('5p', '64000B', '500ms', 0.002)
     """
-    found = re.fullmatch(r"\s*([-+0-9.eE]+?)\s*(s|ms|us|ns|)\s*", text)
-    if not found:
-        raise ValueError(f'"{text}" is no time')
-    return float(found[1]) * UNITS[found[2]]
+    if isinstance(value, str | bool):
+        return value
+    if key in PACKETS:
+        return packets(value)
+    if key in BYTES:
+        return size(value)
+    return time(value) if key in TIMES else int(value) if key in COUNTS else float(value)
 
 
 def plain(value: float) -> str:

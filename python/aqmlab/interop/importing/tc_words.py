@@ -9,33 +9,32 @@
 | ``codel``, ``fq_codel``, ``pie``, ... | the discipline of that name, if there is one |
 
 Sizes are whole bytes, w_q is 2^-Wlog with the Wlog that tc makes of the burst, max_p what the kernel makes of the
-probability (`aqmlab.interop.dialects.tc`). What tc leaves to its defaults gets them: max = limit / 4, min = max / 3,
-avpkt 1000, burst = (2 min + max) / (3 avpkt), probability 0.02.
+probability (`aqmlab.interop.tc.red`). What tc leaves to its defaults gets them: max = limit / 4, min = max / 3,
+avpkt 1000, burst = (2 min + max) / (3 avpkt), probability 0.02. CoDel and PIE get the values that Linux fixes
+(`aqmlab.interop.tc.other_queues`).
 """
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from aqmlab.errors import InputError
-from aqmlab.interop.dialects.tc import effective_p, wlog_of
 from aqmlab.interop.importing.ns2_study import Table
-from aqmlab.interop.importing.quantities import packets, rate, size, time
+from aqmlab.interop.importing.quantities import in_words, packets, rate, size, time
+from aqmlab.interop.tc.other_queues import ALONE, OTHER_QUEUES
+from aqmlab.interop.tc.quantities import bits_of, bytes_of, number_of, seconds_of
+from aqmlab.interop.tc.red import read_red
 from aqmlab.scenario.file import unknown
 from aqmlab.scenario.registry import disciplines
 from aqmlab.scenario.toml_text import Value, inline
 
-FLAGS = ("ecn", "noecn", "harddrop", "adaptive", "nodrop", "root", "ingress", "dq_rate_estimator", "bytemode")
+FLAGS = ("harddrop", "adaptive", "nodrop", "root", "ingress", "dq_rate_estimator", "no_dq_rate_estimator")
 PLACE = ("dev", "handle", "parent", "refcnt")
-DECIMAL = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
-BINARY = {"": 1.0, "k": 1024.0, "m": 1024.0**2, "g": 1024.0**3}
-SECONDS = {"": 1e-6, "s": 1.0, "sec": 1.0, "secs": 1.0, "ms": 1e-3, "msec": 1e-3, "msecs": 1e-3}
-SECONDS |= {"us": 1e-6, "usec": 1e-6, "usecs": 1e-6, "ns": 1e-9, "nsec": 1e-9, "nsecs": 1e-9}
 SHAPERS = ("tbf", "netem")
-OURS = {"pfifo": "drop-tail", "bfifo": "drop-tail", "fq_codel": "fq-codel", "fq_pie": "fq-pie", "dualpi2": "dualpi2"}
+OURS = {"pfifo": "drop-tail", "bfifo": "drop-tail", **{table.kind: aqm for aqm, table in OTHER_QUEUES.items()}}
 TIMES = ("target", "interval", "tupdate", "ce_threshold", "flows_target")
 RATE, DELAY = 10e6, 0.02
 """Where no word says them."""
@@ -80,9 +79,9 @@ def read_tc(text: str, filename: str) -> Bottleneck:
         where = f"{filename}:{number}"
         if kind in SHAPERS:
             if "rate" in words:
-                bits, said_rate = bits_of(words["rate"], where), True
+                bits, said_rate = _read(bits_of, words["rate"], where), True
             if kind == "netem" and "delay" in words:
-                delay, said_delay = seconds_of(words["delay"], where), True
+                delay, said_delay = _read(seconds_of, words["delay"], where), True
             if kind == "netem" and words.keys() & {"loss", "reorder", "corrupt", "duplicate"}:
                 notes.append("netem's loss, reordering, corruption or duplication")
             if kind == "netem" and "jitter" in words:
@@ -91,8 +90,11 @@ def read_tc(text: str, filename: str) -> Bottleneck:
         if queue is not None:
             raise InputError(f"{where}: a second discipline, {kind}; one queue is read")
         if kind == "red" and "bandwidth" in words and not said_rate:
-            bits, said_rate = bits_of(words["bandwidth"], where), True
-        queue, more = _queue(kind, words, where)
+            bits, said_rate = _read(bits_of, words["bandwidth"], where), True
+        try:
+            queue, more = _queue(kind, words)
+        except ValueError as error:
+            raise InputError(f"{where}: {error}") from None
         notes += more
     if queue is None:
         raise InputError(f"{filename}: no line of tc with a discipline (red, pfifo, codel, ...) is in it")
@@ -135,43 +137,6 @@ def text_of(found: Bottleneck, *, name: str, description: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def bits_of(text: str, where: str) -> float:
-    """Read a rate of tc in bit/s: ``bit`` are bits, ``bps`` bytes.
-
-    >>> bits_of("10mbit", ""), bits_of("1250kbps", ""), bits_of("10000000", "")
-    (10000000.0, 10000000.0, 10000000.0)
-    """
-    found = re.fullmatch(r"([0-9.]+)\s*([kmgt]?)(i?)(bit|bps|)", text.strip().lower())
-    if not found:
-        raise InputError(f'{where}: "{text}" is no rate of tc (for example 10mbit)')
-    factor = DECIMAL[found[2]] if not found[3] else 1024.0 ** " kmgt".index(found[2])
-    return float(found[1]) * factor * (8 if found[4] == "bps" else 1)
-
-
-def bytes_of(text: str, where: str) -> float:
-    """Read a size of tc in bytes: its k is 1024.
-
-    >>> bytes_of("60k", ""), bytes_of("400000b", ""), bytes_of("1mbit", "")
-    (61440.0, 400000.0, 131072.0)
-    """
-    found = re.fullmatch(r"([0-9.]+)\s*([kmg]?)(b|bit|)", text.strip().lower())
-    if not found:
-        raise InputError(f'{where}: "{text}" is no size of tc (for example 30000, 60k)')
-    return float(found[1]) * BINARY[found[2]] / (8 if found[3] == "bit" else 1)
-
-
-def seconds_of(text: str, where: str) -> float:
-    """Read a time of tc in s; a number by itself is in microseconds.
-
-    >>> seconds_of("20ms", ""), seconds_of("500", "")
-    (0.02, 0.0005)
-    """
-    found = re.fullmatch(r"([0-9.]+)\s*([a-z]*)", text.strip().lower())
-    if not found or found[2] not in SECONDS:
-        raise InputError(f'{where}: "{text}" is no time of tc (for example 20ms)')
-    return float(f"{float(found[1]) * SECONDS[found[2]]:.12g}")
-
-
 def _lines(text: str, filename: str) -> Lines:
     lines = Lines()
     joined = re.sub(r"\\\n", "  ", text)
@@ -205,6 +170,9 @@ def _words(words: list[str], where: str) -> tuple[str, dict[str, str]]:
         elif word in FLAGS:
             own[word] = "yes"
             place += 1
+        elif word in ALONE:
+            own[ALONE[word]] = word
+            place += 1
         elif not kind:
             kind = word
             place += 2 if place + 1 < len(words) and re.fullmatch(r"[0-9a-f]*:[0-9a-f]*", words[place + 1]) else 1
@@ -220,76 +188,71 @@ def _words(words: list[str], where: str) -> tuple[str, dict[str, str]]:
     return kind, own
 
 
-def _queue(kind: str, words: Mapping[str, str], where: str) -> tuple[Table, list[str]]:
+def _read(read: Callable[[str], float], text: str, where: str) -> float:
+    try:
+        return read(text)
+    except ValueError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+def _queue(kind: str, words: Mapping[str, str]) -> tuple[Table, list[str]]:
+    """Read a discipline; a `ValueError` says what of it cannot be read."""
     if kind == "red":
-        return _red(words, where)
+        return _red(words)
     known = {one.name: one for one in disciplines()}
     aqm = OURS.get(kind, kind)
     if aqm not in known:
-        raise InputError(f"{where}: {unknown('discipline', kind, ['red', 'pfifo', 'bfifo', *known])}")
+        raise ValueError(unknown("discipline", kind, ["red", "pfifo", "bfifo", *known]))
     if aqm == "drop-tail":
         limit = words.get("limit", "1000")
-        own = size(bytes_of(limit, where)) if kind == "bfifo" else packets(float(limit.rstrip("p")))
-        return {"aqm": aqm, "limit": own}, []
-    keys = {parameter.key: parameter for parameter in known[aqm].parameters}
+        return {"aqm": aqm, "limit": size(bytes_of(limit)) if kind == "bfifo" else packets(number_of(limit))}, []
+    if aqm in OTHER_QUEUES:
+        return _other(aqm, words)
+    keys = {parameter.key for parameter in known[aqm].parameters}
     found: Table = {"aqm": aqm}
     notes = []
     for key, value in words.items():
-        if key == "noecn":
-            found |= {"ecn": False} if "ecn" in keys else {}
-        elif key not in keys:
-            notes.append(f"{kind} {key}" + ("" if value == "yes" else f" {value}"))
-        elif value == "yes":
-            found[key] = True
+        if key in keys:
+            found[key] = not value.startswith("no") if key in ALONE else value == "yes" or _value(key, value)
         else:
-            found[key] = _value(key, value, where)
+            notes.append(_unread(kind, key, value))
     return found, notes
 
 
-def _value(key: str, value: str, where: str) -> Value:
+def _unread(kind: str, word: str, value: str) -> str:
+    return f"{kind} {word}" + ("" if value == "yes" or word in ALONE else f" {value}")
+
+
+def _other(aqm: str, words: Mapping[str, str]) -> tuple[Table, list[str]]:
+    """Read a discipline that has a table; what Linux fixes is as in Linux."""
+    table = OTHER_QUEUES[aqm]
+    found = {fixed.key: fixed.value for fixed in table.fixed if fixed.value is not None} | table.read(words)
+    known = {row.word for row in table.rows}
+    notes = [_unread(table.kind, word, value) for word, value in words.items() if word not in known]
+    return {"aqm": aqm, **{key: in_words(key, value) for key, value in found.items()}}, notes
+
+
+def _value(key: str, value: str) -> Value:
     if key in TIMES:
-        return time(seconds_of(value, where))
+        return time(seconds_of(value))
     if key == "limit":
-        return packets(float(value.rstrip("p")))
+        return packets(number_of(value))
     if key in ("memory_limit", "quantum"):
-        return size(bytes_of(value, where))
+        return size(bytes_of(value))
     try:
         number = float(value)
     except ValueError:
-        raise InputError(f'{where}: "{key} {value}" is not read') from None
+        raise ValueError(f'"{key} {value}" is not read') from None
     return int(number) if number.is_integer() else number
 
 
-def _red(words: Mapping[str, str], where: str) -> tuple[Table, list[str]]:
-    if "limit" not in words:
-        raise InputError(f"{where}: red needs a limit")
-    avpkt = bytes_of(words.get("avpkt", "1000"), where)
-    limit = bytes_of(words["limit"], where)
-    greatest = bytes_of(words["max"], where) if "max" in words else limit // 4
-    if "max" not in words and "min" in words:
-        greatest = 3 * bytes_of(words["min"], where)
-    least = bytes_of(words["min"], where) if "min" in words else greatest // 3
-    if not 0 < least < greatest:
-        raise InputError(f"{where}: red needs 0 < min < max, not min {least:g} and max {greatest:g}")
-    burst = round(float(words["burst"])) if "burst" in words else int((2 * least + greatest) / (3 * avpkt))
-    wlog = wlog_of(round(least), burst, round(avpkt))
-    if wlog is None:
-        raise InputError(f"{where}: tc refuses a burst of {burst} packets (allowed: from min / avpkt on)")
-    probability = min(float(words.get("probability", "0.02")), 1 - 2**-32)
+def _red(words: Mapping[str, str]) -> tuple[Table, list[str]]:
+    own = read_red(words)
     notes = [f"red {key}" for key in ("harddrop", "nodrop") if key in words]
-    found: Table = {
-        "aqm": "red",
-        "dialect": "linux",
-        "mode": "bytes",
-        "limit": size(limit),
-        "min_th": size(least),
-        "max_th": size(greatest),
-        "max_p": effective_p(probability, round(greatest - least)),
-        "w_q": 2.0**-wlog,
-        "mean_packet": size(avpkt),
-    }
-    if "adaptive" in words:
+    found: Table = {"aqm": "red", "dialect": "linux", "mode": "bytes"}
+    found |= {key: own[key] for key in ("limit", "min_th", "max_th", "max_p", "w_q", "mean_packet")}
+    if own["adaptation"] == "adaptive-red":
         found |= {"adaptation": "adaptive-red", "adapt_clock": "timer"}
-    if "ecn" in words:
+    if own["ecn"]:
         found["ecn"] = True
     return found, notes

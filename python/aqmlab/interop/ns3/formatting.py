@@ -19,6 +19,15 @@ def seconds(value: float) -> str:
     return f"{float(value) * 1e3:.12g}ms"
 
 
+def read_seconds(text: str) -> float:
+    """Read a time.
+
+    >>> read_seconds("10.1ms"), read_seconds("1000000s")
+    (0.0101, 1000000.0)
+    """
+    return float(f"{float(text[:-2]) * 1e-3:.15g}") if text.endswith("ms") else float(text.removesuffix("s"))
+
+
 def rate(bps: float) -> str:
     """Write a rate.
 

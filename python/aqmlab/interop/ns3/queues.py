@@ -1,4 +1,4 @@
-"""Queues in the words of ns-3 3.37 (src/traffic-control/model), and what it has not of them.
+"""Queues in the words of ns-3 3.37 (src/traffic-control/model), and back.
 
 | ours | ns-3 |
 |---|---|
@@ -8,40 +8,81 @@
 
 ns-3's RED is ns-2's: the same average, curve, count and spacing. So a scenario with ``dialect = "ns2-2.35"`` has its
 rules, but for two: p_b = 1 is a forced drop (``p_one_is_early = false``), ECN marks at any p_b (``mark_up_to = 1``).
+
+Adaptive RED is ``AdaptMaxP``, which moves max_p alone. The attribute ``ARED`` is never written: with it ns-3 discards
+MinTh, MaxTh and QW, and computes its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from aqmlab.interop.crosscheck.model import DROP_TAIL
 from aqmlab.interop.crosscheck.tool import Kind, Semantic
-from aqmlab.interop.formatting import flag, number
-from aqmlab.interop.ns3.beside import BESIDE, attributes_beside, differences_beside, size
-from aqmlab.interop.ns3.formatting import rate, seconds
+from aqmlab.interop.ns3.formatting import rate
+from aqmlab.interop.ns3.other_queues import OTHER_QUEUES, SECONDS, SIZE, size
+from aqmlab.interop.red import ADAPTATIONS, SPACINGS, adaptation_differences, missing_parts
+from aqmlab.interop.translation import AT_LEAST_ONE, FLAG, INVERSE, NUMBER, Fixed, Format, Row, Table, is_true, one_of
 from aqmlab.scenario.parts import Link
 
-RED = "ns3::RedQueueDisc"
 FIFO = "ns3::FifoQueueDisc"
 CURVES = ("linear", "gentle", "nlred")
-ADAPTATIONS = ("none", "feng", "adaptive-red")
-SPACINGS = {"ns2-wait": True, "ns2-nowait": False, "floyd93": False, "linux": False}
-"""Spacing to ``Wait``; the last two are nearly as without."""
-FIXED: dict[str, tuple[object, str, str]] = {
-    "at_idle": ("integer", "idle rule", "counts whole packets in an idle period"),
-    "idle_extra_step": (True, "idle rule", "lets the average decay once more behind an idle period"),
-    "idle_when": ("free", "idle rule", "begins an idle period when it finds nothing to send"),
-    "guard_one": (True, "guard of one packet", "never drops early while at most one packet waits"),
-    "crossing": ("count-one", "first packet above min_th", "never drops the first packet above min_th"),
-    "p_one_is_early": (False, "probability one", "drops without a draw where p_b is 1"),
-    "mark_up_to": (1, "marking", "marks at any p_b below 1"),
-    "full_first": (False, "full buffer first", "computes the average before it looks whether there is room"),
-    "in_service_counts": (False, "packet in service", "counts the packets waiting, without the one in service"),
+PARTS = {"curve": CURVES, "victim": ("arriving",), "adaptation": ADAPTATIONS, "spacing": SPACINGS}
+UNLESS = Format(lambda value: "false" if value else "true", lambda text: not is_true(text))
+RATE = Format(rate, lambda text: float(text.removesuffix("bps")), absolute=0.5)
+IDLE, MARKING = "idle rule", "marking"
+RED = Table(
+    "ns3::RedQueueDisc",
+    (
+        Row("min_th", "MinTh", NUMBER),
+        Row("max_th", "MaxTh", NUMBER),
+        Row("max_p", "LInterm", INVERSE),
+        Row("w_q", "QW", NUMBER),
+        Row("limit", "MaxSize", SIZE),
+        Row("mean_packet", "MeanPktSize", AT_LEAST_ONE),
+        Row("curve", "Gentle", one_of("gentle", "linear")),
+        Row("curve", "NLRED", one_of("nlred")),
+        Row("spacing", "Wait", one_of("ns2-wait", "ns2-nowait")),
+        Row("ecn", "UseEcn", FLAG),
+        Row("mark_forced", "UseHardDrop", UNLESS),
+        Row("rate_bps", "LinkBandwidth", RATE),
+        Row("delay_s", "LinkDelay", SECONDS),
+    ),
+    (
+        Fixed("at_idle", "integer", "counts whole packets in an idle period", IDLE),
+        Fixed("idle_extra_step", True, "lets the average decay once more behind an idle period", IDLE),
+        Fixed("idle_when", "free", "begins an idle period when it finds nothing to send", IDLE),
+        Fixed("guard_one", True, "never drops early while at most one packet waits", "guard of one packet"),
+        Fixed("crossing", "count-one", "never drops the first packet above min_th", "first packet above min_th"),
+        Fixed("p_one_is_early", False, "drops without a draw where p_b is 1", "probability one"),
+        Fixed("mark_up_to", 1, "marks at any p_b below 1", MARKING),
+        Fixed("full_first", False, "computes the average before it looks whether there is room", "full buffer first"),
+        Fixed(
+            "in_service_counts", False, "counts the packets waiting, without the one in service", "packet in service"
+        ),
+    ),
+)
+"""Thresholds are in packets where MaxSize is, in bytes where it is in bytes."""
+ADAPTATION: dict[str, Table] = {
+    "adaptive-red": Table(
+        "adaptive-red",
+        (
+            Row("ared_alpha", "Alpha", NUMBER),
+            Row("ared_beta", "Beta", NUMBER),
+            Row("adapt_interval", "Interval", SECONDS),
+            Row("max_p_high", "Top", NUMBER),
+            Row("max_p_low", "Bottom", NUMBER),
+        ),
+        always={"AdaptMaxP": "true"},
+    ),
+    "feng": Table(
+        "feng",
+        (Row("feng_alpha", "FengAlpha", NUMBER), Row("feng_beta", "FengBeta", NUMBER)),
+        always={"FengAdaptive": "true"},
+    ),
 }
-"""Switches of RED that ns-3 does not have: the value that it always has, the name of the difference, and what it
-means."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +98,23 @@ def disc_of(link: Link) -> Disc:
     own = link.parameters
     if link.aqm == DROP_TAIL or not _known(link):
         return Disc(FIFO, (("MaxSize", size(own.get("limit", 1000))),))
-    if link.aqm in BESIDE:
-        return Disc(BESIDE[link.aqm].kind, tuple(attributes_beside(link.aqm, own).items()))
-    return Disc(RED, tuple(_red(link).items()))
+    if link.aqm in OTHER_QUEUES:
+        table = OTHER_QUEUES[link.aqm]
+        return Disc(table.kind, tuple(table.write(own).items()))
+    return Disc(RED.kind, tuple(_red(link).items()))
+
+
+def read_red(attributes: Mapping[str, str]) -> dict[str, Any]:
+    """Read attributes of ``RedQueueDisc``: thresholds in packets, the limit in packets or as ``64000B``."""
+    found = RED.read(attributes)
+    in_bytes = isinstance(found["limit"], str)
+    for key in ("min_th", "max_th"):
+        found[key] /= found["mean_packet"] if in_bytes else 1
+    found |= {"mode": "bytes" if in_bytes else "packets", "adaptation": "none"}
+    for name, table in ADAPTATION.items():
+        if table.matches(attributes):
+            found |= {"adaptation": name, **table.read(attributes)}
+    return found
 
 
 def queue_differences(link: Link) -> Iterator[Semantic]:
@@ -69,101 +124,48 @@ def queue_differences(link: Link) -> Iterator[Semantic]:
         return
     if not _known(link):
         yield Semantic("discipline", f'{name}: ns-3 3.37 has no "{link.aqm}" of this kind.', Kind.INEXPRESSIBLE)
-    elif link.aqm in BESIDE:
-        yield from differences_beside(link.aqm, own, name)
+    elif link.aqm in OTHER_QUEUES:
+        yield from OTHER_QUEUES[link.aqm].differences(own, name, "ns-3")
     else:
-        yield from _missing_parts(own, name)
+        yield from missing_parts(own, name, "ns-3", PARTS)
         yield from _other_rules(own, name)
 
 
 def _known(link: Link) -> bool:
     is_red = {"min_th", "max_th", "max_p", "w_q", "spacing"} <= link.parameters.keys() and not link.classes
-    return is_red or link.aqm in BESIDE
+    return is_red or link.aqm in OTHER_QUEUES
 
 
 def _red(link: Link) -> dict[str, str]:
-    own = link.parameters
-    mean = float(own["mean_packet"])
+    own = dict(link.parameters)
+    mean, limit = float(own["mean_packet"]), own["limit"]
     unit = mean if own["mode"] == "bytes" else 1.0
-    limit = own["limit"]
     if own["mode"] == "bytes" and not isinstance(limit, str):
         limit = f"{float(limit) * mean}B"
     elif own["mode"] != "bytes" and isinstance(limit, str):
         limit = max(1.0, float(limit.removesuffix("B")) / mean)
-    return {
-        "MinTh": number(_packets(own["min_th"], mean) * unit),
-        "MaxTh": number(_packets(own["max_th"], mean) * unit),
-        "LInterm": number(1 / max(float(own["max_p"]), 1e-300)),
-        "QW": number(own["w_q"]),
-        "MaxSize": size(limit),
-        "MeanPktSize": number(round(mean)),
-        "Gentle": flag(own["curve"] == "gentle"),
-        "NLRED": flag(own["curve"] == "nlred"),
-        "Wait": flag(SPACINGS.get(str(own["spacing"]), False)),
-        "UseEcn": flag(own["ecn"]),
-        "UseHardDrop": flag(not own.get("mark_forced")),
-        "LinkBandwidth": rate(link.rate_bps),
-        "LinkDelay": seconds(link.delay_s),
-        **_adaptation(own),
-    }
+    own |= {key: _packets(own[key], mean) * unit for key in ("min_th", "max_th")}
+    own |= {"limit": limit, "rate_bps": link.rate_bps, "delay_s": link.delay_s}
+    adaptation = ADAPTATION.get(str(own.get("adaptation")))
+    return RED.write({"mark_forced": False, **own}) | (adaptation.write(own) if adaptation is not None else {})
 
 
 def _packets(value: float | str, mean: float) -> float:
     return float(value.removesuffix("B")) / mean if isinstance(value, str) else float(value)
 
 
-def _adaptation(own: dict[str, Any]) -> dict[str, str]:
-    """Write how max_p moves; thresholds and weight stay as they are (``ARED`` would compute its own)."""
-    match own.get("adaptation"):
-        case "adaptive-red":
-            return {
-                "AdaptMaxP": "true",
-                "Alpha": number(own["ared_alpha"]),
-                "Beta": number(own["ared_beta"]),
-                "Interval": seconds(own["adapt_interval"]),
-                "Top": number(own["max_p_high"]),
-                "Bottom": number(own["max_p_low"]),
-            }
-        case "feng":
-            return {
-                "FengAdaptive": "true",
-                "FengAlpha": number(own["feng_alpha"]),
-                "FengBeta": number(own["feng_beta"]),
-            }
-        case _:
-            return {}
-
-
-def _missing_parts(own: dict[str, Any], name: str) -> Iterator[Semantic]:
-    allowed = {"curve": CURVES, "victim": ("arriving",), "adaptation": ADAPTATIONS, "spacing": tuple(SPACINGS)}
-    for key, values in allowed.items():
-        if (value := str(own.get(key, values[0]))) not in values:
-            there = ", ".join(values)
-            text = f'{name}: ns-3\'s RED has no {key} "{value}" (there: {there}).'
-            yield Semantic(f"{key} {value}", text, Kind.INEXPRESSIBLE)
-
-
 def _other_rules(own: dict[str, Any], name: str) -> Iterator[Semantic]:
     if own["spacing"] in ("floyd93", "linux"):
         text = f'{name}: ns-3 without Wait stands for spacing "{own["spacing"]}"; spacing = "ns2-nowait" is the same.'
         yield Semantic("spacing dialect", text, Kind.DIFFERS)
-    found: dict[str, list[str]] = {}
-    for key, (value, what, meaning) in FIXED.items():
-        matters = bool(own["ecn"]) or key != "mark_up_to"
-        if key in own and own[key] != value and matters:
-            found.setdefault(what, []).append(f"{key} = {_toml(own[key])}, ns-3 {meaning} ({_toml(value)})")
-    for what, lines in found.items():
-        yield Semantic(what, f"{name}: the scenario has {'; '.join(lines)}.", Kind.DIFFERS)
+    for what, clauses in RED.rules(own, "ns-3").items():
+        if own["ecn"] or what != MARKING:
+            yield Semantic(what, f"{name}: the scenario has {'; '.join(clauses)}.", Kind.DIFFERS)
     if own["mode"] == "bytes":
         yield from _bytes(own, name)
     elif isinstance(own["limit"], str):
         yield Semantic("unit of the limit", f"{name}: ns-3 limits what it averages: packets.", Kind.DIFFERS)
-    if own["adaptation"] == "feng" and (own["max_p_low"] > 0 or own["max_p_high"] < 1):
-        text = f"{name}: ns-3 does not keep Feng's max_p between max_p_low and max_p_high."
-        yield Semantic("bounds of max_p", text, Kind.DIFFERS)
-    if own.get("adapt_clock") == "timer":
-        text = f'{name}: ns-3 adapts at arrivals, the scenario has adapt_clock = "timer".'
-        yield Semantic("clock of the adaptation", text, Kind.DIFFERS)
+    yield from adaptation_differences(own, name, "ns-3")
 
 
 def _bytes(own: dict[str, Any], name: str) -> Iterator[Semantic]:
@@ -172,7 +174,3 @@ def _bytes(own: dict[str, Any], name: str) -> Iterator[Semantic]:
         yield Semantic("byte mode", text, Kind.DIFFERS)
     if not isinstance(own["limit"], str):
         yield Semantic("unit of the limit", f"{name}: ns-3 limits what it averages: bytes.", Kind.DIFFERS)
-
-
-def _toml(value: object) -> str:
-    return flag(value) if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else str(value)

@@ -11,7 +11,7 @@ from aqmlab.errors import Error
 from aqmlab.interop.crosscheck.model import NS2_PROFILE, UDP, Model
 from aqmlab.interop.crosscheck.tool import Kind, Semantic
 from aqmlab.interop.formatting import comment, told
-from aqmlab.interop.tc.queues import queue_differences, words_of
+from aqmlab.interop.tc.queues import queue_differences
 from aqmlab.live.plan import live_plan
 from aqmlab.live.tc.job import Options, script
 from aqmlab.live.tc.setting import Setting, setting_of
@@ -23,7 +23,7 @@ RESULTS = "{ : >&3; } 2> /dev/null || exec 3>&1"
 def setting(model: Model, seed: int) -> Setting:
     """Return what Linux is to do; an `Error` if it cannot."""
     plan = live_plan(model.scenario, seed=seed)
-    return setting_of(plan, qdisc=words_of(model.scenario.link(plan.link)))
+    return setting_of(plan)
 
 
 def text(model: Model, differences: Sequence[Semantic], *, name: str, seed: int, options: Options) -> str:
@@ -39,8 +39,7 @@ def differences(model: Model) -> list[Semantic]:
     except Error as error:
         return [Semantic("scenario", f"{str(error).splitlines()[0]}.", Kind.INEXPRESSIBLE)]
     link = model.scenario.link(found.plan.link)
-    made = [*_always(), *queue_differences(link)]
-    made += [Semantic("queue", f"queue.{link.queue}: {note}.", Kind.DIFFERS) for note in found.qdisc.notes]
+    made = [*_always(), *queue_differences(link, found.qdisc)]
     made += [Semantic("live run", f"{warning.message}.", Kind.LEFT_OUT) for warning in found.plan.warnings]
     others = [name for name in model.measured if name != found.plan.link]
     if others:

@@ -1,132 +1,98 @@
-"""A scenario's queue in the words of Linux's tc, disciplines beside RED too.
+"""A scenario's queue in the words of Linux's tc.
 
-RED and drop-tail are those of `aqmlab.live.tc.qdisc`. CoDel and PIE, also with fair queues, have the same parameters in
-tc; what tc has no word for is named.
+| queue | tc |
+|---|---|
+| RED with the linear curve | ``red`` (`aqmlab.interop.tc.red` has the rules of its numbers) |
+| drop-tail, limit in packets | ``pfifo`` |
+| drop-tail, limit in bytes | ``bfifo`` |
+| codel, fq-codel, pie, fq-pie | ``codel``, ``fq_codel``, ``pie``, ``fq_pie`` (`aqmlab.interop.tc.other_queues`) |
+
+Others can be given in tc's own words. tc counts the 14 bytes of Ethernet's header
+with every packet. A ``tbf`` above the discipline makes the rate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from aqmlab.interop.crosscheck.model import DROP_TAIL
+from aqmlab.errors import InputError
 from aqmlab.interop.crosscheck.tool import Kind, Semantic
+from aqmlab.interop.settings import Settings
+from aqmlab.interop.tc.other_queues import OTHER_QUEUES, other_differences, phrase
+from aqmlab.interop.tc.red import read_red, red_notes, write_red
+from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import Link
 
-Write = Callable[[Any], str]
+NOT_IDLE = (
+    "below a token bucket red never learns that its queue is empty, so its average falls by arrivals alone: behind a "
+    'burst it may drop everything for many seconds while the link is idle (at_idle = "none" here)'
+)
+WORD = r"[A-Za-z0-9_.%/:-]+"
 
 
 @dataclass(frozen=True)
-class Words:
-    """A discipline of tc.
-
-    Attributes
-    ----------
-    kind
-        Its name there.
-    words
-        Our parameter to tc's word and how its value is written.
-    flags
-        Our flag to tc's words for true and for false.
-    fixed
-        Our parameters for which Linux has one value: that value, and what it does.
-    """
+class Qdisc:
+    """A discipline: tc's name for it, the words that follow, and what of the scenario's queue it is not."""
 
     kind: str
-    words: Mapping[str, tuple[str, Write]]
-    flags: Mapping[str, tuple[str, str]]
-    fixed: Mapping[str, tuple[object, str]] = field(default_factory=dict)
+    words: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """As it stands after ``tc qdisc add ... handle 10:``."""
+        return f"{self.kind} {self.words}".strip()
 
 
-def microseconds(value: float) -> str:
-    """Write a time.
+def qdisc_of(plan: Scenario, link: Link, *, words: str | None = None) -> Qdisc:
+    """Write a link's queue for tc, or take the words that are given."""
+    if words is not None:
+        return own_words(words)
+    if link.aqm == "drop-tail":
+        return drop_tail(link.parameters["limit"])
+    if link.aqm in OTHER_QUEUES:
+        table = OTHER_QUEUES[link.aqm]
+        return Qdisc(table.kind, phrase(table.write(link.parameters)))
+    settings = Settings.of(plan, link)
+    if settings is None or settings.curve not in ("linear", "gentle"):
+        raise InputError(
+            f'link {link.name}: tc has no discipline like "{link.aqm}" (give one in its words, or use red)'
+        )
+    made = write_red(settings)
+    notes = red_notes(settings, link.queue, read_red(made)["w_q"])
+    if link.parameters.get("at_idle") != "none":
+        notes.append(NOT_IDLE)
+    return Qdisc("red", phrase(made), tuple(notes))
 
-    >>> microseconds(0.005)
-    '5000us'
+
+def queue_differences(link: Link, qdisc: Qdisc) -> Iterator[Semantic]:
+    """Name what Linux does otherwise with a link's queue, for which `qdisc` was written."""
+    if link.aqm in OTHER_QUEUES:
+        yield from other_differences(link)
+    for note in qdisc.notes:
+        yield Semantic("queue", f"queue.{link.queue}: {note}.", Kind.DIFFERS)
+
+
+def own_words(words: str) -> Qdisc:
+    """Check a discipline in tc's words: only words, since they become a part of a script.
+
+    >>> own_words("pie target 15ms")
+    Qdisc(kind='pie', words='target 15ms', notes=())
     """
-    return f"{round(float(value) * 1e6)}us"
+    if not re.fullmatch(rf"{WORD}(?: {WORD})*", words):
+        raise InputError(f'"{words}" is not a discipline in the words of tc, for example: pie target 15ms')
+    kind, _, rest = words.partition(" ")
+    return Qdisc(kind, rest)
 
 
-def packets(value: float | str) -> str:
-    """Write a limit: tc's codel and pie count packets.
+def drop_tail(limit: float | str) -> Qdisc:
+    """Return the discipline that only has a limit: packets, or bytes as ``64000B``.
 
-    >>> packets(100), packets("150000B")
-    ('100', '100')
+    >>> drop_tail(100).text, drop_tail("64000B").text
+    ('pfifo limit 100', 'bfifo limit 64000')
     """
-    return str(round(float(value.removesuffix("B")) / 1500) if isinstance(value, str) else round(value))
-
-
-def whole(value: float | str) -> str:
-    """Write a whole number, of bytes perhaps."""
-    return str(round(float(value.removesuffix("B") if isinstance(value, str) else value)))
-
-
-ECN = {"ecn": ("ecn", "noecn")}
-CODEL: dict[str, tuple[str, Write]] = {
-    "limit": ("limit", packets),
-    "target": ("target", microseconds),
-    "interval": ("interval", microseconds),
-}
-LAW: dict[str, tuple[object, str]] = {
-    "dialect": ("linux", "has its own arithmetic of the control law"),
-    "max_packet": (1514, "takes the device's largest packet"),
-}
-PIE: dict[str, tuple[str, Write]] = {
-    "limit": ("limit", packets),
-    "target": ("target", microseconds),
-    "t_update": ("tupdate", microseconds),
-}
-CONTROLLER: dict[str, tuple[object, str]] = {
-    "alpha": (0.125, "has alpha in sixteenths, here its default of 2"),
-    "beta": (1.25, "has beta in sixteenths, here its default of 20"),
-    "max_burst": (0.15, "spares bursts of 150 ms"),
-    "mark_up_to": (0.1, "marks up to a probability of 0.1"),
-    "delay": ("timestamp", "takes the delay of the last packet to leave"),
-    "derandomize": (True, "spaces drops (RFC 8033, section 5.4)"),
-    "cap_adjustment": (True, "bounds the steps of the probability"),
-    "mean_packet": (1514, "takes the device's largest packet"),
-    "decay": ("empty", "lets the probability decay while there is no delay at all"),
-}
-FAIR: dict[str, tuple[str, Write]] = {"queues": ("flows", whole), "quantum": ("quantum", whole)}
-KEY: dict[str, tuple[object, str]] = {"hash_key": (None, "draws the key of its hash")}
-ALL: dict[str, tuple[object, str]] = {"occupancy": ("all", "looks at what is left in all queues")}
-MODE = {**ECN, "byte_mode": ("bytemode", "nobytemode")}
-BESIDE: dict[str, Words] = {
-    "codel": Words("codel", CODEL, ECN, LAW),
-    "fq-codel": Words("fq_codel", {**CODEL, **FAIR, "drop_batch": ("drop_batch", whole)}, ECN, {**LAW, **KEY, **ALL}),
-    "pie": Words("pie", PIE, MODE, CONTROLLER),
-    "fq-pie": Words("fq_pie", {**PIE, **FAIR}, MODE, {**CONTROLLER, **KEY}),
-}
-
-
-def words_of(link: Link) -> str | None:
-    """Return tc's words for a discipline beside RED; None for those that `aqmlab.live.tc.qdisc` writes.
-
-    Parameters that are of one value in Linux are left out.
-    """
-    known = BESIDE.get(link.aqm)
-    if known is None:
-        return None
-    own = link.parameters
-    parts = [known.kind]
-    parts += [f"{word} {write(own[key])}" for key, (word, write) in known.words.items() if own.get(key) is not None]
-    parts += [yes if own[key] else no for key, (yes, no) in known.flags.items() if own.get(key) is not None]
-    return " ".join(parts)
-
-
-def queue_differences(link: Link) -> Iterator[Semantic]:
-    """Name what of a discipline beside RED Linux does otherwise."""
-    known = BESIDE.get(link.aqm)
-    if known is None or link.aqm == DROP_TAIL:
-        return
-    for key, value in link.parameters.items():
-        if key in known.words or key in known.flags or value is None:
-            continue
-        fixed, meaning = known.fixed.get(key, (None, "has no word for it"))
-        if value != fixed:
-            text = f"queue.{link.queue}: the scenario has {key} = {value}, Linux {meaning}."
-            yield Semantic(f"parameter {key}", text, Kind.DIFFERS)
-    if isinstance(link.parameters.get("limit"), str):
-        text = f"queue.{link.queue}: Linux's {known.kind} counts packets; the limit is converted by 1500 bytes."
-        yield Semantic("unit of the limit", text, Kind.DIFFERS)
+    if isinstance(limit, str):
+        return Qdisc("bfifo", f"limit {round(float(limit.removesuffix('B')))}")
+    return Qdisc("pfifo", f"limit {round(limit)}")

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from aqmlab.errors import InputError
+from aqmlab.interop.tc.queues import Qdisc, qdisc_of
 from aqmlab.live.plan import FlowGroup, LivePlan
-from aqmlab.live.tc.qdisc import Qdisc, qdisc_of
 
 IP_AND_UDP = 28
 """Bytes of headers around a datagram's payload (IPv4)."""

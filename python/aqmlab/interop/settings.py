@@ -1,7 +1,8 @@
-"""What other systems need to know of a queue, and what comes out for them."""
+"""Effective parameters of RED as text for other systems, with the values that each of them makes of it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,7 +62,7 @@ class Settings:
         own: dict[str, Any] = link.parameters
         if link.classes or not all(isinstance(own.get(key), int | float | str) for key in RED_LIKE):
             return None
-        if own.get("curve") == "points" or link.aqm == "drop-tail":
+        if own.get("curve") == "points" or "spacing" not in own:
             return None
         size = float(own.get("mean_packet", 1000))
         low, high, limit = (packets(own[key], size) for key in ("min_th", "max_th", "limit"))
@@ -69,7 +70,7 @@ class Settings:
         return cls(
             aqm=link.aqm,
             curve=str(own.get("curve", "linear")),
-            spacing=str(own.get("spacing", "ns2-wait")),
+            spacing=str(own["spacing"]),
             adaptation=str(own.get("adaptation", "none")),
             victim=str(own.get("victim", "arriving")),
             min_th=low,
@@ -116,16 +117,23 @@ class Dialect:
     notes: list[str]
 
 
-def strange_parts(own: Settings, *, curves: tuple[str, ...]) -> list[str]:
-    """Name the parts of a queue that a system does not have."""
+def strange_parts(own: Settings, *, curves: tuple[str, ...], adaptations: tuple[str, ...] = ("none",)) -> list[str]:
+    """Name the parts of a queue that a system does not have; `curves` and `adaptations` are those that it has."""
     notes = []
     if own.curve not in curves:
         notes.append(f'the curve "{own.curve}" is not there; the text has a straight line from min_th to max_th')
     if own.victim != "arriving":
         notes.append(f'the victim "{own.victim}" is not there; the arriving packet is dropped')
-    if own.adaptation != "none":
+    if own.adaptation not in adaptations:
         notes.append(f'the adaptation "{own.adaptation}" is not there; parameters stay as they are')
     return notes
+
+
+def effective(found: Mapping[str, Any]) -> dict[str, str]:
+    """Return the values that a system makes of a text, as it was read back, with their units."""
+    mean = float(str(found.get("mean_packet", 1)).removesuffix("B"))
+    sizes = {key: f"{packets(found[key], mean):.6g} packets" for key in ("min_th", "max_th", "limit")}
+    return {**sizes, "max_p": f"{found['max_p']:.9g}", "w_q": f"{found['w_q']:.9g}"}
 
 
 def spacing_note(own: Settings, spacing: str, queue: str) -> list[str]:

@@ -1,65 +1,32 @@
-"""Routers: Cisco's WRED and Juniper's drop profiles.
+"""RED in the words of Juniper Junos, and back (Class of Service user guide, ``drop-profiles``).
 
-Cisco IOS (Quality of Service command reference, ``random-detect``): thresholds are whole packets, 1 to 4096; the
-probability at the maximum is 1/denominator, 1 to 65536; the weight is 2^-n, n from 1 to 16. Above the maximum
-everything is dropped.
-
-Juniper Junos (Class of Service user guide, ``drop-profiles``): pairs of a fill level and a drop probability, both in
-whole percent; with ``interpolate`` straight lines between them, from (0, 0) to (100, 100). So any curve can be drawn;
-the weight of the average is the hardware's.
+A profile has pairs of a fill level and a drop probability, both in whole percent; with ``interpolate`` straight lines
+between them, from (0, 0) to (100, 100). So any curve can be drawn; the weight of the average is the hardware's.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
+import re
+from typing import Any
 
 import numpy as np
 
-from aqmlab.interop.dialects.settings import Dialect, Settings, shares_at, strange_parts
+from aqmlab.interop.settings import Dialect, Settings, shares_at, strange_parts
+from aqmlab.interop.translation import Format, Row, Table
+from aqmlab.scenario.parts import Link
 
-MOST_PACKETS = 4096
-MOST_DENOMINATOR = 65536
 INTERIOR = 8
 """Points of a curved part of a drop profile."""
+MICROSECONDS = Format(lambda value: f"{value * 1e6:.0f}", lambda text: float(text) * 1e-6, absolute=0.51e-6)
+RED = Table("drop-profile", (Row("limit", "buffer-size temporal", MICROSECONDS),))
+"""min_th, max_th, max_p and the curve are the pairs of `profile`, in whole percent."""
 
 
-def cisco(own: Settings, queue: str) -> Dialect:
-    """Write settings for Cisco IOS."""
-    low = min(max(1, round(own.min_th)), MOST_PACKETS - 1)
-    high = min(max(low + 1, round(own.max_th)), MOST_PACKETS)
-    denominator = min(max(1, round(1 / max(own.max_p, 1e-9))), MOST_DENOMINATOR)
-    exponent = min(max(1, round(-math.log2(own.w_q))), 16)
-    lines = [
-        "policy-map TUNED",
-        " class class-default",
-        "  random-detect",
-        f"  random-detect exponential-weighting-constant {exponent}",
-        *(f"  random-detect precedence {precedence} {low} {high} {denominator}" for precedence in range(8)),
-        f"  queue-limit {own.limit:.0f} packets",
-    ]
-    if own.ecn:
-        lines.insert(3, "  random-detect ecn")
-    effective = {
-        "min_th": f"{low} packets",
-        "max_th": f"{high} packets",
-        "limit": f"{own.limit:.0f} packets",
-        "max_p": f"1/{denominator} = {1 / denominator:.6g}",
-        "w_q": f"2^-{exponent} = {2.0**-exponent:.6g}",
-    }
-    notes = strange_parts(own, curves=("linear", "gentle"))
-    if own.curve == "gentle":
-        notes.append("above max_th everything is dropped: there is no slope from max_th to twice max_th")
-    if own.max_p > 0.67:
-        notes.append(f"max_p is the inverse of a whole number: {own.max_p:g} becomes {1 / denominator:g}")
-    notes.append("how drops are spread is not documented; ranges of values differ between platforms")
-    return Dialect("cisco", "Cisco IOS", "\n".join(lines), effective, notes)
-
-
-def juniper(own: Settings, queue: str) -> Dialect:
-    """Write settings for Juniper Junos."""
-    pairs = profile(own)
-    levels, shares = (" ".join(str(pair[i]) for pair in pairs) for i in (0, 1))
+def write_red(own: Settings) -> str:
+    """Write settings as a drop profile and a scheduler."""
+    levels, shares = (" ".join(map(str, column)) for column in zip(*profile(own), strict=True))
+    words = RED.write({"limit": own.limit * own.mean_packet * 8 / own.rate_bps})
     lines = [
         "class-of-service {",
         "    drop-profiles {",
@@ -72,25 +39,41 @@ def juniper(own: Settings, queue: str) -> Dialect:
         "    }",
         "    schedulers {",
         "        tuned {",
-        f"            buffer-size temporal {own.limit * own.mean_packet * 8 / own.rate_bps * 1e6:.0f};",
+        f"            buffer-size temporal {words['buffer-size temporal']};",
         "            drop-profile-map loss-priority any protocol any drop-profile tuned;",
         "        }",
         "    }",
         "}",
     ]
+    return "\n".join(lines)
+
+
+def read_red(text: str) -> dict[str, Any]:
+    """Read a drop profile: the limit in s of the rate, pairs of level and probability in percent."""
+    columns = [re.findall(rf"{word} \[ ([\d ]+) \]", text)[0].split() for word in ("fill-level", "drop-probability")]
+    levels, shares = ([int(one) for one in column] for column in columns)
+    words = dict(re.findall(r"(buffer-size temporal) (\d+)", text))
+    return RED.read(words) | {"profile": list(zip(levels, shares, strict=True))}
+
+
+def dialect(own: Settings, link: Link) -> Dialect:
+    """Write settings for Juniper Junos."""
+    text = write_red(own)
+    found = read_red(text)
+    pairs = found["profile"]
     begins = max((level for level, share in pairs if share == 0), default=0)
     full = next((level for level, share in pairs if share == 100), 100)
     effective = {
         "min_th": f"{begins} % = {begins * own.limit / 100:.6g} packets",
         "everything dropped from": f"{full} % = {full * own.limit / 100:.6g} packets",
-        "limit": f"{own.limit * own.mean_packet * 8 / own.rate_bps * 1e6:.0f} us of the rate",
+        "limit": f"{found['limit'] * 1e6:.0f} us of the rate",
         "largest error of p_b": f"{largest_error(own, pairs):.3g}",
         "w_q": "the hardware's",
     }
     notes = ["the weight of the average cannot be set; it may be another, or the queue itself may be looked at"]
     notes += strange_parts(own, curves=(own.curve,))
     notes.append("how drops are spread is not documented")
-    return Dialect("juniper", "Juniper Junos", "\n".join(lines), effective, notes)
+    return Dialect("juniper", "Juniper Junos", text, effective, notes)
 
 
 def profile(own: Settings) -> list[tuple[int, int]]:

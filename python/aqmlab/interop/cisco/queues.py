@@ -1,0 +1,97 @@
+"""RED in the words of Cisco IOS, and back (Quality of Service command reference, ``random-detect``).
+
+Thresholds are whole packets, 1 to 4096; the probability at the maximum is 1/denominator, 1 to 65536; the weight is
+2^-n, n from 1 to 16. Above the maximum everything is dropped.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from aqmlab.interop.settings import Dialect, Settings, effective, strange_parts
+from aqmlab.interop.translation import Format, Row, Table
+from aqmlab.scenario.parts import Link
+
+MOST_PACKETS = 4096
+MOST_DENOMINATOR = 65536
+MOST_EXPONENT = 16
+PRECEDENCES = range(8)
+
+
+def clamped(value: float, most: int) -> str:
+    """Write the nearest whole number from 1 to `most`.
+
+    >>> clamped(0.2, 16), clamped(9.4, 16), clamped(99, 16)
+    ('1', '9', '16')
+    """
+    return str(min(max(1, round(value)), most))
+
+
+PACKETS = Format(lambda value: clamped(value, MOST_PACKETS), float, absolute=0.5)
+"""Of values from 1 to 4096."""
+LIMIT = Format(lambda value: f"{value:.0f}", float, absolute=0.5)
+PROBABILITY = Format(
+    lambda value: clamped(1 / max(value, 1e-9), MOST_DENOMINATOR), lambda text: 1 / float(text), relative=0.5
+)
+"""1/denominator, of values from 1/65536; the error is greatest at 2/3, which becomes 1/2 or 1."""
+WEIGHT = Format(
+    lambda value: clamped(-math.log2(value), MOST_EXPONENT), lambda text: 2.0 ** -int(text), relative=0.4143
+)
+"""2^-exponent, of values from 2^-16.5 to 2^-0.5."""
+RED = Table(
+    "random-detect",
+    (
+        Row("min_th", "minimum", PACKETS),
+        Row("max_th", "maximum", PACKETS),
+        Row("max_p", "denominator", PROBABILITY),
+        Row("w_q", "exponential-weighting-constant", WEIGHT),
+        Row("limit", "queue-limit", LIMIT),
+    ),
+)
+
+
+def write_red(own: Settings) -> str:
+    """Write settings as a policy map; the maximum is above the minimum."""
+    low = min(max(1, round(own.min_th)), MOST_PACKETS - 1)
+    values = {"min_th": low, "max_th": max(low + 1, own.max_th), "max_p": own.max_p, "w_q": own.w_q, "limit": own.limit}
+    words = RED.write(values)
+    profile = f"{words['minimum']} {words['maximum']} {words['denominator']}"
+    lines = [
+        "policy-map TUNED",
+        " class class-default",
+        "  random-detect",
+        *(["  random-detect ecn"] if own.ecn else []),
+        f"  random-detect exponential-weighting-constant {words['exponential-weighting-constant']}",
+        *(f"  random-detect precedence {precedence} {profile}" for precedence in PRECEDENCES),
+        f"  queue-limit {words['queue-limit']} packets",
+    ]
+    return "\n".join(lines)
+
+
+def read_red(text: str) -> dict[str, Any]:
+    """Read a policy map with one profile for all precedences."""
+    words = dict(re.findall(r"(exponential-weighting-constant|queue-limit) (\d+)", text))
+    profiles = set(re.findall(r"random-detect precedence \d (\d+) (\d+) (\d+)", text))
+    if len(profiles) != 1:
+        raise ValueError(f"{len(profiles)} profiles (allowed: one for all precedences)")
+    words |= dict(zip(("minimum", "maximum", "denominator"), profiles.pop(), strict=True))
+    return RED.read(words) | {"ecn": "random-detect ecn" in text}
+
+
+def dialect(own: Settings, link: Link) -> Dialect:
+    """Write settings for Cisco IOS."""
+    text = write_red(own)
+    found = read_red(text)
+    values = effective(found) | {
+        "max_p": f"1/{1 / found['max_p']:.0f} = {found['max_p']:.6g}",
+        "w_q": f"2^-{-math.log2(found['w_q']):.0f} = {found['w_q']:.6g}",
+    }
+    notes = strange_parts(own, curves=("linear", "gentle"))
+    if own.curve == "gentle":
+        notes.append("above max_th everything is dropped: there is no slope from max_th to twice max_th")
+    if own.max_p > 0.67:
+        notes.append(f"max_p is the inverse of a whole number: {own.max_p:g} becomes {found['max_p']:g}")
+    notes.append("how drops are spread is not documented; ranges of values differ between platforms")
+    return Dialect("cisco", "Cisco IOS", text, values, notes)

@@ -1,0 +1,20 @@
+"""The queue of a link as text for every other system: what the tuner prints."""
+
+from __future__ import annotations
+
+from aqmlab.interop.cisco.queues import dialect as cisco
+from aqmlab.interop.juniper.queues import dialect as juniper
+from aqmlab.interop.ns2.settings import dialect as ns2
+from aqmlab.interop.ns3.settings import dialect as ns3
+from aqmlab.interop.settings import Dialect, Settings
+from aqmlab.interop.tc.red import dialect as tc
+from aqmlab.scenario.file import Scenario
+
+WRITERS = (tc, ns2, ns3, cisco, juniper)
+
+
+def dialects_of(plan: Scenario, link_name: str) -> list[Dialect]:
+    """Write the queue of a link for every system; empty for a queue without RED's parameters."""
+    link = plan.link(link_name)
+    own = Settings.of(plan, link)
+    return [] if own is None else [write(own, link) for write in WRITERS]

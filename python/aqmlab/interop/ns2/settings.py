@@ -1,0 +1,24 @@
+"""Settings of RED as Tcl for ns-2."""
+
+from __future__ import annotations
+
+from aqmlab.interop.crosscheck.tool import Kind
+from aqmlab.interop.ns2.differences import PARTS, queue_differences
+from aqmlab.interop.ns2.queues import ns2_queue, read_queue
+from aqmlab.interop.settings import Dialect, Settings, effective, spacing_note, strange_parts
+from aqmlab.scenario.parts import Link
+
+
+def dialect(own: Settings, link: Link) -> Dialect:
+    """Write settings for ns-2. The queue joins $n1 and $n2."""
+    queue = ns2_queue(link)
+    lines = [
+        *(f"Queue/RED set {variable} {value}" for variable, value in queue.settings.items()),
+        f"$ns simplex-link $n1 $n2 {link.rate_bps / 1e6:.9g}Mb {link.delay_s * 1e3:.9g}ms RED",
+        f"$ns queue-limit $n1 $n2 {queue.limit}",
+    ]
+    notes = strange_parts(own, curves=PARTS["curve"], adaptations=PARTS["adaptation"])
+    notes += [one.text.removesuffix(".") for one in queue_differences(link) if one.kind is Kind.DIFFERS]
+    if own.spacing != "ns2-wait":
+        notes += spacing_note(own, "ns2-nowait", link.queue)
+    return Dialect("ns-2", "ns-2 (Tcl)", "\n".join(lines), effective(read_queue("RED", queue.words)), notes)

@@ -1,0 +1,29 @@
+"""Settings of RED as C++ for ns-3."""
+
+from __future__ import annotations
+
+from aqmlab.interop.crosscheck.tool import Kind
+from aqmlab.interop.ns3.formatting import quoted, wrapped
+from aqmlab.interop.ns3.queues import PARTS, disc_of, queue_differences, read_red
+from aqmlab.interop.settings import Dialect, Settings, effective, spacing_note, strange_parts
+from aqmlab.scenario.parts import Link
+
+DEVICE = "the device below has a queue of its own: give it one packet, or the average does not see what waits"
+
+
+def dialect(own: Settings, link: Link) -> Dialect:
+    """Write settings for ns-3."""
+    disc = disc_of(link)
+    pairs = (f"{quoted(name)}, StringValue({quoted(value)})" for name, value in disc.attributes)
+    text = "\n".join(
+        [
+            "TrafficControlHelper helper;",
+            f"helper.SetRootQueueDisc({quoted(disc.kind)},",
+            wrapped(pairs, indent="    ") + ");",
+        ]
+    )
+    notes = strange_parts(own, curves=PARTS["curve"], adaptations=PARTS["adaptation"])
+    notes += [one.text.removesuffix(".") for one in queue_differences(link) if one.kind is Kind.DIFFERS]
+    if own.spacing != "ns2-wait":
+        notes += spacing_note(own, "ns2-nowait", link.queue)
+    return Dialect("ns-3", "ns-3 (C++)", text, effective(read_red(dict(disc.attributes))), [*notes, DEVICE])
