@@ -79,7 +79,7 @@ class Page:
         self._add(f"<details open><summary>{escape(title)}</summary>{block}</details>" if title else block)
 
     def claims(self, lines: Sequence[ClaimLine]) -> None:
-        """Add a list of claims as a table, each with its verdict and a link to where it is told in full."""
+        """Add a list of claims as a table, each with its verdict and a link to its details."""
         rows = "".join(
             f"<tr><td class=text>{badge(line.verdict)}</td><td class=text>{escape(line.paper)}</td>"
             f'<td class=text>{escape(line.claim)}</td><td class="text wrap">'
