@@ -1,4 +1,4 @@
-# One command for each thing. `make demo` and `make test` set everything up by themselves.
+# One command for each thing. `make demo` and `make test` install what they need.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
@@ -24,7 +24,7 @@ $(CORE): $(READY) $(RUST_SOURCES) pyproject.toml
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --quiet
 	touch $@
 
-demo: $(CORE) ## set up, reproduce the MRED paper and name the report to open
+demo: $(CORE) ## install, reproduce the MRED paper and print the path of the report
 	$(BIN)/aqmlab reproduce mred --seeds 10 --report $(REPORT)/mred
 
 test: test-rust test-python ## all tests
@@ -39,13 +39,14 @@ check: lint ## lints and the fast tests of both languages
 	cargo test --workspace --locked --quiet --lib
 	$(BIN)/python -m pytest --quiet --numprocesses 2 --dist loadfile -m "not slow and not live and not ns2 and not browser"
 
-lint: $(CORE) ## formatting, clippy, ruff, mypy
+lint: $(CORE) ## formatting, clippy, ruff, mypy, language
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" cargo doc --workspace --no-deps --locked --quiet
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python tests/lint_language.py
 
 format: $(CORE) ## format all sources
 	cargo fmt --all
@@ -55,28 +56,30 @@ format: $(CORE) ## format all sources
 simulate:
 	cargo build --release --locked --quiet --package aqmlab-scenario --example simulate
 
-bench: $(CORE) simulate ## speed against ns-2 (needs the command ns); options in BENCH, as docs/performance.md tells
+bench: $(CORE) simulate ## speed against ns-2 (needs the command ns); options in BENCH, see docs/performance.md
 	PYTHONPATH=benches $(BIN)/python -m speed $(BENCH)
 
-instructions: $(CORE) simulate ## instruction counts of short runs beside those written down (needs valgrind)
+instructions: $(CORE) simulate ## compare instruction counts of short runs with the recorded ones (needs valgrind)
 	$(BIN)/python benches/instructions.py
 
 validate: $(CORE) ## slow comparisons with ns-2 (needs the command ns), all combinations; writes docs/
 	$(BIN)/python validation/validate.py
 	$(BIN)/python validation/combinations.py
 
-figures: $(CORE) ## draw the figures of docs/analysis anew
+figures: $(CORE) ## draw the figures of README and docs/analysis
 	$(BIN)/python docs/analysis/figures.py
+	$(BIN)/aqmlab compare examples/dumbbell-red.toml --aqm drop-tail,red,codel --seeds 10 --out results/readme
+	$(BIN)/aqmlab report results/readme/dumbbell-red-901d97a2-compare --figure averages --out docs/queue-in-time.svg
 
 docs: $(CORE) ## the documentation site in site/, links checked
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	$(BIN)/python docs/builder/links.py site
 
-wheel: $(READY) ## a wheel for Linux that installs without Rust, in dist/, tested in an environment of its own
+wheel: $(READY) ## a wheel for Linux that installs without Rust, in dist/, tested in a separate environment
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-wheel.lock
 	PATH=$(abspath $(BIN)):$$PATH maturin build --release --locked --zig --compatibility manylinux2014 --out dist
 	$(BIN)/maturin sdist --out dist
 	$(BIN)/python validation/check_wheel.py dist
 
-clean: ## remove everything that was made
+clean: ## remove all generated files
 	rm -rf $(VENV) target results site dist

@@ -86,7 +86,7 @@ def everything() -> list[Combination]:
 
 
 def checked(combinations: list[Combination]) -> tuple[dict[Combination, Scenario], dict[Combination, str]]:
-    """Those that the checker takes, as scenarios, and those that it refuses, with its words."""
+    """Return the combinations that the checker accepts, as scenarios, and those that it rejects, with its messages."""
     text = (ROOT / SCENARIO).read_text(encoding="utf-8")
     taken, refused = {}, {}
     for combination in combinations:
@@ -138,9 +138,9 @@ of curve, victim, classes and adaptation, none of which needs code of its own. T
 
 Ten NewReno flows share 10 Mb/s: four near ones, four far ones whose packets have come one hop farther (what DDRED's
 victim looks at), and two assured ones near by, with high priority (PC-RED's victim) and 1 Mb/s each in profile (RIO's
-classes), idle for 20 s (what Adaptive-RIO waits for). CHOKe's victims are of whoever fills the queue. {seeds} seeds,
-60 s each after 10 s; means with 95 % Student intervals. Loss is of all packets that arrive at the bottleneck. Jain's
-index and the last two columns are of goodput.
+classes), idle for 20 s (what Adaptive-RIO waits for). CHOKe's victims are of the flows that fill the queue. {seeds}
+seeds, 60 s each after 10 s; means with 95 % Student intervals. Loss is of all packets that arrive at the bottleneck.
+Jain's index and the last two columns are of goodput.
 
 ## What each part does on the average
 
@@ -152,9 +152,9 @@ Each line: the mean over all combinations that have this part, with the interval
 
 {combinations_table(runs)}
 
-## Refused
+## Rejected
 
-The checker's own words.
+The reasons are the checker's messages.
 
 {refusals(refused)}
 """
@@ -180,7 +180,7 @@ def combinations_table(runs: pd.DataFrame) -> str:
 
 
 def refusals(refused: dict[Combination, str]) -> str:
-    """One line per combination that the checker does not take."""
+    """Return one line per reason for which the checker rejects combinations."""
     if not refused:
         return "None."
     by_reason: dict[str, list[Combination]] = {}

@@ -36,7 +36,7 @@ and tests every measure for equality. All scenarios run 30 s, of which 5 s are w
 anyway). The scripts are those of `aqmlab export`, unmodified. The scenarios are in `validation/crosscheck_cases.py`.
 
 {margins(1.0)}
-*The same*: equal to five digits in all runs. Undecided: neither; the difference found is told.
+*The same*: equal to five digits in all runs. Undecided: neither; the difference found is reported.
 """
 
 

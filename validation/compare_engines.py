@@ -113,7 +113,7 @@ def report(found: Sequence[Compared]) -> tuple[str, bool]:
     bad = [one for one in found if one.differs]
     text = f"""Every scenario of the full reproductions of the papers, all other readings among them, {len(found):,}
 runs of seed {SEEDS} and {sum(one.packet_hops for one in found):,} packet-hops: once by the queue of events, once by
-the engine that it has if nobody asks for one. *Equal* are runs whose summaries and tables, those of the probes
+the engine that it has by default. *Equal* are runs whose summaries and tables, those of the probes
 included, are the same to the byte.
 
 {chr(10).join(lines)}

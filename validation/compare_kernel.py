@@ -50,8 +50,8 @@ REASON = """
 Where windows differ, it is by a phase: once a sequence of losses has begun, reductions follow each other at the same
 distances in both worlds. Which sequence it is depends on how slow start ends, and the kernel's own runs take now one
 sequence and now the other, so that some runs agree with the simulation as it is and others with that of
-`window_growth = true`, in which the receiver's window grows as the kernel's and is told by an acknowledgement of each
-segment meanwhile. CUBIC ends slow start by a train of acknowledgements at most 2 ms apart, a segment takes 1.2 ms here,
+`window_growth = true`, in which the receiver's window grows as the kernel's and an acknowledgement of each segment
+announces it. CUBIC ends slow start by a train of acknowledgements at most 2 ms apart, a segment takes 1.2 ms here,
 and so a train needs one for each. That this is what differs between runs of the kernel is concluded from these numbers
 and from captures of its acknowledgements; it was not traced inside the kernel.
 """

@@ -83,7 +83,7 @@ BURST_PAGE = """## RED below a token bucket has no idle rule
 Ten Reno flows that start at once, a round trip of 44 ms, min 5000, max 15000 bytes, W = 1/512: the first burst lifts
 the average above max. The token bucket asks whether a packet waits (`peek`), and the kernel's RED notes that its queue
 is empty when it is asked for one, so its average falls by arrivals alone. In user space `at_idle` says which it is to
-be. Told are the seconds of a run of 30 s in which packets came and none left, one number a seed."""
+be. The table has the seconds of a run of 30 s in which packets came and none left, one number per seed."""
 LOSS = Bound("loss", "loss", 0.001, relative=False, scale=100, unit="%")
 WAIT = Bound("wait_s", "queue delay of echoes", 0.02, scale=1e3, unit="ms")
 GOODPUT = Bound("goodput_bps", "goodput", 0.01, scale=1e-6, unit="Mbit/s")

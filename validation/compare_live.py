@@ -51,7 +51,7 @@ decides which runs are here.
 
 A difference is (simulated - live) / live with its 95 % interval (Welch). Goodput is to be within 3 %, the mean queueing
 delay within 15 %: *holds* if the whole interval is inside, *fails* if it is wholly outside. The share of packets lost
-has no bound, and is told.
+has no bound, and is only reported.
 """
 
 Count = Counter[tuple[str, str]]

@@ -30,7 +30,7 @@ RUNS = "runs"
 NOT_RUN = "not run"
 HEAD = """Every scenario of the cross-checks with [ns-2](crosscheck.md) and [ns-3](crosscheck-ns3.md) is written for all
 three programs, as `aqmlab export` does, and what is written runs once as it is, with seed 1. What a program cannot
-express is said in its script's head, which then ends with a line and an error; the difference's name stands here.
+express is named in its script's head, which then ends with a line and an error; the difference's name stands here.
 """
 
 

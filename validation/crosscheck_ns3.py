@@ -38,12 +38,12 @@ TITLE = "Scenarios in ns-3 beside ours"
 STORE = Path(__file__).resolve().parents[1] / "results" / "crosscheck"
 WORKERS = 1
 HEAD = f"""`aqmlab crosscheck` writes a scenario as a C++ program, runs it in ns-3 and here with seeds of its own, and
-tests every measure for equality. Scenarios run 25 s, of which 5 s are warm-up, if nothing else is said. The programs
+tests every measure for equality. Scenarios run 25 s, of which 5 s are warm-up, unless stated otherwise. The programs
 are those of `aqmlab export`, unmodified; what they have of a scenario is in
 [crosscheck-ns3.md](../crosscheck-ns3.md). The scenarios are in `validation/crosscheck_ns3_cases.py`.
 
 {margins(1.0)}
-*The same*: equal to five digits in all runs. Undecided: neither; the difference found is told.
+*The same*: equal to five digits in all runs. Undecided: neither; the difference found is reported.
 
 "As it is" is ns-3 as everyone has it. Every further column changes one thing, in ns-3's program ("ns-3: ...", a word of
 its command line, or a line of the scenario that is exported) or here ("ours: ..."); the last has all that both need to

@@ -133,6 +133,6 @@ used. Every move has to be drawn within {LIMIT_MS:.0f} ms, and has to change the
 |---:|---|---:|---:|---|
 {rows}
 
-A run that does not fit is cut to what does, and the page says so: then fewer seconds are simulated than the 30 that
-are asked for. What the server refuses, with which status, is in `tests/python/test_lab_server.py`."""
+A run that does not fit is cut to what does, and the page reports it: then fewer seconds are simulated than the 30 that
+are asked for. What the server rejects, with which status, is in `tests/python/test_lab_server.py`."""
     return text, shown

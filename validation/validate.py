@@ -2,7 +2,7 @@
 themselves; the laboratory; and the live link.
 
 Writes `docs/validation`. Exits with 1 when anything that should be shown is not. Needs the command `ns` (ns-2 2.35);
-without it the committed references are compared, but not made anew. The laboratory needs Chromium, live runs need root.
+without it the committed references are compared, but not remade. The laboratory needs Chromium, live runs need root.
 """
 
 from __future__ import annotations
@@ -103,11 +103,11 @@ def events() -> Section:
             found = difference(golden, event_rows(path))
             shown = shown and found is None
             lines.append(f"| {family} | {path.stem} | {len(golden)} | {found or 'yes'} |")
-    anew = "not made anew: the command `ns` was not found"
+    anew = "not remade: the command `ns` was not found"
     if shutil.which("ns"):
         made = make_goldens(["--check"]) == 0
         shown = shown and made
-        anew = "made anew with ns-2 2.35: " + ("the same tables" if made else "**different tables**")
+        anew = "remade with ns-2 2.35: " + ("the same tables" if made else "**different tables**")
     text = f"""Every packet offered to, sent by and dropped at the bottleneck, against ns-2 2.35 (references {anew}).
 Family `exact`: the same events in the same order. Family `ordinary`: the same events, times within a microsecond,
 events of one microsecond compared as a set. What each case contains is in `tests/data/ns2/cases.json`.
@@ -163,23 +163,23 @@ def papers() -> Section:
 
 
 def diffserv() -> Section:
-    """ns-2's DiffServ module: tables made anew, drop shares in distribution."""
+    """ns-2's DiffServ module: tables remade, drop shares in distribution."""
     return Section("diffserv", "DiffServ: drop shares equal to ns-2's", *compare_shares.report(WORKERS))
 
 
 def disciplines() -> Section:
-    """Disciplines beside RED: decisions under listed arrivals made anew, and PI in distribution."""
+    """Non-RED disciplines: decisions under listed arrivals remade, and PI in distribution."""
     text, shown = compare_pi.report(WORKERS)
-    anew = "not made anew: the command `ns` was not found"
+    anew = "not remade: the command `ns` was not found"
     if shutil.which("ns"):
         made = make_disciplines(["--check"]) == 0
         shown = shown and made
-        anew = "made anew with ns-2 2.35: " + ("the same tables" if made else "**different tables**")
+        anew = "remade with ns-2 2.35: " + ("the same tables" if made else "**different tables**")
     text = f"""SFQ, DRR, AVQ and REM are compared with ns-2's packet for packet, under listed arrivals, in
 every `make test` (`crates/aqm/tests/ns2_disciplines.rs`). The references are {anew}.
 
 PI is compared in whole runs. {text}"""
-    return Section("disciplines", "Disciplines beside RED equal to ns-2's", text, shown)
+    return Section("disciplines", "Non-RED disciplines equal to ns-2's", text, shown)
 
 
 def queue_body(series: str, w_q: float) -> str:

@@ -1,1 +1,1 @@
-"""Makes those pages of the documentation site that nobody writes: of the registry, the schema, the papers, the code."""
+"""Generates the pages of the documentation site that come from the registry, the schema, the papers and the code."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "link": "href", "object": "data"}
-"""What a browser fetches by itself; links of ``rel=canonical`` and the like are only told."""
+"""What a browser fetches by itself; links of ``rel=canonical`` and the like only name an address."""
 TOLD = {"canonical", "prev", "next", "alternate"}
 
 

@@ -35,9 +35,10 @@ def _overview(found: Mapping[str, list[Row]]) -> str:
     return "\n\n".join(
         [
             "# Papers reproduced",
-            "Every simulated table and figure of these papers can be made anew, published beside measured, with a "
-            "verdict on each claim. A claim *holds* or *fails* where the intervals of its runs say so; otherwise it is "
-            "*undecided*. What a paper leaves open is a named reading; the report says how much each matters.",
+            "Every simulated table and figure of these papers can be reproduced, with published values next to "
+            "measured ones and a verdict on each claim. A claim *holds* or *fails* where the intervals of its runs "
+            "show it; otherwise it is *undecided*. "
+            "What a paper leaves open is a named reading; the report says how much each matters.",
             table(["paper", "source", "hold", "fail", "undecided"], rows),
             "These are the verdicts of the quick form, with few seeds; all seeds decide more. A claim that is judged "
             "against several baselines counts once for each. [All verdicts](../validation/claims.md) on one page.",

@@ -39,7 +39,7 @@ difference of the means, pair by pair, lies wholly inside the bound (two one-sid
   links have 10 Mb/s, hence packets come at a queue in the same rhythm in which it sends, and whether one finds the
   buffer full is a matter of the order of simultaneous events. In ns-2 the rounding of doubles decides it. At 20 ms its
   loss is 0.0178 (standard deviation 0.0006, 20 seeds) with starts at 0.25 and 0.27 ms, and 0.0136 (0.0002) when both
-  flows start 0.1 s later. The loss of this experiment is therefore told, not tested. "Last link slower" is the same
+  flows start 0.1 s later. The loss of this experiment is therefore reported, not tested. "Last link slower" is the same
   with 10.1 Mb/s on all links but the last, where nothing coincides.
 
 After a first run, in which one interval was too wide (last link slower, 100 ms, far: -0.32 % to +3.67 %), the seeds of

@@ -98,11 +98,11 @@ def report(workers: int) -> tuple[str, bool]:
     """Text for the validation report, and whether everything in it is shown."""
     found = comparisons(workers)
     shown = all(c.shown for c in found)
-    anew = "not made anew: the command `ns` was not found"
+    anew = "not remade: the command `ns` was not found"
     if shutil.which("ns"):
         made = make_dsred(["--check"]) == 0 and make_shares(["--check"]) == 0
         shown = shown and made
-        anew = "made anew with ns-2 2.35: " + ("the same tables" if made else "**different tables**")
+        anew = "remade with ns-2 2.35: " + ("the same tables" if made else "**different tables**")
     text = f"""A token bucket at the edge marks assured traffic; a queue with two coupled classes (RIO-C, dialect
 `dsred`) drops; against ns-2 2.35's DiffServ module (`tests/data/ns2/dsred`; references {anew}). Welch intervals; our
 seeds are as many as ns-2's. Packet by packet, every colour of ten markers and every drop of three queues is compared in

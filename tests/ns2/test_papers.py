@@ -61,7 +61,7 @@ def test_a_true_difference_is_said_to_be_one() -> None:
     assert "too large" in markdown([difference])
     told = compare(("x", "", "q"), [110.0, 111.0, 109.0], [100.0, 101.0, 99.0], None, paired=True)
     assert told.shown
-    assert "told only" in markdown([told])
+    assert "only reported" in markdown([told])
 
 
 def test_jobs_are_spread_over_the_experiments() -> None:

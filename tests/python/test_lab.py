@@ -18,7 +18,7 @@ import pytest
 import aqmlab
 from aqmlab.cli import main, parse_overrides, parse_seeds
 from aqmlab.explorer.laboratory import show
-from aqmlab.explorer.refusal import Refusal
+from aqmlab.explorer.request_error import RequestError
 from aqmlab.explorer.session import Workbench
 from aqmlab.explorer.simulation import Side, Simulator, Wanted
 
@@ -139,7 +139,7 @@ def test_changes_after_the_end_of_a_cut_run_are_left_out(pytestconfig):
 
 def test_the_newest_request_wins(bench):
     turns = itertools.count()
-    with pytest.raises(Refusal, match="409 a newer request"):
+    with pytest.raises(RequestError, match="409 a newer request"):
         bench.answer({}, superseded=lambda: next(turns) > 3)
 
 
@@ -150,7 +150,7 @@ def test_a_slow_run_gives_way_at_once():
     newer = threading.Event()
     threading.Timer(0.3, newer.set).start()
     began = time.monotonic()
-    with pytest.raises(Refusal, match="409"):
+    with pytest.raises(RequestError, match="409"):
         simulator.runs(Wanted((Side("red", ()),), 20000.0, 1, 10e6, 10, newer.is_set))
     assert time.monotonic() - began < 3
     simulator.close()
@@ -174,7 +174,7 @@ UNUSABLE = {
 
 @pytest.mark.parametrize(("settings", "line"), UNUSABLE.values(), ids=UNUSABLE)
 def test_settings_that_are_none(bench, settings, line):
-    with pytest.raises(Refusal) as found:
+    with pytest.raises(RequestError) as found:
         bench.answer(settings)
     assert found.value.status == 422
     assert line in found.value.text

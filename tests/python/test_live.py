@@ -212,7 +212,7 @@ class TestBadInput:
     ("tcp", "told"),
     [
         ('ecn = "classic"', []),
-        ('ecn = "accurate"', ['flow tcp: marks are told of as in ecn = "classic", not as in "accurate"']),
+        ('ecn = "accurate"', ['flow tcp: the kernel echoes marks as with ecn = "classic", not as with "accurate"']),
         ('congestion_control = "dctcp", ecn = "dctcp"', []),
         ('congestion_control = "bbr"', ["flow tcp: the kernel's bbr is version 1, the scenario's version 3"]),
     ],

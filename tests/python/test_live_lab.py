@@ -291,7 +291,7 @@ class TestRuns:
         command = tc_backend.command(Path("/dev/null"), Path("/dev/null"))[:-6]
         if shutil.which("unshare") is None or subprocess.run([*command, "true"], capture_output=True).returncode:
             # Some machines forbid namespaces, with which alone the network can be built.
-            pytest.skip("namespaces are refused here")
+            pytest.skip("network namespaces cannot be made here")
         fifo = {"aqm": "drop-tail", "limit": "100p"}
         short = plan(queue__bottleneck=fifo, dumbbell__bottleneck__delay="0ms", run__duration="2s", run__warmup="1s")
         try:
@@ -310,6 +310,6 @@ class TestRuns:
         command = tc_backend.command(Path("/dev/null"), Path("/dev/null"))[:-6]
         if shutil.which("unshare") is None or subprocess.run([*command, "true"], capture_output=True).returncode:
             # Some machines forbid namespaces, with which alone the network can be built.
-            pytest.skip("namespaces are refused here")
+            pytest.skip("network namespaces cannot be made here")
         with pytest.raises(InputError, match=r"^the kernel of this machine has no qdisc nothing "):
             tc_backend.run(plan(dumbbell__bottleneck__delay="0ms"), qdisc="nothing limit 5")

@@ -41,7 +41,7 @@ truth is known, the package's own functions (`python/aqmlab/statistics`) make th
 that holds the truth. A 95 % interval is **shown** to be one where {100 * BOUNDS[0]:g} to {100 * BOUNDS[1]:g} % of
 {hold_truth.SAMPLES:,} samples do ({hold_truth.STOPPED:,} where runs are stopped). Cells outside are in bold.
 
-Told, but not judged: populations whose skewness/√n is above {MOST_SKEWED:g}, and fewer than {FEWEST_SKEWED} runs of
+Reported, but not judged: populations whose skewness/√n is above {MOST_SKEWED:g}, and fewer than {FEWEST_SKEWED} runs of
 skewed ones. What makes their mean is seldom among so few runs (the lognormal with s = 1 has a skewness of 6.2, the
 exponential of 2). The remedy is more runs, or the median."""
 
@@ -118,7 +118,7 @@ with the same seeds for both disciplines. Every quantity of `aqmlab.results.metr
 under the first discipline, and that of the difference. Judged is what a reader meets: of all intervals of a
 scenario, of quantities with a skewness/√n of at most {MOST_SKEWED:g},
 {100 * BOUNDS[0]:g} to {100 * BOUNDS[1]:g} % must hold at every n. Each
-cell is told; those outside are in bold, those of more skewed quantities, which are not judged, in italics."""
+cell is reported; those outside are in bold, those of more skewed quantities, which are not judged, in italics."""
     ]
     shown = True
     for source in real_runs.SOURCES:
@@ -176,7 +176,7 @@ Of {len(bus) + len(loops)} rows {len(others)} need more than half the runs: {_no
 
 - What the disciplines' own draws make is not common to both: which packet is dropped, hence how long a row of drops
   is (E(N)) and, above saturation, how the queue wanders between two drops (E(Q), delay).
-- Where one side varies far more than the other, as drop-tail's queue beside RED's at load 1, even a high r cancels
+- Where one side varies far more than the other, as drop-tail's queue against RED's at load 1, even a high r cancels
   little: the ratio is 1 - 2 r s_a s_b / (s_a² + s_b²). Drop-tail at load 0.9 hardly ever drops, so its P_drop is
   about 0 in every run, and there is nothing to cancel.
 

@@ -1,4 +1,4 @@
-"""The command line. Every command has its Python twin, which does the work."""
+"""The command line. Every command calls a Python function of the same scope, which does the work."""
 
 from __future__ import annotations
 

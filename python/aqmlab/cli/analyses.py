@@ -1,4 +1,4 @@
-"""The command that lays theory over simulation."""
+"""The command that plots theory over simulation."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def _main(
     ] = False,
     plugin: Annotated[
         list[str] | None,
-        typer.Option("--plugin", help="A file of Python with disciplines of one's own. May be given often."),
+        typer.Option("--plugin", help="A Python file with your own disciplines. May be given often."),
     ] = None,
 ) -> None:
     """A laboratory for active queue management."""

@@ -41,9 +41,7 @@ def live(
         list[str] | None,
         typer.Option("--stats", help="Watch: terminal, tc, jsonl[=FILE], prometheus[=PORT].", metavar="VIEW"),
     ] = None,
-    interval: Annotated[
-        float, typer.Option("--interval", help="How often the link tells of itself, in s.", metavar="S")
-    ] = 0.1,
+    interval: Annotated[float, typer.Option("--interval", help="How often the link reports, in s.", metavar="S")] = 0.1,
     backend: Annotated[
         str, typer.Option("--backend", help="link: in user space; tc: Linux's own; lab: an emulated machine.")
     ] = "link",
@@ -123,7 +121,7 @@ def live(
 
 
 def _build_lab(backend: str) -> None:
-    """Build the image of the emulated machine if there is none; what is done is told on stderr."""
+    """Build the image of the emulated machine if there is none; progress goes to stderr."""
     from aqmlab.live.vm.build import find_or_build
 
     if backend != "lab":
@@ -159,8 +157,8 @@ def _print(found: LiveRuns, page: Path | None) -> None:
         print_table(agreement.table(), title="Simulation beside reality; differences relative to the live mean")
     for seed, one in found.certificates.items():
         late = (one["measured"].get("lateness_us") or {}).get("p99")
-        told = "" if late is None else f", lateness p99 {late:.0f} us"
-        print(f"Run {seed}: {'valid' if one['valid'] else 'INVALID'}{told}{''.join(f'; {b}' for b in one['breaches'])}")
+        note = "" if late is None else f", lateness p99 {late:.0f} us"
+        print(f"Run {seed}: {'valid' if one['valid'] else 'INVALID'}{note}{''.join(f'; {b}' for b in one['breaches'])}")
     print(f"Results: {result.folder}")
     if page is not None:
         print(f"Report: {page}")

@@ -1,9 +1,12 @@
 """The laboratory in the browser: a local page whose sliders change a scenario, and whose charts follow.
 
-`control` is what can be turned, `queue_controls` and `network_controls` find it in a scenario; `workbench` lays a
-setting over the scenario, `simulation` runs it within a budget of time, of which `pace` knows how much fits in; `views`
-makes charts of the runs, `numbers` the rest; `message` and `gate` let in what is allowed, `server` answers,
-`laboratory` is the whole.
+* `control`: what a slider changes; `queue_controls` and `network_controls` find the sliders of a scenario by trying
+* `session`, `checked`: a scenario with the sliders' settings
+* `simulation`: runs within a time budget; `time_budget` estimates how much fits in
+* `views`, `numbers`: charts and numbers of the runs
+* `message`, `request_validation`, `request_error`: which requests are accepted
+* `server`, `laboratory`: the HTTP server, and the whole
+* `page.html`, `lab.js`, `panel.js`, `chart.js`, `lab.css`: the page
 """
 
 from aqmlab.explorer.laboratory import Lab, open_lab

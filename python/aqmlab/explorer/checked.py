@@ -1,4 +1,4 @@
-"""A scenario with a setting laid over it, as far as the page shows it.
+"""A scenario with the sliders' settings, as far as the page shows it.
 
 `aqmlab.scenario.file.Scenario` describes every link and every flow, which takes long where there are thousands; the
 page shows one link.
@@ -25,7 +25,7 @@ class Checked:
     Attributes
     ----------
     filename, overrides
-        The file, and all that is laid over it.
+        The file, and all overrides.
     link
         The link in question.
     duration_s, warmup_s, changes, normalized, warnings
@@ -43,7 +43,7 @@ class Checked:
 
 
 def checked(plan: Scenario, pairs: Overrides, link: str) -> Checked:
-    """Lay overrides over a scenario and check it.
+    """Apply overrides to a scenario and check it.
 
     Raises
     ------

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from aqmlab.explorer.refusal import UNUSABLE, Refusal
+from aqmlab.explorer.request_error import UNUSABLE, RequestError
 
 Setting = float | str | bool
 
@@ -73,23 +73,23 @@ class Control:
         >>> flows.checked(1e6)
         Traceback (most recent call last):
         ...
-        aqmlab.explorer.refusal.Refusal: 422 n: is out of range (allowed: 1 to 500)
+        aqmlab.explorer.request_error.RequestError: 422 n: is out of range (allowed: 1 to 500)
         """
         if self.kind == "switch":
             if isinstance(value, bool):
                 return value
-            raise Refusal(UNUSABLE, f"{self.key}: is not true or false")
+            raise RequestError(UNUSABLE, f"{self.key}: is not true or false")
         if self.kind == "choice":
             if isinstance(value, str) and value in self.choices:
                 return value
-            raise Refusal(UNUSABLE, f"{self.key}: is none of {', '.join(self.choices)}")
+            raise RequestError(UNUSABLE, f"{self.key}: is none of {', '.join(self.choices)}")
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise Refusal(UNUSABLE, f"{self.key}: is not a number")
+            raise RequestError(UNUSABLE, f"{self.key}: is not a number")
         if not self.least <= value <= self.most:
             allowed = f"{self.least:g} to {self.most:g}"
-            raise Refusal(UNUSABLE, f"{self.key}: is out of range (allowed: {allowed})")
+            raise RequestError(UNUSABLE, f"{self.key}: is out of range (allowed: {allowed})")
         if self.step == 1 and value != int(value):
-            raise Refusal(UNUSABLE, f"{self.key}: {float(value):g} is not a whole number")
+            raise RequestError(UNUSABLE, f"{self.key}: {float(value):g} is not a whole number")
         return float(value)
 
     def overrides(self, value: Setting) -> Iterator[tuple[str, str]]:

@@ -80,7 +80,7 @@ def open_lab(
     link
         The link in question; default: ``bottleneck``, else of those that are not drop-tail the one that is used most.
     overrides
-        Dotted keys and values laid over the file.
+        Dotted keys and values that override the file's.
     port
         Port of the loopback interface; 0 takes a free one.
     budget_s

@@ -2,7 +2,7 @@
 
 Python's own ``http.server``, since one page, its seven files and one question are all there is to answer: a framework
 and its server (Starlette, uvicorn) would bring six packages for it, and `aqmlab lab` would not work without them. What
-the standard library leaves open is closed here: one request a connection, every refusal is one line of plain text, a
+the standard library leaves open is closed here: one request a connection, every error is one line of plain text, a
 request has to arrive within seconds, connections are counted, and a request is answered only if
 `aqmlab.explorer.request_validation` accepts it.
 """
@@ -20,8 +20,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
 from typing import Any
 
-from aqmlab.explorer import message, refusal
-from aqmlab.explorer.refusal import Refusal
+from aqmlab.explorer import message, request_error
+from aqmlab.explorer.request_error import RequestError
 from aqmlab.explorer.request_validation import LOOPBACK, METHODS, Gate, body_length
 from aqmlab.explorer.session import Workbench
 
@@ -138,10 +138,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer_one()
         except (OSError, TimeoutError):
             pass  # the client has gone, or is too slow to be served
-        except Refusal as no:
+        except RequestError as no:
             self._refuse(no)
         except Exception as error:  # the page stays usable, and says what went wrong
-            self._refuse(Refusal(500, f"internal error: {type(error).__name__}"))
+            self._refuse(RequestError(500, f"internal error: {type(error).__name__}"))
 
     def _answer_one(self) -> None:
         self.command, self.request_version, self.requestline = "", "HTTP/1.1", ""
@@ -149,10 +149,10 @@ class _Handler(BaseHTTPRequestHandler):
         if not self.raw_requestline:
             return
         if len(self.raw_requestline) > MOST_LINE:
-            raise Refusal(414, "the address is too long")
+            raise RequestError(414, "the address is too long")
         words = self.raw_requestline.split()
         if len(words) != 3 or not words[2].startswith(b"HTTP/1."):
-            raise Refusal(refusal.BAD_REQUEST, "this is no request of HTTP/1.1")
+            raise RequestError(request_error.BAD_REQUEST, "this is no request of HTTP/1.1")
         target = words[1].decode("latin-1")
         if not self.parse_request():
             return
@@ -165,7 +165,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _headers(self) -> dict[str, list[str]]:
         found = defaultdict(list)
         if self.headers.defects:
-            raise Refusal(refusal.BAD_REQUEST, "a header is damaged")
+            raise RequestError(request_error.BAD_REQUEST, "a header is damaged")
         for name, value in self.headers.items():
             found[name.lower()].append(value)
         return dict(found)
@@ -174,7 +174,7 @@ class _Handler(BaseHTTPRequestHandler):
         length = body_length(self._headers())
         body = self.rfile.read(length)
         if len(body) < length:
-            raise Refusal(refusal.BAD_REQUEST, "the body is shorter than it says")
+            raise RequestError(request_error.BAD_REQUEST, "the body is shorter than it says")
         asked = message.read(body)
         newest = self.server.newest
         newest.note(asked.page, asked.number)
@@ -182,7 +182,7 @@ class _Handler(BaseHTTPRequestHandler):
         answer["number"] = asked.number
         self._send(200, json.dumps(answer, separators=(",", ":"), allow_nan=False).encode(), "application/json")
 
-    def _refuse(self, no: Refusal) -> None:
+    def _refuse(self, no: RequestError) -> None:
         try:
             self._send(no.status, f"{no.text}\n".encode(errors="replace"), "text/plain", no.headers)
             self._drain()
@@ -190,7 +190,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def _drain(self) -> None:
-        """Take in what is still on its way, or the system would break the connection before the refusal is read."""
+        """Read what is still on its way, or the system would reset the connection before the error is read."""
         self.connection.shutdown(socket.SHUT_WR)
         until, left = time.monotonic() + DRAIN_S, MOST_DRAINED
         while left > 0 and (rest := until - time.monotonic()) > 0:
@@ -204,11 +204,11 @@ class _Handler(BaseHTTPRequestHandler):
         own = {"Content-Type": f"{kind}; charset=utf-8", "Content-Length": str(len(body))}
         head = "".join(f"{name}: {value}\r\n" for name, value in {**own, **HEADERS, **(extra or {})}.items())
         shown = b"" if self.command == "HEAD" else body
-        self.wfile.write(f"HTTP/1.1 {status} {responses.get(status, 'Refused')}\r\n{head}\r\n".encode() + shown)
+        self.wfile.write(f"HTTP/1.1 {status} {responses.get(status, 'Rejected')}\r\n{head}\r\n".encode() + shown)
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """What the standard library refuses, in one line of plain text."""
-        self._refuse(Refusal(int(code), responses.get(int(code), "refused")))
+        """Answer what the standard library rejects, in one line of plain text."""
+        self._refuse(RequestError(int(code), responses.get(int(code), "rejected")))
 
     def log_message(self, format: str, *args: object) -> None:
         """Write no log."""

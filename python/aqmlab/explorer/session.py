@@ -16,7 +16,7 @@ from aqmlab.explorer.control import Control, Setting, rounded
 from aqmlab.explorer.network_controls import network_controls
 from aqmlab.explorer.numbers import chart_data, number_rows, numbers
 from aqmlab.explorer.queue_controls import NO_OTHER, discipline_controls, exchanged, queue_controls
-from aqmlab.explorer.refusal import BUSY, UNUSABLE, Refusal
+from aqmlab.explorer.request_error import BUSY, UNUSABLE, RequestError
 from aqmlab.explorer.simulation import BUDGET_S, Side, Simulator, Wanted, busiest
 from aqmlab.explorer.views import charts
 from aqmlab.scenario.file import Overrides, Scenario
@@ -29,7 +29,7 @@ PATIENCE_S = 2.0
 
 
 class Workbench:
-    """One scenario and one of its links, with settings laid over it.
+    """One scenario and one of its links, with the sliders' settings.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Workbench:
     link
         The link in question; default: ``bottleneck``, else of those that are not drop-tail the one that is used most.
     overrides
-        Dotted keys and values laid over the file.
+        Dotted keys and values that override the file's.
     budget_s
         What the runs of one answer may take, in s.
     """
@@ -62,7 +62,7 @@ class Workbench:
         self._places = threading.BoundedSemaphore(available_cores())
         try:
             self.answer({})  # whatever is slow the first time is over when the page asks
-        except Refusal as no:
+        except RequestError as no:
             self.close()
             raise InputError(no.text) from None
 
@@ -94,7 +94,7 @@ class Workbench:
 
         Raises
         ------
-        Refusal
+        RequestError
             If the setting is none, or cannot be run.
         """
         began = time.monotonic()
@@ -111,11 +111,11 @@ class Workbench:
             superseded=superseded,
         )
         if not self._places.acquire(timeout=PATIENCE_S):
-            raise Refusal(BUSY, "other runs are under way; try again")
+            raise RequestError(BUSY, "other runs are under way; try again")
         try:
             runs = self._simulator.runs(wanted)
         except Error as error:
-            raise Refusal(UNUSABLE, _first_line(error)) from None
+            raise RequestError(UNUSABLE, _first_line(error)) from None
         finally:
             self._places.release()
         values = [numbers(run, self.link) for run in runs]
@@ -152,7 +152,7 @@ class Workbench:
         found = {}
         for key, value in settings.items():
             if key not in panel:
-                raise Refusal(UNUSABLE, f"{key[:60]!r} is not among the controls of {chosen}")
+                raise RequestError(UNUSABLE, f"{key[:60]!r} is not among the controls of {chosen}")
             found[key] = panel[key].checked(value)
         return found
 

@@ -21,7 +21,7 @@ import numpy as np
 from aqmlab import _core
 from aqmlab.errors import InputError
 from aqmlab.explorer.checked import Checked, Overrides, checked
-from aqmlab.explorer.refusal import SUPERSEDED, Refusal
+from aqmlab.explorer.request_error import SUPERSEDED, RequestError
 from aqmlab.explorer.time_budget import Pace
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.toml_text import inline
@@ -39,7 +39,7 @@ FLOW_ROWS = 6000
 
 @dataclass(frozen=True)
 class Side:
-    """What is to be run: its name on the page, and what is laid over the scenario for it."""
+    """What to run: its name on the page, and its overrides of the scenario."""
 
     name: str
     pairs: Overrides
@@ -190,7 +190,7 @@ class Simulator:
 
         def progress(share: float) -> None:
             if wanted.superseded():
-                raise Refusal(SUPERSEDED, "a newer request took the place of this one")
+                raise RequestError(SUPERSEDED, "a newer request took the place of this one")
             used = time.thread_time() - cpu
             if _hopeless(share, used, patience_s) or _hopeless(share, time.monotonic() - wall, WALL * patience_s):
                 raise _TooSlowError(share, used)

@@ -1,4 +1,4 @@
-"""The certificate of a live run: how well the link kept time and books, and whether the run counts.
+"""The certificate of a live run: how well the link kept time, whether its counters add up, and whether the run counts.
 
 A live run shares its machine with others, and what delays the link's thread delays packets as a queue would. So each
 run carries what can be known of that, and is *valid* only within the limits here.
@@ -80,8 +80,8 @@ class Certificate:
         'certificate: valid (lateness p99 21 us)'
         """
         late = self.measured.get("lateness_us", {}).get("p99")
-        told = f" (lateness p99 {late:.0f} us)" if late is not None else ""
-        return f"certificate: valid{told}" if self.valid else f"certificate: INVALID{told}: {'; '.join(self.breaches)}"
+        note = f" (lateness p99 {late:.0f} us)" if late is not None else ""
+        return f"certificate: valid{note}" if self.valid else f"certificate: INVALID{note}: {'; '.join(self.breaches)}"
 
     @classmethod
     def of(cls, measured: Mapping[str, Any], *, troubles: list[str], unshaped: bool = False) -> Certificate:

@@ -1,4 +1,4 @@
-"""What would spoil a live run, or forbid it, said before it begins."""
+"""Checks before a live run: what would spoil it, and what makes it impossible."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OTHER_VERSIONS = {"bbr": "the kernel's bbr is version 1, the scenario's version 
 """Why a congestion control of the scenario cannot be the kernel's of the same name."""
 CLASSIC, ACCURATE = "classic", "accurate"
 FEEDBACK = {"dctcp": "dctcp"}
-"""How kernels tell of marks, by congestion control, where that is not classic."""
+"""How kernels echo marks, by congestion control, where that is not classic."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def _kernel(plan: LivePlan) -> Iterator[Trouble]:
             yield Trouble(f"flow {group.name}: {why}", forbids=True)
         own, wanted = FEEDBACK.get(group.congestion_control or "", CLASSIC), group.parameters.get("ecn")
         if group.ecn and wanted in (ACCURATE, *FEEDBACK.values()) and wanted != own:
-            yield Trouble(f'flow {group.name}: marks are told of as in ecn = "{own}", not as in "{wanted}"')
+            yield Trouble(f'flow {group.name}: the kernel echoes marks as with ecn = "{own}", not as with "{wanted}"')
 
 
 def tun_trouble() -> Iterator[Trouble]:
@@ -107,7 +107,7 @@ def tun_trouble() -> Iterator[Trouble]:
 def _machine() -> Iterator[Trouble]:
     if not can_be_realtime():
         yield Trouble(
-            "SCHED_FIFO is refused, so other programs delay the link's thread by milliseconds "
+            "the kernel rejects SCHED_FIFO, so other programs delay the link's thread by milliseconds "
             "(CAP_SYS_NICE or an rtprio limit allows it)"
         )
     memory = {line.split(":")[0]: int(line.split()[1]) for line in _text(PROC / "meminfo").splitlines() if ":" in line}

@@ -1,7 +1,7 @@
-"""Addresses, routes and kernel settings of the groups of flows; what the link process has to know of them.
+"""Addresses, routes and kernel settings of the groups of flows; what the link process needs of them.
 
-A group is known by its addresses: senders are 10.77.G.1 or fd77:0:0:G::1, receivers .2, where G is its number. What the
-group's connections do is said by the routes between the two: congestion control, hop limit, ECN, initial window,
+A group is known by its addresses: senders are 10.77.G.1 or fd77:0:0:G::1, receivers .2, where G is its number. The
+routes between the two determine what the group's connections do: congestion control, hop limit, ECN, initial window,
 length of segments. The commands of ``--exec-a`` and ``--exec-b`` have a group of their own, the last.
 """
 
@@ -99,7 +99,7 @@ def kernel_settings(plan: LivePlan) -> dict[str, str]:
         "core/txrehash": "0",
         "ipv4/conf/all/rp_filter": "0",
         "ipv4/conf/default/rp_filter": "0",
-        # Connections ask for ECN where their route says so, and grant it to whoever asks.
+        # Connections request ECN where their route has the feature, and accept it from every peer.
         "ipv4/tcp_ecn": "2",
         # A run knows nothing of those before it.
         "ipv4/tcp_no_metrics_save": "1",

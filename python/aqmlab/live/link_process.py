@@ -1,4 +1,4 @@
-"""The link process: the bottleneck between the two namespaces, told what to do by lines and answering in lines."""
+"""The link process: the bottleneck between the two namespaces, which takes commands and answers line by line."""
 
 from __future__ import annotations
 

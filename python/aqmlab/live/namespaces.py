@@ -113,7 +113,7 @@ def set_kernel(netns: Path, settings: Mapping[str, str]) -> list[str]:
             except FileNotFoundError:
                 missing.append(key)
             except OSError as error:
-                raise StorageError(f"{path}: {value!r} is refused ({error.strerror})") from None
+                raise StorageError(f"{path}: {value!r} is rejected ({error.strerror})") from None
         return missing
 
     return within(netns, work)
@@ -142,7 +142,7 @@ def _set_up(name: str, device: str, addresses: Sequence[str], routes: Sequence[R
                 what = f"route to {route.to}"
                 network.route("add", dst=route.to, oif=index, prefsrc=route.source, metrics=dict(route.metrics))
         except NetlinkError as error:
-            raise StorageError(f"namespace {name}: {what}: refused ({reason(error)})") from None
+            raise StorageError(f"namespace {name}: {what}: rejected by the kernel ({reason(error)})") from None
 
 
 def _index(network: Any, device: str) -> int:  # noqa: ANN401 - pyroute2 has no types

@@ -1,4 +1,4 @@
-"""Who looks at a run while it lasts: views of its link, or nobody."""
+"""Observers of a run while it lasts: the views of its link, if any."""
 
 from __future__ import annotations
 

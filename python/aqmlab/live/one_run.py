@@ -41,7 +41,7 @@ def perform(plan: LivePlan, options: Options, *, show: Show, progress: Progress,
     show
         Is given each snapshot, as the link wrote it.
     progress
-        Is told the share that is done.
+        Called with the share that is done.
     record
         Where packets are recorded.
     """
@@ -76,8 +76,8 @@ def _network(stage: Stage, opened: ExitStack, *, record: Path | None) -> LinkPro
     settings = groups.kernel_settings(stage.plan)
     for path in stage.spaces.values():
         namespaces.set_kernel(namespaces.create(path.name), settings)
-    told = configuration(stage, record=record)
-    link = LinkProcess(told, stage.state.folder, command=stage.options.link_command)
+    config = configuration(stage, record=record)
+    link = LinkProcess(config, stage.state.folder, command=stage.options.link_command)
     opened.callback(link.close)
     stage.state.add(link.pid)
     link.wait_ready()

@@ -27,7 +27,7 @@ class Options:
     record
         A pcap file of what passes the link; the seed is put into its name if there are several.
     snapshot_interval_s
-        How often the link tells of itself.
+        How often the link reports.
     unshaped
         No rate and no discipline: how fast can the link be?
     keep_awake

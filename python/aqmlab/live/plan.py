@@ -215,7 +215,7 @@ def live_plan(scenario: Scenario, *, seed: int) -> LivePlan:
 
 
 def for_family(scenario: str | Path | Scenario, family: str | None, *, overrides: Overrides = ()) -> Scenario:
-    """Load a scenario, or take one, with a family of addresses and other overrides laid over it.
+    """Load a scenario, or take one, with a family of addresses and other overrides.
 
     Packets keep their length: what IPv6's header is longer than IPv4's, the payload is shorter, in the live run and in
     the simulation of the same file.

@@ -1,4 +1,4 @@
-"""What a process says, read as it comes: a pipe that nobody reads fills up, and whoever writes into it stands still."""
+"""The output of a process, read as it comes: a full pipe would block the process that writes into it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import cast
 
 CHUNK = 1 << 16
 BEGINNING = 32
-"""Bytes of an unfinished line that are kept to tell what it is."""
+"""Bytes kept of an unfinished line, to identify it."""
 
 
 class Heard:
@@ -21,7 +21,7 @@ class Heard:
     Parameters
     ----------
     process
-        Both of its outputs are pipes that nobody else reads.
+        Both of its outputs are pipes that nothing else reads.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Heard:
     def _read(self) -> None:
         stream = cast(io.BufferedReader, self._process.stdout)
         begun = bytearray()
-        # Whoever ends the process closes the stream.
+        # The end of the process closes the stream.
         with suppress(ValueError, OSError):
             while chunk := stream.read1(CHUNK):
                 begun += chunk

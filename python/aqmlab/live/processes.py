@@ -80,7 +80,7 @@ def start(
         raise InputError(f"{command[0]}: no such program")
     own = {**os.environ, **(environment or {})}
     if command[0] == sys.executable:
-        # Modules of this package are found as this process found them; no command of the user's is told.
+        # Modules of this package are found as this process found them; the user's commands do not get this setting.
         own["PYTHONPATH"] = os.pathsep.join(entry for entry in sys.path if entry)
     # A group of its own, so that Ctrl-C reaches the run and not its parts, which are ended in their order.
     return subprocess.Popen(words, stdin=stdin, stdout=stdout, stderr=stderr, env=own, start_new_session=True)

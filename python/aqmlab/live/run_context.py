@@ -93,7 +93,7 @@ class Stage:
 
 
 class Part(Protocol):
-    """Something that takes part in a run: it is prepared, told when the run begins, asked often, and finished."""
+    """A component of a run: it is prepared, notified when the run begins, polled, and finished."""
 
     def prepare(self) -> None:
         """Start what has to be there before the run begins, and wait until it is."""

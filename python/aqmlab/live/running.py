@@ -118,7 +118,7 @@ def run(
     family
         ``ipv4`` or ``ipv6``; default: that of the file.
     overrides
-        Dotted keys and values laid over the file.
+        Dotted keys and values that override the file's.
     out
         Folder for the results; None keeps them in memory.
     exec_a, exec_b
@@ -129,7 +129,7 @@ def run(
     stats
         Views of the running link, see `aqmlab.live.telemetry.open_views`.
     interval_s
-        How often the link tells of itself.
+        How often the link reports.
     backend
         ``link``: the bottleneck in user space; ``tc``: Linux's own; ``lab``: either in an emulated machine.
     qdisc

@@ -1,9 +1,9 @@
-"""What a live run has made outside of itself, written down before it is made, so that nothing is left behind.
+"""The record of what a live run makes outside of itself, written before it is made, so that nothing is left behind.
 
 Each run has a folder in the *run directory* (``/run/aqmlab``, or ``$XDG_RUNTIME_DIR/aqmlab`` where that cannot be
 written) with one file: who made it, and the names of its namespaces and the numbers of its processes. A run that was
-killed leaves the file; whoever starts next, or ``aqmlab live --clean``, sees that its maker is gone and removes all.
-A maker is known by its number and its start time, so that a number given anew is not taken for it.
+killed leaves the file; the next run, or ``aqmlab live --clean``, sees that its maker is gone and removes all.
+Process number and start time identify a maker, so that a reused number is not taken for it.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def run_state() -> Iterator[RunState]:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Let nobody interrupt what removes a run: a second Ctrl-C has no effect on it."""
+    """Protect what removes a run from interrupts: a second Ctrl-C has no effect on it."""
     numbers = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     try:

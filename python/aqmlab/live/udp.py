@@ -9,7 +9,7 @@ The order, for both roles::
      "flows": [{"name": "udp1", "local": "10.77.2.1", "peer": "10.77.2.2", "port": 5301, "periods_s": [[0, null]],
                 "rate_bps": 1000000, "packet": 1000, "pattern": "poisson", "dscp": 0}]}
 
-``packet`` and ``pattern`` are as in the parameters of a flow that ``check`` and ``live_plan`` tell of. A source
+``packet`` and ``pattern`` are as in the parameters of a flow that ``check`` and ``live_plan`` return. A source
 gives of each flow ``sent`` and ``measured`` (packets and bytes, those after the warm-up), ``refused`` by the
 kernel, ``lengthened`` to hold their headers, ``shortened`` to the MTU and ``first_sent_s``; and ``lateness_us`` of
 all. A sink gives ``received``, ``measured``, ``highest`` (one more than the highest number that came), ``late``

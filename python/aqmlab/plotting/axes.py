@@ -1,4 +1,4 @@
-"""Every figure as one function with a matplotlib axis in front, to be made part of one's own.
+"""Every figure as one function with a matplotlib axis in front, to be used in your own figures.
 
     import matplotlib.pyplot as plt
     from aqmlab.plotting import axes

@@ -1,6 +1,6 @@
 """Figures for paper, by matplotlib: PNG and SVG, the same bytes every time.
 
-Every function takes an axis, so a figure can be made part of one's own:
+Every function takes an axis, so it can draw into your own figures:
 
 >>> from matplotlib.figure import Figure
 >>> from aqmlab.plotting.chart import Chart, Series

@@ -32,7 +32,7 @@ def draw(
     scenario
         A scenario file, or a scenario already loaded.
     overrides
-        Dotted keys and values laid over the file.
+        Dotted keys and values that override the file's.
     out
         Folder for the files ``<name>-topology.svg`` and ``<name>-drop-curve.svg``.
     png

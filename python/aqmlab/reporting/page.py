@@ -79,7 +79,7 @@ class Page:
         self._add(block("links", entries=entries, title=title))
 
     def claims(self, lines: Sequence[ClaimLine]) -> None:
-        """Add a list of claims as a table, each with its verdict and a link to where it is told in full."""
+        """Add a list of claims as a table, each with its verdict and a link to its details."""
         self._add(block("claims", lines=lines))
 
     def text(self, text: str, *, note: bool = False) -> None:

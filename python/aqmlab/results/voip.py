@@ -1,8 +1,8 @@
-"""How a call sounds: what a jitter buffer makes of delays and losses, and the E-model's verdict on it.
+"""Scores of calls: delays and losses after a jitter buffer, rated by the E-model.
 
 A fixed jitter buffer plays the first packet that arrives `jitter` after its arrival and every other one as much later
 as it was sent later. A packet that comes when it should have been played is late, and as good as lost. With the delay
-``d_0`` of the first packet every sound is heard ``frame + d_0 + jitter`` after it was spoken.
+``d_0`` of the first packet every sound is played ``frame + d_0 + jitter`` after it was spoken.
 
 E-model (ITU-T Recommendation G.107) with default values for all that is not delay or loss, as in R. G. Cole and
 J. H. Rosenbluth, "Voice over IP Performance Monitoring", ACM CCR 31(2), 2001::

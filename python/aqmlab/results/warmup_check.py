@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from aqmlab.results.result import Result
 
 CERTAIN = 0.01
-"""With several runs a transient is told only if the queue before its end differs from that after it at this level."""
+"""Level at which the queue before a transient's end must differ from that after it to be reported."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Settling:
         return self.ends_s > self.warmup_s and not self.p >= CERTAIN
 
     def lines(self) -> list[str]:
-        """Say so, if it is."""
+        """Print a warning if it is."""
         if not self.warmup_is_short:
             return []
         runs = f"{self.excess.n} run{'' if self.excess.n == 1 else 's'}"

@@ -72,7 +72,7 @@ def _video(tables: Mapping[str, pa.Table], name: str) -> dict[str, Any]:
 
 
 def _call(tables: Mapping[str, pa.Table], name: str, begin_s: float) -> dict[str, Any]:
-    """Score of a call in either direction by the E-model, of what was said from a time on."""
+    """Score of a call in either direction by the E-model, of the packets sent from a time on."""
     if "call_packets" not in tables or not tables["call_packets"].num_rows:
         return {}
     from aqmlab.results.voip import UNDER_WAY_S, score

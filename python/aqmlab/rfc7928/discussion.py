@@ -208,7 +208,7 @@ ADAPTIVE: Mapping[str, str] = {
     "blue": "yes: the probability moves by itself",
     "sfb": "yes: the probabilities move by themselves",
 }
-"""Disciplines beside RED whose control law moves by itself."""
+"""Non-RED disciplines whose control law adapts by itself."""
 
 
 def cost(disciplines: Sequence[Settings], *, buffer: int) -> pd.DataFrame:

@@ -21,7 +21,7 @@ Scenario = Mapping[str, Measured]
 BASELINE_COLOR = 5
 """Drop-tail's place in the palette: grey."""
 COLORS = (0, 1, 2, 3, 4, 6, 7)
-"""Places of the others, in their order; behind the last they begin anew."""
+"""Places of the others, in their order; after the last they begin again."""
 
 
 def ellipses(scenario: Scenario, group: Group, *, phase: str | None = None) -> Chart | None:

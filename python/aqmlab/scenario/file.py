@@ -36,7 +36,7 @@ class Scenario:
     text, filename
         The file as read.
     overrides
-        Dotted keys and values laid over it.
+        Dotted keys and values that override its own.
     name, description
         From the file.
     hash
@@ -87,7 +87,7 @@ class Scenario:
         path
             A TOML file with ``format = 1``, or ``paper:mred/sole.toml`` for one that comes with the package.
         overrides
-            Dotted keys and values laid over the file, for example
+            Dotted keys and values that override the file's, for example
             ``{"queue.bottleneck.max_th": "45p"}``.
 
         Raises
@@ -111,7 +111,7 @@ class Scenario:
         return _from_plan(text, filename, pairs, answer["scenario"], warnings)
 
     def with_overrides(self, overrides: Overrides) -> Scenario:
-        """Return the same scenario with further overrides, checked anew."""
+        """Return the same scenario with further overrides, checked again."""
         pairs = self.overrides + override_pairs(overrides)
         return Scenario.from_text(self.text, filename=self.filename, overrides=pairs)
 

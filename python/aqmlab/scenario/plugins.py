@@ -1,4 +1,4 @@
-"""Disciplines, curves and victim rules of one's own, in Python.
+"""Your own disciplines, curves and victim rules, in Python.
 
 They run inside the simulator beside all others and are slow: hundred thousand packets a second at best. For trying an
 idea out; one that stays is a file of Rust (see docs/extending.md).

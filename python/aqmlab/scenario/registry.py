@@ -140,7 +140,7 @@ def registry() -> dict[str, Any]:
 
 
 def forget() -> None:
-    """Ask the core anew: disciplines were registered."""
+    """Ask the core again: disciplines were registered."""
     registry.cache_clear()
     _by_name.cache_clear()
 

@@ -83,7 +83,7 @@ class Pairing:
         """Runs that pairs need for an interval, relative to the runs that independent samples need.
 
         Both by Student's quantile at their own degrees of freedom: pairs have n - 1, two samples about 2n - 2. NaN
-        where that cannot be told.
+        where that is unknown.
         """
         return share_of_runs(self.variance_ratio, self.n)
 

@@ -26,7 +26,7 @@ GROWTH = 1.5
 SPENT = 0.8
 """Share of 1 - level that the interval at a look may use."""
 MOST = 1000
-"""Runs at which it ends unless told otherwise."""
+"""Default limit of runs."""
 
 T = TypeVar("T")
 Widths = Mapping[str, float]
@@ -214,7 +214,7 @@ def run_until(
 
 
 def check_numbers(fewest: int, most: int) -> None:
-    """Refuse numbers of runs with which the intervals would not hold."""
+    """Reject numbers of runs with which the intervals would not hold."""
     if fewest < FEWEST:
         raise InputError(f"until: {fewest} runs before the first look are too few (allowed: {FEWEST} or more)")
     if most < fewest:

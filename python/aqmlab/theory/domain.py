@@ -1,4 +1,4 @@
-"""The domain of a model: every parameter is checked once, and what is outside gets one clear line."""
+"""The domain of a model: every parameter is checked once, and a value outside raises an error of one clear line."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ class DomainError(InputError):
     """A parameter lies outside the domain of a model."""
 
 
-def refuse(name: str, value: object, allowed: str) -> NoReturn:
-    """Refuse a value.
+def reject(name: str, value: object, allowed: str) -> NoReturn:
+    """Raise the error for a value outside its domain.
 
-    >>> refuse("load", -1, "a finite number above 0")
+    >>> reject("load", -1, "a finite number above 0")
     Traceback (most recent call last):
     ...
     aqmlab.theory.domain.DomainError: load: -1 is not possible (allowed: a finite number above 0)
@@ -31,21 +31,21 @@ def positive(name: str, value: float, unit: str = "") -> float:
     1.0
     """
     if not (math.isfinite(value) and value > 0):
-        refuse(name, value, f"a finite number above 0{unit and ' '}{unit}")
+        reject(name, value, f"a finite number above 0{unit and ' '}{unit}")
     return float(value)
 
 
 def not_negative(name: str, value: float, unit: str = "") -> float:
     """Return a finite number of 0 or more."""
     if not (math.isfinite(value) and value >= 0):
-        refuse(name, value, f"a finite number, 0 or more{unit and ' '}{unit}")
+        reject(name, value, f"a finite number, 0 or more{unit and ' '}{unit}")
     return float(value)
 
 
 def weight(name: str, value: float) -> float:
     """Return the weight of an average, above 0 and at most 1."""
     if not 0 < value <= 1:
-        refuse(name, value, "above 0, at most 1")
+        reject(name, value, "above 0, at most 1")
     return float(value)
 
 
@@ -58,5 +58,5 @@ def whole(name: str, value: float, *, least: int, unit: str = "") -> int:
     aqmlab.theory.domain.DomainError: K: 0 is not possible (allowed: a whole number of packets, 1 or more)
     """
     if not (math.isfinite(value) and value == int(value) and value >= least):
-        refuse(name, value, f"a whole number{unit and ' of '}{unit}, {least} or more")
+        reject(name, value, f"a whole number{unit and ' of '}{unit}, {least} or more")
     return int(value)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aqmlab import _core
-from aqmlab.theory.domain import DomainError, refuse
+from aqmlab.theory.domain import DomainError, reject
 
 Array = NDArray[np.float64]
 _CURVE_KEYS = ("curve", "min_th", "max_th", "max_p", "limit", "mean_packet", "points")
@@ -149,7 +149,7 @@ def drop_rate(p_b: ArrayLike, spacing: str) -> Array:
     if spacing == "ns2-wait":
         return np.where(p >= 1, 1.0, p / 1.5)
     if spacing not in _SPACING_RATES:
-        refuse("spacing", spacing, ", ".join(["ns2-wait", *_SPACING_RATES]))
+        reject("spacing", spacing, ", ".join(["ns2-wait", *_SPACING_RATES]))
     return _SPACING_RATES[spacing](p)
 
 

@@ -1,6 +1,6 @@
 """The runs of a tuning on disk: a line of JSON for each, written when the run is finished.
 
-An interrupted tuning asks the same questions again when it is started anew, in the same order, since its sampler has a
+An interrupted tuning asks the same questions again when it is started again, in the same order, since its sampler has a
 fixed seed; runs that are in the file are not run again. So the file is all that is needed to go on. A line that a
 crash cut off counts as a run that was not finished.
 """
@@ -68,7 +68,7 @@ class Ledger:
         try:
             lines = path.read_text(encoding="utf-8").split("\n")
         except UnicodeDecodeError:
-            raise InputError(f"{path}: damaged, not UTF-8 text; delete it to begin anew") from None
+            raise InputError(f"{path}: damaged, not UTF-8 text; delete it to start again") from None
         for number, line in enumerate(lines, 1):
             try:
                 entry = json.loads(line) if line else None

@@ -2,7 +2,7 @@
 
 Of a queue with RED's parameters these are max_th, min_th as a share of max_th (so that it is always below), max_p and
 w_q, all on logarithmic scales; the buffer (``limit``) stays as the scenario has it. Thresholds are whole packets, max_p
-and w_q have three digits: no finer than what can be written into a configuration, or told apart by a run.
+and w_q have three digits: no finer than a configuration can hold or a run can resolve.
 
 An average that is slower than a run never gets to where it would stay, and settings that live on that fail in longer
 runs. So w_q is at least so large that the average's time constant, 1/(w_q C), is a tenth of the measured time.
@@ -74,7 +74,7 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Space:
-    """All dimensions, and the table that they are laid over.
+    """All dimensions, and the table that they override.
 
     Attributes
     ----------

@@ -8,9 +8,10 @@ The analytic design takes thresholds as given and lets theory do the rest, for t
   one with few flows and a long round trip that decides (`aqmlab.theory.control.conditions`).
 
 Where that weight is so small that no run of the scenario shows what it does (`aqmlab.tuning.space`), the least that is
-searched is taken, and the answer says so.
+searched is taken, and the answer reports it.
 
-Thresholds trade delay for utilization, and no theory of the loop tells how; so the design is made at several.
+Thresholds trade delay for utilization, and no theory of the loop gives the rate of exchange; so the design is made
+at several.
 """
 
 from __future__ import annotations

@@ -221,7 +221,7 @@ def _numbers_of(place: Place, space: Space, starts: Sequence[Start]) -> list[tup
 
 
 def _must_be_met(task: Task, trials: Sequence[Trial]) -> None:
-    """Refuse to answer where no trial keeps the bounds, and say what came nearest."""
+    """Raise an error where no trial keeps the bounds, and report what came nearest."""
     best = min(trials, key=task.order)
     if best.feasible:
         return

@@ -1,8 +1,8 @@
 """Which of the best settings is taken, and what fresh seeds say of it.
 
 The trial that looks best looks better than it is, since it is the luckiest of many on a few seeds. So the best are run
-again on seeds of their own, as many as will confirm, and the best that keeps the bounds there is taken; and what is
-said of it in the end comes from a third set of seeds, and from points that no trial has seen.
+again on seeds of their own, as many as will confirm, and the best that keeps the bounds there is taken; and the
+reported numbers come from a third set of seeds, and from points that no trial has seen.
 """
 
 from __future__ import annotations
@@ -109,8 +109,8 @@ class Against:
         Its p after Holm's correction over all references.
     verdict
         ``better``, ``worse`` or ``undecided``. Who keeps the bounds is better than who breaks them, and than who has
-        the worse goal, if the interval of the difference says so, also after Holm's correction. So nobody is better
-        whose own bounds are undecided.
+        the worse goal, if the interval of the difference shows it, also after Holm's correction. So no candidate
+        is better whose own bounds are undecided.
     """
 
     reference: Confirmed

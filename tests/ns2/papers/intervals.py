@@ -79,7 +79,7 @@ def _percent(bound: float | None) -> str:
 
 def _verdict(c: Comparison) -> str:
     if c.bound is None:
-        return "told only"
+        return "only reported"
     if c.shown:
         return "shown"
     needed = c.seeds_needed

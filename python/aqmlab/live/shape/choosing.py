@@ -1,4 +1,4 @@
-"""What may be shaped, and by whom: everything is looked at before anything is changed."""
+"""Checks of what may be shaped, and by whom, before anything is changed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NET_ADMIN = 12
 
 
 def check_options(*, into: str | None, out: str | None, netns: str | None, addresses: Sequence[str]) -> None:
-    """Refuse what cannot be meant."""
+    """Reject interfaces that make no sense."""
     if netns is None:
         if into is None or out is None:
             raise InputError("shape: say where (allowed: --in IF and --out IF, or --netns NAME)")
@@ -38,7 +38,7 @@ def check_options(*, into: str | None, out: str | None, netns: str | None, addre
 
 
 def check_machine() -> None:
-    """Refuse where routes cannot be changed."""
+    """Raise an error where routes cannot be changed."""
     if importlib.util.find_spec("pyroute2") is None:
         raise InputError("shape: needs pyroute2, which is not installed (pip install 'aqmlab[live]')")
     status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")

@@ -44,7 +44,7 @@ BOTTLENECK = "bottleneck"
 """The link of a dumbbell that is meant if none is named."""
 EVERYTHING = ["0.0.0.0/0", "::/0"]
 NOTHING_RECORDED = ("probe", "{ links = [], delay_histogram = false }")
-"""Laid over the file: a shape may run for months, and samples would fill the memory."""
+"""Overrides of the file: a shape may run for months, and samples would fill the memory."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Configuration:
         link
             Name of the link; default: that of ``[live]``, else the only one, else ``bottleneck``.
         overrides
-            Dotted keys and values laid over the file.
+            Dotted keys and values that override the file's.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""What a shape is about to change, written down before it is changed, so that it can be undone by whoever comes next.
+"""The journal of a shape: every change is recorded before it is made, so that the next start can undo it.
 
 Each shape has a file below ``/run``, which is empty after a start of the machine, as are the changes. A shape that was
 killed leaves its file; the next start sees that its maker is gone and undoes all that is listed.

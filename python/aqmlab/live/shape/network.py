@@ -38,7 +38,7 @@ class Space:
         return work() if self.path is None else within(self.path, work)
 
     def ask(self, work: Callable[[Any], T]) -> T:
-        """Talk to its network; what the kernel refuses becomes one line."""
+        """Talk to its network; an error of the kernel becomes one line."""
         from pyroute2 import IPRoute
         from pyroute2.netlink.exceptions import NetlinkError
 
@@ -49,7 +49,7 @@ class Space:
         try:
             return self.do(talk)
         except NetlinkError as error:
-            raise StorageError(f"network{self.words}: the kernel refuses ({reason(error)})") from None
+            raise StorageError(f"network{self.words}: the kernel rejects this ({reason(error)})") from None
 
     @property
     def words(self) -> str:
@@ -76,7 +76,7 @@ class Space:
             except FileNotFoundError:
                 return
             except OSError as error:
-                raise StorageError(f"{SETTINGS / key}: {value!r} is refused ({error.strerror})") from None
+                raise StorageError(f"{SETTINGS / key}: {value!r} is rejected ({error.strerror})") from None
 
         self.do(write)
 

@@ -30,7 +30,7 @@ FIRST_TABLE = 0x41514D00
 DUMMY = "192.0.0.8"
 """Address of an interface that has none (RFC 7600, section 4.8): Linux's loose check of sources wants one."""
 NO_ADDRESS = "1"
-"""``addr_gen_mode``: no link-local address, hence no packets that nobody sent."""
+"""``addr_gen_mode``: no link-local address, hence no packets of the kernel's own."""
 LOOSE = "2"
 """``rp_filter``: a source need only be known somewhere (RFC 3704, section 2.4)."""
 NO_FORWARDING = (
@@ -166,7 +166,7 @@ def _forwarding(space: Space, names: list[str]) -> tuple[list[Step], list[str]]:
 
 
 def _devices(a: Space, b: Space) -> tuple[str, str]:
-    """Return names for the two devices that nobody has."""
+    """Return unused names for the two devices."""
     taken = {*interfaces(a), *interfaces(b)}
     number = next(n for n in range(len(taken) + 1) if not {f"aqm{n}-in", f"aqm{n}-out"} & taken)
     return f"aqm{number}-in", f"aqm{number}-out"

@@ -27,7 +27,7 @@ LOOK_S = 0.1
 DRAIN_S = 2.0
 """How long a queue may take to empty at the end."""
 QUIET_S = 0.25
-"""How often the link tells of itself when nobody looks."""
+"""How often the link reports while no view is open."""
 
 Report = Callable[[str], None]
 
@@ -85,7 +85,7 @@ class _Signals:
 
 
 class _Link(LinkProcess):
-    """A link process whose complaints are heard while it runs."""
+    """A link process whose complaints are read while it runs."""
 
     _told = 0
 
@@ -128,7 +128,7 @@ def shape(
     link
         Which link of the file; default: the only one, else ``bottleneck``.
     overrides
-        Dotted keys and values laid over the file, each time it is read.
+        Dotted keys and values that override the file's, each time it is read.
     stats
         Views of the running link, see `aqmlab.live.telemetry.open_views`.
     interval_s

@@ -12,7 +12,7 @@ from typing import Any
 from aqmlab.live.shape.network import Space
 
 PROTOCOL = 177
-"""Origin of our routes and rules, as `ip rule` shows it: one that nobody has a name for."""
+"""Origin of our routes and rules, as `ip rule` shows it: one without a name in /etc/iproute2."""
 
 
 @dataclass(frozen=True)

@@ -87,4 +87,4 @@ def _work(words: Sequence[str], longest_s: float) -> None:
         raise InputError(f"the job over this machine's kernel did not end within {longest_s:.0f} s") from None
     refused = [line for line in done.stderr.splitlines() if line.startswith(("unshare:", "mount:"))]
     if refused:
-        raise InputError(f"namespaces are refused here ({refused[0]})")
+        raise InputError(f"network namespaces cannot be made here ({refused[0]})")

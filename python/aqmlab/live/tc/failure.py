@@ -1,4 +1,4 @@
-"""What a job says went wrong, as one clear line."""
+"""The errors that a job reports, as one clear line."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def explain(what: str, where: str) -> str:
 
 
 def judge(lines: Iterable[str], where: str) -> None:
-    """Raise the first error among what a job told."""
+    """Raise the first error in a job's report."""
     for line in lines:
         try:
             record = json.loads(line)
         except ValueError:
-            raise InputError(f"the job on {where} told what is no JSON: {line[:120]}") from None
+            raise InputError(f"the job on {where} reported a line that is not JSON: {line[:120]}") from None
         if record["kind"] == "error":
             raise InputError(explain(record["what"], where))

@@ -7,7 +7,7 @@ JSON lines on file descriptor 3, each with a ``kind``:
 |---|---|
 | qdisc | ``tc -s`` of the bottleneck at a time in ms since the start, every second and at the end |
 | client | what iperf3 says of a client's flows, both ends |
-| ended | time in ms since the start at which a client, told by its number, was done |
+| ended | time in ms since the start at which a client, given by its number, was done |
 | ping | number and round trip in ms of an echo |
 | link | a line of the user-space bottleneck |
 | error | what went wrong |
@@ -107,8 +107,8 @@ must() {{ "$@" 2> "$WORK/said" || fail "$(echo "$@: $(head -n 1 "$WORK/said")" |
 clock() {{ read -r up rest < /proc/uptime; up=${{up%.*}}${{up#*.}}0; }}
 now() {{ clock; echo $((up - T0)); }}
 until_ms() {{ left=$(( $1 - $(now) )); [ $left -le 0 ] || sleep $((left / 1000)).$(printf %03d $((left % 1000))); }}
-told() {{ echo "{{\\"kind\\":\\"$1\\",\\"ms\\":$(now),\\"data\\":$2}}" >&3; }}
-queue() {{ told qdisc "$($R tc -j -s qdisc show dev rb | tr -d '\\n')"; }}
+report() {{ echo "{{\\"kind\\":\\"$1\\",\\"ms\\":$(now),\\"data\\":$2}}" >&3; }}
+queue() {{ report qdisc "$($R tc -j -s qdisc show dev rb | tr -d '\\n')"; }}
 for n in s r d; do must $IP netns add aql-$n; $IP -n aql-$n link set lo up; done"""
 
 LINK = """\
@@ -141,7 +141,7 @@ wait $CLIENTS
 echo stop >&4
 exec 4>&-
 wait $LINK
-while read -r line; do told link "$line"; done < "$WORK/link.out"
+while read -r line; do report link "$line"; done < "$WORK/link.out"
 finish"""
 
 
@@ -253,7 +253,7 @@ def _ends(setting: Setting, options: Options) -> list[str]:
 
 
 def _traffic(setting: Setting, options: Options) -> list[str]:
-    """Write servers, clients and echoes; each client waits for its start and tells what both ends counted."""
+    """Write servers, clients and echoes; each client waits for its start and reports what both ends counted."""
     lines = [f"$D iperf3 -s -1 -J -p {PORT + at} > /dev/null 2>&1 &" for at in range(len(setting.clients))]
     port = DATA_PORT
     for at, client in enumerate(setting.clients):
@@ -268,8 +268,8 @@ def _traffic(setting: Setting, options: Options) -> list[str]:
         )
     finish = ["finish() {"]
     for at in range(len(setting.clients)):
-        finish.append(f'  told ended "{{\\"client\\":{at},\\"ms\\":$(($(cat "$WORK/ended{at}") - T0))}}"')
-        finish.append(f'  told client "$(tr -d "\\n\\t" < "$WORK/client{at}")"')
+        finish.append(f'  report ended "{{\\"client\\":{at},\\"ms\\":$(($(cat "$WORK/ended{at}") - T0))}}"')
+        finish.append(f'  report client "$(tr -d "\\n\\t" < "$WORK/client{at}")"')
     if options.ping_interval_s > 0:
         finish.append(
             '  sed -n \'s/.*seq=\\([0-9]*\\).*time=\\([0-9.]*\\).*/{"kind":"ping","seq":\\1,"rtt_ms":\\2}/p\' '

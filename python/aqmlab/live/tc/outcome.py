@@ -1,4 +1,4 @@
-"""What came of a run over Linux, in the tables of all runs.
+"""The outcome of a run over Linux, in the tables of all runs.
 
 tc counts packets that left, drops and marks since the qdisc was made; a run's counts are differences over the time
 after the warm-up. What is not counted is NaN: RED's early and forced drops are one count in tc (here under early),
@@ -25,8 +25,8 @@ from aqmlab.live.tc.iperf import FlowCounts, flow_counts, sent_s
 from aqmlab.live.tc.setting import IP_AND_UDP, Setting
 
 LATE_S = 2.0
-"""Flows that begin that much later than they should, mostly since their first packets were lost: their seconds are told
-from the time at which they began, and those behind their end in the scenario are left out."""
+"""Flows that begin that much later than they should, mostly since their first packets were lost: their seconds are
+reported from the time at which they began, and those behind their end in the scenario are left out."""
 ETHERNET = 14
 """Bytes of header that tc counts with every packet."""
 ECHO = 84
@@ -72,7 +72,7 @@ class PeerRun:
     setting
         What was done.
     lines
-        What the job told, as it came.
+        The job's report, as it came.
     system
         Versions: kernel, and of a laboratory its emulator and image.
     ping_interval_s
@@ -86,7 +86,7 @@ class PeerRun:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of all that the job told: equal for equal runs in virtual time."""
+        """SHA-256 of the job's report: equal for equal runs in virtual time."""
         return hashlib.sha256("\n".join(self.lines).encode()).hexdigest()
 
     @cached_property
@@ -178,7 +178,7 @@ def _of_tc(record: Record) -> Count:
     """Read what ``tc -j -s`` says of the bottleneck's discipline, the one with the handle 10."""
     found = next((qdisc for qdisc in record["data"] if qdisc.get("handle") == "10:"), None)
     if found is None:
-        raise InputError("tc does not tell of the bottleneck's discipline")
+        raise InputError("tc reports no statistics of the bottleneck's discipline")
     return Count(
         t_s=record["ms"] / 1e3,
         departures=found["packets"],

@@ -15,7 +15,7 @@ class SnapshotError(Error):
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """A JSON object at a place; keys that nobody asks for are nobody's business.
+    """A JSON object at a place; unknown keys are ignored.
 
     >>> Fields({"t": 1.5}, "snapshot").number("t")
     1.5

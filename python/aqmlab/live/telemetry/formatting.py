@@ -85,13 +85,13 @@ def lateness(late: Lateness) -> str:
     return "late " + ", ".join(f"{name} {number(value)} us" for name, value in quantiles if value is not None)
 
 
-def plane(told: Plane) -> list[str]:
+def plane(status: Plane) -> list[str]:
     """Say how well the link keeps time, and what it lost outside the discipline."""
-    idle = "-" if told.idle_share is None else f"{told.idle_share:.0%}"
-    parts = [lateness(told.lateness) if told.lateness.n else "late -", f"stalls {told.stalls}", f"idle {idle}"]
-    parts.append(f"in {told.packets_in}, out {told.packets_out}, held {told.held}")
-    parts += [f"TUN dropped {_by(told.tun_dropped)}"] if any(told.tun_dropped.values()) else []
-    parts += [f"malformed {_by(told.malformed)}"] if any(told.malformed.values()) else []
+    idle = "-" if status.idle_share is None else f"{status.idle_share:.0%}"
+    parts = [lateness(status.lateness) if status.lateness.n else "late -", f"stalls {status.stalls}", f"idle {idle}"]
+    parts.append(f"in {status.packets_in}, out {status.packets_out}, held {status.held}")
+    parts += [f"TUN dropped {_by(status.tun_dropped)}"] if any(status.tun_dropped.values()) else []
+    parts += [f"malformed {_by(status.malformed)}"] if any(status.malformed.values()) else []
     return parts
 
 

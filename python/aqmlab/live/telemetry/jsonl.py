@@ -11,7 +11,7 @@ from aqmlab.storage import folders
 
 
 class JsonLines:
-    """Writes whole lines, so that whoever follows the file never reads half of one for long."""
+    """Writes whole lines, so that a program that follows the file never reads half of one for long."""
 
     def __init__(self, out: TextIO, *, path: Path | None = None) -> None:
         self._path = path

@@ -156,7 +156,7 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         "aqmlab_discipline_state", "gauge", (*LINK, "name"),
-        "What else the discipline tells of itself, for example p_a and count, in units of its own.",
+        "Further gauges of the discipline, for example p_a and count, in its own units.",
         _by(lambda d: dict(d.gauges)),
     ),
     Metric(

@@ -34,7 +34,7 @@ class Collector:
         self.line: Line | None = None
 
     def collect(self) -> Iterator[Family]:
-        """Give all metrics; those of a link that has told nothing yet have no series."""
+        """Give all metrics; those of a link that has reported nothing yet have no series."""
         from prometheus_client import Metric as Family
 
         snapshot = None if self.line is None else self.line.snapshot

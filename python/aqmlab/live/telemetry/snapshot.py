@@ -18,7 +18,7 @@ __all__ = ["ClassCounts", "Counters", "Direction", "FlowCounts", "Lateness", "Pl
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """The books of a link since the start, in packets, and in bytes where it says so.
+    """The counters of a link since the start, in packets, or in bytes where the name ends so.
 
     What arrives is dropped, lost on the wire, queued, or departs. *Early* is by chance, *forced* because the average
     is beyond the curve, *overflow* because there is no room.
@@ -87,7 +87,7 @@ class Direction:
     p_b
         Probability of the curve at that average; None for a discipline without.
     gauges
-        What else the discipline tells of itself, for example ``p_a`` and ``count``.
+        Further gauges of the discipline, for example ``p_a`` and ``count``.
     delay_mean_s
         Mean time in the queue since the last snapshot in s; None if no packet departed.
     """

@@ -13,7 +13,7 @@ Clock = Callable[[], float]
 
 
 class Line:
-    """A line as it came; it is read when somebody looks, so that lines that nobody looks at cost nothing."""
+    """A line as it came; it is parsed on first use, so that lines that no view uses cost nothing."""
 
     def __init__(self, text: str) -> None:
         self.text = text.rstrip("\n")

@@ -26,7 +26,7 @@ Report = Callable[[str], None]
 
 
 class Views:
-    """Several views as one. A view that fails says so in one line and is closed; the link goes on.
+    """Several views as one. A view that fails prints one line and is closed; the link goes on.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Views:
             view.close()
 
     def _refuse(self, error: SnapshotError) -> None:
-        """Tell of the first line that cannot be read; its like would come a hundred times a second."""
+        """Report the first line that cannot be read, and only the first: more would come a hundred times a second."""
         if not self._refused:
             self._refused = True
             self._report(f"statistics: {error}")
@@ -146,7 +146,7 @@ def open_views(
 
 
 def _check(words: Sequence[str]) -> None:
-    """Refuse what is wrong with the names alone, before anything is opened."""
+    """Reject wrong names before anything is opened."""
     for word in words:
         name, sign, value = word.partition("=")
         if name not in NAMES:

@@ -32,7 +32,7 @@ class DatagramFlows(WorkerFlows):
         for name, source in found["source"].items():
             raw.datagrams[name] = row(source, found["sink"][name], measured_s)
             if source["refused"]:
-                raw.troubles.append(f"flow {name}: the kernel refused {source['refused']} datagrams")
+                raw.troubles.append(f"flow {name}: the kernel rejected {source['refused']} datagrams")
 
 
 def udp_orders(plan: LivePlan) -> dict[tuple[str, str], dict[str, Any]]:

@@ -1,7 +1,7 @@
 """TCP flows of a live run by iperf3: a server and a client for each, so that each has its own start and end.
 
-Both write one JSON object when they are told to end, which is at the end of the run, since the link is gone then and
-they could not tell each other. So what was received is what the server itself saw.
+Both write one JSON object when they get the signal to end, which is at the end of the run, since the link is gone
+then and the two cannot exchange their results. So the bytes received are those that the server counted.
 """
 
 from __future__ import annotations

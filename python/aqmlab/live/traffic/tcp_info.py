@@ -1,4 +1,4 @@
-"""What Linux tells of a TCP connection: ``struct tcp_info`` of ``linux/tcp.h``."""
+"""What Linux reports about a TCP connection: ``struct tcp_info`` of ``linux/tcp.h``."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class TcpInfo:
     cwnd, ssthresh
         Congestion window and slow-start threshold in segments; the latter may be NaN.
     retransmitted, sent, received
-        Data segments sent anew, sent in all, and received.
+        Data segments retransmitted, sent in all, and received.
     sent_bytes, acked_bytes, received_bytes
-        Payload sent (anew too), acknowledged, and received in order.
+        Payload sent (with retransmissions), acknowledged, and received in order.
     timeouts
         Retransmission time-outs.
     """

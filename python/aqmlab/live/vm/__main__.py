@@ -1,4 +1,4 @@
-"""``python -m aqmlab.live.vm``: build the laboratory's image, anew if there is one."""
+"""``python -m aqmlab.live.vm``: build the image of the emulated machine, again if there is one."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def command(image: Image, folder: Path, seed: int) -> list[str]:
 
 @dataclass(frozen=True)
 class Told:
-    """What a guest told: its lines of results as they came, and the emulator's version."""
+    """The output of a guest: its lines of results as they came, and the emulator's version."""
 
     lines: tuple[str, ...]
     emulator: str

@@ -45,7 +45,7 @@ def completion_distribution(runs: Runs, *, group: str | None = None) -> Chart:
     """Cumulative distribution of the flow completion time (FCT; RFC 7928, section 2.1), all seeds together.
 
     It is of the transfers of finite size: the time from their start to the delivery of their last packet. The share is
-    of all that began, so a curve that ends below 1 tells of transfers that the end of the run cut off.
+    of all that began, so a curve that ends below 1 shows transfers that the end of the run cut off.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Conditions under which a loop of TCP and RED is said to be stable: Hollot et al.'s, and PC-RED's (5) and (6).
+"""Conditions that papers give for the stability of a loop of TCP and RED: Hollot et al.'s, and PC-RED's (5) and (6).
 
 Hollot et al. (INFOCOM 2001) choose w_g = 0.1 min(2N/(R^2 C), 1/R), far below both lags of TCP and queue, and ask that
 abs(L(j w_g)) is at most 1:

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aqmlab.theory.control.loop import Branch, ComplexArray, Loop
-from aqmlab.theory.domain import DomainError, refuse
+from aqmlab.theory.domain import DomainError, reject
 from aqmlab.theory.drop_curve import Array
 from aqmlab.theory.fluid.loss_law import LEAST_WINDOW, LossLaw, loss_law
 
@@ -58,7 +58,7 @@ def linearize(model: FluidModel, point: OperatingPoint, *, form: Form = "hollot"
     (True, 40.9)
     """
     if form not in ("hollot", "full"):
-        refuse("form", form, "hollot, full")
+        reject("form", form, "hollot, full")
     if not point.inside:
         why = point.notes[0] if point.notes else "it is not on a continuous part of the curve with the link full"
         raise DomainError(f"operating point: cannot be linearized; {why}")

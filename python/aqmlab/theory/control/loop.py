@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from aqmlab.theory.average import averaging_rate
 from aqmlab.theory.control.margins import Margins, margins_of
-from aqmlab.theory.domain import not_negative, positive, refuse
+from aqmlab.theory.domain import not_negative, positive, reject
 from aqmlab.theory.drop_curve import Array
 
 ComplexArray = NDArray[np.complex128]
@@ -140,9 +140,9 @@ def red_slope(max_p: float, min_th: float, max_th: float) -> float:
     """L_red: RED's slope, per packet."""
     low, high = not_negative("min_th", min_th, "packets"), positive("max_th", max_th, "packets")
     if high <= low:
-        refuse("max_th", max_th, f"above min_th = {min_th:g}")
+        reject("max_th", max_th, f"above min_th = {min_th:g}")
     if not 0 < max_p <= 1:
-        refuse("max_p", max_p, "above 0, at most 1")
+        reject("max_p", max_p, "above 0, at most 1")
     return max_p / (high - low)
 
 
@@ -203,7 +203,7 @@ def pc_red_loop(
     if form == "hollot":
         return plain
     if form not in ("printed", "rederived"):
-        refuse("form", form, "printed, rederived, hollot")
+        reject("form", form, "printed, rederived, hollot")
     share = share_of_flows(priority_share)
     gain = plain.dc_gain / (share**2 * flows * positive("queue", queue, "packets"))
     if form == "rederived":
@@ -215,7 +215,7 @@ def pc_red_loop(
 def share_of_flows(r_p: float) -> float:
     """Return r_p, above 0 and at most 1."""
     if not 0 < r_p <= 1:
-        refuse("r_p", r_p, "above 0, at most 1")
+        reject("r_p", r_p, "above 0, at most 1")
     return float(r_p)
 
 

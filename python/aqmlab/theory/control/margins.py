@@ -22,13 +22,13 @@ from aqmlab.theory.domain import DomainError
 Floats = NDArray[np.float64]
 Response = Callable[[Floats], NDArray[np.complex128]]
 MOST_POINTS = 1_000_000
-"""Points of a grid beyond which a loop is refused: its gain crossover is thousands of turns of phase away."""
+"""Points of a grid beyond which a loop is rejected: its gain crossover is thousands of turns of phase away."""
 MOST_NEAR = 50_000
 """Points between the first and the last crossover beyond which python-control takes minutes."""
 ROUNDING = 1e-6
 """A gain margin that is so near to 1 is 1, whatever the count says."""
 APART = 1e-12
-"""Relative distance of two frequencies below which a spline takes them for one, and is refused."""
+"""Relative distance of two frequencies below which a spline takes them for one and fails."""
 
 
 @dataclass(frozen=True)

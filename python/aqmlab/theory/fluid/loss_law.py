@@ -36,7 +36,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aqmlab.theory.domain import refuse
+from aqmlab.theory.domain import reject
 from aqmlab.theory.drop_curve import Array
 
 LEAST_WINDOW = 1.0
@@ -102,7 +102,7 @@ LAWS = {
 def loss_law(name: str) -> LossLaw:
     """Return a law by its name."""
     if name not in LAWS:
-        refuse("loss_law", name, ", ".join(LAWS))
+        reject("loss_law", name, ", ".join(LAWS))
     return LAWS[name]
 
 

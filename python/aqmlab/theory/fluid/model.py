@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aqmlab.theory.average import averaging_rate
-from aqmlab.theory.domain import DomainError, not_negative, positive, refuse, weight
+from aqmlab.theory.domain import DomainError, not_negative, positive, reject, weight
 from aqmlab.theory.drop_curve import Array, DropCurve, drop_rate
 from aqmlab.theory.fluid.loss_law import LEAST_WINDOW, loss_law
 from aqmlab.theory.fluid.operating_point import OperatingPoint, solve
@@ -70,7 +70,7 @@ class Bottleneck:
         positive("capacity", self.capacity, "packets/s")
         weight("w_q", self.w_q)
         if not self.limit > 0:
-            refuse("limit", self.limit, "above 0 packets, or infinite")
+            reject("limit", self.limit, "above 0 packets, or infinite")
         drop_rate(0.0, self.spacing)
         not_negative("unresponsive", self.unresponsive, "packets/s")
 
@@ -109,7 +109,7 @@ class FlowClass:
         positive(f"{self.name}: flows", self.flows)
         positive(f"{self.name}: propagation", self.propagation, "s")
         if not self.window_limit >= LEAST_WINDOW:
-            refuse(f"{self.name}: window_limit", self.window_limit, "1 packet or more")
+            reject(f"{self.name}: window_limit", self.window_limit, "1 packet or more")
 
 
 @dataclass(frozen=True)

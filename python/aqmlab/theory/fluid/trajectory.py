@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aqmlab.theory.domain import DomainError, positive, refuse
+from aqmlab.theory.domain import DomainError, positive, reject
 from aqmlab.theory.drop_curve import Array
 from aqmlab.theory.fluid.loss_law import LEAST_WINDOW, loss_law
 
@@ -92,7 +92,7 @@ class Trajectory:
 
     def _first(self, since: float) -> int:
         if not 0 <= since < self.t[-1]:
-            refuse("since", since, f"0 s or more, below the end at {self.t[-1]:g} s")
+            reject("since", since, f"0 s or more, below the end at {self.t[-1]:g} s")
         return min(int(np.searchsorted(self.t, since)), len(self.t) - 2)
 
 
@@ -104,7 +104,7 @@ def integrate(
     shortest = float(model.propagation.min())
     h = shortest / PER_ROUND_TRIP if step is None else positive("step", step, "s")
     if h > shortest:
-        refuse("step", float(h), f"at most the shortest propagation delay, {shortest:g} s")
+        reject("step", float(h), f"at most the shortest propagation delay, {shortest:g} s")
     steps = max(math.ceil(duration / h - 1e-9), 2)
     if steps > MOST_STEPS:
         raise DomainError(f"step: {steps} steps are too many (allowed: {MOST_STEPS}; a longer step or less time)")

@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from aqmlab.theory.domain import positive, refuse, weight, whole
+from aqmlab.theory.domain import positive, reject, weight, whole
 from aqmlab.theory.drop_curve import Array, DropCurve
 from aqmlab.theory.queueing.averaged_balance import MOST_NUMBERS, Arrivals, Model, Solution
 from aqmlab.theory.queueing.chain import drop_probabilities
@@ -45,7 +45,7 @@ FINEST = 1e-6
 """Spacing in packets below which an average is a constant."""
 MOST_LOAD = 100.0
 """From load 1000 on, the few packets that are accepted are lost in rounding."""
-RARE = "Drops are too rare to be told from rounding; their probability is given as 0."
+RARE = "Drops are rarer than rounding errors; their probability is given as 0."
 
 
 @dataclass(frozen=True)
@@ -187,12 +187,12 @@ def solve_averaged_chain(
     """
     rho, w, mu = positive("load", load), weight("w_q", w_q), positive("service_rate", service_rate, "packets/s")
     if rho > MOST_LOAD:
-        refuse("load", rho, f"at most {MOST_LOAD:g}; beyond, solve_chain takes any load")
+        reject("load", rho, f"at most {MOST_LOAD:g}; beyond, solve_chain takes any load")
     k = len(drop_probabilities(curve, capacity)) - 1
     widest = k / 200 if step is None else positive("step", step, "packets")
     model = Model(curve, rho, k, w)
     if w == 1 and (k + 1) ** 3 > MOST_NUMBERS:
-        refuse("w_q", w, f"below 1 with K = {k}; at 1 solve_chain is exact and takes any K")
+        reject("w_q", w, f"below 1 with K = {k}; at 1 solve_chain is exact and takes any K")
     solution = model.solve(np.arange(k + 1.0), k, cubic=False) if w == 1 else _refined(model, widest, step is not None)
     return AveragedChain(
         curve.name,

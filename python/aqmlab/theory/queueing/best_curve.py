@@ -8,7 +8,7 @@ theta the share of the service rate that one gives up for one service time less,
     power     = X / T                         Kleinrock's, "Power and deterministic rules of thumb", ICC 1979
 
 At one load the best curves, as theta grows, are the corners of the upper left hull of the points (T, X): from the one
-that carries most to the one that delays least. Curves whose utility falls short by less than `TIE` are tied: nobody
+that carries most to the one that delays least. Curves whose utility falls short by less than `TIE` are tied: no user
 would notice.
 
 The numbers come from the birth-death chain (w_q = 1) or from the chain of queue and average (w_q < 1).
@@ -105,7 +105,7 @@ class Winner:
 
     @property
     def alone(self) -> bool:
-        """Whether nobody ties with it."""
+        """Whether no other curve ties with it."""
         return len(self.tied) == 1
 
 

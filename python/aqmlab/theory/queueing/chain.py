@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aqmlab.theory.domain import DomainError, positive, refuse, whole
+from aqmlab.theory.domain import DomainError, positive, reject, whole
 from aqmlab.theory.drop_curve import Array, DropCurve
 
 
@@ -134,10 +134,10 @@ def drop_probabilities(curve: DropCurve, capacity: int) -> Array:
 
 
 def check_capacity(curve: DropCurve, capacity: int) -> int:
-    """Return K; refuse one that does not reach above the curve's upper threshold."""
+    """Return K; raise an error if it does not reach above the curve's upper threshold."""
     k = whole("capacity", capacity, least=1, unit="packets")
     if math.isfinite(curve.max_th) and k <= curve.max_th:
-        refuse("capacity", k, f"above max_th = {curve.max_th:g} packets of {curve.name}")
+        reject("capacity", k, f"above max_th = {curve.max_th:g} packets of {curve.name}")
     return k
 
 

@@ -5,7 +5,7 @@ something else to it. Here each shape is given every setting of a grid, and what
 delay, against a bound that no discipline can pass in this model:
 
     Whatever a discipline knows of the past, least E(Q) for a given throughput of the queue M/M/1 is had by admitting
-    while fewer than m packets are there, tossing a coin at m, and refusing above (Naor, "The regulation of queue size
+    while fewer than m packets are there, tossing a coin at m, and rejecting above (Naor, "The regulation of queue size
     by levying tolls", Econometrica 37, 1969, for the single threshold; the coin is there because a linear program with
     one constraint has at most one state with two actions). A mean delay T = E(Q)/X at most D is the linear constraint
     E(Q) - D X <= 0, so the same policy carries most at a mean delay.
@@ -21,7 +21,7 @@ from itertools import product
 
 import numpy as np
 
-from aqmlab.theory.domain import refuse
+from aqmlab.theory.domain import reject
 from aqmlab.theory.drop_curve import Array, DropCurve
 from aqmlab.theory.queueing.best_curve import SHAPES, Outcome, outcome
 from aqmlab.theory.queueing.chain import Chain, solve_chain
@@ -120,7 +120,7 @@ def _threshold_with(delay: float, *, load: float, capacity: int) -> float:
     s0, s1 = np.cumsum(weights), np.cumsum(k * weights)
     delays = s1 / s0
     if not 1 - ROUNDING <= delay <= delays[-1] * (1 + ROUNDING):
-        refuse("delay", delay, f"1 to {delays[-1]:.4g} service times at load {load:g}")
+        reject("delay", delay, f"1 to {delays[-1]:.4g} service times at load {load:g}")
     n = int(np.searchsorted(delays, delay, side="right"))
     if n == capacity:
         return float(capacity)

@@ -145,7 +145,7 @@ def analyze(
     progress: bool = True,
     engine: str = "auto",
 ) -> Analysis:
-    """Compute what theory says of a scenario, simulate it, and lay one over the other.
+    """Compute what theory says of a scenario, simulate it, and compare the two.
 
     Parameters
     ----------

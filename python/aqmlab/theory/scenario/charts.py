@@ -118,7 +118,7 @@ def law_of_queue(theory: Theory, result: Result | None) -> Chart:
 
 
 def _waiting(pi: Array) -> Array:
-    """Return the law of the packets that wait: nobody does with none or one in the system."""
+    """Return the law of the packets that wait: none waits while at most one is in the system."""
     return np.concatenate([[pi[0] + pi[1]], pi[2:]])
 
 

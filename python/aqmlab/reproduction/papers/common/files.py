@@ -66,7 +66,7 @@ class Reading:
     name
         This other answer.
     overrides
-        What it lays over the paper's scenarios; empty if it needs no runs of its own.
+        Its overrides of the paper's scenarios; empty if it needs no runs of its own.
     quick
         Whether the quick version tries it too.
     options

@@ -72,7 +72,7 @@ class Effort(common.Effort):
 
 @dataclass(frozen=True)
 class Variant:
-    """What is laid over the paper's scenarios: another reading, or a form that the paper describes but did not run.
+    """Overrides of the paper's scenarios: another reading, or a form that the paper describes but did not run.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class Variant:
         return dict(self.options.get("count", {}))
 
     def overrides(self, case: str, discipline: str) -> dict[str, Value]:
-        """Return what it lays over one scenario under one discipline."""
+        """Return its overrides of one scenario under one discipline."""
         found: dict[str, Value] = dict(self.options.get("set", {}))
         for group in GROUPS[case]:
             found |= {f"flow.{group}.{key}": value for key, value in self.options.get("flow", {}).items()}

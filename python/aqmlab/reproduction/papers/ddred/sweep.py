@@ -42,7 +42,7 @@ class Choice:
     quick: bool
 
     def overrides(self, discipline: str) -> dict[str, Value]:
-        """Return what it lays over ``pair.toml`` under one discipline."""
+        """Return its overrides of ``pair.toml`` under one discipline."""
         found: dict[str, Value] = {}
         for axis, value in self.values.items():
             for key, setting in axes()[axis][value].items():

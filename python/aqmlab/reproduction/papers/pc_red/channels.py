@@ -54,7 +54,7 @@ def shares_of(found: Replay, *, since: float) -> dict[str, float]:
     """Return the shares of drops by every way, the means over the drops from `since` on."""
     late = found.t_s >= since
     queue, listed, queued = found.queue[late].astype(float), found.listed[late], found.queued[late].astype(float)
-    # A queue of nothing but protected packets has nobody else to pay: (4) has no value there.
+    # A queue of protected packets only has no other victim: (4) has no value there.
     open_queue = queued[:, 0] < queue
     shares = {
         "eq3": channels(*listed.T),

@@ -99,7 +99,7 @@ def _small_weight(runs: pd.DataFrame) -> list[Part]:
     alike = _ratio(runs, "w = 3e-5", "high_mean", "unprotected", "high_mean")
     return [
         above("A2b", f"a_d passes L, s after {LATE_S:g} s", crossing(runs, "w = 3e-5"), LATE_S, aspect="below L"),
-        between("A2b", "mean throughput / the same with nobody protected", alike, *SAME, aspect="as unprotected"),
+        between("A2b", "mean throughput / the same with no flow protected", alike, *SAME, aspect="as unprotected"),
     ]
 
 
@@ -194,7 +194,7 @@ def _limit(runs: pd.DataFrame) -> list[Part]:
     what = "with the limit less without, KB/s"
     return [
         between("O1", "a_d of High with the limit, bytes", held, *(bound * LIMIT for bound in SAME), aspect="a_d at L"),
-        between("O1", "throughput of the refused flows / of Non", as_non, *SAME, aspect="refused flows are as Non"),
+        between("O1", "throughput of the rejected flows / of Non", as_non, *SAME, aspect="rejected flows are as Non"),
         above("O1", f"throughput of Non, {what}", *non, aspect="Non gains"),
         above("O2", f"throughput of High, {what}", *high),
     ]

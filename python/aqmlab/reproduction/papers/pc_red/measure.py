@@ -222,7 +222,7 @@ def with_bursts(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def warnings_of(folder: Path) -> list[str]:
-    """What a run told at its end."""
+    """The counters of a run at its end."""
     return [str(line) for line in folders.read_summary(folder)["summary"].get("warnings", [])]
 
 

@@ -116,7 +116,7 @@ def _figures(
     page.text(
         "The paper takes the time that the additional functions need as the cause. The simulated router needs none. "
         "The middle row has PC-RED's victims (a random packet of the queue pays in place of the arriving one) with "
-        "an L that no flow ever loses, so that nobody is protected."
+        "an L that no flow ever loses, so that no flow is protected."
     )
     page.chart(figures.average_queue(plans, root), command=common.command(FILES.key, effort))
     page.table(
@@ -147,7 +147,7 @@ def _unmeasured(
     page.heading("r_p_max as an admission limit", listed=True)
     page.text(
         "The paper names r_p_max and leaves its mechanism open. Here the router counts the flows in its list: a flow "
-        "that would bring the share of high-priority flows above r_p_max is warned of, or refused, and a refused "
+        "that would bring the share of high-priority flows above r_p_max is reported, or rejected, and a rejected "
         "flow is treated as one without priority until there is room. At the end of a run it says, warning and "
         "refusing:"
     )
@@ -158,7 +158,7 @@ def _unmeasured(
     page.table(
         intervals_text(found["admission"]),
         caption="Two high-priority flows of 16, and four more that ask for priority from 500 s on; after 600 s. The "
-        "last column counts flows that were warned of, or packets that were refused priority.",
+        "last column counts flows that were reported, or packets that were denied priority.",
         digits=4,
     )
 

@@ -20,7 +20,7 @@ MESH_FLOWS = 480
 QUEUE = {"network1": "bottleneck", "network2": "router", "admission": "bottleneck"}
 """The queue with PC-RED."""
 NO_LIMIT = "1000000000B"
-"""An L that no flow ever loses: the victims of PC-RED, but nobody is protected."""
+"""An L that no flow ever loses: the victims of PC-RED, but no flow is protected."""
 UNPROTECTED = ("RED", "unprotected")
 """Cases in which no packet is ever protected."""
 OF_PROTECTION = ("loss_", "status_", "scan")
@@ -51,7 +51,7 @@ class Case:
     title
         What it is, in words.
     overrides
-        What it lays over that file.
+        Its overrides of that file.
     claimed
         Whether a claim about Network 1 rests on it, so that every other reading is tried on it too.
     """
@@ -74,7 +74,7 @@ CASES = {
     "RED": Case("network1", "RED", {"queue.bottleneck.aqm": "red"}, claimed=True),
     "PC-RED": Case("network1", "PC-RED, w = 3e-3", claimed=True),
     "unprotected": Case(
-        "network1", "PC-RED's victims, nobody protected", {"queue.bottleneck.loss_limit": NO_LIMIT}, claimed=True
+        "network1", "PC-RED's victims, no flow protected", {"queue.bottleneck.loss_limit": NO_LIMIT}, claimed=True
     ),
     "w = 3e-3": Case("network1", "PC-RED, w = 3e-3 (Experiment 2)", claimed=True),
     "w = 5e-3": Case("network1", "PC-RED, w = 5e-3", _weight(0.005), claimed=True),
@@ -94,7 +94,7 @@ CASES = {
     "mesh, 30 %": Case("network2", "r_p = 30 %, w = 1e-3", _share(144, MESH_FLOWS)),
     "no limit": Case("admission", "no limit", {"queue.bottleneck.r_p_max": 1.0}),
     "warn": Case("admission", "r_p_max = 0.13, warned of", {"queue.bottleneck.over_r_p_max": "warn"}),
-    "refuse": Case("admission", "r_p_max = 0.13, refused"),
+    "refuse": Case("admission", "r_p_max = 0.13, rejected"),
 }
 """All cases, by the name that tables and `values` use. "PC-RED" and "w = 3e-3" are the same runs, until a reading is
 about Experiment 1 alone."""

@@ -180,7 +180,7 @@ def fluctuation(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def admission(runs: pd.DataFrame) -> pd.DataFrame:
-    """The admission limit: throughput of the classes, a_d, r_p and what was refused."""
+    """The admission limit: throughput of the classes, a_d, r_p and what was rejected."""
     rows: list[Cells] = []
     for case in ("no limit", "warn", "refuse"):
         row: dict[str, str | float | Interval] = {"limit": CASES[case].title}
@@ -190,7 +190,7 @@ def admission(runs: pd.DataFrame) -> pd.DataFrame:
             ("asked for priority from 500 s, KB/s", "late_class"),
             ("Non, KB/s", "non_class"),
             ("a_d of High, bytes", "high_a_d"),
-            ("told or refused beyond r_p_max", "refused"),
+            ("reported or rejected beyond r_p_max", "refused"),
         ):
             row[title] = interval(values(runs, key, case=case))
         rows.append(row)

@@ -1,17 +1,17 @@
-"""Why a request is not answered: a status and one line."""
+"""The error that answers a request: a status and one line."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 
-class Refusal(Exception):  # noqa: N818 - it is an answer, not a failure
-    """A request that is refused.
+class RequestError(Exception):
+    """A request that is rejected.
 
     Attributes
     ----------
     status
-        The status of HTTP that says so.
+        The HTTP status.
     text
         One line for people.
     headers

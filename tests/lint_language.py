@@ -1,0 +1,142 @@
+"""Finds words in prose that only this project uses, and names the plain one: `python tests/lint_language.py [PATH...]`.
+
+Prose is the text of Markdown pages without code, comments, docstrings and messages. String literals without a blank are
+keys, not prose. A line that must keep such a word, for example in a quotation, carries the marker ``language: keep``.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+import tokenize
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+KEEP = "language: keep"
+
+PATTERNS = {
+    r"told(?! apart)|telling": 'name who reports: "the command prints", "is reported"',
+    r"tells? (?:of|what|how|why|which|that|the rest|more)": '"reports", "describes" or "explains"',
+    r"nobody(?:'s)?": 'say who or what: "no process", "no index entry"',
+    r"anew": '"again" or "from scratch"',
+    r"lent": '"injected" or "passed in"',
+    r"(?:disciplines?|queues?|what is|stands?) beside (?:red|these parts)|no red|beside/": '"non-RED disciplines"',
+    r"written elsewhere|foreign": '"plug-in" or "external"',
+    r"refus(?:al|als|e(?!:)|es|ing)|(?<!connection\s)refused": '"error"; "is rejected with a message"',
+    r"one's own": '"your own" or "custom"',
+    r"who(?:m)?ever": 'name the actor: "a process that", "the user who"',
+    r"(?:is|are|be|was|were) said|sa(?:y|ys|id) so": '"is reported"; "prints a message"',
+    r"la(?:id|y|ys) (?:\w+ ){0,3}over": '"overrides" (values) or "is plotted over" (figures)',
+    r"books?(?: of)?": '"counters" or "statistics"',
+    r"heard": '"received", "output" or "known"',
+    r"crews?": '"executor"',
+    r"twins?": '"Python equivalent" or "reference model"',
+    r"a file a thing": '"one topic a file"',
+}
+"""Regular expressions, matched as whole words in any case, with what to write in their place."""
+
+NOT_YET = (
+    "crates",
+    "fuzz",
+    "benches",
+    "tests",
+    "examples",
+    "python/aqmlab/interop",
+    "python/aqmlab/storage",
+    "python/aqmlab/execution",
+    "python/aqmlab/sweeps",
+)
+"""Folders whose prose is still to be revised. Take a folder off this list once it is."""
+
+_ALL = {re.compile(rf"(?<![\w-])(?:{p})(?![\w-])".replace(" ", r"\s+"), re.I): hint for p, hint in PATTERNS.items()}
+_RUST = re.compile(r'//[/!]?(.*)|"((?:[^"\\\n]|\\.)*)"')
+
+
+class Found(NamedTuple):
+    """A word at its place."""
+
+    line: int
+    word: str
+    hint: str
+
+
+def find(name: str, text: str) -> list[Found]:
+    """Return the words to replace in a file's prose, in the order of lines.
+
+    >>> page = "Errors are told.\\n\\n    told = 1\\n\\n`told` is code, and\\nquoted: told <!-- language: keep -->"
+    >>> find("a.md", page)
+    [Found(line=1, word='told', hint='name who reports: "the command prints", "is reported"')]
+    >>> [found.word for found in find("a.py", '# Nobody knows\\ntold = "anew"  # a key\\nprint(f"{told} anew")')]
+    ['Nobody', 'anew']
+    """
+    lines = text.split("\n")
+    found = [
+        Found(first + prose.count("\n", 0, match.start()), " ".join(match[0].split()), hint)
+        for first, prose in _prose(name, text)
+        for pattern, hint in _ALL.items()
+        for match in pattern.finditer(prose)
+    ]
+    return sorted({one for one in found if KEEP not in lines[one.line - 1]})
+
+
+def _prose(name: str, text: str) -> Iterable[tuple[int, str]]:
+    if name.endswith(".py"):
+        return _python(text)
+    if name.endswith(".rs"):
+        return _rust(text)
+    return [(1, _without_code(text))]
+
+
+def _python(text: str) -> Iterator[tuple[int, str]]:
+    prose = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type in prose and " " in token.string.strip("\"'"):
+            yield token.start[0], re.sub(r"``?[^`\n]+``?|\{[^{}\n]*\}", "", token.string)
+
+
+def _rust(text: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.split("\n"), 1):
+        for match in _RUST.finditer(line):
+            if " " in (match[1] or match[2] or ""):
+                yield number, re.sub(r"`[^`]+`", "", match[0])
+
+
+def _without_code(text: str) -> str:
+    """Return a page with its code blanked out, so that lines keep their numbers."""
+    text = re.sub(r"(?ms)^(```|~~~).*?^\1", lambda match: "\n" * match[0].count("\n"), text)
+    text = re.sub(r"(?m)^ {4}(?![*-]|\d+\.).*$", "", text)
+    return re.sub(r"\]\([^)\s]*\)|`[^`\n]*`", "]", text)
+
+
+def files(paths: Iterable[Path]) -> Iterator[Path]:
+    """Find the files to check below some paths."""
+    for path in paths:
+        every = [path] if path.is_file() else sorted(path.rglob("*"))
+        for one in every:
+            name = one.resolve().relative_to(ROOT).as_posix()
+            hidden = name.startswith((".", "target/", "site/", "results/")) or "/." in name
+            if one.suffix in (".md", ".py", ".rs") and not hidden and one.resolve() != Path(__file__).resolve():
+                yield one
+
+
+def main(arguments: list[str]) -> int:
+    """Check the given paths, or all that are revised; print a line for each word and return 1 if there are any."""
+    given = [Path(one) for one in arguments]
+    wrong = 0
+    for path in files(given or [ROOT]):
+        name = path.resolve().relative_to(ROOT).as_posix()
+        if not given and name.startswith(tuple(f"{folder}/" for folder in NOT_YET)):
+            continue
+        for found in find(name, path.read_text(encoding="utf-8")):
+            print(f'{name}:{found.line}: "{found.word}": {found.hint}')
+            wrong += 1
+    if wrong:
+        print(f"{wrong} words to replace (a quotation keeps one with the marker `{KEEP}` in its line)")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
