@@ -43,6 +43,7 @@ NOT_YET = (
     "fuzz",
     "benches",
     "tests",
+    "validation",
     "examples",
     "python/aqmlab/interop",
     "python/aqmlab/storage",
