@@ -8,6 +8,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CORE := $(VENV)/.core
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+# rustfmt does not find modules that a macro declares.
+PARTS := $(wildcard crates/aqm/src/red/*/*.rs)
 REPORT := results/report
 
 .PHONY: help check demo test test-rust test-python lint format simulate bench instructions validate figures docs wheel clean
@@ -41,6 +43,7 @@ check: lint ## lints and the fast tests of both languages
 
 lint: $(CORE) ## formatting, clippy, ruff, mypy, language
 	cargo fmt --all --check
+	rustfmt --edition 2024 --check $(PARTS)
 	cargo clippy --workspace --all-targets --locked --quiet -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" cargo doc --workspace --no-deps --locked --quiet
 	$(BIN)/ruff check .
@@ -50,6 +53,7 @@ lint: $(CORE) ## formatting, clippy, ruff, mypy, language
 
 format: $(CORE) ## format all sources
 	cargo fmt --all
+	rustfmt --edition 2024 $(PARTS)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 

@@ -21,6 +21,7 @@ from aqmlab.execution.runner import jobs_for
 from aqmlab.reporting.fragments import plus_minus
 from aqmlab.results.result import Result
 from aqmlab.scenario.file import Scenario
+from aqmlab.scenario.registry import parts
 from aqmlab.scenario.toml_text import Value
 from aqmlab.statistics import interval
 
@@ -28,21 +29,19 @@ ROOT = Path(__file__).resolve().parent.parent
 SCENARIO = "docs/combinations.toml"
 PAGE = ROOT / "docs" / "combinations.md"
 
-CURVES = ("linear", "gentle", "mred", "exred", "nlred", "double-slope")
-"""All but "points", which is whatever its points are."""
-VICTIMS = ("arriving", "pc-red", "ddred", "choke")
+CURVES = tuple(part.name for part in parts()["curve"].values() if not part.needs)
+"""All but those that are whatever their parameters are, such as "points"."""
+VICTIMS = tuple(parts()["victim"])
+ADAPTATIONS = tuple(parts()["adaptation"])
 RIO: Value = [
     {"name": "in", "dscp": ["AF11"], "min_th": "40p", "max_th": "70p", "max_p": 0.02},
     {"name": "out", "default": True, "min_th": "10p", "max_th": "30p", "max_p": 0.1},
 ]
 CLASSES: dict[str, dict[str, Value]] = {"one": {}, "rio": {"queue.bottleneck.class": RIO}}
-ADAPTATIONS: dict[str, dict[str, Value]] = {
-    "none": {},
-    "feng": {},
-    "adaptive-red": {},
-    "load": {},
+SETTINGS: dict[str, dict[str, Value]] = {
     "adaptive-rio": {"queue.bottleneck.max_l": "15p", "queue.bottleneck.max_u": "60p"},
 }
+"""What else is set with an adaptation."""
 PARTS = ("curve", "victim", "classes", "adaptation")
 MEASURES = {
     "throughput": "throughput, Mb/s",
@@ -71,7 +70,7 @@ class Combination:
             "queue.bottleneck.victim": self.victim,
             "queue.bottleneck.adaptation": self.adaptation,
             **CLASSES[self.classes],
-            **ADAPTATIONS[self.adaptation],
+            **SETTINGS.get(self.adaptation, {}),
         }
 
     @property
@@ -82,7 +81,7 @@ class Combination:
 
 def everything() -> list[Combination]:
     """All combinations."""
-    return [Combination(*parts) for parts in itertools.product(CURVES, VICTIMS, CLASSES, ADAPTATIONS)]
+    return [Combination(*words) for words in itertools.product(CURVES, VICTIMS, CLASSES, ADAPTATIONS)]
 
 
 def checked(combinations: list[Combination]) -> tuple[dict[Combination, Scenario], dict[Combination, str]]:

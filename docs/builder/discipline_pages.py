@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 
 from aqmlab.errors import ScenarioError
-from aqmlab.scenario.registry import Discipline, Parameter, Transport, disciplines, registry, transports
+from aqmlab.scenario.registry import Discipline, Parameter, Transport, disciplines, parts, registry, transports
 from builder.page import Page, cell, code, plain, table
 from builder.scene import Shown, show
 
@@ -77,8 +77,8 @@ def _overview(known: list[Discipline], shown: dict[str, Shown | str]) -> str:
     measured = {name: one.numbers for name, one in shown.items() if isinstance(one, Shown)}
     headings = list(dict.fromkeys(heading for numbers in measured.values() for heading in numbers))
     numbers = [[f"[{code(name)}]({name}.md)", *(one.get(h, "") for h in headings)] for name, one in measured.items()]
-    words = {name: registry()[name] for name in ("curves", "spacings", "dialects")}
-    lists = [f"* **{name.capitalize()}**: {', '.join(code(word) for word in found)}" for name, found in words.items()]
+    words = [[code(key), code(p.name), plain(cell(p.doc))] for key, own in parts().items() for p in own.values()]
+    dialects = ", ".join(code(word) for word in registry()["dialects"])
     return "\n\n".join(
         [
             OVERVIEW,
@@ -86,7 +86,8 @@ def _overview(known: list[Discipline], shown: dict[str, Shown | str]) -> str:
             "## The same minute in numbers",
             table(["name", *headings], numbers),
             "## Words of the parts",
-            "\n".join(lists),
+            table(["key", "word", "idea"], words),
+            f"The word of `dialect` sets all switches: {dialects}.",
         ]
     )
 

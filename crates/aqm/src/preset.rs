@@ -5,8 +5,11 @@ use crate::Parameter;
 use crate::disciplines::{self, Kind, Named};
 use crate::plugin::{Definition, Idea};
 use crate::red::Dialect;
+use crate::red::adaptation::AdaptationKind;
 use crate::red::classes::Averages;
-use crate::red::spacing::SpacingRule;
+use crate::red::curve::CurveKind;
+use crate::red::spacing::SpacingKind;
+use crate::red::victim::VictimKind;
 use crate::registry::{CLASS, DROP_TAIL, LIMIT, RED};
 
 /// A named discipline: a documented choice of parts with its paper's parameters.
@@ -36,7 +39,7 @@ pub(crate) enum Make {
 /// Defaults of a member of the RED family; queue lengths in packets.
 #[derive(Clone, Debug)]
 pub(crate) struct RedPreset {
-    pub curve: &'static str,
+    pub curve: CurveKind,
     pub min_th: f64,
     pub max_th: f64,
     pub max_p: f64,
@@ -44,16 +47,16 @@ pub(crate) struct RedPreset {
     /// Thresholds and weight follow from the link unless they are set (Floyd, Gummadi and Shenker 2001).
     pub automatic: bool,
     pub limit: u32,
-    pub victim: &'static str,
+    pub victim: VictimKind,
     pub classes: &'static [ClassPreset],
     pub averages: Averages,
-    pub adaptation: &'static str,
-    pub spacing: SpacingRule,
+    pub adaptation: AdaptationKind,
+    pub spacing: SpacingKind,
     pub dialect: Dialect,
-    /// Curve or victim rule that is written elsewhere.
+    /// The plugin whose curve or victim rule takes the place of `curve` or `victim`.
     pub idea: Option<&'static Definition>,
     /// Dialect and spacing of `as-printed`.
-    pub as_printed: (Dialect, SpacingRule),
+    pub as_printed: (Dialect, SpacingKind),
 }
 
 /// A class of a preset.
@@ -67,27 +70,24 @@ pub(crate) struct ClassPreset {
     pub max_p: f64,
 }
 
-/// Curve or victim that is written elsewhere.
-pub(crate) const CUSTOM: &str = "custom";
-
 /// Classic RED, and what its relatives do not exchange. All but ExRED, whose model has no count, space their drops as
 /// ns-2 does (reading R-1), so that a comparison of presets compares what their papers changed.
 const CLASSIC: RedPreset = RedPreset {
-    curve: "linear",
+    curve: CurveKind::Linear,
     min_th: 5.0,
     max_th: 15.0,
     max_p: 0.1,
     w_q: 0.002,
     automatic: false,
     limit: 100,
-    victim: "arriving",
+    victim: VictimKind::Arriving,
     classes: &[],
     averages: Averages::Coupled,
-    adaptation: "none",
-    spacing: SpacingRule::Ns2Wait,
+    adaptation: AdaptationKind::Fixed,
+    spacing: SpacingKind::Ns2Wait,
     dialect: Dialect::RECOMMENDED,
     idea: None,
-    as_printed: (Dialect::FLOYD93, SpacingRule::Floyd93),
+    as_printed: (Dialect::FLOYD93, SpacingKind::Floyd93),
 };
 
 /// In and out of profile: AF11 (RFC 2597), and all else. The thresholds of *in* are those of Clark and Fang.
@@ -107,8 +107,8 @@ const DROP_PRECEDENCES: &[ClassPreset] = &[
 /// RIO; its papers' module spaces drops as Floyd and Jacobson do (reading R-1).
 const RIO: RedPreset = RedPreset {
     classes: IN_AND_OUT,
-    spacing: SpacingRule::Floyd93,
-    as_printed: (Dialect::FLOYD93, SpacingRule::Floyd93),
+    spacing: SpacingKind::Floyd93,
+    as_printed: (Dialect::FLOYD93, SpacingKind::Floyd93),
     ..CLASSIC
 };
 
@@ -137,14 +137,14 @@ const RED_FAMILY: &[Preset] = &[
         title: "Gentle RED",
         paper: "S. Floyd, Recommendation on using the gentle_ variant of RED, 2000",
         doc: "RED whose probability rises from max_p to 1 between max_th and twice max_th.",
-        make: Make::Red(RedPreset { curve: "gentle", ..CLASSIC }),
+        make: Make::Red(RedPreset { curve: CurveKind::Gentle, ..CLASSIC }),
     },
     Preset {
         name: "mred",
         title: "MRED",
         paper: "Y. Zhang, J. Ma, Y. Wang, C. Xu, MRED: An Improved Nonlinear RED Algorithm",
         doc: "RED with a quadratic curve up to max_th and a linear one to twice max_th.",
-        make: Make::Red(RedPreset { curve: "mred", min_th: 10.0, max_th: 30.0, ..CLASSIC }),
+        make: Make::Red(RedPreset { curve: CurveKind::Mred, min_th: 10.0, max_th: 30.0, ..CLASSIC }),
     },
     Preset {
         name: "exred",
@@ -152,13 +152,13 @@ const RED_FAMILY: &[Preset] = &[
         paper: "S. Prabhavat, R. Varakulsiripunth, Performance Improvement on RED Based Gateway in TCP Communication Network",
         doc: "RED whose probability rises as a parabola from max_th to the end of the buffer; no count.",
         make: Make::Red(RedPreset {
-            curve: "exred",
+            curve: CurveKind::Exred,
             min_th: 10.0,
             max_th: 30.0,
             w_q: 0.02,
-            spacing: SpacingRule::None,
+            spacing: SpacingKind::Bernoulli,
             dialect: Dialect::MARKOV,
-            as_printed: (Dialect::MARKOV, SpacingRule::None),
+            as_printed: (Dialect::MARKOV, SpacingKind::Bernoulli),
             ..CLASSIC
         }),
     },
@@ -167,14 +167,14 @@ const RED_FAMILY: &[Preset] = &[
         title: "Nonlinear RED",
         paper: "K. Zhou, K. L. Yeung, V. O. K. Li, Nonlinear RED, Computer Networks 50(18), 2006",
         doc: "RED with a quadratic curve between the thresholds.",
-        make: Make::Red(RedPreset { curve: "nlred", ..CLASSIC }),
+        make: Make::Red(RedPreset { curve: CurveKind::Nlred, ..CLASSIC }),
     },
     Preset {
         name: "double-slope-red",
         title: "Double-slope RED (DSRED)",
         paper: "B. Zheng, M. Atiquzzaman, DSRED: An Active Queue Management Scheme for Next Generation Networks, LCN 2000",
         doc: "RED whose curve has a gentle slope up to the middle of the thresholds and a steep one to 1 at max_th.",
-        make: Make::Red(RedPreset { curve: "double-slope", max_p: 0.04, ..CLASSIC }),
+        make: Make::Red(RedPreset { curve: CurveKind::DoubleSlope, max_p: 0.04, ..CLASSIC }),
     },
     Preset {
         name: "pc-red",
@@ -186,7 +186,7 @@ const RED_FAMILY: &[Preset] = &[
             max_th: 35.0,
             w_q: 0.004,
             limit: 50,
-            victim: "pc-red",
+            victim: VictimKind::PcRed,
             ..CLASSIC
         }),
     },
@@ -195,7 +195,7 @@ const RED_FAMILY: &[Preset] = &[
         title: "CHOKe",
         paper: "R. Pan, B. Prabhakar, K. Psounis, CHOKe: A Stateless Active Queue Management Scheme, INFOCOM 2000",
         doc: "RED that compares an arrival with a packet of the queue at random, and drops both if they are of one flow.",
-        make: Make::Red(RedPreset { victim: "choke", ..CLASSIC }),
+        make: Make::Red(RedPreset { victim: VictimKind::Choke, ..CLASSIC }),
     },
     Preset {
         name: "ddred",
@@ -203,10 +203,10 @@ const RED_FAMILY: &[Preset] = &[
         paper: "E. Dedu, S. Linck, F. Spies, Distance-Dependent RED Policy (DDRED), ICN 2007",
         doc: "Gentle RED whose victim is the packet in the queue that has travelled least.",
         make: Make::Red(RedPreset {
-            curve: "gentle",
+            curve: CurveKind::Gentle,
             w_q: 0.0008,
             limit: 50,
-            victim: "ddred",
+            victim: VictimKind::Ddred,
             dialect: Dialect { mark_forced: true, ..Dialect::RECOMMENDED },
             ..CLASSIC
         }),
@@ -230,14 +230,14 @@ const RED_FAMILY: &[Preset] = &[
         title: "Adaptive-RIO",
         paper: "C.-H. Chien, W. Liao, A Self-Configuring RED Gateway for Quality of Service (QoS) Networks, 2003",
         doc: "RIO whose thresholds of out packets follow the rate of arrivals and the presence of assured traffic.",
-        make: Make::Red(RedPreset { adaptation: "adaptive-rio", ..RIO }),
+        make: Make::Red(RedPreset { adaptation: AdaptationKind::AdaptiveRio, ..RIO }),
     },
     Preset {
         name: "feng-red",
         title: "Feng's self-configuring RED",
         paper: "W. Feng, D. Kandlur, D. Saha, K. Shin, A Self-Configuring RED Gateway, INFOCOM 1999",
         doc: "RED whose max_p is divided when the average sinks below min_th and multiplied when it passes max_th.",
-        make: Make::Red(RedPreset { adaptation: "feng", ..CLASSIC }),
+        make: Make::Red(RedPreset { adaptation: AdaptationKind::Feng, ..CLASSIC }),
     },
     Preset {
         name: "adaptive-red",
@@ -245,9 +245,9 @@ const RED_FAMILY: &[Preset] = &[
         paper: "S. Floyd, R. Gummadi, S. Shenker, Adaptive RED: An Algorithm for Increasing the Robustness of RED's AQM, 2001",
         doc: "Gentle RED whose max_p keeps the average in the middle; thresholds and weight follow from the link.",
         make: Make::Red(RedPreset {
-            curve: "gentle",
+            curve: CurveKind::Gentle,
             automatic: true,
-            adaptation: "adaptive-red",
+            adaptation: AdaptationKind::AdaptiveRed,
             ..CLASSIC
         }),
     },
@@ -256,7 +256,7 @@ const RED_FAMILY: &[Preset] = &[
         title: "RED with load-adaptive thresholds",
         paper: "J. Aweya, M. Ouellette, D. Y. Montuno, A. Chapman, A load adaptive mechanism for buffer management, 2001",
         doc: "RED whose thresholds follow the load so that the drop rate stays near a target.",
-        make: Make::Red(RedPreset { adaptation: "load", ..CLASSIC }),
+        make: Make::Red(RedPreset { adaptation: AdaptationKind::Load, ..CLASSIC }),
     },
 ];
 
@@ -270,7 +270,6 @@ impl Preset {
     /// The preset of a plugin: a discipline of its own, or classic RED with another curve or victim rule.
     pub(crate) fn plugin(definition: &'static Definition) -> Self {
         let Definition { name, title, source, doc, .. } = definition;
-        let red = RedPreset { idea: Some(definition), ..CLASSIC };
         let make = match &definition.idea {
             Idea::Discipline { parameters, .. } => {
                 let parameters = parameters.iter().map(|(parameter, _)| *parameter);
@@ -279,8 +278,7 @@ impl Preset {
                     parameters: iter::once(LIMIT).chain(parameters).collect::<Vec<_>>().leak(),
                 }
             }
-            Idea::Curve(_) => Make::Red(RedPreset { curve: CUSTOM, ..red }),
-            Idea::Victim(_) => Make::Red(RedPreset { victim: CUSTOM, ..red }),
+            Idea::Curve(_) | Idea::Victim(_) => Make::Red(RedPreset { idea: Some(definition), ..CLASSIC }),
         };
         Self { name, title, paper: source, doc, make }
     }
@@ -303,7 +301,7 @@ impl Preset {
     /// The parameters that a class may have of its own.
     pub fn class_parameters(&self) -> impl Iterator<Item = &'static Parameter> {
         let (of_red, of_scheduler): (&[_], &[_]) = match self.make {
-            Make::Red(_) => (RED, &[]),
+            Make::Red(_) => (&RED, &[]),
             Make::NonRed(_) if self.has_class_queues() => (&[], disciplines::class_parameters(self.name)),
             Make::NonRed(_) | Make::Plugin { .. } | Make::DropTail => (&[], &[]),
         };
@@ -314,7 +312,7 @@ impl Preset {
     pub fn parameters(&self) -> &'static [Parameter] {
         match self.make {
             Make::DropTail => DROP_TAIL,
-            Make::Red(_) => RED,
+            Make::Red(_) => &RED,
             Make::NonRed(kind) => kind.parameters,
             Make::Plugin { parameters, .. } => parameters,
         }

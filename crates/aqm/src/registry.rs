@@ -1,6 +1,14 @@
 //! Every parameter of every discipline, once: the scenario file, its schema, its error messages, `aqmlab list` and
 //! the documentation are all made from these tables.
 
+use std::sync::LazyLock;
+
+use crate::red::adaptation::AdaptationKind;
+use crate::red::curve::CurveKind;
+use crate::red::spacing::SpacingKind;
+use crate::red::victim::VictimKind;
+use crate::red::{PART_KINDS, PartKind};
+
 /// In what a parameter is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
@@ -128,11 +136,12 @@ impl Parameter {
         parts.join(", ")
     }
 
-    /// The victims or adaptations that alone have this parameter; none where every queue has it.
+    /// The parts that alone have this parameter; none where every queue has it.
     pub fn parts(&self) -> impl Iterator<Item = &'static str> {
         // Non-RED disciplines may have parameters with the same names.
         let of_red = RED.iter().any(|p| std::ptr::eq(p, self));
-        PART_KEYS.iter().filter(move |(_, keys)| of_red && keys.contains(&self.key)).map(|(part, _)| *part)
+        let parts = PART_KINDS.iter().flat_map(|kind| kind.parts).filter(move |_| of_red);
+        parts.filter(|part| part.parameters.iter().any(|p| p.key == self.key)).map(|part| part.name)
     }
 
     /// Whether `x` is inside the range.
@@ -145,24 +154,6 @@ impl Parameter {
 
 const FJ93: &str = "Floyd and Jacobson 1993";
 const NS2: &str = "ns-2.35 queue/red.cc";
-const PC_RED: &str = "Li and Yang, PC-RED";
-pub(crate) const DDRED_PAPER: &str = "Dedu, Linck and Spies, DDRED";
-const CHOKE: &str = "Pan, Prabhakar and Psounis 2000";
-const FENG: &str = "Feng, Kandlur, Saha and Shin 1999";
-const ARED: &str = "Floyd, Gummadi and Shenker 2001";
-const AWEYA: &str = "Aweya, Ouellette, Montuno and Chapman 2001";
-const A_RIO: &str = "Chien and Liao, Adaptive-RIO";
-
-pub(crate) const DISTANCE: Parameter =
-    Parameter::new("distance", "d_r", Unit::Choice, "DDRED: hops travelled, or their share of the route")
-        .or(&["ttl", "fraction"])
-        .source(DDRED_PAPER);
-
-pub(crate) const UNKNOWN_FRACTION: Parameter =
-    Parameter::new("unknown_fraction", "", Unit::Number, "DDRED: share of a route whose length is not known")
-        .from(0.0)
-        .to(1.0);
-
 pub(crate) const LIMIT: Parameter = Parameter::new(
     "limit",
     "limit",
@@ -190,8 +181,23 @@ pub(crate) const DROP_TAIL: &[Parameter] = &[
         .source("ns-2.35 queue/drop-tail.cc"),
 ];
 
-/// Parameters of RED and its descendants.
-pub(crate) static RED: &[Parameter] = &[
+/// Parameters of RED and its descendants: those of every queue, and those of its parts.
+///
+/// The parameters of a curve or a spacing rule stand behind the choice of it, those of victims and adaptations at the end.
+pub(crate) static RED: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
+    let mut all = Vec::new();
+    for parameter in COMMON {
+        all.push(*parameter);
+        let kind = PartKind::find(parameter.key).filter(|kind| ["curve", "spacing"].contains(&kind.key));
+        all.extend(kind.iter().flat_map(PartKind::parameters));
+    }
+    let last = PART_KINDS.iter().filter(|kind| ["victim", "adaptation"].contains(&kind.key));
+    all.extend(last.flat_map(PartKind::parameters));
+    all
+});
+
+/// Parameters of every RED queue.
+const COMMON: &[Parameter] = &[
     LIMIT,
     Parameter::new(
         "min_th",
@@ -226,36 +232,13 @@ pub(crate) static RED: &[Parameter] = &[
     Parameter::new("mode", "", Unit::Choice, "what queue and average are measured in")
         .or(&["packets", "bytes"])
         .source(NS2),
-    Parameter::new("curve", "", Unit::Choice, "p_b as a function of the average").or(&[
-        "linear",
-        "gentle",
-        "mred",
-        "exred",
-        "nlred",
-        "double-slope",
-        "points",
-    ]),
-    Parameter::new("points", "", Unit::Points, "the drop profile of curve \"points\""),
-    Parameter::new("spacing", "", Unit::Choice, "how drops are spread, given p_b").or(&[
-        "floyd93",
-        "ns2-wait",
-        "ns2-nowait",
-        "linux",
-        "dsred",
-        "none",
-    ]),
-    Parameter::new("victim", "", Unit::Choice, "which packet pays when one must go")
-        .or(&["arriving", "pc-red", "ddred", "choke"]),
+    Parameter::new("curve", "", Unit::Choice, "p_b as a function of the average").or(CurveKind::NAMES),
+    Parameter::new("spacing", "", Unit::Choice, "how drops are spread, given p_b").or(SpacingKind::NAMES),
+    Parameter::new("victim", "", Unit::Choice, "which packet pays when one must go").or(VictimKind::NAMES),
     Parameter::new("averages", "", Unit::Choice, "classes: what the average of each measures")
         .or(&["coupled", "decoupled", "shared"])
         .source("Clark and Fang 1998"),
-    Parameter::new("adaptation", "", Unit::Choice, "how parameters move").or(&[
-        "none",
-        "feng",
-        "adaptive-red",
-        "load",
-        "adaptive-rio",
-    ]),
+    Parameter::new("adaptation", "", Unit::Choice, "how parameters move").or(AdaptationKind::NAMES),
     ECN,
     DIALECT,
     Parameter::new("at_idle", "", Unit::Choice, "decay of the average over an idle period")
@@ -292,239 +275,6 @@ pub(crate) static RED: &[Parameter] = &[
         .source("ns-2.35 diffserv/dsredq.cc"),
     Parameter::new("in_service_counts", "", Unit::Flag, "the packet in transmission counts as queued")
         .source("ExRED eq. 9 (M/M/1/K); Linux sch_tbf.c"),
-    Parameter::new(
-        "loss_limit",
-        "L",
-        Unit::Bytes,
-        "PC-RED: a high-priority flow may lose this much in an interval",
-    )
-    .above(0.0)
-    .source(PC_RED),
-    Parameter::new("loss_interval", "g", Unit::Time, "PC-RED: standard dropping interval")
-        .above(0.0)
-        .source(PC_RED),
-    Parameter::new("loss_weight", "w", Unit::Number, "PC-RED: weight of one drop in a flow's average loss")
-        .above(0.0)
-        .below(1.0)
-        .source(PC_RED),
-    Parameter::new(
-        "loss_decay",
-        "m",
-        Unit::Choice,
-        "PC-RED: intervals since the last drop, as they are or rounded down",
-    )
-    .or(&["real", "floor"]),
-    Parameter::new("status_refresh", "", Unit::Choice, "PC-RED: when a flow's status is looked at anew")
-        .or(&["on-drop", "on-arrival"]),
-    Parameter::new(
-        "scan",
-        "",
-        Unit::Choice,
-        "PC-RED: from the packet picked to the tail, or on from the head",
-    )
-    .or(&["to-tail", "circular"]),
-    Parameter::new("list_size", "", Unit::Integer, "PC-RED: most flows in the priority list")
-        .from(1.0)
-        .to(1_048_576.0),
-    Parameter::new("list_timeout", "", Unit::Time, "PC-RED: a flow not seen for so long is forgotten")
-        .above(0.0)
-        .or(&["never"]),
-    Parameter::new("r_p_max", "r_pmax", Unit::Number, "PC-RED: largest share of high-priority flows")
-        .above(0.0)
-        .to(1.0)
-        .source(PC_RED),
-    Parameter::new(
-        "over_r_p_max",
-        "",
-        Unit::Choice,
-        "PC-RED: high-priority flows beyond r_p_max are told of or refused",
-    )
-    .or(&["warn", "refuse"]),
-    DISTANCE,
-    Parameter::new("ties", "", Unit::Choice, "DDRED: which of several packets that have travelled least")
-        .or(&["newest", "oldest", "random"]),
-    Parameter::new(
-        "arrival_is_candidate",
-        "",
-        Unit::Flag,
-        "DDRED: the arriving packet may be the victim of an early drop",
-    ),
-    Parameter::new("search", "", Unit::Choice, "DDRED: at which drops the queue is searched")
-        .or(&["all", "early"]),
-    UNKNOWN_FRACTION,
-    Parameter::new("candidates", "m", Unit::Integer, "CHOKe: packets drawn to compare with an arrival")
-        .from(1.0)
-        .to(64.0)
-        .or(&["auto"])
-        .source(CHOKE),
-    Parameter::new(
-        "parts",
-        "k",
-        Unit::Integer,
-        "CHOKe: parts between the thresholds, with candidates = \"auto\"",
-    )
-    .from(1.0)
-    .to(32.0)
-    .source(CHOKE),
-    Parameter::new("adapt_interval", "", Unit::Time, "adaptation: time between two steps").above(0.0),
-    Parameter::new(
-        "adapt_clock",
-        "",
-        Unit::Choice,
-        "adaptation: steps at arrivals, or by a timer of its own",
-    )
-    .or(&["arrival", "timer"]),
-    Parameter::new("feng_alpha", "alpha", Unit::Number, "Feng: max_p is divided by it below min_th")
-        .above(1.0)
-        .source(FENG),
-    Parameter::new("feng_beta", "beta", Unit::Number, "Feng: max_p is multiplied by it above max_th")
-        .above(1.0)
-        .source(FENG),
-    Parameter::new("max_p_low", "", Unit::Number, "adaptation: lower bound of max_p").above(0.0).to(1.0),
-    Parameter::new("max_p_high", "", Unit::Number, "adaptation: upper bound of max_p").above(0.0).to(1.0),
-    Parameter::new("ared_alpha", "alpha", Unit::Number, "Adaptive RED: largest increment of max_p")
-        .above(0.0)
-        .to(1.0)
-        .source(ARED),
-    Parameter::new("ared_beta", "beta", Unit::Number, "Adaptive RED: factor by which max_p decreases")
-        .above(0.0)
-        .below(1.0)
-        .source(ARED),
-    Parameter::new("target_loss", "theta", Unit::Number, "load: drop rate that the thresholds aim at")
-        .above(0.0)
-        .below(1.0)
-        .source(AWEYA),
-    Parameter::new(
-        "loss_filter",
-        "beta",
-        Unit::Number,
-        "load: weight of one interval in the measured drop rate",
-    )
-    .above(0.0)
-    .to(1.0)
-    .source(AWEYA),
-    Parameter::new(
-        "load_gain",
-        "alpha",
-        Unit::Packets,
-        "load: change of max_th per interval for a drop rate one target above the target",
-    )
-    .above(0.0)
-    .source(AWEYA),
-    Parameter::new("max_l", "max_L", Unit::Packets, "adaptation of thresholds: lower bound of max_th")
-        .above(0.0)
-        .source(A_RIO),
-    Parameter::new("max_u", "max_U", Unit::Packets, "adaptation of thresholds: upper bound of max_th")
-        .above(0.0)
-        .source(A_RIO),
-    Parameter::new("alpha", "alpha", Unit::Number, "adaptation of thresholds: max_th over min_th")
-        .above(1.0)
-        .source(A_RIO),
-    Parameter::new(
-        "c_init",
-        "C_init/C",
-        Unit::Number,
-        "Adaptive-RIO: first and smallest threshold of the rate, as a share of the link",
-    )
-    .above(0.0)
-    .to(1.0)
-    .source(A_RIO),
-    Parameter::new("delta_c", "Delta_C/C", Unit::Number, "Adaptive-RIO: step of that threshold")
-        .above(0.0)
-        .to(1.0)
-        .source(A_RIO),
-    Parameter::new(
-        "delta_t",
-        "Delta_T/max_U",
-        Unit::Number,
-        "Adaptive-RIO: step of max_th as a share of max_u",
-    )
-    .above(0.0)
-    .to(1.0)
-    .source(A_RIO),
-    Parameter::new(
-        "epsilon",
-        "epsilon/C'",
-        Unit::Number,
-        "Adaptive-RIO: dead zone around the threshold of the rate",
-    )
-    .from(0.0)
-    .below(1.0)
-    .source(A_RIO),
-    Parameter::new("tsw_window", "Win", Unit::Time, "Adaptive-RIO: window of the rate estimate")
-        .above(0.0)
-        .source(A_RIO),
-    Parameter::new(
-        "absence",
-        "T_abs",
-        Unit::Time,
-        "Adaptive-RIO: assured traffic is absent after so long without a packet of it",
-    )
-    .above(0.0)
-    .source(A_RIO),
-    Parameter::new(
-        "trend",
-        "",
-        Unit::Choice,
-        "Adaptive-RIO: rate beyond the threshold and moving away from it, beyond it, or either",
-    )
-    .or(&["both", "rate", "either"]),
-];
-
-/// Parameters that only one choice of a part has.
-pub(crate) const PART_KEYS: &[(&str, &[&str])] = &[
-    (
-        "pc-red",
-        &[
-            "loss_limit",
-            "loss_interval",
-            "loss_weight",
-            "loss_decay",
-            "status_refresh",
-            "scan",
-            "list_size",
-            "list_timeout",
-            "r_p_max",
-            "over_r_p_max",
-        ],
-    ),
-    ("ddred", &["distance", "ties", "arrival_is_candidate", "search", "unknown_fraction"]),
-    ("choke", &["candidates", "parts"]),
-    ("feng", &["feng_alpha", "feng_beta", "max_p_low", "max_p_high"]),
-    (
-        "adaptive-red",
-        &["adapt_interval", "adapt_clock", "ared_alpha", "ared_beta", "max_p_low", "max_p_high"],
-    ),
-    (
-        "load",
-        &[
-            "adapt_interval",
-            "adapt_clock",
-            "target_loss",
-            "loss_filter",
-            "load_gain",
-            "max_l",
-            "max_u",
-            "alpha",
-        ],
-    ),
-    (
-        "adaptive-rio",
-        &[
-            "adapt_interval",
-            "adapt_clock",
-            "max_l",
-            "max_u",
-            "alpha",
-            "c_init",
-            "delta_c",
-            "delta_t",
-            "epsilon",
-            "tsw_window",
-            "absence",
-            "trend",
-        ],
-    ),
 ];
 
 /// Parameters that a class has of its own; those left out are the queue's.
@@ -550,15 +300,50 @@ mod tests {
     }
 
     #[test]
-    fn parts_know_their_keys() {
-        for key in PART_KEYS.iter().flat_map(|(_, keys)| *keys).chain(CLASS) {
+    fn a_class_has_parameters_of_red() {
+        for key in CLASS {
             find(key);
         }
     }
 
     #[test]
+    fn parameters_know_their_parts() {
+        let parts = |key| find(key).parts().collect::<Vec<_>>();
+        assert_eq!(parts("ties"), ["ddred"]);
+        assert_eq!(parts("max_p_low"), ["feng", "adaptive-red"]);
+        assert_eq!(parts("adapt_interval"), ["adaptive-red", "load", "adaptive-rio"]);
+        assert!(parts("limit").is_empty());
+    }
+
+    #[test]
+    fn parts_describe_a_parameter_that_they_share_alike() {
+        for part in PART_KINDS.iter().flat_map(|kind| kind.parts) {
+            for parameter in part.parameters {
+                let known = format!("{:?}", find(parameter.key));
+                assert_eq!(known, format!("{parameter:?}"), "{}", part.name);
+            }
+        }
+    }
+
+    #[test]
+    fn parts_of_a_kind_have_names_of_their_own() {
+        for kind in PART_KINDS {
+            assert_eq!(find(kind.key).choices, kind.parts.iter().map(|part| part.name).collect::<Vec<_>>());
+            for part in kind.parts {
+                assert_eq!(
+                    kind.parts.iter().filter(|other| other.name == part.name).count(),
+                    1,
+                    "{}",
+                    part.name
+                );
+                assert!(!part.doc.is_empty(), "{}", part.name);
+            }
+        }
+    }
+
+    #[test]
     fn keys_are_unique() {
-        for table in [DROP_TAIL, RED] {
+        for table in [DROP_TAIL, &RED] {
             let mut keys: Vec<_> = table.iter().map(|p| p.key).collect();
             keys.sort_unstable();
             keys.dedup();

@@ -66,6 +66,19 @@ pub struct ParameterError {
     pub allowed: String,
 }
 
+impl From<ParameterError> for Vec<ParameterError> {
+    fn from(error: ParameterError) -> Self {
+        vec![error]
+    }
+}
+
+impl ParameterError {
+    /// An error about the parameter with this key.
+    pub(crate) fn new(key: &str, message: String, allowed: &str) -> Self {
+        Self { key: key.into(), message, allowed: allowed.into() }
+    }
+}
+
 /// A preset and the parameters that the user set. Relations between parameters are not validated yet.
 #[derive(Clone, Debug)]
 pub struct Spec {

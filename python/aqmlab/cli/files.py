@@ -37,6 +37,8 @@ def list_(
         return
     if name is None:
         print_rows(["discipline", "idea", "source"], [[d.name, d.doc, d.paper] for d in registry.disciplines()])
+        kinds = registry.parts().items()
+        print_rows(["part of RED", "word", "idea"], [[key, p.name, p.doc] for key, own in kinds for p in own.values()])
         print_rows(["transport", "what", "profile"], [[t.name, t.title, t.profile or ""] for t in transports.values()])
         print("aqmlab list NAME shows the parameters of one.")
         return

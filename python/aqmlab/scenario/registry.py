@@ -32,7 +32,7 @@ class Parameter:
     choices
         Allowed words.
     parts
-        The victims or adaptations that alone have it; empty where every queue has it.
+        The parts of RED that alone have it; empty where every queue has it.
     allowed
         The allowed range or words as text.
     doc, source
@@ -67,12 +67,35 @@ class Discipline:
     @property
     def own_parameters(self) -> tuple[Parameter, ...]:
         """The parameters without those of victims and adaptations that the discipline does not have."""
-        parts = {p.default for p in self.parameters if p.key in ("victim", "adaptation")}
-        return tuple(p for p in self.parameters if not p.parts or parts & set(p.parts))
+        kinds = ("victim", "adaptation")
+        others = {name for kind in kinds for name in parts()[kind]} - {
+            p.default for p in self.parameters if p.key in kinds
+        }
+        return tuple(p for p in self.parameters if not p.parts or set(p.parts) - others)
 
     def parameter(self, key: str) -> Parameter | None:
         """Return the parameter with this key, or None."""
         return next((p for p in self.parameters if p.key == key), None)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A curve, spacing rule, victim rule or adaptation of RED.
+
+    Attributes
+    ----------
+    name, doc
+        The word in a scenario file, and what it does.
+    parameters
+        The keys of the parameters that only queues with this part have.
+    needs
+        Parameters without which there is no such part, with values that will do.
+    """
+
+    name: str
+    doc: str
+    parameters: tuple[str, ...]
+    needs: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -126,6 +149,18 @@ def transports() -> dict[str, Transport]:
     return {transport.name: transport for transport in found}
 
 
+def parts() -> dict[str, dict[str, Part]]:
+    """Return the parts that RED can be built from: by their kind, which is a key of a queue, and by their names.
+
+    >>> list(parts()["victim"])[:2]
+    ['arriving', 'pc-red']
+    """
+    return {
+        kind: {e["name"]: Part(e["name"], e["doc"], tuple(e["parameters"]), e["needs"]) for e in entries}
+        for kind, entries in registry()["parts"].items()
+    }
+
+
 @cache
 def _by_name() -> dict[str, Discipline]:
     return {entry["name"]: _discipline(entry) for entry in registry()["disciplines"]}
@@ -133,7 +168,7 @@ def _by_name() -> dict[str, Discipline]:
 
 @cache
 def registry() -> dict[str, Any]:
-    """Return the whole registry of the core: disciplines, dialects, curves, spacings, transports."""
+    """Return the whole registry of the core: disciplines, parts, dialects, transports."""
     load_plugins()
     data: dict[str, Any] = json.loads(_core.disciplines())
     return data

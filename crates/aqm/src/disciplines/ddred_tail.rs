@@ -16,7 +16,8 @@ use aqmlab_units::Time;
 use super::{Named, ParameterReader};
 use crate::indexed::{Indexed, Tag};
 use crate::red::victim::Distance;
-use crate::registry::{DDRED_PAPER, DISTANCE, LIMIT, UNKNOWN_FRACTION};
+use crate::red::victim::{DDRED_PAPER, DISTANCE, UNKNOWN_FRACTION};
+use crate::registry::LIMIT;
 use crate::spec::Limit;
 use crate::{Backlog, Dequeue, DropReason, Host, Packet, Parameter, ParameterError, Qdisc, Unit};
 

@@ -8,7 +8,7 @@ use super::curve::Curve;
 use super::response::Response;
 use super::spacing::Spacing;
 use super::store::Store;
-use super::victim::Victim;
+use super::victim::{Among, Victim};
 use super::{Crossing, Dialect, IdleWhen};
 use crate::spec::Limit;
 use crate::{Backlog, Dequeue, DropReason, Ecn, Host, MarkReason, Meta, Packet, Qdisc, SpacingState, State};
@@ -274,16 +274,8 @@ impl<P: Copy> Red<P> {
         decision: DropDecision,
         host: &mut impl Host<P>,
     ) -> bool {
-        let arrival_competes = match &self.victim {
-            Victim::Arriving | Victim::Choke(_) => None,
-            Victim::PcRed(_) | Victim::Custom(_) => Some(true),
-            Victim::Ddred(rule) if rule.early_only && !matches!(decision, DropDecision::Early(_)) => None,
-            Victim::Ddred(rule) => {
-                let alone = self.waiting.packets == 0;
-                Some(rule.arrival_is_candidate || alone || decision == DropDecision::Overflow)
-            }
-        };
-        let Some(arrival_competes) = arrival_competes else {
+        let among = self.victim.among(decision.reason(), self.waiting.packets == 0);
+        if among == Among::Arriving {
             let dropped = !self.marks(&mut packet, decision, host);
             if dropped {
                 self.on_drop(now, packet, decision, host);
@@ -291,13 +283,13 @@ impl<P: Copy> Red<P> {
                 self.accept(class, packet);
             }
             return dropped;
-        };
-        if arrival_competes {
+        }
+        if among == Among::All {
             self.accept(class, packet);
         }
         let slot = self.queue.pick(&self.victim, host);
         let dropped = slot.is_some_and(|slot| self.drop_or_mark_slot(now, slot, decision, host));
-        if !arrival_competes {
+        if among == Among::Waiting {
             self.accept(class, packet);
         }
         dropped
@@ -323,9 +315,7 @@ impl<P: Copy> Red<P> {
     }
 
     fn on_drop(&mut self, now: Time, packet: Packet<P>, decision: DropDecision, host: &mut impl Host<P>) {
-        if let Victim::PcRed(rule) = &mut self.victim {
-            rule.on_drop(now, &packet.meta);
-        }
+        self.victim.on_drop(now, &packet.meta);
         host.dropped(packet, decision.reason());
     }
 
@@ -357,7 +347,7 @@ impl<P: Copy> Red<P> {
         if adapts {
             self.adapt_before_decision(now, class);
         }
-        if !self.victim.is_arriving() && self.choke_match(class, packet, host) {
+        if !self.victim.is_arriving() && self.drop_matches(class, packet, host) {
             return None;
         }
         let mut decision = self.drop_decision(class, bytes, host);
@@ -373,18 +363,14 @@ impl<P: Copy> Red<P> {
         accepted.then_some(class)
     }
 
-    /// CHOKe: drop the randomly drawn packets that belong to the flow of the arrival, and then the arrival. Return whether any
-    /// matched.
+    /// Compare the arrival with packets of the queue, if the victim rule draws some (CHOKe). Drop those that match, and then the
+    /// arrival. Return whether any matched.
     #[inline(never)]
-    fn choke_match(&mut self, class: usize, packet: &Packet<P>, host: &mut impl Host<P>) -> bool {
-        let Victim::Choke(rule) = self.victim else { return false };
-        let (average, curve) = (self.average_of(class), &self.class_states[class].curve);
-        if average <= curve.min_th() {
-            return false;
-        }
+    fn drop_matches(&mut self, class: usize, packet: &Packet<P>, host: &mut impl Host<P>) -> bool {
+        let draws = self.victim.draws(self.average_of(class), &self.class_states[class].curve);
         let mut matched = false;
-        for _ in 0..rule.draws(average, curve.thresholds()) {
-            if let Some(slot) = self.queue.draw_of_flow(packet.meta.flow, host) {
+        for _ in 0..draws {
+            if let Some(slot) = self.queue.draw(&self.victim, &packet.meta, host) {
                 let victim = self.queue.at(slot);
                 self.queue.remove(slot);
                 self.left(self.params.classes.of(victim.meta.header.dscp()), victim.meta.bytes);
@@ -523,17 +509,12 @@ impl<P: Copy> Qdisc<P> for Red<P> {
                 out(name, self.average_of(class));
             }
         }
-        if let Victim::PcRed(rule) = &self.victim {
-            rule.gauges(out);
-        }
+        self.victim.gauges(out);
         self.adaptation.gauges(now, &self.class_states[self.class_states.len() - 1].curve, out);
     }
 
     fn warnings(&self) -> Vec<String> {
-        match &self.victim {
-            Victim::PcRed(rule) => rule.warning().into_iter().collect(),
-            Victim::Arriving | Victim::Ddred(_) | Victim::Choke(_) | Victim::Custom(_) => Vec::new(),
-        }
+        self.victim.warning().into_iter().collect()
     }
 
     fn departs_in_order(&self) -> bool {

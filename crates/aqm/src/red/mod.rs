@@ -33,6 +33,7 @@ pub mod classes;
 pub mod curve;
 mod dialect;
 mod discipline;
+pub(crate) mod part;
 pub mod response;
 pub mod spacing;
 mod store;
@@ -40,3 +41,4 @@ pub mod victim;
 
 pub use dialect::{AtIdle, ByteScaling, Crossing, Dialect, DialectName, IdleWhen};
 pub use discipline::{ClassState, Params, Red};
+pub use part::{PART_KINDS, PartInfo, PartKind};

@@ -1,6 +1,6 @@
-use super::victim::{Choke, Victim};
+use super::victim::Victim;
 use crate::indexed::Indexed;
-use crate::{Ecn, Fifo, Host, Packet};
+use crate::{Ecn, Fifo, Host, Meta, Packet};
 
 /// The packets of a RED queue: a plain queue where only arriving packets pay, else one that can be searched.
 #[derive(Clone, Debug)]
@@ -33,17 +33,18 @@ impl<P: Copy> Store<P> {
 
     /// The slot of the packet that must pay; none where only arriving packets do, or nothing waits.
     pub fn pick(&mut self, victim: &Victim, host: &mut impl Host<P>) -> Option<usize> {
-        match (self, victim) {
-            (Self::Searched(queue), Victim::PcRed(rule)) => rule.pick(queue, host),
-            (Self::Searched(queue), Victim::Ddred(rule)) => rule.pick(queue, host),
-            (Self::Searched(queue), Victim::Custom(rule)) => rule.pick(queue, host),
-            _ => None,
+        match self {
+            Self::Searched(queue) => victim.pick(queue, host),
+            Self::Plain(_) => None,
         }
     }
 
-    /// Draws a packet at random: its slot if it is of this flow.
-    pub fn draw_of_flow(&mut self, flow: u32, host: &mut impl Host<P>) -> Option<usize> {
-        Choke::draw(self.searched(), flow, host)
+    /// Draws a packet to compare with the arrival: its slot if both must be dropped.
+    pub fn draw(&mut self, victim: &Victim, arriving: &Meta, host: &mut impl Host<P>) -> Option<usize> {
+        match self {
+            Self::Searched(queue) => victim.draw(queue, arriving, host),
+            Self::Plain(_) => None,
+        }
     }
 
     /// The searched queue, where there is a slot to speak of.

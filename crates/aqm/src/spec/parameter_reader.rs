@@ -64,6 +64,20 @@ impl<'a> ParameterReader<'a> {
         span
     }
 
+    /// Read a time in seconds, which need not be a whole number of picoseconds.
+    pub fn seconds(&mut self, key: &str, default: f64) -> f64 {
+        let seconds = self.spec.seconds(key).unwrap_or(default);
+        self.known(key, Value::Seconds(seconds));
+        seconds
+    }
+
+    /// Read a time in seconds, which need not be a whole number of picoseconds; `None` if the file has this word or nothing.
+    pub fn seconds_or(&mut self, key: &str, word: &str) -> Option<f64> {
+        let seconds = self.spec.seconds(key);
+        self.known(key, seconds.map_or_else(|| Value::Word(word.to_owned()), Value::Seconds));
+        seconds
+    }
+
     /// Read a number without unit.
     pub fn number(&mut self, key: &str, default: f64) -> f64 {
         let number = self.spec.number(key).unwrap_or(default);
@@ -76,10 +90,26 @@ impl<'a> ParameterReader<'a> {
         self.number(key, default as f64) as u64
     }
 
+    /// Read an integer; `None` if the file has this word.
+    pub fn integer_or(&mut self, key: &str, default: u64, word: &str) -> Option<u64> {
+        if self.spec.word(key).is_some() {
+            self.known(key, Value::Word(word.to_owned()));
+            return None;
+        }
+        Some(self.integer(key, default))
+    }
+
     /// Read a number of bytes.
     pub fn bytes(&mut self, key: &str, default: u64) -> u64 {
         let bytes = self.spec.number(key).map_or(default, |b| b as u64);
         self.known(key, Value::Bytes(bytes));
+        bytes
+    }
+
+    /// Read a number of bytes that need not be whole.
+    pub fn size(&mut self, key: &str, default: f64) -> f64 {
+        let bytes = self.spec.number(key).unwrap_or(default);
+        self.known(key, Value::Bytes(bytes as u64));
         bytes
     }
 
@@ -103,6 +133,14 @@ impl<'a> ParameterReader<'a> {
         let (name, value) = *words.iter().find(|(name, _)| Some(*name) == set).unwrap_or(&words[0]);
         self.known(key, Value::Word(name.to_owned()));
         value
+    }
+
+    /// Return the points to which a parameter is set, without recording them.
+    pub fn points(&self, key: &str) -> Option<&'a [(f64, f64)]> {
+        match self.spec.set.get(key) {
+            Some(Value::Points(points)) => Some(points),
+            _ => None,
+        }
     }
 
     /// Return the word to which a numeric parameter is set, such as `auto`, without recording it.

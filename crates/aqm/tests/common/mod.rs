@@ -56,12 +56,17 @@ impl Host<u32> for Counting {
 
 /// A discipline before a link of this rate.
 pub fn build(aqm: &str, bps: u64, set: &[(&str, Value)]) -> Discipline<u32> {
+    try_build(aqm, bps, set).expect("valid together")
+}
+
+/// A discipline before a link of this rate, unless its parameters contradict each other.
+pub fn try_build(aqm: &str, bps: u64, set: &[(&str, Value)]) -> Option<Discipline<u32>> {
     let mut spec = Spec::new(aqm).expect("a preset");
     for (key, value) in set {
         spec.set(key, value.clone()).expect("a valid value");
     }
     let link = LinkContext { rate: Rate(bps), delay: Span::from_millis(1) };
-    spec.resolve(link).expect("valid together").build()
+    Some(spec.resolve(link).ok()?.build())
 }
 
 pub fn packet(number: u32, bytes: u32, ecn: Ecn) -> Packet<u32> {

@@ -1,3 +1,6 @@
+use std::collections::BTreeMap;
+
+use aqmlab_aqm::red::{PART_KINDS, PartInfo, PartKind};
 use aqmlab_aqm::{Parameter, Preset, Resolved, Spec, Unit};
 use aqmlab_transport::Profile;
 use aqmlab_transport::ns2::Variant;
@@ -8,16 +11,28 @@ use crate::flow::UDP;
 use crate::queue::NOMINAL;
 use crate::tcp::TCP;
 
-/// The disciplines with their parameters, and the words that choose a dialect, curve, spacing or transport.
+/// The disciplines with their parameters, the parts of RED, and the words that choose a dialect, curve, spacing or transport.
 pub fn disciplines_json() -> String {
     json!({
         "disciplines": Preset::all().map(preset_json).collect::<Vec<_>>(),
         "dialects": words("dialect"),
         "curves": words("curve"),
         "spacings": words("spacing"),
+        "parts": PART_KINDS.iter().map(|kind| (kind.key, parts(kind))).collect::<BTreeMap<_, _>>(),
         "transports": transports(),
     })
     .to_string()
+}
+
+/// The registered parts of a kind, with their own parameters and those without which they cannot be had.
+fn parts(kind: &PartKind) -> Vec<Json> {
+    let keys = |part: &PartInfo| part.parameters.iter().map(|p| p.key).collect::<Vec<_>>();
+    let needs = |part: &PartInfo| -> BTreeMap<&str, Json> {
+        let unit = |key: &str| part.parameters.iter().find(|p| p.key == key).map_or(Unit::Number, |p| p.unit);
+        (part.needs)().iter().map(|(key, value)| (*key, parameter_json(value, unit(key)))).collect()
+    };
+    let part = |part: &PartInfo| json!({ "name": part.name, "doc": part.doc, "parameters": keys(part), "needs": needs(part) });
+    kind.parts.iter().map(part).collect()
 }
 
 /// The words that a parameter may be, over all disciplines.
@@ -121,6 +136,9 @@ mod tests {
         assert_eq!((&max_th["default"], &max_th["unit"]), (&json!(30), &json!("packets")));
         assert_eq!(json["dialects"], json!(["floyd93", "ns2-2.35", "linux", "dsred", "as-printed"]));
         assert_eq!(json["transports"].as_array().map(Vec::len), Some(6));
+        let points = &json["parts"]["curve"][6];
+        assert_eq!((&points["name"], &points["parameters"]), (&json!("points"), &json!(["points"])));
+        assert_eq!(points["needs"]["points"][0], json!([5.0, 0.0]));
     }
 
     #[test]

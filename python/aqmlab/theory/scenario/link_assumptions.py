@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import Link
+from aqmlab.scenario.registry import parts
 from aqmlab.theory.scenario.assumption import Assumption, some
 from aqmlab.theory.scenario.link_curve import LinkCurve
 from aqmlab.theory.scenario.link_traffic import Load, Routes, Traffic, wire_bytes
@@ -114,10 +115,18 @@ def _steady(scenario: Scenario, loads: Sequence[Load]) -> Assumption:
     return Assumption.broken_by("UDP sends at one mean rate all the time.", *moving)
 
 
+def _victim(name: str) -> str:
+    """Return what a victim rule does to the flows' shares of the losses; "" where arriving packets are dropped."""
+    rule = parts()["victim"].get(name)
+    if rule is None or name == "arriving":
+        return ""
+    return VICTIMS.get(name, f"the victim is {rule.doc}")
+
+
 def _about_tcp(scenario: Scenario, link: Link, traffic: Traffic) -> list[Assumption]:
     names = {name for c in traffic.greedy for name in c.flows}
     flows = [flow for flow in scenario.flows if flow.name in names]
-    victim = VICTIMS.get(str(link.parameters.get("victim")), "")
+    victim = _victim(str(link.parameters.get("victim", "")))
     found = [Assumption.broken_by("Every flow loses the same share of its packets.", victim)]
     delayed = [flow.group for flow in flows if flow.parameters.get("delayed_ack")]
     found.append(

@@ -1,6 +1,17 @@
 use aqmlab_units::{Span, Time};
 
+use super::{
+    ADAPT_CLOCK, ADAPT_INTERVAL, ALPHA, AdaptationContext, AdaptationPart, Adapted, MAX_L, MAX_U, Steps,
+};
+use crate::ParameterError;
+#[cfg(test)]
+use crate::Value;
 use crate::red::curve::Curve;
+use crate::red::part::Part;
+#[cfg(test)]
+use crate::red::part::tests::Change;
+use crate::spec::ParameterReader;
+use crate::{Meta, Parameter, Unit};
 
 /// Adaptive-RIO (C.-H. Chien and W. Liao, "A Self-Configuring RED Gateway for Quality of Service (QoS) Networks"): the
 /// thresholds of the *out* packets grow while the link is not full or assured traffic is absent, and shrink while
@@ -54,6 +65,7 @@ pub struct AdaptiveRio {
     pub absence: Span,
     /// What speaks for a step.
     pub trend: Trend,
+    state: RioState,
 }
 
 /// What speaks for a step of Adaptive-RIO.
@@ -81,9 +93,141 @@ impl Trend {
     }
 }
 
+pub(super) const PAPER: &str = "Chien and Liao, Adaptive-RIO";
+
+impl Part for AdaptiveRio {
+    const NAME: &'static str = "adaptive-rio";
+    const DOC: &'static str =
+        "the thresholds of the last class follow the rate of arrivals and the presence of the first class";
+    const PARAMETERS: &'static [Parameter] = &[
+        ADAPT_INTERVAL,
+        ADAPT_CLOCK,
+        MAX_L,
+        MAX_U,
+        ALPHA,
+        Parameter::new(
+            "c_init",
+            "C_init/C",
+            Unit::Number,
+            "Adaptive-RIO: first and smallest threshold of the rate, as a share of the link",
+        )
+        .above(0.0)
+        .to(1.0)
+        .source(PAPER),
+        Parameter::new("delta_c", "Delta_C/C", Unit::Number, "Adaptive-RIO: step of that threshold")
+            .above(0.0)
+            .to(1.0)
+            .source(PAPER),
+        Parameter::new(
+            "delta_t",
+            "Delta_T/max_U",
+            Unit::Number,
+            "Adaptive-RIO: step of max_th as a share of max_u",
+        )
+        .above(0.0)
+        .to(1.0)
+        .source(PAPER),
+        Parameter::new(
+            "epsilon",
+            "epsilon/C'",
+            Unit::Number,
+            "Adaptive-RIO: dead zone around the threshold of the rate",
+        )
+        .from(0.0)
+        .below(1.0)
+        .source(PAPER),
+        Parameter::new("tsw_window", "Win", Unit::Time, "Adaptive-RIO: window of the rate estimate")
+            .above(0.0)
+            .source(PAPER),
+        Parameter::new(
+            "absence",
+            "T_abs",
+            Unit::Time,
+            "Adaptive-RIO: assured traffic is absent after so long without a packet of it",
+        )
+        .above(0.0)
+        .source(PAPER),
+        Parameter::new(
+            "trend",
+            "",
+            Unit::Choice,
+            "Adaptive-RIO: rate beyond the threshold and moving away from it, beyond it, or either",
+        )
+        .or(&["both", "rate", "either"]),
+    ];
+
+    #[cfg(test)]
+    fn changes() -> Vec<Change> {
+        let window = ("tsw_window", Value::Seconds(0.1));
+        let change = |key, value| Change::to(key, value).of("rio").with(window.0, window.1.clone());
+        vec![
+            change("adapt_interval", Value::Seconds(0.02)),
+            change("adapt_clock", Value::Word("timer".into())),
+            change("max_l", Value::Packets(30.0)),
+            change("max_u", Value::Packets(16.0)),
+            change("alpha", Value::Number(1.5)),
+            change("c_init", Value::Number(0.2)),
+            change("delta_c", Value::Number(0.5)).with("c_init", Value::Number(0.2)),
+            change("delta_t", Value::Number(0.5)),
+            change("epsilon", Value::Number(0.5)),
+            Change::to("tsw_window", Value::Seconds(0.1)).of("rio"),
+            change("absence", Value::Seconds(0.01)),
+            change("trend", Value::Word("either".into())),
+        ]
+    }
+}
+
+impl AdaptationPart for AdaptiveRio {
+    const STEPS: Steps = Steps::AfterDecision(0.2);
+
+    fn read(
+        reader: &mut ParameterReader<'_>,
+        context: &AdaptationContext<'_>,
+    ) -> Result<Self, ParameterError> {
+        let capacity = reader.rate().bps();
+        let (bounds, alpha) = context.threshold_bounds(reader)?;
+        let c_init = reader.number("c_init", 0.9);
+        Ok(Self {
+            capacity,
+            c_init,
+            delta_c: reader.number("delta_c", 0.0002),
+            delta_t: reader.number("delta_t", 0.02),
+            epsilon: reader.number("epsilon", 0.025),
+            bounds,
+            alpha,
+            window: Span::from_secs(reader.seconds("tsw_window", 5.0)),
+            absence: Span::from_secs(reader.seconds("absence", 1.0)),
+            trend: reader.word("trend", &Trend::ALL),
+            state: RioState::new(c_init * capacity),
+        })
+    }
+
+    fn on_decision(&mut self, now: Time, meta: &Meta, _: bool, is_assured: bool) {
+        self.state.on_arrival(self.window, now, meta.bytes, is_assured);
+    }
+
+    fn step<'a>(
+        &mut self,
+        now: Time,
+        classes: usize,
+        mut adapted: impl DoubleEndedIterator<Item = Adapted<'a>>,
+    ) {
+        if let Some(last) = adapted.next_back() {
+            self.step_of(now, classes > 1, last.curve);
+        }
+    }
+
+    fn gauges(&self, now: Time, last: &Curve, out: &mut dyn FnMut(&'static str, f64)) {
+        out("max_th_out", last.thresholds().1);
+        out("c_threshold_bps", self.state.threshold);
+        out("rate_bps", self.state.rate);
+        out("absent", f64::from(u8::from(self.is_absent(now))));
+    }
+}
+
 /// What Adaptive-RIO has measured.
 #[derive(Clone, Debug)]
-pub struct RioState {
+struct RioState {
     /// C', in bit/s.
     threshold: f64,
     /// A, in bit/s.
@@ -94,14 +238,13 @@ pub struct RioState {
 }
 
 impl RioState {
-    pub(super) fn new(rule: &AdaptiveRio) -> Self {
-        let threshold = rule.c_init * rule.capacity;
+    fn new(threshold: f64) -> Self {
         Self { threshold, rate: 0.0, rate_at: Time::ZERO, previous: 0.0, assured_at: Time::ZERO }
     }
 
     /// A packet arrives, whatever becomes of it.
-    pub(super) fn on_arrival(&mut self, rule: &AdaptiveRio, now: Time, bytes: u32, is_assured: bool) {
-        let window = rule.window.secs();
+    fn on_arrival(&mut self, window: Span, now: Time, bytes: u32, is_assured: bool) {
+        let window = window.secs();
         let bits = 8.0 * f64::from(bytes);
         self.rate = (self.rate * window + bits) / (now.since(self.rate_at).secs() + window);
         self.rate_at = now;
@@ -109,21 +252,24 @@ impl RioState {
             self.assured_at = now;
         }
     }
+}
 
+impl AdaptiveRio {
     /// Whether assured traffic is absent.
-    fn is_absent(&self, rule: &AdaptiveRio, now: Time) -> bool {
-        now.since(self.assured_at) > rule.absence
+    fn is_absent(&self, now: Time) -> bool {
+        now.since(self.state.assured_at) > self.absence
     }
 
     /// One step; `may_be_absent`: there is assured traffic that can be absent.
-    pub(super) fn step(&mut self, rule: &AdaptiveRio, now: Time, may_be_absent: bool, curve: &mut Curve) {
-        let epsilon = rule.epsilon * self.threshold;
-        let (over, rising) = (self.rate > self.threshold + epsilon, self.rate > self.previous);
-        let (under, falling) = (self.rate < self.threshold - epsilon, self.rate < self.previous);
-        let congested = rule.trend.speaks(over, rising);
-        let relaxed = rule.trend.speaks(under, falling);
-        self.previous = self.rate;
-        let up = if may_be_absent && self.is_absent(rule, now) {
+    fn step_of(&mut self, now: Time, may_be_absent: bool, curve: &mut Curve) {
+        let RioState { threshold, rate, previous, .. } = self.state;
+        let epsilon = self.epsilon * threshold;
+        let (over, rising) = (rate > threshold + epsilon, rate > previous);
+        let (under, falling) = (rate < threshold - epsilon, rate < previous);
+        let congested = self.trend.speaks(over, rising);
+        let relaxed = self.trend.speaks(under, falling);
+        self.state.previous = rate;
+        let up = if may_be_absent && self.is_absent(now) {
             1.0
         } else if congested {
             -1.0
@@ -132,23 +278,10 @@ impl RioState {
         } else {
             return;
         };
-        let (max_l, max_u) = rule.bounds;
-        let max_th = (curve.thresholds().1 + up * rule.delta_t * max_u).clamp(max_l, max_u);
-        curve.set_thresholds(max_th / rule.alpha, max_th);
-        self.threshold = (self.threshold - up * rule.delta_c * rule.capacity)
-            .clamp(rule.c_init * rule.capacity, rule.capacity);
-    }
-
-    pub(super) fn gauges(
-        &self,
-        rule: &AdaptiveRio,
-        now: Time,
-        curve: &Curve,
-        out: &mut dyn FnMut(&'static str, f64),
-    ) {
-        out("max_th_out", curve.thresholds().1);
-        out("c_threshold_bps", self.threshold);
-        out("rate_bps", self.rate);
-        out("absent", f64::from(u8::from(self.is_absent(rule, now))));
+        let (max_l, max_u) = self.bounds;
+        let max_th = (curve.thresholds().1 + up * self.delta_t * max_u).clamp(max_l, max_u);
+        curve.set_thresholds(max_th / self.alpha, max_th);
+        let threshold = threshold - up * self.delta_c * self.capacity;
+        self.state.threshold = threshold.clamp(self.c_init * self.capacity, self.capacity);
     }
 }

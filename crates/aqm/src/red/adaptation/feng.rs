@@ -1,4 +1,15 @@
+use aqmlab_units::Time;
+
+use super::{AdaptationContext, AdaptationPart, MAX_P_HIGH, MAX_P_LOW};
+use crate::ParameterError;
+#[cfg(test)]
+use crate::Value;
 use crate::red::curve::Curve;
+use crate::red::part::Part;
+#[cfg(test)]
+use crate::red::part::tests::Change;
+use crate::spec::ParameterReader;
+use crate::{Parameter, Unit};
 
 /// Feng's self-configuring RED (W. Feng, D. Kandlur, D. Saha and K. Shin, "A Self-Configuring RED Gateway", INFOCOM
 /// 1999, figure 4): max_p falls when the average sinks below min_th and rises when it climbs above max_th.
@@ -24,7 +35,8 @@ pub struct Feng {
     pub beta: f64,
     /// Bounds of max_p.
     pub bounds: (f64, f64),
-    status: Status,
+    /// Of each class.
+    status: Vec<Status>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,14 +46,56 @@ enum Status {
     Above,
 }
 
+const PAPER: &str = "Feng, Kandlur, Saha and Shin 1999";
+
+impl Part for Feng {
+    const NAME: &'static str = "feng";
+    const DOC: &'static str =
+        "max_p falls when the average sinks below min_th and rises when it passes max_th";
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter::new("feng_alpha", "alpha", Unit::Number, "Feng: max_p is divided by it below min_th")
+            .above(1.0)
+            .source(PAPER),
+        Parameter::new("feng_beta", "beta", Unit::Number, "Feng: max_p is multiplied by it above max_th")
+            .above(1.0)
+            .source(PAPER),
+        MAX_P_LOW,
+        MAX_P_HIGH,
+    ];
+
+    #[cfg(test)]
+    fn changes() -> Vec<Change> {
+        let change = |key, x| Change::to(key, Value::Number(x));
+        vec![
+            change("feng_alpha", 20.0),
+            change("feng_beta", 10.0),
+            change("max_p_low", 0.3),
+            change("max_p_high", 0.01),
+        ]
+    }
+}
+
 impl Feng {
-    /// Status *between* at first.
-    pub fn new(alpha: f64, beta: f64, bounds: (f64, f64)) -> Self {
-        Self { alpha, beta, bounds, status: Status::Between }
+    /// With status *between* in each of so many classes.
+    pub fn new(alpha: f64, beta: f64, bounds: (f64, f64), classes: usize) -> Self {
+        Self { alpha, beta, bounds, status: vec![Status::Between; classes] }
+    }
+}
+
+impl AdaptationPart for Feng {
+    const MULTIPLIES_MAX_P: bool = true;
+
+    fn read(
+        reader: &mut ParameterReader<'_>,
+        context: &AdaptationContext<'_>,
+    ) -> Result<Self, ParameterError> {
+        let (alpha, beta) = (reader.number("feng_alpha", 3.0), reader.number("feng_beta", 2.0));
+        let bounds = context.max_p_bounds(reader, (1e-6, 1.0))?;
+        Ok(Self::new(alpha, beta, bounds, context.classes.len()))
     }
 
-    /// The average has a new value.
-    pub(super) fn on_average(&mut self, average: f64, curve: &mut Curve) {
+    fn on_average(&mut self, class: usize, average: f64, curve: &mut Curve) {
+        let last = self.status[class];
         let (min_th, max_th) = curve.thresholds();
         let status = if average < min_th {
             Status::Below
@@ -53,14 +107,18 @@ impl Feng {
             return;
         };
         let max_p = match status {
-            Status::Below if self.status != Status::Below => curve.max_p() / self.alpha,
-            Status::Above if self.status != Status::Above => curve.max_p() * self.beta,
+            Status::Below if last != Status::Below => curve.max_p() / self.alpha,
+            Status::Above if last != Status::Above => curve.max_p() * self.beta,
             _ => curve.max_p(),
         };
-        if status != self.status {
+        if status != last {
             curve.set_max_p(max_p.clamp(self.bounds.0, self.bounds.1));
         }
-        self.status = status;
+        self.status[class] = status;
+    }
+
+    fn gauges(&self, _: Time, last: &Curve, out: &mut dyn FnMut(&'static str, f64)) {
+        out("max_p", last.max_p());
     }
 }
 
@@ -72,9 +130,9 @@ mod tests {
     #[test]
     fn by_hand() {
         let mut curve = Curve::Linear(Linear { min_th: 5.0, max_th: 15.0, max_p: 0.12 });
-        let mut feng = Feng::new(3.0, 2.0, (0.03, 0.1));
+        let mut feng = Feng::new(3.0, 2.0, (0.03, 0.1), 1);
         let mut at = |average: f64| {
-            feng.on_average(average, &mut curve);
+            feng.on_average(0, average, &mut curve);
             (curve.max_p() * 1e6).round() / 1e6
         };
         // Nothing happens at a threshold itself, nor while the average stays on its side.

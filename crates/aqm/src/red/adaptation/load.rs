@@ -1,4 +1,17 @@
+use aqmlab_units::Time;
+
+use super::{
+    ADAPT_CLOCK, ADAPT_INTERVAL, ALPHA, AdaptationContext, AdaptationPart, Adapted, MAX_L, MAX_U, Steps,
+};
+use crate::ParameterError;
+#[cfg(test)]
+use crate::Value;
 use crate::red::curve::Curve;
+use crate::red::part::Part;
+#[cfg(test)]
+use crate::red::part::tests::Change;
+use crate::spec::ParameterReader;
+use crate::{Meta, Parameter, Unit};
 
 /// Load-adaptive thresholds (J. Aweya, M. Ouellette, D. Y. Montuno and A. Chapman, "A load adaptive mechanism for buffer
 /// management", Computer Networks 36(5-6), 2001): the thresholds rise and fall with the load, which is measured by the
@@ -39,6 +52,85 @@ pub struct Load {
     drops: u64,
 }
 
+const PAPER: &str = "Aweya, Ouellette, Montuno and Chapman 2001";
+
+impl Part for Load {
+    const NAME: &'static str = "load";
+    const DOC: &'static str = "the thresholds follow the load so that the drop rate stays near a target";
+    const PARAMETERS: &'static [Parameter] = &[
+        ADAPT_INTERVAL,
+        ADAPT_CLOCK,
+        Parameter::new("target_loss", "theta", Unit::Number, "load: drop rate that the thresholds aim at")
+            .above(0.0)
+            .below(1.0)
+            .source(PAPER),
+        Parameter::new(
+            "loss_filter",
+            "beta",
+            Unit::Number,
+            "load: weight of one interval in the measured drop rate",
+        )
+        .above(0.0)
+        .to(1.0)
+        .source(PAPER),
+        Parameter::new(
+            "load_gain",
+            "alpha",
+            Unit::Packets,
+            "load: change of max_th per interval for a drop rate one target above the target",
+        )
+        .above(0.0)
+        .source(PAPER),
+        MAX_L,
+        MAX_U,
+        ALPHA,
+    ];
+
+    #[cfg(test)]
+    fn changes() -> Vec<Change> {
+        vec![
+            Change::to("adapt_interval", Value::Seconds(0.01)),
+            Change::to("adapt_clock", Value::Word("timer".into())),
+            Change::to("target_loss", Value::Number(0.2)),
+            Change::to("loss_filter", Value::Number(1.0)),
+            Change::to("load_gain", Value::Packets(5.0)),
+            Change::to("max_l", Value::Packets(30.0)),
+            Change::to("max_u", Value::Packets(16.0)),
+            Change::to("alpha", Value::Number(1.5)),
+        ]
+    }
+}
+
+impl AdaptationPart for Load {
+    const STEPS: Steps = Steps::AfterDecision(0.1);
+
+    fn read(
+        reader: &mut ParameterReader<'_>,
+        context: &AdaptationContext<'_>,
+    ) -> Result<Self, ParameterError> {
+        let target = reader.number("target_loss", 0.02);
+        let filter = reader.number("loss_filter", 0.1);
+        let gain = reader.packets("load_gain", 0.5, context.mean_packet);
+        let (bounds, ratio) = context.threshold_bounds(reader)?;
+        Ok(Self::new(target, gain, filter, bounds, ratio))
+    }
+
+    fn on_decision(&mut self, _: Time, _: &Meta, dropped: bool, _: bool) {
+        self.count(dropped);
+    }
+
+    fn step<'a>(&mut self, _: Time, _: usize, mut adapted: impl DoubleEndedIterator<Item = Adapted<'a>>) {
+        if let Some(last) = adapted.next_back() {
+            self.step_of(last.curve);
+        }
+    }
+
+    fn gauges(&self, _: Time, last: &Curve, out: &mut dyn FnMut(&'static str, f64)) {
+        out("max_th", last.thresholds().1);
+        out("loss", self.loss);
+    }
+}
+
 impl Load {
     /// With the loss at its target.
     pub fn new(target: f64, gain: f64, filter: f64, bounds: (f64, f64), ratio: f64) -> Self {
@@ -50,13 +142,13 @@ impl Load {
         self.loss
     }
 
-    pub(super) fn count(&mut self, dropped: bool) {
+    fn count(&mut self, dropped: bool) {
         self.arrivals += 1;
         self.drops += u64::from(dropped);
     }
 
-    /// One step.
-    pub(super) fn step(&mut self, curve: &mut Curve) {
+    /// One step of the last class.
+    fn step_of(&mut self, curve: &mut Curve) {
         if self.arrivals == 0 {
             return;
         }
@@ -77,20 +169,20 @@ mod tests {
     fn by_hand() {
         let mut curve = Curve::Linear(Linear { min_th: 10.0, max_th: 30.0, max_p: 0.1 });
         let mut load = Load::new(0.01, 2.0, 0.5, (15.0, 33.0), 3.0);
-        load.step(&mut curve);
+        load.step_of(&mut curve);
         assert_eq!(curve.thresholds(), (10.0, 30.0));
         // 3 % lost: the filter says 2 %, one target above the target.
         (0..100).for_each(|i| load.count(i < 3));
-        load.step(&mut curve);
+        load.step_of(&mut curve);
         assert!((load.loss() - 0.02).abs() < 1e-15);
         let (min_th, max_th) = curve.thresholds();
         assert!((max_th - 32.0).abs() < 1e-12 && (min_th - 32.0 / 3.0).abs() < 1e-12);
         (0..10).for_each(|_| load.count(true));
-        load.step(&mut curve);
+        load.step_of(&mut curve);
         assert_eq!(curve.thresholds(), (11.0, 33.0));
         for _ in 0..100 {
             load.count(false);
-            load.step(&mut curve);
+            load.step_of(&mut curve);
         }
         assert_eq!(curve.thresholds(), (5.0, 15.0));
     }

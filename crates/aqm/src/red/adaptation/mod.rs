@@ -1,36 +1,196 @@
 //! Adaptation: how parameters move while the queue runs.
 //!
-//! Feng's and Floyd's rules move max_p of every class by the class's own average; the load-adaptive one and Adaptive-RIO
-//! move the thresholds of the last, least precious class.
+//! Every rule is one file, and one line in the list below. Feng's and Floyd's rules move max_p of every class by the class's
+//! own average; the load-adaptive one and Adaptive-RIO move the thresholds of the last, least precious class.
 
-mod adaptive_red;
-mod adaptive_rio;
-mod feng;
-mod load;
-
-pub use adaptive_red::AdaptiveRed;
-pub use adaptive_rio::{AdaptiveRio, RioState, Trend};
-pub use feng::Feng;
-pub use load::Load;
+pub use adaptive_rio::Trend;
 
 use aqmlab_units::{Span, Time};
 
-use super::curve::Curve;
-use crate::Meta;
+use super::curve::{Curve, CurveKind};
+use super::part::{Part, parts};
+use crate::plugin::CurveNumbers;
+use crate::spec::ParameterReader;
+use crate::{Meta, Parameter, ParameterError, Unit};
 
-/// The rules to choose from, with their state.
-#[derive(Clone, Debug)]
-pub enum AdaptationRule {
-    /// Parameters stay as they are.
-    None,
-    /// Feng's self-configuring RED, with a status for each class.
-    Feng(Vec<Feng>),
-    /// Floyd's Adaptive RED.
-    AdaptiveRed(AdaptiveRed),
-    /// Load-adaptive thresholds.
-    Load(Box<Load>),
-    /// Adaptive-RIO.
-    AdaptiveRio(Box<(AdaptiveRio, RioState)>),
+/// What an adaptation does besides registering itself.
+pub(crate) trait AdaptationPart: Part {
+    /// When it takes steps. A rule that does has the parameters [`ADAPT_INTERVAL`] and [`ADAPT_CLOCK`].
+    const STEPS: Steps = Steps::Never;
+    /// Whether it multiplies max_p, which must not be 0 then.
+    const MULTIPLIES_MAX_P: bool = false;
+
+    /// Read it.
+    fn read(
+        reader: &mut ParameterReader<'_>,
+        context: &AdaptationContext<'_>,
+    ) -> Result<Self, ParameterError>;
+
+    /// Whether there is never anything to do.
+    fn is_none(&self) -> bool {
+        false
+    }
+
+    /// Note that the average of a class has a new value; the decision about its packet is not made yet.
+    fn on_average(&mut self, _class: usize, _average: f64, _curve: &mut Curve) {}
+
+    /// Note what was decided about an arrival.
+    fn on_decision(&mut self, _now: Time, _meta: &Meta, _dropped: bool, _is_assured: bool) {}
+
+    /// Take a step; `adapted` are the parameters of the classes, in order, and `classes` is their number.
+    fn step<'a>(
+        &mut self,
+        _now: Time,
+        _classes: usize,
+        _adapted: impl DoubleEndedIterator<Item = Adapted<'a>>,
+    ) {
+    }
+
+    /// Report the gauges of the rule; `last` is the curve of the last class.
+    fn gauges(&self, _now: Time, _last: &Curve, _out: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+/// When a rule takes steps, and the default of the seconds between them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Steps {
+    /// It has none.
+    Never,
+    /// At an arrival, before the decision about it; more than an interval after the last step (ns-2.35).
+    BeforeDecision(f64),
+    /// At an arrival, after the decision about it; an interval after the last step.
+    AfterDecision(f64),
+}
+
+/// Time between two steps.
+pub(crate) const ADAPT_INTERVAL: Parameter =
+    Parameter::new("adapt_interval", "", Unit::Time, "adaptation: time between two steps").above(0.0);
+/// What steps are taken at.
+pub(crate) const ADAPT_CLOCK: Parameter = Parameter::new(
+    "adapt_clock",
+    "",
+    Unit::Choice,
+    "adaptation: steps at arrivals, or by a timer of its own",
+)
+.or(&["arrival", "timer"]);
+/// Bounds of max_p.
+pub(crate) const MAX_P_LOW: Parameter =
+    Parameter::new("max_p_low", "", Unit::Number, "adaptation: lower bound of max_p").above(0.0).to(1.0);
+pub(crate) const MAX_P_HIGH: Parameter =
+    Parameter::new("max_p_high", "", Unit::Number, "adaptation: upper bound of max_p").above(0.0).to(1.0);
+/// Bounds of max_th, and max_th over min_th.
+pub(crate) const MAX_L: Parameter =
+    Parameter::new("max_l", "max_L", Unit::Packets, "adaptation of thresholds: lower bound of max_th")
+        .above(0.0)
+        .source(adaptive_rio::PAPER);
+pub(crate) const MAX_U: Parameter =
+    Parameter::new("max_u", "max_U", Unit::Packets, "adaptation of thresholds: upper bound of max_th")
+        .above(0.0)
+        .source(adaptive_rio::PAPER);
+pub(crate) const ALPHA: Parameter =
+    Parameter::new("alpha", "alpha", Unit::Number, "adaptation of thresholds: max_th over min_th")
+        .above(1.0)
+        .source(adaptive_rio::PAPER);
+
+/// The parameters of several adaptations that are listed first.
+pub(crate) const SHARED: &[Parameter] = &[ADAPT_INTERVAL, ADAPT_CLOCK];
+
+parts! {
+    "adaptation",
+    /// The rules to choose from, with their state.
+    #[derive(Clone, Debug)]
+    enum AdaptationRule, AdaptationKind, each_adaptation, of_adaptation_kind;
+    fixed: Fixed,
+    feng: Feng,
+    adaptive_red: AdaptiveRed,
+    load: Load,
+    adaptive_rio: AdaptiveRio,
+}
+
+/// What an adaptation is read for.
+#[derive(Debug)]
+pub(crate) struct AdaptationContext<'a> {
+    /// The numbers of the classes, the most precious first; at least one.
+    pub classes: &'a [CurveNumbers],
+    /// Bytes of a mean packet.
+    pub mean_packet: f64,
+    /// The curve; `None` for that of a plugin.
+    pub curve: Option<CurveKind>,
+}
+
+impl AdaptationContext<'_> {
+    /// Read the bounds of max_p.
+    pub fn max_p_bounds(
+        &self,
+        reader: &mut ParameterReader<'_>,
+        (low, high): (f64, f64),
+    ) -> Result<(f64, f64), ParameterError> {
+        let (low, high) = (reader.number("max_p_low", low), reader.number("max_p_high", high));
+        if low > high {
+            let message = format!("max_p_low ({low}) is above max_p_high ({high})");
+            return Err(ParameterError::new("max_p_low", message, "max_p_low <= max_p_high"));
+        }
+        Ok((low, high))
+    }
+
+    /// Read max_L and max_U, and max_th over min_th, for a rule that moves the thresholds of the last class.
+    pub fn threshold_bounds(
+        &self,
+        reader: &mut ParameterReader<'_>,
+    ) -> Result<((f64, f64), f64), ParameterError> {
+        let last = self.classes[self.classes.len() - 1];
+        let first = self.classes.first().filter(|_| self.classes.len() > 1);
+        let ends_at_limit = self.curve.is_some_and(CurveKind::ends_at_limit);
+        let low = reader.packets("max_l", last.max_th, self.mean_packet);
+        // A curve that ends at the limit needs room between max_th and there.
+        let highest = if ends_at_limit { 0.9 * last.limit } else { last.limit };
+        let ceiling = first.map_or(highest, |first| first.max_th.min(highest));
+        let high = reader.packets("max_u", (4.0 * low).min(ceiling).max(low), self.mean_packet);
+        let alpha = reader.number("alpha", 3.0);
+        if low > high {
+            let message = format!("max_l ({low}p) is above max_u ({high}p)");
+            return Err(ParameterError::new("max_l", message, "0 < max_l <= max_u"));
+        }
+        if let Some(first) = first.filter(|first| high > first.max_th) {
+            let message = format!("max_u ({high}p) is above max_th of the first class ({}p)", first.max_th);
+            return Err(ParameterError::new("max_u", message, "at most the first class's max_th"));
+        }
+        if let Some(curve) = self.curve.filter(|_| ends_at_limit && high >= last.limit) {
+            let (limit, curve) = (last.limit, curve.name());
+            let message = format!(
+                "max_u ({high}p) is not below the limit ({limit}p), where the curve \"{curve}\" ends"
+            );
+            return Err(ParameterError::new("max_u", message, "below the limit"));
+        }
+        Ok(((low, high), alpha))
+    }
+}
+
+impl AdaptationKind {
+    /// Read an adaptation of this kind.
+    pub(crate) fn read(
+        self,
+        reader: &mut ParameterReader<'_>,
+        context: &AdaptationContext<'_>,
+    ) -> Result<Adaptation, ParameterError> {
+        let (rule, steps) =
+            of_adaptation_kind!(self, T => (AdaptationRule::from(T::read(reader, context)?), T::STEPS));
+        let (clock, interval) = match steps {
+            Steps::Never => (Clock::Arrival, 0.0),
+            Steps::BeforeDecision(default) | Steps::AfterDecision(default) => {
+                let interval = reader.seconds("adapt_interval", default);
+                (
+                    reader.word("adapt_clock", &[("arrival", Clock::Arrival), ("timer", Clock::Timer)]),
+                    interval,
+                )
+            }
+        };
+        Ok(Adaptation::new(rule, steps, clock, Span::from_secs(interval)))
+    }
+
+    /// Whether it multiplies max_p, which must not be 0 then.
+    pub(crate) fn multiplies_max_p(self) -> bool {
+        of_adaptation_kind!(self, T => T::MULTIPLIES_MAX_P)
+    }
 }
 
 /// When a step is taken.
@@ -46,6 +206,7 @@ pub enum Clock {
 #[derive(Clone, Debug)]
 pub struct Adaptation {
     rule: AdaptationRule,
+    steps: Steps,
     clock: Clock,
     interval: Span,
     next: Time,
@@ -59,96 +220,71 @@ pub(crate) struct Adapted<'a> {
 
 impl Adaptation {
     /// `rule`, with a step every `interval` where it takes steps.
-    pub fn new(rule: AdaptationRule, clock: Clock, interval: Span) -> Self {
-        Self { rule, clock, interval, next: Time::ZERO + interval }
+    fn new(rule: AdaptationRule, steps: Steps, clock: Clock, interval: Span) -> Self {
+        Self { rule, steps, clock, interval, next: Time::ZERO + interval }
     }
 
-    /// No adaptation.
-    pub fn none() -> Self {
-        Self::new(AdaptationRule::None, Clock::Arrival, Span::ZERO)
-    }
-
-    /// Adaptive-RIO by these rules.
-    pub fn adaptive_rio(rule: AdaptiveRio) -> AdaptationRule {
-        let state = RioState::new(&rule);
-        AdaptationRule::AdaptiveRio(Box::new((rule, state)))
-    }
-
-    /// Whether there is anything to do.
+    /// Whether there is never anything to do.
     #[inline]
     pub fn is_none(&self) -> bool {
-        matches!(self.rule, AdaptationRule::None)
+        each_adaptation!(&self.rule, rule => rule.is_none())
     }
 
     /// When the timer is due.
     #[inline]
     pub fn next_timer(&self) -> Option<Time> {
-        let steps = !matches!(self.rule, AdaptationRule::None | AdaptationRule::Feng(_));
-        (steps && self.clock == Clock::Timer).then_some(self.next)
+        (self.clock == Clock::Timer).then_some(self.next)
     }
 
     /// The average of a class has a new value; its packet is not judged yet.
     pub(crate) fn on_average(&mut self, class: usize, average: f64, curve: &mut Curve) {
-        if let AdaptationRule::Feng(classes) = &mut self.rule {
-            classes[class].on_average(average, curve);
-        }
+        each_adaptation!(&mut self.rule, rule => rule.on_average(class, average, curve));
     }
 
     /// It is decided what becomes of an arrival.
     pub(crate) fn on_decision(&mut self, now: Time, meta: &Meta, dropped: bool, is_assured: bool) {
-        match &mut self.rule {
-            AdaptationRule::Load(load) => load.count(dropped),
-            AdaptationRule::AdaptiveRio(rio) => rio.1.on_arrival(&rio.0, now, meta.bytes, is_assured),
-            AdaptationRule::None | AdaptationRule::Feng(_) | AdaptationRule::AdaptiveRed(_) => {}
-        }
+        each_adaptation!(&mut self.rule, rule => rule.on_decision(now, meta, dropped, is_assured));
     }
 
-    /// Whether a step is due at an arrival that is not judged yet (ns-2.35 compares strictly).
+    /// Whether a step is due at an arrival that is not judged yet.
     pub(crate) fn is_due_before_decision(&self, now: Time) -> bool {
-        self.clock == Clock::Arrival && matches!(self.rule, AdaptationRule::AdaptiveRed(_)) && now > self.next
+        self.clock == Clock::Arrival && matches!(self.steps, Steps::BeforeDecision(_)) && now > self.next
     }
 
     /// Whether a step is due at an arrival that is judged.
     pub(crate) fn is_due_after_decision(&self, now: Time) -> bool {
-        let by_thresholds = matches!(self.rule, AdaptationRule::Load(_) | AdaptationRule::AdaptiveRio(_));
-        self.clock == Clock::Arrival && by_thresholds && now >= self.next
+        self.clock == Clock::Arrival && matches!(self.steps, Steps::AfterDecision(_)) && now >= self.next
     }
 
-    /// One step; `sets` are those of the classes, in order.
+    /// One step; `adapted` are the parameters of the classes, in order.
     pub(crate) fn step<'a>(
         &mut self,
         now: Time,
         classes: usize,
-        mut sets: impl DoubleEndedIterator<Item = Adapted<'a>>,
+        adapted: impl DoubleEndedIterator<Item = Adapted<'a>>,
     ) {
         self.next = now + self.interval;
-        match &mut self.rule {
-            AdaptationRule::None | AdaptationRule::Feng(_) => {}
-            AdaptationRule::AdaptiveRed(rule) => sets.for_each(|set| rule.step(set.average, set.curve)),
-            AdaptationRule::Load(load) => {
-                if let Some(last) = sets.next_back() {
-                    load.step(last.curve);
-                }
-            }
-            AdaptationRule::AdaptiveRio(rio) => {
-                let (rule, state) = &mut **rio;
-                if let Some(last) = sets.next_back() {
-                    state.step(rule, now, classes > 1, last.curve);
-                }
-            }
-        }
+        each_adaptation!(&mut self.rule, rule => rule.step(now, classes, adapted));
     }
 
     /// What there is to see; `last` is the last class's curve.
     pub(crate) fn gauges(&self, now: Time, last: &Curve, out: &mut dyn FnMut(&'static str, f64)) {
-        match &self.rule {
-            AdaptationRule::None => {}
-            AdaptationRule::Feng(_) | AdaptationRule::AdaptiveRed(_) => out("max_p", last.max_p()),
-            AdaptationRule::Load(load) => {
-                out("max_th", last.thresholds().1);
-                out("loss", load.loss());
-            }
-            AdaptationRule::AdaptiveRio(rio) => rio.1.gauges(&rio.0, now, last, out),
+        each_adaptation!(&self.rule, rule => rule.gauges(now, last, out));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_with_steps_have_the_parameters_of_steps() {
+        for &kind in AdaptationKind::ALL {
+            of_adaptation_kind!(kind, T => {
+                let has = |key| T::PARAMETERS.iter().any(|p| p.key == key);
+                let steps = T::STEPS != Steps::Never;
+                assert_eq!((has(ADAPT_INTERVAL.key), has(ADAPT_CLOCK.key)), (steps, steps), "{}", T::NAME);
+            });
         }
     }
 }

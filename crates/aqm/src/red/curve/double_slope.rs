@@ -1,3 +1,9 @@
+use super::CurvePart;
+use crate::ParameterError;
+use crate::plugin::CurveNumbers;
+use crate::red::part::Part;
+use crate::spec::ParameterReader;
+
 /// DSRED, double-slope RED (B. Zheng and M. Atiquzzaman, "DSRED: An Active Queue Management Scheme for Next Generation
 /// Networks", LCN 2000): a gentle slope while congestion begins, a steep one when it stays.
 ///
@@ -26,9 +32,20 @@ pub struct DoubleSlope {
     pub max_p: f64,
 }
 
-impl DoubleSlope {
+impl Part for DoubleSlope {
+    const NAME: &'static str = "double-slope";
+    const DOC: &'static str =
+        "two straight lines that meet at max_p in the middle of the thresholds, and reach 1 at max_th";
+}
+
+impl CurvePart for DoubleSlope {
+    fn read(_: &mut ParameterReader<'_>, numbers: &CurveNumbers) -> Result<Self, ParameterError> {
+        let &CurveNumbers { min_th, max_th, max_p, .. } = numbers;
+        Ok(Self { min_th, max_th, max_p })
+    }
+
     #[inline]
-    pub(super) fn p_b(&self, avg: f64) -> f64 {
+    fn p_b(&self, avg: f64) -> f64 {
         let Self { min_th, max_th, max_p } = *self;
         if avg < min_th {
             return 0.0;
@@ -37,6 +54,8 @@ impl DoubleSlope {
         let x = 2.0 * (avg - min_th) / (max_th - min_th);
         if x < 1.0 { max_p * x } else { (max_p + (1.0 - max_p) * (x - 1.0)).min(1.0) }
     }
+
+    between_thresholds!();
 }
 
 #[cfg(test)]

@@ -1,3 +1,9 @@
+use super::CurvePart;
+use crate::ParameterError;
+use crate::plugin::CurveNumbers;
+use crate::red::part::Part;
+use crate::spec::ParameterReader;
+
 /// ExRED (S. Prabhavat and R. Varakulsiripunth, "Performance Improvement on RED Based Gateway in TCP Communication
 /// Network"), "extended drop slope RED": linear between k_l and k_h, then a parabola from (k_h, max_p) with the same
 /// slope up to (K, 1), so that the whole buffer is used (its eq. 8).
@@ -37,9 +43,35 @@ impl Exred {
     pub fn largest_max_p(k_l: f64, k_h: f64, k: f64) -> f64 {
         (k_h - k_l) / (k - k_l)
     }
+}
+
+impl Part for Exred {
+    const NAME: &'static str = "exred";
+    const DOC: &'static str = "linear up to max_th, then a parabola from max_p to 1 at the end of the buffer";
+}
+
+impl CurvePart for Exred {
+    const ENDS_AT_LIMIT: bool = true;
+
+    fn read(_: &mut ParameterReader<'_>, numbers: &CurveNumbers) -> Result<Self, ParameterError> {
+        let &CurveNumbers { min_th, max_th, max_p, limit } = numbers;
+        if max_th >= limit {
+            let message =
+                format!("ExRED's curve ends at the limit ({limit}p), which is not above max_th ({max_th}p)");
+            return Err(ParameterError::new("limit", message, &format!("above {max_th}p")));
+        }
+        Ok(Self::new(min_th, max_th, limit, max_p))
+    }
+
+    fn warning(numbers: &CurveNumbers) -> Option<String> {
+        let largest = Self::largest_max_p(numbers.min_th, numbers.max_th, numbers.limit);
+        (numbers.max_p > largest).then(|| {
+            format!("max_p is above {largest:.4}: ExRED's slope falls towards the end of the buffer")
+        })
+    }
 
     #[inline]
-    pub(super) fn p_b(&self, x: f64) -> f64 {
+    fn p_b(&self, x: f64) -> f64 {
         if x < self.k_l {
             0.0
         } else if x < self.k_h {
@@ -51,6 +83,29 @@ impl Exred {
             let d = x - self.k_h;
             (self.max_p + self.slope * d + self.a2 * d * d).clamp(0.0, 1.0)
         }
+    }
+
+    #[inline]
+    fn thresholds(&self) -> (f64, f64) {
+        (self.k_l, self.k_h)
+    }
+
+    fn max_p(&self) -> f64 {
+        self.max_p
+    }
+
+    fn set_max_p(&mut self, max_p: f64) {
+        *self = Self::new(self.k_l, self.k_h, self.k, max_p);
+    }
+
+    fn set_thresholds(&mut self, min_th: f64, max_th: f64) {
+        *self = Self::new(min_th, max_th, self.k, self.max_p);
+    }
+
+    #[cfg(test)]
+    fn sample(numbers: CurveNumbers) -> Self {
+        let CurveNumbers { min_th, max_th, max_p, limit } = numbers;
+        Self::new(min_th, max_th, limit, max_p * Self::largest_max_p(min_th, max_th, limit))
     }
 }
 

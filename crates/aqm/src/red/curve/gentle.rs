@@ -1,4 +1,9 @@
+use super::CurvePart;
 use super::linear::below_max_th;
+use crate::ParameterError;
+use crate::plugin::CurveNumbers;
+use crate::red::part::Part;
+use crate::spec::ParameterReader;
 
 /// Gentle RED (S. Floyd, "Recommendation on using the gentle_ variant of RED", 2000): no jump at max_th.
 ///
@@ -17,9 +22,19 @@ pub struct Gentle {
     pub max_p: f64,
 }
 
-impl Gentle {
+impl Part for Gentle {
+    const NAME: &'static str = "gentle";
+    const DOC: &'static str = "linear up to max_th, then a straight line from max_p to 1 at twice max_th";
+}
+
+impl CurvePart for Gentle {
+    fn read(_: &mut ParameterReader<'_>, numbers: &CurveNumbers) -> Result<Self, ParameterError> {
+        let &CurveNumbers { min_th, max_th, max_p, .. } = numbers;
+        Ok(Self { min_th, max_th, max_p })
+    }
+
     #[inline]
-    pub(super) fn p_b(&self, avg: f64) -> f64 {
+    fn p_b(&self, avg: f64) -> f64 {
         if avg < self.min_th {
             0.0
         } else if avg < self.max_th {
@@ -28,6 +43,8 @@ impl Gentle {
             above_max_th(avg, self.max_th, self.max_p)
         }
     }
+
+    between_thresholds!();
 }
 
 /// The second segment, from (max_th, max_p) to (2 max_th, 1): also MRED's.

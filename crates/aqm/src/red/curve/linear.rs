@@ -1,3 +1,9 @@
+use super::CurvePart;
+use crate::ParameterError;
+use crate::plugin::CurveNumbers;
+use crate::red::part::Part;
+use crate::spec::ParameterReader;
+
 /// Classic RED (Floyd and Jacobson 1993, eq. 1):
 ///
 /// ```text
@@ -14,9 +20,19 @@ pub struct Linear {
     pub max_p: f64,
 }
 
-impl Linear {
+impl Part for Linear {
+    const NAME: &'static str = "linear";
+    const DOC: &'static str = "a straight line from 0 at min_th to max_p at max_th, and 1 from there on";
+}
+
+impl CurvePart for Linear {
+    fn read(_: &mut ParameterReader<'_>, numbers: &CurveNumbers) -> Result<Self, ParameterError> {
+        let &CurveNumbers { min_th, max_th, max_p, .. } = numbers;
+        Ok(Self { min_th, max_th, max_p })
+    }
+
     #[inline]
-    pub(super) fn p_b(&self, avg: f64) -> f64 {
+    fn p_b(&self, avg: f64) -> f64 {
         if avg < self.min_th {
             0.0
         } else if avg < self.max_th {
@@ -25,6 +41,8 @@ impl Linear {
             1.0
         }
     }
+
+    between_thresholds!();
 }
 
 /// The first segment, from (min_th, 0) to (max_th, max_p): also gentle RED's.

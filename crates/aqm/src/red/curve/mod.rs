@@ -1,122 +1,166 @@
 //! The curve: the probability p_b as a function of the average.
 //!
-//! Every curve is one small file with its formula, and one line in [`Curve`]. All are non-decreasing, stay in
+//! Every curve is one small file with its formula, and one line in the list below. All are non-decreasing, stay in
 //! [0, 1], and take the average in packets.
 
-mod double_slope;
-mod exred;
-mod gentle;
-mod linear;
-mod mred;
-mod nlred;
-mod points;
+use super::part::{Part, parts};
+use crate::ParameterError;
+use crate::plugin::CurveNumbers;
+use crate::spec::ParameterReader;
 
-pub use double_slope::DoubleSlope;
-pub use exred::Exred;
-pub use gentle::Gentle;
-pub use linear::Linear;
-pub use mred::Mred;
-pub use nlred::Nlred;
-pub use points::Points;
+/// What a curve does besides registering itself.
+pub(crate) trait CurvePart: Part {
+    /// Whether it lies between min_th and max_th with max_p, which an adaptation can move.
+    const HAS_THRESHOLDS: bool = true;
+    /// Whether it reaches 1 at the limit, so that max_th must stay below.
+    const ENDS_AT_LIMIT: bool = false;
 
-/// The curves to choose from.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Curve {
-    /// Classic RED.
-    Linear(Linear),
-    /// Gentle RED.
-    Gentle(Gentle),
-    /// MRED: quadratic, then linear.
-    Mred(Mred),
-    /// ExRED: linear, then quadratic up to the end of the buffer.
-    Exred(Exred),
-    /// Nonlinear RED.
-    Nlred(Nlred),
-    /// DSRED: two slopes that meet in the middle.
-    DoubleSlope(DoubleSlope),
-    /// Piecewise-linear from points.
-    Points(Points),
+    /// Read it. The thresholds are in order if it has some; `numbers` are those of the class.
+    fn read(reader: &mut ParameterReader<'_>, numbers: &CurveNumbers) -> Result<Self, ParameterError>;
+
+    /// Return what is allowed but probably not meant.
+    fn warning(_: &CurveNumbers) -> Option<String> {
+        None
+    }
+
+    /// p_b for an average of `avg` packets, in [0, 1].
+    fn p_b(&self, avg: f64) -> f64;
+
+    /// min_th and max_th in packets.
+    fn thresholds(&self) -> (f64, f64);
+
+    /// The average in packets below which p_b is 0.
+    #[inline]
+    fn min_th(&self) -> f64 {
+        self.thresholds().0
+    }
+
+    /// p_b at max_th.
+    fn max_p(&self) -> f64;
+
+    /// Set max_p, in [0, 1].
+    fn set_max_p(&mut self, max_p: f64);
+
+    /// Set the thresholds, 0 < min_th < max_th.
+    fn set_thresholds(&mut self, min_th: f64, max_th: f64);
+
+    /// Return the curve for these numbers, which may be any with 0 < min_th < max_th < limit and 0 <= max_p <= 1.
+    #[cfg(test)]
+    fn sample(numbers: CurveNumbers) -> Self {
+        let spec = crate::Spec::new("red").expect("a preset");
+        let mut reader = ParameterReader::new(&spec, super::part::tests::LINK);
+        Self::read(&mut reader, &numbers).expect("a curve for any numbers")
+    }
+}
+
+/// The methods of a curve that keeps `min_th`, `max_th` and `max_p` in fields, and nothing that depends on them.
+macro_rules! between_thresholds {
+    () => {
+        #[inline]
+        fn thresholds(&self) -> (f64, f64) {
+            (self.min_th, self.max_th)
+        }
+
+        fn max_p(&self) -> f64 {
+            self.max_p
+        }
+
+        fn set_max_p(&mut self, max_p: f64) {
+            self.max_p = max_p;
+        }
+
+        fn set_thresholds(&mut self, min_th: f64, max_th: f64) {
+            (self.min_th, self.max_th) = (min_th, max_th);
+        }
+    };
+}
+
+parts! {
+    "curve",
+    /// The curves to choose from.
+    #[derive(Clone, Debug, PartialEq)]
+    enum Curve, CurveKind, each_curve, of_curve_kind;
+    linear: Linear,
+    gentle: Gentle,
+    mred: Mred,
+    exred: Exred,
+    nlred: Nlred,
+    double_slope: DoubleSlope,
+    points: Points,
+}
+
+impl CurveNumbers {
+    /// Check that min_th is below max_th.
+    pub(crate) fn check_order(&self) -> Result<(), ParameterError> {
+        let Self { min_th, max_th, .. } = self;
+        if min_th < max_th {
+            return Ok(());
+        }
+        let message = format!("min_th ({min_th}p) is not below max_th ({max_th}p)");
+        Err(ParameterError::new("min_th", message, "0 < min_th < max_th"))
+    }
+}
+
+impl CurveKind {
+    /// Read a curve of this kind for a class with these numbers.
+    pub(crate) fn read(
+        self,
+        reader: &mut ParameterReader<'_>,
+        numbers: &CurveNumbers,
+    ) -> Result<Curve, ParameterError> {
+        if self.has_thresholds() {
+            numbers.check_order()?;
+        }
+        of_curve_kind!(self, T => T::read(reader, numbers).map(Curve::from))
+    }
+
+    /// Return what is allowed but probably not meant.
+    pub(crate) fn warning(self, numbers: &CurveNumbers) -> Option<String> {
+        of_curve_kind!(self, T => T::warning(numbers))
+    }
+
+    /// Whether it lies between min_th and max_th with max_p, which an adaptation can move.
+    pub(crate) fn has_thresholds(self) -> bool {
+        of_curve_kind!(self, T => T::HAS_THRESHOLDS)
+    }
+
+    /// Whether it reaches 1 at the limit, so that max_th must stay below.
+    pub(crate) fn ends_at_limit(self) -> bool {
+        of_curve_kind!(self, T => T::ENDS_AT_LIMIT)
+    }
 }
 
 impl Curve {
     /// p_b for an average of `avg` packets, in [0, 1].
     #[inline]
     pub fn p_b(&self, avg: f64) -> f64 {
-        match self {
-            Self::Linear(c) => c.p_b(avg),
-            Self::Gentle(c) => c.p_b(avg),
-            Self::Mred(c) => c.p_b(avg),
-            Self::Exred(c) => c.p_b(avg),
-            Self::Nlred(c) => c.p_b(avg),
-            Self::DoubleSlope(c) => c.p_b(avg),
-            Self::Points(c) => c.p_b(avg),
-        }
+        each_curve!(self, curve => curve.p_b(avg))
     }
 
     /// min_th and max_th in packets: what an adaptation moves.
     pub fn thresholds(&self) -> (f64, f64) {
-        match self {
-            Self::Linear(c) => (c.min_th, c.max_th),
-            Self::Gentle(c) => (c.min_th, c.max_th),
-            Self::Mred(c) => (c.min_th, c.max_th),
-            Self::Exred(c) => (c.k_l, c.k_h),
-            Self::Nlred(c) => (c.min_th, c.max_th),
-            Self::DoubleSlope(c) => (c.min_th, c.max_th),
-            Self::Points(c) => (c.min_th(), c.max_th()),
-        }
+        each_curve!(self, curve => curve.thresholds())
     }
 
     /// p_b at max_th; of two slopes, where they meet.
     pub fn max_p(&self) -> f64 {
-        match self {
-            Self::Linear(c) => c.max_p,
-            Self::Gentle(c) => c.max_p,
-            Self::Mred(c) => c.max_p,
-            Self::Exred(c) => c.max_p,
-            Self::Nlred(c) => c.max_p,
-            Self::DoubleSlope(c) => c.max_p,
-            Self::Points(c) => c.p_b(c.max_th()),
-        }
+        each_curve!(self, curve => curve.max_p())
     }
 
-    /// The same curve with another max_p, in [0, 1]. A curve through points stays as it is.
+    /// The same curve with another max_p, in [0, 1]. A curve without thresholds stays as it is.
     pub fn set_max_p(&mut self, max_p: f64) {
-        match self {
-            Self::Linear(c) => c.max_p = max_p,
-            Self::Gentle(c) => c.max_p = max_p,
-            Self::Mred(c) => c.max_p = max_p,
-            Self::Exred(c) => *c = Exred::new(c.k_l, c.k_h, c.k, max_p),
-            Self::Nlred(c) => c.max_p = max_p,
-            Self::DoubleSlope(c) => c.max_p = max_p,
-            Self::Points(_) => {}
-        }
+        each_curve!(self, curve => curve.set_max_p(max_p));
     }
 
-    /// The same curve between other thresholds, 0 < min_th < max_th. A curve through points stays as it is.
+    /// The same curve between other thresholds, 0 < min_th < max_th. A curve without thresholds stays as it is.
     pub fn set_thresholds(&mut self, min_th: f64, max_th: f64) {
-        match self {
-            Self::Linear(c) => (c.min_th, c.max_th) = (min_th, max_th),
-            Self::Gentle(c) => (c.min_th, c.max_th) = (min_th, max_th),
-            Self::Mred(c) => (c.min_th, c.max_th) = (min_th, max_th),
-            Self::Exred(c) => *c = Exred::new(min_th, max_th, c.k, c.max_p),
-            Self::Nlred(c) => (c.min_th, c.max_th) = (min_th, max_th),
-            Self::DoubleSlope(c) => (c.min_th, c.max_th) = (min_th, max_th),
-            Self::Points(_) => {}
-        }
+        each_curve!(self, curve => curve.set_thresholds(min_th, max_th));
     }
 
     /// The average in packets below which p_b is 0 and spacing starts anew.
     #[inline]
     pub fn min_th(&self) -> f64 {
-        match self {
-            Self::Linear(c) => c.min_th,
-            Self::Gentle(c) => c.min_th,
-            Self::Mred(c) => c.min_th,
-            Self::Exred(c) => c.k_l,
-            Self::Nlred(c) => c.min_th,
-            Self::DoubleSlope(c) => c.min_th,
-            Self::Points(c) => c.min_th(),
-        }
+        each_curve!(self, curve => curve.min_th())
     }
 }
 
@@ -125,41 +169,47 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn any_curve() -> impl Strategy<Value = Curve> {
+    /// A curve of any kind, with its name.
+    fn any_curve() -> impl Strategy<Value = (&'static str, Curve)> {
         let max_p = prop_oneof![8 => 0.001f64..1.0, 1 => Just(0.0), 1 => Just(1.0)];
-        (0.1f64..100.0, 0.1f64..100.0, max_p, 1.0f64..200.0, 0usize..7).prop_map(
-            |(min_th, width, max_p, room, which)| {
-                let (max_th, k) = (min_th + width, min_th + width + room);
-                match which {
-                    0 => Curve::Linear(Linear { min_th, max_th, max_p }),
-                    1 => Curve::Gentle(Gentle { min_th, max_th, max_p }),
-                    2 => Curve::Mred(Mred { min_th, max_th, max_p }),
-                    3 => Curve::Exred(Exred::new(min_th, max_th, k, max_p * width / (width + room))),
-                    5 => Curve::DoubleSlope(DoubleSlope { min_th, max_th, max_p }),
-                    4 => Curve::Nlred(Nlred { min_th, max_th, max_p: max_p / 1.5 }),
-                    _ => Curve::Points(Points::new(vec![(min_th, 0.0), (max_th, max_p), (k, 1.0)])),
-                }
+        let kind = prop::sample::select(CurveKind::ALL);
+        (kind, 0.1f64..100.0, 0.1f64..100.0, max_p, 1.0f64..200.0).prop_map(
+            |(kind, min_th, width, max_p, room)| {
+                let max_th = min_th + width;
+                let numbers = CurveNumbers { min_th, max_th, max_p, limit: max_th + room };
+                (kind.name(), of_curve_kind!(kind, T => Curve::from(T::sample(numbers))))
             },
         )
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+
         #[test]
-        fn monotone_and_a_probability(curve in any_curve(), mut xs in prop::collection::vec(0.0f64..500.0, 2..50)) {
+        fn monotone_and_a_probability((name, curve) in any_curve(), mut xs in prop::collection::vec(0.0f64..500.0, 2..50)) {
             xs.sort_by(f64::total_cmp);
             let mut last = 0.0;
             for x in xs {
                 let p = curve.p_b(x);
-                prop_assert!((0.0..=1.0).contains(&p));
+                prop_assert!((0.0..=1.0).contains(&p), "{name}");
                 // Rounding may take back an ulp where a curve is flat.
-                prop_assert!(p >= last - 1e-15, "{p} after {last} at {x}");
+                prop_assert!(p >= last - 1e-15, "{name}: {p} after {last} at {x}");
                 last = p;
             }
         }
 
         #[test]
-        fn nothing_below_min_th(curve in any_curve(), part in 0.0f64..1.0) {
-            prop_assert_eq!(curve.p_b(curve.min_th() * part * 0.999), 0.0);
+        fn nothing_below_min_th((name, curve) in any_curve(), part in 0.0f64..1.0) {
+            prop_assert_eq!(curve.p_b(curve.min_th() * part * 0.999), 0.0, "{}", name);
+        }
+
+        #[test]
+        fn what_an_adaptation_moves((name, mut curve) in any_curve(), min_th in 0.1f64..50.0, max_p in 0.001f64..0.1) {
+            if CurveKind::named(name).is_ok_and(CurveKind::has_thresholds) {
+                curve.set_thresholds(min_th, 2.0 * min_th);
+                curve.set_max_p(max_p);
+                prop_assert_eq!((curve.thresholds(), curve.max_p()), ((min_th, 2.0 * min_th), max_p));
+            }
         }
     }
 }

@@ -1,4 +1,9 @@
+use super::CurvePart;
 use super::gentle::above_max_th;
+use crate::ParameterError;
+use crate::plugin::CurveNumbers;
+use crate::red::part::Part;
+use crate::spec::ParameterReader;
 
 /// MRED (Y. Zhang, J. Ma, Y. Wang and C. Xu, "MRED: An Improved Nonlinear RED Algorithm", section 3): quadratic
 /// up to max_th, so that drops start more slowly, then linear to twice max_th as in gentle RED.
@@ -21,9 +26,19 @@ pub struct Mred {
     pub max_p: f64,
 }
 
-impl Mred {
+impl Part for Mred {
+    const NAME: &'static str = "mred";
+    const DOC: &'static str = "quadratic up to max_th, then a straight line from max_p to 1 at twice max_th";
+}
+
+impl CurvePart for Mred {
+    fn read(_: &mut ParameterReader<'_>, numbers: &CurveNumbers) -> Result<Self, ParameterError> {
+        let &CurveNumbers { min_th, max_th, max_p, .. } = numbers;
+        Ok(Self { min_th, max_th, max_p })
+    }
+
     #[inline]
-    pub(super) fn p_b(&self, avg: f64) -> f64 {
+    fn p_b(&self, avg: f64) -> f64 {
         let Self { min_th, max_th, max_p } = *self;
         if avg < min_th {
             0.0
@@ -33,6 +48,8 @@ impl Mred {
             above_max_th(avg, max_th, max_p)
         }
     }
+
+    between_thresholds!();
 }
 
 #[cfg(test)]

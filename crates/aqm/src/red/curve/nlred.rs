@@ -1,3 +1,9 @@
+use super::CurvePart;
+use crate::ParameterError;
+use crate::plugin::CurveNumbers;
+use crate::red::part::Part;
+use crate::spec::ParameterReader;
+
 /// Nonlinear RED (K. Zhou, K. L. Yeung and V. O. K. Li, "Nonlinear RED: A simple yet efficient active queue
 /// management scheme", Computer Networks 50(18), 2006):
 ///
@@ -17,9 +23,23 @@ pub struct Nlred {
     pub max_p: f64,
 }
 
-impl Nlred {
+impl Part for Nlred {
+    const NAME: &'static str = "nlred";
+    const DOC: &'static str = "quadratic up to 1.5 max_p at max_th, and 1 from there on";
+}
+
+impl CurvePart for Nlred {
+    fn read(_: &mut ParameterReader<'_>, numbers: &CurveNumbers) -> Result<Self, ParameterError> {
+        let &CurveNumbers { min_th, max_th, max_p, .. } = numbers;
+        if max_p > 2.0 / 3.0 {
+            let message = format!("NLRED's p_b = 1.5 max_p x^2 would pass 1 with max_p = {max_p}");
+            return Err(ParameterError::new("max_p", message, "0 <= max_p <= 2/3"));
+        }
+        Ok(Self { min_th, max_th, max_p })
+    }
+
     #[inline]
-    pub(super) fn p_b(&self, avg: f64) -> f64 {
+    fn p_b(&self, avg: f64) -> f64 {
         if avg < self.min_th {
             0.0
         } else if avg < self.max_th {
@@ -28,6 +48,14 @@ impl Nlred {
         } else {
             1.0
         }
+    }
+
+    between_thresholds!();
+
+    #[cfg(test)]
+    fn sample(numbers: CurveNumbers) -> Self {
+        let CurveNumbers { min_th, max_th, max_p, .. } = numbers;
+        Self { min_th, max_th, max_p: max_p / 1.5 }
     }
 }
 

@@ -1,3 +1,11 @@
+use super::CurvePart;
+use crate::plugin::CurveNumbers;
+use crate::red::part::Part;
+#[cfg(test)]
+use crate::red::part::tests::Change;
+use crate::spec::ParameterReader;
+use crate::{Parameter, ParameterError, Unit, Value};
+
 /// A drop profile: straight lines between points (average in packets, p_b), as routers with interpolated
 /// fill-level and drop-probability pairs have it.
 ///
@@ -14,24 +22,70 @@ impl Points {
         Self { points: points.into() }
     }
 
-    /// The last average up to which p_b is 0.
-    pub(super) fn min_th(&self) -> f64 {
-        let zeros = self.points.iter().take_while(|&&(_, p)| p == 0.0).count();
-        self.points[zeros.saturating_sub(1)].0
-    }
-
     /// The average from which p_b stays as it is.
-    pub(super) fn max_th(&self) -> f64 {
+    fn max_th(&self) -> f64 {
         self.points[self.points.len() - 1].0
     }
+}
 
-    pub(super) fn p_b(&self, avg: f64) -> f64 {
+impl Part for Points {
+    const NAME: &'static str = "points";
+    const DOC: &'static str = "straight lines between points that are given";
+    const PARAMETERS: &'static [Parameter] =
+        &[Parameter::new("points", "", Unit::Points, "the drop profile of curve \"points\"")];
+
+    fn needs() -> Vec<(&'static str, Value)> {
+        vec![("points", Value::Points(vec![(5.0, 0.0), (15.0, 0.1), (30.0, 1.0)]))]
+    }
+
+    #[cfg(test)]
+    fn changes() -> Vec<Change> {
+        vec![Change::to("points", Value::Points(vec![(2.0, 0.0), (10.0, 1.0)]))]
+    }
+}
+
+impl CurvePart for Points {
+    const HAS_THRESHOLDS: bool = false;
+
+    fn read(reader: &mut ParameterReader<'_>, _: &CurveNumbers) -> Result<Self, ParameterError> {
+        let points = reader.points("points").ok_or_else(|| {
+            let message = "curve \"points\" needs its points".into();
+            ParameterError::new("points", message, "[[5, 0.0], [15, 0.1], [30, 1.0]]")
+        })?;
+        Ok(Self::new(points.to_vec()))
+    }
+
+    fn p_b(&self, avg: f64) -> f64 {
         let after = self.points.partition_point(|&(x, _)| x <= avg);
         match (after.checked_sub(1).map(|i| self.points[i]), self.points.get(after)) {
             (None, _) => 0.0,
             (Some((_, p)), None) => p,
             (Some((x0, p0)), Some(&(x1, p1))) => p0 + (p1 - p0) * (avg - x0) / (x1 - x0),
         }
+    }
+
+    fn thresholds(&self) -> (f64, f64) {
+        (self.min_th(), self.max_th())
+    }
+
+    /// The last average up to which p_b is 0.
+    fn min_th(&self) -> f64 {
+        let zeros = self.points.iter().take_while(|&&(_, p)| p == 0.0).count();
+        self.points[zeros.saturating_sub(1)].0
+    }
+
+    fn max_p(&self) -> f64 {
+        self.p_b(self.max_th())
+    }
+
+    fn set_max_p(&mut self, _: f64) {}
+
+    fn set_thresholds(&mut self, _: f64, _: f64) {}
+
+    #[cfg(test)]
+    fn sample(numbers: CurveNumbers) -> Self {
+        let CurveNumbers { min_th, max_th, max_p, limit } = numbers;
+        Self::new(vec![(min_th, 0.0), (max_th, max_p), (limit, 1.0)])
     }
 }
 

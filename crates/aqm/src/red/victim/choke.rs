@@ -1,5 +1,13 @@
-use crate::Host;
+use super::{VictimPart, VictimRule};
+#[cfg(test)]
+use crate::Value;
 use crate::indexed::{Indexed, Tag};
+use crate::red::curve::Curve;
+use crate::red::part::Part;
+#[cfg(test)]
+use crate::red::part::tests::Change;
+use crate::spec::ParameterReader;
+use crate::{Host, Meta, Parameter, ParameterError, Unit};
 
 /// CHOKe (R. Pan, B. Prabhakar and K. Psounis, "CHOKe: A Stateless Active Queue Management Scheme for Approximating Fair
 /// Bandwidth Allocation", INFOCOM 2000): who meets a packet of its own flow in the queue pays, and that packet too.
@@ -34,9 +42,52 @@ pub enum Candidates {
     Auto(u32),
 }
 
+const PAPER: &str = "Pan, Prabhakar and Psounis 2000";
+
+impl Part for Choke {
+    const NAME: &'static str = "choke";
+    const DOC: &'static str =
+        "the arrival and a packet drawn at random, if they are of one flow; else the arrival";
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter::new("candidates", "m", Unit::Integer, "CHOKe: packets drawn to compare with an arrival")
+            .from(1.0)
+            .to(64.0)
+            .or(&["auto"])
+            .source(PAPER),
+        Parameter::new(
+            "parts",
+            "k",
+            Unit::Integer,
+            "CHOKe: parts between the thresholds, with candidates = \"auto\"",
+        )
+        .from(1.0)
+        .to(32.0)
+        .source(PAPER),
+    ];
+
+    #[cfg(test)]
+    fn changes() -> Vec<Change> {
+        let auto = Value::Word("auto".into());
+        vec![
+            Change::to("candidates", Value::Number(5.0)),
+            Change::to("parts", Value::Number(1.0)).with("candidates", auto),
+        ]
+    }
+}
+
+impl VictimPart for Choke {
+    fn read(reader: &mut ParameterReader<'_>) -> Result<Self, ParameterError> {
+        let fixed = reader.integer_or("candidates", 1, "auto");
+        let parts = reader.integer("parts", 8);
+        let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+        let candidates = fixed.map_or(Candidates::Auto(number(parts)), |m| Candidates::Fixed(number(m)));
+        Ok(Self { candidates })
+    }
+}
+
 impl Choke {
     /// m at an average, between these thresholds in packets.
-    pub fn draws(&self, average: f64, (min_th, max_th): (f64, f64)) -> u32 {
+    fn draws_between(&self, average: f64, (min_th, max_th): (f64, f64)) -> u32 {
         match self.candidates {
             Candidates::Fixed(m) => m,
             Candidates::Auto(k) => {
@@ -45,15 +96,25 @@ impl Choke {
             }
         }
     }
+}
 
-    /// Draws a packet: its slot if it is of this flow.
-    pub(crate) fn draw<P: Copy>(queue: &mut Indexed<P>, flow: u32, host: &mut impl Host<P>) -> Option<usize> {
+impl VictimRule for Choke {
+    fn draws(&self, average: f64, curve: &Curve) -> u32 {
+        if average <= curve.min_th() { 0 } else { self.draws_between(average, curve.thresholds()) }
+    }
+
+    fn draw<P: Copy>(
+        &self,
+        queue: &mut Indexed<P>,
+        arriving: &Meta,
+        host: &mut impl Host<P>,
+    ) -> Option<usize> {
         if queue.len() == 0 {
             return None;
         }
         let place = host.below(queue.len() as u64) as usize;
         let slot = queue.index(|_| Tag::default()).nth(place)?;
-        queue.get_mut(slot).is_some_and(|packet| packet.meta.flow == flow).then_some(slot)
+        queue.get_mut(slot).is_some_and(|packet| packet.meta.flow == arriving.flow).then_some(slot)
     }
 }
 
@@ -64,8 +125,8 @@ mod tests {
     #[test]
     fn draws_by_hand() {
         let auto = Choke { candidates: Candidates::Auto(4) };
-        let m = |average| auto.draws(average, (10.0, 50.0));
+        let m = |average| auto.draws_between(average, (10.0, 50.0));
         assert_eq!([m(10.0), m(19.9), m(20.0), m(39.9), m(40.0), m(50.0), m(70.0)], [2, 2, 4, 6, 8, 8, 8]);
-        assert_eq!(Choke { candidates: Candidates::Fixed(1) }.draws(70.0, (10.0, 50.0)), 1);
+        assert_eq!(Choke { candidates: Candidates::Fixed(1) }.draws_between(70.0, (10.0, 50.0)), 1);
     }
 }

@@ -1,17 +1,21 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::{Among, VictimRule};
 use crate::indexed::{Indexed, Tag};
-use crate::plugin::VictimRule;
-use crate::{Host, Meta};
+use crate::plugin;
+use crate::{DropReason, Host, Meta};
 
 /// A rule that is written elsewhere: it looks at all that waits, the arriving packet the last of it.
 #[derive(Clone, Debug)]
-pub struct Custom(pub Arc<dyn VictimRule>);
+pub struct Custom(pub Arc<dyn plugin::VictimRule>);
 
-impl Custom {
-    /// The slot of the victim.
-    pub(crate) fn pick<P: Copy>(&self, queue: &mut Indexed<P>, host: &mut impl Host<P>) -> Option<usize> {
+impl VictimRule for Custom {
+    fn among(&self, _: DropReason, _: bool) -> Among {
+        Among::All
+    }
+
+    fn pick<P: Copy>(&self, queue: &mut Indexed<P>, host: &mut impl Host<P>) -> Option<usize> {
         let index = queue.index(|_| Tag { key: 0, open: true });
         let slots: Vec<usize> = (0..).map_while(|n| index.nth(n)).collect();
         let waiting: VecDeque<Meta> =

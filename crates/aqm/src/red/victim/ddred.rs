@@ -1,5 +1,12 @@
+use super::{Among, VictimPart, VictimRule};
+#[cfg(test)]
+use crate::Value;
 use crate::indexed::{Indexed, Tag};
-use crate::{Host, Meta};
+use crate::red::part::Part;
+#[cfg(test)]
+use crate::red::part::tests::Change;
+use crate::spec::ParameterReader;
+use crate::{DropReason, Host, Meta, Parameter, ParameterError, Unit};
 
 /// DDRED (E. Dedu, S. Linck and F. Spies, "Distance-Dependent RED Policy"): the packet that has travelled least pays.
 ///
@@ -69,9 +76,79 @@ impl Distance {
     }
 }
 
-impl Ddred {
-    /// The slot of the victim.
-    pub(crate) fn pick<P: Copy>(&self, queue: &mut Indexed<P>, host: &mut impl Host<P>) -> Option<usize> {
+pub(crate) const PAPER: &str = "Dedu, Linck and Spies, DDRED";
+
+/// How the distance is measured.
+pub(crate) const DISTANCE: Parameter =
+    Parameter::new("distance", "d_r", Unit::Choice, "DDRED: hops travelled, or their share of the route")
+        .or(&["ttl", "fraction"])
+        .source(PAPER);
+
+/// What a packet counts as whose route is not known.
+pub(crate) const UNKNOWN_FRACTION: Parameter =
+    Parameter::new("unknown_fraction", "", Unit::Number, "DDRED: share of a route whose length is not known")
+        .from(0.0)
+        .to(1.0);
+
+const TIES: [(&str, Ties); 3] =
+    [("newest", Ties::Newest), ("oldest", Ties::Oldest), ("random", Ties::Random)];
+
+impl Part for Ddred {
+    const NAME: &'static str = "ddred";
+    const DOC: &'static str = "the packet that has travelled least";
+    const PARAMETERS: &'static [Parameter] = &[
+        DISTANCE,
+        Parameter::new("ties", "", Unit::Choice, "DDRED: which of several packets that have travelled least")
+            .or(&["newest", "oldest", "random"]),
+        Parameter::new(
+            "arrival_is_candidate",
+            "",
+            Unit::Flag,
+            "DDRED: the arriving packet may be the victim of an early drop",
+        ),
+        Parameter::new("search", "", Unit::Choice, "DDRED: at which drops the queue is searched")
+            .or(&["all", "early"]),
+        UNKNOWN_FRACTION,
+    ];
+
+    #[cfg(test)]
+    fn changes() -> Vec<Change> {
+        let word = |word: &str| Value::Word(word.into());
+        vec![
+            Change::to("distance", word("fraction")),
+            Change::to("ties", word("oldest")),
+            Change::to("arrival_is_candidate", Value::Flag(true)),
+            Change::to("search", word("early")),
+            Change::to("unknown_fraction", Value::Number(0.0)).with("distance", word("fraction")),
+        ]
+    }
+}
+
+impl VictimPart for Ddred {
+    fn read(reader: &mut ParameterReader<'_>) -> Result<Self, ParameterError> {
+        let by_fraction = reader.word("distance", &[("ttl", false), ("fraction", true)]);
+        let unknown = reader.number("unknown_fraction", 1.0);
+        Ok(Self {
+            distance: if by_fraction { Distance::Fraction(unknown) } else { Distance::Ttl },
+            ties: reader.word("ties", &TIES),
+            arrival_is_candidate: reader.flag("arrival_is_candidate", false),
+            early_only: reader.word("search", &[("all", false), ("early", true)]),
+        })
+    }
+}
+
+impl VictimRule for Ddred {
+    fn among(&self, reason: DropReason, is_empty: bool) -> Among {
+        if self.early_only && reason != DropReason::Early {
+            Among::Arriving
+        } else if self.arrival_is_candidate || is_empty || reason == DropReason::Overflow {
+            Among::All
+        } else {
+            Among::Waiting
+        }
+    }
+
+    fn pick<P: Copy>(&self, queue: &mut Indexed<P>, host: &mut impl Host<P>) -> Option<usize> {
         let index = queue.index(|meta| Tag { key: self.distance.key(meta), open: true });
         let (_, with_key) = index.least()?;
         index.least_nth(match self.ties {

@@ -1,48 +1,160 @@
-//! The victim: which packet pays when one must go.
+//! The victim: which packet is dropped or marked when one must be.
+//!
+//! Every rule is one file, and one line in the list below.
 
-mod choke;
 mod custom;
-mod ddred;
-mod pc_red;
 mod priority_list;
 
-pub use choke::{Candidates, Choke};
+pub use choke::Candidates;
 pub use custom::Custom;
-pub use ddred::{Ddred, Distance, Ties};
-pub use pc_red::{PcRed, PcRedParams};
+pub(crate) use ddred::{DISTANCE, PAPER as DDRED_PAPER, UNKNOWN_FRACTION};
+pub use ddred::{Distance, Ties};
+pub use pc_red::PcRedParams;
 pub use priority_list::{Entry, ListParams, PriorityList};
 
 use aqmlab_units::Time;
 
-use crate::Meta;
+use super::curve::Curve;
+use super::part::{Part, parts};
+use crate::indexed::Indexed;
+use crate::spec::ParameterReader;
+use crate::{DropReason, Host, Meta, ParameterError};
 
-/// The rules to choose from.
-#[derive(Clone, Debug)]
-pub enum Victim {
-    /// The arriving packet (RED and all that change only its probability).
+/// How a registered victim rule is read.
+pub(crate) trait VictimPart: Part + VictimRule {
+    /// Read it.
+    fn read(reader: &mut ParameterReader<'_>) -> Result<Self, ParameterError>;
+}
+
+/// Which packets a victim is chosen from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Among {
+    /// It is the arriving packet.
     Arriving,
-    /// A packet picked at random whose flow is not protected.
-    PcRed(Box<PcRed>),
-    /// The packet that has travelled least.
-    Ddred(Ddred),
-    /// The arrival and a packet drawn at random, if they are of one flow; else the arrival.
-    Choke(Choke),
-    /// A rule that is written elsewhere.
-    Custom(Custom),
+    /// The waiting packets, without the arriving one.
+    Waiting,
+    /// All packets, the arriving one the last of them.
+    All,
+}
+
+/// What a victim rule does.
+pub(crate) trait VictimRule {
+    /// Whether the victim is always the arriving packet, so that the queue is never searched.
+    fn is_arriving(&self) -> bool {
+        false
+    }
+
+    /// Note that a packet arrives, and write into its header what the rule looks for in the queue.
+    fn on_arrival(&mut self, _now: Time, _meta: &mut Meta) {}
+
+    /// Return how many packets of the queue are compared with the arrival before RED decides about it.
+    fn draws(&self, _average: f64, _curve: &Curve) -> u32 {
+        0
+    }
+
+    /// Draw a packet of the queue to compare with the arrival. Return its slot if both must be dropped.
+    fn draw<P: Copy>(
+        &self,
+        _queue: &mut Indexed<P>,
+        _arriving: &Meta,
+        _host: &mut impl Host<P>,
+    ) -> Option<usize> {
+        None
+    }
+
+    /// Return which packets the victim of a decision is chosen from. `is_empty`: no packet waits.
+    fn among(&self, _reason: DropReason, _is_empty: bool) -> Among {
+        Among::Arriving
+    }
+
+    /// Return the slot of the victim.
+    fn pick<P: Copy>(&self, _queue: &mut Indexed<P>, _host: &mut impl Host<P>) -> Option<usize> {
+        None
+    }
+
+    /// Note that the victim was dropped.
+    fn on_drop(&mut self, _now: Time, _meta: &Meta) {}
+
+    /// Return what is allowed but probably not meant, of the traffic so far.
+    fn warning(&self) -> Option<String> {
+        None
+    }
+
+    /// Report the gauges of the rule.
+    fn gauges(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+parts! {
+    "victim",
+    /// The rules to choose from; `Custom` is that of a plugin.
+    #[derive(Clone, Debug)]
+    enum Victim, VictimKind, each_victim, of_victim_kind, plugin Custom;
+    arriving: Arriving,
+    pc_red: PcRed,
+    ddred: Ddred,
+    choke: Choke,
+}
+
+impl VictimKind {
+    /// Read a rule of this kind.
+    pub(crate) fn read(self, reader: &mut ParameterReader<'_>) -> Result<Victim, ParameterError> {
+        of_victim_kind!(self, T => T::read(reader).map(Victim::from))
+    }
 }
 
 impl Victim {
     /// Whether the victim is always the arriving packet, so that what was accepted is sure to depart.
     #[inline]
     pub fn is_arriving(&self) -> bool {
-        matches!(self, Self::Arriving)
+        each_victim!(self, rule => rule.is_arriving())
     }
 
     /// A packet arrives.
     #[inline(never)]
     pub(crate) fn on_arrival(&mut self, now: Time, meta: &mut Meta) {
-        if let Self::PcRed(rule) = self {
-            rule.on_arrival(now, meta);
-        }
+        each_victim!(self, rule => rule.on_arrival(now, meta));
+    }
+
+    /// How many packets are compared with an arrival.
+    #[inline]
+    pub(crate) fn draws(&self, average: f64, curve: &Curve) -> u32 {
+        each_victim!(self, rule => rule.draws(average, curve))
+    }
+
+    /// The slot of a packet that is compared with the arrival, if both must be dropped.
+    pub(crate) fn draw<P: Copy>(
+        &self,
+        queue: &mut Indexed<P>,
+        arriving: &Meta,
+        host: &mut impl Host<P>,
+    ) -> Option<usize> {
+        each_victim!(self, rule => rule.draw(queue, arriving, host))
+    }
+
+    /// Which packets the victim is chosen from.
+    #[inline]
+    pub(crate) fn among(&self, reason: DropReason, is_empty: bool) -> Among {
+        each_victim!(self, rule => rule.among(reason, is_empty))
+    }
+
+    /// The slot of the victim.
+    pub(crate) fn pick<P: Copy>(&self, queue: &mut Indexed<P>, host: &mut impl Host<P>) -> Option<usize> {
+        each_victim!(self, rule => rule.pick(queue, host))
+    }
+
+    /// The victim was dropped.
+    #[inline]
+    pub(crate) fn on_drop(&mut self, now: Time, meta: &Meta) {
+        each_victim!(self, rule => rule.on_drop(now, meta));
+    }
+
+    /// What is allowed but probably not meant.
+    pub(crate) fn warning(&self) -> Option<String> {
+        each_victim!(self, rule => rule.warning())
+    }
+
+    /// The gauges of the rule.
+    pub(crate) fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        each_victim!(self, rule => rule.gauges(out));
     }
 }

@@ -1,8 +1,15 @@
 use aqmlab_units::{Span, Time};
 
 use super::priority_list::{Entry, ListParams, PriorityList};
+use super::{Among, VictimPart, VictimRule};
+#[cfg(test)]
+use crate::Value;
 use crate::indexed::{Indexed, Tag};
-use crate::{Host, Kind, Meta};
+use crate::red::part::Part;
+#[cfg(test)]
+use crate::red::part::tests::Change;
+use crate::spec::ParameterReader;
+use crate::{DropReason, Host, Kind, Meta, Parameter, ParameterError, Unit};
 
 /// PC-RED (Y. Li and S.-H. Yang, "PC-RED for IPv6: Algorithm and Performance Analysis"): a packet picked at random
 /// pays, unless its flow has lately lost more than it was promised.
@@ -31,7 +38,7 @@ use crate::{Host, Kind, Meta};
 #[derive(Clone, Debug)]
 pub struct PcRed {
     params: PcRedParams,
-    list: PriorityList,
+    list: Box<PriorityList>,
     seen: Tallies,
 }
 
@@ -75,15 +82,121 @@ fn class_of(has_priority: bool, qosa: bool) -> usize {
     }
 }
 
+const PAPER: &str = "Li and Yang, PC-RED";
+
+/// g is not printed: the loaded round-trip time of the paper's first network.
+const LOSS_INTERVAL_S: f64 = 0.36;
+
+impl Part for PcRed {
+    const NAME: &'static str = "pc-red";
+    const DOC: &'static str = "a packet picked at random whose flow has not lost more than it was promised";
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter::new(
+            "loss_limit",
+            "L",
+            Unit::Bytes,
+            "PC-RED: a high-priority flow may lose this much in an interval",
+        )
+        .above(0.0)
+        .source(PAPER),
+        Parameter::new("loss_interval", "g", Unit::Time, "PC-RED: standard dropping interval")
+            .above(0.0)
+            .source(PAPER),
+        Parameter::new(
+            "loss_weight",
+            "w",
+            Unit::Number,
+            "PC-RED: weight of one drop in a flow's average loss",
+        )
+        .above(0.0)
+        .below(1.0)
+        .source(PAPER),
+        Parameter::new(
+            "loss_decay",
+            "m",
+            Unit::Choice,
+            "PC-RED: intervals since the last drop, as they are or rounded down",
+        )
+        .or(&["real", "floor"]),
+        Parameter::new("status_refresh", "", Unit::Choice, "PC-RED: when a flow's status is looked at anew")
+            .or(&["on-drop", "on-arrival"]),
+        Parameter::new(
+            "scan",
+            "",
+            Unit::Choice,
+            "PC-RED: from the packet picked to the tail, or on from the head",
+        )
+        .or(&["to-tail", "circular"]),
+        Parameter::new("list_size", "", Unit::Integer, "PC-RED: most flows in the priority list")
+            .from(1.0)
+            .to(1_048_576.0),
+        Parameter::new("list_timeout", "", Unit::Time, "PC-RED: a flow not seen for so long is forgotten")
+            .above(0.0)
+            .or(&["never"]),
+        Parameter::new("r_p_max", "r_pmax", Unit::Number, "PC-RED: largest share of high-priority flows")
+            .above(0.0)
+            .to(1.0)
+            .source(PAPER),
+        Parameter::new(
+            "over_r_p_max",
+            "",
+            Unit::Choice,
+            "PC-RED: high-priority flows beyond r_p_max are told of or refused",
+        )
+        .or(&["warn", "refuse"]),
+    ];
+
+    #[cfg(test)]
+    fn changes() -> Vec<Change> {
+        let word = |word: &str| Value::Word(word.into());
+        let weight = ("loss_weight", Value::Number(0.1));
+        let change = |key, value| Change::to(key, value).with(weight.0, weight.1.clone());
+        vec![
+            change("loss_limit", Value::Bytes(1_000_000)),
+            change("loss_interval", Value::Seconds(0.01)),
+            Change::to("loss_weight", Value::Number(0.1)),
+            change("loss_decay", word("floor"))
+                .with("loss_limit", Value::Bytes(1000))
+                .with("loss_interval", Value::Seconds(0.05)),
+            change("status_refresh", word("on-arrival")).with("loss_interval", Value::Seconds(0.05)),
+            change("scan", word("circular")),
+            change("list_size", Value::Number(2.0)),
+            change("list_timeout", Value::Seconds(0.001)),
+            change("r_p_max", Value::Number(0.2)).with("over_r_p_max", word("refuse")),
+            change("over_r_p_max", word("refuse")).with("r_p_max", Value::Number(0.2)),
+        ]
+    }
+}
+
+impl VictimPart for PcRed {
+    fn read(reader: &mut ParameterReader<'_>) -> Result<Self, ParameterError> {
+        let limit = reader.size("loss_limit", 70.0);
+        let interval = reader.seconds("loss_interval", LOSS_INTERVAL_S);
+        let weight = reader.number("loss_weight", 0.003);
+        let floor = reader.word("loss_decay", &[("real", false), ("floor", true)]);
+        let refresh_on_arrival = reader.word("status_refresh", &[("on-drop", false), ("on-arrival", true)]);
+        let circular = reader.word("scan", &[("to-tail", false), ("circular", true)]);
+        let size = reader.integer("list_size", 4096) as u32;
+        let timeout = reader.seconds_or("list_timeout", "never").map(Span::from_secs);
+        let r_p_max = reader.number("r_p_max", 1.0);
+        let refuse = reader.word("over_r_p_max", &[("warn", false), ("refuse", true)]);
+        let list = ListParams { limit, size, timeout, r_p_max, refuse };
+        let interval = Span::from_secs(interval);
+        Ok(Self::new(PcRedParams { weight, interval, floor, refresh_on_arrival, circular, list }))
+    }
+}
+
 impl PcRed {
     /// With an empty list.
     pub fn new(params: PcRedParams) -> Self {
-        let list = PriorityList::new(params.list.clone());
+        let list = Box::new(PriorityList::new(params.list.clone()));
         Self { params, list, seen: Tallies::default() }
     }
+}
 
-    /// A packet arrives: its flow is looked up and its QOSA bit set.
-    pub(crate) fn on_arrival(&mut self, now: Time, meta: &mut Meta) {
+impl VictimRule for PcRed {
+    /// Look the flow up and set the packet's QOSA bit.
+    fn on_arrival(&mut self, now: Time, meta: &mut Meta) {
         let entry = self.list.lookup(now, meta);
         if self.params.refresh_on_arrival {
             entry.protected = self.params.decayed(entry, now) > entry.limit;
@@ -95,8 +208,11 @@ impl PcRed {
         }
     }
 
-    /// The slot of the victim, among the packets of a queue that holds the arriving one at its tail.
-    pub(crate) fn pick<P: Copy>(&self, queue: &mut Indexed<P>, host: &mut impl Host<P>) -> Option<usize> {
+    fn among(&self, _: DropReason, _: bool) -> Among {
+        Among::All
+    }
+
+    fn pick<P: Copy>(&self, queue: &mut Indexed<P>, host: &mut impl Host<P>) -> Option<usize> {
         let packets = queue.len();
         let index = queue.index(|meta| Tag { key: 0, open: !meta.header.qosa() });
         let picked = index.nth(host.below(packets as u64) as usize)?;
@@ -105,8 +221,7 @@ impl PcRed {
         open.or_else(|| index.nth(packets - 1))
     }
 
-    /// The victim was dropped.
-    pub(crate) fn on_drop(&mut self, now: Time, meta: &Meta) {
+    fn on_drop(&mut self, now: Time, meta: &Meta) {
         let entry = self.list.lookup(now, meta);
         entry.a_d = self.params.decayed(entry, now) + self.params.weight * f64::from(meta.bytes);
         entry.protected = entry.a_d > entry.limit;
@@ -117,8 +232,8 @@ impl PcRed {
         }
     }
 
-    /// Says so if more flows ask for priority than r_p_max allows.
-    pub(crate) fn warning(&self) -> Option<String> {
+    /// Warn if more flows ask for priority than r_p_max allows.
+    fn warning(&self) -> Option<String> {
         let (flows, priority, _) = self.list.counts();
         let asking = self.list.entries().filter(|e| e.asks).count() as u32;
         let ListParams { r_p_max, .. } = self.params.list;
@@ -129,8 +244,7 @@ impl PcRed {
         })
     }
 
-    /// What there is to see: see the names.
-    pub(crate) fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
         let (flows, priority, over) = self.list.counts();
         let of_kind =
             |has_priority| self.list.entries().filter(move |e| !e.acks && e.has_priority() == has_priority);

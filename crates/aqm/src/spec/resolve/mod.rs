@@ -1,27 +1,29 @@
-mod adaptation;
 mod classes;
-mod victim;
+mod parts;
 
 use aqmlab_units::Span;
 
 use super::{LinkContext, ParameterError, ParameterReader, Spec, Value};
 use crate::disciplines::{Parts, plugin};
-use crate::plugin::{CurveNumbers, Idea};
-use crate::preset::{CUSTOM, Make, RedPreset};
+use crate::plugin::{CurveFunction, CurveNumbers};
+use crate::preset::{Make, RedPreset};
 use crate::red::adaptation::Adaptation;
 use crate::red::average::{Average, Ewma, LinuxEwma};
-use crate::red::curve::{Curve, DoubleSlope, Exred, Gentle, Linear, Mred, Nlred, Points};
+use crate::red::curve::{Curve, CurveKind, Points};
 use crate::red::response::Response;
-use crate::red::spacing::{Spacing, SpacingRule};
+use crate::red::spacing::Spacing;
 use crate::red::victim::Victim;
-use crate::red::{AtIdle, ByteScaling, ClassState, Crossing, Dialect, DialectName, IdleWhen, Params, Red};
-use crate::registry::{CLASS, PART_KEYS};
+use crate::red::{
+    AtIdle, ByteScaling, ClassState, Crossing, Dialect, DialectName, IdleWhen, PART_KINDS, Params, PartInfo,
+    PartKind, Red,
+};
+use crate::registry::CLASS;
 use crate::{Discipline, DropTail, Room};
 
-use adaptation::AdaptationContext;
 pub(crate) use classes::{CodePoints, code_points};
 
 use classes::ResolvedClasses;
+use parts::ChosenParts;
 
 /// The size of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,13 +194,13 @@ impl Spec {
 
     fn resolve_red(&self, preset: &RedPreset, link: LinkContext) -> Result<Resolved, Vec<ParameterError>> {
         let mut numbers = self.numbers(preset, link);
-        let (dialect, spacing) = self.dialect_and_spacing(preset);
+        let dialect = self.dialect(preset);
         let in_bytes = self.word("mode") == Some("bytes");
         // ns-2 measures a limit given in packets in mean packets once the queue is measured in bytes.
         if let (Limit::Packets(n), true) = (numbers.limit, in_bytes) {
             numbers.limit = Limit::Bytes((f64::from(n) * numbers.mean_packet) as u64);
         }
-        let curve_name = self.word("curve").unwrap_or(preset.curve);
+        let parts = self.parts(preset)?;
         let response = if self.flag("ecn", false) {
             Response::Mark { up_to: dialect.mark_up_to, forced: dialect.mark_forced }
         } else {
@@ -219,21 +221,20 @@ impl Spec {
             Average::Ewma(Ewma::new(numbers.w_q, packets_per_s, dialect.at_idle, dialect.idle_extra_step))
         };
         let byte_mode = in_bytes.then_some(numbers.mean_packet);
-        let spacing_state = Spacing::new(spacing, byte_mode.map(|mean| (dialect.byte_scaling, mean)));
-        let mut effective =
-            numbers.effective(curve_name, spacing, &dialect, in_bytes, response != Response::Drop);
-        let mut warnings = numbers.warnings(curve_name, in_bytes);
-
-        let classes = self.classes(preset, &numbers, &mut effective)?;
-        let class_states = self.class_states(curve_name, &classes, &spacing_state)?;
-        let victim = self.victim(preset, &mut effective);
-        let last = classes.numbers.last().unwrap_or(&numbers);
-        let first = classes.numbers.first().filter(|_| classes.numbers.len() > 1);
-        let parts = AdaptationContext { link, last, first, curve: curve_name, classes: &classes };
-        let adaptation = self.adaptation(preset, &parts, &mut effective)?;
-        // What is written elsewhere is no word that can be set.
-        effective.retain(|(_, value)| *value != Value::Word(CUSTOM.into()));
-        warnings.extend(self.without_effect(&effective));
+        let mut reader = ParameterReader::new(self, link);
+        reader.effective = numbers.effective(&parts, &dialect, in_bytes, response != Response::Drop);
+        reader.warnings = numbers.warnings(parts.curve.registered(), in_bytes);
+        let spacing = parts.spacing.read(&mut reader);
+        let spacing = Spacing::new(spacing, byte_mode.map(|mean| (dialect.byte_scaling, mean)));
+        let classes = self.classes(preset, &numbers, &mut reader.effective)?;
+        let class_states = self.class_states(&parts, &classes, &spacing, &mut reader)?;
+        let victim = self.victim(&parts, &mut reader)?;
+        let adaptation = self.adaptation(&parts, &classes, numbers.mean_packet, &mut reader)?;
+        let ParameterReader { effective, mut warnings, errors, .. } = reader;
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        warnings.extend(self.without_effect(&parts));
         warnings.extend(self.overruled(&classes));
         let params = Params { classes: classes.classes, response, limit: numbers.limit, byte_mode, dialect };
         let kind =
@@ -244,19 +245,23 @@ impl Spec {
     /// The parameters of each class.
     fn class_states(
         &self,
-        curve: &str,
+        parts: &ChosenParts,
         classes: &ResolvedClasses,
         spacing: &Spacing,
+        reader: &mut ParameterReader<'_>,
     ) -> Result<Vec<ClassState>, Vec<ParameterError>> {
-        let prefix = |name: &str, e: ParameterError| match name {
-            "" => e,
-            _ => ParameterError { key: format!("class.{name}.{}", e.key), ..e },
-        };
         let mut class_states = Vec::new();
         for (name, numbers) in classes.names.iter().zip(&classes.numbers) {
-            let curve = self.curve(curve, numbers);
-            let curve =
-                curve.map_err(|errors| errors.into_iter().map(|e| prefix(name, e)).collect::<Vec<_>>())?;
+            let known = (reader.effective.len(), reader.warnings.len());
+            let curve = self.curve(parts, &numbers.of_curve(), reader).map_err(|e| match name.as_str() {
+                "" => e,
+                _ => ParameterError { key: format!("class.{name}.{}", e.key), ..e },
+            })?;
+            // The own parameters of a curve are the same in all classes.
+            if !class_states.is_empty() {
+                reader.effective.truncate(known.0);
+                reader.warnings.truncate(known.1);
+            }
             class_states.push(ClassState::new(curve, spacing.clone()));
         }
         Ok(class_states)
@@ -271,16 +276,27 @@ impl Spec {
     }
 
     /// What is set of parts that this queue does not have.
-    fn without_effect(&self, effective: &[(String, Value)]) -> Vec<String> {
-        let part = |name: &str| {
-            effective.iter().find(|(key, _)| key == name).map_or("none".into(), |(_, w)| w.to_string())
-        };
-        let idle = |key: &&str| {
-            PART_KEYS.iter().any(|(_, keys)| keys.contains(key)) && !effective.iter().any(|(k, _)| k == key)
-        };
-        let names = ["victim", "adaptation"].map(|name| format!("{name} = \"{}\"", part(name)));
-        let keys = self.set.keys().copied().filter(idle);
-        keys.map(|key| format!("{key} has no effect with {}", names.join(", "))).collect()
+    fn without_effect(&self, parts: &ChosenParts) -> Vec<String> {
+        let chosen = parts.names();
+        let has = |part: &PartInfo, key: &str| part.parameters.iter().any(|p| p.key == key);
+        let mut warnings = Vec::new();
+        for &key in self.set.keys() {
+            let kinds = PART_KINDS.iter().filter(|kind| kind.parts.iter().any(|part| has(part, key)));
+            let kinds: Vec<_> = kinds.collect();
+            let part =
+                |kind: &PartKind| chosen.iter().find(|(k, _)| *k == kind.key).and_then(|(_, name)| *name);
+            let has_effect = |kind: &&PartKind| {
+                part(kind).and_then(|name| kind.part(name)).is_some_and(|part| has(part, key))
+            };
+            if !kinds.is_empty() && !kinds.iter().any(|kind| has_effect(kind)) {
+                let with: Vec<_> = kinds
+                    .iter()
+                    .map(|kind| format!("{} = \"{}\"", kind.key, part(kind).unwrap_or(self.preset.name)))
+                    .collect();
+                warnings.push(format!("{key} has no effect with {}", with.join(", ")));
+            }
+        }
+        warnings
     }
 
     fn numbers(&self, preset: &RedPreset, link: LinkContext) -> Numbers {
@@ -306,14 +322,14 @@ impl Spec {
         Numbers { min_th, max_th, max_p, w_q, mean_packet, limit: self.limit(preset.limit) }
     }
 
-    fn dialect_and_spacing(&self, preset: &RedPreset) -> (Dialect, SpacingRule) {
-        let (mut d, spacing) = match self.dialect_name() {
-            None => (preset.dialect.clone(), preset.spacing),
-            Some(DialectName::Floyd93) => (Dialect::FLOYD93, SpacingRule::Floyd93),
-            Some(DialectName::Ns2) => (Dialect::NS2, SpacingRule::Ns2Wait),
-            Some(DialectName::DsRed) => (Dialect::DSRED, SpacingRule::DsRed),
-            Some(DialectName::Linux) => (Dialect::LINUX, SpacingRule::Linux),
-            Some(DialectName::AsPrinted) => preset.as_printed.clone(),
+    fn dialect(&self, preset: &RedPreset) -> Dialect {
+        let mut d = match self.dialect_name() {
+            None => preset.dialect.clone(),
+            Some(DialectName::Floyd93) => Dialect::FLOYD93,
+            Some(DialectName::Ns2) => Dialect::NS2,
+            Some(DialectName::DsRed) => Dialect::DSRED,
+            Some(DialectName::Linux) => Dialect::LINUX,
+            Some(DialectName::AsPrinted) => preset.as_printed.0.clone(),
         };
         d.at_idle = word_of(AT_IDLE, self.word("at_idle")).unwrap_or(d.at_idle);
         d.crossing = word_of(CROSSING, self.word("crossing")).unwrap_or(d.crossing);
@@ -327,71 +343,13 @@ impl Spec {
         d.idle_when = word_of(IDLE_WHEN, self.word("idle_when")).unwrap_or(d.idle_when);
         d.in_service_counts = self.flag("in_service_counts", d.in_service_counts);
         d.mark_up_to = self.number("mark_up_to").unwrap_or(d.mark_up_to);
-        (d, word_of(&SpacingRule::ALL, self.word("spacing")).unwrap_or(spacing))
-    }
-
-    fn curve(&self, name: &str, n: &Numbers) -> Result<Curve, Vec<ParameterError>> {
-        let error = |key: &str, message: String, allowed: String| {
-            Err(vec![ParameterError { key: key.into(), message, allowed }])
-        };
-        if name == "points" {
-            return match self.set.get("points") {
-                Some(Value::Points(points)) => Ok(Curve::Points(Points::new(points.clone()))),
-                _ => error(
-                    "points",
-                    "curve \"points\" needs its points".into(),
-                    "[[5, 0.0], [15, 0.1], [30, 1.0]]".into(),
-                ),
-            };
-        }
-        let Numbers { min_th, max_th, max_p, .. } = *n;
-        if min_th >= max_th {
-            return error(
-                "min_th",
-                format!("min_th ({min_th}p) is not below max_th ({max_th}p)"),
-                "0 < min_th < max_th".into(),
-            );
-        }
-        let k = n.limit_packets();
-        if name == CUSTOM {
-            let curve = self.custom_curve(CurveNumbers { min_th, max_th, max_p, limit: k });
-            return curve.map_err(|message| {
-                let message = format!("{}: {message}", self.preset.name);
-                let allowed = "a curve that does not fall, within [0, 1]".into();
-                vec![ParameterError { key: "aqm".into(), message, allowed }]
-            });
-        }
-        if name == "exred" && max_th >= k {
-            return error(
-                "limit",
-                format!("ExRED's curve ends at the limit ({k}p), which is not above max_th ({max_th}p)"),
-                format!("above {max_th}p"),
-            );
-        }
-        if name == "nlred" && max_p > 2.0 / 3.0 {
-            return error(
-                "max_p",
-                format!("NLRED's p_b = 1.5 max_p x^2 would pass 1 with max_p = {max_p}"),
-                "0 <= max_p <= 2/3".into(),
-            );
-        }
-        Ok(match name {
-            "gentle" => Curve::Gentle(Gentle { min_th, max_th, max_p }),
-            "mred" => Curve::Mred(Mred { min_th, max_th, max_p }),
-            "exred" => Curve::Exred(Exred::new(min_th, max_th, k, max_p)),
-            "double-slope" => Curve::DoubleSlope(DoubleSlope { min_th, max_th, max_p }),
-            "nlred" => Curve::Nlred(Nlred { min_th, max_th, max_p }),
-            _ => Curve::Linear(Linear { min_th, max_th, max_p }),
-        })
+        d
     }
 }
 
 impl Spec {
-    /// A curve that is written elsewhere, as a table over the buffer; straight lines between.
-    fn custom_curve(&self, numbers: CurveNumbers) -> Result<Curve, String> {
-        let Some(Idea::Curve(p_b)) = self.preset.definition().map(|definition| &definition.idea) else {
-            return Err("has no curve".into());
-        };
+    /// The curve of a plugin, as a table over the buffer; straight lines between.
+    fn plugin_curve(p_b: &CurveFunction, numbers: CurveNumbers) -> Result<Curve, String> {
         let average = |i: u32| f64::from(i) * numbers.limit / f64::from(TABLE);
         let points = (0..=TABLE).map(|i| Ok((average(i), p_b(average(i), numbers)?)));
         let points = points.collect::<Result<Vec<_>, String>>()?;
@@ -406,7 +364,7 @@ impl Spec {
     }
 }
 
-/// Steps of the table that a curve written elsewhere is turned into.
+/// Steps of the table that the curve of a plugin is turned into.
 const TABLE: u32 = 4096;
 
 /// The numbers of RED; queue lengths in packets, mean_packet in bytes.
@@ -425,37 +383,30 @@ impl Numbers {
         self.limit.in_packets(self.mean_packet)
     }
 
-    fn warnings(&self, curve: &str, in_bytes: bool) -> Vec<String> {
+    fn of_curve(&self) -> CurveNumbers {
+        let &Self { min_th, max_th, max_p, .. } = self;
+        CurveNumbers { min_th, max_th, max_p, limit: self.limit_packets() }
+    }
+
+    fn warnings(&self, curve: Option<CurveKind>, in_bytes: bool) -> Vec<String> {
         let mut warnings = Vec::new();
         let limit = self.limit_packets();
-        if curve != "points" && self.max_th > limit {
+        if curve.is_none_or(CurveKind::has_thresholds) && self.max_th > limit {
             warnings.push(format!(
                 "max_th ({}p) is above the limit ({limit}p): the average cannot reach it",
                 self.max_th
             ));
         }
-        let largest = Exred::largest_max_p(self.min_th, self.max_th, limit);
-        if curve == "exred" && self.max_p > largest {
-            warnings.push(format!(
-                "max_p is above {largest:.4}: ExRED's slope falls towards the end of the buffer"
-            ));
-        }
+        warnings.extend(curve.and_then(|curve| curve.warning(&self.of_curve())));
         if in_bytes && self.mean_packet < 100.0 {
             warnings.push(format!("mean_packet is only {} bytes", self.mean_packet));
         }
         warnings
     }
 
-    fn effective(
-        &self,
-        curve: &str,
-        spacing: SpacingRule,
-        d: &Dialect,
-        in_bytes: bool,
-        ecn: bool,
-    ) -> Vec<(String, Value)> {
+    fn effective(&self, parts: &ChosenParts, d: &Dialect, in_bytes: bool, ecn: bool) -> Vec<(String, Value)> {
         let word = |w: &str| Value::Word(w.into());
-        named(vec![
+        let mut values = vec![
             ("limit", self.limit.into()),
             ("min_th", Value::Packets(self.min_th)),
             ("max_th", Value::Packets(self.max_th)),
@@ -463,8 +414,11 @@ impl Numbers {
             ("w_q", Value::Number(self.w_q)),
             ("mean_packet", Value::Bytes(self.mean_packet as u64)),
             ("mode", word(if in_bytes { "bytes" } else { "packets" })),
-            ("curve", word(curve)),
-            ("spacing", word(name_of(&SpacingRule::ALL, spacing))),
+        ];
+        // The curve of a plugin is no word that can be set.
+        values.extend(parts.curve.registered().map(|curve| ("curve", word(curve.name()))));
+        values.extend([
+            ("spacing", word(parts.spacing.name())),
             ("ecn", Value::Flag(ecn)),
             ("at_idle", word(name_of(AT_IDLE, d.at_idle))),
             ("idle_extra_step", Value::Flag(d.idle_extra_step)),
@@ -478,7 +432,8 @@ impl Numbers {
             ("full_first", Value::Flag(d.full_first)),
             ("idle_when", word(name_of(IDLE_WHEN, d.idle_when))),
             ("in_service_counts", Value::Flag(d.in_service_counts)),
-        ])
+        ]);
+        named(values)
     }
 }
 

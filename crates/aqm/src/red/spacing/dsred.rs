@@ -1,0 +1,41 @@
+use super::SpacingPart;
+use super::floyd93::uniform_gaps;
+use crate::red::part::Part;
+use crate::spec::ParameterReader;
+
+/// ns-2's DiffServ module (ns-2.35 `diffserv/dsredq.cc`): as Floyd and Jacobson, but p_a is not clamped. Once count p_b
+/// passes 1 it is negative, and nothing is dropped until the average leaves the curve.
+///
+/// ```text
+/// p_a = p_b/(1 - count p_b)     count p_b <= 1
+///     = 0                       count p_b > 1
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct DsRed;
+
+impl Part for DsRed {
+    const NAME: &'static str = "dsred";
+    const DOC: &'static str = "ns-2's DiffServ module: as floyd93 while count p_b is at most 1, then never";
+}
+
+impl SpacingPart for DsRed {
+    fn read(_: &mut ParameterReader<'_>) -> Self {
+        Self
+    }
+
+    #[inline]
+    fn p_a(&self, p_b: f64, count: i64) -> Option<f64> {
+        Some(if count as f64 * p_b > 1.0 { 0.0 } else { uniform_gaps(p_b, count) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_stops_dropping() {
+        let expected = [0.5, 1.0, 0.0, 0.0].map(Some);
+        assert_eq!([2, 4, 5, 9].map(|count| DsRed.p_a(0.25, count)), expected);
+    }
+}

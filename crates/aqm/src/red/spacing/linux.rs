@@ -1,0 +1,46 @@
+use super::{Counted, SpacingPart};
+use crate::Host;
+use crate::red::part::Part;
+use crate::spec::ParameterReader;
+
+/// Linux' qcount (`include/net/red.h`): the first arrival with count p_b >= R, R uniform on [0, 1), is picked. A gap is
+/// uniform on 1 .. 1/p_b. There is no p_a, since a threshold is drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct Linux {
+    /// R.
+    threshold: f64,
+}
+
+impl Part for Linux {
+    const NAME: &'static str = "linux";
+    const DOC: &'static str =
+        "Linux: the first arrival with count p_b above a threshold that is drawn once a gap";
+}
+
+impl SpacingPart for Linux {
+    /// As if the average had been below min_th.
+    const FORCED_DROP_RESETS: bool = true;
+
+    fn read(_: &mut ParameterReader<'_>) -> Self {
+        Self { threshold: 1.0 }
+    }
+
+    #[inline]
+    fn p_a(&self, _: f64, _: i64) -> Option<f64> {
+        None
+    }
+
+    fn picks<P>(&mut self, counted: &Counted, p_b: f64, _: u32, host: &mut impl Host<P>) -> bool {
+        // Count 0 is the first arrival above min_th or after a pick: it draws the threshold. After a pick
+        // the threshold is drawn at once, so that the next arrival (count 1) is a candidate.
+        if counted.packets == 0 {
+            self.threshold = host.uniform();
+            return false;
+        }
+        let picked = p_b > 0.0 && counted.packets as f64 * p_b >= self.threshold;
+        if picked {
+            self.threshold = host.uniform();
+        }
+        picked
+    }
+}
