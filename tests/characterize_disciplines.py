@@ -15,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 import aqmlab
-from aqmlab.pool import available_cores
+from aqmlab.execution.pool import available_cores
 from aqmlab.rfc7928.tables import overview
 
 TITLE = "RFC 7928's suite over eight disciplines"

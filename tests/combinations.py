@@ -16,13 +16,13 @@ import pandas as pd
 
 from aqmlab import _core
 from aqmlab.errors import ScenarioError
-from aqmlab.pool import Output, execute
+from aqmlab.execution.pool import Output, execute
+from aqmlab.execution.runner import jobs_for
 from aqmlab.reporting.fragments import plus_minus
-from aqmlab.result import Result
-from aqmlab.runner import jobs_for
-from aqmlab.scenario import Scenario
+from aqmlab.results.result import Result
+from aqmlab.scenario.file import Scenario
+from aqmlab.scenario.toml_text import Value
 from aqmlab.statistics import interval
-from aqmlab.toml_text import Value
 
 ROOT = Path(__file__).resolve().parent.parent
 SCENARIO = "docs/combinations.toml"

@@ -18,14 +18,14 @@ from typing import Any
 
 from crosscheck_cases import CASES, Case
 
-from aqmlab.crosscheck.agreement import Agreement, Line, agreement
-from aqmlab.crosscheck.checking import CrossCheck, Side, cross_check
-from aqmlab.crosscheck.model import Model
-from aqmlab.crosscheck.ours import ours
-from aqmlab.crosscheck.page import SHOWN, margins
-from aqmlab.crosscheck.tools import tool
-from aqmlab.runner import run
-from aqmlab.scenario import Scenario
+from aqmlab.execution.runner import run
+from aqmlab.interop.crosscheck.agreement import Agreement, Line, agreement
+from aqmlab.interop.crosscheck.checking import CrossCheck, Side, cross_check
+from aqmlab.interop.crosscheck.model import Model
+from aqmlab.interop.crosscheck.ours import ours
+from aqmlab.interop.crosscheck.page import SHOWN, margins
+from aqmlab.interop.crosscheck.tools import tool
+from aqmlab.scenario.file import Scenario
 
 TITLE = "The same scenarios in other simulators"
 STORE = Path(__file__).resolve().parents[1] / "results" / "crosscheck"

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from aqmlab import _core
-from aqmlab.pool import Job
-from aqmlab.reproduction import PAPERS
+from aqmlab.execution.pool import Job
+from aqmlab.reproduction.reproduction import PAPERS
 
 SEEDS = 1
 SHOWN = 10

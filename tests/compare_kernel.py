@@ -23,11 +23,11 @@ from live_crew import Crew, Job
 from numpy.typing import NDArray
 
 import aqmlab
-from aqmlab import store
 from aqmlab.live.agreement import group_goodput
 from aqmlab.live.running import is_done, live_folder
-from aqmlab.result import Result
-from aqmlab.scenario import Scenario
+from aqmlab.results.result import Result
+from aqmlab.scenario.file import Scenario
+from aqmlab.storage import folders
 
 TITLE = "The kernel's window beside the simulator's"
 ROOT = Path(__file__).resolve().parents[1]
@@ -93,7 +93,7 @@ class Setting:
 
     def lacks(self, seed: int) -> bool:
         """Whether there is no valid run of this number."""
-        return not is_done(store.seed_folder(self.folder(), seed), self.scenario())
+        return not is_done(folders.seed_folder(self.folder(), seed), self.scenario())
 
     def job(self, seed: int) -> Job:
         """Return the live run of this number."""

@@ -20,12 +20,12 @@ from typing import Any
 
 from scipy import stats
 
-from aqmlab.live.lab import backend
+from aqmlab.execution.runner import run as simulate
 from aqmlab.live.plan import LivePlan, live_plan
 from aqmlab.live.tc.job import Options
 from aqmlab.live.tc.outcome import PeerRun
-from aqmlab.runner import run as simulate
-from aqmlab.scenario import Scenario
+from aqmlab.live.vm import backend
+from aqmlab.scenario.file import Scenario
 
 TITLE = "RED in user space beside Linux' tc red"
 DATA = Path(__file__).resolve().parent / "data" / "lab"

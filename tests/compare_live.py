@@ -25,13 +25,13 @@ from live_cases import CASES, FAMILIES, Case
 from live_crew import Crew, Job
 
 import aqmlab
-from aqmlab import store
 from aqmlab.live.agreement import DELAY_WITHIN, Agreement, Line, group_goodput
 from aqmlab.live.plan import for_family
 from aqmlab.live.running import certificates_in, is_done, live_folder
-from aqmlab.result import Result
-from aqmlab.scenario import Scenario
+from aqmlab.results.result import Result
+from aqmlab.scenario.file import Scenario
 from aqmlab.statistics import Interval, Verdict, verdict_above
+from aqmlab.storage import folders
 
 TITLE = "Live runs beside simulations"
 ROOT = Path(__file__).resolve().parents[1]
@@ -84,7 +84,7 @@ class Setting:
 
     def lacks(self, seed: int) -> bool:
         """Whether there is no valid run of this seed."""
-        return not is_done(store.seed_folder(self.folder(), seed), self.scenario())
+        return not is_done(folders.seed_folder(self.folder(), seed), self.scenario())
 
     def command(self, seed: int) -> list[str]:
         """Return the command that does a live run."""
@@ -137,7 +137,7 @@ def do_runs(
 def report(minutes: float = MINUTES) -> tuple[str, bool]:
     """Do the runs that are missing, and write the page: its text, and whether everything on it is shown."""
     do_runs(CASES, minutes=minutes)
-    store.save(RUNS_TABLE, runs_table(CASES).to_csv(index=False, float_format="%.6g", lineterminator="\n"))
+    folders.save(RUNS_TABLE, runs_table(CASES).to_csv(index=False, float_format="%.6g", lineterminator="\n"))
     return page(CASES)
 
 

@@ -12,12 +12,12 @@ from functools import partial
 from pathlib import Path
 
 import aqmlab
-from aqmlab import plots
+from aqmlab.plotting import plots
+from aqmlab.scenario.toml_text import inline
 from aqmlab.statistics import Verdict
-from aqmlab.toml_text import inline
-from aqmlab.tuning.ledger import Ledger
 from aqmlab.tuning.measurements import Bench, Body, Place
 from aqmlab.tuning.ranges import ranges_of, search_points
+from aqmlab.tuning.run_cache import Ledger
 from aqmlab.tuning.starts import AUTOMATIC
 from aqmlab.tuning.verification import Against, Confirmed, Kept, confirm
 

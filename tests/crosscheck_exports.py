@@ -18,11 +18,11 @@ from pathlib import Path
 import crosscheck_cases
 import crosscheck_ns3_cases
 
-from aqmlab.crosscheck.model import Model
-from aqmlab.crosscheck.running import run_seeds
-from aqmlab.crosscheck.tool import Tool, ToolError, inexpressible
-from aqmlab.crosscheck.tools import HOME, tool
-from aqmlab.scenario import Scenario
+from aqmlab.interop.crosscheck.model import Model
+from aqmlab.interop.crosscheck.running import run_seeds
+from aqmlab.interop.crosscheck.tool import Tool, ToolError, inexpressible
+from aqmlab.interop.crosscheck.tools import HOME, tool
+from aqmlab.scenario.file import Scenario
 
 TITLE = "Exported scripts run unmodified"
 STORE = Path(__file__).resolve().parents[1] / "results" / "crosscheck"

@@ -23,17 +23,17 @@ from pathlib import Path
 from crosscheck_ns3_cases import AS_IT_IS, CASES, Case, Switch, tcp
 
 import aqmlab
-from aqmlab.crosscheck.agreement import Agreement, Line, agreement
-from aqmlab.crosscheck.model import Model
-from aqmlab.crosscheck.ns3 import Ns3
-from aqmlab.crosscheck.ours import ours
-from aqmlab.crosscheck.page import SHOWN, margins
-from aqmlab.crosscheck.running import run_seeds
-from aqmlab.crosscheck.tool import Measured, inexpressible
-from aqmlab.crosscheck.words import file_name
 from aqmlab.errors import ScenarioError
-from aqmlab.runner import run
-from aqmlab.scenario import Scenario
+from aqmlab.execution.runner import run
+from aqmlab.interop.crosscheck.agreement import Agreement, Line, agreement
+from aqmlab.interop.crosscheck.model import Model
+from aqmlab.interop.crosscheck.ours import ours
+from aqmlab.interop.crosscheck.page import SHOWN, margins
+from aqmlab.interop.crosscheck.running import run_seeds
+from aqmlab.interop.crosscheck.tool import Measured, inexpressible
+from aqmlab.interop.formatting import file_name
+from aqmlab.interop.ns3 import Ns3
+from aqmlab.scenario.file import Scenario
 
 TITLE = "Scenarios in ns-3 beside ours"
 STORE = Path(__file__).resolve().parents[1] / "results" / "crosscheck"

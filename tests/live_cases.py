@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from aqmlab.live.agreement import group_goodput
-from aqmlab.result import Result
+from aqmlab.results.result import Result
 from aqmlab.statistics import Interval, interval, welch
 
 FAMILIES = ("ipv4", "ipv6")

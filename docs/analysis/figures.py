@@ -17,12 +17,13 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from aqmlab import _core, plots
-from aqmlab.analysis import AveragedChain, DropCurve, consecutive_drops, solve_averaged_chain, solve_chain
-from aqmlab.chart import Chart, Series
-from aqmlab.papers.exred.plan import QUEUE
+from aqmlab import _core
+from aqmlab.plotting import plots
+from aqmlab.plotting.chart import Chart, Series
+from aqmlab.reproduction.papers.exred.plan import QUEUE
+from aqmlab.scenario.toml_text import inline
 from aqmlab.statistics import interval
-from aqmlab.toml_text import inline
+from aqmlab.theory import AveragedChain, DropCurve, consecutive_drops, solve_averaged_chain, solve_chain
 
 HERE = Path(__file__).resolve().parent
 CURVES = {"RED": "red", "gentle RED": "gentle-red", "MRED": "mred", "ExRED": "exred"}

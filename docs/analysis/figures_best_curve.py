@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from aqmlab.analysis.queueing.best_curve import best_map, candidates, outcome, outcomes_of
-from aqmlab.analysis.queueing.best_curve_charts import best_chart, equal_delay_chart, power_chart
-from aqmlab.analysis.queueing.frontier import excess_loss, scaled
-from aqmlab.chart import Chart
+from aqmlab.plotting.chart import Chart
+from aqmlab.theory.queueing.best_curve import best_map, candidates, outcome, outcomes_of
+from aqmlab.theory.queueing.best_curve_charts import best_chart, equal_delay_chart, power_chart
+from aqmlab.theory.queueing.frontier import excess_loss, scaled
 
 CAPACITY = 100
 LOADS = tuple(round(0.5 + 0.05 * i, 2) for i in range(31))

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from aqmlab.analysis import Bottleneck, DropCurve, FlowClass, FluidModel
-from aqmlab.chart import Chart, Series
+from aqmlab.plotting.chart import Chart, Series
+from aqmlab.theory import Bottleneck, DropCurve, FlowClass, FluidModel
 
 
 def fluid_start() -> Chart:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 
 from aqmlab.errors import ScenarioError
-from aqmlab.registry import Discipline, Parameter, Transport, disciplines, registry, transports
+from aqmlab.scenario.registry import Discipline, Parameter, Transport, disciplines, registry, transports
 from builder.page import Page, cell, code, plain, table
 from builder.scene import Shown, show
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 
-from aqmlab.papers.common.files import PaperFiles
-from aqmlab.reproduction import PAPERS, papers
+from aqmlab.reproduction.papers.common.files import PaperFiles
+from aqmlab.reproduction.reproduction import PAPERS, papers
 from builder.page import Page, cell, plain, table
 
 FOLDER = "papers"

@@ -12,9 +12,16 @@ from builder.page import Page, slug
 
 ROOT = Path(aqmlab.__file__).parent
 FOLDER = "reference/python"
-PRIVATE = ("aqmlab.papers", "aqmlab.cli")
+PRIVATE = ("aqmlab.reproduction.papers", "aqmlab.cli")
 """Packages that are no interface: reproductions are run by `aqmlab.reproduce`, commands from the shell."""
-MODULES = ("aqmlab.axes", "aqmlab.chart", "aqmlab.charts", "aqmlab.extending", "aqmlab.metrics", "aqmlab.plots")
+MODULES = (
+    "aqmlab.plotting.axes",
+    "aqmlab.plotting.chart",
+    "aqmlab.plotting.charts",
+    "aqmlab.scenario.plugins",
+    "aqmlab.results.metrics",
+    "aqmlab.plotting.plots",
+)
 """Single modules beside the packages."""
 
 

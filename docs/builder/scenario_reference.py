@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from aqmlab.registry import schema
+from aqmlab.scenario.registry import schema
 from builder.page import Page, cell, code, table
 
 Node = Mapping[str, Any]

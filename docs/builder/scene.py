@@ -10,11 +10,11 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import aqmlab
-from aqmlab.chart import Chart
-from aqmlab.figures import drop_curves, queue_against_time
-from aqmlab.plots import SIZE_IN, STYLE, draw, svg_text
-from aqmlab.registry import Discipline, registry
-from aqmlab.toml_text import Value, inline
+from aqmlab.plotting.chart import Chart
+from aqmlab.plotting.figures import drop_curves, queue_against_time
+from aqmlab.plotting.plots import SIZE_IN, STYLE, draw, svg_text
+from aqmlab.scenario.registry import Discipline, registry
+from aqmlab.scenario.toml_text import Value, inline
 
 SCENE = Path(__file__).with_name("scene.toml")
 LINK = "bottleneck"

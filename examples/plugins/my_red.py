@@ -1,10 +1,10 @@
 """A discipline of one's own: RED whose drop probability is quadratic. See docs/extending.md."""
 
-from aqmlab import extending
-from aqmlab.extending import Discipline, number, packets
+from aqmlab.scenario import plugins
+from aqmlab.scenario.plugins import Discipline, number, packets
 
 
-@extending.discipline("my-red", title="My RED")
+@plugins.discipline("my-red", title="My RED")
 class MyRed(Discipline):
     """RED whose drop probability grows with the square of the average, and is never 1."""
 

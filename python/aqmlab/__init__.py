@@ -11,25 +11,25 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aqmlab.analysis.scenario.analysis import Analysis, analyze
-    from aqmlab.comparison import Comparison, compare
-    from aqmlab.crosscheck.checking import CrossCheck, cross_check, export_scenario
-    from aqmlab.drawing import draw
     from aqmlab.errors import Error, InputError, Interrupted, Problem, ScenarioError, StorageError
-    from aqmlab.exporting import export
-    from aqmlab.importing import Imported, import_scenario
-    from aqmlab.lab import Lab, open_lab
-    from aqmlab.registry import Discipline, Parameter, disciplines, schema
+    from aqmlab.execution.comparison import Comparison, compare
+    from aqmlab.execution.runner import run
+    from aqmlab.explorer import Lab, open_lab
+    from aqmlab.interop.crosscheck.checking import CrossCheck, cross_check, export_scenario
+    from aqmlab.interop.importing import Imported, import_scenario
+    from aqmlab.plotting.topology import draw
     from aqmlab.reporting import report
-    from aqmlab.reproduction import Overview, Reproduction, reproduce, reproduce_all
-    from aqmlab.result import Result
+    from aqmlab.reproduction.reproduction import Overview, Reproduction, reproduce, reproduce_all
+    from aqmlab.results.exporting import export
+    from aqmlab.results.result import Result
     from aqmlab.rfc7928.suite import Characterization, characterize
-    from aqmlab.runner import run
-    from aqmlab.scenario import Scenario, check
-    from aqmlab.study.study import Study
-    from aqmlab.study.sweeping import sweep
+    from aqmlab.scenario.file import Scenario, check
+    from aqmlab.scenario.registry import Discipline, Parameter, disciplines, schema
+    from aqmlab.sweeps.sweep import Study
+    from aqmlab.sweeps.sweeping import sweep
+    from aqmlab.theory.scenario.analysis import Analysis, analyze
     from aqmlab.tuning.outcome import Tuned
-    from aqmlab.tuning.study import tune
+    from aqmlab.tuning.tuner import tune
 
 __all__ = [
     "Analysis",
@@ -75,50 +75,60 @@ __all__ = [
 
 # No module bears the name of a function: importing `aqmlab.run` as a module would hide the function `run`.
 _HOME = {
-    "Analysis": "analysis.scenario.analysis",
-    "analyze": "analysis.scenario.analysis",
+    "Analysis": "theory.scenario.analysis",
+    "analyze": "theory.scenario.analysis",
     "Characterization": "rfc7928.suite",
     "characterize": "rfc7928.suite",
-    "Comparison": "comparison",
-    "compare": "comparison",
-    "CrossCheck": "crosscheck.checking",
-    "cross_check": "crosscheck.checking",
-    "draw": "drawing",
-    "export_scenario": "crosscheck.checking",
-    "Imported": "importing",
-    "import_scenario": "importing",
+    "Comparison": "execution.comparison",
+    "compare": "execution.comparison",
+    "CrossCheck": "interop.crosscheck.checking",
+    "cross_check": "interop.crosscheck.checking",
+    "draw": "plotting.topology",
+    "export_scenario": "interop.crosscheck.checking",
+    "Imported": "interop.importing",
+    "import_scenario": "interop.importing",
     "Error": "errors",
     "InputError": "errors",
     "Interrupted": "errors",
     "Problem": "errors",
     "ScenarioError": "errors",
     "StorageError": "errors",
-    "Lab": "lab",
-    "open_lab": "lab",
-    "Discipline": "registry",
-    "Parameter": "registry",
-    "disciplines": "registry",
-    "schema": "registry",
-    "export": "exporting",
+    "Lab": "explorer",
+    "open_lab": "explorer",
+    "Discipline": "scenario.registry",
+    "Parameter": "scenario.registry",
+    "disciplines": "scenario.registry",
+    "schema": "scenario.registry",
+    "export": "results.exporting",
     "report": "reporting",
-    "Overview": "reproduction",
-    "Reproduction": "reproduction",
-    "reproduce": "reproduction",
-    "reproduce_all": "reproduction",
-    "Result": "result",
-    "run": "runner",
-    "Scenario": "scenario",
-    "check": "scenario",
-    "Study": "study.study",
-    "sweep": "study.sweeping",
+    "Overview": "reproduction.reproduction",
+    "Reproduction": "reproduction.reproduction",
+    "reproduce": "reproduction.reproduction",
+    "reproduce_all": "reproduction.reproduction",
+    "Result": "results.result",
+    "run": "execution.runner",
+    "Scenario": "scenario.file",
+    "check": "scenario.file",
+    "Study": "sweeps.sweep",
+    "sweep": "sweeps.sweeping",
     "Tuned": "tuning.outcome",
-    "tune": "tuning.study",
+    "tune": "tuning.tuner",
+}
+
+# Modules that users import as `from aqmlab import axes`.
+_MODULES = {
+    "axes": "plotting.axes",
+    "plugins": "scenario.plugins",
+    "figures": "plotting.figures",
+    "voip": "results.voip",
 }
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - names are loaded when first used, so that starting is quick
     if name == "__version__":
         return importlib.import_module("aqmlab._core").version()
+    if name in _MODULES:
+        return importlib.import_module(f"aqmlab.{_MODULES[name]}")
     if name not in _HOME:
         raise AttributeError(f"module 'aqmlab' has no attribute '{name}'")
     value = getattr(importlib.import_module(f"aqmlab.{_HOME[name]}"), name)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aqmlab import _core
-from aqmlab.analysis import AveragedChain, DropCurve, consecutive_drops, solve_averaged_chain, solve_chain
-from aqmlab.papers.exred.plan import QUEUE, SERVICE_RATE
+from aqmlab.reproduction.papers.exred.plan import QUEUE, SERVICE_RATE
+from aqmlab.scenario.toml_text import inline
 from aqmlab.statistics import Interval, interval
-from aqmlab.toml_text import inline
+from aqmlab.theory import AveragedChain, DropCurve, consecutive_drops, solve_averaged_chain, solve_chain
 
 ROOT = Path(__file__).resolve().parents[1]
 INDEPENDENT = ROOT / "data" / "oracle" / "exred_open_loop.csv"
@@ -146,7 +146,7 @@ def report() -> tuple[str, bool]:
     summary = "\n".join(largest(ours, measure) for measure in MEASURES)
     text = f"""ExRED's open loop at w_q = {W_Q}, mu = {SERVICE_RATE:g} packets/s, K = {CAPACITY}, k_l = 10, k_h = 30,
 max_p = 0.1, real exponent, no spacing of drops. The chain of (number in system, average) is
-`aqmlab.analysis.solve_averaged_chain` with its default grid ({min(c.states for c in solved)} to \
+`aqmlab.theory.solve_averaged_chain` with its default grid ({min(c.states for c in solved)} to \
 {max(c.states for c in solved)} states; largest residual of a
 balance {max(c.residual for c in solved):.0e} mu). The simulation is ours, {SEEDS} seeds of {ARRIVALS:,} arrivals
 ({RARE_ARRIVALS:,} at loads below 1), the same seeds at every curve. A gap is chain/simulation - 1. Shown: a gap of at

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-from aqmlab import plots
-from aqmlab.analysis.control.linearization import linearize
-from aqmlab.analysis.control.margins import Margins
-from aqmlab.analysis.fluid.loss_law import LAWS
-from aqmlab.chart import Chart, Series
+from aqmlab.plotting import plots
+from aqmlab.plotting.chart import Chart, Series
 from aqmlab.statistics import Interval, interval
+from aqmlab.theory.control.linearization import linearize
+from aqmlab.theory.control.margins import Margins
+from aqmlab.theory.fluid.loss_law import LAWS
 from fluid_packets import MAX_P, WARMUP, Measured, Setting, fluid, run_all, shares
 from fluid_reasons import reason_settings, reasons
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy.signal import welch
 
 import aqmlab
-from aqmlab.analysis.drop_curve import DropCurve
-from aqmlab.analysis.fluid.model import Bottleneck, FlowClass, FluidModel
+from aqmlab.theory.drop_curve import DropCurve
+from aqmlab.theory.fluid.model import Bottleneck, FlowClass, FluidModel
 
 PER_FLOW = 62.5
 """Packets/s of link for each flow."""

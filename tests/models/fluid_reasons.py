@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from aqmlab.analysis.fluid.loss_law import LAWS
+from aqmlab.theory.fluid.loss_law import LAWS
 from fluid_packets import Measured, Setting
 
 

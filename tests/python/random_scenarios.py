@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from hypothesis import strategies as st
 
 import aqmlab
-from aqmlab.toml_text import Value, inline
+from aqmlab.scenario.toml_text import Value, inline
 
 NETWORKS = ("explicit", "dumbbell", "chain", "bus", "flower", "torus", "diffserv")
 DISCIPLINES = {discipline.name: discipline for discipline in aqmlab.disciplines() if not discipline.foreign}

@@ -11,10 +11,10 @@ import pyarrow.compute as pc
 import pytest
 
 import aqmlab
-from aqmlab import flowchart
-from aqmlab.papers.adaptive_rio import claims, delays, measure, plan
-from aqmlab.papers.adaptive_rio.algorithm import FIGURE_3
-from aqmlab.papers.common import BASE
+from aqmlab.plotting import flowchart
+from aqmlab.reproduction.papers.adaptive_rio import claims, delays, measure, plan
+from aqmlab.reproduction.papers.adaptive_rio.algorithm import FIGURE_3
+from aqmlab.reproduction.papers.common import BASE
 from test_report import browse
 
 SEEDS = 6

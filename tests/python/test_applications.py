@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import aqmlab
-from aqmlab import voip
 from aqmlab.errors import InputError
-from aqmlab.variation import delay_variation
+from aqmlab.results import voip
+from aqmlab.results.delay_variation import delay_variation
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "applications.toml"
 

@@ -358,9 +358,9 @@ def test_a_killed_worker_is_one_line(tmp_path):
     )
     program = tmp_path / "program.py"
     program.write_text(
-        "import aqmlab, aqmlab.pool, deadly\n"
+        "import aqmlab, aqmlab.execution.pool, deadly\n"
         "try:\n"
-        "    aqmlab.pool.execute([deadly.Deadly() for _ in range(4)], workers=2, progress=False)\n"
+        "    aqmlab.execution.pool.execute([deadly.Deadly() for _ in range(4)], workers=2, progress=False)\n"
         "except aqmlab.Error as error:\n    print(error)\n"
     )
     done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=120, check=False)
@@ -379,7 +379,9 @@ def test_workers_end_with_a_killed_parent(tmp_path):
         "        pathlib.Path(f'worker-{os.getpid()}').touch()\n        time.sleep(600)\n"
     )
     program = tmp_path / "program.py"
-    program.write_text("import aqmlab.pool, slow\naqmlab.pool.execute([slow.Slow()] * 2, workers=2, progress=False)\n")
+    program.write_text(
+        "from aqmlab.execution import pool\nimport slow\npool.execute([slow.Slow()] * 2, workers=2, progress=False)\n"
+    )
     parent = subprocess.Popen([sys.executable, str(program)], cwd=tmp_path)
     workers: list[int] = []
     end = time.monotonic() + 60

@@ -122,9 +122,9 @@ def test_every_public_name_exists(name):
 
 
 def test_importing_a_part_does_not_hide_a_function():
-    import aqmlab.comparison
-    import aqmlab.reproduction
-    import aqmlab.runner
+    import aqmlab.execution.comparison
+    import aqmlab.execution.runner
+    import aqmlab.reproduction.reproduction
 
     assert callable(aqmlab.run)
     assert callable(aqmlab.compare)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aqmlab.registry import discipline
+from aqmlab.scenario.registry import discipline
 
 ROOT = Path(__file__).resolve().parents[2]
 

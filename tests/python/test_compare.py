@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import aqmlab
-from aqmlab.comparison import Comparison
-from aqmlab.comparison_tables import verdict
+from aqmlab.execution.comparison import Comparison
+from aqmlab.execution.comparison_tables import verdict
 from aqmlab.statistics import benjamini_hochberg, compare_means, paired
 
 
@@ -59,7 +59,7 @@ def test_a_comparison_is_read_back(found):
 
 
 def test_a_discipline_against_itself_differs_by_nothing(small):
-    from aqmlab.comparison_tables import differences_table
+    from aqmlab.execution.comparison_tables import differences_table
 
     result = aqmlab.run(small, workers=1, progress=False)
     table = differences_table({"a": result, "b": result}, "bottleneck")

@@ -14,15 +14,15 @@ import pytest
 
 import aqmlab
 from aqmlab.cli import main
-from aqmlab.crosscheck import tools
-from aqmlab.crosscheck.agreement import Agreement, agreement
-from aqmlab.crosscheck.checking import cross_check, export_scenario
-from aqmlab.crosscheck.model import Model
-from aqmlab.crosscheck.routes import Routes, nodes_of
-from aqmlab.crosscheck.running import run_seeds
-from aqmlab.crosscheck.tool import Kind, Measure, Semantic, ToolError, end_programs, read_measured, run_program
 from aqmlab.errors import InputError, Interrupted
-from aqmlab.scenario import Scenario
+from aqmlab.interop.crosscheck import tools
+from aqmlab.interop.crosscheck.agreement import Agreement, agreement
+from aqmlab.interop.crosscheck.checking import cross_check, export_scenario
+from aqmlab.interop.crosscheck.model import Model
+from aqmlab.interop.crosscheck.routes import Routes, nodes_of
+from aqmlab.interop.crosscheck.running import run_seeds
+from aqmlab.interop.crosscheck.tool import Kind, Measure, Semantic, ToolError, end_programs, read_measured, run_program
+from aqmlab.scenario.file import Scenario
 from conftest import DUMBBELL
 
 QUEUE = (Measure.MEAN_QUEUE, "bottleneck")
@@ -68,7 +68,7 @@ def scenario():
 def fake(monkeypatch):
     def use(**given):
         made = Fake(**given)
-        monkeypatch.setattr("aqmlab.crosscheck.checking.tools", lambda names: [made])
+        monkeypatch.setattr("aqmlab.interop.crosscheck.checking.tools", lambda names: [made])
         return made
 
     return use

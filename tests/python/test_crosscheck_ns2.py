@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from aqmlab.cli import main
-from aqmlab.crosscheck.agreement import Agreement
-from aqmlab.crosscheck.checking import cross_check
-from aqmlab.crosscheck.model import Model
-from aqmlab.crosscheck.ns2 import TOOL
-from aqmlab.crosscheck.ns2.queues import ns2_queue
-from aqmlab.crosscheck.tool import Measure, inexpressible
-from aqmlab.scenario import Scenario
+from aqmlab.interop.crosscheck.agreement import Agreement
+from aqmlab.interop.crosscheck.checking import cross_check
+from aqmlab.interop.crosscheck.model import Model
+from aqmlab.interop.crosscheck.tool import Measure, inexpressible
+from aqmlab.interop.ns2 import TOOL
+from aqmlab.interop.ns2.queues import ns2_queue
+from aqmlab.scenario.file import Scenario
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -96,7 +96,7 @@ def test_examples_that_ns2_cannot_have(tmp_path):
 
 
 def test_what_no_script_has_words_for_is_not_dropped(monkeypatch):
-    monkeypatch.setattr("aqmlab.crosscheck.model.FLOW_KEYS", {"name", "count", "transport", "start"})
+    monkeypatch.setattr("aqmlab.interop.crosscheck.model.FLOW_KEYS", {"name", "count", "transport", "start"})
     (lacking,) = inexpressible(TOOL.differences(Model.of(scenario(next(c for c in NS2 if c.name == "red")))))
     assert lacking.text == "flow.tcp.tcp: scripts for ns-2 have no words for it."
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from aqmlab.crosscheck.model import Model
-from aqmlab.crosscheck.ns3 import Ns3
-from aqmlab.crosscheck.ns3.beside import BESIDE, attributes_beside, differences_beside
-from aqmlab.crosscheck.ns3.flows import tcp_of
-from aqmlab.crosscheck.tool import Kind, Measure, inexpressible
-from aqmlab.scenario import Scenario
+from aqmlab.interop.crosscheck.model import Model
+from aqmlab.interop.crosscheck.tool import Kind, Measure, inexpressible
+from aqmlab.interop.ns3 import Ns3
+from aqmlab.interop.ns3.beside import BESIDE, attributes_beside, differences_beside
+from aqmlab.interop.ns3.flows import tcp_of
+from aqmlab.scenario.file import Scenario
 
 TEXT = """format = 1
 name = "small"

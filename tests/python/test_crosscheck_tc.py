@@ -6,12 +6,12 @@ import subprocess
 
 import pytest
 
-from aqmlab.crosscheck.model import Model
-from aqmlab.crosscheck.tc import TOOL
-from aqmlab.crosscheck.tc.queues import BESIDE, queue_differences, words_of
-from aqmlab.crosscheck.tool import inexpressible
-from aqmlab.scenario import Scenario
-from aqmlab.scenario_parts import Link
+from aqmlab.interop.crosscheck.model import Model
+from aqmlab.interop.crosscheck.tool import inexpressible
+from aqmlab.interop.tc import TOOL
+from aqmlab.interop.tc.queues import BESIDE, queue_differences, words_of
+from aqmlab.scenario.file import Scenario
+from aqmlab.scenario.parts import Link
 from test_crosscheck_ns3 import TEXT
 
 

@@ -9,8 +9,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from aqmlab import store
-from aqmlab.papers.ddred import claims, measure, plan, published, reasons, sensitivity, sweep, tables
+from aqmlab.reproduction.papers.ddred import claims, measure, plan, published, reasons, sensitivity, sweep, tables
+from aqmlab.storage import folders
 
 SEEDS = 6
 FILES = plan.FILES
@@ -129,7 +129,7 @@ def test_where_the_two_flows_are_equal():
 def run_folder(folder, **made):
     """A folder as a run leaves it, with these tables."""
     tables_of = {name: pa.Table.from_pandas(table, preserve_index=False) for name, table in made.items()}
-    store.write_seed(folder, {"seed": 1}, tables_of)
+    folders.write_seed(folder, {"seed": 1}, tables_of)
     return folder
 
 

@@ -13,8 +13,8 @@ import yaml
 
 import aqmlab
 import hook
-from aqmlab.registry import disciplines, schema
-from aqmlab.reproduction import papers
+from aqmlab.reproduction.reproduction import papers
+from aqmlab.scenario.registry import disciplines, schema
 from builder import discipline_pages, links, paper_pages, scene, shell_words
 from builder.code_blocks import MARK, blocks
 from builder.command_reference import commands
@@ -108,7 +108,7 @@ def test_all_tables_papers_and_packages_have_pages() -> None:
     made = {page.uri: page.text for page in paper_pages.pages()}
     assert set(made) == {"papers/index.md", *(f"papers/{key}.md" for key in papers())}
     assert all("**Verdict" in text for uri, text in made.items() if uri != "papers/index.md")
-    assert {"aqmlab.figures", "aqmlab.statistics", "aqmlab.analysis"} <= set(packages())
+    assert {"aqmlab.plotting.figures", "aqmlab.statistics", "aqmlab.theory"} <= set(packages())
     assert {"run", "results ls"} <= {words for words, _ in commands()}
 
 

@@ -10,10 +10,10 @@ import pytest
 from matplotlib.figure import Figure
 
 import aqmlab
-from aqmlab import charts, plots
-from aqmlab.chart import Chart, Heat, Series
-from aqmlab.drawing import describe
-from aqmlab.layout import arrange
+from aqmlab.plotting import charts, plots
+from aqmlab.plotting.chart import Chart, Heat, Series
+from aqmlab.plotting.layout import arrange
+from aqmlab.plotting.topology import describe
 
 CHAIN = """\
 format = 1

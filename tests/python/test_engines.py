@@ -10,7 +10,7 @@ from compare_engines import compared, difference, jobs, report, values
 from hypothesis import HealthCheck, assume, given, settings
 
 from aqmlab import _core, errors
-from aqmlab.scenario import Scenario
+from aqmlab.scenario.file import Scenario
 from random_scenarios import ALL_KINDS, Drawn, scenarios
 
 SCENARIOS = 1200

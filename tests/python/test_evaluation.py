@@ -8,10 +8,10 @@ import re
 import pytest
 
 import aqmlab
-from aqmlab.evaluation import ENGINES, Evaluated, Evaluation
-from aqmlab.pool import execute
-from aqmlab.runner import jobs_for
-from aqmlab.scenario import Scenario
+from aqmlab.execution.pool import execute
+from aqmlab.execution.runner import jobs_for
+from aqmlab.results.evaluation import ENGINES, Evaluated, Evaluation
+from aqmlab.scenario.file import Scenario
 from conftest import contents
 
 NO_DELAY = """\

@@ -20,8 +20,8 @@ import pandas as pd
 import pytest
 
 import aqmlab
-from aqmlab.exporting.frames import OVER
-from aqmlab.result import TABLES
+from aqmlab.results.exporting.frames import OVER
+from aqmlab.results.result import TABLES
 from conftest import DUMBBELL
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "ns2"
@@ -389,7 +389,7 @@ def test_without_xarray_the_extra_is_named(result, monkeypatch):
 
 def test_long_flows_wrap_around_as_tcp_does(result):
     """Sequence numbers are modulo 2^32, addresses and ports stay in their ranges."""
-    from aqmlab.exporting.pcap import _ports
+    from aqmlab.results.exporting.pcap import _ports
 
     source, target = _ports(np.array([0, 59_999, 60_000, 10**6]), np.zeros(4, dtype=bool))
     assert source.tolist() == [1024, 61_023, 1024, 41_024]

@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 
 import aqmlab
-from aqmlab import flowchart
-from aqmlab.chart import Chart
-from aqmlab.papers.common import BASE
-from aqmlab.papers.exred import chain, chain_claims, claims, pictures, plan, tables
-from aqmlab.papers.exred.algorithm import FIGURE_1
+from aqmlab.plotting import flowchart
+from aqmlab.plotting.chart import Chart
+from aqmlab.reproduction.papers.common import BASE
+from aqmlab.reproduction.papers.exred import chain, chain_claims, claims, figures, plan, tables
+from aqmlab.reproduction.papers.exred.algorithm import FIGURE_1
 from test_report import browse
 
 ORACLE = Path(__file__).resolve().parents[1] / "data" / "oracle"
@@ -75,7 +75,7 @@ def test_the_coefficients_meet_the_conditions_only_with_a_minus():
 
 
 def test_the_simulated_curve_is_the_papers():
-    exred = next(s for s in pictures.figure_3().series if s.name == plan.EXRED)
+    exred = next(s for s in figures.figure_3().series if s.name == plan.EXRED)
     x, y = np.asarray(exred.x), np.asarray(exred.y)
     assert y[x >= 30] == pytest.approx(tables.parabola(x[x >= 30], tables.A0), abs=1e-12)
     assert y[x < 30] == pytest.approx(np.clip(0.1 * (x[x < 30] - 10) / 20, 0, None), abs=1e-12)
@@ -84,7 +84,7 @@ def test_the_simulated_curve_is_the_papers():
 def test_drop_functions_of_figure_2_against_the_oracle():
     with (ORACLE / "dropfn_fig2.csv").open() as file:
         rows = list(csv.DictReader(file))
-    curves = {series.name: dict(zip(series.x, series.y, strict=True)) for series in pictures.figure_2().series}
+    curves = {series.name: dict(zip(series.x, series.y, strict=True)) for series in figures.figure_2().series}
     assert rows
     for row in rows:
         k_l, k_h = (int(word[2:]) for word in row["series"].split("_")[1:])
@@ -183,8 +183,8 @@ def test_the_papers_chain_supports_all_but_its_words_on_low_load():
 
 
 def test_what_equation_10_leaves_of_red():
-    assert pictures.printed_floor(0.9) == pytest.approx(0.18, abs=0.005)
-    assert pictures.printed_floor(2.0) == pytest.approx(0.90, abs=0.005)
+    assert figures.printed_floor(0.9) == pytest.approx(0.18, abs=0.005)
+    assert figures.printed_floor(2.0) == pytest.approx(0.90, abs=0.005)
 
 
 def test_points():
@@ -304,14 +304,14 @@ def test_nothing_is_run_twice(reproduction, monkeypatch):
     def refuse(job, progress):
         raise AssertionError("a finished run was run again")
 
-    monkeypatch.setattr("aqmlab.pool.perform", refuse)
+    monkeypatch.setattr("aqmlab.execution.pool.perform", refuse)
     before = reproduction.report.read_bytes()
     again = aqmlab.reproduce("exred", quick=True, seeds=3, out=reproduction.folder.parent, workers=1, progress=False)
     assert again.report.read_bytes() == before
 
 
 def test_figure_6_has_a_logarithmic_axis():
-    chart = pictures.figure_6(made_up())[0]
+    chart = figures.figure_6(made_up())[0]
     assert isinstance(chart, Chart)
     assert chart.y_log
 

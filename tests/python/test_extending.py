@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import aqmlab
-from aqmlab import _core, extending
+from aqmlab import _core
 from aqmlab.errors import InputError
+from aqmlab.scenario import plugins
 from conftest import DUMBBELL
 
 NUMBERS = itertools.count()
@@ -43,8 +44,8 @@ def run(aqm: str, seed: int = 1, **parameters: object) -> dict[str, dict[str, li
 def test_drop_tail_in_python_is_drop_tail():
     name = named("python-tail")
 
-    @extending.discipline(name)
-    class Tail(extending.Discipline):
+    @plugins.discipline(name)
+    class Tail(plugins.Discipline):
         """First in, first out."""
 
     mine, theirs = run(name, limit='"20p"'), run("drop-tail", limit='"20p"')
@@ -57,10 +58,10 @@ def test_red_in_python_decides_as_red_does_without_spacing():
     """The same law of drops: the share that RED with the same curve and no spacing drops, at the same traffic."""
     name = named("python-red")
 
-    @extending.discipline(name)
-    class Red(extending.Discipline):
-        min_th = extending.packets(5)
-        max_th = extending.packets(15)
+    @plugins.discipline(name)
+    class Red(plugins.Discipline):
+        min_th = plugins.packets(5)
+        max_th = plugins.packets(15)
 
         def enqueue(self, now, packet, queue):
             self.average += 1.0 * (len(queue) - self.average)
@@ -87,8 +88,8 @@ def test_drops_marks_order_and_timers():
     name = named("python-lifo")
     seen = []
 
-    @extending.discipline(name)
-    class Lifo(extending.Discipline):
+    @plugins.discipline(name)
+    class Lifo(plugins.Discipline):
         """Last in, first out; marks the head at each arrival, drops the head every 10 ms."""
 
         every = 0.01
@@ -123,7 +124,7 @@ def test_drops_marks_order_and_timers():
 def test_curve_is_tabulated_and_known_to_theory():
     name = named("quadratic-red")
 
-    @extending.curve(name)
+    @plugins.curve(name)
     def quadratic(average, red):
         x = (average - red.min_th) / (red.max_th - red.min_th)
         return 0.0 if x < 0 else red.max_p * x * x if x < 1 else 1.0
@@ -140,7 +141,7 @@ def test_curve_is_tabulated_and_known_to_theory():
 def test_victim_rule_picks():
     name = named("largest-red")
 
-    @extending.victim(name)
+    @plugins.victim(name)
     def largest(waiting, u):
         """Drop the largest packet."""
         return max(range(len(waiting)), key=lambda i: waiting[i].bytes)
@@ -157,7 +158,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_text_another_hash(tmp_pa
     for i, factor in enumerate(("** 2", "** 3")):
         file = tmp_path / f"idea{i}.py"
         file.write_text(text.replace("** 2", factor).replace('"my-red"', '"my-own-red"'))
-        extending._load(str(file))
+        plugins._load(str(file))
         scenario = aqmlab.Scenario.from_text(bottleneck("my-own-red"))
         hashes.append(scenario.hash)
         first, second = (aqmlab.run(scenario, seeds=[1, 2], progress=False, workers=n) for n in (1, 2))
@@ -179,13 +180,13 @@ def test_what_python_raises_ends_the_run_in_a_line(tmp_path, body, message):
     name = named("bad")
     file = tmp_path / f"{name}.py"
     file.write_text(
-        "from aqmlab import extending\n"
-        f'@extending.discipline("{name}")\n'
-        "class Bad(extending.Discipline):\n"
+        "from aqmlab import plugins\n"
+        f'@plugins.discipline("{name}")\n'
+        "class Bad(plugins.Discipline):\n"
         "    def enqueue(self, now, packet, queue):\n"
         f"        {body}\n"
     )
-    extending._load(str(file))
+    plugins._load(str(file))
     with pytest.raises(InputError) as raised:
         run(name)
     assert message in str(raised.value)
@@ -201,7 +202,7 @@ def test_what_python_raises_ends_the_run_in_a_line(tmp_path, body, message):
 )
 def test_names(name, curve, message):
     with pytest.raises(InputError, match=message):
-        extending.curve(name)(curve)
+        plugins.curve(name)(curve)
 
 
 @pytest.mark.parametrize(
@@ -215,19 +216,19 @@ def test_names(name, curve, message):
 )
 def test_curves_that_are_none(curve, message):
     name = named("wrong-red")
-    extending.curve(name)(curve)
+    plugins.curve(name)(curve)
     with pytest.raises(aqmlab.ScenarioError, match=message):
         aqmlab.Scenario.from_text(bottleneck(name))
 
 
 def test_parameters_are_checked_like_all_others():
-    extending.load_plugins()
+    plugins.load_plugins()
     name = named("ranged-red")
 
-    @extending.discipline(name)
-    class Ranged(extending.Discipline):
-        gain = extending.number(0.5, low=0, high=1)
-        wait = extending.seconds(0.1)
+    @plugins.discipline(name)
+    class Ranged(plugins.Discipline):
+        gain = plugins.number(0.5, low=0, high=1)
+        wait = plugins.seconds(0.1)
 
         def start(self):
             assert self.wait == 0.25
@@ -288,8 +289,8 @@ def test_an_installed_package_brings_disciplines_by_its_entry_point(tmp_path):
 
 def test_live_runs_refuse_what_is_written_in_python():
     name = named("slow")
-    extending.discipline(name)(type("Slow", (extending.Discipline,), {}))
-    from aqmlab.registry import compiled
+    plugins.discipline(name)(type("Slow", (plugins.Discipline,), {}))
+    from aqmlab.scenario.registry import compiled
 
     with pytest.raises(InputError, match=f"x.toml: link b: {name} is written in Python"):
         compiled(name, "x.toml: link b")

@@ -8,10 +8,10 @@ import pytest
 from matplotlib.figure import Figure
 
 import aqmlab
-from aqmlab import axes, charts, figures
-from aqmlab.analysis.control.loop import red_loop
-from aqmlab.chart import Chart
-from aqmlab.figures.trade_off import efficient, gaussian_contour
+from aqmlab.plotting import axes, charts, figures
+from aqmlab.plotting.chart import Chart
+from aqmlab.plotting.figures.trade_off import efficient, gaussian_contour
+from aqmlab.theory.control.loop import red_loop
 from conftest import DUMBBELL
 
 PROBES = 'cwnd_interval = "100ms"\nflow_interval = "50ms"\ndelay_histogram = true\nevents = true\n'

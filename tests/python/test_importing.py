@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from aqmlab.cli import main
-from aqmlab.crosscheck.checking import export_scenario
 from aqmlab.errors import InputError
-from aqmlab.importing import import_scenario
-from aqmlab.scenario import Scenario
+from aqmlab.interop.crosscheck.checking import export_scenario
+from aqmlab.interop.importing import import_scenario
+from aqmlab.scenario.file import Scenario
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -186,7 +186,7 @@ def test_a_queue_has_what_the_study_says_else_the_defaults(tmp_path, setting, ex
 )
 def test_what_is_not_read_is_one_line(tmp_path, change, message, monkeypatch):
     if message == "limit":
-        monkeypatch.setattr("aqmlab.importing.recording.SECONDS", 1)
+        monkeypatch.setattr("aqmlab.interop.importing.recording.SECONDS", 1)
     with pytest.raises(InputError) as error:
         imported(tmp_path, TWO_ON_A_HOST.replace(*change))
     assert message in str(error.value)

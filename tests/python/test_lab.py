@@ -17,10 +17,10 @@ import pytest
 
 import aqmlab
 from aqmlab.cli import main, parse_overrides, parse_seeds
-from aqmlab.lab.laboratory import show
-from aqmlab.lab.refusal import Refusal
-from aqmlab.lab.simulation import Side, Simulator, Wanted
-from aqmlab.lab.workbench import Workbench
+from aqmlab.explorer.laboratory import show
+from aqmlab.explorer.refusal import Refusal
+from aqmlab.explorer.session import Workbench
+from aqmlab.explorer.simulation import Side, Simulator, Wanted
 
 RED = "queue.bottleneck"
 

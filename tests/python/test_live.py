@@ -14,8 +14,8 @@ from aqmlab.errors import InputError
 from aqmlab.live.checks import preflight
 from aqmlab.live.link_process import LiveError
 from aqmlab.live.plan import live_plan
-from aqmlab.result import Result
-from aqmlab.scenario import Scenario
+from aqmlab.results.result import Result
+from aqmlab.scenario.file import Scenario
 from live_machine import FAKE, SCENARIO, left_behind, needs_namespaces
 
 FETCH = """
@@ -143,7 +143,7 @@ class TestNothingIsLeft:
         from aqmlab.live import one_run
         from aqmlab.live.options import Options
         from aqmlab.live.plan import live_plan
-        from aqmlab.scenario import Scenario
+        from aqmlab.scenario.file import Scenario
 
         plan = live_plan(Scenario.load(scenario), seed=1)
         with pytest.raises(KeyboardInterrupt):

@@ -11,9 +11,6 @@ from pathlib import Path
 import pytest
 
 from aqmlab.errors import InputError
-from aqmlab.live.lab import archive, machine, packages
-from aqmlab.live.lab.backend import run as run_lab
-from aqmlab.live.lab.build import ASKED, Image, find
 from aqmlab.live.plan import live_plan
 from aqmlab.live.tc import backend as tc_backend
 from aqmlab.live.tc.failure import judge
@@ -23,7 +20,10 @@ from aqmlab.live.tc.link import configuration
 from aqmlab.live.tc.outcome import PeerRun
 from aqmlab.live.tc.qdisc import own_words
 from aqmlab.live.tc.setting import setting_of
-from aqmlab.scenario import Scenario
+from aqmlab.live.vm import archive, machine, packages
+from aqmlab.live.vm.backend import run as run_lab
+from aqmlab.live.vm.build import ASKED, Image, find
+from aqmlab.scenario.file import Scenario
 
 DATA = Path(__file__).parents[1] / "data" / "lab"
 SHORT = {"run.duration": "3s", "run.warmup": "1s"}

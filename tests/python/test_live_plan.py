@@ -5,17 +5,17 @@ import pyarrow as pa
 import pytest
 
 from aqmlab.errors import InputError, ScenarioError
+from aqmlab.execution.pool import Output
 from aqmlab.live import groups, tables
 from aqmlab.live.agreement import Agreement, Line
-from aqmlab.live.finishing import link_counts
+from aqmlab.live.kernel_backends import refuse_what_is_for_the_link
 from aqmlab.live.options import Options
-from aqmlab.live.peers import refuse_what_is_for_the_link
 from aqmlab.live.plan import for_family, live_plan
+from aqmlab.live.postprocess import link_counts
 from aqmlab.live.traffic.datagrams import udp_orders
 from aqmlab.live.traffic.workers import orders
-from aqmlab.pool import Output
-from aqmlab.result import Result
-from aqmlab.scenario import Scenario
+from aqmlab.results.result import Result
+from aqmlab.scenario.file import Scenario
 from aqmlab.statistics import Verdict, interval
 
 PAPERS = ("mred/live", "exred/live", "exred/live-poisson", "ddred/live", "pc-red/live", "adaptive-rio/live")

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from aqmlab.live import link_process, rootless
-from aqmlab.live.heard import Heard
 from aqmlab.live.link_process import LinkProcess, LiveError
+from aqmlab.live.process_output import Heard
 from aqmlab.live.processes import Identity, end, finish, start
 from aqmlab.live.traffic import workers
 from aqmlab.live.traffic.workers import Worker
@@ -198,7 +198,7 @@ class TestWorkers:
 
 
 class TestProgramsOfTheBackends:
-    @pytest.mark.parametrize("module", ["aqmlab.live.lab.machine", "aqmlab.live.tc.backend"])
+    @pytest.mark.parametrize("module", ["aqmlab.live.vm.machine", "aqmlab.live.tc.backend"])
     def test_they_end_with_their_starter(self, tmp_path, module):
         said = tmp_path / "said"
         work = program(f"open({str(said)!r}, 'w').write(f'{{os.getpid()}}\\n'); time.sleep(97)")

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 
 from aqmlab import Scenario
 from aqmlab.errors import InputError
-from aqmlab.live.statistics import NAMES, Snapshot, SnapshotError, open_views
-from aqmlab.live.statistics.metrics import METRICS
-from aqmlab.live.statistics.tc_text import block
-from aqmlab.live.statistics.terminal import MOST_FLOWS, Picture, Terminal
-from aqmlab.live.statistics.view import Line, Paced
+from aqmlab.live.telemetry import NAMES, Snapshot, SnapshotError, open_views
+from aqmlab.live.telemetry.metrics import METRICS
+from aqmlab.live.telemetry.tc_text import block
+from aqmlab.live.telemetry.terminal import MOST_FLOWS, Picture, Terminal
+from aqmlab.live.telemetry.view import Line, Paced
 
 LABEL = '10.77.1.1:4711 > 10.77.1.2:5201 "tcp"\\'
 

@@ -7,7 +7,7 @@ import math
 import pandas as pd
 import pytest
 
-from aqmlab.metrics import METRICS, delay_metrics, flow_metrics, link_metrics, metric, quantile
+from aqmlab.results.metrics import METRICS, delay_metrics, flow_metrics, link_metrics, metric, quantile
 
 
 def flow(**values):

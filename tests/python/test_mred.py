@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import aqmlab
-from aqmlab.papers.common import BASE
-from aqmlab.papers.mred import chain, claims, measure, plan, published, sensitivity, tables
+from aqmlab.reproduction.papers.common import BASE
+from aqmlab.reproduction.papers.mred import chain, claims, measure, plan, published, sensitivity, tables
 from test_report import browse
 
 ORACLE = Path(__file__).resolve().parents[1] / "data" / "oracle"
@@ -172,7 +172,7 @@ def test_nothing_is_run_twice(reproduction, monkeypatch):
     def refuse(job, progress):
         raise AssertionError("a finished run was run again")
 
-    monkeypatch.setattr("aqmlab.pool.perform", refuse)
+    monkeypatch.setattr("aqmlab.execution.pool.perform", refuse)
     before = reproduction.report.read_bytes()
     again = aqmlab.reproduce("mred", quick=True, seeds=3, out=reproduction.folder.parent, workers=1, progress=False)
     assert again.report.read_bytes() == before

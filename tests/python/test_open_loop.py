@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from aqmlab import _core
-from aqmlab.papers.exred import plan
-from aqmlab.tables import to_arrow
+from aqmlab.reproduction.papers.exred import plan
+from aqmlab.storage.tables import to_arrow
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "oracle"
 QUEUE = """

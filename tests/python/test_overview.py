@@ -8,9 +8,9 @@ import re
 import pytest
 
 import aqmlab
-from aqmlab import reproduction
 from aqmlab.cli import main
 from aqmlab.errors import InputError
+from aqmlab.reproduction import reproduction
 from test_report import browse
 
 
@@ -49,7 +49,7 @@ def test_report_of_the_folder_is_the_overview(overview):
 
 
 def test_a_paper_that_is_not_there_does_not_disturb(monkeypatch):
-    monkeypatch.setitem(reproduction.PAPERS, "nobody", "aqmlab.papers.nobody")
+    monkeypatch.setitem(reproduction.PAPERS, "nobody", "aqmlab.reproduction.papers.nobody")
     assert "nobody" not in reproduction.papers()
     with pytest.raises(InputError, match='unknown paper "nobody"'):
         aqmlab.reproduce("nobody")

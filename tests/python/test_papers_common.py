@@ -10,13 +10,23 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from aqmlab import flowchart
-from aqmlab.flowchart import Arrow, Box, FlowChart
-from aqmlab.papers import common
-from aqmlab.papers.common import ClaimText, Computation, Effort, PaperFiles, Setup, above, below, between, exact
-from aqmlab.pool import execute
+from aqmlab.execution.pool import execute
+from aqmlab.execution.runner import missing
+from aqmlab.plotting import flowchart
+from aqmlab.plotting.flowchart import Arrow, Box, FlowChart
 from aqmlab.reporting import Page
-from aqmlab.runner import missing
+from aqmlab.reproduction.papers import common
+from aqmlab.reproduction.papers.common import (
+    ClaimText,
+    Computation,
+    Effort,
+    PaperFiles,
+    Setup,
+    above,
+    below,
+    between,
+    exact,
+)
 from aqmlab.statistics import Verdict
 
 

@@ -10,12 +10,13 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from aqmlab import flowchart, store
-from aqmlab.analysis.control import pc_red as model
-from aqmlab.analysis.domain import DomainError
-from aqmlab.papers.common import BASE, pick
-from aqmlab.papers.pc_red import claims, diagrams, measure, page, plan, reasons, tables
-from aqmlab.pool import execute
+from aqmlab.execution.pool import execute
+from aqmlab.plotting import flowchart
+from aqmlab.reproduction.papers.common import BASE, pick
+from aqmlab.reproduction.papers.pc_red import claims, diagrams, measure, page, plan, reasons, tables
+from aqmlab.storage import folders
+from aqmlab.theory.control import pc_red as model
+from aqmlab.theory.domain import DomainError
 
 SEEDS = 6
 
@@ -148,7 +149,7 @@ def made_run(folder, *, rates=(8.0, 2.0, 3.0), crossing=300.0):
     queue = {"t_s": time, "link": ["bottleneck"] * len(time), "queue_packets": [30, 34] * 40 + [32], "p_b": time * 0}
     queue["average"] = np.where(np.arange(len(time)) % 2 == 0, 31.0, 35.0)
     made = {"flow_samples": samples, "discipline_samples": inside, "queue_samples": queue}
-    store.write_seed(folder, {"seed": 1}, {name: pa.table(columns) for name, columns in made.items()})
+    folders.write_seed(folder, {"seed": 1}, {name: pa.table(columns) for name, columns in made.items()})
 
 
 def test_what_is_read_off_a_run(tmp_path):
@@ -334,7 +335,7 @@ def short(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         everything = plan.readings
         patch.setattr(plan, "readings", lambda effort: everything(effort)[:2])
-        patch.setattr("aqmlab.papers.pc_red.sensitivity.readings", plan.readings)
+        patch.setattr("aqmlab.reproduction.papers.pc_red.sensitivity.readings", plan.readings)
         todo = []
         for batch in plan.jobs(effort, root):
             batch.prepare()

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from aqmlab import runner
-from aqmlab.analysis.control.pc_red import step
-from aqmlab.papers.pc_red import channels, loops, measure, model_page, plan, replay
+from aqmlab.execution import runner
+from aqmlab.reproduction.papers.pc_red import channels, loops, measure, model_page, plan, replay
+from aqmlab.theory.control.pc_red import step
 
 RULES = replay.Rules(high=1, limit=70.0, interval=0.36, weight=0.1)
 SECOND = 10**12

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import aqmlab
-from aqmlab.analysis.scenario.link_traffic import traffic_over, wire_bytes
-from aqmlab.lab.network_controls import network_controls
-from aqmlab.registry import transports
-from aqmlab.scenario import Scenario
+from aqmlab.explorer.network_controls import network_controls
+from aqmlab.scenario.file import Scenario
+from aqmlab.scenario.registry import transports
+from aqmlab.theory.scenario.link_traffic import traffic_over, wire_bytes
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "dumbbell-cubic.toml"
 SHORT = {"run.duration": "12s", "run.warmup": "2s", "probe.events": "true"}

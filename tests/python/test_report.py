@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import aqmlab
-from aqmlab.chart import PALETTE, Chart, Series
+from aqmlab.plotting.chart import PALETTE, Chart, Series
 from aqmlab.reporting import Page, build, figure
 from aqmlab.reporting.build import charts_of, page_for
 from browser import browse

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from aqmlab.chart import Chart, Heat, Series
+from aqmlab.plotting.chart import Chart, Heat, Series
 from aqmlab.reporting import Page
 from aqmlab.reporting.fragments import ClaimLine
 from browser import answer_of

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import aqmlab
-from aqmlab import store
-from aqmlab.result import Result
+from aqmlab.results.result import Result
+from aqmlab.storage import folders
 from conftest import contents
 
 
@@ -51,7 +51,7 @@ def test_seeds_differ_and_the_same_seed_does_not(small):
 def test_a_run_that_is_there_is_not_run_again(small, tmp_path, monkeypatch):
     aqmlab.run(small, seeds=2, out=tmp_path, workers=1, progress=False)
     ran = []
-    monkeypatch.setattr("aqmlab.pool.perform", lambda job, progress: ran.append(job.seed))
+    monkeypatch.setattr("aqmlab.execution.pool.perform", lambda job, progress: ran.append(job.seed))
     aqmlab.run(small, seeds=2, out=tmp_path, workers=1, progress=False)
     assert ran == []
     with pytest.raises(aqmlab.StorageError):
@@ -62,11 +62,11 @@ def test_a_run_that_is_there_is_not_run_again(small, tmp_path, monkeypatch):
 def test_another_version_or_damage_is_run_again(small, tmp_path):
     result = aqmlab.run(small, seeds=2, out=tmp_path, workers=1, progress=False)
     before = contents(tmp_path)
-    summary = store.seed_folder(result.folder, 1) / "summary.json"
+    summary = folders.seed_folder(result.folder, 1) / "summary.json"
     data = json.loads(summary.read_text())
     data["version"] = "0.0.1"
     summary.write_text(json.dumps(data))
-    (store.seed_folder(result.folder, 2) / "summary.json").write_text("{")
+    (folders.seed_folder(result.folder, 2) / "summary.json").write_text("{")
     aqmlab.run(small, seeds=2, out=tmp_path, workers=1, progress=False)
     assert contents(tmp_path) == before
 
@@ -81,7 +81,7 @@ def test_overrides_make_another_folder(small, tmp_path):
 
 def test_provenance_is_in_the_summary_and_the_machine_is_not(small, tmp_path):
     result = aqmlab.run(small, seeds=1, out=tmp_path / "here", workers=1, progress=False)
-    summary = store.read_summary(store.seed_folder(result.folder, 1))
+    summary = folders.read_summary(folders.seed_folder(result.folder, 1))
     assert summary["version"] == aqmlab.__version__
     assert summary["scenario"] == {"name": "small", "hash": result.hash}
     assert summary["seed"] == 1

@@ -12,9 +12,9 @@ from jsonschema import Draft202012Validator
 
 import aqmlab
 from aqmlab.errors import Problem
-from aqmlab.registry import disciplines
-from aqmlab.scenario import read_text
-from aqmlab.toml_text import inline
+from aqmlab.scenario.file import read_text
+from aqmlab.scenario.registry import disciplines
+from aqmlab.scenario.toml_text import inline
 
 
 def test_what_a_scenario_says(small):

@@ -10,8 +10,8 @@ import pytest
 
 import aqmlab
 from aqmlab.cli import main
-from aqmlab.result import Result
-from aqmlab.settling import settling
+from aqmlab.results.result import Result
+from aqmlab.results.warmup_check import settling
 
 STEP_S = 0.1
 

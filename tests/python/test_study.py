@@ -9,10 +9,10 @@ import pytest
 from store_snapshot import snapshot
 
 import aqmlab
-from aqmlab.results.store import ResultStore
 from aqmlab.statistics import interval
-from aqmlab.study.axes import parse_axis, parse_range
-from aqmlab.study.design import Design
+from aqmlab.storage.store import ResultStore
+from aqmlab.sweeps.axes import parse_axis, parse_range
+from aqmlab.sweeps.design import Design
 
 MAX_P = "queue.bottleneck.max_p"
 FLOWS = "flow.tcp.count"

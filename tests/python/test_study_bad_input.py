@@ -13,8 +13,8 @@ import sys
 import pytest
 
 import aqmlab
-from aqmlab.results.querying import query
-from aqmlab.results.store import ResultStore
+from aqmlab.storage.querying import query
+from aqmlab.storage.store import ResultStore
 
 MAX_P = "queue.bottleneck.max_p"
 FORM = r"write it as key=from:to:count, key=from:to:count:log or key=v1,v2,\.\.\."

@@ -13,10 +13,10 @@ from dask_cluster import cluster
 from store_snapshot import snapshot
 
 import aqmlab
-from aqmlab.study import execution, sweeping
-from aqmlab.study.execution import Pace
-from aqmlab.study.plan import Block, cut
-from aqmlab.study.points import Point
+from aqmlab.sweeps import execution, sweeping
+from aqmlab.sweeps.execution import Pace
+from aqmlab.sweeps.plan import Block, cut
+from aqmlab.sweeps.points import Point
 
 MAX_P = "queue.bottleneck.max_p"
 SAID = {

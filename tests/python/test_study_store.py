@@ -11,9 +11,9 @@ import pytest
 from store_snapshot import snapshot
 
 import aqmlab
-from aqmlab.results import upkeep
-from aqmlab.results.owners import living
-from aqmlab.results.store import ResultStore
+from aqmlab.storage import maintenance
+from aqmlab.storage.locks import living
+from aqmlab.storage.store import ResultStore
 
 MAX_P = "queue.bottleneck.max_p"
 SWEEP = ("sweep", "small.toml", "--set", "run.duration=30s", "--grid", f"{MAX_P}=0.05:0.2:3", "--seeds", "20")
@@ -21,7 +21,7 @@ SWEEP = ("sweep", "small.toml", "--set", "run.duration=30s", "--grid", f"{MAX_P}
 DIE = """\
 import os, signal, sys
 from aqmlab.cli import main
-from aqmlab.results import index, store
+from aqmlab.storage import index, store
 
 place, name = {{"store": store, "ResultStore": store.ResultStore, "Index": index.Index}}[{owner!r}], {name!r}
 before, calls = getattr(place, name), []
@@ -82,7 +82,7 @@ def test_killed_and_taken_up_again(shell, small, undisturbed, owner, name, nth, 
     with ResultStore(store) as opened:
         assert living(store) == set()
         counted = {block for (block,) in opened.index.rows("SELECT block FROM blocks")}
-        assert all(upkeep.is_whole(opened, block) for block in counted)
+        assert all(maintenance.is_whole(opened, block) for block in counted)
     sweep(small, store)
     assert snapshot(store) == undisturbed
 
@@ -156,10 +156,10 @@ def test_gc(small, folder, undisturbed):
     sweep(small, folder)
     other = sweep(small, folder, grid={MAX_P: [0.3]}, seeds=2, name="other")
     with ResultStore(folder) as opened:
-        assert upkeep.collect(opened).runs == 0
-        dry = upkeep.collect(opened, dry_run=True, forget=["other"])
+        assert maintenance.collect(opened).runs == 0
+        dry = maintenance.collect(opened, dry_run=True, forget=["other"])
         assert (dry.runs, len(dry.unwanted), dry.studies) == (2, 1, (other.hash,))
-        assert upkeep.collect(opened, forget=["other"]) == dry
+        assert maintenance.collect(opened, forget=["other"]) == dry
     assert snapshot(folder) == undisturbed
     damaged = sorted(folder.glob("runs/*/*/links.parquet"))[0]
     data = damaged.read_bytes()
@@ -167,7 +167,7 @@ def test_gc(small, folder, undisturbed):
     with ResultStore(folder) as opened:
         with opened.index.transaction() as change:
             change.execute("UPDATE studies SET version = '0.0.1' WHERE name = 'nothing'")
-        waste = upkeep.collect(opened)
+        waste = maintenance.collect(opened)
         assert waste.damaged == (damaged.parent.name,)
     assert 0 < len(sweep(small, folder).evaluation.runs) < 60
     assert snapshot(folder) == undisturbed
@@ -178,18 +178,18 @@ def test_gc_leaves_others_at_work_alone(small, folder):
     with ResultStore(folder) as one, ResultStore(folder) as other:
         assert other.owner
         with pytest.raises(aqmlab.InputError, match="another process is at work"):
-            upkeep.collect(one)
+            maintenance.collect(one)
 
 
 def test_runs_of_another_version_are_others(small, folder, monkeypatch):
     from aqmlab import _core
 
     first = sweep(small, folder, seeds=1)
-    for module in ("study.work", "study.sweeping", "study.execution", "results.upkeep"):
+    for module in ("sweeps.work", "sweeps.sweeping", "sweeps.execution", "storage.maintenance"):
         monkeypatch.setattr(f"aqmlab.{module}._core", type("Other", (), {**vars(_core), "version": lambda: "9.9"}))
     second = sweep(small, folder, seeds=1)
     assert len(second.evaluation.runs) == 3
     assert not set(first.runs["run"]) & set(second.runs["run"])
     with ResultStore(folder) as opened:
-        assert upkeep.collect(opened).runs == 3
+        assert maintenance.collect(opened).runs == 3
         assert [study.version for study in opened.studies()] == ["9.9"]

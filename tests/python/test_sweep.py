@@ -10,9 +10,9 @@ import pytest
 
 import aqmlab
 from aqmlab import _core
-from aqmlab.pool import execute
-from aqmlab.runner import jobs_for
-from aqmlab.scenario import Scenario
+from aqmlab.execution.pool import execute
+from aqmlab.execution.runner import jobs_for
+from aqmlab.scenario.file import Scenario
 from conftest import contents
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

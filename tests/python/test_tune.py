@@ -18,8 +18,8 @@ import aqmlab
 from aqmlab.cli import main
 from aqmlab.errors import Error, InputError
 from aqmlab.statistics import Verdict
-from aqmlab.tuning.ledger import NAME
 from aqmlab.tuning.measurements import Place
+from aqmlab.tuning.run_cache import NAME
 from aqmlab.tuning.starts import AUTOMATIC
 from conftest import DUMBBELL, Shell
 

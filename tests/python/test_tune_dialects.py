@@ -13,10 +13,10 @@ from hypothesis import settings as limits
 from hypothesis import strategies as st
 
 import aqmlab
-from aqmlab.tuning.dialects import Dialect, Settings, dialects_of
-from aqmlab.tuning.dialects.routers import cisco, juniper, largest_error, profile
-from aqmlab.tuning.dialects.settings import shares_at
-from aqmlab.tuning.dialects.tc import burst_for, effective_p, tc, wlog_of
+from aqmlab.interop.dialects import Dialect, Settings, dialects_of
+from aqmlab.interop.dialects.routers import cisco, juniper, largest_error, profile
+from aqmlab.interop.dialects.settings import shares_at
+from aqmlab.interop.dialects.tc import burst_for, effective_p, tc, wlog_of
 from conftest import DUMBBELL
 
 

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import aqmlab
-from aqmlab.analysis.control.conditions import hollot_condition
 from aqmlab.errors import InputError
-from aqmlab.metrics import BY_KEY
+from aqmlab.results.metrics import BY_KEY
 from aqmlab.statistics import Verdict
+from aqmlab.theory.control.conditions import hollot_condition
 from aqmlab.tuning.goals import Goal, bounds_of, goal_of
-from aqmlab.tuning.ledger import NAME, Ledger, run_key
 from aqmlab.tuning.measurements import Bench, Place
 from aqmlab.tuning.ranges import fresh_points, ranges_of, search_points
+from aqmlab.tuning.run_cache import NAME, Ledger, run_key
 from aqmlab.tuning.search import Task, Trial, front
 from aqmlab.tuning.starts import Load, largest_weight
 from aqmlab.tuning.verification import against, confirmed

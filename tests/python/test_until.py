@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import aqmlab
 from aqmlab.cli import main
-from aqmlab.comparison import Comparison
+from aqmlab.execution.comparison import Comparison
+from aqmlab.execution.until import metric_named
 from aqmlab.statistics import interval, mean_interval
 from aqmlab.statistics.sequential import Goal, goals_of, run_until, spent
-from aqmlab.until import metric_named
 
 ONE = goals_of("ci=2%")
 

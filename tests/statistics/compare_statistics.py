@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import hold_truth
 import pairing_gain
 import real_runs
-from aqmlab.comparison import Comparison
+from aqmlab.execution.comparison import Comparison
 from aqmlab.statistics.estimate import SKEWED
 from aqmlab.statistics.pairing import Gain
 from aqmlab.statistics.sequential import FEWEST, GROWTH, spent
@@ -114,9 +114,10 @@ def _real(workers: int) -> tuple[str, bool]:
         f"""## Real runs
 
 {real_runs.SEEDS} seeds of a short scenario are the population, and {real_runs.SAMPLES:,} samples are drawn from them,
-with the same seeds for both disciplines. Every quantity of `aqmlab.metrics` that varies: its interval under the first
-discipline, and that of the difference. Judged is what a reader meets: of all intervals of a scenario, of quantities
-with a skewness/√n of at most {MOST_SKEWED:g}, {100 * BOUNDS[0]:g} to {100 * BOUNDS[1]:g} % must hold at every n. Each
+with the same seeds for both disciplines. Every quantity of `aqmlab.results.metrics` that varies: its interval
+under the first discipline, and that of the difference. Judged is what a reader meets: of all intervals of a
+scenario, of quantities with a skewness/√n of at most {MOST_SKEWED:g},
+{100 * BOUNDS[0]:g} to {100 * BOUNDS[1]:g} % must hold at every n. Each
 cell is told; those outside are in bold, those of more skewed quantities, which are not judged, in italics."""
     ]
     shown = True

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from aqmlab import _core, compare
-from aqmlab.comparison import Comparison
-from aqmlab.papers.ddred.measure import transfer_times
-from aqmlab.papers.ddred.plan import DISCIPLINES
-from aqmlab.papers.ddred.plan import FILES as DDRED
-from aqmlab.papers.exred.plan import queue_of
-from aqmlab.pool import execute
-from aqmlab.runner import jobs_for
+from aqmlab.execution.comparison import Comparison
+from aqmlab.execution.pool import execute
+from aqmlab.execution.runner import jobs_for
+from aqmlab.reproduction.papers.ddred.measure import transfer_times
+from aqmlab.reproduction.papers.ddred.plan import DISCIPLINES
+from aqmlab.reproduction.papers.ddred.plan import FILES as DDRED
+from aqmlab.reproduction.papers.exred.plan import queue_of
+from aqmlab.scenario.toml_text import inline
 from aqmlab.statistics import compare_means, welch
 from aqmlab.statistics.compared import Compared
-from aqmlab.toml_text import inline
 
 Numbers = dict[str, float]
 BUS_SEEDS = 60

@@ -1,7 +1,7 @@
 """The same on what the simulator gives: the runs of many seeds of a short scenario are the population.
 
 Samples are drawn from its seeds with replacement, so the mean over all seeds is the truth, and two disciplines get the
-same seeds. All quantities of `aqmlab.metrics` are looked at that vary at all.
+same seeds. All quantities of `aqmlab.results.metrics` are looked at that vary at all.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from aqmlab import compare
-from aqmlab.comparison import Comparison
+from aqmlab.execution.comparison import Comparison
 from aqmlab.statistics import compare_means, interval, mean_interval
 from aqmlab.statistics.estimate import skewness
 from aqmlab.statistics.pairing import pairing

@@ -10,7 +10,6 @@ from pathlib import Path
 import typer
 from typer.exceptions import TyperException
 
-from aqmlab import store
 from aqmlab.cli import (  # noqa: F401 - these put their commands into the application
     analyses,
     crosschecks,
@@ -28,8 +27,9 @@ from aqmlab.cli import (  # noqa: F401 - these put their commands into the appli
     tuning,
 )
 from aqmlab.cli.application import app
-from aqmlab.cli.words import parse_overrides, parse_seeds
+from aqmlab.cli.values import parse_overrides, parse_seeds
 from aqmlab.errors import Error, Interrupted, ScenarioError
+from aqmlab.storage import folders
 
 __all__ = ["app", "entry", "main", "parse_overrides", "parse_seeds"]
 
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        return _fail(store.explain(Path(error.filename or "stdout"), error), 1)
+        return _fail(folders.explain(Path(error.filename or "stdout"), error), 1)
     except MemoryError:
         return _fail("out of memory", 1)
     except Exception as error:
@@ -67,7 +67,7 @@ def entry() -> None:
     try:
         sys.stdout.flush()
     except OSError as error:
-        code = code or _fail(store.explain(Path("stdout"), error), 1)
+        code = code or _fail(folders.explain(Path("stdout"), error), 1)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)
 

@@ -10,10 +10,10 @@ import typer
 
 from aqmlab.cli.application import Engine, File, Json, Out, SeedsOption, Set, Workers, app
 from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table
-from aqmlab.cli.words import parse_overrides, parse_seeds
+from aqmlab.cli.values import parse_overrides, parse_seeds
 
 if TYPE_CHECKING:
-    from aqmlab.analysis.scenario.analysis import Analysis
+    from aqmlab.theory.scenario.analysis import Analysis
 
 
 @app.command()
@@ -37,7 +37,7 @@ def analyze(
     as_json: Json = False,
 ) -> None:
     """Theory over simulation: how far apart they are at a link, and why. Python: aqmlab.analyze."""
-    from aqmlab.analysis.scenario.analysis import analyze as work
+    from aqmlab.theory.scenario.analysis import analyze as work
 
     found = work(
         file,
@@ -62,7 +62,7 @@ def analyze(
 
 
 def _print(found: Analysis) -> None:
-    from aqmlab.analysis.scenario.page import headline, readable_gaps
+    from aqmlab.theory.scenario.page import headline, readable_gaps
 
     n = len(found.seeds)
     runs = f"{n} seed{'s' if n > 1 else ''}" if n else "not simulated"

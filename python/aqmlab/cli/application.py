@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 from aqmlab.errors import Error, Interrupted
 
 PLUGINS = "AQMLAB_PLUGINS"
-"""See `aqmlab.extending.PLUGINS`; a copy, so that the help comes quickly."""
+"""See `aqmlab.scenario.plugins.PLUGINS`; a copy, so that the help comes quickly."""
 
 ORDER = (
     "run",

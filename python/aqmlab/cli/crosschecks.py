@@ -9,7 +9,7 @@ import typer
 
 from aqmlab.cli.application import File, Json, Out, SeedsOption, Set, Workers, app
 from aqmlab.cli.output import print_json, print_table
-from aqmlab.cli.words import parse_overrides, parse_seeds
+from aqmlab.cli.values import parse_overrides, parse_seeds
 
 
 @app.command()
@@ -31,8 +31,8 @@ def crosscheck(
     as_json: Json = False,
 ) -> None:
     """Run a scenario in ns-2, ns-3 and Linux too, and say where they agree. Python: aqmlab.cross_check."""
-    from aqmlab.crosscheck.checking import cross_check
-    from aqmlab.crosscheck.page import headline, margins, side_by_side
+    from aqmlab.interop.crosscheck.checking import cross_check
+    from aqmlab.interop.crosscheck.page import headline, margins, side_by_side
 
     found = cross_check(
         file,

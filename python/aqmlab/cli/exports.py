@@ -10,7 +10,7 @@ import typer
 
 from aqmlab.cli.application import Json, Set, app
 from aqmlab.cli.output import print_json
-from aqmlab.cli.words import parse_overrides
+from aqmlab.cli.values import parse_overrides
 from aqmlab.errors import InputError
 
 
@@ -63,7 +63,7 @@ def export(
 def _export_results(
     folder: Path, to: str, out: Path, seed: int | None, link: str | None, table: str, as_json: bool
 ) -> None:
-    from aqmlab.exporting import export as work
+    from aqmlab.results.exporting import export as work
 
     path = work(folder, to=to, out=out, seed=seed, link=link, table=table)
     if as_json:
@@ -73,7 +73,7 @@ def _export_results(
 
 
 def _export_scenario(file: Path, to: str, out: Path | None, set_: list[str] | None, as_json: bool) -> None:
-    from aqmlab.crosscheck.checking import export_scenario
+    from aqmlab.interop.crosscheck.checking import export_scenario
 
     paths, differences = export_scenario(file, to=to, out=out, overrides=parse_overrides(set_))
     if as_json:

@@ -10,11 +10,11 @@ import typer
 
 from aqmlab.cli.application import File, Json, Set, app
 from aqmlab.cli.output import print_json, print_rows, text_of
-from aqmlab.cli.words import parse_overrides
+from aqmlab.cli.values import parse_overrides
 from aqmlab.errors import ScenarioError
 
 if TYPE_CHECKING:
-    from aqmlab.registry import Transport
+    from aqmlab.scenario.registry import Transport
 
 
 @app.command("list")
@@ -23,7 +23,7 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List disciplines and transports with their parameters, units, defaults, ranges. Python: aqmlab.disciplines."""
-    from aqmlab import registry
+    from aqmlab.scenario import registry
 
     transports = registry.transports()
     if as_json:
@@ -64,7 +64,7 @@ def _list_transport(transport: Transport) -> None:
 @app.command()
 def schema() -> None:
     """Print the JSON schema of the scenario file, for completion in an editor. Python: aqmlab.schema."""
-    from aqmlab import registry
+    from aqmlab.scenario import registry
 
     print_json(registry.schema())
 
@@ -72,7 +72,7 @@ def schema() -> None:
 @app.command()
 def check(file: File, set_: Set = None, as_json: Json = False) -> None:
     """Validate a scenario file without running it; all errors at once. Python: aqmlab.check."""
-    from aqmlab.scenario import Scenario
+    from aqmlab.scenario.file import Scenario
 
     try:
         plan = Scenario.load(file, overrides=parse_overrides(set_))
@@ -100,7 +100,7 @@ def draw(
     as_json: Json = False,
 ) -> None:
     """Draw a scenario's network, queues and drop curves as SVG. Python: aqmlab.draw."""
-    from aqmlab.drawing import draw as work
+    from aqmlab.plotting.topology import draw as work
 
     files = work(file, overrides=parse_overrides(set_), out=out, png=png)
     if as_json:

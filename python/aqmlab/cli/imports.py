@@ -23,8 +23,8 @@ def import_(
     as_json: Json = False,
 ) -> None:
     """Make a scenario of an ns-2 study or of lines of tc. Python: aqmlab.import_scenario."""
-    from aqmlab.importing import import_scenario
-    from aqmlab.store import guarded, write_file
+    from aqmlab.interop.importing import import_scenario
+    from aqmlab.storage.folders import guarded, write_file
 
     found = import_scenario(file)
     if out is not None:

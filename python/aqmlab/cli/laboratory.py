@@ -10,7 +10,7 @@ import typer
 
 from aqmlab.cli.application import Json, Set, app
 from aqmlab.cli.output import print_json
-from aqmlab.cli.words import parse_overrides
+from aqmlab.cli.values import parse_overrides
 
 
 @app.command()
@@ -32,7 +32,7 @@ def lab(
     as_json: Json = False,
 ) -> None:
     """Turn a scenario's knobs in the browser; charts follow at once. Ctrl-C ends it. Python: aqmlab.open_lab."""
-    from aqmlab.lab.laboratory import open_lab, show
+    from aqmlab.explorer.laboratory import open_lab, show
 
     try:
         with open_lab(file, link=link, overrides=parse_overrides(set_), port=port) as laboratory:

@@ -10,7 +10,7 @@ import typer
 
 from aqmlab.cli.application import Json, SeedsOption, Set, app
 from aqmlab.cli.output import print_json, print_table
-from aqmlab.cli.words import parse_overrides, parse_seeds
+from aqmlab.cli.values import parse_overrides, parse_seeds
 from aqmlab.errors import InputError
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def live(
 
 def _build_lab(backend: str) -> None:
     """Build the image of the emulated machine if there is none; what is done is told on stderr."""
-    from aqmlab.live.lab.build import find_or_build
+    from aqmlab.live.vm.build import find_or_build
 
     if backend != "lab":
         raise InputError("--build-lab: is for --backend lab")
@@ -149,7 +149,7 @@ def _data(found: LiveRuns, page: Path | None) -> dict[str, Any]:
 
 
 def _print(found: LiveRuns, page: Path | None) -> None:
-    from aqmlab.summary import level_words
+    from aqmlab.results.summary import level_words
 
     result, agreement = found.result, found.agreement
     n = len(result.seeds)

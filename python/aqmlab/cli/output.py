@@ -6,14 +6,14 @@ import json
 import sys
 from typing import Any
 
-from aqmlab import store
-from aqmlab.evaluation import Evaluation
+from aqmlab.results.evaluation import Evaluation
 from aqmlab.statistics.sequential import Stopping
+from aqmlab.storage import folders
 
 
 def print_json(data: object) -> None:
     """Print data as JSON."""
-    sys.stdout.write(store.to_json(data))
+    sys.stdout.write(folders.to_json(data))
 
 
 def print_stopping(stopping: Stopping | None) -> None:

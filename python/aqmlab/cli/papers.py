@@ -11,7 +11,7 @@ from aqmlab.cli.application import Engine, Json, Out, Workers, app
 from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table
 
 if TYPE_CHECKING:
-    from aqmlab.reproduction import Overview, Reproduction
+    from aqmlab.reproduction.reproduction import Overview, Reproduction
 
 
 @app.command()
@@ -29,7 +29,7 @@ def reproduce(
     as_json: Json = False,
 ) -> None:
     """Reproduce papers: published beside measured, a verdict on every claim. Python: aqmlab.reproduce[_all]."""
-    from aqmlab import reproduction
+    from aqmlab.reproduction import reproduction
 
     effort: dict[str, Any] = {
         "quick": quick,

@@ -24,8 +24,8 @@ Name = Annotated[str | None, typer.Argument(help=NAME_HELP, metavar="NAME")]
 
 @results.command("ls")
 def ls(store: Store, as_json: Json = False) -> None:
-    """List the studies of a store, and how much of each is there. Python: aqmlab.results.ResultStore.studies."""
-    from aqmlab.results.store import ResultStore
+    """List the studies of a store, and how much of each is there. Python: aqmlab.storage.ResultStore.studies."""
+    from aqmlab.storage.store import ResultStore
 
     with ResultStore(store) as opened:
         listed: list[dict[str, Any]] = [
@@ -58,9 +58,9 @@ def ls(store: Store, as_json: Json = False) -> None:
 @results.command("show")
 def show(store: Store, name: Name = None, as_json: Json = False) -> None:
     """Show a study's points and runs, or a run with its scenario. Python: aqmlab.Study.load."""
-    from aqmlab.results.exporting import run_named
-    from aqmlab.results.store import ResultStore
-    from aqmlab.study.study import Study
+    from aqmlab.storage.exporting import run_named
+    from aqmlab.storage.store import ResultStore
+    from aqmlab.sweeps.sweep import Study
 
     with ResultStore(store) as opened:
         run = run_named(opened, name)
@@ -102,9 +102,9 @@ def export(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write a study, or a run, as one file. Python: aqmlab.results.exporting.export."""
-    from aqmlab.results.exporting import export as work
-    from aqmlab.results.store import ResultStore
+    """Write a study, or a run, as one file. Python: aqmlab.storage.exporting.export."""
+    from aqmlab.storage.exporting import export as work
+    from aqmlab.storage.store import ResultStore
 
     with ResultStore(store) as opened:
         path = work(opened, name, out=out, table=table, to=to)
@@ -120,9 +120,9 @@ def query(
     sql: Annotated[str, typer.Argument(help="Tables: runs, points, links, flows, ...", metavar="SQL")],
     as_json: Json = False,
 ) -> None:
-    """Ask all runs of a store something in SQL; needs DuckDB. Python: aqmlab.results.querying.query."""
-    from aqmlab.results.querying import query as work
-    from aqmlab.results.store import ResultStore
+    """Ask all runs of a store something in SQL; needs DuckDB. Python: aqmlab.storage.querying.query."""
+    from aqmlab.storage.querying import query as work
+    from aqmlab.storage.store import ResultStore
 
     with ResultStore(store) as opened:
         answer = work(opened, sql)
@@ -141,9 +141,9 @@ def gc(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Remove runs of other versions, of no study, and damaged ones. Python: aqmlab.results.upkeep.collect."""
-    from aqmlab.results.store import ResultStore
-    from aqmlab.results.upkeep import collect
+    """Remove runs of other versions, of no study, and damaged ones. Python: aqmlab.storage.maintenance.collect."""
+    from aqmlab.storage.maintenance import collect
+    from aqmlab.storage.store import ResultStore
 
     with ResultStore(store) as opened:
         waste = collect(opened, dry_run=dry_run, forget=forget or ())

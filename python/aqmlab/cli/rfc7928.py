@@ -10,7 +10,7 @@ import typer
 
 from aqmlab.cli.application import Engine, Json, Out, Set, Workers, app
 from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table
-from aqmlab.cli.words import parse_overrides
+from aqmlab.cli.values import parse_overrides
 
 
 @app.command()

@@ -17,7 +17,7 @@ from aqmlab.cli.output import (
     print_table,
     stopping_data,
 )
-from aqmlab.cli.words import parse_overrides, parse_seeds, parse_until
+from aqmlab.cli.values import parse_overrides, parse_seeds, parse_until
 from aqmlab.errors import InputError
 
 
@@ -34,9 +34,9 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run a scenario over its seeds: a table with intervals, and files. Python: aqmlab.run."""
-    from aqmlab.runner import run as work
-    from aqmlab.settling import settling
-    from aqmlab.summary import level_words
+    from aqmlab.execution.runner import run as work
+    from aqmlab.results.summary import level_words
+    from aqmlab.results.warmup_check import settling
 
     result = work(
         file,
@@ -90,10 +90,10 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Compare disciplines on the same traffic: differences with intervals and verdicts. Python: aqmlab.compare."""
-    from aqmlab.comparison import compare as work
-    from aqmlab.comparison_tables import DIFFERENCE_COLUMNS
-    from aqmlab.settling import settling
-    from aqmlab.summary import level_words
+    from aqmlab.execution.comparison import compare as work
+    from aqmlab.execution.comparison_tables import DIFFERENCE_COLUMNS
+    from aqmlab.results.summary import level_words
+    from aqmlab.results.warmup_check import settling
 
     found = work(
         file,

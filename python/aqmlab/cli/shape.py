@@ -9,7 +9,7 @@ import typer
 
 from aqmlab.cli.application import Json, Set, app
 from aqmlab.cli.output import print_json
-from aqmlab.cli.words import parse_overrides
+from aqmlab.cli.values import parse_overrides
 from aqmlab.errors import InputError
 
 

@@ -11,11 +11,11 @@ import typer
 
 from aqmlab.cli.application import Engine, Json, SeedsOption, Set, Workers, app
 from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table
-from aqmlab.cli.words import parse_overrides, parse_seeds
+from aqmlab.cli.values import parse_overrides, parse_seeds
 from aqmlab.errors import InputError
 
 if TYPE_CHECKING:
-    from aqmlab.study.study import Study
+    from aqmlab.sweeps.sweep import Study
 
 SHOWN_POINTS = 40
 SHOWN_WARNINGS = 10
@@ -65,7 +65,7 @@ def sweep(
     as_json: Json = False,
 ) -> None:
     """Run a scenario at many points; a run that the store has is not run again. Python: aqmlab.sweep."""
-    from aqmlab.study.sweeping import sweep as work
+    from aqmlab.sweeps.sweeping import sweep as work
 
     study = work(
         file,

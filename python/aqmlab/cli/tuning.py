@@ -11,7 +11,7 @@ import typer
 
 from aqmlab.cli.application import Engine, File, Json, Set, Workers, app
 from aqmlab.cli.output import print_json, print_rows, print_table
-from aqmlab.cli.words import parse_overrides
+from aqmlab.cli.values import parse_overrides
 from aqmlab.errors import InputError
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ def tune(
     as_json: Json = False,
 ) -> None:
     """Find a queue's parameters that hold over whole ranges, confirmed on fresh seeds. Python: aqmlab.tune."""
-    from aqmlab.runner import as_scenario
-    from aqmlab.tuning.study import tune as work
+    from aqmlab.execution.runner import as_scenario
+    from aqmlab.tuning.tuner import tune as work
 
     plan = as_scenario(file, overrides=parse_overrides(set_))
     found = work(

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from aqmlab.metrics import BY_KEY
-from aqmlab.result import Result
+from aqmlab.results.metrics import BY_KEY
+from aqmlab.results.result import Result
 from aqmlab.statistics import Verdict, interval, verdict_between, welch
 from aqmlab.statistics.intervals import Interval
 

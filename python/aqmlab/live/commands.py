@@ -12,7 +12,7 @@ from aqmlab.live.groups import A, B, command_group, ends, other, sender_side
 from aqmlab.live.options import Options
 from aqmlab.live.plan import FlowGroup, LivePlan
 from aqmlab.live.processes import end
-from aqmlab.live.stage import Raw, Stage
+from aqmlab.live.run_context import Raw, Stage
 from aqmlab.live.traffic.workers import port
 
 SHELL = "/bin/sh"

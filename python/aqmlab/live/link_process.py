@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import Error, InputError
-from aqmlab.live.heard import Heard
+from aqmlab.live.process_output import Heard
 from aqmlab.live.processes import end, start
 
 COMMAND = (sys.executable, "-m", "aqmlab.live.link")

@@ -17,7 +17,7 @@ from aqmlab.live.groups import A, B
 from aqmlab.live.link_process import LinkProcess
 from aqmlab.live.options import Options
 from aqmlab.live.plan import LivePlan
-from aqmlab.live.stage import Part, Raw, Stage
+from aqmlab.live.run_context import Part, Raw, Stage
 from aqmlab.live.state import namespace_path, run_state
 from aqmlab.live.traffic.datagrams import DatagramFlows
 from aqmlab.live.traffic.iperf3 import Iperf3Flows

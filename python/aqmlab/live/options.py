@@ -7,7 +7,7 @@ from pathlib import Path
 
 from aqmlab.errors import InputError
 from aqmlab.live.link_process import link_command
-from aqmlab.scenario import unknown
+from aqmlab.scenario.file import unknown
 
 BACKENDS = ("link", "tc", "lab")
 TRAFFIC = ("sockets", "iperf3")

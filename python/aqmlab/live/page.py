@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from aqmlab.chart import Chart, Series
-from aqmlab.figures import delay_distribution, thin
-from aqmlab.figures.runs import has_average, slug
 from aqmlab.live.agreement import DELAY_WITHIN, GOODPUT_WITHIN, Line
+from aqmlab.plotting.chart import Chart, Series
+from aqmlab.plotting.figures import delay_distribution, thin
+from aqmlab.plotting.figures.runs import has_average, slug
 from aqmlab.reporting.build import add_run
 from aqmlab.reporting.page import Page
 
 if TYPE_CHECKING:
     from aqmlab.live.running import LiveRuns
-    from aqmlab.result import Result
+    from aqmlab.results.result import Result
 
 LIVE, SIMULATED = "live", "simulation"
 NUMBERS = {

@@ -11,9 +11,9 @@ from typing import Any
 
 from aqmlab import _core
 from aqmlab.errors import Problem, ScenarioError
-from aqmlab.registry import compiled
-from aqmlab.runner import as_scenario
-from aqmlab.scenario import Overrides, Scenario, override_pairs
+from aqmlab.execution.runner import as_scenario
+from aqmlab.scenario.file import Overrides, Scenario, override_pairs
+from aqmlab.scenario.registry import compiled
 
 FAMILIES = ("ipv4", "ipv6")
 IP_HEADER = {"ipv4": 20, "ipv6": 40}

@@ -11,25 +11,26 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aqmlab import _core, store
+from aqmlab import _core
 from aqmlab.errors import InputError, Interrupted
-from aqmlab.live import peers
+from aqmlab.execution.pool import Output
+from aqmlab.execution.progress import bar_over
+from aqmlab.execution.runner import Seeds, seed_list
+from aqmlab.execution.runner import run as simulate
+from aqmlab.live import kernel_backends
 from aqmlab.live.checks import Trouble, preflight
-from aqmlab.live.finishing import finished
+from aqmlab.live.kernel_backends import check_qdisc, refuse_what_is_for_the_link
 from aqmlab.live.link_process import LiveError
 from aqmlab.live.link_process import link_command as default_command
+from aqmlab.live.observers import Watching, watching
 from aqmlab.live.one_run import perform
 from aqmlab.live.options import BACKENDS, Options
-from aqmlab.live.peers import check_qdisc, refuse_what_is_for_the_link
 from aqmlab.live.plan import FAMILIES, for_family, live_plan
+from aqmlab.live.postprocess import finished
 from aqmlab.live.state import clean
-from aqmlab.live.watching import Watching, watching
-from aqmlab.pool import Output
-from aqmlab.progress import bar_over
-from aqmlab.result import Result
-from aqmlab.runner import Seeds, seed_list
-from aqmlab.runner import run as simulate
-from aqmlab.scenario import Overrides, Scenario, unknown
+from aqmlab.results.result import Result
+from aqmlab.scenario.file import Overrides, Scenario, unknown
+from aqmlab.storage import folders
 
 if TYPE_CHECKING:
     from aqmlab.live.agreement import Agreement
@@ -126,7 +127,7 @@ def run(
     record
         A pcap file of all packets that come to the link.
     stats
-        Views of the running link, see `aqmlab.live.statistics.open_views`.
+        Views of the running link, see `aqmlab.live.telemetry.open_views`.
     interval_s
         How often the link tells of itself.
     backend
@@ -201,7 +202,7 @@ def live_folder(out: Path, scenario: Scenario, backend: str = "link", qdisc: str
 
 def certificates_in(folder: Path, seeds: Sequence[int]) -> dict[int, dict[str, Any]]:
     """Read the certificates of runs."""
-    return {seed: store.read_json(store.seed_folder(folder, seed) / CERTIFICATE) for seed in seeds}
+    return {seed: folders.read_json(folders.seed_folder(folder, seed) / CERTIFICATE) for seed in seeds}
 
 
 def checked(scenario: Scenario, seed: int, options: Options) -> list[Trouble]:
@@ -215,9 +216,9 @@ def checked(scenario: Scenario, seed: int, options: Options) -> list[Trouble]:
 
 def is_done(folder: Path, scenario: Scenario) -> bool:
     """Whether this run is on disk, of this scenario and version, and valid."""
-    if not store.is_finished(folder, scenario_hash=scenario.hash, version=_core.version()):
+    if not folders.is_finished(folder, scenario_hash=scenario.hash, version=_core.version()):
         return False
-    return bool(store.read_json(folder / CERTIFICATE).get("valid"))
+    return bool(folders.read_json(folder / CERTIFICATE).get("valid"))
 
 
 def _all_runs(
@@ -234,9 +235,9 @@ def _all_runs(
 ) -> tuple[list[Output], dict[int, dict[str, Any]]]:
     """Do the runs; with a folder each is on disk as soon as it is finished."""
     if folder is not None:
-        store.prepare(folder, scenario=scenario.normalized)
+        folders.prepare(folder, scenario=scenario.normalized)
         if resume:
-            seeds = [seed for seed in seeds if not is_done(store.seed_folder(folder, seed), scenario)]
+            seeds = [seed for seed in seeds if not is_done(folders.seed_folder(folder, seed), scenario)]
     outputs, certificates = [], {}
     clean()
     shown = progress and not views.takes_terminal
@@ -255,15 +256,15 @@ def _all_runs(
                 output, certificate = finished(plan, raw, options)
                 said = raw.outputs
             else:
-                output, certificate = peers.perform(plan, backend, qdisc=qdisc)
+                output, certificate = kernel_backends.perform(plan, backend, qdisc=qdisc)
             bar.done(place)
             outputs.append(output)
             certificates[seed] = certificate.data()
             if folder is not None:
-                files = {CERTIFICATE: store.to_json(certificate.data()).encode()}
+                files = {CERTIFICATE: folders.to_json(certificate.data()).encode()}
                 files |= {f"{name}.txt": words for name, words in said.items()}
-                store.write_seed(store.seed_folder(folder, seed), output.summary, output.tables, files=files)
-                store.log(folder, f"live run of seed {seed}: {certificate.line()}")
+                folders.write_seed(folders.seed_folder(folder, seed), output.summary, output.tables, files=files)
+                folders.log(folder, f"live run of seed {seed}: {certificate.line()}")
     return outputs, certificates
 
 

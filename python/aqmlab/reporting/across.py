@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from aqmlab.figures import against, parameter_map
-from aqmlab.metrics import BY_KEY
+from aqmlab.plotting.figures import against, parameter_map
+from aqmlab.results.metrics import BY_KEY
 from aqmlab.statistics import interval
 
 if TYPE_CHECKING:
-    from aqmlab.chart import Chart
-    from aqmlab.result import Result
+    from aqmlab.plotting.chart import Chart
+    from aqmlab.results.result import Result
 
 SHOWN = ("throughput_mbps", "loss", "mean_delay_ms", "goodput_mbps", "jain")
 NUMBER = re.compile(r"([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([A-Za-z%]*)")

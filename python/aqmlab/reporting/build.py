@@ -9,20 +9,22 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from aqmlab import comparison, plots, store
-from aqmlab.comparison import Comparison
-from aqmlab.comparison_tables import DIFFERENCE_COLUMNS
 from aqmlab.errors import InputError
-from aqmlab.metrics import BY_KEY, METRICS
+from aqmlab.execution import comparison
+from aqmlab.execution.comparison import Comparison
+from aqmlab.execution.comparison_tables import DIFFERENCE_COLUMNS
+from aqmlab.plotting import plots
 from aqmlab.reporting.across import across, differing
 from aqmlab.reporting.chosen import of_comparison, of_run
 from aqmlab.reporting.page import Page
-from aqmlab.result import Result
-from aqmlab.scenario import Scenario, unknown
-from aqmlab.summary import level_words
+from aqmlab.results.metrics import BY_KEY, METRICS
+from aqmlab.results.result import Result
+from aqmlab.results.summary import level_words
+from aqmlab.scenario.file import Scenario, unknown
+from aqmlab.storage import folders
 
 if TYPE_CHECKING:
-    from aqmlab.chart import Chart
+    from aqmlab.plotting.chart import Chart
 
 REPRODUCTION = "reproduction.json"
 MANY_FLOWS = 2000
@@ -52,7 +54,7 @@ def report(folder: str | Path, *, pictures: bool = True) -> Path:
     folder = Path(folder)
     _must_exist(folder)
     if (folder / REPRODUCTION).exists():
-        from aqmlab.reproduction import page_of
+        from aqmlab.reproduction.reproduction import page_of
 
         return page_of(folder, pictures=pictures)
     return page_for(folder, pictures=pictures).write(folder, pictures=pictures)
@@ -93,7 +95,7 @@ def charts_of(folder: Path) -> Iterator[Chart]:
     """Yield the figures of a run, of a comparison, or over the scenarios in a folder."""
     if (folder / comparison.RECORD).exists():
         yield from of_comparison(Comparison.load(folder))
-    elif store.finished_seeds(folder):
+    elif folders.finished_seeds(folder):
         result = Result.load(folder)
         yield from of_run(result, _plan(result))
     else:
@@ -110,11 +112,11 @@ def page_for(folder: Path, *, pictures: bool) -> Page:
         add_comparison(page, Comparison.load(folder))
         return page
     reproductions = [entry for entry in sorted(folder.iterdir()) if (entry / REPRODUCTION).exists()]
-    runs = [folder] if store.finished_seeds(folder) else _runs_below(folder)
+    runs = [folder] if folders.finished_seeds(folder) else _runs_below(folder)
     if not runs and not reproductions:
         raise InputError(f"{folder}: holds no finished run")
     if reproductions:
-        from aqmlab.reproduction import overview_of
+        from aqmlab.reproduction.reproduction import overview_of
 
         page = overview_of(reproductions, folder, pictures=pictures)
     else:
@@ -274,12 +276,12 @@ def _provenance(page: Page, result: Result, command: str) -> None:
     )
     if result.scenario_text:
         page.code(result.scenario_text, fold="Scenario")
-    page.code(store.to_json(first["readings"]), fold="Readings: effective parameters of every queue")
+    page.code(folders.to_json(first["readings"]), fold="Readings: effective parameters of every queue")
 
 
 def _runs_below(folder: Path) -> list[Path]:
     found = []
     for entry in sorted(p for p in folder.iterdir() if p.is_dir()):
-        if (entry / comparison.RECORD).exists() or store.finished_seeds(entry):
+        if (entry / comparison.RECORD).exists() or folders.finished_seeds(entry):
             found.append(entry)
     return found

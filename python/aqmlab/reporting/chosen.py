@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from aqmlab import figures
-from aqmlab.figures.curves import curves_of
-from aqmlab.figures.distributions import has_transfers
-from aqmlab.figures.runs import has_average
+from aqmlab.plotting import figures
+from aqmlab.plotting.figures.curves import curves_of
+from aqmlab.plotting.figures.distributions import has_transfers
+from aqmlab.plotting.figures.runs import has_average
 
 if TYPE_CHECKING:
-    from aqmlab.analysis.control.loop import Loop
-    from aqmlab.chart import Chart
-    from aqmlab.comparison import Comparison
-    from aqmlab.result import Result
-    from aqmlab.scenario import Scenario
+    from aqmlab.execution.comparison import Comparison
+    from aqmlab.plotting.chart import Chart
+    from aqmlab.results.result import Result
+    from aqmlab.scenario.file import Scenario
+    from aqmlab.theory.control.loop import Loop
 
 FROM_ZERO = ("jain", "throughput_mbps")
 """Metrics of which the length of a bar says something."""
@@ -48,7 +48,7 @@ def of_run(result: Result, plan: Scenario | None) -> Iterator[Chart]:
         yield curves
     loop = _loop(plan) if plan is not None else None
     if loop is not None:
-        from aqmlab.analysis.control.loop_charts import bode
+        from aqmlab.theory.control.loop_charts import bode
 
         yield from bode([loop])
 
@@ -102,9 +102,9 @@ def _loop(plan: Scenario) -> Loop | None:
     """Return the loop of TCP and the queue, linearized where the fluid model rests, if it has such a place."""
     from dataclasses import replace
 
-    from aqmlab.analysis.control.linearization import linearize
-    from aqmlab.analysis.domain import DomainError
-    from aqmlab.analysis.scenario.model import model_of
+    from aqmlab.theory.control.linearization import linearize
+    from aqmlab.theory.domain import DomainError
+    from aqmlab.theory.scenario.model import model_of
 
     try:
         model = model_of(plan)

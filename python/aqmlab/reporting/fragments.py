@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 if TYPE_CHECKING:
-    from aqmlab.chart import Chart, Heat
+    from aqmlab.plotting.chart import Chart, Heat
 
 
 @dataclass(frozen=True)

@@ -17,19 +17,19 @@ import matplotlib as mpl
 import pandas as pd
 from matplotlib.figure import Figure
 
-from aqmlab import charts, drawing, flowchart, plots
-from aqmlab.layout import arrange
+from aqmlab.plotting import charts, flowchart, plots, topology
+from aqmlab.plotting.layout import arrange
 from aqmlab.reporting.fragments import ClaimLine, badge, chart_numbers, inline, table_html
-from aqmlab.store import guarded, write_file
+from aqmlab.storage.folders import guarded, write_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from matplotlib.axes import Axes
 
-    from aqmlab.chart import Chart
-    from aqmlab.flowchart import FlowChart
-    from aqmlab.scenario import Scenario
+    from aqmlab.plotting.chart import Chart
+    from aqmlab.plotting.flowchart import FlowChart
+    from aqmlab.scenario.file import Scenario
 
 
 MOST_ROWS = 300
@@ -140,8 +140,8 @@ class Page:
     def topology(self, scenario: Scenario, *, key: str = "topology", title: str = "", caption: str = "") -> None:
         """Add the drawing of a scenario's network."""
         laid = arrange(scenario)
-        paint = partial(drawing.topology, scenario=scenario, drawing=laid)
-        self.drawing(key, paint, (8.4, 3.8), title=title, alt=drawing.describe(scenario, laid), caption=caption)
+        paint = partial(topology.topology, scenario=scenario, drawing=laid)
+        self.drawing(key, paint, (8.4, 3.8), title=title, alt=topology.describe(scenario, laid), caption=caption)
 
     def flowchart(self, chart: FlowChart, *, caption: str = "") -> None:
         """Add an algorithm's flow chart."""

@@ -75,7 +75,7 @@ def _call(tables: Mapping[str, pa.Table], name: str, begin_s: float) -> dict[str
     """Score of a call in either direction by the E-model, of what was said from a time on."""
     if "call_packets" not in tables or not tables["call_packets"].num_rows:
         return {}
-    from aqmlab.voip import UNDER_WAY_S, score
+    from aqmlab.results.voip import UNDER_WAY_S, score
 
     columns = tables["call_packets"].to_pydict()
     flow = np.array(columns["flow"])

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from aqmlab.reporting.page import Page
-from aqmlab.rfc7928 import discussion, network, pictures, tables
+from aqmlab.rfc7928 import discussion, figures, network, tables
 from aqmlab.rfc7928.collected import Collected, Measured
 
 Scenario = Mapping[str, Measured]
@@ -68,15 +68,15 @@ def _scenario(page: Page, scenario: Scenario) -> None:
     for group in case.groups:
         flows = int(np.nanmax(next(iter(scenario.values())).values("groups", group.name, "flows")))
         for phase in phases[1:] or [None]:
-            chart = pictures.ellipses(scenario, group, phase=phase)
+            chart = figures.ellipses(scenario, group, phase=phase)
             if chart is not None:
                 page.chart(chart)
-        for chart in (pictures.delays(scenario, group), pictures.goodputs(scenario, group, flows=flows)):
+        for chart in (figures.delays(scenario, group), figures.goodputs(scenario, group, flows=flows)):
             if chart is not None:
                 page.chart(chart)
     if next(iter(scenario.values())).cumulates:
         for phase in phases[1:] or [None]:
-            chart = pictures.ellipses_of_all(scenario, phase=phase)
+            chart = figures.ellipses_of_all(scenario, phase=phase)
             if chart is not None:
                 page.chart(chart)
     if case.phases:
@@ -87,10 +87,10 @@ def _courses(page: Page, scenario: Scenario) -> None:
     """Add the course in time of what changes in phases."""
     case = next(iter(scenario.values())).case
     link = next(iter(case.rates_bps))
-    page.chart(pictures.course(scenario, "delay_ms", link, title="Queueing delay in time", label="queueing delay, ms"))
+    page.chart(figures.course(scenario, "delay_ms", link, title="Queueing delay in time", label="queueing delay, ms"))
     group = case.groups[0]
     page.chart(
-        pictures.course(
+        figures.course(
             scenario, "goodput_mbps", group.name, title=f"Goodput of {group.title} in time", label="goodput, Mb/s"
         )
     )
@@ -118,7 +118,7 @@ def _fairness(page: Page, scenarios: Sequence[Scenario], section: str) -> None:
         ("loss-two", "drop rate of II", lambda entry: entry.values("groups", "two", "loss")),
     ):
         page.chart(
-            pictures.over_range(
+            figures.over_range(
                 scenarios,
                 read,
                 key=f"{section.replace('.', '-')}-{key}",
@@ -130,7 +130,7 @@ def _fairness(page: Page, scenarios: Sequence[Scenario], section: str) -> None:
     hundred = [s for s in scenarios if next(iter(s.values())).case.point == 1e3 * network.RTT_S]
     for scenario in hundred:
         for group in next(iter(scenario.values())).case.groups:
-            chart = pictures.ellipses(scenario, group)
+            chart = figures.ellipses(scenario, group)
             if chart is not None:
                 page.chart(chart)
 
@@ -181,7 +181,7 @@ def _settings(page: Page, collected: Collected) -> None:
         "Thresholds and delay targets are not the same thing, so disciplines are compared over a range of each: the "
         "parameters that set the target, turned together by the same factors, at medium congestion."
     )
-    page.chart(pictures.settings_compared(discussion.ranges(collected)))
+    page.chart(figures.settings_compared(discussion.ranges(collected)))
     page.table(discussion.ranges_table(collected), caption="The settings of the figure.", digits=4)
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from aqmlab import store
 from aqmlab.rfc7928.case import Case
 from aqmlab.rfc7928.measuring import ANSWER, Run
 from aqmlab.rfc7928.settings import Settings
-from aqmlab.scenario import Scenario
+from aqmlab.scenario.file import Scenario
 from aqmlab.statistics import Interval, interval
+from aqmlab.storage import folders
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Collected:
         """Read the answers of all runs."""
         return cls(
             [
-                Measured(case, plan, [store.read_json(run.folder / ANSWER)["measured"] for run in runs])
+                Measured(case, plan, [folders.read_json(run.folder / ANSWER)["measured"] for run in runs])
                 for case, plan, runs in planned
             ],
             disciplines,

@@ -11,8 +11,6 @@ import numpy as np
 import pandas as pd
 
 from aqmlab import _core
-from aqmlab.analysis.scenario.model import model_of
-from aqmlab.analysis.scenario.theory import theory_of
 from aqmlab.errors import Error, InputError
 from aqmlab.rfc7928.case import FORWARD
 from aqmlab.rfc7928.collected import Collected, Measured
@@ -20,6 +18,8 @@ from aqmlab.rfc7928.sensitivity import target_of, turnable
 from aqmlab.rfc7928.settings import Settings
 from aqmlab.rfc7928.tables import Row, shown
 from aqmlab.statistics.compared import compare_means
+from aqmlab.theory.scenario.model import model_of
+from aqmlab.theory.scenario.theory import theory_of
 
 AT_DEQUEUE = ("codel", "cobalt", "fq-codel", "pi2", "dualpi2")
 """Disciplines that decide when a packet leaves; all others decide when it comes."""

@@ -15,14 +15,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from aqmlab import _core, store
+from aqmlab import _core
 from aqmlab.errors import InputError
-from aqmlab.evaluation import Evaluated, peak_memory
-from aqmlab.metrics import jain
-from aqmlab.pool import Output
+from aqmlab.execution.pool import Output
+from aqmlab.results.evaluation import Evaluated, peak_memory
+from aqmlab.results.metrics import jain
 from aqmlab.rfc7928 import applications, metrics
 from aqmlab.rfc7928.packets import EVENT_COLUMNS, Packets, packets_of
-from aqmlab.tables import Columns, to_arrow
+from aqmlab.storage import folders
+from aqmlab.storage.tables import Columns, to_arrow
 
 ANSWER = "measured.json"
 REVISION = 1
@@ -47,7 +48,7 @@ class Run:
     cost
         About how long it takes, in seconds of one core.
     engine
-        One of `aqmlab.evaluation.ENGINES`.
+        One of `aqmlab.results.evaluation.ENGINES`.
     """
 
     text: str = field(repr=False)
@@ -63,7 +64,7 @@ class Run:
     @property
     def record(self) -> dict[str, Any]:
         """What the answer is a function of."""
-        what = hashlib.sha256(store.to_json(self.what).encode()).hexdigest()[:16]
+        what = hashlib.sha256(folders.to_json(self.what).encode()).hexdigest()[:16]
         own = {"scenario": self.hash, "seed": self.seed, "what": what}
         return {"version": _core.version(), "revision": REVISION, **own}
 
@@ -71,7 +72,7 @@ class Run:
         """Whether the answer is on disk."""
         if not (self.folder / ANSWER).exists():
             return False
-        found = store.read_json(self.folder / ANSWER)
+        found = folders.read_json(self.folder / ANSWER)
         return all(found.get(key) == value for key, value in self.record.items())
 
     def perform(self, progress: Callable[[float], None]) -> Output:
@@ -83,8 +84,8 @@ class Run:
         columns = output["tables"]
         tables = {name: to_arrow(_needed(name, columns.pop(name)), seed=self.seed) for name in list(columns)}
         answer = {**self.record, "measured": measure(tables, self.what)}
-        store.guarded(self.folder, lambda: self.folder.mkdir(parents=True, exist_ok=True))
-        store.save(self.folder / ANSWER, store.to_json(answer))
+        folders.guarded(self.folder, lambda: self.folder.mkdir(parents=True, exist_ok=True))
+        folders.save(self.folder / ANSWER, folders.to_json(answer))
         hops = int(output["summary"]["packet_hops"])
         return Output(answer, {}, Evaluated(output["engine"], output["why_events"] or "", hops, peak_memory()))
 

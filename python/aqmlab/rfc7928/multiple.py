@@ -11,7 +11,7 @@ from aqmlab.rfc7928.sensitivity import turned
 from aqmlab.rfc7928.settings import Settings
 from aqmlab.rfc7928.stability import WARM_UP_S, levels
 from aqmlab.rfc7928.traffic import tcp
-from aqmlab.toml_text import Value
+from aqmlab.scenario.toml_text import Value
 
 FIRST, SECOND = "L-M", "M-R"
 SECOND_QUEUE = "aqm-m"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
-from aqmlab.toml_text import Value, inline
+from aqmlab.scenario.toml_text import Value, inline
 
 PACKET_BYTES = 1500
 """A full packet on the wire: 1448 bytes of payload and 52 of headers."""

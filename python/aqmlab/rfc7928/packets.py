@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from aqmlab.exporting.packets import order_of_leaving
+from aqmlab.results.exporting.packets import order_of_leaving
 
 PS = 1e12
 DATA = "data"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
-from aqmlab.registry import Parameter
 from aqmlab.rfc7928.case import FORWARD, Case, Effort
 from aqmlab.rfc7928.settings import Settings
 from aqmlab.rfc7928.stability import congested
-from aqmlab.scenario import Scenario
+from aqmlab.scenario.file import Scenario
+from aqmlab.scenario.registry import Parameter
 
 LEVEL = "medium"
 TARGETS = (("min_th", "max_th"), ("target",), ("target_delay",), ("q_ref",), ("reference",))
@@ -62,7 +62,7 @@ def turnable(settings: Settings) -> list[Parameter]:
 def scaled(parameter: Parameter, value: object, factor: float) -> str:
     """Write a parameter's value times a factor as a scenario wants it.
 
-    >>> from aqmlab.registry import discipline
+    >>> from aqmlab.scenario.registry import discipline
     >>> red = discipline("red")
     >>> scaled(red.parameter("max_th"), 15, 2), scaled(red.parameter("max_p"), 0.1, 0.5)
     ('30p', '0.05')

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from aqmlab.errors import InputError
-from aqmlab.registry import Discipline, discipline
 from aqmlab.rfc7928.network import PACKET_BYTES, QUEUE
-from aqmlab.scenario import unknown
-from aqmlab.toml_text import Value
+from aqmlab.scenario.file import unknown
+from aqmlab.scenario.registry import Discipline, discipline
+from aqmlab.scenario.toml_text import Value
 
 BASELINE = "drop-tail"
 """What the RFC compares with (section 1.2)."""

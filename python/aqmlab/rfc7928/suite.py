@@ -9,17 +9,18 @@ from pathlib import Path
 
 import pandas as pd
 
-from aqmlab import _core, store
+from aqmlab import _core
 from aqmlab.errors import InputError, ScenarioError
-from aqmlab.evaluation import Evaluation, checked_engine, evaluation_of
-from aqmlab.pool import execute
+from aqmlab.execution.pool import execute
+from aqmlab.execution.runner import missing
+from aqmlab.results.evaluation import Evaluation, checked_engine, evaluation_of
 from aqmlab.rfc7928 import fairness, mixes, multiple, sensitivity, stability, transports
 from aqmlab.rfc7928.case import Case, Effort
 from aqmlab.rfc7928.collected import Collected
 from aqmlab.rfc7928.measuring import Run
 from aqmlab.rfc7928.settings import Settings, settings_of
-from aqmlab.runner import missing
-from aqmlab.scenario import Overrides, Scenario, override_pairs
+from aqmlab.scenario.file import Overrides, Scenario, override_pairs
+from aqmlab.storage import folders
 
 NAME = "rfc7928"
 """Folder of the runs below the folder for results."""
@@ -81,7 +82,7 @@ class _Planned:
                 self.plan.overrides,
                 seed,
                 what,
-                store.seed_folder(folder, seed),
+                folders.seed_folder(folder, seed),
                 self.plan.hash,
                 cost,
                 engine,
@@ -150,8 +151,8 @@ def characterize(
     jobs = {index: one.runs(root, engine) for index, one in enumerate(planned)}
     todo = missing(list({run.folder: run for runs in jobs.values() for run in runs}.values()))
     for one in planned:
-        store.prepare(root / "runs" / one.plan.label, scenario=one.plan.normalized)
-    store.log(root, f"rfc7928 {_core.version()} {effort}: {len(todo)} runs to do")
+        folders.prepare(root / "runs" / one.plan.label, scenario=one.plan.normalized)
+    folders.log(root, f"rfc7928 {_core.version()} {effort}: {len(todo)} runs to do")
     outputs = execute(todo, workers=workers, progress=progress, title=NAME)
     evaluation = evaluation_of(outputs, time.monotonic() - began)
     collected = Collected.read([(one.case, one.plan, jobs[index]) for index, one in enumerate(planned)], disciplines)
@@ -159,9 +160,9 @@ def characterize(
     target = Path(report) if report is not None else root
     page = built.page.write(target, pictures=pictures)
     for name, table in {**built.tables, "requirements": built.requirements}.items():
-        store.save(target / f"{name}.csv", table.to_csv(index=False))
+        folders.save(target / f"{name}.csv", table.to_csv(index=False))
     seconds = time.monotonic() - began
-    store.log(root, f"done after {seconds:.1f} s")
+    folders.log(root, f"done after {seconds:.1f} s")
     return Characterization(
         aqm=[one.name for one in disciplines],
         requirements=built.requirements,

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from aqmlab.papers.common.tables import intervals_table
 from aqmlab.reporting.fragments import number, plus_minus
+from aqmlab.reproduction.papers.common.tables import intervals_table
 from aqmlab.rfc7928 import network
 from aqmlab.rfc7928.collected import Collected, Measured
 from aqmlab.rfc7928.stability import levels

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from aqmlab.rfc7928.network import PACKET_BYTES, RTT_S, bits, left_delay, seconds, table
-from aqmlab.toml_text import Value
+from aqmlab.scenario.toml_text import Value
 
 HEADERS = 52
 """Bytes of IP and TCP headers in a data packet."""

@@ -8,7 +8,7 @@ from aqmlab.rfc7928.case import Case, Effort, on_dumbbell
 from aqmlab.rfc7928.network import CAPACITY_BPS, seconds
 from aqmlab.rfc7928.settings import Settings
 from aqmlab.rfc7928.traffic import Group, tcp, udp
-from aqmlab.toml_text import Value
+from aqmlab.scenario.toml_text import Value
 
 STEADY_S = 40.0
 """By then a single flow has been through several of its sawteeth, so that its goodput is stable."""

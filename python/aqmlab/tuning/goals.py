@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from aqmlab.errors import InputError
-from aqmlab.metrics import BY_KEY, Metric
+from aqmlab.execution.until import metric_named
+from aqmlab.results.metrics import BY_KEY, Metric
 from aqmlab.statistics import Interval, Verdict, verdict_above, verdict_below
-from aqmlab.until import metric_named
 
 UNITS = {
     "ms": {"": 1.0, "us": 1e-3, "ms": 1.0, "s": 1e3},

@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aqmlab.errors import InputError, Interrupted, ScenarioError, StorageError
-from aqmlab.metrics import delay_metrics, flow_metrics, link_metrics
-from aqmlab.pool import Job, Output, execute
-from aqmlab.runner import expected_cost, provenance
-from aqmlab.scenario import Scenario
-from aqmlab.toml_text import Value, inline
-from aqmlab.tuning.ledger import Ledger, Values, run_key
+from aqmlab.execution.pool import Job, Output, execute
+from aqmlab.execution.runner import expected_cost, provenance
+from aqmlab.results.metrics import delay_metrics, flow_metrics, link_metrics
+from aqmlab.scenario.file import Scenario
+from aqmlab.scenario.toml_text import Value, inline
 from aqmlab.tuning.ranges import Pairs, Point
+from aqmlab.tuning.run_cache import Ledger, Values, run_key
 
 TABLES = ("links", "flows", "delay_histogram")
 """Tables of a run that metrics need."""

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from aqmlab import _core
+from aqmlab.interop.dialects import Dialect
+from aqmlab.scenario.toml_text import inline
 from aqmlab.statistics import Verdict
-from aqmlab.toml_text import inline
-from aqmlab.tuning.dialects import Dialect
 from aqmlab.tuning.measurements import Body
 from aqmlab.tuning.search import Task, Trial, front
 from aqmlab.tuning.verification import Against, Confirmed
 
 if TYPE_CHECKING:
-    from aqmlab.chart import Chart
+    from aqmlab.plotting.chart import Chart
 
 TUNED = "tuned"
 
@@ -145,7 +145,7 @@ class Tuned:
 
     def chart(self) -> Chart:
         """Return the figure of all trials, the front, the references, the answer, and the bound."""
-        from aqmlab.tuning.picture import chart_of
+        from aqmlab.tuning.figures import chart_of
 
         return chart_of(self)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from aqmlab.errors import InputError
-from aqmlab.scenario import Scenario
+from aqmlab.scenario.file import Scenario
 
 Pairs = tuple[tuple[str, str], ...]
 """Overrides: dotted keys and values as text."""

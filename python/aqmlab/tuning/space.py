@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aqmlab.errors import InputError
-from aqmlab.registry import Discipline, Parameter
-from aqmlab.scenario import unknown
-from aqmlab.toml_text import Value
+from aqmlab.scenario.file import unknown
+from aqmlab.scenario.registry import Discipline, Parameter
+from aqmlab.scenario.toml_text import Value
 from aqmlab.tuning.measurements import Body
 
 if TYPE_CHECKING:

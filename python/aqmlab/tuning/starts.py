@@ -5,7 +5,7 @@ The analytic design takes thresholds as given and lets theory do the rest, for t
 * max_p: where the most flows share the least, the probability that TCP needs, p = 2 N^2 / (R C)^2 (Misra, Gong and
   Towsley, SIGCOMM 2000), is reached in the middle between the thresholds.
 * w_q: the largest that meets the condition of Hollot, Misra, Towsley and Gong (INFOCOM 2001) at every point; it is the
-  one with few flows and a long round trip that decides (`aqmlab.analysis.control.conditions`).
+  one with few flows and a long round trip that decides (`aqmlab.theory.control.conditions`).
 
 Where that weight is so small that no run of the scenario shows what it does (`aqmlab.tuning.space`), the least that is
 searched is taken, and the answer says so.
@@ -19,9 +19,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aqmlab.analysis.drop_curve import drop_rate
-from aqmlab.analysis.scenario.model import LinkModel, model_of
-from aqmlab.registry import Discipline
+from aqmlab.scenario.registry import Discipline
+from aqmlab.theory.drop_curve import drop_rate
+from aqmlab.theory.scenario.model import LinkModel, model_of
 from aqmlab.tuning.measurements import Body, Place
 from aqmlab.tuning.ranges import Point
 from aqmlab.tuning.space import Space

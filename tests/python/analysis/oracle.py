@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from aqmlab.analysis.drop_curve import DropCurve
-from aqmlab.analysis.queueing.chain import Chain, solve_chain
-from aqmlab.analysis.queueing.runs import Runs, consecutive_drops
+from aqmlab.theory.drop_curve import DropCurve
+from aqmlab.theory.queueing.chain import Chain, solve_chain
+from aqmlab.theory.queueing.runs import Runs, consecutive_drops
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 CAPACITY = 100

@@ -11,15 +11,15 @@ import pytest
 from matplotlib.figure import Figure
 
 import aqmlab
-from aqmlab.analysis.scenario import picture
-from aqmlab.analysis.scenario.agreement import Measured, gaps
-from aqmlab.analysis.scenario.analysis import observed
-from aqmlab.analysis.scenario.link_curve import curve_of
-from aqmlab.analysis.scenario.link_traffic import Routes, traffic_over
-from aqmlab.analysis.scenario.model import model_of
-from aqmlab.analysis.scenario.theory import theory_of
 from aqmlab.cli import main
-from aqmlab.scenario import Scenario
+from aqmlab.scenario.file import Scenario
+from aqmlab.theory.scenario import picture
+from aqmlab.theory.scenario.agreement import Measured, gaps
+from aqmlab.theory.scenario.analysis import observed
+from aqmlab.theory.scenario.link_curve import curve_of
+from aqmlab.theory.scenario.link_traffic import Routes, traffic_over
+from aqmlab.theory.scenario.model import model_of
+from aqmlab.theory.scenario.theory import theory_of
 from conftest import DUMBBELL, Answer
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -316,7 +316,7 @@ def test_an_interrupt_is_told(command, monkeypatch):
     def stop(*_args, **_options):
         raise aqmlab.Interrupted("interrupted; 0 of 2 runs finished")
 
-    monkeypatch.setattr("aqmlab.analysis.scenario.analysis.run_into", stop)
+    monkeypatch.setattr("aqmlab.theory.scenario.analysis.run_into", stop)
     answer = command("small.toml", "--seeds", "2")
     assert (answer.code, answer.err) == (130, "aqmlab: interrupted; 0 of 2 runs finished\n")
 

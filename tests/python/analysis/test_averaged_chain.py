@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aqmlab import _core
-from aqmlab.analysis.domain import DomainError
-from aqmlab.analysis.drop_curve import DropCurve
-from aqmlab.analysis.queueing.average_grid import nodes, shares
-from aqmlab.analysis.queueing.averaged_chain import AveragedChain, solve_averaged_chain
-from aqmlab.analysis.queueing.chain import solve_chain
-from aqmlab.analysis.queueing.mm1k import MM1K
-from aqmlab.analysis.queueing.runs import consecutive_drops
 from aqmlab.statistics import interval
+from aqmlab.theory.domain import DomainError
+from aqmlab.theory.drop_curve import DropCurve
+from aqmlab.theory.queueing.average_grid import nodes, shares
+from aqmlab.theory.queueing.averaged_chain import AveragedChain, solve_averaged_chain
+from aqmlab.theory.queueing.chain import solve_chain
+from aqmlab.theory.queueing.mm1k import MM1K
+from aqmlab.theory.queueing.runs import consecutive_drops
 
 QUEUE = """
 aqm = "{aqm}"

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aqmlab.analysis.domain import DomainError
-from aqmlab.analysis.drop_curve import DropCurve
-from aqmlab.analysis.queueing.best_curve import (
+from aqmlab.theory.domain import DomainError
+from aqmlab.theory.drop_curve import DropCurve
+from aqmlab.theory.queueing.best_curve import (
     PRICES,
     SHAPES,
     Outcome,
@@ -24,10 +24,10 @@ from aqmlab.analysis.queueing.best_curve import (
     tied_sets,
     winner,
 )
-from aqmlab.analysis.queueing.best_curve_charts import best_chart, equal_delay_chart, power_chart
-from aqmlab.analysis.queueing.frontier import SLIGHT, best_settings, excess_loss, least_loss, scaled, threshold
-from aqmlab.analysis.queueing.frontier import settings as grid
-from aqmlab.analysis.queueing.mm1k import MM1K
+from aqmlab.theory.queueing.best_curve_charts import best_chart, equal_delay_chart, power_chart
+from aqmlab.theory.queueing.frontier import SLIGHT, best_settings, excess_loss, least_loss, scaled, threshold
+from aqmlab.theory.queueing.frontier import settings as grid
+from aqmlab.theory.queueing.mm1k import MM1K
 
 LOADS = (0.5, 0.8, 0.9, 1.0, 1.1, 1.2, 1.5, 2.0)
 

@@ -14,15 +14,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from aqmlab.analysis.average import averaging_rate
-from aqmlab.analysis.control import conditions, loop_charts, margins
-from aqmlab.analysis.control.linearization import linearize, slope_of_loss
-from aqmlab.analysis.control.loop import Branch, Loop, pc_red_loop, red_loop, red_slope
-from aqmlab.analysis.control.stability import stability_map
-from aqmlab.analysis.domain import DomainError
-from aqmlab.analysis.drop_curve import DropCurve
-from aqmlab.analysis.fluid.model import Bottleneck, FlowClass, FluidModel
-from aqmlab.analysis.fluid.operating_point import OperatingPoint
+from aqmlab.theory.average import averaging_rate
+from aqmlab.theory.control import conditions, loop_charts, margins
+from aqmlab.theory.control.linearization import linearize, slope_of_loss
+from aqmlab.theory.control.loop import Branch, Loop, pc_red_loop, red_loop, red_slope
+from aqmlab.theory.control.stability import stability_map
+from aqmlab.theory.domain import DomainError
+from aqmlab.theory.drop_curve import DropCurve
+from aqmlab.theory.fluid.model import Bottleneck, FlowClass, FluidModel
+from aqmlab.theory.fluid.operating_point import OperatingPoint
 
 HOLLOT = {"flows": 60, "capacity": 3750, "rtt": 0.246, "max_p": 0.1, "min_th": 150, "max_th": 700, "w_q": 1.33e-6}
 NETWORK_1 = {"flows": 20, "capacity": 125, "max_p": 0.1, "min_th": 10, "max_th": 35, "w_q": 0.004}
@@ -331,7 +331,7 @@ def test_charts_say_what_they_show():
 
 
 def test_python_control_is_loaded_only_for_margins():
-    modules = "aqmlab.analysis.control.loop, aqmlab.analysis.control.conditions"
+    modules = "aqmlab.theory.control.loop, aqmlab.theory.control.conditions"
     code = f"import sys, {modules}; sys.exit('control' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aqmlab.analysis.domain import DomainError
-from aqmlab.analysis.drop_curve import DropCurve
+from aqmlab.theory.domain import DomainError
+from aqmlab.theory.drop_curve import DropCurve
 
 AVERAGES = np.linspace(0, 120, 2401)
 

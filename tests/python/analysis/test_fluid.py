@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aqmlab.analysis.control.linearization import linearize
-from aqmlab.analysis.domain import DomainError
-from aqmlab.analysis.drop_curve import DropCurve
-from aqmlab.analysis.fluid.loss_law import LAWS
-from aqmlab.analysis.fluid.model import Bottleneck, FlowClass, FluidModel, Trajectory
+from aqmlab.theory.control.linearization import linearize
+from aqmlab.theory.domain import DomainError
+from aqmlab.theory.drop_curve import DropCurve
+from aqmlab.theory.fluid.loss_law import LAWS
+from aqmlab.theory.fluid.model import Bottleneck, FlowClass, FluidModel, Trajectory
 from fluid_packets import MAX_P, Measured, Setting, fluid, run
 
 STABLE, UNSTABLE = Setting(60, 0.1), Setting(60, 0.25)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aqmlab.analysis.control.pc_red import (
+from aqmlab.theory.control.pc_red import (
     LIMIT,
     average_rate,
     channels,
@@ -17,7 +17,7 @@ from aqmlab.analysis.control.pc_red import (
     step,
     weight_to_cross,
 )
-from aqmlab.analysis.domain import DomainError
+from aqmlab.theory.domain import DomainError
 
 
 def test_every_row_of_the_closed_form():

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aqmlab.analysis.domain import DomainError
-from aqmlab.analysis.queueing.mm1k import MM1K
+from aqmlab.theory.domain import DomainError
+from aqmlab.theory.queueing.mm1k import MM1K
 
 METRICS = {"P_drop": "p_drop", "throughput": "throughput", "E_Q": "mean_number", "D": "mean_wait", "E_N": "mean_run"}
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aqmlab.analysis.domain import DomainError
-from aqmlab.analysis.drop_curve import DropCurve
-from aqmlab.analysis.queueing.chain import Chain, solve_chain
-from aqmlab.analysis.queueing.runs import consecutive_drops
+from aqmlab.theory.domain import DomainError
+from aqmlab.theory.drop_curve import DropCurve
+from aqmlab.theory.queueing.chain import Chain, solve_chain
+from aqmlab.theory.queueing.runs import consecutive_drops
 
 METRICS = {
     "E_N_eq11_literal": "mean_eq11",

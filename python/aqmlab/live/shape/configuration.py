@@ -35,10 +35,10 @@ from typing import Any
 from aqmlab import _core
 from aqmlab.errors import InputError, ScenarioError
 from aqmlab.live.checks import can_be_realtime, can_lock_memory
-from aqmlab.live.statistics.words import milliseconds, rate
-from aqmlab.registry import compiled
-from aqmlab.scenario import Overrides, Scenario, read_text, unknown
-from aqmlab.scenario_parts import Link
+from aqmlab.live.telemetry.formatting import milliseconds, rate
+from aqmlab.scenario.file import Overrides, Scenario, read_text, unknown
+from aqmlab.scenario.parts import Link
+from aqmlab.scenario.registry import compiled
 
 BOTTLENECK = "bottleneck"
 """The link of a dumbbell that is meant if none is named."""

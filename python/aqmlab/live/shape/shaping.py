@@ -19,8 +19,8 @@ from aqmlab.live.link_process import LinkProcess, LiveError, link_command
 from aqmlab.live.shape import journal, routing
 from aqmlab.live.shape.choosing import check_machine, check_options, way_through
 from aqmlab.live.shape.configuration import Configuration, in_one_line
-from aqmlab.live.statistics import Snapshot, Views, open_views
-from aqmlab.scenario import Overrides
+from aqmlab.live.telemetry import Snapshot, Views, open_views
+from aqmlab.scenario.file import Overrides
 
 LOOK_S = 0.1
 """How long a signal may wait."""
@@ -130,7 +130,7 @@ def shape(
     overrides
         Dotted keys and values laid over the file, each time it is read.
     stats
-        Views of the running link, see `aqmlab.live.statistics.open_views`.
+        Views of the running link, see `aqmlab.live.telemetry.open_views`.
     interval_s
         How often they are fed.
     keep_awake

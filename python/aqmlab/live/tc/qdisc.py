@@ -2,7 +2,7 @@
 
 | queue | tc |
 |---|---|
-| RED with the linear curve | ``red`` (`aqmlab.tuning.dialects.tc` has the rules of its numbers) |
+| RED with the linear curve | ``red`` (`aqmlab.interop.dialects.tc` has the rules of its numbers) |
 | drop-tail, limit in packets | ``pfifo`` |
 | drop-tail, limit in bytes | ``bfifo`` |
 
@@ -16,10 +16,10 @@ import re
 from dataclasses import dataclass
 
 from aqmlab.errors import InputError
-from aqmlab.scenario import Scenario
-from aqmlab.scenario_parts import Link
-from aqmlab.tuning.dialects.settings import Settings
-from aqmlab.tuning.dialects.tc import tc
+from aqmlab.interop.dialects.settings import Settings
+from aqmlab.interop.dialects.tc import tc
+from aqmlab.scenario.file import Scenario
+from aqmlab.scenario.parts import Link
 
 NOT_IDLE = (
     "below a token bucket red never learns that its queue is empty, so its average falls by arrivals alone: behind a "

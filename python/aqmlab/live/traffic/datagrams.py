@@ -8,7 +8,7 @@ from typing import Any
 
 from aqmlab.live.groups import A, B, ends, other, sender_side
 from aqmlab.live.plan import LARGEST_PACKET, FlowGroup, LivePlan
-from aqmlab.live.stage import Raw
+from aqmlab.live.run_context import Raw
 from aqmlab.live.traffic.workers import Worker, WorkerFlows, port
 
 MODULE = "aqmlab.live.udp"

@@ -18,7 +18,7 @@ from typing import Any
 from aqmlab.errors import InputError
 from aqmlab.live.groups import other, sender_side
 from aqmlab.live.processes import end, hurry
-from aqmlab.live.stage import Raw, Stage
+from aqmlab.live.run_context import Raw, Stage
 from aqmlab.live.traffic.order import FlowOrder
 from aqmlab.live.traffic.workers import flow_orders
 

@@ -11,11 +11,11 @@ from contextlib import suppress
 from typing import Any
 
 from aqmlab.live.groups import A, B, ends, other, sender_side
-from aqmlab.live.heard import Heard
 from aqmlab.live.link_process import LiveError
 from aqmlab.live.plan import FlowGroup, LivePlan
+from aqmlab.live.process_output import Heard
 from aqmlab.live.processes import end, hurry
-from aqmlab.live.stage import Raw, Stage
+from aqmlab.live.run_context import Raw, Stage
 from aqmlab.live.traffic.order import FlowOrder, Order
 
 MODULE = "aqmlab.live.traffic"

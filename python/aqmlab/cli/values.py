@@ -1,0 +1,61 @@
+"""Words of the command line as values: overrides and seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from aqmlab.errors import InputError
+from aqmlab.scenario.file import MOST_SEEDS
+
+
+def parse_overrides(entries: Sequence[str] | None) -> tuple[tuple[str, str], ...]:
+    """Read ``key=value`` words.
+
+    >>> parse_overrides(["run.duration=5s", "flow.tcp.start={ every = '1s' }"])
+    (('run.duration', '5s'), ('flow.tcp.start', "{ every = '1s' }"))
+    """
+    pairs = []
+    for entry in entries or ():
+        key, sign, value = entry.partition("=")
+        if not sign or not key.strip():
+            raise InputError(f'--set {entry}: write it as key=value, for example "run.duration=5s"')
+        pairs.append((key.strip(), value.strip()))
+    return tuple(pairs)
+
+
+def parse_seeds(text: str | None) -> int | list[int] | None:
+    """Read ``--seeds``.
+
+    >>> parse_seeds("20"), parse_seeds("1,5,9"), parse_seeds("11-13"), parse_seeds("7,11-12")
+    (20, [1, 5, 9], [11, 12, 13], [7, 11, 12])
+    """
+    if text is None:
+        return None
+    if text.strip().isdigit():
+        return int(text)
+    seeds: list[int] = []
+    for word in text.split(","):
+        low, dash, high = word.strip().partition("-")
+        if not low.isdigit() or (dash and not high.isdigit()):
+            raise InputError(
+                f"--seeds {text}: a number n (seeds 1 to n), a list such as 1,5,9 or a range such as 11-20"
+            )
+        found = range(int(low), int(high if dash else low) + 1)
+        if len(found) > MOST_SEEDS:
+            raise InputError(f"--seeds {text}: too many (allowed: up to {MOST_SEEDS:,} seeds)")
+        seeds += found
+    return seeds
+
+
+def parse_until(goals: Sequence[str] | None, max_runs: int | None) -> dict[str, Any]:
+    """Read ``--until`` and ``--max-runs`` as arguments of `aqmlab.run` and `aqmlab.compare`.
+
+    >>> parse_until(["ci(goodput)=1%"], 200), parse_until(None, None)
+    ({'until': ['ci(goodput)=1%'], 'max_runs': 200}, {})
+    """
+    if not goals:
+        if max_runs is not None:
+            raise InputError("--max-runs: is for --until, which is not given")
+        return {}
+    return {"until": list(goals)} | ({} if max_runs is None else {"max_runs": max_runs})

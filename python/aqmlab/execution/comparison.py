@@ -1,0 +1,253 @@
+"""Compare disciplines on the same traffic: same seeds, and the test of the differences that suits them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from aqmlab.errors import InputError
+from aqmlab.execution.comparison_tables import differences_table, means_table, pairing_lines
+from aqmlab.execution.pool import execute
+from aqmlab.execution.runner import Seeds, as_scenario, jobs_for, missing, seed_list
+from aqmlab.execution.until import Until, run_comparison_until
+from aqmlab.results.evaluation import Evaluation, evaluation_of, together
+from aqmlab.results.result import Result
+from aqmlab.scenario.file import Overrides, Scenario, unknown
+from aqmlab.scenario.registry import discipline
+from aqmlab.scenario.toml_text import inline
+from aqmlab.statistics.intervals import LEVEL
+from aqmlab.statistics.sequential import MOST, Stopping, spent
+from aqmlab.storage import folders
+
+RECORD = "compare.json"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Disciplines side by side.
+
+    Attributes
+    ----------
+    name
+        The scenario's name.
+    queue, link
+        The queue whose discipline was exchanged, and the link that is measured.
+    aqm
+        The disciplines; differences are against the first.
+    results
+        Discipline to its result.
+    means
+        Per discipline and metric: mean, sd, n, low, high, and how the interval was made.
+    differences
+        Per discipline (but the first) and metric: the difference of the means, its interval, relative size in %, p,
+        p after correction for many questions, verdict, the test that was chosen, what pairing by seed achieved and
+        what share of independent runs it needs, and sizes of the effect (`aqmlab.execution.comparison_tables`).
+    notes
+        What had to be left out of the queue's table, since a discipline does not know it, and in which effective
+        parameters each discipline differs from the first.
+    folder
+        Where the runs are, if they are on disk.
+    evaluation
+        How the runs of the call that made this were evaluated; None if it was only loaded.
+    stopping
+        How it ended if it ran until intervals are narrow enough.
+    level
+        Confidence at which the intervals are made, so that 95 % hold: more if their width ended the runs.
+    """
+
+    name: str
+    queue: str
+    link: str
+    aqm: list[str]
+    results: dict[str, Result]
+    means: pd.DataFrame
+    differences: pd.DataFrame
+    notes: list[str] = field(default_factory=list)
+    folder: Path | None = None
+    evaluation: Evaluation | None = field(default=None, compare=False, repr=False)
+    stopping: Stopping | None = field(default=None, compare=False, repr=False)
+    level: float = LEVEL
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds of every discipline."""
+        return next(iter(self.results.values())).seeds
+
+    def pairing_lines(self) -> list[str]:
+        """Say what pairing by seed gained, a line a discipline."""
+        return pairing_lines(self.differences)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Comparison:
+        """Read a comparison from its folder."""
+        folder = Path(folder)
+        record = folders.read_json(folder / RECORD)
+        results = {name: Result.load(folder / label, seeds=record["seeds"]) for name, label in record["runs"]}
+        level = record.get("level", LEVEL)
+        return _build(record["name"], record["queue"], record["link"], results, record["notes"], folder, level=level)
+
+
+def compare(
+    scenario: str | Path | Scenario,
+    *,
+    aqm: Sequence[str],
+    queue: str = "bottleneck",
+    link: str | None = None,
+    seeds: Seeds = None,
+    overrides: Overrides = (),
+    workers: int | None = None,
+    out: str | Path | None = None,
+    progress: bool = True,
+    engine: str = "auto",
+    until: Until | None = None,
+    max_runs: int = MOST,
+) -> Comparison:
+    """Run a scenario with several disciplines in one queue, on the same seeds.
+
+    Parameters
+    ----------
+    scenario
+        A scenario file, or a scenario already loaded.
+    aqm
+        Names of disciplines, at least two; differences are taken against the first.
+    queue
+        The ``[queue.NAME]`` table whose discipline is exchanged. Its other parameters stay, as far as the
+        discipline knows them.
+    link
+        The link to measure; default: the first link with this queue.
+    seeds, overrides, workers, out, progress, engine
+        As for `aqmlab.run`.
+    until, max_runs
+        As for `aqmlab.run`, but about the differences against the first discipline: ``ci(goodput)=1%`` asks for an
+        interval of the difference of half a width of 1 % of the first discipline's mean.
+    """
+    plan = as_scenario(scenario, overrides=overrides)
+    names = list(dict.fromkeys(aqm))
+    if len(names) < 2:
+        raise InputError("compare: give at least two disciplines, for example --aqm red,mred")
+    measured = link or _measured_link(plan, queue)
+    notes: list[str] = []
+    plans = {name: _exchange(plan, queue, name, notes) for name in names}
+    notes += _what_differs(plans, measured)
+    folder = None if out is None else Path(out) / f"{plan.label}-compare"
+    evaluations: list[Evaluation] = []
+
+    def more(wanted: Sequence[int]) -> dict[str, Result]:
+        found, evaluation = _run_all(
+            plans, list(wanted), folder=folder, workers=workers, progress=progress, engine=engine
+        )
+        evaluations.append(evaluation)
+        return found
+
+    stopping = None
+    if until is None:
+        results = more(seed_list(seeds, plan))
+    else:
+        results, stopping = run_comparison_until(until, more, seeds=seeds, most=max_runs, link=measured)
+    level = LEVEL if stopping is None else spent(stopping.level)
+    found = _build(plan.name, queue, measured, results, notes, folder, level=level)
+    if folder is not None:
+        record: dict[str, Any] = {
+            "name": plan.name,
+            "queue": queue,
+            "link": measured,
+            "seeds": found.seeds,
+            "runs": [[name, plans[name].label] for name in names],
+            "notes": notes,
+        }
+        if stopping is not None:
+            record["level"] = level
+        folders.save(folder / "scenario.toml", plan.normalized)
+        folders.save(folder / RECORD, folders.to_json(record))
+    return replace(found, evaluation=together(evaluations), stopping=stopping)
+
+
+def _what_differs(plans: dict[str, Scenario], link: str) -> list[str]:
+    """Name the effective parameters in which each discipline differs from the first, where both have them."""
+    settings = {
+        name: next(entry.parameters for entry in plan.links if entry.name == link) for name, plan in plans.items()
+    }
+    (first, base), *others = settings.items()
+    notes = []
+    for name, own in others:
+        changed = [f"{key} {base[key]} -> {own[key]}" for key in base if key in own and own[key] != base[key]]
+        notes.append(f"{first} -> {name}: {', '.join(changed) or 'no common parameter differs'}")
+    return notes
+
+
+def _build(
+    name: str,
+    queue: str,
+    link: str,
+    results: dict[str, Result],
+    notes: list[str],
+    folder: Path | None,
+    *,
+    level: float,
+) -> Comparison:
+    return Comparison(
+        name=name,
+        queue=queue,
+        link=link,
+        aqm=list(results),
+        results=results,
+        means=means_table(results, link, level=level),
+        differences=differences_table(results, link, level=level),
+        notes=notes,
+        folder=folder,
+        level=level,
+    )
+
+
+def _run_all(
+    plans: dict[str, Scenario],
+    seeds: list[int],
+    *,
+    folder: Path | None,
+    workers: int | None,
+    progress: bool,
+    engine: str,
+) -> tuple[dict[str, Result], Evaluation]:
+    """Run all disciplines in one pool, so that no core waits for the slowest of one."""
+    jobs = []
+    for plan in plans.values():
+        target = None if folder is None else folder / plan.label
+        if target is not None:
+            folders.prepare(target, scenario=plan.normalized)
+        jobs.append(jobs_for(plan, seeds, folder=target, engine=engine))
+    flat = [job for group in jobs for job in group]
+    began = time.monotonic()
+    outputs = execute(missing(flat), workers=workers, progress=progress, title="compare")
+    evaluation = evaluation_of(outputs, time.monotonic() - began)
+    results = {}
+    for index, (name, plan) in enumerate(plans.items()):
+        if folder is not None:
+            results[name] = Result.load(folder / plan.label, seeds=seeds)
+            continue
+        own = outputs[index * len(seeds) : (index + 1) * len(seeds)]
+        results[name] = Result.from_outputs(own, scenario_text=plan.normalized)
+    return results, evaluation
+
+
+def _measured_link(plan: Scenario, queue: str) -> str:
+    for link in plan.links:
+        if link.queue == queue:
+            return link.name
+    queues = list(dict.fromkeys(link.queue for link in plan.links))
+    raise InputError(unknown("queue", queue, queues))
+
+
+def _exchange(plan: Scenario, queue: str, aqm: str, notes: list[str]) -> Scenario:
+    """Put another discipline into a queue's table; keep what the discipline knows of the rest."""
+    known = {parameter.key for parameter in discipline(aqm).parameters}
+    body = {key: value for key, value in plan.queue_table(queue).items() if key not in ("aqm", "curve")}
+    kept = {key: value for key, value in body.items() if key in known}
+    left_out = [key for key in body if key not in known]
+    if left_out:
+        notes.append(f"{aqm}: without {', '.join(left_out)}, which it does not know")
+    return plan.with_overrides({f"queue.{queue}": inline({"aqm": aqm, **kept})})

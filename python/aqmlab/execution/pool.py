@@ -1,0 +1,260 @@
+"""Many independent runs on many processor cores.
+
+A worker writes its finished run itself, at once; who waits for it only counts. So whatever happens, every run that was
+finished is on disk. Runs of scenarios are done in threads, which share nothing but the memory: they start at once, and
+nothing is copied. Work that computes in Python is done in processes.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, Protocol, TypeVar
+
+import pyarrow as pa
+
+from aqmlab import _core
+from aqmlab.errors import Error, InputError, Interrupted, StorageError, WorkerError
+from aqmlab.execution.progress import REPORT_EVERY_S, Bar, Throttled, bar_over
+from aqmlab.execution.worker_processes import Reports, starting, work_in_process, worker_processes
+from aqmlab.results.evaluation import Evaluated, peak_memory
+from aqmlab.scenario.plugins import load_plugins
+from aqmlab.storage.folders import is_finished, write_seed
+from aqmlab.storage.tables import to_arrow
+
+
+@dataclass(frozen=True)
+class Output:
+    """A finished run: its summary, its tables if they stay in memory, and how it was evaluated if it was just now."""
+
+    summary: dict[str, Any]
+    tables: dict[str, pa.Table]
+    evaluated: Evaluated | None = None
+
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Work(Protocol[T_co]):
+    """What the pool can do: a picklable piece of work that knows where its result goes and whether it is there."""
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the result goes; None keeps it in memory."""
+
+    @property
+    def cost(self) -> float:
+        """About how long it takes, in seconds of one core. Only proportions matter."""
+
+    def is_done(self) -> bool:
+        """Whether the result is on disk already."""
+
+    def perform(self, progress: Callable[[float], None]) -> T_co:
+        """Do it. `progress` is told the share that is done, 0 to 1."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run to do: a scenario, a seed, and where its result goes.
+
+    Attributes
+    ----------
+    text, filename, overrides
+        The scenario.
+    seed
+        The run's seed.
+    summary
+        Provenance that goes into the run's ``summary.json``.
+    folder
+        The seed's folder; None keeps the result in memory.
+    tables
+        Names of the tables to keep; None keeps all.
+    cost
+        About how long the run takes, in seconds of one core.
+    engine
+        One of `aqmlab.results.evaluation.ENGINES`.
+    """
+
+    text: str
+    filename: str
+    overrides: tuple[tuple[str, str], ...]
+    seed: int
+    summary: dict[str, Any]
+    folder: Path | None = None
+    tables: tuple[str, ...] | None = None
+    cost: float = 1.0
+    engine: str = "auto"
+
+    def is_done(self) -> bool:
+        """Whether this run is on disk: same scenario, seed and version."""
+        if self.folder is None:
+            return False
+        return is_finished(self.folder, scenario_hash=self.summary["scenario"]["hash"], version=self.summary["version"])
+
+    def perform(self, progress: Callable[[float], None]) -> Output:
+        """Do one run. `progress` is told the share that is done, 0 to 1."""
+        load_plugins()
+        try:
+            output = _core.run(self.text, self.filename, self.seed, list(self.overrides), progress, engine=self.engine)
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        wanted = output["tables"] if self.tables is None else [t for t in self.tables if t in output["tables"]]
+        made = {name: to_arrow(output["tables"][name], seed=self.seed) for name in wanted}
+        tables = {name: table for name, table in made.items() if table.num_rows}
+        summary = {**self.summary, "seed": self.seed, "summary": output["summary"]}
+        if self.folder is not None:
+            write_seed(self.folder, summary, tables)
+            tables = {}
+        hops = int(output["summary"]["packet_hops"])
+        return Output(summary, tables, Evaluated(output["engine"], output["why_events"] or "", hops, peak_memory()))
+
+
+def available_cores() -> int:
+    """Processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def perform(job: Work[T], progress: Callable[[float], None]) -> T:
+    """Do one piece of work, here."""
+    return job.perform(progress)
+
+
+def execute(
+    jobs: Sequence[Work[T]], *, workers: int | None = None, progress: bool = True, title: str = "runs"
+) -> list[T]:
+    """Do all runs, up to `workers` at a time (default: one per core), with a progress bar on stderr.
+
+    The costliest are begun first, so that no core is left alone with a long one at the end.
+
+    Returns
+    -------
+    list
+        Per job, in order, what its `perform` returned.
+
+    Raises
+    ------
+    Interrupted
+        On Ctrl-C. Its text says what is finished and how to go on.
+    StorageError
+        If a result cannot be written.
+    """
+    if not jobs:
+        return []
+    count = min(workers or available_cores(), len(jobs))
+    with bar_over(title, [job.cost for job in jobs], shown=progress) as bar:
+        try:
+            if count == 1:
+                return _execute_here(jobs, bar)
+            if all(isinstance(job, Job) for job in jobs):
+                return _execute_in_threads(jobs, count, bar)
+            return _execute_in_processes(jobs, count, bar)
+        except KeyboardInterrupt:
+            raise Interrupted(_how_to_go_on("interrupted", jobs, bar.finished)) from None
+        except StorageError as error:
+            raise StorageError(_how_to_go_on(str(error), jobs, bar.finished)) from None
+        except BrokenProcessPool:
+            text = "a worker process died, perhaps for want of memory (try fewer --workers)"
+            raise WorkerError(_how_to_go_on(text, jobs, bar.finished)) from None
+
+
+def _execute_here(jobs: Sequence[Work[T]], bar: Bar) -> list[T]:
+    outputs = []
+    for index, job in enumerate(jobs):
+        outputs.append(perform(job, Throttled(partial(bar.report, index))))
+        bar.done(index)
+    return outputs
+
+
+def _execute_in_threads(jobs: Sequence[Work[T]], count: int, bar: Bar) -> list[T]:
+    """Do all jobs in threads of this process: the core lets go of Python's lock while it simulates."""
+    reports: SimpleQueue[tuple[int, float]] = SimpleQueue()
+    stopped = threading.Event()
+
+    def work(index: int) -> T:
+        def report(share: float) -> None:
+            if stopped.is_set():
+                raise Error("stopped")
+            reports.put((index, share))
+
+        return perform(jobs[index], Throttled(report))
+
+    with interrupts_noted() as interrupted:
+        executor = ThreadPoolExecutor(count, thread_name_prefix="run")
+        try:
+            started = {index: executor.submit(work, index) for index in _costliest_first(jobs)}
+            return _results(started, reports, bar, interrupted)
+        finally:
+            stopped.set()
+            executor.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def interrupts_noted() -> Iterator[threading.Event]:
+    """Note Ctrl-C instead of raising it wherever the main thread is, which may hold the locks that threads wait for."""
+    interrupted = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupted
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: interrupted.set())
+    try:
+        yield interrupted
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _execute_in_processes(jobs: Sequence[Work[T]], count: int, bar: Bar) -> list[T]:
+    """Do all jobs in processes of their own, which Python's lock does not hold up."""
+    with worker_processes(count) as (executor, reports):
+        with starting():
+            started = {index: executor.submit(work_in_process, index, jobs[index]) for index in _costliest_first(jobs)}
+        return _results(started, reports, bar)
+
+
+def _costliest_first(jobs: Sequence[Work[T]]) -> list[int]:
+    return sorted(range(len(jobs)), key=lambda index: -jobs[index].cost)
+
+
+def _results(
+    started: Mapping[int, Future[T]], reports: Reports, bar: Bar, interrupted: threading.Event | None = None
+) -> list[T]:
+    """Wait for all runs and keep the bar moving; the first error ends it. What they returned, in order."""
+    futures = [started[index] for index in range(len(started))]
+    index = {future: i for i, future in enumerate(futures)}
+    open_futures = set(futures)
+    while open_futures:
+        done, open_futures = wait(open_futures, timeout=REPORT_EVERY_S, return_when=FIRST_COMPLETED)
+        while not reports.empty():
+            job, share = reports.get()
+            if not futures[job].done():
+                bar.report(job, share)
+        errors = []
+        for future in done:
+            error = future.exception()
+            if error is None:
+                bar.done(index[future])
+            else:
+                errors.append(error)
+        if errors:
+            raise errors[0]
+        if interrupted is not None and interrupted.is_set():
+            raise KeyboardInterrupt
+    return [future.result() for future in futures]
+
+
+def _how_to_go_on(what: str, jobs: Sequence[Work[T]], finished: int) -> str:
+    folders = {job.folder.parent for job in jobs if job.folder is not None}
+    state = f"{what}; {finished} of {len(jobs)} runs finished"
+    if not folders:
+        return f"{state}, none kept (no output folder was given)"
+    where = folders.pop() if len(folders) == 1 else Path(os.path.commonpath(folders))
+    return f"{state} and kept in {where}; the same command goes on with the rest"

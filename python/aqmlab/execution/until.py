@@ -1,0 +1,146 @@
+"""`run` and `compare` until the intervals of named quantities are narrow enough."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from aqmlab.errors import InputError
+from aqmlab.results.metrics import BY_KEY
+from aqmlab.scenario.file import MOST_SEEDS, unknown
+from aqmlab.statistics.compared import compare_means
+from aqmlab.statistics.estimate import mean_interval
+from aqmlab.statistics.intervals import LEVEL
+from aqmlab.statistics.sequential import FEWEST, Goal, Stopping, Widths, check_numbers, goals_of, run_until, spent
+
+if TYPE_CHECKING:
+    from aqmlab.results.result import Result
+
+Until = str | Sequence[str]
+"""One goal or several: ``ci(goodput)=1%``."""
+MAIN = ("goodput_mbps", "throughput_mbps")
+"""What ``ci=1%`` is about: the first of these that the runs have."""
+
+
+def run_result_until(
+    until: Until, more: Callable[[Sequence[int]], Result], *, seeds: object, most: int, link: str | None = None
+) -> Result:
+    """Run seeds 1, 2, ... of one scenario until the intervals of its means are narrow enough.
+
+    Parameters
+    ----------
+    until
+        The goals; relative ones are relative to the mean.
+    more
+        Runs further seeds.
+    seeds
+        Runs before the first look; None for the least number that is allowed.
+    most
+        Most runs in all.
+    link
+        The link in question; default: the result's bottleneck.
+    """
+    goals = goals_of(until)
+    check_metrics(goals)
+    fewest = first_look(seeds, most)
+    so_far: list[Result] = []
+
+    def extended(new: Sequence[int]) -> Result:
+        so_far[:] = [so_far[0].with_runs(more(new)) if so_far else more(new)]
+        return so_far[0]
+
+    def widths(result: Result) -> Widths:
+        table = result.metrics(link=link)
+        found = {}
+        for goal in goals:
+            values = table[metric_of(goal, table.columns)].to_numpy()
+            made, _ = mean_interval(values, level=spent(LEVEL))
+            found[goal.text] = goal.width(made.half_width, made.mean)
+        return found
+
+    result, stopping = run_until(goals, extended, widths, fewest=fewest, most=most)
+    return replace(result, stopping=stopping)
+
+
+def run_comparison_until(
+    until: Until,
+    more: Callable[[Sequence[int]], dict[str, Result]],
+    *,
+    seeds: object,
+    most: int,
+    link: str,
+) -> tuple[dict[str, Result], Stopping]:
+    """Run seeds 1, 2, ... of all disciplines until the intervals of all differences are narrow enough.
+
+    Differences are against the first discipline; relative goals are relative to its mean.
+    """
+    goals = goals_of(until)
+    check_metrics(goals)
+    fewest = first_look(seeds, most)
+    so_far: dict[str, Result] = {}
+
+    def extended(new: Sequence[int]) -> dict[str, Result]:
+        for name, result in more(new).items():
+            so_far[name] = so_far[name].with_runs(result) if name in so_far else result
+        return so_far
+
+    def widths(results: dict[str, Result]) -> Widths:
+        first, *others = (result.metrics(link=link) for result in results.values())
+        found = {}
+        for goal in goals:
+            key = metric_of(goal, set(first.columns).intersection(*(table.columns for table in others)))
+            made = [compare_means(table[key].to_numpy(), first[key].to_numpy(), level=spent(LEVEL)) for table in others]
+            wide = [goal.width(one.difference.interval.half_width, one.base) for one in made]
+            found[goal.text] = math.nan if any(math.isnan(width) for width in wide) else max(wide)
+        return found
+
+    return run_until(goals, extended, widths, fewest=fewest, most=most)
+
+
+def first_look(seeds: object, most: int) -> int:
+    """Read `seeds` as the number of runs before the first look."""
+    if seeds is None:
+        seeds = FEWEST
+    if not isinstance(seeds, int):
+        raise InputError("until: seeds is the number of runs before the first look then, not a list")
+    if most > MOST_SEEDS:
+        raise InputError(f"until: at most {most} runs are too many (allowed: up to {MOST_SEEDS:,})")
+    check_numbers(seeds, most)
+    return seeds
+
+
+def check_metrics(goals: Sequence[Goal]) -> None:
+    """Refuse names that no metric has, before anything is run."""
+    for goal in goals:
+        if goal.metric:
+            metric_named(goal.metric)
+
+
+def metric_of(goal: Goal, there: Collection[str]) -> str:
+    """Return the metric that a goal is about, if the runs have it."""
+    names = [metric_named(goal.metric)] if goal.metric else list(MAIN)
+    for key in names:
+        if key in there:
+            return key
+    shown = ", ".join(key for key in BY_KEY if key in there)
+    raise InputError(f"until {goal.text}: these runs have no {' or '.join(names)} (they have {shown})")
+
+
+def metric_named(text: str) -> str:
+    """Return the metric that a text means: its key, or the beginning of one key, with points for underscores.
+
+    >>> metric_named("goodput"), metric_named("delay.p95"), metric_named("loss")
+    ('goodput_mbps', 'delay_p95_ms', 'loss')
+    """
+    word = text.replace(".", "_")
+    if word in BY_KEY:
+        return word
+    found = [key for key in BY_KEY if key.startswith(f"{word}_")]
+    if len(found) == 1:
+        return found[0]
+    near = [key for key in BY_KEY if word in key]
+    if len(near) > 1:
+        raise InputError(f'metric "{text}" may be {", ".join(near)}: name one of them')
+    raise InputError(unknown("metric", text, list(BY_KEY)))

@@ -1,0 +1,127 @@
+"""Processes that work for this one: started without its main module, ended with it, and deaf to Ctrl-C."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing as mp
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from aqmlab.errors import Error
+from aqmlab.execution.progress import Throttled
+
+if TYPE_CHECKING:
+    from multiprocessing.queues import SimpleQueue
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Performs(Protocol[T_co]):
+    """A picklable piece of work."""
+
+    def perform(self, progress: Callable[[float], None]) -> T_co:
+        """Do it. `progress` is told the share that is done, 0 to 1."""
+
+
+class Reports(Protocol):
+    """Where workers tell which share of which job is done."""
+
+    def empty(self) -> bool:
+        """Whether there is no report."""
+
+    def get(self) -> tuple[int, float]:
+        """Take the number of a job and the share of it that is done."""
+
+
+def start_workers(count: int) -> tuple[ProcessPoolExecutor, Reports]:
+    """Make ready processes for `work_in_process`; they are started when work is submitted."""
+    context = mp.get_context("spawn")
+    channel: SimpleQueue[tuple[int, float]] = context.SimpleQueue()
+    executor = ProcessPoolExecutor(count, mp_context=context, initializer=_start_worker, initargs=(channel,))
+    return executor, channel
+
+
+@contextlib.contextmanager
+def worker_processes(count: int) -> Iterator[tuple[ProcessPoolExecutor, Reports]]:
+    """Processes for `work_in_process`, and what they report. If anything goes wrong they are ended at once."""
+    executor, channel = start_workers(count)
+    try:
+        yield executor, channel
+    except BaseException:
+        stop_workers(executor)
+        raise
+    executor.shutdown()
+
+
+@contextlib.contextmanager
+def starting() -> Iterator[None]:
+    """While work is submitted, which starts the processes."""
+    with _interrupts_held(), _main_module_hidden():
+        yield
+
+
+def stop_workers(executor: ProcessPoolExecutor) -> None:
+    """End the workers at once: what they have not finished is not wanted, what they have is on disk."""
+    processes = list((getattr(executor, "_processes", None) or {}).values())
+    executor.shutdown(wait=False, cancel_futures=True)
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        process.join()
+
+
+@contextlib.contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Hold SIGINT back while workers are started: they inherit the mask, so Ctrl-C reaches the parent only."""
+    previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous)
+
+
+@contextlib.contextmanager
+def _main_module_hidden() -> Iterator[None]:
+    """Let workers start without the caller's main module, which they do not need.
+
+    So a script need not guard its main part, and may come from standard input.
+    """
+    main = sys.modules["__main__"]
+    hidden: dict[str, Any] = {name: vars(main).pop(name) for name in ("__file__", "__spec__") if name in vars(main)}
+    main.__spec__ = None
+    try:
+        yield
+    finally:
+        vars(main).update(hidden)
+
+
+_channel: SimpleQueue[tuple[int, float]] | None = None
+
+
+def _start_worker(channel: SimpleQueue[tuple[int, float]]) -> None:
+    global _channel
+    _channel = channel
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """Do not go on alone when the parent is killed: nobody would end this process."""
+    parent = mp.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def work_in_process(index: int, job: Performs[T]) -> T:
+    """Do a piece of work in a worker."""
+    channel = _channel
+    if channel is None:
+        raise Error("a worker was not started by aqmlab")
+    return job.perform(Throttled(lambda share: channel.put((index, share))))

@@ -1,0 +1,114 @@
+"""The laboratory as a whole: a workbench, its server, and the browser."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import sys
+import threading
+import webbrowser
+from pathlib import Path
+from types import TracebackType
+
+from aqmlab.errors import Error, InputError
+from aqmlab.explorer.server import LabServer
+from aqmlab.explorer.session import Workbench
+from aqmlab.explorer.simulation import BUDGET_S
+from aqmlab.scenario.file import Overrides
+
+TOKEN_BYTES = 24
+
+
+class Lab:
+    """A laboratory that is open. Closes at the end of a ``with`` block, or by `close`.
+
+    Attributes
+    ----------
+    url
+        Address of the page, with its token.
+    bench
+        What is on the workbench.
+    """
+
+    def __init__(self, bench: Workbench, *, port: int = 0) -> None:
+        self.bench = bench
+        try:
+            self._server = LabServer(bench, token=secrets.token_urlsafe(TOKEN_BYTES), port=port)
+        except OSError as error:
+            bench.close()
+            raise _why(port, error) from None
+        self.url = self._server.gate.url
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), name="lab", daemon=True)
+        self._thread.start()
+
+    def wait(self) -> None:
+        """Wait until the laboratory is closed."""
+        while self._thread.is_alive():
+            self._thread.join(0.5)
+
+    def close(self) -> None:
+        """Close the laboratory: the address answers no more. A second time does nothing."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+        self.bench.close()
+
+    def __enter__(self) -> Lab:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_lab(
+    scenario: str | Path | None = None,
+    *,
+    link: str | None = None,
+    overrides: Overrides = (),
+    port: int = 0,
+    budget_s: float = BUDGET_S,
+) -> Lab:
+    """Open the laboratory: a local page on which sliders change a scenario and its charts follow.
+
+    Parameters
+    ----------
+    scenario
+        A scenario file; default: a dumbbell with RED.
+    link
+        The link in question; default: ``bottleneck``, else of those that are not drop-tail the one that is used most.
+    overrides
+        Dotted keys and values laid over the file.
+    port
+        Port of the loopback interface; 0 takes a free one.
+    budget_s
+        What the runs of one answer may take, in s; a run that would take longer is cut to what fits.
+
+    Examples
+    --------
+    >>> with open_lab() as lab:
+    ...     print(lab.url[:17])
+    http://127.0.0.1:
+    """
+    return Lab(Workbench(scenario, link=link, overrides=overrides, budget_s=budget_s), port=port)
+
+
+def show(url: str) -> str:
+    """Open a page in the browser; return why that is not possible, or ""."""
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        return "there is no display here; open the address in a browser of this machine"
+    try:
+        opened = webbrowser.open(url)
+    except webbrowser.Error:
+        opened = False
+    return "" if opened else "no browser was found; open the address in one of this machine"
+
+
+def _why(port: int, error: OSError) -> Error:
+    if error.errno == errno.EADDRINUSE:
+        return InputError(f"--port {port}: is in use (allowed: another from 1024 to 65535, or 0 for a free one)")
+    if error.errno == errno.EACCES:
+        return InputError(f"--port {port}: is not for everyone (allowed: 1024 to 65535, or 0 for a free one)")
+    return Error(f"the loopback interface cannot be listened on ({error.strerror or error})")

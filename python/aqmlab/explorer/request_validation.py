@@ -1,0 +1,95 @@
+"""Who may come in: every request is checked here before it is looked at further.
+
+The server listens on the loopback interface alone. Other programs and other people's pages reach that too, hence:
+
+* *Host* must name the loopback interface and the port. A foreign name that was made to resolve to 127.0.0.1 (DNS
+  rebinding) sends its own name there.
+* *Origin* and *Sec-Fetch-Site*, where a browser sends them, must be the page's own: no foreign page can ask.
+* The first part of the path is a random token, which only the one who started the server has seen.
+* No other method or path is answered, a body is JSON of known length and small.
+
+What the token guards is little: the scenario's text, and the processor's time. It is no password; whoever can see the
+command lines of the user's programs can see it in the browser's.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from aqmlab.explorer import refusal
+from aqmlab.explorer.message import MOST_BYTES
+from aqmlab.explorer.refusal import Refusal
+
+LOOPBACK = "127.0.0.1"
+METHODS = {"": "GET", "lab.css": "GET", "page.css": "GET", "lab.js": "GET", "chart.js": "GET", "panel.js": "GET",
+           "run": "POST"}  # fmt: skip
+"""Every path that is answered, and how it is asked for."""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """The checks of one server."""
+
+    port: int
+    token: str
+
+    @property
+    def url(self) -> str:
+        """The address of the page."""
+        return f"http://{LOOPBACK}:{self.port}/{self.token}/"
+
+    def pass_(self, method: str, target: str, headers: Mapping[str, Sequence[str]]) -> str:
+        """Return the name of what is asked for, or refuse.
+
+        Parameters
+        ----------
+        method, target
+            Of the request line.
+        headers
+            All values of each header, names in lower case.
+        """
+        self._known_host(headers.get("host", ()))
+        self._same_origin(headers)
+        if not target.startswith("/"):
+            raise Refusal(refusal.BAD_REQUEST, "the path has to begin with /")
+        token, _, name = target[1:].partition("/")
+        if not hmac.compare_digest(token.encode("utf-8", "replace"), self.token.encode()):
+            text = "the address has to hold the token that `aqmlab lab` printed"
+            raise Refusal(refusal.NO_TOKEN, text, {"WWW-Authenticate": "Token"})
+        if name not in METHODS or not target.startswith(f"/{self.token}/"):
+            raise Refusal(refusal.NOT_FOUND, "there is nothing here")
+        if method != METHODS[name]:
+            raise Refusal(refusal.NOT_ALLOWED, f"only {METHODS[name]} is allowed here", {"Allow": METHODS[name]})
+        return name
+
+    def _known_host(self, values: Sequence[str]) -> None:
+        if len(values) != 1:
+            raise Refusal(refusal.BAD_REQUEST, "a request has to have one Host header")
+        if values[0].strip().lower() not in (f"{LOOPBACK}:{self.port}", f"localhost:{self.port}"):
+            raise Refusal(refusal.FORBIDDEN, "the Host header names another host than this machine's own")
+
+    def _same_origin(self, headers: Mapping[str, Sequence[str]]) -> None:
+        own = (f"http://{LOOPBACK}:{self.port}", f"http://localhost:{self.port}")
+        if any(origin not in own for origin in headers.get("origin", ())):
+            raise Refusal(refusal.FORBIDDEN, "the request comes from another page")
+        if any(site not in ("same-origin", "none") for site in headers.get("sec-fetch-site", ())):
+            raise Refusal(refusal.FORBIDDEN, "the request comes from another page")
+
+
+def body_length(headers: Mapping[str, Sequence[str]]) -> int:
+    """Return the length of the body of a POST, or refuse it."""
+    if "transfer-encoding" in headers:
+        raise Refusal(refusal.NO_LENGTH, "the body has to come with its length, not in pieces")
+    lengths = headers.get("content-length", ())
+    if not lengths:
+        raise Refusal(refusal.NO_LENGTH, "the body has to come with its length")
+    if len(lengths) > 1 or not (lengths[0].isascii() and lengths[0].isdigit()):
+        raise Refusal(refusal.BAD_REQUEST, "the length of the body is no number")
+    if len(lengths[0]) > 9 or int(lengths[0]) > MOST_BYTES:
+        raise Refusal(refusal.TOO_LARGE, f"the body is larger than {MOST_BYTES} bytes")
+    kinds = [kind.partition(";")[0].strip().lower() for kind in headers.get("content-type", ())]
+    if kinds != ["application/json"]:
+        raise Refusal(refusal.WRONG_TYPE, "the body has to be application/json")
+    return int(lengths[0])

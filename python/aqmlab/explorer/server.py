@@ -1,0 +1,213 @@
+"""The server of the page.
+
+Python's own ``http.server``, since one page, its four files and one question are all there is to answer: a framework
+and its server (Starlette, uvicorn) would bring six packages for it, and `aqmlab lab` would not work without them. What
+the standard library leaves open is closed here: one request a connection, every refusal is one line of plain text, a
+request has to arrive within seconds, connections are counted, and a request is answered only if
+`aqmlab.explorer.request_validation` accepts it.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import socket
+import threading
+import time
+from collections import OrderedDict, defaultdict
+from http.client import responses
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import resources
+from typing import Any
+
+from aqmlab.explorer import message, refusal
+from aqmlab.explorer.refusal import Refusal
+from aqmlab.explorer.request_validation import LOOPBACK, METHODS, Gate, body_length
+from aqmlab.explorer.session import Workbench
+
+ARRIVAL_S = 5.0
+"""A request has to have arrived after so long."""
+DRAIN_S = 0.5
+MOST_DRAINED = 1_000_000
+MOST_CONNECTIONS = 32
+MOST_LINE = 4096
+MOST_PAGES = 64
+KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+    "Connection": "close",
+}
+
+
+class Newest:
+    """The highest number that each page has asked with."""
+
+    def __init__(self) -> None:
+        self._numbers: OrderedDict[str, int] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def note(self, page: str, number: int) -> None:
+        """Note a request."""
+        with self._lock:
+            self._numbers[page] = max(number, self._numbers.pop(page, 0))
+            while len(self._numbers) > MOST_PAGES:
+                self._numbers.popitem(last=False)
+
+    def is_newer(self, page: str, number: int) -> bool:
+        """Whether a page has asked again since."""
+        return self._numbers.get(page, number) > number
+
+
+class LabServer(ThreadingHTTPServer):
+    """Listens on the loopback interface, at a port of its own choice if `port` is 0."""
+
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 128
+
+    def __init__(self, bench: Workbench, *, token: str, port: int = 0) -> None:
+        self.bench = bench
+        self.newest = Newest()
+        self.files = {name: _file(name) for name in METHODS if name != "run"}
+        self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        super().__init__((LOOPBACK, port), _Handler)
+        self.gate = Gate(int(self.server_address[1]), token)
+
+    def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as in the base class
+        """Answer in a thread of its own, or not at all where there are too many."""
+        if self._free.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
+        """Answer, and make room."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
+        """A client that goes away in the middle is no error worth a line."""
+
+
+class _InTime(io.RawIOBase):
+    """What a client sends, as long as it comes in time."""
+
+    def __init__(self, connection: socket.socket, until: float) -> None:
+        self._connection = connection
+        self._until = until
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - a buffer
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._connection.settimeout(left)
+        return self._connection.recv_into(buffer)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: LabServer
+    protocol_version = "HTTP/1.1"
+
+    def setup(self) -> None:
+        super().setup()
+        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
+        self.rfile = io.BufferedReader(_InTime(self.connection, time.monotonic() + ARRIVAL_S))
+
+    def handle(self) -> None:
+        """Answer one request."""
+        try:
+            self._answer_one()
+        except (OSError, TimeoutError):
+            pass  # the client has gone, or is too slow to be served
+        except Refusal as no:
+            self._refuse(no)
+        except Exception as error:  # the page stays usable, and says what went wrong
+            self._refuse(Refusal(500, f"internal error: {type(error).__name__}"))
+
+    def _answer_one(self) -> None:
+        self.command, self.request_version, self.requestline = "", "HTTP/1.1", ""
+        self.raw_requestline = self.rfile.readline(MOST_LINE + 1)
+        if not self.raw_requestline:
+            return
+        if len(self.raw_requestline) > MOST_LINE:
+            raise Refusal(414, "the address is too long")
+        words = self.raw_requestline.split()
+        if len(words) != 3 or not words[2].startswith(b"HTTP/1."):
+            raise Refusal(refusal.BAD_REQUEST, "this is no request of HTTP/1.1")
+        target = words[1].decode("latin-1")
+        if not self.parse_request():
+            return
+        name = self.server.gate.pass_(self.command, target, self._headers())
+        if name == "run":
+            self._run()
+        else:
+            self._send(200, *self.server.files[name])
+
+    def _headers(self) -> dict[str, list[str]]:
+        found = defaultdict(list)
+        if self.headers.defects:
+            raise Refusal(refusal.BAD_REQUEST, "a header is damaged")
+        for name, value in self.headers.items():
+            found[name.lower()].append(value)
+        return dict(found)
+
+    def _run(self) -> None:
+        length = body_length(self._headers())
+        body = self.rfile.read(length)
+        if len(body) < length:
+            raise Refusal(refusal.BAD_REQUEST, "the body is shorter than it says")
+        asked = message.read(body)
+        newest = self.server.newest
+        newest.note(asked.page, asked.number)
+        answer = self.server.bench.answer(asked.settings, superseded=lambda: newest.is_newer(asked.page, asked.number))
+        answer["number"] = asked.number
+        self._send(200, json.dumps(answer, separators=(",", ":"), allow_nan=False).encode(), "application/json")
+
+    def _refuse(self, no: Refusal) -> None:
+        try:
+            self._send(no.status, f"{no.text}\n".encode(errors="replace"), "text/plain", no.headers)
+            self._drain()
+        except OSError:
+            self.close_connection = True
+
+    def _drain(self) -> None:
+        """Take in what is still on its way, or the system would break the connection before the refusal is read."""
+        self.connection.shutdown(socket.SHUT_WR)
+        until, left = time.monotonic() + DRAIN_S, MOST_DRAINED
+        while left > 0 and (rest := until - time.monotonic()) > 0:
+            self.connection.settimeout(rest)
+            found = len(self.connection.recv(min(left, 65_536)))
+            left = left - found if found else 0
+
+    def _send(self, status: int, body: bytes, kind: str, extra: dict[str, str] | None = None) -> None:
+        self.close_connection = True
+        self.connection.settimeout(ARRIVAL_S)
+        own = {"Content-Type": f"{kind}; charset=utf-8", "Content-Length": str(len(body))}
+        head = "".join(f"{name}: {value}\r\n" for name, value in {**own, **HEADERS, **(extra or {})}.items())
+        shown = b"" if self.command == "HEAD" else body
+        self.wfile.write(f"HTTP/1.1 {status} {responses.get(status, 'Refused')}\r\n{head}\r\n".encode() + shown)
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """What the standard library refuses, in one line of plain text."""
+        self._refuse(Refusal(int(code), responses.get(int(code), "refused")))
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Write no log."""
+
+
+def _file(name: str) -> tuple[bytes, str]:
+    """Return a file of the page and its kind; the style of reports is shared with them."""
+    package, name = ("reporting", "style.css") if name == "page.css" else ("explorer", name or "page.html")
+    return resources.files(f"aqmlab.{package}").joinpath(name).read_bytes(), KINDS[name.rpartition(".")[2]]

@@ -1,6 +1,0 @@
-"""Results for other programs: tables, flent data files, ns-2 traces, packet captures."""
-
-from aqmlab.exporting.formats import FORMATS, export
-from aqmlab.exporting.frames import to_pandas, to_xarray
-
-__all__ = ["FORMATS", "export", "to_pandas", "to_xarray"]

@@ -1,0 +1,271 @@
+"""A scenario in several programs: their scripts, their runs beside ours, and where they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import InputError
+from aqmlab.execution.runner import Seeds, as_scenario, run, seed_list
+from aqmlab.interop.crosscheck.agreement import LEVEL, Agreement, Line, agreement
+from aqmlab.interop.crosscheck.model import Model
+from aqmlab.interop.crosscheck.ours import ours
+from aqmlab.interop.crosscheck.running import run_seeds, write_files
+from aqmlab.interop.crosscheck.tool import Measured, Semantic, Tool, inexpressible
+from aqmlab.interop.crosscheck.tools import tools
+from aqmlab.scenario.file import Overrides, Scenario
+from aqmlab.statistics import Interval, interval
+
+SEEDS = 10
+FOLDER = "crosscheck"
+"""Folder of the tools, in that of the scenario's results."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """A program, and what came of it.
+
+    Attributes
+    ----------
+    name, title, version
+        Which program; no version if it is not installed.
+    differences
+        What it cannot express, and what it understands otherwise.
+    why_not
+        Why it has no runs; "" if it has.
+    folder, files
+        Where its script is, and its files, the script first.
+    measured
+        Measurements by seed.
+    lines
+        The comparison with ours.
+    """
+
+    name: str
+    title: str
+    version: str | None
+    differences: tuple[Semantic, ...]
+    why_not: str
+    folder: Path
+    files: tuple[str, ...]
+    measured: dict[int, Measured]
+    lines: tuple[Line, ...]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether it ran, and nothing differs."""
+        return bool(self.lines) and all(line.agreement is not Agreement.DIFFERS for line in self.lines)
+
+
+@dataclass(frozen=True)
+class CrossCheck:
+    """What `cross_check` found.
+
+    Attributes
+    ----------
+    model
+        The scenario.
+    seeds
+        Seeds of ours and of the others.
+    margin
+        Factor of all margins.
+    measured
+        Our measurements by seed.
+    sides
+        The other programs.
+    folder
+        Where everything is.
+    """
+
+    model: Model
+    seeds: list[int]
+    margin: float
+    measured: dict[int, Measured]
+    sides: tuple[Side, ...]
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """The scenario's name."""
+        return self.model.name
+
+    def ours(self, line: Line) -> Interval:
+        """Return our mean of a line."""
+        return interval([run[line.measure, line.place] for run in self.measured.values()])
+
+    def side(self, name: str) -> Side:
+        """Return what came of a program."""
+        return next(side for side in self.sides if side.name == name)
+
+    def data(self) -> dict[str, Any]:
+        """Return everything for other programs."""
+        return {
+            "scenario": {"name": self.name, "hash": self.model.scenario.hash},
+            "seeds": self.seeds,
+            "deterministic": self.model.deterministic,
+            "level": LEVEL,
+            "margin": self.margin,
+            "folder": str(self.folder),
+            "tools": [_side_data(side) for side in self.sides],
+        }
+
+
+def cross_check(
+    scenario: str | Path | Scenario,
+    *,
+    programs: str | Iterable[str] = ("ns2", "ns3", "tc"),
+    seeds: Seeds = None,
+    overrides: Overrides = (),
+    margin: float = 1.0,
+    workers: int | None = None,
+    out: str | Path = "results",
+    report: str | Path | None = None,
+    progress: bool = True,
+) -> CrossCheck:
+    """Run a scenario here and in other programs, and say where they agree.
+
+    Parameters
+    ----------
+    scenario
+        A scenario file, or a scenario already loaded.
+    programs
+        Names of programs: ``ns2``, ``ns3``, ``tc``, as a list or with commas.
+    seeds
+        A number n for the seeds 1 to n, or the seeds themselves; default: 10.
+    overrides
+        Dotted keys and values laid over the file.
+    margin
+        Factor of the margins of equality (`aqmlab.interop.crosscheck.agreement` has them).
+    workers
+        Runs at a time; default: one per processor core.
+    out
+        Folder for the results; scripts and measurements of the others go below the scenario's folder in it. What is
+        there already is not run again.
+    report
+        Folder for the page ``report.html``; None makes none.
+    progress
+        Show a progress bar if stderr is a terminal.
+
+    Raises
+    ------
+    ScenarioError, InputError, ToolError, StorageError, Interrupted
+        With one clear line each.
+    """
+    if not margin > 0:
+        raise InputError(f"margin: {margin:g} is not a factor above 0")
+    plan = as_scenario(scenario, overrides=overrides)
+    model = Model.of(plan)
+    chosen = tools(programs)
+    wanted = seed_list(SEEDS if seeds is None else seeds, plan)
+    if model.deterministic:
+        wanted = wanted[:1]
+    result = run(plan, seeds=wanted, workers=workers, out=out, progress=progress)
+    measured = ours(model, result)
+    folder = Path(out) / plan.label
+    sides = [
+        _side(one, model, measured, wanted, folder / FOLDER / one.name, margin, workers, progress) for one in chosen
+    ]
+    found = CrossCheck(model, wanted, margin, dict(measured), tuple(sides), folder / FOLDER)
+    if report is not None:
+        from aqmlab.interop.crosscheck.page import page_of
+
+        page_of(found).write(Path(report), pictures=False)
+    return found
+
+
+def export_scenario(
+    scenario: str | Path | Scenario, *, to: str, out: str | Path | None = None, overrides: Overrides = ()
+) -> tuple[list[Path], list[Semantic]]:
+    """Write a scenario for another program.
+
+    Parameters
+    ----------
+    scenario
+        A scenario file, or a scenario already loaded.
+    to
+        ``ns2``, ``ns3`` or ``tc``.
+    out
+        The script's file, or a folder for all files; default: the current folder.
+    overrides
+        Dotted keys and values laid over the file.
+
+    Returns
+    -------
+    tuple
+        The files, the script first, and what the program understands otherwise or has not.
+
+    Raises
+    ------
+    InputError
+        If the program cannot express the scenario.
+    """
+    (tool,) = tools([to])
+    model = Model.of(as_scenario(scenario, overrides=overrides))
+    differences = tool.differences(model)
+    if lacking := inexpressible(differences):
+        raise InputError(f"{model.scenario.filename}: {tool.title} cannot express it: {_listed(lacking)}")
+    files = tool.files(model)
+    target = Path.cwd() if out is None else Path(out)
+    if target.suffix and not target.is_dir():
+        if len(files) > 1:
+            raise InputError(f"--out {target}: {tool.title} needs {len(files)} files; give a folder")
+        return write_files({target.name: next(iter(files.values()))}, target.parent), differences
+    return write_files(files, target), differences
+
+
+def _side(
+    tool: Tool,
+    model: Model,
+    measured: dict[int, dict[Any, float]],
+    seeds: list[int],
+    folder: Path,
+    margin: float,
+    workers: int | None,
+    progress: bool,
+) -> Side:
+    differences = tool.differences(model)
+    lacking = inexpressible(differences)
+    files = tool.files(model)
+    write_files(files, folder)
+    why_not = f"it cannot express the scenario: {_listed(lacking)}" if lacking else tool.missing()
+    theirs: dict[int, Measured] = {}
+    lines: list[Line] = []
+    if not why_not:
+        theirs = run_seeds(tool, model, seeds, folder, workers=workers, progress=progress)
+        lines = agreement(measured, theirs, certain=model.deterministic, margin=margin)
+    return Side(
+        tool.name, tool.title, tool.version(), tuple(differences), why_not, folder, tuple(files), theirs, tuple(lines)
+    )
+
+
+def _listed(differences: Iterable[Semantic]) -> str:
+    return " ".join(one.text for one in differences)
+
+
+def _side_data(side: Side) -> dict[str, Any]:
+    return {
+        "name": side.name,
+        "title": side.title,
+        "version": side.version,
+        "why_not": side.why_not,
+        "script": str(side.folder / side.files[0]),
+        "differences": [{"name": d.name, "kind": str(d.kind), "text": d.text} for d in side.differences],
+        "lines": [
+            {
+                "measure": str(line.measure),
+                "place": line.place,
+                "ours": line.ours.mean,
+                "ours_sd": line.ours.sd,
+                "theirs": line.theirs.mean,
+                "theirs_sd": line.theirs.sd,
+                "difference": line.difference.mean,
+                "low": line.difference.low,
+                "high": line.difference.high,
+                "margin": line.margin,
+                "agreement": str(line.agreement),
+            }
+            for line in side.lines
+        ],
+    }

@@ -1,0 +1,165 @@
+"""The scenario as the core understood it, in the form in which other programs are told of it.
+
+Nothing is interpreted again: links, effective parameters, flows and changes are those of the core's check. This module
+adds only what a comparison needs: which links and groups are measured.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from aqmlab.errors import InputError
+from aqmlab.results.metrics import bottleneck_of
+from aqmlab.scenario.file import Scenario
+from aqmlab.scenario.parts import Flow, Link
+
+UDP = "udp"
+NS2_PROFILE = "ns2-2.35"
+DROP_TAIL = "drop-tail"
+SECTIONS = {
+    "format",
+    "name",
+    "description",
+    "nodes",
+    "run",
+    "link",
+    "queue",
+    "flow",
+    "change",
+    "probe",
+    "live",
+    "marker",
+}
+SECTIONS |= {"marker", "dumbbell", "chain", "bus", "flower", "torus", "diffserv"}
+FLOW_KEYS = {"name", "count", "transport", "from", "to", "start", "stop", "active", "size", "rate", "pattern"}
+FLOW_KEYS |= {"packet_size", "dscp", "priority", "acks_share_label", "left", "right", "host_from", "host_to", "source"}
+FLOW_KEYS |= {"tcp", "exec", "exec_server"}
+"""What `Model` tells of a scenario file."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A link's new rate (bit/s) or delay (s), or both, at a time (s)."""
+
+    at_s: float
+    link: str
+    rate_bps: float | None
+    delay_s: float | None
+
+
+@dataclass(frozen=True)
+class Model:
+    """A checked scenario with what is measured in it.
+
+    Attributes
+    ----------
+    scenario
+        The scenario; `Scenario.links` and `Scenario.flows` have all effective values.
+    measured
+        Names of the links whose queue is compared, the one that results are about first.
+    """
+
+    scenario: Scenario
+    measured: tuple[str, ...]
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Model:
+        """Take the links that the scenario probes, else the one that results are about."""
+        if not scenario.flows:
+            raise InputError(f"{scenario.filename}: there is no [[flow]]: nothing to compare")
+        names = [link.name for link in scenario.links]
+        main = bottleneck_of(names, [link.aqm for link in scenario.links])
+        probed = [str(name) for name in scenario.probe["links"]]
+        return cls(scenario, tuple(dict.fromkeys([main, *probed] if main in probed else probed or [main])))
+
+    @property
+    def name(self) -> str:
+        """The scenario's name."""
+        return self.scenario.name
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Names of the nodes, in the core's order."""
+        return self.scenario.nodes
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """Each direction of every link, in the core's order."""
+        return self.scenario.links
+
+    @property
+    def flows(self) -> tuple[Flow, ...]:
+        """All flows, in the core's order."""
+        return self.scenario.flows
+
+    @property
+    def duration_s(self) -> float:
+        """When a run ends."""
+        return self.scenario.duration_s
+
+    @property
+    def warmup_s(self) -> float:
+        """From when on everything is measured."""
+        return self.scenario.warmup_s
+
+    @property
+    def measured_s(self) -> float:
+        """How long everything is measured."""
+        return self.duration_s - self.warmup_s
+
+    @cached_property
+    def link_named(self) -> dict[str, Link]:
+        """Links by name."""
+        return {link.name: link for link in self.links}
+
+    @cached_property
+    def groups(self) -> dict[str, tuple[Flow, ...]]:
+        """Flows by the name of their ``[[flow]]`` table."""
+        found: dict[str, list[Flow]] = {}
+        for flow in self.flows:
+            found.setdefault(flow.group, []).append(flow)
+        return {group: tuple(flows) for group, flows in found.items()}
+
+    @cached_property
+    def queues(self) -> dict[str, Link]:
+        """For every ``[queue.NAME]`` that is in use, a link that has it."""
+        return {link.queue: link for link in self.links}
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """Changes of links, in the order of time."""
+        made = [
+            Change(float(c["at_s"]), str(c["link"]), _number(c["rate_bps"]), _number(c["delay_s"]))
+            for c in self.scenario.changes
+        ]
+        return tuple(sorted(made, key=lambda change: change.at_s))
+
+    @cached_property
+    def deterministic(self) -> bool:
+        """Whether nothing is left to chance: drop-tail, fixed starts and sizes, known clocks, constant rates."""
+        return all(link.aqm == DROP_TAIL for link in self.links) and all(map(_certain, self.flows))
+
+    @cached_property
+    def strange(self) -> list[str]:
+        """What the scenario file has that no program is told of: sections, and keys of flows, that came later."""
+        table = tomllib.loads(self.scenario.normalized)
+        found = [f"[{key}]" for key in table if key not in SECTIONS]
+        for flow in table.get("flow", ()):
+            found += [f"flow.{flow['name']}.{key}" for key in flow if key not in FLOW_KEYS]
+        return found
+
+
+def _certain(flow: Flow) -> bool:
+    own: dict[str, Any] = flow.parameters
+    if not flow.path or flow.start_s[0] != flow.start_s[1]:
+        return False
+    if flow.transport == UDP:
+        return own["pattern"] == "constant" and not isinstance(own["packet_size"], dict)
+    return not isinstance(own.get("size"), dict) and ("clock_offset" not in own or own["clock_offset"] is not None)
+
+
+def _number(value: Any) -> float | None:  # noqa: ANN401 - an entry of JSON
+    return None if value is None else float(value)

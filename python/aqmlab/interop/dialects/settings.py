@@ -1,0 +1,145 @@
+"""What other systems need to know of a queue, and what comes out for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aqmlab.scenario.file import Scenario
+from aqmlab.scenario.parts import Link
+from aqmlab.theory.drop_curve import DropCurve, drop_rate
+from aqmlab.tuning.space import packets
+
+RED_LIKE = ("min_th", "max_th", "max_p", "w_q")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Effective parameters of a queue with RED's parameters.
+
+    Attributes
+    ----------
+    aqm
+        The discipline's name.
+    curve, spacing, adaptation, victim
+        Which parts it has: the curve's name, how drops are spread, how parameters move, which packet pays.
+    min_th, max_th, limit
+        In packets.
+    max_p, w_q
+        Probability at max_th, and weight of one sample in the average.
+    mean_packet
+        In bytes.
+    rate_bps, delay_s
+        Of the link.
+    ecn
+        Whether packets are marked instead of dropped.
+    probability
+        p_b as a function of the average in packets.
+    """
+
+    aqm: str
+    curve: str
+    spacing: str
+    adaptation: str
+    victim: str
+    min_th: float
+    max_th: float
+    limit: float
+    max_p: float
+    w_q: float
+    mean_packet: float
+    rate_bps: float
+    delay_s: float
+    ecn: bool
+    probability: DropCurve
+
+    @classmethod
+    def of(cls, plan: Scenario, link: Link) -> Settings | None:
+        """Read them off a checked scenario; None for a queue that has no such parameters, or several sets of them."""
+        own: dict[str, Any] = link.parameters
+        if link.classes or not all(isinstance(own.get(key), int | float | str) for key in RED_LIKE):
+            return None
+        if own.get("curve") == "points" or link.aqm == "drop-tail":
+            return None
+        size = float(own.get("mean_packet", 1000))
+        low, high, limit = (packets(own[key], size) for key in ("min_th", "max_th", "limit"))
+        body = {"aqm": link.aqm, "min_th": low, "max_th": high, "limit": limit, "max_p": own["max_p"]}
+        return cls(
+            aqm=link.aqm,
+            curve=str(own.get("curve", "linear")),
+            spacing=str(own.get("spacing", "ns2-wait")),
+            adaptation=str(own.get("adaptation", "none")),
+            victim=str(own.get("victim", "arriving")),
+            min_th=low,
+            max_th=high,
+            limit=limit,
+            max_p=float(own["max_p"]),
+            w_q=float(own["w_q"]),
+            mean_packet=size,
+            rate_bps=link.rate_bps,
+            delay_s=link.delay_s,
+            ecn=bool(own.get("ecn", False)),
+            probability=DropCurve.of_queue({**body, "curve": own.get("curve")}, name=link.aqm),
+        )
+
+    def drop_factor(self, spacing: str) -> float:
+        """Return how many times as many packets another rule of spacing drops, at the same small p_b.
+
+        The rules differ up to threefold in what they make of p_b (`aqmlab.theory.drop_curve.drop_rate`).
+        """
+        small = 1e-6
+        return float(drop_rate(small, spacing) / drop_rate(small, self.spacing))
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """Settings in the words of another system.
+
+    Attributes
+    ----------
+    name, title
+        ``tc`` and ``Linux tc``.
+    text
+        What is to be written there; empty if the queue cannot be expressed at all.
+    effective
+        Parameter to the value that the system makes of the text, with its unit.
+    notes
+        What cannot be expressed, or is understood otherwise.
+    """
+
+    name: str
+    title: str
+    text: str
+    effective: dict[str, str]
+    notes: list[str]
+
+
+def strange_parts(own: Settings, *, curves: tuple[str, ...]) -> list[str]:
+    """Name the parts of a queue that a system does not have."""
+    notes = []
+    if own.curve not in curves:
+        notes.append(f'the curve "{own.curve}" is not there; the text has a straight line from min_th to max_th')
+    if own.victim != "arriving":
+        notes.append(f'the victim "{own.victim}" is not there; the arriving packet is dropped')
+    if own.adaptation != "none":
+        notes.append(f'the adaptation "{own.adaptation}" is not there; parameters stay as they are')
+    return notes
+
+
+def spacing_note(own: Settings, spacing: str, queue: str) -> list[str]:
+    """Say how many times as many packets another rule of spacing drops, if it is another."""
+    factor = own.drop_factor(spacing)
+    if spacing == own.spacing or abs(factor - 1) < 1e-3:
+        return []
+    return [
+        f'drops are spread as by "{spacing}", not "{own.spacing}": {factor:.2g} times as many at the same small p_b. '
+        f"To tune for that, give --set queue.{queue}.spacing={spacing}"
+    ]
+
+
+def shares_at(own: Settings, averages: np.ndarray) -> np.ndarray:
+    """Return p_b at averages in packets; everything is dropped at the limit."""
+    found = np.asarray(own.probability(averages), dtype=float)
+    return np.where(averages >= own.limit, 1.0, found)

@@ -1,0 +1,69 @@
+"""What scripts for all programs have in common: numbers, comments, names of files."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from aqmlab.interop.crosscheck.model import Model
+from aqmlab.interop.crosscheck.tool import Semantic
+
+WIDTH = 118
+"""Of comments."""
+
+
+def number(value: float) -> str:
+    """Write a number so that it is read back as it is.
+
+    >>> number(10), number(0.002), number(1e7)
+    ('10', '0.002', '10000000')
+    """
+    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
+
+
+def flag(value: object) -> str:
+    """Write a flag."""
+    return "true" if value else "false"
+
+
+def mean(value: Any) -> float:  # noqa: ANN401 - a number or a distribution, as the core tells it
+    """Return the mean of a number or a distribution.
+
+    >>> mean(5), mean({"uniform": [1, 2]}), mean({"exponential": 3})
+    (5.0, 1.5, 3.0)
+    """
+    if not isinstance(value, dict):
+        return float(value)
+    if "uniform" in value:
+        return (float(value["uniform"][0]) + float(value["uniform"][1])) / 2
+    return float(value["pareto"]["mean"] if "pareto" in value else value["exponential"])
+
+
+def comment(text: str, mark: str, *, item: str = "") -> list[str]:
+    """Write text as lines of comment.
+
+    >>> comment("What differs.", "#", item="- ")
+    ['# - What differs.']
+    """
+    further = " " * len(item)
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=f"{mark} {item}", subsequent_indent=f"{mark} {further}", break_on_hyphens=False
+    )
+
+
+def told(found: Iterable[Semantic], title: str, mark: str) -> Iterator[str]:
+    """Write as comment what differs between a program and the scenario."""
+    for place, one in enumerate(found):
+        if place == 0:
+            yield mark
+            yield f"{mark} Where {title} and the scenario differ:"
+        yield from comment(f"{one.name} ({one.kind}): {one.text}", mark, item="- ")
+
+
+def file_name(model: Model, suffix: str) -> str:
+    """Name of a script's file.
+
+    A scenario's name may have any characters.
+    """
+    return "".join(c if c.isalnum() or c in "-_." else "-" for c in model.name).strip(".-") + suffix

@@ -1,0 +1,106 @@
+"""ns-2 2.35: scenarios as Tcl scripts, which the program ``ns`` runs unmodified."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from aqmlab.interop.crosscheck.model import UDP, Model
+from aqmlab.interop.crosscheck.tool import Kind, Measured, Semantic, inexpressible, read_measured, run_program
+from aqmlab.interop.formatting import file_name
+from aqmlab.interop.ns2.flows import flow_differences
+from aqmlab.interop.ns2.queues import queue_differences
+from aqmlab.interop.ns2.script import script
+
+PROGRAM = "ns"
+WRITTEN_FOR = "2.35"
+SUFFIX = ".tcl"
+
+
+class Ns2:
+    """The tool ``ns2``; see `aqmlab.interop.crosscheck.tool.Tool`."""
+
+    name = "ns2"
+    title = "ns-2"
+    parallel = True
+
+    def version(self) -> str | None:
+        """The version of the ``ns`` that would be run."""
+        return _version(shutil.which(PROGRAM))
+
+    def missing(self) -> str:
+        """Say that there is no ns-2, or another version."""
+        found = self.version()
+        if found is None:
+            return "ns-2 is not installed (Debian and Ubuntu: apt install ns2)"
+        return "" if found == WRITTEN_FOR else f"ns-2 {found} is installed, scripts are for {WRITTEN_FOR}"
+
+    def differences(self, model: Model) -> list[Semantic]:
+        """Name what ns-2 has not, and what it understands otherwise."""
+        return list(dict.fromkeys([*_network(model), *flow_differences(model), *_changes(model)]))
+
+    def files(self, model: Model) -> dict[str, str]:
+        """Write the script."""
+        name = file_name(model, SUFFIX)
+        differences = self.differences(model)
+        if inexpressible(differences):
+            lines = [f"# {one.name} ({one.kind}): {one.text}" for one in differences]
+            about = f"# The scenario {model.name} is not written for ns-2: it cannot express all of it."
+            return {name: "\n".join([about, *lines, "puts stderr {not expressible in ns-2}", "exit 1"]) + "\n"}
+        return {name: script(model, differences, name)}
+
+    def prepare(self, model: Model, folder: Path) -> None:
+        """Nothing: Tcl is interpreted."""
+
+    def run(self, model: Model, folder: Path, seed: int) -> Measured:
+        """Run the script with a seed."""
+        out = run_program([PROGRAM, file_name(model, SUFFIX), str(seed)], folder=folder, title=self.title, seed=seed)
+        return read_measured(out, title=self.title, seed=seed)
+
+
+TOOL = Ns2()
+
+
+@cache
+def _version(program: str | None) -> str | None:
+    if program is None:
+        return None
+    try:
+        found = subprocess.run(
+            [program, "-"], input="puts [ns-version]", capture_output=True, text=True, timeout=30, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    number = re.search(r"\d+\.\d+\S*", found.stdout)
+    return number.group() if number else None
+
+
+def _network(model: Model) -> Iterator[Semantic]:
+    for link in model.queues.values():
+        yield from queue_differences(link)
+    joined = [(link.from_, link.to) for link in model.links]
+    if len(set(joined)) < len(joined):
+        yield Semantic("parallel links", "ns-2 has one link from a node to another.", Kind.INEXPRESSIBLE)
+    for words in model.strange:
+        yield Semantic("grammar", f"{words}: scripts for ns-2 have no words for it.", Kind.INEXPRESSIBLE)
+    if model.scenario.markers:
+        yield Semantic("markers", "The script has no DiffServ markers.", Kind.INEXPRESSIBLE)
+    marking = {link.name for link in model.links if link.parameters.get("ecn")}
+    ecn = [flow for flow in model.flows if flow.transport != UDP and flow.parameters.get("ecn")]
+    if any(len(marking.intersection(flow.path)) > 1 for flow in ecn):
+        text = "ns-2's monitor counts packets that depart with a mark; the marks of queues before it are among them."
+        yield Semantic("counting of marks", text, Kind.DIFFERS)
+
+
+def _changes(model: Model) -> Iterator[Semantic]:
+    changed = {change.link for change in model.changes if change.rate_bps is not None}
+    if any(model.link_named[name].aqm != "drop-tail" for name in changed):
+        text = "ns-2's RED keeps the packet time of the first rate for idle times when the link's rate changes."
+        yield Semantic("rate of the idle rule", text, Kind.DIFFERS)
+    if any(change.delay_s is not None for change in model.changes):
+        text = "A shorter delay lets packets overtake those on the link in ns-2."
+        yield Semantic("order after a change", text, Kind.DIFFERS)

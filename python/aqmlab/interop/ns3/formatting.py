@@ -1,0 +1,79 @@
+"""Numbers, names and distributions in the words of ns-3: all attributes are given as text, as on its command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from aqmlab.interop.formatting import number
+
+WIDTH = 112
+
+
+def seconds(value: float) -> str:
+    """Write a time.
+
+    >>> seconds(0.0101), seconds(2)
+    ('10.1ms', '2000ms')
+    """
+    return f"{float(value) * 1e3:.12g}ms"
+
+
+def rate(bps: float) -> str:
+    """Write a rate.
+
+    >>> rate(1e7)
+    '10000000bps'
+    """
+    return f"{round(bps)}bps"
+
+
+def quoted(text: str) -> str:
+    r"""Write text as a literal of C++.
+
+    >>> quoted('a "b"')
+    '"a \\"b\\""'
+    """
+    plain = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{plain}"'
+
+
+def distribution(value: Any) -> str:  # noqa: ANN401 - a number or a distribution, as the core tells it
+    """Write a number or a distribution as one of ns-3's random variables.
+
+    >>> distribution(5), distribution({"uniform": [1, 2], "unit": "s"})
+    ('ns3::ConstantRandomVariable[Constant=5]', 'ns3::UniformRandomVariable[Min=1|Max=2]')
+    >>> distribution({"pareto": {"mean": 3, "shape": 1.5}})
+    'ns3::ParetoRandomVariable[Scale=1|Shape=1.5]'
+    """
+    if not isinstance(value, dict):
+        return f"ns3::ConstantRandomVariable[Constant={number(value)}]"
+    if "uniform" in value:
+        low, high = value["uniform"]
+        return f"ns3::UniformRandomVariable[Min={number(low)}|Max={number(high)}]"
+    if "pareto" in value:
+        mean, shape = float(value["pareto"]["mean"]), float(value["pareto"]["shape"])
+        return f"ns3::ParetoRandomVariable[Scale={number(mean * (shape - 1) / shape)}|Shape={number(shape)}]"
+    return f"ns3::ExponentialRandomVariable[Mean={number(value['exponential'])}]"
+
+
+def attributes(own: Mapping[str, str], *, indent: str) -> str:
+    """Write attributes as pairs of a literal list.
+
+    >>> print(attributes({"MinTh": "5", "MaxTh": "15"}, indent="    "))
+        {"MinTh", "5"}, {"MaxTh", "15"}
+    """
+    return wrapped((f"{{{quoted(name)}, {quoted(value)}}}" for name, value in own.items()), indent=indent)
+
+
+def wrapped(items: Iterable[str], *, indent: str) -> str:
+    """Write items with commas between them, in lines."""
+    lines: list[str] = []
+    for item in items:
+        if lines and len(lines[-1]) + len(item) + 2 <= WIDTH:
+            lines[-1] += f", {item}"
+        else:
+            if lines:
+                lines[-1] += ","
+            lines.append(f"{indent}{item}")
+    return "\n".join(lines)

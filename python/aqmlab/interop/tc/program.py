@@ -1,0 +1,96 @@
+"""A scenario as a shell script for Linux: namespaces, tc, iperf3.
+
+The script is the job of `aqmlab.live.tc.job`, with a head that says how to run it and what differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from aqmlab.errors import Error
+from aqmlab.interop.crosscheck.model import NS2_PROFILE, UDP, Model
+from aqmlab.interop.crosscheck.tool import Kind, Semantic
+from aqmlab.interop.formatting import comment, told
+from aqmlab.interop.tc.queues import queue_differences, words_of
+from aqmlab.live.plan import live_plan
+from aqmlab.live.tc.job import Options, script
+from aqmlab.live.tc.setting import Setting, setting_of
+
+RESULTS = "{ : >&3; } 2> /dev/null || exec 3>&1"
+"""Results go to stdout where nobody has opened file descriptor 3."""
+
+
+def setting(model: Model, seed: int) -> Setting:
+    """Return what Linux is to do; an `Error` if it cannot."""
+    plan = live_plan(model.scenario, seed=seed)
+    return setting_of(plan, qdisc=words_of(model.scenario.link(plan.link)))
+
+
+def text(model: Model, differences: Sequence[Semantic], *, name: str, seed: int, options: Options) -> str:
+    """Write the script of a seed: it decides when flows start."""
+    body = script(setting(model, seed), options)
+    return "\n".join([*_head(model, differences, name, seed), RESULTS, body])
+
+
+def differences(model: Model) -> list[Semantic]:
+    """Name what Linux cannot do of a scenario, and what it does otherwise."""
+    try:
+        found = setting(model, 1)
+    except Error as error:
+        return [Semantic("scenario", f"{str(error).splitlines()[0]}.", Kind.INEXPRESSIBLE)]
+    link = model.scenario.link(found.plan.link)
+    made = [*_always(), *queue_differences(link)]
+    made += [Semantic("queue", f"queue.{link.queue}: {note}.", Kind.DIFFERS) for note in found.qdisc.notes]
+    made += [Semantic("live run", f"{warning.message}.", Kind.LEFT_OUT) for warning in found.plan.warnings]
+    others = [name for name in model.measured if name != found.plan.link]
+    if others:
+        text = f"Links {', '.join(others)} are delay alone: one bottleneck is Linux's, {found.plan.link}."
+        made.append(Semantic("other links", text, Kind.LEFT_OUT))
+    made += [one for group in model.groups for one in _transport(model, group)]
+    return list(dict.fromkeys(made))
+
+
+def _always() -> Iterator[Semantic]:
+    text = "tc counts 14 bytes of Ethernet's header with every packet: the rate of IP packets of 1500 B is 0.9 % less."
+    yield Semantic("framing", text, Kind.DIFFERS)
+    text = (
+        "A token bucket of one packet makes the rate: behind an idle time a packet passes without its "
+        "transmission time."
+    )
+    yield Semantic("token bucket", text, Kind.DIFFERS)
+    text = "Links before and behind the bottleneck are delay alone, and the round trip's delay is laid on the way back."
+    yield Semantic("access links", text, Kind.LEFT_OUT)
+    text = "Delays are those of echoes, ten a second, and mean queues follow from them by Little's law."
+    yield Semantic("queue and delay", text, Kind.DIFFERS)
+
+
+def _transport(model: Model, group: str) -> Iterator[Semantic]:
+    flow = model.groups[group][0]
+    if flow.transport == UDP:
+        return
+    if flow.parameters["profile"] == NS2_PROFILE:
+        text = (
+            f"flow.{group}: the kernel's TCP counts bytes and has SACK, RACK and time stamps; the profile "
+            "ns2-2.35 has not. "
+            "Agreement is not to be expected beyond some percent."
+        )
+        yield Semantic("transport profile", text, Kind.DIFFERS)
+        return
+    text = f"flow.{group}: windows, timers and options are the kernel's own; the congestion control is the scenario's."
+    yield Semantic("kernel's TCP", text, Kind.DIFFERS)
+
+
+def _head(model: Model, found: Sequence[Semantic], name: str, seed: int) -> Iterator[str]:
+    yield "#!/bin/sh"
+    yield from comment(model.scenario.description or f"The scenario {model.name}.", "#")
+    yield "#"
+    yield "#     sudo unshare --net --mount --pid --fork \\"
+    yield f"#         sh -c 'mount -t tmpfs tmpfs /run && sh {name}' > results.jsonl"
+    yield "#"
+    yield from comment(
+        f"For Linux with iproute2 and iperf3, written by aqmlab. Starts of flows are those of seed {seed}. Prints JSON "
+        "lines: what tc counted every second, what iperf3 and echoes saw. `aqmlab live --backend lab` runs the same in "
+        "an emulated machine with a kernel that has all modules.",
+        "#",
+    )
+    yield from told(found, "Linux", "#")

@@ -1,0 +1,46 @@
+"""Who looks at a run while it lasts: views of its link, or nobody."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Protocol
+
+from aqmlab.scenario.file import Scenario
+
+
+class Watching(Protocol):
+    """Takes snapshots of the link.
+
+    Attributes
+    ----------
+    takes_terminal
+        Whether what is shown needs the terminal for itself, so that no progress bar is drawn.
+    """
+
+    takes_terminal: bool
+
+    def show(self, line: str) -> None:
+        """Take a snapshot, as the link wrote it."""
+
+
+class _Nobody:
+    takes_terminal = False
+
+    def show(self, line: str) -> None:
+        """Pass over a snapshot."""
+
+
+@contextmanager
+def watching(names: Sequence[str], scenario: Scenario) -> Iterator[Watching]:
+    """Open the views with these names, if any; they are closed at the end."""
+    if not names:
+        yield _Nobody()
+        return
+    from aqmlab.live.telemetry import open_views
+
+    with open_views(names, scenario=scenario) as views:
+        for note in views.notes:
+            print(f"aqmlab: {note}", file=sys.stderr)
+        yield views

@@ -1,0 +1,58 @@
+"""`aqmlab live --backend lab`: a run over the emulated kernel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from aqmlab.live.plan import LivePlan
+from aqmlab.live.tc.job import Options, script
+from aqmlab.live.tc.link import configuration, text
+from aqmlab.live.tc.outcome import PeerRun
+from aqmlab.live.tc.setting import setting_of
+from aqmlab.live.vm import archive
+from aqmlab.live.vm.build import Image, find, with_libraries
+from aqmlab.live.vm.machine import boot
+from aqmlab.live.vm.packages import program
+
+LINK = "aqmlab-link"
+MOST_BPS = 30e6
+"""Above it the emulated processor, not the link, is the bottleneck."""
+
+
+def run(
+    plan: LivePlan,
+    *,
+    qdisc: str | None = None,
+    options: Options = Options(),  # noqa: B008 - frozen
+    image: Image | None = None,
+    link_program: Path | None = None,
+) -> PeerRun:
+    """Do one run in virtual time; the same plan on the same image gives the same bytes.
+
+    Parameters
+    ----------
+    plan
+        The scenario for one seed.
+    qdisc
+        Words of ``tc`` for the discipline in place of the scenario's, e.g. ``"pie target 15ms"``.
+    options
+        How the set-up is varied; `in_userspace` puts the project's own link in the place of tc.
+    image
+        Default: the one that was built last.
+    link_program
+        ``aqmlab-link``; default: the one on the path.
+
+    Raises
+    ------
+    InputError
+        If something is missing, or Linux has nothing that corresponds to the plan.
+    """
+    setting = setting_of(plan, qdisc=qdisc, userspace=options.in_userspace)
+    chosen = find() if image is None else image
+    files: dict[str, archive.Entry] = {}
+    if options.in_userspace:
+        files |= with_libraries(program(LINK) if link_program is None else link_program, f"usr/sbin/{LINK}")
+        files["job/link.json"] = archive.file(text(configuration(setting)))
+    told = boot(chosen, script(setting, options), seed=plan.seed, files=files)
+    system = {"kernel": str(chosen.manifest["kernel"]), "emulator": told.emulator, "image": chosen.folder.name}
+    return PeerRun(setting, told.lines, system, options.ping_interval_s)

@@ -1,0 +1,110 @@
+"""The emulated machine: QEMU without hardware help, with a clock of its own.
+
+`-icount` ties the guest's clock to the number of instructions it has done (2 ns each), and lets time jump when it has
+nothing to do. So what else this machine does has no influence, and nothing of the host gets in: no random numbers of
+the processor, a fixed date, one core. The kernel stirs its command line into its random numbers, so the seed that
+stands there decides them.
+
+`rr=record` is for the lock that comes with it, the record itself is thrown away: without it QEMU's main loop may let
+time jump before its processor's thread has counted the instructions behind which it fell idle, and one run in some
+thirty with traffic differs from the others.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from aqmlab.errors import InputError
+from aqmlab.live.processes import finish
+from aqmlab.live.tc.failure import judge
+from aqmlab.live.vm import archive
+from aqmlab.live.vm.build import Image
+from aqmlab.live.vm.packages import said
+
+QEMU = "qemu-system-x86_64"
+MEMORY_MB = 512
+DATE = "2024-01-01T00:00:00"
+KERNEL = "console=ttyS0 panic=-1 quiet mitigations=off nokaslr tsc=reliable rdinit=/init"
+MOST_S = 3600.0
+"""Longer than any run takes, in s of this machine's time."""
+
+
+def command(image: Image, folder: Path, seed: int) -> list[str]:
+    """Return the emulator's command line for a job whose files are in the folder."""
+    return [
+        QEMU,
+        *("-machine", "pc,hpet=off"),
+        *("-accel", "tcg,thread=single"),
+        *("-icount", "shift=1,sleep=off,rr=record,rrfile=/dev/null"),
+        *("-rtc", f"base={DATE},clock=vm"),
+        *("-cpu", "max,-rdrand,-rdseed"),
+        *("-smp", "1", "-m", str(MEMORY_MB)),
+        *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
+        *("-serial", f"file:{folder / 'console'}", "-serial", f"file:{folder / 'results'}"),
+        *("-kernel", str(image.kernel), "-initrd", str(folder / "initramfs")),
+        *("-append", f"{KERNEL} aqmlab.seed={seed}"),
+    ]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a guest told: its lines of results as they came, and the emulator's version."""
+
+    lines: tuple[str, ...]
+    emulator: str
+
+
+def version() -> str:
+    """Return the emulator's version; one clear line if it is not installed."""
+    try:
+        return said([QEMU, "--version"]).splitlines()[0].removeprefix("QEMU emulator version ")
+    except InputError:
+        raise InputError(f"no {QEMU} (install it: apt-get install --no-install-recommends qemu-system-x86)") from None
+
+
+def boot(image: Image, script: str, *, seed: int, files: Mapping[str, archive.Entry] = {}) -> Told:
+    """Run a job in a fresh guest.
+
+    Parameters
+    ----------
+    image
+        What to boot.
+    script
+        The job, for `sh`; results are JSON lines on its file descriptor 3.
+    seed
+        Decides the kernel's random numbers.
+    files
+        Further files of the guest, by path.
+    """
+    emulator = version()
+    job = {"job/run.sh": archive.file(script.encode()), **files}
+    with tempfile.TemporaryDirectory(prefix="aqmlab-lab-") as name:
+        folder = Path(name)
+        (folder / "initramfs").write_bytes(image.initramfs.read_bytes() + archive.newc(job))
+        _run(command(image, folder, seed))
+        console = (folder / "console").read_text(encoding="utf-8", errors="replace")
+        results = (folder / "results").read_text(encoding="utf-8", errors="replace")
+    lines = tuple(line for line in results.splitlines() if line.startswith("{"))
+    _judge(lines, console)
+    return Told(lines, emulator)
+
+
+def _run(words: Sequence[str]) -> None:
+    try:
+        done = finish(words, longest_s=MOST_S)
+    except subprocess.TimeoutExpired:
+        raise InputError(f"the emulated machine did not finish within {MOST_S:.0f} s") from None
+    if done.returncode:
+        raise InputError(f"{QEMU}: {(done.stderr.strip().splitlines() or ['failed'])[0]}")
+
+
+def _judge(lines: Sequence[str], console: str) -> None:
+    """Raise what went wrong in the guest."""
+    judge(lines, "the emulated machine")
+    if "guest: the job ended with 0" not in console:
+        last = console.strip().splitlines()[-1:] or ["it said nothing"]
+        raise InputError(f"the emulated machine did not finish its job: {last[0]}")

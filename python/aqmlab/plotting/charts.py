@@ -1,0 +1,174 @@
+"""Figures for the screen, by plotly: zoom, hover, legend to switch lines off. See `aqmlab.plotting.plots` for paper."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from aqmlab.plotting.chart import cell_edges
+
+if TYPE_CHECKING:
+    from aqmlab.plotting.chart import Chart, Heat, Series
+
+LEGEND_PX = 760
+"""Width of a legend on a page."""
+BUTTONS_PX = 36
+"""Height of plotly's buttons above a chart."""
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
+
+
+def figure(chart: Chart) -> go.Figure:
+    """Make an interactive figure of a chart.
+
+    >>> from aqmlab.plotting.chart import Chart, Series
+    >>> chart = Chart("c", "Title", "a rising line", "t, s", "queue, packets", [Series("red", [0, 1], [0, 2])])
+    >>> [trace.name for trace in figure(chart).data]
+    ['red']
+    """
+    traces = [_trace(series) for series in chart.series]
+    if chart.heat is not None:
+        outlines = [_outline(series) for series in chart.series if series.mode in ("line", "dashed", "dotted")]
+        traces = [_colours(chart, chart.heat), *_lines(chart.heat), *outlines, *traces]
+    plot = go.Figure(traces)
+    legend = len(chart.series) > 1 and any(s.mode not in ("points", "box") for s in chart.series)
+    if chart.heat is not None:
+        plot.update_traces(marker_line={"color": "#ffffff", "width": 1.5}, selector={"type": "scatter"})
+        legend = len(chart.series) > 0
+    plot.update_layout(
+        template="none",
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"family": FONT, "size": 13},
+        margin={"l": 64, "r": 16, "t": _above(chart) if legend else BUTTONS_PX, "b": 56},
+        hovermode="closest",
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+        showlegend=legend,
+        barmode="group",
+    )
+    axis: dict[str, Any] = {"automargin": True, "zeroline": False, "showline": True, "ticks": "outside"}
+    plot.update_xaxes(title_text=chart.x_label, **axis)
+    plot.update_yaxes(title_text=chart.y_label, **axis)
+    if chart.x_log:
+        plot.update_xaxes(type="log")
+    if chart.x_range:
+        limits = np.log10(chart.x_range) if chart.x_log else chart.x_range
+        plot.update_xaxes(range=[float(v) for v in limits])
+    if chart.y_log:
+        plot.update_yaxes(type="log", exponentformat="power")
+    if chart.y_range:
+        heights = np.log10(chart.y_range) if chart.y_log else chart.y_range
+        plot.update_yaxes(range=[float(v) for v in heights])
+    for low, high, label in chart.shades:
+        plot.add_vrect(low, high, fillcolor="#7b828d", opacity=0.15, line_width=0, annotation_text=label)
+    for height, label in chart.levels:
+        plot.add_hline(height, line={"color": "#7b828d", "dash": "dot", "width": 1}, annotation_text=label)
+    return plot
+
+
+def _above(chart: Chart) -> int:
+    """Return the room for the rows of the legend, and for plotly's buttons above them, in pixels."""
+    names = [len(series.name) for series in chart.series if series.listed] or [0]
+    a_row = max(1, LEGEND_PX // (7 * max(names) + 50))
+    return 40 + 20 * -(-len(names) // a_row)
+
+
+def _trace(series: Series) -> Any:  # noqa: ANN401 - plotly has no common type for traces
+    if series.mode == "box":
+        return go.Box(y=np.asarray(series.y), name=series.name, marker_color=series.paint, boxpoints="all")
+    bounds = series.errors()
+    error = None
+    if bounds is not None:
+        error = {
+            "type": "data",
+            "symmetric": False,
+            "array": bounds[1],
+            "arrayminus": bounds[0],
+            "thickness": 1.2,
+        }
+    if series.mode == "bar":
+        return go.Bar(
+            x=list(series.x),
+            y=np.asarray(series.y),
+            error_y=error,
+            name=series.name,
+            marker_color=series.paint,
+        )
+    many = len(series.y) > 60
+    lines = "lines" if many else "lines+markers"
+    shown = {"dashed": "lines+markers", "steps": "lines", "points": "markers", "ring": "markers"}
+    dash = {"dashed": "dash", "dotted": "dot"}.get(series.mode, "solid")
+    symbol = {"dashed": "circle-open", "dotted": "x-thin-open", "ring": "circle-open"}.get(series.mode, "circle")
+    ring = {"line": {"width": 2.5}} if series.mode == "ring" else {}
+    return go.Scatter(
+        x=np.asarray(series.x),
+        y=np.asarray(series.y, dtype=float),
+        error_y=error,
+        name=series.name,
+        legendgroup=series.name,
+        showlegend=series.listed,
+        mode=shown.get(series.mode, lines),
+        line={
+            "color": series.paint,
+            "width": 1.4 if many else 2,
+            "dash": dash,
+            "shape": "hv" if series.mode == "steps" else "linear",
+        },
+        marker={"size": 16 if series.mode == "ring" else 7, "symbol": symbol, **ring},
+    )
+
+
+def _colours(chart: Chart, heat: Heat) -> Any:  # noqa: ANN401
+    # Plotly puts the borders of cells halfway between their centres, but not as a logarithmic axis shows it.
+    x = cell_edges(heat.x, log=True) if chart.x_log else np.asarray(heat.x, dtype=float)
+    y = cell_edges(heat.y, log=True) if chart.y_log else np.asarray(heat.y, dtype=float)
+    low, high = heat.span
+    return go.Heatmap(
+        x=x,
+        y=y,
+        z=heat.values,
+        zmin=low,
+        zmax=high,
+        colorscale="Cividis",
+        colorbar={"title": {"text": heat.label, "side": "right"}, "outlinewidth": 0},
+        hoverongaps=False,
+        hovertemplate="%{x:.4~g}, %{y:.4~g}: %{z:.4~g}<extra></extra>",
+    )
+
+
+def _lines(heat: Heat) -> list[Any]:
+    return [
+        go.Contour(
+            x=np.asarray(heat.x, dtype=float),
+            y=np.asarray(heat.y, dtype=float),
+            z=heat.values,
+            autocontour=False,
+            contours={
+                "coloring": "none",
+                "start": level,
+                "end": level,
+                "size": 1,
+                "showlabels": True,
+                "labelformat": ".4~g",
+                "labelfont": {"color": color, "size": 12},
+            },
+            line={"color": color, "width": 1.4},
+            showscale=False,
+            showlegend=False,
+            hoverinfo="skip",
+        )
+        for level, color in heat.lines
+    ]
+
+
+def _outline(series: Series) -> Any:  # noqa: ANN401
+    """Return the bright edge of a line, by which it is seen on every colour."""
+    return go.Scatter(
+        x=np.asarray(series.x),
+        y=np.asarray(series.y, dtype=float),
+        mode="lines",
+        line={"color": "#ffffff", "width": 4.5},
+        showlegend=False,
+        hoverinfo="skip",
+    )

@@ -1,0 +1,210 @@
+"""Figures for paper, by matplotlib: PNG and SVG, the same bytes every time.
+
+Every function takes an axis, so a figure can be made part of one's own:
+
+>>> from matplotlib.figure import Figure
+>>> from aqmlab.plotting.chart import Chart, Series
+>>> chart = Chart("c", "Title", "a rising line", "t, s", "queue, packets", [Series("red", [0, 1], [0, 2])])
+>>> draw(Figure().add_subplot(), chart)
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
+
+from aqmlab.errors import InputError
+from aqmlab.plotting.chart import cell_edges
+from aqmlab.storage.folders import guarded, write_file
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from aqmlab.plotting.chart import Chart, Heat, Series
+
+SIZE_IN = (7.2, 4.2)
+FORMATS: dict[str, dict[str, Any]] = {
+    ".png": {"Software": None},
+    ".svg": {"Date": None, "Creator": None},
+    ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+"""Endings of files, and what is left out of them so that they are the same every time."""
+INK = "#010203"
+"""Stands for the page's own text colour: in an SVG it becomes ``currentColor``."""
+STYLE: Any = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.grid": True,
+    "grid.color": "#7b828d",
+    "grid.alpha": 0.25,
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "svg.hashsalt": "aqmlab",
+    "svg.fonttype": "none",
+}
+
+
+def draw(ax: Axes, chart: Chart) -> None:
+    """Draw a chart on an axis."""
+    # Labels of contour lines are placed by the scales.
+    if chart.x_log:
+        ax.set_xscale("log")
+    if chart.y_log:
+        ax.set_yscale("log")
+    if chart.heat is not None:
+        _heat(ax, chart, chart.heat)
+    for low, high, label in chart.shades:
+        ax.axvspan(low, high, color="#7b828d", alpha=0.15, lw=0, label=label)
+    for height, label in chart.levels:
+        ax.axhline(height, color="#7b828d", lw=1, ls=":", label=label)
+    boxes = [s for s in chart.series if s.mode == "box"]
+    bars = [s for s in chart.series if s.mode == "bar"]
+    for series in chart.series:
+        if series.mode not in ("box", "bar"):
+            _line(ax, series, outlined=chart.heat is not None)
+    _bars(ax, bars)
+    _boxes(ax, boxes)
+    ax.set_xlabel(chart.x_label)
+    ax.set_ylabel(chart.y_label)
+    ax.set_title(chart.title, loc="left", fontsize=10.5, fontweight="bold")
+    if chart.x_range:
+        ax.set_xlim(*chart.x_range)
+    if chart.y_range:
+        ax.set_ylim(*chart.y_range)
+    if len(ax.get_legend_handles_labels()[1]) > (0 if chart.heat else 1):
+        # On a heat map no place is free.
+        below: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, -0.14), "ncols": 3} if chart.heat else {}
+        ax.legend(fontsize=8.5, **below)
+
+
+def save(chart: Chart, folder: Path) -> list[Path]:
+    """Write a chart as ``<key>.png`` and ``<key>.svg``."""
+    return save_figure(lambda ax: draw(ax, chart), folder / chart.key)
+
+
+def save_as(chart: Chart, path: Path) -> Path:
+    """Write a chart into one file, in the format that its ending says."""
+    if path.suffix not in FORMATS:
+        raise InputError(f"{path}: figures are written as {', '.join(FORMATS)}")
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=SIZE_IN, layout="constrained")
+        draw(figure.add_subplot(), chart)
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format=path.suffix[1:], dpi=150, metadata=FORMATS[path.suffix])
+    guarded(path.parent, lambda: path.parent.mkdir(parents=True, exist_ok=True))
+    guarded(path.parent, lambda: write_file(path, buffer.getvalue()))
+    return path
+
+
+def save_figure(paint: Callable[[Axes], None], stem: Path, *, size_in: tuple[float, float] = SIZE_IN) -> list[Path]:
+    """Paint on a new figure and write it as PNG (on white) and SVG (transparent, in the page's text colour)."""
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=size_in, layout="constrained")
+        paint(figure.add_subplot())
+        png, svg = stem.with_name(stem.name + ".png"), stem.with_name(stem.name + ".svg")
+        guarded(stem.parent, lambda: stem.parent.mkdir(parents=True, exist_ok=True))
+        guarded(stem.parent, lambda: figure.savefig(png, dpi=150, metadata=FORMATS[".png"]))
+        figure.set_layout_engine("none")  # all is in its place
+        text = svg_text(figure).encode()
+        guarded(stem.parent, lambda: write_file(svg, text))
+    return [png, svg]
+
+
+def svg_text(figure: Figure) -> str:
+    """Return a figure as SVG text without date, its ink in the colour of the page around it."""
+    buffer = io.StringIO()
+    with mpl.rc_context(STYLE):
+        canvas: Any = FigureCanvasSVG(figure)
+        figure.patch.set_alpha(0)
+        for ax in figure.axes:
+            ax.patch.set_alpha(0)
+        canvas.print_svg(buffer, metadata={"Date": None, "Creator": None})
+    return buffer.getvalue().replace(INK, "currentColor")
+
+
+def _heat(ax: Axes, chart: Chart, heat: Heat) -> None:
+    low, high = heat.span
+    z = np.ma.masked_invalid(heat.values)
+    x, y = cell_edges(heat.x, log=chart.x_log), cell_edges(heat.y, log=chart.y_log)
+    # As a bitmap in an SVG too: thousands of cells would make it large, and seams would be seen between them.
+    cells = ax.pcolormesh(x, y, z, cmap="cividis", vmin=low, vmax=high, rasterized=True)
+    ax.figure.colorbar(cells, ax=ax, label=heat.label)
+    if heat.lines:
+        levels, colors = zip(*heat.lines, strict=True)
+        drawn = ax.contour(heat.x, heat.y, z, levels=levels, colors=colors, linewidths=1, zorder=1.5)
+        ax.clabel(drawn, fontsize=8.5, fmt=lambda level: f"{level:g}", zorder=1.6)
+
+
+def _line(ax: Axes, series: Series, *, outlined: bool = False) -> None:
+    errors = series.errors()
+    many = len(series.y) > 60
+    name = series.name if series.listed else "_" + series.name
+    style: dict[str, Any] = {"color": series.paint, "label": name, "lw": 1.1 if many else 1.6}
+    if series.mode == "dashed":
+        style |= {"ls": "--", "marker": None if many else "o", "mfc": "none", "ms": 5}
+    elif series.mode == "dotted":
+        style |= {"ls": ":", "marker": None if many else "x", "ms": 5}
+    elif series.mode == "steps":
+        style["drawstyle"] = "steps-post"
+    elif series.mode == "points":
+        style |= {"ls": "none", "marker": "o", "ms": 4}
+    elif series.mode == "ring":
+        style |= {"ls": "none", "marker": "o", "ms": 11, "mfc": "none", "mew": 2}
+    elif not many:
+        style |= {"marker": "o", "ms": 4}
+    if outlined:
+        style["path_effects"] = [withStroke(linewidth=style["lw"] + 2, foreground="white")]
+    x, y = np.asarray(series.x), np.asarray(series.y, dtype=float)
+    if errors is None:
+        ax.plot(x, y, **style)
+    else:
+        ax.errorbar(x, y, yerr=np.vstack(errors), capsize=2.5, elinewidth=1, **style)
+
+
+def _bars(ax: Axes, bars: list[Series]) -> None:
+    if not bars:
+        return
+    names = [str(x) for x in bars[0].x]
+    width = 0.8 / len(bars)
+    at = np.arange(len(names))
+    for index, series in enumerate(bars):
+        errors = series.errors()
+        ax.bar(
+            at + (index - (len(bars) - 1) / 2) * width,
+            np.asarray(series.y, dtype=float),
+            width * 0.92,
+            color=series.paint,
+            label=series.name,
+            yerr=None if errors is None else np.vstack(errors),
+            error_kw={"ecolor": INK, "capsize": 2.5, "elinewidth": 1},
+        )
+    ax.set_xticks(at, names)
+    ax.grid(visible=False, axis="x")
+
+
+def _boxes(ax: Axes, boxes: list[Series]) -> None:
+    if not boxes:
+        return
+    drawn = ax.boxplot(
+        [np.asarray(s.y, dtype=float) for s in boxes], tick_labels=[s.name for s in boxes], patch_artist=True
+    )
+    for patch, series in zip(drawn["boxes"], boxes, strict=True):
+        patch.set(facecolor=series.paint, alpha=0.5, edgecolor=INK)
+    for part in ("medians", "whiskers", "caps"):
+        for line in drawn[part]:
+            line.set_color(INK)

@@ -1,0 +1,1 @@
+"""Reproductions of the five papers: published beside measured, and a verdict on every claim."""

@@ -1,0 +1,92 @@
+"""What the reproductions of all papers share.
+
+A paper's package holds its data (scenario files, ``published.csv``, ``readings.toml``, ``claims.toml``) and says which
+runs it needs (`Setup`, `Computation`), what is read off them (`measure`), how its claims are judged (`above`, `below`,
+`between`, `exact`, `judge`) and what its page shows (`beside`, `summary`, `claims_in_detail` and so on).
+It exports ``NAME``, ``CITATION``, ``Effort``, ``jobs`` and ``build``.
+"""
+
+from aqmlab.reproduction.papers.common.claims import (
+    Finding,
+    Part,
+    above,
+    below,
+    between,
+    describe,
+    exact,
+    findings_table,
+    judge,
+    parts_table,
+    verdicts_by_reading,
+)
+from aqmlab.reproduction.papers.common.files import Cell, ClaimText, PaperFiles, Reading
+from aqmlab.reproduction.papers.common.page import (
+    Built,
+    claims_in_detail,
+    command,
+    provenance,
+    readings_chosen,
+    summary,
+)
+from aqmlab.reproduction.papers.common.runs import (
+    BASE,
+    Batch,
+    Computation,
+    Effort,
+    Setup,
+    Task,
+    answer,
+    batches,
+    chosen,
+    measure,
+    pick,
+    values,
+)
+from aqmlab.reproduction.papers.common.tables import (
+    beside,
+    beside_text,
+    intervals_table,
+    intervals_text,
+    with_intervals,
+)
+
+__all__ = [
+    "BASE",
+    "Batch",
+    "Built",
+    "Cell",
+    "ClaimText",
+    "Computation",
+    "Effort",
+    "Finding",
+    "PaperFiles",
+    "Part",
+    "Reading",
+    "Setup",
+    "Task",
+    "above",
+    "answer",
+    "batches",
+    "below",
+    "beside",
+    "beside_text",
+    "between",
+    "chosen",
+    "claims_in_detail",
+    "command",
+    "describe",
+    "exact",
+    "findings_table",
+    "intervals_table",
+    "intervals_text",
+    "judge",
+    "measure",
+    "parts_table",
+    "pick",
+    "provenance",
+    "readings_chosen",
+    "summary",
+    "values",
+    "verdicts_by_reading",
+    "with_intervals",
+]

@@ -1,0 +1,255 @@
+"""Claims judged: each rests on parts, each part on a number with an interval or on one that is exact."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from aqmlab.reproduction.papers.common.files import ClaimText
+from aqmlab.statistics import (
+    Difference,
+    Interval,
+    Verdict,
+    paired,
+    verdict_above,
+    verdict_all,
+    verdict_below,
+    verdict_between,
+)
+
+Values = Sequence[float] | np.ndarray
+At = Mapping[str, str | float]
+MANY_PLACES = 8
+"""From more places than these on, neighbours are written as a range."""
+Extra = Callable[[str, str, Verdict], list[str]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One comparison that a claim rests on.
+
+    Attributes
+    ----------
+    claim
+        The claim's id.
+    what
+        What is compared, with its unit.
+    difference
+        The paired difference, or a mean less its bound, or an exact number.
+    verdict
+        Of this part alone.
+    case
+        The case it belongs to, in words; "" if there is only one.
+    at
+        Where in that case, for example ``{"n": 5}``.
+    against
+        The baseline that this part is about, if the claim is judged against several; each gets a verdict.
+    aspect
+        Which of a claim's several questions this part answers, for the summary.
+    """
+
+    claim: str
+    what: str
+    difference: Difference
+    verdict: Verdict
+    case: str = ""
+    at: At = field(default_factory=dict)
+    against: str = ""
+    aspect: str = ""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The verdict on a claim against one baseline, and what was found."""
+
+    claim: str
+    title: str
+    against: str
+    verdict: Verdict
+    found: str
+    says: str
+    test: str
+    own: bool = False
+
+
+def above(
+    claim: str, what: str, a: Values, b: Values | float = 0.0, *, margin: float = 0.0, case: str = "",
+    at: At | None = None, against: str = "", aspect: str = "",
+) -> Part:  # fmt: skip
+    """Claim that a is above b, paired by seed or against a bound; with `margin`, not below b by as much."""
+    found = _difference(a, b, -margin)
+    return Part(claim, what, found, verdict_above(found.interval, -margin), case, at or {}, against, aspect)
+
+
+def below(
+    claim: str, what: str, a: Values, b: Values | float = 0.0, *, margin: float = 0.0, case: str = "",
+    at: At | None = None, against: str = "", aspect: str = "",
+) -> Part:  # fmt: skip
+    """Claim that a is below b, paired by seed or against a bound; with `margin`, not above b by as much."""
+    found = _difference(a, b, margin)
+    return Part(claim, what, found, verdict_below(found.interval, margin), case, at or {}, against, aspect)
+
+
+def between(
+    claim: str, what: str, a: Values, low: float, high: float, *, case: str = "", at: At | None = None,
+    against: str = "", aspect: str = "",
+) -> Part:  # fmt: skip
+    """Claim that the mean of a lies between two bounds; p is that of the bound which is farther overstepped."""
+    overstepped = low if np.nanmean(np.asarray(a, dtype=float)) < (low + high) / 2 else high
+    found = _difference(a, 0.0, overstepped)
+    return Part(claim, what, found, verdict_between(found.interval, low, high), case, at or {}, against, aspect)
+
+
+def exact(
+    claim: str, what: str, value: float, holds: bool | Verdict, *, case: str = "", at: At | None = None,
+    against: str = "", aspect: str = "",
+) -> Part:  # fmt: skip
+    """Claim decided by a number without chance, such as one of a model; `holds` says how."""
+    verdict = holds if isinstance(holds, Verdict) else Verdict.HOLDS if holds else Verdict.FAILS
+    found = Difference(Interval(value, 0.0, 1, value, value), 0.0 if verdict is Verdict.FAILS else math.nan)
+    return Part(claim, what, found, verdict, case, at or {}, against, aspect)
+
+
+def judge(parts: Iterable[Part], texts: Iterable[ClaimText], *, extra: Extra | None = None) -> list[Finding]:
+    """Put parts together: one finding per claim and baseline, in the order of the claims' texts.
+
+    Parameters
+    ----------
+    parts
+        All parts of all claims.
+    texts
+        The claims in words.
+    extra
+        Gives further lines on a claim: called with its id, the baseline and the verdict.
+    """
+    by_claim: dict[str, list[Part]] = {}
+    for part in parts:
+        by_claim.setdefault(part.claim, []).append(part)
+    findings = []
+    for text in texts:
+        of_claim = by_claim.get(text.id, [])
+        for against in dict.fromkeys(part.against for part in of_claim):
+            own = [part for part in of_claim if part.against == against]
+            overall = verdict_all([p.verdict for p in own], [p.difference.p for p in own])
+            lines = [describe(own), *(extra(text.id, against, overall) if extra else [])]
+            found = "\n".join(lines)
+            findings.append(Finding(text.id, text.title, against, overall, found, text.says, text.test, text.own))
+    return findings
+
+
+def describe(parts: Sequence[Part]) -> str:
+    """Say where a claim holds, fails and is undecided, a line per case and question."""
+    if len(parts) > 1 and len({part.verdict for part in parts}) == 1:
+        all_of_them = {Verdict.HOLDS: "hold", Verdict.FAILS: "fail", Verdict.UNDECIDED: "are undecided"}
+        return f"All {len(parts)} parts {all_of_them[parts[0].verdict]}."
+    sentences = []
+    for case in dict.fromkeys(part.case for part in parts):
+        for aspect in dict.fromkeys(part.aspect for part in parts):
+            own = [part for part in parts if (part.case, part.aspect) == (case, aspect)]
+            everywhere = [part.at for part in own]
+            words = [
+                f"{verdict}{_places([part.at for part in own if part.verdict is verdict], everywhere)}"
+                for verdict in Verdict
+                if any(part.verdict is verdict for part in own)
+            ]
+            where = ", ".join(word for word in (case, aspect) if word)
+            if words:
+                sentences.append(f"{where}{': ' if where else ''}{'; '.join(words)}.")
+    return "\n".join(sentences)
+
+
+def parts_table(parts: Iterable[Part]) -> pd.DataFrame:
+    """Return all parts as a table; what no part names (case, places) has no column."""
+    parts = list(parts)
+    places = list(dict.fromkeys(name for part in parts for name in part.at))
+    rows = [
+        {
+            "claim": part.claim,
+            "case": part.case,
+            **{name: part.at.get(name, "") for name in places},
+            "quantity": part.what,
+            "difference": part.difference.mean,
+            "95 % low": part.difference.interval.low,
+            "95 % high": part.difference.interval.high,
+            "p": part.difference.p,
+            "seeds": part.difference.interval.n,
+            "verdict": str(part.verdict),
+        }
+        for part in parts
+    ]
+    table = pd.DataFrame(rows)
+    return table if any(part.case for part in parts) else table.drop(columns="case")
+
+
+def findings_table(findings: Iterable[Finding]) -> pd.DataFrame:
+    """Return the verdicts as a table; ``own`` is there if a claim is not the paper's but ours."""
+    findings = list(findings)
+    table = pd.DataFrame(
+        [
+            {
+                "claim": f.claim,
+                "title": f.title,
+                "against": f.against,
+                "verdict": str(f.verdict),
+                "found": f.found,
+            }
+            for f in findings
+        ]
+    )
+    return table.assign(own=[f.own for f in findings]) if any(f.own for f in findings) else table
+
+
+def verdicts_by_reading(judged: Mapping[tuple[str, str], Iterable[Finding]]) -> pd.DataFrame:
+    """How the verdicts move: a row per reading, a column per claim (and baseline).
+
+    Parameters
+    ----------
+    judged
+        (question, reading) to the findings under that reading; the chosen one first.
+    """
+    rows = []
+    for (question, reading), findings in judged.items():
+        verdicts = {f"{f.claim} ({f.against})" if f.against else f.claim: str(f.verdict) for f in findings}
+        rows.append({"question": question, "reading": reading, **verdicts})
+    return pd.DataFrame(rows).fillna("")
+
+
+def _difference(a: Values, b: Values | float, bound: float) -> Difference:
+    """Return a - b with its interval, and p for "it is the bound"."""
+    x = np.asarray(a, dtype=float)
+    y = np.full(len(x), float(b)) if isinstance(b, int | float) else np.asarray(b, dtype=float)
+    return Difference(paired(x, y).interval, paired(x, y + bound).p)
+
+
+def _places(places: Sequence[At], everywhere: Sequence[At]) -> str:
+    """Write where: `` at n = 5, 10``; nothing if the parts name no place."""
+    named = [place for place in places if place]
+    if not named:
+        return ""
+    if all(list(place) == list(named[0]) and len(place) == 1 for place in everywhere):
+        (name,) = named[0]
+        return f" at {name} = {', '.join(_ranges([p[name] for p in places], [p[name] for p in everywhere]))}"
+    return " at " + "; ".join(", ".join(f"{name} = {value}" for name, value in place.items()) for place in named)
+
+
+def _ranges(found: Sequence[str | float], everywhere: Sequence[str | float]) -> list[str]:
+    """Write values one by one; where there are many, four or more neighbours as a range.
+
+    >>> _ranges([1, 2, 3, 4, 7], [1, 2, 3, 4, 5, 6, 7, 8, 9])
+    ['1 to 4', '7']
+    """
+    if len(everywhere) <= MANY_PLACES:
+        return [str(value) for value in found]
+    words: list[str] = []
+    row: list[str | float] = []
+    for value in [*everywhere, None]:
+        if value is not None and value in found:
+            row.append(value)
+            continue
+        words += [f"{row[0]} to {row[-1]}"] if len(row) >= 4 else [str(one) for one in row]
+        row = []
+    return words

@@ -1,0 +1,103 @@
+"""What the pages of all reproductions share: summary, claims in detail, readings, provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from aqmlab import _core
+from aqmlab.reporting.fragments import claim_anchor
+from aqmlab.reporting.page import Page
+from aqmlab.reproduction.papers.common.claims import Finding
+from aqmlab.reproduction.papers.common.files import PaperFiles
+from aqmlab.reproduction.papers.common.runs import Effort, Setup
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a reproduction found, and its report."""
+
+    page: Page
+    tables: dict[str, pd.DataFrame]
+    claims: pd.DataFrame
+    readings: pd.DataFrame
+
+
+def command(key: str, effort: Effort) -> str:
+    """Return the command that makes a report again."""
+    return f"aqmlab reproduce {key}{' --quick' if effort.quick else ''} --seeds {effort.seeds}"
+
+
+def summary(page: Page, findings: Iterable[Finding], *, effort: Effort, quick_note: str) -> None:
+    """Add the verdicts and how they came about."""
+    page.section("Summary")
+    page.verdicts([(str(f.verdict), f"{f.claim}  {f.title}{_about(f)}", f.found) for f in findings])
+    page.text(
+        "A claim holds if every part of it does: the 95 % interval of the paired difference lies wholly on the claimed "
+        "side. It fails if a part lies wholly on the other side and still does so after Holm's correction for the "
+        f"number of parts. Otherwise it is undecided at this n of {effort.seeds} seeds.",
+        note=True,
+    )
+    if effort.quick:
+        page.text(quick_note, note=True)
+
+
+def claims_in_detail(page: Page, findings: Iterable[Finding], parts: pd.DataFrame) -> None:
+    """Add what the paper says, what was tested, and every part."""
+    page.section("Claims in detail")
+    for finding in {f.claim: f for f in findings}.values():
+        page.heading(f"{finding.claim}: {finding.title}", anchor=claim_anchor(finding.claim))
+        page.text(f"{'Our own question' if finding.own else 'The paper says'}: {finding.says}")
+        page.text(f"Tested: {finding.test}", note=True)
+        own = parts[parts["claim"] == finding.claim].drop(columns="claim")
+        empty = [column for column in own.columns if (own[column] == "").all()]
+        page.table(own.drop(columns=empty), caption=f"Parts of {finding.claim}.", digits=3)
+
+
+def readings_chosen(page: Page, files: PaperFiles) -> None:
+    """Begin the section on readings: what the paper leaves open, what was chosen and why."""
+    page.section("Readings")
+    page.text("What the paper leaves open, what was chosen, and how much each other reading, taken alone, changes.")
+    page.table(pd.DataFrame(files.choices()), caption="Readings chosen.")
+
+
+def provenance(
+    page: Page, files: PaperFiles, setups: Sequence[Setup], effort: Effort, *, scenarios: Sequence[str], example: str
+) -> None:
+    """Add version, commands, scenario files and the hashes of all scenarios.
+
+    Parameters
+    ----------
+    page, files, effort
+        The page, the paper and how much was run.
+    setups
+        All scenarios that were run.
+    scenarios
+        Names of the paper's scenario files, without ``.toml``.
+    example
+        The command that makes one point again.
+    """
+    page.section("Provenance")
+    page.text(
+        f"aqmlab {_core.version()}. The whole report: `{command(files.key, effort)}`. One point of it, for example:"
+    )
+    page.code(example)
+    for name in scenarios:
+        page.code(files.text(f"{name}.toml"), fold=f"Scenario {files.scenario_name(name)}")
+    lines = [f"{s.plan.hash[:16]}  {_words(s)}  {s.reading}" for s in setups]
+    page.code("\n".join(lines), fold=f"Hashes of the {len(setups)} scenarios")
+
+
+def _about(finding: Finding) -> str:
+    words = []
+    if finding.against:
+        words.append(f"against {'classic RED' if finding.against == 'RED' else finding.against}")
+    if finding.own:
+        words.append("our own question")
+    return f" ({', '.join(words)})" if words else ""
+
+
+def _words(setup: Setup) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in setup.key.items())

@@ -1,0 +1,12 @@
+"""DDRED: Dedu, Linck and Spies, "Distance-Dependent RED Policy (DDRED)" (simulated in ns-2.29).
+
+The packet that has travelled least pays for a drop, not the one that arrives. `published.csv` holds the printed
+numbers, `readings.toml` what the paper leaves open and what was chosen, `claims.toml` its claims as sentences that
+runs can decide, `forms.toml` the forms that it describes but did not run, and `sweep.toml` the search for the DDRED
+row of Table I.
+"""
+
+from aqmlab.reproduction.papers.ddred.page import CITATION, NAME, build, jobs
+from aqmlab.reproduction.papers.ddred.plan import Effort
+
+__all__ = ["CITATION", "NAME", "Effort", "build", "jobs"]

@@ -1,0 +1,172 @@
+"""What is read off each run, in one table: a row per case, latency, discipline, reading and seed.
+
+L is the number of data packets lost, d the number of routers that such a packet has entered (0 in the queue of its own
+workstation), S the sum of d over them (eq. 2), T the sum of the transfer times (eq. 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from aqmlab.reproduction.papers import common
+from aqmlab.reproduction.papers.common import Setup
+from aqmlab.reproduction.papers.ddred.plan import FIGURE_LATENCY, PAPER_RUNS
+from aqmlab.results.metrics import ratio
+from aqmlab.storage import folders
+
+BIN_S = 0.5
+"""Length of the bins in which it is asked who leads, in s."""
+LEAD_FROM_S = 1.0
+"""The lead is looked at from here on, when slow start is over."""
+EVEN_S = 0.2
+"""A transfer whose time changes by less than this, in s, is about as fast as before."""
+QUANTITIES = {
+    "L": "lost data packets L",
+    "S": "losses weighted by distance S",
+    "d": "mean distance of the losses S/L",
+    "T": "sum of transfer times T",
+}
+UNITS = {"L": "packets", "S": "slots", "d": "routers", "T": "s"}
+
+
+def measure(setups: list[Setup], root: Path) -> pd.DataFrame:
+    """Read all runs of a reproduction."""
+    return common.measure(setups, root, measure_run)
+
+
+def measure_run(setup: Setup, folder: Path) -> dict[str, float]:
+    """Read one run."""
+    if setup.key["case"] == "pair":
+        return shares_of(folder, seconds=setup.plan.duration_s, lead=setup.key["latency"] == FIGURE_LATENCY)
+    return network_of(folder)
+
+
+def network_of(folder: Path) -> dict[str, float]:
+    """L, S, S/L, T, the losses by the other ways of counting, and the number of transfers that are not done."""
+    distance, data, every = losses_of(folder)
+    times = transfer_times(flows_of(folder))
+    lost, weighted = float(data.sum()), float((distance * data).sum())
+    return {
+        "L": lost,
+        "S": weighted,
+        "d": ratio(weighted, lost),
+        "T": float(times.sum()),
+        "L_routers": float(data[distance > 0].sum()),
+        "L_all": float(every[distance > 0].sum()),
+        "S_all": float((distance * every).sum()),
+        "unfinished": float(np.isnan(times).sum()),
+    }
+
+
+def counted(runs: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
+    """Return the runs with losses counted in another way: ``{"L": "L_all"}`` takes that column for L."""
+    found = runs.assign(**{name: runs[column] for name, column in columns.items()})
+    return found.assign(d=found["S"] / found["L"])
+
+
+def losses_of(folder: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Distances from 0 on, data packets lost at each in all queues together, and packets of any kind."""
+    table = folders.read_table(folder, "drop_distances")
+    if table is None:
+        return np.zeros(0), np.zeros(0), np.zeros(0)
+    found = table.to_pandas().groupby("distance")[["data_drops", "drops"]].sum()
+    distance, data, every = (x.to_numpy(dtype=float) for x in (found.index, found["data_drops"], found["drops"]))
+    return distance, data, every
+
+
+def flows_of(folder: Path) -> pd.DataFrame:
+    """The flows of a run."""
+    table = folders.read_table(folder, "flows")
+    if table is None:
+        raise FileNotFoundError(folder)
+    found: pd.DataFrame = table.to_pandas()
+    return found
+
+
+def transfer_times(flows: pd.DataFrame) -> np.ndarray:
+    """Last data packet received less first one sent, in s; NaN for a transfer that is not done."""
+    times = (flows["last_received_s"] - flows["first_sent_s"]).to_numpy(dtype=float)
+    done = flows["finish_s"].notna().to_numpy()
+    return np.where(done, times, np.nan)
+
+
+def shares_of(folder: Path, *, seconds: float, lead: bool) -> dict[str, float]:
+    """Throughput of the two flows in KB/s (1000 B, headers counted), and how they share."""
+    arrived = flows_of(folder).set_index("flow")["arrived_bytes"] / seconds / 1000
+    far, near = float(arrived["PCs1"]), float(arrived["PCs2"])
+    values = {
+        "PCs1": far,
+        "PCs2": near,
+        "total": far + near,
+        "near_share": near / (far + near),
+        "log_ratio": float(np.log(far / near)),
+        "fairness": min(far, near) / max(far, near),
+    }
+    return values | (lead_of(folder) if lead else {})
+
+
+def lead_of(folder: Path) -> dict[str, float]:
+    """How the lead changes: share of the bins in which the flow leads that leads less often, and number of changes."""
+    time, rate = rates_of(folder, BIN_S)
+    ahead = (rate["PCs1"] > rate["PCs2"])[time >= LEAD_FROM_S]
+    share = float(np.mean(ahead))
+    return {"second_lead": min(share, 1 - share), "changes": float(np.count_nonzero(np.diff(ahead)))}
+
+
+def rates_of(folder: Path, bin_s: float) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Beginnings of bins in s, and throughput of each flow in each in KB/s; the last, partial bin is left out."""
+    table = folders.read_table(folder, "flow_samples")
+    if table is None:
+        raise FileNotFoundError(folder)
+    rates = {}
+    edges: np.ndarray = np.zeros(0)
+    for name, rows in table.to_pandas().groupby("flow"):
+        time = np.concatenate([[0.0], rows["t_s"].to_numpy(dtype=float)])
+        total = np.concatenate([[0.0], rows["arrived_bytes"].to_numpy(dtype=float)])
+        edges = np.arange(int(time[-1] / bin_s + 1e-9) + 1) * bin_s
+        rates[str(name)] = np.diff(np.interp(edges, time, total)) / bin_s / 1000
+    return edges[:-1], rates
+
+
+def gains(red: Setup, ddred: Setup, root: Path) -> pd.DataFrame:
+    """What each transfer gains by DDRED, in one table over the seeds: how many are better and worse, and by how much.
+
+    Raises
+    ------
+    ValueError
+        If the two disciplines did not have the same transfers.
+    """
+    rows = []
+    for seed in range(1, min(red.seeds, ddred.seeds) + 1):
+        gained = gains_of(red.run_folder(root, seed), ddred.run_folder(root, seed))
+        better, worse = gained[gained > 0], gained[gained < 0]
+        even = int(np.count_nonzero(np.abs(gained) < EVEN_S))
+        numbers = {"better": len(better), "worse": len(worse), "even": even}
+        seconds = {"gained": float(better.sum()), "lost": float(-worse.sum())}
+        rows.append({"seed": seed, **numbers, **seconds})
+    return pd.DataFrame(rows)
+
+
+def gains_of(red: Path, ddred: Path) -> np.ndarray:
+    """Transfer time under RED less that under DDRED, of every transfer of one run, in s."""
+    before, after = flows_of(red), flows_of(ddred)
+    drawn = ["flow", "from", "to", "size_packets", "start_s"]
+    if not before[drawn].equals(after[drawn]):
+        raise ValueError(f"{red} and {ddred} do not have the same transfers")
+    found: np.ndarray = transfer_times(before) - transfer_times(after)
+    return found
+
+
+def paper_runs(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return as many runs as the paper has."""
+    return runs[runs["seed"] <= PAPER_RUNS]
+
+
+def values(runs: pd.DataFrame, quantity: str, **where: Any) -> np.ndarray:  # noqa: ANN401 - words and numbers
+    """Return one quantity of one scenario, by seed; `latency` is 0 where there is none."""
+    return common.values(runs, quantity, **{"latency": 0, **where})

@@ -1,0 +1,119 @@
+"""What the reproduction needs: the base reading in full, every other reading alone beside it, and the chain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from aqmlab.reproduction.papers import common
+from aqmlab.reproduction.papers.common import BASE, Batch, Computation, PaperFiles, Reading, Setup, batches
+from aqmlab.reproduction.papers.common.open_loop import solution
+from aqmlab.scenario.toml_text import Value
+
+FILES = PaperFiles("mred")
+CASES = {"sole": "TCP alone", "mixed": "TCP and UDP"}
+FLOWS = (5, 10, 20, 30, 40, 50)
+DISCIPLINES = {"RED": "red", "gentle RED": "gentle-red", "MRED": "mred"}
+FIGURE_N = 40
+"""The number of flows of Figures 6 and 7."""
+COARSE_SAMPLES = "100ms"
+"""Interval of the queue samples where no figure needs them finer."""
+
+CURVE = {"min_th": 10.0, "max_th": 30.0, "max_p": 0.1, "limit": 100.0}
+"""The paper's parameters, in packets."""
+CAPACITY = 100
+"""Packets in the system, the one in service included."""
+WEIGHT = 0.002
+"""The weight of the average."""
+LINK_MBPS = 10.0
+PACKET_BYTES = 1040
+SERVICE_RATE = LINK_MBPS * 1e6 / 8 / PACKET_BYTES
+"""Packets per second."""
+
+
+@dataclass(frozen=True)
+class Effort(common.Effort):
+    """How much to run.
+
+    Attributes
+    ----------
+    seeds, reading_seeds, quick
+        As in `aqmlab.reproduction.papers.common.Effort`.
+    reading_flows
+        Numbers of flows at which the other readings are run.
+    averaged_loads
+        Loads at which the chain of number and average is solved: about those that TCP offers.
+    """
+
+    seeds: int = 50
+    reading_seeds: int = 10
+    reading_flows: tuple[int, ...] = FLOWS
+    averaged_loads: tuple[float, ...] = (0.9, 0.95, 1.0, 1.05, 1.1, 1.2)
+
+    @classmethod
+    def of(cls, *, quick: bool, seeds: int | None = None) -> Effort:
+        """Return the quick effort (15 s on two cores) or the full one."""
+        if quick:
+            few = (10, 30)
+            return cls(seeds or 8, min(seeds or 8, 3), quick=True, reading_flows=few, averaged_loads=(1.0, 1.1))
+        count = seeds or cls.seeds
+        return cls(seeds=count, reading_seeds=min(count, cls.reading_seeds))
+
+
+def readings(effort: Effort) -> list[Reading]:
+    """List the other readings, in the order of ``readings.toml``."""
+    return FILES.readings(quick=effort.quick)
+
+
+def setups(effort: Effort) -> list[Setup]:
+    """List every scenario that is needed."""
+    found = []
+    for case in CASES:
+        for n in FLOWS:
+            found += [setup(case, n, d, seeds=effort.seeds) for d in DISCIPLINES]
+        for reading in readings(effort):
+            if not reading.needs_runs:
+                continue
+            for n in effort.reading_flows:
+                found += [setup(case, n, d, seeds=effort.reading_seeds, reading=reading) for d in ("RED", "MRED")]
+    return found
+
+
+def setup(case: str, n: int, discipline: str, *, seeds: int, reading: Reading | None = None) -> Setup:
+    """Make one scenario. The samples of the average are kept for the base reading only."""
+    overrides: dict[str, Value] = {
+        "flow.tcp.count": n,
+        "queue.bottleneck.aqm": DISCIPLINES[discipline],
+    }
+    if n != FIGURE_N:
+        overrides["probe.queue_interval"] = COARSE_SAMPLES
+    if reading is not None:
+        overrides |= reading.overrides
+    return Setup(
+        key={"case": case, "n": n, "discipline": discipline},
+        plan=FILES.scenario(case, overrides),
+        seeds=seeds,
+        reading=BASE if reading is None else reading.label,
+        tables=("links", "queue_samples") if reading is None else ("links",),
+    )
+
+
+def solutions(effort: Effort) -> list[Computation]:
+    """List every point of the chain of number and average."""
+    return [
+        solution(
+            {"discipline": name, "load": load},
+            {"aqm": aqm, **CURVE},
+            load=load,
+            capacity=CAPACITY,
+            service_rate=SERVICE_RATE,
+            w_q=WEIGHT,
+        )
+        for name, aqm in DISCIPLINES.items()
+        for load in effort.averaged_loads
+    ]
+
+
+def jobs(effort: Effort, root: Path) -> list[Batch]:
+    """List every run that is needed, and the chain."""
+    return batches([*solutions(effort), *setups(effort)], root)

@@ -1,0 +1,286 @@
+"""Papers reproduced: run what is missing, set published beside measured, judge every claim."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from aqmlab import _core
+from aqmlab.errors import InputError
+from aqmlab.execution.pool import Job, Work, execute
+from aqmlab.execution.runner import missing
+from aqmlab.reporting.build import REPRODUCTION
+from aqmlab.reporting.overview import page_over
+from aqmlab.reporting.page import Page
+from aqmlab.results.evaluation import Evaluation, checked_engine, evaluation_of
+from aqmlab.scenario.file import unknown
+from aqmlab.storage import folders
+
+PAPERS = {
+    "pc-red": "aqmlab.reproduction.papers.pc_red",
+    "mred": "aqmlab.reproduction.papers.mred",
+    "ddred": "aqmlab.reproduction.papers.ddred",
+    "exred": "aqmlab.reproduction.papers.exred",
+    "adaptive-rio": "aqmlab.reproduction.papers.adaptive_rio",
+}
+"""Key to package of every paper, in the order of the overview. A package has the names ``NAME``, ``CITATION``,
+``Effort``, ``jobs`` and ``build``."""
+ALL = "all"
+"""The command line's word for all of them."""
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A paper reproduced.
+
+    Attributes
+    ----------
+    paper, name, citation
+        Its key, for example ``mred``; its name, for example ``MRED``; and what it is.
+    tables
+        The paper's tables, published beside measured.
+    claims
+        A verdict per claim and baseline, with what was found.
+    readings
+        How much each reading matters.
+    folder
+        The runs.
+    report
+        The HTML page.
+    contents
+        Anchor and title of every table and figure on the page.
+    seeds
+        Seeds a point.
+    evaluation
+        How the runs of the call that made this were evaluated, those of other papers in the same call among them.
+    """
+
+    paper: str
+    name: str
+    citation: str
+    tables: dict[str, pd.DataFrame]
+    claims: pd.DataFrame
+    readings: pd.DataFrame
+    folder: Path
+    report: Path
+    contents: list[tuple[str, str]] = field(default_factory=list)
+    seeds: int = 0
+    evaluation: Evaluation | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Several papers reproduced, each with its page, and one page over all.
+
+    Attributes
+    ----------
+    papers
+        The reproductions, in the order of `PAPERS`.
+    claims
+        The claims of all, with the column ``paper``.
+    report
+        The HTML page over all.
+    evaluation
+        How the runs of the call that made this were evaluated.
+    """
+
+    papers: list[Reproduction]
+    claims: pd.DataFrame
+    report: Path
+    evaluation: Evaluation | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """A paper, how much of it to run, and where."""
+
+    paper: str
+    effort: Any
+    root: Path
+
+    @property
+    def module(self) -> Any:  # noqa: ANN401 - see `_module`
+        return _module(self.paper)
+
+    def build(self, report: Path, *, pictures: bool = True) -> Reproduction:
+        built = self.module.build(self.effort, self.root)
+        page = built.page.write(report, pictures=pictures)
+        for name, table in {**built.tables, "claims": built.claims, "readings": built.readings}.items():
+            folders.save(page.parent / f"{name}.csv", table.to_csv(index=False))
+        return Reproduction(
+            paper=self.paper,
+            name=self.module.NAME,
+            citation=self.module.CITATION,
+            tables=built.tables,
+            claims=built.claims,
+            readings=built.readings,
+            folder=self.root,
+            report=page,
+            contents=built.page.contents,
+            seeds=self.effort.seeds,
+        )
+
+
+@dataclass(frozen=True)
+class _PageJob:
+    """A page to build from runs that are there."""
+
+    plan: _Plan
+    report: Path
+    pictures: bool = True
+    cost: float = 1.0
+
+    @property
+    def folder(self) -> Path:
+        return self.report
+
+    def is_done(self) -> bool:
+        return False
+
+    def perform(self, progress: Callable[[float], None]) -> Reproduction:
+        found = self.plan.build(self.report, pictures=self.pictures)
+        progress(1.0)
+        return found
+
+
+def papers() -> list[str]:
+    """Return the keys of the papers that can be reproduced."""
+    return [key for key, package in PAPERS.items() if importlib.util.find_spec(package) is not None]
+
+
+def reproduce(
+    paper: str,
+    *,
+    quick: bool = False,
+    seeds: int | None = None,
+    workers: int | None = None,
+    out: str | Path = "results",
+    report: str | Path | None = None,
+    progress: bool = True,
+    engine: str = "auto",
+) -> Reproduction:
+    """Reproduce a paper's tables and figures, and judge its claims.
+
+    Parameters
+    ----------
+    paper
+        A key of `papers`, for example ``mred``.
+    quick
+        Few seeds and a part of the readings: about a minute on two cores, or less.
+    seeds
+        Seeds a point; default: the paper's own number.
+    workers
+        Runs at a time; default: one per processor core.
+    out
+        Folder for the runs, in a folder named as the paper. Runs that it holds are not run again.
+    report
+        Folder for the page and its figures; default: with the runs.
+    progress
+        Show a progress bar if stderr is a terminal.
+    engine
+        As for `aqmlab.run`.
+    """
+    checked_engine(engine)
+    plan = _plan(paper, quick=quick, seeds=seeds, out=Path(out))
+    evaluation = _run([plan], workers=workers, progress=progress, engine=engine)
+    return replace(plan.build(Path(report) if report is not None else plan.root), evaluation=evaluation)
+
+
+def reproduce_all(
+    *,
+    only: Sequence[str] | None = None,
+    quick: bool = False,
+    seeds: int | None = None,
+    workers: int | None = None,
+    out: str | Path = "results",
+    report: str | Path | None = None,
+    progress: bool = True,
+    engine: str = "auto",
+) -> Overview:
+    """Reproduce all papers: their runs in one pool, a page for each, and a page over all.
+
+    Parameters
+    ----------
+    only
+        Keys of papers; default: all.
+    report
+        Folder for the overview, with a folder for each paper's page; default: `out`.
+    quick, seeds, workers, out, progress, engine
+        As for `reproduce`; the quick version takes about 5 minutes on two cores.
+    """
+    checked_engine(engine)
+    keys = papers() if only is None else list(dict.fromkeys(only))
+    plans = [_plan(key, quick=quick, seeds=seeds, out=Path(out)) for key in keys]
+    evaluation = _run(plans, workers=workers, progress=progress, engine=engine)
+    target = Path(report) if report is not None else Path(out)
+    pages = [_PageJob(plan, target / plan.paper) for plan in plans]
+    found = execute(pages, workers=workers, progress=progress, title="pages")
+    claims = pd.concat([one.claims.assign(paper=one.paper) for one in found], ignore_index=True)
+    claims = claims[["paper", *(column for column in claims.columns if column != "paper")]]
+    if "own" in claims:
+        claims["own"] = [own is True for own in claims["own"]]
+    page = page_over(found, target).write(target)
+    folders.save(target / "claims.csv", claims.to_csv(index=False))
+    return Overview(found, claims, page, evaluation)
+
+
+def page_of(folder: Path, *, pictures: bool = True) -> Path:
+    """Build the page of a reproduction from its runs."""
+    return _recorded(folder).build(folder, pictures=pictures).report
+
+
+def overview_of(folders: Sequence[Path], target: Path, *, pictures: bool = True) -> Page:
+    """Build the pages of several reproductions from their runs, each with its runs; return the page over all."""
+    plans = sorted((_recorded(folder) for folder in folders), key=lambda plan: list(PAPERS).index(plan.paper))
+    return page_over(execute([_PageJob(plan, plan.root, pictures) for plan in plans], progress=False), target)
+
+
+def _run(plans: Sequence[_Plan], *, workers: int | None, progress: bool, engine: str) -> Evaluation:
+    """Run what is missing of several papers in one pool, so that no core waits for the last run of one of them."""
+    began = time.monotonic()
+    todo: list[Work[object]] = []
+    for plan in plans:
+        left = 0
+        for batch in plan.module.jobs(plan.effort, plan.root):
+            jobs = missing(batch.jobs)
+            if jobs:
+                batch.prepare()
+            left += len(jobs)
+            todo += [replace(job, engine=engine) if isinstance(job, Job) else job for job in jobs]
+        record = {"paper": plan.paper, "version": _core.version(), "effort": plan.effort.to_json()}
+        folders.save(plan.root / REPRODUCTION, folders.to_json(record))
+        folders.log(plan.root, f"reproduce {plan.paper} {plan.effort}: {left} runs to do")
+    title = f"reproduce {plans[0].paper}" if len(plans) == 1 else f"reproduce {len(plans)} papers"
+    outputs = execute(todo, workers=workers, progress=progress, title=title)
+    evaluation = evaluation_of(outputs, time.monotonic() - began)
+    for plan in plans:
+        folders.log(plan.root, f"done after {time.monotonic() - began:.2f} s")
+    return evaluation
+
+
+def _plan(paper: str, *, quick: bool, seeds: int | None, out: Path) -> _Plan:
+    module = _module(paper)
+    if seeds is not None and seeds < 2:
+        raise InputError("seeds: at least 2, since an interval needs them")
+    root = out / paper
+    folders.guarded(root, lambda: root.mkdir(parents=True, exist_ok=True))
+    return _Plan(paper, module.Effort.of(quick=quick, seeds=seeds), root)
+
+
+def _recorded(folder: Path) -> _Plan:
+    record = folders.read_json(folder / REPRODUCTION)
+    module = _module(record["paper"])
+    return _Plan(record["paper"], module.Effort.from_json(record["effort"]), folder)
+
+
+def _module(paper: str) -> Any:  # noqa: ANN401 - a paper's package is a module with the names that `PAPERS` tells
+    if paper not in papers():
+        raise InputError(unknown("paper", paper, [*papers(), ALL]))
+    return importlib.import_module(PAPERS[paper])

@@ -1,0 +1,153 @@
+"""How runs were evaluated: by which engine and why, how fast, in how much memory.
+
+Printed at the end of a command and in no result file: results are the same bytes whatever evaluates them.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import InputError
+from aqmlab.scenario.file import unknown
+
+ENGINES = ("auto", "events", "windows")
+"""``windows`` evaluates station after station within a window of time, ``events`` takes event after event out of a
+queue, ``auto`` takes windows where the scenario allows them. All give the same results."""
+
+
+def checked_engine(name: str) -> str:
+    """Return the name of an engine, if it is one.
+
+    >>> checked_engine("window")
+    Traceback (most recent call last):
+    aqmlab.errors.InputError: unknown engine "window" (allowed: auto, events, windows; did you mean windows?)
+    """
+    if name not in ENGINES:
+        raise InputError(unknown("engine", name, list(ENGINES)))
+    return name
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """How one run was evaluated.
+
+    Attributes
+    ----------
+    engine
+        ``windows`` or ``events``.
+    why_events
+        Why it was not windows; "" if it was.
+    packet_hops
+        Packets carried over a link, all links together.
+    peak_bytes
+        Most memory that its process had held by the end of the run, in bytes.
+    """
+
+    engine: str
+    why_events: str
+    packet_hops: int
+    peak_bytes: int
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How the runs of one call were evaluated.
+
+    Attributes
+    ----------
+    runs
+        Those that were done; not those whose results were there already.
+    seconds
+        From the start of the first to the end of the last, with the start of workers and the writing of results.
+    """
+
+    runs: tuple[Evaluated, ...]
+    seconds: float
+
+    @property
+    def packet_hops(self) -> int:
+        """Packet-hops of all runs."""
+        return sum(run.packet_hops for run in self.runs)
+
+    @property
+    def peak_bytes(self) -> int:
+        """Most memory that one of the processes held, in bytes."""
+        return max((run.peak_bytes for run in self.runs), default=0)
+
+    @property
+    def engines(self) -> dict[tuple[str, str], int]:
+        """Number of runs by engine and reason, the most frequent first."""
+        return dict(Counter((run.engine, run.why_events) for run in self.runs).most_common())
+
+    def lines(self) -> list[str]:
+        r"""Say it in a few lines.
+
+        >>> run = Evaluated("events", "the event queue was asked for", 3_000_000, 95_000_000)
+        >>> print(*Evaluation((run, run), 0.5).lines(), sep="\n")
+        Engine: events, since the event queue was asked for
+        2 runs in 0.50 s: 6,000,000 packet-hops, 12.0 million a second; peak memory 95 MB
+        """
+        if not self.runs:
+            return ["Nothing was run: all results were there."]
+        engines = self.engines
+        words = [
+            f"{engine}{f' ({_count(n)})' if len(engines) > 1 else ''}{f', since {why}' if why else ''}"
+            for (engine, why), n in engines.items()
+        ]
+        speed = f"{self.packet_hops:,} packet-hops, {self._rate / 1e6:.1f} million a second"
+        return [
+            f"Engine: {'; '.join(words)}",
+            f"{_count(len(self.runs))} in {self.seconds:.2f} s: {speed}; peak memory {self.peak_bytes / 1e6:.0f} MB",
+        ]
+
+    def data(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "runs": len(self.runs),
+            "engines": [{"engine": e, "why_events": why, "runs": n} for (e, why), n in self.engines.items()],
+            "seconds": self.seconds,
+            "packet_hops": self.packet_hops,
+            "packet_hops_per_s": self._rate,
+            "peak_memory_bytes": self.peak_bytes,
+        }
+
+    @property
+    def _rate(self) -> float:
+        return self.packet_hops / self.seconds if self.seconds > 0 else float("nan")
+
+
+def evaluation_of(outputs: Iterable[object], seconds: float) -> Evaluation:
+    """Gather how runs were evaluated; what is no run of a scenario is left out."""
+    found = (getattr(output, "evaluated", None) for output in outputs)
+    return Evaluation(tuple(one for one in found if isinstance(one, Evaluated)), seconds)
+
+
+def together(parts: Sequence[Evaluation]) -> Evaluation:
+    """Put evaluations together that came one after the other."""
+    return Evaluation(tuple(run for part in parts for run in part.runs), sum(part.seconds for part in parts))
+
+
+def _count(runs: int) -> str:
+    return f"{runs:,} run{'' if runs == 1 else 's'}"
+
+
+def peak_memory() -> int:
+    """Most memory that this process has held so far, in bytes.
+
+    Where there is ``/proc`` it is asked: the system's account of resources goes back to before the program was
+    started, when the process still was a copy of its parent.
+    """
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        status = ""
+    for line in status.splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

@@ -1,0 +1,202 @@
+"""What is read off a run: one number per quantity, link and seed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aqmlab.errors import InputError
+from aqmlab.scenario.file import unknown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Rows = Sequence[Mapping[str, Any]]
+HISTOGRAM = ("low_s", "high_s", "count")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A quantity: its key, its name for people, its unit, and how many digits to show."""
+
+    key: str
+    title: str
+    unit: str
+    digits: int
+    doc: str
+
+    @property
+    def label(self) -> str:
+        """Name and unit, for an axis."""
+        return self.title if self.unit == "1" else f"{self.title}, {self.unit}"
+
+
+METRICS = (
+    Metric("throughput_mbps", "Throughput", "Mb/s", 3, "bits that left the link, all packets, per second"),
+    Metric("utilization", "Utilization", "1", 4, "share of the time in which the link was sending"),
+    Metric("loss", "Loss", "1", 5, "packets dropped / packets offered to the link's queue"),
+    Metric("marks", "Marks", "1", 5, "packets marked (ECN) / packets offered to the link's queue"),
+    Metric(
+        "mean_queue",
+        "Mean queue",
+        "packets",
+        2,
+        "time average of the packets waiting, without the one in service",
+    ),
+    Metric("mean_average", "Mean average", "packets", 2, "mean of RED's average as arrivals saw it"),
+    Metric("sd_average", "Average's s.d.", "packets", 2, "standard deviation of RED's average as arrivals saw it"),
+    Metric("mean_delay_ms", "Mean queueing delay", "ms", 2, "time waiting, without the packet's own transmission"),
+    Metric("delay_p95_ms", "95 % queueing delay", "ms", 2, "from the delay histogram"),
+    Metric("delay_p99_ms", "99 % queueing delay", "ms", 2, "from the delay histogram"),
+    Metric("goodput_mbps", "TCP goodput", "Mb/s", 3, "bytes delivered in order, headers included, all TCP flows"),
+    Metric("jain", "Jain's index", "1", 4, "fairness of the TCP flows' goodput"),
+    Metric("mean_rtt_ms", "Mean RTT", "ms", 2, "mean of the TCP flows' mean round-trip samples"),
+    Metric("retransmitted", "Retransmitted", "1", 5, "retransmissions / packets sent, all TCP flows"),
+    Metric("timeouts", "Time-outs", "1", 1, "retransmission time-outs, all TCP flows"),
+)
+BY_KEY = {metric.key: metric for metric in METRICS}
+
+
+def metric(key: str) -> Metric:
+    """Return the description of a quantity by its key."""
+    if key not in BY_KEY:
+        raise InputError(unknown("metric", key, list(BY_KEY)))
+    return BY_KEY[key]
+
+
+def link_metrics(row: Mapping[str, Any]) -> dict[str, float]:
+    """Quantities of one link in one run, from its row of the table ``links``.
+
+    >>> row = {"arrivals": 100, "drops": 2, "marks": 0, "throughput_bps": 9.5e6, "utilization": 0.95,
+    ...        "mean_queue": 12.0, "mean_average": 11.0, "sd_average": 2.0, "mean_delay_s": 0.01}
+    >>> found = link_metrics(row)
+    >>> found["loss"], found["throughput_mbps"], found["mean_delay_ms"]
+    (0.02, 9.5, 10.0)
+    """
+    return {
+        "throughput_mbps": row["throughput_bps"] / 1e6,
+        "utilization": row["utilization"],
+        "loss": ratio(row["drops"], row["arrivals"]),
+        "marks": ratio(row["marks"], row["arrivals"]),
+        "mean_queue": row["mean_queue"],
+        "mean_average": row["mean_average"],
+        "sd_average": row["sd_average"],
+        "mean_delay_ms": row["mean_delay_s"] * 1e3,
+    }
+
+
+def flow_metrics(flows: Mapping[str, Any] | pd.DataFrame) -> dict[str, float]:
+    """Quantities of all TCP flows of one run together, from the columns of the table ``flows``."""
+    tcp = np.asarray(flows["transport"]) != "udp"
+    if not tcp.any():
+        return {}
+
+    def column(name: str) -> np.ndarray:
+        found: np.ndarray = np.asarray(flows[name])[tcp]
+        return found
+
+    goodput, rtt = column("goodput_bps").astype(float), column("mean_rtt_s").astype(float)
+    return {
+        # One after the other, so that the last digit does not depend on how a library groups them.
+        "goodput_mbps": sum(goodput.tolist()) / 1e6,
+        "jain": jain(goodput),
+        "mean_rtt_ms": float(np.nanmean(rtt)) * 1e3 if not np.isnan(rtt).all() else math.nan,
+        "retransmitted": ratio(float(column("retransmissions").sum()), float(column("sent").sum())),
+        "timeouts": float(column("timeouts").sum()),
+    }
+
+
+def delay_metrics(rows: Rows) -> dict[str, float]:
+    """Quantiles of the queueing delay of one link in one run, from its rows of ``delay_histogram``."""
+    return _delay_metrics(*([row[key] for row in rows] for key in HISTOGRAM))
+
+
+def _delay_metrics(*histogram: Sequence[float] | np.ndarray) -> dict[str, float]:
+    low, high, counts = (np.asarray(column, dtype=float) for column in histogram)
+    if not len(counts):
+        return {}
+    return {
+        "delay_p95_ms": quantile_of(low, high, counts, 0.95) * 1e3,
+        "delay_p99_ms": quantile_of(low, high, counts, 0.99) * 1e3,
+    }
+
+
+def run_metrics(tables: Mapping[str, Mapping[str, Any]], link: str | None = None) -> dict[str, float]:
+    """All quantities of one run, from the columns of its tables.
+
+    Parameters
+    ----------
+    tables
+        ``links``, ``flows`` and ``delay_histogram``: column name to values.
+    link
+        The link in question; default: `bottleneck_of` the run.
+    """
+    links = tables["links"]
+    names = list(links["link"])
+    name = bottleneck_of(names, list(links["aqm"])) if link is None else link
+    if name not in names:
+        raise InputError(unknown("link", name, names))
+    at = names.index(name)
+    found = link_metrics({key: values[at] for key, values in links.items()})
+    if len(tables["flows"]["transport"]):
+        found |= flow_metrics(tables["flows"])
+    delays = tables.get("delay_histogram")
+    if delays is not None:
+        own = [index for index, of in enumerate(delays["link"]) if of == name]
+        found |= _delay_metrics(*(delays[key][own] for key in HISTOGRAM))
+    return {metric.key: float(found[metric.key]) for metric in METRICS if metric.key in found}
+
+
+def bottleneck_of(links: Sequence[str], disciplines: Sequence[str]) -> str:
+    """Return the link that results are about: ``bottleneck``, else the first with a discipline but drop-tail.
+
+    >>> bottleneck_of(["a", "b"], ["drop-tail", "red"])
+    'b'
+    """
+    if "bottleneck" in links:
+        return "bottleneck"
+    managed = (link for link, aqm in zip(links, disciplines, strict=True) if aqm != "drop-tail")
+    return next(managed, links[0])
+
+
+def quantile(rows: Rows, share: float) -> float:
+    """Quantile of a histogram with the columns ``low_s``, ``high_s``, ``count``, linear within a bin, in s.
+
+    >>> quantile([{"low_s": 0.0, "high_s": 1.0, "count": 3}, {"low_s": 1.0, "high_s": 2.0, "count": 1}], 0.5)
+    0.6666666666666666
+    """
+    low, high, counts = (np.array([row[key] for row in rows], dtype=float) for key in HISTOGRAM)
+    return quantile_of(low, high, counts, share)
+
+
+def quantile_of(low: np.ndarray, high: np.ndarray, counts: np.ndarray, share: float) -> float:
+    """Return a quantile of a histogram as `quantile` does, from its columns."""
+    total = counts.sum()
+    if total == 0:
+        return math.nan
+    before = np.concatenate([[0.0], np.cumsum(counts)])
+    index = min(int(np.searchsorted(before[1:], share * total)), len(counts) - 1)
+    within = (share * total - before[index]) / counts[index] if counts[index] else 0.0
+    if not math.isfinite(high[index]):
+        return float(low[index])
+    return float(low[index] + within * (high[index] - low[index]))
+
+
+def ratio(part: float, whole: float) -> float:
+    """Return part / whole, NaN if the whole is 0."""
+    return part / whole if whole else math.nan
+
+
+def jain(values: Sequence[float] | np.ndarray) -> float:
+    """Jain's fairness index: 1 if all are equal, 1/n if one has everything (Jain, Chiu and Hawe 1984).
+
+    >>> jain([1.0, 1.0]), jain([2.0, 0.0])
+    (1.0, 0.5)
+    """
+    x = np.asarray(values, dtype=float)
+    squares = float(np.sum(x * x))
+    return float(np.sum(x)) ** 2 / (len(x) * squares) if squares > 0 else math.nan

@@ -1,0 +1,332 @@
+"""The result of a scenario: pandas tables over all its seeds, and every figure with its interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from aqmlab.errors import InputError
+from aqmlab.execution.pool import Output
+from aqmlab.results.evaluation import Evaluation, together
+from aqmlab.results.metrics import METRICS, bottleneck_of, delay_metrics, flow_metrics, link_metrics
+from aqmlab.results.summary import summary_table
+from aqmlab.scenario.file import unknown
+from aqmlab.statistics.intervals import LEVEL
+from aqmlab.statistics.sequential import Stopping, spent
+from aqmlab.storage import folders
+
+OPTIONAL = {
+    "queue_samples": "probe.queue_interval",
+    "cwnd_samples": "probe.cwnd_interval",
+    "flow_samples": "probe.flow_interval",
+    "discipline_samples": "probe.discipline_interval",
+    "delay_histogram": "probe.delay_histogram",
+    "code_points": "probe.links",
+    "drop_distances": "",
+    "markers": "",
+    "events": "probe.events",
+    "losses": "probe.losses",
+    "flow_delays": "probe.flow_delay",
+    "flow_delay_histogram": "probe.flow_delay",
+    "pages": "",
+    "objects": "",
+    "segments": "",
+    "call_packets": "",
+}
+"""Tables that a run may lack, and the key that asks for them; without a key they are there unless they are empty."""
+TABLES = ("links", "flows", *OPTIONAL)
+
+
+@dataclass(frozen=True)
+class Result:
+    """Finished runs of one scenario.
+
+    Attributes
+    ----------
+    name, hash
+        Of the scenario.
+    seeds
+        The seeds that are finished, in order.
+    summaries
+        Per seed, what ``summary.json`` holds: named numbers and provenance.
+    tables
+        Table name to pandas table, all seeds one below the other, with the column ``seed``.
+    folder
+        Where the runs are, or None if they are in memory only.
+    evaluation
+        How the runs of the call that made this were evaluated; None if it was only loaded.
+    stopping
+        How it ended if it ran until intervals are narrow enough; the summary's intervals are then of that level.
+    """
+
+    name: str
+    hash: str
+    seeds: list[int]
+    summaries: list[dict[str, Any]]
+    tables: dict[str, pd.DataFrame]
+    folder: Path | None = None
+    scenario_text: str = field(default="", repr=False)
+    evaluation: Evaluation | None = field(default=None, compare=False, repr=False)
+    stopping: Stopping | None = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def load(
+        cls, folder: str | Path, *, seeds: list[int] | None = None, evaluation: Evaluation | None = None
+    ) -> Result:
+        """Read the finished runs of a results folder."""
+        folder = Path(folder)
+        found = seeds if seeds is not None else folders.finished_seeds(folder)
+        if not found:
+            raise InputError(f"{folder}: holds no finished run")
+        outputs = [_read(folders.seed_folder(folder, seed)) for seed in found]
+        text = folder / "scenario.toml"
+        normalized = text.read_text(encoding="utf-8") if text.exists() else ""
+        return cls.from_outputs(outputs, folder=folder, scenario_text=normalized, evaluation=evaluation)
+
+    @classmethod
+    def from_outputs(
+        cls,
+        outputs: list[Output],
+        *,
+        folder: Path | None = None,
+        scenario_text: str = "",
+        evaluation: Evaluation | None = None,
+    ) -> Result:
+        """Put runs together."""
+        summaries = [output.summary for output in outputs]
+        names = [name for name in TABLES if any(name in output.tables for output in outputs)]
+        tables = {name: _below([o.tables[name] for o in outputs if name in o.tables]) for name in names}
+        return cls(
+            name=summaries[0]["scenario"]["name"],
+            hash=summaries[0]["scenario"]["hash"],
+            seeds=[summary["seed"] for summary in summaries],
+            summaries=summaries,
+            tables=tables,
+            folder=folder,
+            scenario_text=scenario_text,
+            evaluation=evaluation,
+        )
+
+    @property
+    def links(self) -> pd.DataFrame:
+        """Counters and averages of each link, per seed."""
+        return self.tables["links"]
+
+    @property
+    def flows(self) -> pd.DataFrame:
+        """Counters of each flow, per seed."""
+        return self.tables["flows"]
+
+    @property
+    def queue_samples(self) -> pd.DataFrame:
+        """Sampled queue, average and p_b; needs ``probe.queue_interval``."""
+        return self._optional("queue_samples")
+
+    @property
+    def cwnd_samples(self) -> pd.DataFrame:
+        """Sampled congestion windows; needs ``probe.cwnd_interval``."""
+        return self._optional("cwnd_samples")
+
+    @property
+    def flow_samples(self) -> pd.DataFrame:
+        """Bytes arrived and delivered of every flow since time 0; needs ``probe.flow_interval``."""
+        return self._optional("flow_samples")
+
+    @property
+    def discipline_samples(self) -> pd.DataFrame:
+        """What disciplines show of their inside, as named values; needs ``probe.discipline_interval``."""
+        return self._optional("discipline_samples")
+
+    @property
+    def code_points(self) -> pd.DataFrame:
+        """Counters of each code point (DSCP) at the observed links."""
+        return self._optional("code_points")
+
+    @property
+    def drop_distances(self) -> pd.DataFrame:
+        """Drops by the number of hops that the dropped packets had come; empty without a drop."""
+        return self._optional("drop_distances")
+
+    @property
+    def markers(self) -> pd.DataFrame:
+        """Packets and bytes of each colour of every marked flow; empty without a marker."""
+        return self._optional("markers")
+
+    @property
+    def delay_histogram(self) -> pd.DataFrame:
+        """Distribution of the queueing delay; needs ``probe.delay_histogram``."""
+        return self._optional("delay_histogram")
+
+    @property
+    def events(self) -> pd.DataFrame:
+        """Every enqueue, dequeue, drop and mark; needs ``probe.events``."""
+        return self._optional("events")
+
+    @property
+    def losses(self) -> pd.DataFrame:
+        """Every packet dropped at the observed links; needs ``probe.losses``."""
+        return self._optional("losses")
+
+    @property
+    def flow_delays(self) -> pd.DataFrame:
+        """One-way delay of every flow's packets; needs ``probe.flow_delay``."""
+        return self._optional("flow_delays")
+
+    @property
+    def flow_delay_histogram(self) -> pd.DataFrame:
+        """Distribution of every flow's one-way delay; needs ``probe.flow_delay``."""
+        return self._optional("flow_delay_histogram")
+
+    @property
+    def pages(self) -> pd.DataFrame:
+        """Web pages and how long they took to load; empty without a page."""
+        return self._optional("pages")
+
+    @property
+    def objects(self) -> pd.DataFrame:
+        """Objects that applications asked for; empty without an application."""
+        return self._optional("objects")
+
+    @property
+    def segments(self) -> pd.DataFrame:
+        """Segments of videos; empty without a video."""
+        return self._optional("segments")
+
+    @property
+    def call_packets(self) -> pd.DataFrame:
+        """Packets of calls that arrived, with their delays; empty without a call."""
+        return self._optional("call_packets")
+
+    @property
+    def link_names(self) -> list[str]:
+        """Names of the links, in the scenario's order."""
+        return [str(name) for name in self.links.loc[self.links["seed"] == self.seeds[0], "link"]]
+
+    @property
+    def bottleneck(self) -> str:
+        """The link that results are about: ``bottleneck``, else the first with a discipline other than drop-tail."""
+        first = self.links[self.links["seed"] == self.seeds[0]]
+        return bottleneck_of([str(name) for name in first["link"]], [str(name) for name in first["aqm"]])
+
+    @property
+    def level(self) -> float:
+        """Confidence at which intervals are made, so that 95 % hold: more if their width ended the runs."""
+        return LEVEL if self.stopping is None else spent(self.stopping.level)
+
+    def metrics(self, *, link: str | None = None) -> pd.DataFrame:
+        """One row per seed, one column per quantity (see `aqmlab.results.metrics.METRICS` for units).
+
+        Parameters
+        ----------
+        link
+            The link in question; default `bottleneck`.
+        """
+        name = self.bottleneck if link is None else link
+        rows = self.links[self.links["link"] == name].set_index("seed")
+        if not len(rows):
+            raise InputError(unknown("link", name, self.link_names))
+        flows = dict(tuple(self.flows.groupby("seed")))
+        delays = self._delays(name)
+        found = []
+        for seed in self.seeds:
+            values = link_metrics(records(rows.loc[[seed]])[0])
+            values |= flow_metrics(flows[seed]) if seed in flows else {}
+            values |= delay_metrics(records(delays[seed]) if seed in delays else [])
+            found.append({"seed": seed, **values})
+        table = pd.DataFrame(found)
+        return table[["seed", *(m.key for m in METRICS if m.key in table.columns)]]
+
+    def summary(
+        self, *, link: str | None = None, level: float | None = None, quantile: float | None = None
+    ) -> pd.DataFrame:
+        """Every quantity with its mean, standard deviation, n and confidence interval.
+
+        Parameters
+        ----------
+        link
+            The link in question; default `bottleneck`.
+        level
+            Confidence of the intervals; default: `level` of this result.
+        quantile
+            Give this quantile over the runs (0.5: the median) in place of the mean.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``method`` says how the interval was made: Student's, or by the bootstrap where the runs are too skewed.
+        """
+        return summary_table(self.metrics(link=link), level=level or self.level, quantile=quantile)
+
+    def with_runs(self, other: Result) -> Result:
+        """Add the runs of further seeds of the same scenario."""
+        names = [name for name in TABLES if name in self.tables or name in other.tables]
+        parts = {name: [r.tables[name] for r in (self, other) if name in r.tables] for name in names}
+        evaluations = [r.evaluation for r in (self, other) if r.evaluation is not None]
+        return replace(
+            self,
+            seeds=self.seeds + other.seeds,
+            summaries=self.summaries + other.summaries,
+            tables={name: pd.concat(own, ignore_index=True) for name, own in parts.items()},
+            evaluation=together(evaluations) if evaluations else None,
+        )
+
+    def _delays(self, link: str) -> dict[int, pd.DataFrame]:
+        if "delay_histogram" not in self.tables:
+            return {}
+        table = self.tables["delay_histogram"]
+        groups = table[table["link"] == link].groupby("seed")
+        return {int(str(seed)): group for seed, group in groups}
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the runs found that is allowed but probably not meant; each line once."""
+        return list(
+            dict.fromkeys(line for summary in self.summaries for line in summary["summary"].get("warnings", ()))
+        )
+
+    def of_seed(self, seed: int) -> Result:
+        """Return one of the runs alone."""
+        tables = {name: table[table["seed"] == seed] for name, table in self.tables.items()}
+        summaries = [summary for summary in self.summaries if summary["seed"] == seed]
+        return replace(self, seeds=[seed], summaries=summaries, tables=tables)
+
+    def to_pandas(self, table: str = "metrics") -> pd.DataFrame:
+        """Return a table over all runs, indexed by what it is over; see `aqmlab.results.exporting.to_pandas`."""
+        from aqmlab.results.exporting import to_pandas
+
+        return to_pandas(self, table)
+
+    def to_xarray(self, table: str = "metrics") -> Any:  # noqa: ANN401 - xarray is an extra
+        """Return the same as a ``xarray.Dataset``; needs the extra ``aqmlab[xarray]``."""
+        from aqmlab.results.exporting import to_xarray
+
+        return to_xarray(self, table)
+
+    def _optional(self, name: str) -> pd.DataFrame:
+        if name in self.tables:
+            return self.tables[name]
+        key = OPTIONAL[name]
+        if not key:
+            return pd.DataFrame()
+        raise InputError(f"{self.name}: {name} was not recorded; set {key} in the scenario and run again")
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows of a table as dictionaries."""
+    return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
+
+
+def _below(tables: list[pa.Table]) -> pd.DataFrame:
+    """Put tables one below the other; pandas gets them all at once."""
+    table: pd.DataFrame = pa.concat_tables(tables, promote_options="default").to_pandas()
+    return table
+
+
+def _read(folder: Path) -> Output:
+    tables = {name: folders.read_table(folder, name) for name in TABLES}
+    found = {name: table for name, table in tables.items() if table is not None}
+    return Output(summary=folders.read_summary(folder), tables=found)

@@ -1,0 +1,44 @@
+"""Every quantity of finished runs with its interval, in one table."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from aqmlab.results.metrics import BY_KEY
+from aqmlab.statistics.estimate import Method, mean_interval
+from aqmlab.statistics.quantiles import quantile_interval
+
+
+def summary_table(metrics: pd.DataFrame, *, level: float, quantile: float | None = None) -> pd.DataFrame:
+    """Make the table of means (or of a quantile over the runs); quantities that no run gave are left out.
+
+    Parameters
+    ----------
+    metrics
+        A row per seed: ``seed``, then a column per quantity.
+    level
+        Confidence of the intervals.
+    quantile
+        The quantile to give in place of the mean; None for the mean.
+    """
+    middle = "mean" if quantile is None else "quantile"
+    rows = []
+    for key in metrics.columns[1:]:
+        values = metrics[key].to_numpy()
+        if quantile is None:
+            found, method = mean_interval(values, level=level)
+        else:
+            found, method = quantile_interval(values, quantile, level=level), Method.ORDER
+        if found.n:
+            numbers = {middle: found.mean, "sd": found.sd, "n": found.n, "low": found.low, "high": found.high}
+            rows.append({"metric": key, "unit": BY_KEY[key].unit, **numbers, "method": str(method)})
+    return pd.DataFrame(rows, columns=["metric", "unit", middle, "sd", "n", "low", "high", "method"])
+
+
+def level_words(runs: int, level: float) -> str:
+    """Say of which level the intervals of a table are; a single run has none.
+
+    >>> level_words(10, 0.95), level_words(1, 0.95)
+    ('95 % intervals', 'one run has no interval')
+    """
+    return f"{100 * level:.4g} % intervals" if runs > 1 else "one run has no interval"

@@ -1,0 +1,1 @@
+"""Scenario files: reading, checking, parameters, and disciplines written in Python (`plugins`)."""

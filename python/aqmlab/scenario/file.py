@@ -1,0 +1,288 @@
+"""Scenario files: read, checked, and shown as what they mean."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import gc
+import json
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from aqmlab import _core
+from aqmlab.errors import InputError, Problem, ScenarioError
+from aqmlab.scenario.parts import Flow, Link, Shared
+from aqmlab.scenario.plugins import load_plugins
+from aqmlab.scenario.toml_text import Value, override
+
+PAPER = "paper:"
+LAB = "lab:"
+MOST_SEEDS = 1_000_000
+"""More seeds in one go are taken for a mistake."""
+Overrides = Mapping[str, Value] | tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A checked scenario.
+
+    Attributes
+    ----------
+    text, filename
+        The file as read.
+    overrides
+        Dotted keys and values laid over it.
+    name, description
+        From the file.
+    hash
+        Hexadecimal hash of the normalized scenario: two files that mean the same have the same.
+    duration_s, warmup_s
+        Length of a run, and of the part at its start that statistics leave out, in s.
+    seeds
+        Seeds of the file's ``[run]`` table.
+    counts
+        Numbers of ``nodes``, ``links`` and ``flows``.
+    queues
+        ``aqm`` and effective ``parameters`` of each queue, at the last link that has it.
+    managed_bps, slowest_bps
+        Rates in bit/s of all links with active queue management together, and of the slowest link (0 without links).
+    normalized
+        The scenario as TOML text with the overrides applied.
+    markers, changes, probe
+        DiffServ markers, changes of links during the run, and what is recorded, with effective values.
+    warnings
+        What is allowed but looks like a mistake.
+    """
+
+    text: str
+    filename: str
+    overrides: tuple[tuple[str, str], ...]
+    name: str
+    description: str
+    hash: str
+    duration_s: float
+    warmup_s: float
+    seeds: tuple[int, ...]
+    counts: dict[str, int]
+    queues: dict[str, dict[str, Any]]
+    managed_bps: float
+    slowest_bps: float
+    normalized: str
+    markers: tuple[dict[str, Any], ...] = ()
+    changes: tuple[dict[str, Any], ...] = ()
+    probe: dict[str, Any] = field(default_factory=dict)
+    warnings: tuple[Problem, ...] = ()
+
+    @classmethod
+    def load(cls, path: str | Path, *, overrides: Overrides = ()) -> Scenario:
+        """Read and check a scenario file.
+
+        Parameters
+        ----------
+        path
+            A TOML file with ``format = 1``, or ``paper:mred/sole.toml`` for one that comes with the package.
+        overrides
+            Dotted keys and values laid over the file, for example
+            ``{"queue.bottleneck.max_th": "45p"}``.
+
+        Raises
+        ------
+        ScenarioError
+            If the file is not valid; lists all problems.
+        InputError
+            If it cannot be read.
+        """
+        return cls.from_text(read_text(Path(path)), filename=str(path), overrides=overrides)
+
+    @classmethod
+    def from_text(cls, text: str, *, filename: str = "<text>", overrides: Overrides = ()) -> Scenario:
+        """Check a scenario given as text; `filename` is used in messages, and for the name if none is given."""
+        load_plugins()
+        pairs = override_pairs(overrides)
+        answer = json.loads(_core.check(text, filename, list(pairs), whole=False))
+        if not answer["ok"]:
+            raise ScenarioError([Problem.from_json(e) for e in answer["errors"]])
+        warnings = tuple(Problem.from_json(w) for w in answer.get("warnings") or ())
+        return _from_plan(text, filename, pairs, answer["scenario"], warnings)
+
+    def with_overrides(self, overrides: Overrides) -> Scenario:
+        """Return the same scenario with further overrides, checked anew."""
+        pairs = self.overrides + override_pairs(overrides)
+        return Scenario.from_text(self.text, filename=self.filename, overrides=pairs)
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Names of the nodes."""
+        return self._parts[0]
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """The network: each direction of every link."""
+        return self._parts[1]
+
+    @property
+    def flows(self) -> tuple[Flow, ...]:
+        """The traffic."""
+        return self._parts[2]
+
+    @cached_property
+    def _parts(self) -> tuple[tuple[str, ...], tuple[Link, ...], tuple[Flow, ...]]:
+        """Nodes, links and flows: long lists, of which a run needs none."""
+        shared: Shared = {}
+        with _garbage_kept():
+            plan = json.loads(_core.check(self.text, self.filename, list(self.overrides)))["scenario"]
+            return (
+                tuple(plan["nodes"]),
+                tuple(Link.from_json(link, shared) for link in plan["links"]),
+                tuple(Flow.from_json(flow, shared) for flow in plan["flows"]),
+            )
+
+    @property
+    def label(self) -> str:
+        """Name of the results folder: the scenario's name and the first 8 digits of its hash."""
+        safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in self.name).strip(".") or "scenario"
+        return f"{safe}-{self.hash[:8]}"
+
+    def link(self, name: str) -> Link:
+        """Return the link with this name."""
+        for link in self.links:
+            if link.name == name:
+                return link
+        raise InputError(unknown("link", name, [link.name for link in self.links]))
+
+    def queue_table(self, name: str) -> dict[str, Any]:
+        """Return the ``[queue.NAME]`` table as written, overrides applied; empty if the file has none."""
+        table: dict[str, Any] = tomllib.loads(self.normalized).get("queue", {}).get(name, {})
+        return table
+
+
+def check(path: str | Path, *, overrides: Overrides = ()) -> list[Problem]:
+    """Validate a scenario file without running it.
+
+    Returns
+    -------
+    list of Problem
+        Empty if the file is valid.
+    """
+    try:
+        Scenario.load(path, overrides=overrides)
+    except ScenarioError as error:
+        return error.problems
+    return []
+
+
+def override_pairs(overrides: Overrides) -> tuple[tuple[str, str], ...]:
+    """Bring overrides into the form of the command line, in the order given.
+
+    >>> override_pairs({"run.duration": "5s", "queue.bottleneck.max_p": 0.2})
+    (('run.duration', '5s'), ('queue.bottleneck.max_p', '0.2'))
+    """
+    if isinstance(overrides, Mapping):
+        return tuple((key, override(value)) for key, value in overrides.items())
+    return tuple(overrides)
+
+
+def read_text(path: Path) -> str:
+    """Read a text file; what goes wrong becomes one clear line.
+
+    ``paper:mred/sole.toml`` is a file of a reproduced paper, ``lab:dumbbell.toml`` the one that `aqmlab lab` opens;
+    both come with the package.
+    """
+    if str(path) == f"{LAB}dumbbell.toml":
+        return resources.files("aqmlab.explorer").joinpath("dumbbell.toml").read_text(encoding="utf-8")
+    if str(path).startswith(PAPER):
+        return _paper_text(str(path).removeprefix(PAPER))
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file{_near(path)}") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a folder, not a scenario file") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def unknown(kind: str, name: str, known: list[str]) -> str:
+    """Say that a name is not known, what is, and which is nearest.
+
+    >>> unknown("discipline", "rde", ["drop-tail", "red"])
+    'unknown discipline "rde" (allowed: drop-tail, red; did you mean red?)'
+    """
+    shown = ", ".join(known[:20]) + (f", ... ({len(known)} in all)" if len(known) > 20 else "")
+    near = difflib.get_close_matches(name, known, len(known) or 1)
+    # Of equally near ones the first in the list, which is the best known.
+    nearest = max(known, key=lambda word: difflib.SequenceMatcher(None, word, name).ratio()) if near else ""
+    hint = f"; did you mean {nearest}?" if near else ""
+    return f'unknown {kind} "{name}" (allowed: {shown}{hint})'
+
+
+@contextlib.contextmanager
+def _garbage_kept() -> Iterator[None]:
+    """Do not look for garbage: with 100,000 flows that takes longer than all else, and there is none."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
+def _paper_text(name: str) -> str:
+    """Read ``pc-red/a.toml`` of the package: a hyphen in a paper's key is an underscore in its folder's name."""
+    papers = resources.files("aqmlab.reproduction.papers")
+    folders = sorted(entry.name for entry in papers.iterdir() if entry.joinpath("readings.toml").is_file())
+    known = {
+        f"{PAPER}{folder.replace('_', '-')}/{file.name}": file
+        for folder in folders
+        for file in sorted(papers.joinpath(folder).iterdir(), key=lambda entry: entry.name)
+        if file.name.endswith(".toml") and "\nformat = 1\n" in file.read_text(encoding="utf-8")
+    }
+    if f"{PAPER}{name}" not in known:
+        raise InputError(unknown("scenario", f"{PAPER}{name}", list(known)))
+    return known[f"{PAPER}{name}"].read_text(encoding="utf-8")
+
+
+def _near(path: Path) -> str:
+    try:
+        names = [p.name for p in path.parent.iterdir() if p.suffix == ".toml"]
+    except OSError:
+        return ""
+    near = difflib.get_close_matches(path.name, sorted(names), 1)
+    return f" (did you mean {path.parent / near[0]}?)" if near else ""
+
+
+def _from_plan(
+    text: str,
+    filename: str,
+    pairs: tuple[tuple[str, str], ...],
+    plan: dict[str, Any],
+    warnings: tuple[Problem, ...],
+) -> Scenario:
+    return Scenario(
+        text=text,
+        filename=filename,
+        overrides=pairs,
+        name=plan["name"],
+        description=plan.get("description") or "",
+        hash=plan["hash"],
+        duration_s=float(plan["duration_s"]),
+        warmup_s=float(plan["warmup_s"]),
+        seeds=tuple(plan["seeds"]),
+        counts=dict(plan["counts"]),
+        queues=dict(plan["queues"]),
+        managed_bps=float(plan["managed_bps"]),
+        slowest_bps=float(plan["slowest_bps"] or 0),
+        normalized=plan["normalized"],
+        markers=tuple(plan["markers"]),
+        changes=tuple(plan["changes"]),
+        probe=dict(plan["probe"]),
+        warnings=warnings,
+    )

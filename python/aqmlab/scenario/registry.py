@@ -1,0 +1,192 @@
+"""Disciplines and their parameters, as the core knows them: nothing is written down twice."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from aqmlab import _core
+from aqmlab.errors import InputError
+from aqmlab.scenario.file import unknown
+from aqmlab.scenario.plugins import load_plugins
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a discipline.
+
+    Attributes
+    ----------
+    key
+        Its name in a scenario file.
+    symbol
+        The paper's symbol.
+    unit
+        Its unit, "1" for a pure number.
+    default
+        Its value if the scenario gives none.
+    low, high
+        Bounds of the range, None where there is none.
+    choices
+        Allowed words.
+    parts
+        The victims or adaptations that alone have it; empty where every queue has it.
+    allowed
+        The allowed range or words as text.
+    doc, source
+        What it is, and where that stands.
+    """
+
+    key: str
+    symbol: str
+    unit: str
+    default: Any
+    low: float | None
+    high: float | None
+    choices: tuple[str, ...]
+    parts: tuple[str, ...]
+    allowed: str
+    doc: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Discipline:
+    """A queue discipline: a named choice of parts with its parameters."""
+
+    name: str
+    title: str
+    paper: str
+    doc: str
+    parameters: tuple[Parameter, ...]
+    foreign: bool = False
+    """Whether it is written in Python (see `aqmlab.scenario.plugins`)."""
+
+    @property
+    def own_parameters(self) -> tuple[Parameter, ...]:
+        """The parameters without those of victims and adaptations that the discipline does not have."""
+        parts = {p.default for p in self.parameters if p.key in ("victim", "adaptation")}
+        return tuple(p for p in self.parameters if not p.parts or parts & set(p.parts))
+
+    def parameter(self, key: str) -> Parameter | None:
+        """Return the parameter with this key, or None."""
+        return next((p for p in self.parameters if p.key == key), None)
+
+
+@dataclass(frozen=True)
+class Transport:
+    """How a flow sends: a word for its ``transport``, with the options of its ``tcp`` table.
+
+    Attributes
+    ----------
+    name, title
+        The word, and what it stands for.
+    profile
+        The set of semantics of TCP that it belongs to; None for UDP.
+    parameters
+        The options.
+    """
+
+    name: str
+    title: str
+    profile: str | None
+    parameters: tuple[Parameter, ...]
+
+
+def disciplines() -> list[Discipline]:
+    """List all queue disciplines with their parameters, units, defaults and ranges.
+
+    >>> red = discipline("red")
+    >>> red.parameter("min_th").unit
+    'packets'
+    """
+    return list(_by_name().values())
+
+
+def discipline(name: str) -> Discipline:
+    """Return one discipline by its name."""
+    known = _by_name()
+    if name not in known:
+        raise InputError(unknown("discipline", name, list(known)))
+    return known[name]
+
+
+def transports() -> dict[str, Transport]:
+    """Return all transports by their names.
+
+    >>> transports()["tcp"].profile
+    'rfc'
+    """
+    found = [
+        Transport(entry["name"], entry["title"], entry["profile"], tuple(_parameter(p) for p in entry["parameters"]))
+        for entry in registry()["transports"]
+    ]
+    return {transport.name: transport for transport in found}
+
+
+@cache
+def _by_name() -> dict[str, Discipline]:
+    return {entry["name"]: _discipline(entry) for entry in registry()["disciplines"]}
+
+
+@cache
+def registry() -> dict[str, Any]:
+    """Return the whole registry of the core: disciplines, dialects, curves, spacings, transports."""
+    load_plugins()
+    data: dict[str, Any] = json.loads(_core.disciplines())
+    return data
+
+
+def forget() -> None:
+    """Ask the core anew: disciplines were registered."""
+    registry.cache_clear()
+    _by_name.cache_clear()
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON schema of the scenario file, for editors."""
+    load_plugins()
+    data: dict[str, Any] = json.loads(_core.schema())
+    return data
+
+
+def _discipline(entry: dict[str, Any]) -> Discipline:
+    return Discipline(
+        name=entry["name"],
+        title=entry["title"],
+        paper=entry.get("paper") or "",
+        doc=entry.get("doc") or "",
+        parameters=tuple(_parameter(p) for p in entry["parameters"]),
+        foreign=bool(entry["foreign"]),
+    )
+
+
+def compiled(name: str, where: str) -> str:
+    """Return the name of a discipline that can run live; one that is written in Python is too slow for that.
+
+    Raises
+    ------
+    InputError
+        If it is written in Python; `where` begins the message.
+    """
+    if discipline(name).foreign:
+        raise InputError(f"{where}: {name} is written in Python; live links take what is compiled")
+    return name
+
+
+def _parameter(entry: dict[str, Any]) -> Parameter:
+    return Parameter(
+        key=entry["key"],
+        symbol=entry.get("symbol") or entry["key"],
+        unit=entry.get("unit") or "",
+        default=entry.get("default"),
+        low=entry.get("min"),
+        high=entry.get("max"),
+        choices=tuple(entry.get("choices") or ()),
+        parts=tuple(entry.get("parts") or ()),
+        allowed=entry.get("allowed") or "",
+        doc=entry.get("doc") or "",
+        source=entry.get("source") or "",
+    )

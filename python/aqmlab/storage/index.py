@@ -1,0 +1,200 @@
+"""The index of a store: SQLite in WAL mode, so that readers never wait and a killed writer leaves nothing half done.
+
+No time, no host and no order of arrival is in it: the same sweeps give the same rows.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from aqmlab.errors import StorageError
+from aqmlab.storage.block import RunRow
+from aqmlab.storage.folders import guarded
+
+INDEX = "index.sqlite"
+FORMAT = 1
+"""Format of the store. A store of a later one is refused."""
+BUSY_S = 60.0
+TABLES = """
+CREATE TABLE IF NOT EXISTS studies (
+    study TEXT PRIMARY KEY, name TEXT NOT NULL, version TEXT NOT NULL, keys TEXT NOT NULL, seeds TEXT NOT NULL,
+    shape TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS points (
+    study TEXT NOT NULL, point INTEGER NOT NULL, scenario TEXT NOT NULL, parameters TEXT NOT NULL,
+    PRIMARY KEY (study, point)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS scenarios (scenario TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS blocks (block TEXT PRIMARY KEY, files TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS runs (
+    run TEXT PRIMARY KEY, scenario TEXT NOT NULL, seed INTEGER NOT NULL, version TEXT NOT NULL, block TEXT NOT NULL,
+    metrics TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS runs_by_scenario ON runs (scenario, version, seed);
+CREATE INDEX IF NOT EXISTS runs_by_block ON runs (block);
+CREATE TABLE IF NOT EXISTS claims (run TEXT PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID;
+"""
+Files = dict[str, tuple[int, str]]
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class StudyRow:
+    """A study as the index has it.
+
+    Attributes
+    ----------
+    study
+        Hash of all that follows, and of the points' scenarios.
+    name
+        For people.
+    version
+        The version that its runs are of.
+    keys
+        The scenario's keys that are swept.
+    seeds
+        Seeds of every point.
+    shape
+        Values of each key if the points are all their combinations in order, else empty.
+    """
+
+    study: str
+    name: str
+    version: str
+    keys: tuple[str, ...]
+    seeds: tuple[int, ...]
+    shape: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class PointRow:
+    """A point of a study: its scenario's hash and its values of the study's keys."""
+
+    point: int
+    scenario: str
+    values: tuple[str, ...]
+
+
+class Index:
+    """Opens, reads and changes the index. An error of SQLite becomes one clear line."""
+
+    def __init__(self, root: Path, *, create: bool) -> None:
+        self.path = root / INDEX
+        if not create and not self.path.exists():
+            raise StorageError(f"{root}: holds no store of results (no {INDEX})")
+        self._connection = self._guard(lambda: self._open(create=create))
+
+    def _open(self, *, create: bool) -> sqlite3.Connection:
+        mode = "rwc" if create else "rw"
+        connection = sqlite3.connect(
+            f"{self.path.absolute().as_uri()}?mode={mode}", uri=True, timeout=BUSY_S, isolation_level=None
+        )
+        found = int(connection.execute("PRAGMA user_version").fetchone()[0])
+        if found > FORMAT:
+            raise StorageError(
+                f"{self.path.parent}: is a store of a newer aqmlab (format {found}; this one knows up to {FORMAT})"
+            )
+        if found == FORMAT:
+            return connection
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("BEGIN IMMEDIATE")
+        for statement in TABLES.split(";"):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {FORMAT}")
+        connection.execute("COMMIT")
+        return connection
+
+    def close(self) -> None:
+        """Close it; the last to do so folds the write-ahead log into the file."""
+        self._connection.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Change several rows or none; others wait meanwhile."""
+        self._guard(lambda: self._connection.execute("BEGIN IMMEDIATE"))
+        try:
+            yield self._connection
+            self._guard(lambda: self._connection.execute("COMMIT"))
+        except BaseException as error:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            if isinstance(error, sqlite3.Error):
+                raise StorageError(self._explain(error)) from None
+            raise
+
+    def rows(self, query: str, values: Sequence[object] = ()) -> list[Any]:
+        """Answer a question."""
+        return self._guard(lambda: self._connection.execute(query, values).fetchall())
+
+    def has_runs(self, names: Iterable[str]) -> set[str]:
+        """Return those of the runs that are stored."""
+        ask = "SELECT 1 FROM runs WHERE run = ?"
+
+        def work() -> set[str]:
+            return {name for name in names if self._connection.execute(ask, (name,)).fetchone()}
+
+        return self._guard(work)
+
+    def add_block(self, block: str, files: Files, rows: Iterable[RunRow], scenarios: Iterable[tuple[str, str]]) -> None:
+        """Put a block's rows in, inside a transaction; a run that is stored stays where it is."""
+        add = self._connection
+        add.execute("INSERT OR REPLACE INTO blocks VALUES (?, ?)", (block, json.dumps(files, sort_keys=True)))
+        add.executemany("INSERT OR IGNORE INTO scenarios VALUES (?, ?)", scenarios)
+        kept = [(row.run, row.scenario, row.seed, row.version, block, row.metrics) for row in rows]
+        add.executemany("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?)", kept)
+        add.executemany("DELETE FROM claims WHERE run = ?", [(row[0],) for row in kept])
+
+    def put_study(self, study: StudyRow, points: Iterable[PointRow]) -> None:
+        """Note a study and its points, unless they are known."""
+        with self.transaction() as change:
+            texts = [json.dumps(part) for part in (study.keys, study.seeds, study.shape)]
+            row = (study.study, study.name, study.version, *texts)
+            change.execute("INSERT OR IGNORE INTO studies VALUES (?, ?, ?, ?, ?, ?)", row)
+            change.executemany(
+                "INSERT OR IGNORE INTO points VALUES (?, ?, ?, ?)",
+                ((study.study, p.point, p.scenario, json.dumps(p.values)) for p in points),
+            )
+
+    def studies(self) -> list[StudyRow]:
+        """Return all studies by name."""
+        found = self.rows("SELECT study, name, version, keys, seeds, shape FROM studies ORDER BY name, study")
+        return [
+            StudyRow(study, name, version, tuple(json.loads(keys)), tuple(json.loads(seeds)), _shape(shape))
+            for study, name, version, keys, seeds, shape in found
+        ]
+
+    def points(self, study: str) -> list[PointRow]:
+        """Return the points of a study."""
+        found = self.rows("SELECT point, scenario, parameters FROM points WHERE study = ? ORDER BY point", (study,))
+        return [PointRow(point, scenario, tuple(json.loads(values))) for point, scenario, values in found]
+
+    def files(self, block: str) -> Files:
+        """Return size and digest of every file of a block."""
+        ((text,),) = self.rows("SELECT files FROM blocks WHERE block = ?", (block,)) or [("{}",)]
+        return {name: (size, digest) for name, (size, digest) in json.loads(text).items()}
+
+    def _guard(self, work: Callable[[], _T]) -> _T:
+        try:
+            return guarded(self.path.parent, work)
+        except sqlite3.Error as error:
+            raise StorageError(self._explain(error)) from None
+
+    def _explain(self, error: sqlite3.Error) -> str:
+        text = str(error)
+        if "is full" in text:
+            return f"{self.path.parent}: the disk is full"
+        if "not a database" in text or "malformed" in text:
+            return f"{self.path}: is damaged; move it away, and it is made anew from the files of the runs"
+        if "locked" in text:
+            return f"{self.path}: another process has held it for {BUSY_S:g} s"
+        return f"{self.path}: cannot be used ({text})"
+
+
+def _shape(text: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(values) for values in json.loads(text))

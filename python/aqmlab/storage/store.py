@@ -1,0 +1,255 @@
+"""The store: which runs it has, blocks in, runs out."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from aqmlab.errors import InputError, StorageError
+from aqmlab.execution.pool import Output
+from aqmlab.execution.runner import provenance
+from aqmlab.results.result import Result
+from aqmlab.scenario.file import Scenario, unknown
+from aqmlab.storage import maintenance
+from aqmlab.storage.block import RUNS, SCENARIOS, EncodedBlock, RunRow, file_facts
+from aqmlab.storage.folders import guarded, sync_folder, write_file
+from aqmlab.storage.index import Index, PointRow, StudyRow
+from aqmlab.storage.locks import Owner, living
+from aqmlab.storage.naming import digest
+
+BLOCKS = "runs"
+SHORTEST_NAME = 4
+
+
+class ResultStore:
+    """A store of results, open. Close it, or use it in a ``with`` statement.
+
+    Parameters
+    ----------
+    root
+        Its folder.
+    create
+        Make it if it is not there; without this a folder that holds no store is an error.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with ResultStore(tempfile.mkdtemp(), create=True) as store:
+    ...     store.studies()
+    []
+    """
+
+    def __init__(self, root: str | Path, *, create: bool = False) -> None:
+        self.root = Path(root)
+        if create:
+            guarded(self.root, lambda: self.root.mkdir(parents=True, exist_ok=True))
+        self.index = Index(self.root, create=create or (self.root / BLOCKS).is_dir())
+        self._owner: Owner | None = None
+        try:
+            maintenance.rebuild_if_lost(self)
+        except BaseException:
+            self.index.close()
+            raise
+
+    def __enter__(self) -> ResultStore:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give up what was claimed, and close the index."""
+        if self._owner is not None:
+            with contextlib.suppress(StorageError):  # on a full disk: claims of who has left are void
+                self._give_up([self._owner.name])
+            self._owner.leave()
+            self._owner = None
+        self.index.close()
+
+    @property
+    def owner(self) -> Owner:
+        """What this process is to the others on the store; claims of processes that have ended are given up."""
+        if self._owner is None:
+            self._owner = Owner(self.root)
+            self.forget_the_dead()
+        return self._owner
+
+    def forget_the_dead(self) -> None:
+        """Give up the claims of processes that have ended."""
+        claimed = {name for (name,) in self.index.rows("SELECT DISTINCT owner FROM claims")}
+        dead = claimed - living(self.root) if claimed else set()
+        if dead:
+            self._give_up(dead)
+
+    def claim(self, runs: Sequence[str]) -> list[str] | None:
+        """Claim the runs that are not stored, so that no other process does them too.
+
+        Returns
+        -------
+        list of str or None
+            What is to be done, in order; None if another process has some of it in hand.
+        """
+        mine = self.owner.name
+        if runs and self.index.rows("SELECT 1 FROM claims WHERE run = ? AND owner != ?", (runs[0], mine)):
+            return None
+        with self.index.transaction() as change:
+            left = [run for run in runs if not change.execute("SELECT 1 FROM runs WHERE run = ?", (run,)).fetchone()]
+            for run in left:
+                held = change.execute("SELECT owner FROM claims WHERE run = ?", (run,)).fetchone()
+                if held and held[0] != mine:
+                    return None
+            change.executemany("INSERT OR IGNORE INTO claims VALUES (?, ?)", [(run, mine) for run in left])
+        return left
+
+    def add(self, block: EncodedBlock) -> None:
+        """Store a finished block: its files made durable aside, then its name and its rows, at once or not at all."""
+        made = self.owner.folder / block.name
+        target = self.block_folder(block.name)
+
+        def write() -> None:
+            made.mkdir()
+            for name, data in block.files.items():
+                write_file(made / name, data)
+            sync_folder(made)
+            target.parent.mkdir(parents=True, exist_ok=True)
+
+        def name() -> None:
+            if target.exists():  # of a process that was killed before its rows were in
+                shutil.rmtree(target)
+            made.rename(target)
+            sync_folder(target.parent)
+
+        try:
+            guarded(self.root, write)
+            with self.index.transaction() as change:
+                if not change.execute("SELECT 1 FROM blocks WHERE block = ?", (block.name,)).fetchone():
+                    guarded(self.root, name)
+                    self.index.add_block(block.name, file_facts(block.files), block.rows, block.scenarios.items())
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+
+    def block_folder(self, block: str) -> Path:
+        """Return the folder of a block."""
+        return self.root / BLOCKS / block[:2] / block
+
+    def intact(self, block: str) -> bool:
+        """Whether all files of a block are there with the size they should have; their content is not read."""
+        folder = self.block_folder(block)
+        try:
+            return all((folder / name).stat().st_size == size for name, (size, _) in self.index.files(block).items())
+        except OSError:
+            return False
+
+    def drop_lost(self, runs: Iterable[str]) -> None:
+        """Take out of the index those of the runs whose files are gone or cut short, so that they are done again."""
+        names = self.index.has_runs(runs)
+        ask = "SELECT block FROM runs WHERE run = ?"
+        blocks = {self.index.rows(ask, (name,))[0][0] for name in names}
+        lost = [block for block in sorted(blocks) if not self.intact(block)]
+        with self.index.transaction() as change:
+            for block in lost:
+                change.execute("DELETE FROM runs WHERE block = ?", (block,))
+                change.execute("DELETE FROM blocks WHERE block = ?", (block,))
+
+    def read_table(self, block: str, name: str) -> pa.Table | None:
+        """Read a table of a block and see that it is what was written; None if its runs did not record it."""
+        facts = self.index.files(block).get(f"{name}.parquet")
+        if facts is None:
+            return None
+        path = self.block_folder(block) / f"{name}.parquet"
+        try:
+            data = path.read_bytes()
+            if digest(data) != facts[1]:
+                raise pa.ArrowInvalid("other bytes than were written")
+            with pq.ParquetFile(io.BytesIO(data)) as file:
+                return file.read(use_threads=False)
+        except (OSError, pa.ArrowException):
+            raise StorageError(
+                f"{path}: is damaged; 'aqmlab results gc {self.root}' removes it, the next sweep runs it again"
+            ) from None
+
+    def run_row(self, name: str) -> tuple[RunRow, str]:
+        """Find a run by its name or the beginning of it; also the block it is in."""
+        if len(name) < SHORTEST_NAME or not name.isalnum():
+            raise InputError(f"{name}: give at least {SHORTEST_NAME} digits of a run's name")
+        ask = "SELECT run, scenario, seed, version, metrics, block FROM runs WHERE run >= ? AND run < ? LIMIT 2"
+        found = self.index.rows(ask, (name, f"{name}~"))
+        if len(found) != 1:
+            raise InputError(f"{self.root}: {'several runs begin' if found else 'no run begins'} with {name}")
+        return RunRow(*found[0][:5]), found[0][5]
+
+    def result(self, runs: Iterable[str]) -> Result:
+        """Return runs of one scenario as a `Result`, with all their tables."""
+        found = sorted((self.run_row(name) for name in runs), key=lambda pair: pair[0].seed)
+        if not found:
+            raise InputError(f"{self.root}: no run was asked for")
+        text = self.scenario_text(found[0][0].scenario)
+        known = provenance(Scenario.from_text(text))
+        tables = {block: self._tables(block) for _, block in found}
+        outputs = []
+        for row, block in found:
+            own = {name: _of_run(table, row.run) for name, table in tables[block].items()}
+            numbers = json.loads(own.pop(RUNS)["summary"][0].as_py())
+            summary = {**known, "version": row.version, "seed": row.seed, "summary": numbers}
+            outputs.append(Output(summary, {name: table for name, table in own.items() if table.num_rows}))
+        return Result.from_outputs(outputs, scenario_text=text)
+
+    def scenario_text(self, scenario: str) -> str:
+        """Return the text of a scenario by its hash."""
+        ((text,),) = self.index.rows("SELECT text FROM scenarios WHERE scenario = ?", (scenario,)) or [("",)]
+        return str(text)
+
+    def studies(self) -> list[StudyRow]:
+        """Return all studies."""
+        return self.index.studies()
+
+    def study_row(self, name: str | None = None) -> StudyRow:
+        """Find a study by its name or the beginning of its hash; without either the only one."""
+        known = self.studies()
+        if name is None and len(known) != 1:
+            names = ", ".join(study.study[:8] for study in known) or "none"
+            raise InputError(f"{self.root}: say which study (there are: {names})")
+        found = [s for s in known if name is None or s.name == name or s.study.startswith(name)]
+        if not found:
+            raise InputError(f"{self.root}: {unknown('study', str(name), [study.name for study in known])}")
+        if len(found) > 1:
+            alike = ", ".join(study.study[:8] for study in found)
+            raise InputError(f'{self.root}: several studies are named "{name}" (say which: {alike})')
+        return found[0]
+
+    def study_runs(self, study: StudyRow) -> list[tuple[PointRow, RunRow, str]]:
+        """Return what is stored of a study: point, run and block, in the order of points and seeds."""
+        points = self.index.points(study.study)
+        ask = (
+            "SELECT DISTINCT r.run, r.scenario, r.seed, r.version, r.metrics, r.block FROM points p "
+            "JOIN runs r ON r.scenario = p.scenario AND r.version = ? WHERE p.study = ?"
+        )
+        rows = {
+            (row[1], row[2]): (RunRow(*row[:5]), row[5]) for row in self.index.rows(ask, (study.version, study.study))
+        }
+        keys = ((point, (point.scenario, seed)) for point in points for seed in study.seeds)
+        return [(point, *rows[key]) for point, key in keys if key in rows]
+
+    def _give_up(self, owners: Iterable[str]) -> None:
+        with self.index.transaction() as change:
+            change.executemany("DELETE FROM claims WHERE owner = ?", [(name,) for name in owners])
+
+    def _tables(self, block: str) -> dict[str, pa.Table]:
+        names = [name.removesuffix(".parquet") for name in self.index.files(block)]
+        found = {name: self.read_table(block, name) for name in names if name != SCENARIOS}
+        return {name: table for name, table in found.items() if table is not None}
+
+
+def _of_run(table: pa.Table, run: str) -> pa.Table:
+    return table.filter(pc.equal(table["run"].cast(pa.string()), run)).drop_columns("run")

@@ -1,0 +1,194 @@
+"""Values that a key of a scenario takes: ``10p:50p:5``, ``red,mred``, or a range to draw from."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from aqmlab.errors import InputError
+from aqmlab.scenario.toml_text import Value, override
+
+NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-z%/]*)\s*")
+WHOLE_UNITS = ("", "p", "b", "B")
+MOST_VALUES = 1_000_000
+FORM = "write it as key=from:to:count, key=from:to:count:log or key=v1,v2,..."
+RANGE_FORM = "write it as key=from:to, key=from:to:log or key=v1,v2,..."
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A key and the values it takes, as text."""
+
+    key: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Range:
+    """A key and what its values are drawn from: numbers between two ends, or one of some values.
+
+    Attributes
+    ----------
+    key
+        The key.
+    ends
+        The lowest and the highest number; None if there are `choices`.
+    unit
+        Unit of both.
+    log
+        Whether every ratio, not every difference, is equally likely.
+    whole
+        Whether only whole numbers are meant: if both ends are, and are counts (packets, bytes or no unit).
+    choices
+        The values to choose from.
+    """
+
+    key: str
+    ends: tuple[float, float] | None
+    unit: str = ""
+    log: bool = False
+    whole: bool = False
+    choices: tuple[str, ...] = ()
+
+    def value(self, share: float) -> str:
+        """Return the value at a share of the range, 0 to 1.
+
+        >>> parse_range("delay=10ms:100ms", "--range").value(0.5), parse_range("n=1:10", "--range").value(0.99)
+        ('55ms', '10')
+        """
+        if self.ends is None:
+            return self.choices[min(int(share * len(self.choices)), len(self.choices) - 1)]
+        low, high = self.ends
+        if self.whole and not self.log:
+            return f"{min(math.floor(low + share * (high - low + 1)), int(high))}{self.unit}"
+        number = _between(low, high, share, log=self.log)
+        return f"{round(number) if self.whole else f'{number:.6g}'}{self.unit}"
+
+
+def parse_axis(text: str, option: str) -> Axis:
+    """Read ``key=from:to:count`` or ``key=v1,v2,...``.
+
+    >>> parse_axis("queue.bottleneck.max_th=20p:60p:3", "--grid").values
+    ('20p', '40p', '60p')
+    >>> parse_axis("flow.tcp.count=1:1000:4:log", "--grid").values
+    ('1', '10', '100', '1000')
+    """
+    key, values = _parts(text, option, FORM)
+    return axis_of(key, values, option)
+
+
+def axis_of(key: str, values: Value, option: str) -> Axis:
+    """Make an axis of a list of values, or of text in the form of the command line."""
+    if isinstance(values, str):
+        found = _steps(key, values, option) if _is_steps(values) else _listed(values)
+    elif isinstance(values, Sequence):
+        found = [override(value) for value in values]
+    else:
+        found = [override(values)]
+    if not found or not all(found):
+        raise InputError(f"{option} {key}: the grid is empty ({FORM})")
+    twice = [value for value in dict.fromkeys(found) if found.count(value) > 1] if len(found) < 1000 else []
+    if twice:
+        raise InputError(f"{option} {key}: {twice[0]} is given twice")
+    return Axis(key, tuple(found))
+
+
+def parse_range(text: str, option: str) -> Range:
+    """Read ``key=from:to``, ``key=from:to:log`` or ``key=v1,v2,...``."""
+    key, values = _parts(text, option, RANGE_FORM)
+    return range_of(key, values, option)
+
+
+def range_of(key: str, values: Value, option: str) -> Range:
+    """Make a range of a list of values, or of text in the form of the command line."""
+    words = values.split(":") if isinstance(values, str) and not _bracketed(values) else []
+    log = len(words) == 3 and words[2].strip() == "log"
+    if not (len(words) == 2 or log):
+        return Range(key, None, choices=axis_of(key, values, option).values)
+    low, high, unit, whole = _ends(words[0], words[1], f"{option} {key}={values}", log=log, form=RANGE_FORM)
+    return Range(key, (low, high), unit, log, whole)
+
+
+def number_and_unit(text: str) -> tuple[float, str] | None:
+    """Split ``45p`` into 45.0 and ``p``; None if it is no number.
+
+    >>> number_and_unit("45p"), number_and_unit("red")
+    ((45.0, 'p'), None)
+    """
+    found = NUMBER.fullmatch(text)
+    return (float(found[1]), found[2]) if found else None
+
+
+def _parts(text: str, option: str, form: str) -> tuple[str, str]:
+    key, sign, values = text.partition("=")
+    if not sign or not key.strip():
+        raise InputError(f"{option} {text}: {form}")
+    return key.strip(), values.strip()
+
+
+def _is_steps(text: str) -> bool:
+    return ":" in text and not _bracketed(text)
+
+
+def _bracketed(text: str) -> bool:
+    return any(c in text for c in "{[\"'")
+
+
+def _steps(key: str, text: str, option: str) -> list[str]:
+    where = f"{option} {key}={text}"
+    words = [word.strip() for word in text.split(":")]
+    log = len(words) == 4 and words[3] == "log"
+    if not (len(words) == 3 or log) or not words[2].isdigit():
+        raise InputError(f"{where}: {FORM}")
+    count = int(words[2])
+    if count == 0:
+        raise InputError(f"{where}: the grid is empty ({FORM})")
+    if count > MOST_VALUES:
+        raise InputError(f"{where}: too many values (allowed: up to {MOST_VALUES:,})")
+    low, high, unit, _ = _ends(words[0], words[1], where, log=log, form=FORM)
+    if count == 1:
+        return [f"{low:.12g}{unit}"]
+    return [f"{_between(low, high, i / (count - 1), log=log):.12g}{unit}" for i in range(count)]
+
+
+def _ends(first: str, last: str, where: str, *, log: bool, form: str) -> tuple[float, float, str, bool]:
+    low, high = number_and_unit(first), number_and_unit(last)
+    if low is None or high is None:
+        raise InputError(f"{where}: {form}; both ends are numbers, with a unit or without")
+    if low[1] != high[1]:
+        raise InputError(f'{where}: both ends need the same unit, not "{low[1]}" and "{high[1]}"')
+    if low[0] >= high[0] or (log and low[0] <= 0):
+        raise InputError(f"{where}: the first end must be {'above 0 and ' if log else ''}below the second")
+    whole = low[1] in WHOLE_UNITS and not any(c in first + last for c in ".eE")
+    return low[0], high[0], low[1], whole
+
+
+def _between(low: float, high: float, share: float, *, log: bool) -> float:
+    return low * (high / low) ** share if log else low + (high - low) * share
+
+
+def _listed(text: str) -> list[str]:
+    """Split at commas outside of brackets and quotes."""
+    found, depth, quote = [""], 0, ""
+    for c in text:
+        if c == "," and depth == 0 and not quote:
+            found.append("")
+            continue
+        if quote:
+            quote = "" if c == quote else quote
+        elif c in "\"'":
+            quote = c
+        depth += (c in "[{") - (c in "]}") if not quote else 0
+        found[-1] += c
+    return [value.strip() for value in found]
+
+
+def check_keys(keys: Iterable[str]) -> None:
+    """See that no key is swept twice."""
+    seen: set[str] = set()
+    for key in keys:
+        if key in seen:
+            raise InputError(f"{key}: is swept twice (allowed: each key in one of grid, zip and range)")
+        seen.add(key)

@@ -1,0 +1,71 @@
+"""The runs of a study, cut into blocks.
+
+A block is what is stored at once, so its runs depend on the study alone, not on how fast they are. Runs of one point
+are neighbours, and a block takes about as long as is worth a few files.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from aqmlab.storage.index import PointRow, StudyRow
+from aqmlab.storage.naming import digest, run_name
+from aqmlab.sweeps.design import Design
+from aqmlab.sweeps.points import Point
+from aqmlab.sweeps.work import PlannedRun
+
+LONGEST_BLOCK_S = 2.0
+SHORTEST_BLOCK_S = 0.25
+PARTS = 32
+"""A study is cut into at least so many blocks, unless they would be shorter than `SHORTEST_BLOCK_S`."""
+MOST_RUNS_IN_BLOCK = 512
+
+
+@dataclass(frozen=True)
+class Block:
+    """Runs that are done and stored together.
+
+    Attributes
+    ----------
+    number
+        Its place in the study.
+    runs
+        The runs.
+    cost
+        About how long they take, in seconds of one core.
+    """
+
+    number: int
+    runs: tuple[PlannedRun, ...]
+    cost: float
+
+
+def study_row(name: str, version: str, design: Design, points: Sequence[Point], seeds: Sequence[int]) -> StudyRow:
+    """Describe a study for the index."""
+    parts = [name, version, design.keys, tuple(seeds), design.shape, [(p.scenario, p.values) for p in points]]
+    return StudyRow(digest(json.dumps(parts).encode()), name, version, design.keys, tuple(seeds), design.shape)
+
+
+def point_rows(points: Sequence[Point]) -> Iterator[PointRow]:
+    """Describe the points of a study for the index."""
+    return (PointRow(number, point.scenario, point.values) for number, point in enumerate(points))
+
+
+def cut(points: Sequence[Point], seeds: Sequence[int], version: str) -> list[Block]:
+    """Cut the runs of a study into blocks; a run that several points share is in the first only."""
+    distinct = {point.scenario: point for point in points}.values()
+    total = sum(point.cost for point in distinct) * len(seeds)
+    longest = min(max(total / PARTS, SHORTEST_BLOCK_S), LONGEST_BLOCK_S)
+    blocks: list[Block] = []
+    runs: list[PlannedRun] = []
+    cost = 0.0
+    for point in distinct:
+        for seed in seeds:
+            if runs and (cost + point.cost > longest or len(runs) == MOST_RUNS_IN_BLOCK):
+                blocks.append(Block(len(blocks), tuple(runs), cost))
+                runs, cost = [], 0.0
+            runs.append(PlannedRun(run_name(point.scenario, seed, version), point.scenario, seed))
+            cost += point.cost
+    return [*blocks, Block(len(blocks), tuple(runs), cost)] if runs else blocks

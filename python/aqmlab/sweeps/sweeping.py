@@ -1,0 +1,238 @@
+"""Sweep a scenario: every point of a design, with every seed, each run done once and kept."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from aqmlab import _core
+from aqmlab.errors import InputError, Interrupted, StorageError, WorkerError
+from aqmlab.execution.pool import interrupts_noted
+from aqmlab.execution.progress import Throttled, bar_over
+from aqmlab.execution.runner import Seeds, as_scenario, seed_list
+from aqmlab.results.evaluation import Evaluation, checked_engine
+from aqmlab.scenario.file import Overrides, Scenario, override_pairs
+from aqmlab.scenario.toml_text import Value
+from aqmlab.storage.folders import log
+from aqmlab.storage.index import StudyRow
+from aqmlab.storage.store import ResultStore
+from aqmlab.sweeps.axes import axis_of, range_of
+from aqmlab.sweeps.design import METHODS, Design
+from aqmlab.sweeps.execution import Execution, Tally
+from aqmlab.sweeps.executors import crew_for
+from aqmlab.sweeps.file import StudyFile, read_study
+from aqmlab.sweeps.plan import Block, cut, point_rows, study_row
+from aqmlab.sweeps.points import Point, check_points
+from aqmlab.sweeps.sweep import Study
+
+MOST_RUNS = 50_000_000
+"""More runs in one go are taken for a mistake."""
+Values = Mapping[str, Value]
+
+
+def sweep(
+    scenario: str | Path | Scenario,
+    *,
+    grid: Values | None = None,
+    zipped: Values | None = None,
+    ranges: Values | None = None,
+    random: int | None = None,
+    sobol: int | None = None,
+    draw_seed: int | None = None,
+    seeds: Seeds = None,
+    overrides: Overrides = (),
+    name: str | None = None,
+    out: str | Path = "results",
+    workers: int | None = None,
+    executor: Executor | None = None,
+    dask: str | None = None,
+    progress: bool = True,
+    engine: str = "auto",
+) -> Study:
+    """Run a scenario at every point of a design, with every seed. What the store has is not run again.
+
+    Parameters
+    ----------
+    scenario
+        A scenario file, a scenario already loaded, or a study file; what else is given here is added to the latter.
+    grid
+        Dotted key to values: a list, ``"v1,v2"`` or ``"from:to:count"`` (``"from:to:count:log"``). Every combination
+        is a point.
+    zipped
+        The same; the keys step together.
+    ranges
+        Dotted key to ``"from:to"``, ``"from:to:log"`` or a list, from which points are drawn.
+    random, sobol
+        How many points to draw, at random or as Sobol's sequence.
+    draw_seed
+        Seed of the draws; default 1.
+    seeds, overrides, progress, engine
+        As for `aqmlab.run`.
+    name
+        Name of the study; default: the scenario's.
+    out
+        The store.
+    workers
+        Processes on this machine; default: one per processor core.
+    executor
+        Any `concurrent.futures.Executor` whose workers can import aqmlab, in place of these processes.
+    dask
+        Address of a Dask scheduler, in place of these processes.
+
+    Returns
+    -------
+    Study
+        A row a run and a row a point.
+
+    Raises
+    ------
+    ScenarioError, InputError
+        If the design or the scenario at one of its points is not valid. Nothing is run then.
+    Interrupted
+        On Ctrl-C. What is finished is kept.
+    """
+    checked_engine(engine)
+    plan = _planned(scenario, overrides=overrides, seeds=seeds, name=name)
+    draws = _draws(plan.given, random=random, sobol=sobol, draw_seed=draw_seed)
+    design = Design(
+        grid=(*plan.given.grid, *(axis_of(key, values, "grid") for key, values in (grid or {}).items())),
+        zipped=(*plan.given.zipped, *(axis_of(key, values, "zip") for key, values in (zipped or {}).items())),
+        ranges=(*plan.given.ranges, *(range_of(key, values, "range") for key, values in (ranges or {}).items())),
+        method=draws[0],
+        draws=draws[1],
+        draw_seed=draws[2],
+    )
+    if design.size * len(plan.seeds) > MOST_RUNS:
+        raise InputError(f"the study has {design.size * len(plan.seeds):,} runs (allowed: up to {MOST_RUNS:,})")
+    warnings: set[str] = set()
+    with bar_over("points", [1.0], shown=progress, runs=design.size) as bar:
+        told = Throttled(partial(bar.report, 0))
+        points = check_points(plan.scenario, design.keys, design.points(), warnings, told)
+    row = study_row(plan.name, _core.version(), design, points, plan.seeds)
+    work = _Sweep(row, points, engine=engine, workers=workers, executor=executor, dask=dask, progress=progress)
+    with ResultStore(out, create=True) as store:
+        tally, seconds = work.into(store)
+        return Study.read(
+            store,
+            row,
+            evaluation=Evaluation(tuple(tally.evaluated), seconds),
+            simulation_s=tally.simulation_s,
+            simulation_cpu_s=tally.simulation_cpu_s,
+            warnings=tuple(sorted(warnings | tally.warnings)),
+        )
+
+
+@dataclass(frozen=True)
+class _Planned:
+    scenario: Scenario
+    given: StudyFile
+    seeds: list[int]
+    name: str
+
+
+def _planned(scenario: str | Path | Scenario, *, overrides: Overrides, seeds: Seeds, name: str | None) -> _Planned:
+    """Put together what the study file says and what is asked for beside it."""
+    given = None if isinstance(scenario, Scenario) else read_study(scenario)
+    if given is None:
+        base = as_scenario(scenario, overrides=overrides)
+        given = StudyFile(base.filename)
+    else:
+        base = Scenario.load(given.scenario, overrides=given.overrides + override_pairs(overrides))
+    wanted = seed_list(given.seeds if seeds is None else seeds, base)
+    return _Planned(base, given, wanted, name or given.name or base.name)
+
+
+def _draws(given: StudyFile, *, random: int | None, sobol: int | None, draw_seed: int | None) -> tuple[str, int, int]:
+    """Return how points are drawn, how many, and with which seed."""
+    asked = {"random": random, "sobol": sobol}
+    if all(value is None for value in asked.values()):
+        asked = {method: given.draw.get(method) for method in METHODS}
+    chosen = [(method, count) for method, count in asked.items() if count is not None]
+    if len(chosen) > 1:
+        raise InputError("draw points at random or as Sobol's sequence, not both")
+    method, count = chosen[0] if chosen else ("", 0)
+    if chosen and count < 1:
+        raise InputError(f"--{method} {count}: the grid is empty (draw at least one point)")
+    return method, count, given.draw.get("seed", 1) if draw_seed is None else draw_seed
+
+
+@dataclass(frozen=True)
+class _Sweep:
+    """A study whose runs are wanted, and who is to do them."""
+
+    row: StudyRow
+    points: list[Point]
+    engine: str
+    workers: int | None
+    executor: Executor | None
+    dask: str | None
+    progress: bool
+
+    def into(self, store: ResultStore) -> tuple[Tally, float]:
+        """Do what a store does not have; return what it took, with the time in s."""
+        began = time.monotonic()
+        blocks = cut(self.points, self.row.seeds, self.row.version)
+        total = sum(len(block.runs) for block in blocks)
+        store.index.put_study(self.row, point_rows(self.points))
+        missing = _missing(store, blocks)
+        log(store.root, f"start sweep {self.row.name} {self.row.study[:8]}: {total} runs, {missing.runs} to do")
+        tally = Tally()
+        try:
+            self._work(store, blocks, missing, total, tally)
+        except KeyboardInterrupt:
+            raise Interrupted(_how_to_go_on("interrupted", tally, total, store)) from None
+        except (StorageError, WorkerError) as error:
+            raise type(error)(_how_to_go_on(str(error), tally, total, store)) from None
+        seconds = time.monotonic() - began
+        log(
+            store.root,
+            f"done sweep {self.row.name} {self.row.study[:8]}: {len(tally.evaluated)} runs in {seconds:.2f} s",
+        )
+        return tally, seconds
+
+    def _work(self, store: ResultStore, blocks: list[Block], missing: _Missing, total: int, tally: Tally) -> None:
+        texts = {point.scenario: point.text for point in self.points}
+        costs = [block.cost for block in blocks]
+        crew = crew_for(
+            workers=self.workers,
+            executor=self.executor,
+            dask=self.dask,
+            blocks=missing.blocks,
+            cost=missing.cost,
+        )
+        with (
+            interrupts_noted() as interrupted,
+            bar_over(self.row.name, costs, shown=self.progress, runs=total) as bar,
+            crew as workers,
+        ):
+            Execution(store, workers, texts, self.engine, bar, interrupted, tally).work(blocks)
+
+
+@dataclass(frozen=True)
+class _Missing:
+    runs: int
+    blocks: int
+    cost: float
+
+
+def _missing(store: ResultStore, blocks: list[Block]) -> _Missing:
+    """Count what is to do. Runs whose files are not there any more are taken out of the index first."""
+    store.drop_lost(planned.run for block in blocks for planned in block.runs)
+    left = []
+    for block in blocks:
+        stored = store.index.has_runs(planned.run for planned in block.runs)
+        left.append((block.cost / len(block.runs), len(block.runs) - len(stored)))
+    open_blocks = [(cost, count) for cost, count in left if count]
+    runs = sum(count for _, count in open_blocks)
+    return _Missing(runs, len(open_blocks), sum(cost * count for cost, count in open_blocks))
+
+
+def _how_to_go_on(what: str, tally: Tally, total: int, store: ResultStore) -> str:
+    return (
+        f"{what}; {tally.stored} of {total} runs finished and kept in {store.root}; "
+        "the same command goes on with the rest"
+    )

@@ -1,0 +1,253 @@
+"""What theory says of a scenario, beside its simulation: how far apart they are, and why."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from aqmlab import _core
+from aqmlab.execution.runner import Seeds, as_scenario, run, run_into, seed_list
+from aqmlab.storage import folders
+from aqmlab.theory.scenario.agreement import Measured, gaps, of_result
+from aqmlab.theory.scenario.assumption import Assumption
+from aqmlab.theory.scenario.evidence import evidence
+from aqmlab.theory.scenario.model import LinkModel, model_of
+from aqmlab.theory.scenario.theory import Theory, theory_of
+from aqmlab.theory.scenario.theory_tables import class_table, loop_table, swing_table
+
+if TYPE_CHECKING:
+    from aqmlab.plotting.chart import Chart
+    from aqmlab.results.result import Result
+    from aqmlab.scenario.file import Overrides, Scenario
+
+FEW_SEEDS = 5
+"""Runs if no number is asked for and the file has no fewer."""
+SAMPLES = 2000
+"""About so many samples of the queue a run takes if its file asks for none."""
+FOLDER = "analysis"
+RECORD = "analysis.json"
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Theory over simulation, for one link of a scenario.
+
+    Attributes
+    ----------
+    name, hash
+        Of the scenario.
+    link
+        The link.
+    reason
+        Why no model is for this traffic; "" if there is one.
+    theory
+        The models, operating point, course, loop, chain.
+    result
+        The runs; None without simulation.
+    gaps
+        One row for each quantity and model: analysed, simulated with its interval, the gap in percent
+        (`aqmlab.theory.scenario.agreement.gaps`).
+    classes
+        Each class of flows: window, round trip and rate, analysed and simulated.
+    loop
+        Margins of the linearized loop.
+    swings
+        How the queue moves: of linear theory, of the fluid and of the simulation.
+    assumptions
+        What the models take for granted, and whether this scenario violates it.
+    folder, report
+        Where the runs and the page are, if they are on disk.
+    seconds
+        How long theory, simulation and page took; in no file, since it is no result.
+    """
+
+    name: str
+    hash: str
+    link: str
+    reason: str
+    theory: Theory
+    result: Result | None
+    gaps: pd.DataFrame
+    classes: pd.DataFrame
+    loop: pd.DataFrame
+    swings: pd.DataFrame
+    assumptions: list[Assumption]
+    folder: Path | None = None
+    report: Path | None = None
+    seconds: dict[str, float] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def model(self) -> LinkModel:
+        """The link as the models see it."""
+        return self.theory.model
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds that were simulated."""
+        return [] if self.result is None else self.result.seeds
+
+    @property
+    def violated(self) -> list[Assumption]:
+        """The assumptions that this scenario violates."""
+        return [one for one in self.assumptions if one.violated]
+
+    @property
+    def measured(self) -> list[Measured]:
+        """What was measured, in columns: the simulation, if there is one."""
+        return [] if self.result is None else [of_result(self.model, self.result)]
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """All tables by name; those without a row are left out."""
+        assumptions = pd.DataFrame([vars(one) for one in self.assumptions], columns=["text", "violated", "how"])
+        found = {"gaps": self.gaps, "classes": self.classes, "loop": self.loop, "swings": self.swings}
+        return {name: table for name, table in {**found, "assumptions": assumptions}.items() if len(table)}
+
+    @property
+    def charts(self) -> list[Chart]:
+        """All figures."""
+        from aqmlab.theory.scenario.page import charts_of
+
+        return charts_of(self)
+
+    def data(self) -> dict[str, Any]:
+        """Return everything as plain data; the same for the same scenario, seeds and version."""
+        model = self.model
+        return {
+            "version": _core.version(),
+            "scenario": {"name": self.name, "hash": self.hash},
+            "link": self.link,
+            "discipline": model.curve.name,
+            "kind": model.kind,
+            "reason": self.reason,
+            "seeds": self.seeds,
+            "capacity_packets_s": model.capacity,
+            "packet_bytes": model.packet_bytes,
+            "tables": {name: table.to_dict("records") for name, table in self.tables.items()},
+        }
+
+
+def analyze(
+    scenario: str | Path | Scenario,
+    *,
+    link: str | None = None,
+    seeds: Seeds = None,
+    overrides: Overrides = (),
+    simulate: bool = True,
+    workers: int | None = None,
+    out: str | Path | None = None,
+    report: str | Path | None = None,
+    pictures: bool = False,
+    progress: bool = True,
+    engine: str = "auto",
+) -> Analysis:
+    """Compute what theory says of a scenario, simulate it, and lay one over the other.
+
+    Parameters
+    ----------
+    scenario
+        A scenario file, or a scenario already loaded.
+    link
+        The link in question; default: see `aqmlab.theory.scenario.model.bottleneck_of`.
+    seeds
+        As for `aqmlab.run`; default: the first five of the file.
+    simulate
+        Without, only theory is computed.
+    overrides, workers, progress, engine
+        As for `aqmlab.run`.
+    out
+        Folder for the runs; those that it holds already are not run again. The page goes into ``analysis/`` beside
+        them, that of a link asked for into ``analysis-LINK/``. None keeps everything in memory.
+    report
+        Folder for the page, if it shall go elsewhere.
+    pictures
+        Also write every figure as PNG and SVG.
+
+    Raises
+    ------
+    ScenarioError, InputError, StorageError, Interrupted
+        With one clear line each.
+    """
+    plan = as_scenario(scenario, overrides=overrides)
+    model = model_of(plan, link=link)
+    wanted = seed_list(list(plan.seeds)[:FEW_SEEDS] if seeds is None else seeds, plan)
+    if simulate:
+        plan = observed(plan, model.link.name)
+    folder = None if out is None or (report is not None and not simulate) else Path(out) / plan.label
+    place = _place(folder, report, name=FOLDER if link is None else f"{FOLDER}-{_slug(link)}")
+    began = time.monotonic()
+    theory = theory_of(model)
+    seconds = {"theory": time.monotonic() - began}
+    result = None
+    if simulate:
+        began = time.monotonic()
+        result = _simulate(plan, wanted, out=out, workers=workers, progress=progress, engine=engine)
+        seconds["simulation"] = time.monotonic() - began
+    found = _build(theory, result, folder)
+    if place is None:
+        return replace(found, seconds=seconds)
+    began = time.monotonic()
+    from aqmlab.theory.scenario.page import page_of
+
+    path = page_of(found).write(place, pictures=pictures)
+    folders.save(place / RECORD, folders.to_json(found.data()))
+    seconds["page"] = time.monotonic() - began
+    return replace(found, report=path, seconds=seconds)
+
+
+def observed(plan: Scenario, link: str) -> Scenario:
+    """Return the scenario with the link's queue sampled; what is recorded changes no run."""
+    extra: dict[str, Any] = {}
+    if plan.probe["queue_interval_s"] is None:
+        extra["probe.queue_interval"] = f"{max(plan.duration_s / SAMPLES, 1e-3):.6g}s"
+    if link not in plan.probe["links"]:
+        extra["probe.links"] = [*plan.probe["links"], link]
+    return plan.with_overrides(extra) if extra else plan
+
+
+def _slug(text: str) -> str:
+    return "".join(c if c.isalnum() or c in "-_." else "-" for c in text)
+
+
+def _place(folder: Path | None, report: str | Path | None, *, name: str) -> Path | None:
+    """Return the folder of the page, made ready so that what is wrong with it is known before any work is done."""
+    if report is None and folder is None:
+        return None
+    place = folder / name if report is None and folder is not None else Path(str(report))
+    folders.guarded(place, lambda: place.mkdir(parents=True, exist_ok=True))
+    return place
+
+
+def _simulate(
+    plan: Scenario, seeds: list[int], *, out: str | Path | None, workers: int | None, progress: bool, engine: str
+) -> Result:
+    from aqmlab.results.result import Result
+
+    if out is None:
+        return run(plan, seeds=seeds, workers=workers, progress=progress, engine=engine)
+    folder, evaluation = run_into(plan, seeds, out=Path(out), workers=workers, progress=progress, engine=engine)
+    return Result.load(folder, seeds=seeds, evaluation=evaluation)
+
+
+def _build(theory: Theory, result: Result | None, folder: Path | None) -> Analysis:
+    model = theory.model
+    measured = [] if result is None else [of_result(model, result)]
+    shown = [] if result is None else evidence(theory, result)
+    return Analysis(
+        name=model.scenario.name,
+        hash=model.scenario.hash,
+        link=model.link.name,
+        reason=model.reason,
+        theory=theory,
+        result=result,
+        gaps=gaps(theory.columns, measured),
+        classes=class_table(theory, result),
+        loop=loop_table(theory),
+        swings=swing_table(theory, result),
+        assumptions=[*theory.assumptions, *shown],
+        folder=folder,
+    )

@@ -1,6 +1,0 @@
-"""Settings of a queue as text for other systems, with the values that each of them makes of it."""
-
-from aqmlab.tuning.dialects.answer import dialects_of
-from aqmlab.tuning.dialects.settings import Dialect, Settings
-
-__all__ = ["Dialect", "Settings", "dialects_of"]

@@ -1,0 +1,240 @@
+"""From goal, constraints and ranges to settings: starts, search, choice, confirmation, answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import Error, InputError
+from aqmlab.execution.runner import as_scenario
+from aqmlab.interop.dialects import dialects_of
+from aqmlab.results.evaluation import checked_engine
+from aqmlab.scenario.file import Overrides, Scenario, unknown
+from aqmlab.scenario.parts import Link
+from aqmlab.scenario.registry import Discipline, discipline
+from aqmlab.scenario.toml_text import Value
+from aqmlab.storage import folders
+from aqmlab.tuning.goals import bounds_of, goal_of
+from aqmlab.tuning.measurements import Bench, Body, Place
+from aqmlab.tuning.outcome import TUNED, Tuned
+from aqmlab.tuning.ranges import Point, fresh_points, ranges_of, search_points
+from aqmlab.tuning.run_cache import Ledger
+from aqmlab.tuning.search import Task, Trial, need_optuna, search
+from aqmlab.tuning.space import Numbers, Space, least_weight, packets, space_of
+from aqmlab.tuning.starts import ANALYTIC, FILE, Start, analytic, automatic
+from aqmlab.tuning.verification import against, choose, confirm
+
+RECORD = "tune.json"
+FRESH_POINTS = 2
+"""Interior points for each range that only the confirmation sees."""
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """Seeds of a trial, of the choice among the best, and of the confirmation."""
+
+    trial: int
+    choice: int
+    fresh: int
+
+
+def tune(
+    scenario: str | Path | Scenario,
+    *,
+    minimize: str | None = None,
+    maximize: str | None = None,
+    keep: Sequence[str] = (),
+    over: Sequence[str],
+    queue: str = "bottleneck",
+    aqm: str | None = None,
+    vary: Sequence[str] = (),
+    against_settings: Mapping[str, Mapping[str, Value]] | None = None,
+    quantile: float = 1.0,
+    trials: int = 60,
+    seeds: int = 3,
+    fresh: int = 20,
+    overrides: Overrides = (),
+    workers: int | None = None,
+    out: str | Path | None = None,
+    progress: bool = True,
+    engine: str = "auto",
+) -> Tuned:
+    """Find the parameters of a queue that hold over whole ranges.
+
+    Parameters
+    ----------
+    scenario
+        A scenario file, or a scenario already loaded.
+    minimize, maximize
+        The goal, one of the two: a metric such as ``delay.p95`` or ``goodput``.
+    keep
+        Bounds that the mean must keep at every point: ``utilization>=0.95``, ``delay.p99<=50ms``.
+    over
+        What varies: ``flows=10:200`` (the first group of flows), ``rtt=20ms:200ms`` (of a dumbbell),
+        ``rate=2Mbps:20Mbps``, or any dotted key of the scenario.
+    queue
+        The ``[queue.NAME]`` table to tune; the first link with it is measured.
+    aqm
+        The discipline; default: the queue's own.
+    vary
+        Further parameters to search, or other ranges: ``limit=20:200``, ``spacing=linux,ns2-wait``.
+    against_settings
+        Further settings to compare with, by name, each a queue's table.
+    quantile
+        Which quantile over the points counts for the goal: 1 is the worst point, 0.5 the middle one.
+    trials
+        How many settings are tried, starts among them.
+    seeds
+        Seeds of each trial.
+    fresh
+        Fresh seeds of the confirmation; as many others choose among the best.
+    overrides, workers, progress, engine
+        As for `aqmlab.run`.
+    out
+        Folder for the finished runs and the answer; the same call goes on where it was. None keeps all in memory.
+
+    Returns
+    -------
+    Tuned
+        The same scenario, arguments and version always give the same.
+
+    Raises
+    ------
+    InputError, Error, StorageError, Interrupted
+        With one clear line; `Error` if no trial keeps the bounds, with the best that was found.
+    """
+    need_optuna()
+    plan = as_scenario(scenario, overrides=overrides)
+    task = Task(goal_of(minimize, maximize), tuple(bounds_of(keep)), _share(quantile))
+    ranges = ranges_of(over, plan)
+    number = _numbers(trials, seeds, fresh)
+    points, unseen = search_points(ranges), fresh_points(ranges, FRESH_POINTS * len(ranges))
+    place = Place(plan, queue, _measured(plan, queue).name)
+    chosen, space = _space(place, aqm, vary, points)
+    notes: list[str] = []
+    starts = _starts(place, chosen, space, points, notes)
+    references = {start.name: start.body for start in starts if not start.name.startswith(ANALYTIC)}
+    references |= {name: dict(body) for name, body in (against_settings or {}).items()}
+    for body in references.values():
+        place.scenario(body, points[0])
+    folder = None if out is None else Path(out)
+    engine = checked_engine(engine)
+    how: dict[str, Any] = {"workers": workers, "progress": progress, "engine": engine}
+    bench = Bench(place, Ledger(folder), [*points, *unseen], dict(space.base), **how)
+    own = range(1, number.trial + 1)
+    begin = _numbers_of(place, space, starts)
+    tried = search(bench, space, task, starts=begin, points=points, seeds=own, trials=trials)
+    _must_be_met(task, tried)
+    best = choose(bench, task, tried, points=points, seeds=number.choice)
+    begun = min((one for one in tried if one.name.startswith(ANALYTIC)), key=task.order, default=None)
+    if begun is not None:
+        references = {f"start: {begun.name}": begun.body, **references}
+    notes += [f"the answer is {name} itself" for name, body in references.items() if body == best.body]
+    settings = {TUNED: best.body, **{name: body for name, body in references.items() if body != best.body}}
+    tuned, *rest = confirm(bench, task, settings, points=[*points, *unseen], seeds=number.fresh)
+    found = Tuned(
+        name=plan.name,
+        hash=plan.hash,
+        queue=queue,
+        link=place.link,
+        aqm=chosen.name,
+        task=task,
+        body=best.body,
+        confirmed=tuned,
+        against=against(task, tuned, rest),
+        trials=tried,
+        points=[point.name for point in points],
+        fresh_points=[point.name for point in unseen],
+        seeds=(number.trial, number.choice, number.fresh),
+        notes=notes,
+        dialects=dialects_of(place.scenario(best.body), place.link),
+        folder=folder,
+    )
+    if folder is not None:
+        _write(found, folder)
+    return found
+
+
+def _measured(plan: Scenario, queue: str) -> Link:
+    """Return the first link with a queue."""
+    for link in plan.links:
+        if link.queue == queue:
+            return link
+    raise InputError(unknown("queue", queue, list(dict.fromkeys(one.queue for one in plan.links))))
+
+
+def _space(place: Place, aqm: str | None, vary: Sequence[str], points: Sequence[Point]) -> tuple[Discipline, Space]:
+    """Return the discipline, and what is searched of it."""
+    plan, link = place.plan, place.plan.link(place.link)
+    chosen = discipline(aqm or link.aqm)
+    base = _base(plan, place.queue, chosen, same=chosen.name == link.aqm)
+    size = float(link.parameters.get("mean_packet", 1000))
+    rate = min(place.scenario(base, point).link(link.name).rate_bps for point in points)
+    slowest = least_weight(rate / (8 * size), plan.duration_s - plan.warmup_s)
+    limit = packets(link.parameters["limit"], size)
+    return chosen, space_of(chosen, base, limit=limit, slowest=slowest, vary=vary)
+
+
+def _share(quantile: float) -> float:
+    if not 0 <= quantile <= 1:
+        raise InputError(f"tune: quantile {quantile:g} is not from 0 (the best point) to 1 (the worst)")
+    return quantile
+
+
+def _numbers(trials: int, seeds: int, fresh: int) -> Seeds:
+    if trials < 1 or seeds < 1:
+        raise InputError("tune: at least one trial, and one seed for each")
+    if fresh < 2:
+        raise InputError("tune: at least 2 fresh seeds, as one has no interval")
+    if max(seeds, fresh) > 10_000 or trials > 100_000:
+        raise InputError("tune: too many (allowed: up to 10,000 seeds and 100,000 trials)")
+    return Seeds(seeds, max(8, 2 * seeds, fresh), fresh)
+
+
+def _base(plan: Scenario, queue: str, chosen: Discipline, *, same: bool) -> Body:
+    """Return what stays of the queue's table: of another discipline only what the chosen one knows, and no curve."""
+    table = plan.queue_table(queue)
+    if same:
+        return {**table, "aqm": chosen.name}
+    known = {parameter.key for parameter in chosen.own_parameters} - {"curve", "adaptation", "victim"}
+    return {"aqm": chosen.name, **{key: value for key, value in table.items() if key in known}}
+
+
+def _starts(place: Place, chosen: Discipline, space: Space, points: Sequence[Point], notes: list[str]) -> list[Start]:
+    table = place.plan.queue_table(place.queue)
+    designs = analytic(place, chosen, space, points, notes)
+    if not designs:
+        notes.append("no analytic design: it needs greedy TCP flows, and a queue with one set of RED's parameters")
+    return [*designs, automatic(table), Start(FILE, dict(table))]
+
+
+def _numbers_of(place: Place, space: Space, starts: Sequence[Start]) -> list[tuple[str, Numbers]]:
+    """Return the starts as numbers of the search; of those that come to the same settings only the first."""
+    found: dict[str, tuple[str, Numbers]] = {}
+    for start in starts:
+        link = place.scenario(start.body).link(place.link)
+        own = space.numbers(link.parameters, float(link.parameters.get("mean_packet", 1000)))
+        found.setdefault(repr(space.body(own)), (start.name, own))
+    return list(found.values())
+
+
+def _must_be_met(task: Task, trials: Sequence[Trial]) -> None:
+    """Refuse to answer where no trial keeps the bounds, and say what came nearest."""
+    best = min(trials, key=task.order)
+    if best.feasible:
+        return
+    near = ", ".join(
+        f"{bound.words}: best found {value:.5g}" for bound, value in zip(task.bounds, best.kept, strict=True)
+    )
+    settings = ", ".join(f"{key} = {value}" for key, value in best.body.items())
+    raise Error(f"tune: none of {len(trials)} trials keeps the constraints at every point ({near}; with {settings})")
+
+
+def _write(found: Tuned, folder: Path) -> None:
+    from aqmlab.plotting import plots
+
+    folders.save(folder / RECORD, folders.to_json(found.data()))
+    folders.save(folder / "queue.toml", found.scenario_text + "\n")
+    plots.save(found.chart(), folder)
