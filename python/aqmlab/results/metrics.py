@@ -47,7 +47,7 @@ METRICS = (
         2,
         "time average of the packets waiting, without the one in service",
     ),
-    Metric("mean_average", "Mean average", "packets", 2, "mean of RED's average as arrivals saw it"),
+    Metric("mean_average", "Mean average", "packets", 2, "mean of RED's average as arrivals saw it; none for other disciplines"),
     Metric("sd_average", "Average's s.d.", "packets", 2, "standard deviation of RED's average as arrivals saw it"),
     Metric("mean_delay_ms", "Mean queueing delay", "ms", 2, "time waiting, without the packet's own transmission"),
     Metric("delay_p95_ms", "95 % queueing delay", "ms", 2, "from the delay histogram"),

@@ -168,7 +168,7 @@ impl Spacing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DropReason, MarkReason, Packet};
+    use crate::{DropReason, Packet};
 
     /// Always draws 0, which is below every probability except 0.
     struct Zero;
@@ -181,7 +181,7 @@ mod tests {
             0
         }
         fn dropped(&mut self, _packet: Packet<()>, _reason: DropReason) {}
-        fn marked(&mut self, _packet: &Packet<()>, _reason: MarkReason) {}
+        fn marked(&mut self, _packet: &Packet<()>, _reason: DropReason) {}
     }
 
     fn at(rule: SpacingRule, count: i64) -> Spacing {
