@@ -60,9 +60,7 @@ PAIRS = {
     "codel": pair("codel", CoDel, "sojourn", "control-law"),
     "cobalt": pair("cobalt", Cobalt, "control-law"),
     "fq-codel": pair("fq-codel", FqCoDel, "sojourn", "control-law", words=APART, limit=10_240),
-    "fq-codel of one queue": pair(
-        "fq-codel", FqCoDel, "sojourn", "overflow", words=TOGETHER, limit=40, collide=True
-    ),
+    "fq-codel of one queue": pair("fq-codel", FqCoDel, "sojourn", "overflow", words=TOGETHER, limit=40, collide=True),
     "fq-pie": pair("fq-pie", FqPie, "early", words=APART, limit=10_240),
     "fq-pie of one queue": pair("fq-pie", FqPie, "early", "overflow", words=TOGETHER, limit=40, collide=True),
 }

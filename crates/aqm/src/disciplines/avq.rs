@@ -1,7 +1,7 @@
 //! AVQ, adaptive virtual queue (S. Kunniyur and R. Srikant, "Analysis and Design of an Adaptive Virtual Queue (AVQ) Algorithm
 //! for Active Queue Management", SIGCOMM 2001).
 //!
-//! NonRed the queue runs a virtual one with the same arrivals, of which only lengths are known, before a slower link. What
+//! Beside the queue runs a virtual one with the same arrivals, of which only lengths are known, before a slower link. What
 //! would overflow there is dropped or marked here, before the real buffer fills. The virtual link's rate C~ is slowed while
 //! more arrives than a share gamma of the real link, and so brings utilization, not the queue, to its target:
 //!

@@ -151,7 +151,8 @@ METRICS: tuple[Metric, ...] = (
         _of_links(lambda d: d.average),
     ),
     Metric(
-        "aqmlab_drop_probability_ratio", "gauge", LINK, "p_b of RED: probability of the curve at the average, before spacing.",
+        "aqmlab_drop_probability_ratio", "gauge", LINK,
+        "p_b of RED: probability of the curve at the average, before spacing.",
         _of_links(lambda d: d.p_b),
     ),
     Metric(
