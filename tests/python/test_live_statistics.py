@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from aqmlab import Scenario
 from aqmlab.errors import InputError
 from aqmlab.live.telemetry import NAMES, Snapshot, SnapshotError, open_views
+from aqmlab.live.telemetry.formatting import state
 from aqmlab.live.telemetry.metrics import METRICS
 from aqmlab.live.telemetry.tc_text import block
 from aqmlab.live.telemetry.terminal import MOST_FLOWS, Picture, Terminal
@@ -172,6 +173,15 @@ class _Screen(io.StringIO):
 
     def isatty(self) -> bool:
         return True
+
+
+def test_gauges_of_a_discipline_that_is_not_red_have_their_own_names() -> None:
+    data = snapshot()
+    data["directions"][0] |= {"aqm": "pie", "average": None, "p_b": None, "gauges": {"p": 0.25, "delay": 0.012}}
+    there = Snapshot.from_json(data).directions[0]
+    assert [name for name, _ in state(there)] == ["queue", "pie.p", "pie.delay", "delay"]
+    red = Snapshot.from_line(line()).directions[0]
+    assert [name for name, _ in state(red)] == ["queue", "average", "p_b", "p_a", "count", "delay"]
 
 
 def test_terminal_draws_and_leaves_the_last_picture() -> None:

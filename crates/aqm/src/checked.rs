@@ -1,6 +1,6 @@
 use aqmlab_units::Time;
 
-use crate::{Backlog, Dequeue, DropReason, Host, MarkReason, Meta, Packet, Qdisc, SpacingState, State};
+use crate::{Backlog, Dequeue, DropReason, Gauge, Host, Meta, Packet, Qdisc};
 
 /// A discipline under observation: every call is followed by the checks that hold for all disciplines.
 ///
@@ -8,7 +8,7 @@ use crate::{Backlog, Dequeue, DropReason, Host, MarkReason, Meta, Packet, Qdisc,
 /// * time does not run backwards;
 /// * each packet comes back once, and is one that went in (payloads must be numbered 0, 1, 2, ...);
 /// * `departs_in_order` is true to its word;
-/// * p_b is a probability and the average is neither negative nor NaN.
+/// * gauges named `p` or `p_...` are probabilities, and an average is neither negative nor NaN.
 ///
 /// # Panics
 /// Each method, when a check fails.
@@ -66,9 +66,11 @@ impl<Q: Qdisc<u32>> Checked<Q> {
         assert_eq!(self.received.packets, gone + u64::from(packets), "packets are conserved");
         let gone = self.dropped.bytes + self.departed.bytes;
         assert_eq!(self.received.bytes, gone + bytes, "bytes are conserved");
-        let State { average, p_b } = self.inner.state();
-        assert!(average >= 0.0, "average {average}");
-        assert!((0.0..=1.0).contains(&p_b), "p_b {p_b}");
+        self.inner.gauges(self.last_now, &mut |gauge, value| match gauge.name() {
+            "average" => assert!(value >= 0.0, "average {value}"),
+            p if p == "p" || p.starts_with("p_") => assert!((0.0..=1.0).contains(&value), "{p} {value}"),
+            _ => {}
+        });
     }
 
     fn tick(&mut self, now: Time) {
@@ -99,7 +101,7 @@ impl<H: Host<u32>> Host<u32> for Watching<'_, H> {
         self.host.dropped(packet, reason);
     }
 
-    fn marked(&mut self, packet: &Packet<u32>, reason: MarkReason) {
+    fn marked(&mut self, packet: &Packet<u32>, reason: DropReason) {
         assert_eq!(packet.meta.header.ecn(), crate::Ecn::Ce, "a marked packet carries the mark");
         self.host.marked(packet, reason);
     }
@@ -147,12 +149,8 @@ impl<Q: Qdisc<u32>> Qdisc<u32> for Checked<Q> {
         self.inner.backlog()
     }
 
-    fn state(&self) -> State {
-        self.inner.state()
-    }
-
-    fn spacing_state(&self) -> Option<SpacingState> {
-        self.inner.spacing_state()
+    fn gauges(&self, now: Time, out: &mut dyn FnMut(Gauge, f64)) {
+        self.inner.gauges(now, out);
     }
 
     fn departs_in_order(&self) -> bool {

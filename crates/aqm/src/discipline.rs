@@ -1,7 +1,7 @@
 use aqmlab_units::Time;
 
 use crate::red::Red;
-use crate::{Backlog, Dequeue, DropTail, Host, NonRed, Packet, Qdisc, SpacingState, State};
+use crate::{Backlog, Dequeue, DropTail, Gauge, Host, NonRed, Packet, Qdisc};
 
 /// Any discipline, dispatched statically.
 #[derive(Clone, Debug)]
@@ -77,36 +77,20 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
         }
     }
 
-    fn state(&self) -> State {
+    fn gauges(&self, now: Time, out: &mut dyn FnMut(Gauge, f64)) {
         match self {
-            Self::DropTail(q) => q.state(),
-            Self::Red(q) => q.state(),
-            Self::NonRed(q) => q.state(),
+            Self::DropTail(q) => <DropTail<P> as Qdisc<P>>::gauges(&**q, now, out),
+            Self::Red(q) => q.gauges(now, out),
+            Self::NonRed(q) => q.gauges(now, out),
         }
     }
 
     #[inline(always)]
-    fn average(&self) -> f64 {
+    fn gauge(&self, now: Time, name: &str) -> Option<f64> {
         match self {
-            Self::DropTail(q) => <DropTail<P> as Qdisc<P>>::average(&**q),
-            Self::Red(q) => q.average(),
-            Self::NonRed(q) => q.average(),
-        }
-    }
-
-    fn spacing_state(&self) -> Option<SpacingState> {
-        match self {
-            Self::DropTail(_) => None,
-            Self::Red(q) => q.spacing_state(),
-            Self::NonRed(q) => q.spacing_state(),
-        }
-    }
-
-    fn gauges(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
-        match self {
-            Self::DropTail(_) => {}
-            Self::Red(q) => q.gauges(now, out),
-            Self::NonRed(q) => q.gauges(now, out),
+            Self::DropTail(q) => <DropTail<P> as Qdisc<P>>::gauge(&**q, now, name),
+            Self::Red(q) => q.gauge(now, name),
+            Self::NonRed(q) => q.gauge(now, name),
         }
     }
 

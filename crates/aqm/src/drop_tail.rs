@@ -10,8 +10,9 @@
 
 use aqmlab_units::Time;
 
+use crate::red::{AVERAGE, P_B};
 use crate::spec::Limit;
-use crate::{Backlog, Dequeue, DropReason, Fifo, Host, Packet, Qdisc};
+use crate::{Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Qdisc};
 
 /// How much may wait.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +56,13 @@ impl Limit {
     }
 }
 
+/// Publish RED's gauges as 0: a tail-drop queue is a RED queue that never drops early. Tables that hold links of both kinds
+/// then have numbers throughout.
+pub(crate) fn none_early(out: &mut dyn FnMut(Gauge, f64)) {
+    out(Gauge::State(AVERAGE), 0.0);
+    out(Gauge::State(P_B), 0.0);
+}
+
 /// The discipline; see the module text.
 #[derive(Clone, Debug)]
 pub struct DropTail<P> {
@@ -73,7 +81,7 @@ impl<P: Copy> Qdisc<P> for DropTail<P> {
     #[inline]
     fn enqueue(&mut self, _now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
         if self.room.is_full_for(self.queue.backlog(), packet.meta.bytes) {
-            host.dropped(packet, DropReason::Overflow);
+            host.dropped(packet, DropReason::OVERFLOW);
         } else {
             self.queue.push(packet);
         }
@@ -88,7 +96,7 @@ impl<P: Copy> Qdisc<P> for DropTail<P> {
     fn enqueue_dequeue(&mut self, _now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
         let is_full = self.room.is_full_for(Backlog::default(), packet.meta.bytes);
         if is_full {
-            host.dropped(*packet, DropReason::Overflow);
+            host.dropped(*packet, DropReason::OVERFLOW);
         }
         !is_full
     }
@@ -97,6 +105,14 @@ impl<P: Copy> Qdisc<P> for DropTail<P> {
 
     fn backlog(&self) -> Backlog {
         self.queue.backlog()
+    }
+
+    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
+        none_early(out);
+    }
+
+    fn gauge(&self, _now: Time, name: &str) -> Option<f64> {
+        [AVERAGE, P_B].contains(&name).then_some(0.0)
     }
 
     fn departs_in_order(&self) -> bool {

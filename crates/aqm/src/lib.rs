@@ -28,6 +28,7 @@ pub use drop_tail::{DropTail, Room};
 pub use fifo::Fifo;
 pub use packet::{Ecn, Header, Kind, Meta, Packet};
 pub use preset::{PRESETS, Preset};
-pub use qdisc::{Backlog, Dequeue, DropReason, Host, MarkReason, Qdisc, SpacingState, State};
+pub use qdisc::{Backlog, Dequeue, DropClass, DropReason, Gauge, Host, Qdisc};
+pub(crate) use red::SpacingState;
 pub use registry::{Parameter, Unit};
 pub use spec::{ClassSpec, Limit, LinkContext, ParameterError, Resolved, Spec, Value};

@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use aqmlab_units::{Span, Time};
 
 use crate::preset::Make;
-use crate::{DropReason, Meta, PRESETS, Parameter, Preset, State};
+use crate::{DropReason, Meta, PRESETS, Parameter, Preset};
 
 /// Draws a random number, uniform on [0, 1).
 pub type Uniform<'a> = &'a mut dyn FnMut() -> f64;
@@ -59,10 +59,13 @@ pub trait Policy: Debug + Send + Sync {
     /// Handle a timer tick; its period is `every` in [`Idea::Discipline`].
     fn on_timer(&mut self, now: Time, draw: Uniform<'_>, orders: &mut Vec<Order>);
 
-    /// Return the average and p_b, as probes and tables show them.
-    fn state(&self) -> State;
+    /// Return the gauge `average` in packets, not negative.
+    fn average(&self) -> f64;
 
-    /// Report the values of the gauges named in [`Idea::Discipline`], in that order.
+    /// Return the gauge `p_b`, a probability.
+    fn p_b(&self) -> f64;
+
+    /// Report the values of the further gauges named in [`Idea::Discipline`], in that order.
     fn gauges(&self, out: &mut dyn FnMut(f64));
 
     /// Return a copy with the same state.

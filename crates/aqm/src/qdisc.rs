@@ -2,20 +2,20 @@ use aqmlab_units::Time;
 
 use crate::Packet;
 
-/// Why a packet was dropped.
+/// The class of a reason, by which statistics compare disciplines whose own reasons differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DropReason {
-    /// At random, by a probability below 1.
+pub enum DropClass {
+    /// The discipline chose this packet to signal congestion, by chance or by a control law.
     Early,
-    /// Because the average is so high that the drop probability is 1.
+    /// The discipline rejects every such packet at present, although the buffer has room.
     Forced,
-    /// Because the buffer is full.
+    /// The buffer is full.
     Overflow,
 }
 
-impl DropReason {
-    /// Return the reason as a word, as in tables and JSON.
-    pub fn name(self) -> &'static str {
+impl DropClass {
+    /// Return the class as a word, as in tables and JSON.
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Early => "early",
             Self::Forced => "forced",
@@ -24,13 +24,33 @@ impl DropReason {
     }
 }
 
-/// Why a packet was marked (ECN, RFC 3168).
+/// Why a discipline dropped a packet, or marked it in place of a drop (ECN, RFC 3168): its own name for the reason, and
+/// the class of the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MarkReason {
-    /// In place of an early drop.
-    Early,
-    /// In place of a forced drop.
-    Forced,
+pub struct DropReason(&'static (&'static str, DropClass));
+
+impl DropReason {
+    /// For disciplines that have only one reason of class [`DropClass::Early`].
+    pub const EARLY: Self = Self::new(&(DropClass::Early.name(), DropClass::Early));
+    /// For disciplines that have only one reason of class [`DropClass::Forced`].
+    pub const FORCED: Self = Self::new(&(DropClass::Forced.name(), DropClass::Forced));
+    /// The buffer is full.
+    pub const OVERFLOW: Self = Self::new(&(DropClass::Overflow.name(), DropClass::Overflow));
+
+    /// Define a reason. The name is in lower case, with hyphens, and differs from all other reasons of the discipline.
+    pub const fn new(name_and_class: &'static (&'static str, DropClass)) -> Self {
+        Self(name_and_class)
+    }
+
+    /// Return the discipline's name for the reason, as in tables and JSON.
+    pub const fn name(self) -> &'static str {
+        self.0.0
+    }
+
+    /// Return the class.
+    pub const fn class(self) -> DropClass {
+        self.0.1
+    }
 }
 
 /// The environment of a discipline: provides random numbers, and receives dropped and marked packets.
@@ -41,8 +61,8 @@ pub trait Host<P> {
     fn below(&mut self, n: u64) -> u64;
     /// Receive a dropped packet.
     fn dropped(&mut self, packet: Packet<P>, reason: DropReason);
-    /// Note that the ECN field of a packet was set to CE; the packet stays in the queue.
-    fn marked(&mut self, packet: &Packet<P>, reason: MarkReason);
+    /// Note that the ECN field of a packet was set to CE in place of a drop for `reason`; the packet is not dropped.
+    fn marked(&mut self, packet: &Packet<P>, reason: DropReason);
 }
 
 /// Packets and bytes waiting, without the packet in transmission.
@@ -81,23 +101,23 @@ pub enum Dequeue<P> {
     NotBefore(Time),
 }
 
-/// The state that a discipline shows in probes and tables.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct State {
-    /// The average by which congestion is measured, in packets.
-    pub average: f64,
-    /// Probability that the curve gives for that average, before spacing.
-    pub p_b: f64,
+/// The name of a gauge, a number that a discipline publishes about its state, and what the number belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gauge {
+    /// The state of the discipline. Probes sample it.
+    State(&'static str),
+    /// The last decision about an arrival. It changes with every arrival, so that probes do not sample it; a running link
+    /// shows it.
+    Decision(&'static str),
 }
 
-/// State of the spacing of drops and marks.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SpacingState {
-    /// Probability that the last arrival was dropped or marked, for a packet of mean size; `None` if the rule has no
-    /// probability, as in Linux.
-    pub p_a: Option<f64>,
-    /// Arrivals since the last drop or mark; -1 below min_th.
-    pub count: i64,
+impl Gauge {
+    /// Return the name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::State(name) | Self::Decision(name) => name,
+        }
+    }
 }
 
 /// A queue discipline. It owns its packets and returns every one exactly once, to the link or to the host.
@@ -145,23 +165,15 @@ pub trait Qdisc<P> {
     /// Return the packets and bytes waiting.
     fn backlog(&self) -> Backlog;
 
-    /// Return the average and p_b, as probes and tables show them.
-    fn state(&self) -> State {
-        State::default()
-    }
+    /// Publish the gauges: always the same names in the same order. Names are the discipline's own.
+    fn gauges(&self, _now: Time, _out: &mut dyn FnMut(Gauge, f64)) {}
 
-    /// Return the average of [`Qdisc::state`] only.
-    fn average(&self) -> f64 {
-        self.state().average
+    /// Return one gauge; `None` if the discipline has none of this name.
+    ///
+    /// A discipline with a gauge that statistics need at every arrival computes it here without the others.
+    fn gauge(&self, now: Time, name: &str) -> Option<f64> {
+        find_gauge(self, now, name)
     }
-
-    /// Return the state of the spacing of drops, if the discipline has one; with several classes, that of the last.
-    fn spacing_state(&self) -> Option<SpacingState> {
-        None
-    }
-
-    /// Report further gauges as named numbers, always the same names in the same order.
-    fn gauges(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}
 
     /// Return warnings about settings that are allowed but probably not intended, one line each.
     fn warnings(&self) -> Vec<String> {
@@ -171,4 +183,16 @@ pub trait Qdisc<P> {
     /// Return whether every accepted packet leaves by the link, in the order of acceptance, as soon as the link is free. An
     /// engine may then compute departures at arrival, and call `dequeue` later with the correct `now`.
     fn departs_in_order(&self) -> bool;
+}
+
+/// Find a gauge among all of a discipline.
+#[cold]
+pub(crate) fn find_gauge<P>(discipline: &(impl Qdisc<P> + ?Sized), now: Time, name: &str) -> Option<f64> {
+    let mut found = None;
+    discipline.gauges(now, &mut |gauge, value| {
+        if gauge.name() == name {
+            found = Some(value);
+        }
+    });
+    found
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use aqmlab_units::Time;
 
-use crate::{Dequeue, Discipline, DropReason, Host, MarkReason, Meta, Packet, Qdisc, Resolved};
+use crate::{Dequeue, Discipline, DropReason, Host, Meta, Packet, Qdisc, Resolved};
 
 /// A discipline whose packets are numbered 0, 1, 2, ... in the order of their arrival.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ impl Host<u32> for Notes<'_> {
         self.decision.dropped.push((packet.payload, reason));
     }
 
-    fn marked(&mut self, packet: &Packet<u32>, _reason: MarkReason) {
+    fn marked(&mut self, packet: &Packet<u32>, _reason: DropReason) {
         self.decision.marked.push(packet.payload);
     }
 }
@@ -88,10 +88,10 @@ impl Replay {
         }
     }
 
-    /// What else there is to see.
+    /// The gauges of the discipline's state.
     pub fn gauges(&self, now: Time) -> Vec<(&'static str, f64)> {
         let mut gauges = Vec::new();
-        self.queue.gauges(now, &mut |name, value| gauges.push((name, value)));
+        self.queue.gauges(now, &mut |gauge, value| gauges.push((gauge.name(), value)));
         gauges
     }
 

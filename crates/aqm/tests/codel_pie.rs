@@ -3,9 +3,9 @@
 
 mod common;
 
-use aqmlab_aqm::{Checked, Dequeue, Discipline, DropReason, Ecn, Host, MarkReason, Packet, Qdisc, Value};
+use aqmlab_aqm::{Checked, Dequeue, Discipline, DropClass, DropReason, Ecn, Host, Packet, Qdisc, Value};
 use aqmlab_units::{Span, Time};
-use common::{Counting, build, packet, table, word};
+use common::{Counting, build, gauge, packet, table, word};
 
 type Queue = Checked<Discipline<u32>>;
 
@@ -80,9 +80,9 @@ fn pie(service_ms: u64, ecn: Ecn, set: &[(&str, Value)]) -> (Counting, f64) {
         while let Some(due) = queue.next_timer().filter(|due| *due <= at(ms)) {
             queue.on_timer(due, &mut host);
             if p >= 0.1 {
-                largest_step = largest_step.max(queue.state().p_b - p);
+                largest_step = largest_step.max(gauge(&queue, "p") - p);
             }
-            p = queue.state().p_b;
+            p = gauge(&queue, "p");
         }
         if ms % 10 == 0 && number < 400 {
             arrive(&mut queue, at(ms), number, ecn, &mut host);
@@ -154,10 +154,11 @@ impl Host<u32> for Drops {
         panic!("CoDel draws nothing")
     }
     fn dropped(&mut self, packet: Packet<u32>, reason: DropReason) {
-        assert_eq!(reason, DropReason::Early);
+        assert_eq!(reason.class(), DropClass::Early);
+        assert!(["sojourn", "control-law"].contains(&reason.name()));
         self.0.push(packet.payload);
     }
-    fn marked(&mut self, _packet: &Packet<u32>, _reason: MarkReason) {
+    fn marked(&mut self, _packet: &Packet<u32>, _reason: DropReason) {
         panic!("no packet can be marked")
     }
 }
@@ -203,15 +204,4 @@ fn the_linux_dialect_drops_what_linux_arithmetic_drops() {
         })
         .collect();
     assert_eq!(found, expected);
-}
-
-/// A gauge of a discipline.
-fn gauge(queue: &Discipline<u32>, name: &str) -> f64 {
-    let mut found = None;
-    Qdisc::<u32>::gauges(queue, Time::ZERO, &mut |key, value| {
-        if key == name {
-            found = Some(value);
-        }
-    });
-    found.expect("a gauge of this name")
 }

@@ -8,9 +8,10 @@ mod common;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use aqmlab_aqm::{Checked, Ecn, PRESETS, Qdisc, Value};
+use aqmlab_aqm::red::{AVERAGE, P_B};
+use aqmlab_aqm::{Backlog, Checked, Ecn, PRESETS, Qdisc, Value};
 use aqmlab_units::{Stream, Time};
-use common::{Counting, VirtualLink, build, packet};
+use common::{Counting, VirtualLink, build, gauge, packet};
 
 /// Four flows of different lengths of packets, one of them ECN-capable and one that sends four times its share, before
 /// 5 Mb/s: at 60 % of the rate for two seconds, at 150 % for four, at 30 % for two.
@@ -21,7 +22,8 @@ fn course(aqm: &str, ecn: bool) -> String {
     let (mut host, mut traffic) = (Counting::new(7), Stream::new(1, "traffic"));
     let mut now = Time::from_secs(0.0);
     let mut next_row = 0.25;
-    let mut table = String::from("time_s,packets,bytes,average,p_b,early,forced,overflow,marks\n");
+    let shown = columns(&link.queue);
+    let mut table = format!("time_s,packets,bytes,{},early,forced,overflow,marks\n", shown.join(","));
     let mut number = 0;
     while now.secs() < 8.0 {
         let load = match now.secs() {
@@ -36,15 +38,13 @@ fn course(aqm: &str, ecn: bool) -> String {
             let at = Time::from_secs(next_row);
             timers(&mut link, at, &mut host);
             link.serve_until(at, &mut host);
-            let (backlog, state) = (link.queue.backlog(), link.queue.state());
+            let Backlog { packets, bytes } = link.queue.backlog();
             let Counting { early, forced, overflow, marks, .. } = host;
-            let row = (backlog.packets, backlog.bytes, state.average, state.p_b);
-            writeln!(
-                table,
-                "{next_row},{},{},{:.6},{:.6},{early},{forced},{overflow},{marks}",
-                row.0, row.1, row.2, row.3
-            )
-            .expect("a string takes all");
+            let gauges: Vec<_> =
+                shown.iter().map(|name| format!("{:.6}", gauge(&link.queue, name))).collect();
+            let gauges = gauges.join(",");
+            writeln!(table, "{next_row},{packets},{bytes},{gauges},{early},{forced},{overflow},{marks}")
+                .expect("a string takes all");
             next_row += 0.25;
         }
         timers(&mut link, now, &mut host);
@@ -55,6 +55,16 @@ fn course(aqm: &str, ecn: bool) -> String {
         number += 1;
     }
     table
+}
+
+/// The gauges in the table: average and p_b of a discipline that has them, else all of its state.
+fn columns(queue: &impl Qdisc<u32>) -> Vec<&'static str> {
+    if queue.gauge(Time::ZERO, AVERAGE).is_some() {
+        return vec![AVERAGE, P_B];
+    }
+    let mut names = Vec::new();
+    queue.gauges(Time::ZERO, &mut |gauge, _| names.push(gauge.name()));
+    names
 }
 
 /// The discipline's timers up to `now`, in order with the ends of service.

@@ -15,10 +15,11 @@
 
 mod common;
 
+use aqmlab_aqm::red::AVERAGE;
 use aqmlab_aqm::red::average::Average;
 use aqmlab_aqm::{Discipline, Ecn, Qdisc, Value};
 use aqmlab_units::{Span, Time};
-use common::{Counting, build, packet, word};
+use common::{Counting, build, gauge, packet, word};
 
 const MIN: f64 = 32.0;
 const MAX: f64 = 128.0;
@@ -60,7 +61,7 @@ fn drops_at(level: u32, maxp_inv: f64, seed: u64) -> u32 {
         queue.enqueue(Time::ZERO, packet(0, 1000, Ecn::NotEct), &mut host);
     }
     (0..SETTLED).for_each(|_| arrive(&mut queue, &mut host));
-    assert!((queue.state().average - f64::from(level)).abs() < 0.01);
+    assert!((gauge(&queue, AVERAGE) - f64::from(level)).abs() < 0.01);
     let before = host.drops();
     (0..MEASURED).for_each(|_| arrive(&mut queue, &mut host));
     host.drops() - before
@@ -112,7 +113,7 @@ fn f3_the_average_decays_while_the_queue_is_empty() {
     queue.enqueue(Time::ZERO + Span::from_millis(250), packet(0, 1000, Ecn::NotEct), &mut host);
     let packets = 0.25 * 10e9 / 8.0 / PACKET as f64;
     let real = 1022.0 * libm::pow(511.0 / 512.0, packets);
-    let found = queue.state().average;
+    let found = gauge(&queue, AVERAGE);
     assert!((found / real - 1.0).abs() < 0.05, "{found}, not {real}");
     assert!((found - 1022.0 * libm::pow(511.0 / 512.0, packets.floor())).abs() < 1e-9, "{found}");
 }

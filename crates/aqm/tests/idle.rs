@@ -3,9 +3,10 @@
 
 mod common;
 
+use aqmlab_aqm::red::AVERAGE;
 use aqmlab_aqm::{Discipline, Ecn, Qdisc, Value};
 use aqmlab_units::Time;
-use common::{Counting, build, packet, word};
+use common::{Counting, build, gauge, packet, word};
 
 const MAX: f64 = 30.0;
 const LEVEL: u32 = 40;
@@ -28,7 +29,7 @@ fn rested(dialect: &str, at_idle: &str, host: &mut Counting) -> Discipline<u32> 
             let _ = queue.dequeue(Time::ZERO, host);
         }
     }
-    assert!((queue.state().average - f64::from(LEVEL)).abs() < 0.01);
+    assert!((gauge(&queue, AVERAGE) - f64::from(LEVEL)).abs() < 0.01);
     assert_eq!(host.drops(), 0);
     while queue.backlog().packets > 0 {
         let _ = queue.dequeue(Time::from_secs(1.0), host);
@@ -47,7 +48,7 @@ fn arrivals_above(dialect: &str, at_idle: &str) -> u32 {
         queue.enqueue(now, packet(0, 1000, Ecn::NotEct), &mut host);
         let _ = queue.dequeue(now, &mut host);
         let _ = queue.dequeue(now, &mut host);
-        if queue.state().average < MAX {
+        if gauge(&queue, AVERAGE) < MAX {
             return above;
         }
         above += 1;

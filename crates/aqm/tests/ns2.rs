@@ -2,10 +2,11 @@
 
 mod common;
 
+use aqmlab_aqm::red::AVERAGE;
 use aqmlab_aqm::red::average::Average;
 use aqmlab_aqm::{Discipline, Ecn, LinkContext, Qdisc, Spec, Value};
 use aqmlab_units::{Rate, Span, Time};
-use common::{Counting, VirtualLink, build, packet, table, word};
+use common::{Counting, VirtualLink, build, gauge, packet, table, word};
 
 /// Six significant digits, as ns-2 prints.
 fn six(x: f64) -> f64 {
@@ -42,7 +43,7 @@ fn average_is_golden(file: &str, bps: u64, w_q: f64, mean_packet: u64, mode: &st
             link.arrive(now, p, &mut host);
         }
         let golden: f64 = row["ave_after"].parse().expect("an average");
-        let average = link.queue.state().average * unit;
+        let average = gauge(&link.queue, AVERAGE) * unit;
         assert_eq!(six(average), six(golden), "{file}, row {i}: {average}");
     }
     assert_eq!(host.drops(), 0);

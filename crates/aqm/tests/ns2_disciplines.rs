@@ -5,9 +5,9 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use aqmlab_aqm::{Checked, Dequeue, Discipline, DropReason, Ecn, Host, MarkReason, Packet, Qdisc, Value};
+use aqmlab_aqm::{Checked, Dequeue, Discipline, DropReason, Ecn, Host, Packet, Qdisc, Value};
 use aqmlab_units::{Rate, Serializer, Time};
-use common::{build, packet, table, word};
+use common::{build, gauge, packet, table, word};
 
 const BPS: u64 = 2_000_000;
 
@@ -26,7 +26,7 @@ impl Host<u32> for Log {
     fn dropped(&mut self, packet: Packet<u32>, _reason: DropReason) {
         self.0.push(format!("d {}", packet.payload));
     }
-    fn marked(&mut self, _packet: &Packet<u32>, _reason: MarkReason) {}
+    fn marked(&mut self, _packet: &Packet<u32>, _reason: DropReason) {}
 }
 
 /// A queue before a link, and the log of both.
@@ -95,7 +95,10 @@ fn play(file: &str, aqm: &str, set: &[(&str, Value)]) -> (Vec<String>, f64) {
                 link.run_until(Time(number(&row, "time_ns") * 1000));
                 let golden: f64 = row["probability"].parse().expect("a probability");
                 // ns-2 prints six digits.
-                off = off.max((link.queue.state().p_b - golden).abs() / golden.max(1e-9));
+                off = off.max(
+                    (gauge(&link.queue, if aqm == "rem" { "probability" } else { "p" }) - golden).abs()
+                        / golden.max(1e-9),
+                );
             }
             _ => {}
         }

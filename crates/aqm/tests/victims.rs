@@ -2,7 +2,7 @@
 
 mod common;
 
-use aqmlab_aqm::{Dequeue, DropReason, Ecn, Header, Host, MarkReason, Meta, Packet, Qdisc, Value};
+use aqmlab_aqm::{Dequeue, DropReason, Ecn, Header, Host, Meta, Packet, Qdisc, Value};
 use aqmlab_units::{Stream, Time};
 use common::{build, word};
 use proptest::prelude::*;
@@ -35,7 +35,7 @@ impl Host<u32> for Recorder {
     fn dropped(&mut self, packet: Packet<u32>, reason: DropReason) {
         self.dropped.push((packet.payload, reason));
     }
-    fn marked(&mut self, packet: &Packet<u32>, _reason: MarkReason) {
+    fn marked(&mut self, packet: &Packet<u32>, _reason: DropReason) {
         assert_eq!(packet.meta.header.ecn(), Ecn::Ce);
         self.marks += 1;
     }
@@ -70,7 +70,7 @@ fn overflow(aqm: &str, more: &[(&str, Value)], distances: &[u8]) -> Vec<(u32, Dr
 
 #[test]
 fn ddred_at_a_full_buffer() {
-    let over = |packet| vec![(packet, DropReason::Overflow)];
+    let over = |packet| vec![(packet, DropReason::OVERFLOW)];
     assert_eq!(overflow("ddred", &[], &[3, 1, 2, 4]), over(1), "the nearest");
     assert_eq!(overflow("ddred", &[], &[3, 1, 1, 4]), over(2), "the newest of two");
     assert_eq!(overflow("ddred", &[], &[3, 1, 2, 1]), over(3), "the arriving one is the newest");
@@ -110,7 +110,7 @@ fn with_nothing_in_the_queue_the_arriving_packet_pays() {
         let mut queue = forced(aqm, &[]);
         let mut host = Recorder::new(1);
         queue.enqueue(Time::ZERO, hops(7, 2), &mut host);
-        assert_eq!(host.dropped, [(7, DropReason::Forced)], "{aqm}");
+        assert_eq!(host.dropped, [(7, DropReason::FORCED)], "{aqm}");
         assert_eq!(queue.backlog().packets, 0);
     }
 }
@@ -180,7 +180,7 @@ fn ecn_marks_the_victim_in_the_queue() {
     not_ect.meta.header.set_ecn(Ecn::NotEct);
     queue.enqueue(Time::ZERO, not_ect, &mut host);
     queue.enqueue(Time::ZERO, ect(2, 2), &mut host);
-    assert_eq!((host.dropped.clone(), host.marks), (vec![(1, DropReason::Forced)], 2));
+    assert_eq!((host.dropped.clone(), host.marks), (vec![(1, DropReason::FORCED)], 2));
 }
 
 proptest! {
@@ -212,7 +212,7 @@ proptest! {
             host.dropped.clear();
             queue.enqueue(now, hops(i as u32, distance), &mut host);
             let competes =
-                |reason| candidate || waiting.is_empty() || reason == DropReason::Overflow;
+                |reason| candidate || waiting.is_empty() || reason == DropReason::OVERFLOW;
             let arrival = (i as u32, distance);
             let victim = host.dropped.first().map(|&(victim, reason)| {
                 let mut among = waiting.clone();
@@ -304,7 +304,7 @@ fn of_flow(payload: u32, flow: u32) -> Packet<u32> {
 
 #[test]
 fn choke_drops_both_of_a_flow() {
-    let early = |packets: &[u32]| packets.iter().map(|&p| (p, DropReason::Early)).collect::<Vec<_>>();
+    let early = |packets: &[u32]| packets.iter().map(|&p| (p, DropReason::EARLY)).collect::<Vec<_>>();
     for (pick, expected, left) in [(0, vec![], 5), (2, early(&[2, 4]), 3)] {
         let mut queue = choke(&[10, 11, 12, 13], &[]);
         let mut host = Recorder::new(1);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use aqmlab_aqm::plugin::{
     self, ArrivalDecision, CurveNumbers, Definition, Idea, Order, Policy, Uniform, VictimRule,
 };
-use aqmlab_aqm::{DropReason, Ecn, Kind, Meta, Parameter, State, Unit};
+use aqmlab_aqm::{DropReason, Ecn, Kind, Meta, Parameter, Unit};
 use aqmlab_units::{Span, Stream, Time};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -197,9 +197,9 @@ impl Queue {
 
 fn drop_reason(word: &str) -> PyResult<DropReason> {
     match word {
-        "early" => Ok(DropReason::Early),
-        "forced" => Ok(DropReason::Forced),
-        "overflow" => Ok(DropReason::Overflow),
+        "early" => Ok(DropReason::EARLY),
+        "forced" => Ok(DropReason::FORCED),
+        "overflow" => Ok(DropReason::OVERFLOW),
         other => {
             let message = format!("{other:?} is no reason of a drop: early, forced and overflow are");
             Err(PyValueError::new_err(message))
@@ -261,7 +261,7 @@ fn decision(answer: &Bound<'_, PyAny>) -> PyResult<ArrivalDecision> {
     match word.as_str() {
         "accept" => Ok(ArrivalDecision::Accept),
         "mark" => Ok(ArrivalDecision::Mark),
-        "drop" => Ok(ArrivalDecision::Drop(DropReason::Early)),
+        "drop" => Ok(ArrivalDecision::Drop(DropReason::EARLY)),
         other => match other.strip_prefix("drop:") {
             Some(reason) => Ok(ArrivalDecision::Drop(drop_reason(reason)?)),
             None => Err(PyValueError::new_err(ALLOWED)),
@@ -321,9 +321,13 @@ impl Policy for PythonPolicy {
         });
     }
 
-    fn state(&self) -> State {
+    fn average(&self) -> f64 {
         let average = self.number("average");
-        State { average: if average >= 0.0 { average } else { 0.0 }, p_b: self.number("p_b").clamp(0.0, 1.0) }
+        if average >= 0.0 { average } else { 0.0 }
+    }
+
+    fn p_b(&self) -> f64 {
+        self.number("p_b").clamp(0.0, 1.0)
     }
 
     fn gauges(&self, out: &mut dyn FnMut(f64)) {

@@ -1,5 +1,6 @@
 //! Snapshots and outcomes as JSON.
 
+use aqmlab_aqm::red::{AVERAGE, P_B};
 use aqmlab_netsim::{Column, LinkCounters, Table};
 use serde_json::{Map, Value, json};
 
@@ -72,16 +73,19 @@ fn direction(side: &Side, snapshot: &Snapshot, groups: &[Group], before: &mut (u
     let c = &side.totals.counters;
     let (delay, departures) = (c.delay - before.0, c.departures - before.1);
     *before = (c.delay, c.departures);
-    let gauges: Map<_, _> =
+    let mut gauges: Map<_, _> =
         side.gauges.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+    // These two have keys of their own; null for disciplines without them.
+    let average = gauges.remove(AVERAGE);
+    let p_b = gauges.remove(P_B);
     json!({
         "name": side.name,
         "link": side.link,
         "aqm": side.aqm,
         "rate_bps": side.rate.0,
         "backlog": { "packets": side.backlog.packets, "bytes": side.backlog.bytes },
-        "average": side.state.average,
-        "p_b": side.state.p_b,
+        "average": average,
+        "p_b": p_b,
         "gauges": gauges,
         "counters": counters(c, side.fates.lost),
         "delay_mean_s": if departures > 0 { json!(delay as f64 / 1e12 / departures as f64) } else { Value::Null },

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use aqmlab_aqm::{Backlog, Qdisc, State};
+use aqmlab_aqm::{Backlog, Qdisc};
 use aqmlab_netsim::standalone_link::Totals;
 use aqmlab_units::{Rate, Time};
 
@@ -27,9 +27,7 @@ pub struct Side {
     pub rate: Rate,
     /// What waits.
     pub backlog: Backlog,
-    /// Average and p_b.
-    pub state: State,
-    /// What else the discipline shows.
+    /// Gauges of the discipline.
     pub gauges: Vec<(&'static str, f64)>,
     /// What was counted since the start.
     pub totals: Totals,
@@ -101,7 +99,6 @@ impl Side {
             aqm: link.aqm(),
             rate: link.rate(),
             backlog: Backlog::default(),
-            state: State::default(),
             gauges: Vec::with_capacity(64),
             totals: link.totals(),
             fates: Fates::default(),
@@ -113,13 +110,8 @@ impl Side {
     fn take(&mut self, t: Time, bottleneck: &Bottleneck) {
         let Some(link) = bottleneck.link() else { return };
         (self.aqm, self.rate, self.backlog) = (link.aqm(), link.rate(), link.backlog());
-        self.state = link.discipline().state();
         self.gauges.clear();
-        if let Some(spaced) = link.discipline().spacing_state() {
-            self.gauges.extend(spaced.p_a.map(|p_a| ("p_a", p_a)));
-            self.gauges.push(("count", spaced.count as f64));
-        }
-        link.discipline().gauges(t, &mut |name, value| self.gauges.push((name, value)));
+        link.discipline().gauges(t, &mut |gauge, value| self.gauges.push((gauge.name(), value)));
         self.totals = link.totals();
         self.fates = bottleneck.fates();
     }

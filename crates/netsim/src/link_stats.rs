@@ -1,6 +1,6 @@
 //! The statistics of a link, and the [`Host`] that connects its discipline to them.
 
-use aqmlab_aqm::{Backlog, DropReason, Host, Kind, MarkReason, Meta, Packet};
+use aqmlab_aqm::{Backlog, DropClass, DropReason, Host, Kind, Meta, Packet};
 use aqmlab_units::{Span, Stream, Time};
 
 use crate::observe::Observation;
@@ -17,15 +17,15 @@ pub struct LinkCounters {
     pub departures: u64,
     /// Their bytes.
     pub departed_bytes: u64,
-    /// Early drops.
+    /// Drops for reasons of class [`DropClass::Early`].
     pub drops_early: u64,
-    /// Drops because the average was too high.
+    /// Drops for reasons of class [`DropClass::Forced`].
     pub drops_forced: u64,
-    /// Drops because the buffer was full.
+    /// Drops for reasons of class [`DropClass::Overflow`].
     pub drops_overflow: u64,
-    /// Marks in place of early drops.
+    /// Marks in place of drops of class [`DropClass::Early`].
     pub marks_early: u64,
-    /// Marks in place of forced drops.
+    /// Marks in place of other drops.
     pub marks_forced: u64,
     /// Largest number of packets waiting.
     pub max_queue: u32,
@@ -51,7 +51,18 @@ impl LinkCounters {
     }
 }
 
-/// Drops by flow and by distance.
+/// Drops and marks for one reason.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ReasonCount {
+    /// The reason.
+    pub reason: DropReason,
+    /// Packets dropped for it.
+    pub drops: u64,
+    /// Packets marked for it.
+    pub marks: u64,
+}
+
+/// Drops by flow and by distance, and those for reasons with a name of the discipline's own.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Drops {
     /// By flow, as far as there were any.
@@ -60,9 +71,30 @@ pub(crate) struct Drops {
     by_distance: Vec<u64>,
     /// Those that were no acknowledgements.
     data_by_distance: Vec<u64>,
+    /// By reason; not those that are named as their class, which [`LinkCounters`] counts.
+    by_reason: Vec<ReasonCount>,
 }
 
 impl Drops {
+    /// Return the counts of a reason whose name is not that of its class.
+    fn of_reason(&mut self, reason: DropReason) -> Option<&mut ReasonCount> {
+        if reason.name() == reason.class().name() {
+            return None;
+        }
+        let place = self.by_reason.iter().position(|count| count.reason == reason);
+        let place = place.unwrap_or_else(|| {
+            self.by_reason.push(ReasonCount { reason, drops: 0, marks: 0 });
+            self.by_reason.len() - 1
+        });
+        Some(&mut self.by_reason[place])
+    }
+
+    /// Return drops and marks by reason, for reasons with a name of the discipline's own, in the order in which they first
+    /// occurred.
+    pub fn by_reason(&self) -> &[ReasonCount] {
+        &self.by_reason
+    }
+
     /// Count a drop.
     pub fn count(&mut self, meta: &Meta) {
         count_at(&mut self.by_flow, flow_of(meta));
@@ -131,12 +163,15 @@ impl LinkStats {
     }
 
     fn dropped<P: Numbered>(&mut self, now: Time, packet: &Packet<P>, reason: DropReason) {
-        match reason {
-            DropReason::Early => self.counters.drops_early += 1,
-            DropReason::Forced => self.counters.drops_forced += 1,
-            DropReason::Overflow => self.counters.drops_overflow += 1,
+        match reason.class() {
+            DropClass::Early => self.counters.drops_early += 1,
+            DropClass::Forced => self.counters.drops_forced += 1,
+            DropClass::Overflow => self.counters.drops_overflow += 1,
         }
         self.drops.count(&packet.meta);
+        if let Some(count) = self.drops.of_reason(reason) {
+            count.drops += 1;
+        }
         self.leaves(now, 1, packet.meta.bytes.into());
         if let Some(observation) = &mut self.observation {
             observation.dropped(now, packet, reason);
@@ -144,10 +179,13 @@ impl LinkStats {
     }
 
     /// A packet is marked, of which the sequence number may be known.
-    fn marked<P: Numbered>(&mut self, now: Time, packet: &Packet<P>, reason: MarkReason) {
-        match reason {
-            MarkReason::Early => self.counters.marks_early += 1,
-            MarkReason::Forced => self.counters.marks_forced += 1,
+    fn marked<P: Numbered>(&mut self, now: Time, packet: &Packet<P>, reason: DropReason) {
+        match reason.class() {
+            DropClass::Early => self.counters.marks_early += 1,
+            DropClass::Forced | DropClass::Overflow => self.counters.marks_forced += 1,
+        }
+        if let Some(count) = self.drops.of_reason(reason) {
+            count.marks += 1;
         }
         if let Some(observation) = &mut self.observation {
             observation.marked(now, packet, reason);
@@ -267,7 +305,7 @@ impl<P: Numbered> Host<P> for LinkHost<'_, P> {
         }
     }
 
-    fn marked(&mut self, packet: &Packet<P>, reason: MarkReason) {
+    fn marked(&mut self, packet: &Packet<P>, reason: DropReason) {
         self.fate.has_marked = true;
         self.stats.marked(self.now, packet, reason);
     }

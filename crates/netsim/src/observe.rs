@@ -1,6 +1,7 @@
 //! What is recorded of an observed link, from inside its station.
 
-use aqmlab_aqm::{Backlog, Discipline, DropReason, Ecn, Kind, MarkReason, Packet, Qdisc, State};
+use aqmlab_aqm::red::{AVERAGE, P_B};
+use aqmlab_aqm::{Backlog, Discipline, DropReason, Ecn, Gauge, Kind, Packet, Qdisc};
 use aqmlab_units::{Span, Time};
 
 use crate::code_points::{CodePoint, CodePoints};
@@ -21,7 +22,7 @@ pub enum EventKind {
     /// Dropped.
     Drop(DropReason),
     /// Marked.
-    Mark(MarkReason),
+    Mark(DropReason),
 }
 
 /// An entry of the event log. What is said of the header is what it held at that moment.
@@ -45,7 +46,7 @@ pub struct LinkEvent {
     pub ecn: Ecn,
     /// Time to live on this link.
     pub ttl: u8,
-    /// At an enqueue the average by which it was judged, itself counted; else NaN.
+    /// At an enqueue the average by which it was judged, itself counted; else NaN, and NaN for disciplines without one.
     pub average: f64,
 }
 
@@ -56,11 +57,13 @@ pub struct QueueSample {
     pub time: Time,
     /// Packets and bytes waiting.
     pub backlog: Backlog,
-    /// Average and p_b.
-    pub state: State,
+    /// The gauge `average`; NaN for disciplines without one.
+    pub average: f64,
+    /// The gauge `p_b`; NaN for disciplines without one.
+    pub p_b: f64,
 }
 
-/// A sample of something that a discipline shows of its inside.
+/// A sample of a gauge that is no column of the samples of the queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DisciplineSample {
     /// When; before anything that happens at that time.
@@ -101,6 +104,8 @@ pub struct Observation {
     events: Option<Vec<LinkEvent>>,
     losses: Option<Vec<Loss>>,
     delays: Option<Histogram<BINS_LOG2>>,
+    /// Whether the discipline has a gauge `average`.
+    has_average: bool,
     averages: Moments,
     code_points: CodePoints,
 }
@@ -115,9 +120,15 @@ impl Observation {
             events: probe.events.then(Vec::new),
             losses: probe.losses.then(Vec::new),
             delays: probe.delay_histogram.then(Histogram::default),
+            has_average: false,
             averages: Moments::default(),
             code_points: CodePoints::default(),
         }
+    }
+
+    /// Prepare for a discipline.
+    pub(crate) fn attach<P: Copy>(&mut self, discipline: &Discipline<P>) {
+        self.has_average = discipline.gauge(Time::ZERO, AVERAGE).is_some();
     }
 
     /// Makes room for the samples of a run of this length.
@@ -135,7 +146,7 @@ impl Observation {
         &self.samples
     }
 
-    /// What the discipline showed, in order of time; from the start of the run, warm-up included.
+    /// The gauges of the discipline, in order of time; from the start of the run, warm-up included.
     pub fn discipline_samples(&self) -> &[DisciplineSample] {
         &self.discipline_samples
     }
@@ -150,7 +161,7 @@ impl Observation {
         self.events.as_deref().unwrap_or_default()
     }
 
-    /// Moments of the average as the arrivals saw it.
+    /// Moments of the average as the arrivals saw it; empty for disciplines without one.
     pub fn averages(&self) -> Moments {
         self.averages
     }
@@ -187,7 +198,7 @@ impl Observation {
         self.code_points.at(packet.meta.header.dscp()).drops += 1;
     }
 
-    pub(crate) fn marked<P: Numbered>(&mut self, time: Time, packet: &Packet<P>, reason: MarkReason) {
+    pub(crate) fn marked<P: Numbered>(&mut self, time: Time, packet: &Packet<P>, reason: DropReason) {
         self.event(time, EventKind::Mark(reason), packet);
         self.code_points.at(packet.meta.header.dscp()).marks += 1;
     }
@@ -211,8 +222,18 @@ impl Observation {
         }
     }
 
+    /// Record the average that decided about the last arrival.
+    #[inline(always)]
+    pub(crate) fn after_decision<P: Copy>(&mut self, now: Time, discipline: &Discipline<P>) {
+        if self.has_average
+            && let Some(average) = discipline.gauge(now, AVERAGE)
+        {
+            self.saw_average(average);
+        }
+    }
+
     #[inline]
-    pub(crate) fn saw_average(&mut self, average: f64) {
+    fn saw_average(&mut self, average: f64) {
         self.averages.add(average);
         let offered = |event: &&mut LinkEvent| event.kind == EventKind::Enqueue;
         if let Some(events) = &mut self.events
@@ -232,12 +253,16 @@ impl Observation {
     /// Takes the samples that are due.
     pub(crate) fn sample<P: Copy>(&mut self, time: Time, discipline: &Discipline<P>) {
         if sampling::is_due(self.interval, time) {
-            let (backlog, state) = (discipline.backlog(), discipline.state());
-            self.samples.push(QueueSample { time, backlog, state });
+            let gauge = |name| discipline.gauge(time, name).unwrap_or(f64::NAN);
+            let (backlog, average, p_b) = (discipline.backlog(), gauge(AVERAGE), gauge(P_B));
+            self.samples.push(QueueSample { time, backlog, average, p_b });
         }
         if sampling::is_due(self.discipline_interval, time) {
             let samples = &mut self.discipline_samples;
-            discipline.gauges(time, &mut |name, value| samples.push(DisciplineSample { time, name, value }));
+            discipline.gauges(time, &mut |gauge, value| match gauge {
+                Gauge::State(AVERAGE | P_B) | Gauge::Decision(_) => {}
+                Gauge::State(name) => samples.push(DisciplineSample { time, name, value }),
+            });
         }
     }
 

@@ -4,7 +4,7 @@
 //! is lost by it), and the discipline sees packets of one length. With the packet in service counted and a weight of
 //! 1 the queue is the birth-death chain of ExRED's analysis (its eq. 9).
 
-use aqmlab_aqm::{Dequeue, Discipline, DropReason, Host, MarkReason, Meta, Packet, Qdisc, Resolved};
+use aqmlab_aqm::{Dequeue, Discipline, DropReason, Host, Meta, Packet, Qdisc, Resolved};
 use aqmlab_units::{Span, Stream, Time};
 
 /// Longest run of drops that is counted apart.
@@ -90,7 +90,7 @@ impl Host<()> for LoopHost<'_> {
     fn dropped(&mut self, _packet: Packet<()>, _reason: DropReason) {
         self.dropped = true;
     }
-    fn marked(&mut self, _packet: &Packet<()>, _reason: MarkReason) {}
+    fn marked(&mut self, _packet: &Packet<()>, _reason: DropReason) {}
 }
 
 struct State {

@@ -136,6 +136,63 @@ fn a_timer_fires_on_an_idle_link_after_the_samples_of_its_time() {
     assert!(max_p.iter().zip(expected).all(|(x, y)| (x - y).abs() < 1e-12), "{max_p:?}");
 }
 
+/// A link of 4 Mb/s under 8 Mb/s for two seconds, with all that is recorded of its discipline.
+fn overloaded(aqm: &'static str) -> Tables {
+    let links = vec![link("a", (0, 1), 4.0, 1.0, (aqm, &[]))];
+    let mut plan = row(links, vec![udp("f", (0, 1), 2000.0)], 2000);
+    plan.probe.queue_interval = Some(Span::from_millis(100));
+    plan.probe.discipline_interval = Some(Span::from_millis(100));
+    plan.probe.losses = true;
+    results(&plan)
+}
+
+fn sum(tables: &Tables, table: &str, column: &str) -> i64 {
+    integers(tables, table, column).iter().sum()
+}
+
+#[test]
+fn red_has_its_gauges_as_columns_and_its_reasons_too() {
+    let tables = overloaded("red");
+    assert!(reals(&tables, "queue_samples", "average").iter().any(|average| *average > 0.0));
+    assert!(reals(&tables, "queue_samples", "p_b").iter().all(|p_b| (0.0..=1.0).contains(p_b)));
+    assert!(reals(&tables, "events", "average").iter().any(|average| *average > 0.0));
+    assert!(reals(&tables, "links", "mean_average")[0] > 0.0);
+    assert!(words(&tables, "discipline_samples", "name").is_empty());
+    assert!(words(&tables, "drop_reasons", "reason").is_empty());
+}
+
+#[test]
+fn other_disciplines_have_gauges_and_reasons_of_their_own() {
+    let tables = overloaded("codel");
+    for (table, column) in [("queue_samples", "average"), ("queue_samples", "p_b"), ("events", "average")] {
+        assert!(reals(&tables, table, column).iter().all(|x| x.is_nan()), "{table} {column}");
+    }
+    assert!(reals(&tables, "links", "mean_average")[0].is_nan());
+    assert_eq!(words(&tables, "discipline_samples", "name")[..4], ["delay", "count", "dropping", "delay"]);
+    assert_eq!(words(&tables, "drop_reasons", "reason"), ["sojourn", "control-law"]);
+    assert_eq!(words(&tables, "drop_reasons", "class"), ["early", "early"]);
+    assert_eq!(integers(&tables, "drop_reasons", "drops")[0], 1, "delays never fall below the target again");
+    assert_eq!(sum(&tables, "drop_reasons", "drops"), sum(&tables, "links", "drops_early"));
+    let losses = words(&tables, "losses", "reason");
+    assert_eq!(
+        losses.iter().filter(|reason| *reason == "control-law").count() as i64 + 1,
+        losses.len() as i64
+    );
+    let events = words(&tables, "events", "reason");
+    assert!(events.iter().all(|reason| ["", "sojourn", "control-law"].contains(&reason.as_str())));
+}
+
+#[test]
+fn a_probability_has_the_name_of_its_discipline() {
+    for (aqm, name) in [("pie", "p"), ("pi", "p"), ("pi2", "p_c"), ("blue", "p_m"), ("sred", "p_zap")] {
+        let tables = overloaded(aqm);
+        let (names, values) =
+            (words(&tables, "discipline_samples", "name"), reals(&tables, "discipline_samples", "value"));
+        let found = names.iter().zip(&values).filter(|(n, _)| *n == name);
+        assert!(found.map(|(_, p)| *p).fold(0.0, f64::max) > 0.0, "{aqm}");
+    }
+}
+
 fn marker(flows: &[u32], per_flow: bool) -> Marker {
     // 4 Mb/s with a bucket of one packet: every other packet of 8 Mb/s is green.
     let meter = Meter::TokenBucket { cir: Rate(4_000_000), cbs: 1000 };

@@ -27,6 +27,7 @@ OPTIONAL = {
     "delay_histogram": "probe.delay_histogram",
     "code_points": "probe.links",
     "drop_distances": "",
+    "drop_reasons": "",
     "markers": "",
     "events": "probe.events",
     "losses": "probe.losses",
@@ -123,7 +124,7 @@ class Result:
 
     @property
     def queue_samples(self) -> pd.DataFrame:
-        """Sampled queue, average and p_b; needs ``probe.queue_interval``."""
+        """Sampled queue, average and p_b (NaN for disciplines without them); needs ``probe.queue_interval``."""
         return self._optional("queue_samples")
 
     @property
@@ -138,7 +139,7 @@ class Result:
 
     @property
     def discipline_samples(self) -> pd.DataFrame:
-        """What disciplines show of their inside, as named values; needs ``probe.discipline_interval``."""
+        """Gauges of the disciplines, by their own names; needs ``probe.discipline_interval``."""
         return self._optional("discipline_samples")
 
     @property
@@ -150,6 +151,14 @@ class Result:
     def drop_distances(self) -> pd.DataFrame:
         """Drops by the number of hops that the dropped packets had come; empty without a drop."""
         return self._optional("drop_distances")
+
+    @property
+    def drop_reasons(self) -> pd.DataFrame:
+        """Drops and marks by the discipline's own reason; empty if all reasons are named as their class, as RED's.
+
+        ``links`` counts classes: early, forced and overflow.
+        """
+        return self._optional("drop_reasons")
 
     @property
     def markers(self) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 
 from reference_models.non_red import CE, ECT1, NOT_ECT, Packet, Twin, sojourn
-from reference_models.red import FORCED, OVERFLOW, Draws
+from reference_models.red import OVERFLOW, Draws
 
 
 def within(p: float, most: float = 1.0) -> float:
@@ -193,7 +193,7 @@ class DualPi2(Pi2):
         p_l = self.k * p
         if p_l >= 1:
             if self.recur("l", p * p):
-                self.drop(packet, FORCED)
+                self.drop(packet, "overload")
                 return False
             p_l = 1.0
         elif self.l:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 from reference_models.non_red import Packet, Twin
-from reference_models.red import EARLY, FORCED, Draws
+from reference_models.red import EARLY, Draws
 
 
 class Blue(Twin):
@@ -58,12 +58,12 @@ class OneBin(Twin):
         if not self.has_room(packet):
             return
         if q > self.bin_size and self.drops_full:
-            self.drop(packet, FORCED)
+            self.drop(packet, "full-bin")
         elif self.p_m >= 1.0:
             self.tokens = min(self.burst, self.tokens + (now - self.filled) * self.rate)
             self.filled = now
             if self.tokens < 1:
-                self.drop(packet, FORCED)
+                self.drop(packet, "penalty-box")
             else:
                 self.tokens -= 1
                 self.queue.append(packet)
@@ -161,7 +161,7 @@ class Avq(Twin):
             self.moved = now
         if room:
             if dropped:
-                self.drop(packet)
+                self.drop(packet, "virtual-overflow")
             else:
                 self.queue.append(packet)
 
@@ -200,13 +200,13 @@ class CoDel(Twin):
                 if self.mark(packet):
                     self.drop_next = self.law(self.drop_next)
                     break
-                self.drop(packet)
+                self.drop(packet, "control-law")
                 packet, self.dropping = self.take(now)
                 if self.dropping:
                     self.drop_next = self.law(self.drop_next)
         elif may_drop:
             if not self.mark(packet):
-                self.drop(packet)
+                self.drop(packet, "sojourn")
                 packet, _ = self.take(now)
             self.dropping = True
             gained = self.count - self.last_count
@@ -247,9 +247,10 @@ class Cobalt(Twin):
     def leaves(self, now: float) -> Packet | None:
         while self.queue:
             packet = self.queue.pop(0)
-            if not self.should_drop(now, packet):
+            reason = self.drop_reason(now, packet)
+            if reason is None:
                 return packet
-            self.drop(packet)
+            self.drop(packet, reason)
         if self.p_drop:
             self.blue(now, -1 / 4096)
         self.dropping = False
@@ -258,7 +259,7 @@ class Cobalt(Twin):
             self.drop_next = self.law(self.drop_next)
         return None
 
-    def should_drop(self, now: float, packet: Packet) -> bool:
+    def drop_reason(self, now: float, packet: Packet) -> str | None:
         delay = now - packet.arrival
         schedule = now - self.drop_next
         over = delay > self.target and delay > 4 * 8 * 1514 / self.rate_bps
@@ -284,4 +285,6 @@ class Cobalt(Twin):
             self.drop_next = now + self.interval
         elif schedule > 0 and not drop:
             self.drop_next = now
-        return drop
+        if not drop:
+            return None
+        return "blue" if by_blue else "control-law"

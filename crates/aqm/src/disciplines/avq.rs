@@ -1,7 +1,7 @@
 //! AVQ, adaptive virtual queue (S. Kunniyur and R. Srikant, "Analysis and Design of an Adaptive Virtual Queue (AVQ) Algorithm
 //! for Active Queue Management", SIGCOMM 2001).
 //!
-//! NonRed the queue runs a virtual one with the same arrivals, of which only lengths are known, before a slower link. What
+//! Beside the queue runs a virtual one with the same arrivals, of which only lengths are known, before a slower link. What
 //! would overflow there is dropped or marked here, before the real buffer fills. The virtual link's rate C~ is slowed while
 //! more arrives than a share gamma of the real link, and so brings utilization, not the queue, to its target:
 //!
@@ -26,6 +26,8 @@
 //! Readings: a packet that ECN cannot mark is dropped and, as the paper says of dropping, not accepted by the virtual queue;
 //! C~ still moves for it (`update` = "paper"). ns-2.35 ("ns2") leaves C~ and its clock alone when a packet is dropped, and
 //! bounds C~ by C after alpha b has been taken off, not before. In packets a packet counts as one, and C is in mean packets.
+//!
+//! Drop reasons: `virtual-overflow`, `overflow`. Gauges: `virtual_queue`, `virtual_rate` (share of the link's rate).
 
 use aqmlab_units::Time;
 
@@ -33,8 +35,12 @@ use super::{Named, ParameterReader, marks};
 use crate::registry::{ECN, LIMIT};
 use crate::spec::Limit;
 use crate::{
-    Backlog, Dequeue, DropReason, Fifo, Host, Packet, Parameter, ParameterError, Qdisc, Room, State, Unit,
+    Backlog, Dequeue, DropClass, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc,
+    Room, Unit,
 };
+
+/// The virtual queue is full.
+const VIRTUAL_OVERFLOW: DropReason = DropReason::new(&("virtual-overflow", DropClass::Early));
 
 /// Names.
 pub(super) const PRESETS: &[Named] = &[Named {
@@ -180,14 +186,14 @@ impl<P: Copy> Qdisc<P> for Avq<P> {
         let b = if params.in_bytes { f64::from(packet.meta.bytes) } else { 1.0 };
         let is_over = virtual_queue.overflows(params, now, b);
         let is_full = params.room.is_full_for(queue.backlog(), packet.meta.bytes);
-        let is_dropped = is_over && (is_full || !marks(params.ecn, &mut packet, host));
+        let is_dropped = is_over && (is_full || !marks(params.ecn, &mut packet, VIRTUAL_OVERFLOW, host));
         if !(is_dropped && params.as_ns2) {
             virtual_queue.adapt(params, now, b);
         }
         if is_full {
-            host.dropped(packet, DropReason::Overflow);
+            host.dropped(packet, DropReason::OVERFLOW);
         } else if is_dropped {
-            host.dropped(packet, DropReason::Early);
+            host.dropped(packet, VIRTUAL_OVERFLOW);
         } else {
             queue.push(packet);
         }
@@ -201,13 +207,9 @@ impl<P: Copy> Qdisc<P> for Avq<P> {
         self.queue.backlog()
     }
 
-    fn state(&self) -> State {
-        State { average: f64::from(self.queue.backlog().packets), p_b: 0.0 }
-    }
-
-    fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
-        out("virtual_queue", self.virtual_queue.queue);
-        out("virtual_rate", self.virtual_queue.rate / self.params.capacity);
+    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
+        out(Gauge::State("virtual_queue"), self.virtual_queue.queue);
+        out(Gauge::State("virtual_rate"), self.virtual_queue.rate / self.params.capacity);
     }
 
     fn departs_in_order(&self) -> bool {

@@ -27,13 +27,15 @@
 //! The algorithm is as that port and its documentation print it. The paper's own text was not at hand: of the steps and times
 //! that it tries (d1 of 0.0025 or 0.02 with a d2 of a tenth, freeze times of 10 or 100 ms) the defaults are those of quickest
 //! answer; the port has 0.0025, 0.00025 and 100 ms.
+//!
+//! Drop reasons: `early`, `overflow`. Gauge: `p_m`.
 
 use aqmlab_units::{Probability, Span, Time};
 
 use super::{Named, ParameterReader, marks};
 use crate::registry::{ECN, LIMIT};
 use crate::{
-    Backlog, Dequeue, DropReason, Fifo, Host, Packet, Parameter, ParameterError, Qdisc, Room, State, Unit,
+    Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, Unit,
 };
 
 /// Names.
@@ -160,10 +162,10 @@ impl<P: Copy> Qdisc<P> for Blue<P> {
             marking.step(&params.steps, now, params.steps.d1);
         }
         if is_full {
-            return host.dropped(packet, DropReason::Overflow);
+            return host.dropped(packet, DropReason::OVERFLOW);
         }
-        if host.uniform() < marking.p_m && !marks(params.ecn, &mut packet, host) {
-            return host.dropped(packet, DropReason::Early);
+        if host.uniform() < marking.p_m && !marks(params.ecn, &mut packet, DropReason::EARLY, host) {
+            return host.dropped(packet, DropReason::EARLY);
         }
         queue.push(packet);
     }
@@ -182,8 +184,8 @@ impl<P: Copy> Qdisc<P> for Blue<P> {
         self.queue.backlog()
     }
 
-    fn state(&self) -> State {
-        State { average: f64::from(self.queue.backlog().packets), p_b: self.marking.p_m }
+    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
+        out(Gauge::State("p_m"), self.marking.p_m);
     }
 
     fn departs_in_order(&self) -> bool {

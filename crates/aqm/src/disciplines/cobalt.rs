@@ -23,15 +23,21 @@
 //! exact, where Linux has four Newton steps in a table and one beyond count 16; a queue by itself has no bulk flows beside it,
 //! each of which lengthens the delay that is good in CAKE. From ns-3: a delay of less than four largest packets is never bad
 //! (`max_packet = 0` is ns-3); BLUE does not react to delays of 400 ms.
+//!
+//! Drop reasons: `control-law`, `blue`, `overflow`. Gauges: `p_drop`, and those of CoDel.
 
 use aqmlab_units::{Span, Time};
 
-use super::codel::{INTERVAL, TARGET, read_law};
+use super::codel::{CONTROL_LAW, INTERVAL, TARGET, read_law};
 use super::{Named, ParameterReader, marks};
 use crate::registry::{ECN, LIMIT};
 use crate::{
-    Backlog, Dequeue, DropReason, Fifo, Host, Packet, Parameter, ParameterError, Qdisc, Room, State, Unit,
+    Backlog, Dequeue, DropClass, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc,
+    Room, Unit,
 };
+
+/// By chance, with BLUE's probability.
+const BLUE: DropReason = DropReason::new(&("blue", DropClass::Early));
 
 /// Names.
 pub(super) const PRESETS: &[Named] = &[Named {
@@ -172,7 +178,7 @@ impl Control {
             is_late = now > self.drop_next;
         }
         let by_blue = self.p_drop > 0.0 && host.uniform() < self.p_drop;
-        let drops = by_blue || (signals && !marks(params.ecn, &mut packet, host));
+        let drops = by_blue || (signals && !marks(params.ecn, &mut packet, CONTROL_LAW, host));
         // While nothing is counted, drop_next tells how long ago the last packet was: after an interval without one, the
         // first that is bad does not wait for another.
         if self.count == 0 {
@@ -181,7 +187,7 @@ impl Control {
             self.drop_next = now;
         }
         if drops {
-            host.dropped(packet, DropReason::Early);
+            host.dropped(packet, if by_blue { BLUE } else { CONTROL_LAW });
             return None;
         }
         Some(packet)
@@ -215,7 +221,7 @@ impl<P: Copy> Qdisc<P> for Cobalt<P> {
     fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
         if self.params.room.is_full_for(self.queue.backlog(), packet.meta.bytes) {
             self.control.overflowed(&self.params, now);
-            return host.dropped(packet, DropReason::Overflow);
+            return host.dropped(packet, DropReason::OVERFLOW);
         }
         self.queue.push(packet);
     }
@@ -234,14 +240,11 @@ impl<P: Copy> Qdisc<P> for Cobalt<P> {
         self.queue.backlog()
     }
 
-    fn state(&self) -> State {
-        State { average: f64::from(self.queue.backlog().packets), p_b: self.control.p_drop }
-    }
-
-    fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
-        out("delay", self.control.delay.secs());
-        out("count", f64::from(self.control.count));
-        out("dropping", f64::from(u8::from(self.control.is_dropping)));
+    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
+        out(Gauge::State("p_drop"), self.control.p_drop);
+        out(Gauge::State("delay"), self.control.delay.secs());
+        out(Gauge::State("count"), f64::from(self.control.count));
+        out(Gauge::State("dropping"), f64::from(u8::from(self.control.is_dropping)));
     }
 
     fn departs_in_order(&self) -> bool {
@@ -252,7 +255,7 @@ impl<P: Copy> Qdisc<P> for Cobalt<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Ecn, Header, MarkReason, Meta, Room, spec::Limit};
+    use crate::{DropReason, Ecn, Header, Meta, Room, spec::Limit};
 
     const MS: Span = Span::from_millis(1);
 
@@ -282,7 +285,7 @@ mod tests {
             0
         }
         fn dropped(&mut self, _packet: Packet<()>, _reason: DropReason) {}
-        fn marked(&mut self, _packet: &Packet<()>, _reason: MarkReason) {
+        fn marked(&mut self, _packet: &Packet<()>, _reason: DropReason) {
             self.1 += 1;
         }
     }

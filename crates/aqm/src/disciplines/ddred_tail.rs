@@ -14,12 +14,14 @@
 use aqmlab_units::Time;
 
 use super::{Named, ParameterReader};
+use crate::drop_tail::none_early;
 use crate::indexed::{Indexed, Tag};
 use crate::red::victim::Distance;
 use crate::red::victim::{DDRED_PAPER, DISTANCE, UNKNOWN_FRACTION};
+use crate::red::{AVERAGE, P_B};
 use crate::registry::LIMIT;
 use crate::spec::Limit;
-use crate::{Backlog, Dequeue, DropReason, Host, Packet, Parameter, ParameterError, Qdisc, Unit};
+use crate::{Backlog, Dequeue, DropReason, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Unit};
 
 /// Names.
 pub(super) const PRESETS: &[Named] = &[Named {
@@ -106,9 +108,9 @@ impl<P: Copy> Qdisc<P> for DdredTail<P> {
         let bytes = packet.meta.bytes;
         if !self.has_room_for(bytes, 0) {
             let Some(slot) = self.victim(key, bytes) else {
-                return host.dropped(packet, DropReason::Overflow);
+                return host.dropped(packet, DropReason::OVERFLOW);
             };
-            host.dropped(self.queue.remove(slot), DropReason::Overflow);
+            host.dropped(self.queue.remove(slot), DropReason::OVERFLOW);
         }
         self.queue.push(packet);
     }
@@ -119,6 +121,14 @@ impl<P: Copy> Qdisc<P> for DdredTail<P> {
 
     fn backlog(&self) -> Backlog {
         self.queue.backlog()
+    }
+
+    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
+        none_early(out);
+    }
+
+    fn gauge(&self, _now: Time, name: &str) -> Option<f64> {
+        [AVERAGE, P_B].contains(&name).then_some(0.0)
     }
 
     fn departs_in_order(&self) -> bool {

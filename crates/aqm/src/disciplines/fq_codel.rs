@@ -18,6 +18,8 @@
 //! ns-3 (`occupancy = "queue"`). `dialect = "linux"` has Linux's arithmetic of the control law; a full buffer drops half of the
 //! longest queue's bytes, and such a drop counts as one of the law's; and a new queue that runs empty where no old ones are
 //! leaves the lists, where the RFC has it among the old (Linux 6.1, `sch_fq_codel.c`).
+//!
+//! Drop reasons are those of [`codel`](super::codel); gauges are CoDel's for the queue that was served last.
 
 use aqmlab_units::Time;
 
@@ -27,7 +29,7 @@ use super::flow_queues::FlowQueues;
 use super::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::{
-    Backlog, Dequeue, DropReason, Host, Packet, Parameter, ParameterError, Qdisc, Room, State, Unit,
+    Backlog, Dequeue, DropReason, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, Unit,
 };
 
 /// Names.
@@ -132,7 +134,7 @@ impl<P: Copy> FqCoDel<P> {
         while let Some(packet) = self.queues.pop(queue) {
             drops += 1;
             bytes += u64::from(packet.meta.bytes);
-            host.dropped(packet, DropReason::Overflow);
+            host.dropped(packet, DropReason::OVERFLOW);
             let is_half = if is_linux { bytes >= before.bytes / 2 } else { drops >= before.packets / 2 };
             if drops == drop_batch || is_half {
                 break;
@@ -176,11 +178,7 @@ impl<P: Copy> Qdisc<P> for FqCoDel<P> {
         self.queues.total()
     }
 
-    fn state(&self) -> State {
-        State { average: f64::from(self.queues.total().packets), p_b: 0.0 }
-    }
-
-    fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
         self.controls[self.last].gauges(out);
     }
 

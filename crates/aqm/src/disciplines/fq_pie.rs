@@ -13,6 +13,8 @@
 //! Readings. A full buffer drops what arrives, as in Linux, and a new queue that runs empty where no old ones are leaves the
 //! lists, where RFC 8290 and ns-3 have it among the old. The steps of a queue's controller are done when the queue is
 //! next looked at, each at its time on one grid for all, so a thousand idle queues cost nothing.
+//!
+//! Drop reasons are those of [`pie`](super::pie); gauges are PIE's for the queue that was served last.
 
 use aqmlab_units::Time;
 
@@ -20,7 +22,7 @@ use super::fair::{HASH_KEY, Hash, QUANTUM, QUEUES, Rounds, Shape};
 use super::flow_queues::FlowQueues;
 use super::pie::{self, Control, Law, read_law};
 use super::{Named, ParameterReader, joined};
-use crate::{Backlog, Dequeue, DropReason, Host, Packet, Parameter, ParameterError, Qdisc, Room, State};
+use crate::{Backlog, Dequeue, DropReason, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room};
 
 /// Names.
 pub(super) const PRESETS: &[Named] = &[Named {
@@ -84,7 +86,7 @@ impl<P: Copy> Qdisc<P> for FqPie<P> {
         control.catch_up(law, now, before);
         if room.is_full_for(queues.total(), packet.meta.bytes) {
             control.overflowed();
-            return host.dropped(packet, DropReason::Overflow);
+            return host.dropped(packet, DropReason::OVERFLOW);
         }
         if let Some(packet) = control.admit(law, packet, before, host) {
             queues.push(queue, packet);
@@ -111,11 +113,7 @@ impl<P: Copy> Qdisc<P> for FqPie<P> {
         self.queues.total()
     }
 
-    fn state(&self) -> State {
-        State { average: f64::from(self.queues.total().packets), p_b: self.controls[self.last].p }
-    }
-
-    fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
         self.controls[self.last].gauges(out);
     }
 

@@ -35,8 +35,7 @@ pub(crate) use scheduler::{class_parameters, has_class_queues};
 use aqmlab_units::Time;
 
 use crate::{
-    Backlog, Dequeue, Ecn, Host, MarkReason, Packet, Parameter, ParameterError, Preset, Qdisc, SpacingState,
-    State,
+    Backlog, Dequeue, DropReason, Ecn, Gauge, Host, Packet, Parameter, ParameterError, Preset, Qdisc,
 };
 
 /// Defines, from the list of disciplines, the enums over their queues and parameters and the list of their presets.
@@ -160,12 +159,17 @@ const fn joined<const N: usize>(inner: &[Parameter], own: &[Parameter]) -> [Para
 }
 
 /// Set CE and report the mark to the host, if `ecn` is on and the packet is ECN-capable. Return whether it was marked; if
-/// not, the caller must drop it.
-pub(crate) fn marks<P>(ecn: bool, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
+/// not, the caller must drop it for the same reason.
+pub(crate) fn marks<P>(
+    ecn: bool,
+    packet: &mut Packet<P>,
+    reason: DropReason,
+    host: &mut impl Host<P>,
+) -> bool {
     let can = ecn && packet.meta.header.ecn() != Ecn::NotEct;
     if can {
         packet.meta.header.set_ecn(Ecn::Ce);
-        host.marked(packet, MarkReason::Early);
+        host.marked(packet, reason);
     }
     can
 }
@@ -205,21 +209,13 @@ impl<P: Copy> Qdisc<P> for NonRed<P> {
         whichever!(self, q => Qdisc::<P>::backlog(q))
     }
 
-    fn state(&self) -> State {
-        whichever!(self, q => Qdisc::<P>::state(q))
+    fn gauges(&self, now: Time, out: &mut dyn FnMut(Gauge, f64)) {
+        whichever!(self, q => Qdisc::<P>::gauges(q, now, out));
     }
 
     #[inline(never)]
-    fn average(&self) -> f64 {
-        whichever!(self, q => Qdisc::<P>::average(q))
-    }
-
-    fn spacing_state(&self) -> Option<SpacingState> {
-        whichever!(self, q => Qdisc::<P>::spacing_state(q))
-    }
-
-    fn gauges(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
-        whichever!(self, q => Qdisc::<P>::gauges(q, now, out));
+    fn gauge(&self, now: Time, name: &str) -> Option<f64> {
+        whichever!(self, q => Qdisc::<P>::gauge(q, now, name))
     }
 
     fn warnings(&self) -> Vec<String> {

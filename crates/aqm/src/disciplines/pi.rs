@@ -21,6 +21,8 @@
 //! of it, as in ns-2. In `byte_mode` a packet's probability is in proportion to its size. Difference from ns-2.35
 //! `queue/pi.cc`: a full buffer drops before chance is asked, as there, but the random number is compared by less, not by
 //! less or equal. An empty queue whose p is 0 takes no samples, which would change nothing.
+//!
+//! Drop reasons: `early`, `overflow`. Gauge: `p`.
 
 use aqmlab_units::{Span, Time};
 
@@ -28,7 +30,7 @@ use super::pie::IN_BYTES;
 use super::{Named, ParameterReader, marks};
 use crate::registry::{ECN, LIMIT};
 use crate::{
-    Backlog, Dequeue, DropReason, Fifo, Host, Packet, Parameter, ParameterError, Qdisc, Room, State, Unit,
+    Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, Unit,
 };
 
 /// Names.
@@ -152,12 +154,12 @@ impl<P: Copy> Qdisc<P> for Pi<P> {
         self.catch_up(now);
         let Self { params, queue, p, .. } = self;
         if params.room.is_full_for(queue.backlog(), packet.meta.bytes) {
-            return host.dropped(packet, DropReason::Overflow);
+            return host.dropped(packet, DropReason::OVERFLOW);
         }
         let size = f64::from(packet.meta.bytes) / params.mean_packet;
         let p = if params.by_size { *p * size } else { *p };
-        if p > 0.0 && host.uniform() < p && !marks(params.ecn, &mut packet, host) {
-            return host.dropped(packet, DropReason::Early);
+        if p > 0.0 && host.uniform() < p && !marks(params.ecn, &mut packet, DropReason::EARLY, host) {
+            return host.dropped(packet, DropReason::EARLY);
         }
         queue.push(packet);
     }
@@ -178,8 +180,8 @@ impl<P: Copy> Qdisc<P> for Pi<P> {
         self.queue.backlog()
     }
 
-    fn state(&self) -> State {
-        State { average: self.params.length(self.queue.backlog()), p_b: self.p }
+    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
+        out(Gauge::State("p"), self.p);
     }
 
     fn departs_in_order(&self) -> bool {

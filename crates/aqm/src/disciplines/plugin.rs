@@ -12,9 +12,10 @@ use aqmlab_units::{Span, Time};
 
 use super::{Named, ParameterReader, Parts};
 use crate::plugin::{ArrivalDecision, Definition, Idea, MakePolicy, Order, Policy};
+use crate::qdisc::find_gauge;
+use crate::red::{AVERAGE, P_B};
 use crate::{
-    Backlog, Dequeue, DropReason, Ecn, Host, MarkReason, Packet, Parameter, ParameterError, Qdisc, Room,
-    State, Unit,
+    Backlog, Dequeue, DropReason, Ecn, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, Unit,
 };
 
 /// Empty: plugins are registered at run time.
@@ -144,7 +145,7 @@ fn mark<P>(packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
     let can = packet.meta.header.ecn() != Ecn::NotEct;
     if can {
         packet.meta.header.set_ecn(Ecn::Ce);
-        host.marked(packet, MarkReason::Early);
+        host.marked(packet, DropReason::EARLY);
     }
     can
 }
@@ -156,12 +157,12 @@ impl<P: Copy> Qdisc<P> for Plugin<P> {
         match decision {
             ArrivalDecision::Drop(reason) => return host.dropped(packet, reason),
             ArrivalDecision::Mark if !mark(&mut packet, host) => {
-                return host.dropped(packet, DropReason::Early);
+                return host.dropped(packet, DropReason::EARLY);
             }
             ArrivalDecision::Mark | ArrivalDecision::Accept => {}
         }
         if self.room.is_full_for(self.backlog(), packet.meta.bytes) {
-            return host.dropped(packet, DropReason::Overflow);
+            return host.dropped(packet, DropReason::OVERFLOW);
         }
         self.bytes += u64::from(packet.meta.bytes);
         self.packets.push_back(packet);
@@ -193,17 +194,23 @@ impl<P: Copy> Qdisc<P> for Plugin<P> {
         Backlog { packets: self.packets.len() as u32, bytes: self.bytes }
     }
 
-    fn state(&self) -> State {
-        self.policy.state()
-    }
-
-    fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
+        out(Gauge::State(AVERAGE), self.policy.average());
+        out(Gauge::State(P_B), self.policy.p_b());
         let mut names = self.gauges.iter();
         self.policy.gauges(&mut |value| {
             if let Some(name) = names.next() {
-                out(name, value);
+                out(Gauge::State(name), value);
             }
         });
+    }
+
+    fn gauge(&self, now: Time, name: &str) -> Option<f64> {
+        match name {
+            AVERAGE => Some(self.policy.average()),
+            P_B => Some(self.policy.p_b()),
+            _ => find_gauge::<P>(self, now, name),
+        }
     }
 
     fn departs_in_order(&self) -> bool {

@@ -27,13 +27,15 @@
 //! Readings: x is smoothed with `rate_weight` (1: not at all), as in ns-2. In bytes, lengths are divided by the mean packet, and
 //! the probability of a packet grows with its length. With ECN an arrival that knows ECN is marked in place of its drop;
 //! ns-2 marks at departure and then spares packets without ECN. An arrival at a full buffer counts in x too.
+//!
+//! Drop reasons: `early`, `overflow`. Gauges: `probability` (m), `price`, `rate`.
 
 use aqmlab_units::{Probability, Span, Time};
 
 use super::{Named, ParameterReader, marks};
 use crate::registry::{ECN, LIMIT};
 use crate::{
-    Backlog, Dequeue, DropReason, Fifo, Host, Packet, Parameter, ParameterError, Qdisc, Room, State, Unit,
+    Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, Unit,
 };
 
 /// Names.
@@ -179,11 +181,11 @@ impl<P: Copy> Qdisc<P> for Rem<P> {
         let Self { params, queue, price, arrived, .. } = self;
         arrived.add(packet.meta.bytes);
         if params.room.is_full_for(queue.backlog(), packet.meta.bytes) {
-            return host.dropped(packet, DropReason::Overflow);
+            return host.dropped(packet, DropReason::OVERFLOW);
         }
         let is_picked = host.uniform() < params.law.probability(price, packet.meta.bytes);
-        if is_picked && !marks(params.ecn, &mut packet, host) {
-            return host.dropped(packet, DropReason::Early);
+        if is_picked && !marks(params.ecn, &mut packet, DropReason::EARLY, host) {
+            return host.dropped(packet, DropReason::EARLY);
         }
         queue.push(packet);
     }
@@ -206,13 +208,10 @@ impl<P: Copy> Qdisc<P> for Rem<P> {
         self.queue.backlog()
     }
 
-    fn state(&self) -> State {
-        State { average: f64::from(self.queue.backlog().packets), p_b: self.price.probability }
-    }
-
-    fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
-        out("price", self.price.price);
-        out("rate", self.price.rate);
+    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
+        out(Gauge::State("probability"), self.price.probability);
+        out(Gauge::State("price"), self.price.price);
+        out(Gauge::State("rate"), self.price.rate);
     }
 
     fn departs_in_order(&self) -> bool {

@@ -25,7 +25,7 @@ use super::flow_queues::{FlowQueues, Hash, Ring};
 use super::{Named, ParameterReader};
 use crate::registry::LIMIT;
 use crate::spec::Limit;
-use crate::{Backlog, Dequeue, DropReason, Host, Packet, Parameter, ParameterError, Qdisc, State, Unit};
+use crate::{Backlog, Dequeue, DropReason, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Unit};
 
 /// Names.
 pub(super) const PRESETS: &[Named] = &[Named {
@@ -146,7 +146,7 @@ impl<P: Copy> Qdisc<P> for Sfq<P> {
         if let Full::Arrival(limit) = full
             && self.params.refuses(limit, self.queues.backlog(queue).packets, self.queues.total().packets)
         {
-            return host.dropped(packet, DropReason::Overflow);
+            return host.dropped(packet, DropReason::OVERFLOW);
         }
         self.queues.push(queue, packet);
         if self.queues.backlog(queue).packets == 1 {
@@ -154,7 +154,7 @@ impl<P: Copy> Qdisc<P> for Sfq<P> {
         }
         while limit.is_passed_by(self.queues.total()) {
             let Some(victim) = self.steal() else { return };
-            host.dropped(victim, DropReason::Overflow);
+            host.dropped(victim, DropReason::OVERFLOW);
         }
     }
 
@@ -173,12 +173,8 @@ impl<P: Copy> Qdisc<P> for Sfq<P> {
         self.queues.total()
     }
 
-    fn state(&self) -> State {
-        State { average: f64::from(self.queues.total().packets), p_b: 0.0 }
-    }
-
-    fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
-        out("active_queues", f64::from(self.ring.len()));
+    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
+        out(Gauge::State("active_queues"), f64::from(self.ring.len()));
     }
 
     fn departs_in_order(&self) -> bool {

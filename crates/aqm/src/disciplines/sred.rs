@@ -28,6 +28,8 @@
 //! the list is not full, every arrival is added and nothing is compared. The counts and times of zombies serve the paper's
 //! search for misbehaving flows and decide nothing, so they are left out. p_zap is bounded by 1. The queue is measured as the
 //! limit is, in packets or, as the paper has it, in bytes.
+//!
+//! Drop reasons: `early`, `overflow`. Gauges: `p_zap` of the last arrival, `hit_frequency`, `flows_estimated`.
 
 use aqmlab_units::{Probability, Time};
 
@@ -35,7 +37,7 @@ use super::{Named, ParameterReader, marks};
 use crate::registry::{ECN, LIMIT};
 use crate::spec::Limit;
 use crate::{
-    Backlog, Dequeue, DropReason, Fifo, Host, Packet, Parameter, ParameterError, Qdisc, Room, State, Unit,
+    Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, Unit,
 };
 
 /// Names.
@@ -218,10 +220,10 @@ impl<P: Copy> Qdisc<P> for Sred<P> {
         let is_hit = self.zombies.meet(packet.meta.flow, host);
         self.p_zap = self.params.law.p_zap(self.share(), self.zombies.frequency, is_hit);
         if self.params.room.is_full_for(self.queue.backlog(), packet.meta.bytes) {
-            return host.dropped(packet, DropReason::Overflow);
+            return host.dropped(packet, DropReason::OVERFLOW);
         }
-        if host.uniform() < self.p_zap && !marks(self.params.ecn, &mut packet, host) {
-            return host.dropped(packet, DropReason::Early);
+        if host.uniform() < self.p_zap && !marks(self.params.ecn, &mut packet, DropReason::EARLY, host) {
+            return host.dropped(packet, DropReason::EARLY);
         }
         self.queue.push(packet);
     }
@@ -234,14 +236,11 @@ impl<P: Copy> Qdisc<P> for Sred<P> {
         self.queue.backlog()
     }
 
-    fn state(&self) -> State {
-        State { average: f64::from(self.queue.backlog().packets), p_b: self.p_zap }
-    }
-
-    fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
+        out(Gauge::State("p_zap"), self.p_zap);
         let frequency = self.zombies.frequency;
-        out("hit_frequency", frequency);
-        out("flows_estimated", if frequency > 0.0 { 1.0 / frequency } else { 0.0 });
+        out(Gauge::State("hit_frequency"), frequency);
+        out(Gauge::State("flows_estimated"), if frequency > 0.0 { 1.0 / frequency } else { 0.0 });
     }
 
     fn departs_in_order(&self) -> bool {

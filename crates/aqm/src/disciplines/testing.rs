@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::{DropReason, Host, MarkReason, Meta, Packet};
+use crate::{DropReason, Host, Meta, Packet};
 
 /// What a discipline told, and the numbers that it is lent; 0.5 once they are used up.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +32,7 @@ impl Host<u32> for Told {
         self.dropped.push(packet.payload);
     }
 
-    fn marked(&mut self, packet: &Packet<u32>, _reason: MarkReason) {
+    fn marked(&mut self, packet: &Packet<u32>, _reason: DropReason) {
         self.marked.push(packet.payload);
     }
 }

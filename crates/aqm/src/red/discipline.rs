@@ -9,9 +9,10 @@ use super::response::Response;
 use super::spacing::Spacing;
 use super::store::Store;
 use super::victim::{Among, Victim};
-use super::{Crossing, Dialect, IdleWhen};
+use super::{AVERAGE, Crossing, Dialect, IdleWhen, P_B};
+use crate::qdisc::find_gauge;
 use crate::spec::Limit;
-use crate::{Backlog, Dequeue, DropReason, Ecn, Host, MarkReason, Meta, Packet, Qdisc, SpacingState, State};
+use crate::{Backlog, Dequeue, DropReason, Ecn, Gauge, Host, Meta, Packet, Qdisc, SpacingState};
 
 /// What a RED queue is set to, checked and with all automatic values filled in.
 #[derive(Clone, Debug)]
@@ -103,9 +104,9 @@ enum DropDecision {
 impl DropDecision {
     fn reason(self) -> DropReason {
         match self {
-            Self::Accept | Self::Early(_) => DropReason::Early,
-            Self::Forced => DropReason::Forced,
-            Self::Overflow => DropReason::Overflow,
+            Self::Accept | Self::Early(_) => DropReason::EARLY,
+            Self::Forced => DropReason::FORCED,
+            Self::Overflow => DropReason::OVERFLOW,
         }
     }
 }
@@ -232,15 +233,15 @@ impl<P: Copy> Red<P> {
 
     /// Mark the victim if the response allows it. Return whether it was marked; if not, the caller must drop it.
     fn marks(&self, packet: &mut Packet<P>, decision: DropDecision, host: &mut impl Host<P>) -> bool {
-        let (p_b, reason) = match decision {
-            DropDecision::Early(p_b) => (p_b, MarkReason::Early),
-            DropDecision::Forced => (1.0, MarkReason::Forced),
+        let (p_b, is_forced) = match decision {
+            DropDecision::Early(p_b) => (p_b, false),
+            DropDecision::Forced => (1.0, true),
             DropDecision::Accept | DropDecision::Overflow => return false,
         };
-        let marks = self.params.response.marks(&packet.meta, p_b, reason == MarkReason::Forced);
+        let marks = self.params.response.marks(&packet.meta, p_b, is_forced);
         if marks {
             packet.meta.header.set_ecn(Ecn::Ce);
-            host.marked(packet, reason);
+            host.marked(packet, decision.reason());
         }
         marks
     }
@@ -374,12 +375,12 @@ impl<P: Copy> Red<P> {
                 let victim = self.queue.at(slot);
                 self.queue.remove(slot);
                 self.left(self.params.classes.of(victim.meta.header.dscp()), victim.meta.bytes);
-                host.dropped(victim, DropReason::Early);
+                host.dropped(victim, DropReason::EARLY);
                 matched = true;
             }
         }
         if matched {
-            host.dropped(*packet, DropReason::Early);
+            host.dropped(*packet, DropReason::EARLY);
         }
         matched
     }
@@ -477,23 +478,7 @@ impl<P: Copy> Qdisc<P> for Red<P> {
         self.waiting
     }
 
-    fn state(&self) -> State {
-        let last = self.class_states.len() - 1;
-        let average = self.average_of(last);
-        State { average, p_b: self.class_states[last].curve.p_b(average) }
-    }
-
-    #[inline]
-    fn average(&self) -> f64 {
-        self.average_of(self.class_states.len() - 1)
-    }
-
-    fn spacing_state(&self) -> Option<SpacingState> {
-        let spacing = &self.class_states[self.class_states.len() - 1].spacing;
-        Some(spacing.state(self.state().p_b))
-    }
-
-    fn gauges(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+    fn gauges(&self, now: Time, out: &mut dyn FnMut(Gauge, f64)) {
         const NAMES: [&str; 8] = [
             "average_0",
             "average_1",
@@ -504,13 +489,35 @@ impl<P: Copy> Qdisc<P> for Red<P> {
             "average_6",
             "average_7",
         ];
+        let last = self.class_states.len() - 1;
+        let (average, ClassState { curve, spacing, .. }) = (self.average_of(last), &self.class_states[last]);
+        let p_b = curve.p_b(average);
+        out(Gauge::State(AVERAGE), average);
+        out(Gauge::State(P_B), p_b);
+        let SpacingState { p_a, count } = spacing.state(p_b);
+        if let Some(p_a) = p_a {
+            out(Gauge::Decision("p_a"), p_a);
+        }
+        out(Gauge::Decision("count"), count as f64);
+        let out: &mut dyn FnMut(&'static str, f64) = &mut |name, value| out(Gauge::State(name), value);
         if self.class_states.len() > 1 {
             for (class, name) in NAMES.iter().enumerate().take(self.class_states.len()) {
                 out(name, self.average_of(class));
             }
         }
         self.victim.gauges(out);
-        self.adaptation.gauges(now, &self.class_states[self.class_states.len() - 1].curve, out);
+        self.adaptation.gauges(now, curve, out);
+    }
+
+    #[inline(always)]
+    fn gauge(&self, now: Time, name: &str) -> Option<f64> {
+        // Statistics need the average at every arrival, samples of the queue both of these.
+        let last = self.class_states.len() - 1;
+        match name {
+            AVERAGE => Some(self.average_of(last)),
+            P_B => Some(self.class_states[last].curve.p_b(self.average_of(last))),
+            _ => find_gauge::<P>(self, now, name),
+        }
     }
 
     fn warnings(&self) -> Vec<String> {

@@ -23,6 +23,10 @@
 //! | adaptation | how parameters move | [`adaptation`] |
 //! | response | what happens to the victim | [`response`] |
 //!
+//! Drop reasons: `early`, `forced`, `overflow`. Gauges: `average` in packets and `p_b`, with several classes those of the
+//! last; `p_a` (not in Linux's spacing) and `count` of the last decision; `average_0` and so on with several classes; then
+//! those of the victim rule and the adaptation.
+//!
 //! A [`Dialect`] is a named set of switches over all parts: what the original paper, ns-2.35 and Linux do
 //! differently while all of them say "RED".
 
@@ -42,3 +46,18 @@ pub mod victim;
 pub use dialect::{AtIdle, ByteScaling, Crossing, Dialect, DialectName, IdleWhen};
 pub use discipline::{ClassState, Params, Red};
 pub use part::{PART_KINDS, PartInfo, PartKind};
+
+/// Name of the gauge of the average, in packets; with several classes, that of the last.
+pub const AVERAGE: &str = "average";
+/// Name of the gauge of p_b at that average: the drop probability that the curve gives, before spacing.
+pub const P_B: &str = "p_b";
+
+/// State of the spacing of drops and marks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SpacingState {
+    /// Probability that the last arrival was dropped or marked, for a packet of mean size; `None` if the rule has no
+    /// probability, as in Linux.
+    pub p_a: Option<f64>,
+    /// Arrivals since the last drop or mark; -1 below min_th.
+    pub count: i64,
+}

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use aqmlab_aqm::{
-    Dequeue, Discipline, DropReason, Ecn, Header, Host, LinkContext, MarkReason, Meta, Packet, Qdisc, Spec,
+    Dequeue, Discipline, DropClass, DropReason, Ecn, Header, Host, LinkContext, Meta, Packet, Qdisc, Spec,
     Value,
 };
 use aqmlab_units::{Rate, Serializer, Span, Stream, Time};
@@ -42,16 +42,21 @@ impl Host<u32> for Counting {
         self.rng.below(n)
     }
     fn dropped(&mut self, packet: Packet<u32>, reason: DropReason) {
-        match reason {
-            DropReason::Early => self.early += 1,
-            DropReason::Forced => self.forced += 1,
-            DropReason::Overflow => self.overflow += 1,
+        match reason.class() {
+            DropClass::Early => self.early += 1,
+            DropClass::Forced => self.forced += 1,
+            DropClass::Overflow => self.overflow += 1,
         }
         self.last_dropped = Some(packet.payload);
     }
-    fn marked(&mut self, _packet: &Packet<u32>, _reason: MarkReason) {
+    fn marked(&mut self, _packet: &Packet<u32>, _reason: DropReason) {
         self.marks += 1;
     }
+}
+
+/// A gauge of a discipline.
+pub fn gauge(queue: &impl Qdisc<u32>, name: &str) -> f64 {
+    queue.gauge(Time::ZERO, name).unwrap_or_else(|| panic!("no gauge {name}"))
 }
 
 /// A discipline before a link of this rate.

@@ -36,17 +36,22 @@ impl<P: Copy + Numbered> Station<P> {
     pub fn new(id: LinkId, plan: &Attached<'_>, seed: u64, keeps: bool) -> Self {
         let link = &plan.links[id as usize];
         let observed = plan.is_observed(id);
+        let discipline = link.queue.build();
+        let mut observation = observed.then(|| Observation::new(&plan.probe));
+        if let Some(observation) = &mut observation {
+            observation.attach(&discipline);
+        }
         let mut station = Self {
             id,
             delay: link.delay,
             serializer: Serializer::new(link.rate),
-            discipline: link.queue.build(),
+            discipline,
             rng: Stream::new(seed, &format!("link {}", link.name)),
             service: None,
             dropped: keeps.then(Vec::new),
             markers: Markers::of(plan.markers(id), plan, seed),
             changes: plan.changes(id).iter().cloned().collect(),
-            stats: LinkStats::new(observed.then(|| Observation::new(&plan.probe))),
+            stats: LinkStats::new(observation),
             next_event: Time::ZERO,
             warmup: Time::ZERO + plan.warmup,
         };
@@ -66,7 +71,7 @@ impl<P: Copy + Numbered> Station<P> {
         let mut host = LinkHost::new(&mut self.rng, &mut self.stats, now, self.dropped.as_mut());
         self.discipline.enqueue(now, packet, &mut host);
         let fate = host.fate;
-        self.after_decision();
+        self.after_decision(now);
         (fate, header)
     }
 
@@ -77,7 +82,7 @@ impl<P: Copy + Numbered> Station<P> {
         self.offered(now, packet);
         let mut host = LinkHost::new(&mut self.rng, &mut self.stats, now, self.dropped.as_mut());
         let passes = self.discipline.enqueue_dequeue(now, packet, &mut host);
-        self.after_decision();
+        self.after_decision(now);
         passes
     }
 
@@ -90,9 +95,9 @@ impl<P: Copy + Numbered> Station<P> {
     }
 
     #[inline(always)]
-    fn after_decision(&mut self) {
+    fn after_decision(&mut self, now: Time) {
         if let Some(observation) = &mut self.stats.observation {
-            observation.saw_average(self.discipline.average());
+            observation.after_decision(now, &self.discipline);
         }
         self.reschedule_timer();
     }
@@ -187,6 +192,15 @@ impl<P: Copy + Numbered> Station<P> {
         self.delay = link.delay;
         self.changes = changes;
         self.next_event = self.next_event(Some(now));
+    }
+
+    /// Replace the discipline.
+    pub fn replace_discipline(&mut self, discipline: Discipline<P>) {
+        if let Some(observation) = &mut self.stats.observation {
+            observation.attach(&discipline);
+        }
+        self.discipline = discipline;
+        self.reschedule_timer();
     }
 
     /// Return the time of the next own event after `at`: the end of the warm-up, a sample, a change or a timer.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use aqmlab_aqm::{Dequeue, Discipline, DropReason, Host, MarkReason, Packet, Qdisc, Resolved};
+use aqmlab_aqm::{Dequeue, Discipline, DropReason, Host, Packet, Qdisc, Resolved};
 use aqmlab_units::Time;
 
 use super::StandaloneLink;
@@ -38,8 +38,7 @@ impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
         debug_assert!(mover.refused.is_empty(), "a discipline that drops what it is asked for");
         let (discipline, first) = filled(now, queue, &waiting);
         self.carried = VecDeque::from(waiting[..first].to_vec());
-        self.station.discipline = discipline;
-        self.station.reschedule_timer();
+        self.station.replace_discipline(discipline);
     }
 }
 
@@ -75,5 +74,5 @@ impl<P> Host<P> for Mover<P> {
         self.refused.push(packet);
     }
 
-    fn marked(&mut self, _: &Packet<P>, _: MarkReason) {}
+    fn marked(&mut self, _: &Packet<P>, _: DropReason) {}
 }

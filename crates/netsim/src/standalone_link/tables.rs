@@ -20,6 +20,7 @@ pub fn tables<P: Copy + PartialEq + Numbered>(
         ("events", seen.events_table()),
         ("discipline_samples", seen.discipline_samples_table()),
         ("drop_distances", seen.drop_distances_table()),
+        ("drop_reasons", seen.drop_reasons_table()),
         ("code_points", seen.code_points_table()),
         ("markers", seen.markers_table()),
         ("losses", seen.losses_table()),

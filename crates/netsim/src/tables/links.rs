@@ -48,6 +48,19 @@ impl Seen<'_> {
         ]
     }
 
+    /// Reasons that are named as their class are columns of [`Self::links_table`] instead.
+    pub fn drop_reasons_table(&self) -> Table {
+        let rows: Vec<_> =
+            self.drops().flat_map(|(name, drops)| drops.by_reason().iter().map(move |r| (name, r))).collect();
+        vec![
+            ("link", texts(&rows, |(name, _)| (*name).into())),
+            ("reason", texts(&rows, |(_, r)| r.reason.name().into())),
+            ("class", texts(&rows, |(_, r)| r.reason.class().name().into())),
+            ("drops", integers(&rows, |(_, r)| r.drops)),
+            ("marks", integers(&rows, |(_, r)| r.marks)),
+        ]
+    }
+
     pub fn code_points_table(&self) -> Table {
         let rows = self.observed(|o| o.code_points().collect());
         vec![

@@ -65,6 +65,7 @@ impl Simulation {
             ("flow_samples", self.flow_samples_table()),
             ("discipline_samples", seen.discipline_samples_table()),
             ("drop_distances", seen.drop_distances_table()),
+            ("drop_reasons", seen.drop_reasons_table()),
             ("code_points", seen.code_points_table()),
             ("markers", seen.markers_table()),
             ("losses", seen.losses_table()),

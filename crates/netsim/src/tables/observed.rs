@@ -1,6 +1,6 @@
 //! What was observed of links.
 
-use aqmlab_aqm::{DropReason, Ecn, Kind, MarkReason};
+use aqmlab_aqm::{Ecn, Kind};
 use aqmlab_transport::TcpConfig;
 
 use super::seen::{Seen, SeenLink};
@@ -22,8 +22,8 @@ impl<'s> Seen<'s> {
             ("link", texts(&rows, |(name, _)| (*name).into())),
             ("queue_packets", integers(&rows, |(_, s)| s.backlog.packets.into())),
             ("queue_bytes", integers(&rows, |(_, s)| s.backlog.bytes)),
-            ("average", reals(&rows, |(_, s)| s.state.average)),
-            ("p_b", reals(&rows, |(_, s)| s.state.p_b)),
+            ("average", reals(&rows, |(_, s)| s.average)),
+            ("p_b", reals(&rows, |(_, s)| s.p_b)),
         ]
     }
 
@@ -55,7 +55,7 @@ impl<'s> Seen<'s> {
             ("link", texts(&rows, |(name, _)| (*name).into())),
             ("flow", texts(&rows, |(_, l)| flow(l.flow).into())),
             ("packet", texts(&rows, |(_, l)| packet(l.packet).into())),
-            ("reason", texts(&rows, |(_, l)| reason(EventKind::Drop(l.reason)).into())),
+            ("reason", texts(&rows, |(_, l)| l.reason.name().into())),
         ]
     }
 
@@ -99,9 +99,7 @@ fn kind(kind: EventKind) -> &'static str {
 fn reason(kind: EventKind) -> &'static str {
     match kind {
         EventKind::Enqueue | EventKind::Dequeue => "",
-        EventKind::Drop(DropReason::Early) | EventKind::Mark(MarkReason::Early) => "early",
-        EventKind::Drop(DropReason::Forced) | EventKind::Mark(MarkReason::Forced) => "forced",
-        EventKind::Drop(DropReason::Overflow) => "overflow",
+        EventKind::Drop(reason) | EventKind::Mark(reason) => reason.name(),
     }
 }
 

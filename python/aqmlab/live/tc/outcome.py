@@ -205,8 +205,8 @@ def _of_link(snapshot: Record, link: str) -> Count:
         marks=counters["marks_early"] + counters["marks_forced"],
         packets=own["backlog"]["packets"],
         bytes=own["backlog"]["bytes"] - ETHERNET * own["backlog"]["packets"],
-        average=own["average"],
-        p_b=own["p_b"],
+        average=math.nan if own["average"] is None else own["average"],
+        p_b=math.nan if own["p_b"] is None else own["p_b"],
     )
 
 

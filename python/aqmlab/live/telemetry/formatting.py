@@ -58,14 +58,24 @@ def sparkline(values: Sequence[float], bars: str = BARS) -> str:
 
 
 def state(direction: Direction) -> list[tuple[str, str]]:
-    """Return what the discipline goes by: queue, average, probabilities, count and delay."""
+    """Return the state of the queue: its length, the gauges of the discipline, and the mean delay.
+
+    RED shows average, p_b, p_a and count, any other discipline its first four gauges by their own names.
+    """
     gauge = direction.gauges.get
-    return [
-        ("queue", f"{direction.backlog_packets} p ({direction.backlog_bytes} B)"),
+    gauges = [
         ("average", "-" if direction.average is None else f"{number(direction.average)} p"),
         ("p_b", number(direction.p_b)),
         ("p_a", number(gauge("p_a"))),
         ("count", number(gauge("count"), 6)),
+    ]
+    if direction.average is None and direction.gauges:
+        # A gauge may have the name of what is shown of every queue.
+        own = [(f"{direction.aqm}.{name}", number(value)) for name, value in direction.gauges.items()]
+        gauges = own[:4]
+    return [
+        ("queue", f"{direction.backlog_packets} p ({direction.backlog_bytes} B)"),
+        *gauges,
         ("delay", milliseconds(direction.delay_mean_s)),
     ]
 

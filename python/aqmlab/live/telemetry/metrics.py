@@ -147,16 +147,17 @@ METRICS: tuple[Metric, ...] = (
     Metric("aqmlab_queue_packets", "gauge", LINK, "Packets queued.", _of_links(lambda d: d.backlog_packets)),
     Metric("aqmlab_queue_bytes", "gauge", LINK, "Bytes queued.", _of_links(lambda d: d.backlog_bytes)),
     Metric(
-        "aqmlab_average_queue_packets", "gauge", LINK, "Average that the discipline goes by.",
+        "aqmlab_average_queue_packets", "gauge", LINK, "RED's average; absent for disciplines without one.",
         _of_links(lambda d: d.average),
     ),
     Metric(
-        "aqmlab_drop_probability_ratio", "gauge", LINK, "p_b: probability of the curve at the average, before spacing.",
+        "aqmlab_drop_probability_ratio", "gauge", LINK,
+        "p_b of RED: probability of the curve at the average, before spacing.",
         _of_links(lambda d: d.p_b),
     ),
     Metric(
         "aqmlab_discipline_state", "gauge", (*LINK, "name"),
-        "Further gauges of the discipline, for example p_a and count, in its own units.",
+        "Other gauges of the discipline, by its own names and in its own units: p_a and count of RED, p of PIE.",
         _by(lambda d: dict(d.gauges)),
     ),
     Metric(
@@ -181,11 +182,11 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         "aqmlab_drops_packets_total", "counter", (*LINK, "reason"),
-        "Packets dropped: early (by chance), forced (beyond the curve), overflow (no room).", _by(_drops),
+        "Packets dropped, by class of reason: early (to signal congestion), forced, overflow (no room).", _by(_drops),
     ),
     Metric(
         "aqmlab_marks_packets_total", "counter", (*LINK, "reason"),
-        "Packets marked with ECN: early (by chance), forced (beyond the curve).", _by(_marks),
+        "Packets marked with ECN, by class of reason: early (to signal congestion), forced.", _by(_marks),
     ),
     Metric(
         "aqmlab_lost_packets_total", "counter", LINK, "Packets lost at random, not by the discipline.",

@@ -20,8 +20,9 @@ __all__ = ["ClassCounts", "Counters", "Direction", "FlowCounts", "Lateness", "Pl
 class Counters:
     """The counters of a link since the start, in packets, or in bytes where the name ends so.
 
-    What arrives is dropped, lost on the wire, queued, or departs. *Early* is by chance, *forced* because the average
-    is beyond the curve, *overflow* because there is no room.
+    What arrives is dropped, lost on the wire, queued, or departs. Drops and marks are counted by the class of their
+    reason: *early* to signal congestion, *forced* because every such packet is rejected (RED: the average is beyond the
+    curve), *overflow* because there is no room.
     """
 
     arrivals: int
@@ -83,11 +84,11 @@ class Direction:
     backlog_packets, backlog_bytes
         What is in the queue.
     average
-        The average that the discipline goes by, in packets; None for one without.
+        RED's average in packets; None for disciplines without one.
     p_b
-        Probability of the curve at that average; None for a discipline without.
+        Probability of the curve at that average; None for disciplines without one.
     gauges
-        Further gauges of the discipline, for example ``p_a`` and ``count``.
+        All other gauges of the discipline by name: ``p_a`` and ``count`` of RED, ``p`` of PIE, ``delay`` of CoDel.
     delay_mean_s
         Mean time in the queue since the last snapshot in s; None if no packet departed.
     """

@@ -4,7 +4,12 @@ use aqmlab_units::{Span, Time};
 
 use super::super::marks;
 use super::law::{Count, Law};
-use crate::{Backlog, DropReason, Host, Packet};
+use crate::{Backlog, DropClass, DropReason, Gauge, Host, Packet};
+
+/// Delays were at or above the target for an interval: the drop or mark that begins a dropping state.
+pub(crate) const SOJOURN: DropReason = DropReason::new(&("sojourn", DropClass::Early));
+/// The control law: a later drop or mark in a dropping state.
+pub(crate) const CONTROL_LAW: DropReason = DropReason::new(&("control-law", DropClass::Early));
 
 /// State of the control law.
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,11 +62,11 @@ impl Control {
             if !ok_to_drop {
                 return Some(packet);
             }
-            let is_marked = marks(ecn, &mut packet, host);
+            let is_marked = marks(ecn, &mut packet, SOJOURN, host);
             let next = if is_marked {
                 Some(packet)
             } else {
-                host.dropped(packet, DropReason::Early);
+                host.dropped(packet, SOJOURN);
                 take(self).map(|(packet, _)| packet)
             };
             self.enter(law, law.tick(now));
@@ -70,11 +75,11 @@ impl Control {
         self.is_dropping = ok_to_drop;
         while self.is_dropping && law.tick(now) >= self.drop_next {
             self.count.set(self.count.n.wrapping_add(1));
-            if marks(ecn, &mut packet, host) {
+            if marks(ecn, &mut packet, CONTROL_LAW, host) {
                 self.drop_next = law.control_law(self.drop_next, self.count);
                 break;
             }
-            host.dropped(packet, DropReason::Early);
+            host.dropped(packet, CONTROL_LAW);
             (packet, ok_to_drop) = take(self)?;
             self.is_dropping = ok_to_drop;
             if ok_to_drop {
@@ -103,9 +108,9 @@ impl Control {
     }
 
     /// Report the gauges.
-    pub fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        out("delay", self.delay.secs());
-        out("count", f64::from(self.count.n));
-        out("dropping", f64::from(u8::from(self.is_dropping)));
+    pub fn gauges(&self, out: &mut dyn FnMut(Gauge, f64)) {
+        out(Gauge::State("delay"), self.delay.secs());
+        out(Gauge::State("count"), f64::from(self.count.n));
+        out(Gauge::State("dropping"), f64::from(u8::from(self.is_dropping)));
     }
 }

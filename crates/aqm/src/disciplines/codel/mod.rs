@@ -20,11 +20,14 @@
 //! in the queue must be more than MAXPACKET for a drop; ns-3 drops when it is as much.
 //!
 //! `dialect = "linux"` computes as Linux 6.1 does, to the tick: see [`law`].
+//!
+//! Drop reasons: `sojourn` begins a dropping state, `control-law` follows in it, `overflow`. Gauges: `delay` of the last packet
+//! in s, `count`, `dropping` (0 or 1).
 
 mod control;
 mod law;
 
-pub(crate) use control::Control;
+pub(crate) use control::{CONTROL_LAW, Control};
 pub(crate) use law::{Arithmetic, Law};
 
 use aqmlab_units::{Span, Time};
@@ -32,7 +35,7 @@ use aqmlab_units::{Span, Time};
 use super::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::{
-    Backlog, Dequeue, DropReason, Fifo, Host, Packet, Parameter, ParameterError, Qdisc, Room, State, Unit,
+    Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, Unit,
 };
 
 /// Names.
@@ -119,7 +122,7 @@ impl<P: Copy> CoDel<P> {
 impl<P: Copy> Qdisc<P> for CoDel<P> {
     fn enqueue(&mut self, _now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
         if self.params.room.is_full_for(self.queue.backlog(), packet.meta.bytes) {
-            return host.dropped(packet, DropReason::Overflow);
+            return host.dropped(packet, DropReason::OVERFLOW);
         }
         self.queue.push(packet);
     }
@@ -135,11 +138,7 @@ impl<P: Copy> Qdisc<P> for CoDel<P> {
         self.queue.backlog()
     }
 
-    fn state(&self) -> State {
-        State { average: f64::from(self.queue.backlog().packets), p_b: 0.0 }
-    }
-
-    fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
         self.control.gauges(out);
     }
 

@@ -47,7 +47,7 @@ impl<P: Copy> Flows<P> {
             if self.queues.backlog(longest).packets == 0 {
                 self.leave(longest);
             }
-            host.dropped(victim, DropReason::Overflow);
+            host.dropped(victim, DropReason::OVERFLOW);
         }
     }
 

@@ -30,8 +30,9 @@ use aqmlab_units::Time;
 
 use super::flow_queues::Hash;
 use super::{Named, ParameterReader};
+use crate::qdisc::find_gauge;
 use crate::registry::LIMIT;
-use crate::{Backlog, Dequeue, Host, Packet, Parameter, ParameterError, Qdisc, State, Unit};
+use crate::{Backlog, Dequeue, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Unit};
 
 use super::scheduler::{self, Scheduler, ServiceRule};
 pub(crate) use flows::Flows;
@@ -154,17 +155,17 @@ impl<P: Copy> Qdisc<P> for Drr<P> {
         }
     }
 
-    fn state(&self) -> State {
+    fn gauges(&self, now: Time, out: &mut dyn FnMut(Gauge, f64)) {
         match self {
-            Self::Flows(flows) => State { average: f64::from(flows.queues.total().packets), p_b: 0.0 },
-            Self::Classes(classes) => classes.state(),
+            Self::Flows(flows) => out(Gauge::State("active_queues"), f64::from(flows.ring.len())),
+            Self::Classes(classes) => classes.gauges(now, out),
         }
     }
 
-    fn gauges(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+    fn gauge(&self, now: Time, name: &str) -> Option<f64> {
         match self {
-            Self::Flows(flows) => out("active_queues", f64::from(flows.ring.len())),
-            Self::Classes(classes) => classes.gauges(now, out),
+            Self::Flows(_) => find_gauge::<P>(self, now, name),
+            Self::Classes(classes) => classes.gauge(now, name),
         }
     }
 

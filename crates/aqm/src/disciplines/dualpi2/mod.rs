@@ -38,6 +38,9 @@
 //! been taken out. The delay of the ramp is that of the packet. `ecn` is that of C; without it ECT(0) is dropped, and L's marks
 //! stay. Differences: a limit in bytes is tested with the packet's own length, where the RFC always leaves room for an MTU;
 //! Linux 6.17 has a step of 1 ms in place of the ramp, asks for L's length at the arrival, and 16 ms, 0.16/s and 3.2/s.
+//!
+//! Drop reasons: `early` (queue C), `overload` (queue L), `overflow`; L's marks have the reason `l4s`. Gauges: `delay` in s,
+//! `p_base` (p'), `p_c`, `p_cl`, `l_packets`, `c_packets`.
 
 mod parameters;
 mod scheduler;
@@ -50,7 +53,12 @@ use aqmlab_units::Time;
 
 use super::marks;
 use super::pi2::{Base, head_delay};
-use crate::{Backlog, Dequeue, DropReason, Ecn, Fifo, Host, Packet, Qdisc, State};
+use crate::{Backlog, Dequeue, DropClass, DropReason, Ecn, Fifo, Gauge, Host, Packet, Qdisc};
+
+/// By the likelihood of queue L.
+const L4S: DropReason = DropReason::new(&("l4s", DropClass::Early));
+/// In overload, where marks no longer suffice, a packet of queue L.
+const OVERLOAD: DropReason = DropReason::new(&("overload", DropClass::Forced));
 
 /// The discipline; see the module text.
 #[derive(Clone, Debug)]
@@ -136,7 +144,7 @@ impl<P: Copy> DualPi2<P> {
         let coupled = self.of_leaving();
         let p_l = if coupled.is_overload() {
             if self.hits(Queue::L, coupled.p_c, host) {
-                host.dropped(packet, DropReason::Forced);
+                host.dropped(packet, OVERLOAD);
                 return None;
             }
             1.0
@@ -147,7 +155,7 @@ impl<P: Copy> DualPi2<P> {
             ramp.max(coupled.p_cl)
         };
         if self.hits(Queue::L, p_l, host) {
-            marks(true, &mut packet, host);
+            marks(true, &mut packet, L4S, host);
         }
         Some(packet)
     }
@@ -156,10 +164,10 @@ impl<P: Copy> DualPi2<P> {
     fn leave_c(&mut self, mut packet: Packet<P>, host: &mut impl Host<P>) -> Option<Packet<P>> {
         let Coupled { p_c, .. } = self.of_leaving();
         let may_mark = self.params.ecn && p_c < self.params.p_c_max;
-        if !self.hits(Queue::C, p_c, host) || marks(may_mark, &mut packet, host) {
+        if !self.hits(Queue::C, p_c, host) || marks(may_mark, &mut packet, DropReason::EARLY, host) {
             return Some(packet);
         }
-        host.dropped(packet, DropReason::Early);
+        host.dropped(packet, DropReason::EARLY);
         None
     }
 }
@@ -168,7 +176,7 @@ impl<P: Copy> Qdisc<P> for DualPi2<P> {
     fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
         self.catch_up(now);
         if self.params.room.is_full_for(Qdisc::<P>::backlog(self), packet.meta.bytes) {
-            return host.dropped(packet, DropReason::Overflow);
+            return host.dropped(packet, DropReason::OVERFLOW);
         }
         match packet.meta.header.ecn() {
             Ecn::Ect1 | Ecn::Ce => self.l.push(packet),
@@ -206,16 +214,12 @@ impl<P: Copy> Qdisc<P> for DualPi2<P> {
         Backlog { packets: l.packets + c.packets, bytes: l.bytes + c.bytes }
     }
 
-    fn state(&self) -> State {
-        let average = f64::from(Qdisc::<P>::backlog(self).packets);
-        State { average, p_b: self.coupled().p_c }
-    }
-
-    fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
         self.base.gauges(out);
-        out("p_cl", self.coupled().p_cl.min(1.0));
-        out("l_packets", f64::from(self.l.backlog().packets));
-        out("c_packets", f64::from(self.c.backlog().packets));
+        out(Gauge::State("p_c"), self.coupled().p_c);
+        out(Gauge::State("p_cl"), self.coupled().p_cl.min(1.0));
+        out(Gauge::State("l_packets"), f64::from(self.l.backlog().packets));
+        out(Gauge::State("c_packets"), f64::from(self.c.backlog().packets));
     }
 
     fn departs_in_order(&self) -> bool {

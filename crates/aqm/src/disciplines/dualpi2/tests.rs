@@ -1,13 +1,13 @@
 use super::*;
 use crate::disciplines::ParameterReader;
-use crate::{Header, LinkContext, MarkReason, Meta, Spec, Value};
+use crate::{DropReason, Header, LinkContext, Meta, Spec, Value};
 use aqmlab_units::{Rate, Span};
 
 #[derive(Default)]
 struct Counts {
     marks: u32,
     early: u32,
-    forced: u32,
+    overload: u32,
 }
 
 impl Host<u32> for Counts {
@@ -19,12 +19,12 @@ impl Host<u32> for Counts {
     }
     fn dropped(&mut self, _packet: Packet<u32>, reason: DropReason) {
         match reason {
-            DropReason::Early => self.early += 1,
-            DropReason::Forced => self.forced += 1,
-            DropReason::Overflow => panic!("the buffer is not full"),
+            DropReason::EARLY => self.early += 1,
+            OVERLOAD => self.overload += 1,
+            _ => panic!("{reason:?}"),
         }
     }
-    fn marked(&mut self, _packet: &Packet<u32>, _reason: MarkReason) {
+    fn marked(&mut self, _packet: &Packet<u32>, _reason: DropReason) {
         self.marks += 1;
     }
 }
@@ -68,7 +68,7 @@ fn probabilities_are_coupled() {
 fn the_queues_are_hit_in_proportion() {
     // p' = 0.3: 0.09 of C's packets, 0.6 of L's; of the last four none, by which the count is behind.
     let l = pass(&mut queue(&[], 0.3), Ecn::Ect1, 10_000);
-    assert!((5996..=5998).contains(&l.marks) && l.early + l.forced == 0, "{}", l.marks);
+    assert!((5996..=5998).contains(&l.marks) && l.early + l.overload == 0, "{}", l.marks);
     let c = pass(&mut queue(&[], 0.3), Ecn::NotEct, 10_000);
     assert!(c.marks == 0 && (898..=900).contains(&c.early), "{}", c.early);
     let c = pass(&mut queue(&[], 0.3), Ecn::Ect, 10_000);
@@ -81,7 +81,7 @@ fn the_queues_are_hit_in_proportion() {
 fn overload_drops_in_both_queues() {
     // p' = 0.6, p_C = 0.36, p_CL = 1.2.
     let l = pass(&mut queue(&[], 0.6), Ecn::Ect1, 10_000);
-    assert!((3597..=3599).contains(&l.forced) && l.marks >= 6396, "{} {}", l.forced, l.marks);
+    assert!((3597..=3599).contains(&l.overload) && l.marks >= 6396, "{} {}", l.overload, l.marks);
     let c = pass(&mut queue(&[], 0.6), Ecn::Ect, 10_000);
     assert!(c.marks == 0 && (3597..=3599).contains(&c.early), "{}", c.early);
 }

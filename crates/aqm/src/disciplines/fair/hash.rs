@@ -26,7 +26,7 @@ impl Hash {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DropReason, MarkReason, Packet};
+    use crate::{DropReason, Packet};
 
     struct Lends(u64);
 
@@ -39,7 +39,7 @@ mod tests {
             self.0 % n
         }
         fn dropped(&mut self, _packet: Packet<()>, _reason: DropReason) {}
-        fn marked(&mut self, _packet: &Packet<()>, _reason: MarkReason) {}
+        fn marked(&mut self, _packet: &Packet<()>, _reason: DropReason) {}
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use aqmlab_units::{Span, Time};
 
-use crate::Fifo;
+use crate::{Fifo, Gauge};
 
 /// The constants of the controller.
 #[derive(Clone, Copy, Debug)]
@@ -62,9 +62,9 @@ impl Base {
     }
 
     /// What there is to see.
-    pub fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        out("delay", self.delay);
-        out("p_base", self.p);
+    pub fn gauges(&self, out: &mut dyn FnMut(Gauge, f64)) {
+        out(Gauge::State("delay"), self.delay);
+        out(Gauge::State("p_base"), self.p);
     }
 }
 

@@ -28,6 +28,8 @@
 //! it. Scalable are packets with ECT(1) or CE, where `ecn` is on (RFC 9331); in `sch_pi2.c`, which is older, all ECT are.
 //! Differences from `sch_pi2.c`: the delay is that of the packet at the head, when the controller steps, not the length over an
 //! estimate of the rate; p' does not shrink by 2 % more when two delays are 0.
+//!
+//! Drop reasons: `early`, `overflow`. Gauges: `p_c`, `delay` in s, `p_base` (p').
 
 mod control;
 
@@ -39,7 +41,7 @@ use super::pie::{ALPHA, BETA, T_UPDATE, TARGET};
 use super::{Named, ParameterReader, marks};
 use crate::registry::{ECN, LIMIT};
 use crate::{
-    Backlog, Dequeue, DropReason, Ecn, Fifo, Host, Packet, Parameter, ParameterError, Qdisc, Room, State,
+    Backlog, Dequeue, DropReason, Ecn, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room,
     Unit,
 };
 
@@ -144,10 +146,10 @@ impl<P: Copy> Pi2<P> {
         let is_spared = self.queue.backlog().bytes < self.params.spared;
         let p = self.probability(packet.meta.header.ecn());
         let is_hit = !is_spared && p > 0.0 && host.uniform() < p;
-        if !is_hit || marks(self.params.ecn, &mut packet, host) {
+        if !is_hit || marks(self.params.ecn, &mut packet, DropReason::EARLY, host) {
             return Some(packet);
         }
-        host.dropped(packet, DropReason::Early);
+        host.dropped(packet, DropReason::EARLY);
         None
     }
 }
@@ -156,7 +158,7 @@ impl<P: Copy> Qdisc<P> for Pi2<P> {
     fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
         self.catch_up(now);
         if self.params.room.is_full_for(self.queue.backlog(), packet.meta.bytes) {
-            return host.dropped(packet, DropReason::Overflow);
+            return host.dropped(packet, DropReason::OVERFLOW);
         }
         let decided = if self.params.at_arrival { self.decide(packet, host) } else { Some(packet) };
         if let Some(packet) = decided {
@@ -186,11 +188,8 @@ impl<P: Copy> Qdisc<P> for Pi2<P> {
         self.queue.backlog()
     }
 
-    fn state(&self) -> State {
-        State { average: f64::from(self.queue.backlog().packets), p_b: self.probability(Ecn::NotEct) }
-    }
-
-    fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
+        out(Gauge::State("p_c"), self.probability(Ecn::NotEct));
         self.base.gauges(out);
     }
 
@@ -237,7 +236,7 @@ mod tests {
         for i in 0..100 {
             queue.base.catch_up(&queue.params.gains, 0.5, Time::from_secs(f64::from(i)), |_| 1.0);
         }
-        assert_eq!(Qdisc::<u32>::state(&queue).p_b, 0.25);
+        assert_eq!(Qdisc::<u32>::gauge(&queue, Time::ZERO, "p_c"), Some(0.25));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use aqmlab_units::{Span, Time};
 
 use super::super::marks;
-use crate::{Backlog, DropReason, Host, Packet};
+use crate::{Backlog, DropReason, Gauge, Host, Packet};
 
 /// How the delay of a queue is found out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,10 +142,12 @@ impl Control {
         host: &mut impl Host<P>,
     ) -> Option<Packet<P>> {
         let may_mark = law.mark_up_to.is_some_and(|up_to| self.p <= up_to);
-        if !self.hits(law, packet.meta.bytes, before, host) || marks(may_mark, &mut packet, host) {
+        if !self.hits(law, packet.meta.bytes, before, host)
+            || marks(may_mark, &mut packet, DropReason::EARLY, host)
+        {
             return Some(packet);
         }
-        host.dropped(packet, DropReason::Early);
+        host.dropped(packet, DropReason::EARLY);
         None
     }
 
@@ -228,9 +230,10 @@ impl Control {
     }
 
     /// What there is to see.
-    pub fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        out("delay", self.delay);
-        out("burst_allowance", self.burst_allowance.secs());
+    pub fn gauges(&self, out: &mut dyn FnMut(Gauge, f64)) {
+        out(Gauge::State("p"), self.p);
+        out(Gauge::State("delay"), self.delay);
+        out(Gauge::State("burst_allowance"), self.burst_allowance.secs());
     }
 }
 
@@ -265,7 +268,7 @@ mod tests {
             0
         }
         fn dropped(&mut self, _packet: Packet<()>, _reason: crate::DropReason) {}
-        fn marked(&mut self, _packet: &Packet<()>, _reason: crate::MarkReason) {}
+        fn marked(&mut self, _packet: &Packet<()>, _reason: crate::DropReason) {}
     }
 
     #[test]

@@ -32,6 +32,8 @@
 //! Differences from the RFC: the controller is never turned off (section 5.3 is optional); a queue that is empty and has
 //! come to rest does no steps, which would change nothing. From Linux: the burst allowance shrinks with T_UPDATE, not with
 //! departures; no extra step above 250 ms.
+//!
+//! Drop reasons: `early`, `overflow`. Gauges: `p`, `delay` in s, `burst_allowance` in s.
 
 mod control;
 
@@ -42,7 +44,7 @@ use aqmlab_units::{Span, Time};
 use super::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::{
-    Backlog, Dequeue, DropReason, Fifo, Host, Packet, Parameter, ParameterError, Qdisc, Room, State, Unit,
+    Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, Unit,
 };
 
 /// Names.
@@ -210,7 +212,7 @@ impl<P: Copy> Qdisc<P> for Pie<P> {
         control.catch_up(law, now, before);
         if room.is_full_for(before, packet.meta.bytes) {
             control.overflowed();
-            return host.dropped(packet, DropReason::Overflow);
+            return host.dropped(packet, DropReason::OVERFLOW);
         }
         if let Some(packet) = control.admit(law, packet, before, host) {
             queue.push(packet);
@@ -235,11 +237,7 @@ impl<P: Copy> Qdisc<P> for Pie<P> {
         self.queue.backlog()
     }
 
-    fn state(&self) -> State {
-        State { average: f64::from(self.queue.backlog().packets), p_b: self.control.p }
-    }
-
-    fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
         self.control.gauges(out);
     }
 

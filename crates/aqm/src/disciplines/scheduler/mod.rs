@@ -29,9 +29,11 @@ mod order;
 use aqmlab_units::Time;
 
 use super::{Named, ParameterReader};
+use crate::qdisc::find_gauge;
+use crate::red::{AVERAGE, P_B};
 use crate::registry::LIMIT;
 use crate::spec::{ClassSpec, CodePoints, Resolved, Spec, Value, code_points};
-use crate::{Backlog, Dequeue, Discipline, Host, Packet, Parameter, ParameterError, Qdisc, State, Unit};
+use crate::{Backlog, Dequeue, Discipline, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Unit};
 
 use order::Order;
 pub(super) use order::ServiceRule;
@@ -244,20 +246,30 @@ impl<P: Copy> Qdisc<P> for Scheduler<P> {
         })
     }
 
-    /// The sum of the classes' averages, and the largest of their probabilities.
-    fn state(&self) -> State {
-        self.queues.iter().map(Qdisc::<P>::state).fold(State::default(), |all, of| State {
-            average: all.average + of.average,
-            p_b: all.p_b.max(of.p_b),
-        })
+    fn gauges(&self, now: Time, out: &mut dyn FnMut(Gauge, f64)) {
+        // Of classes whose child queues have an average and p_b: the sum of the averages, and the largest p_b.
+        let of_all = |name| self.queues.iter().filter_map(move |q| Qdisc::<P>::gauge(q, now, name));
+        let has_average = of_all(AVERAGE).next().is_some();
+        if has_average {
+            out(Gauge::State(AVERAGE), of_all(AVERAGE).fold(0.0, |sum, average| sum + average));
+            out(Gauge::State(P_B), of_all(P_B).fold(0.0, f64::max));
+        }
+        for (queue, [packets, average, p_b]) in self.queues.iter().zip(&GAUGES) {
+            out(Gauge::State(packets), f64::from(Qdisc::<P>::backlog(queue).packets));
+            for (name, gauge) in [(AVERAGE, average), (P_B, p_b)] {
+                if let Some(value) = Qdisc::<P>::gauge(queue, now, name) {
+                    out(Gauge::State(gauge), value);
+                }
+            }
+        }
     }
 
-    fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
-        for (queue, [packets, average, p_b]) in self.queues.iter().zip(&GAUGES) {
-            let state = Qdisc::<P>::state(queue);
-            out(packets, f64::from(Qdisc::<P>::backlog(queue).packets));
-            out(average, state.average);
-            out(p_b, state.p_b);
+    fn gauge(&self, now: Time, name: &str) -> Option<f64> {
+        if name == AVERAGE {
+            let averages = self.queues.iter().filter_map(|q| Qdisc::<P>::gauge(q, now, AVERAGE));
+            averages.reduce(|sum, average| sum + average)
+        } else {
+            find_gauge::<P>(self, now, name)
         }
     }
 

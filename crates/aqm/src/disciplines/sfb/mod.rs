@@ -38,6 +38,8 @@
 //! Linux drops in place of marking with a probability that rises from 0 at p_min = 1/2 to 1.
 //!
 //! The constants of the paper (L, N, bin_size) are from memory: its text was not at hand.
+//!
+//! Drop reasons: `early`, `full-bin`, `penalty-box`, `overflow`. Gauges: `p_min` of the last arrival, `closed_bins`, `penalized`.
 
 mod bins;
 
@@ -47,10 +49,16 @@ use super::{Named, ParameterReader, marks};
 use crate::registry::{ECN, LIMIT};
 use crate::spec::Limit;
 use crate::{
-    Backlog, Dequeue, DropReason, Fifo, Host, Packet, Parameter, ParameterError, Qdisc, Room, State, Unit,
+    Backlog, Dequeue, DropClass, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc,
+    Room, Unit,
 };
 
 use bins::{Bins, MAX_LEVELS, PenaltyBox, Shape};
+
+/// Bins of the flow have too many packets.
+const FULL_BIN: DropReason = DropReason::new(&("full-bin", DropClass::Forced));
+/// The flow is in the penalty box, which lets no packet pass at present.
+const PENALTY_BOX: DropReason = DropReason::new(&("penalty-box", DropClass::Forced));
 
 /// Names.
 pub(super) const PRESETS: &[Named] = &[Named {
@@ -227,7 +235,7 @@ impl<P: Copy> Sfb<P> {
         let state = bins.state_of(&params.shape, flow);
         self.p_min = state.p_min;
         if params.room.is_full_for(self.queue.backlog(), packet.meta.bytes) {
-            return Some(DropReason::Overflow);
+            return Some(DropReason::OVERFLOW);
         }
         let is_full = match params.full_bin {
             FullBin::All => state.full == params.shape.levels,
@@ -235,7 +243,7 @@ impl<P: Copy> Sfb<P> {
             FullBin::Never => false,
         };
         if is_full {
-            return Some(DropReason::Forced);
+            return Some(FULL_BIN);
         }
         if state.p_min >= 1.0 {
             if teaches {
@@ -244,10 +252,10 @@ impl<P: Copy> Sfb<P> {
             self.penalized += 1;
             let now = now.since(Time::ZERO).secs();
             let passes = self.penalty.passes(now, params.penalty_rate, params.penalty_burst);
-            return (!passes).then_some(DropReason::Forced);
+            return (!passes).then_some(PENALTY_BOX);
         }
         let is_picked = host.uniform() < state.p_min;
-        (is_picked && !marks(params.ecn, packet, host)).then_some(DropReason::Early)
+        (is_picked && !marks(params.ecn, packet, DropReason::EARLY, host)).then_some(DropReason::EARLY)
     }
 }
 
@@ -270,13 +278,10 @@ impl<P: Copy> Qdisc<P> for Sfb<P> {
         self.queue.backlog()
     }
 
-    fn state(&self) -> State {
-        State { average: f64::from(self.queue.backlog().packets), p_b: self.p_min }
-    }
-
-    fn gauges(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
-        out("closed_bins", self.sets[0].closed(&self.params.shape));
-        out("penalized", self.penalized as f64);
+    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
+        out(Gauge::State("p_min"), self.p_min);
+        out(Gauge::State("closed_bins"), self.sets[0].closed(&self.params.shape));
+        out(Gauge::State("penalized"), self.penalized as f64);
     }
 
     fn departs_in_order(&self) -> bool {

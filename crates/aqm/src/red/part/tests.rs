@@ -4,8 +4,7 @@ use aqmlab_units::{Rate, Serializer, Span, Stream, Time};
 
 use super::PART_KINDS;
 use crate::{
-    Dequeue, DropReason, Ecn, Header, Host, LinkContext, MarkReason, Meta, Packet, Qdisc, Resolved, Spec,
-    Value,
+    Dequeue, DropReason, Ecn, Header, Host, LinkContext, Meta, Packet, Qdisc, Resolved, Spec, Value,
 };
 
 /// The link of the tests.
@@ -54,7 +53,7 @@ impl Host<u32> for Log {
     fn dropped(&mut self, packet: Packet<u32>, _: DropReason) {
         self.events.push((packet.payload, 1));
     }
-    fn marked(&mut self, packet: &Packet<u32>, _: MarkReason) {
+    fn marked(&mut self, packet: &Packet<u32>, _: DropReason) {
         self.events.push((packet.payload, 2));
     }
 }

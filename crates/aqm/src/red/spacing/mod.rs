@@ -159,7 +159,7 @@ impl Spacing {
 mod tests {
     use super::*;
     use crate::red::part::tests::LINK;
-    use crate::{DropReason, MarkReason, Packet, Spec};
+    use crate::{DropReason, Packet, Spec};
 
     /// Always draws 0, which is below every probability except 0.
     struct Zero;
@@ -172,7 +172,7 @@ mod tests {
             0
         }
         fn dropped(&mut self, _packet: Packet<()>, _reason: DropReason) {}
-        fn marked(&mut self, _packet: &Packet<()>, _reason: MarkReason) {}
+        fn marked(&mut self, _packet: &Packet<()>, _reason: DropReason) {}
     }
 
     fn spacing(kind: SpacingKind, byte_mode: Option<(ByteScaling, f64)>) -> Spacing {

@@ -6,7 +6,7 @@ use crate::red::part::Part;
 #[cfg(test)]
 use crate::red::part::tests::Change;
 use crate::spec::ParameterReader;
-use crate::{DropReason, Host, Meta, Parameter, ParameterError, Unit};
+use crate::{DropClass, DropReason, Host, Meta, Parameter, ParameterError, Unit};
 
 /// DDRED (E. Dedu, S. Linck and F. Spies, "Distance-Dependent RED Policy"): the packet that has travelled least pays.
 ///
@@ -139,9 +139,9 @@ impl VictimPart for Ddred {
 
 impl VictimRule for Ddred {
     fn among(&self, reason: DropReason, is_empty: bool) -> Among {
-        if self.early_only && reason != DropReason::Early {
+        if self.early_only && reason.class() != DropClass::Early {
             Among::Arriving
-        } else if self.arrival_is_candidate || is_empty || reason == DropReason::Overflow {
+        } else if self.arrival_is_candidate || is_empty || reason.class() == DropClass::Overflow {
             Among::All
         } else {
             Among::Waiting
