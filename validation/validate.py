@@ -33,7 +33,7 @@ import compare_crosscheck  # noqa: E402
 import compare_engines  # noqa: E402
 import compare_fluid  # noqa: E402
 import compare_kernel  # noqa: E402
-import compare_lab  # noqa: E402
+import compare_vm  # noqa: E402
 import compare_live  # noqa: E402
 import compare_papers  # noqa: E402
 import compare_pi  # noqa: E402
@@ -359,7 +359,7 @@ def link() -> Section:
 
 def linux_red() -> Section:
     """RED in user space beside Linux's own, over the runs in the emulator that are kept as data."""
-    return Section("linux-red", compare_lab.TITLE, *compare_lab.report())
+    return Section("linux-red", compare_vm.TITLE, *compare_vm.report())
 
 
 def claims() -> Section:

@@ -88,7 +88,7 @@ def _head(model: Model, found: Sequence[Semantic], name: str, seed: int) -> Iter
     yield "#"
     yield from comment(
         f"For Linux with iproute2 and iperf3, written by aqmlab. Starts of flows are those of seed {seed}. Prints JSON "
-        "lines: what tc counted every second, what iperf3 and echoes saw. `aqmlab live --backend lab` runs the same in "
+        "lines: what tc counted every second, what iperf3 and echoes saw. `aqmlab live --backend vm` runs the same in "
         "an emulated machine with a kernel that has all modules.",
         "#",
     )

@@ -1,6 +1,6 @@
 """RED in user space beside Linux' own `tc red`: the same kernel's TCP, in the same emulated machine, in virtual time.
 
-`python validation/compare_lab.py` makes the runs (minutes of one core each) into ``tests/data/lab/linux-red.csv``;
+`python validation/compare_vm.py` makes the runs (minutes of one core each) into ``tests/data/vm/linux-red.csv``;
 `report` is a page over what stands there, with the simulator beside it.
 """
 
@@ -28,7 +28,7 @@ from aqmlab.live.vm import backend
 from aqmlab.scenario.file import Scenario
 
 TITLE = "RED in user space beside Linux' tc red"
-DATA = Path(__file__).resolve().parents[1] / "tests" / "data" / "lab"
+DATA = Path(__file__).resolve().parents[1] / "tests" / "data" / "vm"
 TABLE = DATA / "linux-red.csv"
 SEEDS = (1, 2, 3, 4, 5)
 LONGER_UDP = {"flow.udp.packet_size": "1514B"}
