@@ -3,7 +3,7 @@
     python benches/instructions.py [--update]
 
 Counts hardly depend on the machine and not on what else it does, so that they show a slower packet path where times
-cannot. They depend on the compiler: where it is another than that of the file, counts are told, not judged.
+cannot. They depend on the compiler: with another compiler than that of the file, counts are reported, not judged.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class Setting:
 
     @property
     def overrides(self) -> dict[str, str]:
-        """What is laid over the file: half of the round trip each way, half of that on the bottleneck."""
+        """Return the overrides of the file: half of the round trip each way, half of that on the bottleneck."""
         quarter = self.rtt_ms / 4
         return {
             "flow.tcp.tcp.congestion_control": self.control,

@@ -41,7 +41,7 @@ RUNS, SIMULATED = 5, 20
 SIDE_BY_SIDE, MINUTES = 9.0, 240.0
 """Links of 10 Mb/s at a time, and the longest time for all of them."""
 TOLD = "Loss"
-"""The quantity that is told beside the judged ones."""
+"""The quantity that is reported, but not judged."""
 PAGE = f"""Real TCP of a Linux kernel through the discipline in user space, beside the simulation of the same file
 with the same TCP in the simulator (`profile = "rfc"`): up to {RUNS} live runs a setting, all within the limits of their
 certificates (`live-runs.csv` has each of them), and {SIMULATED} simulated ones.
@@ -74,7 +74,7 @@ class Setting:
 
     @cache  # noqa: B019 - there are few of them, for as long as the program runs
     def scenario(self) -> Scenario:
-        """Return it, with the family laid over it."""
+        """Return the scenario, overridden for the address family."""
         overrides = self.case.overrides(self.discipline, self.family, self.control)
         return for_family(self.case.file, self.family, overrides=overrides)
 

@@ -128,7 +128,7 @@ def _counts(lines: Sequence[Line]) -> str:
 
 
 def _missing() -> Iterator[str]:
-    """Name the disciplines that ns-3 cannot be told of; those that need classes are among them."""
+    """Yield the disciplines that ns-3 does not have; those that need classes are among them."""
     for discipline in aqmlab.disciplines():
         case = Case(discipline.name, "", f'aqm = "{discipline.name}"\n', tcp())
         with contextlib.suppress(ScenarioError):

@@ -66,7 +66,7 @@ class Case:
         return CONTROLS if self.tcp else ("",)
 
     def overrides(self, discipline: str, family: str, control: str) -> Overrides:
-        """Return what is laid over its file."""
+        """Return the overrides of its file."""
         found: Overrides = {f"queue.{self.queue}.aqm": discipline}
         found |= {f"flow.{group}.tcp.congestion_control": control for group in self.tcp}
         return found | (self.ipv6 if family == "ipv6" else {})

@@ -33,7 +33,6 @@ import compare_crosscheck  # noqa: E402
 import compare_engines  # noqa: E402
 import compare_fluid  # noqa: E402
 import compare_kernel  # noqa: E402
-import compare_vm  # noqa: E402
 import compare_live  # noqa: E402
 import compare_papers  # noqa: E402
 import compare_pi  # noqa: E402
@@ -41,6 +40,7 @@ import compare_shares  # noqa: E402
 import compare_statistics  # noqa: E402
 import compare_sweeps  # noqa: E402
 import compare_tuning  # noqa: E402
+import compare_vm  # noqa: E402
 import crosscheck_exports  # noqa: E402
 import crosscheck_ns3  # noqa: E402
 import measure_lab  # noqa: E402

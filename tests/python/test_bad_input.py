@@ -246,7 +246,7 @@ def test_disk_full(shell):
     """A file system of 300 KB, mounted in a name space of its own, is full after some of the runs."""
     probe = ["unshare", "-rm", "sh", "-c", "mount -t tmpfs none /mnt"]
     if shutil.which("unshare") is None or subprocess.run(probe, capture_output=True, check=False).returncode:
-        pytest.skip("this machine lets nobody mount a small file system")
+        pytest.skip("needs the right to mount a file system")
     small = shell.folder / "disk"
     small.mkdir()
     script = 'mount -t tmpfs -o size=300k none "$1" && shift && shift && exec "$@"'

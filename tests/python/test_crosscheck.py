@@ -1,4 +1,4 @@
-"""Scenarios in other programs: what is measured, what is told of it, and when two programs agree."""
+"""Scenarios in other programs: measurements, reports, and when two programs agree."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ QUEUE = (Measure.MEAN_QUEUE, "bottleneck")
 
 
 class Fake:
-    """A program that says what it is told to say."""
+    """A program whose measurements are given."""
 
     name, title, parallel = "fake", "Fake", True
 
@@ -230,7 +230,7 @@ def test_programs_that_fail_are_told_in_a_line(tmp_path):
     assert run_python("print(1)") == "1\n"
     with pytest.raises(ToolError, match="It, seed 7: exit code 3: no luck"):
         run_python("import sys; print('no luck', file=sys.stderr); sys.exit(3)")
-    with pytest.raises(ToolError, match=r"It, seed 7: not done after 0\.5 s"):
+    with pytest.raises(ToolError, match=r"It, seed 7: not finished after 0\.5 s"):
         run_python("import time; time.sleep(60)", limit_s=0.5)
     with pytest.raises(ToolError, match="cannot be started"):
         run_program(["./nothing"], folder=tmp_path, title="It", seed=1)
@@ -240,9 +240,9 @@ def test_programs_that_fail_are_told_in_a_line(tmp_path):
 def test_measurements_are_read_from_any_output():
     text = "noise\ngoodput_bps a group 5e6\nloss x nan\nutilizations no 1\n"
     assert read_measured(text, title="It", seed=1) == {(Measure.GOODPUT, "a group"): 5e6}
-    with pytest.raises(ToolError, match="it measured nothing"):
+    with pytest.raises(ToolError, match="it printed no measurement"):
         read_measured("noise", title="It", seed=1)
-    with pytest.raises(ToolError, match="is no measurement"):
+    with pytest.raises(ToolError, match="is not a measurement"):
         read_measured("loss bottleneck much", title="It", seed=1)
 
 
@@ -250,7 +250,7 @@ def test_measurements_are_read_from_any_output():
     ("words", "message"),
     [
         (["crosscheck", "FILE", "--with", "ns-2"], 'unknown tool "ns-2" (allowed: ns2, ns3, tc; did you mean ns2?)'),
-        (["crosscheck", "FILE", "--with", ","], "no tool is named"),
+        (["crosscheck", "FILE", "--with", ","], "no program is given"),
         (["crosscheck", "FILE", "--margin", "0"], "margin: 0 is not a factor above 0"),
         (["crosscheck", "nothing.toml"], "nothing.toml: no such file"),
         (["export", "FILE", "--to", "csv"], 'unknown tool "csv"'),

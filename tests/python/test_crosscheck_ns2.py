@@ -1,4 +1,4 @@
-"""Scenarios as scripts for ns-2 2.35: what is written, what is said to differ, and that they run as they are."""
+"""Scenarios as scripts for ns-2 2.35: their text, the reported differences, and runs of the unmodified scripts."""
 
 from __future__ import annotations
 

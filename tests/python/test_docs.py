@@ -63,7 +63,7 @@ def test_the_first_five_minutes_are_run() -> None:
 
 
 def test_every_page_is_in_the_navigation(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page that is not would be on the site, but nobody would find it: name it in mkdocs.yml, under `nav`."""
+    """A page outside `nav` of mkdocs.yml would be on the site without a link to it."""
     monkeypatch.setattr(hook, "made", lambda: {f"made/{name}": [Page("x.md", "x", "")] for name in MADE})
     config = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
     found = [name for name in hook.names(hook.filled(config["nav"])) if name != "x.md"]

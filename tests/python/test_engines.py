@@ -75,7 +75,7 @@ def test_all_ways_agree_on_random_scenarios():
         happens["packet-hops"] += found["summary"]["packet_hops"]
 
     check()
-    print(f"{engines}, {len(texts)} different, {refused} refused, {happens}")
+    print(f"{engines}, {len(texts)} different, {refused} rejected, {happens}")
     assert len(texts) >= DIFFERENT
     assert engines["windows"] >= IN_WINDOWS * engines.total()
     assert engines["events"] > 0

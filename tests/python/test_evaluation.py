@@ -1,4 +1,4 @@
-"""Which engine evaluates runs: chosen, forced and told of, and in no result file."""
+"""The engine of a run: how it is chosen, forced and reported; it does not change result files."""
 
 from __future__ import annotations
 

@@ -321,7 +321,7 @@ def test_what_tc_tells_is_read_too(tmp_path):
         ("tc qdisc add dev eth0 root hfsc", 'unknown discipline "hfsc"'),
         ("tc qdisc add dev eth0 root red min 1 max 3", "red needs a limit"),
         ("tc qdisc add dev eth0 root red limit 1000 min 300 max 200 avpkt 100", "red needs 0 < min < max"),
-        ("tc qdisc add dev eth0 root red limit 9000 min 3000 max 9000 avpkt 100 burst 3", "tc refuses a burst of 3"),
+        ("tc qdisc add dev eth0 root red limit 9000 min 3000 max 9000 avpkt 100 burst 3", "tc rejects a burst of 3"),
         ("tc qdisc add dev eth0 root red limit much", '"much" is no size of tc'),
         ("tc qdisc add dev eth0 root tbf rate fast", '"fast" is no rate of tc'),
         ("tc qdisc add dev eth0 root netem delay 10ms", "no line of tc with a discipline"),

@@ -310,7 +310,7 @@ def test_a_foreign_page_cannot_ask(browsed, lab):
         other.close()
 
 
-def test_a_closed_laboratory_is_said(browsed):
+def test_the_page_reports_that_the_laboratory_was_closed(browsed):
     lab = aqmlab.open_lab()
     other = browsed.context.browser.new_page()
     other.goto(lab.url)

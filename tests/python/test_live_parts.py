@@ -214,7 +214,7 @@ def test_what_the_kernel_tells_of_a_connection():
 
 
 class TestTrafficOverLoopback:
-    """Both processes of a side, told to begin at the same time."""
+    """Both processes of a side, started at the same time."""
 
     DURATION_S = 1.2
 

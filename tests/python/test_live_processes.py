@@ -1,4 +1,4 @@
-"""Processes of live runs: what they are told reaches them, what they say is read, and they end with their starter."""
+"""Processes of live runs: their input and output, and their end with the process that started them."""
 
 import os
 import signal

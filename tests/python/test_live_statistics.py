@@ -1,4 +1,4 @@
-"""What a running link tells of itself: read, drawn, written, scraped."""
+"""Statistics of a running link: read, drawn, written and scraped."""
 
 from __future__ import annotations
 

@@ -224,13 +224,15 @@ def test_new_configuration_by_sighup(net: Router, uplink: Path) -> None:
 
 
 @needs_namespaces
-@pytest.mark.parametrize(("mark", "message"), [("fake-refuses", "scenario: is refused"), ("fake-ends", "link process")])
-def test_all_is_as_before_after_an_error(net: Router, uplink: Path, mark: str, message: str) -> None:
+@pytest.mark.parametrize(
+    ("mark", "message"), [("fake-rejects", "scenario: is rejected"), ("fake-ends", "link process")]
+)
+def test_the_network_is_restored_after_an_error(net: Router, uplink: Path, mark: str, message: str) -> None:
     before = net.state()
     uplink.write_text(f"{UPLINK}# {mark}\n")
     running = net.shape(uplink, into="in0", out="out0")
     code, _ = running.end()
-    assert code == (2 if mark == "fake-refuses" else 1)
+    assert code == (2 if mark == "fake-rejects" else 1)
     assert message in running.err
     assert net.state() == before
     assert not journals()

@@ -1,4 +1,4 @@
-"""Whoever does the runs, and whatever happens to them, the store is the same."""
+"""A store has the same contents with every executor, and after workers are killed."""
 
 from __future__ import annotations
 

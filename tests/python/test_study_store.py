@@ -130,7 +130,7 @@ def test_what_another_has_in_hand_is_waited_for(small, folder, undisturbed):
             held = {name for (name,) in own.index.rows("SELECT owner FROM claims")}
             assert held == living(folder)
             with other.index.transaction() as change:
-                change.execute("INSERT INTO claims VALUES ('d', 'nobody')")
+                change.execute("INSERT INTO claims VALUES ('d', 'no-process')")
             assert own.claim(["d"]) is None
             own.forget_the_dead()
             assert own.claim(["d"]) == ["d"]

@@ -1,4 +1,4 @@
-"""Tuning: the answer and its confirmation, the command, and what it refuses."""
+"""Tuning: the answer and its confirmation, the command, and its errors."""
 
 from __future__ import annotations
 

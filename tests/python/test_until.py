@@ -1,4 +1,4 @@
-"""Runs until an interval is narrow enough: when they stop, what they cover, and what is refused."""
+"""Runs until an interval is narrow enough: when they stop, their coverage, and errors."""
 
 from __future__ import annotations
 

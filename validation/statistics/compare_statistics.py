@@ -18,7 +18,7 @@ from real_runs import Real
 
 TITLE = "What the intervals hold, and what pairing gains"
 MAIN = {"DDRED's bus": ("L,", "S,", "T,"), "RED and ExRED": ("P_drop", "throughput")}
-"""The quantities that each paper compares its discipline with RED by; the others are told."""
+"""The quantities by which each paper compares its discipline with RED; the others are only reported."""
 
 
 def report(workers: int) -> tuple[str, bool]:

@@ -67,7 +67,9 @@ def live(
         Path | None, typer.Option("--report", help="Write a page with all figures.", metavar="DIR")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Keep valid runs that are there already.")] = False,
-    clean: Annotated[bool, typer.Option("--clean", help="Remove namespaces and devices that killed runs have left, and exit.")] = False,
+    clean: Annotated[
+        bool, typer.Option("--clean", help="Remove namespaces and devices that killed runs have left, and exit.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Run a scenario with this machine's real TCP through its queue discipline. Python: aqmlab.live.run.

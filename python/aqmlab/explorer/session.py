@@ -1,4 +1,4 @@
-"""A scenario on the bench: what can be turned, and what the runs of a setting give."""
+"""One scenario with its controls, and the runs for a choice of their settings."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ BUILT_IN = "lab:dumbbell.toml"
 LONGEST_S = 600.0
 MOST_SEED = 1_000_000
 PATIENCE_S = 2.0
-"""So long a request waits for others before it is sent away."""
+"""Longest time in s that a request waits for a free processor core; then it is rejected."""
 
 
-class Workbench:
-    """One scenario and one of its links, with the sliders' settings.
+class Session:
+    """One scenario and one of its links, with the controls of the page.
 
     Parameters
     ----------
     scenario
         A scenario file; default: the dumbbell that comes with the package.
     link
-        The link in question; default: ``bottleneck``, else of those that are not drop-tail the one that is used most.
+        The link whose queue the controls set; default: ``bottleneck``, else the busiest link that is not drop-tail.
     overrides
         Dotted keys and values that override the file's.
     budget_s
@@ -67,7 +67,7 @@ class Workbench:
             raise InputError(no.text) from None
 
     def close(self) -> None:
-        """Let the threads go."""
+        """Stop the threads."""
         self._simulator.close()
 
     def panel(self, aqm: str) -> tuple[Control, ...]:
@@ -88,14 +88,14 @@ class Workbench:
         Parameters
         ----------
         settings
-            What was changed: key of a control to value. What is not there is as in the scenario.
+            Key of a control to its value, for each that was changed; the others are as in the scenario.
         superseded
-            Whether the answer is still wanted; asked during the run.
+            Returns whether a newer request has replaced this one; called during the run.
 
         Raises
         ------
         RequestError
-            If the setting is none, or cannot be run.
+            If a setting is invalid, or cannot be run.
         """
         began = time.monotonic()
         known = self._checked(settings)

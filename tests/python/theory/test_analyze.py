@@ -87,7 +87,7 @@ def test_flows_become_a_class_with_both_directions_of_their_route(dumbbell):
 
 
 def test_the_operating_point_of_a_small_scenario(dumbbell):
-    """Misra's W = sqrt(2/p) at 3 flows: found anew from the curve, by another way."""
+    """Misra's W = sqrt(2/p) at 3 flows: computed again from the curve by another method."""
     theory = theory_of(model_of(Scenario.from_text(dumbbell)))
     point = theory.point
     p_b = (point.queue - 5) / 10 * 0.1

@@ -79,7 +79,7 @@ def test_shares_and_sentences_are_those_of_the_map(outcomes: list[Outcome]) -> N
     sentences = " ".join(describe(found))
     assert "Nowhere alone: gentle RED, MRED, ExRED." in sentences
     assert f"RED and NLRED lead together, tied, on {tied_sets(found)['RED', 'NLRED']:.0%}." in sentences
-    # With a tie as wide as the link itself nobody leads.
+    # With a tie as wide as the link itself no curve leads.
     assert not any(w.alone for w in best_map(outcomes, tie=1e9))
 
 
