@@ -74,7 +74,7 @@ def fake(monkeypatch):
     return use
 
 
-def test_the_model_is_what_the_core_understood(scenario):
+def test_the_model_has_the_effective_values_of_the_core(scenario):
     model = Model.of(scenario)
     assert model.measured == tuple(scenario.probe["links"])
     assert sum(map(len, model.groups.values())) == len(scenario.flows)
@@ -142,7 +142,7 @@ def test_the_verdicts(theirs, expected):
     assert str(expected) in line.words
 
 
-def test_what_does_not_vary_is_the_same_or_judged_by_the_margin():
+def test_constants_are_the_same_or_judged_by_the_margin():
     (same,) = agreement(runs(10.0), runs(10.0), certain=True)
     assert (same.agreement, same.words) == (Agreement.SAME, "the same")
     (near,) = agreement(runs(10.0), runs(10.1), certain=True)
@@ -160,7 +160,7 @@ def test_a_wider_margin_decides():
     assert agreement(ours, theirs, certain=False, margin=2)[0].agreement is Agreement.EQUAL
 
 
-def test_only_what_both_measure_is_compared():
+def test_only_measures_of_both_are_compared():
     ours = {1: {QUEUE: 1.0, (Measure.LOSS, "bottleneck"): 0.1}}
     assert [line.measure for line in agreement(ours, runs(1.0), certain=True)] == [Measure.MEAN_QUEUE]
 
@@ -183,7 +183,7 @@ def test_a_check_runs_what_is_missing(fake, scenario, tmp_path):
     assert cross_check(scenario, programs="fake", seeds=1, out=tmp_path, progress=False).side("fake").version == "2.0"
 
 
-def test_what_a_program_cannot_express_is_said_and_not_run(fake, scenario, tmp_path):
+def test_inexpressible_scenarios_are_reported_and_not_run(fake, scenario, tmp_path):
     tool = fake(differences=[Semantic("curve", "It has no such curve.", Kind.INEXPRESSIBLE)])
     found = cross_check(scenario, programs="fake", seeds=2, out=tmp_path, report=tmp_path, progress=False)
     assert not tool.ran
@@ -223,7 +223,7 @@ def test_a_stop_keeps_what_is_finished(scenario, tmp_path):
     assert [path.name for path in (tmp_path / "measured").iterdir()] == ["seed-1.json"]
 
 
-def test_programs_that_fail_are_told_in_a_line(tmp_path):
+def test_programs_that_fail_are_reported_in_a_line(tmp_path):
     def run_python(text, **options):
         return run_program([sys.executable, "-c", text], folder=tmp_path, title="It", seed=7, **options)
 

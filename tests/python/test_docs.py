@@ -86,7 +86,7 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
         assert path.is_file() or str(path.relative_to(DOCS)) in made, target
 
 
-def test_a_discipline_page_has_what_the_registry_knows() -> None:
+def test_a_discipline_page_has_all_keys_of_the_registry() -> None:
     mred = next(one for one in disciplines() if one.name == "mred")
     page = discipline_pages._page(mred, discipline_pages._shown(mred))
     assert set(page.files) == {"disciplines/mred-curve.svg", "disciplines/mred-queue.svg"}

@@ -99,7 +99,7 @@ def test_papers_are_compared():
     assert "| all |" in text
 
 
-def test_a_difference_is_told(dumbbell):
+def test_a_difference_is_reported(dumbbell):
     one, other = (_core.run(dumbbell, "x", seed) for seed in (1, 2))
     assert difference(one, one) == ""
     assert difference(one, other).startswith("summary: ")

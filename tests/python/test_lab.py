@@ -91,7 +91,7 @@ def test_two_disciplines_see_the_same_traffic(session):
     assert values(answer, 1) == values(session.answer({}))
 
 
-def test_a_slider_sets_what_it_says(session):
+def test_a_slider_sets_the_value_that_it_shows(session):
     plan = session.plan.with_overrides(
         parse_overrides([w for w in shlex.split(session.answer({"rtt": 200, "rate": 3})["command"]) if "=" in w])
     )
@@ -114,7 +114,7 @@ def test_other_networks_have_their_controls(file, pytestconfig):
         session.close()
 
 
-def test_a_run_that_takes_too_long_is_cut_and_says_so():
+def test_a_run_that_takes_too_long_is_cut_and_reported():
     session = Session(overrides={"run.duration": "600s"}, budget_s=0.02)
     try:
         began = time.monotonic()
@@ -217,7 +217,7 @@ def test_the_command_ends_cleanly(shell):
     assert out.endswith("Ctrl-C ends it.\n")
 
 
-def test_without_a_display_it_says_so(shell):
+def test_without_a_display_a_message_is_printed(shell):
     with Opened(shell, "--json") as opened:
         assert opened.first == "{\n"
         time.sleep(0.2)
@@ -227,7 +227,7 @@ def test_without_a_display_it_says_so(shell):
     assert err.startswith("aqmlab: there is no display here; open the address in a browser of this machine\n")
 
 
-def test_no_browser_is_one_line(monkeypatch):
+def test_no_browser_is_an_error_of_one_line(monkeypatch):
     monkeypatch.setenv("DISPLAY", ":0")
     monkeypatch.setattr("webbrowser.open", lambda url: False)
     assert show("http://127.0.0.1/") == "no browser was found; open the address in one of this machine"

@@ -145,7 +145,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize(("status", "request_"), HOSTILE.values(), ids=HOSTILE)
-def test_hostile_input_is_refused_in_one_line(server, status, request_):
+def test_hostile_input_is_rejected_in_one_line(server, status, request_):
     words = dict(request_)
     cut = words.pop("cut", 0)
     if "path" in words:
@@ -200,7 +200,7 @@ def test_connections_are_counted(server, monkeypatch):
     assert server.ask()[0] == 200
 
 
-def test_an_older_number_is_told_that_it_is_late(server):
+def test_an_older_request_is_a_conflict(server):
     page = "ffeeddccbbaa9988"
     assert server.post({"page": page, "number": 10, "settings": {}})[0] == 200
     assert server.post({"page": page, "number": 9, "settings": {}})[0] == 409

@@ -73,11 +73,11 @@ class TestArchive:
 
 
 class TestPackages:
-    def test_a_program_that_is_missing_is_one_line(self):
+    def test_a_program_that_is_missing_is_an_error_of_one_line(self):
         with pytest.raises(InputError, match="needs the program no-such-program, which is not installed"):
             packages.program("no-such-program")
 
-    def test_a_command_that_is_missing_is_one_line(self):
+    def test_a_command_that_is_missing_is_an_error_of_one_line(self):
         with pytest.raises(InputError, match="needs the command no-such-command"):
             packages.said(["no-such-command"])
 
@@ -88,7 +88,7 @@ class TestPackages:
         with pytest.raises(InputError, match=r"no image .* \(build it: aqmlab live --backend vm --build-vm\)"):
             find(tmp_path)
 
-    def test_an_image_that_is_not_whole_is_one_line(self, tmp_path):
+    def test_an_incomplete_image_is_an_error_of_one_line(self, tmp_path):
         (tmp_path / "current").mkdir()
         (tmp_path / "current/manifest.json").write_text(json.dumps({"asked": ASKED}))
         with pytest.raises(InputError, match=r"kernel is missing"):
@@ -236,7 +236,7 @@ class TestOutcome:
         assert links["arrivals"] == links["departures"] + links["drops"] + last.packets - first.packets
         assert 0.9 < links["utilization"] <= 1.01
 
-    def test_the_wait_is_what_echoes_have_over_the_distance(self, finished):
+    def test_the_wait_is_the_delay_of_echoes_without_the_distance(self, finished):
         rtt = [rtt for t, rtt in finished.echoes if t >= 1]
         wait = finished.tables["links"].to_pylist()[0]["mean_delay_s"]
         assert wait == pytest.approx(sum(rtt) / len(rtt) - 0.02 - 98 * 8 / 1e7)
@@ -247,7 +247,7 @@ class TestOutcome:
         assert sum(flow["goodput_bps"] for flow in flows) == pytest.approx(9.9e6, rel=0.02)
         assert all(0.02 < flow["mean_rtt_s"] < 0.1 for flow in flows)
 
-    def test_a_report_of_an_error_is_one_line(self):
+    def test_a_reported_error_is_an_error_of_one_line(self):
         with pytest.raises(InputError, match="iperf3: unable to connect"):
             flow_counts({"error": "unable to connect"}, after_s=0)
 
@@ -268,7 +268,7 @@ class TestOutcome:
         # From the first second to the third, of which the flows had less than one.
         assert all(flow["goodput_bps"] == pytest.approx(flow["goodput_bytes"] * 8 / 2, rel=1e-3) for flow in flows)
 
-    def test_an_error_of_the_job_is_one_line(self):
+    def test_an_error_of_the_job_is_an_error_of_one_line(self):
         with pytest.raises(InputError, match=r"^on this machine: ip link add: Operation not permitted$"):
             judge(['{"kind":"error","what":"ip link add: Operation not permitted"}'], "this machine")
 
@@ -306,7 +306,7 @@ class TestRuns:
         assert links["departures"] > 0
         assert links["drops_early"] == 0
 
-    def test_a_qdisc_that_this_kernel_lacks_is_one_line(self):
+    def test_a_qdisc_that_this_kernel_lacks_is_an_error_of_one_line(self):
         command = tc_backend.command(Path("/dev/null"), Path("/dev/null"))[:-6]
         if shutil.which("unshare") is None or subprocess.run([*command, "true"], capture_output=True).returncode:
             # Some machines forbid namespaces, with which alone the network can be built.

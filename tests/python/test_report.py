@@ -163,7 +163,7 @@ def test_every_figure_has_a_command_that_draws_it_alone(folder, shell):
     assert [key for name in keys for key in keys[name]] == [key for _, key in commands]
 
 
-def test_figures_that_are_not_there_are_told(folder, shell):
+def test_figures_that_are_not_there_are_reported(folder, shell):
     run = run_in(folder)
     with pytest.raises(aqmlab.InputError, match=r'unknown figure "delay" \(allowed: queue-bottleneck, '):
         figure(run, "delay")
