@@ -33,7 +33,7 @@ from aqmlab.storage import folders
 from live_cases import CASES, FAMILIES, Case
 from live_jobs import Job, LiveJobs
 
-TITLE = "Live runs beside simulations"
+TITLE = "Live runs compared with simulations"
 ROOT = Path(__file__).resolve().parents[1]
 RUNS_TABLE = ROOT / "docs" / "validation" / "live-runs.csv"
 STORE = ROOT / "results" / "live"
@@ -46,8 +46,8 @@ PAGE = f"""Real TCP of a Linux kernel through the discipline in user space, besi
 with the same TCP in the simulator (`profile = "rfc"`): up to {RUNS} live runs a setting, all within the limits of their
 certificates (`live-runs.csv` has each of them), and {SIMULATED} simulated ones.
 
-A run whose certificate is not valid is done again, and runs wait for a host that leaves the machine alone; nothing else
-decides which runs are here.
+A run whose certificate is not valid is repeated, and runs wait while the hypervisor takes processor time from the
+machine; no other criterion selects runs.
 
 A difference is (simulated - live) / live with its 95 % interval (Welch). Goodput is to be within 3 %, the mean queueing
 delay within 15 %: *holds* if the whole interval is inside, *fails* if it is wholly outside. The share of packets lost
@@ -160,7 +160,7 @@ def _counted(count: Count) -> Iterator[str]:
 
 
 def runs_table(cases: tuple[Case, ...], *, runs: int = RUNS) -> pd.DataFrame:
-    """Return a row for each live run: what was run, what came out, how well the link kept time."""
+    """Return a row for each live run: its setting, results, and the timing of the link."""
     return pd.DataFrame([row for setting in settings(cases) for row in _rows(setting, runs)])
 
 
@@ -187,7 +187,7 @@ def _rows(setting: Setting, runs: int) -> Iterator[dict[str, Any]]:
 
 
 def _section(case: Case, runs: int, count: Count) -> str:
-    """Write what there is on a case, and count its verdicts."""
+    """Write the results of a case, and count its verdicts."""
     rows, claims = [], []
     for family in FAMILIES:
         for control in case.controls:
@@ -256,7 +256,7 @@ def _share(found: Interval) -> str:
 
 
 def main() -> int:
-    """Do runs, and show what the page says of these cases."""
+    """Do runs, and print the part of the page on these cases."""
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("--case", action="append", choices=[case.key for case in CASES])
     words.add_argument("--runs", type=int, default=RUNS)

@@ -1,4 +1,4 @@
-"""RED in user space beside Linux' own `tc red`: the same kernel's TCP, in the same emulated machine, in virtual time.
+"""RED in user space compared with Linux's own `tc red`, with the TCP of the same emulated kernel, in virtual time.
 
 `python validation/compare_vm.py` makes the runs (minutes of one core each) into ``tests/data/vm/linux-red.csv``;
 `report` compares these runs with each other and with the simulator.
@@ -27,7 +27,7 @@ from aqmlab.live.tc.outcome import PeerRun
 from aqmlab.live.vm import backend
 from aqmlab.scenario.file import Scenario
 
-TITLE = "RED in user space beside Linux' tc red"
+TITLE = "RED in user space compared with Linux's tc red"
 DATA = Path(__file__).resolve().parents[1] / "tests" / "data" / "vm"
 TABLE = DATA / "linux-red.csv"
 SEEDS = (1, 2, 3, 4, 5)

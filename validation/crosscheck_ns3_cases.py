@@ -138,7 +138,7 @@ class Case:
     Attributes
     ----------
     name, about
-        Its name, and what it is.
+        Its name, and a description.
     queue, flows
         Sections of the scenario.
     switches

@@ -92,7 +92,7 @@ def test_two_disciplines_see_the_same_traffic(session):
 
 
 def test_a_slider_sets_the_value_that_it_shows(session):
-    plan = session.plan.with_overrides(
+    plan = session.scenario.with_overrides(
         parse_overrides([w for w in shlex.split(session.answer({"rtt": 200, "rate": 3})["command"]) if "=" in w])
     )
     way = [plan.link(name).delay_s for name in plan.flows[0].path]
@@ -104,7 +104,7 @@ def test_a_slider_sets_the_value_that_it_shows(session):
 def test_other_networks_have_their_controls(file, pytestconfig):
     session = Session(pytestconfig.rootpath / "examples" / f"{file}.toml")
     try:
-        panel = {control.key: control for control in session.panel(session.plan.link(session.link).aqm)}
+        panel = {control.key: control for control in session.panel(session.scenario.link(session.link).aqm)}
         assert "rate" in panel
         assert panel.keys() & {"rtt", "delay"}
         answer = session.answer({"rate": panel["rate"].value * 2, "seconds": 2})

@@ -36,7 +36,7 @@ def test_a_run_from_which_much_was_taken_is_given_up(monkeypatch, capsys):
     stolen = iter([0.0] * 8 + [5.0] * 10_000)
     monkeypatch.setattr(live_jobs, "stolen_s", lambda: next(stolen))
     LiveJobs(1, 1.0).do([job("one", "exec sleep 60", lambda: False)])
-    assert "one: given up after" in capsys.readouterr().out
+    assert "one: stopped after" in capsys.readouterr().out
 
 
 def test_an_interrupt_ends_the_runs(monkeypatch):

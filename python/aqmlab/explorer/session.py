@@ -52,11 +52,11 @@ class Session:
         budget_s: float = BUDGET_S,
     ) -> None:
         self.file = str(scenario or BUILT_IN)
-        self.plan = Scenario.load(self.file, overrides=overrides)
-        self.link = self.plan.link(link).name if link is not None else _default_link(self.plan)
-        self.queue = self.plan.link(self.link).queue
-        self._simulator = Simulator(self.plan, self.link, budget_s=budget_s)
-        self._network = tuple(network_controls(self.plan, self.link))
+        self.scenario = Scenario.load(self.file, overrides=overrides)
+        self.link = self.scenario.link(link).name if link is not None else _default_link(self.scenario)
+        self.queue = self.scenario.link(self.link).queue
+        self._simulator = Simulator(self.scenario, self.link, budget_s=budget_s)
+        self._network = tuple(network_controls(self.scenario, self.link))
         self._panels: dict[str, tuple[Control, ...]] = {}
         self._exchanges: dict[str, tuple[tuple[str, str], ...]] = {}
         self._places = threading.BoundedSemaphore(available_cores())
@@ -73,11 +73,11 @@ class Session:
     def panel(self, aqm: str) -> tuple[Control, ...]:
         """Return the controls that there are with this discipline, with their values in the scenario."""
         if aqm not in self._panels:
-            self._exchanges[aqm] = exchanged(self.plan, self.queue, aqm)
+            self._exchanges[aqm] = exchanged(self.scenario, self.queue, aqm)
             pairs = self._exchanges[aqm]
-            plan = self.plan.with_overrides(pairs) if pairs else self.plan
+            plan = self.scenario.with_overrides(pairs) if pairs else self.scenario
             queue = (*discipline_controls(aqm), *queue_controls(plan, self.link))
-            self._panels[aqm] = (*queue, *self._network, *_run_controls(self.plan))
+            self._panels[aqm] = (*queue, *self._network, *_run_controls(self.scenario))
         return self._panels[aqm]
 
     def answer(
@@ -99,14 +99,14 @@ class Session:
         """
         began = time.monotonic()
         known = self._checked(settings)
-        aqm = str(known.get("aqm", self.plan.link(self.link).aqm))
+        aqm = str(known.get("aqm", self.scenario.link(self.link).aqm))
         beside = str(known.get("beside", NO_OTHER))
         names = [aqm] if beside in (NO_OTHER, aqm) else [aqm, beside]
         wanted = Wanted(
             sides=tuple(Side(name, self._pairs(name, known)) for name in names),
-            seconds=float(known.get("seconds", min(self.plan.duration_s, LONGEST_S))),
-            seed=int(known.get("seed", self.plan.seeds[0])),
-            rate_bps=1e6 * float(known["rate"]) if "rate" in known else self.plan.link(self.link).rate_bps,
+            seconds=float(known.get("seconds", min(self.scenario.duration_s, LONGEST_S))),
+            seed=int(known.get("seed", self.scenario.seeds[0])),
+            rate_bps=1e6 * float(known["rate"]) if "rate" in known else self.scenario.link(self.link).rate_bps,
             flows=self._flows(known),
             superseded=superseded,
         )
@@ -120,8 +120,8 @@ class Session:
             self._places.release()
         values = [numbers(run, self.link) for run in runs]
         return {
-            "name": self.plan.name,
-            "description": self.plan.description,
+            "name": self.scenario.name,
+            "description": self.scenario.description,
             "file": self.file,
             "link": self.link,
             "aqm": aqm,
@@ -144,7 +144,7 @@ class Session:
 
         Those of another discipline than the chosen one are kept for when that is chosen again.
         """
-        own = self.plan.link(self.link).aqm
+        own = self.scenario.link(self.link).aqm
         chosen = next(iter(discipline_controls(own))).checked(settings.get("aqm", own))
         first = self.panel(str(chosen))
         given = [control for panel in list(self._panels.values()) for control in panel]
@@ -159,13 +159,13 @@ class Session:
     def _flows(self, settings: Mapping[str, Setting]) -> float:
         """Return how many flows there are."""
         counts = [control for control in self._network if control.key.endswith(".count")]
-        return len(self.plan.flows) + sum(
+        return len(self.scenario.flows) + sum(
             float(settings[one.key]) - float(one.value) for one in counts if one.key in settings
         )
 
     def _pairs(self, aqm: str, settings: Mapping[str, Setting]) -> tuple[tuple[str, str], ...]:
         """Return the overrides for this discipline and all settings that it has a control for."""
-        other = aqm != settings.get("aqm", self.plan.link(self.link).aqm)
+        other = aqm != settings.get("aqm", self.scenario.link(self.link).aqm)
         controls = self.panel(aqm)
         pairs = list(self._exchanges[aqm])
         for control in controls:
