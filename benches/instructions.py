@@ -1,9 +1,9 @@
-"""Instruction counts of short runs under callgrind, beside those of benches/instructions.toml.
+"""Instruction counts of short runs under callgrind, compared with those of benches/instructions.toml.
 
     python benches/instructions.py [--update]
 
-Counts hardly depend on the machine and not on what else it does, so that they show a slower packet path where times
-cannot. They depend on the compiler: where it is another than that of the file, counts are told, not judged.
+Counts hardly depend on the machine and not on its load, so they show a slower packet path where times cannot. They
+depend on the compiler: with another compiler than that of the file, counts are reported, not judged.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def compiler() -> str:
 
 
 def judge(counts: Counts, now: str, reference: Reference) -> tuple[int, str]:
-    """Return the exit code and what to say of it."""
+    """Return the exit code and a message."""
     lines = exceeded(counts, reference.counts)
     if not lines:
         return 0, f"instructions: all within {100 * TOLERANCE:g} %"

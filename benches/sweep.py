@@ -1,4 +1,4 @@
-"""How well a sweep uses the processor's cores: one sweep beside independent single runs, in turn.
+"""Use of the processor's cores by a sweep: one sweep compared with independent single runs, in turn.
 
 Three ways to run the same seeds of the same scenario, whole processes from start to exit, with N processor cores:
 

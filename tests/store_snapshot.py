@@ -20,7 +20,7 @@ class Snapshot:
 
 
 def snapshot(store: Path) -> Snapshot:
-    """Take a snapshot of a store that nobody is at work on."""
+    """Return a snapshot of a store that no process uses."""
     files = {
         str(path.relative_to(store)): path.read_bytes()
         for path in sorted(store.rglob("*"))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""RFC 7928's whole suite, in quick form, over eight disciplines: what it found, and how long it took.
+"""RFC 7928's whole suite, in quick form, over eight disciplines: results and run time.
 
 characterize_disciplines.py [DIR]    runs it (what DIR holds already is not run again) and prints the page
 """
@@ -25,7 +25,7 @@ MOST_S = 15 * 60.0
 
 
 def report(folder: Path | None = None) -> tuple[str, bool]:
-    """Run the suite; return the page, and whether all that the RFC says must be is answered, and in time."""
+    """Run the suite; return the page, and whether every requirement "must" is answered in time."""
     before = _processor_s()
     with tempfile.TemporaryDirectory() as own:
         found = aqmlab.characterize(aqm=DISCIPLINES, quick=True, out=folder or own, report=own)
@@ -47,12 +47,12 @@ def page(found: aqmlab.Characterization, *, processor_s: float) -> str:
     skipped = "\n".join(f"* {name}: {reason}" for name, reason in found.skipped.items())
     load = os.getloadavg()[2]
     return f"""\
-`aqmlab rfc7928 --aqm {",".join(DISCIPLINES)} --quick` ([what it runs](../rfc7928.md)):
+`aqmlab rfc7928 --aqm {",".join(DISCIPLINES)} --quick` ([its runs](../rfc7928.md)):
 {runs:,} runs of drop-tail and eight disciplines, {hops / 1e6:.0f} million packet-hops, and the report.
 
 * It took {found.seconds / 60:.1f} minutes on {available_cores()} cores.
 * It took {processor_s / 60:.1f} minutes of processor time.
-* The load of the machine was {load:.1f} at the end; 2 is what it makes itself.
+* The load of the machine was {load:.1f} at the end; the suite itself causes a load of 2.
 
 "Shown" means that every requirement of the level "must" is answered, and that it took less than {MOST_S / 60:.0f}
 minutes.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a wheel must be: complete, installable without a Rust toolchain, and good for the README's main job.
+"""Check a wheel: it is complete, installs without a Rust toolchain, and runs the README's example.
 
 check_wheel.py DIST    checks the newest wheel and the newest source archive in this folder
 
@@ -53,7 +53,7 @@ def _newest(folder: Path, pattern: str) -> Path:
 
 
 def package_files() -> set[str]:
-    """Return what the package consists of in the checkout, but for what is compiled."""
+    """Return the package's files in the checkout, without compiled ones."""
     paths = (path for path in PACKAGE.rglob("*") if path.is_file() and not NOT_IN_A_WHEEL & {*path.parts, path.suffix})
     return {str(path.relative_to(PACKAGE.parent)) for path in paths}
 
@@ -71,7 +71,7 @@ def _wheel(path: Path) -> Iterable[str]:
     if "cp311-abi3" not in tags or "manylinux" not in tags:
         yield f"the wheel is not for every Python from 3.11 on and every Linux:\n{tags}"
     if "Requires-Python: >=3.11" not in about or "License-Expression: MIT OR Apache-2.0" not in about:
-        yield "the wheel does not say which Python it needs and which licence it has"
+        yield "the wheel's metadata lack the required Python version or the licence"
     licences = {name.rpartition("/")[2] for name in names if ".dist-info/licenses/" in name}
     if not {"LICENSE-MIT", "LICENSE-APACHE"} <= licences:
         yield "the wheel lacks a licence"
@@ -115,7 +115,7 @@ def _install_and_run(wheel: Path, place: Path) -> Iterable[str]:
         last = (done.stdout.strip().splitlines() or [""])[-1]
         print(f"{what}: {time.monotonic() - began:.1f} s. {last}")
         if what == "imports" and str(home) not in last:
-            return [f"what was imported is not what was installed: {last}"]
+            return [f"the imported package is not the installed one: {last}"]
     pages = sorted(place.glob("report/*.html"))
     return [] if pages else ["the README's main job has written no page"]
 

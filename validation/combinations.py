@@ -1,7 +1,7 @@
 """Runs every combination of RED's parts on one network, and writes docs/combinations.md: `make validate` calls it.
 
-One scenario file, docs/combinations.toml; a combination is nothing but overrides of it. A combination that the checker
-refuses stands in the page with the checker's own words.
+One scenario file, docs/combinations.toml; a combination is nothing but overrides of it. The page has the
+checker's message for each combination that it rejects.
 """
 
 from __future__ import annotations
@@ -211,7 +211,7 @@ def main() -> int:
     """Runs everything and writes the page; the exit code."""
     taken, refused = checked(everything())
     PAGE.write_text(page(run(taken), refused), encoding="utf-8")
-    print(f"Combinations: {len(taken)} run, {len(refused)} refused")
+    print(f"Combinations: {len(taken)} run, {len(refused)} rejected")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Scenarios in other simulators beside ours: where they agree, and what a disagreement comes from.
+"""Comparison of scenarios with other simulators: agreements, and causes of differences.
 
 `report` is the page ``docs/validation/crosscheck.md``. Runs that are in ``results/crosscheck`` already are not done
 again, so it can be stopped at any time. About half an hour on two cores.
@@ -42,7 +42,7 @@ anyway). The scripts are those of `aqmlab export`, unmodified. The scenarios are
 
 @dataclass(frozen=True)
 class Found:
-    """A case, what came of it, and what came of it with the other's rules."""
+    """A case, its comparison, and its comparison with the other simulator's rules."""
 
     case: Case
     check: CrossCheck
@@ -56,7 +56,7 @@ class Found:
 
     @property
     def shown(self) -> bool:
-        """Whether it agrees where it must: as it is, or with the other's rules."""
+        """Whether it agrees: unmodified, or with the other simulator's rules if these differ."""
         if self.case.other:
             return all(line.agreement is not Agreement.DIFFERS for line in self.controlled)
         return self.side.agrees
@@ -93,23 +93,23 @@ def _scenario(case: Case, overrides: Mapping[str, Any]) -> Scenario:
 
 
 def section(name: str, found: Sequence[Found]) -> Iterator[str]:
-    """Write what came of the cases of one simulator."""
+    """Write the results of all cases of one simulator."""
     title = f"{found[0].side.title} {found[0].side.version}"
     same = [one for one in found if not one.case.other]
     other = [one for one in found if one.case.other]
     yield f"## {title}\n"
-    yield f"{len(same)} scenarios that it can have exactly as they are:\n"
+    yield f"{len(same)} scenarios that it can express exactly:\n"
     yield from _table(same)
     for one in same:
         yield from _unequal(one)
     if other:
-        yield f"\n### Where {found[0].side.title} has other rules, or nothing\n"
+        yield f"\n### Scenarios for which {found[0].side.title} has other rules, or no counterpart\n"
         for one in other:
             yield from _other(one)
 
 
 def _table(found: Sequence[Found]) -> Iterator[str]:
-    yield "| scenario | what it is | runs a side | the same | equal | undecided | differs |"
+    yield "| scenario | description | runs a side | the same | equal | undecided | differs |"
     yield "|---|---|---:|---:|---:|---:|---:|"
     total: Counter[Agreement] = Counter()
     for one in found:
@@ -133,7 +133,7 @@ def _unequal(one: Found) -> Iterator[str]:
 
 
 def _other(one: Found) -> Iterator[str]:
-    yield f"**`{one.case.name}`**, {one.case.about}. What `crosscheck` says of it:\n"
+    yield f"**`{one.case.name}`**, {one.case.about}. `crosscheck` reports:\n"
     for difference in one.side.differences:
         yield f"- {difference.name} ({difference.kind}): {difference.text}"
     if one.side.why_not:

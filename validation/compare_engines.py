@@ -65,7 +65,7 @@ class Compared:
     paper: str
     scenario: str
     engine: str
-    """What it is evaluated by if nobody asks for an engine."""
+    """The engine that evaluates it by default."""
     why_events: str
     packet_hops: int
     differs: str

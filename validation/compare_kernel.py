@@ -1,4 +1,4 @@
-"""The window of the kernel's Reno and CUBIC beside the simulator's, from the first loss on.
+"""The congestion window of the kernel's Reno and CUBIC compared with the simulator's, from the first loss on.
 
 One greedy flow goes through a drop-tail queue, live and simulated, so that chance has no part but the machine's own
 lateness. `report` is the page ``docs/validation/kernel.md``. Runs that are in ``results/kernel`` already, and are
@@ -29,7 +29,7 @@ from aqmlab.scenario.file import Scenario
 from aqmlab.storage import folders
 from live_jobs import Job, LiveJobs
 
-TITLE = "The kernel's window beside the simulator's"
+TITLE = "The kernel's TCP window compared with the simulator's"
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "tests" / "data" / "kernel" / "window.toml"
 STORE = ROOT / "results" / "kernel"
@@ -73,7 +73,7 @@ class Setting:
 
     @property
     def overrides(self) -> dict[str, str]:
-        """What is laid over the file: half of the round trip each way, half of that on the bottleneck."""
+        """Return the overrides of the file: half of the round trip each way, half of that on the bottleneck."""
         quarter = self.rtt_ms / 4
         return {
             "flow.tcp.tcp.congestion_control": self.control,

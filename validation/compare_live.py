@@ -33,7 +33,7 @@ from aqmlab.storage import folders
 from live_cases import CASES, FAMILIES, Case
 from live_jobs import Job, LiveJobs
 
-TITLE = "Live runs beside simulations"
+TITLE = "Live runs compared with simulations"
 ROOT = Path(__file__).resolve().parents[1]
 RUNS_TABLE = ROOT / "docs" / "validation" / "live-runs.csv"
 STORE = ROOT / "results" / "live"
@@ -41,13 +41,13 @@ RUNS, SIMULATED = 5, 20
 SIDE_BY_SIDE, MINUTES = 9.0, 240.0
 """Links of 10 Mb/s at a time, and the longest time for all of them."""
 TOLD = "Loss"
-"""The quantity that is told beside the judged ones."""
+"""The quantity that is reported, but not judged."""
 PAGE = f"""Real TCP of a Linux kernel through the discipline in user space, beside the simulation of the same file
 with the same TCP in the simulator (`profile = "rfc"`): up to {RUNS} live runs a setting, all within the limits of their
 certificates (`live-runs.csv` has each of them), and {SIMULATED} simulated ones.
 
-A run whose certificate is not valid is done again, and runs wait for a host that leaves the machine alone; nothing else
-decides which runs are here.
+A run whose certificate is not valid is repeated, and runs wait while the hypervisor takes processor time from the
+machine; no other criterion selects runs.
 
 A difference is (simulated - live) / live with its 95 % interval (Welch). Goodput is to be within 3 %, the mean queueing
 delay within 15 %: *holds* if the whole interval is inside, *fails* if it is wholly outside. The share of packets lost
@@ -74,7 +74,7 @@ class Setting:
 
     @cache  # noqa: B019 - there are few of them, for as long as the program runs
     def scenario(self) -> Scenario:
-        """Return it, with the family laid over it."""
+        """Return the scenario, overridden for the address family."""
         overrides = self.case.overrides(self.discipline, self.family, self.control)
         return for_family(self.case.file, self.family, overrides=overrides)
 
@@ -160,7 +160,7 @@ def _counted(count: Count) -> Iterator[str]:
 
 
 def runs_table(cases: tuple[Case, ...], *, runs: int = RUNS) -> pd.DataFrame:
-    """Return a row for each live run: what was run, what came out, how well the link kept time."""
+    """Return a row for each live run: its setting, results, and the timing of the link."""
     return pd.DataFrame([row for setting in settings(cases) for row in _rows(setting, runs)])
 
 
@@ -187,7 +187,7 @@ def _rows(setting: Setting, runs: int) -> Iterator[dict[str, Any]]:
 
 
 def _section(case: Case, runs: int, count: Count) -> str:
-    """Write what there is on a case, and count its verdicts."""
+    """Write the results of a case, and count its verdicts."""
     rows, claims = [], []
     for family in FAMILIES:
         for control in case.controls:
@@ -256,7 +256,7 @@ def _share(found: Interval) -> str:
 
 
 def main() -> int:
-    """Do runs, and show what the page says of these cases."""
+    """Do runs, and print the part of the page on these cases."""
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("--case", action="append", choices=[case.key for case in CASES])
     words.add_argument("--runs", type=int, default=RUNS)

@@ -1,4 +1,4 @@
-"""What a sweep costs beside its simulations, and that killing it, its workers or its company changes nothing."""
+"""Overhead of a sweep; and equal results after the sweep, its workers or parallel sweeps are killed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing import Any
 from dask_cluster import Cluster, cluster
 from store_snapshot import snapshot
 
-TITLE = "Sweeps: overhead, and what killing does not change"
+TITLE = "Sweeps: overhead, and results after kills"
 CORES = 2
 BOUND = 0.10
 KILLS = 20
@@ -69,7 +69,7 @@ def command(folder: Path, out: str, *words: str) -> list[str]:
 
 
 def done(folder: Path, out: str, *words: str) -> dict[str, Any]:
-    """Sweep, and return what the command says."""
+    """Run the sweep command, and return its output."""
     answer = subprocess.run(command(folder, out, *words, "--json"), capture_output=True, text=True, check=True)
     found: dict[str, Any] = json.loads(answer.stdout)
     return found

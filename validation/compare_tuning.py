@@ -116,10 +116,10 @@ def report() -> tuple[str, bool]:
         "",
         paragraph(
             "A difference is tuned - other of the 95 % delay in ms at the worst point, with its 95 % interval; p is "
-            "corrected for all others of the range (Holm). Who keeps the bound is better than who breaks it, whatever "
-            "the delay, and than who has the longer delay. What is too noisy to call is undecided. "
-            f"Since settings may live on how a run begins, all are run for {LONGER} s too, on {LONGER_SEEDS} seeds at "
-            "the corners and the centre: the delay and the least utilization there are in the last column."
+            "corrected for all others of the range (Holm). A setting that keeps the bound is better than one that "
+            "breaks it, and than one with a longer delay. Differences that the runs cannot resolve are undecided. "
+            f"Since settings may profit from how a run begins, all are run for {LONGER} s too, on {LONGER_SEEDS} seeds "
+            "at the corners and the centre: the delay and the least utilization there are in the last column."
         ),
         "",
         paragraph(f"Better than each of {'; '.join(JUDGED)}: on {sum(better.values())} of {len(CASES)} ranges."),
@@ -140,7 +140,7 @@ def report() -> tuple[str, bool]:
 
 
 def in_long_runs(case: Case, found: aqmlab.Tuned) -> dict[str, Confirmed]:
-    """Return what the tuned settings and all others do in runs four times as long: are they more than a transient?"""
+    """Run the tuned settings and all others four times as long, to check that they are not tuned to a transient."""
     plan = aqmlab.Scenario.from_text(SCENARIO, filename="tuning.toml", overrides={"run.duration": f"{LONGER}s"})
     place = Place(plan, found.queue, found.link)
     points = search_points(ranges_of(case.over, plan))
@@ -186,7 +186,7 @@ def lines(found: aqmlab.Tuned, better: bool, long: Mapping[str, Confirmed]) -> S
 
 
 def words(kept: Kept) -> str:
-    """Say whether a bound is kept."""
+    """Return in words whether a bound is kept."""
     return "is undecided" if kept.verdict is Verdict.UNDECIDED else kept.verdict.value
 
 

@@ -139,7 +139,7 @@ class Case:
     Attributes
     ----------
     name, about
-        Its name, and what is special about it.
+        Its name, and a description.
     network, queue, flows
         Sections of the scenario.
     other
@@ -147,9 +147,9 @@ class Case:
     control
         Overrides that give ours the other program's rules: with them values must be equal.
     singles
-        Single rules of the other program, each by itself: what does it account for?
+        Single rules of the other program, each tested by itself.
     why
-        What a difference comes from.
+        Cause of a difference.
     """
 
     name: str

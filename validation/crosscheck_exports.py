@@ -28,15 +28,15 @@ STORE = Path(__file__).resolve().parents[1] / "results" / "crosscheck"
 CASES: list[crosscheck_cases.Case | crosscheck_ns3_cases.Case] = [*crosscheck_cases.NS2, *crosscheck_ns3_cases.CASES]
 RUNS = "runs"
 NOT_RUN = "not run"
-HEAD = """Every scenario of the cross-checks with [ns-2](crosscheck.md) and [ns-3](crosscheck-ns3.md) is written for all
-three programs, as `aqmlab export` does, and what is written runs once as it is, with seed 1. What a program cannot
-express is named in its script's head, which then ends with a line and an error; the difference's name stands here.
+HEAD = """Every scenario of the cross-checks with [ns-2](crosscheck.md) and [ns-3](crosscheck-ns3.md) is exported for
+all three programs by `aqmlab export`, and each script runs once, unmodified, with seed 1. If a program cannot express
+a scenario, its script names the reason and ends with an error; the table has that reason.
 """
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a scenario in a program: "runs", the name of what cannot be expressed, or what went wrong."""
+    """Result of a scenario in a program: "runs", the name of the inexpressible part, or an error."""
 
     words: str
     failed: bool = False
@@ -57,7 +57,7 @@ def outcome(own: Tool, scenario: Scenario) -> Outcome:
 
 
 def section(names: Sequence[str], found: dict[str, dict[str, Outcome]]) -> Iterator[str]:
-    """Write what came of all."""
+    """Write the table of all results."""
     tools = [tool(name) for name in names]
     yield f"| scenario | {' | '.join(' '.join(filter(None, (own.title, own.version()))) for own in tools)} |"
     yield "|---" * (len(tools) + 1) + "|"

@@ -1,4 +1,4 @@
-"""Scenarios in ns-3 beside ours: where they agree, and by which switch a disagreement goes away.
+"""Scenarios in ns-3 compared with aqmlab: where they agree, and by which switch a disagreement goes away.
 
 Every scenario runs as it is. Where that disagrees it runs again with one thing changed at a time, there or here, and
 last with all that is needed. Runs that are in ``results/crosscheck`` are not done again, so it can be stopped at any
@@ -34,20 +34,20 @@ from aqmlab.interop.ns3 import Ns3
 from aqmlab.scenario.file import Scenario
 from crosscheck_ns3_cases import AS_IT_IS, CASES, Case, Switch, tcp
 
-TITLE = "Scenarios in ns-3 beside ours"
+TITLE = "Scenarios in ns-3 compared with aqmlab"
 STORE = Path(__file__).resolve().parents[1] / "results" / "crosscheck"
 WORKERS = 1
 HEAD = f"""`aqmlab crosscheck` writes a scenario as a C++ program, runs it in ns-3 and here with seeds of its own, and
 tests every measure for equality. Scenarios run 25 s, of which 5 s are warm-up, unless stated otherwise. The programs
-are those of `aqmlab export`, unmodified; what they have of a scenario is in
+are those of `aqmlab export`, unmodified; the parts of a scenario that they can express are in
 [crosscheck-ns3.md](../crosscheck-ns3.md). The scenarios are in `validation/crosscheck_ns3_cases.py`.
 
 {margins(1.0)}
 *The same*: equal to five digits in all runs. Undecided: neither; the difference found is reported.
 
-"As it is" is ns-3 as everyone has it. Every further column changes one thing, in ns-3's program ("ns-3: ...", a word of
-its command line, or a line of the scenario that is exported) or here ("ours: ..."); the last has all that both need to
-agree.
+"As it is" is unmodified ns-3. Every further column changes one thing, in ns-3's program ("ns-3: ...", a word of
+its command line, or a line of the scenario that is exported) or here ("ours: ..."); the last has all changes that both
+need to agree.
 """
 
 
@@ -65,14 +65,14 @@ class Program(Ns3):
 
 @dataclass(frozen=True)
 class Found:
-    """A case, and what came of it with each switch, as it is first."""
+    """A case, and its comparison with each switch, the unmodified one first."""
 
     case: Case
     columns: dict[str, tuple[Line, ...]]
 
     @property
     def plain(self) -> tuple[Line, ...]:
-        """As it is."""
+        """The unmodified comparison."""
         return self.columns[AS_IT_IS.title]
 
     @property
@@ -106,10 +106,10 @@ def _theirs(scenario: Scenario, words: Sequence[str], seeds: list[int]) -> dict[
 
 
 def section(found: Sequence[Found]) -> Iterator[str]:
-    """Write what came of the cases."""
+    """Write the results of all cases."""
     yield f"## {len(found)} scenarios in ns-3 {Ns3().version()}\n"
     yield f"Measures that are {' / '.join(Agreement)}, as it is and in the last column of the scenario's own table:\n"
-    yield "| scenario | what it is | runs a side | as it is | with switches |"
+    yield "| scenario | description | runs a side | as it is | with switches |"
     yield "|---|---|---:|---:|---:|"
     for one in found:
         last = _counts(one.last) if one.case.switches else ""
@@ -128,7 +128,7 @@ def _counts(lines: Sequence[Line]) -> str:
 
 
 def _missing() -> Iterator[str]:
-    """Name the disciplines that ns-3 cannot be told of; those that need classes are among them."""
+    """Yield the disciplines that ns-3 does not have; those that need classes are among them."""
     for discipline in aqmlab.disciplines():
         case = Case(discipline.name, "", f'aqm = "{discipline.name}"\n', tcp())
         with contextlib.suppress(ScenarioError):

@@ -1,7 +1,7 @@
 """Scenarios that are run in ns-3 too, and the switches that leave out, one at a time, what one of both does otherwise.
 
-A case's scenario is a network with the sections of the case. They run 25 s, of which 5 s are warm-up, if nothing else
-is said.
+A case's scenario is a network with the sections of the case. By default they run 25 s, of which 5 s are
+warm-up.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class Case:
     Attributes
     ----------
     name, about
-        Its name, and what it is.
+        Its name, and a description.
     queue, flows
         Sections of the scenario.
     switches

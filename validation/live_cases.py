@@ -1,4 +1,4 @@
-"""What the page on live runs is about: the papers' scenarios, families, kinds of TCP, and each paper's main claim."""
+"""The cases of the page on live runs: the papers' scenarios, families, kinds of TCP, and each paper's main claim."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Case:
     Attributes
     ----------
     key, title
-        Its name, and what it is.
+        Its name, and a description.
     file
         The scenario.
     queue
@@ -43,7 +43,7 @@ class Case:
     tcp
         Groups of TCP flows.
     claims
-        What the paper says.
+        The paper's claim.
     ipv6
         Overrides with IPv6.
     weight
@@ -66,7 +66,7 @@ class Case:
         return CONTROLS if self.tcp else ("",)
 
     def overrides(self, discipline: str, family: str, control: str) -> Overrides:
-        """Return what is laid over its file."""
+        """Return the overrides of its file."""
         found: Overrides = {f"queue.{self.queue}.aqm": discipline}
         found |= {f"flow.{group}.tcp.congestion_control": control for group in self.tcp}
         return found | (self.ipv6 if family == "ipv6" else {})

@@ -1,6 +1,6 @@
-"""Live runs side by side, and only while the hypervisor lets this machine run: what it takes away makes packets late.
+"""Live runs in parallel, started only while the hypervisor takes no processor time: stolen time makes packets late.
 
-A run that cannot be valid any more is given up, and every run that was not valid waits for its turn again.
+A run that cannot become valid is stopped, and every run that was not valid is queued again.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Job:
     Attributes
     ----------
     name
-        What it is, for messages.
+        Name in messages.
     command
-        What does it; ended with SIGTERM it leaves nothing behind.
+        The command; after SIGTERM it must clean up.
     seconds
         How long it takes.
     weight
@@ -112,7 +112,7 @@ class LiveJobs:
                 self._running.remove(one)
                 self._end(one)
                 self._waiting.appendleft(one.job)
-                print(f"{one.job.name}: given up after {now - one.begun_s:.0f} s, {share:.1%} stolen", flush=True)
+                print(f"{one.job.name}: stopped after {now - one.begun_s:.0f} s, {share:.1%} stolen", flush=True)
 
     def _judge(self, one: _Running, took_s: float) -> None:
         said = one.process.communicate()[1].strip().splitlines()

@@ -25,8 +25,8 @@ TITLE = "The link by itself"
 LINK = "target/release/aqmlab-link"
 PAGE = """One link process between two namespaces, with the processors kept awake (SCHED_IDLE) and its thread in
 SCHED_FIFO: RED before the link, loaded by iperf3. Lateness is how much later than planned packets were written.
-Unaccounted for is what came in less what went out, was dropped, is malformed or still inside; memory is that of the
-process.
+Packets are unaccounted for if they came in and were neither sent nor dropped; malformed packets and those still in the
+link are not counted. Memory is that of the process.
 """
 SIDES = {"a": ("10.77.1.1", "10.77.1.2"), "b": ("10.77.1.2", "10.77.1.1")}
 RATE_TOLERANCE = 0.005
@@ -104,7 +104,7 @@ class Run:
 
     @property
     def certificate(self) -> dict[str, Any]:
-        """What the link says of itself."""
+        """The link's own statistics."""
         return dict(self.outcome["certificate"])
 
 
@@ -194,8 +194,8 @@ def goodput(job: Run) -> float:
 
 
 @dataclass
-class Verdict:
-    """What was measured against a limit."""
+class Check:
+    """A measured value and its limit."""
 
     what: str
     found: str
@@ -207,36 +207,36 @@ class Verdict:
         return f"| {self.what} | {self.found} | {self.limit} | {'yes' if self.holds else '**no**'} |"
 
 
-def verdicts(job: Run) -> Iterator[Verdict]:
+def checks(job: Run) -> Iterator[Check]:
     """Judge a run with a rate."""
     said = job.certificate
     late, rate = said["lateness_us"], said["rate"]
     achieved = rate["achieved_bps"] or 0.0
     off = achieved / rate["configured_bps"] - 1.0
     found = f"{achieved / 1e6:.4f} Mb/s ({off:+.3%}) over {rate['busy_s']:.1f} s"
-    yield Verdict(f"{job.name}: rate while busy", found, f"within {RATE_TOLERANCE:.1%}", abs(off) <= RATE_TOLERANCE)
+    yield Check(f"{job.name}: rate while busy", found, f"within {RATE_TOLERANCE:.1%}", abs(off) <= RATE_TOLERANCE)
     found = f"{late['p50']:.1f} / {late['p99']:.1f} / {late['p999']:.1f} / {late['max']:.0f} us"
     limit = f"p99 {LATENESS_P99_US:.0f} us, p99.9 {LATENESS_P999_US:.0f} us"
     holds = late["p99"] <= LATENESS_P99_US and late["p999"] <= LATENESS_P999_US
-    yield Verdict(f"{job.name}: lateness p50 / p99 / p99.9 / max ({said['scheduler']})", found, limit, holds)
+    yield Check(f"{job.name}: lateness p50 / p99 / p99.9 / max ({said['scheduler']})", found, limit, holds)
     counted = {
         key: said[key] for key in ("in", "out", "dropped", "lost", "malformed", "no_buffer", "unwritten", "queued")
     }
     found = ", ".join(f"{key} {value}" for key, value in counted.items())
     tun = sum(said["tun_dropped"].values())
     holds = said["unaccounted"] == 0 and tun == 0
-    yield Verdict(f"{job.name}: packets", f"{found}; TUN drops {tun}", "none unaccounted for, no TUN drops", holds)
+    yield Check(f"{job.name}: packets", f"{found}; TUN drops {tun}", "none unaccounted for, no TUN drops", holds)
 
 
-def soak_verdict(job: Run) -> Verdict:
+def soak_check(job: Run) -> Check:
     """Judge whether memory stays flat."""
     first, last = job.rss_kib[0], max(job.rss_kib[-10:])
     found = f"{first} KiB after a fifth, {last} KiB at the end, {job.snapshots} snapshots"
-    return Verdict(f"{job.name}: memory", found, f"grows by at most {GROWTH_KIB} KiB", last - first <= GROWTH_KIB)
+    return Check(f"{job.name}: memory", found, f"grows by at most {GROWTH_KIB} KiB", last - first <= GROWTH_KIB)
 
 
 def jobs(seconds: float, soak_minutes: float) -> Iterator[Run]:
-    """List what is measured."""
+    """List the measurements."""
     for mbps in (1, 10, 100):
         overload = ["-u", "-b", f"{1.1 * mbps:.2f}M", "-l", "1000"]
         yield Run(f"{mbps} Mb/s, UDP at 1.1 times", mbps * 1e6, seconds, overload)
@@ -257,27 +257,27 @@ def report(
             continue
         job.keep_awake = keep_awake
         measure(job, [sys.executable, "-m", "aqmlab.live.link"] if link == "python" else [link])
-        for verdict in judged(job):
-            print(verdict.row(), file=sys.stderr, flush=True)
-            lines.append(verdict.row())
-            holds &= verdict.holds
+        for check in judged(job):
+            print(check.row(), file=sys.stderr, flush=True)
+            lines.append(check.row())
+            holds &= check.holds
     return "\n".join(lines), holds
 
 
-def judged(job: Run) -> Iterator[Verdict]:
+def judged(job: Run) -> Iterator[Check]:
     """Judge a run by all that it is for."""
     if job.unshaped:
         bps = goodput(job)
         limit = f"at least {UNSHAPED_BPS / 1e9:.1f} Gb/s"
-        yield Verdict(f"{job.name}: goodput", f"{bps / 1e9:.2f} Gb/s", limit, bps >= UNSHAPED_BPS)
+        yield Check(f"{job.name}: goodput", f"{bps / 1e9:.2f} Gb/s", limit, bps >= UNSHAPED_BPS)
         return
-    yield from verdicts(job)
+    yield from checks(job)
     if job.name.startswith("soak"):
-        yield soak_verdict(job)
+        yield soak_check(job)
 
 
 def main() -> int:
-    """Measure what is asked for."""
+    """Make the chosen measurements."""
     parser = argparse.ArgumentParser(description="Measure the link process of live runs.")
     parser.add_argument("--seconds", type=float, default=10.0, help="length of each run")
     parser.add_argument("--soak-minutes", type=float, default=0.0, help="length of the soak; 0: none")

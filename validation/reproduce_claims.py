@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the reproduced papers claim, and what came of it: a page and a table, which the documentation site reads.
+"""The claims of the reproduced papers and their verdicts: a page and a table, which the documentation site reads.
 
 reproduce_claims.py [DIR]    runs the quick form of `aqmlab reproduce all` (what DIR holds already is not run again)
 """

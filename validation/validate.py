@@ -33,7 +33,6 @@ import compare_crosscheck  # noqa: E402
 import compare_engines  # noqa: E402
 import compare_fluid  # noqa: E402
 import compare_kernel  # noqa: E402
-import compare_lab  # noqa: E402
 import compare_live  # noqa: E402
 import compare_papers  # noqa: E402
 import compare_pi  # noqa: E402
@@ -41,6 +40,7 @@ import compare_shares  # noqa: E402
 import compare_statistics  # noqa: E402
 import compare_sweeps  # noqa: E402
 import compare_tuning  # noqa: E402
+import compare_vm  # noqa: E402
 import crosscheck_exports  # noqa: E402
 import crosscheck_ns3  # noqa: E402
 import measure_lab  # noqa: E402
@@ -158,7 +158,7 @@ wholly inside the bound. Our seeds are 1 to {SEEDS}.
 
 
 def papers() -> Section:
-    """The papers' plain-RED rows, live beside ns-2's."""
+    """The papers' plain-RED rows, compared with ns-2's."""
     return Section("papers", "The papers' rows of plain RED equal to ns-2's", *compare_papers.report())
 
 
@@ -318,7 +318,7 @@ def statistics() -> Section:
 
 
 def sweeps() -> Section:
-    """Sweeps: what they cost, and that killing changes nothing."""
+    """Sweeps: their overhead, and equal results after kills."""
     return Section("sweeps", compare_sweeps.TITLE, *compare_sweeps.report())
 
 
@@ -343,12 +343,12 @@ def exports() -> Section:
 
 
 def live() -> Section:
-    """Live runs of the papers' disciplines beside simulations of the same files."""
+    """Live runs of the papers' disciplines compared with simulations of the same files."""
     return Section("live", compare_live.TITLE, *compare_live.report())
 
 
 def kernel() -> Section:
-    """The window of the kernel's Reno and CUBIC beside the simulator's."""
+    """The window of the kernel's Reno and CUBIC compared with the simulator's."""
     return Section("kernel", compare_kernel.TITLE, *compare_kernel.report())
 
 
@@ -358,12 +358,12 @@ def link() -> Section:
 
 
 def linux_red() -> Section:
-    """RED in user space beside Linux's own, over the runs in the emulator that are kept as data."""
-    return Section("linux-red", compare_lab.TITLE, *compare_lab.report())
+    """RED in user space compared with Linux's own, from the committed runs in the emulator."""
+    return Section("linux-red", compare_vm.TITLE, *compare_vm.report())
 
 
 def claims() -> Section:
-    """What the reproduced papers claim, judged."""
+    """The claims of the reproduced papers, with verdicts."""
     return Section("claims", reproduce_claims.TITLE, *reproduce_claims.report())
 
 

@@ -52,7 +52,7 @@ def arguments(words: list[str] | None) -> argparse.Namespace:
 
 
 def tell(line: str) -> None:
-    """Say how far it is."""
+    """Print the progress."""
     print(line, file=sys.stderr, flush=True)
 
 
@@ -74,7 +74,7 @@ def texts(options: argparse.Namespace) -> dict[str, Callable[[], str]]:
 
 
 def missing(path: Path) -> str:
-    """Say what is not installed or built; empty if nothing is."""
+    """Return the programs that are not installed or built; empty if none is missing."""
     if shutil.which("ns") is None:
         return "the command `ns` was not found: install ns-2 2.35 (Debian: apt-get install ns2)"
     if not path.exists():

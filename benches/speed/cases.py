@@ -1,4 +1,4 @@
-"""The cases: a scenario of ours, and what ns-2 runs beside it."""
+"""The cases: a scenario of aqmlab, and the same for ns-2."""
 
 from __future__ import annotations
 

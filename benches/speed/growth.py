@@ -1,4 +1,4 @@
-"""What a packet-hop costs as the work grows: with flows, with links on the way, and set-up with routers."""
+"""Cost of a packet-hop by number of flows and of links on the path, and of the set-up by number of routers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ours and ns-2 in turn: whole processes, one at a time, and the medians of what they cost."""
+"""aqmlab and ns-2 in turn: whole processes, one at a time, and the medians of their time and memory."""
 
 from __future__ import annotations
 

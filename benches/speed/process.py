@@ -22,7 +22,7 @@ KIB_PER_GIB = 1 << 20
 
 
 class ProcessError(Exception):
-    """A process that did not do what it should; the text is one line."""
+    """A process failed; the message is one line."""
 
 
 class LimitError(ProcessError):
@@ -31,7 +31,7 @@ class LimitError(ProcessError):
 
 @dataclass(frozen=True)
 class Run:
-    """What a process cost.
+    """Time and memory of a process.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""A discipline of one's own: RED whose drop probability is quadratic. See docs/extending.md."""
+"""A custom discipline: RED whose drop probability is quadratic. See docs/extending.md."""
 
 from aqmlab.scenario import plugins
 from aqmlab.scenario.plugins import Discipline, number, packets

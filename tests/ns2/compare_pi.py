@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the PI controller with ns-2's (`tests/data/ns2/pi.csv`), in distribution.
 
-compare_pi.py --make      writes the table of ns-2's runs anew; needs `ns`
+compare_pi.py --make      runs ns-2 and writes the table again; needs `ns`
 compare_pi.py             writes the comparison
 """
 

@@ -1,6 +1,6 @@
 """Make the references of ns-2's SFQ, DRR, REM and Vq (AVQ): what each does with listed arrivals, packet for packet.
 
-``python make_disciplines.py`` writes ``tests/data/ns2/disciplines``; with ``--check`` it makes them anew and compares.
+``python make_disciplines.py`` writes ``tests/data/ns2/disciplines``; ``--check`` generates them again and compares.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def run(case: Case) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Write the tables, or compare; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="make them anew and compare with the files")
+    parser.add_argument("--check", action="store_true", help="generate them again and compare with the files")
     check = parser.parse_args(arguments).check
     DATA.mkdir(parents=True, exist_ok=True)
     different = 0

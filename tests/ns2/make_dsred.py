@@ -2,7 +2,7 @@
 """Makes the references of ns-2's DiffServ module, or checks that the committed ones are what ns-2 gives.
 
     make_dsred.py            writes tests/data/ns2/dsred/{markers,queues,cases.json}
-    make_dsred.py --check    makes all anew in a temporary folder and compares; exit code 1 on difference
+    make_dsred.py --check    generates all again in a temporary folder and compares; exit code 1 on difference
 
 Needs `ns` (Debian package ns2); nothing outside Python's standard library.
 """

@@ -2,7 +2,7 @@
 """Makes the event-for-event references from ns-2 2.35, or checks that the committed ones are what ns-2 gives.
 
     make_goldens.py            writes tests/data/ns2
-    make_goldens.py --check    makes all anew in a temporary folder and compares; exit code 1 on difference
+    make_goldens.py --check    generates all again in a temporary folder and compares; exit code 1 on difference
 
 Needs `ns` (Debian package ns2); nothing outside Python's standard library.
 """

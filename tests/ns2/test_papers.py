@@ -54,7 +54,7 @@ def test_pairing_removes_what_the_lists_have_in_common() -> None:
     assert apart.seeds_needed > 4
 
 
-def test_a_true_difference_is_said_to_be_one() -> None:
+def test_a_true_difference_is_reported_as_one() -> None:
     difference = compare(("x", "", "q"), [110.0, 111.0, 109.0], [100.0, 101.0, 99.0], 0.05, paired=True)
     assert not difference.shown
     assert difference.seeds_needed is None

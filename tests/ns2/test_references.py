@@ -66,7 +66,7 @@ def test_student_quantile_against_printed_tables() -> None:
         assert student_quantile(0.95, freedom) == pytest.approx(printed, abs=2e-3 if freedom < 10 else 1e-4)
 
 
-def test_welch_interval_covers_as_often_as_it_says() -> None:
+def test_welch_interval_has_its_nominal_coverage() -> None:
     stream = random.Random(1)
     covered = 0
     for _ in range(2000):
@@ -89,7 +89,7 @@ def test_red_table_is_whole() -> None:
         assert float(row["throughput_bps"]) == pytest.approx(int(row["departed_bytes"]) * 8 / 50, rel=1e-8)
 
 
-def test_equivalence_tells_equal_from_different() -> None:
+def test_equivalence_distinguishes_equal_from_different() -> None:
     table = red_reference.read()
     ours = [row for row in table if int(row["seed"]) % 2]
     theirs = [row for row in table if not int(row["seed"]) % 2]

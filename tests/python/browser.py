@@ -57,5 +57,5 @@ def answer_of(page: str, script: str, folder: Path, *, libraries: str = "") -> A
     document, console = browse(path, folder)
     assert console == []
     found = re.search(r'<pre id="answer">(.*?)</pre>', document, re.DOTALL)
-    assert found is not None, "the script told nothing"
+    assert found is not None, "the script printed nothing"
     return json.loads(html.unescape(found[1]))

@@ -1,7 +1,7 @@
 """A link process that speaks the protocol and knows nothing of queue disciplines: one FIFO with a rate.
 
-With namespaces in its configuration it carries packets between two TUNs; without, it only tells of a run that took
-place in its imagination. Tests of the orchestration use it where the real one would need more than they test.
+With namespaces in its configuration it carries packets between two TUNs; without, it only reports a made-up
+run. Tests of the orchestration use it in place of the real link process, which needs more privileges.
 """
 
 import fcntl

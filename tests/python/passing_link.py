@@ -1,7 +1,7 @@
 """A link process that speaks the protocol and passes packets on at once: for tests of what surrounds the link.
 
-Its discipline is nothing, its rate and delay are those that the configuration claims and it does not have. A text
-``fake-refuses`` in the scenario is refused, ``fake-ends`` ends it soon after the start.
+It has no queue discipline, rate or delay, and reports those of the configuration. With the text ``fake-rejects`` in
+the scenario it rejects the scenario; with ``fake-ends`` it exits soon after the start.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Link:
         self.started = time.monotonic()
 
     def take(self, config: dict[str, Any]) -> None:
-        if "fake-refuses" in config["scenario"]:
-            print("aqmlab-link: scenario: is refused", file=sys.stderr)
+        if "fake-rejects" in config["scenario"]:
+            print("aqmlab-link: scenario: is rejected", file=sys.stderr)
             sys.exit(2)
         self.config = config
 

@@ -124,7 +124,7 @@ def test_scenario_file(shell, name, command):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_python_says_the_same(tmp_path, monkeypatch, name):
+def test_python_returns_the_same(tmp_path, monkeypatch, name):
     change, message = CASES[name]
     (tmp_path / "bad.toml").write_text(spoiled(change))
     monkeypatch.chdir(tmp_path)
@@ -246,7 +246,7 @@ def test_disk_full(shell):
     """A file system of 300 KB, mounted in a name space of its own, is full after some of the runs."""
     probe = ["unshare", "-rm", "sh", "-c", "mount -t tmpfs none /mnt"]
     if shutil.which("unshare") is None or subprocess.run(probe, capture_output=True, check=False).returncode:
-        pytest.skip("this machine lets nobody mount a small file system")
+        pytest.skip("needs the right to mount a file system")
     small = shell.folder / "disk"
     small.mkdir()
     script = 'mount -t tmpfs -o size=300k none "$1" && shift && shift && exec "$@"'
@@ -313,7 +313,7 @@ def test_reader_that_goes_away(shell):
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_interrupted_run_leaves_what_is_finished_and_goes_on(shell, workers):
+def test_an_interrupted_run_keeps_finished_seeds_and_is_resumed(shell, workers):
     """Ctrl-C, as a terminal sends it: SIGINT to every process of the group."""
     words = ["run", "small.toml", "--seeds", "40", "--set", "run.duration=200s", "--workers", workers]
     process = subprocess.Popen(
@@ -349,7 +349,7 @@ def test_interrupted_run_leaves_what_is_finished_and_goes_on(shell, workers):
     assert {name: after[name] for name in kept} == kept
 
 
-def test_a_killed_worker_is_one_line(tmp_path):
+def test_a_killed_worker_is_an_error_of_one_line(tmp_path):
     """Memory runs out in a worker: the system kills it."""
     (tmp_path / "deadly.py").write_text(
         "import os, signal\n"

@@ -18,7 +18,7 @@ def run(process_s: float, run_s: float = 1.0, hops: int = 0, engine: str = "", p
     return Run(process_s, 0.5, run_s, peak_kib, hops, engine)
 
 
-def test_what_a_process_prints():
+def test_output_of_a_process():
     line = "packet_hops=12 engine=windows events=0 setup_s=0.25 run_s=1.5 peak_kib=4096\n"
     assert parse(line, 2.0) == Run(2.0, 0.25, 1.5, 4096, 12, "windows")
     assert parse("setup_s=0.25 run_s=1e-3 peak_kib=10", 2.0) == Run(2.0, 0.25, 0.001, 10, 0, "")
@@ -36,7 +36,7 @@ def test_a_process_is_measured():
     assert done.process_s > 0
 
 
-def test_a_process_that_fails_says_why_in_one_line():
+def test_a_process_that_fails_has_an_error_of_one_line():
     with pytest.raises(ProcessError, match=r"ValueError: so it is$"):
         measure(python("raise ValueError('so it is')"))
 
@@ -149,7 +149,7 @@ def test_instructions_above_the_tolerance():
     assert instructions.exceeded({"c": 1}, reference) == ["c: 1 instructions, but no number to compare with"]
 
 
-def test_another_compiler_is_told_not_judged():
+def test_another_compiler_is_reported_not_judged():
     reference = instructions.Reference("rustc 1.0", {"a": 1000})
     assert instructions.Reference.read(reference.text()) == reference
     assert instructions.judge({"a": 1010}, "rustc 1.0", reference)[0] == 0
@@ -159,7 +159,7 @@ def test_another_compiler_is_told_not_judged():
     assert "not judged" in text
 
 
-def test_what_callgrind_says():
+def test_output_of_callgrind():
     assert instructions.collected("==1== Events    : Ir\n==1== Collected : 346144186\n") == 346144186
     with pytest.raises(ProcessError, match="valgrind: no such file"):
         instructions.collected("==1==\nno such file\n")

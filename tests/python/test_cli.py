@@ -80,7 +80,7 @@ def test_list(shell):
     assert json.loads(shell("list", "tcp", "--json").out)["profile"] == "rfc"
 
 
-def test_more_priority_than_allowed_is_told(shell):
+def test_more_priority_than_allowed_is_reported(shell):
     words = ["--set", "queue.bottleneck.aqm=pc-red", "--set", "queue.bottleneck.r_p_max=0.4"]
     answer = shell("run", "small.toml", *words, "--set", "flow.tcp.priority=true")
     assert answer.code == 0

@@ -18,5 +18,5 @@ def test_the_table_is_made_by_its_script() -> None:
     counts = [int(line.rsplit(",", 1)[1]) for line in made.splitlines()[1:]]
     falls = [after for before, after in itertools.pairwise(counts) if after < before]
     assert max(counts) > 500
-    assert 1 in falls, "dropping begins anew after a long time"
-    assert max(falls) > 1, "and goes on after a short one"
+    assert 1 in falls, "the count restarts after a long time"
+    assert max(falls) > 1, "and is resumed after a short one"

@@ -42,12 +42,12 @@ def test_the_discipline_is_exchanged_and_the_rest_stays(found):
         assert readings["access"]["aqm"] == "drop-tail"
 
 
-def test_what_a_discipline_does_not_know_is_said(found):
+def test_unknown_keys_of_a_discipline_are_reported(found):
     assert found.notes[0].startswith("drop-tail: without ")
     assert "min_th" in found.notes[0]
 
 
-def test_what_differs_is_said(found):
+def test_differences_are_reported(found):
     assert found.notes[1:] == [
         "red -> mred: curve linear -> mred",
         "red -> drop-tail: no common parameter differs",
@@ -78,7 +78,7 @@ def test_one_discipline_is_no_comparison(small):
         aqmlab.compare(small, aqm=["red", "mred"], queue="botleneck")
 
 
-def test_independent_looking_pairs_are_compared_by_welch_and_it_is_said(small):
+def test_uncorrelated_pairs_are_compared_by_welch_with_a_note(small):
     found = aqmlab.compare(small, aqm=["red", "mred"], seeds=20, workers=2, progress=False)
     rows = found.differences.set_index("metric")
     for key, row in rows.iterrows():

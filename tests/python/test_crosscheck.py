@@ -1,4 +1,4 @@
-"""Scenarios in other programs: what is measured, what is told of it, and when two programs agree."""
+"""Scenarios in other programs: measurements, reports, and when two programs agree."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ QUEUE = (Measure.MEAN_QUEUE, "bottleneck")
 
 
 class Fake:
-    """A program that says what it is told to say."""
+    """A program whose measurements are given."""
 
     name, title, parallel = "fake", "Fake", True
 
@@ -74,7 +74,7 @@ def fake(monkeypatch):
     return use
 
 
-def test_the_model_is_what_the_core_understood(scenario):
+def test_the_model_has_the_effective_values_of_the_core(scenario):
     model = Model.of(scenario)
     assert model.measured == tuple(scenario.probe["links"])
     assert sum(map(len, model.groups.values())) == len(scenario.flows)
@@ -142,7 +142,7 @@ def test_the_verdicts(theirs, expected):
     assert str(expected) in line.words
 
 
-def test_what_does_not_vary_is_the_same_or_judged_by_the_margin():
+def test_constants_are_the_same_or_judged_by_the_margin():
     (same,) = agreement(runs(10.0), runs(10.0), certain=True)
     assert (same.agreement, same.words) == (Agreement.SAME, "the same")
     (near,) = agreement(runs(10.0), runs(10.1), certain=True)
@@ -160,7 +160,7 @@ def test_a_wider_margin_decides():
     assert agreement(ours, theirs, certain=False, margin=2)[0].agreement is Agreement.EQUAL
 
 
-def test_only_what_both_measure_is_compared():
+def test_only_measures_of_both_are_compared():
     ours = {1: {QUEUE: 1.0, (Measure.LOSS, "bottleneck"): 0.1}}
     assert [line.measure for line in agreement(ours, runs(1.0), certain=True)] == [Measure.MEAN_QUEUE]
 
@@ -183,7 +183,7 @@ def test_a_check_runs_what_is_missing(fake, scenario, tmp_path):
     assert cross_check(scenario, programs="fake", seeds=1, out=tmp_path, progress=False).side("fake").version == "2.0"
 
 
-def test_what_a_program_cannot_express_is_said_and_not_run(fake, scenario, tmp_path):
+def test_inexpressible_scenarios_are_reported_and_not_run(fake, scenario, tmp_path):
     tool = fake(differences=[Semantic("curve", "It has no such curve.", Kind.INEXPRESSIBLE)])
     found = cross_check(scenario, programs="fake", seeds=2, out=tmp_path, report=tmp_path, progress=False)
     assert not tool.ran
@@ -223,14 +223,14 @@ def test_a_stop_keeps_what_is_finished(scenario, tmp_path):
     assert [path.name for path in (tmp_path / "measured").iterdir()] == ["seed-1.json"]
 
 
-def test_programs_that_fail_are_told_in_a_line(tmp_path):
+def test_programs_that_fail_are_reported_in_a_line(tmp_path):
     def run_python(text, **options):
         return run_program([sys.executable, "-c", text], folder=tmp_path, title="It", seed=7, **options)
 
     assert run_python("print(1)") == "1\n"
     with pytest.raises(ToolError, match="It, seed 7: exit code 3: no luck"):
         run_python("import sys; print('no luck', file=sys.stderr); sys.exit(3)")
-    with pytest.raises(ToolError, match=r"It, seed 7: not done after 0\.5 s"):
+    with pytest.raises(ToolError, match=r"It, seed 7: not finished after 0\.5 s"):
         run_python("import time; time.sleep(60)", limit_s=0.5)
     with pytest.raises(ToolError, match="cannot be started"):
         run_program(["./nothing"], folder=tmp_path, title="It", seed=1)
@@ -240,9 +240,9 @@ def test_programs_that_fail_are_told_in_a_line(tmp_path):
 def test_measurements_are_read_from_any_output():
     text = "noise\ngoodput_bps a group 5e6\nloss x nan\nutilizations no 1\n"
     assert read_measured(text, title="It", seed=1) == {(Measure.GOODPUT, "a group"): 5e6}
-    with pytest.raises(ToolError, match="it measured nothing"):
+    with pytest.raises(ToolError, match="it printed no measurement"):
         read_measured("noise", title="It", seed=1)
-    with pytest.raises(ToolError, match="is no measurement"):
+    with pytest.raises(ToolError, match="is not a measurement"):
         read_measured("loss bottleneck much", title="It", seed=1)
 
 
@@ -250,7 +250,7 @@ def test_measurements_are_read_from_any_output():
     ("words", "message"),
     [
         (["crosscheck", "FILE", "--with", "ns-2"], 'unknown tool "ns-2" (allowed: ns2, ns3, tc; did you mean ns2?)'),
-        (["crosscheck", "FILE", "--with", ","], "no tool is named"),
+        (["crosscheck", "FILE", "--with", ","], "no program is given"),
         (["crosscheck", "FILE", "--margin", "0"], "margin: 0 is not a factor above 0"),
         (["crosscheck", "nothing.toml"], "nothing.toml: no such file"),
         (["export", "FILE", "--to", "csv"], 'unknown tool "csv"'),

@@ -1,4 +1,4 @@
-"""Scenarios as scripts for ns-2 2.35: what is written, what is said to differ, and that they run as they are."""
+"""Scenarios as scripts for ns-2 2.35: their text, the reported differences, and runs of the unmodified scripts."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_queue_in_the_words_of_ns2(body, discipline, limit, settings):
 
 
 @pytest.mark.parametrize("case", NS2, ids=lambda case: case.name)
-def test_what_differs_is_named(case):
+def test_differences_are_named(case):
     differences = TOOL.differences(Model.of(scenario(case)))
     assert bool(differences) or not case.other
     if case.control:
@@ -78,7 +78,7 @@ def test_what_differs_is_named(case):
 @pytest.mark.parametrize(
     ("name", "expected"), [("mred", "curve mred"), ("cubic", "transport profile"), ("no-spacing", "spacing none")]
 )
-def test_what_cannot_be_expressed_is_refused_by_name(name, expected, tmp_path, capsys):
+def test_inexpressible_parts_are_rejected_by_name(name, expected, tmp_path, capsys):
     case = next(case for case in NS2 if case.name == name)
     model = Model.of(scenario(case))
     assert [one.name for one in inexpressible(TOOL.differences(model))] == [expected]
@@ -97,7 +97,7 @@ def test_examples_that_ns2_cannot_have(tmp_path):
         assert lacking in {one.name for one in inexpressible(TOOL.differences(model))}
 
 
-def test_what_no_script_has_words_for_is_not_dropped(monkeypatch):
+def test_unsupported_keys_are_not_dropped_silently(monkeypatch):
     monkeypatch.setattr("aqmlab.interop.crosscheck.model.FLOW_KEYS", {"name", "count", "transport", "start"})
     (lacking,) = inexpressible(TOOL.differences(Model.of(scenario(next(c for c in NS2 if c.name == "red")))))
     assert lacking.text == "flow.tcp.tcp: scripts for ns-2 have no words for it."
@@ -119,7 +119,7 @@ duration = "1s"
 
 
 @needs_ns
-def test_the_version_is_told():
+def test_the_version_is_printed():
     assert TOOL.version() == "2.35"
     assert TOOL.missing() == ""
 

@@ -61,14 +61,14 @@ def named(own: Model) -> set[str]:
     return {one.name for one in TOOL.differences(own)}
 
 
-def test_the_queue_is_told_in_ns3s_words() -> None:
+def test_the_queue_is_written_with_attributes_of_ns3() -> None:
     text = program(model())
     for words in ('"ns3::RedQueueDisc"', '{"MinTh", "5"}', '{"LInterm", "10"}', '{"MaxSize", "50p"}'):
         assert words in text
     assert 'network.Join("bottleneck", "bottleneck.reverse", "r1", "r2", "10ms", "2002667bps"' in text
 
 
-def test_what_is_measured_in_bytes_is_written_in_bytes() -> None:
+def test_quantities_in_bytes_are_written_in_bytes() -> None:
     text = program(model(queue__bottleneck__mode="bytes"))
     assert '{"MinTh", "7500"}' in text
     assert '{"MaxSize", "75000B"}' in text
@@ -89,7 +89,7 @@ def test_known_differences_are_named() -> None:
 
 
 @pytest.mark.parametrize("aqm", ["mred", "ddred", "load-red"])
-def test_what_ns3_has_not_is_said_and_not_run(aqm: str) -> None:
+def test_scenarios_that_ns3_cannot_run_are_reported_and_not_run(aqm: str) -> None:
     own = model(queue__bottleneck__aqm=aqm)
     assert inexpressible(TOOL.differences(own))
     assert "#error" in program(own)

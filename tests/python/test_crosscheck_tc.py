@@ -41,7 +41,7 @@ def test_known_differences_are_named() -> None:
     assert {"framing", "token bucket", "access links", "kernel's TCP", "queue"} <= found
 
 
-def test_what_linux_has_not_is_said_and_not_run() -> None:
+def test_scenarios_that_linux_cannot_run_are_reported_and_not_run() -> None:
     own = model(queue__bottleneck__aqm="mred")
     assert inexpressible(TOOL.differences(own))
     assert script(own).endswith("exit 1\n")

@@ -79,7 +79,7 @@ def test_printed_numbers():
     assert FILES.printed(case="flower", quantity="T", discipline="DDRED") == 38945
 
 
-def test_what_is_printed_agrees_with_itself():
+def test_printed_numbers_are_consistent():
     """Two slips of the paper: its sums contradict "higher throughput", and 237 + 214 transfers are not 500."""
     sums = {d: sweep.printed(d).reshape(-1, 2).sum(axis=1).tolist() for d in plan.DISCIPLINES}
     assert sums == {"RED": [1240, 1233, 1196, 1202], "DDRED": [1222, 1202, 1135, 1204]}

@@ -63,7 +63,7 @@ def test_the_first_five_minutes_are_run() -> None:
 
 
 def test_every_page_is_in_the_navigation(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page that is not would be on the site, but nobody would find it: name it in mkdocs.yml, under `nav`."""
+    """A page outside `nav` of mkdocs.yml would be on the site without a link to it."""
     monkeypatch.setattr(hook, "made", lambda: {f"made/{name}": [Page("x.md", "x", "")] for name in MADE})
     config = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
     found = [name for name in hook.names(hook.filled(config["nav"])) if name != "x.md"]
@@ -86,7 +86,7 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
         assert path.is_file() or str(path.relative_to(DOCS)) in made, target
 
 
-def test_a_discipline_page_has_what_the_registry_knows() -> None:
+def test_a_discipline_page_has_all_keys_of_the_registry() -> None:
     mred = next(one for one in disciplines() if one.name == "mred")
     page = discipline_pages._page(mred, discipline_pages._shown(mred))
     assert set(page.files) == {"disciplines/mred-curve.svg", "disciplines/mred-queue.svg"}

@@ -110,7 +110,7 @@ def test_a_heat_map_lies_below_the_series_and_leaves_nan_blank():
     assert sorted(text.get_text() for text in ax.texts) == ["0.3", "1.2"]
 
 
-def test_a_heat_map_on_the_screen_says_the_same():
+def test_a_heat_map_on_the_screen_has_the_same_values():
     drawn = charts.figure(heat_map()).data
     assert [trace.type for trace in drawn] == ["heatmap", "contour", "contour", "scatter", "scatter"]
     assert drawn[-1].name == "limit"
@@ -149,7 +149,7 @@ def test_a_heat_map_of_nothing_is_blank_and_no_warning():
         ([1, 2, 3], [1, 2], [[1, 2]] * 3, r"z of a heat map has the shape \(3, 2\)"),
     ],
 )
-def test_a_heat_map_that_cannot_be_drawn_is_refused(x, y, z, text):
+def test_a_heat_map_that_cannot_be_drawn_is_rejected(x, y, z, text):
     with pytest.raises(ValueError, match=text):
         Heat(x, y, z, "v")
 

@@ -75,7 +75,7 @@ def test_all_ways_agree_on_random_scenarios():
         happens["packet-hops"] += found["summary"]["packet_hops"]
 
     check()
-    print(f"{engines}, {len(texts)} different, {refused} refused, {happens}")
+    print(f"{engines}, {len(texts)} different, {refused} rejected, {happens}")
     assert len(texts) >= DIFFERENT
     assert engines["windows"] >= IN_WINDOWS * engines.total()
     assert engines["events"] > 0
@@ -99,7 +99,7 @@ def test_papers_are_compared():
     assert "| all |" in text
 
 
-def test_a_difference_is_told(dumbbell):
+def test_a_difference_is_reported(dumbbell):
     one, other = (_core.run(dumbbell, "x", seed) for seed in (1, 2))
     assert difference(one, one) == ""
     assert difference(one, other).startswith("summary: ")

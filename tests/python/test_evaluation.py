@@ -1,4 +1,4 @@
-"""Which engine evaluates runs: chosen, forced and told of, and in no result file."""
+"""The engine of a run: how it is chosen, forced and reported; it does not change result files."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_result_files_are_the_same_whatever_the_engine(small, tmp_path):
     assert all(contents(tmp_path / engine) == first for engine in ENGINES)
 
 
-def test_a_run_tells_its_engine_speed_and_memory(shell, circle):
+def test_a_run_reports_its_engine_speed_and_memory(shell, circle):
     lines = shell("run", "small.toml", "--seeds", "2").out.splitlines()
     assert lines[-3] == "Engine: windows"
     assert re.fullmatch(
@@ -77,7 +77,7 @@ def test_the_same_for_programs(shell):
     assert (again["runs"], again["engines"], again["packet_hops"]) == (0, [], 0)
 
 
-def test_what_cannot_be_forced_is_an_error(shell, circle):
+def test_an_engine_that_cannot_be_forced_is_an_error(shell, circle):
     answer = shell("run", circle, "--engine", "windows", "--out", "o")
     assert (answer.code, answer.out) == (2, "")
     assert answer.err.startswith("aqmlab: no-delay.toml: cannot be evaluated in windows, since messages go round")

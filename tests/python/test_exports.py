@@ -77,7 +77,7 @@ def events_of(result, seed=1):
 # Tables
 
 
-def test_pandas_has_every_table_over_what_it_is_about(result):
+def test_pandas_indexes_every_table(result):
     for table in ("metrics", *result.tables):
         frame = result.to_pandas(table)
         if table in OVER:
@@ -311,7 +311,7 @@ def test_flents_own_program_reads_it(result, tmp_path):
     assert "Ping (ms) ICMP" in rows[0]
 
 
-def test_flent_file_has_what_the_format_wants(result, tmp_path):
+def test_flent_file_has_the_fields_of_the_format(result, tmp_path):
     path = aqmlab.export(result, to="flent", out=tmp_path / "small.flent.gz")
     data = json.loads(gzip.decompress(path.read_bytes()))
     assert set(data) == {"version", "x_values", "results", "raw_values", "metadata"}
@@ -352,7 +352,7 @@ def test_command(result, shell):
         (["--to", "csv", "--table", "discipline_samples"], "small: discipline_samples was not recorded; set probe."),
     ],
 )
-def test_bad_input_is_one_line(result, shell, words, message):
+def test_bad_input_is_an_error_of_one_line(result, shell, words, message):
     answer = shell("export", str(result.folder), "--out", "out", *words)
     assert answer.code == 2
     assert answer.out == ""
@@ -368,7 +368,7 @@ def test_folders_that_are_not_of_one_scenario(result, shell):
     assert "is a folder; name a file" in shell("export", str(result.folder), "--to", "csv", "--out", ".").err
 
 
-def test_a_run_without_an_event_log_says_which_key_is_missing(small, tmp_path):
+def test_without_an_event_log_the_message_names_the_missing_key(small, tmp_path):
     bare = aqmlab.run(small, seeds=1, workers=1, progress=False)
     for to in ("pcap", "ns2"):
         with pytest.raises(aqmlab.InputError, match=r"events was not recorded; set probe\.events"):
@@ -377,7 +377,7 @@ def test_a_run_without_an_event_log_says_which_key_is_missing(small, tmp_path):
         aqmlab.export(bare, to="flent", out=tmp_path / "out")
 
 
-def test_a_log_of_an_older_version_is_told(result, tmp_path):
+def test_a_log_of_an_older_version_is_reported(result, tmp_path):
     old = aqmlab.Result.load(result.folder)
     old.tables["events"] = old.events.drop(columns=["ttl", "average"])
     with pytest.raises(aqmlab.InputError, match="is an older one, without ttl; run again"):

@@ -160,7 +160,7 @@ def made_up_average(factor):
     return chain.Averaged(numbers)
 
 
-def test_what_averaging_does_is_told_by_the_chain_that_has_it():
+def test_the_averaged_chain_shows_the_effect_of_averaging():
     def verdict(factor):
         parts = chain_claims.parts(made_up_average(factor))
         own = [p for p in parts if p.claim == "D-d" and p.aspect == "RED above drop-tail"]

@@ -176,7 +176,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_text_another_hash(tmp_pa
         ("queue.drop(len(queue))", "IndexError: place"),
     ],
 )
-def test_what_python_raises_ends_the_run_in_a_line(tmp_path, body, message):
+def test_an_exception_of_python_ends_the_run_with_one_line(tmp_path, body, message):
     name = named("bad")
     file = tmp_path / f"{name}.py"
     file.write_text(
@@ -287,7 +287,7 @@ def test_an_installed_package_brings_disciplines_by_its_entry_point(tmp_path):
     assert "plug-in theirs" in done.stderr
 
 
-def test_live_runs_refuse_what_is_written_in_python():
+def test_live_runs_reject_disciplines_in_python():
     name = named("slow")
     plugins.discipline(name)(type("Slow", (plugins.Discipline,), {}))
     from aqmlab.scenario.registry import compiled

@@ -211,7 +211,7 @@ def test_map_averages_over_seeds(swept):
         (lambda r, s: figures.delay_distribution(r, link="left.tcp.0"), "small: no packet's delay was recorded"),
     ],
 )
-def test_what_is_not_there_is_said_in_a_line(result, swept, make, message):
+def test_a_figure_without_its_data_is_an_error(result, swept, make, message):
     with pytest.raises(aqmlab.InputError) as error:
         make(result, swept)
     assert str(error.value).startswith(message)

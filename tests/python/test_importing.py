@@ -160,7 +160,7 @@ def test_a_network_that_is_no_dumbbell_is_listed(tmp_path):
         ("q_weight_ 0.01", {"w_q": 0.01}),
     ],
 )
-def test_a_queue_has_what_the_study_says_else_the_defaults(tmp_path, setting, expected):
+def test_a_queue_has_the_values_of_the_study_else_the_defaults(tmp_path, setting, expected):
     text = TWO_ON_A_HOST.replace("10ms DropTail\n$ns simplex-link $b", "10ms RED\n$ns simplex-link $b")
     text = text.replace("$ns queue-limit $a $b 20", "").replace("foreach", "foreach", 1)
     text = text.replace("\nset a", f"\nQueue/RED set {setting}\nset a" if setting else "\nset a", 1)
@@ -181,7 +181,7 @@ def test_a_queue_has_what_the_study_says_else_the_defaults(tmp_path, setting, ex
         (("set a [$ns node]", "while 1 {}"), "limit"),
     ],
 )
-def test_what_is_not_read_is_one_line(tmp_path, change, message, monkeypatch):
+def test_unsupported_lines_are_an_error_of_one_line(tmp_path, change, message, monkeypatch):
     if message == "limit":
         monkeypatch.setattr("aqmlab.interop.importing.recording.SECONDS", 1)
     with pytest.raises(InputError) as error:
@@ -190,7 +190,7 @@ def test_what_is_not_read_is_one_line(tmp_path, change, message, monkeypatch):
     assert "\n" not in str(error.value)
 
 
-def test_what_is_passed_over_is_told(tmp_path):
+def test_skipped_parts_are_reported(tmp_path):
     later = '$ns at 2.0 "[[$ns link $a $b] queue] set limit_ 5"\n$ns lossmodel x $a $b\n$ns at 10.0'
     found = imported(tmp_path, TWO_ON_A_HOST.replace("$ns at 10.0", later))
     assert found.notes == (
@@ -308,7 +308,7 @@ transport = "tcp"
     assert link.parameters == found
 
 
-def test_what_tc_tells_is_read_too(tmp_path):
+def test_output_of_tc_is_read_too(tmp_path):
     text = "qdisc pfifo 8001: dev eth0 root refcnt 2 limit 200p\n"
     found = imported(tmp_path, text, "shown.txt")
     assert found.scenario.link("bottleneck").parameters["limit"] == 200
@@ -321,7 +321,7 @@ def test_what_tc_tells_is_read_too(tmp_path):
         ("tc qdisc add dev eth0 root hfsc", 'unknown discipline "hfsc"'),
         ("tc qdisc add dev eth0 root red min 1 max 3", "red needs a limit"),
         ("tc qdisc add dev eth0 root red limit 1000 min 300 max 200 avpkt 100", "red needs 0 < min < max"),
-        ("tc qdisc add dev eth0 root red limit 9000 min 3000 max 9000 avpkt 100 burst 3", "tc refuses a burst of 3"),
+        ("tc qdisc add dev eth0 root red limit 9000 min 3000 max 9000 avpkt 100 burst 3", "tc rejects a burst of 3"),
         ("tc qdisc add dev eth0 root red limit much", '"much" is no size of tc'),
         ("tc qdisc add dev eth0 root tbf rate fast", '"fast" is no rate of tc'),
         ("tc qdisc add dev eth0 root netem delay 10ms", "no line of tc with a discipline"),
@@ -329,7 +329,7 @@ def test_what_tc_tells_is_read_too(tmp_path):
         ("hello", "is neither an ns-2 study"),
     ],
 )
-def test_what_tc_would_not_take_is_one_line(tmp_path, line, message):
+def test_values_that_tc_rejects_are_an_error_of_one_line(tmp_path, line, message):
     with pytest.raises(InputError) as error:
         imported(tmp_path, line + "\n", "lines.txt")
     assert message in str(error.value)

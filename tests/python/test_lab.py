@@ -19,15 +19,15 @@ import aqmlab
 from aqmlab.cli import main, parse_overrides, parse_seeds
 from aqmlab.explorer.laboratory import show
 from aqmlab.explorer.request_error import RequestError
-from aqmlab.explorer.session import Workbench
+from aqmlab.explorer.session import Session
 from aqmlab.explorer.simulation import Side, Simulator, Wanted
 
 RED = "queue.bottleneck"
 
 
 @pytest.fixture(scope="module")
-def bench():
-    made = Workbench()
+def session():
+    made = Session()
     yield made
     made.close()
 
@@ -57,24 +57,24 @@ def again(command):
     ],
     ids=["as it is", "sliders", "drop-tail", "classes beside", "words and switches"],
 )
-def test_the_command_repeats_the_numbers(bench, settings):
-    answer = bench.answer(settings)
+def test_the_command_repeats_the_numbers(session, settings):
+    answer = session.answer(settings)
     for index, command in enumerate(answer["command"].splitlines()):
         shown, repeated = values(answer, index), again(command)
         assert shown == {key: repeated[key] for key in shown}
 
 
-def test_the_scenario_text_is_the_setting(bench, tmp_path):
-    answer = bench.answer({f"{RED}.min_th": 20, "seed": 5})
+def test_the_scenario_text_is_the_setting(session, tmp_path):
+    answer = session.answer({f"{RED}.min_th": 20, "seed": 5})
     path = tmp_path / "copied.toml"
     path.write_text(answer["text"])
     copied = aqmlab.run(path, seeds=[5], workers=1, progress=False).metrics(link="bottleneck").iloc[0].to_dict()
     assert values(answer) == {key: copied[key] for key in values(answer)}
 
 
-def test_every_discipline_runs_with_its_own_controls(bench):
+def test_every_discipline_runs_with_its_own_controls(session):
     for known in aqmlab.disciplines():
-        answer = bench.answer({"aqm": known.name})
+        answer = session.answer({"aqm": known.name})
         assert answer["names"] == [known.name]
         keys = {control["key"] for control in answer["panel"]}
         assert {"aqm", "beside", "rate", "rtt", "flow.tcp.count", "seconds", "seed", f"{RED}.limit"} <= keys
@@ -85,15 +85,15 @@ def test_every_discipline_runs_with_its_own_controls(bench):
         json.dumps(answer, allow_nan=False)
 
 
-def test_two_disciplines_see_the_same_traffic(bench):
-    answer = bench.answer({"beside": "red", "aqm": "mred"})
+def test_two_disciplines_see_the_same_traffic(session):
+    answer = session.answer({"beside": "red", "aqm": "mred"})
     assert answer["names"] == ["mred", "red"]
-    assert values(answer, 1) == values(bench.answer({}))
+    assert values(answer, 1) == values(session.answer({}))
 
 
-def test_a_slider_sets_what_it_says(bench):
-    plan = bench.plan.with_overrides(
-        parse_overrides([w for w in shlex.split(bench.answer({"rtt": 200, "rate": 3})["command"]) if "=" in w])
+def test_a_slider_sets_the_value_that_it_shows(session):
+    plan = session.scenario.with_overrides(
+        parse_overrides([w for w in shlex.split(session.answer({"rtt": 200, "rate": 3})["command"]) if "=" in w])
     )
     way = [plan.link(name).delay_s for name in plan.flows[0].path]
     assert 2 * sum(way) == pytest.approx(0.2)
@@ -102,45 +102,45 @@ def test_a_slider_sets_what_it_says(bench):
 
 @pytest.mark.parametrize("file", ["chain", "explicit-two-hop", "torus", "diffserv", "udp-mix"])
 def test_other_networks_have_their_controls(file, pytestconfig):
-    bench = Workbench(pytestconfig.rootpath / "examples" / f"{file}.toml")
+    session = Session(pytestconfig.rootpath / "examples" / f"{file}.toml")
     try:
-        panel = {control.key: control for control in bench.panel(bench.plan.link(bench.link).aqm)}
+        panel = {control.key: control for control in session.panel(session.scenario.link(session.link).aqm)}
         assert "rate" in panel
         assert panel.keys() & {"rtt", "delay"}
-        answer = bench.answer({"rate": panel["rate"].value * 2, "seconds": 2})
+        answer = session.answer({"rate": panel["rate"].value * 2, "seconds": 2})
         assert answer["simulated_s"] <= 2
-        assert answer["link"] == bench.link
+        assert answer["link"] == session.link
     finally:
-        bench.close()
+        session.close()
 
 
-def test_a_run_that_takes_too_long_is_cut_and_says_so():
-    bench = Workbench(overrides={"run.duration": "600s"}, budget_s=0.02)
+def test_a_run_that_takes_too_long_is_cut_and_reported():
+    session = Session(overrides={"run.duration": "600s"}, budget_s=0.02)
     try:
         began = time.monotonic()
-        answer = bench.answer({"rate": 1000, "flow.tcp.count": 200})
+        answer = session.answer({"rate": 1000, "flow.tcp.count": 200})
         assert answer["asked_s"] == 600
         assert 0.1 <= answer["simulated_s"] < 60
         assert time.monotonic() - began < 2
         assert answer["warmup_s"] < answer["simulated_s"] / 2
     finally:
-        bench.close()
+        session.close()
 
 
 def test_changes_after_the_end_of_a_cut_run_are_left_out(pytestconfig):
-    bench = Workbench(pytestconfig.rootpath / "examples" / "torus.toml", link="r1->r2", budget_s=60.0)
+    session = Session(pytestconfig.rootpath / "examples" / "torus.toml", link="r1->r2", budget_s=60.0)
     try:
-        answer = bench.answer({"seconds": 3})
+        answer = session.answer({"seconds": 3})
         assert "run.duration=3s" in answer["command"]
         assert "change=[]" in answer["command"]
     finally:
-        bench.close()
+        session.close()
 
 
-def test_the_newest_request_wins(bench):
+def test_the_newest_request_wins(session):
     turns = itertools.count()
     with pytest.raises(RequestError, match="409 a newer request"):
-        bench.answer({}, superseded=lambda: next(turns) > 3)
+        session.answer({}, superseded=lambda: next(turns) > 3)
 
 
 def test_a_slow_run_gives_way_at_once():
@@ -173,9 +173,9 @@ UNUSABLE = {
 
 
 @pytest.mark.parametrize(("settings", "line"), UNUSABLE.values(), ids=UNUSABLE)
-def test_settings_that_are_none(bench, settings, line):
+def test_invalid_settings(session, settings, line):
     with pytest.raises(RequestError) as found:
-        bench.answer(settings)
+        session.answer(settings)
     assert found.value.status == 422
     assert line in found.value.text
     assert "\n" not in found.value.text
@@ -217,7 +217,7 @@ def test_the_command_ends_cleanly(shell):
     assert out.endswith("Ctrl-C ends it.\n")
 
 
-def test_without_a_display_it_says_so(shell):
+def test_without_a_display_a_message_is_printed(shell):
     with Opened(shell, "--json") as opened:
         assert opened.first == "{\n"
         time.sleep(0.2)
@@ -227,7 +227,7 @@ def test_without_a_display_it_says_so(shell):
     assert err.startswith("aqmlab: there is no display here; open the address in a browser of this machine\n")
 
 
-def test_no_browser_is_one_line(monkeypatch):
+def test_no_browser_is_an_error_of_one_line(monkeypatch):
     monkeypatch.setenv("DISPLAY", ":0")
     monkeypatch.setattr("webbrowser.open", lambda url: False)
     assert show("http://127.0.0.1/") == "no browser was found; open the address in one of this machine"

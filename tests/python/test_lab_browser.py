@@ -159,7 +159,7 @@ def test_the_lower_threshold_pushes_the_upper(page):
     assert page.is_hidden("#error")
 
 
-def test_what_cannot_be_run_is_said_and_the_charts_stay(page):
+def test_an_invalid_setting_is_reported_and_the_charts_stay(page):
     drawn = lines(page)
     field = '[data-key="queue.bottleneck.limit"] input[type=number]'
     page.fill(field, "0")
@@ -173,7 +173,7 @@ def test_what_cannot_be_run_is_said_and_the_charts_stay(page):
     page.wait_for_selector("#error", state="hidden")
 
 
-def test_a_cut_run_says_so(prompt):
+def test_a_cut_run_is_reported(prompt):
     page = prompt
     field = '[data-key="rate"] input[type=number]'
     page.fill('[data-key="seconds"] input[type=number]', "600")
@@ -272,7 +272,7 @@ def test_dragging_zooms_and_a_zoom_stays_when_a_slider_moves(page):
     assert lines(page) == whole
 
 
-def test_a_name_that_was_made_to_point_here_is_refused(browsed, lab):
+def test_a_host_name_of_dns_rebinding_is_rejected(browsed, lab):
     """DNS rebinding, in a browser for which evil.example is this machine."""
     other = browsed.context.browser.new_page()
     answer = other.goto(lab.url.replace("127.0.0.1", "evil.example"))
@@ -310,7 +310,7 @@ def test_a_foreign_page_cannot_ask(browsed, lab):
         other.close()
 
 
-def test_a_closed_laboratory_is_said(browsed):
+def test_the_page_reports_that_the_laboratory_was_closed(browsed):
     lab = aqmlab.open_lab()
     other = browsed.context.browser.new_page()
     other.goto(lab.url)

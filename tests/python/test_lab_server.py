@@ -1,4 +1,4 @@
-"""What the laboratory's server answers, and what it refuses: hostile input of every kind, byte by byte."""
+"""The laboratory's server against hostile input of every kind: it answers or rejects each request."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RED = "queue.bottleneck"
 
 
 class Server:
-    """The address of a laboratory, and how it is talked to byte by byte."""
+    """A running laboratory, and raw connections to it."""
 
     def __init__(self, url):
         self.host, self.home = re.fullmatch(r"http://(127\.0\.0\.1:\d+)(/[\w-]{32}/)", url).groups()
@@ -90,8 +90,8 @@ HOSTILE = {
     "wrong token": (401, {"path": "/" + "x" * 32 + "/"}),
     "token in the query": (401, {"path": "/?token=x"}),
     "bytes for a token": (401, {"path": "/\xff\xfe/"}),
-    "climbing up": (404, {"path": "HOME../workbench.py"}),
-    "encoded climbing up": (404, {"path": "HOME%2e%2e/workbench.py"}),
+    "climbing up": (404, {"path": "HOME../session.py"}),
+    "encoded climbing up": (404, {"path": "HOME%2e%2e/session.py"}),
     "another file of the package": (404, {"path": "HOMEserver.py"}),
     "a query": (404, {"path": "HOMElab.js?x=1"}),
     "token without slash": (404, {"path": "HOME", "cut": 1}),
@@ -100,9 +100,9 @@ HOSTILE = {
     "name that begins well": (403, {"host": "127.0.0.1.evil.example"}),
     "port of another": (403, {"host": "127.0.0.1:1"}),
     "two hosts": (400, {"headers": ("Host: evil.example",)}),
-    "foreign origin": (403, {"method": "POST", "path": "HOMErun", "body": good(), "headers": ("Origin: http://evil",)}),
+    "other origin": (403, {"method": "POST", "path": "HOMErun", "body": good(), "headers": ("Origin: http://evil",)}),
     "no origin": (403, {"method": "POST", "path": "HOMErun", "body": good(), "headers": ("Origin: null",)}),
-    "foreign site": (403, {"headers": ("Sec-Fetch-Site: cross-site",)}),
+    "other site": (403, {"headers": ("Sec-Fetch-Site: cross-site",)}),
     "page posted to": (405, {"method": "POST", "body": good()}),
     "run fetched": (405, {"path": "HOMErun"}),
     "put": (405, {"method": "PUT", "path": "HOMErun", "body": good()}),
@@ -145,7 +145,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize(("status", "request_"), HOSTILE.values(), ids=HOSTILE)
-def test_hostile_input_is_refused_in_one_line(server, status, request_):
+def test_hostile_input_is_rejected_in_one_line(server, status, request_):
     words = dict(request_)
     cut = words.pop("cut", 0)
     if "path" in words:
@@ -200,7 +200,7 @@ def test_connections_are_counted(server, monkeypatch):
     assert server.ask()[0] == 200
 
 
-def test_an_older_number_is_told_that_it_is_late(server):
+def test_an_older_request_is_a_conflict(server):
     page = "ffeeddccbbaa9988"
     assert server.post({"page": page, "number": 10, "settings": {}})[0] == 200
     assert server.post({"page": page, "number": 9, "settings": {}})[0] == 409

@@ -124,13 +124,13 @@ class TestRuns:
 
 @needs_namespaces
 class TestNothingIsLeft:
-    def test_after_a_link_that_dies(self, scenario, monkeypatch):
+    def test_after_a_link_process_that_ends(self, scenario, monkeypatch):
         monkeypatch.setenv("FAKE_LINK", "dies")
         with pytest.raises(LiveError, match=r"^it broke$"):
             run(scenario)
         assert not left_behind()
 
-    def test_after_a_refused_configuration(self, scenario, monkeypatch):
+    def test_after_a_rejected_configuration(self, scenario, monkeypatch):
         monkeypatch.setenv("FAKE_LINK", "2")
         with pytest.raises(InputError, match=r"^queue.bottleneck.limit"):
             run(scenario)
@@ -172,7 +172,7 @@ class TestNothingIsLeft:
             assert "everything that the run had made is removed" in said
         assert not left_behind(process.pid)
 
-    def test_the_next_run_removes_what_a_killed_one_left(self, scenario, capsys):
+    def test_the_next_run_removes_the_leftovers_of_a_killed_one(self, scenario, capsys):
         assert main(["live", "--clean"]) == 0
         assert "Removed: " in capsys.readouterr().out
 
@@ -217,13 +217,13 @@ class TestBadInput:
         ('congestion_control = "bbr"', ["flow tcp: the kernel's bbr is version 1, the scenario's version 3"]),
     ],
 )
-def test_what_the_kernels_tcp_does_otherwise_is_told(tcp, told):
+def test_differences_of_the_kernels_tcp_are_reported(tcp, told):
     text = SCENARIO.replace('"newreno"\npacket_size = "1000B"', f'"tcp"\ntcp = {{ {tcp} }}')
     found = preflight(live_plan(Scenario.from_text(text), seed=1), watch=False)
     assert [t.text for t in found if t.text.startswith("flow tcp:")] == told
 
 
-def test_without_root_the_command_says_what_it_needs(scenario, monkeypatch, capsys):
+def test_without_root_the_command_names_its_requirements(scenario, monkeypatch, capsys):
     monkeypatch.setattr("aqmlab.live.rootless.is_privileged", lambda: False)
     monkeypatch.setattr("shutil.which", lambda name, **_: None)
     assert main(["live", str(scenario)]) == 1

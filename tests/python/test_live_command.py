@@ -1,4 +1,4 @@
-"""What the command `live` does around its runs: nothing runs here."""
+"""The command `live`: options, progress and messages. No test starts a run."""
 
 import io
 import json
@@ -65,7 +65,7 @@ class TestProgress:
         assert not bar(Screen(), view)
         assert bar(io.StringIO(), view)
 
-    def test_other_runs_have_a_bar_unless_they_are_told_not_to(self, bar, tmp_path):
+    def test_other_runs_have_a_bar_unless_progress_is_off(self, bar, tmp_path):
         assert bar(Screen())
         assert bar(Screen(), f"jsonl={tmp_path / 'seen'}")
         assert not bar(Screen(), progress=False)
@@ -82,8 +82,8 @@ class TestQdisc:
         output, _ = kernel_backends.perform(live_plan(Scenario.load(scenario), seed=1), "tc", qdisc=self.WORDS)
         assert output.summary["live"]["qdisc"] == self.WORDS
 
-    @pytest.mark.parametrize("backend", ["tc", "lab"])
-    def test_the_command_hands_it_on(self, scenario, monkeypatch, capsys, backend):
+    @pytest.mark.parametrize("backend", ["tc", "vm"])
+    def test_the_command_passes_it_to_the_run(self, scenario, monkeypatch, capsys, backend):
         given = {}
 
         def run(*_, **words):
@@ -98,20 +98,26 @@ class TestQdisc:
     @pytest.mark.parametrize(
         ("backend", "words", "says"),
         [
-            ("link", WORDS, "^--qdisc: is for --backend tc or lab$"),
+            ("link", WORDS, "^--qdisc: is for --backend tc or vm$"),
             ("tc", "pfifo; reboot", '^"pfifo; reboot" is not a discipline in the words of tc'),
         ],
     )
-    def test_what_cannot_be_is_said_before_anything_is_made(self, scenario, tmp_path, backend, words, says):
+    def test_an_invalid_discipline_is_reported_before_anything_is_made(self, scenario, tmp_path, backend, words, says):
         with pytest.raises(InputError, match=says):
             running.run(scenario, backend=backend, qdisc=words, out=tmp_path / "out")
         assert not (tmp_path / "out").exists()
 
 
-class TestBuildLab:
+def test_the_former_name_of_the_emulated_machine_is_deprecated(scenario):
+    words = "pfifo; reboot"
+    with pytest.warns(DeprecationWarning, match="use vm"), pytest.raises(InputError):
+        running.run(scenario, backend="lab", qdisc=words)
+
+
+class TestBuildVm:
     @pytest.fixture
     def built(self, tmp_path, monkeypatch):
-        """How often an image was built: one whose kernel is a word."""
+        """Return the list of builds; the kernel of a built image is one letter."""
         found = []
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
@@ -134,7 +140,7 @@ class TestBuildLab:
     def test_an_image_is_built_once(self, built, capsys):
         said = []
         for _ in range(2):
-            assert main(["live", "--backend", "lab", "--build-lab"]) == 0
+            assert main(["live", "--backend", "vm", "--build-vm"]) == 0
             answer = capsys.readouterr()
             assert answer.out == ""
             said.append(answer.err.splitlines())
@@ -142,13 +148,21 @@ class TestBuildLab:
         assert said == [["aqmlab: fetching it", image], [image]]
         assert len(built) == 1
 
-    def test_one_that_is_not_whole_is_built_again(self, built):
+    def test_the_former_names_work_with_a_warning(self, built, capsys):
+        assert main(["live", "--backend", "lab", "--build-lab"]) == 0
+        assert capsys.readouterr().err.splitlines()[:2] == [
+            "aqmlab: warning: --backend lab is deprecated; use --backend vm",
+            "aqmlab: warning: --build-lab is deprecated; use --build-vm",
+        ]
+        assert len(built) == 1
+
+    def test_an_incomplete_image_is_built_again(self, built):
         build.find_or_build()
         (build.cache() / build.CURRENT / "manifest.json").write_text("{")
         build.find_or_build()
         assert len(built) == 2
 
-    def test_one_of_another_version_is_built_again(self, built):
+    def test_an_image_of_another_version_is_built_again(self, built):
         build.find_or_build()
         (build.cache() / build.CURRENT / "manifest.json").write_text('{"asked": ["ip", "tc"]}')
         with pytest.raises(InputError, match=r"was built by another version of aqmlab \(build it again: "):
@@ -157,7 +171,7 @@ class TestBuildLab:
         assert len(built) == 2
 
     @pytest.mark.parametrize("backend", ["link", "tc"])
-    def test_other_backends_have_none(self, built, capsys, backend):
-        assert main(["live", "--backend", backend, "--build-lab"]) == 2
-        assert capsys.readouterr().err == "aqmlab: --build-lab: is for --backend lab\n"
+    def test_other_backends_have_no_image(self, built, capsys, backend):
+        assert main(["live", "--backend", backend, "--build-vm"]) == 2
+        assert capsys.readouterr().err == "aqmlab: --build-vm: is for --backend vm\n"
         assert not built

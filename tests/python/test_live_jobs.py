@@ -25,7 +25,7 @@ def test_a_run_that_is_not_valid_is_done_again(tmp_path, capsys):
     assert capsys.readouterr().out.splitlines()[-1] == "one: valid"
 
 
-def test_what_is_missing_when_time_is_up_is_told_and_ended(tmp_path):
+def test_jobs_that_are_unfinished_at_the_deadline_are_named_and_ended(tmp_path):
     left = tmp_path / "left"
     one = job("one", f"trap 'echo ended > {left}; kill $!; exit' TERM; sleep 60 & wait", lambda: False)
     assert [missing.name for missing in LiveJobs(1, 1.0).do([one, job("two", "true", lambda: False)])] == ["two", "one"]
@@ -36,7 +36,7 @@ def test_a_run_from_which_much_was_taken_is_given_up(monkeypatch, capsys):
     stolen = iter([0.0] * 8 + [5.0] * 10_000)
     monkeypatch.setattr(live_jobs, "stolen_s", lambda: next(stolen))
     LiveJobs(1, 1.0).do([job("one", "exec sleep 60", lambda: False)])
-    assert "one: given up after" in capsys.readouterr().out
+    assert "one: stopped after" in capsys.readouterr().out
 
 
 def test_an_interrupt_ends_the_runs(monkeypatch):

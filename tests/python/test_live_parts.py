@@ -69,7 +69,7 @@ class TestLinkProcess:
         assert snapshot["directions"][0]["link"] == "bottleneck"
         assert one.wait_outcome()["certificate"]["in"] == 0
 
-    def test_it_ends_when_told(self, link):
+    def test_it_ends_on_a_stop_command(self, link):
         one = link(duration_s=None)
         one.wait_ready()
         one.tell("start")
@@ -77,12 +77,12 @@ class TestLinkProcess:
         assert "tables" in one.wait_outcome()
 
     @pytest.mark.parametrize(("code", "error"), [("2", InputError), ("3", LiveError)])
-    def test_what_it_refuses_is_one_line(self, link, monkeypatch, code, error):
+    def test_an_error_of_the_link_process_is_raised(self, link, monkeypatch, code, error):
         monkeypatch.setenv("FAKE_LINK", code)
         with pytest.raises(error, match=r"^queue.bottleneck.limit: is not what it should be$"):
             link().wait_ready()
 
-    def test_it_dies(self, link, monkeypatch):
+    def test_a_link_process_that_fails_after_its_start(self, link, monkeypatch):
         monkeypatch.setenv("FAKE_LINK", "dies")
         one = link()
         one.wait_ready()
@@ -162,7 +162,7 @@ class TestCertificate:
 
 
 class TestState:
-    def test_what_a_dead_run_left_is_removed(self):
+    def test_leftovers_of_a_dead_run_are_removed(self):
         state = RunState("999999-1", Identity(999_999, 1), ["aql-999999-1-a"])
         state.save()
         assert "999999-1" in clean()
@@ -178,7 +178,7 @@ class TestState:
             state.remove()
         assert not state.folder.exists()
 
-    def test_a_number_given_anew_is_not_taken_for_the_maker(self):
+    def test_a_reused_process_id_is_not_taken_for_the_owner(self):
         own = RunState.new()
         other = RunState(f"{own.id}9", Identity(own.maker.pid, own.maker.started + 1), [])
         other.save()
@@ -197,7 +197,7 @@ def test_addresses():
         ends(255, "ipv4")
 
 
-def test_what_the_kernel_tells_of_a_connection():
+def test_reports_of_the_kernel_on_a_connection():
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as sender:
         receiver, _ = server.accept()
         with receiver:
@@ -214,7 +214,7 @@ def test_what_the_kernel_tells_of_a_connection():
 
 
 class TestTrafficOverLoopback:
-    """Both processes of a side, told to begin at the same time."""
+    """Both processes of a side, started at the same time."""
 
     DURATION_S = 1.2
 
@@ -290,7 +290,7 @@ class TestTrafficOverLoopback:
         assert bool(sending.error) is is_error
         assert sending.connection is None
 
-    def test_nobody_listens(self):
+    def test_no_process_listens(self):
         order = self.order()
         process = subprocess.Popen(
             [sys.executable, "-m", "aqmlab.live.traffic", "source"],
@@ -316,7 +316,7 @@ class TestIperf3Reports:
         assert found["received_at_warmup_bytes"] == 2500
         assert found["last_received_s"] == 4
 
-    def test_what_a_client_says(self):
+    def test_the_report_of_a_client(self):
         said = {"intervals": [self.interval(0, 1, 10_000, retransmits=2, rtt=20_000)], "error": "interrupt"}
         found = source_report(self.ORDER, said)
         assert found["at_end"]["retransmitted"] == 2

@@ -78,7 +78,7 @@ def test_starts_are_those_of_the_simulator():
     assert list(simulated["start_s"]) == pytest.approx(group.starts_s)
 
 
-def test_what_routes_say():
+def test_routes_as_the_system_prints_them():
     routes = {(route.source, route.to): route.metrics for route in groups.routes(plan_of(), "a")}
     assert routes["10.77.1.1", "10.77.1.2/32"] == {
         "hoplimit": 63, "cc_algo": "cubic", "features": 1, "advmss": 1012, "initcwnd": 4, "rto_min": 1000,
@@ -96,7 +96,7 @@ def test_packets_of_ipv6_are_as_long_as_those_of_ipv4():
     assert four.header_bytes("ipv4") + 1000 == six.header_bytes("ipv6") + 980
 
 
-def test_what_the_link_is_told_of_groups():
+def test_the_configuration_of_the_link_has_the_groups():
     first, second, commands = groups.link_groups(plan_of())
     assert first["prefix_a"] == ["10.77.1.1/32", "fd77:0:0:1::1/128"]
     assert (first["delay_before_ns"], first["delay_after_ns"], first["delay_back_ns"]) == (
@@ -174,13 +174,13 @@ def test_a_row_of_flows_counts_from_the_warmup_on():
         (TWO_WAYS + "[live]\nloss = 2\n", "live.loss"),
     ],
 )
-def test_what_a_file_says_wrong_is_said(text, says):
+def test_errors_in_a_file_are_reported(text, says):
     with pytest.raises(ScenarioError, match=says) as error:
         plan_of(text)
     assert len(str(error.value).splitlines()) == 1
 
 
-def test_what_is_for_the_link_is_refused_by_other_backends():
+def test_options_of_the_link_are_rejected_by_other_backends():
     refuse_what_is_for_the_link(Options(), ())
     with pytest.raises(InputError, match=r"^--exec-a: is for --backend link$"):
         refuse_what_is_for_the_link(Options(exec_a="true"), ())

@@ -1,4 +1,4 @@
-"""Processes of live runs: what they are told reaches them, what they say is read, and they end with their starter."""
+"""Processes of live runs: their input and output, and their end with the process that started them."""
 
 import os
 import signal
@@ -40,7 +40,7 @@ class TestLinkOfThePackage:
         assert len(said) == 1
         assert said[0].startswith("configuration: missing field")
 
-    def test_a_file_that_is_not_there_is_one_line(self, tmp_path):
+    def test_a_file_that_is_not_there_is_an_error_of_one_line(self, tmp_path):
         code, said = self.be_a_link(str(tmp_path / "no.json"))
         assert code == 2
         assert said == [f"configuration: {tmp_path / 'no.json'}: No such file or directory (os error 2)"]
@@ -68,7 +68,7 @@ class TestWithoutRoot:
             started.send_signal(number)
             assert started.wait(60) == -number
 
-    def test_where_it_is_refused_nothing_is_started(self, environment, monkeypatch):
+    def test_without_a_user_namespace_nothing_is_started(self, environment, monkeypatch):
         monkeypatch.setenv("REFUSED", "1")
         with pytest.raises(LiveError, match=r"^a live run needs root, or a user namespace in which TUN devices "):
             rootless.again(["live"])
@@ -184,7 +184,7 @@ class TestWorkers:
     @pytest.mark.parametrize(
         ("text", "says"), [("sys.exit('no such port')", "no such port"), ("print('well')", "ended early")]
     )
-    def test_one_that_cannot_begin_says_why(self, worker, monkeypatch, text, says):
+    def test_one_that_cannot_begin_reports_the_reason(self, worker, monkeypatch, text, says):
         monkeypatch.setattr(workers, "ENDING_S", 60.0)
         with pytest.raises(LiveError, match=f"^traffic sink: {says}$"):
             worker(text).wait_ready()
@@ -225,6 +225,6 @@ class TestProgramsOfTheBackends:
             finish(program("time.sleep(97)"), longest_s=0.1)
         assert raised.value.timeout == 0.1
 
-    def test_what_it_said_and_its_code_are_known(self):
+    def test_its_output_and_exit_code_are_known(self):
         done = finish(program("print('out'); sys.exit('why')"), longest_s=60)
         assert (done.returncode, done.stdout, done.stderr) == (1, "out\n", "why\n")

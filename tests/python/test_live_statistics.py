@@ -1,4 +1,4 @@
-"""What a running link tells of itself: read, drawn, written, scraped."""
+"""Statistics of a running link: read, drawn, written and scraped."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_unknown_keys_are_passed_over_and_null_is_no_number() -> None:
         (["plane"], ..., "snapshot.plane: is missing (allowed: an object)"),
     ],
 )
-def test_what_is_missing_or_wrong_is_one_line(place: list[Any], value: object, message: str) -> None:
+def test_missing_or_wrong_values_are_an_error_of_one_line(place: list[Any], value: object, message: str) -> None:
     data: Any = snapshot()
     part = data
     for key in place[:-1]:
@@ -149,7 +149,7 @@ def test_views_draw_seldom_and_the_last_one_always() -> None:
     assert drawn[3:] == [25.0]
 
 
-def test_lines_that_nobody_looks_at_are_not_read() -> None:
+def test_unused_lines_are_not_read() -> None:
     views = open_views(["jsonl"], out=io.StringIO())
     views.show("this is no JSON")
     views.close()
@@ -258,7 +258,7 @@ def test_block_follows_a_new_configuration(dumbbell: str) -> None:
     assert ["probability 0.1" in out.getvalue(), "probability 0.3" in out.getvalue()] == [True, True]
 
 
-def test_json_lines_are_what_came(tmp_path: Path) -> None:
+def test_json_lines_are_the_received_reports(tmp_path: Path) -> None:
     path = tmp_path / "live.jsonl"
     with open_views([f"jsonl={path}"]) as views:
         views.show('{"a": 1}\n')
@@ -285,7 +285,7 @@ def test_json_lines_are_what_came(tmp_path: Path) -> None:
         (["prometheus=http"], "the port is not a number from 0 to 65535"),
     ],
 )
-def test_names_that_are_refused(names: list[str], message: str) -> None:
+def test_names_that_are_rejected(names: list[str], message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         open_views(names)
 
@@ -304,7 +304,7 @@ class _Broken(io.StringIO):
         raise BrokenPipeError(32, "Broken pipe")
 
 
-def test_a_view_that_fails_says_so_once_and_the_others_go_on(tmp_path: Path) -> None:
+def test_a_view_that_fails_is_reported_once_and_the_others_continue(tmp_path: Path) -> None:
     said: list[str] = []
     path = tmp_path / "x.jsonl"
     views = open_views(["terminal", f"jsonl={path}"], out=_Broken(), report=said.append)
@@ -317,7 +317,7 @@ def test_a_view_that_fails_says_so_once_and_the_others_go_on(tmp_path: Path) -> 
     assert len(path.read_text().splitlines()) == 4
 
 
-def test_a_line_that_cannot_be_read_is_told_once(tmp_path: Path) -> None:
+def test_a_line_that_cannot_be_read_is_reported_once(tmp_path: Path) -> None:
     said: list[str] = []
     with open_views(["tc"], out=io.StringIO(), report=said.append) as views:
         views.show("no JSON")
@@ -357,7 +357,7 @@ def scraped() -> Iterator[Scraped]:
     found.views.close()
 
 
-def test_metrics_say_what_the_snapshot_says(scraped: Scraped) -> None:
+def test_metrics_equal_the_snapshot(scraped: Scraped) -> None:
     assert scraped.samples() == {}
     scraped.views.show(line())
     found = scraped.samples()

@@ -65,7 +65,7 @@ def test_printed_numbers():
     }  # fmt: skip
 
 
-def test_what_is_printed_agrees_with_itself():
+def test_printed_numbers_are_consistent():
     """The text: MRED's throughput is worse at n = 30 only; Table 2 contradicts the text at n = 20 only."""
     worse = {
         (case, n)

@@ -51,10 +51,10 @@ def test_report_of_the_folder_is_the_overview(overview):
 
 
 def test_a_paper_that_is_not_there_does_not_disturb(monkeypatch):
-    monkeypatch.setitem(reproduction.PAPERS, "nobody", "aqmlab.reproduction.papers.nobody")
-    assert "nobody" not in reproduction.papers()
-    with pytest.raises(InputError, match='unknown paper "nobody"'):
-        aqmlab.reproduce("nobody")
+    monkeypatch.setitem(reproduction.PAPERS, "no-such-paper", "aqmlab.reproduction.papers.no_such_paper")
+    assert "no-such-paper" not in reproduction.papers()
+    with pytest.raises(InputError, match='unknown paper "no-such-paper"'):
+        aqmlab.reproduce("no-such-paper")
 
 
 def test_seeds_are_checked_before_anything_is_run(tmp_path):

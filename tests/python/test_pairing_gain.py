@@ -39,7 +39,7 @@ def test_finite_transfers_need_at_most_half_the_runs():
     assert "needs fewer runs than independent ones for" in found.pairing_lines()[0]
 
 
-def test_greedy_tcp_gains_nothing_and_it_is_said(small):
+def test_greedy_tcp_gains_nothing_and_it_is_reported(small):
     found = aqmlab.compare(
         small, aqm=["red", "mred"], seeds=40, overrides={"run.duration": "6s", "run.warmup": "2s"}, progress=False
     )

@@ -154,7 +154,7 @@ def made_run(folder, *, rates=(8.0, 2.0, 3.0), crossing=300.0):
     folders.write_seed(folder, {"seed": 1}, {name: pa.table(columns) for name, columns in made.items()})
 
 
-def test_what_is_read_off_a_run(tmp_path):
+def test_quantities_read_off_a_run(tmp_path):
     made_run(tmp_path / "seed-0001")
     setup = plan.setup("PC-RED", plan.Effort())
     found = measure.measure_run(setup, tmp_path / "seed-0001")
@@ -275,7 +275,7 @@ def test_claims_are_undecided_in_noise():
     assert found["A2a", "w = 3e-3 (tables)"] == "undecided"
 
 
-def test_what_is_not_there_is_not_judged():
+def test_claims_without_runs_are_not_judged():
     runs = made_up()
     found = verdicts(runs[runs["network"] == "network1"])
     assert {claim for claim, _ in found} == {
@@ -284,7 +284,7 @@ def test_what_is_not_there_is_not_judged():
     }  # fmt: skip
 
 
-def test_the_cause_of_the_fluctuation_is_told():
+def test_the_cause_of_the_fluctuation_is_reported():
     first, second = reasons.reasons(made_up(noise=0.0), "A1c", "")
     assert first == "S.d. of the average: RED 2.00, PC-RED 5.00 packets."
     assert "makes it 3.00 without any protection" in second

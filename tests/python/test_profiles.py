@@ -93,7 +93,7 @@ def test_theory_counts_in_packets():
     assert wire_bytes(plan.flows[0]) == PAYLOAD + HEADER
 
 
-def test_the_laboratory_turns_the_congestion_control():
+def test_the_laboratory_has_a_control_for_the_congestion_control():
     found = {control.key: control for control in network_controls(Scenario.load(EXAMPLE), "bottleneck")}
     control = found["flow.cubic.tcp.congestion_control"]
     assert (control.value, control.choices) == ("cubic", CONTROLS)

@@ -1,4 +1,4 @@
-"""The core against its twins: same operations, same random numbers, same decisions; and who dies at the edges."""
+"""The core against reference models: same operations and random numbers, same decisions; and victims in edge cases."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reference_models.edges_ddred import DDRED, DDRED_TAIL
 from reference_models.edges_pc_red import PC_RED
 from reference_models.readings import READINGS, Reading
 from reference_models.red import Draws
-from reference_models.traffic import Bench, random_traffic
+from reference_models.traffic import Recorder, random_traffic
 
 pytestmark = pytest.mark.slow
 
@@ -40,11 +40,11 @@ def _no_garbage_collection() -> Iterator[None]:
 
 @pytest.mark.usefixtures("_no_garbage_collection")
 @pytest.mark.parametrize("reading", READINGS, ids=lambda reading: reading.name)
-def test_twin_and_core_agree(reading: Reading) -> None:
-    bench = random_traffic(reading.twin(Draws(numbers())), reading.rate_bps, OPERATIONS, Random(7))
-    assert [place for place in reading.visits if bench.seen[place] < VISITS] == []
+def test_model_and_core_agree(reading: Reading) -> None:
+    recorder = random_traffic(reading.model(Draws(numbers())), reading.rate_bps, OPERATIONS, Random(7))
+    assert [place for place in reading.visits if recorder.seen[place] < VISITS] == []
     difference = first_difference(
-        bench, reading.queue, reading.rate_bps, numbers(), lambda: reading.twin(Draws(numbers()))
+        recorder, reading.queue, reading.rate_bps, numbers(), lambda: reading.model(Draws(numbers()))
     )
     if difference is not None:
         pytest.fail(difference, pytrace=False)
@@ -54,12 +54,12 @@ EDGES = [*PC_RED, *DDRED, *DDRED_TAIL, *CLASSES]
 
 
 @pytest.mark.parametrize("edge", EDGES, ids=lambda edge: edge.name)
-def test_victim_of_the_twin(edge: Edge) -> None:
-    bench = Bench(edge.twin)
-    bench.replay(edge.operations)
-    assert [hit for record in bench.records for hit in record.dropped] == edge.dropped
-    assert [number for record in bench.records for number in record.marked] == edge.marked
-    assert bench.records[-1].draws <= len(edge.draws)
+def test_victim_of_the_model(edge: Edge) -> None:
+    recorder = Recorder(edge.model)
+    recorder.replay(edge.operations)
+    assert [hit for record in recorder.records for hit in record.dropped] == edge.dropped
+    assert [number for record in recorder.records for number in record.marked] == edge.marked
+    assert recorder.records[-1].draws <= len(edge.draws)
 
 
 @pytest.mark.parametrize("edge", EDGES, ids=lambda edge: edge.name)

@@ -1,4 +1,4 @@
-"""The disciplines beside RED against twins that were written from their texts: same traffic, same decisions."""
+"""The non-RED disciplines against reference models written from their texts: same traffic, same decisions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from aqmlab import _core
 from reference_models.compare import DELAY_S, first_difference
-from reference_models.non_red import CE, ECT0, ECT1, NOT_ECT, Twin, course
+from reference_models.non_red import CE, ECT0, ECT1, NOT_ECT, ReferenceModel, course
 from reference_models.non_red.choke import Choke
 from reference_models.non_red.controllers import DualPi2, Pi, Pi2, Pie
 from reference_models.non_red.fair import FqCoDel, FqPie
@@ -26,16 +26,16 @@ RATE_BPS = 2e6
 
 @dataclass(frozen=True)
 class Pair:
-    """A queue in the core's words and its twin, and what random traffic must have led to."""
+    """A queue of a scenario file, its reference model, and the events that random traffic must cause."""
 
     queue: str
-    twin: Callable[..., Twin]
+    model: Callable[..., ReferenceModel]
     options: dict[str, int]
     visits: tuple[str, ...] = ("early", "departed")
 
 
-def pair(aqm: str, twin: Callable[..., Twin], *visits: str, words: str = "", **options: int) -> Pair:
-    return Pair(f'aqm = "{aqm}"\n{words}', twin, options, (*visits, "departed"))
+def pair(aqm: str, model: Callable[..., ReferenceModel], *visits: str, words: str = "", **options: int) -> Pair:
+    return Pair(f'aqm = "{aqm}"\n{words}', model, options, (*visits, "departed"))
 
 
 MARKED = ("early", "sojourn", "control-law", "virtual-overflow")
@@ -70,30 +70,30 @@ PAIRS = {
 
 @pytest.mark.parametrize("ecn", [False, True], ids=["drops", "ecn"])
 @pytest.mark.parametrize("one", PAIRS.values(), ids=PAIRS)
-def test_twin_and_core_agree(one: Pair, *, ecn: bool) -> None:
+def test_model_and_core_agree(one: Pair, *, ecn: bool) -> None:
     rng = Random(9332)
     numbers = [rng.random() for _ in range(3 * OPERATIONS)]
-    twin = one.twin(Draws(numbers), RATE_BPS, **one.options)
-    dual = isinstance(twin, DualPi2)
-    twin.ecn = ecn or dual
+    model = one.model(Draws(numbers), RATE_BPS, **one.options)
+    dual = isinstance(model, DualPi2)
+    model.ecn = ecn or dual
     queue = one.queue + ("" if dual else f"\necn = {str(ecn).lower()}")
     codes = [NOT_ECT, ECT1, ECT0, CE] if ecn else [NOT_ECT, ECT1] if dual else [NOT_ECT]
-    operations, told = course(twin, OPERATIONS, rng, codes)
-    seen = {reason for one in told for _, reason in one.dropped}
-    seen |= {"marked" for one in told if one.marked} | {"departed" for one in told if one.departed is not None}
+    operations, outcomes = course(model, OPERATIONS, rng, codes)
+    seen = {reason for one in outcomes for _, reason in one.dropped}
+    seen |= {"marked" for one in outcomes if one.marked} | {"departed" for one in outcomes if one.departed is not None}
     assert {"marked" if ecn and visit in MARKED else visit for visit in one.visits} <= seen
     answers = _core.replay(queue, RATE_BPS, DELAY_S, operations, numbers)
-    for i, (mine, core) in enumerate(zip(told, answers, strict=True)):
+    for i, (mine, core) in enumerate(zip(outcomes, answers, strict=True)):
         theirs = (core["dropped"], core["marked"], core["departed"])
         assert (mine.dropped, mine.marked, mine.departed) == theirs, f"operation {i}: {operations[i]}"
 
 
 @pytest.mark.parametrize("drawn", [1, 3])
-def test_choke_and_its_twin_agree(drawn: int) -> None:
+def test_choke_and_its_model_agree(drawn: int) -> None:
     rng = Random(2000)
     numbers = [rng.random() for _ in range(8 * OPERATIONS)]
 
-    def twin() -> Choke:
+    def model() -> Choke:
         settings = Settings(w_q=0.02, limit=50, spacing="ns2-wait")
         fresh = Choke(settings, [Law(10.0, 35.0, 0.1)], 5e5, Draws(numbers))
         fresh.drawn = drawn
@@ -111,8 +111,8 @@ spacing = "ns2-wait"
 guard_one = true
 candidates = {drawn}
 """
-    bench = random_traffic(twin(), 5e5, OPERATIONS, Random(7))
-    assert bench.seen["waiting packet dropped"] > 20
-    difference = first_difference(bench, queue, 5e5, numbers, twin)
+    recorder = random_traffic(model(), 5e5, OPERATIONS, Random(7))
+    assert recorder.seen["waiting packet dropped"] > 20
+    difference = first_difference(recorder, queue, 5e5, numbers, model)
     if difference is not None:
         pytest.fail(difference, pytrace=False)

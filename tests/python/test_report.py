@@ -52,7 +52,7 @@ def test_every_chart_is_drawn_and_the_console_is_silent(folder, tmp_path):
 
 @pytest.mark.browser
 def test_a_broken_chart_would_be_noticed(folder, tmp_path):
-    """The check above can fail: a page whose script is broken is told from a sound one."""
+    """The check above can fail: a page whose script is broken fails it."""
     broken = tmp_path / "broken.html"
     broken.write_text((folder / "report.html").read_text().replace("window.Plotly.react", "window.Plotly.raect"))
     document, console = browse(broken, tmp_path)
@@ -163,7 +163,7 @@ def test_every_figure_has_a_command_that_draws_it_alone(folder, shell):
     assert [key for name in keys for key in keys[name]] == [key for _, key in commands]
 
 
-def test_figures_that_are_not_there_are_told(folder, shell):
+def test_figures_that_are_not_there_are_reported(folder, shell):
     run = run_in(folder)
     with pytest.raises(aqmlab.InputError, match=r'unknown figure "delay" \(allowed: queue-bottleneck, '):
         figure(run, "delay")

@@ -112,13 +112,13 @@ def test_conservation_in_the_tables(small):
     assert (np.abs(left - waiting) <= 1).all()
 
 
-def test_what_was_not_recorded_is_said(small):
+def test_missing_records_are_reported(small):
     result = aqmlab.run(small, seeds=1, workers=1, progress=False)
     with pytest.raises(aqmlab.InputError, match=r"small: events was not recorded; set probe\.events"):
         _ = result.events
 
 
-def test_load_reads_what_run_wrote(small, tmp_path):
+def test_load_reads_the_results_of_a_run(small, tmp_path):
     result = aqmlab.run(small, out=tmp_path, workers=1, progress=False)
     loaded = Result.load(result.folder)
     assert loaded.seeds == result.seeds

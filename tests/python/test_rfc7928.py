@@ -126,7 +126,7 @@ def test_loss_marks_and_the_time_between_losses():
     assert metrics.loss(packets_of(log(rows))["bottleneck"])["gap_s"] == 2.0
 
 
-def test_goodput_counts_what_is_delivered_once_between_samples():
+def test_goodput_counts_delivered_bytes_once_between_samples():
     samples = {
         "t_s": np.array([0.0, 0.0, 1.0, 1.0, 2.0, 2.0]),
         "flow": np.array(["a", "b"] * 3),
@@ -179,7 +179,7 @@ def test_all_metrics_of_a_run_made_by_hand():
 LINK = ("mean_queue", "max_queue", "drops_early", "drops_forced", "drops_overflow", "marks", "arrivals")
 
 
-def test_every_scenario_is_valid_unless_it_says_what_it_needs():
+def test_every_scenario_is_valid_or_names_its_requirements():
     disciplines = settings_of(["red", "adaptive-red", "wred"], (("queue.red.max_p", "0.05"),))
     for case in suite.cases(Effort.of(quick=True), disciplines):
         if case.needs:
@@ -214,7 +214,7 @@ def test_a_small_run_of_two_disciplines_and_again_without_running(tmp_path):
     assert second.report.read_text(encoding="utf-8").count("<table") == page.count("<table")
 
 
-def test_what_is_asked_wrongly_is_said_in_one_line(tmp_path, capsys):
+def test_an_invalid_request_is_an_error_of_one_line(tmp_path, capsys):
     with pytest.raises(InputError, match=r'section "13": has no scenario'):
         characterize(aqm=["red"], sections=["13"], out=tmp_path)
     with pytest.raises(InputError, match="did you mean red"):
@@ -227,7 +227,7 @@ def test_what_is_asked_wrongly_is_said_in_one_line(tmp_path, capsys):
     assert capsys.readouterr().err.count("\n") <= 2
 
 
-def test_the_command_tells_programs_what_it_found(tmp_path, capsys, monkeypatch):
+def test_the_command_prints_json(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(Effort, "of", classmethod(lambda cls, **_: cls(2, 2, 3.0, 1, (100,), (0.5,), quick=True)))
     assert (
         main(

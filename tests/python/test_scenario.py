@@ -17,7 +17,7 @@ from aqmlab.scenario.registry import disciplines
 from aqmlab.scenario.toml_text import inline
 
 
-def test_what_a_scenario_says(small):
+def test_values_of_a_scenario(small):
     plan = aqmlab.Scenario.load(small)
     assert (plan.name, plan.duration_s, plan.seeds) == ("small", 3.0, (1, 2, 3))
     link = plan.link("bottleneck")

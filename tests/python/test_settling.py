@@ -34,7 +34,7 @@ def transient(rng, runs, height, *, ends=100, length=600):
     return queues
 
 
-def test_a_short_warm_up_is_told():
+def test_a_short_warm_up_is_reported():
     found = settling(result_of(transient(np.random.default_rng(1), 10, 8.0)))
     assert found.warmup_is_short
     assert found.ends_s == pytest.approx(10.0, abs=0.6)
@@ -48,10 +48,10 @@ def test_a_long_enough_warm_up_is_not():
     assert found.lines() == []
 
 
-def test_chance_is_seldom_told():
+def test_chance_is_seldom_reported():
     rng = np.random.default_rng(3)
-    told = sum(settling(result_of(transient(rng, 10, 0.0))).warmup_is_short for _ in range(100))
-    assert told <= 5
+    reported = sum(settling(result_of(transient(rng, 10, 0.0))).warmup_is_short for _ in range(100))
+    assert reported <= 5
 
 
 def test_a_queue_that_grows_to_the_end_never_settles():
@@ -61,13 +61,13 @@ def test_a_queue_that_grows_to_the_end_never_settles():
     assert "does not settle within 60 s" in found.lines()[0]
 
 
-def test_without_samples_nothing_is_said(dumbbell, tmp_path):
+def test_without_samples_nothing_is_reported(dumbbell, tmp_path):
     path = tmp_path / "s.toml"
     path.write_text(dumbbell.replace('queue_interval = "50ms"', ""))
     assert settling(aqmlab.run(path, seeds=1, progress=False)) is None
 
 
-def test_command_line_tells_of_one_seed_without_interval(small, tmp_path, monkeypatch, capsys):
+def test_command_line_reports_that_one_seed_has_no_interval(small, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["run", "small.toml", "--seeds", "1"]) == 0
     said = capsys.readouterr().out

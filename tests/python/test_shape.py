@@ -70,7 +70,7 @@ def test_file_without_flows_is_enough(uplink: Path) -> None:
     assert found.words() == "red, 2 Mb/s, 10 ms"
 
 
-def test_way_back_has_the_rate_too_unless_the_file_says_otherwise(uplink: Path) -> None:
+def test_the_way_back_has_the_same_rate_by_default(uplink: Path) -> None:
     uplink.write_text(UPLINK.replace("duplex = false\n", ""))
     found = Configuration.load(uplink)
     assert found.reverse is not None
@@ -190,7 +190,7 @@ def test_it_ends_with_its_terminal(net: Router, uplink: Path) -> None:
 
 
 @needs_namespaces
-def test_what_is_for_the_router_itself_goes_past_it(net: Router, uplink: Path) -> None:
+def test_packets_to_the_router_itself_bypass_the_link(net: Router, uplink: Path) -> None:
     running = net.shape(uplink, into="in0", out="out0")
     running.wait_for("shaping")
     with net.socket("a", 4) as near, net.socket("r", 4, 5000) as at_router:
@@ -224,13 +224,15 @@ def test_new_configuration_by_sighup(net: Router, uplink: Path) -> None:
 
 
 @needs_namespaces
-@pytest.mark.parametrize(("mark", "message"), [("fake-refuses", "scenario: is refused"), ("fake-ends", "link process")])
-def test_all_is_as_before_after_an_error(net: Router, uplink: Path, mark: str, message: str) -> None:
+@pytest.mark.parametrize(
+    ("mark", "message"), [("fake-rejects", "scenario: is rejected"), ("fake-ends", "link process")]
+)
+def test_the_network_is_restored_after_an_error(net: Router, uplink: Path, mark: str, message: str) -> None:
     before = net.state()
     uplink.write_text(f"{UPLINK}# {mark}\n")
     running = net.shape(uplink, into="in0", out="out0")
     code, _ = running.end()
-    assert code == (2 if mark == "fake-refuses" else 1)
+    assert code == (2 if mark == "fake-rejects" else 1)
     assert message in running.err
     assert net.state() == before
     assert not journals()
@@ -268,7 +270,7 @@ def test_next_start_cleans_after_kill_9(net: Router, uplink: Path) -> None:
         ),
     ],
 )
-def test_interfaces_that_are_refused(net: Router, uplink: Path, into: str, out: str, message: str) -> None:
+def test_interfaces_that_are_rejected(net: Router, uplink: Path, into: str, out: str, message: str) -> None:
     net.ip("r", "route add default via 10.2.0.2")
     before = net.state()
     running = net.shape(uplink, into=into, out=out)
@@ -279,7 +281,7 @@ def test_interfaces_that_are_refused(net: Router, uplink: Path, into: str, out: 
 
 
 @needs_namespaces
-def test_default_route_only_when_told_and_no_interface_twice(net: Router, uplink: Path) -> None:
+def test_default_route_only_on_request_and_no_interface_twice(net: Router, uplink: Path) -> None:
     net.ip("r", "-6 route add default via fd02::2")
     running = net.shape(uplink, into="in0", out="out0", yes=True)
     running.wait_for("shaping")

@@ -141,7 +141,7 @@ def test_new_file_costs_no_packet(net: Router, file: Path, tmp_path: Path) -> No
     assert net.state() == before
 
 
-def test_what_is_queued_still_goes_out_at_the_end(net: Router, file: Path) -> None:
+def test_queued_packets_are_sent_at_the_end(net: Router, file: Path) -> None:
     running = net.shape(file, real=True, **{"in": "in0", "out": "out0"})
     running.wait_for("shaping")
     stream = Stream(net)

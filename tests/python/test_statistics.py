@@ -61,7 +61,7 @@ def test_paired_by_hand():
     assert found.p == pytest.approx(1 - t / math.sqrt(t * t + 2))
 
 
-def test_pairing_cancels_what_is_common():
+def test_pairing_cancels_common_variation():
     traffic = np.array([10.0, 50.0, 90.0])
     found = paired(traffic + np.array([1.0, 1.1, 0.9]), traffic)
     assert found.interval.half_width < 0.3

@@ -139,7 +139,7 @@ def test_mser5_of_a_short_series_is_none():
 
 
 @given(st.lists(st.floats(-100, 100), min_size=50, max_size=120))
-def test_mser5_stays_inside_and_ignores_what_is_left_of_a_batch(series):
+def test_mser5_stays_inside_and_ignores_an_incomplete_batch(series):
     found = mser5(series)
     assert found is not None
     assert 0 <= found.samples < len(series)

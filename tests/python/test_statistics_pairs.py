@@ -137,7 +137,7 @@ def test_benjamini_hochberg_by_hand():
     assert sum(q < 0.05 for q in holm(p)) == 3
 
 
-def test_benjamini_hochberg_leaves_out_what_was_not_asked():
+def test_benjamini_hochberg_leaves_out_untested_hypotheses():
     assert benjamini_hochberg([0.01, math.nan, 0.04]) == pytest.approx([0.02, math.nan, 0.04], nan_ok=True)
     assert benjamini_hochberg([]) == []
 

@@ -61,7 +61,7 @@ def test_more_draws_keep_those_that_there_are(method):
     assert Design(ranges=ranges, method=method, draws=5, draw_seed=2).points() != few
 
 
-def test_a_sweep_is_what_single_runs_are(small, tmp_path):
+def test_a_sweep_equals_single_runs(small, tmp_path):
     study = sweep(small, tmp_path / "store", seeds=2)
     assert len(study.runs) == 8
     assert list(study.runs[MAX_P]) == [0.05] * 4 + [0.2] * 4
@@ -99,7 +99,7 @@ def test_xarray_has_the_swept_keys_as_coordinates(small, tmp_path):
     assert drawn[MAX_P].dims == ("point",)
 
 
-def test_only_what_is_missing_is_run(small, tmp_path):
+def test_only_missing_runs_are_made(small, tmp_path):
     first = sweep(small, tmp_path, seeds=2)
     assert len(first.evaluation.runs) == 8
     assert sweep(small, tmp_path, seeds=2).evaluation.runs == ()

@@ -1,4 +1,4 @@
-"""Whoever does the runs, and whatever happens to them, the store is the same."""
+"""A store has the same contents with every executor, and after workers are killed."""
 
 from __future__ import annotations
 
@@ -75,12 +75,12 @@ def killing(work):
     assert killed
 
 
-def test_a_worker_that_dies_costs_only_what_it_had_in_hand(scenario, tmp_path, undisturbed):
+def test_a_killed_worker_loses_only_its_current_runs(scenario, tmp_path, undisturbed):
     killing(lambda: aqmlab.sweep(scenario, **SAID, out=tmp_path, workers=2))
     assert snapshot(tmp_path) == undisturbed
 
 
-def test_a_foreign_executor_that_breaks_is_told(scenario, tmp_path, undisturbed):
+def test_a_broken_external_executor_is_reported(scenario, tmp_path, undisturbed):
     context = multiprocessing.get_context("spawn")
     with (
         ProcessPoolExecutor(1, mp_context=context) as executor,

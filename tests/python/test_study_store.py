@@ -119,7 +119,7 @@ def test_two_processes_on_one_store(shell, undisturbed):
     assert snapshot(shell.folder / "store") == undisturbed
 
 
-def test_what_another_has_in_hand_is_waited_for(small, folder, undisturbed):
+def test_runs_claimed_by_another_process_are_waited_for(small, folder, undisturbed):
     """A process that ends without giving up its claims: they are void."""
     with ResultStore(folder, create=True) as other:
         sweep(small, folder, seeds=1)
@@ -130,13 +130,13 @@ def test_what_another_has_in_hand_is_waited_for(small, folder, undisturbed):
             held = {name for (name,) in own.index.rows("SELECT owner FROM claims")}
             assert held == living(folder)
             with other.index.transaction() as change:
-                change.execute("INSERT INTO claims VALUES ('d', 'nobody')")
+                change.execute("INSERT INTO claims VALUES ('d', 'no-process')")
             assert own.claim(["d"]) is None
             own.forget_the_dead()
             assert own.claim(["d"]) == ["d"]
 
 
-def test_an_index_that_was_lost_is_made_anew(small, folder, undisturbed):
+def test_a_lost_index_is_rebuilt(small, folder, undisturbed):
     study = sweep(small, folder)
     (folder / "index.sqlite").unlink()
     again = sweep(small, folder)

@@ -1,4 +1,4 @@
-"""Tuning: the answer and its confirmation, the command, and what it refuses."""
+"""Tuning: the answer and its confirmation, the command, and its errors."""
 
 from __future__ import annotations
 
@@ -192,20 +192,20 @@ def test_bounds_that_cannot_be_kept_name_the_best(small: Path, capsys: pytest.Ca
         ("--over", "flows=2:9", "--trials", "0"),
     ],
 )
-def test_bad_input_of_the_command_is_one_line(
+def test_bad_input_of_the_command_is_an_error_of_one_line(
     small: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
 ) -> None:
     assert command(str(small), "--minimize", "loss", *words) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-def test_without_optuna_one_line_says_what_to_install(plan: aqmlab.Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_optuna_a_message_names_the_package(plan: aqmlab.Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(InputError, match=r"pip install 'aqmlab\[tune\]'"):
         aqmlab.tune(plan, **ASKED, **QUICK)
 
 
-def test_a_full_disk_is_one_line(plan: aqmlab.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_an_error(plan: aqmlab.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     there = Path.open
 
     def full(path: Path, mode: str = "r", **words: str) -> object:

@@ -56,7 +56,7 @@ def test_the_papers_red_in_every_dialect() -> None:
     assert "drop-probability [ 0 0 10 100 ];" in found["juniper"].text
 
 
-def test_what_cannot_be_expressed_is_named() -> None:
+def test_inexpressible_parts_are_named() -> None:
     found = texts(aqm="mred")
     for name in ("tc", "ns-2", "ns-3", "cisco"):
         assert any('the curve "mred" is not there' in note for note in found[name].notes), name
@@ -92,7 +92,7 @@ def test_wlog_is_that_of_tc(burst: int, wlog: int) -> None:
     min_th=st.integers(2, 40), span=st.integers(1, 60), max_p=st.floats(0.001, 0.66), w_q=st.floats(1e-5, 0.9),
     aqm=st.sampled_from(["red", "gentle-red", "mred", "exred", "nlred"]),
 )  # fmt: skip
-def test_texts_say_what_they_come_to(min_th: int, span: int, max_p: float, w_q: float, aqm: str) -> None:
+def test_texts_have_their_effective_values(min_th: int, span: int, max_p: float, w_q: float, aqm: str) -> None:
     queue = {"aqm": aqm, "min_th": f"{min_th}p", "max_th": f"{min_th + span}p", "limit": "200p", "max_p": max_p}
     one, found = own(**queue, w_q=w_q), texts(**queue, w_q=w_q)
     linux = found["tc"]

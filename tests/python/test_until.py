@@ -1,4 +1,4 @@
-"""Runs until an interval is narrow enough: when they stop, what they cover, and what is refused."""
+"""Runs until an interval is narrow enough: when they stop, their coverage, and errors."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_looks_come_after_20_30_45_runs_and_ask_for_new_seeds_only():
     assert interval(found, level=0.96).half_width <= 0.02 * found.mean()
 
 
-def test_it_ends_at_the_most_and_says_undecided():
+def test_it_ends_at_the_limit_as_undecided():
     values = np.random.default_rng(2).normal(1.0, 1.0, 100)
     _, stopping, _ = simulated(values, most=50)
     assert (stopping.runs, stopping.reached) == (50, False)
@@ -73,7 +73,7 @@ def test_absolute_and_relative_goals():
 @pytest.mark.parametrize(
     "text", ["", "ci", "ci=0%", "ci=-1%", "ci=nan%", "ci(loss)=", "ci=1e999", "sd=1%", "ci=1%%", "ci=1.2.3"]
 )
-def test_what_is_no_goal_is_said(text):
+def test_an_invalid_goal_is_reported(text):
     with pytest.raises(aqmlab.InputError, match=r"write ci\(METRIC\)=W%"):
         goals_of(text)
 
@@ -158,7 +158,7 @@ def test_compare_until_is_about_the_difference(small, tmp_path):
         ({"until": "ci(delay.p99)=1%"}, r"these runs have no delay_p99_ms \(they have throughput_mbps"),
     ],
 )
-def test_bad_input_is_one_line(small, options, message):
+def test_bad_input_is_an_error_of_one_line(small, options, message):
     overrides = {"run.duration": "100ms", "probe.delay_histogram": False}
     with pytest.raises(aqmlab.InputError, match=message):
         aqmlab.run(small, progress=False, overrides=overrides, **options)

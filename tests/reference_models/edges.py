@@ -1,11 +1,11 @@
-"""Who dies at the edges: small sequences with the victim named. Every expectation is worked out by hand."""
+"""Edge cases: short sequences of packets with the expected victim. Every expectation is worked out by hand."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from reference_models.rio import AF11
-from reference_models.traffic import Operation, Template, Twin
+from reference_models.traffic import Operation, ReferenceModel, Template
 
 RATE_BPS = 8e6
 """One packet of 1000 bytes takes 1 ms."""
@@ -43,11 +43,11 @@ def arrivals(*packets: Template | None) -> list[Operation]:
 
 @dataclass(frozen=True)
 class Edge:
-    """A queue, what comes, and who is hit: numbers of packets with their reasons, and marked packets."""
+    """A queue, its operations, and the expected drops (packet number and reason) and marks."""
 
     name: str
     queue: str
-    twin: Twin
+    model: ReferenceModel
     operations: list[Operation]
     draws: list[float]
     dropped: list[tuple[int, str]]

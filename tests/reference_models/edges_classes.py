@@ -47,8 +47,8 @@ max_p = 0.5
 """
     draws = [NEVER] * 20
     laws = [Law(3.0, 4.0, 0.5), Law(0.5, out_max, 0.5)]
-    twin = kind(Settings(1.0, limit, "floyd93", guard_one), laws, {AF11: 0}, RATE_BPS, Draws(draws))
-    return Edge(f"{averages}: {name}", queue, twin, arrivals(*packets), draws, dropped, [])
+    model = kind(Settings(1.0, limit, "floyd93", guard_one), laws, {AF11: 0}, RATE_BPS, Draws(draws))
+    return Edge(f"{averages}: {name}", queue, model, arrivals(*packets), draws, dropped, [])
 
 
 CLASSES = [

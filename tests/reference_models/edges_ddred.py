@@ -53,14 +53,14 @@ ties = "{s.ties}"
 arrival_is_candidate = {word(s.arrival_is_candidate)}
 search = "{s.reach}"
 """
-    twin = Ddred(
+    model = Ddred(
         Settings(w_q, limit, "none", guard_one, ecn, mark_forced),
         Law(min_th, max_th, 0.5, gentle=True),
         s,
         RATE_BPS,
         Draws(draws),
     )
-    return Edge(f"ddred: {name}", queue, twin, arrivals(*packets), draws, dropped, marked or [])
+    return Edge(f"ddred: {name}", queue, model, arrivals(*packets), draws, dropped, marked or [])
 
 
 YES = 0.0
@@ -91,7 +91,7 @@ DDRED = [
     ddred("one packet waits and the guard is on", [FAR] * 3, [], [], min_th=0.5, max_th=1.0, guard_one=True),
     ddred("one packet waits", [FAR, FARTHER, NEAR], [YES], [(1, "early")], min_th=0.5, max_th=1.0),
     ddred(
-        # Averages 0, 0.5, 1.25 (kept), 2.125 (kept), then the queue drains; packet 5 sees 1.0625 and nobody waiting.
+        # Averages 0, 0.5, 1.25 (kept), 2.125 (kept), then the queue drains; packet 5 sees 1.0625 and an empty queue.
         "the queue is empty: the arriving packet",
         [FAR, FAR, FAR, FAR, FAR, None, None, None, None, FARTHER],
         [NEVER, NEVER, YES],
@@ -142,7 +142,7 @@ DDRED = [
         ecn=True,
     ),
     ddred(
-        "unless it is told to",
+        "unless the switch allows it",
         [FAR, FAR, E_NEAR, FAR, FAR, FAR],
         [NEVER] * 3,
         [],
@@ -184,8 +184,8 @@ DDRED = [
 
 def ddred_tail(name: str, packets: list[Template | None], dropped: list[tuple[int, str]], n: int = 1) -> Edge:
     queue = f'\naqm = "ddred-tail"\nlimit = "3p"\nlast_n = {n}\ndistance = "ttl"\n'
-    twin = DdredTail(3, n, Search())
-    return Edge(f"ddred-tail: {name}", queue, twin, arrivals(*packets), [], dropped, [])
+    model = DdredTail(3, n, Search())
+    return Edge(f"ddred-tail: {name}", queue, model, arrivals(*packets), [], dropped, [])
 
 
 DDRED_TAIL = [

@@ -48,14 +48,14 @@ status_refresh = "on-drop"
 scan = "{scan}"
 loss_decay = "real"
 """
-    twin = PcRed(
+    model = PcRed(
         Settings(w_q, limit, spacing, guard_one),
         Law(min_th, max_th, 0.5),
         Protection(limit=1.0, g=1000.0, w=0.1, scan=scan),
         RATE_BPS,
         Draws(draws),
     )
-    return Edge(f"pc-red: {name}", queue, twin, arrivals(*packets), draws, dropped, [])
+    return Edge(f"pc-red: {name}", queue, model, arrivals(*packets), draws, dropped, [])
 
 
 PC_RED = [
@@ -72,7 +72,7 @@ PC_RED = [
         [(1, "forced"), (2, "forced"), (3, "forced")],
     ),
     pc_red(
-        # After packet 1: 2 low, 3 low, then 4 with the bit. The pick of 4 (last) falls on itself: nobody behind it.
+        # After packet 1: 2 low, 3 low, then 4 with the bit. 4 (last) picks itself: no packet is behind it.
         "a protected packet that is the last one dies",
         [LOW, HIGH, LOW, LOW, HIGH],
         [NEVER, HEAD, TAIL],

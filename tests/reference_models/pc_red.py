@@ -72,7 +72,7 @@ class PcRed(Red):
     def pick_victim(self, packet: Packet, reason: str) -> Packet:
         """A random packet, or the first without the bit after it; the arriving packet is the last of the queue.
 
-        The last of the queue is also the one that goes if the search finds nobody.
+        The last packet of the queue is dropped if the search finds none.
         """
         candidates = [*self.queue, packet]
         n = len(candidates)

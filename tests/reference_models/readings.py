@@ -1,4 +1,4 @@
-"""Every discipline and reading that is compared: the words for the core and the twin for the same words."""
+"""Every discipline and reading that is compared: its text in a scenario file, and the reference model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reference_models.ddred import Ddred, DdredTail, Search
 from reference_models.pc_red import PcRed, Protection
 from reference_models.red import Draws, Law, Settings
 from reference_models.rio import AF11, Rio, RioDecoupled
-from reference_models.traffic import Twin
+from reference_models.traffic import ReferenceModel
 from reference_models.wred import Wred
 
 PROBABILISTIC = ("early", "forced", "overflow", "nothing waits", "one packet waits")
@@ -24,7 +24,7 @@ class Reading:
 
     name: str
     queue: str
-    twin: Callable[[Draws], Twin]
+    model: Callable[[Draws], ReferenceModel]
     rate_bps: float
     visits: tuple[str, ...]
 
@@ -165,10 +165,10 @@ guard_one = {word(guard_one)}
     settings = Settings(w_q=0.002, limit=100, spacing="floyd93", guard_one=guard_one)
     code_points = {dscp: k for k, each in enumerate(classes) for dscp in each.dscp}
 
-    def twin(draws: Draws) -> Rio:
+    def model(draws: Draws) -> Rio:
         return kind(settings, [Law(c.min_th, c.max_th, c.max_p) for c in classes], code_points, rate_bps, draws)
 
-    return Reading(f"{aqm} {name}", queue, twin, rate_bps, IN_OR_OUT)
+    return Reading(f"{aqm} {name}", queue, model, rate_bps, IN_OR_OUT)
 
 
 def adaptive_rio(name: str, adaptation: Adaptation | None = None) -> Reading:

@@ -1,4 +1,4 @@
-"""Random Early Detection, the part that all twins have in common.
+"""Random Early Detection, the part that all reference models have in common.
 
 S. Floyd, V. Jacobson, Random Early Detection Gateways for Congestion Avoidance, IEEE/ACM ToN 1(4), 1993: the average
 of section 4 (its idle exponent kept real), the linear curve, the count of packets since the last drop. The gentle

@@ -1,8 +1,8 @@
-"""Random operations on a queue and its link, and the records of a twin that goes through them.
+"""Random operations on a queue and its link, and the records of a reference model that executes them.
 
 The link is the usual one: a packet that arrives at an idle link asks for service at once, and every end of service
-asks for the next packet, also when none waits. Since the link's own times follow from what the twin lets pass, the
-operations are made while the twin runs.
+asks for the next packet, also when none waits. The link's own times depend on the packets that the model accepts, so
+the operations are generated while the model runs.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Operation = tuple[int, Template | None]
 
 
 GAUGES_EVERY = 499
-"""Operations between two looks at the gauges."""
+"""Operations between two reads of the gauges."""
 
 
 class Record(NamedTuple):
-    """What one operation led to."""
+    """The result of one operation."""
 
     dropped: tuple[tuple[int, str], ...]
     marked: tuple[int, ...]
@@ -35,7 +35,7 @@ class Record(NamedTuple):
     draws: int
 
 
-class Twin(Protocol):
+class ReferenceModel(Protocol):
     """A discipline; `red.Red` is one."""
 
     queue: list[Packet]
@@ -48,11 +48,11 @@ class Twin(Protocol):
     def state(self, now: int) -> str: ...
 
 
-class Bench:
-    """Feeds operations to a twin and writes down what it did."""
+class Recorder:
+    """Executes operations on a model and records its decisions."""
 
-    def __init__(self, twin: Twin) -> None:
-        self.twin = twin
+    def __init__(self, model: ReferenceModel) -> None:
+        self.model = model
         self.operations: list[Operation] = []
         self.records: list[Record] = []
         self.gauges: dict[int, dict[str, float]] = {}
@@ -60,8 +60,8 @@ class Bench:
         self.seen: Counter[str] = Counter()
 
     def enqueue(self, now: int, template: Template) -> None:
-        waiting = len(self.twin.queue)
-        decision = self.twin.enqueue(now, Packet(self.packets, **template))  # type: ignore[arg-type]
+        waiting = len(self.model.queue)
+        decision = self.model.enqueue(now, Packet(self.packets, **template))  # type: ignore[arg-type]
         self.packets += 1
         self.write(now, template, decision, None)
         self.seen["arrivals"] += 1
@@ -73,16 +73,16 @@ class Bench:
             self.seen[f"{reason}, precious arrival"] += template["cls"] == 1
 
     def dequeue(self, now: int) -> Packet | None:
-        packet = self.twin.dequeue(now)
+        packet = self.model.dequeue(now)
         self.write(now, None, Decision(), None if packet is None else packet.number)
         return packet
 
     def write(self, now: int, template: Template | None, decision: Decision, departed: int | None) -> None:
         self.operations.append((now, template))
-        averages = tuple([average.value for average in self.twin.averages])
+        averages = tuple([average.value for average in self.model.averages])
         if len(self.records) % GAUGES_EVERY == 0:
-            self.gauges[len(self.records)] = self.twin.gauges(now)
-        self.records.append(Record(decision.dropped, decision.marked, departed, averages, self.twin.draws.used))
+            self.gauges[len(self.records)] = self.model.gauges(now)
+        self.records.append(Record(decision.dropped, decision.marked, departed, averages, self.model.draws.used))
 
     def replay(self, operations: Sequence[Operation]) -> None:
         for now, template in operations:
@@ -93,10 +93,10 @@ class Bench:
 
 
 class Link:
-    """A link of `rate_bps` behind the queue of a bench."""
+    """A link of `rate_bps` behind the queue of a recorder's model."""
 
-    def __init__(self, bench: Bench, rate_bps: float) -> None:
-        self.bench = bench
+    def __init__(self, recorder: Recorder, rate_bps: float) -> None:
+        self.recorder = recorder
         self.rate_bps = rate_bps
         self.now = 0
         self.end_of_service: int | None = None
@@ -104,12 +104,12 @@ class Link:
     def arrival(self, now: int, template: Template) -> None:
         while self.end_of_service is not None and self.end_of_service <= now:
             self.serve(self.end_of_service)
-        self.bench.enqueue(now, template)
+        self.recorder.enqueue(now, template)
         if self.end_of_service is None:
             self.serve(now)
 
     def serve(self, now: int) -> None:
-        packet = self.bench.dequeue(now)
+        packet = self.recorder.dequeue(now)
         self.end_of_service = None if packet is None else now + round(8.0 * packet.bytes / self.rate_bps / PS)
 
 
@@ -159,14 +159,14 @@ MEAN_BYTES = 720.0
 """Of the packets of a mix."""
 
 
-def random_traffic(twin: Twin, rate_bps: float, number: int, rng: Random) -> Bench:
+def random_traffic(model: ReferenceModel, rate_bps: float, number: int, rng: Random) -> Recorder:
     """At least `number` operations: stretches of one load and one mix, with silences and bursts between."""
-    bench = Bench(twin)
-    link = Link(bench, rate_bps)
+    recorder = Recorder(model)
+    link = Link(recorder, rate_bps)
     packets = mix(rng)
     mean_service = 8.0 * MEAN_BYTES / rate_bps / PS
     now = 0
-    while len(bench.operations) < number:
+    while len(recorder.operations) < number:
         load, share = rng.choice(LOADS), rng.choice([0.0, 0.1, 0.3, 0.7, 1.0])
         for _ in range(rng.choice([1, 3, 30, 300, 1000, 3000])):
             now += round(rng.expovariate(load) * mean_service)
@@ -174,4 +174,4 @@ def random_traffic(twin: Twin, rate_bps: float, number: int, rng: Random) -> Ben
                 link.arrival(now, packets.one(rng, share))
         if rng.random() < 0.5:
             now += round(rng.choice([2, 30, 500, 5000]) * rng.random() * mean_service)
-    return bench
+    return recorder

@@ -30,7 +30,7 @@ DURATION = 150.0
 BOUND = 0.1
 """The fluid's mean queue and utilization may be so far from the packets'."""
 MARGIN_DB, WINDOW = 6.0, 4.0
-"""Points with a wider gain margin and a larger window are judged, the others told."""
+"""Points with a wider gain margin and a larger window are judged; the others are only reported."""
 SWINGS = 0.5
 """A queue whose standard deviation is a larger share of its mean oscillates; a sine that touches 0 has 0.71."""
 ONSET_DURATION = 250.0

@@ -1,4 +1,4 @@
-"""The page on the statistics: what intervals hold, and what pairing gains."""
+"""The page on the statistics: coverage of the intervals, and gain by pairing."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from hold_truth import BOUNDS, FEWEST_SKEWED, MOST_SKEWED, Cell, is_judged, judg
 from pairing_gain import Gained
 from real_runs import Real
 
-TITLE = "What the intervals hold, and what pairing gains"
+TITLE = "Coverage of the intervals, and gain by pairing"
 MAIN = {"DDRED's bus": ("L,", "S,", "T,"), "RED and ExRED": ("P_drop", "throughput")}
-"""The quantities that each paper compares its discipline with RED by; the others are told."""
+"""The quantities by which each paper compares its discipline with RED; the others are only reported."""
 
 
 def report(workers: int) -> tuple[str, bool]:

@@ -127,7 +127,7 @@ POPULATIONS = (
 BY_NAME = {one.name: one for one in POPULATIONS}
 LIMIT = _lognormal(1.0).name
 MOST_SKEWED = 0.5
-"""Cells whose population has a greater skewness / sqrt(n) are told, not judged: so few runs do not show it."""
+"""Cells with a greater skewness / sqrt(n) of the population are reported, not judged: such few runs do not show it."""
 FEWEST_SKEWED = 10
 """Runs of a skewed population that are judged: fewer have no other interval than Student's."""
 

@@ -43,15 +43,16 @@ def live(
     ] = None,
     interval: Annotated[float, typer.Option("--interval", help="How often the link reports, in s.", metavar="S")] = 0.1,
     backend: Annotated[
-        str, typer.Option("--backend", help="link: in user space; tc: Linux's own; lab: an emulated machine.")
+        str, typer.Option("--backend", help="link: in user space; tc: Linux's own; vm: an emulated machine.")
     ] = "link",
     qdisc: Annotated[
         str | None,
-        typer.Option("--qdisc", help='With tc or lab: another discipline, as "pfifo limit 100".', metavar="WORDS"),
+        typer.Option("--qdisc", help='With tc or vm: another discipline, as "pfifo limit 100".', metavar="WORDS"),
     ] = None,
-    build_lab: Annotated[
-        bool, typer.Option("--build-lab", help="With lab: build its image first, if there is none.")
+    build_vm: Annotated[
+        bool, typer.Option("--build-vm", help="With vm: build its image first, if there is none.")
     ] = False,
+    build_lab: Annotated[bool, typer.Option("--build-lab", hidden=True)] = False,
     traffic: Annotated[str, typer.Option("--traffic", help="What sends TCP: sockets or iperf3.")] = "sockets",
     keep_awake: Annotated[
         bool,
@@ -60,13 +61,15 @@ def live(
         ),
     ] = True,
     with_simulation: Annotated[
-        bool, typer.Option("--with-simulation", help="Also simulate the file, and say how far apart both are.")
+        bool, typer.Option("--with-simulation", help="Also simulate the file, and report the differences.")
     ] = False,
     report: Annotated[
         Path | None, typer.Option("--report", help="Write a page with all figures.", metavar="DIR")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Keep valid runs that are there already.")] = False,
-    clean: Annotated[bool, typer.Option("--clean", help="Remove what killed runs have left, and end.")] = False,
+    clean: Annotated[
+        bool, typer.Option("--clean", help="Remove namespaces and devices that killed runs have left, and exit.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Run a scenario with this machine's real TCP through its queue discipline. Python: aqmlab.live.run.
@@ -75,6 +78,7 @@ def live(
     scenario starts there, and so does any command. All is removed at the end. Needs root, or user namespaces with TUN.
     """
     from aqmlab.live import rootless, state
+    from aqmlab.live.options import RENAMED
     from aqmlab.live.running import run
 
     if clean:
@@ -84,12 +88,17 @@ def live(
         else:
             print(f"Removed: {', '.join(removed) or 'nothing was left'}")
         return
+    if backend in RENAMED:
+        _warn_of(f"--backend {backend}", f"--backend {RENAMED[backend]}")
+        backend = RENAMED[backend]
     if build_lab:
-        _build_lab(backend)
+        _warn_of("--build-lab", "--build-vm")
+    if build_vm or build_lab:
+        _build_vm(backend)
         if file is None:
             return
     if file is None:
-        raise InputError("live: FILE.toml is missing (or --clean, or --build-lab)")
+        raise InputError("live: FILE.toml is missing (or --clean, or --build-vm)")
     if backend == "link" and not rootless.is_privileged():
         rootless.again(sys.argv[1:])
     found = run(
@@ -120,12 +129,17 @@ def live(
         _print(found, page)
 
 
-def _build_lab(backend: str) -> None:
+def _warn_of(old: str, new: str) -> None:
+    """Print a warning that an option is deprecated, with the one that replaces it."""
+    print(f"aqmlab: warning: {old} is deprecated; use {new}", file=sys.stderr)
+
+
+def _build_vm(backend: str) -> None:
     """Build the image of the emulated machine if there is none; progress goes to stderr."""
     from aqmlab.live.vm.build import find_or_build
 
-    if backend != "lab":
-        raise InputError("--build-lab: is for --backend lab")
+    if backend != "vm":
+        raise InputError("--build-vm: is for --backend vm")
     image = find_or_build(tell=lambda line: print(f"aqmlab: {line}", file=sys.stderr))
     print(f"aqmlab: image {image.folder}", file=sys.stderr)
 

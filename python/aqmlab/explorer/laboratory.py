@@ -1,4 +1,4 @@
-"""The laboratory as a whole: a workbench, its server, and the browser."""
+"""The laboratory as a whole: a session, its server, and the browser."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from types import TracebackType
 
 from aqmlab.errors import Error, InputError
 from aqmlab.explorer.server import LabServer
-from aqmlab.explorer.session import Workbench
+from aqmlab.explorer.session import Session
 from aqmlab.explorer.simulation import BUDGET_S
 from aqmlab.scenario.file import Overrides
 
@@ -27,18 +27,18 @@ class Lab:
     ----------
     url
         Address of the page, with its token.
-    bench
-        What is on the workbench.
+    session
+        The scenario, its controls and its runs.
     """
 
-    def __init__(self, bench: Workbench, *, port: int = 0) -> None:
-        self.bench = bench
+    def __init__(self, session: Session, *, port: int = 0) -> None:
+        self.session = session
         try:
-            self._server = LabServer(bench, token=secrets.token_urlsafe(TOKEN_BYTES), port=port)
+            self._server = LabServer(session, token=secrets.token_urlsafe(TOKEN_BYTES), port=port)
         except OSError as error:
-            bench.close()
+            session.close()
             raise _why(port, error) from None
-        self.url = self._server.gate.url
+        self.url = self._server.validator.url
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), name="lab", daemon=True)
         self._thread.start()
 
@@ -48,11 +48,11 @@ class Lab:
             self._thread.join(0.5)
 
     def close(self) -> None:
-        """Close the laboratory: the address answers no more. A second time does nothing."""
+        """Close the laboratory and its server. A second call does nothing."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
-        self.bench.close()
+        self.session.close()
 
     def __enter__(self) -> Lab:
         return self
@@ -78,13 +78,13 @@ def open_lab(
     scenario
         A scenario file; default: a dumbbell with RED.
     link
-        The link in question; default: ``bottleneck``, else of those that are not drop-tail the one that is used most.
+        The link whose queue the controls set; default: ``bottleneck``, else the busiest link that is not drop-tail.
     overrides
         Dotted keys and values that override the file's.
     port
         Port of the loopback interface; 0 takes a free one.
     budget_s
-        What the runs of one answer may take, in s; a run that would take longer is cut to what fits.
+        Longest time in s for the runs of one answer; longer runs are shortened in simulated time.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def open_lab(
     ...     print(lab.url[:17])
     http://127.0.0.1:
     """
-    return Lab(Workbench(scenario, link=link, overrides=overrides, budget_s=budget_s), port=port)
+    return Lab(Session(scenario, link=link, overrides=overrides, budget_s=budget_s), port=port)
 
 
 def show(url: str) -> str:
@@ -110,5 +110,5 @@ def _why(port: int, error: OSError) -> Error:
     if error.errno == errno.EADDRINUSE:
         return InputError(f"--port {port}: is in use (allowed: another from 1024 to 65535, or 0 for a free one)")
     if error.errno == errno.EACCES:
-        return InputError(f"--port {port}: is not for everyone (allowed: 1024 to 65535, or 0 for a free one)")
+        return InputError(f"--port {port}: needs root (allowed: 1024 to 65535, or 0 for a free one)")
     return Error(f"the loopback interface cannot be listened on ({error.strerror or error})")

@@ -8,8 +8,8 @@ The server listens on the loopback interface alone. Other programs and other peo
 * The first part of the path is a random token, which only the one who started the server has seen.
 * No other method or path is answered, a body is JSON of known length and small.
 
-What the token guards is little: the scenario's text, and the processor's time. It is no password: a user who can read
-the command lines of the owner's programs can read it in the browser's.
+The token protects only the scenario's text and processor time. It is no password: a user who can read the command
+lines of the owner's programs can read it in the browser's.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ METHODS = {"": "GET", "lab.css": "GET", "page.css": "GET", "lab.js": "GET", "cha
 
 
 @dataclass(frozen=True)
-class Gate:
-    """The checks of one server."""
+class RequestValidator:
+    """Validation of requests for the server on one port with one token."""
 
     port: int
     token: str
@@ -40,8 +40,8 @@ class Gate:
         """The address of the page."""
         return f"http://{LOOPBACK}:{self.port}/{self.token}/"
 
-    def pass_(self, method: str, target: str, headers: Mapping[str, Sequence[str]]) -> str:
-        """Return the name of what is asked for, or raise the error.
+    def validate(self, method: str, target: str, headers: Mapping[str, Sequence[str]]) -> str:
+        """Return the name of the requested file; raise `RequestError` for an invalid request.
 
         Parameters
         ----------
@@ -81,7 +81,7 @@ class Gate:
 
 
 def body_length(headers: Mapping[str, Sequence[str]]) -> int:
-    """Return the length of the body of a POST, or raise the error."""
+    """Return the length of the body of a POST; raise `RequestError` if it is invalid."""
     if "transfer-encoding" in headers:
         raise RequestError(request_error.NO_LENGTH, "the body has to come with its length, not in pieces")
     lengths = headers.get("content-length", ())

@@ -22,8 +22,8 @@ from typing import Any
 
 from aqmlab.explorer import message, request_error
 from aqmlab.explorer.request_error import RequestError
-from aqmlab.explorer.request_validation import LOOPBACK, METHODS, Gate, body_length
-from aqmlab.explorer.session import Workbench
+from aqmlab.explorer.request_validation import LOOPBACK, METHODS, RequestValidator, body_length
+from aqmlab.explorer.session import Session
 
 ARRIVAL_S = 5.0
 """A request has to have arrived after so long."""
@@ -73,40 +73,40 @@ class Newest:
 
 
 class LabServer(ThreadingHTTPServer):
-    """Listens on the loopback interface, at a port of its own choice if `port` is 0."""
+    """HTTP server on the loopback interface; with `port` 0 the system chooses a free port."""
 
     daemon_threads = True
     block_on_close = False
     request_queue_size = 128
 
-    def __init__(self, bench: Workbench, *, token: str, port: int = 0) -> None:
-        self.bench = bench
+    def __init__(self, session: Session, *, token: str, port: int = 0) -> None:
+        self.session = session
         self.newest = Newest()
         self.files = {name: _file(name) for name in METHODS if name != "run"}
         self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
         super().__init__((LOOPBACK, port), _Handler)
-        self.gate = Gate(int(self.server_address[1]), token)
+        self.validator = RequestValidator(int(self.server_address[1]), token)
 
     def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as in the base class
-        """Answer in a thread of its own, or not at all where there are too many."""
+        """Answer in a new thread; close the connection if there are too many."""
         if self._free.acquire(blocking=False):
             super().process_request(request, client_address)
         else:
             self.shutdown_request(request)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
-        """Answer, and make room."""
+        """Answer, and release the connection's place."""
         try:
             super().process_request_thread(request, client_address)
         finally:
             self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
-        """A client that goes away in the middle is no error worth a line."""
+        """Print nothing: a client that disconnects is no error."""
 
 
 class _InTime(io.RawIOBase):
-    """What a client sends, as long as it comes in time."""
+    """The bytes that a client sends until a deadline."""
 
     def __init__(self, connection: socket.socket, until: float) -> None:
         self._connection = connection
@@ -156,7 +156,7 @@ class _Handler(BaseHTTPRequestHandler):
         target = words[1].decode("latin-1")
         if not self.parse_request():
             return
-        name = self.server.gate.pass_(self.command, target, self._headers())
+        name = self.server.validator.validate(self.command, target, self._headers())
         if name == "run":
             self._run()
         else:
@@ -178,7 +178,9 @@ class _Handler(BaseHTTPRequestHandler):
         asked = message.read(body)
         newest = self.server.newest
         newest.note(asked.page, asked.number)
-        answer = self.server.bench.answer(asked.settings, superseded=lambda: newest.is_newer(asked.page, asked.number))
+        answer = self.server.session.answer(
+            asked.settings, superseded=lambda: newest.is_newer(asked.page, asked.number)
+        )
         answer["number"] = asked.number
         self._send(200, json.dumps(answer, separators=(",", ":"), allow_nan=False).encode(), "application/json")
 

@@ -1,4 +1,4 @@
-"""A scenario on the bench: what can be turned, and what the runs of a setting give."""
+"""One scenario with its controls, and the runs for a choice of their settings."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ BUILT_IN = "lab:dumbbell.toml"
 LONGEST_S = 600.0
 MOST_SEED = 1_000_000
 PATIENCE_S = 2.0
-"""So long a request waits for others before it is sent away."""
+"""Longest time in s that a request waits for a free processor core; then it is rejected."""
 
 
-class Workbench:
-    """One scenario and one of its links, with the sliders' settings.
+class Session:
+    """One scenario and one of its links, with the controls of the page.
 
     Parameters
     ----------
     scenario
         A scenario file; default: the dumbbell that comes with the package.
     link
-        The link in question; default: ``bottleneck``, else of those that are not drop-tail the one that is used most.
+        The link whose queue the controls set; default: ``bottleneck``, else the busiest link that is not drop-tail.
     overrides
         Dotted keys and values that override the file's.
     budget_s
@@ -52,11 +52,11 @@ class Workbench:
         budget_s: float = BUDGET_S,
     ) -> None:
         self.file = str(scenario or BUILT_IN)
-        self.plan = Scenario.load(self.file, overrides=overrides)
-        self.link = self.plan.link(link).name if link is not None else _default_link(self.plan)
-        self.queue = self.plan.link(self.link).queue
-        self._simulator = Simulator(self.plan, self.link, budget_s=budget_s)
-        self._network = tuple(network_controls(self.plan, self.link))
+        self.scenario = Scenario.load(self.file, overrides=overrides)
+        self.link = self.scenario.link(link).name if link is not None else _default_link(self.scenario)
+        self.queue = self.scenario.link(self.link).queue
+        self._simulator = Simulator(self.scenario, self.link, budget_s=budget_s)
+        self._network = tuple(network_controls(self.scenario, self.link))
         self._panels: dict[str, tuple[Control, ...]] = {}
         self._exchanges: dict[str, tuple[tuple[str, str], ...]] = {}
         self._places = threading.BoundedSemaphore(available_cores())
@@ -67,17 +67,17 @@ class Workbench:
             raise InputError(no.text) from None
 
     def close(self) -> None:
-        """Let the threads go."""
+        """Stop the threads."""
         self._simulator.close()
 
     def panel(self, aqm: str) -> tuple[Control, ...]:
         """Return the controls that there are with this discipline, with their values in the scenario."""
         if aqm not in self._panels:
-            self._exchanges[aqm] = exchanged(self.plan, self.queue, aqm)
+            self._exchanges[aqm] = exchanged(self.scenario, self.queue, aqm)
             pairs = self._exchanges[aqm]
-            plan = self.plan.with_overrides(pairs) if pairs else self.plan
+            plan = self.scenario.with_overrides(pairs) if pairs else self.scenario
             queue = (*discipline_controls(aqm), *queue_controls(plan, self.link))
-            self._panels[aqm] = (*queue, *self._network, *_run_controls(self.plan))
+            self._panels[aqm] = (*queue, *self._network, *_run_controls(self.scenario))
         return self._panels[aqm]
 
     def answer(
@@ -88,25 +88,25 @@ class Workbench:
         Parameters
         ----------
         settings
-            What was changed: key of a control to value. What is not there is as in the scenario.
+            Key of a control to its value, for each that was changed; the others are as in the scenario.
         superseded
-            Whether the answer is still wanted; asked during the run.
+            Returns whether a newer request has replaced this one; called during the run.
 
         Raises
         ------
         RequestError
-            If the setting is none, or cannot be run.
+            If a setting is invalid, or cannot be run.
         """
         began = time.monotonic()
         known = self._checked(settings)
-        aqm = str(known.get("aqm", self.plan.link(self.link).aqm))
+        aqm = str(known.get("aqm", self.scenario.link(self.link).aqm))
         beside = str(known.get("beside", NO_OTHER))
         names = [aqm] if beside in (NO_OTHER, aqm) else [aqm, beside]
         wanted = Wanted(
             sides=tuple(Side(name, self._pairs(name, known)) for name in names),
-            seconds=float(known.get("seconds", min(self.plan.duration_s, LONGEST_S))),
-            seed=int(known.get("seed", self.plan.seeds[0])),
-            rate_bps=1e6 * float(known["rate"]) if "rate" in known else self.plan.link(self.link).rate_bps,
+            seconds=float(known.get("seconds", min(self.scenario.duration_s, LONGEST_S))),
+            seed=int(known.get("seed", self.scenario.seeds[0])),
+            rate_bps=1e6 * float(known["rate"]) if "rate" in known else self.scenario.link(self.link).rate_bps,
             flows=self._flows(known),
             superseded=superseded,
         )
@@ -120,8 +120,8 @@ class Workbench:
             self._places.release()
         values = [numbers(run, self.link) for run in runs]
         return {
-            "name": self.plan.name,
-            "description": self.plan.description,
+            "name": self.scenario.name,
+            "description": self.scenario.description,
             "file": self.file,
             "link": self.link,
             "aqm": aqm,
@@ -144,7 +144,7 @@ class Workbench:
 
         Those of another discipline than the chosen one are kept for when that is chosen again.
         """
-        own = self.plan.link(self.link).aqm
+        own = self.scenario.link(self.link).aqm
         chosen = next(iter(discipline_controls(own))).checked(settings.get("aqm", own))
         first = self.panel(str(chosen))
         given = [control for panel in list(self._panels.values()) for control in panel]
@@ -159,13 +159,13 @@ class Workbench:
     def _flows(self, settings: Mapping[str, Setting]) -> float:
         """Return how many flows there are."""
         counts = [control for control in self._network if control.key.endswith(".count")]
-        return len(self.plan.flows) + sum(
+        return len(self.scenario.flows) + sum(
             float(settings[one.key]) - float(one.value) for one in counts if one.key in settings
         )
 
     def _pairs(self, aqm: str, settings: Mapping[str, Setting]) -> tuple[tuple[str, str], ...]:
         """Return the overrides for this discipline and all settings that it has a control for."""
-        other = aqm != settings.get("aqm", self.plan.link(self.link).aqm)
+        other = aqm != settings.get("aqm", self.scenario.link(self.link).aqm)
         controls = self.panel(aqm)
         pairs = list(self._exchanges[aqm])
         for control in controls:

@@ -137,7 +137,7 @@ def effective(found: Mapping[str, Any]) -> dict[str, str]:
 
 
 def spacing_note(own: Settings, spacing: str, queue: str) -> list[str]:
-    """Say how many times as many packets another rule of spacing drops, if it is another."""
+    """Return a note on how many times as many packets another rule of spacing drops, if it differs."""
     factor = own.drop_factor(spacing)
     if spacing == own.spacing or abs(factor - 1) < 1e-3:
         return []

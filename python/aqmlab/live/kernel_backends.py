@@ -14,7 +14,7 @@ from aqmlab.live.options import Options
 from aqmlab.live.plan import LivePlan
 from aqmlab.live.postprocess import LIVE, provenance
 
-HOMES = {"tc": "aqmlab.live.tc.backend", "lab": "aqmlab.live.vm.backend"}
+HOMES = {"tc": "aqmlab.live.tc.backend", "vm": "aqmlab.live.vm.backend"}
 
 
 def perform(plan: LivePlan, backend: str, *, qdisc: str | None = None) -> tuple[Output, Certificate]:
@@ -33,12 +33,12 @@ def perform(plan: LivePlan, backend: str, *, qdisc: str | None = None) -> tuple[
             "valid": True,
         },
     }
-    note = "the bottleneck is Linux's own, which tells neither of its lateness nor of its rate"
+    note = "the bottleneck is Linux's own, which reports neither its lateness nor its rate"
     return Output(summary=summary, tables=peer.tables), Certificate(dict(peer.system), [], [note])
 
 
 def refuse_what_is_for_the_link(options: Options, stats: object) -> None:
-    """Raise what was asked for and is for the bottleneck in user space alone."""
+    """Raise an error for an option that only the bottleneck in user space has."""
     asked = {
         "--record": options.record is not None,
         "--stats": bool(stats),
@@ -51,7 +51,7 @@ def refuse_what_is_for_the_link(options: Options, stats: object) -> None:
 
 
 def check_qdisc(words: str | None, backend: str) -> None:
-    """Raise what is wrong with a discipline in the words of tc, before anything is made."""
+    """Raise an error for a discipline that is not in tc's syntax, before anything is made."""
     if words is None:
         return
     if backend not in HOMES:

@@ -9,7 +9,9 @@ from aqmlab.errors import InputError
 from aqmlab.live.link_process import link_command
 from aqmlab.scenario.file import unknown
 
-BACKENDS = ("link", "tc", "lab")
+BACKENDS = ("link", "tc", "vm")
+RENAMED = {"lab": "vm"}
+"""Deprecated names of backends, which are still accepted, with the present ones."""
 TRAFFIC = ("sockets", "iperf3")
 FASTEST_SNAPSHOTS_S = 0.01
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from aqmlab.live.link_process import LiveError
 from aqmlab.live.link_process import link_command as default_command
 from aqmlab.live.observers import Watching, watching
 from aqmlab.live.one_run import perform
-from aqmlab.live.options import BACKENDS, Options
+from aqmlab.live.options import BACKENDS, RENAMED, Options
 from aqmlab.live.plan import FAMILIES, for_family, live_plan
 from aqmlab.live.postprocess import finished
 from aqmlab.live.state import clean
@@ -131,9 +132,10 @@ def run(
     interval_s
         How often the link reports.
     backend
-        ``link``: the bottleneck in user space; ``tc``: Linux's own; ``lab``: either in an emulated machine.
+        ``link``: the bottleneck in user space; ``tc``: Linux's own; ``vm``: either in an emulated
+        machine. ``lab``, the former name of ``vm``, is deprecated.
     qdisc
-        For ``tc`` and ``lab``: words of ``tc`` in place of the scenario's discipline, e.g. ``pfifo limit 100``.
+        For ``tc`` and ``vm``: words of ``tc`` in place of the scenario's discipline, e.g. ``pfifo limit 100``.
     traffic
         ``sockets``, or ``iperf3``.
     keep_awake
@@ -152,13 +154,17 @@ def run(
     ScenarioError, InputError, LiveError, StorageError, Interrupted
         With one clear line each. Whatever was made for the runs is removed.
     """
+    if backend in RENAMED:
+        renamed = RENAMED[backend]
+        warnings.warn(f"backend {backend} is deprecated; use {renamed}", DeprecationWarning, stacklevel=2)
+        backend = renamed
     if backend not in BACKENDS:
         raise InputError(f"--backend: {unknown('backend', backend, list(BACKENDS))}")
     check_qdisc(qdisc, backend)
     if family is not None and family not in FAMILIES:
         raise InputError(f"--family: {unknown('family', family, list(FAMILIES))}")
     if runs is not None and seeds is not None:
-        raise InputError("--runs and --seeds: say both how many runs there are; give one of them")
+        raise InputError("--runs and --seeds: both set the number of runs; give one of them")
     chosen = for_family(scenario, family, overrides=overrides)
     wanted = seed_list(runs if runs is not None else seeds, chosen)
     options = Options(

@@ -98,7 +98,7 @@ class Overview:
 
 
 @dataclass(frozen=True)
-class _Plan:
+class _PaperTask:
     """A paper, how much of it to run, and where."""
 
     paper: str
@@ -132,7 +132,7 @@ class _Plan:
 class _PageJob:
     """A page to build from runs that are there."""
 
-    plan: _Plan
+    task: _PaperTask
     report: Path
     pictures: bool = True
     cost: float = 1.0
@@ -145,7 +145,7 @@ class _PageJob:
         return False
 
     def perform(self, progress: Callable[[float], None]) -> Reproduction:
-        found = self.plan.build(self.report, pictures=self.pictures)
+        found = self.task.build(self.report, pictures=self.pictures)
         progress(1.0)
         return found
 
@@ -188,9 +188,9 @@ def reproduce(
         As for `aqmlab.run`.
     """
     checked_engine(engine)
-    plan = _plan(paper, quick=quick, seeds=seeds, out=Path(out))
-    evaluation = _run([plan], workers=workers, progress=progress, engine=engine)
-    return replace(plan.build(Path(report) if report is not None else plan.root), evaluation=evaluation)
+    task = _task(paper, quick=quick, seeds=seeds, out=Path(out))
+    evaluation = _run([task], workers=workers, progress=progress, engine=engine)
+    return replace(task.build(Path(report) if report is not None else task.root), evaluation=evaluation)
 
 
 def reproduce_all(
@@ -217,10 +217,10 @@ def reproduce_all(
     """
     checked_engine(engine)
     keys = papers() if only is None else list(dict.fromkeys(only))
-    plans = [_plan(key, quick=quick, seeds=seeds, out=Path(out)) for key in keys]
-    evaluation = _run(plans, workers=workers, progress=progress, engine=engine)
+    tasks = [_task(key, quick=quick, seeds=seeds, out=Path(out)) for key in keys]
+    evaluation = _run(tasks, workers=workers, progress=progress, engine=engine)
     target = Path(report) if report is not None else Path(out)
-    pages = [_PageJob(plan, target / plan.paper) for plan in plans]
+    pages = [_PageJob(task, target / task.paper) for task in tasks]
     found = execute(pages, workers=workers, progress=progress, title="pages")
     claims = pd.concat([one.claims.assign(paper=one.paper) for one in found], ignore_index=True)
     claims = claims[["paper", *(column for column in claims.columns if column != "paper")]]
@@ -238,46 +238,46 @@ def page_of(folder: Path, *, pictures: bool = True) -> Path:
 
 def overview_of(folders: Sequence[Path], target: Path, *, pictures: bool = True) -> Page:
     """Build the pages of several reproductions from their runs, each with its runs; return the page over all."""
-    plans = sorted((_recorded(folder) for folder in folders), key=lambda plan: list(PAPERS).index(plan.paper))
-    return page_over(execute([_PageJob(plan, plan.root, pictures) for plan in plans], progress=False), target)
+    tasks = sorted((_recorded(folder) for folder in folders), key=lambda task: list(PAPERS).index(task.paper))
+    return page_over(execute([_PageJob(task, task.root, pictures) for task in tasks], progress=False), target)
 
 
-def _run(plans: Sequence[_Plan], *, workers: int | None, progress: bool, engine: str) -> Evaluation:
+def _run(tasks: Sequence[_PaperTask], *, workers: int | None, progress: bool, engine: str) -> Evaluation:
     """Run what is missing of several papers in one pool, so that no core waits for the last run of one of them."""
     began = time.monotonic()
     todo: list[Work[object]] = []
-    for plan in plans:
+    for task in tasks:
         left = 0
-        for batch in plan.module.jobs(plan.effort, plan.root):
+        for batch in task.module.jobs(task.effort, task.root):
             jobs = missing(batch.jobs)
             if jobs:
                 batch.prepare()
             left += len(jobs)
             todo += [replace(job, engine=engine) if isinstance(job, Job) else job for job in jobs]
-        record = {"paper": plan.paper, "version": _core.version(), "effort": plan.effort.to_json()}
-        folders.save(plan.root / REPRODUCTION, folders.to_json(record))
-        folders.log(plan.root, f"reproduce {plan.paper} {plan.effort}: {left} runs to do")
-    title = f"reproduce {plans[0].paper}" if len(plans) == 1 else f"reproduce {len(plans)} papers"
+        record = {"paper": task.paper, "version": _core.version(), "effort": task.effort.to_json()}
+        folders.save(task.root / REPRODUCTION, folders.to_json(record))
+        folders.log(task.root, f"reproduce {task.paper} {task.effort}: {left} runs to do")
+    title = f"reproduce {tasks[0].paper}" if len(tasks) == 1 else f"reproduce {len(tasks)} papers"
     outputs = execute(todo, workers=workers, progress=progress, title=title)
     evaluation = evaluation_of(outputs, time.monotonic() - began)
-    for plan in plans:
-        folders.log(plan.root, f"done after {time.monotonic() - began:.2f} s")
+    for task in tasks:
+        folders.log(task.root, f"done after {time.monotonic() - began:.2f} s")
     return evaluation
 
 
-def _plan(paper: str, *, quick: bool, seeds: int | None, out: Path) -> _Plan:
+def _task(paper: str, *, quick: bool, seeds: int | None, out: Path) -> _PaperTask:
     module = _module(paper)
     if seeds is not None and seeds < 2:
         raise InputError("seeds: at least 2, since an interval needs them")
     root = out / paper
     folders.guarded(root, lambda: root.mkdir(parents=True, exist_ok=True))
-    return _Plan(paper, module.Effort.of(quick=quick, seeds=seeds), root)
+    return _PaperTask(paper, module.Effort.of(quick=quick, seeds=seeds), root)
 
 
-def _recorded(folder: Path) -> _Plan:
+def _recorded(folder: Path) -> _PaperTask:
     record = folders.read_json(folder / REPRODUCTION)
     module = _module(record["paper"])
-    return _Plan(record["paper"], module.Effort.from_json(record["effort"]), folder)
+    return _PaperTask(record["paper"], module.Effort.from_json(record["effort"]), folder)
 
 
 def _module(paper: str) -> Any:  # noqa: ANN401 - a paper's package is a module with the names that `PAPERS` tells

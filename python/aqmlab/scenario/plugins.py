@@ -57,7 +57,7 @@ __all__ = [
 PLUGINS = "AQMLAB_PLUGINS"
 """Environment variable with files or modules to load, separated like a path; processes that are started inherit it."""
 
-Verdict = str
+Decision = str
 """``"accept"``, ``"mark"``, ``"drop"``, or ``"drop:forced"`` and ``"drop:overflow"`` with another reason."""
 
 
@@ -126,7 +126,7 @@ class Discipline:
     def start(self) -> None:
         """Make the discipline ready; parameters are known."""
 
-    def enqueue(self, now: float, packet: Packet, queue: Queue) -> Verdict:
+    def enqueue(self, now: float, packet: Packet, queue: Queue) -> Decision:
         """Say what becomes of `packet`, which arrives at `now` (s) and finds `queue`.
 
         ``"accept"``, ``"mark"`` or ``"drop"``. What is accepted while the buffer is full is dropped. ``queue.drop(i)``

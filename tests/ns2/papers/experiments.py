@@ -19,8 +19,10 @@ QUEUE = LOSS = 0.05
 
 @dataclass(frozen=True)
 class Experiment:
-    """`run` gives our numbers and ns-2's of one point and seed; `bounds` the quantities and how closely they must agree
-    (None: told, not tested)."""
+    """An experiment: `run` returns our numbers and ns-2's for one point and seed.
+
+    `bounds` has the largest allowed difference of each quantity; None: reported, not tested.
+    """
 
     name: str
     points: tuple[str, ...]

@@ -23,7 +23,7 @@ class Comparison:
     low: float
     high: float
     bound: float | None
-    """None: the difference is told, not tested."""
+    """None: the difference is reported, not tested."""
 
     @property
     def shown(self) -> bool:

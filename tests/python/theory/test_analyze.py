@@ -87,7 +87,7 @@ def test_flows_become_a_class_with_both_directions_of_their_route(dumbbell):
 
 
 def test_the_operating_point_of_a_small_scenario(dumbbell):
-    """Misra's W = sqrt(2/p) at 3 flows: found anew from the curve, by another way."""
+    """Misra's W = sqrt(2/p) at 3 flows: computed again from the curve by another method."""
     theory = theory_of(model_of(Scenario.from_text(dumbbell)))
     point = theory.point
     p_b = (point.queue - 5) / 10 * 0.1
@@ -124,7 +124,7 @@ def test_short_transfers_have_no_stationary_state(dumbbell):
     assert found.gaps.empty
 
 
-def test_what_cannot_be_modelled_is_told_in_a_line(dumbbell):
+def test_a_scenario_without_a_model_is_an_error_of_one_line(dumbbell):
     assert theory_of(model_of(one_link(packets='pattern = "constant"'))).model.reason.startswith(
         "only UDP that is not Poisson crosses only, at 8 of 8 Mb/s"
     )
@@ -189,7 +189,7 @@ def test_fixed_lengths_are_not_exponential():
     assert "M/D/1" in one.how
 
 
-def test_what_violates_the_fluid_is_told(dumbbell):
+def test_violated_assumptions_of_the_fluid_are_reported(dumbbell):
     """Ninety flows over a small link: windows below 4 packets, and a queue at the curve's jump."""
     theory = theory_of(model_of(Scenario.from_text(dumbbell, overrides={"flow.tcp.count": 90})))
     found = violated(theory.assumptions)
@@ -314,7 +314,7 @@ def test_bad_input_gets_one_line(command, words, message):
     assert answer.err.count("\n") == 1
 
 
-def test_an_interrupt_is_told(command, monkeypatch):
+def test_an_interrupt_is_reported(command, monkeypatch):
     def stop(*_args, **_options):
         raise aqmlab.Interrupted("interrupted; 0 of 2 runs finished")
 

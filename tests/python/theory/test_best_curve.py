@@ -79,7 +79,7 @@ def test_shares_and_sentences_are_those_of_the_map(outcomes: list[Outcome]) -> N
     sentences = " ".join(describe(found))
     assert "Nowhere alone: gentle RED, MRED, ExRED." in sentences
     assert f"RED and NLRED lead together, tied, on {tied_sets(found)['RED', 'NLRED']:.0%}." in sentences
-    # With a tie as wide as the link itself nobody leads.
+    # With a tie as wide as the link itself no curve leads.
     assert not any(w.alone for w in best_map(outcomes, tie=1e9))
 
 
@@ -128,7 +128,7 @@ def test_a_delay_that_cannot_be_had_gets_one_line() -> None:
         winner([one("a", 1.0, 1.0)], -1)
 
 
-def test_grids_hold_what_the_disciplines_allow() -> None:
+def test_grids_have_only_allowed_values() -> None:
     for shape in SHAPES:
         if shape == "drop-tail":
             continue

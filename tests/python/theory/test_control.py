@@ -234,7 +234,7 @@ def test_windows_at_their_limits_without_a_loss_make_no_loop():
         linearize(own, point)
 
 
-def test_a_loop_with_thousands_of_crossovers_is_refused():
+def test_a_loop_with_thousands_of_crossovers_is_rejected():
     curve = DropCurve.of("exred", min_th=163.719, max_th=173.719, max_p=0.8045, limit=1000)
     link = Bottleneck(585442.211, curve, 1.0, limit=1000)
     own = FluidModel(link, (FlowClass("far", 127.335, 0.2347), FlowClass("near", 1.9466, 0.005274)), "random")
@@ -320,7 +320,7 @@ def test_bad_input_gives_one_line(call, message):
     assert "\n" not in str(error.value)
 
 
-def test_charts_say_what_they_show():
+def test_charts_have_descriptions():
     loop = red_loop(**HOLLOT)
     wild = Loop.of_branches("wild", Branch(20.0, (1.0, 1.0), 1.0))
     magnitude, phase = loop_charts.bode([loop, wild])
@@ -365,7 +365,7 @@ def onset():
     return at, low
 
 
-def test_a_small_perturbation_dies_out_as_the_full_loop_says():
+def test_a_small_perturbation_decays_at_the_rate_of_the_full_loop():
     """With load that does not react: the fluid decays as the slowest root of 1 + L(s) = 0, found by Newton's method."""
     red = DropCurve.of("red", min_th=20, max_th=400, max_p=0.2, limit=500)
     link = Bottleneck(1250, red, 0.002, limit=500, unresponsive=600.0)
@@ -391,7 +391,7 @@ def test_a_small_perturbation_dies_out_as_the_full_loop_says():
 
 
 @pytest.mark.parametrize(("factor", "swings"), [(0.97, False), (1.03, True)])
-def test_the_fluid_begins_to_swing_where_the_full_loop_says(onset, factor, swings):
+def test_the_fluid_begins_to_oscillate_at_the_limit_of_the_full_loop(onset, factor, swings):
     """3 % of delay on either side of the boundary: the swings die out or stay, at the phase crossover's frequency."""
     at, delay = onset
     own, margins_there = at(factor * delay)

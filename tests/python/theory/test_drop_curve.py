@@ -55,7 +55,7 @@ def test_gentle_red_with_a_max_p_of_0_begins_at_max_th():
         ({"min_th": 30}, r"min_th \(30p\) is not below max_th \(30p\)"),
     ],
 )
-def test_what_cannot_be_gets_one_line(changed, text):
+def test_an_impossible_request_is_an_error_of_one_line(changed, text):
     parameters = {"min_th": 10, "max_th": 30, "max_p": 0.1, "limit": 100} | changed
     with pytest.raises(DomainError, match=text) as found:
         DropCurve.of("red", **parameters)

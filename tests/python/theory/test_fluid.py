@@ -78,7 +78,7 @@ def swing(path: Trajectory, since: float, until: float) -> float:
 
 
 @pytest.mark.parametrize(("rtt", "stable"), [(0.21, True), (0.24, False)])
-def test_small_swings_fade_or_grow_as_the_exact_loop_says(rtt: float, stable: bool) -> None:
+def test_small_oscillations_decay_or_grow_as_in_the_exact_loop(rtt: float, stable: bool) -> None:
     model = Setting(200, rtt).model()
     point = model.operating_point()
     found = linearize(model, point, form="full").margins()
@@ -178,7 +178,7 @@ def test_bad_input_gets_one_line(arguments: dict[str, float], message: str) -> N
     assert str(caught.value).startswith(message)
 
 
-def test_a_start_of_other_classes_is_refused() -> None:
+def test_a_start_of_other_classes_is_rejected() -> None:
     point = STABLE.model().operating_point()
     with pytest.raises(DomainError, match="start: its windows are not those of the classes"):
         STABLE.model().integrate(1, start=replace(point, windows=(1.0, 2.0)))

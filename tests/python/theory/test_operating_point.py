@@ -1,4 +1,4 @@
-"""Where the fluid rests: points computed by hand, every way in which an assumption fails, and what is refused."""
+"""Operating points of the fluid model: points computed by hand, each failing assumption, and errors."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_laws_rest_where_they_say(name: str) -> None:
 
 
 def test_mean_window_of_independent_losses() -> None:
-    # Ott, Kemperman, Mathis: 1.3098/sqrt(p). Drawn anew: the window before a loss is sqrt(2 sum E_k/4^k).
+    # Ott, Kemperman, Mathis: 1.3098/sqrt(p). Independent draws: the window before a loss is sqrt(2 sum E_k/4^k).
     assert pytest.approx(1.3098, abs=5e-5) == 2 / B
     random = np.random.default_rng(1)
     drawn = np.sqrt(2 * sum(random.exponential(size=200_000) / 4.0**k for k in range(12)))

@@ -1,7 +1,7 @@
-"""Twins of disciplines beside RED: each law in a few lines, from its RFC, its paper or the authors' code.
+"""Reference models of non-RED disciplines: each law in a few lines, from its RFC, its paper or the authors' code.
 
-A twin takes operations at times in seconds, and tells what becomes of packets. `course` runs random traffic through a
-twin before a link; the core must then decide the same, packet for packet, with the same random numbers.
+A model takes operations at times in seconds and returns which packets are dropped, marked and sent. `course` runs
+random traffic through a model before a link. With the same random numbers the core must make the same decisions.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ class Packet:
 
 
 @dataclass
-class Told:
-    """What an operation led to."""
+class Outcome:
+    """The packets that one operation dropped, marked and sent."""
 
     dropped: list[tuple[int, str]] = field(default_factory=list)
     marked: list[int] = field(default_factory=list)
     departed: int | None = None
 
 
-class Twin:
+class ReferenceModel:
     """A queue in order of arrival with a limit in packets; laws override `arrives`, `leaves` and `step`."""
 
     limit = 100
@@ -48,27 +48,27 @@ class Twin:
         self.rate_bps = rate_bps
         self.queue: list[Packet] = []
         self.steps = 0
-        self.told = Told()
+        self.outcome = Outcome()
 
     # --- the operations ---
 
-    def enqueue(self, now: float, packet: Packet) -> Told:
+    def enqueue(self, now: float, packet: Packet) -> Outcome:
         self.catch_up(now)
         self.arrives(now, packet)
-        return self.tell()
+        return self.take_outcome()
 
-    def dequeue(self, now: float) -> tuple[Told, Packet | None]:
+    def dequeue(self, now: float) -> tuple[Outcome, Packet | None]:
         self.catch_up(now)
         packet = self.leaves(now)
-        self.told.departed = None if packet is None else packet.number
-        return self.tell(), packet
+        self.outcome.departed = None if packet is None else packet.number
+        return self.take_outcome(), packet
 
     def catch_up(self, now: float) -> None:
         while self.period is not None and (self.steps + 1) * self.period <= now + 1e-13:
             self.steps += 1
             self.step(self.steps * self.period)
 
-    # --- what a law says ---
+    # --- overridden by a law ---
 
     def arrives(self, now: float, packet: Packet) -> None:
         if self.has_room(packet):
@@ -80,7 +80,7 @@ class Twin:
     def step(self, now: float) -> None:
         """One step of the controller."""
 
-    # --- its tools ---
+    # --- used by laws ---
 
     def has_room(self, packet: Packet) -> bool:
         if len(self.queue) < self.limit:
@@ -89,22 +89,22 @@ class Twin:
         return False
 
     def drop(self, packet: Packet, reason: str = EARLY) -> None:
-        self.told.dropped.append((packet.number, reason))
+        self.outcome.dropped.append((packet.number, reason))
 
     def mark(self, packet: Packet) -> bool:
         """Mark it if ECN is on and it is capable."""
         if not self.ecn or packet.ecn == NOT_ECT:
             return False
         packet.ecn = CE
-        self.told.marked.append(packet.number)
+        self.outcome.marked.append(packet.number)
         return True
 
     def backlog(self) -> int:
         return sum(packet.bytes for packet in self.queue)
 
-    def tell(self) -> Told:
-        told, self.told = self.told, Told()
-        return told
+    def take_outcome(self) -> Outcome:
+        outcome, self.outcome = self.outcome, Outcome()
+        return outcome
 
 
 def sojourn(queue: Sequence[Packet], now: float) -> float:
@@ -115,31 +115,33 @@ def sojourn(queue: Sequence[Packet], now: float) -> float:
 Operation = tuple[int, dict[str, int] | None]
 
 
-def course(twin: Twin, number: int, rng: Random, codes: Sequence[int]) -> tuple[list[Operation], list[Told]]:
-    """At least `number` operations on a twin before its link, and what it told; packets have these code points."""
+def course(
+    model: ReferenceModel, number: int, rng: Random, codes: Sequence[int]
+) -> tuple[list[Operation], list[Outcome]]:
+    """Return at least `number` operations on a model before its link, and their outcomes; `codes`: ECN code points."""
     operations: list[Operation] = []
-    told: list[Told] = []
+    outcomes: list[Outcome] = []
     end_of_service: int | None = None
     now = packets = 0
 
     def serve(at: int) -> int | None:
-        answer, packet = twin.dequeue(at * PS)
+        answer, packet = model.dequeue(at * PS)
         operations.append((at, None))
-        told.append(answer)
-        return None if packet is None else at + round(8.0 * packet.bytes / twin.rate_bps / PS)
+        outcomes.append(answer)
+        return None if packet is None else at + round(8.0 * packet.bytes / model.rate_bps / PS)
 
     while len(operations) < number:
-        for flow, gap in _stretch(rng, twin.rate_bps):
+        for flow, gap in _stretch(rng, model.rate_bps):
             now += gap
             while end_of_service is not None and end_of_service <= now:
                 end_of_service = serve(end_of_service)
             fields = {"bytes": rng.choice([40, 500, 1000, 1500]), "flow": flow, "ecn": rng.choice(codes)}
-            told.append(twin.enqueue(now * PS, Packet(packets, arrival=now * PS, **fields)))
+            outcomes.append(model.enqueue(now * PS, Packet(packets, arrival=now * PS, **fields)))
             operations.append((now, fields))
             packets += 1
             if end_of_service is None:
                 end_of_service = serve(now)
-    return operations, told
+    return operations, outcomes
 
 
 def _stretch(rng: Random, rate_bps: float) -> Iterable[tuple[int, int]]:

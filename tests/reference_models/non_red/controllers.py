@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import ceil
 
-from reference_models.non_red import CE, ECT1, NOT_ECT, Packet, Twin, sojourn
+from reference_models.non_red import CE, ECT1, NOT_ECT, Packet, ReferenceModel, sojourn
 from reference_models.red import OVERFLOW, Draws
 
 
@@ -12,7 +12,7 @@ def within(p: float, most: float = 1.0) -> float:
     return min(most, max(0.0, p))
 
 
-class Pi(Twin):
+class Pi(ReferenceModel):
     """Hollot et al. 2001, with the constants of ns-2's `queue/pi.cc`: the queue in packets, 170 samples a second."""
 
     period = 1e-12 * round(1e12 / 170)
@@ -35,7 +35,7 @@ class Pi(Twin):
                 self.queue.append(packet)
 
 
-class Pie(Twin):
+class Pie(ReferenceModel):
     """RFC 8033, appendix A, with the cap of section 5.5 and ECN of section 5.1; appendix B on demand."""
 
     limit = 1000
@@ -92,7 +92,7 @@ class Pie(Twin):
         return packet
 
 
-class Pi2(Twin):
+class Pi2(ReferenceModel):
     """De Schepper et al. 2016, constants of the authors' `sch_pi2.c`; a packet's fate is decided at either end."""
 
     limit = 1000

@@ -7,34 +7,34 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from reference_models.non_red import Packet, Twin
+from reference_models.non_red import Packet, ReferenceModel
 from reference_models.non_red.controllers import Pie
 from reference_models.non_red.laws import CoDel
 from reference_models.red import OVERFLOW, Draws
 
 
-class Fair(Twin):
+class Fair(ReferenceModel):
     """Deficit round robin, new queues first."""
 
     quantum = 1514
     linux = False
     """A new queue that has run empty goes to the old ones only if there are some."""
-    inner: ClassVar[type[Twin]]
+    inner: ClassVar[type[ReferenceModel]]
 
     def __init__(self, draws: Draws, rate_bps: float, *, limit: int, collide: bool = False) -> None:
         super().__init__(draws, rate_bps)
         self.limit, self.collide = limit, collide
-        self.lanes: dict[int, Twin] = {}
+        self.lanes: dict[int, ReferenceModel] = {}
         self.credits: dict[int, int] = {}
         self.new: list[int] = []
         self.old: list[int] = []
 
-    def lane(self, flow: int) -> Twin:
+    def lane(self, flow: int) -> ReferenceModel:
         flow = self.key(flow)
         if flow not in self.lanes:
             self.lanes[flow] = self.inner(self.draws, self.rate_bps)
         lane = self.lanes[flow]
-        lane.told, lane.ecn = self.told, self.ecn
+        lane.outcome, lane.ecn = self.outcome, self.ecn
         return lane
 
     def key(self, flow: int) -> int:
@@ -92,7 +92,7 @@ class FqCoDel(Fair):
 
 
 class FqPie(Fair):
-    """Linux `sch_fq_pie.c`: PIE for each queue; a full buffer refuses the arrival."""
+    """Linux `sch_fq_pie.c`: PIE for each queue; a full buffer drops the arriving packet."""
 
     linux = True
     inner = Pie

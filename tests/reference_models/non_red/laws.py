@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from math import sqrt
 
-from reference_models.non_red import Packet, Twin
+from reference_models.non_red import Packet, ReferenceModel
 from reference_models.red import EARLY, Draws
 
 
-class Blue(Twin):
+class Blue(ReferenceModel):
     """Feng et al. 2002: d1 at a loss, d2 when the link falls idle, both at most once in a freeze time."""
 
     freeze_time, d1, d2 = 0.1, 0.02, 0.002
@@ -40,7 +40,7 @@ class Blue(Twin):
         return packet
 
 
-class OneBin(Twin):
+class OneBin(ReferenceModel):
     """SFB with a single bin, in which all flows are: what is left of it without a hash (Linux `sch_sfb.c`)."""
 
     bin_size, increment, decrement, rate, burst = 20, 0.05, 0.001, 10, 20
@@ -73,7 +73,7 @@ class OneBin(Twin):
             self.queue.append(packet)
 
 
-class Sred(Twin):
+class Sred(ReferenceModel):
     """Ott et al. 1999, equations (3.2) and (4.3), (4.4), (5.1); alpha = 1/M."""
 
     zombies_most, overwrite, p_max = 50, 0.25, 0.15
@@ -105,7 +105,7 @@ class Sred(Twin):
                 self.queue.append(packet)
 
 
-class Rem(Twin):
+class Rem(ReferenceModel):
     """Athuraliya et al. 2001 with the constants of ns-2's `queue/rem.cc`."""
 
     period = 0.002
@@ -131,7 +131,7 @@ class Rem(Twin):
                 self.queue.append(packet)
 
 
-class Avq(Twin):
+class Avq(ReferenceModel):
     """Kunniyur and Srikant 2001, or ns-2's `queue/vq.cc`: lengths in packets."""
 
     gamma, alpha = 0.98, 0.15
@@ -166,7 +166,7 @@ class Avq(Twin):
                 self.queue.append(packet)
 
 
-class CoDel(Twin):
+class CoDel(ReferenceModel):
     """RFC 8289, section 5."""
 
     limit = 1000
@@ -217,8 +217,8 @@ class CoDel(Twin):
         return packet
 
 
-class Cobalt(Twin):
-    """Linux `sch_cake.c`, functions `cobalt_*`; a full buffer refuses the arrival."""
+class Cobalt(ReferenceModel):
+    """Linux `sch_cake.c`, functions `cobalt_*`; a full buffer drops the arriving packet."""
 
     limit = 1000
     target, interval = 0.005, 0.1

@@ -25,7 +25,7 @@ FOLDER = "crosscheck"
 
 @dataclass(frozen=True)
 class Side:
-    """A program, and what came of it.
+    """A program, its runs, and their comparison with ours.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Side:
 
     @property
     def agrees(self) -> bool:
-        """Whether it ran, and nothing differs."""
+        """Whether it ran, and all measures agree."""
         return bool(self.lines) and all(line.agreement is not Agreement.DIFFERS for line in self.lines)
 
 
@@ -96,7 +96,7 @@ class CrossCheck:
         return interval([run[line.measure, line.place] for run in self.measured.values()])
 
     def side(self, name: str) -> Side:
-        """Return what came of a program."""
+        """Return the runs of a program and their comparison with ours."""
         return next(side for side in self.sides if side.name == name)
 
     def data(self) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def cross_check(
     report: str | Path | None = None,
     progress: bool = True,
 ) -> CrossCheck:
-    """Run a scenario here and in other programs, and say where they agree.
+    """Run a scenario here and in other programs, and compare the measurements.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def cross_check(
     seeds
         A number n for the seeds 1 to n, or the seeds themselves; default: 10.
     overrides
-        Dotted keys and values laid over the file.
+        Dotted keys and values that override the file's.
     margin
         Factor of the margins of equality (`aqmlab.interop.crosscheck.agreement` has them).
     workers
@@ -151,7 +151,7 @@ def cross_check(
     Raises
     ------
     ScenarioError, InputError, ToolError, StorageError, Interrupted
-        With one clear line each.
+        With a message of one line.
     """
     if not margin > 0:
         raise InputError(f"margin: {margin:g} is not a factor above 0")
@@ -189,7 +189,7 @@ def export_scenario(
     out
         The script's file, or a folder for all files; default: the current folder.
     overrides
-        Dotted keys and values laid over the file.
+        Dotted keys and values that override the file's.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The scenario as the core understood it, in the form in which other programs are told of it.
+"""A checked scenario, in the form from which scripts for other programs are written.
 
 Nothing is interpreted again: links, effective parameters, flows and changes are those of the core's check. This module
 adds only what a comparison needs: which links and groups are measured.
@@ -37,7 +37,7 @@ SECTIONS |= {"marker", "dumbbell", "chain", "bus", "flower", "torus", "diffserv"
 FLOW_KEYS = {"name", "count", "transport", "from", "to", "start", "stop", "active", "size", "rate", "pattern"}
 FLOW_KEYS |= {"packet_size", "dscp", "priority", "acks_share_label", "left", "right", "host_from", "host_to", "source"}
 FLOW_KEYS |= {"tcp", "exec", "exec_server"}
-"""What `Model` tells of a scenario file."""
+"""Keys of a scenario file that `Model` passes on to other programs."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Model:
-    """A checked scenario with what is measured in it.
+    """A checked scenario, with the links whose queues are measured.
 
     Attributes
     ----------
@@ -97,17 +97,17 @@ class Model:
 
     @property
     def duration_s(self) -> float:
-        """When a run ends."""
+        """End of a run in s."""
         return self.scenario.duration_s
 
     @property
     def warmup_s(self) -> float:
-        """From when on everything is measured."""
+        """End of the warm-up in s, from which on everything is measured."""
         return self.scenario.warmup_s
 
     @property
     def measured_s(self) -> float:
-        """How long everything is measured."""
+        """Measured time in s."""
         return self.duration_s - self.warmup_s
 
     @cached_property
@@ -139,12 +139,12 @@ class Model:
 
     @cached_property
     def deterministic(self) -> bool:
-        """Whether nothing is left to chance: drop-tail, fixed starts and sizes, known clocks, constant rates."""
+        """Whether a run has no random numbers: drop-tail, fixed starts and sizes, known clocks, constant rates."""
         return all(link.aqm == DROP_TAIL for link in self.links) and all(map(_certain, self.flows))
 
     @cached_property
     def strange(self) -> list[str]:
-        """What the scenario file has that no program is told of: sections, and keys of flows, that came later."""
+        """Return sections, and keys of flows, that are not written for any program."""
         table = tomllib.loads(self.scenario.normalized)
         found = [f"[{key}]" for key in table if key not in SECTIONS]
         for flow in table.get("flow", ()):

@@ -1,4 +1,4 @@
-"""What a run of ours measured, in the terms in which other tools tell it."""
+"""Measurements of our runs, in the form of those of other tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs say of a scenario, side by side: as rows for a terminal, and as a page."""
+"""Measurements of several programs side by side: as rows for a terminal, and as a page."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def side_by_side(found: CrossCheck) -> pd.DataFrame:
 
 
 def headline(side: Side) -> str:
-    """Say in a line what came of a program."""
+    """Return a line: the version, the number of runs, and the verdicts of a program."""
     name = f"{side.title} {side.version}" if side.version else side.title
     if side.why_not:
         return f"{name}: not run, {side.why_not}"
@@ -59,7 +59,7 @@ def headline(side: Side) -> str:
 
 
 def margins(factor: float) -> str:
-    """Say what counts as equal."""
+    """Return the sentences that define "equal" and "differs"."""
     said = []
     for measure, (share, least) in MARGINS.items():
         title, unit = SHOWN[measure]

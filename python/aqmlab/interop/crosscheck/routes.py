@@ -1,6 +1,6 @@
 """Shortest paths as the core finds them: by number of links; of several, over the link of the lowest number first.
 
-The core tells the paths of data; those of answers, and whether another program would find the same, are found here
+The core reports the paths of data. This module finds those of acknowledgements, and whether they are unique
 (`crates/netsim/src/routing.rs` has the rule).
 """
 

@@ -1,7 +1,7 @@
 """Runs of a tool, seed by seed, each kept as soon as it is done.
 
-A run's file says what it is a run of: the text of all files of the tool, the tool's version and the seed. Whoever asks
-for the same again gets it from there.
+A run's file has the text of all files of the tool, the tool's version and the seed. A second request for the same run
+reads that file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from aqmlab.storage.folders import guarded, write_file
 
 
 def write_files(files: Mapping[str, str], folder: Path) -> list[Path]:
-    """Write a tool's files into a folder; those that are there already with the same text stay as they are."""
+    """Write a tool's files into a folder; existing files with the same text are not written again."""
     guarded(folder, lambda: folder.mkdir(parents=True, exist_ok=True))
     paths = []
     for name, text in files.items():
@@ -101,7 +101,7 @@ def _wait(futures: Sequence[Future[tuple[int, Measured]]], bar: Bar, stop: threa
 
 
 def _stop(executor: ThreadPoolExecutor) -> None:
-    """Begin no further run, and end those under way."""
+    """Start no further run, and stop the running ones."""
     executor.shutdown(wait=False, cancel_futures=True)
     end_programs()
     executor.shutdown(wait=True)

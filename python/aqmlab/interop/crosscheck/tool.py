@@ -1,4 +1,4 @@
-"""What a program must offer to be compared with: its script for a scenario, and what a run of it measured.
+"""The interface of a program to compare with: its script for a scenario, and the measurements of its runs.
 
 A tool writes files for a model once, prepares them once (a compiler may have to run), and is then run once for each
 seed. What it measures is a number for each key of `Measure` and place:
@@ -12,8 +12,8 @@ seed. What it measures is a number for each key of `Measure` and place:
 | ``mean_queue`` | link | packets | time average of the packets waiting, the one in service not counted |
 | ``mean_delay_s`` | link | s | mean time waiting, the packet's own transmission not counted |
 
-all from the end of the warm-up to the end of the run. A tool leaves out what it cannot tell. Programs tell them as
-lines ``key place value`` on stdout (`read_measured`), wherever in their output.
+all from the end of the warm-up to the end of the run. A tool leaves out what it cannot measure. Programs print them
+as lines ``key place value`` on stdout (`read_measured`), anywhere in their output.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from aqmlab.interop.crosscheck.model import Model
 
 
 class Measure(StrEnum):
-    """What is compared; the table above says what each is."""
+    """A measure; the table above defines each."""
 
     GOODPUT = "goodput_bps"
     UTILIZATION = "utilization"
@@ -102,10 +102,10 @@ class Tool(Protocol):
         """The version that is installed, None if there is none."""
 
     def missing(self) -> str:
-        """Say in a line what keeps it from running here, and how to get it; "" if nothing does."""
+        """Return in a line why it cannot run here, and how to install it; "" if it can."""
 
     def differences(self, model: Model) -> list[Semantic]:
-        """Name what it cannot express of a scenario, and what it understands otherwise."""
+        """Return its differences: what it cannot express of a scenario, and what it does otherwise."""
 
     def files(self, model: Model) -> dict[str, str]:
         """Write the scenario for it: name of a file to its text. The first is the script; its head says how to run it.
@@ -121,7 +121,7 @@ class Tool(Protocol):
 
 
 class ToolError(Error):
-    """A program failed, or told something else than measurements."""
+    """A program failed, or its output has no measurements."""
 
 
 def inexpressible(differences: Sequence[Semantic]) -> list[Semantic]:
@@ -130,7 +130,7 @@ def inexpressible(differences: Sequence[Semantic]) -> list[Semantic]:
 
 
 def run_program(command: Sequence[str], *, folder: Path, title: str, seed: int, limit_s: float = 3600.0) -> str:
-    """Run a program in a folder and return what it printed; whatever goes wrong is one line.
+    """Run a program in a folder and return what it printed; a failure is an error of one line.
 
     It is a group of processes of its own, and the whole group ends when the limit is over or the user stops
     (`end_programs`).
@@ -153,7 +153,7 @@ def run_program(command: Sequence[str], *, folder: Path, title: str, seed: int, 
         out, problems = process.communicate(timeout=limit_s)
     except subprocess.TimeoutExpired:
         _end(process)
-        raise ToolError(f"{title}, seed {seed}: not done after {limit_s:g} s") from None
+        raise ToolError(f"{title}, seed {seed}: not finished after {limit_s:g} s") from None
     except BaseException:
         _end(process)
         raise
@@ -161,14 +161,12 @@ def run_program(command: Sequence[str], *, folder: Path, title: str, seed: int, 
         _under_way.discard(process)
     if process.returncode != 0:
         said = [line.strip() for line in (problems.strip() or out.strip()).splitlines() if line.strip()]
-        raise ToolError(
-            f"{title}, seed {seed}: exit code {process.returncode}: {said[0] if said else 'it said nothing'}"
-        )
+        raise ToolError(f"{title}, seed {seed}: exit code {process.returncode}: {said[0] if said else 'no message'}")
     return out
 
 
 def end_programs() -> None:
-    """End all programs that `run_program` has under way, in whichever thread."""
+    """End all programs that `run_program` runs, in any thread."""
     for process in list(_under_way):
         _kill(process)
 
@@ -188,11 +186,11 @@ def read_measured(text: str, *, title: str, seed: int) -> dict[Key, float]:
         try:
             value = float(number)
         except ValueError:
-            raise ToolError(f'{title}, seed {seed}: "{line}" is no measurement') from None
+            raise ToolError(f'{title}, seed {seed}: "{line}" is not a measurement') from None
         if math.isfinite(value):
             found[Measure(key), place] = value
     if not found:
-        raise ToolError(f"{title}, seed {seed}: it measured nothing")
+        raise ToolError(f"{title}, seed {seed}: it printed no measurement")
     return found
 
 

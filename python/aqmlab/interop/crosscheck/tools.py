@@ -30,5 +30,5 @@ def tools(names: str | Iterable[str]) -> list[Tool]:
     words = names.split(",") if isinstance(names, str) else names
     wanted = list(dict.fromkeys(word.strip() for word in words if word.strip()))
     if not wanted:
-        raise InputError(f"no tool is named (allowed: {', '.join(HOME)})")
+        raise InputError(f"no program is given (allowed: {', '.join(HOME)})")
     return [tool(name) for name in wanted]

@@ -157,7 +157,7 @@ def _flows(runs: Sequence[Recording], nodes: dict[str, str], study: Study, filen
 
 
 def _told(run: Recording, agent: str) -> list[tuple[float, str, str, str]]:
-    """What an agent, or an application on it, was told, in order of time."""
+    """Return the recorded commands of an agent, or of an application on it, in order of time."""
     return [a for a in run.actions if a[1] == agent or run.objects[a[1]].get("agent") == agent]
 
 
@@ -381,7 +381,7 @@ def _base(name: str) -> str:
     return re.sub(r"[.\-_]?\d+$", "", name) or name
 
 
-def _fresh(name: str, taken: Any) -> str:  # noqa: ANN401 - whatever knows its members
+def _fresh(name: str, taken: Any) -> str:  # noqa: ANN401 - any object with these members
     numbered = (f"{name}-{n}" for n in range(2, 1_000_000))
     return name if name not in taken else next(new for new in numbered if new not in taken)
 

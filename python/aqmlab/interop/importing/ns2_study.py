@@ -99,7 +99,7 @@ def tcp_table(of: Recording, sender: str, sink: str, filename: str) -> Table:
 
 
 def tcp_times(runs: Sequence[Recording], actions: Sequence[list[tuple[float, str, str]]], own: Table) -> Table:
-    """Return start, size and stop of a TCP connection; `actions` has what it was told, in each run."""
+    """Return start, size and stop of a TCP connection; `actions` has its commands in each run."""
     first = [told[0][0] if told else math.nan for told in actions]
     found: Table = {}
     if math.isnan(first[1]):
@@ -135,7 +135,7 @@ def udp_table(of: Recording, app: str, agent: str) -> tuple[Table, list[str]]:
         return {}, [f"Application/{kind}"]
     on, off = seconds(own["burst_time_"]), seconds(own["idle_time_"])
     if kind == "Traffic/Exponential" and on * bits < 8 * length * 1e-3:
-        # A packet that takes no time to speak of: the mean gap is the silence.
+        # The transmission time of a packet is negligible: the mean gap is the silence.
         gap = off + 8 * length / bits if 8 * length / bits > 1e-4 * off else off
         found: Table = {"transport": "udp", "rate": rate(8 * length / gap), "packet_size": size(length)}
         return found | {"pattern": "poisson"}, notes

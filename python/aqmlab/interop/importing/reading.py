@@ -1,4 +1,4 @@
-"""What a file is, and the scenario that it becomes."""
+"""Import of a file of another program as a scenario; the kind of file is detected."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Imported:
     kind
         ``ns2`` or ``tc``.
     notes
-        What of the original is not in it, or assumed.
+        What is missing from the original, or assumed.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""An ns-2 study, run in an interpreter in which simulators, agents and links only write down what they are told.
+"""An ns-2 study, run in an interpreter in which simulators, agents and links only record commands.
 
 No Tcl is interpreted here: `tkinter` brings an interpreter, and the script runs in a *safe* one below it, which has no
 files, programs or networks, for a limited time. So loops, procedures and arithmetic mean what they mean. What ns-2 adds
@@ -29,7 +29,7 @@ class Recording:
     Attributes
     ----------
     objects
-        By handle: class, settings, and what else was said of it.
+        By handle: class, settings, and other recorded properties.
     links, agents
         Handles in the order in which they were made.
     connections
@@ -39,7 +39,7 @@ class Recording:
     changes
         Time, link, variable, value.
     skipped
-        What was asked for and not read.
+        Commands that are not read.
     end
         When the simulation ended.
     whole
@@ -174,7 +174,7 @@ class _Sandbox:
         return dict(zip(words[::2], words[1::2], strict=True))
 
     def _line(self, problem: str) -> str:
-        """Say what went wrong, and in which line of the study."""
+        """Return an error with the line of the study."""
         trace = self._eval("set ::errorInfo")
         lines = re.findall(r'\("eval" body line (\d+)\)', trace)
         where = f":{lines[-1]}" if lines else ""

@@ -37,12 +37,12 @@ SHAPERS = ("tbf", "netem")
 OURS = {"pfifo": "drop-tail", "bfifo": "drop-tail", **{table.kind: aqm for aqm, table in OTHER_QUEUES.items()}}
 TIMES = ("target", "interval", "tupdate", "ce_threshold", "flows_target")
 RATE, DELAY = 10e6, 0.02
-"""Where no word says them."""
+"""Defaults of rate and delay."""
 
 
 @dataclass
 class Lines:
-    """What lines of tc say: disciplines with their words, in the order of the lines."""
+    """The disciplines of lines of tc with their options, in the order of the lines."""
 
     found: list[tuple[int, str, dict[str, str]]] = field(default_factory=list)
 
@@ -99,9 +99,9 @@ def read_tc(text: str, filename: str) -> Bottleneck:
     if queue is None:
         raise InputError(f"{filename}: no line of tc with a discipline (red, pfifo, codel, ...) is in it")
     if not said_rate:
-        notes.append(f"no rate is said (tbf rate ...): {rate(bits)} is assumed")
+        notes.append(f"no rate is given (tbf rate ...): {rate(bits)} is assumed")
     if not said_delay:
-        notes.append(f"no delay is said (netem delay ...): {time(delay)} is assumed")
+        notes.append(f"no delay is given (netem delay ...): {time(delay)} is assumed")
     return Bottleneck(bits, delay, queue, notes)
 
 
@@ -110,9 +110,9 @@ def text_of(found: Bottleneck, *, name: str, description: str) -> str:
     trunk: Table = {"rate": rate(found.rate_bps), "delay": time(found.delay_s), "queue": "bottleneck"}
     access: Table = {"rate": rate(max(1e9, 10 * found.rate_bps)), "delay": "1ms"}
     lines = ["format = 1", f"name = {inline(name)}", f"description = {inline(description)}", ""]
-    lines += [f"# Not said, or not read: {note}." for note in found.notes]
+    lines += [f"# Not given, or not read: {note}." for note in found.notes]
     lines += [
-        "# The network beside the bottleneck and the flows are not tc's business: they are an example.",
+        "# The network beside the bottleneck and the flows are not in lines of tc: they are an example.",
         "",
         "[run]",
         'duration = "60s"',

@@ -33,7 +33,7 @@ class Ns2:
         return _version(shutil.which(PROGRAM))
 
     def missing(self) -> str:
-        """Say that there is no ns-2, or another version."""
+        """Return that ns-2 is missing or has another version; "" if it can run."""
         found = self.version()
         if found is None:
             return "ns-2 is not installed (Debian and Ubuntu: apt install ns2)"

@@ -36,7 +36,7 @@ class Ns3:
         return installed()
 
     def missing(self) -> str:
-        """Say that there is no ns-3, no compiler, or another version."""
+        """Return that ns-3 or a compiler is missing or has another version; "" if it can run."""
         found = self.version()
         if found is None:
             return f"ns-3 is not installed ({HINT})"

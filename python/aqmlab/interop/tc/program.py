@@ -1,6 +1,6 @@
 """A scenario as a shell script for Linux: namespaces, tc, iperf3.
 
-The script is the job of `aqmlab.live.tc.job`, with a head that says how to run it and what differs.
+The script is the job of `aqmlab.live.tc.job`, with a head that explains how to run it and names the differences.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from aqmlab.live.tc.job import Options, script
 from aqmlab.live.tc.setting import Setting, setting_of
 
 RESULTS = "{ : >&3; } 2> /dev/null || exec 3>&1"
-"""Results go to stdout where nobody has opened file descriptor 3."""
+"""Results go to stdout unless file descriptor 3 is open."""
 
 
 def setting(model: Model, seed: int) -> Setting:
-    """Return what Linux is to do; an `Error` if it cannot."""
+    """Return the job for Linux; an `Error` if Linux cannot do it."""
     plan = live_plan(model.scenario, seed=seed)
     return setting_of(plan)
 
@@ -88,7 +88,7 @@ def _head(model: Model, found: Sequence[Semantic], name: str, seed: int) -> Iter
     yield "#"
     yield from comment(
         f"For Linux with iproute2 and iperf3, written by aqmlab. Starts of flows are those of seed {seed}. Prints JSON "
-        "lines: what tc counted every second, what iperf3 and echoes saw. `aqmlab live --backend lab` runs the same in "
+        "lines: what tc counted every second, what iperf3 and echoes saw. `aqmlab live --backend vm` runs the same in "
         "an emulated machine with a kernel that has all modules.",
         "#",
     )

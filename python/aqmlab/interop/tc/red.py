@@ -49,7 +49,7 @@ USUAL = {"mean_packet": 1000.0, "max_p": 0.02, "ecn": False}
 
 
 def wlog_of(minimum: int, burst: int, avpkt: int) -> int | None:
-    """Return the Wlog that tc computes; None where it refuses.
+    """Return the Wlog that tc computes; None where tc rejects the burst.
 
     >>> wlog_of(2000, 129, 1000), wlog_of(5000, 20, 1000), wlog_of(5000, 3, 1000)
     (14, 6, None)
@@ -67,7 +67,7 @@ def wlog_of(minimum: int, burst: int, avpkt: int) -> int | None:
 def burst_for(wlog: int, minimum: int, avpkt: int) -> tuple[int, int]:
     """Return the least burst from which tc computes this Wlog, or the nearest that there is; and the Wlog.
 
-    Wlog grows with the burst, until tc refuses: at a min of one packet that is from a burst of 2 on.
+    Wlog grows with the burst, until tc rejects it: at a min of one packet that is from a burst of 2 on.
     """
     least = max(1, math.ceil(minimum / avpkt))
     low, high = least, MOST_BURST
@@ -80,7 +80,7 @@ def burst_for(wlog: int, minimum: int, avpkt: int) -> tuple[int, int]:
     candidates = [burst for burst in (low - 1, low, low + 1) if burst >= least]
     made = [(burst, found) for burst in candidates if (found := wlog_of(minimum, burst, avpkt)) is not None]
     if not made:
-        raise ValueError("tc refuses every burst")
+        raise ValueError("tc rejects every burst")
     return min(made, key=lambda one: (abs(one[1] - wlog), one[0]))
 
 
@@ -118,7 +118,7 @@ def read_red(words: Mapping[str, str]) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        Where tc would refuse the words.
+        If tc would reject the options.
     """
     if "limit" not in words:
         raise ValueError("red needs a limit")
@@ -132,7 +132,7 @@ def read_red(words: Mapping[str, str]) -> dict[str, Any]:
     burst = round(own["burst"]) if "burst" in own else int((2 * minimum + maximum) / (3 * mean))
     wlog = wlog_of(round(minimum), burst, round(mean))
     if wlog is None:
-        raise ValueError(f"tc refuses a burst of {burst} packets (allowed: from min / avpkt on)")
+        raise ValueError(f"tc rejects a burst of {burst} packets (allowed: from min / avpkt on)")
     sizes = {"limit": limit, "min_th": minimum, "max_th": maximum, "mean_packet": mean}
     return {
         **{key: f"{number(value)}B" for key, value in sizes.items()},

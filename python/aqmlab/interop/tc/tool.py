@@ -43,7 +43,7 @@ class Tc:
 
     @property
     def parallel(self) -> bool:
-        """Virtual time does not mind company; real time does."""
+        """Several runs at a time are possible in virtual time, not in real time."""
         return _image() is not None
 
     def version(self) -> str | None:
@@ -54,7 +54,7 @@ class Tc:
         return platform.release() if not _refusal() else None
 
     def missing(self) -> str:
-        """Say why no script can be run."""
+        """Return why no script can be run; "" if one can."""
         return "" if _image() is not None else _refusal()
 
     def differences(self, model: Model) -> list[Semantic]:
@@ -100,7 +100,7 @@ TOOL = Tc()
 
 
 def _lines(path: Path, folder: Path, seed: int) -> tuple[str, ...]:
-    """Run a script and return what it told."""
+    """Run a script and return its output."""
     image = _image()
     if image is not None:
         return boot(image, path.read_text(encoding="utf-8"), seed=seed).lines
@@ -113,7 +113,7 @@ def _lines(path: Path, folder: Path, seed: int) -> tuple[str, ...]:
     lines = tuple(results.read_text(encoding="utf-8").splitlines()) if results.exists() else ()
     judge(lines, "this machine")
     if not lines:
-        raise ToolError(f"Linux tc, seed {seed}: {(done.stderr.strip().splitlines() or ['it told nothing'])[0]}")
+        raise ToolError(f"Linux tc, seed {seed}: {(done.stderr.strip().splitlines() or ['no message'])[0]}")
     return lines
 
 
@@ -147,7 +147,7 @@ def _image() -> Image | None:
 
 @cache
 def _refusal() -> str:
-    """Say why this machine's kernel cannot run a script; "" if it can."""
+    """Return why this machine's kernel cannot run a script; "" if it can."""
     for name in backend.NEEDED:
         if shutil.which(name, path=backend.search_path()) is None:
             return f"there is no program {name}; {COMMAND} builds an emulated machine that has it"
@@ -155,5 +155,5 @@ def _refusal() -> str:
     done = subprocess.run(words, capture_output=True, text=True, check=False, env={"PATH": backend.search_path()})
     if done.returncode == 0:
         return ""
-    said = (done.stderr.strip().splitlines() or ["it said nothing"])[0]
+    said = (done.stderr.strip().splitlines() or ["no message"])[0]
     return f"this machine's kernel has no {NEEDED[0]} ({said}); {COMMAND} builds an emulated machine that has it"

@@ -12,15 +12,15 @@ KIND = re.compile(r"tc qdisc add .* handle \d+: (\S+)")
 
 
 def explain(what: str, where: str) -> str:
-    """Say it in words that lead on.
+    """Return a message for a failed command; a missing qdisc is reported with the module that has it.
 
     >>> explain("ip netns exec aql-r tc qdisc add dev rb parent 1:1 handle 10: red limit 9: "
     ...         "Error: Specified qdisc kind is unknown.", "this machine")
-    'the kernel of this machine has no qdisc red (its module is sch_red; --backend lab brings its own kernel)'
+    'the kernel of this machine has no qdisc red (its module is sch_red; --backend vm brings its own kernel)'
     """
     kind = KIND.search(what)
     if kind is not None and ("kind is unknown" in what or "Unknown qdisc" in what):
-        own = f"its module is sch_{kind[1]}; --backend lab brings its own kernel"
+        own = f"its module is sch_{kind[1]}; --backend vm brings its own kernel"
         return f"the kernel of {where} has no qdisc {kind[1]} ({own})"
     return f"on {where}: {what}"
 

@@ -70,11 +70,11 @@ class PeerRun:
     Attributes
     ----------
     setting
-        What was done.
+        The scenario as tc and iperf3 ran it.
     lines
         The job's report, as it came.
     system
-        Versions: kernel, and of a laboratory its emulator and image.
+        Versions: kernel, and those of the emulator and its image if there is one.
     ping_interval_s
         Echo requests were sent that often.
     """

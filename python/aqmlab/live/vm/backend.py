@@ -1,4 +1,4 @@
-"""`aqmlab live --backend lab`: a run over the emulated kernel."""
+"""`aqmlab live --backend vm`: a run over the emulated kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The laboratory's image: a kernel and a small initramfs, made once and kept in the user's cache.
+"""The image of the emulated machine: a kernel and a small initramfs, made once and kept in the user's cache.
 
 Nothing is installed and no root is needed: the kernel's package is fetched and unpacked; programs and libraries are
 this machine's. ``manifest.json`` beside the image names every version and the digest of every file; the folder's name
@@ -55,7 +55,7 @@ MODULES = (
 )
 ASKED = [*PROGRAMS, *MODULES]
 """What an image is asked to hold, as its manifest says; modules that are part of the kernel itself are not among it."""
-COMMAND = "aqmlab live --backend lab --build-lab"
+COMMAND = "aqmlab live --backend vm --build-vm"
 """What builds an image where there is none."""
 CURRENT = "current"
 """Name of the link to the image that was built last."""
@@ -81,7 +81,10 @@ class Image:
 
 
 def cache() -> Path:
-    """Return the folder that images are kept in: ``aqmlab/lab`` in ``$XDG_CACHE_HOME`` or ``~/.cache``."""
+    """Return the folder that images are kept in: ``aqmlab/lab`` in ``$XDG_CACHE_HOME`` or ``~/.cache``.
+
+    The folder has the backend's former name, so that images that were built before are still found.
+    """
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(base) / "aqmlab" / "lab"
 
@@ -92,7 +95,7 @@ def find(folder: Path | None = None) -> Image:
     try:
         manifest = json.loads((kept / "manifest.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise InputError(f"no image of the laboratory in {kept.parent} (build it: {COMMAND})") from None
+        raise InputError(f"no image of the emulated machine in {kept.parent} (build it: {COMMAND})") from None
     image = Image(kept.resolve(), manifest)
     if manifest.get("asked") != ASKED:
         raise InputError(f"{image.folder} was built by another version of aqmlab (build it again: {COMMAND})")

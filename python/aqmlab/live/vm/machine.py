@@ -106,5 +106,5 @@ def _judge(lines: Sequence[str], console: str) -> None:
     """Raise what went wrong in the guest."""
     judge(lines, "the emulated machine")
     if "guest: the job ended with 0" not in console:
-        last = console.strip().splitlines()[-1:] or ["it said nothing"]
+        last = console.strip().splitlines()[-1:] or ["no output"]
         raise InputError(f"the emulated machine did not finish its job: {last[0]}")

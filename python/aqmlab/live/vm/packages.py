@@ -38,7 +38,9 @@ def said(command: Sequence[str], *, folder: Path | None = None) -> str:
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, timeout=600)
     except FileNotFoundError:
-        raise InputError(f"the laboratory's image needs the command {command[0]}, which is not installed") from None
+        raise InputError(
+            f"the image of the emulated machine needs the command {command[0]}, which is not installed"
+        ) from None
     except subprocess.CalledProcessError as error:
         lines = [line for line in error.stderr.splitlines() if line.startswith("E:")] or error.stderr.splitlines()
         raise InputError(f"{' '.join(command)}: {lines[0] if lines else f'exit code {error.returncode}'}") from None
@@ -134,7 +136,7 @@ def program(name: str) -> Path:
     """Find a program of this machine."""
     found = shutil.which(name, path="/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/bin")
     if found is None:
-        raise InputError(f"the laboratory's image needs the program {name}, which is not installed")
+        raise InputError(f"the image of the emulated machine needs the program {name}, which is not installed")
     return Path(found)
 
 

@@ -1,4 +1,4 @@
-"""The laboratory: what Linux is told to do, what it says, and (where an emulator and an image are) that it does it."""
+"""The emulated machine: its jobs, how their output is read, and runs where there are an emulator and an image."""
 
 import gzip
 import json
@@ -21,11 +21,11 @@ from aqmlab.live.tc.link import configuration
 from aqmlab.live.tc.outcome import PeerRun
 from aqmlab.live.tc.setting import setting_of
 from aqmlab.live.vm import archive, machine, packages
-from aqmlab.live.vm.backend import run as run_lab
+from aqmlab.live.vm.backend import run as run_vm
 from aqmlab.live.vm.build import ASKED, Image, find
 from aqmlab.scenario.file import Scenario
 
-DATA = Path(__file__).parents[1] / "data" / "lab"
+DATA = Path(__file__).parents[1] / "data" / "vm"
 SHORT = {"run.duration": "3s", "run.warmup": "1s"}
 
 
@@ -73,22 +73,22 @@ class TestArchive:
 
 
 class TestPackages:
-    def test_a_program_that_is_missing_is_one_line(self):
+    def test_a_program_that_is_missing_is_an_error_of_one_line(self):
         with pytest.raises(InputError, match="needs the program no-such-program, which is not installed"):
             packages.program("no-such-program")
 
-    def test_a_command_that_is_missing_is_one_line(self):
+    def test_a_command_that_is_missing_is_an_error_of_one_line(self):
         with pytest.raises(InputError, match="needs the command no-such-command"):
             packages.said(["no-such-command"])
 
     def test_libraries_of_a_program_are_files(self):
         assert all(path.is_file() for path in packages.libraries(Path("/bin/sh")))
 
-    def test_no_image_says_how_to_build_one(self, tmp_path):
-        with pytest.raises(InputError, match=r"no image .* \(build it: aqmlab live --backend lab --build-lab\)"):
+    def test_without_an_image_the_message_has_the_command_that_builds_it(self, tmp_path):
+        with pytest.raises(InputError, match=r"no image .* \(build it: aqmlab live --backend vm --build-vm\)"):
             find(tmp_path)
 
-    def test_an_image_that_is_not_whole_is_one_line(self, tmp_path):
+    def test_an_incomplete_image_is_an_error_of_one_line(self, tmp_path):
         (tmp_path / "current").mkdir()
         (tmp_path / "current/manifest.json").write_text(json.dumps({"asked": ASKED}))
         with pytest.raises(InputError, match=r"kernel is missing"):
@@ -96,7 +96,7 @@ class TestPackages:
 
 
 class TestMachine:
-    def test_nothing_of_the_host_gets_in(self, tmp_path):
+    def test_the_guest_depends_on_nothing_of_the_host(self, tmp_path):
         words = machine.command(Image(tmp_path, {}), tmp_path, 7)
         assert words[words.index("-icount") + 1] == "shift=1,sleep=off,rr=record,rrfile=/dev/null"
         assert words[words.index("-rtc") + 1] == "base=2024-01-01T00:00:00,clock=vm"
@@ -104,7 +104,7 @@ class TestMachine:
         assert "-nodefaults" in words
         assert words[words.index("-append") + 1].endswith(" aqmlab.seed=7")
 
-    def test_an_emulator_that_is_missing_says_how_to_get_it(self, monkeypatch):
+    def test_without_an_emulator_the_message_has_its_package(self, monkeypatch):
         monkeypatch.setattr(machine, "QEMU", "qemu-system-nothing")
         with pytest.raises(InputError, match="apt-get install"):
             machine.version()
@@ -117,7 +117,7 @@ class TestJob:
         text = script(setting_of(plan(name)), options)
         subprocess.run(["sh", "-n"], input=text, text=True, check=True)
 
-    def test_tc_is_told_the_scenario(self):
+    def test_the_job_has_the_queue_of_the_scenario(self):
         text = script(setting_of(plan()))
         assert "dev rb root handle 1: tbf rate 10000000bit burst 1600 " in text
         assert "handle 10: red limit 150000 min 15000 max 45000 avpkt 1000 burst 22 probability 0.1 " in text
@@ -129,14 +129,14 @@ class TestJob:
         assert "route add 10.77.1.2/32 via 10.76.0.1 dev sa src 10.77.1.1 congctl cubic features ecn" in text
 
     @pytest.mark.parametrize("options", [Options(), Options(in_userspace=True)])
-    def test_what_the_ends_tell_each_other_goes_aside(self, options):
+    def test_control_connections_bypass_the_bottleneck(self, options):
         text = script(setting_of(plan()), options)
         assert "must $IP -n aql-s rule add ipproto 6 sport 32768-60999 dport 5201-5201 lookup 100" in text
         assert "must $IP -n aql-d rule add ipproto 6 sport 5201-5201 dport 32768-60999 lookup 100" in text
         # Ports of data are none of those.
         assert " --cport 10001 " in text
 
-    def test_only_greetings_of_datagrams_go_aside(self):
+    def test_only_greetings_of_datagrams_bypass_the_bottleneck(self):
         text = script(setting_of(plan("red-udp.toml")))
         greets = "protocol ip u32 match ip protocol 17 0xff match u16 32 0xffff at 2"
         assert f"filter add dev sa egress {greets} action skbmod set dmac 02:00:00:00:00:06 pipe " in text
@@ -192,7 +192,7 @@ class TestJob:
             ("red-tcp.toml", {"queue__bottleneck__aqm": "mred"}, 'tc has no discipline like "mred"'),
         ],
     )
-    def test_what_linux_has_not_is_one_line(self, name, overrides, why):
+    def test_a_scenario_that_linux_cannot_run_is_an_error_of_one_line(self, name, overrides, why):
         with pytest.raises(InputError, match=why):
             setting_of(plan(name, **overrides))
 
@@ -211,7 +211,7 @@ class TestJob:
             setting_of(replace(whole, groups=(replace(whole.groups[0], **change),)))
 
     @pytest.mark.parametrize(("key", "value"), [("live__family", "ipv6"), ("live__loss", 0.01)])
-    def test_what_of_a_live_run_is_for_user_space_alone_is_one_line(self, key, value):
+    def test_an_option_of_user_space_alone_is_an_error_of_one_line(self, key, value):
         with pytest.raises(InputError, match=r"^live: .* cannot be had with tc as bottleneck$"):
             setting_of(plan(**{key: value}))
 
@@ -236,7 +236,7 @@ class TestOutcome:
         assert links["arrivals"] == links["departures"] + links["drops"] + last.packets - first.packets
         assert 0.9 < links["utilization"] <= 1.01
 
-    def test_the_wait_is_what_echoes_have_over_the_distance(self, finished):
+    def test_the_wait_is_the_delay_of_echoes_without_the_distance(self, finished):
         rtt = [rtt for t, rtt in finished.echoes if t >= 1]
         wait = finished.tables["links"].to_pylist()[0]["mean_delay_s"]
         assert wait == pytest.approx(sum(rtt) / len(rtt) - 0.02 - 98 * 8 / 1e7)
@@ -247,7 +247,7 @@ class TestOutcome:
         assert sum(flow["goodput_bps"] for flow in flows) == pytest.approx(9.9e6, rel=0.02)
         assert all(0.02 < flow["mean_rtt_s"] < 0.1 for flow in flows)
 
-    def test_a_report_of_an_error_is_one_line(self):
+    def test_a_reported_error_is_an_error_of_one_line(self):
         with pytest.raises(InputError, match="iperf3: unable to connect"):
             flow_counts({"error": "unable to connect"}, after_s=0)
 
@@ -256,7 +256,7 @@ class TestOutcome:
         found = flow_counts(shut_out, flows=2, after_s=0)
         assert [(one.received_bps, one.received_bytes, one.sent_bytes) for one in found] == [(0.0, 0, 0)] * 2
 
-    def test_flows_that_begin_late_are_told_by_the_run_s_time(self, finished):
+    def test_flows_that_begin_late_are_reported_in_the_time_of_the_run(self, finished):
         kept = tuple(line for line in finished.lines if '"kind":"ended"' not in line)
         once = replace(finished, lines=kept).tables["flows"].to_pylist()
         # All five are one client, of 3 s; it began more than two seconds late.
@@ -268,7 +268,7 @@ class TestOutcome:
         # From the first second to the third, of which the flows had less than one.
         assert all(flow["goodput_bps"] == pytest.approx(flow["goodput_bytes"] * 8 / 2, rel=1e-3) for flow in flows)
 
-    def test_an_error_of_the_job_is_one_line(self):
+    def test_an_error_of_the_job_is_an_error_of_one_line(self):
         with pytest.raises(InputError, match=r"^on this machine: ip link add: Operation not permitted$"):
             judge(['{"kind":"error","what":"ip link add: Operation not permitted"}'], "this machine")
 
@@ -277,13 +277,13 @@ class TestRuns:
     def test_two_runs_of_a_seed_are_equal_to_the_byte_and_of_two_seeds_are_not(self):
         kept = image()
         short = Scenario.load(DATA / "red-tcp.toml", overrides=SHORT)
-        runs = [run_lab(live_plan(short, seed=seed), image=kept) for seed in (1, 1, 2)]
+        runs = [run_vm(live_plan(short, seed=seed), image=kept) for seed in (1, 1, 2)]
         assert runs[0].lines == runs[1].lines
         assert runs[0].digest != runs[2].digest
 
     def test_a_bottleneck_that_loses_everything_lets_datagrams_begin(self):
         short = plan("red-udp.toml", seed=1, run__duration="2s", run__warmup="1s")
-        (flow,) = run_lab(short, qdisc="netem loss 100%", image=image()).tables["flows"].to_pylist()
+        (flow,) = run_vm(short, qdisc="netem loss 100%", image=image()).tables["flows"].to_pylist()
         assert flow["sent"] > 0
         assert flow["received"] == 0
 
@@ -306,7 +306,7 @@ class TestRuns:
         assert links["departures"] > 0
         assert links["drops_early"] == 0
 
-    def test_a_qdisc_that_this_kernel_lacks_is_one_line(self):
+    def test_a_qdisc_that_this_kernel_lacks_is_an_error_of_one_line(self):
         command = tc_backend.command(Path("/dev/null"), Path("/dev/null"))[:-6]
         if shutil.which("unshare") is None or subprocess.run([*command, "true"], capture_output=True).returncode:
             # Some machines forbid namespaces, with which alone the network can be built.

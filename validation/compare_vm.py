@@ -1,7 +1,7 @@
-"""RED in user space beside Linux' own `tc red`: the same kernel's TCP, in the same emulated machine, in virtual time.
+"""RED in user space compared with Linux's own `tc red`, with the TCP of the same emulated kernel, in virtual time.
 
-`python validation/compare_lab.py` makes the runs (minutes of one core each) into ``tests/data/lab/linux-red.csv``;
-`report` is a page over what stands there, with the simulator beside it.
+`python validation/compare_vm.py` makes the runs (minutes of one core each) into ``tests/data/vm/linux-red.csv``;
+`report` compares these runs with each other and with the simulator.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from aqmlab.live.tc.outcome import PeerRun
 from aqmlab.live.vm import backend
 from aqmlab.scenario.file import Scenario
 
-TITLE = "RED in user space beside Linux' tc red"
-DATA = Path(__file__).resolve().parents[1] / "tests" / "data" / "lab"
+TITLE = "RED in user space compared with Linux's tc red"
+DATA = Path(__file__).resolve().parents[1] / "tests" / "data" / "vm"
 TABLE = DATA / "linux-red.csv"
 SEEDS = (1, 2, 3, 4, 5)
 LONGER_UDP = {"flow.udp.packet_size": "1514B"}
@@ -164,7 +164,7 @@ def simulated(case: Case) -> dict[str, float]:
 
 
 def table(found: Sequence[Mapping[str, str]]) -> tuple[str, bool]:
-    """Compare all that was measured; shown is what has runs enough and lies inside."""
+    """Compare all measures; shown if there are enough runs and every difference is within its bound."""
     groups: dict[tuple[str, str], list[Mapping[str, str]]] = defaultdict(list)
     for row in found:
         groups[row["case"], row["bottleneck"]].append(row)
@@ -187,7 +187,7 @@ def table(found: Sequence[Mapping[str, str]]) -> tuple[str, bool]:
 
 
 def locks(found: Sequence[Mapping[str, str]]) -> tuple[str, bool]:
-    """Tell how long the bottleneck locked out all; shown if the kernel's does, and ours without an idle rule alone."""
+    """Compare the times without a departure; shown if the kernel has them, and ours only without an idle rule."""
     groups = {
         ("locked", "tc"): "tc",
         ("locked", "user space"): f"user space, `{LOCKED.title}`",
@@ -241,7 +241,7 @@ def main(arguments: Sequence[str]) -> int:
             if chosen.case not in (None, case.name) or chosen.bottleneck not in (None, bottleneck):
                 continue
             if (case, bottleneck) == (FREED, "tc"):
-                # The kernel's RED has one idle rule, and has run.
+                # The kernel's RED has one idle rule; its runs are those of `LOCKED`.
                 continue
             for seed in chosen.seeds:
                 made = {key: str(value) for key, value in one(case, bottleneck, seed, chosen.link).items()}
