@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, unknown
 from aqmlab.execution import comparison
 from aqmlab.execution.comparison import Comparison
 from aqmlab.execution.comparison_tables import DIFFERENCE_COLUMNS
@@ -20,7 +20,7 @@ from aqmlab.reporting.page import Page
 from aqmlab.results.metrics import BY_KEY, METRICS
 from aqmlab.results.result import Result
 from aqmlab.results.summary import level_words
-from aqmlab.scenario.file import Scenario, unknown
+from aqmlab.scenario.file import Scenario
 from aqmlab.storage import folders
 
 if TYPE_CHECKING:

@@ -8,20 +8,22 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 
 from aqmlab import _core
-from aqmlab.errors import InputError
-from aqmlab.execution.pool import Job, Work, execute
-from aqmlab.execution.runner import missing
+from aqmlab.errors import InputError, unknown
+from aqmlab.execution.jobs import Call, Job
+from aqmlab.execution.pool import execute
+from aqmlab.execution.reuse import missing, note
 from aqmlab.reporting.build import REPRODUCTION
 from aqmlab.reporting.overview import page_over
 from aqmlab.reporting.page import Page
 from aqmlab.results.evaluation import Evaluation, checked_engine, evaluation_of
-from aqmlab.scenario.file import unknown
 from aqmlab.storage import folders
+from aqmlab.storage.earlier import answer_files
+from aqmlab.storage.key import question
 
 PAPERS = {
     "pc-red": "aqmlab.reproduction.papers.pc_red",
@@ -137,12 +139,11 @@ class _PageJob:
     pictures: bool = True
     cost: float = 1.0
 
-    @property
-    def folder(self) -> Path:
-        return self.report
+    in_python: ClassVar[bool] = True
 
-    def is_done(self) -> bool:
-        return False
+    @property
+    def place(self) -> Path:
+        return self.report.parent
 
     def perform(self, progress: Callable[[float], None]) -> Reproduction:
         found = self.plan.build(self.report, pictures=self.pictures)
@@ -245,24 +246,45 @@ def overview_of(folders: Sequence[Path], target: Path, *, pictures: bool = True)
 def _run(plans: Sequence[_Plan], *, workers: int | None, progress: bool, engine: str) -> Evaluation:
     """Run what is missing of several papers in one pool, so that no core waits for the last run of one of them."""
     began = time.monotonic()
-    todo: list[Work[object]] = []
+    store = plans[0].root.parent
+    note((), store)
+    planned = {plan.paper: plan.module.jobs(plan.effort, plan.root) for plan in plans}
+    runs: list[Job] = [job for batches in planned.values() for batch in batches for job in batch.jobs]
     for plan in plans:
-        left = 0
-        for batch in plan.module.jobs(plan.effort, plan.root):
-            jobs = missing(batch.jobs)
-            if jobs:
+        _adopt(plan, runs)
+    for batches in planned.values():
+        for batch in batches:
+            if not all(job.is_done() for job in batch.jobs):
                 batch.prepare()
-            left += len(jobs)
-            todo += [replace(job, engine=engine) if isinstance(job, Job) else job for job in jobs]
+    todo = missing(runs, store)
+    left = {id(job) for job in todo}
+    for plan in plans:
         record = {"paper": plan.paper, "version": _core.version(), "effort": plan.effort.to_json()}
         folders.save(plan.root / REPRODUCTION, folders.to_json(record))
-        folders.log(plan.root, f"reproduce {plan.paper} {plan.effort}: {left} runs to do")
+        count = sum(id(job) in left for batch in planned[plan.paper] for job in batch.jobs)
+        folders.log(plan.root, f"reproduce {plan.paper} {plan.effort}: {count} runs to do")
     title = f"reproduce {plans[0].paper}" if len(plans) == 1 else f"reproduce {len(plans)} papers"
-    outputs = execute(todo, workers=workers, progress=progress, title=title)
+    outputs = execute([job.with_engine(engine) for job in todo], workers=workers, progress=progress, title=title)
     evaluation = evaluation_of(outputs, time.monotonic() - began)
+    note(runs, store)
     for plan in plans:
         folders.log(plan.root, f"done after {time.monotonic() - began:.2f} s")
     return evaluation
+
+
+def _adopt(plan: _Plan, runs: Sequence[Job]) -> None:
+    """Take over the answers that an earlier version kept in a file each."""
+    known: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for found in answer_files(plan.root):
+        function = str(found["function"]).rpartition(".")[2]
+        known[function, str(found["version"]), question(found["arguments"])] = found["answer"]
+    for job in runs if known else ():
+        if isinstance(job.source, Call) and job.store is not None and not job.is_done():
+            seed = {"seed": job.key.seed} if job.source.by_chance else {}
+            asked = question({**job.source.arguments, **seed})
+            answer = known.get((job.source.function.__name__, job.key.version, asked))
+            if answer is not None:
+                job.store.put(job.key, answer, {})
 
 
 def _plan(paper: str, *, quick: bool, seeds: int | None, out: Path) -> _Plan:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from aqmlab import _core
-from aqmlab.errors import InputError
-from aqmlab.scenario.file import unknown
-from aqmlab.scenario.plugins import load_plugins
+from aqmlab.errors import InputError, unknown
+from aqmlab.scenario.plugins import generation, load_plugins
 
 
 @dataclass(frozen=True)
@@ -126,23 +125,26 @@ def transports() -> dict[str, Transport]:
     return {transport.name: transport for transport in found}
 
 
-@cache
 def _by_name() -> dict[str, Discipline]:
-    return {entry["name"]: _discipline(entry) for entry in registry()["disciplines"]}
+    load_plugins()
+    return _disciplines(generation())
 
 
-@cache
+@lru_cache(maxsize=1)
+def _disciplines(known: int) -> dict[str, Discipline]:
+    return {entry["name"]: _discipline(entry) for entry in _read(known)["disciplines"]}
+
+
 def registry() -> dict[str, Any]:
     """Return the whole registry of the core: disciplines, dialects, curves, spacings, transports."""
     load_plugins()
+    return _read(generation())
+
+
+@lru_cache(maxsize=1)
+def _read(_generation: int) -> dict[str, Any]:
     data: dict[str, Any] = json.loads(_core.disciplines())
     return data
-
-
-def forget() -> None:
-    """Ask the core anew: disciplines were registered."""
-    registry.cache_clear()
-    _by_name.cache_clear()
 
 
 def schema() -> dict[str, Any]:

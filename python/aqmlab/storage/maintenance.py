@@ -15,8 +15,8 @@ from aqmlab import _core
 from aqmlab.errors import InputError, Interrupted
 from aqmlab.storage.block import RUNS, SCENARIOS, file_facts, files_in, rows_of
 from aqmlab.storage.folders import guarded
+from aqmlab.storage.key import digest
 from aqmlab.storage.locks import living
-from aqmlab.storage.naming import digest
 from aqmlab.storage.tables import read_parquet
 
 if TYPE_CHECKING:

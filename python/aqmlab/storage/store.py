@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from aqmlab.errors import InputError, StorageError
-from aqmlab.execution.pool import Output
-from aqmlab.execution.runner import provenance
-from aqmlab.results.result import Result
-from aqmlab.scenario.file import Scenario, unknown
+from aqmlab.errors import InputError, StorageError, unknown
 from aqmlab.storage import maintenance
-from aqmlab.storage.block import RUNS, SCENARIOS, EncodedBlock, RunRow, file_facts
+from aqmlab.storage.block import SCENARIOS, EncodedBlock, RunRow, file_facts
 from aqmlab.storage.folders import guarded, sync_folder, write_file
 from aqmlab.storage.index import Index, PointRow, StudyRow
+from aqmlab.storage.key import digest
 from aqmlab.storage.locks import Owner, living
-from aqmlab.storage.naming import digest
 
 BLOCKS = "runs"
 SHORTEST_NAME = 4
@@ -189,22 +183,6 @@ class ResultStore:
             raise InputError(f"{self.root}: {'several runs begin' if found else 'no run begins'} with {name}")
         return RunRow(*found[0][:5]), found[0][5]
 
-    def result(self, runs: Iterable[str]) -> Result:
-        """Return runs of one scenario as a `Result`, with all their tables."""
-        found = sorted((self.run_row(name) for name in runs), key=lambda pair: pair[0].seed)
-        if not found:
-            raise InputError(f"{self.root}: no run was asked for")
-        text = self.scenario_text(found[0][0].scenario)
-        known = provenance(Scenario.from_text(text))
-        tables = {block: self._tables(block) for _, block in found}
-        outputs = []
-        for row, block in found:
-            own = {name: _of_run(table, row.run) for name, table in tables[block].items()}
-            numbers = json.loads(own.pop(RUNS)["summary"][0].as_py())
-            summary = {**known, "version": row.version, "seed": row.seed, "summary": numbers}
-            outputs.append(Output(summary, {name: table for name, table in own.items() if table.num_rows}))
-        return Result.from_outputs(outputs, scenario_text=text)
-
     def scenario_text(self, scenario: str) -> str:
         """Return the text of a scenario by its hash."""
         ((text,),) = self.index.rows("SELECT text FROM scenarios WHERE scenario = ?", (scenario,)) or [("",)]
@@ -245,11 +223,8 @@ class ResultStore:
         with self.index.transaction() as change:
             change.executemany("DELETE FROM claims WHERE owner = ?", [(name,) for name in owners])
 
-    def _tables(self, block: str) -> dict[str, pa.Table]:
+    def tables_of(self, block: str) -> dict[str, pa.Table]:
+        """Read all tables of a block, and that of its runs."""
         names = [name.removesuffix(".parquet") for name in self.index.files(block)]
         found = {name: self.read_table(block, name) for name in names if name != SCENARIOS}
         return {name: table for name, table in found.items() if table is not None}
-
-
-def _of_run(table: pa.Table, run: str) -> pa.Table:
-    return table.filter(pc.equal(table["run"].cast(pa.string()), run)).drop_columns("run")

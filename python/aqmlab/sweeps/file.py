@@ -25,8 +25,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import InputError
-from aqmlab.scenario.file import MOST_SEEDS, override_pairs, read_text, unknown
+from aqmlab.errors import InputError, unknown
+from aqmlab.scenario.file import MOST_SEEDS, override_pairs, read_text
 from aqmlab.sweeps.axes import Axis, Range, axis_of, range_of
 
 FORMAT = 1

@@ -11,10 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from aqmlab.storage.index import PointRow, StudyRow
-from aqmlab.storage.naming import digest, run_name
+from aqmlab.storage.key import RunKey, digest
 from aqmlab.sweeps.design import Design
 from aqmlab.sweeps.points import Point
-from aqmlab.sweeps.work import PlannedRun
 
 LONGEST_BLOCK_S = 2.0
 SHORTEST_BLOCK_S = 0.25
@@ -38,7 +37,7 @@ class Block:
     """
 
     number: int
-    runs: tuple[PlannedRun, ...]
+    runs: tuple[RunKey, ...]
     cost: float
 
 
@@ -59,13 +58,13 @@ def cut(points: Sequence[Point], seeds: Sequence[int], version: str) -> list[Blo
     total = sum(point.cost for point in distinct) * len(seeds)
     longest = min(max(total / PARTS, SHORTEST_BLOCK_S), LONGEST_BLOCK_S)
     blocks: list[Block] = []
-    runs: list[PlannedRun] = []
+    runs: list[RunKey] = []
     cost = 0.0
     for point in distinct:
         for seed in seeds:
             if runs and (cost + point.cost > longest or len(runs) == MOST_RUNS_IN_BLOCK):
                 blocks.append(Block(len(blocks), tuple(runs), cost))
                 runs, cost = [], 0.0
-            runs.append(PlannedRun(run_name(point.scenario, seed, version), point.scenario, seed))
+            runs.append(RunKey(version, point.scenario, seed))
             cost += point.cost
     return [*blocks, Block(len(blocks), tuple(runs), cost)] if runs else blocks

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from aqmlab import _core
 from aqmlab.errors import InputError, Problem, ScenarioError
-from aqmlab.execution.runner import cost_of
-from aqmlab.scenario.file import Scenario
-from aqmlab.storage.naming import PINNED_SEEDS
+from aqmlab.execution.jobs import cost_of
+from aqmlab.scenario.file import PINNED_SEEDS, Scenario
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from aqmlab.errors import InputError
 from aqmlab.results.evaluation import Evaluation
 from aqmlab.results.metrics import BY_KEY, METRICS
 from aqmlab.results.result import Result
+from aqmlab.results.stored import result_of
 from aqmlab.statistics.intervals import LEVEL, interval
 from aqmlab.storage.index import StudyRow
 from aqmlab.storage.store import ResultStore
@@ -152,7 +153,7 @@ class Study:
         if not len(names):
             raise InputError(f"{self.name}: no finished run of point {point} (there are {self.runs[POINT].nunique()})")
         with ResultStore(self.folder) as store:
-            return store.result(str(name) for name in names)
+            return result_of(store, (str(name) for name in names))
 
     def _first_of_points(self) -> pd.DataFrame:
         return self.runs.groupby(POINT, sort=True)[list(self.keys)].first()

@@ -20,6 +20,7 @@ from aqmlab.scenario.toml_text import Value
 from aqmlab.storage.folders import log
 from aqmlab.storage.index import StudyRow
 from aqmlab.storage.store import ResultStore
+from aqmlab.sweeps.adoption import adopt
 from aqmlab.sweeps.axes import axis_of, range_of
 from aqmlab.sweeps.design import METHODS, Design
 from aqmlab.sweeps.execution import Execution, Tally
@@ -178,6 +179,7 @@ class _Sweep:
         blocks = cut(self.points, self.row.seeds, self.row.version)
         total = sum(len(block.runs) for block in blocks)
         store.index.put_study(self.row, point_rows(self.points))
+        adopt(store, blocks, {point.scenario: point.text for point in self.points})
         missing = _missing(store, blocks)
         log(store.root, f"start sweep {self.row.name} {self.row.study[:8]}: {total} runs, {missing.runs} to do")
         tally = Tally()
@@ -221,10 +223,10 @@ class _Missing:
 
 def _missing(store: ResultStore, blocks: list[Block]) -> _Missing:
     """Count what is to do. Runs whose files are not there any more are taken out of the index first."""
-    store.drop_lost(planned.run for block in blocks for planned in block.runs)
+    store.drop_lost(key.name for block in blocks for key in block.runs)
     left = []
     for block in blocks:
-        stored = store.index.has_runs(planned.run for planned in block.runs)
+        stored = store.index.has_runs(key.name for key in block.runs)
         left.append((block.cost / len(block.runs), len(block.runs) - len(stored)))
     open_blocks = [(cost, count) for cost, count in left if count]
     runs = sum(count for _, count in open_blocks)

@@ -15,8 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.errors import InputError
-from aqmlab.scenario.file import unknown
+from aqmlab.errors import InputError, unknown
 from aqmlab.scenario.registry import Discipline, Parameter
 from aqmlab.scenario.toml_text import Value
 from aqmlab.tuning.measurements import Body

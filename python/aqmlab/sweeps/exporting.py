@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, unknown
 from aqmlab.results.exporting import FORMATS
 from aqmlab.results.exporting import export as export_result
-from aqmlab.results.result import TABLES
-from aqmlab.scenario.file import unknown
+from aqmlab.results.stored import result_of
+from aqmlab.results.tables import TABLES
 from aqmlab.storage.folders import guarded, write_file
 from aqmlab.storage.store import ResultStore
 from aqmlab.sweeps.sweep import POINT, RUN, SEED, Study
@@ -50,7 +50,7 @@ def export(
     if kind in RUN_FORMATS:
         if run is None:
             raise InputError(f"--to {kind}: is of one run; name it ('aqmlab results show' lists a study's runs)")
-        export_result(store.result([run]), to=kind, out=path)
+        export_result(result_of(store, [run]), to=kind, out=path)
         return path
     if run is not None:
         made = _of_run(store, run, table or "links")
@@ -73,7 +73,7 @@ def run_named(store: ResultStore, name: str | None) -> str | None:
 
 
 def _of_run(store: ResultStore, run: str, table: str) -> pa.Table:
-    result = store.result([run])
+    result = result_of(store, [run])
     if table not in result.tables:
         raise InputError(unknown("table", table, list(result.tables)))
     return pa.Table.from_pandas(result.tables[table], preserve_index=False)

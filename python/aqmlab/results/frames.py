@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, unknown
 from aqmlab.results.metrics import BY_KEY
-from aqmlab.results.result import OPTIONAL, TABLES
-from aqmlab.scenario.file import unknown
+from aqmlab.results.tables import OPTIONAL, TABLES
 
 if TYPE_CHECKING:
     import pandas as pd
