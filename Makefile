@@ -35,13 +35,14 @@ test-rust:
 test-python: $(CORE)
 	$(BIN)/python -m pytest --quiet --numprocesses 2 --dist loadfile
 
-lint: $(CORE) ## formatting, clippy, ruff, mypy
+lint: $(CORE) ## formatting, clippy, ruff, mypy, layers of the Python package
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" cargo doc --workspace --no-deps --locked --quiet
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 format: $(CORE) ## format all sources
 	cargo fmt --all

@@ -20,9 +20,10 @@ from crosscheck_cases import CASES, Case
 
 from aqmlab.execution.runner import run
 from aqmlab.interop.crosscheck.agreement import Agreement, Line, agreement
-from aqmlab.interop.crosscheck.checking import CrossCheck, Side, cross_check
+from aqmlab.interop.crosscheck.checking import cross_check
 from aqmlab.interop.crosscheck.model import Model
 from aqmlab.interop.crosscheck.ours import ours
+from aqmlab.interop.crosscheck.outcome import CrossCheck, Side
 from aqmlab.interop.crosscheck.page import SHOWN, margins
 from aqmlab.interop.crosscheck.tools import tool
 from aqmlab.scenario.file import Scenario

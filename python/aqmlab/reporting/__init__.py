@@ -1,6 +1,6 @@
-"""Reports: one self-contained HTML page for any results folder."""
+"""Pages: one self-contained HTML file, its sections, and the figures that runs have. `aqmlab.report` writes one."""
 
-from aqmlab.reporting.build import figure, report
+from aqmlab.reporting.build import figure
 from aqmlab.reporting.page import Page
 
-__all__ = ["Page", "figure", "report"]
+__all__ = ["Page", "figure"]

@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,8 +18,9 @@ from aqmlab.execution.jobs import Call, Job
 from aqmlab.execution.pool import execute
 from aqmlab.execution.reuse import missing, note
 from aqmlab.reporting.build import REPRODUCTION
-from aqmlab.reporting.overview import page_over
 from aqmlab.reporting.page import Page
+from aqmlab.reproduction.outcome import Overview, Reproduction
+from aqmlab.reproduction.overview import page_over
 from aqmlab.results.evaluation import Evaluation, checked_engine, evaluation_of
 from aqmlab.storage import folders
 from aqmlab.storage.earlier import answer_files
@@ -36,67 +37,6 @@ PAPERS = {
 ``Effort``, ``jobs`` and ``build``."""
 ALL = "all"
 """The command line's word for all of them."""
-
-
-@dataclass(frozen=True)
-class Reproduction:
-    """A paper reproduced.
-
-    Attributes
-    ----------
-    paper, name, citation
-        Its key, for example ``mred``; its name, for example ``MRED``; and what it is.
-    tables
-        The paper's tables, published beside measured.
-    claims
-        A verdict per claim and baseline, with what was found.
-    readings
-        How much each reading matters.
-    folder
-        The runs.
-    report
-        The HTML page.
-    contents
-        Anchor and title of every table and figure on the page.
-    seeds
-        Seeds a point.
-    evaluation
-        How the runs of the call that made this were evaluated, those of other papers in the same call among them.
-    """
-
-    paper: str
-    name: str
-    citation: str
-    tables: dict[str, pd.DataFrame]
-    claims: pd.DataFrame
-    readings: pd.DataFrame
-    folder: Path
-    report: Path
-    contents: list[tuple[str, str]] = field(default_factory=list)
-    seeds: int = 0
-    evaluation: Evaluation | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True)
-class Overview:
-    """Several papers reproduced, each with its page, and one page over all.
-
-    Attributes
-    ----------
-    papers
-        The reproductions, in the order of `PAPERS`.
-    claims
-        The claims of all, with the column ``paper``.
-    report
-        The HTML page over all.
-    evaluation
-        How the runs of the call that made this were evaluated.
-    """
-
-    papers: list[Reproduction]
-    claims: pd.DataFrame
-    report: Path
-    evaluation: Evaluation | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from aqmlab.errors import InputError, StorageError, unknown
-from aqmlab.storage import maintenance
-from aqmlab.storage.block import SCENARIOS, EncodedBlock, RunRow, file_facts
+from aqmlab.storage.block import RUNS, SCENARIOS, EncodedBlock, RunRow, file_facts, files_in, rows_of
 from aqmlab.storage.folders import guarded, sync_folder, write_file
 from aqmlab.storage.index import Index, PointRow, StudyRow
 from aqmlab.storage.key import digest
 from aqmlab.storage.locks import Owner, living
+from aqmlab.storage.tables import read_parquet
 
 BLOCKS = "runs"
 SHORTEST_NAME = 4
@@ -49,7 +49,7 @@ class ResultStore:
         self.index = Index(self.root, create=create or (self.root / BLOCKS).is_dir())
         self._owner: Owner | None = None
         try:
-            maintenance.rebuild_if_lost(self)
+            self._rebuild_if_lost()
         except BaseException:
             self.index.close()
             raise
@@ -219,6 +219,19 @@ class ResultStore:
         keys = ((point, (point.scenario, seed)) for point in points for seed in study.seeds)
         return [(point, *rows[key]) for point, key in keys if key in rows]
 
+    def _rebuild_if_lost(self) -> None:
+        """Make the index from the files if there are files and no index; what is damaged stays out of it."""
+        if self.index.rows("SELECT 1 FROM blocks LIMIT 1") or not (self.root / BLOCKS).is_dir() or living(self.root):
+            return
+        for folder in block_folders(self.root):
+            with contextlib.suppress(OSError, pa.ArrowException, KeyError):
+                rows = rows_of(read_parquet(folder / f"{RUNS}.parquet"))
+                texts = read_parquet(folder / f"{SCENARIOS}.parquet").to_pydict()
+                facts = file_facts({path.name: path.read_bytes() for path in files_in(folder)})
+                with self.index.transaction():
+                    pairs = zip(texts["scenario"], texts["text"], strict=True)
+                    self.index.add_block(folder.name, facts, rows, pairs)
+
     def _give_up(self, owners: Iterable[str]) -> None:
         with self.index.transaction() as change:
             change.executemany("DELETE FROM claims WHERE owner = ?", [(name,) for name in owners])
@@ -228,3 +241,8 @@ class ResultStore:
         names = [name.removesuffix(".parquet") for name in self.index.files(block)]
         found = {name: self.read_table(block, name) for name in names if name != SCENARIOS}
         return {name: table for name, table in found.items() if table is not None}
+
+
+def block_folders(root: Path) -> list[Path]:
+    """List the folders of all blocks of a store."""
+    return sorted(folder for folder in (root / BLOCKS).glob("??/*") if folder.is_dir())

@@ -12,7 +12,7 @@ from aqmlab.execution.runner import as_scenario
 from aqmlab.interop.dialects import dialects_of
 from aqmlab.results.evaluation import checked_engine
 from aqmlab.scenario.file import Overrides, Scenario
-from aqmlab.scenario.parts import Link
+from aqmlab.scenario.parts import Link, packets
 from aqmlab.scenario.registry import Discipline, discipline
 from aqmlab.scenario.toml_text import Value
 from aqmlab.storage import folders
@@ -22,7 +22,7 @@ from aqmlab.tuning.measurements import Bench, Body, Place
 from aqmlab.tuning.outcome import TUNED, Tuned
 from aqmlab.tuning.ranges import Point, fresh_points, ranges_of, search_points
 from aqmlab.tuning.search import Task, Trial, need_optuna, search
-from aqmlab.tuning.space import Numbers, Space, least_weight, packets, space_of
+from aqmlab.tuning.space import Numbers, Space, least_weight, space_of
 from aqmlab.tuning.starts import ANALYTIC, FILE, Start, analytic, automatic
 from aqmlab.tuning.verification import against, choose, confirm
 

@@ -9,7 +9,8 @@ from aqmlab.theory.control.linearization import linearize
 from aqmlab.theory.control.stability import Region, stability_chart, stability_map, stability_maps
 from aqmlab.theory.domain import DomainError
 from aqmlab.theory.drop_curve import DropCurve
-from aqmlab.theory.fluid.model import Bottleneck, FlowClass, FluidModel
+from aqmlab.theory.fluid.model import FluidModel
+from aqmlab.theory.fluid.parts import Bottleneck, FlowClass
 
 RED = Bottleneck(3750, DropCurve.of("red", min_th=150, max_th=700, max_p=0.1, limit=800), 2e-4, limit=800)
 EXPECTED_REGIONS = [

@@ -6,6 +6,7 @@ runs it needs (`Setup`, `Computation`), what is read off them (`measure`), how i
 It exports ``NAME``, ``CITATION``, ``Effort``, ``jobs`` and ``build``.
 """
 
+from aqmlab.reporting.intervals import intervals_table, intervals_text, with_intervals
 from aqmlab.reproduction.papers.common.claims import (
     Finding,
     Part,
@@ -41,13 +42,7 @@ from aqmlab.reproduction.papers.common.runs import (
     pick,
     values,
 )
-from aqmlab.reproduction.papers.common.tables import (
-    beside,
-    beside_text,
-    intervals_table,
-    intervals_text,
-    with_intervals,
-)
+from aqmlab.reproduction.papers.common.tables import beside, beside_text
 
 __all__ = [
     "BASE",
