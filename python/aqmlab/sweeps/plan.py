@@ -1,6 +1,6 @@
-"""The runs of a study, cut into blocks.
+"""The runs of a sweep, cut into blocks.
 
-A block is what is stored at once, so its runs depend on the study alone, not on how fast they are. Runs of one point
+A block is what is stored at once, so its runs depend on the sweep alone, not on how fast they are. Runs of one point
 are neighbours, and a block takes about as long as is worth a few files.
 """
 
@@ -18,7 +18,7 @@ from aqmlab.sweeps.points import Point
 LONGEST_BLOCK_S = 2.0
 SHORTEST_BLOCK_S = 0.25
 PARTS = 32
-"""A study is cut into at least so many blocks, unless they would be shorter than `SHORTEST_BLOCK_S`."""
+"""A sweep is cut into at least so many blocks, unless they would be shorter than `SHORTEST_BLOCK_S`."""
 MOST_RUNS_IN_BLOCK = 512
 
 
@@ -41,19 +41,19 @@ class Block:
     cost: float
 
 
-def study_row(name: str, version: str, design: Design, points: Sequence[Point], seeds: Sequence[int]) -> StudyRow:
-    """Describe a study for the index."""
+def sweep_row(name: str, version: str, design: Design, points: Sequence[Point], seeds: Sequence[int]) -> StudyRow:
+    """Describe a sweep for the index."""
     parts = [name, version, design.keys, tuple(seeds), design.shape, [(p.scenario, p.values) for p in points]]
     return StudyRow(digest(json.dumps(parts).encode()), name, version, design.keys, tuple(seeds), design.shape)
 
 
 def point_rows(points: Sequence[Point]) -> Iterator[PointRow]:
-    """Describe the points of a study for the index."""
+    """Describe the points of a sweep for the index."""
     return (PointRow(number, point.scenario, point.values) for number, point in enumerate(points))
 
 
 def cut(points: Sequence[Point], seeds: Sequence[int], version: str) -> list[Block]:
-    """Cut the runs of a study into blocks; a run that several points share is in the first only."""
+    """Cut the runs of a sweep into blocks; a run that several points share is in the first only."""
     distinct = {point.scenario: point for point in points}.values()
     total = sum(point.cost for point in distinct) * len(seeds)
     longest = min(max(total / PARTS, SHORTEST_BLOCK_S), LONGEST_BLOCK_S)

@@ -1,4 +1,4 @@
-"""Points of a study as checked scenarios. All are checked before the first run is begun."""
+"""Points of a sweep as checked scenarios. All are checked before the first run is begun."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Point:
     Attributes
     ----------
     values
-        Its values of the study's keys.
+        Its values of the sweep's keys.
     scenario
         Hash of the scenario without its seeds.
     text

@@ -30,7 +30,7 @@ POINT, SEED, RUN = "point", "seed", "run"
 
 @dataclass(frozen=True)
 class Study:
-    """A finished study.
+    """A finished sweep.
 
     Attributes
     ----------
@@ -75,21 +75,21 @@ class Study:
 
     @classmethod
     def load(cls, store: str | Path, name: str | None = None) -> Study:
-        """Read a study from a store.
+        """Read a sweep from a store.
 
         Parameters
         ----------
         store
             The store's folder.
         name
-            The study's name or the beginning of its hash; not needed if there is only one.
+            The sweep's name or the beginning of its hash; not needed if there is only one.
         """
         with ResultStore(store) as opened:
             return cls.read(opened, opened.study_row(name))
 
     @classmethod
     def read(cls, store: ResultStore, row: StudyRow, **how: Any) -> Study:  # noqa: ANN401 - fields of this class
-        """Read a study from an open store; `how` says how its runs were done just now."""
+        """Read a sweep from an open store; `how` says how its runs were done just now."""
         found = store.study_runs(row)
         columns, units = _parameters(row.keys, [point.values for point, _, _ in found])
         metrics = [json.loads(run.metrics) for _, run, _ in found]
