@@ -41,7 +41,7 @@ check: lint ## lints and the fast tests of both languages
 	cargo test --workspace --locked --quiet --lib
 	$(BIN)/python -m pytest --quiet --numprocesses 2 --dist loadfile -m "not slow and not live and not ns2 and not browser"
 
-lint: $(CORE) ## formatting, clippy, ruff, mypy, language
+lint: $(CORE) ## formatting, clippy, ruff, mypy, language, layers
 	cargo fmt --all --check
 	rustfmt --edition 2024 --check $(PARTS)
 	cargo clippy --workspace --all-targets --locked --quiet -- --deny warnings
@@ -50,6 +50,7 @@ lint: $(CORE) ## formatting, clippy, ruff, mypy, language
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python tests/lint_language.py
+	$(BIN)/lint-imports
 
 format: $(CORE) ## format all sources
 	cargo fmt --all

@@ -16,9 +16,10 @@ import pandas as pd
 
 from aqmlab import _core
 from aqmlab.errors import ScenarioError
-from aqmlab.execution.pool import Output, execute
-from aqmlab.execution.runner import jobs_for
+from aqmlab.execution.jobs import jobs_for
+from aqmlab.execution.pool import execute
 from aqmlab.reporting.fragments import plus_minus
+from aqmlab.results.output import Output
 from aqmlab.results.result import Result
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.registry import parts

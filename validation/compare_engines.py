@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from aqmlab import _core
-from aqmlab.execution.pool import Job
+from aqmlab.execution.jobs import Job, Simulation
 from aqmlab.reproduction.reproduction import PAPERS
 
 SEEDS = 1
@@ -73,12 +73,14 @@ class Compared:
 
 def compared(paper: str, job: Job) -> Compared:
     """Run it in both engines."""
-    words = (job.text, job.filename, job.seed, list(job.overrides))
+    source = job.source
+    assert isinstance(source, Simulation)
+    words = (source.text, source.filename, job.key.seed, list(source.overrides))
     events, auto = _core.run(*words, engine="events"), _core.run(*words)
-    plan = job.summary["scenario"]
+    plan = source.summary["scenario"]
     return Compared(
         paper,
-        f"{plan['name']}-{plan['hash'][:8]}, seed {job.seed}",
+        f"{plan['name']}-{plan['hash'][:8]}, seed {job.key.seed}",
         auto["engine"],
         auto["why_events"] or "",
         int(auto["summary"]["packet_hops"]),
@@ -93,7 +95,7 @@ def jobs(*, quick: bool = False, papers: Sequence[str] = tuple(PAPERS)) -> list[
         module = importlib.import_module(PAPERS[paper])
         batches = module.jobs(module.Effort.of(quick=quick, seeds=SEEDS), Path())
         # What is no scenario, such as a queue alone under Poisson arrivals, has no engine.
-        found += [(paper, job) for batch in batches for job in batch.jobs if isinstance(job, Job)]
+        found += [(paper, job) for batch in batches for job in batch.jobs if isinstance(job.source, Simulation)]
     return found
 
 

@@ -15,9 +15,9 @@ import aqmlab
 from aqmlab.plotting import plots
 from aqmlab.scenario.toml_text import inline
 from aqmlab.statistics import Verdict
+from aqmlab.storage.kept import Answers
 from aqmlab.tuning.measurements import Bench, Body, Place
 from aqmlab.tuning.ranges import ranges_of, search_points
-from aqmlab.tuning.run_cache import Ledger
 from aqmlab.tuning.starts import AUTOMATIC
 from aqmlab.tuning.verification import Against, Confirmed, Kept, confirm
 
@@ -145,7 +145,7 @@ def in_long_runs(case: Case, found: aqmlab.Tuned) -> dict[str, Confirmed]:
     place = Place(plan, found.queue, found.link)
     points = search_points(ranges_of(case.over, plan))
     bodies = {found.confirmed.name: found.body, **{named(one): one.reference.body for one in found.against}}
-    bench = Bench(place, Ledger(None), points, found.body)
+    bench = Bench(place, Answers(None), points, found.body)
     return {one.name: one for one in confirm(bench, found.task, bodies, points=points, seeds=LONGER_SEEDS)}
 
 

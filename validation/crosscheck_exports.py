@@ -17,10 +17,11 @@ from pathlib import Path
 
 import crosscheck_cases
 import crosscheck_ns3_cases
-from aqmlab.interop.crosscheck.model import Model
 from aqmlab.interop.crosscheck.running import run_seeds
-from aqmlab.interop.crosscheck.tool import Tool, ToolError, inexpressible
+from aqmlab.interop.crosscheck.tool import Tool, ToolError
 from aqmlab.interop.crosscheck.tools import HOME, tool
+from aqmlab.interop.differences import inexpressible
+from aqmlab.interop.model import Model
 from aqmlab.scenario.file import Scenario
 
 TITLE = "Exported scripts run unmodified"

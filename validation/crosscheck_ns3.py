@@ -24,12 +24,13 @@ import aqmlab
 from aqmlab.errors import ScenarioError
 from aqmlab.execution.runner import run
 from aqmlab.interop.crosscheck.agreement import Agreement, Line, agreement
-from aqmlab.interop.crosscheck.model import Model
 from aqmlab.interop.crosscheck.ours import ours
 from aqmlab.interop.crosscheck.page import SHOWN, margins
 from aqmlab.interop.crosscheck.running import run_seeds
-from aqmlab.interop.crosscheck.tool import Measured, inexpressible
+from aqmlab.interop.crosscheck.tool import Measured
+from aqmlab.interop.differences import inexpressible
 from aqmlab.interop.formatting import file_name
+from aqmlab.interop.model import Model
 from aqmlab.interop.ns3 import Ns3
 from aqmlab.scenario.file import Scenario
 from crosscheck_ns3_cases import AS_IT_IS, CASES, Case, Switch, tcp

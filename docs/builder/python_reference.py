@@ -15,7 +15,9 @@ FOLDER = "reference/python"
 PRIVATE = ("aqmlab.reproduction.papers", "aqmlab.cli")
 """Packages that are no interface: reproductions are run by `aqmlab.reproduce`, commands from the shell."""
 MODULES = (
-    "aqmlab.plotting.axes",
+    "aqmlab.axes",
+    "aqmlab.figures",
+    "aqmlab.reports",
     "aqmlab.plotting.chart",
     "aqmlab.plotting.charts",
     "aqmlab.scenario.plugins",

@@ -11,15 +11,19 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from aqmlab.analysis.analyzing import analyze
+    from aqmlab.analysis.outcome import Analysis
     from aqmlab.errors import Error, InputError, Interrupted, Problem, ScenarioError, StorageError
     from aqmlab.execution.comparison import Comparison, compare
     from aqmlab.execution.runner import run
     from aqmlab.explorer import Lab, open_lab
-    from aqmlab.interop.crosscheck.checking import CrossCheck, cross_check, export_scenario
+    from aqmlab.interop.crosscheck.checking import cross_check, export_scenario
+    from aqmlab.interop.crosscheck.outcome import CrossCheck
     from aqmlab.interop.importing import Imported, import_scenario
     from aqmlab.plotting.topology import draw
-    from aqmlab.reporting import report
-    from aqmlab.reproduction.reproduction import Overview, Reproduction, reproduce, reproduce_all
+    from aqmlab.reports import report
+    from aqmlab.reproduction.outcome import Overview, Reproduction
+    from aqmlab.reproduction.reproduction import reproduce, reproduce_all
     from aqmlab.results.exporting import export
     from aqmlab.results.result import Result
     from aqmlab.rfc7928.suite import Characterization, characterize
@@ -27,7 +31,6 @@ if TYPE_CHECKING:
     from aqmlab.scenario.registry import Discipline, Parameter, disciplines, schema
     from aqmlab.sweeps.sweep import Study
     from aqmlab.sweeps.sweeping import sweep
-    from aqmlab.theory.scenario.analysis import Analysis, analyze
     from aqmlab.tuning.outcome import Tuned
     from aqmlab.tuning.tuner import tune
 
@@ -75,13 +78,13 @@ __all__ = [
 
 # No module bears the name of a function: importing `aqmlab.run` as a module would hide the function `run`.
 _HOME = {
-    "Analysis": "theory.scenario.analysis",
-    "analyze": "theory.scenario.analysis",
+    "Analysis": "analysis.outcome",
+    "analyze": "analysis.analyzing",
     "Characterization": "rfc7928.suite",
     "characterize": "rfc7928.suite",
     "Comparison": "execution.comparison",
     "compare": "execution.comparison",
-    "CrossCheck": "interop.crosscheck.checking",
+    "CrossCheck": "interop.crosscheck.outcome",
     "cross_check": "interop.crosscheck.checking",
     "draw": "plotting.topology",
     "export_scenario": "interop.crosscheck.checking",
@@ -100,9 +103,9 @@ _HOME = {
     "disciplines": "scenario.registry",
     "schema": "scenario.registry",
     "export": "results.exporting",
-    "report": "reporting",
-    "Overview": "reproduction.reproduction",
-    "Reproduction": "reproduction.reproduction",
+    "report": "reports",
+    "Overview": "reproduction.outcome",
+    "Reproduction": "reproduction.outcome",
     "reproduce": "reproduction.reproduction",
     "reproduce_all": "reproduction.reproduction",
     "Result": "results.result",
@@ -117,9 +120,7 @@ _HOME = {
 
 # Modules that users import as `from aqmlab import axes`.
 _MODULES = {
-    "axes": "plotting.axes",
     "plugins": "scenario.plugins",
-    "figures": "plotting.figures",
     "voip": "results.voip",
 }
 

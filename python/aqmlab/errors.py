@@ -5,6 +5,7 @@ Each carries the exit code of the command line: 1 failure, 2 bad input, 130 inte
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,3 +113,17 @@ class ScenarioError(InputError):
 
     def __reduce__(self) -> tuple[type[ScenarioError], tuple[list[Problem]]]:
         return (type(self), (self.problems,))
+
+
+def unknown(kind: str, name: str, known: list[str]) -> str:
+    """Say that a name is not known, what is, and which is nearest.
+
+    >>> unknown("discipline", "rde", ["drop-tail", "red"])
+    'unknown discipline "rde" (allowed: drop-tail, red; did you mean red?)'
+    """
+    shown = ", ".join(known[:20]) + (f", ... ({len(known)} in all)" if len(known) > 20 else "")
+    near = difflib.get_close_matches(name, known, len(known) or 1)
+    # Of equally near ones the first in the list, which is the best known.
+    nearest = max(known, key=lambda word: difflib.SequenceMatcher(None, word, name).ratio()) if near else ""
+    hint = f"; did you mean {nearest}?" if near else ""
+    return f'unknown {kind} "{name}" (allowed: {shown}{hint})'

@@ -354,8 +354,7 @@ def test_a_killed_worker_is_an_error_of_one_line(tmp_path):
     (tmp_path / "deadly.py").write_text(
         "import os, signal\n"
         "class Deadly:\n"
-        "    folder, cost = None, 1.0\n"
-        "    def is_done(self):\n        return False\n"
+        "    place, cost, in_python = None, 1.0, True\n"
         "    def perform(self, progress):\n        os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     program = tmp_path / "program.py"
@@ -375,8 +374,7 @@ def test_workers_end_with_a_killed_parent(tmp_path):
     (tmp_path / "slow.py").write_text(
         "import os, pathlib, time\n"
         "class Slow:\n"
-        "    folder, cost = None, 1.0\n"
-        "    def is_done(self):\n        return False\n"
+        "    place, cost, in_python = None, 1.0, True\n"
         "    def perform(self, progress):\n"
         "        pathlib.Path(f'worker-{os.getpid()}').touch()\n        time.sleep(600)\n"
     )

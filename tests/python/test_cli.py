@@ -28,7 +28,7 @@ def test_run(shell):
     assert (answer.code, answer.err) == (0, "")
     assert "small: link bottleneck, 2 seeds" in answer.out
     assert "throughput_mbps" in answer.out
-    (folder,) = (shell.folder / "results").iterdir()
+    (folder,) = (path for path in (shell.folder / "results").iterdir() if path.is_dir())
     assert answer.out.endswith(f"Results: results/{folder.name}\n")
 
 

@@ -10,8 +10,9 @@ import pytest
 from aqmlab.cli import main
 from aqmlab.interop.crosscheck.agreement import Agreement
 from aqmlab.interop.crosscheck.checking import cross_check
-from aqmlab.interop.crosscheck.model import Model
-from aqmlab.interop.crosscheck.tool import Measure, inexpressible
+from aqmlab.interop.crosscheck.tool import Measure
+from aqmlab.interop.differences import inexpressible
+from aqmlab.interop.model import Model
 from aqmlab.interop.ns2 import TOOL
 from aqmlab.interop.ns2.queues import ns2_queue
 from aqmlab.scenario.file import Scenario
@@ -98,7 +99,7 @@ def test_examples_that_ns2_cannot_have(tmp_path):
 
 
 def test_unsupported_keys_are_not_dropped_silently(monkeypatch):
-    monkeypatch.setattr("aqmlab.interop.crosscheck.model.FLOW_KEYS", {"name", "count", "transport", "start"})
+    monkeypatch.setattr("aqmlab.interop.model.FLOW_KEYS", {"name", "count", "transport", "start"})
     (lacking,) = inexpressible(TOOL.differences(Model.of(scenario(next(c for c in NS2 if c.name == "red")))))
     assert lacking.text == "flow.tcp.tcp: scripts for ns-2 have no words for it."
 

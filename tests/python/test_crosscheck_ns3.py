@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from aqmlab.interop.crosscheck.model import Model
-from aqmlab.interop.crosscheck.tool import Kind, Measure, inexpressible
+from aqmlab.interop.crosscheck.tool import Measure
+from aqmlab.interop.differences import Kind, inexpressible
+from aqmlab.interop.model import Model
 from aqmlab.interop.ns3 import Ns3
 from aqmlab.interop.ns3.flows import tcp_of
 from aqmlab.interop.ns3.other_queues import OTHER_QUEUES

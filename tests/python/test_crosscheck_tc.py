@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from aqmlab.interop.crosscheck.model import Model
-from aqmlab.interop.crosscheck.tool import inexpressible
+from aqmlab.interop.differences import inexpressible
+from aqmlab.interop.model import Model
 from aqmlab.interop.tc.other_queues import OTHER_QUEUES, other_differences, phrase
 from aqmlab.interop.tc.tool import TOOL
 from aqmlab.scenario.file import Scenario

@@ -8,8 +8,8 @@ import re
 import pytest
 
 import aqmlab
+from aqmlab.execution.jobs import jobs_for
 from aqmlab.execution.pool import execute
-from aqmlab.execution.runner import jobs_for
 from aqmlab.results.evaluation import ENGINES, Evaluated, Evaluation
 from aqmlab.scenario.file import Scenario
 from conftest import contents

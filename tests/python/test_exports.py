@@ -20,7 +20,7 @@ import pandas as pd
 import pytest
 
 import aqmlab
-from aqmlab.results.exporting.frames import OVER
+from aqmlab.results.frames import OVER
 from aqmlab.results.result import TABLES
 from conftest import DUMBBELL
 

@@ -195,7 +195,7 @@ def test_points():
     solved = [*plan.solutions(effort), *plan.scaled_solutions(effort), *plan.frontiers(effort)]
     batches = plan.jobs(effort, Path("nowhere"))
     assert len(batches) < len(loops) + len(plan.tcps(effort)) + len(solved)  # drop-tail has few readings
-    assert {len(batch.jobs) for batch in batches if "chain" in batch.folder.name} == {1}
+    assert {len(batch.jobs) for batch in batches if "chain" in batch.of[0]} == {1}
     assert {point.key["load"] for point in loops if point.reading == BASE} == set(plan.LOADS)
     for quick in (True, False):
         made = plan.Effort.of(quick=quick, seeds=3)

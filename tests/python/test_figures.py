@@ -8,10 +8,13 @@ import pytest
 from matplotlib.figure import Figure
 
 import aqmlab
-from aqmlab.plotting import axes, charts, figures
+from aqmlab import axes, figures
+from aqmlab.plotting import charts
 from aqmlab.plotting.chart import Chart
+from aqmlab.plotting.figures.shares import MOST_FLOWS
 from aqmlab.plotting.figures.trade_off import efficient, gaussian_contour
 from aqmlab.theory.control.loop import red_loop
+from aqmlab.theory.scenario.measured_curve import hits_by_average
 from conftest import DUMBBELL
 
 PROBES = 'cwnd_interval = "100ms"\nflow_interval = "50ms"\ndelay_histogram = true\nevents = true\n'
@@ -110,7 +113,7 @@ def test_measured_points_lie_on_the_curve(result):
 def test_every_early_hit_is_counted_once(result):
     events = result.events[result.events["link"] == "bottleneck"]
     early = events["kind"].isin(["d", "m"]) & events["reason"].isin(["early", "forced"])
-    rows = figures.curves.hits_by_average(events)
+    rows = hits_by_average(events)
     assert 0.9 * early.sum() < rows["hits"].sum() <= early.sum()
     assert 0.9 * (events["kind"] == "+").sum() < rows["arrivals"].sum() <= (events["kind"] == "+").sum()
 
@@ -174,7 +177,7 @@ def test_many_flows_become_few_points(result):
     flows = pd.concat([result.flows.assign(flow=result.flows["flow"] + f".{i}") for i in range(200)])
     crowd = aqmlab.Result("crowd", "0", [1], [], {"flows": flows, "links": result.links})
     points = figures.drop_shares(crowd).series[1]
-    assert len(points.x) == figures.shares.MOST_FLOWS
+    assert len(points.x) == MOST_FLOWS
 
 
 def test_a_discipline_without_an_average_shows_its_queue(comparison):

@@ -5,7 +5,6 @@ import pyarrow as pa
 import pytest
 
 from aqmlab.errors import InputError, ScenarioError
-from aqmlab.execution.pool import Output
 from aqmlab.live import groups, tables
 from aqmlab.live.agreement import Agreement, Line
 from aqmlab.live.kernel_backends import refuse_what_is_for_the_link
@@ -14,6 +13,7 @@ from aqmlab.live.plan import for_family, live_plan
 from aqmlab.live.postprocess import link_counts
 from aqmlab.live.traffic.datagrams import udp_orders
 from aqmlab.live.traffic.workers import orders
+from aqmlab.results.output import Output
 from aqmlab.results.result import Result
 from aqmlab.scenario.file import Scenario
 from aqmlab.statistics import Verdict, interval

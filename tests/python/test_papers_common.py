@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from aqmlab.execution.pool import execute
-from aqmlab.execution.runner import missing
+from aqmlab.execution.reuse import missing
 from aqmlab.plotting import flowchart
 from aqmlab.plotting.flowchart import Arrow, Box, FlowChart
 from aqmlab.reporting import Page
@@ -35,8 +36,13 @@ def square(*, x, seed):
     return {"square": x * x, "seed": seed, "none": math.nan}
 
 
+def moved_square(*, x, seed):
+    """The same computation at another place."""
+    return square(x=x, seed=seed)
+
+
 def computation(x=3.0, seeds=3):
-    return Computation({"x": x}, square, {"x": x}, seeds)
+    return Computation({"x": x}, "square", square, {"x": x}, seeds)
 
 
 def run_all(points, root):
@@ -54,10 +60,10 @@ def test_a_computation_is_run_once_and_read_back(tmp_path):
     points = [computation(3.0), computation(4.0)]
     assert run_all(points, tmp_path) == 6
     assert run_all(points, tmp_path) == 0
-    runs = common.measure(points, tmp_path, lambda _, folder: {"square": common.answer(folder)["square"]})
+    runs = common.measure(points, tmp_path, lambda _, found: {"square": found["square"]})
     assert list(runs.columns) == ["x", "reading", "seed", "square"]
     assert common.values(runs, "square", x=4.0).tolist() == [16.0, 16.0, 16.0]
-    assert common.answer(points[0].run_folder(tmp_path, 2)) == {"square": 9.0, "seed": 2, "none": None}
+    assert points[0].read(tmp_path, common.answers_of(tmp_path))[1] == {"square": 9.0, "seed": 2, "none": None}
 
 
 def test_more_seeds_ask_for_the_new_ones_only(tmp_path):
@@ -65,20 +71,21 @@ def test_more_seeds_ask_for_the_new_ones_only(tmp_path):
     assert run_all([computation(seeds=5)], tmp_path) == 3
 
 
-def test_a_damaged_answer_is_computed_again(tmp_path):
-    point = computation(seeds=1)
-    run_all([point], tmp_path)
-    path = point.run_folder(tmp_path, 1) / "answer.json"
-    path.write_text(path.read_text()[:20])
-    assert run_all([point], tmp_path) == 1
-    record = json.loads(path.read_text())
-    record["version"] = "another"
-    path.write_text(json.dumps(record))
-    assert run_all([point], tmp_path) == 1
+def test_an_answer_of_another_version_or_name_is_another_run(tmp_path):
+    run_all([computation(seeds=1)], tmp_path)
+    (job,) = computation(seeds=1).batch(tmp_path, common.answers_of(tmp_path)).jobs
+    assert job.is_done()
+    assert not replace(job, key=replace(job.key, version="another")).is_done()
+    assert run_all([replace(computation(seeds=1), name="another")], tmp_path) == 1
+
+
+def test_a_function_that_moves_keeps_its_answers(tmp_path):
+    run_all([computation(seeds=2)], tmp_path)
+    assert run_all([replace(computation(seeds=2), function=moved_square)], tmp_path) == 0
 
 
 def test_points_that_mean_the_same_are_run_once(tmp_path):
-    twice = [computation(seeds=2), Computation({"x": 3.0}, square, {"x": 3.0}, 4, reading="another name")]
+    twice = [computation(seeds=2), Computation({"x": 3.0}, "square", square, {"x": 3.0}, 4, reading="another name")]
     assert run_all(twice, tmp_path) == 4
 
 

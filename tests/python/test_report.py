@@ -11,8 +11,9 @@ import pytest
 import aqmlab
 from aqmlab.plotting.chart import PALETTE, Chart, Series
 from aqmlab.reporting import Page, build, figure
-from aqmlab.reporting.build import charts_of, page_for
+from aqmlab.reporting.build import charts_of
 from aqmlab.reporting.fragments import ClaimLine
+from aqmlab.reports import page_for
 from browser import browse
 
 pytestmark = pytest.mark.slow
@@ -214,7 +215,7 @@ def test_very_many_flows_are_not_laid_out(dumbbell, tmp_path, monkeypatch):
     path.write_text(dumbbell)
     result = aqmlab.run(path, seeds=1, out=tmp_path / "out", workers=1, progress=False)
     monkeypatch.setattr(build.Scenario, "from_text", None)
-    text = build.page_for(result.folder, pictures=False).html()
+    text = page_for(result.folder, pictures=False).html()
     assert "The network of 3 flows is not drawn here" in text
     assert "Drop probability" in text
 

@@ -127,9 +127,9 @@ def filled(small, tmp_path, monkeypatch):
 
 def test_a_store_of_a_newer_version(shell, filled):
     with sqlite3.connect(filled / "index.sqlite") as connection:
-        connection.execute("PRAGMA user_version = 2")
+        connection.execute("PRAGMA user_version = 3")
     connection.close()
-    pattern = r"store: is a store of a newer aqmlab \(format 2; this one knows up to 1\)"
+    pattern = r"store: is a store of a newer aqmlab \(format 3; this one knows up to 2\)"
     refused(shell("sweep", "small.toml", "--out", "store"), pattern, code=1)
     refused(shell("results", "gc", "store"), pattern, code=1)
 

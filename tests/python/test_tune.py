@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -18,8 +18,11 @@ import aqmlab
 from aqmlab.cli import main
 from aqmlab.errors import Error, InputError
 from aqmlab.statistics import Verdict
-from aqmlab.tuning.measurements import Place
-from aqmlab.tuning.run_cache import NAME
+from aqmlab.storage.earlier import tuning_name
+from aqmlab.storage.index import INDEX, Index
+from aqmlab.storage.kept import Answers
+from aqmlab.tuning.measurements import Bench, Place
+from aqmlab.tuning.ranges import ranges_of, search_points
 from aqmlab.tuning.starts import AUTOMATIC
 from conftest import DUMBBELL, Shell
 
@@ -69,12 +72,37 @@ def test_the_same_inputs_give_the_same_answer_with_any_number_of_workers(
 ) -> None:
     again = aqmlab.tune(plan, **ASKED, **QUICK, workers=1, out=tmp_path)
     assert again.data() == found.data()
-    size = (tmp_path / NAME).stat().st_size
+    count = answers_in(tmp_path)
     record = (tmp_path / "tune.json").read_bytes()
     aqmlab.tune(plan, **ASKED, **QUICK, out=tmp_path)
-    assert (tmp_path / NAME).stat().st_size == size, "a run was made twice"
+    assert answers_in(tmp_path) == count, "a run was made twice"
     assert (tmp_path / "tune.json").read_bytes() == record
     assert (tmp_path / "tune.svg").exists()
+
+
+def answers_in(store: Path) -> int:
+    """Count the answers in a store."""
+    if not (store / INDEX).exists():
+        return 0
+    connection = sqlite3.connect(store / INDEX)
+    try:
+        return int(connection.execute("SELECT count(*) FROM answers").fetchone()[0])
+    except sqlite3.OperationalError:  # the store is being made
+        return 0
+    finally:
+        connection.close()
+
+
+def test_runs_of_an_earlier_version_are_read(plan: aqmlab.Scenario, tmp_path: Path) -> None:
+    place = Place(plan, "bottleneck", "bottleneck")
+    (point, *_) = search_points(ranges_of(["rate=1Mbps:2Mbps"], plan))
+    body = plan.queue_table("bottleneck")
+    name = tuning_name(aqmlab.__version__, plan.text, place.pairs(body, point), 7, "bottleneck")
+    line = json.dumps({"run": name, "values": {"loss": 0.25}})
+    (tmp_path / "runs.jsonl").write_text(f"{line}\n" + '{"run": "cut o')
+    bench = Bench(place, Answers(tmp_path), [point], body, progress=False)
+    (found,) = bench.measure([body], [point], [7], title="")
+    assert {key: values.tolist() for key, values in found.items()} == {"loss": [[0.25]]}
 
 
 def test_front_and_figure(found: aqmlab.Tuned) -> None:
@@ -92,9 +120,9 @@ def test_command_with_json_and_the_rest_after_ctrl_c(shell: Shell, found: aqmlab
         shell.command(*words), cwd=shell.folder, env=shell.environment(), stderr=subprocess.PIPE, text=True,
         start_new_session=True,
     )  # fmt: skip
-    ledger = shell.folder / "answer" / NAME
+    store = shell.folder / "answer"
     until = time.monotonic() + 60
-    while not (ledger.exists() and ledger.stat().st_size) and time.monotonic() < until:
+    while not answers_in(store) and time.monotonic() < until:
         time.sleep(0.005)
     os.killpg(process.pid, signal.SIGINT)
     error = process.communicate(timeout=60)[1]
@@ -102,15 +130,14 @@ def test_command_with_json_and_the_rest_after_ctrl_c(shell: Shell, found: aqmlab
     if process.returncode == 130:
         assert len(error.splitlines()) == 1
         assert "interrupted" in error
-    before = len(ledger.read_text().splitlines())
-    with ledger.open("a") as file:
-        file.write('{"run": "cut o')
+    before = answers_in(store)
+    assert before
     answer = shell(*words)
     assert answer.code == 0, answer.err
     data = json.loads(answer.out)
     assert data["settings"] == dict(found.body)
     assert data["confirmed"]["goal"] == found.data()["confirmed"]["goal"]
-    assert len(ledger.read_text().splitlines()) > before
+    assert answers_in(store) > before or process.returncode == 0
 
 
 def test_command_shows_every_dialect(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -206,16 +233,13 @@ def test_without_optuna_a_message_names_the_package(plan: aqmlab.Scenario, monke
 
 
 def test_a_full_disk_is_an_error(plan: aqmlab.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    there = Path.open
+    def full(index: Index, *_: object) -> None:
+        with index.transaction():
+            raise sqlite3.OperationalError("database or disk is full")
 
-    def full(path: Path, mode: str = "r", **words: str) -> object:
-        if path.name == NAME and mode == "a":
-            raise OSError(errno.ENOSPC, "No space left on device", str(path))
-        return there(path, mode, **words)
-
-    monkeypatch.setattr(Path, "open", full)
+    monkeypatch.setattr(Index, "put_answer", full)
     with pytest.raises(
-        aqmlab.StorageError, match=r"the disk is full; \d+ runs kept in .* goes on with the rest"
+        aqmlab.StorageError, match=r"the disk is full; \d+ of \d+ runs finished and kept in .* goes on with the rest"
     ) as caught:
         aqmlab.tune(plan, **ASKED, **QUICK, out=tmp_path)
     assert "\n" not in str(caught.value)

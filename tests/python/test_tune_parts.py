@@ -1,22 +1,18 @@
-"""Parts of tuning: ledger, measurements, points, the analytic design, goals, verdicts, the front."""
+"""Parts of tuning: measurements, points, the analytic design, goals, verdicts, the front."""
 
 from __future__ import annotations
-
-import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import aqmlab
-from aqmlab.errors import InputError
 from aqmlab.results.metrics import BY_KEY
 from aqmlab.statistics import Verdict
+from aqmlab.storage.kept import Answers
 from aqmlab.theory.control.conditions import hollot_condition
 from aqmlab.tuning.goals import Goal, bounds_of, goal_of
 from aqmlab.tuning.measurements import Bench, Place
 from aqmlab.tuning.ranges import fresh_points, ranges_of, search_points
-from aqmlab.tuning.run_cache import NAME, Ledger, run_key
 from aqmlab.tuning.search import Task, Trial, front
 from aqmlab.tuning.starts import Load, largest_weight
 from aqmlab.tuning.verification import against, confirmed
@@ -28,35 +24,11 @@ def plan() -> aqmlab.Scenario:
     return aqmlab.Scenario.from_text(DUMBBELL, filename="small.toml")
 
 
-def test_a_damaged_ledger_is_named_with_its_line(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path)
-    ledger.add("a", {"loss": 0.5})
-    ledger.add("b", {"loss": math.nan})
-    again = Ledger(tmp_path)
-    assert again["a"] == {"loss": 0.5}
-    assert math.isnan(again["b"]["loss"])
-    path = tmp_path / NAME
-    path.write_text("nonsense\n" + path.read_text())
-    with pytest.raises(InputError, match=r"runs.jsonl:1: damaged"):
-        Ledger(tmp_path)
-
-
-def test_a_run_is_named_by_all_that_it_depends_on() -> None:
-    names = {
-        run_key("text", (("a", "1"),), 1, "link"),
-        run_key("text", (("a", "2"),), 1, "link"),
-        run_key("text", (("a", "1"),), 2, "link"),
-        run_key("other", (("a", "1"),), 1, "link"),
-        run_key("text", (("a", "1"),), 1, "other"),
-    }
-    assert len(names) == 5
-
-
 def test_metrics_of_a_measurement_are_those_of_a_run(plan: aqmlab.Scenario) -> None:
     place = Place(plan, "bottleneck", "bottleneck")
     points = search_points(ranges_of(["rtt=20ms:80ms", "rate=1Mbps:2Mbps"], plan))
     body = plan.queue_table("bottleneck")
-    measured = Bench(place, Ledger(None), points, body, progress=False).measure([body], points[:2], [7], title="")[0]
+    measured = Bench(place, Answers(None), points, body, progress=False).measure([body], points[:2], [7], title="")[0]
     result = aqmlab.run(place.scenario(body, points[1]), seeds=[7], progress=False)
     for key, value in result.metrics(link="bottleneck").iloc[0].drop("seed").items():
         np.testing.assert_equal(measured[str(key)][1, 0], value)

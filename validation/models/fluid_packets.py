@@ -18,7 +18,8 @@ from scipy.signal import welch
 
 import aqmlab
 from aqmlab.theory.drop_curve import DropCurve
-from aqmlab.theory.fluid.model import Bottleneck, FlowClass, FluidModel
+from aqmlab.theory.fluid.model import FluidModel
+from aqmlab.theory.fluid.parts import Bottleneck, FlowClass
 
 PER_FLOW = 62.5
 """Packets/s of link for each flow."""

@@ -12,8 +12,8 @@ import numpy as np
 
 from aqmlab import _core, compare
 from aqmlab.execution.comparison import Comparison
+from aqmlab.execution.jobs import jobs_for
 from aqmlab.execution.pool import execute
-from aqmlab.execution.runner import jobs_for
 from aqmlab.reproduction.papers.ddred.measure import transfer_times
 from aqmlab.reproduction.papers.ddred.plan import DISCIPLINES
 from aqmlab.reproduction.papers.ddred.plan import FILES as DDRED

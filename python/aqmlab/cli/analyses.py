@@ -13,7 +13,7 @@ from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, pri
 from aqmlab.cli.values import parse_overrides, parse_seeds
 
 if TYPE_CHECKING:
-    from aqmlab.theory.scenario.analysis import Analysis
+    from aqmlab.analysis.outcome import Analysis
 
 
 @app.command()
@@ -37,7 +37,7 @@ def analyze(
     as_json: Json = False,
 ) -> None:
     """Theory over simulation: how far apart they are at a link, and why. Python: aqmlab.analyze."""
-    from aqmlab.theory.scenario.analysis import analyze as work
+    from aqmlab.analysis.analyzing import analyze as work
 
     found = work(
         file,
@@ -62,7 +62,7 @@ def analyze(
 
 
 def _print(found: Analysis) -> None:
-    from aqmlab.theory.scenario.page import headline, readable_gaps
+    from aqmlab.analysis.page import headline, readable_gaps
 
     n = len(found.seeds)
     runs = f"{n} seed{'s' if n > 1 else ''}" if n else "not simulated"

@@ -11,7 +11,7 @@ from aqmlab.cli.application import Engine, Json, Out, Workers, app
 from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table
 
 if TYPE_CHECKING:
-    from aqmlab.reproduction.reproduction import Overview, Reproduction
+    from aqmlab.reproduction.outcome import Overview, Reproduction
 
 
 @app.command()

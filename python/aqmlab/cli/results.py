@@ -58,8 +58,8 @@ def ls(store: Store, as_json: Json = False) -> None:
 @results.command("show")
 def show(store: Store, name: Name = None, as_json: Json = False) -> None:
     """Show a study's points and runs, or a run with its scenario. Python: aqmlab.Study.load."""
-    from aqmlab.storage.exporting import run_named
     from aqmlab.storage.store import ResultStore
+    from aqmlab.sweeps.exporting import run_named
     from aqmlab.sweeps.sweep import Study
 
     with ResultStore(store) as opened:
@@ -102,9 +102,9 @@ def export(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write a study, or a run, as one file. Python: aqmlab.storage.exporting.export."""
-    from aqmlab.storage.exporting import export as work
+    """Write a study, or a run, as one file. Python: aqmlab.sweeps.exporting.export."""
     from aqmlab.storage.store import ResultStore
+    from aqmlab.sweeps.exporting import export as work
 
     with ResultStore(store) as opened:
         path = work(opened, name, out=out, table=table, to=to)

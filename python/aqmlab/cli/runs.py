@@ -151,13 +151,13 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Build one self-contained HTML page of a results folder. Python: aqmlab.report, aqmlab.reporting.figure."""
-    from aqmlab import reporting
+    from aqmlab import reporting, reports
 
     if out is not None and figure is None:
         raise InputError("--out: is for one figure; give --figure KEY too")
     told: dict[str, Any]
     if figure is None:
-        path = reporting.report(folder)
+        path = reports.report(folder)
         told, text = {"report": str(path)}, f"Report: {path}"
     else:
         files = [str(path) for path in reporting.figure(folder, figure, out=out)]

@@ -10,21 +10,23 @@ from typing import Any
 
 import pandas as pd
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, unknown
 from aqmlab.execution.comparison_tables import differences_table, means_table, pairing_lines
+from aqmlab.execution.jobs import jobs_for
 from aqmlab.execution.pool import execute
-from aqmlab.execution.runner import Seeds, as_scenario, jobs_for, missing, seed_list
+from aqmlab.execution.reuse import missing, note
+from aqmlab.execution.runner import Seeds, as_scenario, seed_list
 from aqmlab.execution.until import Until, run_comparison_until
 from aqmlab.results.evaluation import Evaluation, evaluation_of, together
 from aqmlab.results.result import Result
-from aqmlab.scenario.file import Overrides, Scenario, unknown
+from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.scenario.registry import discipline
 from aqmlab.scenario.toml_text import inline
 from aqmlab.statistics.intervals import LEVEL
 from aqmlab.statistics.sequential import MOST, Stopping, spent
 from aqmlab.storage import folders
 
-RECORD = "compare.json"
+RECORD = folders.COMPARISON
 
 
 @dataclass(frozen=True)
@@ -222,8 +224,11 @@ def _run_all(
         jobs.append(jobs_for(plan, seeds, folder=target, engine=engine))
     flat = [job for group in jobs for job in group]
     began = time.monotonic()
-    outputs = execute(missing(flat), workers=workers, progress=progress, title="compare")
+    root = None if folder is None else folder.parent
+    outputs = execute(missing(flat, root), workers=workers, progress=progress, title="compare")
     evaluation = evaluation_of(outputs, time.monotonic() - began)
+    if root is not None:
+        note(flat, root)
     results = {}
     for index, (name, plan) in enumerate(plans.items()):
         if folder is not None:

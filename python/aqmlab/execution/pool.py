@@ -14,109 +14,36 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
-import pyarrow as pa
-
-from aqmlab import _core
-from aqmlab.errors import Error, InputError, Interrupted, StorageError, WorkerError
+from aqmlab.errors import Error, Interrupted, StorageError, WorkerError
 from aqmlab.execution.progress import REPORT_EVERY_S, Bar, Throttled, bar_over
 from aqmlab.execution.worker_processes import Reports, starting, work_in_process, worker_processes
-from aqmlab.results.evaluation import Evaluated, peak_memory
-from aqmlab.scenario.plugins import load_plugins
-from aqmlab.storage.folders import is_finished, write_seed
-from aqmlab.storage.tables import to_arrow
-
-
-@dataclass(frozen=True)
-class Output:
-    """A finished run: its summary, its tables if they stay in memory, and how it was evaluated if it was just now."""
-
-    summary: dict[str, Any]
-    tables: dict[str, pa.Table]
-    evaluated: Evaluated | None = None
-
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 
 class Work(Protocol[T_co]):
-    """What the pool can do: a picklable piece of work that knows where its result goes and whether it is there."""
+    """What the pool can do: a picklable piece of work. A run is a `aqmlab.execution.jobs.Job`."""
 
     @property
-    def folder(self) -> Path | None:
-        """Where the result goes; None keeps it in memory."""
+    def place(self) -> Path | None:
+        """The folder that keeps the result; None if it stays in memory."""
 
     @property
     def cost(self) -> float:
         """About how long it takes, in seconds of one core. Only proportions matter."""
 
-    def is_done(self) -> bool:
-        """Whether the result is on disk already."""
+    @property
+    def in_python(self) -> bool:
+        """Whether it works in Python for long, so that it belongs into a process of its own."""
 
     def perform(self, progress: Callable[[float], None]) -> T_co:
         """Do it. `progress` is told the share that is done, 0 to 1."""
-
-
-@dataclass(frozen=True)
-class Job:
-    """One run to do: a scenario, a seed, and where its result goes.
-
-    Attributes
-    ----------
-    text, filename, overrides
-        The scenario.
-    seed
-        The run's seed.
-    summary
-        Provenance that goes into the run's ``summary.json``.
-    folder
-        The seed's folder; None keeps the result in memory.
-    tables
-        Names of the tables to keep; None keeps all.
-    cost
-        About how long the run takes, in seconds of one core.
-    engine
-        One of `aqmlab.results.evaluation.ENGINES`.
-    """
-
-    text: str
-    filename: str
-    overrides: tuple[tuple[str, str], ...]
-    seed: int
-    summary: dict[str, Any]
-    folder: Path | None = None
-    tables: tuple[str, ...] | None = None
-    cost: float = 1.0
-    engine: str = "auto"
-
-    def is_done(self) -> bool:
-        """Whether this run is on disk: same scenario, seed and version."""
-        if self.folder is None:
-            return False
-        return is_finished(self.folder, scenario_hash=self.summary["scenario"]["hash"], version=self.summary["version"])
-
-    def perform(self, progress: Callable[[float], None]) -> Output:
-        """Do one run. `progress` is told the share that is done, 0 to 1."""
-        load_plugins()
-        try:
-            output = _core.run(self.text, self.filename, self.seed, list(self.overrides), progress, engine=self.engine)
-        except ValueError as error:
-            raise InputError(str(error)) from None
-        wanted = output["tables"] if self.tables is None else [t for t in self.tables if t in output["tables"]]
-        made = {name: to_arrow(output["tables"][name], seed=self.seed) for name in wanted}
-        tables = {name: table for name, table in made.items() if table.num_rows}
-        summary = {**self.summary, "seed": self.seed, "summary": output["summary"]}
-        if self.folder is not None:
-            write_seed(self.folder, summary, tables)
-            tables = {}
-        hops = int(output["summary"]["packet_hops"])
-        return Output(summary, tables, Evaluated(output["engine"], output["why_events"] or "", hops, peak_memory()))
 
 
 def available_cores() -> int:
@@ -155,7 +82,7 @@ def execute(
         try:
             if count == 1:
                 return _execute_here(jobs, bar)
-            if all(isinstance(job, Job) for job in jobs):
+            if not any(job.in_python for job in jobs):
                 return _execute_in_threads(jobs, count, bar)
             return _execute_in_processes(jobs, count, bar)
         except KeyboardInterrupt:
@@ -252,7 +179,7 @@ def _results(
 
 
 def _how_to_go_on(what: str, jobs: Sequence[Work[T]], finished: int) -> str:
-    folders = {job.folder.parent for job in jobs if job.folder is not None}
+    folders = {job.place for job in jobs if job.place is not None}
     state = f"{what}; {finished} of {len(jobs)} runs finished"
     if not folders:
         return f"{state}, none kept (no output folder was given)"

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
 
-from aqmlab import _core
 from aqmlab.errors import InputError
-from aqmlab.execution.pool import Job, Work, execute
+from aqmlab.execution.jobs import jobs_for
+from aqmlab.execution.pool import execute
+from aqmlab.execution.reuse import missing, note
 from aqmlab.execution.until import Until, run_result_until
-from aqmlab.results.evaluation import Evaluation, checked_engine, evaluation_of
+from aqmlab.results.evaluation import Evaluation, evaluation_of
 from aqmlab.results.result import Result
 from aqmlab.scenario.file import MOST_SEEDS, Overrides, Scenario
 from aqmlab.statistics.sequential import MOST
 from aqmlab.storage import folders
 
 Seeds = int | Iterable[int] | None
-_W = TypeVar("_W", bound=Work[object])
-
-BITS_A_SECOND = 1.3e10
-"""About how many bits of link capacity one core simulates in a second; only proportions matter."""
 
 
 def run(
@@ -95,70 +91,15 @@ def run_into(
     folder = out / plan.label
     jobs = jobs_for(plan, seeds, folder=folder, engine=engine)
     folders.prepare(folder, scenario=plan.normalized)
-    jobs = missing(jobs)
+    todo = missing(jobs, out)
     overrides = " ".join(f"--set {key}={value}" for key, value in plan.overrides)
-    folders.log(folder, f"start {plan.filename} {overrides} seeds {_ranges(seeds)}, {len(jobs)} of them to run")
+    folders.log(folder, f"start {plan.filename} {overrides} seeds {_ranges(seeds)}, {len(todo)} of them to run")
     began = time.monotonic()
-    outputs = execute(jobs, workers=workers, progress=progress, title=plan.name)
+    outputs = execute(todo, workers=workers, progress=progress, title=plan.name)
     evaluation = evaluation_of(outputs, time.monotonic() - began)
+    note(jobs, out)
     folders.log(folder, f"done: {'; '.join(evaluation.lines())}")
     return folder, evaluation
-
-
-def jobs_for(
-    plan: Scenario,
-    seeds: Iterable[int],
-    *,
-    folder: Path | None,
-    tables: tuple[str, ...] | None = None,
-    engine: str = "auto",
-) -> list[Job]:
-    """Make the jobs of one scenario, one per seed."""
-    summary = provenance(plan)
-    cost = expected_cost(plan)
-    return [
-        Job(
-            text=plan.text,
-            filename=plan.filename,
-            overrides=plan.overrides,
-            seed=seed,
-            summary=summary,
-            folder=None if folder is None else folders.seed_folder(folder, seed),
-            tables=tables,
-            cost=cost,
-            engine=checked_engine(engine),
-        )
-        for seed in seeds
-    ]
-
-
-def missing(jobs: Sequence[_W]) -> list[_W]:
-    """Leave out the jobs whose results are already on disk."""
-    return [job for job in jobs if not job.is_done()]
-
-
-def expected_cost(plan: Scenario) -> float:
-    """About how long a run takes, in seconds of one core: by what the queues that are managed can carry."""
-    return cost_of(plan.managed_bps, plan.slowest_bps, plan.duration_s)
-
-
-def cost_of(managed_bps: float, slowest_bps: float, duration_s: float) -> float:
-    """Return the same from the rates in bit/s of all managed links together and of the slowest link.
-
-    >>> cost_of(1e7, 1e6, 13.0)
-    0.01
-    """
-    return max((managed_bps or slowest_bps) * duration_s / BITS_A_SECOND, 1e-3)
-
-
-def provenance(plan: Scenario) -> dict[str, Any]:
-    """Say what a result comes from: version, scenario and the reading (effective parameters) of every queue."""
-    return {
-        "format": 1,
-        "version": _core.version(),
-        "scenario": {"name": plan.name, "hash": plan.hash},
-        "readings": plan.queues,
-    }
 
 
 def as_scenario(scenario: str | Path | Scenario, *, overrides: Overrides = ()) -> Scenario:

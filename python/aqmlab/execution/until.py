@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, unknown
 from aqmlab.results.metrics import BY_KEY
-from aqmlab.scenario.file import MOST_SEEDS, unknown
+from aqmlab.scenario.file import MOST_SEEDS
 from aqmlab.statistics.compared import compare_means
 from aqmlab.statistics.estimate import mean_interval
 from aqmlab.statistics.intervals import LEVEL

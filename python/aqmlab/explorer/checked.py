@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from aqmlab import _core
-from aqmlab.errors import InputError, Problem, ScenarioError
-from aqmlab.scenario.file import Scenario, unknown
+from aqmlab.errors import InputError, Problem, ScenarioError, unknown
+from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import Link
 
 Overrides = tuple[tuple[str, str], ...]

@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from aqmlab.interop.crosscheck.model import Model
-from aqmlab.interop.crosscheck.tool import Semantic
+from aqmlab.interop.differences import Semantic
+from aqmlab.interop.model import Model
 
 WIDTH = 118
 """Of comments."""

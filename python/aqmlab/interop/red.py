@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from aqmlab.interop.crosscheck.tool import Kind, Semantic
+from aqmlab.interop.differences import Kind, Semantic
 
 SPACINGS = ("ns2-wait", "ns2-nowait", "floyd93", "linux")
 """Spacings that a program with and without "wait" can have; the last two are nearly as without."""

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from aqmlab.scenario.file import Scenario
-from aqmlab.scenario.parts import Link
+from aqmlab.scenario.parts import Link, packets
 from aqmlab.theory.drop_curve import DropCurve, drop_rate
-from aqmlab.tuning.space import packets
 
 RED_LIKE = ("min_th", "max_th", "max_p", "w_q")
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from aqmlab.interop.crosscheck.tool import Kind, Semantic
+from aqmlab.interop.differences import Kind, Semantic
 from aqmlab.interop.formatting import flag, number
 
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from aqmlab.errors import InputError
-from aqmlab.execution.pool import Output
 from aqmlab.interop.tc.queues import own_words
 from aqmlab.live.certificate import Certificate
 from aqmlab.live.options import Options
 from aqmlab.live.plan import LivePlan
 from aqmlab.live.postprocess import LIVE, provenance
+from aqmlab.results.output import Output
 
 HOMES = {"tc": "aqmlab.live.tc.backend", "vm": "aqmlab.live.vm.backend"}
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, unknown
 from aqmlab.live.link_process import link_command
-from aqmlab.scenario.file import unknown
 
 BACKENDS = ("link", "tc", "vm")
 RENAMED = {"lab": "vm"}

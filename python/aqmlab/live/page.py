@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pandas as pd
 
@@ -15,7 +15,8 @@ from aqmlab.reporting.build import add_run
 from aqmlab.reporting.page import Page
 
 if TYPE_CHECKING:
-    from aqmlab.live.running import LiveRuns
+    from aqmlab.live.agreement import Agreement
+    from aqmlab.live.checks import Trouble
     from aqmlab.results.result import Result
 
 LIVE, SIMULATED = "live", "simulation"
@@ -32,7 +33,31 @@ NUMBERS = {
 """Columns of the table of certificates, and where their numbers are."""
 
 
-def page_of(runs: LiveRuns) -> Page:
+class Runs(Protocol):
+    """Live runs: `aqmlab.live.running.LiveRuns`."""
+
+    @property
+    def result(self) -> Result:
+        """What the runs measured."""
+
+    @property
+    def certificates(self) -> dict[int, dict[str, Any]]:
+        """The certificate of each seed."""
+
+    @property
+    def troubles(self) -> list[Trouble]:
+        """What might spoil the runs."""
+
+    @property
+    def simulation(self) -> Result | None:
+        """The simulated runs."""
+
+    @property
+    def agreement(self) -> Agreement | None:
+        """How simulation and reality agree."""
+
+
+def page_of(runs: Runs) -> Page:
     """Make the page of live runs, not yet written."""
     live = runs.result
     n = len(live.seeds)
@@ -138,7 +163,7 @@ def certificates_table(certificates: dict[int, dict[str, Any]]) -> pd.DataFrame:
     )
 
 
-def _add_certificates(page: Page, runs: LiveRuns) -> None:
+def _add_certificates(page: Page, runs: Runs) -> None:
     page.section("Certificates")
     invalid = sum(not one["valid"] for one in runs.certificates.values())
     page.text(
@@ -150,7 +175,7 @@ def _add_certificates(page: Page, runs: LiveRuns) -> None:
         page.text(f"Before the first run: {trouble.text}.", note=True)
 
 
-def _add_agreement(page: Page, runs: LiveRuns) -> None:
+def _add_agreement(page: Page, runs: Runs) -> None:
     agreement = runs.agreement
     if agreement is None:
         return

@@ -9,7 +9,6 @@ from typing import Any
 import pyarrow as pa
 
 from aqmlab import _core
-from aqmlab.execution.pool import Output
 from aqmlab.live import tables
 from aqmlab.live.certificate import Certificate
 from aqmlab.live.groups import ends, other, sender_side
@@ -17,6 +16,7 @@ from aqmlab.live.options import Options
 from aqmlab.live.plan import FlowGroup, LivePlan
 from aqmlab.live.run_context import Raw
 from aqmlab.live.traffic.workers import port
+from aqmlab.results.output import Output
 from aqmlab.scenario.file import Scenario
 
 LIVE = "live"

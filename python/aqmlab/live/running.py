@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aqmlab import _core
-from aqmlab.errors import InputError, Interrupted
-from aqmlab.execution.pool import Output
+from aqmlab.errors import InputError, Interrupted, unknown
 from aqmlab.execution.progress import bar_over
 from aqmlab.execution.runner import Seeds, seed_list
 from aqmlab.execution.runner import run as simulate
@@ -29,8 +28,9 @@ from aqmlab.live.options import BACKENDS, RENAMED, Options
 from aqmlab.live.plan import FAMILIES, for_family, live_plan
 from aqmlab.live.postprocess import finished
 from aqmlab.live.state import clean
+from aqmlab.results.output import Output
 from aqmlab.results.result import Result
-from aqmlab.scenario.file import Overrides, Scenario, unknown
+from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.storage import folders
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What a report holds, for each kind of results folder."""
+"""Sections of a report: of a run, of a comparison, of several scenarios."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, unknown
 from aqmlab.execution import comparison
 from aqmlab.execution.comparison import Comparison
 from aqmlab.execution.comparison_tables import DIFFERENCE_COLUMNS
@@ -20,7 +20,7 @@ from aqmlab.reporting.page import Page
 from aqmlab.results.metrics import BY_KEY, METRICS
 from aqmlab.results.result import Result
 from aqmlab.results.summary import level_words
-from aqmlab.scenario.file import Scenario, unknown
+from aqmlab.scenario.file import Scenario
 from aqmlab.storage import folders
 
 if TYPE_CHECKING:
@@ -35,38 +35,13 @@ MANY_SCENARIOS = 20
 """With more scenarios than that a page has a table of them, and each has a page of its own."""
 
 
-def report(folder: str | Path, *, pictures: bool = True) -> Path:
-    """Build the HTML page of a results folder.
-
-    Parameters
-    ----------
-    folder
-        What `aqmlab run`, `compare` or `reproduce` wrote, or a folder that holds several of these; if reproductions
-        are among them, the page begins with the overview over those.
-    pictures
-        Also write every figure as PNG and SVG into ``figures/`` beside the page.
-
-    Returns
-    -------
-    Path
-        The page, ``report.html`` in that folder.
-    """
-    folder = Path(folder)
-    _must_exist(folder)
-    if (folder / REPRODUCTION).exists():
-        from aqmlab.reproduction.reproduction import page_of
-
-        return page_of(folder, pictures=pictures)
-    return page_for(folder, pictures=pictures).write(folder, pictures=pictures)
-
-
 def figure(folder: str | Path, key: str, *, out: str | Path | None = None) -> list[Path]:
     """Draw one figure of a results folder's page.
 
     Parameters
     ----------
     folder
-        As for `report`; for a reproduction, `report` draws all figures.
+        As for `aqmlab.report`; for a reproduction, that draws all figures.
     key
         The figure's key, which its place on the page names.
     out
@@ -78,7 +53,7 @@ def figure(folder: str | Path, key: str, *, out: str | Path | None = None) -> li
         The files.
     """
     folder = Path(folder)
-    _must_exist(folder)
+    must_exist(folder)
     if (folder / REPRODUCTION).exists():
         raise InputError(f"{folder}: is of a reproduction; its figures are drawn together: aqmlab report {folder}")
     known = []
@@ -99,42 +74,10 @@ def charts_of(folder: Path) -> Iterator[Chart]:
         result = Result.load(folder)
         yield from of_run(result, _plan(result))
     else:
-        runs = [run for run in _runs_below(folder) if not (run / comparison.RECORD).exists()]
+        runs = [run for run in runs_below(folder) if not (run / comparison.RECORD).exists()]
         if not runs:
             raise InputError(f"{folder}: holds no finished run")
         yield from across([Result.load(run) for run in runs])
-
-
-def page_for(folder: Path, *, pictures: bool) -> Page:
-    """Make the page of a folder with runs, comparisons or both, not yet written."""
-    if (folder / comparison.RECORD).exists():
-        page = Page(f"{folder.name}", "Disciplines side by side on the same traffic.")
-        add_comparison(page, Comparison.load(folder))
-        return page
-    reproductions = [entry for entry in sorted(folder.iterdir()) if (entry / REPRODUCTION).exists()]
-    runs = [folder] if folders.finished_seeds(folder) else _runs_below(folder)
-    if not runs and not reproductions:
-        raise InputError(f"{folder}: holds no finished run")
-    if reproductions:
-        from aqmlab.reproduction.reproduction import overview_of
-
-        page = overview_of(reproductions, folder, pictures=pictures)
-    else:
-        page = Page(
-            folder.name,
-            f"{len(runs)} scenario{'s' if len(runs) > 1 else ''}, each figure with its n and, if it has one, interval.",
-        )
-    found = [Comparison.load(run) if (run / comparison.RECORD).exists() else Result.load(run) for run in runs]
-    results = [one for one in found if isinstance(one, Result)]
-    if len(results) > 1:
-        add_scenarios(page, results, folder)
-    for one in found:
-        if isinstance(one, Comparison):
-            add_comparison(page, one)
-        elif len(results) <= MANY_SCENARIOS:
-            alike = sum(other.name == one.name for other in results) > 1
-            add_run(page, one, title=f"{one.name} {one.hash[:8]}" if alike else "")
-    return page
 
 
 def add_scenarios(page: Page, results: list[Result], folder: Path) -> None:
@@ -262,7 +205,8 @@ def _plan(result: Result) -> Scenario | None:
     return Scenario.from_text(result.scenario_text, filename="scenario.toml")
 
 
-def _must_exist(folder: Path) -> None:
+def must_exist(folder: Path) -> None:
+    """Raise an error unless a folder is there."""
     if not folder.is_dir():
         raise InputError(f"{folder}: no such results folder")
 
@@ -279,7 +223,8 @@ def _provenance(page: Page, result: Result, command: str) -> None:
     page.code(folders.to_json(first["readings"]), fold="Readings: effective parameters of every queue")
 
 
-def _runs_below(folder: Path) -> list[Path]:
+def runs_below(folder: Path) -> list[Path]:
+    """List the folders of runs and of comparisons in a folder."""
     found = []
     for entry in sorted(p for p in folder.iterdir() if p.is_dir()):
         if (entry / comparison.RECORD).exists() or folders.finished_seeds(entry):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from aqmlab.plotting import figures
+from aqmlab import figures
 from aqmlab.plotting.figures.curves import curves_of
 from aqmlab.plotting.figures.distributions import has_transfers
 from aqmlab.plotting.figures.runs import has_average

@@ -6,22 +6,25 @@ import importlib
 import importlib.util
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 
 from aqmlab import _core
-from aqmlab.errors import InputError
-from aqmlab.execution.pool import Job, Work, execute
-from aqmlab.execution.runner import missing
+from aqmlab.errors import InputError, unknown
+from aqmlab.execution.jobs import Call, Job
+from aqmlab.execution.pool import execute
+from aqmlab.execution.reuse import missing, note
 from aqmlab.reporting.build import REPRODUCTION
-from aqmlab.reporting.overview import page_over
 from aqmlab.reporting.page import Page
+from aqmlab.reproduction.outcome import Overview, Reproduction
+from aqmlab.reproduction.overview import page_over
 from aqmlab.results.evaluation import Evaluation, checked_engine, evaluation_of
-from aqmlab.scenario.file import unknown
 from aqmlab.storage import folders
+from aqmlab.storage.earlier import answer_files
+from aqmlab.storage.key import question
 
 PAPERS = {
     "pc-red": "aqmlab.reproduction.papers.pc_red",
@@ -34,67 +37,6 @@ PAPERS = {
 ``Effort``, ``jobs`` and ``build``."""
 ALL = "all"
 """The command line's word for all of them."""
-
-
-@dataclass(frozen=True)
-class Reproduction:
-    """A paper reproduced.
-
-    Attributes
-    ----------
-    paper, name, citation
-        Its key, for example ``mred``; its name, for example ``MRED``; and what it is.
-    tables
-        The paper's tables, published beside measured.
-    claims
-        A verdict per claim and baseline, with what was found.
-    readings
-        How much each reading matters.
-    folder
-        The runs.
-    report
-        The HTML page.
-    contents
-        Anchor and title of every table and figure on the page.
-    seeds
-        Seeds a point.
-    evaluation
-        How the runs of the call that made this were evaluated, those of other papers in the same call among them.
-    """
-
-    paper: str
-    name: str
-    citation: str
-    tables: dict[str, pd.DataFrame]
-    claims: pd.DataFrame
-    readings: pd.DataFrame
-    folder: Path
-    report: Path
-    contents: list[tuple[str, str]] = field(default_factory=list)
-    seeds: int = 0
-    evaluation: Evaluation | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True)
-class Overview:
-    """Several papers reproduced, each with its page, and one page over all.
-
-    Attributes
-    ----------
-    papers
-        The reproductions, in the order of `PAPERS`.
-    claims
-        The claims of all, with the column ``paper``.
-    report
-        The HTML page over all.
-    evaluation
-        How the runs of the call that made this were evaluated.
-    """
-
-    papers: list[Reproduction]
-    claims: pd.DataFrame
-    report: Path
-    evaluation: Evaluation | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -137,12 +79,11 @@ class _PageJob:
     pictures: bool = True
     cost: float = 1.0
 
-    @property
-    def folder(self) -> Path:
-        return self.report
+    in_python: ClassVar[bool] = True
 
-    def is_done(self) -> bool:
-        return False
+    @property
+    def place(self) -> Path:
+        return self.report.parent
 
     def perform(self, progress: Callable[[float], None]) -> Reproduction:
         found = self.task.build(self.report, pictures=self.pictures)
@@ -245,24 +186,45 @@ def overview_of(folders: Sequence[Path], target: Path, *, pictures: bool = True)
 def _run(tasks: Sequence[_PaperTask], *, workers: int | None, progress: bool, engine: str) -> Evaluation:
     """Run what is missing of several papers in one pool, so that no core waits for the last run of one of them."""
     began = time.monotonic()
-    todo: list[Work[object]] = []
+    store = tasks[0].root.parent
+    note((), store)
+    planned = {task.paper: task.module.jobs(task.effort, task.root) for task in tasks}
+    runs: list[Job] = [job for batches in planned.values() for batch in batches for job in batch.jobs]
     for task in tasks:
-        left = 0
-        for batch in task.module.jobs(task.effort, task.root):
-            jobs = missing(batch.jobs)
-            if jobs:
+        _adopt(task, runs)
+    for batches in planned.values():
+        for batch in batches:
+            if not all(job.is_done() for job in batch.jobs):
                 batch.prepare()
-            left += len(jobs)
-            todo += [replace(job, engine=engine) if isinstance(job, Job) else job for job in jobs]
+    todo = missing(runs, store)
+    left = {id(job) for job in todo}
+    for task in tasks:
         record = {"paper": task.paper, "version": _core.version(), "effort": task.effort.to_json()}
         folders.save(task.root / REPRODUCTION, folders.to_json(record))
-        folders.log(task.root, f"reproduce {task.paper} {task.effort}: {left} runs to do")
+        count = sum(id(job) in left for batch in planned[task.paper] for job in batch.jobs)
+        folders.log(task.root, f"reproduce {task.paper} {task.effort}: {count} runs to do")
     title = f"reproduce {tasks[0].paper}" if len(tasks) == 1 else f"reproduce {len(tasks)} papers"
-    outputs = execute(todo, workers=workers, progress=progress, title=title)
+    outputs = execute([job.with_engine(engine) for job in todo], workers=workers, progress=progress, title=title)
     evaluation = evaluation_of(outputs, time.monotonic() - began)
+    note(runs, store)
     for task in tasks:
         folders.log(task.root, f"done after {time.monotonic() - began:.2f} s")
     return evaluation
+
+
+def _adopt(task: _PaperTask, runs: Sequence[Job]) -> None:
+    """Take over the answers that an earlier version kept in a file each."""
+    known: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for found in answer_files(task.root):
+        function = str(found["function"]).rpartition(".")[2]
+        known[function, str(found["version"]), question(found["arguments"])] = found["answer"]
+    for job in runs if known else ():
+        if isinstance(job.source, Call) and job.store is not None and not job.is_done():
+            seed = {"seed": job.key.seed} if job.source.by_chance else {}
+            asked = question({**job.source.arguments, **seed})
+            answer = known.get((job.source.function.__name__, job.key.version, asked))
+            if answer is not None:
+                job.store.put(job.key, answer, {})
 
 
 def _task(paper: str, *, quick: bool, seeds: int | None, out: Path) -> _PaperTask:

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import InputError
-from aqmlab.scenario.file import unknown
+from aqmlab.errors import InputError, unknown
 
 ENGINES = ("auto", "events", "windows")
 """``windows`` evaluates station after station within a window of time, ``events`` takes event after event out of a

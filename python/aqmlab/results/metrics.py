@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aqmlab.errors import InputError
-from aqmlab.scenario.file import unknown
+from aqmlab.errors import InputError, unknown
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,37 +9,16 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from aqmlab.errors import InputError
-from aqmlab.execution.pool import Output
+from aqmlab.errors import InputError, unknown
+from aqmlab.results import frames
 from aqmlab.results.evaluation import Evaluation, together
 from aqmlab.results.metrics import METRICS, bottleneck_of, delay_metrics, flow_metrics, link_metrics
+from aqmlab.results.output import Output, output_in_folder
 from aqmlab.results.summary import summary_table
-from aqmlab.scenario.file import unknown
+from aqmlab.results.tables import OPTIONAL, TABLES
 from aqmlab.statistics.intervals import LEVEL
 from aqmlab.statistics.sequential import Stopping, spent
 from aqmlab.storage import folders
-
-OPTIONAL = {
-    "queue_samples": "probe.queue_interval",
-    "cwnd_samples": "probe.cwnd_interval",
-    "flow_samples": "probe.flow_interval",
-    "discipline_samples": "probe.discipline_interval",
-    "delay_histogram": "probe.delay_histogram",
-    "code_points": "probe.links",
-    "drop_distances": "",
-    "drop_reasons": "",
-    "markers": "",
-    "events": "probe.events",
-    "losses": "probe.losses",
-    "flow_delays": "probe.flow_delay",
-    "flow_delay_histogram": "probe.flow_delay",
-    "pages": "",
-    "objects": "",
-    "segments": "",
-    "call_packets": "",
-}
-"""Tables that a run may lack, and the key that asks for them; without a key they are there unless they are empty."""
-TABLES = ("links", "flows", *OPTIONAL)
 
 
 @dataclass(frozen=True)
@@ -83,7 +62,7 @@ class Result:
         found = seeds if seeds is not None else folders.finished_seeds(folder)
         if not found:
             raise InputError(f"{folder}: holds no finished run")
-        outputs = [_read(folders.seed_folder(folder, seed)) for seed in found]
+        outputs = [output_in_folder(folders.seed_folder(folder, seed)) for seed in found]
         text = folder / "scenario.toml"
         normalized = text.read_text(encoding="utf-8") if text.exists() else ""
         return cls.from_outputs(outputs, folder=folder, scenario_text=normalized, evaluation=evaluation)
@@ -305,15 +284,11 @@ class Result:
 
     def to_pandas(self, table: str = "metrics") -> pd.DataFrame:
         """Return a table over all runs, indexed by what it is over; see `aqmlab.results.exporting.to_pandas`."""
-        from aqmlab.results.exporting import to_pandas
-
-        return to_pandas(self, table)
+        return frames.to_pandas(self, table)
 
     def to_xarray(self, table: str = "metrics") -> Any:  # noqa: ANN401 - xarray is an extra
         """Return the same as a ``xarray.Dataset``; needs the extra ``aqmlab[xarray]``."""
-        from aqmlab.results.exporting import to_xarray
-
-        return to_xarray(self, table)
+        return frames.to_xarray(self, table)
 
     def _optional(self, name: str) -> pd.DataFrame:
         if name in self.tables:
@@ -333,9 +308,3 @@ def _below(tables: list[pa.Table]) -> pd.DataFrame:
     """Put tables one below the other; pandas gets them all at once."""
     table: pd.DataFrame = pa.concat_tables(tables, promote_options="default").to_pandas()
     return table
-
-
-def _read(folder: Path) -> Output:
-    tables = {name: folders.read_table(folder, name) for name in TABLES}
-    found = {name: table for name, table in tables.items() if table is not None}
-    return Output(summary=folders.read_summary(folder), tables=found)

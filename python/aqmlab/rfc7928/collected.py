@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from aqmlab.rfc7928.case import Case
-from aqmlab.rfc7928.measuring import ANSWER, Run
 from aqmlab.rfc7928.settings import Settings
 from aqmlab.scenario.file import Scenario
 from aqmlab.statistics import Interval, interval
-from aqmlab.storage import folders
 
 
 @dataclass(frozen=True)
@@ -88,19 +86,6 @@ class Collected:
 
     entries: Sequence[Measured]
     disciplines: Sequence[Settings]
-
-    @classmethod
-    def read(
-        cls, planned: Iterable[tuple[Case, Scenario, Sequence[Run]]], disciplines: Sequence[Settings]
-    ) -> Collected:
-        """Read the answers of all runs."""
-        return cls(
-            [
-                Measured(case, plan, [folders.read_json(run.folder / ANSWER)["measured"] for run in runs])
-                for case, plan, runs in planned
-            ],
-            disciplines,
-        )
 
     @property
     def names(self) -> list[str]:

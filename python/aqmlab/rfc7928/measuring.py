@@ -1,4 +1,4 @@
-"""One run of a case: simulate, read every metric off its tables, keep the numbers and leave the tables.
+"""The reducer of a case's runs: read every metric off the tables of a run, and return plain data.
 
 A run logs every packet, which is much; what is kept of it is some kilobytes of JSON.
 """
@@ -7,87 +7,51 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
-from aqmlab import _core
-from aqmlab.errors import InputError
-from aqmlab.execution.pool import Output
-from aqmlab.results.evaluation import Evaluated, peak_memory
 from aqmlab.results.metrics import jain
 from aqmlab.rfc7928 import applications, metrics
 from aqmlab.rfc7928.packets import EVENT_COLUMNS, Packets, packets_of
 from aqmlab.storage import folders
 from aqmlab.storage.tables import Columns, to_arrow
 
-ANSWER = "measured.json"
 REVISION = 1
 """Goes up when metrics change, so that older answers are not taken for it."""
 LINK_COLUMNS = ("mean_queue", "max_queue", "drops_early", "drops_forced", "drops_overflow", "marks", "arrivals")
 
 
 @dataclass(frozen=True)
-class Run:
-    """One run to do.
+class Metrics:
+    """Reads every metric of a case off a run.
 
     Attributes
     ----------
-    text, filename, overrides, seed
-        The scenario and the run's seed.
     what
         What is to be measured: `aqmlab.rfc7928.case.Case.what`.
-    folder
-        Where the answer goes.
-    hash
-        The scenario's.
-    cost
-        About how long it takes, in seconds of one core.
-    engine
-        One of `aqmlab.results.evaluation.ENGINES`.
     """
 
-    text: str = field(repr=False)
-    filename: str
-    overrides: tuple[tuple[str, str], ...]
-    seed: int
     what: Mapping[str, Any] = field(repr=False)
-    folder: Path
-    hash: str
-    cost: float = 1.0
-    engine: str = "auto"
+    in_python: ClassVar[bool] = True
 
     @property
-    def record(self) -> dict[str, Any]:
-        """What the answer is a function of."""
-        what = hashlib.sha256(folders.to_json(self.what).encode()).hexdigest()[:16]
-        own = {"scenario": self.hash, "seed": self.seed, "what": what}
-        return {"version": _core.version(), "revision": REVISION, **own}
+    def digest(self) -> str:
+        """The hash of what is to be measured."""
+        return hashlib.sha256(folders.to_json(self.what).encode()).hexdigest()[:16]
 
-    def is_done(self) -> bool:
-        """Whether the answer is on disk."""
-        if not (self.folder / ANSWER).exists():
-            return False
-        found = folders.read_json(self.folder / ANSWER)
-        return all(found.get(key) == value for key, value in self.record.items())
+    @property
+    def name(self) -> str:
+        """The stable name for keys of runs."""
+        return f"rfc7928 {REVISION} {self.digest}"
 
-    def perform(self, progress: Callable[[float], None]) -> Output:
-        """Simulate, measure, and write the answer."""
-        try:
-            output = _core.run(self.text, self.filename, self.seed, list(self.overrides), progress, engine=self.engine)
-        except ValueError as error:
-            raise InputError(str(error)) from None
-        columns = output["tables"]
-        tables = {name: to_arrow(_needed(name, columns.pop(name)), seed=self.seed) for name in list(columns)}
-        answer = {**self.record, "measured": measure(tables, self.what)}
-        folders.guarded(self.folder, lambda: self.folder.mkdir(parents=True, exist_ok=True))
-        folders.save(self.folder / ANSWER, folders.to_json(answer))
-        hops = int(output["summary"]["packet_hops"])
-        return Output(answer, {}, Evaluated(output["engine"], output["why_events"] or "", hops, peak_memory()))
+    def __call__(self, tables: dict[str, Columns], seed: int) -> dict[str, Any]:
+        """Measure."""
+        made = {name: to_arrow(_needed(name, tables.pop(name)), seed=seed) for name in list(tables)}
+        return measure(made, self.what)
 
 
 def _needed(table: str, columns: Columns) -> Columns:

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, unknown
 from aqmlab.rfc7928.network import PACKET_BYTES, QUEUE
-from aqmlab.scenario.file import unknown
 from aqmlab.scenario.registry import Discipline, discipline
 from aqmlab.scenario.toml_text import Value
 

@@ -11,16 +11,19 @@ import pandas as pd
 
 from aqmlab import _core
 from aqmlab.errors import InputError, ScenarioError
+from aqmlab.execution.jobs import Job, reduced
 from aqmlab.execution.pool import execute
-from aqmlab.execution.runner import missing
+from aqmlab.execution.reuse import missing
 from aqmlab.results.evaluation import Evaluation, checked_engine, evaluation_of
 from aqmlab.rfc7928 import fairness, mixes, multiple, sensitivity, stability, transports
 from aqmlab.rfc7928.case import Case, Effort
-from aqmlab.rfc7928.collected import Collected
-from aqmlab.rfc7928.measuring import Run
+from aqmlab.rfc7928.collected import Collected, Measured
+from aqmlab.rfc7928.measuring import REVISION, Metrics
 from aqmlab.rfc7928.settings import Settings, settings_of
 from aqmlab.scenario.file import Overrides, Scenario, override_pairs
 from aqmlab.storage import folders
+from aqmlab.storage.earlier import measured_file
+from aqmlab.storage.kept import Answers
 
 NAME = "rfc7928"
 """Folder of the runs below the folder for results."""
@@ -71,24 +74,24 @@ class _Planned:
     case: Case
     plan: Scenario
 
-    def runs(self, root: Path, engine: str) -> list[Run]:
-        what = self.case.what()
-        folder = root / "runs" / f"{self.plan.label}"
+    def jobs(self, root: Path, answers: Answers, engine: str) -> list[Job]:
+        metrics = Metrics(self.case.what())
         cost = max(self.case.rates_bps.values()) * self.case.end_s / BITS_A_SECOND
-        return [
-            Run(
-                self.plan.text,
-                self.plan.filename,
-                self.plan.overrides,
-                seed,
-                what,
-                folders.seed_folder(folder, seed),
-                self.plan.hash,
-                cost,
-                engine,
-            )
-            for seed in range(1, self.case.seeds + 1)
-        ]
+        found = reduced(self.plan, range(1, self.case.seeds + 1), metrics, store=answers, cost=cost, engine=engine)
+        folder = root / "runs" / self.plan.label
+        if folder.is_dir():
+            for job in found:
+                self._adopt(job, metrics, folders.seed_folder(folder, job.key.seed))
+        return found
+
+    def _adopt(self, job: Job, metrics: Metrics, folder: Path) -> None:
+        """Take over the answer that an earlier version kept in a file."""
+        if job.store is None or job.is_done():
+            return
+        own = {"scenario": self.plan.hash, "seed": job.key.seed, "what": metrics.digest}
+        answer = measured_file(folder, {"version": job.key.version, "revision": REVISION, **own})
+        if answer is not None:
+            job.store.put(job.key, answer, {})
 
 
 def characterize(
@@ -148,14 +151,20 @@ def characterize(
     disciplines = settings_of(list(aqm), override_pairs(overrides))
     planned, skipped = _plan(cases(effort, disciplines, _wanted(sections)))
     root = Path(out) / NAME
-    jobs = {index: one.runs(root, engine) for index, one in enumerate(planned)}
-    todo = missing(list({run.folder: run for runs in jobs.values() for run in runs}.values()))
+    folders.guarded(root, lambda: root.mkdir(parents=True, exist_ok=True))
+    answers = Answers(root.parent)
+    jobs = [one.jobs(root, answers, engine) for one in planned]
+    todo = missing(list({job.key: job for own in jobs for job in own}.values()))
     for one in planned:
-        folders.prepare(root / "runs" / one.plan.label, scenario=one.plan.normalized)
+        folders.prepare(root / "scenarios" / one.plan.label, scenario=one.plan.normalized)
     folders.log(root, f"rfc7928 {_core.version()} {effort}: {len(todo)} runs to do")
     outputs = execute(todo, workers=workers, progress=progress, title=NAME)
     evaluation = evaluation_of(outputs, time.monotonic() - began)
-    collected = Collected.read([(one.case, one.plan, jobs[index]) for index, one in enumerate(planned)], disciplines)
+    measured = [
+        Measured(one.case, one.plan, [answers.get(job.key) for job in own])
+        for one, own in zip(planned, jobs, strict=True)
+    ]
+    collected = Collected(measured, disciplines)
     built = build(collected, effort, skipped=skipped)
     target = Path(report) if report is not None else root
     page = built.page.write(target, pictures=pictures)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from aqmlab.reporting.fragments import number, plus_minus
-from aqmlab.reproduction.papers.common.tables import intervals_table
+from aqmlab.reporting.intervals import intervals_table
 from aqmlab.rfc7928 import network
 from aqmlab.rfc7928.collected import Collected, Measured
 from aqmlab.rfc7928.stability import levels

@@ -16,10 +16,13 @@ from typing import Any
 
 from aqmlab import _core
 from aqmlab.errors import InputError, Problem, ScenarioError
+from aqmlab.errors import unknown as unknown
 from aqmlab.scenario.parts import Flow, Link, Shared
 from aqmlab.scenario.plugins import load_plugins
 from aqmlab.scenario.toml_text import Value, override
 
+PINNED_SEEDS = ("run.seeds", "1")
+"""The override under which a scenario's hash does not depend on its list of seeds."""
 PAPER = "paper:"
 LAB = "lab:"
 MOST_SEEDS = 1_000_000
@@ -142,6 +145,13 @@ class Scenario:
                 tuple(Flow.from_json(flow, shared) for flow in plan["flows"]),
             )
 
+    @cached_property
+    def run_hash(self) -> str:
+        """The hash without the list of seeds: the same for two scenarios whose runs of one seed are the same."""
+        pairs = [*self.overrides, PINNED_SEEDS]
+        found: str = json.loads(_core.check(self.text, self.filename, pairs, whole=False))["scenario"]["hash"]
+        return found
+
     @property
     def label(self) -> str:
         """Name of the results folder: the scenario's name and the first 8 digits of its hash."""
@@ -207,20 +217,6 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-
-
-def unknown(kind: str, name: str, known: list[str]) -> str:
-    """Say that a name is not known, what is, and which is nearest.
-
-    >>> unknown("discipline", "rde", ["drop-tail", "red"])
-    'unknown discipline "rde" (allowed: drop-tail, red; did you mean red?)'
-    """
-    shown = ", ".join(known[:20]) + (f", ... ({len(known)} in all)" if len(known) > 20 else "")
-    near = difflib.get_close_matches(name, known, len(known) or 1)
-    # Of equally near ones the first in the list, which is the best known.
-    nearest = max(known, key=lambda word: difflib.SequenceMatcher(None, word, name).ratio()) if near else ""
-    hint = f"; did you mean {nearest}?" if near else ""
-    return f'unknown {kind} "{name}" (allowed: {shown}{hint})'
 
 
 @contextlib.contextmanager

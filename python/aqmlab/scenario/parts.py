@@ -111,3 +111,12 @@ class Flow:
             again=tuple((begin, end) for begin, end in data["again"]),
             dscp=int(data["dscp"]),
         )
+
+
+def packets(value: float | str, packet: float) -> float:
+    """Return a size in packets; the core writes sizes in bytes as ``25000B``.
+
+    >>> packets("25000B", 1000), packets(12, 1000)
+    (25.0, 12.0)
+    """
+    return float(value.removesuffix("B")) / packet if isinstance(value, str) else float(value)

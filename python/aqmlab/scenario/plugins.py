@@ -238,9 +238,8 @@ def _register(
         )
     except ValueError as error:
         raise InputError(str(error)) from None
-    from aqmlab.scenario import registry
-
-    registry.forget()
+    global _registered
+    _registered += 1
 
 
 def _first_line(text: str | None) -> str:
@@ -259,8 +258,14 @@ def _digest(written: Any) -> str:  # noqa: ANN401
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
+_registered = 0
 _loading = threading.RLock()
 _loaded: set[str] = set()
+
+
+def generation() -> int:
+    """Return how many disciplines, curves and victim rules were registered: what is read of the core may be newer."""
+    return _registered
 
 
 def load_plugins() -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from aqmlab import _core
-from aqmlab.errors import InputError
-from aqmlab.scenario.file import unknown
-from aqmlab.scenario.plugins import load_plugins
+from aqmlab.errors import InputError, unknown
+from aqmlab.scenario.plugins import generation, load_plugins
 
 
 @dataclass(frozen=True)
@@ -161,23 +160,26 @@ def parts() -> dict[str, dict[str, Part]]:
     }
 
 
-@cache
 def _by_name() -> dict[str, Discipline]:
-    return {entry["name"]: _discipline(entry) for entry in registry()["disciplines"]}
+    load_plugins()
+    return _disciplines(generation())
 
 
-@cache
+@lru_cache(maxsize=1)
+def _disciplines(known: int) -> dict[str, Discipline]:
+    return {entry["name"]: _discipline(entry) for entry in _read(known)["disciplines"]}
+
+
 def registry() -> dict[str, Any]:
     """Return the whole registry of the core: disciplines, parts, dialects, transports."""
     load_plugins()
+    return _read(generation())
+
+
+@lru_cache(maxsize=1)
+def _read(_generation: int) -> dict[str, Any]:
     data: dict[str, Any] = json.loads(_core.disciplines())
     return data
-
-
-def forget() -> None:
-    """Ask the core again: disciplines were registered."""
-    registry.cache_clear()
-    _by_name.cache_clear()
 
 
 def schema() -> dict[str, Any]:

@@ -1,18 +1,48 @@
-"""A store of finished runs: Parquet files in folders, and an SQLite index that says which run is where.
+"""The one store of finished runs: what was computed once is never computed again, by whichever command.
+
+A run is a function of its `RunKey` (`key`): version, scenario (a hash without the list of seeds, or that of the
+arguments of a computation), seed, and reducer. The reducer says what is kept of the run: all tables, some tables, or
+the answer of a function, which has a stable name that never depends on the place of its code. A job
+(`aqmlab.execution.jobs.Job`) is a key, a source that computes the run, and a place in the store. Commands differ only
+in their sources and reducers:
+
+=====================  ============================  =======================  ================================
+command                source                        reducer                  kept in
+=====================  ============================  =======================  ================================
+``run``, ``compare``   simulation                    all tables               a folder for each run
+``sweep``              simulation                    all tables               blocks
+``reproduce``          simulation                    the tables it reads      a folder for each run
+``reproduce``          function without a scenario   the function's name      answers in the index
+``rfc7928``            simulation                    the metrics of a case    answers in the index
+``tune``               simulation                    the metrics of a link    answers in the index
+``crosscheck``         another program               its measurements         answers in the index
+=====================  ============================  =======================  ================================
+
+The store is the folder that ``--out`` names::
 
     STORE/
-        index.sqlite              studies, their points, runs with their metrics, blocks of files (`index`)
+        index.sqlite              which run is where; answers; sweeps with their points (`index`)
+        NAME-HASH8/seed-0001/     a run in a folder: ``summary.json`` and a Parquet file for each table (`folders`)
         runs/ab/ab12.../          a block: some runs of one sweep, written whole or not at all (`block`)
             runs.parquet          a row a run: name, scenario, seed, version, summary, metrics
             scenarios.parquet     a row a scenario: its hash and its text
             links.parquet, ...    the tables of those runs, one below the other, with the columns run and seed
-        owners/                   what processes that are at work hold; empty when none is (`owners`)
+        owners/                   locks of the processes that work on a sweep; empty when there is none (`locks`)
         log.txt                   host and times of every call; never part of a result
 
-A run is named by (scenario without its seeds, seed, version) and stored once; studies share it. Which runs make a block
-is a function of the study and of what was stored before it began, never of time, so a sweep that was killed and taken
-up again leaves the same files, byte for byte, as one that was not disturbed.
+Tables are large, and other programs read them, so they are files; answers are some kilobytes of JSON, so they are rows.
+A command that wants a run in a folder copies it from another folder or from a block if the index knows one
+(`aqmlab.execution.reuse`), and a sweep makes a block of runs in folders (`aqmlab.sweeps.adoption`). The copies are the
+bytes that the run itself would have written.
 
-The files are the truth and the index is made from them: a block counts from the moment at which its row is in the
-index, which is after its folder got its name, which is after its files are on the disk.
+Each worker writes what it has finished at once, so an interrupted command goes on where it was. The files are the truth
+about tables: a block counts from the moment at which its row is in the index, which is after its folder got its name,
+which is after its files are on the disk; a run in a folder counts as soon as its folder has its name. An index that was
+lost is made again from the blocks; folders enter it again when their command is repeated; answers are computed again.
+Which runs make a block is a function of the sweep and of what was stored before it began, never of time, so a sweep
+that was killed and taken up again leaves the same files, byte for byte, as one that was not disturbed.
+
+The format of the store is a number in the index. A store of format 1 (sweeps only) is read and becomes one of format 2;
+a newer one is refused with a message. Answers that earlier versions kept in files of their own are read once
+(`earlier`).
 """

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aqmlab.storage.naming import block_name, digest
+from aqmlab.storage.key import block_name, digest
 from aqmlab.storage.tables import Columns
 
 RUNS = "runs"
@@ -75,6 +75,11 @@ class BlockBuilder:
         self._summaries: list[str] = []
         self._scenarios: dict[str, str] = {}
         self._tables: dict[str, _Stacked] = {}
+
+    @property
+    def count(self) -> int:
+        """Number of runs so far."""
+        return len(self._rows)
 
     def add(self, row: RunRow, *, text: str, summary: str, tables: Mapping[str, Columns]) -> None:
         """Put a finished run below those that are there."""

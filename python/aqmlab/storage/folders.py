@@ -28,6 +28,8 @@ from aqmlab.errors import StorageError
 from aqmlab.storage.tables import parquet_bytes, read_parquet
 
 SUMMARY = "summary.json"
+COMPARISON = "compare.json"
+"""The file that makes a folder one of a comparison."""
 STALE_AFTER_S = 600.0
 _T = TypeVar("_T")
 
@@ -171,7 +173,7 @@ def to_json(data: object) -> str:
     >>> to_json({"b": float("nan"), "a": 0.1})
     '{\n "a": 0.1,\n "b": null\n}\n'
     """
-    return json.dumps(_finite(data), indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(plain(data), indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def guarded(folder: Path, work: Callable[[], _T]) -> _T:
@@ -193,11 +195,12 @@ def explain(folder: Path, error: OSError) -> str:
     return f"{folder}: cannot be written ({error.strerror or error})"
 
 
-def _finite(data: object) -> object:
+def plain(data: object) -> object:
+    """Return plain data as JSON can have it: a number that is not finite becomes None."""
     if isinstance(data, Mapping):
-        return {str(k): _finite(v) for k, v in data.items()}
+        return {str(k): plain(v) for k, v in data.items()}
     if isinstance(data, list | tuple):
-        return [_finite(v) for v in data]
+        return [plain(v) for v in data]
     if isinstance(data, float) and not math.isfinite(data):
         return None
     return data

@@ -16,10 +16,11 @@ from typing import Any, TypeVar
 from aqmlab.errors import StorageError
 from aqmlab.storage.block import RunRow
 from aqmlab.storage.folders import guarded
+from aqmlab.storage.key import RunKey
 
 INDEX = "index.sqlite"
-FORMAT = 1
-"""Format of the store. A store of a later one is refused."""
+FORMAT = 2
+"""Format of the store. An older one is read, and brought to this format; a newer one is refused."""
 BUSY_S = 60.0
 TABLES = """
 CREATE TABLE IF NOT EXISTS studies (
@@ -38,6 +39,11 @@ CREATE TABLE IF NOT EXISTS runs (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS runs_by_scenario ON runs (scenario, version, seed);
 CREATE INDEX IF NOT EXISTS runs_by_block ON runs (block);
+CREATE TABLE IF NOT EXISTS folders (run TEXT PRIMARY KEY, path TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS answers (
+    run TEXT PRIMARY KEY, scenario TEXT NOT NULL, seed INTEGER NOT NULL, version TEXT NOT NULL, reducer TEXT NOT NULL,
+    answer TEXT NOT NULL
+);
 CREATE TABLE IF NOT EXISTS claims (run TEXT PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID;
 """
 Files = dict[str, tuple[int, str]]
@@ -84,16 +90,20 @@ class PointRow:
 class Index:
     """Opens, reads and changes the index. An error of SQLite becomes one clear line."""
 
-    def __init__(self, root: Path, *, create: bool) -> None:
+    def __init__(self, root: Path, *, create: bool, threads: bool = False) -> None:
         self.path = root / INDEX
         if not create and not self.path.exists():
             raise StorageError(f"{root}: holds no store of results (no {INDEX})")
-        self._connection = self._guard(lambda: self._open(create=create))
+        self._connection = self._guard(lambda: self._open(create=create, threads=threads))
 
-    def _open(self, *, create: bool) -> sqlite3.Connection:
+    def _open(self, *, create: bool, threads: bool) -> sqlite3.Connection:
         mode = "rwc" if create else "rw"
         connection = sqlite3.connect(
-            f"{self.path.absolute().as_uri()}?mode={mode}", uri=True, timeout=BUSY_S, isolation_level=None
+            f"{self.path.absolute().as_uri()}?mode={mode}",
+            uri=True,
+            timeout=BUSY_S,
+            isolation_level=None,
+            check_same_thread=not threads,
         )
         found = int(connection.execute("PRAGMA user_version").fetchone()[0])
         if found > FORMAT:
@@ -150,6 +160,28 @@ class Index:
         add.executemany("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?)", kept)
         add.executemany("DELETE FROM claims WHERE run = ?", [(row[0],) for row in kept])
 
+    def answer(self, key: RunKey) -> str | None:
+        """Return the answer of a run as JSON; None if there is none."""
+        found = self.rows("SELECT answer FROM answers WHERE run = ?", (key.name,))
+        return str(found[0][0]) if found else None
+
+    def put_answer(self, key: RunKey, answer: str) -> None:
+        """Keep the answer of a run, in place of an earlier one."""
+        row = (key.name, key.scenario, key.seed, key.version, key.reducer, answer)
+        with self.transaction() as change:
+            change.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?)", row)
+
+    def put_folders(self, found: Iterable[tuple[RunKey, str]]) -> None:
+        """Note which folder below the store's has which run."""
+        with self.transaction() as change:
+            rows = ((key.name, path) for key, path in found)
+            change.executemany("INSERT OR IGNORE INTO folders VALUES (?, ?)", rows)
+
+    def folder(self, key: RunKey) -> str | None:
+        """Return the folder that has a run, below the store's; None if none is known."""
+        found = self.rows("SELECT path FROM folders WHERE run = ?", (key.name,))
+        return str(found[0][0]) if found else None
+
     def put_study(self, study: StudyRow, points: Iterable[PointRow]) -> None:
         """Note a study and its points, unless they are known."""
         with self.transaction() as change:
@@ -194,6 +226,16 @@ class Index:
         if "locked" in text:
             return f"{self.path}: another process has held it for {BUSY_S:g} s"
         return f"{self.path}: cannot be used ({text})"
+
+
+def store_root(folder: Path) -> Path:
+    """Return the store that a folder belongs to: the nearest one at or above it; the folder itself if there is none.
+
+    >>> store_root(Path("nowhere/mred"))
+    PosixPath('nowhere/mred')
+    """
+    found = (place for place in (folder, *folder.parents) if (place / INDEX).is_file())
+    return next(found, folder)
 
 
 def _shape(text: str) -> tuple[tuple[str, ...], ...]:

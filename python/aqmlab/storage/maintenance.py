@@ -1,4 +1,4 @@
-"""What keeps a store in order: an index that was lost is made anew, and what nobody wants is removed."""
+"""What keeps a store in order: damaged runs, and runs that nobody wants, are removed."""
 
 from __future__ import annotations
 
@@ -7,20 +7,15 @@ import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import pyarrow as pa
+from typing import Any
 
 from aqmlab import _core
 from aqmlab.errors import InputError, Interrupted
-from aqmlab.storage.block import RUNS, SCENARIOS, file_facts, files_in, rows_of
+from aqmlab.storage.block import files_in
 from aqmlab.storage.folders import guarded
+from aqmlab.storage.key import digest
 from aqmlab.storage.locks import living
-from aqmlab.storage.naming import digest
-from aqmlab.storage.tables import read_parquet
-
-if TYPE_CHECKING:
-    from aqmlab.storage.store import ResultStore
+from aqmlab.storage.store import ResultStore, block_folders
 
 
 @dataclass(frozen=True)
@@ -58,22 +53,6 @@ class Waste:
     def data(self) -> dict[str, Any]:
         """Return it as plain data."""
         return {key: list(value) if isinstance(value, tuple) else value for key, value in vars(self).items()}
-
-
-def rebuild_if_lost(store: ResultStore) -> None:
-    """Make the index from the files if there are files and no index; what is damaged stays out of it."""
-    if store.index.rows("SELECT 1 FROM blocks LIMIT 1") or not (store.root / "runs").is_dir():
-        return
-    if living(store.root):
-        return
-    for folder in _folders(store.root):
-        with contextlib.suppress(OSError, pa.ArrowException, KeyError):
-            rows = rows_of(read_parquet(folder / f"{RUNS}.parquet"))
-            texts = read_parquet(folder / f"{SCENARIOS}.parquet").to_pydict()
-            facts = file_facts({path.name: path.read_bytes() for path in files_in(folder)})
-            with store.index.transaction():
-                pairs = zip(texts["scenario"], texts["text"], strict=True)
-                store.index.add_block(folder.name, facts, rows, pairs)
 
 
 def collect(store: ResultStore, *, dry_run: bool = False, forget: Sequence[str] = ()) -> Waste:
@@ -119,7 +98,7 @@ def _waste(store: ResultStore, damaged: Sequence[str], forget: Sequence[str]) ->
     kept = {block for s in store.studies() if s.study not in gone for _, _, block in store.study_runs(s)}
     indexed = _indexed(store)
     unwanted = [block for block in indexed if block not in kept and block not in damaged]
-    nameless = sorted({folder.name for folder in _folders(store.root)} - set(indexed))
+    nameless = sorted({folder.name for folder in block_folders(store.root)} - set(indexed))
     lost = [*unwanted, *damaged]
     return Waste(
         studies=tuple(sorted(gone)),
@@ -157,7 +136,3 @@ def is_whole(store: ResultStore, block: str) -> bool:
 def _count(store: ResultStore, block: str) -> int:
     ((count,),) = store.index.rows("SELECT count(*) FROM runs WHERE block = ?", (block,))
     return int(count)
-
-
-def _folders(root: Path) -> list[Path]:
-    return sorted(folder for folder in (root / "runs").glob("??/*") if folder.is_dir())

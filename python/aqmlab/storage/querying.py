@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aqmlab.errors import InputError
-from aqmlab.results.result import TABLES
-from aqmlab.storage.block import RUNS
+from aqmlab.storage.block import SCENARIOS
 from aqmlab.storage.store import ResultStore
 
 if TYPE_CHECKING:
@@ -27,13 +26,12 @@ def query(store: ResultStore, sql: str) -> pd.DataFrame:
     blocks = [block for (block,) in store.index.rows("SELECT block FROM blocks ORDER BY block")]
     connection = duckdb.connect()
     try:
-        for name in (RUNS, *TABLES):
-            files = [
-                str(store.block_folder(block) / f"{name}.parquet")
-                for block in blocks
-                if f"{name}.parquet" in store.index.files(block)
-            ]
-            if files:
+        parts: dict[str, list[str]] = {}
+        for block in blocks:
+            for file in store.index.files(block):
+                parts.setdefault(file.removesuffix(".parquet"), []).append(str(store.block_folder(block) / file))
+        for name, files in parts.items():
+            if name != SCENARIOS:
                 connection.from_parquet(files, union_by_name=True).create_view(name)
         points = _points(store)
         connection.register("points", points)

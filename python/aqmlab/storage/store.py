@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from aqmlab.errors import InputError, StorageError
-from aqmlab.execution.pool import Output
-from aqmlab.execution.runner import provenance
-from aqmlab.results.result import Result
-from aqmlab.scenario.file import Scenario, unknown
-from aqmlab.storage import maintenance
-from aqmlab.storage.block import RUNS, SCENARIOS, EncodedBlock, RunRow, file_facts
+from aqmlab.errors import InputError, StorageError, unknown
+from aqmlab.storage.block import RUNS, SCENARIOS, EncodedBlock, RunRow, file_facts, files_in, rows_of
 from aqmlab.storage.folders import guarded, sync_folder, write_file
 from aqmlab.storage.index import Index, PointRow, StudyRow
+from aqmlab.storage.key import digest
 from aqmlab.storage.locks import Owner, living
-from aqmlab.storage.naming import digest
+from aqmlab.storage.tables import read_parquet
 
 BLOCKS = "runs"
 SHORTEST_NAME = 4
@@ -55,7 +49,7 @@ class ResultStore:
         self.index = Index(self.root, create=create or (self.root / BLOCKS).is_dir())
         self._owner: Owner | None = None
         try:
-            maintenance.rebuild_if_lost(self)
+            self._rebuild_if_lost()
         except BaseException:
             self.index.close()
             raise
@@ -189,22 +183,6 @@ class ResultStore:
             raise InputError(f"{self.root}: {'several runs begin' if found else 'no run begins'} with {name}")
         return RunRow(*found[0][:5]), found[0][5]
 
-    def result(self, runs: Iterable[str]) -> Result:
-        """Return runs of one scenario as a `Result`, with all their tables."""
-        found = sorted((self.run_row(name) for name in runs), key=lambda pair: pair[0].seed)
-        if not found:
-            raise InputError(f"{self.root}: no run was asked for")
-        text = self.scenario_text(found[0][0].scenario)
-        known = provenance(Scenario.from_text(text))
-        tables = {block: self._tables(block) for _, block in found}
-        outputs = []
-        for row, block in found:
-            own = {name: _of_run(table, row.run) for name, table in tables[block].items()}
-            numbers = json.loads(own.pop(RUNS)["summary"][0].as_py())
-            summary = {**known, "version": row.version, "seed": row.seed, "summary": numbers}
-            outputs.append(Output(summary, {name: table for name, table in own.items() if table.num_rows}))
-        return Result.from_outputs(outputs, scenario_text=text)
-
     def scenario_text(self, scenario: str) -> str:
         """Return the text of a scenario by its hash."""
         ((text,),) = self.index.rows("SELECT text FROM scenarios WHERE scenario = ?", (scenario,)) or [("",)]
@@ -241,15 +219,30 @@ class ResultStore:
         keys = ((point, (point.scenario, seed)) for point in points for seed in study.seeds)
         return [(point, *rows[key]) for point, key in keys if key in rows]
 
+    def _rebuild_if_lost(self) -> None:
+        """Make the index from the files if there are files and no index; what is damaged stays out of it."""
+        if self.index.rows("SELECT 1 FROM blocks LIMIT 1") or not (self.root / BLOCKS).is_dir() or living(self.root):
+            return
+        for folder in block_folders(self.root):
+            with contextlib.suppress(OSError, pa.ArrowException, KeyError):
+                rows = rows_of(read_parquet(folder / f"{RUNS}.parquet"))
+                texts = read_parquet(folder / f"{SCENARIOS}.parquet").to_pydict()
+                facts = file_facts({path.name: path.read_bytes() for path in files_in(folder)})
+                with self.index.transaction():
+                    pairs = zip(texts["scenario"], texts["text"], strict=True)
+                    self.index.add_block(folder.name, facts, rows, pairs)
+
     def _give_up(self, owners: Iterable[str]) -> None:
         with self.index.transaction() as change:
             change.executemany("DELETE FROM claims WHERE owner = ?", [(name,) for name in owners])
 
-    def _tables(self, block: str) -> dict[str, pa.Table]:
+    def tables_of(self, block: str) -> dict[str, pa.Table]:
+        """Read all tables of a block, and that of its runs."""
         names = [name.removesuffix(".parquet") for name in self.index.files(block)]
         found = {name: self.read_table(block, name) for name in names if name != SCENARIOS}
         return {name: table for name, table in found.items() if table is not None}
 
 
-def _of_run(table: pa.Table, run: str) -> pa.Table:
-    return table.filter(pc.equal(table["run"].cast(pa.string()), run)).drop_columns("run")
+def block_folders(root: Path) -> list[Path]:
+    """List the folders of all blocks of a store."""
+    return sorted(folder for folder in (root / BLOCKS).glob("??/*") if folder.is_dir())

@@ -1,6 +1,7 @@
 """Experiments as data: a scenario, the keys that are swept, seeds; and whoever does the runs.
 
-`axes` and `design` say which points there are, `file` reads a study from TOML, `points` checks them all, `plan` cuts
-their runs into blocks, `work` is what a worker does, `crews` who works, `execution` has it done and stored, and `study`
-is the table that comes out.
+`axes` and `design` say which points there are, `file` reads a sweep from TOML, `points` checks them all, `plan` cuts
+their runs into blocks, `adoption` takes runs that the store has in folders, `work` is what a worker does, `executors`
+are the workers, `execution` has the runs done and stored, `sweep` is the table that comes out, and `exporting` writes
+it as a file.
 """

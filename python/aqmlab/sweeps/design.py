@@ -1,4 +1,4 @@
-"""Which points a study has: every combination of a grid, values that go together, and drawn ones.
+"""Which points a sweep has: every combination of a grid, values that go together, and drawn ones.
 
 What is drawn is a function of the number of the draw alone, so asking for more points keeps those that there are.
 Sobol's points fill the ranges more evenly than random ones (Sobol 1967; scrambled as Owen 1998 did).
@@ -22,7 +22,7 @@ MOST_POINTS = 10_000_000
 
 @dataclass(frozen=True)
 class Design:
-    """The points of a study: grid x zipped rows x draws.
+    """The points of a sweep: grid x zipped rows x draws.
 
     Attributes
     ----------

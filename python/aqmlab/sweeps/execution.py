@@ -18,10 +18,11 @@ from aqmlab import _core
 from aqmlab.errors import WorkerError
 from aqmlab.execution.progress import REPORT_EVERY_S, Bar
 from aqmlab.results.evaluation import Evaluated
+from aqmlab.storage.key import RunKey
 from aqmlab.storage.store import ResultStore
 from aqmlab.sweeps.executors import Crew
 from aqmlab.sweeps.plan import Block
-from aqmlab.sweeps.work import PlannedRun, Task, TaskDone
+from aqmlab.sweeps.work import Task, TaskDone
 
 AHEAD = 2
 """Tasks in hand for each worker: the one it does, and the next."""
@@ -101,11 +102,11 @@ class Execution:
     def _hand_out(self) -> None:
         while self._waiting and len(self._in_hand) < AHEAD * self.crew.size:
             blocks: list[Block] = []
-            runs: dict[int, tuple[PlannedRun, ...]] = {}
+            runs: dict[int, tuple[RunKey, ...]] = {}
             most = len(self._waiting) // (2 * AHEAD * self.crew.size)
             while self._waiting and (not blocks or self._fits(blocks, most)):
                 block = self._waiting.popleft()
-                left = self.store.claim([planned.run for planned in block.runs])
+                left = self.store.claim([key.name for key in block.runs])
                 if left is None:
                     self._elsewhere.append(block)
                 elif not left:
@@ -113,7 +114,7 @@ class Execution:
                 else:
                     wanted = set(left)
                     blocks.append(block)
-                    runs[block.number] = tuple(planned for planned in block.runs if planned.run in wanted)
+                    runs[block.number] = tuple(key for key in block.runs if key.name in wanted)
             if blocks and self._submit(blocks, runs).done():
                 return
 
@@ -123,8 +124,8 @@ class Execution:
         suspect = self._deaths[blocks[0].number] or self._deaths[self._waiting[0].number]
         return known is not None and known <= self.crew.task_s and len(blocks) < most and not suspect
 
-    def _submit(self, blocks: list[Block], runs: dict[int, tuple[PlannedRun, ...]]) -> Future[TaskDone]:
-        texts = {planned.scenario: self.texts[planned.scenario] for part in runs.values() for planned in part}
+    def _submit(self, blocks: list[Block], runs: dict[int, tuple[RunKey, ...]]) -> Future[TaskDone]:
+        texts = {key.scenario: self.texts[key.scenario] for part in runs.values() for key in part}
         task = Task(runs, texts, _core.version(), self.engine)
         number = self._number = self._number + 1
         self._tasks[number] = blocks

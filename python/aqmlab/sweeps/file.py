@@ -1,4 +1,4 @@
-"""A study as a file: what the options of ``aqmlab sweep`` say, in TOML.
+"""A sweep as a file: what the options of ``aqmlab sweep`` say, in TOML.
 
 study = 1
 scenario = "dumbbell-red.toml"      # beside this file
@@ -25,8 +25,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import InputError
-from aqmlab.scenario.file import MOST_SEEDS, override_pairs, read_text, unknown
+from aqmlab.errors import InputError, unknown
+from aqmlab.scenario.file import MOST_SEEDS, override_pairs, read_text
 from aqmlab.sweeps.axes import Axis, Range, axis_of, range_of
 
 FORMAT = 1
@@ -35,8 +35,8 @@ DRAW_KEYS = ("random", "sobol", "seed")
 
 
 @dataclass(frozen=True)
-class StudyFile:
-    """What a study file says. Everything but the scenario may be missing."""
+class SweepFile:
+    """What a sweep file says. Everything but the scenario may be missing."""
 
     scenario: str | Path
     name: str | None = None
@@ -48,8 +48,8 @@ class StudyFile:
     draw: dict[str, int] = field(default_factory=dict)
 
 
-def read_study(path: str | Path) -> StudyFile | None:
-    """Read a study file; None if the file is a scenario (or nothing that can be read as TOML: its own errors tell)."""
+def read_sweep(path: str | Path) -> SweepFile | None:
+    """Read a sweep file; None if the file is a scenario (or nothing that can be read as TOML: its own errors tell)."""
     text = read_text(Path(path))
     try:
         data = tomllib.loads(text)
@@ -57,10 +57,10 @@ def read_study(path: str | Path) -> StudyFile | None:
         if any(line.split("=")[0].strip() == "study" for line in text.splitlines()):
             raise InputError(f"{path}: {error}") from None
         return None
-    return _study(Path(path), data) if "study" in data else None
+    return _sweep_file(Path(path), data) if "study" in data else None
 
 
-def _study(path: Path, data: dict[str, Any]) -> StudyFile:
+def _sweep_file(path: Path, data: dict[str, Any]) -> SweepFile:
     for key in data:
         if key not in KEYS:
             raise InputError(f"{path}: {unknown('key', key, list(KEYS))}")
@@ -75,7 +75,7 @@ def _study(path: Path, data: dict[str, Any]) -> StudyFile:
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
             raise InputError(f"{path}: draw.{key}: is {value!r} (allowed: a whole number)")
     scenario = data["scenario"]
-    return StudyFile(
+    return SweepFile(
         scenario=scenario if scenario.startswith("paper:") else path.parent / scenario,
         name=_text(path, data, "name"),
         seeds=_seeds(path, data.get("seeds")),

@@ -1,6 +1,6 @@
-"""The runs of a study, cut into blocks.
+"""The runs of a sweep, cut into blocks.
 
-A block is what is stored at once, so its runs depend on the study alone, not on how fast they are. Runs of one point
+A block is what is stored at once, so its runs depend on the sweep alone, not on how fast they are. Runs of one point
 are neighbours, and a block takes about as long as is worth a few files.
 """
 
@@ -11,15 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from aqmlab.storage.index import PointRow, StudyRow
-from aqmlab.storage.naming import digest, run_name
+from aqmlab.storage.key import RunKey, digest
 from aqmlab.sweeps.design import Design
 from aqmlab.sweeps.points import Point
-from aqmlab.sweeps.work import PlannedRun
 
 LONGEST_BLOCK_S = 2.0
 SHORTEST_BLOCK_S = 0.25
 PARTS = 32
-"""A study is cut into at least so many blocks, unless they would be shorter than `SHORTEST_BLOCK_S`."""
+"""A sweep is cut into at least so many blocks, unless they would be shorter than `SHORTEST_BLOCK_S`."""
 MOST_RUNS_IN_BLOCK = 512
 
 
@@ -38,34 +37,34 @@ class Block:
     """
 
     number: int
-    runs: tuple[PlannedRun, ...]
+    runs: tuple[RunKey, ...]
     cost: float
 
 
-def study_row(name: str, version: str, design: Design, points: Sequence[Point], seeds: Sequence[int]) -> StudyRow:
-    """Describe a study for the index."""
+def sweep_row(name: str, version: str, design: Design, points: Sequence[Point], seeds: Sequence[int]) -> StudyRow:
+    """Describe a sweep for the index."""
     parts = [name, version, design.keys, tuple(seeds), design.shape, [(p.scenario, p.values) for p in points]]
     return StudyRow(digest(json.dumps(parts).encode()), name, version, design.keys, tuple(seeds), design.shape)
 
 
 def point_rows(points: Sequence[Point]) -> Iterator[PointRow]:
-    """Describe the points of a study for the index."""
+    """Describe the points of a sweep for the index."""
     return (PointRow(number, point.scenario, point.values) for number, point in enumerate(points))
 
 
 def cut(points: Sequence[Point], seeds: Sequence[int], version: str) -> list[Block]:
-    """Cut the runs of a study into blocks; a run that several points share is in the first only."""
+    """Cut the runs of a sweep into blocks; a run that several points share is in the first only."""
     distinct = {point.scenario: point for point in points}.values()
     total = sum(point.cost for point in distinct) * len(seeds)
     longest = min(max(total / PARTS, SHORTEST_BLOCK_S), LONGEST_BLOCK_S)
     blocks: list[Block] = []
-    runs: list[PlannedRun] = []
+    runs: list[RunKey] = []
     cost = 0.0
     for point in distinct:
         for seed in seeds:
             if runs and (cost + point.cost > longest or len(runs) == MOST_RUNS_IN_BLOCK):
                 blocks.append(Block(len(blocks), tuple(runs), cost))
                 runs, cost = [], 0.0
-            runs.append(PlannedRun(run_name(point.scenario, seed, version), point.scenario, seed))
+            runs.append(RunKey(version, point.scenario, seed))
             cost += point.cost
     return [*blocks, Block(len(blocks), tuple(runs), cost)] if runs else blocks

@@ -1,4 +1,4 @@
-"""Points of a study as checked scenarios. All are checked before the first run is begun."""
+"""Points of a sweep as checked scenarios. All are checked before the first run is begun."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from aqmlab import _core
 from aqmlab.errors import InputError, Problem, ScenarioError
-from aqmlab.execution.runner import cost_of
-from aqmlab.scenario.file import Scenario
-from aqmlab.storage.naming import PINNED_SEEDS
+from aqmlab.execution.jobs import cost_of
+from aqmlab.scenario.file import PINNED_SEEDS, Scenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +19,7 @@ class Point:
     Attributes
     ----------
     values
-        Its values of the study's keys.
+        Its values of the sweep's keys.
     scenario
         Hash of the scenario without its seeds.
     text

@@ -16,6 +16,7 @@ from aqmlab.errors import InputError
 from aqmlab.results.evaluation import Evaluation
 from aqmlab.results.metrics import BY_KEY, METRICS
 from aqmlab.results.result import Result
+from aqmlab.results.stored import result_of
 from aqmlab.statistics.intervals import LEVEL, interval
 from aqmlab.storage.index import StudyRow
 from aqmlab.storage.store import ResultStore
@@ -29,7 +30,7 @@ POINT, SEED, RUN = "point", "seed", "run"
 
 @dataclass(frozen=True)
 class Study:
-    """A finished study.
+    """A finished sweep.
 
     Attributes
     ----------
@@ -74,21 +75,21 @@ class Study:
 
     @classmethod
     def load(cls, store: str | Path, name: str | None = None) -> Study:
-        """Read a study from a store.
+        """Read a sweep from a store.
 
         Parameters
         ----------
         store
             The store's folder.
         name
-            The study's name or the beginning of its hash; not needed if there is only one.
+            The sweep's name or the beginning of its hash; not needed if there is only one.
         """
         with ResultStore(store) as opened:
             return cls.read(opened, opened.study_row(name))
 
     @classmethod
     def read(cls, store: ResultStore, row: StudyRow, **how: Any) -> Study:  # noqa: ANN401 - fields of this class
-        """Read a study from an open store; `how` says how its runs were done just now."""
+        """Read a sweep from an open store; `how` says how its runs were done just now."""
         found = store.study_runs(row)
         columns, units = _parameters(row.keys, [point.values for point, _, _ in found])
         metrics = [json.loads(run.metrics) for _, run, _ in found]
@@ -152,7 +153,7 @@ class Study:
         if not len(names):
             raise InputError(f"{self.name}: no finished run of point {point} (there are {self.runs[POINT].nunique()})")
         with ResultStore(self.folder) as store:
-            return store.result(str(name) for name in names)
+            return result_of(store, (str(name) for name in names))
 
     def _first_of_points(self) -> pd.DataFrame:
         return self.runs.groupby(POINT, sort=True)[list(self.keys)].first()

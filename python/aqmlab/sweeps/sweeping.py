@@ -20,12 +20,13 @@ from aqmlab.scenario.toml_text import Value
 from aqmlab.storage.folders import log
 from aqmlab.storage.index import StudyRow
 from aqmlab.storage.store import ResultStore
+from aqmlab.sweeps.adoption import adopt
 from aqmlab.sweeps.axes import axis_of, range_of
 from aqmlab.sweeps.design import METHODS, Design
 from aqmlab.sweeps.execution import Execution, Tally
 from aqmlab.sweeps.executors import crew_for
-from aqmlab.sweeps.file import StudyFile, read_study
-from aqmlab.sweeps.plan import Block, cut, point_rows, study_row
+from aqmlab.sweeps.file import SweepFile, read_sweep
+from aqmlab.sweeps.plan import Block, cut, point_rows, sweep_row
 from aqmlab.sweeps.points import Point, check_points
 from aqmlab.sweeps.sweep import Study
 
@@ -58,7 +59,7 @@ def sweep(
     Parameters
     ----------
     scenario
-        A scenario file, a scenario already loaded, or a study file; what else is given here is added to the latter.
+        A scenario file, a scenario already loaded, or a sweep file; what else is given here is added to the latter.
     grid
         Dotted key to values: a list, ``"v1,v2"`` or ``"from:to:count"`` (``"from:to:count:log"``). Every combination
         is a point.
@@ -73,7 +74,7 @@ def sweep(
     seeds, overrides, progress, engine
         As for `aqmlab.run`.
     name
-        Name of the study; default: the scenario's.
+        Name of the sweep; default: the scenario's.
     out
         The store.
     workers
@@ -112,7 +113,7 @@ def sweep(
     with bar_over("points", [1.0], shown=progress, runs=design.size) as bar:
         told = Throttled(partial(bar.report, 0))
         points = check_points(plan.scenario, design.keys, design.points(), warnings, told)
-    row = study_row(plan.name, _core.version(), design, points, plan.seeds)
+    row = sweep_row(plan.name, _core.version(), design, points, plan.seeds)
     work = _Sweep(row, points, engine=engine, workers=workers, executor=executor, dask=dask, progress=progress)
     with ResultStore(out, create=True) as store:
         tally, seconds = work.into(store)
@@ -129,24 +130,24 @@ def sweep(
 @dataclass(frozen=True)
 class _Planned:
     scenario: Scenario
-    given: StudyFile
+    given: SweepFile
     seeds: list[int]
     name: str
 
 
 def _planned(scenario: str | Path | Scenario, *, overrides: Overrides, seeds: Seeds, name: str | None) -> _Planned:
-    """Put together what the study file says and what is asked for beside it."""
-    given = None if isinstance(scenario, Scenario) else read_study(scenario)
+    """Put together what the sweep file says and what is asked for beside it."""
+    given = None if isinstance(scenario, Scenario) else read_sweep(scenario)
     if given is None:
         base = as_scenario(scenario, overrides=overrides)
-        given = StudyFile(base.filename)
+        given = SweepFile(base.filename)
     else:
         base = Scenario.load(given.scenario, overrides=given.overrides + override_pairs(overrides))
     wanted = seed_list(given.seeds if seeds is None else seeds, base)
     return _Planned(base, given, wanted, name or given.name or base.name)
 
 
-def _draws(given: StudyFile, *, random: int | None, sobol: int | None, draw_seed: int | None) -> tuple[str, int, int]:
+def _draws(given: SweepFile, *, random: int | None, sobol: int | None, draw_seed: int | None) -> tuple[str, int, int]:
     """Return how points are drawn, how many, and with which seed."""
     asked = {"random": random, "sobol": sobol}
     if all(value is None for value in asked.values()):
@@ -162,7 +163,7 @@ def _draws(given: StudyFile, *, random: int | None, sobol: int | None, draw_seed
 
 @dataclass(frozen=True)
 class _Sweep:
-    """A study whose runs are wanted, and who is to do them."""
+    """A sweep whose runs are wanted, and who is to do them."""
 
     row: StudyRow
     points: list[Point]
@@ -178,6 +179,7 @@ class _Sweep:
         blocks = cut(self.points, self.row.seeds, self.row.version)
         total = sum(len(block.runs) for block in blocks)
         store.index.put_study(self.row, point_rows(self.points))
+        adopt(store, blocks, {point.scenario: point.text for point in self.points})
         missing = _missing(store, blocks)
         log(store.root, f"start sweep {self.row.name} {self.row.study[:8]}: {total} runs, {missing.runs} to do")
         tally = Tally()
@@ -221,10 +223,10 @@ class _Missing:
 
 def _missing(store: ResultStore, blocks: list[Block]) -> _Missing:
     """Count what is to do. Runs whose files are not there any more are taken out of the index first."""
-    store.drop_lost(planned.run for block in blocks for planned in block.runs)
+    store.drop_lost(key.name for block in blocks for key in block.runs)
     left = []
     for block in blocks:
-        stored = store.index.has_runs(planned.run for planned in block.runs)
+        stored = store.index.has_runs(key.name for key in block.runs)
         left.append((block.cost / len(block.runs), len(block.runs) - len(stored)))
     open_blocks = [(cost, count) for cost, count in left if count]
     runs = sum(count for _, count in open_blocks)

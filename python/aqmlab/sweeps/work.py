@@ -17,20 +17,12 @@ from aqmlab.results.evaluation import peak_memory
 from aqmlab.results.metrics import run_metrics
 from aqmlab.scenario.plugins import load_plugins
 from aqmlab.storage.block import BlockBuilder, EncodedBlock, RunRow
+from aqmlab.storage.key import RunKey
 from aqmlab.storage.tables import Columns
 
 MEASURED = ("links", "flows", "delay_histogram")
 SHORT_S = 0.5
 """After a run that was shorter the next one does not say how far it is, which would take a hundredth of its time."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedRun:
-    """A run to do: its name, its scenario's hash and its seed."""
-
-    run: str
-    scenario: str
-    seed: int
 
 
 @dataclass(frozen=True)
@@ -49,7 +41,7 @@ class Task:
         What is to evaluate them.
     """
 
-    blocks: Mapping[int, tuple[PlannedRun, ...]]
+    blocks: Mapping[int, tuple[RunKey, ...]]
     texts: Mapping[str, str]
     version: str
     engine: str
@@ -63,24 +55,24 @@ class Task:
         for number, runs in self.blocks.items():
             began = time.perf_counter()
             block = BlockBuilder()
-            for planned in runs:
+            for key in runs:
                 before = len(done.evaluated)
                 if before % (count // 100 + 1) == 0:
                     progress(before / count)
-                self._perform(planned, block, done, None if done.last_s < SHORT_S else _part(progress, before, count))
+                self._perform(key, block, done, None if done.last_s < SHORT_S else _part(progress, before, count))
             done.blocks[number] = block.encode()
             done.peak_bytes = peak_memory()
             done.seconds[number] = time.perf_counter() - began
         return done
 
     def _perform(
-        self, planned: PlannedRun, block: BlockBuilder, done: TaskDone, progress: Callable[[float], None] | None
+        self, key: RunKey, block: BlockBuilder, done: TaskDone, progress: Callable[[float], None] | None
     ) -> None:
         load_plugins()
-        text = self.texts[planned.scenario]
+        text = self.texts[key.scenario]
         began, cpu = time.perf_counter(), time.thread_time()
         try:
-            output = _core.run(text, "<study>", planned.seed, [], progress, engine=self.engine)
+            output = _core.run(text, "<study>", key.seed, [], progress, engine=self.engine)
         except ValueError as error:
             raise InputError(str(error)) from None
         done.last_s = time.perf_counter() - began
@@ -88,7 +80,7 @@ class Task:
         done.simulation_cpu_s += time.thread_time() - cpu
         tables, summary = output["tables"], output["summary"]
         metrics = run_metrics({name: _decoded(tables[name]) for name in MEASURED})
-        row = RunRow(planned.run, planned.scenario, planned.seed, self.version, plain_json(metrics))
+        row = RunRow(key.name, key.scenario, key.seed, self.version, plain_json(metrics))
         block.add(row, text=text, summary=plain_json(summary), tables=tables)
         done.warnings.update(map(str, _listed(summary.get("warnings"))))
         done.evaluated.append((output["engine"], output["why_events"] or "", int(summary["packet_hops"])))

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from aqmlab.theory.control.stability import Region, StabilityMap, stability_chart, stability_map, stability_maps
     from aqmlab.theory.domain import DomainError
     from aqmlab.theory.drop_curve import DropCurve
-    from aqmlab.theory.fluid.model import Bottleneck, FlowClass, FluidModel
+    from aqmlab.theory.fluid.model import FluidModel
     from aqmlab.theory.fluid.operating_point import OperatingPoint
+    from aqmlab.theory.fluid.parts import Bottleneck, FlowClass
     from aqmlab.theory.fluid.trajectory import Trajectory
     from aqmlab.theory.queueing.averaged_chain import AveragedChain, solve_averaged_chain
     from aqmlab.theory.queueing.best_curve import Outcome, best_map, candidates, outcome
@@ -26,11 +27,9 @@ if TYPE_CHECKING:
     from aqmlab.theory.queueing.frontier import best_settings, least_loss
     from aqmlab.theory.queueing.mm1k import MM1K
     from aqmlab.theory.queueing.runs import Runs, consecutive_drops
-    from aqmlab.theory.scenario.analysis import Analysis, analyze
 
 __all__ = [
     "MM1K",
-    "Analysis",
     "AveragedChain",
     "Bottleneck",
     "Branch",
@@ -48,7 +47,6 @@ __all__ = [
     "Runs",
     "StabilityMap",
     "Trajectory",
-    "analyze",
     "best_map",
     "best_settings",
     "bode",
@@ -71,15 +69,14 @@ __all__ = [
 ]
 
 _HOME = {
-    "Analysis": "scenario.analysis",
     "AveragedChain": "queueing.averaged_chain",
-    "Bottleneck": "fluid.model",
+    "Bottleneck": "fluid.parts",
     "Branch": "control.loop",
     "Chain": "queueing.chain",
     "Condition": "control.conditions",
     "DomainError": "domain",
     "DropCurve": "drop_curve",
-    "FlowClass": "fluid.model",
+    "FlowClass": "fluid.parts",
     "FluidModel": "fluid.model",
     "Loop": "control.loop",
     "MM1K": "queueing.mm1k",
@@ -90,7 +87,6 @@ _HOME = {
     "Runs": "queueing.runs",
     "StabilityMap": "control.stability",
     "Trajectory": "fluid.trajectory",
-    "analyze": "scenario.analysis",
     "best_map": "queueing.best_curve",
     "best_settings": "queueing.frontier",
     "bode": "control.loop_charts",

@@ -5,7 +5,7 @@ A file has one thing:
 * `goals`: the quantity to minimize or maximize, and the bounds to keep
 * `ranges`: what varies, and the points of the ranges that are looked at
 * `space`: the parameters that are searched
-* `measurements`, `ledger`: runs of settings at points, and their file
+* `measurements`: runs of settings at points, and the reducer that reads their metrics
 * `starts`: the analytic design, ns-2's automatic RED, the scenario's own settings
 * `search`: Optuna
 * `verification`: the choice among the best, and the confirmation on fresh seeds

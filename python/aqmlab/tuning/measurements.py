@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aqmlab.errors import InputError, Interrupted, ScenarioError, StorageError
-from aqmlab.execution.pool import Job, Output, execute
-from aqmlab.execution.runner import expected_cost, provenance
+from aqmlab.errors import InputError, ScenarioError
+from aqmlab.execution.jobs import Job, expected_cost, reduced
+from aqmlab.execution.pool import execute
+from aqmlab.execution.reuse import missing
 from aqmlab.results.metrics import delay_metrics, flow_metrics, link_metrics
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.toml_text import Value, inline
+from aqmlab.storage.earlier import tuning_name, tuning_runs
+from aqmlab.storage.kept import Answers
+from aqmlab.storage.tables import Columns, to_arrow
 from aqmlab.tuning.ranges import Pairs, Point
-from aqmlab.tuning.run_cache import Ledger, Values, run_key
 
 TABLES = ("links", "flows", "delay_histogram")
 """Tables of a run that metrics need."""
+Values = dict[str, float]
+"""Metric to its value in one run."""
 Body = dict[str, Value]
 """A ``[queue.NAME]`` table."""
 Measured = dict[str, np.ndarray]
@@ -62,39 +68,32 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Measurement(Job):
-    """A run of which only the metrics of one link are kept, in the ledger, as soon as it is finished.
+class LinkMetrics:
+    """Reads the metrics of one link off a run."""
 
-    Attributes
-    ----------
-    link
-        The link.
-    key
-        The run's name in the ledger.
-    ledger
-        The finished runs.
-    """
+    link: str
+    in_python: ClassVar[bool] = False
 
-    link: str = ""
-    key: str = ""
-    ledger: Ledger = field(default_factory=lambda: Ledger(None), compare=False, repr=False)
+    @property
+    def name(self) -> str:
+        """The stable name for keys of runs."""
+        return f"metrics {self.link}"
 
-    def perform(self, progress: Callable[[float], None]) -> Output:
-        """Run, and keep the metrics."""
-        output = super().perform(progress)
-        self.ledger.add(self.key, metrics_of(output.tables, self.link))
-        return Output(output.summary, {}, output.evaluated)
+    def __call__(self, tables: dict[str, Columns], seed: int) -> Values:
+        """Return the metrics."""
+        made = {name: to_arrow(tables[name], seed=seed) for name in TABLES if name in tables}
+        return metrics_of({name: table for name, table in made.items() if table.num_rows}, self.link)
 
 
 class Bench:
-    """Measures settings at points; what is in its ledger is not run again.
+    """Measures settings at points; what the store has is not run again.
 
     Parameters
     ----------
     place
         Where.
-    ledger
-        Finished runs.
+    answers
+        The store's answers of finished runs.
     points
         Every point that will be asked for, checked with `body` at once, so that an unknown key is found at the start.
     body
@@ -106,7 +105,7 @@ class Bench:
     def __init__(
         self,
         place: Place,
-        ledger: Ledger,
+        answers: Answers,
         points: Sequence[Point],
         body: Body,
         *,
@@ -114,55 +113,43 @@ class Bench:
         progress: bool = True,
         engine: str = "auto",
     ) -> None:
-        self.place, self.ledger = place, ledger
+        self.place, self.answers = place, answers
         self._workers, self._progress, self._engine = workers, progress, engine
         self._costs: dict[str, float] = {}
         for point in points:
             there = place.scenario(body, point)
             there.link(place.link)
             self._costs[point.name] = expected_cost(there) * (1 + 1e-3 * len(there.flows))
-        self._summary = provenance(place.scenario(body))
+        self._metrics = LinkMetrics(place.link)
+        self._earlier = {} if answers.root is None else tuning_runs(answers.root)
 
     def measure(
         self, bodies: Sequence[Body], points: Sequence[Point], seeds: Sequence[int], *, title: str
     ) -> list[Measured]:
         """Measure several settings at once, so that no core waits: for each, its metrics by point and seed."""
-        wanted = [[[self._job(body, point, seed) for seed in seeds] for point in points] for body in bodies]
-        jobs = {job.key: job for body in wanted for point in body for job in point if job.key not in self.ledger}
-        try:
-            execute(list(jobs.values()), workers=self._workers, progress=self._progress, title=title)
-        except Interrupted:
-            raise Interrupted(self._how_to_go_on("interrupted")) from None
-        except StorageError as error:
-            raise StorageError(self._how_to_go_on(self.ledger.failure or str(error))) from None
+        wanted = [[self._jobs(body, point, seeds) for point in points] for body in bodies]
+        jobs = {job.key: job for body in wanted for point in body for job in point}
+        execute(missing(list(jobs.values())), workers=self._workers, progress=self._progress, title=title)
         return [self._collected(body) for body in wanted]
 
-    def _job(self, body: Body, point: Point, seed: int) -> Measurement:
-        plan, pairs = self.place.plan, self.place.pairs(body, point)
-        return Measurement(
-            text=plan.text,
-            filename=plan.filename,
-            overrides=pairs,
-            seed=seed,
-            summary=self._summary,
-            tables=TABLES,
-            cost=self._costs[point.name],
-            engine=self._engine,
-            link=self.place.link,
-            key=run_key(plan.text, pairs, seed, self.place.link),
-            ledger=self.ledger,
-        )
+    def _jobs(self, body: Body, point: Point, seeds: Sequence[int]) -> list[Job]:
+        plan = self.place.scenario(body, point)
+        cost = self._costs[point.name]
+        jobs = reduced(plan, seeds, self._metrics, store=self.answers, cost=cost, engine=self._engine)
+        for job in jobs if self._earlier else ():
+            name = tuning_name(job.key.version, plan.text, plan.overrides, job.key.seed, self.place.link)
+            if name in self._earlier and not job.is_done():
+                self.answers.put(job.key, self._earlier[name])
+        return jobs
 
-    def _collected(self, jobs: list[list[Measurement]]) -> Measured:
-        runs = [[self.ledger[job.key] for job in point] for point in jobs]
+    def _collected(self, jobs: list[list[Job]]) -> Measured:
+        runs = [[self._values(job) for job in point] for point in jobs]
         names = list(dict.fromkeys(name for point in runs for run in point for name in run))
         return {name: np.array([[run.get(name, np.nan) for run in point] for point in runs]) for name in names}
 
-    def _how_to_go_on(self, what: str) -> str:
-        if self.ledger.path is None:
-            return f"{what}; {len(self.ledger)} runs finished, none kept (no output folder was given)"
-        where = self.ledger.path.parent
-        return f"{what}; {len(self.ledger)} runs kept in {where}; the same command goes on with the rest"
+    def _values(self, job: Job) -> Values:
+        found = self.answers.get(job.key)
+        return {key: np.nan if value is None else float(value) for key, value in found.items()}
 
 
 def metrics_of(tables: dict[str, pa.Table], link: str) -> Values:

@@ -147,7 +147,8 @@ class Tuned:
         """Return the figure of all trials, the front, the references, the answer, and the bound."""
         from aqmlab.tuning.figures import chart_of
 
-        return chart_of(self)
+        confirmed = [self.confirmed, *(one.reference for one in self.against)]
+        return chart_of(self.queue, self.task, trials=self.trials, front=self.front, confirmed=confirmed)
 
     def data(self) -> dict[str, Any]:
         """Return everything as plain data; the same for the same scenario, arguments and version."""

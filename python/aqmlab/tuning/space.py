@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.errors import InputError
-from aqmlab.scenario.file import unknown
+from aqmlab.errors import InputError, unknown
+from aqmlab.scenario.parts import packets
 from aqmlab.scenario.registry import Discipline, Parameter
 from aqmlab.scenario.toml_text import Value
 from aqmlab.tuning.measurements import Body
@@ -126,15 +126,6 @@ class Space:
                 value = effective.get(dimension.key, dimension.low)
             found[dimension.key] = dimension.inside(value)
         return found
-
-
-def packets(value: float | str, packet: float) -> float:
-    """Return a size in packets; the core writes sizes in bytes as ``25000B``.
-
-    >>> packets("25000B", 1000), packets(12, 1000)
-    (25.0, 12.0)
-    """
-    return float(value.removesuffix("B")) / packet if isinstance(value, str) else float(value)
 
 
 def least_weight(capacity: float, measured_s: float) -> float:

@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import Error, InputError
+from aqmlab.errors import Error, InputError, unknown
 from aqmlab.execution.runner import as_scenario
 from aqmlab.interop.dialects import dialects_of
 from aqmlab.results.evaluation import checked_engine
-from aqmlab.scenario.file import Overrides, Scenario, unknown
-from aqmlab.scenario.parts import Link
+from aqmlab.scenario.file import Overrides, Scenario
+from aqmlab.scenario.parts import Link, packets
 from aqmlab.scenario.registry import Discipline, discipline
 from aqmlab.scenario.toml_text import Value
 from aqmlab.storage import folders
+from aqmlab.storage.kept import Answers
 from aqmlab.tuning.goals import bounds_of, goal_of
 from aqmlab.tuning.measurements import Bench, Body, Place
 from aqmlab.tuning.outcome import TUNED, Tuned
 from aqmlab.tuning.ranges import Point, fresh_points, ranges_of, search_points
-from aqmlab.tuning.run_cache import Ledger
 from aqmlab.tuning.search import Task, Trial, need_optuna, search
-from aqmlab.tuning.space import Numbers, Space, least_weight, packets, space_of
+from aqmlab.tuning.space import Numbers, Space, least_weight, space_of
 from aqmlab.tuning.starts import ANALYTIC, FILE, Start, analytic, automatic
 from aqmlab.tuning.verification import against, choose, confirm
 
@@ -122,7 +122,7 @@ def tune(
     folder = None if out is None else Path(out)
     engine = checked_engine(engine)
     how: dict[str, Any] = {"workers": workers, "progress": progress, "engine": engine}
-    bench = Bench(place, Ledger(folder), [*points, *unseen], dict(space.base), **how)
+    bench = Bench(place, Answers(folder), [*points, *unseen], dict(space.base), **how)
     own = range(1, number.trial + 1)
     begin = _numbers_of(place, space, starts)
     tried = search(bench, space, task, starts=begin, points=points, seeds=own, trials=trials)

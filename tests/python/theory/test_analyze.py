@@ -11,11 +11,11 @@ import pytest
 from matplotlib.figure import Figure
 
 import aqmlab
+from aqmlab.analysis.analyzing import observed
 from aqmlab.cli import main
 from aqmlab.scenario.file import Scenario
 from aqmlab.theory.scenario import picture
 from aqmlab.theory.scenario.agreement import Measured, gaps
-from aqmlab.theory.scenario.analysis import observed
 from aqmlab.theory.scenario.link_curve import curve_of
 from aqmlab.theory.scenario.link_traffic import Routes, traffic_over
 from aqmlab.theory.scenario.model import model_of
@@ -278,7 +278,7 @@ def test_the_command(command, small):
     assert (answer.code, answer.err) == (0, "")
     assert answer.out.startswith("small: link bottleneck, red, 2 seeds\nfluid: drop probability 0.04518, mean queue")
     assert "Violated: The mean square of a window" in answer.out
-    (folder,) = (small.parent / "results").iterdir()
+    (folder,) = (path for path in (small.parent / "results").iterdir() if path.is_dir())
     assert answer.out.endswith(f"Report: results/{folder.name}/analysis/report.html\n")
     data = json.loads((folder / "analysis" / "analysis.json").read_text())
     again = command("small.toml", "--seeds", "2", "--json")
@@ -318,7 +318,7 @@ def test_an_interrupt_is_reported(command, monkeypatch):
     def stop(*_args, **_options):
         raise aqmlab.Interrupted("interrupted; 0 of 2 runs finished")
 
-    monkeypatch.setattr("aqmlab.theory.scenario.analysis.run_into", stop)
+    monkeypatch.setattr("aqmlab.analysis.analyzing.run_into", stop)
     answer = command("small.toml", "--seeds", "2")
     assert (answer.code, answer.err) == (130, "aqmlab: interrupted; 0 of 2 runs finished\n")
 

@@ -14,7 +14,8 @@ from aqmlab.theory.control.linearization import linearize
 from aqmlab.theory.domain import DomainError
 from aqmlab.theory.drop_curve import DropCurve
 from aqmlab.theory.fluid.loss_law import LAWS
-from aqmlab.theory.fluid.model import Bottleneck, FlowClass, FluidModel, Trajectory
+from aqmlab.theory.fluid.model import FluidModel, Trajectory
+from aqmlab.theory.fluid.parts import Bottleneck, FlowClass
 from fluid_packets import MAX_P, Measured, Setting, fluid, run
 
 STABLE, UNSTABLE = Setting(60, 0.1), Setting(60, 0.25)

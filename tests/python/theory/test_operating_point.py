@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from aqmlab.theory.domain import DomainError
 from aqmlab.theory.drop_curve import DropCurve
 from aqmlab.theory.fluid.loss_law import LAWS, B, LossLaw, loss_law
-from aqmlab.theory.fluid.model import Bottleneck, FlowClass, FluidModel
+from aqmlab.theory.fluid.model import FluidModel
+from aqmlab.theory.fluid.parts import Bottleneck, FlowClass
 
 RED = DropCurve.of("red", min_th=150, max_th=700, max_p=0.1, limit=800)
 PC_RED = DropCurve.of("red", min_th=10, max_th=35, max_p=0.1, limit=50)

@@ -9,7 +9,8 @@ from aqmlab.theory.control.linearization import linearize
 from aqmlab.theory.control.stability import Region, stability_chart, stability_map, stability_maps
 from aqmlab.theory.domain import DomainError
 from aqmlab.theory.drop_curve import DropCurve
-from aqmlab.theory.fluid.model import Bottleneck, FlowClass, FluidModel
+from aqmlab.theory.fluid.model import FluidModel
+from aqmlab.theory.fluid.parts import Bottleneck, FlowClass
 
 pytestmark = pytest.mark.slow
 

@@ -3,113 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import InputError
 from aqmlab.execution.runner import Seeds, as_scenario, run, seed_list
-from aqmlab.interop.crosscheck.agreement import LEVEL, Agreement, Line, agreement
-from aqmlab.interop.crosscheck.model import Model
+from aqmlab.interop.crosscheck.agreement import Line, agreement
 from aqmlab.interop.crosscheck.ours import ours
+from aqmlab.interop.crosscheck.outcome import CrossCheck, Side
 from aqmlab.interop.crosscheck.running import run_seeds, write_files
-from aqmlab.interop.crosscheck.tool import Measured, Semantic, Tool, inexpressible
+from aqmlab.interop.crosscheck.tool import Measured, Tool
 from aqmlab.interop.crosscheck.tools import tools
+from aqmlab.interop.differences import Semantic, inexpressible
+from aqmlab.interop.model import Model
 from aqmlab.scenario.file import Overrides, Scenario
-from aqmlab.statistics import Interval, interval
 
 SEEDS = 10
 FOLDER = "crosscheck"
 """Folder of the tools, in that of the scenario's results."""
-
-
-@dataclass(frozen=True)
-class Side:
-    """A program, its runs, and their comparison with ours.
-
-    Attributes
-    ----------
-    name, title, version
-        Which program; no version if it is not installed.
-    differences
-        What it cannot express, and what it understands otherwise.
-    why_not
-        Why it has no runs; "" if it has.
-    folder, files
-        Where its script is, and its files, the script first.
-    measured
-        Measurements by seed.
-    lines
-        The comparison with ours.
-    """
-
-    name: str
-    title: str
-    version: str | None
-    differences: tuple[Semantic, ...]
-    why_not: str
-    folder: Path
-    files: tuple[str, ...]
-    measured: dict[int, Measured]
-    lines: tuple[Line, ...]
-
-    @property
-    def agrees(self) -> bool:
-        """Whether it ran, and all measures agree."""
-        return bool(self.lines) and all(line.agreement is not Agreement.DIFFERS for line in self.lines)
-
-
-@dataclass(frozen=True)
-class CrossCheck:
-    """What `cross_check` found.
-
-    Attributes
-    ----------
-    model
-        The scenario.
-    seeds
-        Seeds of ours and of the others.
-    margin
-        Factor of all margins.
-    measured
-        Our measurements by seed.
-    sides
-        The other programs.
-    folder
-        Where everything is.
-    """
-
-    model: Model
-    seeds: list[int]
-    margin: float
-    measured: dict[int, Measured]
-    sides: tuple[Side, ...]
-    folder: Path
-
-    @property
-    def name(self) -> str:
-        """The scenario's name."""
-        return self.model.name
-
-    def ours(self, line: Line) -> Interval:
-        """Return our mean of a line."""
-        return interval([run[line.measure, line.place] for run in self.measured.values()])
-
-    def side(self, name: str) -> Side:
-        """Return the runs of a program and their comparison with ours."""
-        return next(side for side in self.sides if side.name == name)
-
-    def data(self) -> dict[str, Any]:
-        """Return everything for other programs."""
-        return {
-            "scenario": {"name": self.name, "hash": self.model.scenario.hash},
-            "seeds": self.seeds,
-            "deterministic": self.model.deterministic,
-            "level": LEVEL,
-            "margin": self.margin,
-            "folder": str(self.folder),
-            "tools": [_side_data(side) for side in self.sides],
-        }
 
 
 def cross_check(
@@ -242,30 +153,3 @@ def _side(
 
 def _listed(differences: Iterable[Semantic]) -> str:
     return " ".join(one.text for one in differences)
-
-
-def _side_data(side: Side) -> dict[str, Any]:
-    return {
-        "name": side.name,
-        "title": side.title,
-        "version": side.version,
-        "why_not": side.why_not,
-        "script": str(side.folder / side.files[0]),
-        "differences": [{"name": d.name, "kind": str(d.kind), "text": d.text} for d in side.differences],
-        "lines": [
-            {
-                "measure": str(line.measure),
-                "place": line.place,
-                "ours": line.ours.mean,
-                "ours_sd": line.ours.sd,
-                "theirs": line.theirs.mean,
-                "theirs_sd": line.theirs.sd,
-                "difference": line.difference.mean,
-                "low": line.difference.low,
-                "high": line.difference.high,
-                "margin": line.margin,
-                "agreement": str(line.agreement),
-            }
-            for line in side.lines
-        ],
-    }

@@ -9,7 +9,7 @@ from aqmlab.interop.crosscheck.tool import Key, Measure
 from aqmlab.results.metrics import ratio
 
 if TYPE_CHECKING:
-    from aqmlab.interop.crosscheck.model import Model
+    from aqmlab.interop.model import Model
     from aqmlab.results.result import Result
 
 

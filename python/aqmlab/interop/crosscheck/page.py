@@ -12,7 +12,7 @@ from aqmlab.reporting.page import Page
 from aqmlab.statistics import Interval, interval
 
 if TYPE_CHECKING:
-    from aqmlab.interop.crosscheck.checking import CrossCheck, Side
+    from aqmlab.interop.crosscheck.outcome import CrossCheck, Side
 
 SHOWN = {
     Measure.GOODPUT: ("goodput, Mb/s", 1e-6),

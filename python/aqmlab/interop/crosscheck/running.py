@@ -1,12 +1,11 @@
-"""Runs of a tool, seed by seed, each kept as soon as it is done.
+"""Runs of a tool, seed by seed, each kept in the store as soon as it is done.
 
-A run's file has the text of all files of the tool, the tool's version and the seed. A second request for the same run
-reads that file.
+The key of a run has the hash of the tool's files, its version and the seed. A second call for the same run reads the
+store.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import threading
@@ -17,9 +16,16 @@ from pathlib import Path
 from aqmlab.errors import Interrupted
 from aqmlab.execution.pool import available_cores, interrupts_noted
 from aqmlab.execution.progress import REPORT_EVERY_S, Bar, bar_over
-from aqmlab.interop.crosscheck.model import Model
 from aqmlab.interop.crosscheck.tool import Key, Measure, Measured, Tool, end_programs
+from aqmlab.interop.model import Model
+from aqmlab.storage.earlier import crosscheck_file
 from aqmlab.storage.folders import guarded, write_file
+from aqmlab.storage.index import store_root
+from aqmlab.storage.kept import Answers
+from aqmlab.storage.key import RunKey, question
+
+REDUCER = "crosscheck"
+"""The stable name, for keys of runs, of what is kept: the measurements of `aqmlab.interop.crosscheck.tool.Measure`."""
 
 
 def write_files(files: Mapping[str, str], folder: Path) -> list[Path]:
@@ -55,8 +61,11 @@ def run_seeds(
     """
     files = tool.files(model)
     write_files(files, folder)
-    of = hashlib.sha256(json.dumps([tool.version(), files], sort_keys=True).encode()).hexdigest()
-    found: dict[int, Measured] = {seed: kept for seed in seeds if (kept := _read(_file(folder, seed), of)) is not None}
+    answers = Answers(store_root(folder))
+    version = f"{tool.name} {tool.version()}"
+    keys = {seed: RunKey(version, question({"files": files}), seed, REDUCER) for seed in seeds}
+    _adopt(folder, keys, answers, hashlib.sha256(json.dumps([tool.version(), files], sort_keys=True).encode()))
+    found: dict[int, Measured] = {seed: _read(answers, key) for seed, key in keys.items() if answers.has(key)}
     wanted = [seed for seed in seeds if seed not in found]
     if not wanted:
         return found
@@ -64,7 +73,7 @@ def run_seeds(
 
     def run(seed: int) -> tuple[int, Measured]:
         measured = tool.run(model, folder, seed)
-        _write(_file(folder, seed), of, measured)
+        answers.put(keys[seed], _plain(measured))
         return seed, measured
 
     count = min(workers or available_cores(), len(wanted)) if tool.parallel else 1
@@ -78,7 +87,8 @@ def run_seeds(
             _wait(futures, bar, stop)
         except KeyboardInterrupt:
             _stop(executor)
-            text = f"interrupted; {bar.finished} of {len(wanted)} runs of {tool.title} finished and kept in {folder}"
+            done = f"{bar.finished} of {len(wanted)} runs of {tool.title}"
+            text = f"interrupted; {done} finished and kept in {answers.root}"
             raise Interrupted(f"{text}; the same command goes on with the rest") from None
         except BaseException:
             _stop(executor)
@@ -107,19 +117,17 @@ def _stop(executor: ThreadPoolExecutor) -> None:
     executor.shutdown(wait=True)
 
 
-def _file(folder: Path, seed: int) -> Path:
-    return folder / "measured" / f"seed-{seed}.json"
+def _plain(measured: Measured) -> dict[str, list[list[str | float]]]:
+    return {"measured": [[str(measure), place, value] for (measure, place), value in measured.items()]}
 
 
-def _write(path: Path, of: str, measured: Measured) -> None:
-    data = {"of": of, "measured": [[str(key), place, value] for (key, place), value in measured.items()]}
-    guarded(path, lambda: path.parent.mkdir(parents=True, exist_ok=True))
-    guarded(path, lambda: write_file(path, json.dumps(data).encode()))
+def _read(answers: Answers, key: RunKey) -> dict[Key, float]:
+    return {(Measure(name), str(place)): float(value) for name, place, value in answers.get(key)["measured"]}
 
 
-def _read(path: Path, of: str) -> dict[Key, float] | None:
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        data = json.loads(path.read_text(encoding="utf-8"))
-        if data["of"] == of:
-            return {(Measure(key), str(place)): float(value) for key, place, value in data["measured"]}
-    return None
+def _adopt(folder: Path, keys: Mapping[int, RunKey], answers: Answers, of: hashlib._Hash) -> None:
+    """Take over the measurements that an earlier version kept in a file for each seed."""
+    for seed, key in keys.items() if (folder / "measured").is_dir() else ():
+        found = crosscheck_file(folder, seed, of.hexdigest())
+        if found is not None and not answers.has(key):
+            answers.put(key, {"measured": found})

@@ -24,13 +24,13 @@ import os
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
 from aqmlab.errors import Error
-from aqmlab.interop.crosscheck.model import Model
+from aqmlab.interop.differences import Semantic
+from aqmlab.interop.model import Model
 
 
 class Measure(StrEnum):
@@ -48,36 +48,6 @@ Key = tuple[Measure, str]
 """What was measured, and at which link or of which group."""
 Measured = Mapping[Key, float]
 """One run."""
-
-
-class Kind(StrEnum):
-    """How a tool departs from a scenario."""
-
-    INEXPRESSIBLE = "not expressible"
-    """The tool has no such thing; its run would be of another scenario, so none is made."""
-    LEFT_OUT = "left out"
-    """The tool has no such thing; its run is made without it, and compared."""
-    DIFFERS = "differs"
-    """The tool has such a thing and understands it otherwise."""
-
-
-@dataclass(frozen=True)
-class Semantic:
-    """A known difference between a tool and a scenario of ours.
-
-    Attributes
-    ----------
-    name
-        Two or three words, the same for the same difference in every scenario: "spacing dialect".
-    text
-        One sentence: what the tool does, what the scenario says, and how to make them the same if that is possible.
-    kind
-        Whether it keeps the tool from running the scenario at all.
-    """
-
-    name: str
-    text: str
-    kind: Kind
 
 
 _under_way: set[subprocess.Popen[str]] = set()
@@ -122,11 +92,6 @@ class Tool(Protocol):
 
 class ToolError(Error):
     """A program failed, or its output has no measurements."""
-
-
-def inexpressible(differences: Sequence[Semantic]) -> list[Semantic]:
-    """Return what keeps a tool from running a scenario."""
-    return [one for one in differences if one.kind is Kind.INEXPRESSIBLE]
 
 
 def run_program(command: Sequence[str], *, folder: Path, title: str, seed: int, limit_s: float = 3600.0) -> str:

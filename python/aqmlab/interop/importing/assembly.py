@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aqmlab.errors import InputError
-from aqmlab.interop.crosscheck.model import UDP
 from aqmlab.interop.importing.ns2_study import Table, queue_table, tcp_table, tcp_times, udp_table
 from aqmlab.interop.importing.quantities import rate, time
 from aqmlab.interop.importing.recording import Recording
+from aqmlab.interop.model import UDP
 from aqmlab.scenario.toml_text import Value, inline
 
 WARMUPS = ("warmup", "warmup_", "warm_up", "warmuptime", "warmup_time")

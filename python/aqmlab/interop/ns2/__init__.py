@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from aqmlab.interop.crosscheck.model import UDP, Model
-from aqmlab.interop.crosscheck.tool import Kind, Measured, Semantic, inexpressible, read_measured, run_program
+from aqmlab.interop.crosscheck.tool import Measured, read_measured, run_program
+from aqmlab.interop.differences import Kind, Semantic, inexpressible
 from aqmlab.interop.formatting import file_name
+from aqmlab.interop.model import UDP, Model
 from aqmlab.interop.ns2.differences import queue_differences
 from aqmlab.interop.ns2.flows import flow_differences
 from aqmlab.interop.ns2.script import script

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from aqmlab.interop.crosscheck.model import DROP_TAIL
-from aqmlab.interop.crosscheck.tool import Kind, Semantic
+from aqmlab.interop.differences import Kind, Semantic
+from aqmlab.interop.model import DROP_TAIL
 from aqmlab.interop.ns2.queues import RED, limit_of
 from aqmlab.interop.red import ADAPTATIONS, SPACINGS, adaptation_differences, missing_parts
 from aqmlab.scenario.parts import Link

@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from aqmlab.interop.crosscheck.model import NS2_PROFILE, UDP, Model
-from aqmlab.interop.crosscheck.tool import Kind, Semantic
+from aqmlab.interop.differences import Kind, Semantic
 from aqmlab.interop.formatting import flag, mean, number
+from aqmlab.interop.model import NS2_PROFILE, UDP, Model
 from aqmlab.scenario.parts import Flow
 
 SENDERS = {

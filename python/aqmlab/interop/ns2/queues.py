@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from aqmlab.interop.crosscheck.model import DROP_TAIL
 from aqmlab.interop.formatting import number
+from aqmlab.interop.model import DROP_TAIL
 from aqmlab.interop.ns2.quantities import seconds
 from aqmlab.interop.translation import AT_LEAST_ONE, FLAG, INVERSE, NUMBER, Fixed, Format, Row, Table, is_true, one_of
 from aqmlab.scenario.parts import Link

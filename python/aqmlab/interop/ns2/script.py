@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib import resources
 from typing import Generic, TypeVar
 
-from aqmlab.interop.crosscheck.model import UDP, Model
 from aqmlab.interop.crosscheck.routes import Routes, nodes_of
-from aqmlab.interop.crosscheck.tool import Semantic
+from aqmlab.interop.differences import Semantic
 from aqmlab.interop.formatting import WIDTH, comment, number, told
+from aqmlab.interop.model import UDP, Model
 from aqmlab.interop.ns2.flows import at_reset, brace, flow_line, receiver, sender
 from aqmlab.interop.ns2.queues import Ns2Queue, ns2_queue
 from aqmlab.scenario.parts import Flow, Link

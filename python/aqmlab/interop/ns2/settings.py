@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aqmlab.interop.crosscheck.tool import Kind
+from aqmlab.interop.differences import Kind
 from aqmlab.interop.ns2.differences import PARTS, queue_differences
 from aqmlab.interop.ns2.queues import ns2_queue, read_queue
 from aqmlab.interop.settings import Dialect, Settings, effective, spacing_note, strange_parts

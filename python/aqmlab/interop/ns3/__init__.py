@@ -6,9 +6,10 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from aqmlab.interop.crosscheck.model import Model
-from aqmlab.interop.crosscheck.tool import Measured, Semantic, inexpressible, read_measured, run_program
+from aqmlab.interop.crosscheck.tool import Measured, read_measured, run_program
+from aqmlab.interop.differences import Semantic, inexpressible
 from aqmlab.interop.formatting import file_name
+from aqmlab.interop.model import Model
 from aqmlab.interop.ns3.build import COMPILER, HINT, WRITTEN_FOR, compile_program, installed
 from aqmlab.interop.ns3.differences import differences
 from aqmlab.interop.ns3.program import program

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from aqmlab.interop.crosscheck.model import NS2_PROFILE, UDP, Model
 from aqmlab.interop.crosscheck.routes import Routes
-from aqmlab.interop.crosscheck.tool import Kind, Semantic
+from aqmlab.interop.differences import Kind, Semantic
+from aqmlab.interop.model import NS2_PROFILE, UDP, Model
 from aqmlab.interop.ns3.flows import HEADERS, NS2_VARIANTS, PAUSING_BUFFER, TIMESTAMPS, header_bytes, tcp_of
 from aqmlab.interop.ns3.queues import queue_differences
 from aqmlab.scenario.parts import Flow

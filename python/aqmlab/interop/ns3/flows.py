@@ -23,8 +23,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from aqmlab.interop.crosscheck.model import NS2_PROFILE, UDP
 from aqmlab.interop.formatting import flag, mean, number
+from aqmlab.interop.model import NS2_PROFILE, UDP
 from aqmlab.interop.ns3.formatting import seconds
 from aqmlab.scenario.parts import Flow
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from importlib import resources
 
-from aqmlab.interop.crosscheck.model import UDP, Change, Model
-from aqmlab.interop.crosscheck.tool import Semantic
+from aqmlab.interop.differences import Semantic
 from aqmlab.interop.formatting import comment, flag, mean, number, told
+from aqmlab.interop.model import UDP, Change, Model
 from aqmlab.interop.ns3.build import command
 from aqmlab.interop.ns3.flows import IP_AND_UDP, packet_bytes, size_bytes, tcp_of
 from aqmlab.interop.ns3.formatting import attributes, distribution, quoted, rate, seconds, wrapped

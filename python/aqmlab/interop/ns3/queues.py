@@ -19,8 +19,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from aqmlab.interop.crosscheck.model import DROP_TAIL
-from aqmlab.interop.crosscheck.tool import Kind, Semantic
+from aqmlab.interop.differences import Kind, Semantic
+from aqmlab.interop.model import DROP_TAIL
 from aqmlab.interop.ns3.formatting import rate
 from aqmlab.interop.ns3.other_queues import OTHER_QUEUES, SECONDS, SIZE, size
 from aqmlab.interop.red import ADAPTATIONS, SPACINGS, adaptation_differences, missing_parts

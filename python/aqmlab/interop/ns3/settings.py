@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aqmlab.interop.crosscheck.tool import Kind
+from aqmlab.interop.differences import Kind
 from aqmlab.interop.ns3.formatting import quoted, wrapped
 from aqmlab.interop.ns3.queues import PARTS, disc_of, queue_differences, read_red
 from aqmlab.interop.settings import Dialect, Settings, effective, spacing_note, strange_parts

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from aqmlab.interop.crosscheck.tool import Kind, Semantic
+from aqmlab.interop.differences import Kind, Semantic
 from aqmlab.interop.tc.quantities import bytes_of, microseconds, number_of, seconds_of
 from aqmlab.interop.translation import Fixed, Format, Row, Table, whole
 from aqmlab.scenario.parts import Link

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from aqmlab.errors import Error
-from aqmlab.interop.crosscheck.model import NS2_PROFILE, UDP, Model
-from aqmlab.interop.crosscheck.tool import Kind, Semantic
+from aqmlab.interop.differences import Kind, Semantic
 from aqmlab.interop.formatting import comment, told
+from aqmlab.interop.model import NS2_PROFILE, UDP, Model
 from aqmlab.interop.tc.queues import queue_differences
 from aqmlab.live.plan import live_plan
 from aqmlab.live.tc.job import Options, script

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from aqmlab.errors import InputError
-from aqmlab.interop.crosscheck.tool import Kind, Semantic
+from aqmlab.interop.differences import Kind, Semantic
 from aqmlab.interop.settings import Settings
 from aqmlab.interop.tc.other_queues import OTHER_QUEUES, other_differences, phrase
 from aqmlab.interop.tc.red import read_red, red_notes, write_red

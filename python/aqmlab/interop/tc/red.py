@@ -18,8 +18,7 @@ from aqmlab.interop.settings import Dialect, Settings, spacing_note, strange_par
 from aqmlab.interop.tc.other_queues import COUNT, SIZE, phrase
 from aqmlab.interop.tc.quantities import bits_of, number_of
 from aqmlab.interop.translation import Format, Row, Table
-from aqmlab.scenario.parts import Link
-from aqmlab.tuning.space import packets
+from aqmlab.scenario.parts import Link, packets
 
 MOST_BURST = 1 << 24
 """Packets; no average is so slow."""

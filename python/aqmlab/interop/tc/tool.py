@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import Error
-from aqmlab.interop.crosscheck.model import Model
-from aqmlab.interop.crosscheck.tool import Measure, Measured, Semantic, ToolError, inexpressible
+from aqmlab.interop.crosscheck.tool import Measure, Measured, ToolError
+from aqmlab.interop.differences import Semantic, inexpressible
 from aqmlab.interop.formatting import file_name
+from aqmlab.interop.model import Model
 from aqmlab.interop.tc import program
 from aqmlab.live.processes import finish
 from aqmlab.live.tc import backend

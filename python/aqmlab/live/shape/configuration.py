@@ -33,10 +33,10 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab import _core
-from aqmlab.errors import InputError, ScenarioError
+from aqmlab.errors import InputError, ScenarioError, unknown
 from aqmlab.live.checks import can_be_realtime, can_lock_memory
 from aqmlab.live.telemetry.formatting import milliseconds, rate
-from aqmlab.scenario.file import Overrides, Scenario, read_text, unknown
+from aqmlab.scenario.file import Overrides, Scenario, read_text
 from aqmlab.scenario.parts import Link
 from aqmlab.scenario.registry import compiled
 

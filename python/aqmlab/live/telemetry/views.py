@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, unknown
 from aqmlab.live.telemetry.jsonl import JsonLines
 from aqmlab.live.telemetry.prometheus import Metrics
 from aqmlab.live.telemetry.snapshot import SnapshotError
 from aqmlab.live.telemetry.tc_text import TcText
 from aqmlab.live.telemetry.terminal import Terminal
 from aqmlab.live.telemetry.view import Line, View
-from aqmlab.scenario.file import Scenario, unknown
+from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import Link
 
 NAMES = ("terminal", "tc", "jsonl", "prometheus")

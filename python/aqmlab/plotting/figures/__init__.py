@@ -1,7 +1,7 @@
-"""The figures that users of queue disciplines expect, made of results and scenarios.
+"""Figures made of results and scenarios.
 
 Each function returns an `aqmlab.plotting.chart.Chart`: a figure as data, which a report draws for the screen.
-`aqmlab.plotting.axes` has the same functions with a matplotlib axis as the first argument.
+`aqmlab.figures` has these functions and those that plot theory over results.
 """
 
 from aqmlab.plotting.figures.against_time import (
@@ -10,7 +10,7 @@ from aqmlab.plotting.figures.against_time import (
     queue_against_time,
     windows_against_time,
 )
-from aqmlab.plotting.figures.curves import drop_curves, probability_against_average, scenario_curves
+from aqmlab.plotting.figures.curves import drop_curves, scenario_curves
 from aqmlab.plotting.figures.disciplines import bars, compared, spread
 from aqmlab.plotting.figures.distributions import completion_distribution, delay_distribution
 from aqmlab.plotting.figures.maps import against, parameter_map
@@ -33,7 +33,6 @@ __all__ = [
     "jain_against_time",
     "parameter_map",
     "pareto_front",
-    "probability_against_average",
     "queue_against_time",
     "scenario_curves",
     "spread",

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, unknown
 from aqmlab.results.result import Result
-from aqmlab.scenario.file import unknown
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,10 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from aqmlab.errors import InputError
-from aqmlab.execution import comparison
+from aqmlab.errors import InputError, unknown
 from aqmlab.results.result import Result
-from aqmlab.scenario.file import unknown
 from aqmlab.storage import folders
 
 
@@ -34,7 +32,7 @@ class Format:
 
 
 def _csv(wanted: Wanted) -> bytes:
-    from aqmlab.results.exporting.frames import to_pandas
+    from aqmlab.results.frames import to_pandas
 
     text: str = to_pandas(wanted.result, wanted.table).to_csv(lineterminator="\n")
     return text.encode()
@@ -43,7 +41,7 @@ def _csv(wanted: Wanted) -> bytes:
 def _parquet(wanted: Wanted) -> bytes:
     import pyarrow as pa
 
-    from aqmlab.results.exporting.frames import to_pandas
+    from aqmlab.results.frames import to_pandas
     from aqmlab.storage.tables import parquet_bytes
 
     frame = to_pandas(wanted.result, wanted.table).reset_index()
@@ -135,6 +133,6 @@ def _loaded(folder: Path) -> Result:
         raise InputError(f"{folder}: no such results folder")
     if not folders.finished_seeds(folder):
         inside = sorted(entry for entry in folder.iterdir() if entry.is_dir() and folders.finished_seeds(entry))
-        if (folder / comparison.RECORD).exists() or inside:
+        if (folder / folders.COMPARISON).exists() or inside:
             raise InputError(f"{folder}: holds several results; name one: {', '.join(str(one) for one in inside)}")
     return Result.load(folder)

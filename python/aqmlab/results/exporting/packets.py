@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aqmlab.errors import InputError
-from aqmlab.scenario.file import Scenario, unknown
+from aqmlab.errors import InputError, unknown
+from aqmlab.scenario.file import Scenario
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -33,8 +33,9 @@ from aqmlab.theory.drop_curve import Array
 from aqmlab.theory.fluid.loss_law import LEAST_WINDOW, LossLaw, loss_law
 
 if TYPE_CHECKING:
-    from aqmlab.theory.fluid.model import Bottleneck, FluidModel
+    from aqmlab.theory.fluid.model import FluidModel
     from aqmlab.theory.fluid.operating_point import OperatingPoint
+    from aqmlab.theory.fluid.parts import Bottleneck
 
 Form = Literal["hollot", "full"]
 

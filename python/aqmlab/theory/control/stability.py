@@ -22,8 +22,8 @@ from aqmlab.theory.control.linearization import slope_of_loss, slopes_of_events
 from aqmlab.theory.domain import DomainError
 from aqmlab.theory.drop_curve import Array
 from aqmlab.theory.fluid.loss_law import LEAST_WINDOW, LossLaw, loss_law
-from aqmlab.theory.fluid.model import Bottleneck
 from aqmlab.theory.fluid.operating_point import FEW, JUMP
+from aqmlab.theory.fluid.parts import Bottleneck
 
 Bools = NDArray[np.bool_]
 HALVINGS = 60

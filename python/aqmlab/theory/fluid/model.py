@@ -25,91 +25,16 @@ through.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from aqmlab.theory.average import averaging_rate
-from aqmlab.theory.domain import DomainError, not_negative, positive, reject, weight
-from aqmlab.theory.drop_curve import Array, DropCurve, drop_rate
-from aqmlab.theory.fluid.loss_law import LEAST_WINDOW, loss_law
+from aqmlab.theory.domain import DomainError
+from aqmlab.theory.drop_curve import Array
+from aqmlab.theory.fluid.loss_law import loss_law
 from aqmlab.theory.fluid.operating_point import OperatingPoint, solve
+from aqmlab.theory.fluid.parts import Bottleneck, FlowClass
 from aqmlab.theory.fluid.trajectory import Trajectory, integrate
-
-
-@dataclass(frozen=True)
-class Bottleneck:
-    """The link that all flows share, and its queue.
-
-    Attributes
-    ----------
-    capacity
-        Packets/s.
-    curve
-        p_b against the average queue.
-    w_q
-        Weight of a sample in the average; 1 means that the curve sees the queue itself.
-    limit
-        Packets that may wait; infinite if there is no bound.
-    spacing
-        The rule that turns p_b into the rate of drops (`drop_rate`).
-    unresponsive
-        Packets/s of load that does not react to loss, as offered.
-    """
-
-    capacity: float
-    curve: DropCurve
-    w_q: float
-    limit: float = math.inf
-    spacing: str = "none"
-    unresponsive: float = 0.0
-
-    def __post_init__(self) -> None:
-        positive("capacity", self.capacity, "packets/s")
-        weight("w_q", self.w_q)
-        if not self.limit > 0:
-            reject("limit", self.limit, "above 0 packets, or infinite")
-        drop_rate(0.0, self.spacing)
-        not_negative("unresponsive", self.unresponsive, "packets/s")
-
-    @property
-    def averaging_rate(self) -> float:
-        """K, rad/s: how fast the average follows; infinite for w_q = 1."""
-        return averaging_rate(self.w_q, self.capacity)
-
-    def drop(self, x: ArrayLike) -> Array:
-        """Return the rate of early drops at averages in packets."""
-        return drop_rate(self.curve(x), self.spacing)
-
-
-@dataclass(frozen=True)
-class FlowClass:
-    """Flows that are alike.
-
-    Attributes
-    ----------
-    name
-        What messages call the class.
-    flows
-        How many.
-    propagation
-        Delay of the whole round trip without queueing, s.
-    window_limit
-        Largest window, packets.
-    """
-
-    name: str
-    flows: float
-    propagation: float
-    window_limit: float = math.inf
-
-    def __post_init__(self) -> None:
-        positive(f"{self.name}: flows", self.flows)
-        positive(f"{self.name}: propagation", self.propagation, "s")
-        if not self.window_limit >= LEAST_WINDOW:
-            reject(f"{self.name}: window_limit", self.window_limit, "1 packet or more")
 
 
 @dataclass(frozen=True)
@@ -127,6 +52,7 @@ class FluidModel:
     --------
     Hollot's example, with the propagation delay that gives his round trip of 0.246 s:
 
+    >>> from aqmlab.theory.drop_curve import DropCurve
     >>> red = DropCurve.of("red", min_th=150, max_th=700, max_p=0.1, limit=800)
     >>> model = FluidModel(Bottleneck(3750, red, 1.33e-6, limit=800), (FlowClass("tcp", 60, 0.2),))
     >>> point = model.operating_point()

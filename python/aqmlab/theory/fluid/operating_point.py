@@ -14,16 +14,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from aqmlab.theory.domain import DomainError
 from aqmlab.theory.drop_curve import Array
 from aqmlab.theory.fluid.loss_law import equilibrium_window, loss_law
-
-if TYPE_CHECKING:
-    from aqmlab.theory.fluid.model import FluidModel
+from aqmlab.theory.fluid.parts import Fluid
 
 FEW = 4.0
 """Packets: a flow with a smaller window has too few duplicate acknowledgements for fast retransmit (RFC 5681)."""
@@ -60,7 +57,7 @@ class OperatingPoint:
     notes: tuple[str, ...]
 
 
-def solve(model: FluidModel) -> OperatingPoint:
+def solve(model: Fluid) -> OperatingPoint:
     """Return the operating point of a model (`FluidModel.operating_point`)."""
     link = model.bottleneck
     rest = _Rest(model)
@@ -85,7 +82,7 @@ def solve(model: FluidModel) -> OperatingPoint:
 class _Rest:
     """What flows do at a constant queue and a constant loss."""
 
-    def __init__(self, model: FluidModel) -> None:
+    def __init__(self, model: Fluid) -> None:
         self.model, self.link = model, model.bottleneck
         self.law = loss_law(model.loss_law)
         self.flows, self.propagation, self.limits = model.flows, model.propagation, model.window_limits

@@ -14,17 +14,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from aqmlab.theory.domain import DomainError, positive, reject
 from aqmlab.theory.drop_curve import Array
 from aqmlab.theory.fluid.loss_law import LEAST_WINDOW, loss_law
-
-if TYPE_CHECKING:
-    from aqmlab.theory.fluid.model import Bottleneck, FluidModel
-    from aqmlab.theory.fluid.operating_point import OperatingPoint
+from aqmlab.theory.fluid.operating_point import OperatingPoint
+from aqmlab.theory.fluid.parts import Bottleneck, Fluid
 
 PER_ROUND_TRIP = 10
 """Steps in the shortest propagation delay, unless the caller gives a step."""
@@ -97,7 +94,7 @@ class Trajectory:
 
 
 def integrate(
-    model: FluidModel, duration: float, *, step: float | None = None, start: OperatingPoint | None = None
+    model: Fluid, duration: float, *, step: float | None = None, start: OperatingPoint | None = None
 ) -> Trajectory:
     """Return the trajectory of a model (`FluidModel.integrate`)."""
     positive("duration", duration, "s")
@@ -145,7 +142,7 @@ class _Past:
 class _Integration:
     """The state of a run and its step."""
 
-    def __init__(self, model: FluidModel, h: float, start: OperatingPoint | None) -> None:
+    def __init__(self, model: Fluid, h: float, start: OperatingPoint | None) -> None:
         link = model.bottleneck
         self.link, self.h = link, h
         self.law = loss_law(model.loss_law)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,24 @@ if TYPE_CHECKING:
 
 THEORY, PACKETS, SOFT, MARK = 0, 1, 5, 4
 """Colours: what is computed, what is simulated, their faster companions, and a place to look at."""
+
+
+def charts_of(theory: Theory, measured: list[Measured], result: Result | None) -> list[Chart]:
+    """Return the figures of a theory, with what was measured in them."""
+    model = theory.model
+    made = []
+    if model.curve.drops_early:
+        made.append(drop_curve(model, theory.columns, measured))
+    if theory.path is not None:
+        made.append(queue_in_time(model, theory.path, result))
+    if theory.loop is not None:
+        from aqmlab.theory.control.loop_charts import bode, nyquist
+
+        loop = replace(theory.loop, name=model.curve.name)
+        made += [*bode([loop]), nyquist([loop])]
+    if theory.chain is not None:
+        made.append(law_of_queue(theory, result))
+    return made
 
 
 def drop_curve(model: LinkModel, columns: list[Analysed], measured: list[Measured]) -> Chart:

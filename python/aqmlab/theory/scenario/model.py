@@ -10,7 +10,8 @@ from typing import Literal
 from aqmlab.errors import InputError
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import Link
-from aqmlab.theory.fluid.model import Bottleneck, FlowClass, FluidModel
+from aqmlab.theory.fluid.model import FluidModel
+from aqmlab.theory.fluid.parts import Bottleneck, FlowClass
 from aqmlab.theory.scenario.assumption import Assumption
 from aqmlab.theory.scenario.link_curve import LinkCurve, curve_of, is_modelled
 from aqmlab.theory.scenario.link_traffic import Traffic, traffic_over

@@ -16,7 +16,6 @@ from aqmlab.reproduction.papers.adaptive_rio.plan import ADAPTIVE, CASES, FILES,
 from aqmlab.reproduction.papers.common import (
     Built,
     Setup,
-    answer,
     chosen,
     findings_table,
     intervals_text,
@@ -42,7 +41,7 @@ def build(effort: Effort, root: Path) -> Built:
         "experiment-1": tables.experiment_1(base),
         "experiment-2": tables.experiment_2(base),
         "classes": tables.by_class(base),
-        "delays": tables.delays(common.measure(delays(effort), root, lambda _, folder: answer(folder))),
+        "delays": tables.delays(common.measure(delays(effort), root, lambda _, found: found)),
         "effects": sensitivity.effects_table(all_runs, effort),
         "claim-parts": parts_table(parts),
     }

@@ -147,7 +147,14 @@ def experiment2(discipline: str, off_s: int, seeds: int, *, long_s: float, readi
 def delays(effort: Effort) -> list[Computation]:
     """List the runs that the delays of both classes are read off."""
     return [
-        Computation({"discipline": name}, class_delays, {"overrides": DISCIPLINES[name]}, effort.delay_seeds, cost=2.0)
+        Computation(
+            key={"discipline": name},
+            name="class delays",
+            function=class_delays,
+            arguments={"overrides": DISCIPLINES[name]},
+            seeds=effort.delay_seeds,
+            cost=2.0,
+        )
         for name in (RIO, ADAPTIVE, AT_MAX_U)
     ]
 

@@ -6,6 +6,7 @@ runs it needs (`Setup`, `Computation`), what is read off them (`measure`), how i
 It exports ``NAME``, ``CITATION``, ``Effort``, ``jobs`` and ``build``.
 """
 
+from aqmlab.reporting.intervals import intervals_table, intervals_text, with_intervals
 from aqmlab.reproduction.papers.common.claims import (
     Finding,
     Part,
@@ -34,21 +35,14 @@ from aqmlab.reproduction.papers.common.runs import (
     Computation,
     Effort,
     Setup,
-    Task,
-    answer,
+    answers_of,
     batches,
     chosen,
     measure,
     pick,
     values,
 )
-from aqmlab.reproduction.papers.common.tables import (
-    beside,
-    beside_text,
-    intervals_table,
-    intervals_text,
-    with_intervals,
-)
+from aqmlab.reproduction.papers.common.tables import beside, beside_text
 
 __all__ = [
     "BASE",
@@ -63,9 +57,8 @@ __all__ = [
     "Part",
     "Reading",
     "Setup",
-    "Task",
     "above",
-    "answer",
+    "answers_of",
     "batches",
     "below",
     "beside",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aqmlab import _core
-from aqmlab.reproduction.papers.common.runs import Computation, answer
+from aqmlab.reproduction.papers.common.runs import Computation, answers_of
 from aqmlab.results.metrics import ratio
 from aqmlab.theory.drop_curve import DropCurve
 from aqmlab.theory.queueing.chain import Chain
@@ -52,6 +52,7 @@ def solution(
     arguments = {"load": load, "capacity": capacity, "service_rate": service_rate, "w_q": w_q}
     return Computation(
         key=key,
+        name="averaged chain",
         function=averaged_chain,
         arguments={"curve": dict(curve), **arguments},
         cost=SECONDS_A_SOLUTION,
@@ -78,7 +79,7 @@ def numbers_of(model: Chain | AveragedChain) -> Numbers:
 
 def solved_numbers(point: Computation, root: Path) -> Numbers:
     """Read one solution of that chain."""
-    return {key: math.nan if found is None else found for key, found in answer(point.run_folder(root, 1)).items()}
+    return {key: math.nan if found is None else found for key, found in point.read(root, answers_of(root))[0].items()}
 
 
 def loop_numbers(found: Mapping[str, Any]) -> dict[str, float]:

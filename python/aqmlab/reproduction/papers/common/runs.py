@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 import pandas as pd
 
-from aqmlab import _core
-from aqmlab.errors import StorageError
-from aqmlab.execution.pool import Work
-from aqmlab.execution.runner import jobs_for
+from aqmlab.execution.jobs import Call, Job, called, jobs_for
 from aqmlab.scenario.file import Scenario
 from aqmlab.storage import folders
+from aqmlab.storage.index import store_root
+from aqmlab.storage.kept import Answers
 
 BASE = "base"
 """Name of the reading that was chosen."""
@@ -54,16 +51,27 @@ class Effort:
 
 @dataclass(frozen=True)
 class Batch:
-    """Jobs whose results lie in one folder, and the text that says what they run."""
+    """The jobs of one point.
 
-    folder: Path
-    jobs: Sequence[Work[object]]
-    text: str
-    name: str
+    Attributes
+    ----------
+    of
+        What is run: points with the same mean the same runs.
+    jobs
+        A job for each seed.
+    folder, text
+        The folder of the runs and the text of their scenario; None and "" if they have no folder.
+    """
+
+    of: tuple[str, ...]
+    jobs: Sequence[Job]
+    folder: Path | None = None
+    text: str = ""
 
     def prepare(self) -> None:
-        """Make the folder ready."""
-        folders.prepare(self.folder, scenario=self.text, name=self.name)
+        """Make the folder ready, if there is one."""
+        if self.folder is not None:
+            folders.prepare(self.folder, scenario=self.text)
 
 
 class Runs(Protocol):
@@ -81,11 +89,11 @@ class Runs(Protocol):
     def reading(self) -> str:
         """`BASE`, or the label of another reading."""
 
-    def batch(self, root: Path) -> Batch:
-        """Return its jobs."""
+    def batch(self, root: Path, answers: Answers) -> Batch:
+        """Return its jobs. `root` is the folder of the reproduction, `answers` those of the store it belongs to."""
 
-    def run_folder(self, root: Path, seed: int) -> Path:
-        """Where the result of one seed is."""
+    def read(self, root: Path, answers: Answers) -> Sequence[Any]:
+        """Return the result of each seed: the folder of the run, or the answer of the computation."""
 
 
 @dataclass(frozen=True)
@@ -120,56 +128,15 @@ class Setup:
         """Where the result of one seed is."""
         return folders.seed_folder(self.folder(root), seed)
 
-    def batch(self, root: Path) -> Batch:
+    def batch(self, root: Path, answers: Answers) -> Batch:
         """Return its jobs."""
         folder = self.folder(root)
         jobs = jobs_for(self.plan, range(1, self.seeds + 1), folder=folder, tables=self.tables)
-        return Batch(folder, jobs, self.plan.normalized, "scenario.toml")
+        return Batch((str(folder),), jobs, folder, self.plan.normalized)
 
-
-@dataclass(frozen=True)
-class Task:
-    """One run that is no scenario: a function of plain data, whose answer is kept as JSON.
-
-    Attributes
-    ----------
-    function
-        A function of a module (it must be picklable) that takes `arguments` as keywords and returns plain data.
-    arguments
-        Plain data, as JSON knows it; the seed is among them.
-    folder
-        Where the answer goes.
-    cost
-        About how long it takes, in seconds of one core.
-    """
-
-    RECORD: ClassVar[str] = "answer.json"
-
-    function: Callable[..., Mapping[str, Any]]
-    arguments: Mapping[str, Any]
-    folder: Path
-    cost: float = 1.0
-
-    @property
-    def record(self) -> dict[str, Any]:
-        """What the answer is a function of."""
-        name = f"{self.function.__module__}.{self.function.__qualname__}"
-        return {"function": name, "arguments": dict(self.arguments), "version": _core.version()}
-
-    def is_done(self) -> bool:
-        """Whether the answer is on disk."""
-        try:
-            found = folders.read_json(self.folder / self.RECORD)
-        except StorageError:
-            return False
-        record: dict[str, Any] = json.loads(folders.to_json(self.record))
-        return record == {key: found.get(key) for key in record}
-
-    def perform(self, progress: Callable[[float], None]) -> None:
-        """Do it and write the answer."""
-        answer = self.function(**self.arguments)
-        folders.guarded(self.folder, lambda: self.folder.mkdir(parents=True, exist_ok=True))
-        folders.save(self.folder / self.RECORD, folders.to_json({**self.record, "answer": dict(answer)}))
+    def read(self, root: Path, answers: Answers) -> list[Path]:
+        """Return the folders of all seeds, in order."""
+        return [self.run_folder(root, seed) for seed in range(1, self.seeds + 1)]
 
 
 @dataclass(frozen=True)
@@ -180,8 +147,11 @@ class Computation:
     ----------
     key, seeds, reading
         As in `Setup`.
+    name
+        The stable name of what is computed, a part of the keys of its runs: no other computation has it, and it
+        changes when the function computes something else.
     function, arguments
-        As in `Task`; the argument ``seed`` is added.
+        As in `aqmlab.execution.jobs.Call`; the argument ``seed`` is added.
     cost
         About how long one seed takes, in seconds of one core.
     by_chance
@@ -189,6 +159,7 @@ class Computation:
     """
 
     key: Mapping[str, str | float]
+    name: str
     function: Callable[..., Mapping[str, Any]]
     arguments: Mapping[str, Any]
     seeds: int = 1
@@ -196,48 +167,37 @@ class Computation:
     cost: float = 1.0
     by_chance: bool = True
 
-    def folder(self, root: Path) -> Path:
-        """Where its answers are."""
-        return root / "runs" / f"{self.function.__name__}-{hashlib.sha256(self._text.encode()).hexdigest()[:8]}"
+    def batch(self, root: Path, answers: Answers) -> Batch:
+        """Return its jobs."""
+        jobs = self._jobs(answers)
+        return Batch((self.name, jobs[0].key.scenario), jobs)
 
-    def run_folder(self, root: Path, seed: int) -> Path:
-        """Where the answer of one seed is."""
-        return self.folder(root) / f"answer-{seed:04d}"
+    def read(self, root: Path, answers: Answers) -> list[dict[str, Any]]:
+        """Return the answers of all seeds, in order."""
+        return [answers.get(job.key) for job in self._jobs(answers)]
 
-    def batch(self, root: Path) -> Batch:
-        """Return its tasks."""
-        jobs = [
-            Task(self.function, self._arguments(seed), self.run_folder(root, seed), self.cost)
-            for seed in range(1, self.seeds + 1)
-        ]
-        return Batch(self.folder(root), jobs, self._text, "computation.json")
-
-    def _arguments(self, seed: int) -> dict[str, Any]:
-        return {**self.arguments, "seed": seed} if self.by_chance else dict(self.arguments)
-
-    @property
-    def _text(self) -> str:
-        name = f"{self.function.__module__}.{self.function.__qualname__}"
-        return folders.to_json({"function": name, "arguments": dict(self.arguments)})
+    def _jobs(self, answers: Answers) -> list[Job]:
+        call = Call(self.function, self.arguments, self.by_chance)
+        return called(self.name, call, range(1, self.seeds + 1), store=answers, cost=self.cost)
 
 
 def batches(points: Iterable[Runs], root: Path) -> list[Batch]:
     """Return the jobs of many points; two that mean the same runs are run once, over the larger number of seeds."""
-    found: dict[Path, Batch] = {}
+    answers = answers_of(root)
+    found: dict[tuple[str, ...], Batch] = {}
     for point in points:
-        batch = point.batch(root)
-        if batch.folder not in found or len(found[batch.folder].jobs) < len(batch.jobs):
-            found[batch.folder] = batch
+        batch = point.batch(root, answers)
+        if batch.of not in found or len(found[batch.of].jobs) < len(batch.jobs):
+            found[batch.of] = batch
     return list(found.values())
 
 
-def answer(folder: Path) -> dict[str, Any]:
-    """Read the answer of one `Task`."""
-    found: dict[str, Any] = folders.read_json(folder / Task.RECORD)["answer"]
-    return found
+def answers_of(root: Path) -> Answers:
+    """Return the answers of the store that a reproduction's folder belongs to."""
+    return Answers(store_root(root))
 
 
-def measure(points: Iterable[Runs], root: Path, read: Callable[[Any, Path], Mapping[str, Any]]) -> pd.DataFrame:
+def measure(points: Iterable[Runs], root: Path, read: Callable[[Any, Any], Mapping[str, Any]]) -> pd.DataFrame:
     """Read all runs of a reproduction into one table.
 
     Parameters
@@ -247,17 +207,18 @@ def measure(points: Iterable[Runs], root: Path, read: Callable[[Any, Path], Mapp
     root
         The folder of the reproduction.
     read
-        Gives the numbers of one run: called with the point and the folder of one seed.
+        Gives the numbers of one run: called with the point and what its `Runs.read` returns for one seed, which is
+        the folder of a run, or the answer of a computation.
 
     Returns
     -------
     DataFrame
         A row per run: the columns of its key, ``reading``, ``seed``, and the numbers.
     """
-    rows = []
+    answers, rows = answers_of(root), []
     for point in points:
-        for seed in range(1, point.seeds + 1):
-            numbers = read(point, point.run_folder(root, seed))
+        for seed, run in enumerate(point.read(root, answers), 1):
+            numbers = read(point, run)
             rows.append({**point.key, "reading": point.reading, "seed": seed, **numbers})
     return pd.DataFrame(rows)
 

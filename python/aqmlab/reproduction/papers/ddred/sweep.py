@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from aqmlab import _core
-from aqmlab.reproduction.papers.common import Computation, answer
+from aqmlab.reproduction.papers.common import Computation, answers_of
 from aqmlab.reproduction.papers.ddred.plan import DISCIPLINES, FILES, TABLE_LATENCIES, Effort
 from aqmlab.reproduction.papers.ddred.published import printed_pair
 from aqmlab.scenario.toml_text import Value
@@ -78,6 +78,7 @@ def points(effort: Effort) -> list[Computation]:
     return [
         Computation(
             key=one.values,
+            name="DDRED table I",
             function=row_of_table,
             arguments={"overrides": {d: one.overrides(d) for d in DISCIPLINES}},
             seeds=effort.sweep_seeds,
@@ -114,9 +115,9 @@ def printed(discipline: str) -> np.ndarray:
 
 def results(effort: Effort, root: Path) -> pd.DataFrame:
     """One row per reading, the closest to the printed DDRED row first."""
-    rows = []
+    answers, rows = answers_of(root), []
     for point in points(effort):
-        runs = [answer(point.run_folder(root, seed)) for seed in range(1, point.seeds + 1)]
+        runs = point.read(root, answers)
         row: dict[str, Any] = dict(point.key)
         for discipline in DISCIPLINES:
             row |= score(np.array([run[discipline] for run in runs]), discipline)

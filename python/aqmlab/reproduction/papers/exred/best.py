@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from aqmlab.plotting.chart import Chart
-from aqmlab.reproduction.papers.common import answer, values
+from aqmlab.reproduction.papers.common import answers_of, values
 from aqmlab.reproduction.papers.common.open_loop import solved_numbers
 from aqmlab.reproduction.papers.exred.chain import Averaged, curve
 from aqmlab.reproduction.papers.exred.plan import (
@@ -67,9 +67,10 @@ def outcome_of(averaged: Averaged, name: str, load: float) -> Outcome:
 def settings_table(effort: Effort, root: Path) -> pd.DataFrame:
     """Return the best parameters of each shape near each mean delay: of the least loss, and of the shortest runs."""
     rows = []
+    answers = answers_of(root)
     for point in frontiers(effort):
         key = {"load": float(point.key["load"]), "shape": str(point.key["shape"])}
-        for goal, settings in answer(point.run_folder(root, 1)).items():
+        for goal, settings in point.read(root, answers)[0].items():
             rows += [{**key, "goal": goal.replace("_", " "), **best} for best in settings]
     return pd.DataFrame(rows)
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from aqmlab.reproduction.papers import common
-from aqmlab.reproduction.papers.common import Computation, Setup, answer
+from aqmlab.reproduction.papers.common import Computation, Setup
 from aqmlab.reproduction.papers.common.open_loop import loop_numbers
 from aqmlab.results.metrics import delay_metrics, flow_metrics, link_metrics
 from aqmlab.storage import folders
@@ -34,7 +34,7 @@ def tcp_numbers(folder: Path) -> dict[str, float]:
 
 def measure_loops(points: list[Computation], root: Path) -> pd.DataFrame:
     """Read all runs of the open loop."""
-    return common.measure(points, root, lambda _, folder: loop_numbers(answer(folder)))
+    return common.measure(points, root, lambda _, found: loop_numbers(found))
 
 
 def measure_tcp(points: list[Setup], root: Path) -> pd.DataFrame:

@@ -129,6 +129,7 @@ def loop(scheme: str, load: float, *, seeds: int, arrivals: int, reading: Readin
     queue = "\n".join(f"{key} = {inline(value)}" for key, value in queue_of(scheme, reading).items())
     return Computation(
         key={"scheme": scheme, "load": load},
+        name="open loop",
         function=open_loop,
         arguments={"queue": queue, "load": load, "service_rate": SERVICE_RATE, "arrivals": arrivals},
         seeds=seeds,
@@ -192,6 +193,7 @@ def frontiers(effort: Effort) -> list[Computation]:
     return [
         Computation(
             key={"shape": shape, "load": load},
+            name="best settings",
             function=best_settings,
             arguments={"shape": shape, "load": load, "capacity": CAPACITY, "delays": list(DELAYS)},
             by_chance=False,

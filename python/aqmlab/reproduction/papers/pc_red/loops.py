@@ -23,7 +23,8 @@ from aqmlab.theory.control.conditions import (
 from aqmlab.theory.control.loop import Loop, PcRedForm, pc_red_loop, red_loop
 from aqmlab.theory.control.loop_charts import bode, nyquist
 from aqmlab.theory.drop_curve import DropCurve
-from aqmlab.theory.fluid.model import Bottleneck, FlowClass, FluidModel
+from aqmlab.theory.fluid.model import FluidModel
+from aqmlab.theory.fluid.parts import Bottleneck, FlowClass
 
 QUEUE = 33.0
 """Table I's average queue, in packets: q of the model."""

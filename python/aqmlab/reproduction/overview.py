@@ -13,7 +13,7 @@ from aqmlab.reporting.page import Page
 from aqmlab.statistics import Verdict
 
 if TYPE_CHECKING:
-    from aqmlab.reproduction.reproduction import Reproduction
+    from aqmlab.reproduction.outcome import Reproduction
 
 
 def page_over(found: Sequence[Reproduction], folder: Path) -> Page:

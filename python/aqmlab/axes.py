@@ -1,13 +1,13 @@
 """Every figure as one function with a matplotlib axis in front, to be used in your own figures.
 
     import matplotlib.pyplot as plt
-    from aqmlab.plotting import axes
+    from aqmlab import axes
 
     figure, (left, right) = plt.subplots(1, 2)
     axes.queue_against_time(left, result)
     axes.ellipses(right, comparison)
 
-Each function takes the arguments of the function of the same name in `aqmlab.plotting.figures`, draws on the axis, and
+Each function takes the arguments of the function of the same name in `aqmlab.figures`, draws on the axis, and
 returns the chart, whose series hold the data.
 """
 
@@ -17,13 +17,14 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
-from aqmlab.plotting import figures, plots
+from aqmlab import figures
+from aqmlab.plotting import plots
 from aqmlab.plotting.chart import Chart
+from aqmlab.theory.control.loop import Loop
+from aqmlab.theory.control.loop_charts import bode
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from aqmlab.theory.control.loop import Loop
 
 _P = ParamSpec("_P")
 
@@ -42,15 +43,11 @@ def on_axis(figure: Callable[_P, Chart]) -> Callable[Concatenate[Axes, _P], Char
 
 def _bode_magnitude(loops: Sequence[Loop]) -> Chart:
     """Magnitude of loops against frequency, with their margins in words."""
-    from aqmlab.theory.control.loop_charts import bode
-
     return bode(loops)[0]
 
 
 def _bode_phase(loops: Sequence[Loop]) -> Chart:
     """Phase of loops against frequency."""
-    from aqmlab.theory.control.loop_charts import bode
-
     return bode(loops)[1]
 
 

@@ -2,17 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, unknown
 from aqmlab.results.metrics import BY_KEY
-from aqmlab.results.result import OPTIONAL, TABLES
-from aqmlab.scenario.file import unknown
+from aqmlab.results.tables import OPTIONAL, TABLES
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from aqmlab.results.result import Result
+
+class Tabled(Protocol):
+    """Runs of one scenario: `aqmlab.results.result.Result`."""
+
+    @property
+    def name(self) -> str:
+        """The scenario's name."""
+
+    @property
+    def hash(self) -> str:
+        """The scenario's hash."""
+
+    @property
+    def summaries(self) -> list[dict[str, Any]]:
+        """What each run's summary holds."""
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Table name to table."""
+
+    def metrics(self) -> pd.DataFrame:
+        """Return one row per run."""
+
 
 METRICS = "metrics"
 OVER = {
@@ -39,7 +60,7 @@ UNITS = {"_s": "s", "_ps": "ps", "_bps": "bit/s", "_bytes": "B", "_packets": "pa
 """Units by the ends of columns' names."""
 
 
-def to_pandas(result: Result, table: str = METRICS) -> pd.DataFrame:
+def to_pandas(result: Tabled, table: str = METRICS) -> pd.DataFrame:
     """Return a table over all runs, indexed by what it is over.
 
     Parameters
@@ -61,7 +82,7 @@ def to_pandas(result: Result, table: str = METRICS) -> pd.DataFrame:
     return frame.set_index(list(OVER[table]))
 
 
-def to_xarray(result: Result, table: str = METRICS) -> Any:  # noqa: ANN401 - xarray is an extra
+def to_xarray(result: Tabled, table: str = METRICS) -> Any:  # noqa: ANN401 - xarray is an extra
     """Return a table over all runs as a ``xarray.Dataset``, with units and provenance as attributes.
 
     Needs the extra ``aqmlab[xarray]``. The parameters are those of `to_pandas`.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +12,12 @@ from aqmlab import _core
 from aqmlab.reporting.build import seeds_text
 from aqmlab.reporting.fragments import number, plus_minus
 from aqmlab.reporting.page import Page
-from aqmlab.theory.scenario import charts, picture
+from aqmlab.theory.scenario import picture
 from aqmlab.theory.scenario.model import bottleneck_of
 
 if TYPE_CHECKING:
-    from aqmlab.plotting.chart import Chart
+    from aqmlab.analysis.outcome import Analysis
     from aqmlab.theory.scenario.agreement import Measured
-    from aqmlab.theory.scenario.analysis import Analysis
 
 NAMES = {
     "propagation_ms": "propagation, ms",
@@ -105,24 +103,6 @@ def headline(found: Analysis) -> str:
         f"{n} of {len(found.assumptions)} assumptions are violated" if n else "no assumption of the model is violated"
     )
     return "; ".join(words) + "."
-
-
-def charts_of(found: Analysis) -> list[Chart]:
-    """Return the figures that this analysis has."""
-    theory, model = found.theory, found.model
-    made = []
-    if model.curve.drops_early:
-        made.append(charts.drop_curve(model, theory.columns, found.measured))
-    if theory.path is not None:
-        made.append(charts.queue_in_time(model, theory.path, found.result))
-    if theory.loop is not None:
-        from aqmlab.theory.control.loop_charts import bode, nyquist
-
-        loop = replace(theory.loop, name=model.curve.name)
-        made += [*bode([loop]), nyquist([loop])]
-    if theory.chain is not None:
-        made.append(charts.law_of_queue(theory, found.result))
-    return made
 
 
 def readable_gaps(found: Analysis) -> pd.DataFrame:

@@ -9,16 +9,16 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, unknown
 from aqmlab.results.exporting import FORMATS
 from aqmlab.results.exporting import export as export_result
-from aqmlab.results.result import TABLES
-from aqmlab.scenario.file import unknown
+from aqmlab.results.stored import result_of
+from aqmlab.results.tables import TABLES
 from aqmlab.storage.folders import guarded, write_file
 from aqmlab.storage.store import ResultStore
 from aqmlab.sweeps.sweep import POINT, RUN, SEED, Study
 
-STUDY_TABLES = ("runs", "points")
+SWEEP_TABLES = ("runs", "points")
 
 RUN_FORMATS = tuple(name for name, form in FORMATS.items() if not form.of_tables)
 """Formats of a single run: what `aqmlab.export` writes besides tables."""
@@ -27,17 +27,17 @@ RUN_FORMATS = tuple(name for name, form in FORMATS.items() if not form.of_tables
 def export(
     store: ResultStore, name: str | None, *, out: str | Path, table: str | None = None, to: str | None = None
 ) -> Path:
-    """Write a study, or a run, as one file.
+    """Write a sweep, or a run, as one file.
 
     Parameters
     ----------
     name
-        A study's name or the beginning of its hash, or the beginning of a run's name; None for the only study.
+        A sweep's name or the beginning of its hash, or the beginning of a run's name; None for the only sweep.
     out
         The file.
     table
-        ``runs`` (the default) or ``points`` of a study, or a table of its runs, for example ``links``: that of all
-        runs, one below the other, with the study's keys.
+        ``runs`` (the default) or ``points`` of a sweep, or a table of its runs, for example ``links``: that of all
+        runs, one below the other, with the sweep's keys.
     to
         ``csv`` or ``parquet``, or one of `RUN_FORMATS` of a single run; default: by the file's ending.
     """
@@ -50,51 +50,51 @@ def export(
     if kind in RUN_FORMATS:
         if run is None:
             raise InputError(f"--to {kind}: is of one run; name it ('aqmlab results show' lists a study's runs)")
-        export_result(store.result([run]), to=kind, out=path)
+        export_result(result_of(store, [run]), to=kind, out=path)
         return path
     if run is not None:
         made = _of_run(store, run, table or "links")
     else:
-        made = _of_study(store, Study.read(store, store.study_row(name)), table or "runs")
+        made = _of_sweep(store, Study.read(store, store.study_row(name)), table or "runs")
     data = _csv(made) if kind == "csv" else _parquet(made)
     guarded(path.parent, lambda: write_file(path, data))
     return path
 
 
 def run_named(store: ResultStore, name: str | None) -> str | None:
-    """Return the run that is meant; None if a study is."""
+    """Return the run that is meant; None if a sweep is."""
     if name is None or any(s.name == name or s.study.startswith(name) for s in store.studies()):
         return None
     try:
         return store.run_row(name)[0].run
     except InputError:
-        store.study_row(name)  # says which studies there are
+        store.study_row(name)  # says which sweeps there are
         return None
 
 
 def _of_run(store: ResultStore, run: str, table: str) -> pa.Table:
-    result = store.result([run])
+    result = result_of(store, [run])
     if table not in result.tables:
         raise InputError(unknown("table", table, list(result.tables)))
     return pa.Table.from_pandas(result.tables[table], preserve_index=False)
 
 
-def _of_study(store: ResultStore, study: Study, table: str) -> pa.Table:
+def _of_sweep(store: ResultStore, sweep: Study, table: str) -> pa.Table:
     if table == "runs":
-        return pa.Table.from_pandas(study.runs, preserve_index=False)
+        return pa.Table.from_pandas(sweep.runs, preserve_index=False)
     if table == "points":
-        return pa.Table.from_pandas(study.points(), preserve_index=False)
+        return pa.Table.from_pandas(sweep.points(), preserve_index=False)
     if table not in TABLES:
-        raise InputError(unknown("table", table, [*STUDY_TABLES, *TABLES]))
-    wanted = pa.Table.from_pandas(study.runs[[RUN, POINT, *study.keys]], preserve_index=False)
-    blocks = dict.fromkeys(block for _, _, block in store.study_runs(store.study_row(study.hash)))
+        raise InputError(unknown("table", table, [*SWEEP_TABLES, *TABLES]))
+    wanted = pa.Table.from_pandas(sweep.runs[[RUN, POINT, *sweep.keys]], preserve_index=False)
+    blocks = dict.fromkeys(block for _, _, block in store.study_runs(store.study_row(sweep.hash)))
     read = (store.read_table(block, table) for block in blocks)
     found = [part.set_column(0, RUN, part[RUN].cast(wanted[RUN].type)) for part in read if part is not None]
     if not found:
-        raise InputError(f"{study.name}: no run recorded {table}")
+        raise InputError(f"{sweep.name}: no run recorded {table}")
     whole = pa.concat_tables(found, promote_options="default")
     joined = whole.join(wanted, RUN, join_type="inner")
-    order = [POINT, *study.keys, SEED]
+    order = [POINT, *sweep.keys, SEED]
     rest = [name for name in joined.column_names if name not in (*order, RUN)]
     return joined.select([*order, *rest, RUN]).sort_by([(POINT, "ascending"), (SEED, "ascending")])
 

@@ -1,0 +1,42 @@
+"""How another tool departs from a scenario: kinds of differences, and what keeps it from running the scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """How a tool departs from a scenario."""
+
+    INEXPRESSIBLE = "not expressible"
+    """The tool has no such thing; its run would be of another scenario, so none is made."""
+    LEFT_OUT = "left out"
+    """The tool has no such thing; its run is made without it, and compared."""
+    DIFFERS = "differs"
+    """The tool has such a thing and understands it otherwise."""
+
+
+@dataclass(frozen=True)
+class Semantic:
+    """A known difference between a tool and a scenario of ours.
+
+    Attributes
+    ----------
+    name
+        Two or three words, the same for the same difference in every scenario: "spacing dialect".
+    text
+        One sentence: what the tool does, what the scenario says, and how to make them the same if that is possible.
+    kind
+        Whether it keeps the tool from running the scenario at all.
+    """
+
+    name: str
+    text: str
+    kind: Kind
+
+
+def inexpressible(differences: Sequence[Semantic]) -> list[Semantic]:
+    """Return what keeps a tool from running a scenario."""
+    return [one for one in differences if one.kind is Kind.INEXPRESSIBLE]

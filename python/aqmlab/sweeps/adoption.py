@@ -1,0 +1,79 @@
+"""Runs that are in folders of the store already: they become blocks of the sweep, and are not simulated again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from aqmlab.errors import StorageError
+from aqmlab.results.metrics import run_metrics
+from aqmlab.results.output import output_in_folder
+from aqmlab.storage.block import BlockBuilder, RunRow
+from aqmlab.storage.key import RunKey
+from aqmlab.storage.store import ResultStore
+from aqmlab.storage.tables import Columns
+from aqmlab.sweeps.plan import Block
+from aqmlab.sweeps.work import MEASURED, plain_json
+
+EMPTY: Mapping[str, Mapping[str, Any]] = {"flows": {"transport": []}}
+"""What metrics need of a table that a folder leaves out since it has no rows."""
+
+
+def adopt(store: ResultStore, blocks: Iterable[Block], texts: Mapping[str, str]) -> None:
+    """Put runs of a sweep that are in folders of the store into blocks.
+
+    Parameters
+    ----------
+    blocks
+        The blocks of the sweep. Those of their runs that are in folders make a block of their own.
+    texts
+        Hash to text of every scenario.
+    """
+    if not store.index.rows("SELECT 1 FROM folders LIMIT 1"):
+        return
+    for block in blocks:
+        stored = store.index.has_runs(key.name for key in block.runs)
+        builder = BlockBuilder()
+        for key in block.runs:
+            if key.name not in stored:
+                _add(store, key, builder, texts)
+        if builder.count:
+            store.add(builder.encode())
+
+
+def _add(store: ResultStore, key: RunKey, builder: BlockBuilder, texts: Mapping[str, str]) -> None:
+    path = store.index.folder(key)
+    if path is None:
+        return
+    try:
+        found = output_in_folder(store.root / path)
+    except StorageError:
+        return
+    if found.summary.get("version") != key.version or found.summary.get("seed") != key.seed:
+        return
+    tables = {name: _columns(table) for name, table in found.tables.items()}
+    measured: dict[str, Mapping[str, Any]] = {
+        name: _values(found.tables[name]) if name in found.tables else EMPTY.get(name, {}) for name in MEASURED
+    }
+    metrics = run_metrics({name: columns for name, columns in measured.items() if columns})
+    row = RunRow(key.name, key.scenario, key.seed, key.version, plain_json(metrics))
+    builder.add(row, text=texts[key.scenario], summary=plain_json(found.summary["summary"]), tables=tables)
+
+
+def _values(table: pa.Table) -> dict[str, Any]:
+    return {
+        name: table[name].to_pylist() if pa.types.is_string(table[name].type) else table[name].to_numpy()
+        for name in table.column_names
+        if name != "seed"
+    }
+
+
+def _columns(table: pa.Table) -> Columns:
+    """Return a table as the core's columns."""
+    return {
+        name: values if isinstance(values, list) else (values.dtype.name, np.ascontiguousarray(values).tobytes())
+        for name, values in _values(table).items()
+    }
