@@ -128,7 +128,7 @@ def test_edges_of_the_domain_are_finite(curve: DropCurve, load: float, w_q: floa
 def test_drops_that_are_too_rare_have_no_runs() -> None:
     chain = solve("red", 0.1)
     assert (chain.p_drop, chain.mean_run, chain.longer(1)) == (0.0, None, None)
-    assert chain.notes == ("Drops are too rare to be told from rounding; their probability is given as 0.",)
+    assert chain.notes == ("Drops are rarer than rounding errors; their probability is given as 0.",)
     assert chain.mean_wait == pytest.approx(MM1K(0.1, 100, 1000.0).mean_wait, rel=1e-6)
 
 
