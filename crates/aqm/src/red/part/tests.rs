@@ -70,7 +70,7 @@ fn behaviour(queue: &Resolved) -> (Vec<(u32, u8)>, Vec<f64>) {
     for number in 0..6000 {
         // 5 Mb/s are a packet of 600 bytes every 0.96 ms.
         let mean_us = if number / 1000 % 2 == 0 { 1400 } else { 3400 };
-        now = now + Span(1_000_000 * traffic.below(mean_us));
+        now += Span(1_000_000 * traffic.below(mean_us));
         while free_at <= now {
             while let Some(at) = queue.next_timer().filter(|at| *at <= free_at) {
                 queue.on_timer(at, &mut host);
@@ -78,7 +78,7 @@ fn behaviour(queue: &Resolved) -> (Vec<(u32, u8)>, Vec<f64>) {
             match queue.dequeue(free_at, &mut host) {
                 Dequeue::Packet(packet) => {
                     host.events.push((packet.payload, 0));
-                    free_at = free_at + serializer.transmit(packet.meta.bytes);
+                    free_at += serializer.transmit(packet.meta.bytes);
                 }
                 _ => break,
             }
@@ -97,7 +97,7 @@ fn behaviour(queue: &Resolved) -> (Vec<(u32, u8)>, Vec<f64>) {
         header.set_class(u8::from(flow < 5));
         header.set_dscp(if flow == 0 { 10 } else { 0 });
         let bytes = 200 + traffic.below(800) as u32;
-        let meta = Meta { bytes, flow: flow.into(), arrival: now, header, ..Meta::default() };
+        let meta = Meta { bytes, flow: flow.into(), arrival: now, header };
         queue.enqueue(now, Packet { meta, payload: number }, &mut host);
         if is_idle && let Dequeue::Packet(packet) = queue.dequeue(now, &mut host) {
             host.events.push((packet.payload, 0));

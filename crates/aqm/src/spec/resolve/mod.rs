@@ -288,7 +288,7 @@ impl Spec {
             let has_effect = |kind: &&PartKind| {
                 part(kind).and_then(|name| kind.part(name)).is_some_and(|part| has(part, key))
             };
-            if !kinds.is_empty() && !kinds.iter().any(|kind| has_effect(kind)) {
+            if !kinds.is_empty() && !kinds.iter().any(has_effect) {
                 let with: Vec<_> = kinds
                     .iter()
                     .map(|kind| format!("{} = \"{}\"", kind.key, part(kind).unwrap_or(self.preset.name)))
