@@ -196,7 +196,7 @@ def test_what_python_raises_ends_the_run_in_a_line(tmp_path, body, message):
 @pytest.mark.parametrize(
     ("name", "curve", "message"),
     [
-        ("red", lambda a, r: 0.0, "there is a discipline red already"),
+        ("red", lambda a, r: 0.0, "a built-in discipline is named red"),
         ("My Red", lambda a, r: 0.0, "no name of a discipline"),
     ],
 )

@@ -181,10 +181,7 @@ impl TrafficRequest {
             return Err("traffic request: times are between 0 and 10,000,000 s".to_owned());
         }
         if !(68..=65_535).contains(&request.mtu) {
-            return Err(format!(
-                "traffic request: mtu {} is not between 68 and 65,535 bytes",
-                request.mtu
-            ));
+            return Err(format!("traffic request: mtu {} is not between 68 and 65,535 bytes", request.mtu));
         }
         for flow in &request.flows {
             flow.check().map_err(|wrong| format!("traffic request, flow {}: {wrong}", flow.name))?;
@@ -286,7 +283,10 @@ pub(super) mod tests {
             (r#""rate_bps": 0, "packet": 1000, "pattern": "constant""#, "rate_bps is not between"),
             (r#""rate_bps": 2000000000000, "packet": 1, "pattern": "poisson""#, "rate_bps is not between"),
             (r#""rate_bps": 1, "packet": 0, "pattern": "constant""#, "packet is neither a length"),
-            (r#""rate_bps": 1, "packet": {"uniform": [9, 9]}, "pattern": "constant""#, "packet is neither a length"),
+            (
+                r#""rate_bps": 1, "packet": {"uniform": [9, 9]}, "pattern": "constant""#,
+                "packet is neither a length",
+            ),
             (r#""rate_bps": 1, "packet": 9, "pattern": {"on": 0, "off": 1}"#, "pattern has bursts"),
             (r#""rate_bps": 1, "packet": 9, "pattern": "never""#, "traffic request: "),
             (r#""rate_bps": 1, "packet": 9, "pattern": "poisson", "dscp": 64"#, "dscp is not between"),

@@ -45,7 +45,7 @@ fn packet(bytes: &[u8], classifier: &mut Classifier) {
     }
 }
 
-/// Lines on the standard input of a link process, configurations, orders of traffic.
+/// Lines on the standard input of a link process, configurations, traffic requests.
 pub fn control(bytes: &[u8]) {
     let mut lines = Lines::default();
     lines.push(bytes);
