@@ -172,7 +172,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_text_another_hash(tmp_pa
     [
         ("return 1 / (len(queue) - len(queue))", "ZeroDivisionError: division by zero"),
         ("return 1", "Bad: enqueue returns"),
-        ('return "drop:soon"', '"soon" is no reason of a drop'),
+        ('return "drop:soon"', '"soon" is not a reason of a drop'),
         ("queue.drop(len(queue))", "IndexError: place"),
     ],
 )
@@ -197,7 +197,7 @@ def test_what_python_raises_ends_the_run_in_a_line(tmp_path, body, message):
     ("name", "curve", "message"),
     [
         ("red", lambda a, r: 0.0, "a built-in discipline is named red"),
-        ("My Red", lambda a, r: 0.0, "no name of a discipline"),
+        ("My Red", lambda a, r: 0.0, "not a valid name of a discipline"),
     ],
 )
 def test_names(name, curve, message):

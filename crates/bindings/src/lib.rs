@@ -104,7 +104,7 @@ fn run<'py>(
         "windows" => EngineChoice::Windows,
         other => {
             return Err(PyValueError::new_err(format!(
-                "engine {other}: auto, events or windows are allowed"
+                "engine {other:?} is not known (allowed: auto, events, windows)"
             )));
         }
     };

@@ -14,7 +14,11 @@ pub(crate) fn live_udp(py: Python<'_>, role: &str) -> PyResult<()> {
     let role = match role {
         "source" => Role::Source,
         "sink" => Role::Sink,
-        other => return Err(PyValueError::new_err(format!("there is no role {other:?}: source or sink"))),
+        other => {
+            return Err(PyValueError::new_err(format!(
+                "role {other:?} is not known (allowed: source, sink)"
+            )));
+        }
     };
     py.detach(|| traffic::run(role, io::stdin().lock(), io::stdout().lock())).map_err(|error| {
         match error.kind() {

@@ -167,7 +167,7 @@ impl Queue {
     /// A random integer, uniform on 0 to n - 1.
     fn below(&mut self, n: u64) -> PyResult<u64> {
         if n == 0 {
-            return Err(PyValueError::new_err("below(n): n is at least 1"));
+            return Err(PyValueError::new_err("below(n): n must be at least 1"));
         }
         Ok(self.random.below(n))
     }
@@ -200,7 +200,7 @@ fn drop_reason(word: &str) -> PyResult<DropReason> {
         "forced" => Ok(DropReason::Forced),
         "overflow" => Ok(DropReason::Overflow),
         other => {
-            let message = format!("{other:?} is no reason of a drop: early, forced and overflow are");
+            let message = format!("{other:?} is not a reason of a drop (allowed: early, forced, overflow)");
             Err(PyValueError::new_err(message))
         }
     }
