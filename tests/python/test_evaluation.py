@@ -63,7 +63,7 @@ def test_a_run_reports_its_engine_speed_and_memory(shell, circle):
         r"2 runs in \d+\.\d\d s: [\d,]+ packet-hops, \d+\.\d million a second; peak memory \d+ MB", lines[-2]
     )
     assert "Nothing was run: all results were there." in shell("run", "small.toml", "--seeds", "2").out
-    assert "Engine: events, since messages go round a circle of stations" in shell("run", circle).out
+    assert "Engine: events, since a cycle of stations has" in shell("run", circle).out
 
 
 def test_the_same_for_programs(shell):
@@ -80,7 +80,7 @@ def test_the_same_for_programs(shell):
 def test_an_engine_that_cannot_be_forced_is_an_error(shell, circle):
     answer = shell("run", circle, "--engine", "windows", "--out", "o")
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith("aqmlab: no-delay.toml: cannot be evaluated in windows, since messages go round")
+    assert answer.err.startswith("aqmlab: no-delay.toml: cannot be evaluated in windows, since a cycle of stations has")
     assert answer.err.count("\n") == 1
     assert not list((shell.folder / "o").rglob("*.parquet"))
 

@@ -172,7 +172,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_text_another_hash(tmp_pa
     [
         ("return 1 / (len(queue) - len(queue))", "ZeroDivisionError: division by zero"),
         ("return 1", "Bad: enqueue returns"),
-        ('return "drop:soon"', '"soon" is no reason of a drop'),
+        ('return "drop:soon"', '"soon" is not a reason of a drop'),
         ("queue.drop(len(queue))", "IndexError: place"),
     ],
 )
@@ -196,8 +196,8 @@ def test_an_exception_of_python_ends_the_run_with_one_line(tmp_path, body, messa
 @pytest.mark.parametrize(
     ("name", "curve", "message"),
     [
-        ("red", lambda a, r: 0.0, "there is a discipline red already"),
-        ("My Red", lambda a, r: 0.0, "no name of a discipline"),
+        ("red", lambda a, r: 0.0, "a built-in discipline is named red"),
+        ("My Red", lambda a, r: 0.0, "not a valid name of a discipline"),
     ],
 )
 def test_names(name, curve, message):

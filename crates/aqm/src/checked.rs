@@ -2,12 +2,12 @@ use aqmlab_units::Time;
 
 use crate::{Backlog, Dequeue, DropReason, Gauge, Host, Meta, Packet, Qdisc};
 
-/// A discipline under observation: every call is followed by the checks that hold for all disciplines.
+/// A wrapper that checks the invariants of all disciplines after every call.
 ///
 /// * received = dropped + queued + departed, in packets and in bytes;
 /// * time does not run backwards;
 /// * each packet comes back once, and is one that went in (payloads must be numbered 0, 1, 2, ...);
-/// * `departs_in_order` is true to its word;
+/// * packets depart in order where `departs_in_order` says so;
 /// * gauges named `p` or `p_...` are probabilities, and an average is neither negative nor NaN.
 ///
 /// # Panics
@@ -79,7 +79,7 @@ impl<Q: Qdisc<u32>> Checked<Q> {
     }
 }
 
-/// Passes everything on and takes notes of what leaves by the host.
+/// Forward all calls to the host, and record the packets that are dropped or marked.
 struct Watching<'a, H> {
     host: &'a mut H,
     inside: &'a mut [bool],

@@ -1,4 +1,4 @@
-//! Drop-tail: a first-in first-out queue that drops what arrives when it is full.
+//! Drop-tail: a first-in first-out queue that drops arriving packets when it is full.
 //!
 //! | symbol | field | unit | default | allowed |
 //! |---|---|---|---|---|
@@ -14,7 +14,7 @@ use crate::red::{AVERAGE, P_B};
 use crate::spec::Limit;
 use crate::{Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Qdisc};
 
-/// How much may wait.
+/// The size of a buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
     limit: Limit,
@@ -27,7 +27,7 @@ impl Room {
         Self { limit, strict_limit }
     }
 
-    /// Whether `bytes` more do not fit beside what is waiting.
+    /// Return whether a packet of `bytes` does not fit in addition to the backlog.
     #[inline]
     pub fn is_full_for(&self, Backlog { packets, bytes: waiting }: Backlog, bytes: u32) -> bool {
         let strict = u64::from(self.strict_limit);
@@ -37,7 +37,7 @@ impl Room {
         }
     }
 
-    /// How many packets may wait, where that is what counts and there may be any.
+    /// Return the limit in packets, if the limit is in packets and above 0.
     pub fn packets(&self) -> Option<u32> {
         match self.limit {
             Limit::Packets(n) => Some(n - u32::from(self.strict_limit && n > 0)).filter(|n| *n > 0),
@@ -47,7 +47,7 @@ impl Room {
 }
 
 impl Limit {
-    /// Whether more waits than may.
+    /// Return whether the backlog exceeds the limit.
     pub(crate) fn is_passed_by(self, Backlog { packets, bytes }: Backlog) -> bool {
         match self {
             Self::Packets(n) => packets > n,
@@ -71,7 +71,7 @@ pub struct DropTail<P> {
 }
 
 impl<P: Copy> DropTail<P> {
-    /// An empty queue.
+    /// Create an empty queue.
     pub fn new(room: Room) -> Self {
         Self { queue: Fifo::default(), room }
     }

@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 
 use crate::{Backlog, Packet};
 
-/// First in, first out: the queue that is written once and used by every single-queue discipline.
+/// First-in first-out queue of all single-queue disciplines.
 #[derive(Clone, Debug)]
 pub struct Fifo<P> {
     packets: VecDeque<Packet<P>>,
@@ -16,7 +16,7 @@ impl<P> Default for Fifo<P> {
 }
 
 impl<P: Copy> Fifo<P> {
-    /// An empty queue with room for `packets` before it has to grow.
+    /// Create an empty queue with capacity for `packets` before it grows.
     pub fn with_capacity(packets: usize) -> Self {
         Self { packets: VecDeque::with_capacity(packets), bytes: 0 }
     }

@@ -2,7 +2,7 @@ use core::ops::Range;
 
 use crate::{Backlog, Meta, Packet};
 
-/// What the victim rules look for in a packet.
+/// The properties of a packet that victim rules search for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tag {
     /// The packet with the least of it goes first (DDRED).
@@ -13,9 +13,9 @@ pub struct Tag {
 
 /// A first-in first-out queue in which a packet anywhere can be found and taken out.
 ///
-/// Packets stand in an array in the order of their arrival; what leaves from the middle leaves a hole. When the array's
-/// end is reached the holes are squeezed out, which is O(1) a packet on average. What comes and goes in the usual order
-/// touches nothing else; an [`Index`] is brought up to date when something is looked for.
+/// Packets are stored in an array in the order of their arrival; a packet removed from the middle leaves a hole. When the
+/// end of the array is reached, holes are removed, which costs O(1) per packet on average. Arrivals at the tail and
+/// departures from the head change only the array; an [`Index`] is updated when something is searched.
 #[derive(Clone, Debug)]
 pub struct Indexed<P> {
     slots: Vec<Option<Packet<P>>>,
@@ -108,7 +108,7 @@ impl<P: Copy> Indexed<P> {
     /// If the slot is empty.
     pub fn remove(&mut self, slot: usize) -> Packet<P> {
         let packet = self.slots[slot].take().expect("a slot with a packet");
-        self.index.forget(slot);
+        self.index.clear_slot(slot);
         self.left(packet.meta.bytes);
         packet
     }
@@ -171,7 +171,7 @@ impl Index {
         Self { tree: vec![Node::EMPTY; 2 * capacity], capacity, known: 0..0, is_stale: false }
     }
 
-    /// Takes in what has come and gone: the slots `taken` may hold packets, all others are empty.
+    /// Update the tree: the slots `taken` may hold packets, all others are empty.
     fn update(&mut self, taken: Range<usize>, leaf: impl Fn(usize) -> Node) {
         if self.is_stale {
             self.set(self.known.clone(), |_| Node::EMPTY);
@@ -183,8 +183,8 @@ impl Index {
         (self.known, self.is_stale) = (taken, false);
     }
 
-    /// A packet was taken out of its slot.
-    fn forget(&mut self, slot: usize) {
+    /// Clear the slot of a removed packet.
+    fn clear_slot(&mut self, slot: usize) {
         if !self.is_stale && self.known.contains(&slot) {
             self.set(slot..slot + 1, |_| Node::EMPTY);
         }

@@ -1,6 +1,6 @@
-//! Queue disciplines for active queue management (AQM), each written once and pure: no clock, no I/O, no
-//! randomness of its own. Time, random numbers and packets come in as arguments, so that the same code runs
-//! in the simulator and in the live data plane.
+//! Queue disciplines for active queue management (AQM). They read no clock, do no I/O and have no random number
+//! generator: time, random numbers and packets are arguments, so that the same code runs in the simulator and in
+//! the live data plane.
 //!
 //! A discipline implements [`Qdisc`]: it owns its packets and hands back every one exactly once. Random Early
 //! Detection (RED) and its descendants are built from exchangeable components (see [`red`]); all other disciplines are in

@@ -14,7 +14,7 @@ pub enum Ecn {
     Ce = 0b11,
 }
 
-/// What a packet is to its transport.
+/// The kind of a packet for its transport.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     /// Carries data.
@@ -78,7 +78,7 @@ fields! {
 }
 
 impl Header {
-    /// The bytes of what changes on the way: code point, ECN field and kind.
+    /// The bytes of the fields that change on the path: code point, ECN field and kind.
     const OWN: u64 = 0xff_ffff;
 
     /// The header with code point, ECN field and kind of [`Header::own`].
@@ -119,7 +119,7 @@ impl Kind {
     }
 }
 
-/// What a queue discipline may know of a packet.
+/// The metadata of a packet that a queue discipline may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Meta {
     /// When the packet was offered to this queue.

@@ -29,14 +29,14 @@ pub enum ArrivalDecision {
 
 /// What to do with a waiting packet. Positions count from the head, which is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum Action {
     /// Drop it; the packets after it move up.
     Drop(usize, DropReason),
     /// Mark it; has no effect on a packet that is not ECN-capable.
     Mark(usize),
 }
 
-/// A whole discipline. It only decides; the core holds the packets. Orders are executed in sequence, before the decision about
+/// A whole discipline. It only decides; the core holds the packets. Actions are executed in sequence, before the decision about
 /// the arriving packet.
 pub trait Policy: Debug + Send + Sync {
     /// Decide about an arriving packet.
@@ -45,19 +45,19 @@ pub trait Policy: Debug + Send + Sync {
         now: Time,
         arriving: &Meta,
         draw: Uniform<'_>,
-        orders: &mut Vec<Order>,
+        actions: &mut Vec<Action>,
     ) -> ArrivalDecision;
 
     /// Note that the arriving packet was appended at the tail.
     fn accepted(&mut self, packet: &Meta);
 
-    /// Return the position of the packet to send next, in the queue as the orders leave it, or `None` if it is empty.
+    /// Return the position of the packet to send next, in the queue after the actions, or `None` if it is empty.
     ///
     /// Called when the link is free and a packet waits. The packet at that position leaves the queue.
-    fn dequeue(&mut self, now: Time, draw: Uniform<'_>, orders: &mut Vec<Order>) -> Option<usize>;
+    fn dequeue(&mut self, now: Time, draw: Uniform<'_>, actions: &mut Vec<Action>) -> Option<usize>;
 
     /// Handle a timer tick; its period is `every` in [`Idea::Discipline`].
-    fn on_timer(&mut self, now: Time, draw: Uniform<'_>, orders: &mut Vec<Order>);
+    fn on_timer(&mut self, now: Time, draw: Uniform<'_>, actions: &mut Vec<Action>);
 
     /// Return the gauge `average` in packets, not negative.
     fn average(&self) -> f64;
@@ -155,11 +155,11 @@ pub fn register(definition: Definition) -> Result<(), String> {
     let is_word = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
     if !is_word || !name.starts_with(|c: char| c.is_ascii_lowercase()) {
         return Err(format!(
-            "{name:?} is no name of a discipline: lower-case letters, digits and hyphens are"
+            "{name:?} is not a valid name of a discipline (allowed: lower-case letters, digits and hyphens)"
         ));
     }
     if PRESETS.iter().any(|p| p.name == name) {
-        return Err(format!("there is a discipline {name} already"));
+        return Err(format!("a built-in discipline is named {name} (choose another name)"));
     }
     let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
     // Scenarios that were read hold references to the definition, so it lives until the process ends.

@@ -1,5 +1,5 @@
-//! A discipline under a list of operations and a list of random numbers: what an independent implementation is
-//! compared with, decision for decision.
+//! Replay of a list of operations and random numbers through a discipline, to compare each decision with an independent
+//! implementation.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ pub struct Replay {
     arrived: u32,
 }
 
-/// What one operation led to.
+/// The result of one operation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Decision {
     /// Packets dropped, and why.
@@ -29,7 +29,7 @@ pub struct Decision {
     pub drawn: usize,
 }
 
-/// Takes notes, and lends the numbers of the list.
+/// Records decisions, and returns the random numbers of the list.
 struct Notes<'a> {
     decision: &'a mut Decision,
     draws: &'a mut VecDeque<f64>,
@@ -56,12 +56,12 @@ impl Host<u32> for Notes<'_> {
 }
 
 impl Replay {
-    /// A fresh queue, and the numbers in [0, 1) that it will be lent, in order; 0.5 once they are used up.
+    /// Create an empty queue that uses these random numbers in [0, 1), in order; 0.5 once they are used up.
     pub fn new(queue: &Resolved, draws: Vec<f64>) -> Self {
         Self { queue: queue.build(), draws: draws.into(), drawn: 0, arrived: 0 }
     }
 
-    /// A packet arrives; timers that are due come first.
+    /// Offer a packet, after the timers that are due.
     pub fn enqueue(&mut self, now: Time, meta: Meta) -> Decision {
         let payload = self.arrived;
         self.arrived += 1;

@@ -131,7 +131,7 @@ fn a_class_alone_is_as_its_discipline_alone() {
 }
 
 #[test]
-fn what_is_wrong_behind_a_class_is_told_with_its_name() {
+fn errors_of_a_child_queue_name_its_class() {
     let mut red = Spec::new("red").expect("a preset");
     red.set("min_th", Value::Packets(50.0)).expect("a threshold");
     let errors = scheduler("wfq", &[("gold", 63, 1.0, Some(red))]).expect_err("min_th is above max_th");

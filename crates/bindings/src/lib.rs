@@ -33,7 +33,7 @@ fn column<'py>(py: Python<'py>, column: &Column) -> PyResult<Bound<'py, PyAny>> 
     })
 }
 
-/// Numbers of eight bytes each, written where Python reads them.
+/// Copy numbers of eight bytes each into a buffer that Python reads.
 fn words<'py, T: Copy>(
     py: Python<'py>,
     values: &[T],
@@ -69,7 +69,7 @@ fn check(
     py.detach(|| aqmlab_scenario::check_json(text, filename, &overrides, whole))
 }
 
-/// Check a scenario file for a live run and say what that needs, for the run of one seed; JSON.
+/// Check a scenario file for a live run and return the plan of that run for one seed; JSON.
 #[pyfunction]
 #[pyo3(signature = (text, filename, overrides = Vec::new(), seed = 1))]
 fn live_plan(
@@ -104,11 +104,11 @@ fn run<'py>(
         "windows" => EngineChoice::Windows,
         other => {
             return Err(PyValueError::new_err(format!(
-                "engine {other}: auto, events or windows are allowed"
+                "engine {other:?} is not known (allowed: auto, events, windows)"
             )));
         }
     };
-    plugins::forget_raised();
+    plugins::clear_raised();
     let mut simulation = py.detach(|| Simulation::new(plan, seed, Options { shortcuts, engine: choice }));
     if let (EngineChoice::Windows, Some(why)) = (choice, simulation.why_events()) {
         return Err(PyValueError::new_err(format!(
@@ -144,7 +144,7 @@ fn run<'py>(
     let result = PyDict::new(py);
     result.set_item("summary", summary)?;
     result.set_item("tables", tables)?;
-    // Not part of the summary: results are the same whatever evaluates them.
+    // Not part of the summary: results do not depend on the engine.
     result.set_item("engine", simulation.engine())?;
     result.set_item("why_events", simulation.why_events())?;
     result.set_item("events", simulation.events())?;
@@ -185,7 +185,7 @@ fn open_loop<'py>(
         aqmlab_scenario::queue_for_rate(queue, service_rate).map_err(|p| value_error(&p))?;
     let experiment =
         OpenLoop { queue: &resolved, packet_bytes, arrival_rate, service_rate, arrivals, warmup };
-    plugins::forget_raised();
+    plugins::clear_raised();
     let r = py.detach(|| experiment.run(seed));
     plugins::check_raised(py)?;
     let dict = PyDict::new(py);
@@ -201,7 +201,7 @@ fn open_loop<'py>(
 }
 
 /// A queue (the body of a `[queue.NAME]` table) under a list of operations, (time in ps, packet) or (time, None) where
-/// the link asks for the next packet; a packet is a dict of header fields. `draws` are the random numbers lent.
+/// the link asks for the next packet; a packet is a dict of header fields. `draws` are the random numbers to use.
 /// One dict per operation: dropped, marked, departed, draws, averages, gauges (if asked for).
 #[pyfunction]
 #[pyo3(signature = (queue, rate_bps, delay_s, operations, draws, gauges = false))]
@@ -318,7 +318,7 @@ fn header(fields: &Fields<'_>) -> PyResult<Meta> {
     Ok(meta)
 }
 
-/// Be a link process: the configuration is a file, `-` for standard input, or JSON itself; commands come from standard
+/// Run a link process: the configuration is a file, `-` for standard input, or JSON itself; commands come from standard
 /// input, lines of JSON go to standard output. Ends with the run, and on SIGINT and SIGTERM; the exit code.
 #[pyfunction]
 fn live_link(py: Python<'_>, config: &str) -> u8 {

@@ -8,13 +8,17 @@ use aqmlab_dataplane::traffic::{self, Role};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 
-/// The source or the sink of flows of UDP: orders on standard input, answers on standard output.
+/// Run the source or the sink of UDP flows: requests on standard input, results on standard output.
 #[pyfunction]
 pub(crate) fn live_udp(py: Python<'_>, role: &str) -> PyResult<()> {
     let role = match role {
         "source" => Role::Source,
         "sink" => Role::Sink,
-        other => return Err(PyValueError::new_err(format!("there is no role {other:?}: source or sink"))),
+        other => {
+            return Err(PyValueError::new_err(format!(
+                "role {other:?} is not known (allowed: source, sink)"
+            )));
+        }
     };
     py.detach(|| traffic::run(role, io::stdin().lock(), io::stdout().lock())).map_err(|error| {
         match error.kind() {
@@ -24,8 +28,8 @@ pub(crate) fn live_udp(py: Python<'_>, role: &str) -> PyResult<()> {
     })
 }
 
-/// The packets of a capture through the data plane and through the simulator, for the configuration of a link process;
-/// what became of them and where the two differ, as JSON.
+/// Replay the packets of a capture through the data plane and through the simulator, for the configuration of a link
+/// process. Return the outcomes and the differences, as JSON.
 #[pyfunction]
 pub(crate) fn live_replay(py: Python<'_>, config: &str, capture: PathBuf) -> PyResult<String> {
     py.detach(|| replay_json(config, &capture)).map_err(PyValueError::new_err)

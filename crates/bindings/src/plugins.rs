@@ -1,14 +1,14 @@
-//! Disciplines, curves and victim rules that are written in Python.
+//! Plugins in Python: disciplines, curves and victim rules.
 //!
-//! A run asks them in its own thread. What they raise is kept there, nothing is asked of them any more, and the run ends
-//! with it at the next look.
+//! A run calls them in its own thread. The first exception is kept there; the plugin is not called again, and the run ends
+//! with that exception at the next check.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use aqmlab_aqm::plugin::{
-    self, ArrivalDecision, CurveNumbers, Definition, Idea, Order, Policy, Uniform, VictimRule,
+    self, Action, ArrivalDecision, CurveNumbers, Definition, Idea, Policy, Uniform, VictimRule,
 };
 use aqmlab_aqm::{DropReason, Ecn, Kind, Meta, Parameter, Unit};
 use aqmlab_units::{Span, Stream, Time};
@@ -16,13 +16,12 @@ use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 thread_local! {
-    /// What a discipline of the run in this thread raised.
+    /// The exception raised by a plugin of the run in this thread.
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// What a discipline has raised since the last call, in this thread.
-/// Forgets what an interrupted run left behind.
-pub(crate) fn forget_raised() {
+/// Clear the exception that an interrupted run left.
+pub(crate) fn clear_raised() {
     take_raised();
 }
 
@@ -30,12 +29,12 @@ fn take_raised() -> Option<PyErr> {
     RAISED.with(RefCell::take)
 }
 
-/// Ends what a discipline in Python has spoilt: with what it raised, in a line.
+/// Return the exception of a plugin in this thread as an error of one line.
 pub(crate) fn check_raised(py: Python<'_>) -> PyResult<()> {
     take_raised().map_or(Ok(()), |error| Err(PyValueError::new_err(in_a_line(py, &error))))
 }
 
-/// What was raised and where.
+/// Format an exception and its place as one line.
 fn in_a_line(py: Python<'_>, error: &PyErr) -> String {
     let place = || -> PyResult<String> {
         let mut frame = error.traceback(py).ok_or_else(|| PyValueError::new_err("no traceback"))?.into_any();
@@ -52,7 +51,7 @@ fn has_raised() -> bool {
     RAISED.with(|raised| raised.borrow().is_some())
 }
 
-/// Asks Python; the answer, or `None` once something was raised.
+/// Call Python; return the result, or `None` once an exception was raised.
 fn ask<T>(question: impl FnOnce(Python<'_>) -> PyResult<T>) -> Option<T> {
     if has_raised() {
         return None;
@@ -60,7 +59,7 @@ fn ask<T>(question: impl FnOnce(Python<'_>) -> PyResult<T>) -> Option<T> {
     Python::attach(question).map_err(|error| RAISED.with(|raised| *raised.borrow_mut() = Some(error))).ok()
 }
 
-/// A packet as a discipline in Python sees it.
+/// A packet, as passed to a plugin.
 #[pyclass(frozen, get_all, module = "aqmlab._core")]
 pub(crate) struct Packet {
     arrival_s: f64,
@@ -112,7 +111,7 @@ impl Packet {
     }
 }
 
-/// What waits, as a discipline in Python sees it; drops and marks are ordered here.
+/// The queue, as passed to a plugin; its methods drop and mark packets.
 #[pyclass(module = "aqmlab._core")]
 #[derive(Clone)]
 pub(crate) struct Queue {
@@ -120,7 +119,7 @@ pub(crate) struct Queue {
     bytes: u64,
     bps: f64,
     random: Stream,
-    orders: Vec<Order>,
+    actions: Vec<Action>,
 }
 
 impl Queue {
@@ -168,7 +167,7 @@ impl Queue {
     /// A random integer, uniform on 0 to n - 1.
     fn below(&mut self, n: u64) -> PyResult<u64> {
         if n == 0 {
-            return Err(PyValueError::new_err("below(n): n is at least 1"));
+            return Err(PyValueError::new_err("below(n): n must be at least 1"));
         }
         Ok(self.random.below(n))
     }
@@ -177,7 +176,7 @@ impl Queue {
     #[pyo3(signature = (place, reason = "early"))]
     fn drop(&mut self, place: isize, reason: &str) -> PyResult<()> {
         let place = self.at(place)?;
-        self.orders.push(Order::Drop(place, drop_reason(reason)?));
+        self.actions.push(Action::Drop(place, drop_reason(reason)?));
         self.take(place);
         Ok(())
     }
@@ -189,7 +188,7 @@ impl Queue {
         let can = header.ecn() != Ecn::NotEct;
         if can {
             header.set_ecn(Ecn::Ce);
-            self.orders.push(Order::Mark(place));
+            self.actions.push(Action::Mark(place));
         }
         Ok(can)
     }
@@ -201,13 +200,13 @@ fn drop_reason(word: &str) -> PyResult<DropReason> {
         "forced" => Ok(DropReason::FORCED),
         "overflow" => Ok(DropReason::OVERFLOW),
         other => {
-            let message = format!("{other:?} is no reason of a drop: early, forced and overflow are");
+            let message = format!("{other:?} is not a reason of a drop (allowed: early, forced, overflow)");
             Err(PyValueError::new_err(message))
         }
     }
 }
 
-/// A discipline in Python: an object, and the queue that it looks at.
+/// A discipline in Python: an object, and the queue passed to it.
 #[derive(Debug)]
 struct PythonPolicy {
     object: Py<PyAny>,
@@ -222,7 +221,7 @@ impl PythonPolicy {
     fn call<T>(
         &mut self,
         draw: Uniform<'_>,
-        orders: &mut Vec<Order>,
+        actions: &mut Vec<Action>,
         call: impl FnOnce(&Bound<'_, PyAny>, &Bound<'_, Queue>) -> PyResult<T>,
     ) -> Option<T> {
         ask(|py| {
@@ -233,14 +232,14 @@ impl PythonPolicy {
                     let seed = (draw() * (1u64 << 53) as f64) as u64;
                     let random = Stream::new(seed, "discipline in Python");
                     let (waiting, bps) = (VecDeque::new(), self.bps);
-                    let queue = Queue { waiting, bytes: 0, bps, random, orders: Vec::new() };
+                    let queue = Queue { waiting, bytes: 0, bps, random, actions: Vec::new() };
                     let queue = Bound::new(py, queue)?;
                     self.queue = Some(queue.clone().unbind());
                     queue
                 }
             };
             let answer = call(self.object.bind(py), &queue)?;
-            orders.append(&mut queue.borrow_mut().orders);
+            actions.append(&mut queue.borrow_mut().actions);
             Ok(answer)
         })
     }
@@ -275,10 +274,10 @@ impl Policy for PythonPolicy {
         now: Time,
         arriving: &Meta,
         draw: Uniform<'_>,
-        orders: &mut Vec<Order>,
+        actions: &mut Vec<Action>,
     ) -> ArrivalDecision {
         let packet = Packet::from(arriving);
-        let answer = self.call(draw, orders, |object, queue| {
+        let answer = self.call(draw, actions, |object, queue| {
             let answer = object.call_method1("enqueue", (now.secs(), packet, queue))?;
             decision(&answer).map_err(|error| {
                 let text = format!("{} ({:?})", error.value(object.py()), answer);
@@ -302,8 +301,8 @@ impl Policy for PythonPolicy {
         });
     }
 
-    fn dequeue(&mut self, now: Time, draw: Uniform<'_>, orders: &mut Vec<Order>) -> Option<usize> {
-        self.call(draw, orders, |object, queue| {
+    fn dequeue(&mut self, now: Time, draw: Uniform<'_>, actions: &mut Vec<Action>) -> Option<usize> {
+        self.call(draw, actions, |object, queue| {
             let answer = object.call_method1("dequeue", (now.secs(), queue))?;
             let mut queue = queue.borrow_mut();
             if queue.waiting.is_empty() {
@@ -315,8 +314,8 @@ impl Policy for PythonPolicy {
         })?
     }
 
-    fn on_timer(&mut self, now: Time, draw: Uniform<'_>, orders: &mut Vec<Order>) {
-        self.call(draw, orders, |object, queue| {
+    fn on_timer(&mut self, now: Time, draw: Uniform<'_>, actions: &mut Vec<Action>) {
+        self.call(draw, actions, |object, queue| {
             object.call_method1("on_timer", (now.secs(), queue)).map(drop)
         });
     }
@@ -389,7 +388,7 @@ fn parameter((key, unit, default, min, max, doc): ParameterRow) -> PyResult<(Par
     Ok((Parameter::plugin(key.leak(), unit, (min, max), doc.leak()), default))
 }
 
-/// Make a discipline known that is written in Python: `idea` is "discipline" (`object` is called with the parameters and
+/// Register a plugin written in Python: `idea` is "discipline" (`object` is called with the parameters and
 /// gives an object with the methods enqueue, dequeue and on_timer), "curve" or "victim" (`object` is called).
 #[expect(clippy::too_many_arguments, reason = "the keywords of a Python function")]
 #[pyfunction]

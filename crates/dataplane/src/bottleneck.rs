@@ -1,12 +1,12 @@
-//! One direction of the link in logical time: what comes before the queue, the queue with its link, and what comes behind.
+//! One direction of the emulated link in logical time: delay and loss before the queue, the queue with its link, delay after it.
 //!
 //! ```text
-//! offer -> delay before, by group -> random loss -> queue and link (rate, delay) -> delay behind, by group -> out
+//! offer -> delay before, by group -> random loss -> queue and link (rate, delay) -> delay after, by group -> out
 //! ```
 //!
-//! No clock and no input or output: packets are buffers with a header, time is an argument. Queue and link are the station
-//! of the simulator, so its decisions, books and probes are the same, given the same arrivals. A direction without a queue
-//! is delay and loss only.
+//! The code reads no clock and does no input or output: packets are buffers with a header, time is an argument. Queue and
+//! link are the station of the simulator, so that decisions, counters and probes are the same, given the same arrivals. A
+//! direction without a queue has delay and loss only.
 
 use aqmlab_aqm::{Ecn, Kind, Packet};
 use aqmlab_netsim::plan::{LinkId, Plan};
@@ -16,18 +16,18 @@ use aqmlab_units::{Span, Stream, Time};
 use crate::buffer::Buffer;
 use crate::classify::Group;
 use crate::delay_line::Lines;
-use crate::flows::FlowBook;
+use crate::flows::FlowStats;
 
-/// What a group's packets have before the queue, and behind the link.
+/// Propagation delays of a group's packets before the queue and after the link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Way {
+pub struct PathDelays {
     /// Delay from the sender to the queue.
-    pub before: Span,
+    pub before_link: Span,
     /// Delay from the end of the link to the receiver.
-    pub behind: Span,
+    pub after_link: Span,
 }
 
-/// What a direction is made of.
+/// Configuration of one direction.
 #[derive(Clone, Debug)]
 pub struct Setting<'a> {
     /// `forward` or `reverse`; names the random stream of the loss.
@@ -38,28 +38,28 @@ pub struct Setting<'a> {
     pub link: Option<LinkId>,
     /// Seed of the random numbers.
     pub seed: u64,
-    /// How the link is to be.
+    /// Options of the link.
     pub options: StandaloneOptions,
     /// The groups, as the classifier has them.
     pub groups: &'a [Group],
-    /// The ways of the groups.
-    pub ways: Vec<Way>,
+    /// Path delays of the groups.
+    pub delays: Vec<PathDelays>,
     /// Probability that a packet is lost before the queue.
     pub loss: f64,
-    /// Flows that are known at most.
+    /// Maximum number of known flows.
     pub flows: usize,
 }
 
-/// Packets by what became of them, since the start.
+/// Number of packets by outcome, since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Fates {
+pub struct PacketOutcomes {
     /// Offered.
     pub offered: u64,
-    /// Handed out at the end of the way.
+    /// Delivered at the end of the path.
     pub out: u64,
     /// Dropped by the discipline.
     pub dropped: u64,
-    /// Lost by chance before the queue.
+    /// Lost at random before the queue.
     pub lost: u64,
 }
 
@@ -68,71 +68,71 @@ pub struct Fates {
 pub struct Bottleneck {
     name: &'static str,
     link: Option<StandaloneLink<Buffer>>,
-    before: Lines,
-    behind: Lines,
+    before_link: Lines,
+    after_link: Lines,
     loss: f64,
     rng: Stream,
-    flows: FlowBook,
-    fates: Fates,
+    flows: FlowStats,
+    outcomes: PacketOutcomes,
     freed: Vec<Buffer>,
     /// When the warm-up ends, until it has.
     warmup: Option<Time>,
 }
 
 impl Bottleneck {
-    /// At time 0, empty.
+    /// Return an empty direction at time 0.
     pub fn new(setting: &Setting<'_>) -> Self {
         let room = setting.options.room;
-        let ways = || setting.ways.iter();
+        let delays = || setting.delays.iter();
         let link = |id| StandaloneLink::new(setting.plan, id, setting.seed, setting.options);
         Self {
             name: setting.name,
             link: setting.link.map(link),
-            before: Lines::new(ways().map(|way| way.before), room),
-            behind: Lines::new(ways().map(|way| way.behind), room),
+            before_link: Lines::new(delays().map(|delays| delays.before_link), room),
+            after_link: Lines::new(delays().map(|delays| delays.after_link), room),
             loss: setting.loss,
             rng: Stream::new(setting.seed, &format!("loss {}", setting.name)),
-            flows: FlowBook::new(setting.plan, setting.groups, setting.flows),
-            fates: Fates::default(),
+            flows: FlowStats::new(setting.plan, setting.groups, setting.flows),
+            outcomes: PacketOutcomes::default(),
             freed: Vec::with_capacity(room),
             warmup: Some(Time::ZERO + setting.plan.warmup),
         }
     }
 
-    /// A packet enters at `now`. Times never decrease from call to call.
+    /// Take a packet that enters at `now`. Times must not decrease from call to call.
     pub fn offer(&mut self, now: Time, packet: Packet<Buffer>) {
-        self.fates.offered += 1;
-        self.before.push(now, packet);
+        self.outcomes.offered += 1;
+        self.before_link.push(now, packet);
         self.arrive_until(now);
     }
 
-    /// A flow that others had the number of before begins; its first packet is still to be offered.
+    /// Begin a flow that reuses a number; call before its first packet is offered.
     pub fn begin_flow(&mut self, flow: u32, generation: u32) {
         self.flows.begin(flow, generation);
     }
 
-    /// Goes on to `to` and hands out what has come to the end of its way by then, in order of time.
+    /// Advance to `to` and deliver the packets that reach the end of their path by then, in order of time.
     pub fn advance(&mut self, to: Time, out: &mut impl FnMut(Time, Packet<Buffer>)) {
         self.arrive_until(to);
         self.depart_until(to);
-        while let Some((time, packet)) = self.behind.pop(to) {
-            self.fates.out += 1;
+        while let Some((time, packet)) = self.after_link.pop(to) {
+            self.outcomes.out += 1;
             out(time, packet);
         }
     }
 
-    /// When there is something to do next.
+    /// Return the time of the next event.
     pub fn next_event(&self) -> Option<Time> {
         let link = self.link.as_ref().and_then(StandaloneLink::next_event);
-        [self.before.next(), link, self.behind.next()].into_iter().flatten().min()
+        [self.before_link.next(), link, self.after_link.next()].into_iter().flatten().min()
     }
 
-    /// Hands out the buffers of packets that were dropped or lost since the last call.
+    /// Return the buffers of packets that were dropped or lost since the last call.
     pub fn take_freed(&mut self, take: impl FnMut(Buffer)) {
         self.freed.drain(..).for_each(take);
     }
 
-    /// Brings the books to the end of the run.
+    /// Advance all counters to the end of the run.
     pub fn finish(&mut self, end: Time) {
         self.arrive_until(end);
         if let Some(link) = &mut self.link {
@@ -141,14 +141,14 @@ impl Bottleneck {
         self.note_dropped();
     }
 
-    /// Another plan, other ways, another loss, from `now` on; see [`StandaloneLink::renew`].
+    /// Apply a new plan, path delays and loss from `now` on; see [`StandaloneLink::renew`].
     pub fn renew(&mut self, now: Time, setting: &Setting<'_>, is_same_queue: bool) {
         self.arrive_until(now);
         if let (Some(link), Some(id)) = (&mut self.link, setting.link) {
             link.renew(now, setting.plan, id, is_same_queue);
         }
-        self.before.set_delays(setting.ways.iter().map(|way| way.before));
-        self.behind.set_delays(setting.ways.iter().map(|way| way.behind));
+        self.before_link.set_delays(setting.delays.iter().map(|delays| delays.before_link));
+        self.after_link.set_delays(setting.delays.iter().map(|delays| delays.after_link));
         self.loss = setting.loss;
     }
 
@@ -162,22 +162,24 @@ impl Bottleneck {
         self.link.as_ref()
     }
 
-    /// What was counted of flows.
-    pub fn flows(&self) -> &FlowBook {
+    /// Return the counters of the flows.
+    pub fn flows(&self) -> &FlowStats {
         &self.flows
     }
 
-    /// What became of all packets.
-    pub fn fates(&self) -> Fates {
-        self.fates
+    /// Return the number of packets by outcome.
+    pub fn outcomes(&self) -> PacketOutcomes {
+        self.outcomes
     }
 
-    /// Packets on their way: offered, and neither out nor dropped nor lost.
+    /// Return the packets in transit: offered, and neither delivered nor dropped nor lost.
     pub fn held(&self) -> u64 {
-        (self.before.held() + self.link.as_ref().map_or(0, StandaloneLink::held) + self.behind.held()) as u64
+        (self.before_link.held()
+            + self.link.as_ref().map_or(0, StandaloneLink::held)
+            + self.after_link.held()) as u64
     }
 
-    /// Packets that come to the queue until `to`. What came and left before the warm-up was over is forgotten first.
+    /// Process arrivals at the queue until `to`. Counters are reset when the warm-up ends.
     fn arrive_until(&mut self, to: Time) {
         if let Some(warmup) = self.warmup.filter(|warmup| *warmup <= to) {
             self.warmup = None;
@@ -187,19 +189,19 @@ impl Bottleneck {
             }
             self.flows.reset_stats();
         }
-        while let Some((time, packet)) = self.before.pop(to) {
+        while let Some((time, packet)) = self.before_link.pop(to) {
             self.arrive(time, packet);
         }
     }
 
-    /// Packets that leave the link until `to`.
+    /// Process departures from the link until `to`.
     fn depart_until(&mut self, to: Time) {
-        let Self { link, behind, flows, .. } = self;
+        let Self { link, after_link, flows, .. } = self;
         if let Some(link) = link {
             link.advance(to, |time, packet| {
                 let is_marked = packet.meta.header.ecn() == Ecn::Ce && !packet.payload.was_ce;
                 flows.departed(time, &packet.payload, packet.meta.bytes, is_marked);
-                behind.push(time, packet);
+                after_link.push(time, packet);
             });
             self.note_dropped();
         }
@@ -207,7 +209,7 @@ impl Bottleneck {
 
     fn arrive(&mut self, now: Time, mut packet: Packet<Buffer>) {
         if self.loss > 0.0 && self.rng.uniform() < self.loss {
-            self.fates.lost += 1;
+            self.outcomes.lost += 1;
             self.freed.push(packet.payload);
             return;
         }
@@ -220,17 +222,17 @@ impl Bottleneck {
             }
             None => {
                 self.flows.departed(now, &packet.payload, packet.meta.bytes, false);
-                self.behind.push(now, packet);
+                self.after_link.push(now, packet);
             }
         }
     }
 
-    /// What the discipline has dropped is counted, and its buffer is free.
+    /// Count the packets that the discipline has dropped, and free their buffers.
     fn note_dropped(&mut self) {
-        let Self { link, flows, fates, freed, .. } = self;
+        let Self { link, flows, outcomes, freed, .. } = self;
         if let Some(link) = link {
             link.take_dropped(|buffer| {
-                fates.dropped += 1;
+                outcomes.dropped += 1;
                 flows.dropped(&buffer);
                 freed.push(buffer);
             });

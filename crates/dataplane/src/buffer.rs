@@ -6,7 +6,7 @@ use aqmlab_netsim::Numbered;
 /// Bytes of a slot: a packet of the usual MTU, and some more.
 pub const SLOT: usize = 2048;
 
-/// A packet's slot, and what the link remembers of the packet beside its header.
+/// A packet's slot, and the state that the link keeps for the packet in addition to its header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Buffer {
     /// Number of the slot.
@@ -17,7 +17,7 @@ pub struct Buffer {
     pub flow: u32,
     /// How many flows had that number before its flow.
     pub generation: u32,
-    /// The flow of the plan by which markers know it.
+    /// The flow of the plan that markers use for it.
     pub marked_as: u32,
     /// Place of its group.
     pub group: u16,

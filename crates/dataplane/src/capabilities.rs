@@ -1,9 +1,9 @@
 //! Privileges are needed to open devices in other namespaces and to ask for the scheduler; packets need none.
 //!
-//! Root without capabilities still owns root's files. So a thread of root leaves that user too and becomes `nobody`; files
-//! that are written at the end of a run are opened before. In a user namespace that does not know `nobody`, as those that
-//! anybody may make, root is whoever made it, has no more rights than that user, and stays. So does a root that was not
-//! given the capabilities to become another (`CAP_SETUID`, `CAP_SETGID`): it may still do what root's files permit it.
+//! Root without capabilities still owns root's files. A root thread therefore also changes its user to `nobody`; files
+//! that are written at the end of a run are opened before. The user stays root in two cases: in a user namespace without
+//! `nobody`, such as any user may create, where root has only the rights of its creator; and without the capabilities to
+//! change the user (`CAP_SETUID`, `CAP_SETGID`), where root's files stay accessible.
 
 use std::io;
 
@@ -14,11 +14,11 @@ use crate::sys;
 /// User and group without rights, the kernel's number for all that it cannot name (user_namespaces(7)).
 pub const NOBODY: u32 = 65_534;
 
-/// Gives up all capabilities of the calling thread for good, and the user root where it can be left: no program that it
-/// might start gets any either.
+/// Drop all capabilities of the calling thread permanently, and the user root where possible. Programs that the thread
+/// starts get none either.
 ///
 /// # Errors
-/// Whatever the kernel says.
+/// Return the kernel's error.
 pub fn give_up() -> io::Result<()> {
     set_no_new_privs()?;
     if sys::is_root() {
@@ -64,7 +64,7 @@ mod tests {
         let zero = "0000000000000000";
         assert_eq!(none, [zero, zero, zero, "1"]);
         assert_eq!(says(&USER), before);
-        // Root of a namespace that knows nobody else, and root that may not become another, stay what they are.
+        // Root stays root in a namespace without other users, and where it may not change its user.
         let map = read_to_string("/proc/self/uid_map").expect("a map");
         let knows_nobody = map.split_ascii_whitespace().nth(2).and_then(|n| n.parse().ok()) > Some(NOBODY);
         if sys::is_root() && knows_nobody && may & SETGID_AND_SETUID == SETGID_AND_SETUID {

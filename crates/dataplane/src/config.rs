@@ -8,13 +8,13 @@ use aqmlab_netsim::standalone_link::StandaloneOptions;
 use aqmlab_units::{Span, Time};
 use serde::Deserialize;
 
-use crate::bottleneck::{Setting, Way};
+use crate::bottleneck::{PathDelays, Setting};
 use crate::classify::{Classifier, Distance, Group};
 
-/// Groups that a link tells apart at most; what comes looks through them one by one.
+/// Maximum number of groups; each packet searches them one by one.
 const MOST_GROUPS: usize = 4096;
 
-/// Everything that a link process is told.
+/// Configuration of a link process.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
@@ -41,9 +41,9 @@ pub struct Config {
     /// Statistics begin here; as in the scenario without a number.
     #[serde(default)]
     pub warmup_s: Option<f64>,
-    /// Where senders are.
+    /// Side of the senders.
     pub a: Side,
-    /// Where receivers are.
+    /// Side of the receivers.
     pub b: Side,
     /// Groups of flows.
     #[serde(default)]
@@ -72,13 +72,13 @@ pub struct Config {
     /// Whether snapshots have flows.
     #[serde(default = "yes")]
     pub snapshot_flows: bool,
-    /// Write all packets that come into this file (pcap).
+    /// Write all arriving packets to this file (pcap).
     #[serde(default)]
     pub record: Option<PathBuf>,
     /// Write every enqueue, dequeue, drop and mark into this file at the end (CSV).
     #[serde(default)]
     pub events: Option<PathBuf>,
-    /// Forward at once, without queue and delay: how fast the path of packets is by itself.
+    /// Forward packets at once, without queue and delay, to measure the speed of the packet path.
     #[serde(default)]
     pub unshaped: bool,
     /// Packets that may be under way at a time, both directions together.
@@ -141,7 +141,7 @@ pub struct Realtime {
     pub fifo: bool,
     /// Its priority, 1 to 99.
     pub priority: u8,
-    /// Wait awake for at most so long before a departure, in microseconds, 0 to 20.
+    /// Busy-wait for at most this time before a departure, in microseconds, 0 to 20.
     pub spin_us: u32,
     /// Keep all memory of the process in RAM.
     pub lock_memory: bool,
@@ -181,7 +181,7 @@ fn flows() -> u32 {
     4096
 }
 
-/// What is wrong with a configuration, in a line.
+/// An error in a configuration, in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadConfig(pub String);
 
@@ -205,7 +205,7 @@ impl Config {
     /// Reads a JSON object.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// Return the first error.
     pub fn read(json: &str) -> Result<Self, BadConfig> {
         let mut reader = serde_json::Deserializer::from_str(json);
         let config: Self = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
@@ -286,7 +286,7 @@ impl Planned {
     /// Reads a configuration and its scenario.
     ///
     /// # Errors
-    /// The first thing that is wrong with either.
+    /// Return the first error in either.
     pub fn read(json: &str) -> Result<Self, BadConfig> {
         let config = Config::read(json)?;
         let scenario = aqmlab_scenario::parse(&config.scenario, &config.filename, &config.overrides)
@@ -320,23 +320,23 @@ impl Planned {
         Ok(Self { config, plan, forward, reverse })
     }
 
-    /// Whether a running link may go on with this configuration instead of another.
+    /// Check whether a running link may change from `other` to this configuration.
     ///
     /// # Errors
-    /// What would need another process.
+    /// Return the first change that needs a new process.
     pub fn may_follow(&self, other: &Self) -> Result<(), BadConfig> {
         let names = |planned: &Self| planned.config.groups.iter().map(|g| g.name.clone()).collect::<Vec<_>>();
         if names(self) != names(other) {
             return Err(bad(
                 "groups",
-                "others than before",
+                "the names differ from those of the running link",
                 &format!("the same names: {}", names(other).join(", ")),
             ));
         }
         if self.reverse.is_some() != other.reverse.is_some() {
             return Err(bad(
                 "reverse_link",
-                "not as before",
+                "the running link has a queue on the way back and this one has none, or vice versa",
                 "a queue on the way back, or none, for the whole run",
             ));
         }
@@ -353,25 +353,26 @@ impl Planned {
         Classifier::new(&self.config.groups, self.config.distance.clone(), self.config.flows as usize)
     }
 
-    /// What the two directions are made of, for groups as the classifier has them.
+    /// Return the configuration of the two directions, for the classifier's groups.
     pub fn settings<'a>(&'a self, groups: &'a [Group]) -> [Setting<'a>; 2] {
         let Config { seed, in_service_counts, loss, buffers, flows, .. } = self.config;
         let duration = self.config.duration_s.map_or(Span::ZERO, Span::from_secs);
         let options = StandaloneOptions { in_service_counts, room: buffers as usize, duration };
         let ns = |ns: u64| Span(ns.saturating_mul(1000));
-        let setting = |name, link, loss, ways| Setting {
+        let setting = |name, link, loss, delays| Setting {
             name,
             plan: &self.plan,
             link,
             seed,
             options,
             groups,
-            ways,
+            delays,
             loss,
             flows: flows as usize,
         };
-        let there = |g: &Group| Way { before: ns(g.delay_before_ns), behind: ns(g.delay_after_ns) };
-        let back = |g: &Group| Way { before: ns(g.delay_back_ns), behind: Span::ZERO };
+        let there =
+            |g: &Group| PathDelays { before_link: ns(g.delay_before_ns), after_link: ns(g.delay_after_ns) };
+        let back = |g: &Group| PathDelays { before_link: ns(g.delay_back_ns), after_link: Span::ZERO };
         [
             setting("forward", Some(self.forward), loss.forward, groups.iter().map(there).collect()),
             setting("reverse", self.reverse, loss.reverse, groups.iter().map(back).collect()),

@@ -1,4 +1,4 @@
-//! The second thread: commands and signals in, snapshots and the outcome out. It may wait for whatever it likes.
+//! The control thread: reads commands and signals, writes snapshots and the outcome. It may block.
 
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -18,7 +18,7 @@ use crate::json::Reporter;
 use crate::snapshot::{Shared, Snapshot};
 use crate::tun::About;
 
-/// A line longer than this is no command, in bytes.
+/// Maximum length of a command line, in bytes.
 const LONGEST_LINE: usize = 1 << 24;
 
 /// A line from standard input.
@@ -39,7 +39,8 @@ impl Command {
     /// What is wrong with it.
     pub fn read(line: &[u8]) -> Result<Option<Self>, String> {
         let allowed = "allowed: start, stop, reload {configuration}";
-        let line = core::str::from_utf8(line).map_err(|_| format!("command: no text ({allowed})"))?.trim();
+        let line =
+            core::str::from_utf8(line).map_err(|_| format!("command: is not UTF-8 text ({allowed})"))?.trim();
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         match (word, rest.trim()) {
             ("", _) => Ok(None),
@@ -57,47 +58,50 @@ pub struct Lines {
     bytes: Vec<u8>,
     /// A line has at most so many bytes, its end not counted.
     longest: usize,
-    /// The line that comes in is too long, which was said.
-    is_refused: bool,
+    /// The current line is too long, and the error was reported.
+    is_rejected: bool,
 }
 
 impl Default for Lines {
     fn default() -> Self {
-        Self { bytes: Vec::new(), longest: LONGEST_LINE, is_refused: false }
+        Self { bytes: Vec::new(), longest: LONGEST_LINE, is_rejected: false }
     }
 }
 
 impl Lines {
-    /// More has come; what was read along with the configuration comes first. Of a line that is refused nothing is kept.
+    /// Append input; bytes that were read with the configuration come first. Discard the rest of a rejected line.
     pub fn push(&mut self, bytes: &[u8]) {
         let bytes = match bytes.iter().position(|b| *b == b'\n') {
-            _ if !self.is_refused => bytes,
+            _ if !self.is_rejected => bytes,
             Some(end) => &bytes[end + 1..],
             None => return,
         };
-        self.is_refused = false;
+        self.is_rejected = false;
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The next whole line, as soon as it is there, or that it is too long.
+    /// Return the next complete line, or an error if it is too long.
     ///
     /// # Errors
-    /// A line that is too long, once; the next one comes after its end.
+    /// Report a line that is too long once; the next line follows its end.
     pub fn line(&mut self) -> Option<Result<Vec<u8>, String>> {
         let end = self.bytes.iter().position(|b| *b == b'\n');
         if end.unwrap_or(self.bytes.len()) > self.longest {
-            self.is_refused = end.is_none();
+            self.is_rejected = end.is_none();
             self.bytes.drain(..end.map_or(self.bytes.len(), |end| end + 1));
-            return Some(Err(format!("command: a line that is too long (allowed: {} bytes)", self.longest)));
+            return Some(Err(format!(
+                "command: the line is too long (allowed: at most {} bytes)",
+                self.longest
+            )));
         }
         Some(Ok(self.bytes.drain(..=end?).collect()))
     }
 }
 
-/// Signals that end a run come as a file from now on, to this thread and those that it starts.
+/// Receive the signals that end a run through a file, in this thread and those that it starts.
 ///
 /// # Errors
-/// Whatever the kernel says.
+/// Return the kernel's error.
 pub fn take_signals() -> io::Result<(SignalFd, SigSet)> {
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGINT);
@@ -106,15 +110,15 @@ pub fn take_signals() -> io::Result<(SignalFd, SigSet)> {
     Ok((SignalFd::with_flags(&signals, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?, before))
 }
 
-/// What the control thread has.
+/// State of the control thread.
 pub struct Control<'a> {
     /// The run.
     pub planned: &'a Planned,
-    /// What it shares with the link thread.
+    /// State shared with the link thread.
     pub shared: &'a Shared,
     /// Wakes the link thread.
     pub wake: &'a EventFd,
-    /// Tells of snapshots and of the end.
+    /// Signals new snapshots and the end of the run.
     pub news: &'a EventFd,
     /// Signals that end the run.
     pub signals: &'a SignalFd,
@@ -125,10 +129,10 @@ pub struct Control<'a> {
 }
 
 impl Control<'_> {
-    /// Works until the link thread has ended.
+    /// Run until the link thread has ended.
     ///
     /// # Errors
-    /// Whatever the kernel says.
+    /// Return the kernel's error.
     pub fn run(&mut self, mut lines: Lines) -> io::Result<()> {
         let stdin = io::stdin();
         let mut is_open = true;
@@ -181,29 +185,29 @@ impl Control<'_> {
         if self.shared.start.load(Ordering::Acquire) == 0 {
             self.dropped_before = self.about.each_mut().map(About::tx_dropped);
             self.shared.start.store(clock::now(), Ordering::Release);
-            self.tell();
+            self.wake_link();
         }
     }
 
     fn stop(&self) {
         self.shared.stop.store(true, Ordering::Release);
-        self.tell();
+        self.wake_link();
     }
 
-    /// What is wrong with a new configuration is said, and the old one stays.
+    /// Apply a new configuration; report its errors and keep the old one.
     fn reload(&self, json: &str) {
         match Planned::read(json).and_then(|new| new.may_follow(self.planned).map(|()| new)) {
             Ok(new) => {
                 if let Ok(mut renewal) = self.shared.renewal.lock() {
                     *renewal = Some(Box::new(new));
                 }
-                self.tell();
+                self.wake_link();
             }
             Err(wrong) => eprintln!("reload: {wrong}"),
         }
     }
 
-    fn tell(&self) {
+    fn wake_link(&self) {
         let _ = self.wake.write(1);
     }
 
@@ -224,7 +228,7 @@ impl Control<'_> {
         let dropped = About::dropped_since(self.about, self.dropped_before);
         let line = reporter.snapshot(snapshot, groups, dropped);
         match writeln!(io::stdout(), "{line}").and_then(|()| io::stdout().flush()) {
-            // Whoever read the snapshots has gone.
+            // The reader of the snapshots has closed the pipe.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.stop();
                 Ok(())
@@ -277,14 +281,17 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_long_is_refused_and_no_other() {
+    fn a_line_that_is_too_long_is_rejected_and_no_other() {
         let good = |line: &str| Ok(format!("{line}\n"));
-        let refused = || Err("command: a line that is too long (allowed: 9 bytes)".to_owned());
+        let rejected = || Err("command: the line is too long (allowed: at most 9 bytes)".to_owned());
         for (input, expected) in [
             ("stop\n123456789\nstart\n", vec![good("stop"), good("123456789"), good("start")]),
-            ("stop\n1234567890\nstart\n", vec![good("stop"), refused(), good("start")]),
-            ("1234567890\n\n1234567890 and more\nstop\n", vec![refused(), good(""), refused(), good("stop")]),
-            ("stop\n1234567890", vec![good("stop"), refused()]),
+            ("stop\n1234567890\nstart\n", vec![good("stop"), rejected(), good("start")]),
+            (
+                "1234567890\n\n1234567890 and more\nstop\n",
+                vec![rejected(), good(""), rejected(), good("stop")],
+            ),
+            ("stop\n1234567890", vec![good("stop"), rejected()]),
             ("stop\n123456789", vec![good("stop")]),
         ] {
             for size in 1..=input.len() {
@@ -293,7 +300,7 @@ mod tests {
                 for chunk in input.as_bytes().chunks(size) {
                     lines.push(chunk);
                     found.extend(read(&mut lines));
-                    assert!(lines.bytes.len() <= 9, "nothing is kept of what is refused");
+                    assert!(lines.bytes.len() <= 9, "nothing is kept of a rejected line");
                 }
                 assert_eq!(found, expected, "{input:?} in chunks of {size}");
             }

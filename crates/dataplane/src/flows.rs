@@ -1,8 +1,7 @@
-//! What the link counts of each flow, and the place of each in the markers of the plan.
+//! Per-flow counters of the link, and the place of each flow in the markers of the plan.
 //!
-//! Nothing that was counted gets lost when a flow that has been idle gives its number to another: what was counted of it
-//! until then, and what becomes of its packets that are still on their way, belongs to the other flows of its group. So the
-//! counts of all flows and of the other flows together are those of the link.
+//! When an idle flow's number is reused, its counts, and the outcomes of its packets still in transit, are added to the
+//! other flows of its group. The counts of all flows and of the other flows together therefore equal those of the link.
 
 use aqmlab_netsim::plan::Plan;
 use aqmlab_units::Time;
@@ -10,14 +9,14 @@ use aqmlab_units::Time;
 use crate::buffer::Buffer;
 use crate::classify::Group;
 
-/// Packets of data after which a connection counts as one that carries something. Programs that measure open a connection
-/// for themselves first, which must not take a meter away from the transfers.
+/// Data packets after which a connection counts as a transfer. Measuring programs first open a control connection, which
+/// must not occupy the meter of a transfer.
 const CARRIES: u64 = 16;
 
-/// What the flows of a group that are known no more are called.
+/// Name of the flows of a group whose numbers were reused.
 pub const OTHER_FLOWS: &str = "other flows";
 
-/// What was counted of a flow since the start.
+/// Counters of a flow since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowCounts {
     /// Packets that arrived at the queue.
@@ -80,7 +79,7 @@ struct Flow {
     /// The group of its last packet.
     group: u16,
     counts: FlowCounts,
-    /// What was counted when the warm-up was over.
+    /// The counters at the end of the warm-up.
     before: FlowCounts,
     data: u64,
     /// Its place among the flows of its group that carry something.
@@ -89,15 +88,15 @@ struct Flow {
 
 /// All flows of a direction, by number.
 #[derive(Clone, Debug)]
-pub struct FlowBook {
+pub struct FlowStats {
     flows: Vec<Flow>,
-    /// By group, what belongs to none of the flows that are known.
+    /// By group, the counters of flows that are no longer known.
     others: Vec<Flow>,
     /// For each group the numbers of its flows in the plan, and how many of its real flows carry something.
     planned: Vec<(Vec<u32>, u32)>,
 }
 
-impl FlowBook {
+impl FlowStats {
     /// For at most `bound` flows of these groups, which are those of the plan by their names.
     pub fn new(plan: &Plan, groups: &[Group], bound: usize) -> Self {
         let of = |group: &Group| {
@@ -111,7 +110,7 @@ impl FlowBook {
         }
     }
 
-    /// A number belongs to another flow from now on, the one of this generation.
+    /// Assign a number to another flow, the one of this generation.
     pub fn begin(&mut self, flow: u32, generation: u32) {
         let Some(flow) = self.flows.get_mut(flow as usize) else { return };
         let old = core::mem::replace(flow, Flow { generation, ..Flow::default() });
@@ -168,17 +167,17 @@ impl FlowBook {
         self.flows.iter_mut().chain(&mut self.others).for_each(|flow| flow.before = flow.counts);
     }
 
-    /// What was counted of a flow over the measured part of the run.
+    /// Return the counters of a flow over the measured part of the run.
     pub fn measured(&self, flow: usize) -> FlowCounts {
         self.flows.get(flow).map_or_else(FlowCounts::default, Flow::measured)
     }
 
-    /// What was counted of a flow since the start.
+    /// Counters of a flow since the start.
     pub fn of(&self, flow: usize) -> FlowCounts {
         self.flows.get(flow).map_or_else(FlowCounts::default, |flow| flow.counts)
     }
 
-    /// By group, what was counted since the start of flows whose number others have now.
+    /// Return, by group, the counters since the start of flows whose numbers were reused.
     pub fn others(&self) -> impl ExactSizeIterator<Item = FlowCounts> {
         self.others.iter().map(|flow| flow.counts)
     }
@@ -206,8 +205,8 @@ fn flow_of<'a>(flows: &'a mut [Flow], others: &'a mut [Flow], packet: &Buffer) -
 mod tests {
     use super::*;
 
-    fn book(planned: Vec<u32>) -> FlowBook {
-        FlowBook {
+    fn book(planned: Vec<u32>) -> FlowStats {
+        FlowStats {
             flows: vec![Flow::default(); 4],
             others: vec![Flow::default(); 2],
             planned: vec![(planned, 0), (Vec::new(), 0)],

@@ -29,7 +29,7 @@ pub fn table(table: &Table) -> Value {
     table.iter().map(|(name, values)| ((*name).to_owned(), column(values))).collect::<Map<_, _>>().into()
 }
 
-/// What the writer of snapshots remembers from one to the next.
+/// State of the snapshot writer from one snapshot to the next.
 #[derive(Debug, Default)]
 pub struct Reporter {
     /// Sum of the delays in picoseconds, and departures, of each direction.
@@ -48,7 +48,7 @@ impl Reporter {
     }
 }
 
-/// What the plane counts.
+/// Return the counters of the plane.
 pub fn plane(plane: &PlaneCounts, t: f64, tun_dropped: [u64; 2]) -> Value {
     let malformed: Map<_, _> =
         plane.malformed.iter().map(|(reason, n)| (reason.name().to_owned(), n.into())).collect();
@@ -87,7 +87,7 @@ fn direction(side: &Side, snapshot: &Snapshot, groups: &[Group], before: &mut (u
         "average": average,
         "p_b": p_b,
         "gauges": gauges,
-        "counters": counters(c, side.fates.lost),
+        "counters": counters(c, side.outcomes.lost),
         "delay_mean_s": if departures > 0 { json!(delay as f64 / 1e12 / departures as f64) } else { Value::Null },
         "classes": classes(side),
         "flows": flows(side, snapshot, groups),

@@ -9,7 +9,7 @@ const BINS: usize = 1 << LOG2_BINS;
 /// Octaves above the first 16 ns, which are counted one by one.
 const OCTAVES: usize = 36;
 
-/// From here on a delay is a stall, in nanoseconds.
+/// Delays from here on are stalls, in nanoseconds.
 pub const STALL_NS: u64 = 10_000_000;
 
 /// Counts of lateness in nanoseconds.
@@ -21,7 +21,7 @@ pub struct Lateness {
     stalls: u64,
 }
 
-/// What is told of a distribution, in nanoseconds.
+/// Summary of a distribution, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Percentiles {
     /// Departures counted.
@@ -57,7 +57,7 @@ impl Lateness {
         self.stalls
     }
 
-    /// What is told of the distribution; a percentile is the end of its bin, and not above the greatest value.
+    /// Return a summary of the distribution; a percentile is the end of its bin, and not above the greatest value.
     pub fn percentiles(&self) -> Percentiles {
         let at = |share: f64| self.quantile(share);
         Percentiles { n: self.n, p50: at(0.5), p99: at(0.99), p999: at(0.999), max: self.max }

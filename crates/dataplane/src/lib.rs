@@ -1,8 +1,8 @@
-//! The data plane of live runs: a user-space bottleneck that real packets pass, with the disciplines, the books and the
-//! probes of the simulator.
+//! The data plane of live runs: a user-space bottleneck that real packets pass, with the disciplines, counters and probes
+//! of the simulator.
 //!
-//! The link runs on logical time. A packet is worth what its time of arrival says; the link is served up to that time
-//! before the packet is enqueued, so what the operating system does late is late on the wire, never wrong in the queue.
+//! The link runs in logical time. Before a packet is enqueued, the link is served up to the packet's time of arrival.
+//! Delays of the operating system therefore delay packets on the wire, but never change a decision of the queue.
 //!
 //! Pure parts (no clock, no input or output) are tested without privileges; the shell around them owns two TUN devices,
 //! one thread for packets and one for control.

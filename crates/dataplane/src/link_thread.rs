@@ -1,4 +1,4 @@
-//! The thread that packets pass: reads, lets the link decide, writes when it is time.
+//! The packet thread: reads packets, passes them through the link, and writes them when they are due.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -17,16 +17,16 @@ use crate::snapshot::Shared;
 
 /// Packets that are read before what is due is written.
 const BATCH: usize = 16;
-/// At most this share of the time is spent waiting awake: real-time threads that never sleep are throttled.
+/// The thread busy-waits at most one in this many time units: Linux throttles real-time threads that never sleep.
 const AWAKE_SHARE: u64 = 2;
-/// Waiting awake that may be saved up, in nanoseconds.
+/// Maximum credit for busy-waiting, in nanoseconds.
 const MOST_CREDIT_NS: u64 = 2_000_000;
 
-/// What the thread is woken by.
+/// Sources that wake the thread.
 const TIMER: u64 = 2;
 const MESSAGE: u64 = 3;
 
-/// The thread's own things.
+/// Sleep state of the thread.
 struct Sleeper {
     epoll: Epoll,
     timer: TimerFd,
@@ -37,10 +37,10 @@ struct Sleeper {
     last: u64,
 }
 
-/// Runs until the end of the run, a stop, or a device that went away. `wake` tells of messages; `news` is told of snapshots.
+/// Run until the end of the run, a stop, or the removal of a device. `wake` signals messages; `news` signals new snapshots.
 ///
 /// # Errors
-/// What the kernel refused.
+/// Return the kernel's error.
 pub fn run(
     plane: &mut Plane,
     planned: &Planned,
@@ -117,7 +117,7 @@ impl Sleeper {
         Ok(Self { epoll, timer, armed: 0, spin_ns, credit_ns: 0, last: clock::now() })
     }
 
-    /// Waits until `next`, or until there is something to read. The last microseconds are spent awake, if there is credit.
+    /// Wait until `next`, or until there is something to read. Busy-wait for the last microseconds if there is credit.
     fn sleep(&mut self, next: u64) -> io::Result<Ready> {
         let mut now = clock::now();
         self.credit_ns = MOST_CREDIT_NS.min(self.credit_ns + (now - self.last) / AWAKE_SHARE);
@@ -160,14 +160,14 @@ impl Sleeper {
         for event in &events[..n] {
             match event.data() {
                 TIMER => {
-                    // Read by setting it anew.
+                    // Setting the timer again also consumes its expiry.
                     self.armed = 0;
                     self.timer.unset()?;
                 }
                 MESSAGE => ready.message = true,
                 side => {
                     if event.events().intersects(EpollFlags::EPOLLERR | EpollFlags::EPOLLHUP) {
-                        return Err(io::Error::other("a TUN device went away"));
+                        return Err(io::Error::other("a TUN device was removed"));
                     }
                     ready.devices[side as usize] = true;
                 }

@@ -1,4 +1,4 @@
-//! What a run comes to: tables as a simulation gives them, and a certificate of how well the link kept time.
+//! Results of a run: the tables of a simulation, and a certificate of the link's timing.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -43,10 +43,10 @@ impl Processors {
     }
 }
 
-/// All that a run that has ended leaves.
+/// State at the end of a run.
 #[derive(Debug)]
 pub struct Ended<'a> {
-    /// What was asked for.
+    /// The configuration.
     pub planned: &'a Planned,
     /// The plane.
     pub plane: &'a Plane,
@@ -58,7 +58,7 @@ pub struct Ended<'a> {
     pub memory_locked: bool,
     /// Whether privileges were given up.
     pub capabilities_dropped: bool,
-    /// Whether the kernel promised wake-ups without delay, and how many processors were kept from sleeping.
+    /// Whether the kernel accepted a zero wake-up latency, and how many processors were kept from sleeping.
     pub kept_awake: (bool, usize),
     /// Share of processor time that was stolen.
     pub stolen: f64,
@@ -72,16 +72,16 @@ impl Ended<'_> {
     /// The outcome as JSON; the event log goes into its file, if it has one.
     ///
     /// # Errors
-    /// If that file could not be written.
+    /// Return an error if that file could not be written.
     pub fn outcome(&mut self) -> io::Result<Value> {
         let plane = self.plane;
         let planned = self.planned;
-        let mut last = Snapshot::new(&plane.ways, 0);
+        let mut last = Snapshot::new(&plane.directions, 0);
         let counts = plane.counts();
-        last.take(plane.end, &plane.ways, &plane.classifier, true, counts);
+        last.take(plane.end, &plane.directions, &plane.classifier, true, counts);
         let dropped = About::dropped_since(self.about, self.dropped_before);
         let measured = plane.end.since(aqmlab_units::Time::ZERO + planned.plan.warmup);
-        let links: Vec<_> = plane.ways.iter().filter_map(|way| way.link()).collect();
+        let links: Vec<_> = plane.directions.iter().filter_map(|direction| direction.link()).collect();
         let mut tables = standalone_link::tables(&planned.plan, &links, measured);
         tables.push(("flows", self.flows_table(measured.secs())));
         if let (Some(path), Some(file)) = (&planned.config.events, self.events.take())
@@ -147,14 +147,14 @@ impl Ended<'_> {
     }
 
     /// The columns of a simulation, as far as a link in the middle can fill them: sent is what arrived at its queue, received
-    /// what left it. Lengths are those that count on the link. Flows that were known no more at the end are a row a group.
+    /// what left it. Lengths are those that count on the link. Flows whose numbers were reused are one row per group.
     fn flows_table(&self, t: f64) -> Table {
         let plane = self.plane;
-        let book = plane.ways[0].flows();
+        let flow_stats = plane.directions[0].flows();
         let classifier = &plane.classifier;
         let known = classifier.flows().enumerate();
-        let known = known.map(|(i, (group, label))| (&group.name, Some(*label), book.measured(i)));
-        let others = classifier.groups().iter().zip(book.others_measured());
+        let known = known.map(|(i, (group, label))| (&group.name, Some(*label), flow_stats.measured(i)));
+        let others = classifier.groups().iter().zip(flow_stats.others_measured());
         let others = others.map(|(group, counts)| (&group.name, None, counts));
         let rows: Vec<_> = known
             .chain(others)

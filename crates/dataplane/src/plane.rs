@@ -1,4 +1,4 @@
-//! Between two devices: packets become headers, headers pass the link, and bytes go out as the link has decided.
+//! The packet path between two devices: parse packets, pass their headers through the link, write the bytes that leave it.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -19,23 +19,23 @@ use crate::rate_meter::RateMeter;
 use crate::snapshot::{PlaneCounts, Snapshot};
 use crate::wire;
 
-/// All that the link thread owns but its sleep.
+/// State of the link thread, except for its sleep.
 #[derive(Debug)]
 pub struct Plane {
     devices: [OwnedFd; 2],
     pool: Pool,
     /// Forward, reverse.
-    pub ways: [Bottleneck; 2],
-    /// Which flows there are.
+    pub directions: [Bottleneck; 2],
+    /// Classifier with the known flows.
     pub classifier: Classifier,
     /// How late packets were written.
     pub lateness: Lateness,
-    /// What became of the rate, by direction.
+    /// Achieved rate, by direction.
     pub rates: [RateMeter; 2],
     counts: PlaneCounts,
-    /// Delays behind the links, by direction and group.
-    behind: [Vec<Span>; 2],
-    /// The queues, as they print: equal ones stay when the configuration changes.
+    /// Delays after the links, by direction and group.
+    after_link: [Vec<Span>; 2],
+    /// The queues as text: a queue with equal text is kept when the configuration changes.
     queues: [Option<String>; 2],
     /// Beginning of the run in nanoseconds of the clock.
     start: Option<u64>,
@@ -53,18 +53,18 @@ impl Plane {
     pub fn new(planned: &Planned, devices: [OwnedFd; 2], tap: Option<Tap>) -> Self {
         let classifier = planned.classifier();
         let settings = planned.settings(classifier.groups());
-        let ways = settings.each_ref().map(Bottleneck::new);
-        let behind = settings.each_ref().map(delays_behind);
+        let directions = settings.each_ref().map(Bottleneck::new);
+        let after_link = settings.each_ref().map(delays_after_link);
         let queues = settings.each_ref().map(queue_of);
         Self {
             devices,
             pool: Pool::new(planned.config.buffers),
-            ways,
+            directions,
             classifier,
             lateness: Lateness::default(),
             rates: [RateMeter::default(); 2],
             counts: PlaneCounts::default(),
-            behind,
+            after_link,
             queues,
             start: None,
             end: Time::ZERO,
@@ -85,7 +85,7 @@ impl Plane {
         self.start.is_some()
     }
 
-    /// So long was spent asleep.
+    /// Add the time spent asleep, in nanoseconds.
     pub fn slept(&mut self, ns: u64) {
         if self.start.is_some() {
             self.counts.idle_ns += ns;
@@ -100,7 +100,7 @@ impl Plane {
     /// Reads at most `batch` packets that came from a side.
     ///
     /// # Errors
-    /// What the kernel says, other than that there is nothing to read.
+    /// Return the kernel's error, unless it is that there is nothing to read.
     pub fn read(&mut self, side: usize, batch: usize) -> io::Result<()> {
         for _ in 0..batch {
             let slot = if self.is_shaping() { self.pool.take() } else { None };
@@ -168,7 +168,7 @@ impl Plane {
         let flow = meta.flow >> 1;
         let generation = self.classifier.generation(flow);
         if self.classifier.replaced() != replaced {
-            self.ways.iter_mut().for_each(|way| way.begin_flow(flow, generation));
+            self.directions.iter_mut().for_each(|direction| direction.begin_flow(flow, generation));
         }
         let payload = Buffer {
             slot,
@@ -180,9 +180,9 @@ impl Plane {
             dscp: header.dscp,
             was_ce: header.ecn == Ecn::Ce,
         };
-        let Self { ways, pool, .. } = self;
-        ways[side].offer(now, Packet { meta, payload });
-        ways[side].take_freed(|buffer| pool.give_back(buffer.slot));
+        let Self { directions, pool, .. } = self;
+        directions[side].offer(now, Packet { meta, payload });
+        directions[side].take_freed(|buffer| pool.give_back(buffer.slot));
         true
     }
 
@@ -190,11 +190,11 @@ impl Plane {
     pub fn write_due(&mut self, now: u64) {
         let Some(start) = self.start else { return };
         let now = self.logical(now);
-        let Self { ways, pool, devices, counts, lateness, rates, behind, .. } = self;
-        for (side, way) in ways.iter_mut().enumerate() {
+        let Self { directions, pool, devices, counts, lateness, rates, after_link, .. } = self;
+        for (side, direction) in directions.iter_mut().enumerate() {
             let device = &devices[1 - side];
-            let rate = way.link().map(|link| link.rate());
-            way.advance(now, &mut |time, packet| {
+            let rate = direction.link().map(|link| link.rate());
+            direction.advance(now, &mut |time, packet| {
                 let bytes = pool.packet(packet.payload.slot);
                 rewrite(bytes, &packet);
                 let late = clock::now().saturating_sub(start + time.0 / 1000);
@@ -205,18 +205,23 @@ impl Plane {
                 lateness.count(late);
                 pool.give_back(packet.payload.slot);
                 if let Some(rate) = rate {
-                    let behind = behind[side][usize::from(packet.payload.group)];
-                    rates[side].wrote(Time(time.0.saturating_sub(behind.0)), late, packet.meta.bytes, rate);
+                    let after_link = after_link[side][usize::from(packet.payload.group)];
+                    rates[side].wrote(
+                        Time(time.0.saturating_sub(after_link.0)),
+                        late,
+                        packet.meta.bytes,
+                        rate,
+                    );
                 }
             });
-            way.take_freed(|buffer| pool.give_back(buffer.slot));
+            direction.take_freed(|buffer| pool.give_back(buffer.slot));
         }
     }
 
     /// When there is something to write or to decide next, on the clock.
     pub fn next_event(&self) -> u64 {
         let Some(start) = self.start else { return u64::MAX };
-        let next = self.ways.iter().filter_map(Bottleneck::next_event).min();
+        let next = self.directions.iter().filter_map(Bottleneck::next_event).min();
         // Rounded up: at that time it is due.
         next.map_or(u64::MAX, |time| start + time.0.div_ceil(1000))
     }
@@ -228,26 +233,26 @@ impl Plane {
         let settings = planned.settings(self.classifier.groups());
         for (side, setting) in settings.iter().enumerate() {
             let queue = queue_of(setting);
-            self.ways[side].renew(now, setting, queue == self.queues[side]);
+            self.directions[side].renew(now, setting, queue == self.queues[side]);
             self.queues[side] = queue;
-            self.behind[side] = delays_behind(setting);
+            self.after_link[side] = delays_after_link(setting);
         }
         self.extra_bytes = planned.config.count_bytes.extra();
     }
 
-    /// What there is to see now.
+    /// Fill a snapshot of the current state.
     pub fn show(&self, now: u64, snapshot: &mut Snapshot, with_flows: bool) {
         let counts = self.counts();
-        snapshot.take(self.logical(now), &self.ways, &self.classifier, with_flows, counts);
+        snapshot.take(self.logical(now), &self.directions, &self.classifier, with_flows, counts);
     }
 
     /// Counters since the start.
     pub fn counts(&self) -> PlaneCounts {
-        let fates = self.ways.each_ref().map(Bottleneck::fates);
+        let outcomes = self.directions.each_ref().map(Bottleneck::outcomes);
         PlaneCounts {
-            dropped: fates.iter().map(|f| f.dropped).sum(),
-            lost: fates.iter().map(|f| f.lost).sum(),
-            held: self.ways.iter().map(Bottleneck::held).sum(),
+            dropped: outcomes.iter().map(|f| f.dropped).sum(),
+            lost: outcomes.iter().map(|f| f.lost).sum(),
+            held: self.directions.iter().map(Bottleneck::held).sum(),
             unrecorded: self.tap.as_ref().map_or(self.counts.unrecorded, Tap::lost),
             lateness: self.lateness.percentiles(),
             stalls: self.lateness.stalls(),
@@ -259,7 +264,7 @@ impl Plane {
     pub fn finish(&mut self, now: u64) {
         self.end = self.logical(now);
         let end = self.end;
-        self.ways.iter_mut().for_each(|way| way.finish(end));
+        self.directions.iter_mut().for_each(|direction| direction.finish(end));
         self.counts.unrecorded = self.counts().unrecorded;
         self.tap = None;
     }
@@ -270,8 +275,8 @@ impl Plane {
     }
 }
 
-fn delays_behind(setting: &Setting<'_>) -> Vec<Span> {
-    setting.ways.iter().map(|way| way.behind).collect()
+fn delays_after_link(setting: &Setting<'_>) -> Vec<Span> {
+    setting.delays.iter().map(|delays| delays.after_link).collect()
 }
 
 fn queue_of(setting: &Setting<'_>) -> Option<String> {

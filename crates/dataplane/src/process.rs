@@ -24,17 +24,17 @@ use crate::{capabilities, link_thread, realtime};
 /// Packets between the link and the writer of the recording.
 const RECORDED: usize = 1 << 14;
 
-/// Why there is no outcome.
+/// Why a run failed.
 #[derive(Debug)]
 pub enum Failure {
     /// The configuration is wrong.
     Config(BadConfig),
-    /// The kernel refused something.
+    /// A system call failed.
     Kernel(io::Error),
 }
 
 impl Failure {
-    /// The exit code: 2 for what is configured wrong, 3 for what is not permitted, 1 for all else.
+    /// Return the exit code: 2 for an invalid configuration, 3 for a missing permission, 1 for any other error.
     pub fn code(&self) -> u8 {
         match self {
             Self::Config(_) => 2,
@@ -71,8 +71,8 @@ impl From<nix::errno::Errno> for Failure {
     }
 }
 
-/// Runs a link whose configuration is in a file, comes from standard input (`-`), or is the argument itself (`{...}`). What
-/// goes wrong is said in a line on standard error. The exit code.
+/// Runs a link whose configuration is in a file, comes from standard input (`-`), or is the argument itself (`{...}`). Errors
+/// are written to standard error as one line. Return the exit code.
 pub fn main(argument: &str) -> u8 {
     match configuration(argument).and_then(|(json, lines)| run(&json, lines)) {
         Ok(()) => 0,
@@ -94,7 +94,7 @@ fn configuration(argument: &str) -> Result<(String, Lines), Failure> {
     Ok((std::fs::read_to_string(argument).map_err(unreadable)?, Lines::default()))
 }
 
-/// Reads one JSON object; what was read beyond it are commands.
+/// Read one JSON object; bytes after it are commands.
 fn read_object(mut input: impl Read) -> Result<(String, Lines), Failure> {
     let mut bytes = Vec::new();
     let mut chunk = [0; 1 << 16];
@@ -112,7 +112,10 @@ fn read_object(mut input: impl Read) -> Result<(String, Lines), Failure> {
                 return Ok((String::from_utf8_lossy(&bytes).into_owned(), lines));
             }
             None | Some(Err(_)) if n == 0 => {
-                return Err(BadConfig("configuration: standard input ended within it".to_owned()).into());
+                return Err(BadConfig(
+                    "configuration: standard input ended before the JSON object was complete".to_owned(),
+                )
+                .into());
             }
             Some(Err(error)) if !error.is_eof() => {
                 return Err(BadConfig(format!("configuration: {error}")).into());
@@ -136,7 +139,7 @@ fn run_planned(
     signals: &nix::sys::signalfd::SignalFd,
 ) -> Result<(), Failure> {
     let (devices, mut about) = open_devices(planned)?;
-    // Whoever the process is at its end may not open them.
+    // Open them now: after privileges are dropped, the process may not.
     let [capture, events] =
         [&planned.config.record, &planned.config.events].map(|path| path.as_deref().map(created).transpose());
     let (capture, events) = (capture?, events?);
@@ -147,21 +150,21 @@ fn run_planned(
     let (wake, news) = (EventFd::from_flags(flags)?, EventFd::from_flags(flags)?);
     let shared = Arc::new(Shared::default());
     if let Ok(mut board) = shared.board.lock() {
-        board.0 = Snapshot::new(&plane.ways, planned.config.flows as usize);
+        board.0 = Snapshot::new(&plane.directions, planned.config.flows as usize);
     }
     let memory_locked = planned.config.realtime.lock_memory && realtime::lock_memory();
     let mut awake = if planned.config.realtime.keep_awake { Awake::ask() } else { Awake::default() };
     let capabilities_dropped = planned.config.drop_capabilities;
-    let (told, scheduler) = std::sync::mpsc::channel();
+    let (sender, scheduler) = std::sync::mpsc::channel();
 
     std::thread::scope(|scope| {
         let (shared, wake, news) = (&shared, &wake, &news);
         let link = scope.spawn(move || {
             let _end = End { shared, news };
-            // The thread is set up when it has got its class and given up what it needed for that.
-            let class = realtime::hurry(&planned.config.realtime);
+            // The thread is ready when it has set its scheduling class and dropped the privileges for that.
+            let class = realtime::set_scheduling(&planned.config.realtime);
             let given_up = if capabilities_dropped { capabilities::give_up() } else { Ok(()) };
-            let _ = told.send(class);
+            let _ = sender.send(class);
             given_up.and_then(|()| link_thread::run(&mut plane, planned, shared, wake, news))?;
             Ok(plane)
         });
@@ -189,14 +192,14 @@ fn run_planned(
         let worked = work();
         let dropped_before = control.dropped_before;
         if worked.is_err() {
-            // Else the end of the link thread would be waited for in vain.
+            // Otherwise the link thread would never end.
             shared.stop.store(true, Ordering::Release);
             let _ = wake.write(1);
         }
-        let plane = link.join().unwrap_or_else(|_| Err(io::Error::other("the link thread died")))?;
+        let plane = link.join().unwrap_or_else(|_| Err(io::Error::other("the link thread panicked")))?;
         worked?;
         let stolen = Processors::now().stolen_since(processors);
-        let kept_awake = awake.told();
+        let kept_awake = awake.status();
         let mut ended = Ended {
             planned,
             plane: &plane,
@@ -217,7 +220,7 @@ fn run_planned(
     })
 }
 
-/// Tells the control thread that the link thread has ended, also where it dies.
+/// Signal to the control thread that the link thread has ended, also if it panics.
 struct End<'a> {
     shared: &'a Shared,
     news: &'a EventFd,
@@ -230,7 +233,7 @@ impl Drop for End<'_> {
     }
 }
 
-/// Starts the writer of a recording, which has no privileges if they are given up: a thread has those of whoever starts it.
+/// Start the writer of a recording, without privileges if they are dropped: a thread inherits those of its creator.
 fn record(file: File, is_unprivileged: bool) -> io::Result<(Tap, Recorder)> {
     let start = || {
         if is_unprivileged {
@@ -239,7 +242,7 @@ fn record(file: File, is_unprivileged: bool) -> io::Result<(Tap, Recorder)> {
         Recorder::start(file, RECORDED)
     };
     std::thread::scope(|scope| scope.spawn(start).join())
-        .unwrap_or_else(|_| Err(io::Error::other("the thread that starts the recording died")))
+        .unwrap_or_else(|_| Err(io::Error::other("the thread that starts the recording panicked")))
 }
 
 fn created(path: &Path) -> io::Result<File> {
@@ -271,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_the_link_thread_is_told_also_if_it_dies() {
+    fn the_end_of_the_link_thread_is_signalled_also_if_it_panics() {
         let (shared, news) =
             (Shared::default(), EventFd::from_flags(EfdFlags::EFD_NONBLOCK).expect("an eventfd"));
         std::thread::scope(|scope| {
@@ -286,10 +289,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_says_so_and_how_it_ends() {
+    fn errors_of_the_configuration_and_their_exit_codes() {
         for (input, expected) in [
-            (&b"{\"a\": "[..], "configuration: standard input ended within it"),
-            (b"", "configuration: standard input ended within it"),
+            (&b"{\"a\": "[..], "configuration: standard input ended before the JSON object was complete"),
+            (b"", "configuration: standard input ended before the JSON object was complete"),
             (b"]", "configuration: expected value at line 1 column 1"),
         ] {
             let failure = read_object(input).expect_err("no object");

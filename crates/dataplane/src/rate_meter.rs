@@ -1,9 +1,9 @@
-//! The rate at which packets really left while the link was busy.
+//! The achieved rate of packets while the link was busy.
 
 use aqmlab_units::{Rate, Span, Time};
 
-/// Over all spans of time in which one service followed the other, as far as they were written one after the other too:
-/// groups that have different ways behind the link are not.
+/// Measures intervals in which one service directly followed another and both packets were written in that order. Packets
+/// of groups with different delays after the link may be written in another order; their intervals do not count.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RateMeter {
     /// End of the last service, and how late the packet was written, in nanoseconds.
@@ -59,7 +59,7 @@ mod tests {
     fn services_that_are_written_in_another_order_do_not_count_twice() {
         let rate = Rate(8_000_000);
         let mut meter = RateMeter::default();
-        // Every other packet goes a way that is 3 ms longer, as far as there are some to come; the last two follow.
+        // Every other packet takes a path that is 3 ms longer, as far as there are some to come; the last two follow.
         for ms in [1, 3, 5, 2, 7, 4, 9, 6, 8, 10, 12, 13] {
             meter.wrote(Time::ZERO + Span::from_millis(ms), 0, 1000, rate);
         }

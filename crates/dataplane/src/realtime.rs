@@ -1,4 +1,4 @@
-//! Precautions against lateness, as far as they are permitted: CPU scheduling, not the number of packets, is the threat.
+//! Precautions against lateness, where permitted. CPU scheduling, not the packet rate, is the main cause of lateness.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -16,18 +16,18 @@ use crate::sys;
 
 /// Keeps all memory of the process in RAM, what comes later included. Whether that was permitted.
 pub fn lock_memory() -> bool {
-    // Without the limit gone, what is needed after privileges are given up would be refused for being locked: allocations
-    // fail, and a stack that grows ends the process.
+    // Remove the limit: otherwise allocations would fail after privileges are dropped, and a growing stack would end the
+    // process.
     setrlimit(Resource::RLIMIT_MEMLOCK, RLIM_INFINITY, RLIM_INFINITY).is_ok()
         && mlockall(MlockAllFlags::MCL_CURRENT | MlockAllFlags::MCL_FUTURE).is_ok()
 }
 
-/// Puts the calling thread where it is late least: on its core, in the class SCHED_FIFO. The class that it got: `fifo` or
+/// Pin the calling thread to its core and put it into the class SCHED_FIFO. Return the class that it got: `fifo` or
 /// `other`.
-pub fn hurry(realtime: &Realtime) -> &'static str {
+pub fn set_scheduling(realtime: &Realtime) -> &'static str {
     if let Some(core) = realtime.core {
         let mut cores = CpuSet::new();
-        // A core that does not exist leaves the thread where it is; the certificate shows what came of it.
+        // A core that does not exist leaves the thread unpinned; the certificate shows the lateness.
         let _ = cores.set(core).and_then(|()| sched_setaffinity(Pid::from_raw(0), &cores));
     }
     if realtime.fifo && sys::be_fifo(realtime.priority).is_ok() { "fifo" } else { "other" }
@@ -37,17 +37,17 @@ pub fn hurry(realtime: &Realtime) -> &'static str {
 const SPINNER_STACK: usize = 64 << 10;
 
 /// Keeps processors from sleeping for as long as it lives. A processor that sleeps is slow to wake, and a virtual one that
-/// sleeps is given to others: its timer then comes when the host gets round to it, which may be milliseconds late.
+/// sleeps is given to others: its timer may then fire milliseconds late.
 #[derive(Debug, Default)]
 pub struct Awake {
-    /// The kernel's promise to use no sleep that takes time to wake from holds while the file is open.
+    /// While this file is open, the kernel uses no sleep state with a wake-up latency.
     latency: Option<File>,
     is_over: Arc<AtomicBool>,
     spinners: Vec<JoinHandle<()>>,
 }
 
 impl Awake {
-    /// Asks the kernel for wake-ups without delay (`/dev/cpu_dma_latency`), where that is permitted: it needs privileges.
+    /// Request zero wake-up latency from the kernel (`/dev/cpu_dma_latency`); needs privileges.
     pub fn ask() -> Self {
         let ask = || -> io::Result<File> {
             let mut file = OpenOptions::new().write(true).open("/dev/cpu_dma_latency")?;
@@ -59,8 +59,7 @@ impl Awake {
         awake
     }
 
-    /// Gives each processor something to do that all else goes before (the class SCHED_IDLE); of one core alone if the link
-    /// stays there.
+    /// Start a busy loop on each processor in the class SCHED_IDLE, or only on the link's core if it is pinned.
     pub fn spin(&mut self, core: Option<usize>) {
         let may = sched_getaffinity(Pid::from_raw(0)).unwrap_or_default();
         let is_meant =
@@ -68,14 +67,14 @@ impl Awake {
         let spinner = |cpu| {
             let is_over = Arc::clone(&self.is_over);
             let work = move || spin_on(cpu, &is_over);
-            // Without it, the processor sleeps as it would have; the certificate tells how many there are.
+            // If this fails, the processor may sleep; the certificate reports the number of busy loops.
             Builder::new().name(format!("awake-{cpu}")).stack_size(SPINNER_STACK).spawn(work).ok()
         };
         self.spinners = (0..CpuSet::count()).filter(is_meant).filter_map(spinner).collect();
     }
 
-    /// Whether the kernel promised wake-ups without delay, and how many processors are kept busy.
-    pub fn told(&self) -> (bool, usize) {
+    /// Return whether the kernel accepted a zero wake-up latency, and the number of processors kept busy.
+    pub fn status(&self) -> (bool, usize) {
         (self.latency.is_some(), self.spinners.len())
     }
 }
@@ -87,12 +86,12 @@ impl Drop for Awake {
     }
 }
 
-/// Counts until it is over, where nothing else wants the processor. Without the pause that usually goes into such a loop:
-/// a hypervisor may take it for a sign that the processor can be had.
+/// Count in a busy loop while the processor is otherwise idle. The loop has no pause instruction: a hypervisor may take
+/// the processor away when it sees one.
 fn spin_on(cpu: usize, is_over: &AtomicBool) {
     let mut one = CpuSet::new();
     let is_there = one.set(cpu).and_then(|()| sched_setaffinity(Pid::from_raw(0), &one)).is_ok();
-    // In another class it would take time from what has to be done.
+    // In another class the loop would take time from other threads.
     if is_there && sys::be_idle().is_ok() {
         while !is_over.load(Ordering::Relaxed) {}
     }
@@ -105,10 +104,10 @@ mod tests {
     #[test]
     fn processors_are_kept_awake_until_it_is_dropped() {
         let mut awake = Awake::ask();
-        assert_eq!(awake.told().1, 0);
+        assert_eq!(awake.status().1, 0);
         awake.spin(None);
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        assert!((1..=cores).contains(&awake.told().1));
+        assert!((1..=cores).contains(&awake.status().1));
         let over = Arc::clone(&awake.is_over);
         drop(awake);
         assert!(over.load(Ordering::Relaxed));
@@ -118,6 +117,6 @@ mod tests {
     fn one_core_alone_if_the_link_stays_there() {
         let mut awake = Awake::default();
         awake.spin(Some(CpuSet::count() + 1));
-        assert_eq!(awake.told(), (false, 0));
+        assert_eq!(awake.status(), (false, 0));
     }
 }

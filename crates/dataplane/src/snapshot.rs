@@ -1,4 +1,4 @@
-//! What the link thread shows while it works, and how it hands that over without ever waiting.
+//! Snapshots of the link thread's state, and their transfer to the control thread without blocking.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -7,7 +7,7 @@ use aqmlab_aqm::{Backlog, Qdisc};
 use aqmlab_netsim::standalone_link::Totals;
 use aqmlab_units::{Rate, Time};
 
-use crate::bottleneck::{Bottleneck, Fates};
+use crate::bottleneck::{Bottleneck, PacketOutcomes};
 use crate::classify::{Classifier, Label};
 use crate::config::Planned;
 use crate::flows::FlowCounts;
@@ -29,13 +29,13 @@ pub struct Side {
     pub backlog: Backlog,
     /// Gauges of the discipline.
     pub gauges: Vec<(&'static str, f64)>,
-    /// What was counted since the start.
+    /// Totals since the start.
     pub totals: Totals,
-    /// What became of all packets.
-    pub fates: Fates,
+    /// Number of packets by outcome.
+    pub outcomes: PacketOutcomes,
     /// Of each flow, by number.
     pub flows: Vec<FlowCounts>,
-    /// Of flows that are known no more, by group.
+    /// Counters of flows whose numbers were reused, by group.
     pub others: Vec<FlowCounts>,
 }
 
@@ -46,7 +46,7 @@ pub struct PlaneCounts {
     pub read: u64,
     /// Packets that were written.
     pub written: u64,
-    /// Packets that the kernel would not take.
+    /// Packets that the kernel rejected.
     pub unwritten: u64,
     /// Packets that were read while no buffer was free.
     pub no_buffer: u64,
@@ -56,7 +56,7 @@ pub struct PlaneCounts {
     pub dropped: u64,
     /// Lost by chance.
     pub lost: u64,
-    /// On their way.
+    /// On their direction.
     pub held: u64,
     /// Departures, and how late they were.
     pub lateness: Percentiles,
@@ -82,7 +82,7 @@ pub struct Snapshot {
 }
 
 impl PlaneCounts {
-    /// Packets that were read and of which nothing else is known: none, if all is well.
+    /// Return the packets that were read but appear in no other counter; 0 if the counters are consistent.
     pub fn unaccounted(&self) -> i64 {
         let Self { written, unwritten, no_buffer, dropped, lost, held, .. } = *self;
         let known = written + unwritten + no_buffer + self.malformed.total() + dropped + lost + held;
@@ -101,7 +101,7 @@ impl Side {
             backlog: Backlog::default(),
             gauges: Vec::with_capacity(64),
             totals: link.totals(),
-            fates: Fates::default(),
+            outcomes: PacketOutcomes::default(),
             flows: Vec::new(),
             others: Vec::with_capacity(bottleneck.flows().others().len()),
         })
@@ -113,37 +113,37 @@ impl Side {
         self.gauges.clear();
         link.discipline().gauges(t, &mut |gauge, value| self.gauges.push((gauge.name(), value)));
         self.totals = link.totals();
-        self.fates = bottleneck.fates();
+        self.outcomes = bottleneck.outcomes();
     }
 }
 
 impl Snapshot {
     /// Of directions before the first packet, with room for all flows.
-    pub fn new(ways: &[Bottleneck], flows: usize) -> Self {
-        let mut sides: Vec<_> = ways.iter().filter_map(Side::new).collect();
+    pub fn new(directions: &[Bottleneck], flows: usize) -> Self {
+        let mut sides: Vec<_> = directions.iter().filter_map(Side::new).collect();
         sides.iter_mut().for_each(|side| side.flows.reserve(flows));
         Self { sides, flows: Vec::with_capacity(flows), ..Self::default() }
     }
 
-    /// Looks at everything anew.
+    /// Update the snapshot.
     pub fn take(
         &mut self,
         t: Time,
-        ways: &[Bottleneck],
+        directions: &[Bottleneck],
         classifier: &Classifier,
         with_flows: bool,
         plane: PlaneCounts,
     ) {
         self.t = t;
         self.plane = plane;
-        let queues = ways.iter().filter(|way| way.link().is_some());
-        for (side, way) in self.sides.iter_mut().zip(queues) {
-            side.take(t, way);
+        let queues = directions.iter().filter(|direction| direction.link().is_some());
+        for (side, direction) in self.sides.iter_mut().zip(queues) {
+            side.take(t, direction);
             side.flows.clear();
             side.others.clear();
             if with_flows {
-                side.others.extend(way.flows().others());
-                side.flows.extend((0..classifier.flows().len()).map(|flow| way.flows().of(flow)));
+                side.others.extend(direction.flows().others());
+                side.flows.extend((0..classifier.flows().len()).map(|flow| direction.flows().of(flow)));
             }
         }
         self.flows.clear();
@@ -154,7 +154,7 @@ impl Snapshot {
     }
 }
 
-/// What the threads share. The link thread never waits for any of it.
+/// State shared by the threads. The link thread never blocks on it.
 #[derive(Debug, Default)]
 pub struct Shared {
     /// The run is to end.

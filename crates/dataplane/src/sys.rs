@@ -1,4 +1,4 @@
-//! What of the kernel has no safe wrapper: all `unsafe` code of the project.
+//! Kernel interfaces without a safe wrapper: all `unsafe` code of the project.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -15,7 +15,7 @@ fn checked(result: c_long) -> io::Result<()> {
 /// A name that does not fit.
 pub fn request_for(name: &str) -> io::Result<ifreq> {
     let too_long =
-        || io::Error::new(io::ErrorKind::InvalidInput, "the name of an interface has 1 to 15 bytes");
+        || io::Error::new(io::ErrorKind::InvalidInput, "the name of an interface must have 1 to 15 bytes");
     let ifr_ifru = libc::__c_anonymous_ifr_ifru { ifru_ifindex: 0 };
     let mut request = ifreq { ifr_name: [0; libc::IFNAMSIZ], ifr_ifru };
     if name.is_empty() || name.len() >= libc::IFNAMSIZ {
@@ -28,7 +28,7 @@ pub fn request_for(name: &str) -> io::Result<ifreq> {
 /// An ioctl on an interface that reads and writes nothing but `request`.
 ///
 /// # Errors
-/// Whatever the kernel says.
+/// Return the kernel's error.
 #[expect(unsafe_code, reason = "no safe wrapper for these requests")]
 pub fn interface_ioctl(fd: &impl AsRawFd, code: libc::c_ulong, request: &mut ifreq) -> io::Result<()> {
     // SAFETY: TUNSETIFF and the SIOC*IF* requests read and write an `ifreq`, which `request` is for the whole call.
@@ -52,7 +52,7 @@ struct EthtoolValue {
 /// Asks an interface for one number (linux/ethtool.h).
 ///
 /// # Errors
-/// Whatever the kernel says.
+/// Return the kernel's error.
 pub fn ethtool(socket: &impl AsRawFd, interface: &str, cmd: u32) -> io::Result<u32> {
     const SIOCETHTOOL: libc::c_ulong = 0x8946;
     let mut value = EthtoolValue { cmd, data: 0 };
@@ -71,10 +71,10 @@ pub fn be_fifo(priority: u8) -> io::Result<()> {
     be(libc::SCHED_FIFO, priority)
 }
 
-/// Puts the calling thread into the class SCHED_IDLE, which all else goes before.
+/// Put the calling thread into the class SCHED_IDLE, which runs only when the processor is otherwise idle.
 ///
 /// # Errors
-/// Whatever the kernel says.
+/// Return the kernel's error.
 pub fn be_idle() -> io::Result<()> {
     be(libc::SCHED_IDLE, 0)
 }
@@ -86,11 +86,11 @@ fn be(class: c_int, priority: u8) -> io::Result<()> {
     checked(unsafe { libc::sched_setscheduler(0, class, &raw const parameters) }.into())
 }
 
-/// Makes the calling thread, and it alone, one of a user and group without groups beside. The functions of the C library
-/// would do so to all threads at once, and those that have no capabilities any more may not.
+/// Change user and group of the calling thread only, and drop its supplementary groups. The functions of the C library
+/// would change all threads at once, which fails for threads that have dropped their capabilities.
 ///
 /// # Errors
-/// Whatever the kernel says: `EINVAL` where the user namespace does not know the number, `EPERM` without the capabilities.
+/// Return the kernel's error: `EINVAL` where the user namespace does not know the number, `EPERM` without the capabilities.
 #[expect(unsafe_code, reason = "no safe wrapper for a thread by itself")]
 pub fn become_user(id: u32) -> io::Result<()> {
     let (id, none): (c_long, c_long) = (id.into(), 0);
@@ -112,7 +112,7 @@ pub fn is_root() -> bool {
 /// Drops all capabilities of the calling thread: permitted, effective and inheritable (capset(2), version 3).
 ///
 /// # Errors
-/// Whatever the kernel says.
+/// Return the kernel's error.
 #[expect(unsafe_code, reason = "no safe wrapper")]
 pub fn drop_capabilities() -> io::Result<()> {
     const VERSION_3: u32 = 0x2008_0522;

@@ -23,7 +23,7 @@ pub const QUEUE: i32 = 10_000;
 pub struct Tun {
     /// Packets, one a read or write; never blocks.
     pub packets: OwnedFd,
-    /// What else there is to ask about it.
+    /// Queries about the device.
     pub about: About,
 }
 
@@ -41,7 +41,7 @@ impl Tun {
     /// stays in its namespace.
     ///
     /// # Errors
-    /// What could not be done, and why.
+    /// Return the operation that failed, and why.
     pub fn open(side: &Side) -> io::Result<Self> {
         let work = || {
             if let Some(path) = &side.netns {
@@ -49,20 +49,20 @@ impl Tun {
             }
             open_here(&side.device)
         };
-        // The namespace belongs to a thread: one that ends with this.
+        // A namespace belongs to a thread: enter it in one that ends here.
         std::thread::scope(|scope| scope.spawn(work).join())
-            .unwrap_or_else(|_| Err(io::Error::other("the thread that opens TUN devices died")))
+            .unwrap_or_else(|_| Err(io::Error::other("the thread that opens TUN devices panicked")))
     }
 }
 
-fn told(what: String) -> impl FnOnce(io::Error) -> io::Error {
+fn with_context(what: String) -> impl FnOnce(io::Error) -> io::Error {
     move |error| io::Error::new(error.kind(), format!("{what}: {error}"))
 }
 
 fn enter(path: &Path) -> io::Result<()> {
     let what = format!("network namespace {}", path.display());
-    let namespace = File::open(path).map_err(told(what.clone()))?;
-    setns(namespace, CloneFlags::CLONE_NEWNET).map_err(|errno| told(what)(errno.into()))
+    let namespace = File::open(path).map_err(with_context(what.clone()))?;
+    setns(namespace, CloneFlags::CLONE_NEWNET).map_err(|errno| with_context(what)(errno.into()))
 }
 
 fn open_here(device: &str) -> io::Result<Tun> {
@@ -73,8 +73,8 @@ fn open_here(device: &str) -> io::Result<Tun> {
     const SIOCSIFFLAGS: libc::c_ulong = 0x8914;
     let flags = OFlag::O_RDWR | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
     let packets = open("/dev/net/tun", flags, Mode::empty())
-        .map_err(|errno| told("/dev/net/tun".to_owned())(errno.into()))?;
-    let what = |what: &str| told(format!("TUN device {device}: {what}"));
+        .map_err(|errno| with_context("/dev/net/tun".to_owned())(errno.into()))?;
+    let what = |what: &str| with_context(format!("TUN device {device}: {what}"));
     let mut request = request_for(device)?;
     request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
     interface_ioctl(&packets, TUNSETIFF, &mut request).map_err(what("open"))?;
@@ -104,7 +104,7 @@ impl About {
         read.ok().and_then(|_| tx_dropped(&text, &self.device)).unwrap_or(0)
     }
 
-    /// What both devices have dropped since these were their counts; nothing of one that has been made anew, or is gone.
+    /// Return the drops of both devices since `before`; 0 for a device that was created again or removed.
     pub fn dropped_since(both: &mut [Self; 2], before: [u64; 2]) -> [u64; 2] {
         let now = both.each_mut().map(Self::tx_dropped);
         core::array::from_fn(|side| now[side].saturating_sub(before[side]))

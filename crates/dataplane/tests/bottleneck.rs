@@ -93,7 +93,7 @@ fn what_is_driven_late_decides_as_what_is_driven_in_time() {
             link.offer(*time, *packet);
         }
         left.extend(leave(&mut link, ms(10_000)));
-        (left, link.fates())
+        (left, link.outcomes())
     };
     let (in_time, late) = (run(false), run(true));
     assert!(in_time.1.dropped > 50, "{:?}", in_time.1);
@@ -162,7 +162,7 @@ fn another_queue_gets_what_waits_in_order_also_if_it_has_no_room() {
         let left = leave(&mut link, ms(1000));
         assert_eq!(left.iter().map(|(_, slot)| *slot).collect::<Vec<_>>(), (0..50).collect::<Vec<_>>());
         assert!(left.windows(2).all(|pair| pair[1].0.since(pair[0].0) == Span::from_millis(1)), "no pause");
-        assert_eq!((link.fates().dropped, link.held()), (0, 0));
+        assert_eq!((link.outcomes().dropped, link.held()), (0, 0));
     }
 }
 
@@ -194,9 +194,9 @@ proptest! {
                 _ => {}
             }
             link.take_freed(|buffer| back.push(buffer.slot));
-            let fates = link.fates();
-            prop_assert_eq!(fates.offered, fates.out + fates.dropped + fates.lost + link.held());
-            prop_assert_eq!(back.len() as u64, fates.offered - link.held());
+            let outcomes = link.outcomes();
+            prop_assert_eq!(outcomes.offered, outcomes.out + outcomes.dropped + outcomes.lost + link.held());
+            prop_assert_eq!(back.len() as u64, outcomes.offered - link.held());
         }
         link.advance(Time(u64::MAX / 2), &mut |time, packet| {
             times.push(time);

@@ -129,7 +129,7 @@ fn flow_labels_are_flows_where_a_group_says_so() {
     let reply = |ports| back6(2, 0xfffff).tcp(ports, ACK, 1, 1, 0);
     assert_eq!(reverse(&mut known, &reply((5201, 4712))).flow, 1);
     assert_eq!(reverse(&mut known, &reply((5201, 4713))).flow, 3);
-    // What nobody asked for has a label as well.
+    // Packets of the group `other` have a label too.
     assert_eq!(reverse(&mut known, &reply((5201, 9))).flow >> 1, 2);
     // A connection that changes its label, as Linux does after a time-out, is another flow, also for replies.
     assert_eq!(forward(&mut known, &there6(2, 7).tcp((4713, 5201), ACK, 1, 1, 5)).flow >> 1, 3);

@@ -90,7 +90,7 @@ impl Link {
     }
 
     fn snapshot(&self) -> Snapshot {
-        let mut snapshot = Snapshot::new(&self.plane.ways, 4);
+        let mut snapshot = Snapshot::new(&self.plane.directions, 4);
         self.plane.show(self.start + 1000 * SECOND, &mut snapshot, true);
         snapshot
     }
@@ -146,14 +146,17 @@ fn six_flows_in_a_table_of_four() {
     let others: Vec<_> = side.others.iter().map(|c| (c.arrivals, c.arrived_bytes, c.departures)).collect();
     assert_eq!(others, [(4, 600, 4), (0, 0, 0), (0, 0, 0)], "1 and 2 are others of their group");
     assert_eq!(adds_up(&side, true), Ok(()));
-    let told = Reporter::default().snapshot(&link.snapshot(), link.plane.classifier.groups(), [0; 2]);
-    let told = told["directions"][0]["flows"].as_array().expect("flows").clone();
-    assert_eq!(told.len(), 5);
+    let report = Reporter::default().snapshot(&link.snapshot(), link.plane.classifier.groups(), [0; 2]);
+    let report = report["directions"][0]["flows"].as_array().expect("flows").clone();
+    assert_eq!(report.len(), 5);
     assert_eq!(
-        (&told[4]["flow"], &told[4]["group"], &told[4]["label"]),
+        (&report[4]["flow"], &report[4]["group"], &report[4]["label"]),
         (&4.into(), &"g0".into(), &"other flows".into())
     );
-    assert_eq!((&told[0]["label"], &told[4]["arrivals"]), (&"10.0.0.1:5 > 10.0.0.2:9 udp".into(), &4.into()));
+    assert_eq!(
+        (&report[0]["label"], &report[4]["arrivals"]),
+        (&"10.0.0.1:5 > 10.0.0.2:9 udp".into(), &4.into())
+    );
 }
 
 #[test]

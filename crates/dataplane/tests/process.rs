@@ -1,4 +1,4 @@
-//! The link process as it is: in a network namespace of its own that goes away with it. Needs `unshare` and `/dev/net/tun`.
+//! The whole link process, in a temporary network namespace. Needs `unshare` and `/dev/net/tun`.
 
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Write};
@@ -99,7 +99,7 @@ fn a_run_from_its_configuration_to_its_outcome() {
         // Machines may forbid namespaces or TUN, without which there is nothing to run.
         Err(why) => return eprintln!("skipped: {why}"),
     };
-    // A folder in which nobody but its owner may make a file.
+    // A folder in which only its owner may create a file.
     let folder = std::env::temp_dir().join(format!("aqmlab-process-{}", std::process::id()));
     std::fs::create_dir(&folder).expect("a folder");
     let (capture, events) = (folder.join("all.pcap"), folder.join("events.csv"));

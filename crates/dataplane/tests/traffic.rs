@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use aqmlab_aqm::{LinkContext, Spec};
 use aqmlab_dataplane::clock;
-use aqmlab_dataplane::traffic::{self, Order, Role, Schedule};
+use aqmlab_dataplane::traffic::{self, Role, Schedule, TrafficRequest};
 use aqmlab_netsim::plan::{Ends, Flow, Length, Link, Pattern, Plan, Probe, Spread, Start, Transport};
 use aqmlab_netsim::{Column, Options, Simulation};
 use aqmlab_units::{Rate, Span, Time};
@@ -55,14 +55,14 @@ fn simulated(packet: Length, pattern: Pattern, seed: u64) -> Vec<(u64, i64)> {
 }
 
 fn scheduled(packet: &Value, pattern: &Value, seed: u64) -> Vec<(u64, i64)> {
-    let order = json!({
+    let request = json!({
         "seed": seed, "duration_s": 3, "flows": [{
             "name": "noise 3", "local": "127.0.0.1", "peer": "127.0.0.1", "port": 9, "rate_bps": 1_000_000,
             "periods_s": [[0.25, 1.25], [2, null]], "packet": packet, "pattern": pattern,
         }],
     });
-    let order = Order::from_json(&order.to_string()).expect("an order");
-    let schedule = Schedule::new(&order.flows[0], order.seed, Time::from_secs(order.duration_s));
+    let request = TrafficRequest::from_json(&request.to_string()).expect("a request");
+    let schedule = Schedule::new(&request.flows[0], request.seed, Time::from_secs(request.duration_s));
     schedule.map(|due| (due.time.0, i64::from(due.bytes))).collect()
 }
 
@@ -91,14 +91,14 @@ fn what_is_to_leave_is_what_the_simulator_sends() {
     }
 }
 
-/// Runs a role with this order; what it says at the end.
-fn process(role: Role, order: &Value, start_s: f64) -> Value {
-    let mut told = Cursor::new(Vec::new());
-    let orders = format!("{order}\nstart {start_s}\n");
-    traffic::run(role, BufReader::new(orders.as_bytes()), &mut told).expect("a run");
-    told.flush().expect("a vector");
-    let told = String::from_utf8(told.into_inner()).expect("text");
-    let (ready, found) = told.split_once('\n').expect("two lines");
+/// Runs a role with this request; what it says at the end.
+fn process(role: Role, request: &Value, start_s: f64) -> Value {
+    let mut replies = Cursor::new(Vec::new());
+    let requests = format!("{request}\nstart {start_s}\n");
+    traffic::run(role, BufReader::new(requests.as_bytes()), &mut replies).expect("a run");
+    replies.flush().expect("a vector");
+    let replies = String::from_utf8(replies.into_inner()).expect("text");
+    let (ready, found) = replies.split_once('\n').expect("two lines");
     assert_eq!(ready, "ready");
     serde_json::from_str(found).expect("JSON")
 }
@@ -117,13 +117,13 @@ fn what_leaves_a_socket_arrives() {
         flow("g", "127.0.0.2", 47_302, 2_000_000, json!(3000)),
         flow("h", "127.0.0.3", 47_303, 100_000, json!(20)),
     ]);
-    let order = json!({"seed": 3, "duration_s": 0.3, "warmup_s": 0.1, "linger_s": 2, "flows": flows});
+    let request = json!({"seed": 3, "duration_s": 0.3, "warmup_s": 0.1, "linger_s": 2, "flows": flows});
     let start_s = clock::now() as f64 / 1e9 + 1.5;
     let (sent, received) = std::thread::scope(|scope| {
-        let sink = scope.spawn(|| process(Role::Sink, &order, start_s));
+        let sink = scope.spawn(|| process(Role::Sink, &request, start_s));
         // The sink has its sockets by then.
         std::thread::sleep(std::time::Duration::from_millis(1000));
-        let sent = process(Role::Source, &order, start_s);
+        let sent = process(Role::Source, &request, start_s);
         (sent, sink.join().expect("a sink"))
     });
     for (i, name) in ["f", "g", "h"].into_iter().enumerate() {
@@ -144,14 +144,14 @@ fn what_leaves_a_socket_arrives() {
 }
 
 #[test]
-fn an_order_that_cannot_be_is_one_line() {
-    let run = |order: &str| {
+fn errors_of_a_request_are_one_line() {
+    let run = |request: &str| {
         let said =
-            traffic::run(Role::Sink, order.as_bytes(), std::io::sink()).expect_err("an error").to_string();
+            traffic::run(Role::Sink, request.as_bytes(), std::io::sink()).expect_err("an error").to_string();
         assert!(!said.contains('\n'), "{said}");
         said
     };
-    assert!(run("").starts_with("order of traffic"));
+    assert!(run("").starts_with("traffic request"));
     let flow = |name: &str| {
         json!({
             "name": name, "local": "127.0.0.1", "peer": "127.0.0.1", "port": 47_310, "periods_s": [], "rate_bps": 1,
@@ -162,7 +162,7 @@ fn an_order_that_cannot_be_is_one_line() {
     assert!(said.starts_with("flow g cannot receive at 127.0.0.1 port 47310: "), "{said}");
 }
 
-/// An order of one flow to a port of this machine.
+/// A request of one flow to a port of this machine.
 fn to_port(port: u16) -> Value {
     let flow = json!({
         "name": "f", "local": "127.0.0.1", "peer": "127.0.0.1", "port": port, "periods_s": [], "rate_bps": 1,
@@ -173,10 +173,10 @@ fn to_port(port: u16) -> Value {
 
 #[test]
 fn datagrams_of_anybody_are_counted_whatever_is_in_them() {
-    let order = to_port(47_311);
+    let request = to_port(47_311);
     let start_s = clock::now() as f64 / 1e9 + 1.0;
     let received = std::thread::scope(|scope| {
-        let sink = scope.spawn(|| process(Role::Sink, &order, start_s));
+        let sink = scope.spawn(|| process(Role::Sink, &request, start_s));
         std::thread::sleep(std::time::Duration::from_millis(500));
         let stranger = std::net::UdpSocket::bind("127.0.0.1:0").expect("a socket");
         for payload in [&[0xff; 16][..], &[0xff; 15], &[], &[0xff; 16]] {
@@ -192,9 +192,9 @@ fn datagrams_of_anybody_are_counted_whatever_is_in_them() {
 #[test]
 fn a_start_that_cannot_be_is_one_line() {
     for (port, start) in (47_312..).zip(["1e30", "inf", "NaN", "-1"]) {
-        let orders = format!("{}\nstart {start}\n", to_port(port));
+        let requests = format!("{}\nstart {start}\n", to_port(port));
         let said =
-            traffic::run(Role::Sink, orders.as_bytes(), std::io::sink()).expect_err("an error").to_string();
+            traffic::run(Role::Sink, requests.as_bytes(), std::io::sink()).expect_err("an error").to_string();
         assert!(said.starts_with("start of traffic: ") && !said.contains('\n'), "{said}");
     }
 }

@@ -69,7 +69,7 @@ fn other_protocols_have_no_ports() {
 
 #[test]
 fn options_of_ipv4_are_passed_over() {
-    // No operation, router alert (RFC 2113), a record of the route, end of list and what is behind it.
+    // No operation, router alert (RFC 2113), a record of the route, end of list and the bytes after it.
     let options = vec![1, 148, 4, 0, 0, 7, 3, 4, 0, 9, 9, 9];
     let header = parse(&Ip { options, ..v4() }.udp(PORTS, 5)).expect("a good packet");
     assert_eq!((header.bytes, header.ports), (20 + 12 + 8 + 5, Some(PORTS)));

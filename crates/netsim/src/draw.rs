@@ -1,4 +1,4 @@
-//! What a plan leaves to chance, settled for one seed: the ends of flows, the sizes of transfers, the objects of pages.
+//! The random draws of a plan for one seed: the ends of flows, the sizes of transfers, the objects of pages.
 //!
 //! Each has a named stream of its own, so that none shifts another: the same seed gives the same flows whatever the
 //! disciplines are.
@@ -53,7 +53,7 @@ impl Plan {
     }
 }
 
-/// Settles when a page is asked for and deals its objects to its connections, all of which begin and end where the first
+/// Draw when a page is requested and assign its objects to its connections, all of which begin and end where the first
 /// one does; from the stream `page NAME`. Connections that share the objects get all of them.
 fn draw_page(page: &Page, connections: &mut [Flow], seed: u64) {
     let mut stream = Stream::new(seed, &format!("page {}", page.name));

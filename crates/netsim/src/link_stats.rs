@@ -206,7 +206,7 @@ impl LinkStats {
         *byte_area = byte_area.wrapping_add(u128::from(now.0) * u128::from(bytes));
     }
 
-    /// The warm-up is over, with so much waiting and so long to go for the service in progress: counts anew.
+    /// The warm-up is over, with so much waiting and so long to go for the service in progress: resets the counters.
     pub fn reset_stats(&mut self, now: Time, waiting: Backlog, service: Span) {
         self.counters =
             LinkCounters { busy: service.0, max_queue: waiting.packets, ..LinkCounters::default() };

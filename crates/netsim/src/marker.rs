@@ -93,7 +93,7 @@ impl Markers {
         flow.counters.bytes[color] += u64::from(meta.bytes);
     }
 
-    /// Counts anew.
+    /// Reset the counters.
     pub fn reset_stats(&mut self) {
         self.flows.iter_mut().for_each(|flow| flow.counters = MarkerCounters::default());
     }

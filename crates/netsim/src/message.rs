@@ -154,12 +154,12 @@ impl Message {
     }
 }
 
-/// What an acknowledgement may have beside its message: SACK blocks, and when it was sent.
+/// Optional data of an acknowledgement: SACK blocks, and the time at which it was sent.
 type Aside = (SackBlocks, Time);
 
 const NOTHING_ASIDE: Aside = (SackBlocks::EMPTY, Time::ZERO);
 
-/// What acknowledgements in flight have beside their messages, in slots that are used again.
+/// The optional data of acknowledgements in flight, in slots that are reused.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SackStore {
     slots: Vec<Aside>,

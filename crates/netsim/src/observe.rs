@@ -271,7 +271,7 @@ impl Observation {
         sampling::next(self.interval, at).min(sampling::next(self.discipline_interval, at))
     }
 
-    /// The warm-up is over: samples and events stay, sums start anew.
+    /// The warm-up is over: samples and events are kept, sums are reset.
     pub(crate) fn reset_stats(&mut self) {
         self.averages = Moments::default();
         self.code_points = CodePoints::default();

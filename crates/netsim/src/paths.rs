@@ -54,7 +54,7 @@ struct Hop {
 ///
 /// Hosts set the time to live to 64, and routers lower it by one. Each end echoes the time to live of the packets that
 /// it receives, and writes the other end's echo into its own: so routers learn how long the path of a packet is (DDRED's
-/// `TTL_f`). Both numbers follow from the path; a packet only needs to say whether its sender has heard from the other
+/// `TTL_f`). Both numbers follow from the path; a packet only needs to carry whether its sender has received a packet from the other
 /// end.
 #[derive(Clone, Debug)]
 pub(crate) struct Paths {
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn routers_lower_the_time_to_live_and_learn_its_end_once_the_sender_has_heard() {
+    fn routers_lower_the_time_to_live_and_learn_its_end_once_the_sender_has_received_it() {
         let paths = Paths::new(&plan());
         let ttl = |kind, hop, peer_ttl_known| {
             let meta = paths.meta(&data(paths.first(0, kind) + hop, peer_ttl_known));

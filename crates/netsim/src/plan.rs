@@ -13,7 +13,7 @@ pub type NodeId = u32;
 /// Number of a link in [`Plan::links`].
 pub type LinkId = u32;
 
-/// Everything that a run needs beside its seed.
+/// Everything that a run needs except for its seed.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Names of the nodes.
@@ -182,7 +182,7 @@ impl Flow {
 pub enum Ends {
     /// From this node to that.
     At(NodeId, NodeId),
-    /// Drawn uniformly in every run anew, each end where it is absent: first the source, then the destination, each
+    /// Drawn uniformly in every run, each end where it is absent: first the source, then the destination, each
     /// among the hosts at other routers than the other end's (the source among all where the destination is absent too).
     Drawn {
         /// The source.
@@ -237,7 +237,7 @@ pub enum Size {
     Packets(u64),
     /// So many bytes of payload.
     Bytes(u64),
-    /// So many bytes, drawn in every run anew; rounded up to whole packets where the profile counts packets, to bytes
+    /// Number of bytes, drawn in every run; rounded up to whole packets where the profile counts packets, to bytes
     /// otherwise, and at least one of them.
     Drawn(Spread),
     /// Objects that a client asks for one after the other.
@@ -249,7 +249,7 @@ pub enum Size {
 /// Objects that a client asks for one after the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Objects {
-    /// Their bytes; of a page they are drawn in every run anew, and each of its connections that share them has all.
+    /// Their bytes; of a page they are drawn in every run, and each of its connections that share them has all.
     pub sizes: Arc<[u64]>,
     /// Seconds from the end of an object to the request for the next.
     pub think: Spread,
@@ -270,7 +270,7 @@ pub struct Page {
     pub start: Start,
     /// How many objects it has, at least one for each connection.
     pub objects: u32,
-    /// Their bytes, each drawn in every run anew; rounded up, at least 1.
+    /// Their bytes, each drawn in every run; rounded up, at least 1.
     pub size: Spread,
 }
 
@@ -332,7 +332,7 @@ pub enum AdaptationRule {
     },
 }
 
-/// What to record beside the counters of links and flows.
+/// What to record in addition to the counters of links and flows.
 #[derive(Clone, Debug, Default)]
 pub struct Probe {
     /// The links to observe.

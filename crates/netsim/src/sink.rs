@@ -138,7 +138,7 @@ impl Sink {
         self.advance(end);
     }
 
-    /// What is recorded beside counters and samples.
+    /// Recordings in addition to counters and samples.
     pub fn watch(&self) -> Option<&Watch> {
         self.watch.as_deref()
     }

@@ -1,4 +1,4 @@
-//! What is recorded at a sink beside its counters: when objects are complete, and one-way delays.
+//! Recordings at a sink in addition to its counters: completion of objects, and one-way delays.
 //!
 //! The delay of a packet is the time from its sending at the source (a retransmission's own) to its arrival at the sink.
 

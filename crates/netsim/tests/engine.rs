@@ -122,7 +122,7 @@ fn check_books(tables: &[(&'static str, aqmlab_netsim::Table)]) {
     }
 }
 
-/// Drops, delays and objects are told of alike wherever they are told of.
+/// Drops, delays and objects agree in all tables that report them.
 fn check_applications(tables: &[(&'static str, aqmlab_netsim::Table)]) {
     let rows = |table| common::words(tables, table, "flow").len();
     let sum = |table, name| column(tables, table, name).iter().sum::<i64>();

@@ -1,4 +1,4 @@
-//! Runs a scenario file with one seed and prints what it cost: the process that `make bench` times.
+//! Run a scenario file with one seed and print its costs: the process that `make bench` times.
 //!
 //! ```text
 //! cargo run --release -p aqmlab-scenario --example simulate -- FILE.toml [SEED [events|windows]] [--set PATH=VALUE]...
@@ -6,7 +6,7 @@
 //!
 //! Results are made as for any user: the time of the run ends when all tables are there. The line that is printed has
 //! the packets that all links carried, the engine, the events of the event queue, the seconds before the first packet
-//! and from there to the end, and the largest size that the process had in memory (KiB; 0 where the system does not tell).
+//! and from there to the end, and the largest size that the process had in memory (KiB; 0 where the system does not report it).
 
 use std::process::exit;
 use std::time::Instant;
@@ -46,7 +46,7 @@ fn arguments() -> Option<Arguments> {
     plain.next().is_none().then_some(Arguments { file, seed, engine, overrides })
 }
 
-/// The largest size that this process had in memory, in KiB, as Linux tells it.
+/// Return the peak resident memory of this process in KiB, as reported by Linux.
 fn peak_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,4 +1,4 @@
-//! The nearest valid word for a slip of the pen.
+//! The nearest valid word for a typo.
 
 /// The word of `known` nearest to `word`, if one is near enough to be meant.
 ///
@@ -6,7 +6,7 @@
 /// of up to three letters, one more for every three); or a common beginning of at least three letters.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = plain(word);
-    // The distance takes time in proportion to both lengths; nothing this long is a slip of the pen.
+    // The distance takes time in proportion to both lengths; nothing this long is a typo.
     if wanted.is_empty() || wanted.len() > 100 {
         return None;
     }

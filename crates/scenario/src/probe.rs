@@ -15,7 +15,7 @@ const MAX_SAMPLES: u64 = 100_000_000;
 
 pub(crate) fn shape() -> Shape {
     Shape::new(
-        "What to record beside the counters of links and flows; a probe that is off costs nothing.",
+        "What to record in addition to the counters of links and flows; a probe that is off costs nothing.",
         vec![
             Key::new(
                 "links",
@@ -36,12 +36,12 @@ pub(crate) fn shape() -> Shape {
             Key::new(
                 "flow_interval",
                 Kind::SOME_TIME,
-                "Sample what arrived and was delivered of every flow this often.",
+                "Sample arrivals and deliveries of every flow this often.",
             ),
             Key::new(
                 "discipline_interval",
                 Kind::SOME_TIME,
-                "Sample what the disciplines of those links show of their inside this often.",
+                "Sample the internal variables (gauges) of the disciplines of those links this often.",
             ),
             Key::new("delay_histogram", Kind::Flag, "The distribution of the queueing delay at those links.")
                 .default("true"),

@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 
 use crate::tree::Place;
 
-/// Whether a scenario with this problem may run.
+/// Severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// It may not.
+    /// The scenario cannot run.
     Error,
-    /// It may, but it is probably not meant so.
+    /// The scenario can run, but is probably not what was intended.
     Warning,
 }
 
-/// One thing that is wrong with a scenario file, and where.
+/// An error or a warning of a scenario file, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The file, or `--set` when an override is at fault.
@@ -26,9 +26,9 @@ pub struct Problem {
     pub key: String,
     /// What is wrong.
     pub message: String,
-    /// What is allowed; empty: nothing to say.
+    /// What is allowed; may be empty.
     pub allowed: String,
-    /// The nearest valid word, when the mistake looks like a slip of the pen.
+    /// The nearest valid word, if the error looks like a typo.
     pub suggestion: Option<String>,
     /// Error or warning.
     pub severity: Severity,
@@ -53,7 +53,7 @@ impl fmt::Display for Problem {
 
 impl core::error::Error for Problem {}
 
-/// What is wrong with a value, before it is known where the value stands.
+/// An error of a value whose place is not known yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Complaint {
     pub message: String,
@@ -68,7 +68,7 @@ impl Complaint {
         Self { message: message.into(), allowed: String::new(), hint: String::new(), suggestion: None }
     }
 
-    /// Says what is allowed, unless that is said already.
+    /// Set what is allowed, unless it is set already.
     pub fn or_allowed(mut self, allowed: impl FnOnce() -> String) -> Self {
         if self.allowed.is_empty() {
             self.allowed = allowed();

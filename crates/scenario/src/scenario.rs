@@ -31,7 +31,7 @@ pub struct Scenario {
     pub queues: Vec<String>,
     /// How a live run of it is made; the simulator does not read it.
     pub live: Live,
-    /// What is allowed but probably not meant.
+    /// Warnings.
     pub warnings: Vec<Problem>,
     /// The input as canonical TOML, overrides included.
     pub normalized: String,
@@ -67,7 +67,7 @@ pub(crate) fn shape() -> Shape {
 /// Reads and checks a scenario: the text of a file, its name for messages, and overrides as (path, value).
 ///
 /// # Errors
-/// Everything that is wrong, in the order of the file, overrides last.
+/// Return all errors, in the order of the file, overrides last.
 pub fn parse(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Scenario, Vec<Problem>> {
     let report = Report::new(file, text);
     let scenario = read(text, file, overrides, &report, |file, _| {
@@ -112,7 +112,7 @@ pub(crate) fn parse_live(
     }
 }
 
-/// Reads a scenario, and lets `look` look at it beside its file if nothing was wrong so far.
+/// Read a scenario; if it has no errors so far, pass it with its file to `look` for further checks.
 fn read<T>(
     text: &str,
     file: &str,
@@ -135,7 +135,7 @@ fn read<T>(
     queues.finish();
 
     let mut normalized = normal::text(root);
-    // Two versions of a discipline that is written elsewhere are two scenarios.
+    // Two versions of a plugin are two scenarios.
     for definition in queues.definitions() {
         normalized.push_str(&format!("\n# {} {}\n", definition.name, definition.digest));
     }
@@ -156,7 +156,7 @@ fn read<T>(
     })
 }
 
-/// A file of another format is not worth further complaints.
+/// Check the format; nothing else is reported for a file of another format.
 fn check_format(root: &Table, report: &Report<'_>) -> Option<()> {
     let entry = root.get("format");
     if entry.is_none_or(|e| e.node.value == Value::Integer(FORMAT)) {
@@ -174,7 +174,7 @@ fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> (Option<P
     let groups = flow::read(file, network.as_ref(), duration, queues);
     let mut builder = Builder::new(queues);
     let mut flows = Flows::default();
-    // What has errors is not expanded: it would be large for nothing, or wrong.
+    // Do not expand a scenario with errors: the result would be wrong, or needlessly large.
     let sections = file.sections("flow");
     let complete = file.report.errors() == before && groups.len() == sections.len();
     if file.report.errors() == before
@@ -224,12 +224,12 @@ fn stem(file: &str) -> String {
     }
 }
 
-/// A queue by itself, for its curve: the body of a `[queue.NAME]` table, as JSON or TOML, and averages in packets.
-/// Parameters that are left to the link are taken for one of 10 Mbit/s and 10 ms. A queue without a curve
+/// Return p_b of a queue: the body of a `[queue.NAME]` table, as JSON or TOML, and averages in packets.
+/// Automatic parameters are those for a link of 10 Mbit/s and 10 ms. A queue without a curve
 /// (drop-tail) drops nothing early: its p_b is 0.
 ///
 /// # Errors
-/// Everything that is wrong with the queue.
+/// Return all errors of the queue.
 pub fn curve(queue_body: &str, averages: &[f64]) -> Result<Vec<f64>, Vec<Problem>> {
     let resolved = queue_before(queue_body, queue::NOMINAL)?;
     let p_b = |&x: &f64| resolved.curve().map_or(0.0, |curve| curve.p_b(x));
@@ -240,7 +240,7 @@ pub fn curve(queue_body: &str, averages: &[f64]) -> Result<Vec<f64>, Vec<Problem
 /// packets of mean size, and that size in bytes.
 ///
 /// # Errors
-/// Everything that is wrong with the queue.
+/// Return all errors of the queue.
 pub fn queue_for_rate(queue_body: &str, packets_per_s: f64) -> Result<(Resolved, u32), Vec<Problem>> {
     let size = queue_before(queue_body, queue::NOMINAL)?.mean_packet().unwrap_or(1000);
     let rate = Rate((packets_per_s * 8.0 * f64::from(size)).max(1.0) as u64);
@@ -250,7 +250,7 @@ pub fn queue_for_rate(queue_body: &str, packets_per_s: f64) -> Result<(Resolved,
 /// A queue, given as the body of a `[queue.NAME]` table (TOML, or JSON), before this link.
 ///
 /// # Errors
-/// Everything that is wrong with the queue.
+/// Return all errors of the queue.
 pub fn queue_for_link(queue_body: &str, link: LinkContext) -> Result<Resolved, Vec<Problem>> {
     queue_before(queue_body, link)
 }

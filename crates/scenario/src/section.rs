@@ -1,4 +1,4 @@
-//! Typed access to a table of the file: what is there and valid, without repeating what is already reported.
+//! Typed access to a table of the file. Invalid values are reported only once.
 
 use aqmlab_transport::Profile;
 use aqmlab_units::{Rate, Span, Time};
@@ -16,7 +16,7 @@ use crate::units::{self, Amount};
 pub(crate) fn check(node: &Node, path: &str, kind: &Kind, report: &Report<'_>) {
     match (kind, &node.value) {
         (Kind::Any(kinds), value) => match kinds.iter().find(|k| k.fits(value)) {
-            // Who misspells a word may have meant another kind.
+            // A misspelt word may belong to another kind.
             Some(words @ Kind::Choice(_)) => {
                 if let Some(complaint) = words.complain(value) {
                     report.error(node.place, path, complaint.allowed(kind.expected()));

@@ -133,9 +133,9 @@ fn schedulers() {
     let set = [("queue.by-weight.class.gold.weight", "5"), ("queue.gold.max_th", "40p")];
     let set = set.map(|(key, value)| (key.to_owned(), value.to_owned()));
     let other = parse(&text, &file, &set).expect("valid");
-    let told: serde_json::Value = serde_json::from_str(&check_json(&text, &file, &set, true)).expect("JSON");
-    assert_eq!(told["scenario"]["links"][0]["parameters"]["class.data.class.gold.weight"], 5);
-    assert_eq!(told["scenario"]["links"][0]["classes"][1]["class.gold.max_th"], 40);
+    let json: serde_json::Value = serde_json::from_str(&check_json(&text, &file, &set, true)).expect("JSON");
+    assert_eq!(json["scenario"]["links"][0]["parameters"]["class.data.class.gold.weight"], 5);
+    assert_eq!(json["scenario"]["links"][0]["classes"][1]["class.gold.max_th"], 40);
     assert_ne!(other.hash, s.hash);
 }
 

@@ -1,4 +1,4 @@
-//! What a live run is told of a scenario.
+//! The plan of a live run.
 
 use aqmlab_scenario::live_plan_json;
 use serde_json::{Value as Json, json};
@@ -48,9 +48,9 @@ loss = 0.01
 
 /// The plan of a text with a seed.
 fn plan(text: &str, seed: u64) -> Json {
-    let told: Json = serde_json::from_str(&live_plan_json(text, "live.toml", &[], seed)).expect("JSON");
-    assert_eq!(told["ok"], true, "{told:#}");
-    told["plan"].clone()
+    let json: Json = serde_json::from_str(&live_plan_json(text, "live.toml", &[], seed)).expect("JSON");
+    assert_eq!(json["ok"], true, "{json:#}");
+    json["plan"].clone()
 }
 
 fn group<'p>(plan: &'p Json, name: &str) -> &'p Json {

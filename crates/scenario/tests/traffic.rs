@@ -68,9 +68,10 @@ fn sizes() {
     assert_eq!(size("{ exponential = \"1MB\" }"), Size::Drawn(Spread::Exponential(1e6)));
     let pareto = Spread::Pareto { mean: 12e3, shape: 1.2 };
     assert_eq!(size("{ pareto = { mean = \"12KB\", shape = 1.2 } }"), Size::Drawn(pareto));
-    let told = checked("[[flow]]\nname = \"f\"\nsize = { pareto = { mean = \"12KB\", shape = 1.2 } }\n");
+    let checked_json =
+        checked("[[flow]]\nname = \"f\"\nsize = { pareto = { mean = \"12KB\", shape = 1.2 } }\n");
     let expected = json!({ "pareto": { "mean": 12000, "shape": 1.2 }, "unit": "B" });
-    assert_eq!(told["flows"][0]["parameters"]["size"], expected);
+    assert_eq!(checked_json["flows"][0]["parameters"]["size"], expected);
 }
 
 #[test]
@@ -82,11 +83,11 @@ fn patterns() {
     assert_eq!(pattern("{ on = { exponential = \"10s\" }, off = \"0s\" }"), expected);
     let expected = on_off(Spread::Fixed(0.5), Spread::Uniform(0.0, 2.0));
     assert_eq!(pattern("{ on = \"500ms\", off = { uniform = [\"0s\", \"2s\"] } }"), expected);
-    let told = checked(
+    let checked_json = checked(
         "[[flow]]\nname = \"f\"\ntransport = \"udp\"\nrate = \"1Mbps\"\npattern = { on = \"1s\", off = { exponential = \"2s\" } }\n",
     );
     let expected = json!({ "on": 1, "off": { "exponential": 2, "unit": "s" } });
-    assert_eq!(told["flows"][0]["parameters"]["pattern"], expected);
+    assert_eq!(checked_json["flows"][0]["parameters"]["pattern"], expected);
 }
 
 #[test]
@@ -102,12 +103,12 @@ fn lengths_of_packets() {
     assert_eq!(udp("{ uniform = [\"40B\", \"40B\"] }"), Length::fixed(40));
     let pareto = Spread::Pareto { mean: 500.0, shape: 2.5 };
     assert_eq!(udp("{ pareto = { mean = \"500B\", shape = 2.5 } }"), Length::drawn(pareto));
-    let told = |value: &str| {
+    let checked_json = |value: &str| {
         let keys = format!("transport = \"udp\"\nrate = \"1Mbps\"\npacket_size = {value}");
         checked(&format!("[[flow]]\nname = \"f\"\n{keys}\n"))["flows"][0]["parameters"]["packet_size"].clone()
     };
-    assert_eq!(told("\"500B\""), json!(500));
-    assert_eq!(told("{ exponential = \"1kB\" }"), json!({ "exponential": 1000, "unit": "B" }));
+    assert_eq!(checked_json("\"500B\""), json!(500));
+    assert_eq!(checked_json("{ exponential = \"1kB\" }"), json!({ "exponential": 1000, "unit": "B" }));
 }
 
 #[test]
@@ -117,9 +118,9 @@ fn active_periods() {
     let at = |s: f64| Time::from_secs(s);
     assert_eq!((flow.start, flow.stop), (Start::At(at(100.0)), Some(at(200.0))));
     assert_eq!(flow.again, [(at(300.0), at(400.0))]);
-    let told = &checked(rest)["flows"][0];
-    assert_eq!((&told["start"], &told["stop"]), (&json!(100.0), &json!(200.0)));
-    assert_eq!(told["again"], json!([[300.0, 400.0]]));
+    let checked_json = &checked(rest)["flows"][0];
+    assert_eq!((&checked_json["start"], &checked_json["stop"]), (&json!(100.0), &json!(200.0)));
+    assert_eq!(checked_json["again"], json!([[300.0, 400.0]]));
 }
 
 #[test]
@@ -128,15 +129,15 @@ fn labels() {
     assert_eq!((f.dscp, f.class, f.acks_share_label), (10, 1, true));
     let f = flow("dscp = 46");
     assert_eq!((f.dscp, f.class, f.acks_share_label), (46, 0, false));
-    let told = &checked("[[flow]]\nname = \"f\"\ndscp = \"EF\"\npriority = true\n")["flows"][0];
+    let checked_json = &checked("[[flow]]\nname = \"f\"\ndscp = \"EF\"\npriority = true\n")["flows"][0];
     assert_eq!(
-        (&told["dscp"], &told["priority"], &told["acks_share_label"]),
+        (&checked_json["dscp"], &checked_json["priority"], &checked_json["acks_share_label"]),
         (&json!(46), &json!(true), &json!(false))
     );
 }
 
 #[test]
-fn ends_that_are_drawn_are_told() {
+fn ends_that_are_drawn_are_listed() {
     let text = "format = 1\n[run]\nduration = \"1s\"\n[bus]\nrouters = 2\nlink = { rate = \"1Mbps\", delay = \"1ms\" }\n\
                 host = { rate = \"1Mbps\", delay = \"1ms\" }\n[[flow]]\nname = \"f\"\n[[flow]]\nname = \"g\"\nto = \"h1\"\n";
     let json: Json = serde_json::from_str(&check_json(text, "net.toml", &[], true)).expect("JSON");
@@ -150,7 +151,7 @@ fn ends_that_are_drawn_are_told() {
 const FLOWS: &str =
     "[[flow]]\nname = \"a\"\ncount = 2\n[[flow]]\nname = \"b\"\ntransport = \"udp\"\nrate = \"1Mbps\"\n";
 
-/// The plan with a marker of this kind with these keys beside link and flows.
+/// The plan with a marker of this kind with these keys in addition to link and flows.
 fn marked(kind: &str, keys: &str) -> Plan {
     let marker = format!(
         "[marker.m]\nkind = \"{kind}\"\nlink = \"edge\"\nflows = [\"b\", \"a\"]\ncir = \"4Mbps\"\n{keys}\n"
@@ -181,11 +182,11 @@ fn markers() {
 }
 
 #[test]
-fn markers_are_told() {
+fn markers_are_listed() {
     let marker = "[marker.m]\nkind = \"trtcm\"\nlink = \"edge\"\nflows = [\"a\"]\nper = \"group\"\ncir = \"4Mbps\"\n\
                   pir = \"6Mbps\"\ncbs = 2000\npbs = 3000\n\
                   [marker.n]\nkind = \"tsw2cm\"\nlink = \"core\"\nflows = [\"a\"]\ncir = \"4Mbps\"\n";
-    let told = checked(&format!("{FLOWS}{marker}"));
+    let checked_json = checked(&format!("{FLOWS}{marker}"));
     let expected = json!([
         {
             "name": "m",
@@ -206,7 +207,7 @@ fn markers_are_told() {
             "dscp": { "green": 10, "yellow": null, "red": 0 },
         },
     ]);
-    assert_eq!(told["markers"], expected);
+    assert_eq!(checked_json["markers"], expected);
 }
 
 #[test]
@@ -214,18 +215,18 @@ fn changes_are_in_order_of_time() {
     let changes = "[[change]]\nat = \"20s\"\nlink = \"core\"\nrate = \"5Mbps\"\n\
                    [[change]]\nat = \"10s\"\nlink = \"core.reverse\"\ndelay = \"20ms\"\n\
                    [[change]]\nat = \"20s\"\nlink = \"core\"\ndelay = \"1ms\"\n";
-    let told = checked(&format!("{FLOWS}{changes}"));
+    let checked_json = checked(&format!("{FLOWS}{changes}"));
     let expected = json!([
         { "at_s": 10.0, "link": "core.reverse", "rate_bps": null, "delay_s": 0.02 },
         { "at_s": 20.0, "link": "core", "rate_bps": 5_000_000, "delay_s": null },
         { "at_s": 20.0, "link": "core", "rate_bps": null, "delay_s": 0.001 },
     ]);
-    assert_eq!(told["changes"], expected);
+    assert_eq!(checked_json["changes"], expected);
     scenario(&format!("{FLOWS}{changes}"));
 }
 
 #[test]
-fn classes_are_told_in_their_order() {
+fn classes_are_listed_in_their_order() {
     let class = "[[queue.main.class]]\nname = \"zebra\"\ndscp = [\"AF11\", 46]\nmin_th = \"40p\"\nmax_th = \"70KB\"\n\
                  [[queue.main.class]]\nname = \"ape\"\ndscp = \"AF12\"\ndefault = true\n";
     let network = text(FLOWS).replace("delay = \"10ms\"", "delay = \"10ms\", queue = \"main\"");
@@ -249,6 +250,9 @@ fn probes() {
     assert_eq!(probe.flow_interval, Some(Span::from_millis(10_000)));
     assert_eq!(probe.discipline_interval, Some(Span::from_millis(1_000)));
     assert_eq!(probe.links, [2], "the core, drop-tail as it is");
-    let told = &checked(&rest)["probe"];
-    assert_eq!((&told["flow_interval_s"], &told["discipline_interval_s"]), (&json!(10.0), &json!(1.0)));
+    let checked_json = &checked(&rest)["probe"];
+    assert_eq!(
+        (&checked_json["flow_interval_s"], &checked_json["discipline_interval_s"]),
+        (&json!(10.0), &json!(1.0))
+    );
 }

@@ -1,4 +1,4 @@
-//! What the two ends count. A packet is a segment, whatever a profile's sequence numbers count.
+//! Counters of the two endpoints. A packet is a segment in all profiles.
 
 use aqmlab_units::Span;
 

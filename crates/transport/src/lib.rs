@@ -1,20 +1,20 @@
 //! Sans-IO transport endpoints: TCP senders and receivers, and sources of UDP.
 //!
-//! Nothing here knows a clock, a network or a random number. Time comes in as an argument, packets go out
-//! through a closure, and a timer is only a deadline that the host asks for and calls back at. One endpoint
-//! is one value; a network simulator, a test or a live host drives it the same way:
+//! This crate has no clock, network or random numbers. The caller passes the time and receives packets through a
+//! closure. A timer is a deadline: the host asks for it and calls back when it expires. One endpoint is one value; a
+//! network simulator, a test or a live host drives it the same way:
 //!
 //! 1. [`Sender::start`] puts the first packets into the closure;
 //! 2. every arriving [`Data`] goes to [`Receiver::on_data`], every [`Ack`] to [`Sender::on_ack`];
-//! 3. [`Sender::timer`] and [`Receiver::timer`] say when to call `on_timer`, and may say something else after
-//!    any call.
+//! 3. [`Sender::timer`] and [`Receiver::timer`] return when to call `on_timer`; the deadline may change after any
+//!    call.
 //!
 //! # Profiles
 //! A profile is a complete, pinned set of semantics, one folder each:
 //!
 //! - [`ns2`]: the one-way TCP agents of ns-2 2.35 (Tahoe, Reno, NewReno, SACK), which count packets. Name in
 //!   scenario files: `ns2-2.35`.
-//! - [`rfc`]: byte-based TCP by the RFCs, as Linux 6 speaks it. Name in scenario files: `rfc`.
+//! - [`rfc`]: byte-based TCP by the RFCs, as Linux 6 implements it. Name in scenario files: `rfc`.
 //!
 //! What all profiles share stays in this folder: the packets ([`Data`], [`Ack`]), the [`Profile`]s with their registries
 //! of parameters, endpoints of any of them ([`Sender`], [`Receiver`], [`TcpConfig`]), and [`UdpSource`] with the

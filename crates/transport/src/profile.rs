@@ -1,4 +1,4 @@
-//! The profiles, and what connections of any of them are set to.
+//! The profiles, and the configuration of their connections.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ impl Profile {
         Self::ALL.into_iter().find(|profile| profile.name() == name)
     }
 
-    /// Everything that a connection of this profile can be set to.
+    /// Return all parameters of a connection of this profile.
     pub const fn parameters(self) -> &'static [Parameter] {
         match self {
             Self::Ns2 => ns2::PARAMETERS,
@@ -45,7 +45,7 @@ impl Profile {
     }
 }
 
-/// What a TCP connection is set to, by its profile; shared by its two ends and by all flows of a group.
+/// Configuration of a TCP connection, by its profile; shared by its two ends and by all flows of a group.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TcpConfig {
     /// A connection of the ns-2 profile.
@@ -104,7 +104,7 @@ impl TcpConfig {
     }
 }
 
-/// Acts in a function of its own, so that the other profile's short path is inlined where it was without this one.
+/// Call `act` without inlining, so that the compiler still inlines the other profile's fast path.
 #[inline(never)]
 pub(crate) fn out_of_line<T>(act: impl FnOnce() -> T) -> T {
     act()
@@ -131,8 +131,8 @@ mod tests {
             let parameters = profile.parameters();
             for (i, p) in parameters.iter().enumerate() {
                 assert!(parameters[..i].iter().all(|q| q.key != p.key), "{}", p.key);
-                let told = [p.default, p.doc, p.source].iter().all(|text| !text.is_empty());
-                assert!(told, "{} of {}", p.key, profile.name());
+                let documented = [p.default, p.doc, p.source].iter().all(|text| !text.is_empty());
+                assert!(documented, "{} of {}", p.key, profile.name());
                 let chooses = matches!(p.kind, Kind::Choice | Kind::FlagOrChoice);
                 assert_eq!(chooses, !p.choices.is_empty(), "{}", p.key);
             }

@@ -2,7 +2,7 @@
 
 use aqmlab_units::Time;
 
-/// Most SACK blocks in one acknowledgement (RFC 2018, section 3: three beside a time stamp option).
+/// Most SACK blocks in one acknowledgement (RFC 2018, section 3: three with a time stamp option).
 pub const MAX_SACK_BLOCKS: usize = 3;
 
 /// The one-bit properties of a data packet.
@@ -112,7 +112,7 @@ impl SackBlocks {
     /// No block.
     pub const EMPTY: Self = Self { blocks: [SackBlock { left: 0, right: 0 }; MAX_SACK_BLOCKS], len: 0 };
 
-    /// Adds a block behind the others; one too many is left out.
+    /// Append a block; ignore it if the list is full.
     pub fn push(&mut self, block: SackBlock) {
         if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {
             *slot = block;
@@ -151,7 +151,7 @@ pub struct Ack {
     pub ece: bool,
     /// Marked packets modulo 8, where feedback is accurate (RFC 9768, section 3.2.2); otherwise 0.
     pub ace: u8,
-    /// When it was sent, where the sender asks for one-way delays; otherwise 0. The time stamp of RFC 7323 beside the echo.
+    /// When it was sent, where the sender asks for one-way delays; otherwise 0. Stands for the time stamp value of RFC 7323.
     pub stamp: Time,
 }
 

@@ -71,7 +71,7 @@ impl Sender {
         }
     }
 
-    /// The sequence number behind the last data that the application has handed over so far, as it is on the wire.
+    /// Return the sequence number after the last data that the application has handed over, as on the wire.
     pub fn end(&self) -> u32 {
         match self {
             Self::Ns2(sender) => sender.end(),

@@ -2,7 +2,7 @@ use aqmlab_units::Time;
 
 /// A running timer of an endpoint.
 ///
-/// The host calls `on_timer` at `deadline`, unless the endpoint says something else by then.
+/// The host calls `on_timer` at `deadline`, unless the endpoint changes or stops the timer before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timer {
     /// When `on_timer` is due.

@@ -1,7 +1,7 @@
 //! UDP: packets at a constant bit rate, as a Poisson process, or in bursts, of one length or of lengths that are drawn.
 //!
 //! A source sends in periods, from a start on and before an end; a start after an end goes on with the sequence numbers
-//! and begins the pattern anew. With `interval = 8 bytes / rate`, where `bytes` is the [mean](Length::mean) length:
+//! and restarts the pattern. With `interval = 8 bytes / rate`, where `bytes` is the [mean](Length::mean) length:
 //!
 //! * [`Pattern::Constant`]: the k-th packet leaves at `start + k interval`, k = 0, 1, ...
 //! * [`Pattern::Poisson`]: gaps are exponential with mean `interval`, the one before the first packet too.
@@ -20,7 +20,7 @@
 //! * `Traffic/Exponential` and `Traffic/Pareto` are on-off sources with the same number of packets in a burst and the
 //!   same gap between bursts. `burst_time_` and `idle_time_` are the means of exponential or Pareto distributions;
 //!   the numbers of packets and the silences are drawn from them by the same inverse transforms. They begin with a
-//!   silence, here a period begins with a burst; at a stop they forget the rest of the burst, as here.
+//!   silence, here a period begins with a burst; at a stop they drop the rest of the burst, as here.
 //! * ns-2 has Poisson traffic as a `Traffic/Exponential` with bursts of one packet, a rate so high that a packet takes
 //!   no time, and the mean gap as `idle_time_`; here the mean gap follows from the bit rate.
 
@@ -53,7 +53,7 @@ pub struct Datagram {
     pub bytes: u32,
 }
 
-/// A source of packets. It is lent its random numbers, uniform on [0, 1). For times a Poisson source takes one a packet,
+/// A source of packets. The caller provides random numbers, uniform on [0, 1). For times a Poisson source takes one a packet,
 /// an on-off source one for every burst and one for every silence (also where they are fixed), a constant bit rate none;
 /// for lengths it is one a packet, or none where all have the same.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use aqmlab_transport::Supply;
 use aqmlab_transport::ns2::{Config, Receiver, Sender, Variant};
 use aqmlab_units::{Span, Stream, Time};
 
-/// What an allocation costs beside its bytes.
+/// Overhead of an allocation in addition to its bytes.
 const OVERHEAD: usize = 16;
 
 thread_local! {

@@ -1,5 +1,5 @@
 //! Each controller behind a small bottleneck shows what it is known for, and does what it did (`bottleneck/golden.txt`,
-//! written anew with `BLESS=1`).
+//! rewritten with `BLESS=1`).
 //!
 //! A link of 10 Mb/s holds so many packets and marks those that meet ten others (a step, as DCTCP's switches do);
 //! everything else of the path is a delay of 40 ms on the way back. A BDP is 33 packets.
@@ -115,8 +115,8 @@ fn bbr_fills_the_link_with_a_short_queue() {
 fn bbr_bears_a_short_buffer_and_others() {
     let short = run(Path { limit: 20, ..DROPS }, &[of(Bbr)]);
     assert!(short.mbps[0] > 0.95 * FULL, "{short:?}");
-    let beside = run(DROPS, &[of(Bbr), of(Cubic)]);
-    assert!(share(&beside, 0) > 0.15 && share(&beside, 1) > 0.15, "{beside:?}");
+    let competing = run(DROPS, &[of(Bbr), of(Cubic)]);
+    assert!(share(&competing, 0) > 0.15 && share(&competing, 1) > 0.15, "{competing:?}");
 }
 
 /// A line for each controller: payload in Mb/s, mean queue and window in packets, drops, share of marks.

@@ -1,8 +1,8 @@
 //! AVQ, adaptive virtual queue (S. Kunniyur and R. Srikant, "Analysis and Design of an Adaptive Virtual Queue (AVQ) Algorithm
 //! for Active Queue Management", SIGCOMM 2001).
 //!
-//! Beside the queue runs a virtual one with the same arrivals, of which only lengths are known, before a slower link. What
-//! would overflow there is dropped or marked here, before the real buffer fills. The virtual link's rate C~ is slowed while
+//! A virtual queue with the same arrivals, of which only lengths are kept, runs in parallel before a slower link. A packet
+//! that would overflow it is dropped or marked in the real queue, before the real buffer fills. The virtual link's rate C~ is slowed while
 //! more arrives than a share gamma of the real link, and so brings utilization, not the queue, to its target:
 //!
 //! ```text
@@ -23,7 +23,7 @@
 //! | s | `mean_packet` | bytes | 1000 | at least 1 | ns-2.35 `queue/vq.cc` |
 //! | buffer | `limit` | packets or bytes | 100 packets | at least 1 | as the RED presets |
 //!
-//! Readings: a packet that ECN cannot mark is dropped and, as the paper says of dropping, not accepted by the virtual queue;
+//! Readings: a packet that ECN cannot mark is dropped and, as the paper specifies for drops, not accepted by the virtual queue;
 //! C~ still moves for it (`update` = "paper"). ns-2.35 ("ns2") leaves C~ and its clock alone when a packet is dropped, and
 //! bounds C~ by C after alpha b has been taken off, not before. In packets a packet counts as one, and C is in mean packets.
 //!
@@ -42,19 +42,19 @@ use crate::{
 /// The virtual queue is full.
 const VIRTUAL_OVERFLOW: DropReason = DropReason::new(&("virtual-overflow", DropClass::Early));
 
-/// Names.
+/// Presets.
 pub(super) const PRESETS: &[Named] = &[Named {
     name: "avq",
     title: "Adaptive virtual queue (AVQ)",
     paper: "S. Kunniyur, R. Srikant, Analysis and Design of an Adaptive Virtual Queue Algorithm for AQM, SIGCOMM 2001",
-    doc: "Drops what would overflow a virtual queue before a slower link, whose rate follows the utilization.",
+    doc: "Drops packets that would overflow a virtual queue before a slower link, whose rate follows the utilization.",
 }];
 
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,
-    Parameter::new("gamma", "gamma", Unit::Number, "utilization wanted").above(0.0).to(1.0).source(PAPER),
-    Parameter::new("alpha", "alpha", Unit::Number, "how fast the virtual rate moves")
+    Parameter::new("gamma", "gamma", Unit::Number, "target utilization").above(0.0).to(1.0).source(PAPER),
+    Parameter::new("alpha", "alpha", Unit::Number, "adaptation speed of the virtual rate")
         .above(0.0)
         .source(PAPER),
     Parameter::new(
@@ -65,26 +65,31 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     )
     .above(0.0)
     .source(NS2),
-    Parameter::new("c_init", "C~/C", Unit::Number, "virtual rate at first, as a share of the link")
+    Parameter::new("c_init", "C~/C", Unit::Number, "initial virtual rate, as a share of the link's rate")
         .from(0.0)
         .to(1.0)
         .source(NS2),
     Parameter::new("mean_packet", "s", Unit::Bytes, "mean packet size: unit of the link's rate in packets")
         .from(1.0)
         .source(NS2),
-    Parameter::new("mode", "", Unit::Choice, "what the virtual queue is measured in")
+    Parameter::new("mode", "", Unit::Choice, "unit of the virtual queue")
         .or(&["packets", "bytes"])
         .source(PAPER),
-    Parameter::new("update", "", Unit::Choice, "how the virtual rate moves: at every arrival, or as in ns-2")
-        .or(&["paper", "ns2"])
-        .source(NS2),
+    Parameter::new(
+        "update",
+        "",
+        Unit::Choice,
+        "when the virtual rate adapts: at every arrival, or as in ns-2",
+    )
+    .or(&["paper", "ns2"])
+    .source(NS2),
     ECN,
 ];
 
 const PAPER: &str = "Kunniyur and Srikant 2001";
 const NS2: &str = "ns-2.35 queue/vq.cc";
 
-/// Parameters, checked; lengths in packets or bytes, as the mode says.
+/// Validated parameters; lengths in packets or bytes, according to `mode`.
 #[derive(Clone, Debug)]
 pub(crate) struct Params {
     room: Room,
@@ -100,7 +105,7 @@ pub(crate) struct Params {
     ecn: bool,
 }
 
-/// From words to parameters.
+/// Read and validate the parameters.
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
     let limit = reader.limit(100);
     let mean_packet = reader.bytes("mean_packet", 1000) as f64;
@@ -174,7 +179,7 @@ pub struct Avq<P> {
 }
 
 impl<P: Copy> Avq<P> {
-    /// An empty queue.
+    /// Create an empty queue.
     pub(super) fn new(params: &Params) -> Self {
         Self { params: params.clone(), queue: Fifo::default(), virtual_queue: Virtual::new(params) }
     }
@@ -269,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn it_rests_at_the_utilization_wanted() {
+    fn the_rate_is_stationary_at_the_target_utilization() {
         // One packet each 1/(gamma C): what is added is what is taken off.
         let params = params(false);
         let mut v = Virtual::new(&params);

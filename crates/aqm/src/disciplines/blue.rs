@@ -1,9 +1,8 @@
 //! BLUE (W. Feng, K. G. Shin, D. D. Kandlur and D. Saha, "The BLUE Active Queue Management Algorithms", IEEE/ACM
 //! Transactions on Networking 10(4), 2002; first as technical report CSE-TR-387-99, University of Michigan, 1999).
 //!
-//! Not the length of the queue says how many packets must go, but what becomes of it: a buffer that overflows wants a
-//! larger probability, a link that falls idle a smaller one. One number p_m does both, at most one step in `freeze_time`,
-//! so that a step has time to show:
+//! BLUE adapts the drop probability p_m to events, not to the queue length: it increases p_m when the buffer overflows and
+//! decreases it when the link falls idle. At least `freeze_time` lies between two steps, so that each can take effect:
 //!
 //! ```text
 //! at a packet lost, or a queue above L:   if now - last > freeze_time:  p_m <- p_m + d1,  last <- now
@@ -18,15 +17,15 @@
 //! | L | `length` | packets | 50 | at least 0 | the second condition of the algorithm, with `increase` = "length" |
 //! | buffer | `limit` | packets or bytes | 100 packets | at least 1 | as the RED presets |
 //!
-//! Readings: what counts as lost is what finds no room (`increase` = "loss"), not what p_m itself drops, or p_m could never
-//! settle; `increase` = "length" adds the second condition of the printed algorithm. An idle link gives one event, when it
-//! falls idle, and one more for an arrival that it drops (`idle` = "event"); with "periodic" p_m also sinks by d2 for every
+//! Readings: packets lost for lack of room count as lost (`increase` = "loss"), not those that p_m itself drops, or p_m could
+//! never converge; `increase` = "length" adds the second condition of the printed algorithm. An idle link gives one event, when it
+//! falls idle, and one more for an arrival that it drops (`idle` = "event"); with "periodic" p_m also decreases by d2 for every
 //! `freeze_time` that it stays so, which is accounted for at the next arrival, as in the port to ns-3 by M. P. Tahiliani et al.
 //! of the authors' code for ns. p_m stays in \[0, 1\].
 //!
-//! The algorithm is as that port and its documentation print it. The paper's own text was not at hand: of the steps and times
-//! that it tries (d1 of 0.0025 or 0.02 with a d2 of a tenth, freeze times of 10 or 100 ms) the defaults are those of quickest
-//! answer; the port has 0.0025, 0.00025 and 100 ms.
+//! The algorithm is as that port and its documentation print it. The text of the paper was not available: of the steps and times
+//! that it tries (d1 of 0.0025 or 0.02 with a d2 of a tenth, freeze times of 10 or 100 ms) the defaults are those of the
+//! quickest response; the port has 0.0025, 0.00025 and 100 ms.
 //!
 //! Drop reasons: `early`, `overflow`. Gauge: `p_m`.
 
@@ -38,30 +37,35 @@ use crate::{
     Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, Unit,
 };
 
-/// Names.
+/// Presets.
 pub(super) const PRESETS: &[Named] = &[Named {
     name: "blue",
     title: "BLUE",
     paper: "W. Feng, K. Shin, D. Kandlur, D. Saha, The BLUE Active Queue Management Algorithms, IEEE/ACM ToN 10(4), 2002",
-    doc: "Drops by chance, more often after each overflow of the buffer and less often after the link fell idle.",
+    doc: "Drops with a probability that grows when the buffer overflows and shrinks when the link falls idle.",
 }];
 
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,
-    Parameter::new("freeze_time", "freeze_time", Unit::Time, "least time between two steps of p_m")
+    Parameter::new("freeze_time", "freeze_time", Unit::Time, "minimum time between two steps of p_m")
         .from(0.0)
         .source(PAPER),
     Parameter::new("d1", "d1", Unit::Number, "step of p_m upwards").above(0.0).to(1.0).source(PAPER),
     Parameter::new("d2", "d2", Unit::Number, "step of p_m downwards").above(0.0).to(1.0).source(PAPER),
-    Parameter::new("increase", "", Unit::Choice, "what moves p_m up: a loss, or also a queue above length")
+    Parameter::new("increase", "", Unit::Choice, "what increases p_m: a loss, or also a queue above length")
         .or(&["loss", "length"])
         .source(PAPER),
     Parameter::new("length", "L", Unit::Packets, "with increase = \"length\": the queue that is too long")
         .from(0.0)
         .source(PAPER),
-    Parameter::new("idle", "", Unit::Choice, "p_m sinks once when the link falls idle, or as long as it is")
-        .or(&["event", "periodic"]),
+    Parameter::new(
+        "idle",
+        "",
+        Unit::Choice,
+        "p_m decreases once when the link falls idle, or periodically while it is idle",
+    )
+    .or(&["event", "periodic"]),
     ECN,
 ];
 
@@ -70,7 +74,7 @@ const PAPER: &str = "Feng, Shin, Kandlur and Saha 2002";
 /// Mean packet by which a length in bytes is divided.
 const MEAN_PACKET: f64 = 1000.0;
 
-/// Parameters, checked.
+/// Validated parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Params {
     room: Room,
@@ -81,7 +85,7 @@ pub(crate) struct Params {
     ecn: bool,
 }
 
-/// From words to parameters.
+/// Read and validate the parameters.
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
     let room = Room::new(reader.limit(100), false);
     let steps = Steps {
@@ -93,13 +97,16 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
     let length = reader.packets("length", 50.0, MEAN_PACKET);
     let idle_periodic = reader.word("idle", &[("event", false), ("periodic", true)]);
     if steps.d2 > steps.d1 {
-        reader.warn(format!("d2 ({}) is above d1 ({}): p_m sinks faster than it grows", steps.d2, steps.d1));
+        reader.warn(format!(
+            "d2 ({}) is above d1 ({}): p_m decreases faster than it increases",
+            steps.d2, steps.d1
+        ));
     }
     let length = by_length.then_some(length);
     Ok(Params { room, steps, length, idle_periodic, ecn: reader.flag("ecn", false) })
 }
 
-/// How p_m moves.
+/// The steps of p_m.
 #[derive(Clone, Copy, Debug)]
 struct Steps {
     freeze_time: Span,
@@ -107,7 +114,7 @@ struct Steps {
     d2: f64,
 }
 
-/// p_m and when it last moved.
+/// p_m and the time of its last step.
 #[derive(Clone, Copy, Debug, Default)]
 struct Marking {
     p_m: f64,
@@ -139,12 +146,12 @@ pub struct Blue<P> {
     params: Params,
     queue: Fifo<P>,
     marking: Marking,
-    /// Nothing waits and nothing is transmitted.
+    /// The queue is empty and nothing is in transmission.
     is_idle: bool,
 }
 
 impl<P: Copy> Blue<P> {
-    /// An empty queue.
+    /// Create an empty queue.
     pub(super) fn new(params: &Params) -> Self {
         Self { params: params.clone(), queue: Fifo::default(), marking: Marking::default(), is_idle: true }
     }
@@ -195,7 +202,7 @@ impl<P: Copy> Qdisc<P> for Blue<P> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Told, packet};
+    use super::super::testing::{TestHost, packet};
     use super::*;
 
     const STEPS: Steps = Steps { freeze_time: Span::from_millis(100), d1: 0.02, d2: 0.002 };
@@ -241,16 +248,16 @@ mod tests {
         let room = Room::new(crate::Limit::Packets(3), false);
         let params = Params { room, steps: STEPS, length: None, idle_periodic: false, ecn: false };
         let mut queue = Blue::new(&params);
-        let mut told = Told::lending(&[0.99; 20]);
+        let mut host = TestHost::with_draws(&[0.99; 20]);
         for number in 0..8 {
-            queue.enqueue(at(60 * u64::from(number)), packet(number, 1, 1000), &mut told);
+            queue.enqueue(at(60 * u64::from(number)), packet(number, 1, 1000), &mut host);
         }
         // At 180, 240 (frozen), 300, 360 (frozen) and 420 ms the buffer was full.
-        assert_eq!(told.dropped, [3, 4, 5, 6, 7]);
+        assert_eq!(host.dropped, [3, 4, 5, 6, 7]);
         assert!((queue.marking.p_m - 0.06).abs() < 1e-15);
-        while !matches!(queue.dequeue(at(600), &mut told), Dequeue::Empty) {}
+        while !matches!(queue.dequeue(at(600), &mut host), Dequeue::Empty) {}
         assert!((queue.marking.p_m - 0.058).abs() < 1e-15, "the link fell idle");
-        queue.dequeue(at(800), &mut told);
+        queue.dequeue(at(800), &mut host);
         assert!((queue.marking.p_m - 0.058).abs() < 1e-15, "it was idle already");
     }
 }

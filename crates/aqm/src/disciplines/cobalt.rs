@@ -1,9 +1,9 @@
 //! COBALT, CoDel and BLUE alternate (J. Morton and T. Hoeiland-Joergensen et al., Linux 6.1 `sch_cake.c`, functions `cobalt_*`; J. Palmei
 //! et al., "Design and evaluation of COBALT queue discipline", LANMAN 2019; ns-3.48 `cobalt-queue-disc.cc`).
 //!
-//! A CoDel whose count goes down again as it went up, at the times of its own law, when the delay is short; beside it BLUE
-//! drops with a probability that rises when the buffer overflows, for senders that do not listen, and sinks when the queue runs
-//! empty:
+//! COBALT combines two controllers. CoDel's count decreases as it increased, at the times of the control law, while the delay
+//! is short. BLUE drops with a probability that increases when the buffer overflows, for unresponsive senders, and decreases
+//! when the queue runs empty:
 //!
 //! ```text
 //! drop_next = t + interval/sqrt(count)          p_drop = p_drop + increment  or  p_drop - decrement, once in a target
@@ -15,14 +15,14 @@
 //! | interval | `interval` | s | 100 ms | above 0 | the same |
 //! | p_inc | `increment` | | 1/256 | 0 to 1 | the same |
 //! | p_dec | `decrement` | | 1/4096 | 0 to 1 | the same |
-//! | MTU | `max_packet` | bytes | 1514 | 0 and more | the same: no signal below the time of four of them |
+//! | MTU | `max_packet` | bytes | 1514 | at least 0 | the same: no signal below the transmission time of four of them |
 //! | limit | `limit` | packets or bytes | 1000 packets | at least 1 | ns-3 |
 //!
-//! Readings. BLUE drops what it hits, ECN or not, and such a packet is not marked before, which Linux and ns-3 do and do not
-//! count. Differences from Linux: a full buffer drops what arrives, as in ns-3, not the head of CAKE's longest queue; roots are
-//! exact, where Linux has four Newton steps in a table and one beyond count 16; a queue by itself has no bulk flows beside it,
-//! each of which lengthens the delay that is good in CAKE. From ns-3: a delay of less than four largest packets is never bad
-//! (`max_packet = 0` is ns-3); BLUE does not react to delays of 400 ms.
+//! Readings. BLUE drops the packets that it selects, ECN-capable or not; such a packet is not marked before. (Linux counts such
+//! a mark, ns-3 does not.) Differences from Linux: a full buffer drops the arriving packet, as in ns-3, not the head of CAKE's longest queue; roots are
+//! exact, where Linux has four Newton steps in a table and one beyond count 16; a standalone queue has no other bulk flows,
+//! each of which raises the acceptable delay in CAKE. From ns-3: a delay of less than four largest packets is always
+//! acceptable (`max_packet = 0` is ns-3); BLUE does not react to delays of 400 ms.
 //!
 //! Drop reasons: `control-law`, `blue`, `overflow`. Gauges: `p_drop`, and those of CoDel.
 
@@ -39,12 +39,12 @@ use crate::{
 /// By chance, with BLUE's probability.
 const BLUE: DropReason = DropReason::new(&("blue", DropClass::Early));
 
-/// Names.
+/// Presets.
 pub(super) const PRESETS: &[Named] = &[Named {
     name: "cobalt",
     title: "CoDel and BLUE alternate",
     paper: "J. Palmei et al., Design and evaluation of COBALT queue discipline, LANMAN 2019",
-    doc: "CoDel for senders that listen, and BLUE beside it for those that fill the buffer.",
+    doc: "CoDel for responsive senders, combined with BLUE for those that fill the buffer.",
 }];
 
 const CAKE: &str = "Linux sch_cake.c";
@@ -78,20 +78,20 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     ECN,
 ];
 
-/// Parameters, checked.
+/// Validated parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Params {
     room: Room,
     target: Span,
     interval: Span,
-    /// No shorter delay is bad.
+    /// Delays below this are always acceptable.
     four_packets: Span,
     increment: f64,
     decrement: f64,
     ecn: bool,
 }
 
-/// From words to parameters.
+/// Read and validate the parameters.
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
     let room = Room::new(reader.limit(1000), false);
     let (target, interval, max_packet) = read_law(reader);
@@ -102,14 +102,14 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
     Ok(Params { room, target, interval, four_packets, increment, decrement, ecn })
 }
 
-/// Where CoDel and BLUE stand.
+/// State of CoDel and BLUE.
 #[derive(Clone, Copy, Debug, Default)]
 struct Control {
     count: u32,
     is_dropping: bool,
     drop_next: Time,
     p_drop: f64,
-    /// When the probability moved last.
+    /// Time of the last step of the probability.
     moved: Time,
     delay: Span,
 }
@@ -120,12 +120,12 @@ impl Control {
         t + Span::from_secs(params.interval.secs() / libm::sqrt(f64::from(self.count.max(1))))
     }
 
-    /// Whether BLUE may move again.
+    /// Return whether BLUE may change its probability again.
     fn may_move(&self, params: &Params, now: Time) -> bool {
         now.since(self.moved) > params.target
     }
 
-    /// The buffer has overflowed.
+    /// Increase BLUE's probability after an overflow of the buffer.
     fn overflowed(&mut self, params: &Params, now: Time) {
         if self.may_move(params, now) {
             self.p_drop = (self.p_drop + params.increment).min(1.0);
@@ -136,7 +136,7 @@ impl Control {
         self.count = self.count.max(1);
     }
 
-    /// The queue has run empty.
+    /// Decrease BLUE's probability after the queue has run empty.
     fn ran_empty(&mut self, params: &Params, now: Time) {
         if self.p_drop > 0.0 && self.may_move(params, now) {
             self.p_drop = (self.p_drop - params.decrement).max(0.0);
@@ -174,13 +174,13 @@ impl Control {
             self.drop_next = self.next(params, self.drop_next);
             is_late = now > self.drop_next;
         } else if is_due {
-            self.calm_down(params, now);
+            self.lower_count(params, now);
             is_late = now > self.drop_next;
         }
         let by_blue = self.p_drop > 0.0 && host.uniform() < self.p_drop;
         let drops = by_blue || (signals && !marks(params.ecn, &mut packet, CONTROL_LAW, host));
-        // While nothing is counted, drop_next tells how long ago the last packet was: after an interval without one, the
-        // first that is bad does not wait for another.
+        // While count is 0, drop_next records the time of the last packet: after an interval without packets, the first one
+        // with too long a delay is acted on without waiting for another interval.
         if self.count == 0 {
             self.drop_next = now + params.interval;
         } else if is_late && !drops {
@@ -193,8 +193,8 @@ impl Control {
         Some(packet)
     }
 
-    /// The count goes down for each signal that was due but not needed.
-    fn calm_down(&mut self, params: &Params, now: Time) {
+    /// Decrease the count for each signal that was due but not needed.
+    fn lower_count(&mut self, params: &Params, now: Time) {
         while self.count > 0 && now >= self.drop_next {
             self.count -= 1;
             self.drop_next = self.next(params, self.drop_next);
@@ -211,7 +211,7 @@ pub struct Cobalt<P> {
 }
 
 impl<P: Copy> Cobalt<P> {
-    /// An empty queue.
+    /// Create an empty queue.
     pub(super) fn new(params: &Params) -> Self {
         Self { params: params.clone(), queue: Fifo::default(), control: Control::default() }
     }
@@ -275,9 +275,9 @@ mod tests {
         Time::ZERO + MS * ms
     }
 
-    struct Lends(f64, u32);
+    struct Draws(f64, u32);
 
-    impl Host<()> for Lends {
+    impl Host<()> for Draws {
         fn uniform(&mut self) -> f64 {
             self.0
         }
@@ -291,14 +291,14 @@ mod tests {
     }
 
     /// After a packet that did not wait, at 990 ms.
-    fn busy(uniform: f64) -> (Control, Lends) {
-        let (mut control, mut host) = (Control::default(), Lends(uniform, 0));
+    fn busy(uniform: f64) -> (Control, Draws) {
+        let (mut control, mut host) = (Control::default(), Draws(uniform, 0));
         assert!(leaves(&mut control, 990, 0, Ecn::NotEct, &mut host));
         (control, host)
     }
 
     /// Whether a packet that came `delay` before `now` leaves.
-    fn leaves(control: &mut Control, now: u64, delay: u64, ecn: Ecn, host: &mut Lends) -> bool {
+    fn leaves(control: &mut Control, now: u64, delay: u64, ecn: Ecn, host: &mut Draws) -> bool {
         let meta = Meta {
             arrival: at(now - delay),
             bytes: 1000,
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn the_count_goes_down_as_it_went_up() {
+    fn the_count_decreases_as_it_increased() {
         let (mut control, mut host) = busy(0.0);
         (1000..1400).for_each(|ms| _ = leaves(&mut control, ms, 50, Ecn::NotEct, &mut host));
         assert_eq!(control.count, 7);
@@ -366,7 +366,7 @@ mod tests {
     #[test]
     fn a_delay_of_four_packets_is_not_bad() {
         let slow = Params { four_packets: MS * 60, ..params() };
-        let (mut control, mut host) = (Control::default(), Lends(0.0, 0));
+        let (mut control, mut host) = (Control::default(), Draws(0.0, 0));
         for ms in 1000..1400 {
             let meta = Meta { arrival: at(ms - 50), bytes: 1000, ..Meta::default() };
             assert!(control.drop_decision(&slow, at(ms), Packet { meta, payload: () }, &mut host).is_some());

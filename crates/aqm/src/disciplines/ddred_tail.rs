@@ -9,7 +9,7 @@
 //! | d_r | `distance` | hops or share of the route | `ttl` | see [`Distance`](crate::red::victim::Distance) |
 //!
 //! Readings: of packets that have travelled equally far the arriving one is dropped, then the newest. With a limit in
-//! bytes a packet of the queue that is too short to make room is spared, and the arriving one is dropped.
+//! bytes a packet of the queue that is too short to make room is kept, and the arriving one is dropped.
 
 use aqmlab_units::Time;
 
@@ -23,7 +23,7 @@ use crate::registry::LIMIT;
 use crate::spec::Limit;
 use crate::{Backlog, Dequeue, DropReason, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Unit};
 
-/// Names.
+/// Presets.
 pub(super) const PRESETS: &[Named] = &[Named {
     name: "ddred-tail",
     title: "DDRED's tail-drop variant",
@@ -47,7 +47,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     UNKNOWN_FRACTION,
 ];
 
-/// Parameters, checked.
+/// Validated parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Params {
     limit: Limit,
@@ -55,7 +55,7 @@ pub(crate) struct Params {
     distance: Distance,
 }
 
-/// From words to parameters.
+/// Read and validate the parameters.
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
     let limit = reader.limit(50);
     let last_n = reader.integer("last_n", 1) as u32;
@@ -76,7 +76,7 @@ pub struct DdredTail<P> {
 }
 
 impl<P: Copy> DdredTail<P> {
-    /// An empty queue.
+    /// Create an empty queue.
     pub(super) fn new(params: &Params) -> Self {
         let &Params { limit, last_n, distance } = params;
         Self { queue: Indexed::default(), limit, last_n, distance }
@@ -91,7 +91,7 @@ impl<P: Copy> DdredTail<P> {
         }
     }
 
-    /// The slot of the packet that pays in place of one with this key and length, if any does.
+    /// Return the slot of the packet to drop instead of an arrival with this key and length, if there is one.
     fn victim(&mut self, key: u32, bytes: u32) -> Option<usize> {
         let from = self.queue.len().saturating_sub(self.last_n as usize);
         let index = self.queue.index(|meta| Tag { key: self.distance.key(meta), open: true });

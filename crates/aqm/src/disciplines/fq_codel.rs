@@ -1,7 +1,7 @@
 //! FQ-CoDel (RFC 8290): a queue for each flow, served in turn, each under CoDel's control law.
 //!
-//! Flows are hashed to `queues`. Deficit round robin gives each a `quantum` of bytes in a round; a queue that was idle comes
-//! before all others once, so flows that send little hardly wait ([`fair`](super::fair)). When the buffer is full, packets are
+//! Flows are hashed to `queues`. Deficit round robin gives each a `quantum` of bytes in a round; a queue that was idle is served
+//! before all others once, so that sparse flows hardly wait ([`fair`](super::fair)). When the buffer is full, packets are
 //! dropped at the head of the longest queue in bytes, half of its packets at once (section 4.1).
 //!
 //! | symbol | parameter | unit | default | allowed | source |
@@ -23,7 +23,7 @@
 
 use aqmlab_units::Time;
 
-use super::codel::{Arithmetic, Control, INTERVAL, Law, MAX_PACKET, TARGET, read_law};
+use super::codel::{Arithmetic, Control, ControlLaw, INTERVAL, MAX_PACKET, TARGET, read_law};
 use super::fair::{HASH_KEY, Hash, QUANTUM, QUEUES, Rounds, Shape};
 use super::flow_queues::FlowQueues;
 use super::{Named, ParameterReader};
@@ -32,7 +32,7 @@ use crate::{
     Backlog, Dequeue, DropReason, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, Unit,
 };
 
-/// Names.
+/// Presets.
 pub(super) const PRESETS: &[Named] = &[Named {
     name: "fq-codel",
     title: "Flow queue CoDel",
@@ -53,7 +53,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         "drop_batch",
         "",
         Unit::Integer,
-        "most packets that a full buffer drops of the longest queue",
+        "maximum number of packets that a full buffer drops from the longest queue at once",
     )
     .from(1.0)
     .to(1_048_576.0)
@@ -63,28 +63,28 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         "occupancy",
         "",
         Unit::Choice,
-        "what has more than max_packet left at a drop: all queues, or its own",
+        "where more than max_packet must be left for a drop: all queues, or the flow's own",
     )
     .or(&["all", "queue"])
     .source("RFC 8289, section 4.4"),
-    Parameter::new("dialect", "", Unit::Choice, "arithmetic of the control law, and what it looks at")
+    Parameter::new("dialect", "", Unit::Choice, "arithmetic of the control law, and its rules for drops")
         .or(&["rfc8290", "linux"]),
 ];
 
-/// Parameters, checked.
+/// Validated parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Params {
     room: Room,
-    law: Law,
+    law: ControlLaw,
     ecn: bool,
     shape: Shape,
     drop_batch: u32,
-    /// The control law looks at what is left in the flow's queue, not in all.
+    /// The control law uses the backlog left in the flow's queue, not in all queues.
     by_queue: bool,
     is_linux: bool,
 }
 
-/// From words to parameters.
+/// Read and validate the parameters.
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
     let room = Room::new(reader.limit(10_240), false);
     let (target, interval, max_packet) = read_law(reader);
@@ -93,7 +93,7 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
     let ecn = reader.flag("ecn", true);
     let by_queue = reader.word("occupancy", &[("all", false), ("queue", true)]);
     let arithmetic = reader.word("dialect", &[("rfc8290", Arithmetic::Real), ("linux", Arithmetic::Linux)]);
-    let law = Law::new(arithmetic, target, interval, max_packet);
+    let law = ControlLaw::new(arithmetic, target, interval, max_packet);
     Ok(Params { room, law, ecn, shape, drop_batch, by_queue, is_linux: arithmetic == Arithmetic::Linux })
 }
 
@@ -110,7 +110,7 @@ pub struct FqCoDel<P> {
 }
 
 impl<P: Copy> FqCoDel<P> {
-    /// Empty queues.
+    /// Create empty queues.
     pub(super) fn new(params: &Params) -> Self {
         let shape = params.shape;
         Self {
@@ -123,7 +123,7 @@ impl<P: Copy> FqCoDel<P> {
         }
     }
 
-    /// Makes room at the cost of the longest queue.
+    /// Make room by dropping from the longest queue.
     fn make_room(&mut self, host: &mut impl Host<P>) {
         let bytes_of = |queue: &usize| self.queues.backlog(*queue).bytes;
         // The first of several.
@@ -159,7 +159,7 @@ impl<P: Copy> Qdisc<P> for FqCoDel<P> {
 
     fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
         let Self { params: Params { law, ecn, by_queue, .. }, queues, rounds, controls, last, .. } = self;
-        while let Some(queue) = rounds.turn() {
+        while let Some(queue) = rounds.next_queue() {
             let pop = || {
                 let packet = queues.pop(queue)?;
                 Some((packet, if *by_queue { queues.backlog(queue) } else { queues.total() }))
@@ -189,7 +189,7 @@ impl<P: Copy> Qdisc<P> for FqCoDel<P> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Told, packet};
+    use super::super::testing::{TestHost, packet};
     use super::*;
     use crate::{LinkContext, Spec, Value};
     use aqmlab_units::{Rate, Span};
@@ -205,14 +205,14 @@ mod tests {
     fn packets_of_other_flows_are_enough_left_for_a_drop() {
         for (occupancy, dropped) in [("all", vec![1]), ("queue", vec![])] {
             let set = [("occupancy", Value::Word(occupancy.into())), ("hash_key", Value::Number(1.0))];
-            let (mut queue, mut told) = (queue(&set), Told::default());
-            (0..2).for_each(|n| queue.enqueue(Time::ZERO, packet(n, 1, 700), &mut told));
-            (2..7).for_each(|n| queue.enqueue(Time::ZERO, packet(n, 2, 1514), &mut told));
+            let (mut queue, mut host) = (queue(&set), TestHost::default());
+            (0..2).for_each(|n| queue.enqueue(Time::ZERO, packet(n, 1, 700), &mut host));
+            (2..7).for_each(|n| queue.enqueue(Time::ZERO, packet(n, 2, 1514), &mut host));
             // The first packet of flow 1 begins an interval, the second comes after its end.
             for ms in [20, 150] {
-                queue.dequeue(Time::ZERO + Span::from_millis(ms), &mut told);
+                queue.dequeue(Time::ZERO + Span::from_millis(ms), &mut host);
             }
-            assert_eq!(told.dropped, dropped, "{occupancy}");
+            assert_eq!(host.dropped, dropped, "{occupancy}");
         }
     }
 
@@ -228,14 +228,14 @@ mod tests {
                 ("drop_batch", Value::Number(batch)),
                 ("limit", Value::Packets(18.0)),
             ]);
-            let mut told = Told::default();
+            let mut host = TestHost::default();
             longest.iter().enumerate().for_each(|(n, &bytes)| {
-                queue.enqueue(Time::ZERO, packet(n as u32, 1, bytes), &mut told);
+                queue.enqueue(Time::ZERO, packet(n as u32, 1, bytes), &mut host);
             });
-            (8..18).for_each(|n| queue.enqueue(Time::ZERO, packet(n, 2, 200), &mut told));
-            assert!(told.dropped.is_empty());
-            queue.enqueue(Time::ZERO, packet(18, 2, 200), &mut told);
-            assert_eq!(told.dropped, (0..dropped).collect::<Vec<_>>(), "{dialect} {batch}");
+            (8..18).for_each(|n| queue.enqueue(Time::ZERO, packet(n, 2, 200), &mut host));
+            assert!(host.dropped.is_empty());
+            queue.enqueue(Time::ZERO, packet(18, 2, 200), &mut host);
+            assert_eq!(host.dropped, (0..dropped).collect::<Vec<_>>(), "{dialect} {batch}");
             assert_eq!(queue.backlog().packets, 19 - dropped);
         }
     }

@@ -10,9 +10,9 @@
 //! | quantum | `quantum` | bytes | 1514 | 1 to 2^20 | the same |
 //! | | all of `pie` | | | | RFC 8033 |
 //!
-//! Readings. A full buffer drops what arrives, as in Linux, and a new queue that runs empty where no old ones are leaves the
-//! lists, where RFC 8290 and ns-3 have it among the old. The steps of a queue's controller are done when the queue is
-//! next looked at, each at its time on one grid for all, so a thousand idle queues cost nothing.
+//! Readings. A full buffer drops the arriving packet, as in Linux, and a new queue that runs empty where no old ones are leaves the
+//! lists, where RFC 8290 and ns-3 have it among the old. The steps of a queue's controller are computed when the
+//! queue is next used, each for its time on one grid for all, so that idle queues cost nothing.
 //!
 //! Drop reasons are those of [`pie`](super::pie); gauges are PIE's for the queue that was served last.
 
@@ -20,11 +20,11 @@ use aqmlab_units::Time;
 
 use super::fair::{HASH_KEY, Hash, QUANTUM, QUEUES, Rounds, Shape};
 use super::flow_queues::FlowQueues;
-use super::pie::{self, Control, Law, read_law};
+use super::pie::{self, Control, ControlLaw, read_law};
 use super::{Named, ParameterReader, joined};
 use crate::{Backlog, Dequeue, DropReason, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room};
 
-/// Names.
+/// Presets.
 pub(super) const PRESETS: &[Named] = &[Named {
     name: "fq-pie",
     title: "Flow queue PIE",
@@ -36,15 +36,15 @@ pub(super) const PRESETS: &[Named] = &[Named {
 pub(super) const PARAMETERS: &[Parameter] =
     &joined::<{ pie::PARAMETERS.len() + 3 }>(pie::PARAMETERS, &[QUEUES, QUANTUM, HASH_KEY]);
 
-/// Parameters, checked.
+/// Validated parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Params {
     room: Room,
-    law: Law,
+    law: ControlLaw,
     shape: Shape,
 }
 
-/// From words to parameters.
+/// Read and validate the parameters.
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
     let room = Room::new(reader.limit(10_240), false);
     Ok(Params { room, law: read_law(reader), shape: Shape::read(reader) })
@@ -58,12 +58,12 @@ pub struct FqPie<P> {
     queues: FlowQueues<P>,
     rounds: Rounds,
     controls: Vec<Control>,
-    /// The queue that was looked at last.
+    /// The queue that was used last.
     last: usize,
 }
 
 impl<P: Copy> FqPie<P> {
-    /// Empty queues.
+    /// Create empty queues.
     pub(super) fn new(params: &Params) -> Self {
         let shape = params.shape;
         Self {
@@ -96,7 +96,7 @@ impl<P: Copy> Qdisc<P> for FqPie<P> {
 
     fn dequeue(&mut self, now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
         let Self { params: Params { law, .. }, queues, rounds, controls, last, .. } = self;
-        while let Some(queue) = rounds.turn() {
+        while let Some(queue) = rounds.next_queue() {
             controls[queue].catch_up(law, now, queues.backlog(queue));
             if let Some(packet) = queues.pop(queue) {
                 controls[queue].departed(law, now, &packet, queues.backlog(queue));

@@ -1,7 +1,7 @@
 //! PI, the proportional integral controller of queue length (C. Hollot, V. Misra, D. Towsley, W. Gong, "On designing improved
 //! controllers for AQM routers supporting TCP flows", INFOCOM 2001).
 //!
-//! The fluid model of TCP gives a controller that brings the queue to a reference whatever the load is; sampled at a fixed
+//! The controller, designed with the fluid model of TCP, brings the queue to a reference for any load; sampled at a fixed
 //! frequency it is
 //!
 //! ```text
@@ -19,8 +19,8 @@
 //!
 //! Readings. The queue is measured in packets, or in bytes over the mean packet (`mode`); the packet in transmission is not
 //! of it, as in ns-2. In `byte_mode` a packet's probability is in proportion to its size. Difference from ns-2.35
-//! `queue/pi.cc`: a full buffer drops before chance is asked, as there, but the random number is compared by less, not by
-//! less or equal. An empty queue whose p is 0 takes no samples, which would change nothing.
+//! `queue/pi.cc`: a full buffer drops before a random number is drawn, as there, but the comparison is "less", not
+//! "less or equal". An empty queue whose p is 0 takes no samples, which would change nothing.
 //!
 //! Drop reasons: `early`, `overflow`. Gauge: `p`.
 
@@ -33,7 +33,7 @@ use crate::{
     Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, Unit,
 };
 
-/// Names.
+/// Presets.
 pub(super) const PRESETS: &[Named] = &[Named {
     name: "pi",
     title: "Proportional integral controller",
@@ -47,30 +47,30 @@ const NS2: &str = "ns-2.35 queue/pi.cc";
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,
-    Parameter::new("a", "a", Unit::Number, "gain of the queue's distance from its reference now")
+    Parameter::new("a", "a", Unit::Number, "gain of the queue's distance from its reference at this sample")
         .above(0.0)
         .source(PAPER),
-    Parameter::new("b", "b", Unit::Number, "gain of that distance a sample before, less than a")
+    Parameter::new("b", "b", Unit::Number, "gain of that distance at the previous sample, less than a")
         .above(0.0)
         .source(PAPER),
     Parameter::new("sampling", "w", Unit::Number, "samples of the queue per second")
         .above(0.0)
         .to(1e6)
         .source(PAPER),
-    Parameter::new("q_ref", "q_ref", Unit::Packets, "queue length that the controller aims at")
+    Parameter::new("q_ref", "q_ref", Unit::Packets, "reference queue length of the controller")
         .above(0.0)
         .source(PAPER),
     Parameter::new("mean_packet", "s", Unit::Bytes, "mean packet size: unit of a queue in bytes")
         .from(1.0)
         .source(NS2),
-    Parameter::new("mode", "", Unit::Choice, "what the queue is measured in")
+    Parameter::new("mode", "", Unit::Choice, "unit of the queue length")
         .or(&["packets", "bytes"])
         .source(NS2),
     IN_BYTES,
     ECN,
 ];
 
-/// Parameters, checked.
+/// Validated parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Params {
     room: Room,
@@ -84,12 +84,16 @@ pub(crate) struct Params {
     ecn: bool,
 }
 
-/// From words to parameters.
+/// Read and validate the parameters.
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
     let room = Room::new(reader.limit(100), false);
     let (a, b) = (reader.number("a", 1.822e-5), reader.number("b", 1.816e-5));
     if b >= a {
-        reader.error("b", format!("{b} is no less than a, {a}: p would rise without a queue"), "less than a");
+        reader.error(
+            "b",
+            format!("{b} is not less than a ({a}): p would rise without a queue"),
+            "less than a",
+        );
     }
     let period = Span::from_secs(1.0 / reader.number("sampling", 170.0));
     let mean_packet = reader.bytes("mean_packet", 500) as f64;
@@ -123,7 +127,7 @@ pub struct Pi<P> {
 }
 
 impl<P: Copy> Pi<P> {
-    /// An empty queue.
+    /// Create an empty queue.
     pub(super) fn new(params: &Params) -> Self {
         let next_sample = Time::ZERO + params.period;
         Self { params: params.clone(), queue: Fifo::default(), p: 0.0, old: 0.0, next_sample }
@@ -133,7 +137,7 @@ impl<P: Copy> Pi<P> {
         self.p == 0.0 && self.old == 0.0 && self.queue.backlog().packets == 0
     }
 
-    /// Samples that are due.
+    /// Take the samples that are due.
     fn catch_up(&mut self, now: Time) {
         while self.next_sample <= now {
             let period = self.params.period;

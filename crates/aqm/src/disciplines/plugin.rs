@@ -11,7 +11,7 @@ use std::sync::Arc;
 use aqmlab_units::{Span, Time};
 
 use super::{Named, ParameterReader, Parts};
-use crate::plugin::{ArrivalDecision, Definition, Idea, MakePolicy, Order, Policy};
+use crate::plugin::{Action, ArrivalDecision, Definition, Idea, MakePolicy, Policy};
 use crate::qdisc::find_gauge;
 use crate::red::{AVERAGE, P_B};
 use crate::{
@@ -55,7 +55,7 @@ pub(crate) fn parts(
     let bps = reader.rate().bps();
     // Create it once now, so that an error can name the place in the scenario file.
     if let Err(message) = make(&values, bps) {
-        reader.error("aqm", format!("{}: {message}", definition.name), "what its own text allows");
+        reader.error("aqm", format!("{}: {message}", definition.name), "the values that the plugin accepts");
     }
     let (name, make) = (definition.name.as_str(), Arc::clone(make));
     Ok(Parts::Plugin(Box::new(Params { name, room, make, values, bps, every: *every, gauges })))
@@ -87,7 +87,7 @@ pub struct Plugin<P> {
     bytes: u64,
     room: Room,
     policy: Box<dyn Policy>,
-    orders: Vec<Order>,
+    actions: Vec<Action>,
     every: Option<Span>,
     due: Option<Time>,
     gauges: &'static [&'static str],
@@ -95,7 +95,7 @@ pub struct Plugin<P> {
 
 impl<P: Clone> Clone for Plugin<P> {
     fn clone(&self) -> Self {
-        Self { packets: self.packets.clone(), policy: self.policy.copied(), orders: Vec::new(), ..*self }
+        Self { packets: self.packets.clone(), policy: self.policy.copied(), actions: Vec::new(), ..*self }
     }
 }
 
@@ -109,7 +109,7 @@ impl<P: Copy> Plugin<P> {
         let policy = policy.unwrap_or_else(|e| panic!("{}: {e}", params.name));
         let (room, every, gauges) = (params.room, params.every, params.gauges);
         let due = every.map(|span| Time::ZERO + span);
-        Self { packets: VecDeque::new(), bytes: 0, room, policy, orders: Vec::new(), every, due, gauges }
+        Self { packets: VecDeque::new(), bytes: 0, room, policy, actions: Vec::new(), every, due, gauges }
     }
 
     /// Remove and return the packet at a position.
@@ -119,24 +119,24 @@ impl<P: Copy> Plugin<P> {
         Some(packet)
     }
 
-    /// Execute the orders of the policy.
+    /// Execute the actions of the policy.
     fn execute(&mut self, host: &mut impl Host<P>) {
-        let mut orders = core::mem::take(&mut self.orders);
-        for order in orders.drain(..) {
-            match order {
-                Order::Drop(place, reason) => {
+        let mut actions = core::mem::take(&mut self.actions);
+        for action in actions.drain(..) {
+            match action {
+                Action::Drop(place, reason) => {
                     if let Some(packet) = self.take(place) {
                         host.dropped(packet, reason);
                     }
                 }
-                Order::Mark(place) => {
+                Action::Mark(place) => {
                     if let Some(packet) = self.packets.get_mut(place) {
                         mark(packet, host);
                     }
                 }
             }
         }
-        self.orders = orders;
+        self.actions = actions;
     }
 }
 
@@ -152,7 +152,7 @@ fn mark<P>(packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
 
 impl<P: Copy> Qdisc<P> for Plugin<P> {
     fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
-        let decision = self.policy.enqueue(now, &packet.meta, &mut || host.uniform(), &mut self.orders);
+        let decision = self.policy.enqueue(now, &packet.meta, &mut || host.uniform(), &mut self.actions);
         self.execute(host);
         match decision {
             ArrivalDecision::Drop(reason) => return host.dropped(packet, reason),
@@ -173,7 +173,7 @@ impl<P: Copy> Qdisc<P> for Plugin<P> {
         if self.packets.is_empty() {
             return Dequeue::Empty;
         }
-        let place = self.policy.dequeue(now, &mut || host.uniform(), &mut self.orders);
+        let place = self.policy.dequeue(now, &mut || host.uniform(), &mut self.actions);
         self.execute(host);
         // The link must not idle while a packet waits, so the head is the default.
         let place = place.unwrap_or(0).min(self.packets.len().saturating_sub(1));
@@ -185,7 +185,7 @@ impl<P: Copy> Qdisc<P> for Plugin<P> {
     }
 
     fn on_timer(&mut self, now: Time, host: &mut impl Host<P>) {
-        self.policy.on_timer(now, &mut || host.uniform(), &mut self.orders);
+        self.policy.on_timer(now, &mut || host.uniform(), &mut self.actions);
         self.execute(host);
         self.due = self.every.map(|span| now + span);
     }

@@ -1,16 +1,16 @@
 //! REM, random exponential marking (S. Athuraliya, V. H. Li, S. H. Low and Q. Yin, "REM: Active Queue Management", IEEE
 //! Network 15(3), 2001).
 //!
-//! A link has a price that rises while more arrives than it can send or more waits than it should, and falls otherwise; so it
-//! comes to rest only where rates match and the queue is the wanted one, whatever the number of flows. The price says how
-//! many packets are dropped or marked, in such a way that the prices of all links on a path add up in what its ends see:
+//! A link has a price. It rises while the arrival rate exceeds the capacity or the queue exceeds its target, and falls
+//! otherwise. It is therefore stationary only where rates match and the queue is at its target, for any number of flows. The
+//! probability of a drop or mark follows from the price so that the prices of all links on a path add up for its endpoints:
 //!
 //! ```text
 //! p(t+1) = max(0, p(t) + gamma (alpha (b(t) - b*) + x(t) - c(t)))         every update_time
 //! m(t)   = 1 - phi^(-p(t))
 //! ```
 //!
-//! b is the queue, x what arrived in the interval and c what can be sent in one, all in mean packets.
+//! b is the queue, x the arrivals in the interval and c the capacity in one, all in mean packets.
 //!
 //! | symbol | parameter | unit | default | allowed | source |
 //! |---|---|---|---|---|---|
@@ -25,8 +25,8 @@
 //! | buffer | `limit` | packets or bytes | 100 packets | at least 1 | as the RED presets |
 //!
 //! Readings: x is smoothed with `rate_weight` (1: not at all), as in ns-2. In bytes, lengths are divided by the mean packet, and
-//! the probability of a packet grows with its length. With ECN an arrival that knows ECN is marked in place of its drop;
-//! ns-2 marks at departure and then spares packets without ECN. An arrival at a full buffer counts in x too.
+//! the probability of a packet grows with its length. With ECN an ECN-capable arrival is marked instead of dropped;
+//! ns-2 marks at departure and does not drop packets without ECN then. An arrival at a full buffer counts in x too.
 //!
 //! Drop reasons: `early`, `overflow`. Gauges: `probability` (m), `price`, `rate`.
 
@@ -38,25 +38,25 @@ use crate::{
     Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, Unit,
 };
 
-/// Names.
+/// Presets.
 pub(super) const PRESETS: &[Named] = &[Named {
     name: "rem",
     title: "Random exponential marking (REM)",
     paper: "S. Athuraliya, V. H. Li, S. H. Low, Q. Yin, REM: Active Queue Management, IEEE Network 15(3), 2001",
-    doc: "Drops with a probability that follows a price: it rises while too much arrives or too much waits.",
+    doc: "Drops with a probability that follows a price, which rises while the arrival rate or the queue is too large.",
 }];
 
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,
-    Parameter::new("gamma", "gamma", Unit::Number, "step of the price for a packet too many")
+    Parameter::new("gamma", "gamma", Unit::Number, "step of the price per excess packet")
         .above(0.0)
         .source(PAPER),
-    Parameter::new("alpha", "alpha", Unit::Number, "weight of the queue beside the rate")
+    Parameter::new("alpha", "alpha", Unit::Number, "weight of the queue relative to the rate")
         .from(0.0)
         .source(PAPER),
     Parameter::new("phi", "phi", Unit::Number, "base of the probability").above(1.0).source(PAPER),
-    Parameter::new("target", "b*", Unit::Packets, "the queue wanted").from(0.0).source(PAPER),
+    Parameter::new("target", "b*", Unit::Packets, "target queue").from(0.0).source(PAPER),
     Parameter::new("update_time", "", Unit::Time, "time between two steps of the price")
         .above(0.0)
         .source(NS2),
@@ -72,25 +72,27 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     )
     .from(1.0)
     .source(NS2),
-    Parameter::new("mode", "", Unit::Choice, "what is counted").or(&["packets", "bytes"]).source(NS2),
+    Parameter::new("mode", "", Unit::Choice, "unit of queue and arrivals")
+        .or(&["packets", "bytes"])
+        .source(NS2),
     ECN,
 ];
 
 const PAPER: &str = "Athuraliya, Li, Low and Yin 2001";
 const NS2: &str = "ns-2.35 queue/rem.cc";
 
-/// Parameters, checked.
+/// Validated parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Params {
     room: Room,
-    law: Law,
+    law: ControlLaw,
     update_time: Span,
     ecn: bool,
 }
 
-/// The constants of the price.
+/// Constants of the price's control law.
 #[derive(Clone, Copy, Debug)]
-struct Law {
+struct ControlLaw {
     gamma: f64,
     alpha: f64,
     phi: f64,
@@ -103,12 +105,12 @@ struct Law {
     capacity: f64,
 }
 
-/// From words to parameters.
+/// Read and validate the parameters.
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
     let room = Room::new(reader.limit(100), false);
     let mean_packet = reader.bytes("mean_packet", 1000) as f64;
     let update_time = reader.time("update_time", Span::from_millis(2));
-    let law = Law {
+    let law = ControlLaw {
         gamma: reader.number("gamma", 0.001),
         alpha: reader.number("alpha", 0.1),
         phi: reader.number("phi", 1.001),
@@ -121,7 +123,7 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
     Ok(Params { room, law, update_time, ecn: reader.flag("ecn", false) })
 }
 
-/// Where the price stands.
+/// State of the price.
 #[derive(Clone, Copy, Debug, Default)]
 struct Price {
     price: f64,
@@ -131,8 +133,8 @@ struct Price {
     rate: f64,
 }
 
-impl Law {
-    /// What a backlog or an arrival comes to in mean packets.
+impl ControlLaw {
+    /// Convert a backlog or an arrival to mean packets.
     fn measured(&self, Backlog { packets, bytes }: Backlog) -> f64 {
         if self.in_bytes { bytes as f64 / self.mean_packet } else { f64::from(packets) }
     }
@@ -158,13 +160,13 @@ pub struct Rem<P> {
     params: Params,
     queue: Fifo<P>,
     price: Price,
-    /// What has arrived since the last step.
+    /// Arrivals since the last step.
     arrived: Backlog,
     next_update: Time,
 }
 
 impl<P: Copy> Rem<P> {
-    /// An empty queue.
+    /// Create an empty queue.
     pub(super) fn new(params: &Params) -> Self {
         Self {
             params: params.clone(),
@@ -223,7 +225,7 @@ impl<P: Copy> Qdisc<P> for Rem<P> {
 mod tests {
     use super::*;
 
-    const LAW: Law = Law {
+    const LAW: ControlLaw = ControlLaw {
         gamma: 0.001,
         alpha: 0.1,
         phi: 1.001,
@@ -253,16 +255,16 @@ mod tests {
     }
 
     #[test]
-    fn it_rests_where_rates_match_at_the_target() {
+    fn the_price_is_stationary_where_rates_match_at_the_target() {
         let mut price = Price { price: 100.0, ..Price::default() };
-        let law = Law { capacity: 2.0, ..LAW };
+        let law = ControlLaw { capacity: 2.0, ..LAW };
         law.step(&mut price, packets(20), packets(2));
         assert_eq!(price.price, 100.0);
     }
 
     #[test]
     fn bytes_and_smoothing_by_hand() {
-        let law = Law { in_bytes: true, rate_weight: 0.5, ..LAW };
+        let law = ControlLaw { in_bytes: true, rate_weight: 0.5, ..LAW };
         let mut price = Price { rate: 4.0, ..Price::default() };
         law.step(&mut price, packets(60), packets(8));
         assert_eq!(price.rate, 4.0, "half of 4 and half of 8 packets of 500 B");

@@ -1,8 +1,8 @@
 //! Stochastic fairness queueing (P. E. McKenney, "Stochastic Fairness Queueing", INFOCOM 1990).
 //!
 //! Flows are hashed to a fixed number of queues that are served in turn, a packet each, so that flows share the link in packets
-//! without a record of flows; the hash changes from time to time, so that flows that share a queue do not share it for ever.
-//! When the buffer is full, the longest queue gives up room.
+//! without a record of flows; the hash changes from time to time, so that flows do not share a queue permanently.
+//! When the buffer is full, a packet of the longest queue is dropped.
 //!
 //! | symbol | parameter | unit | default | allowed | source |
 //! |---|---|---|---|---|---|
@@ -14,7 +14,7 @@
 //!
 //! Readings: turns are packets, as McKenney has them (Linux counts bytes, which is [`super::drr`]). At overflow the arrival is
 //! queued first, then the queue with most packets loses its last one (`full` = "longest-tail") or, as in Linux since 3.3, its
-//! first ("longest-head"). ns-2.35 never takes back a packet ("ns2"): it refuses an arrival whose queue has at least half of
+//! first ("longest-head"). ns-2.35 never takes back a packet ("ns2"): it drops an arrival whose queue has at least half of
 //! the room that is left in packets, or more than the limit over the number of queues while less than one packet a queue is
 //! left. A change of the hash leaves packets where they are, so a flow's packets may overtake each other once.
 
@@ -27,12 +27,12 @@ use crate::registry::LIMIT;
 use crate::spec::Limit;
 use crate::{Backlog, Dequeue, DropReason, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Unit};
 
-/// Names.
+/// Presets.
 pub(super) const PRESETS: &[Named] = &[Named {
     name: "sfq",
     title: "Stochastic fairness queueing",
     paper: "P. E. McKenney, Stochastic Fairness Queueing, INFOCOM 1990",
-    doc: "Flows are hashed to queues that send a packet each in turn; the longest gives up room when the buffer is full.",
+    doc: "Flows are hashed to queues that send a packet each in turn; a full buffer drops from the longest queue.",
 }];
 
 /// Parameters.
@@ -44,12 +44,12 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         .above(0.0)
         .or(&["never"])
         .source("McKenney 1990; Linux sch_sfq.c"),
-    Parameter::new("full", "", Unit::Choice, "who goes when the buffer is full")
+    Parameter::new("full", "", Unit::Choice, "which packet is dropped when the buffer is full")
         .or(&["longest-tail", "longest-head", "ns2"])
         .source("McKenney 1990; Linux sch_sfq.c; ns-2.35 queue/sfq.cc"),
 ];
 
-/// Parameters, checked.
+/// Validated parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Params {
     limit: Limit,
@@ -59,7 +59,7 @@ pub(crate) struct Params {
     full: Full,
 }
 
-/// Who goes when the buffer is full.
+/// Which packet is dropped when the buffer is full.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Full {
     LongestTail,
@@ -68,7 +68,7 @@ enum Full {
     Arrival(u32),
 }
 
-/// From words to parameters.
+/// Read and validate the parameters.
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
     let limit = reader.limit(127);
     let ns2 = match limit {
@@ -90,8 +90,8 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
 }
 
 impl Params {
-    /// Whether ns-2 refuses an arrival whose queue has `used` packets while `occupied` wait in all.
-    fn refuses(&self, limit: u32, used: u32, occupied: u32) -> bool {
+    /// Return whether ns-2 drops an arrival whose queue has `used` packets while `occupied` wait in all.
+    fn drops_arrival(&self, limit: u32, used: u32, occupied: u32) -> bool {
         let left = limit.saturating_sub(occupied);
         let buckets = self.buckets as u32;
         used >= left / 2 || (left < buckets && used > limit / buckets) || left == 0
@@ -112,7 +112,7 @@ pub struct Sfq<P> {
 }
 
 impl<P: Copy> Sfq<P> {
-    /// An empty queue.
+    /// Create an empty queue.
     pub(super) fn new(params: &Params) -> Self {
         let (queues, ring) = (FlowQueues::new(params.buckets), Ring::new(params.buckets));
         Self { params: params.clone(), queues, ring }
@@ -144,7 +144,11 @@ impl<P: Copy> Qdisc<P> for Sfq<P> {
         let Params { buckets, hash, full, limit, .. } = self.params;
         let queue = hash.bucket(packet.meta.flow, self.params.salt(now), buckets);
         if let Full::Arrival(limit) = full
-            && self.params.refuses(limit, self.queues.backlog(queue).packets, self.queues.total().packets)
+            && self.params.drops_arrival(
+                limit,
+                self.queues.backlog(queue).packets,
+                self.queues.total().packets,
+            )
         {
             return host.dropped(packet, DropReason::OVERFLOW);
         }
@@ -184,7 +188,7 @@ impl<P: Copy> Qdisc<P> for Sfq<P> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Told, packet};
+    use super::super::testing::{TestHost, packet};
     use super::*;
 
     fn params(full: Full) -> Params {
@@ -192,7 +196,7 @@ mod tests {
     }
 
     fn order(queue: &mut Sfq<u32>) -> Vec<u32> {
-        let next = |_| match queue.dequeue(Time::ZERO, &mut Told::default()) {
+        let next = |_| match queue.dequeue(Time::ZERO, &mut TestHost::default()) {
             Dequeue::Packet(p) => Some(p.payload),
             _ => None,
         };
@@ -203,7 +207,7 @@ mod tests {
     fn turns_are_packets() {
         let mut queue = Sfq::new(&params(Full::LongestTail));
         for (n, flow, bytes) in [(0, 1, 1500), (1, 1, 1500), (2, 2, 40), (3, 2, 40)] {
-            queue.enqueue(Time::ZERO, packet(n, flow, bytes), &mut Told::default());
+            queue.enqueue(Time::ZERO, packet(n, flow, bytes), &mut TestHost::default());
         }
         assert_eq!(order(&mut queue), [0, 2, 1, 3]);
     }
@@ -214,23 +218,23 @@ mod tests {
             [(Full::LongestTail, 2, [0, 3, 1, 4]), (Full::LongestHead, 0, [1, 3, 2, 4])]
         {
             let mut queue = Sfq::new(&params(full));
-            let mut told = Told::default();
+            let mut host = TestHost::default();
             for (n, flow) in [(0, 1), (1, 1), (2, 1), (3, 2), (4, 2)] {
-                queue.enqueue(Time::ZERO, packet(n, flow, 1000), &mut told);
+                queue.enqueue(Time::ZERO, packet(n, flow, 1000), &mut host);
             }
-            assert_eq!((told.dropped.as_slice(), order(&mut queue)), (&[victim][..], left.to_vec()));
+            assert_eq!((host.dropped.as_slice(), order(&mut queue)), (&[victim][..], left.to_vec()));
         }
     }
 
     /// 40 packets in 16 queues, ns-2's defaults: fair share 2.
     #[test]
-    fn ns2_refuses_by_hand() {
+    fn ns2_drops_by_hand() {
         let params = params(Full::Arrival(40));
-        let refuses = |used, occupied| params.refuses(40, used, occupied);
+        let drops_arrival = |used, occupied| params.drops_arrival(40, used, occupied);
         // Of 25 that are left half is 12.
-        assert_eq!((refuses(11, 15), refuses(12, 15)), (false, true));
+        assert_eq!((drops_arrival(11, 15), drops_arrival(12, 15)), (false, true));
         // Of 15, which is less than a packet for each queue, half is 7, but 3 are above the fair share.
-        assert_eq!((refuses(2, 25), refuses(3, 25)), (false, true));
-        assert_eq!((refuses(0, 0), refuses(0, 39), refuses(0, 40)), (false, true, true));
+        assert_eq!((drops_arrival(2, 25), drops_arrival(3, 25)), (false, true));
+        assert_eq!((drops_arrival(0, 0), drops_arrival(0, 39), drops_arrival(0, 40)), (false, true, true));
     }
 }

@@ -1,7 +1,7 @@
 //! SRED, stabilized RED (T. J. Ott, T. V. Lakshman and L. H. Wong, "SRED: Stabilized RED", INFOCOM 1999).
 //!
-//! How many flows there are is estimated without counting them: a list has the flows of M packets of the past, its zombies, and
-//! each arrival is compared with one at random. With N flows of equal rate a hit happens once in N arrivals, so P, the
+//! SRED estimates the number of flows without counting them. A list holds the flow labels of M past packets, its zombies;
+//! each arrival is compared with one of them at random. With N flows of equal rate a hit happens once in N arrivals, so P, the
 //! frequency of hits, is about 1/N. The drop probability goes with the square of N, as TCP's loss must for a queue that does not
 //! depend on N, and steps with the queue:
 //!
@@ -26,7 +26,7 @@
 //!
 //! Readings: a zombie that is hit only counts it; where there is no hit, the arrival takes its place with probability p. While
 //! the list is not full, every arrival is added and nothing is compared. The counts and times of zombies serve the paper's
-//! search for misbehaving flows and decide nothing, so they are left out. p_zap is bounded by 1. The queue is measured as the
+//! search for misbehaving flows and affect no drop, so they are left out. p_zap is bounded by 1. The queue is measured as the
 //! limit is, in packets or, as the paper has it, in bytes.
 //!
 //! Drop reasons: `early`, `overflow`. Gauges: `p_zap` of the last arrival, `hit_frequency`, `flows_estimated`.
@@ -40,18 +40,18 @@ use crate::{
     Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, Unit,
 };
 
-/// Names.
+/// Presets.
 pub(super) const PRESETS: &[Named] = &[Named {
     name: "sred",
     title: "Stabilized RED (SRED)",
     paper: "T. J. Ott, T. V. Lakshman, L. H. Wong, SRED: Stabilized RED, INFOCOM 1999",
-    doc: "Drops with a probability from queue and number of flows, which a list of past packets tells.",
+    doc: "Drops with a probability from the queue and the number of flows, estimated from a list of past packets.",
 }];
 
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,
-    Parameter::new("zombies", "M", Unit::Integer, "past packets of which the flow is known")
+    Parameter::new("zombies", "M", Unit::Integer, "number of past packets in the list")
         .from(1.0)
         .to(1_048_576.0)
         .source(PAPER),
@@ -59,7 +59,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         "overwrite",
         "p",
         Unit::Number,
-        "how often an arrival that is no hit takes a zombie's place",
+        "probability that an arrival without a hit replaces the zombie",
     )
     .above(0.0)
     .to(1.0)
@@ -88,17 +88,17 @@ pub(super) const PARAMETERS: &[Parameter] = &[
 
 const PAPER: &str = "Ott, Lakshman and Wong 1999";
 
-/// Parameters, checked.
+/// Validated parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Params {
     room: Room,
     limit: Limit,
     memory: Memory,
-    law: Law,
+    law: ZapLaw,
     ecn: bool,
 }
 
-/// What the list of zombies is like.
+/// Parameters of the list of zombies.
 #[derive(Clone, Copy, Debug)]
 struct Memory {
     zombies: usize,
@@ -106,15 +106,15 @@ struct Memory {
     alpha: f64,
 }
 
-/// The probability's constants.
+/// Constants of the drop probability.
 #[derive(Clone, Copy, Debug)]
-struct Law {
+struct ZapLaw {
     max_p: f64,
     flows: f64,
     is_full: bool,
 }
 
-/// From words to parameters.
+/// Read and validate the parameters.
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
     let limit = reader.limit(100);
     let zombies = reader.integer("zombies", 1000) as usize;
@@ -124,7 +124,7 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
         room: Room::new(limit, false),
         limit,
         memory: Memory { zombies, overwrite, alpha },
-        law: Law {
+        law: ZapLaw {
             max_p: reader.number("max_p", 0.15),
             flows: reader.number("flows", 256.0),
             is_full: reader.word("variant", &[("full", true), ("simple", false)]),
@@ -133,7 +133,7 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
     })
 }
 
-impl Law {
+impl ZapLaw {
     /// p_sred at a share of the buffer.
     fn p_sred(&self, share: f64) -> f64 {
         if share >= 1.0 / 3.0 {
@@ -171,8 +171,8 @@ impl Zombies {
         Self { memory, flows: Vec::with_capacity(memory.zombies), frequency: 0.0 }
     }
 
-    /// Compares an arrival with a zombie. Whether it is a hit.
-    fn meet<P>(&mut self, flow: u32, host: &mut impl Host<P>) -> bool {
+    /// Compare an arrival with a zombie and return whether it is a hit.
+    fn compare<P>(&mut self, flow: u32, host: &mut impl Host<P>) -> bool {
         let Memory { zombies, overwrite, alpha } = self.memory;
         if self.flows.len() < zombies {
             self.flows.push(flow);
@@ -199,7 +199,7 @@ pub struct Sred<P> {
 }
 
 impl<P: Copy> Sred<P> {
-    /// An empty queue.
+    /// Create an empty queue.
     pub(super) fn new(params: &Params) -> Self {
         let zombies = Zombies::new(params.memory);
         Self { params: params.clone(), queue: Fifo::default(), zombies, p_zap: 0.0 }
@@ -217,7 +217,7 @@ impl<P: Copy> Sred<P> {
 
 impl<P: Copy> Qdisc<P> for Sred<P> {
     fn enqueue(&mut self, _now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
-        let is_hit = self.zombies.meet(packet.meta.flow, host);
+        let is_hit = self.zombies.compare(packet.meta.flow, host);
         self.p_zap = self.params.law.p_zap(self.share(), self.zombies.frequency, is_hit);
         if self.params.room.is_full_for(self.queue.backlog(), packet.meta.bytes) {
             return host.dropped(packet, DropReason::OVERFLOW);
@@ -250,11 +250,11 @@ impl<P: Copy> Qdisc<P> for Sred<P> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Told;
+    use super::super::testing::TestHost;
     use super::*;
     use aqmlab_units::Stream;
 
-    const LAW: Law = Law { max_p: 0.15, flows: 256.0, is_full: true };
+    const LAW: ZapLaw = ZapLaw { max_p: 0.15, flows: 256.0, is_full: true };
 
     #[test]
     fn p_sred_by_hand() {
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn p_zap_by_hand() {
-        let simple = Law { is_full: false, ..LAW };
+        let simple = ZapLaw { is_full: false, ..LAW };
         // Two flows: 1/(256/2)^2; 512 flows: not reduced.
         assert!((simple.p_zap(0.5, 0.5, true) - 0.15 / 16384.0).abs() < 1e-18);
         assert_eq!(simple.p_zap(0.5, 1.0 / 512.0, true), 0.15);
@@ -294,25 +294,25 @@ mod tests {
     #[test]
     fn the_list_fills_and_is_overwritten() {
         let mut zombies = Zombies::new(Memory { zombies: 2, overwrite: 0.25, alpha: 0.125 });
-        let mut host = Told::lending(&[0.0, 0.9, 0.9, 0.3, 0.0, 0.1]);
-        assert!(!zombies.meet(1, &mut host) && !zombies.meet(2, &mut host));
+        let mut host = TestHost::with_draws(&[0.0, 0.9, 0.9, 0.3, 0.0, 0.1]);
+        assert!(!zombies.compare(1, &mut host) && !zombies.compare(2, &mut host));
         assert_eq!(host.draws.len(), 6, "nothing is compared while the list fills");
-        assert!(!zombies.meet(2, &mut host), "the first zombie is of flow 1, and stays");
-        assert!(!zombies.meet(1, &mut host), "the second of flow 2, and stays");
-        assert!(!zombies.meet(3, &mut host));
+        assert!(!zombies.compare(2, &mut host), "the first zombie is of flow 1, and stays");
+        assert!(!zombies.compare(1, &mut host), "the second of flow 2, and stays");
+        assert!(!zombies.compare(3, &mut host));
         assert_eq!((zombies.flows.as_slice(), zombies.frequency), (&[3, 2][..], 0.0));
         host.draws.push_back(0.0);
-        assert!(zombies.meet(3, &mut host));
+        assert!(zombies.compare(3, &mut host));
         assert_eq!(zombies.frequency, 0.125);
     }
 
     #[test]
-    fn hits_tell_the_number_of_flows() {
+    fn hits_estimate_the_number_of_flows() {
         let mut zombies = Zombies::new(Memory { zombies: 1000, overwrite: 0.25, alpha: 0.000_25 });
-        let (mut host, mut rng) = (Told::default(), Stream::new(1, "flows"));
+        let (mut host, mut rng) = (TestHost::default(), Stream::new(1, "flows"));
         for _ in 0..60_000 {
             host.draws.extend([rng.uniform(), rng.uniform()]);
-            zombies.meet(rng.below(20) as u32, &mut host);
+            zombies.compare(rng.below(20) as u32, &mut host);
             host.draws.clear();
         }
         assert!((zombies.frequency - 0.05).abs() < 0.01, "{}", zombies.frequency);

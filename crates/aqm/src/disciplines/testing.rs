@@ -1,25 +1,25 @@
-//! A host for unit tests: it lends listed numbers and writes down what it is told.
+//! A host for unit tests: it returns listed random numbers, and records drops and marks.
 
 use std::collections::VecDeque;
 
 use crate::{DropReason, Host, Meta, Packet};
 
-/// What a discipline told, and the numbers that it is lent; 0.5 once they are used up.
+/// Recorded drops and marks, and the random numbers to return; 0.5 once they are used up.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct TestHost {
     pub draws: VecDeque<f64>,
     pub dropped: Vec<u32>,
     pub marked: Vec<u32>,
 }
 
-impl Told {
-    /// One that lends these numbers.
-    pub fn lending(draws: &[f64]) -> Self {
+impl TestHost {
+    /// Create a host that returns these random numbers.
+    pub fn with_draws(draws: &[f64]) -> Self {
         Self { draws: draws.iter().copied().collect(), ..Self::default() }
     }
 }
 
-impl Host<u32> for Told {
+impl Host<u32> for TestHost {
     fn uniform(&mut self) -> f64 {
         self.draws.pop_front().unwrap_or(0.5)
     }

@@ -69,23 +69,29 @@ impl<R: Read> Reader<R> {
     /// Reads the header of a capture.
     ///
     /// # Errors
-    /// If it is none, or not of raw IP.
+    /// Return an error if the file is not a capture, or not of raw IP.
     pub fn new(mut from: R) -> io::Result<Self> {
         let mut header = [0; 24];
         from.read_exact(&mut header)
-            .map_err(|_| wrong("this is no capture: it has no header of 24 bytes"))?;
+            .map_err(|_| wrong("not a capture: the file header of 24 bytes is missing or cut"))?;
         let (little, big) = (word(&header, 0, false), word(&header, 0, true));
         let (is_big_endian, ps_per_tick) = match (little, big) {
             (MAGIC_NS, _) => (false, PS_PER_NS),
             (MAGIC_US, _) => (false, 1000 * PS_PER_NS),
             (_, MAGIC_NS) => (true, PS_PER_NS),
             (_, MAGIC_US) => (true, 1000 * PS_PER_NS),
-            _ => return Err(wrong("this is no capture of libpcap (pcapng is another format)")),
+            _ => {
+                return Err(wrong(
+                    "not a libpcap capture (allowed: pcap; convert pcapng with editcap -F pcap)",
+                ));
+            }
         };
         // The upper bits say something of check sequences.
         match word(&header, 20, is_big_endian) & 0x0fff_ffff {
             LINKTYPE_RAW => Ok(Self { from, is_big_endian, ps_per_tick, packets: 0 }),
-            other => Err(wrong(&format!("link type {other}: only raw IP ({LINKTYPE_RAW}) is read"))),
+            other => {
+                Err(wrong(&format!("link type {other} is not supported (allowed: raw IP, {LINKTYPE_RAW})")))
+            }
         }
     }
 
@@ -98,7 +104,7 @@ impl<R: Read> Reader<R> {
         }
         let packet = self.packets + 1;
         if read < header.len() {
-            return Err(wrong(&format!("packet {packet} of the capture is cut")));
+            return Err(wrong(&format!("packet {packet} of the capture is truncated")));
         }
         let field = |at| word(&header, at, self.is_big_endian);
         let (kept, bytes) = (field(8), field(12));
@@ -114,7 +120,7 @@ impl<R: Read> Reader<R> {
         })?;
         let mut packet = Packet { time: Time(ps), bytes: vec![0; bytes as usize] };
         if self.fill(&mut packet.bytes[..kept as usize])? < kept as usize {
-            return Err(wrong(&format!("packet {} of the capture is cut", self.packets + 1)));
+            return Err(wrong(&format!("packet {} of the capture is truncated", self.packets + 1)));
         }
         self.packets += 1;
         Ok(Some(packet))
@@ -193,12 +199,12 @@ mod tests {
             bytes[at] = byte;
             read(&bytes).expect_err("no capture")
         };
-        assert!(read(&written()[..20]).expect_err("cut").contains("no header"));
-        assert!(changed(0, 0).contains("no capture of libpcap"));
-        assert_eq!(changed(20, 1), "link type 1: only raw IP (101) is read");
+        assert!(read(&written()[..20]).expect_err("cut").contains("header of 24 bytes is missing"));
+        assert!(changed(0, 0).contains("not a libpcap capture"));
+        assert_eq!(changed(20, 1), "link type 1 is not supported (allowed: raw IP, 101)");
         assert_eq!(changed(32, 9), "packet 1 of the capture keeps 9 of 3 bytes");
         assert!(changed(27, 0xff).contains("213 days"));
-        assert_eq!(read(&written()[..50]), Err("packet 2 of the capture is cut".to_owned()));
-        assert_eq!(read(&written()[..61]), Err("packet 2 of the capture is cut".to_owned()));
+        assert_eq!(read(&written()[..50]), Err("packet 2 of the capture is truncated".to_owned()));
+        assert_eq!(read(&written()[..61]), Err("packet 2 of the capture is truncated".to_owned()));
     }
 }

@@ -1,5 +1,5 @@
-//! Captures beside the link: the thread of the link puts the heads of packets into a bounded ring, a thread of its own
-//! writes them. The link never waits: what does not fit is counted.
+//! Capture of packets during a run: the link thread puts packet heads into a bounded ring, a separate thread writes them.
+//! The link thread never blocks; packets that do not fit are counted.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -13,7 +13,7 @@ use super::file::Writer;
 
 /// Bytes of a packet that are kept: the longest header of IPv4 and of TCP, or that of IPv6 with some extensions and TCP's.
 pub const KEPT: usize = 128;
-/// How long the writer sleeps when the ring is empty. It looks by itself, so that the link need not wake it.
+/// How long the writer sleeps when the ring is empty. It polls, so that the link thread need not wake it.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// A packet in the ring.
@@ -56,7 +56,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Writes to a file what the tap is given, through a ring with room for so many packets.
+    /// Start a thread that writes the tap's packets to a file, through a ring of `room` packets.
     pub fn start(file: File, room: usize) -> io::Result<(Tap, Self)> {
         let writer = Writer::new(BufWriter::new(file), KEPT as u32)?;
         let (ring, heads) = sync_channel(room);
@@ -70,9 +70,7 @@ impl Recorder {
     /// # Errors
     /// The first error of writing.
     pub fn finish(self) -> io::Result<u64> {
-        self.thread
-            .join()
-            .unwrap_or_else(|_| Err(io::Error::other("the thread that writes the capture has died")))
+        self.thread.join().unwrap_or_else(|_| Err(io::Error::other("the capture writer thread panicked")))
     }
 }
 

@@ -33,7 +33,7 @@ impl TryFrom<BTreeMap<String, u8>> for Initial {
     fn try_from(given: BTreeMap<String, u8>) -> Result<Self, String> {
         let parsed = given.iter().map(|(text, &ttl)| match (text.parse::<Prefix>(), ttl) {
             (Err(wrong), _) => Err(wrong.to_string()),
-            (Ok(_), 0) => Err(format!("no packet of {text} is sent with a time to live of 0")),
+            (Ok(_), 0) => Err(format!("the initial time to live of {text} is 0 (allowed: 1 to 255)")),
             (Ok(prefix), _) => Ok((prefix, ttl)),
         });
         let mut initial = parsed.collect::<Result<Vec<_>, _>>()?;

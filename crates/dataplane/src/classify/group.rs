@@ -14,10 +14,10 @@ pub struct Group {
     pub prefix_a: Vec<Prefix>,
     /// Where its receivers are.
     pub prefix_b: Vec<Prefix>,
-    /// Delay of the way before the queue, in nanoseconds.
+    /// Delay of the path before the queue, in nanoseconds.
     #[serde(default)]
     pub delay_before_ns: u64,
-    /// Delay of the way behind the link, in nanoseconds.
+    /// Delay of the path after the link, in nanoseconds.
     #[serde(default)]
     pub delay_after_ns: u64,
     /// Delay of the way back, in nanoseconds.
@@ -35,7 +35,7 @@ pub struct Group {
     /// Class of its packets.
     #[serde(default)]
     pub class: u8,
-    /// How its flows are told apart.
+    /// How its flows are distinguished.
     #[serde(default)]
     pub flow_label: FlowRule,
     /// Acknowledgements have the label and the class of the data; else a label of their own and class 0.
@@ -43,7 +43,7 @@ pub struct Group {
     pub acks_share_label: bool,
 }
 
-/// How flows are told apart.
+/// How flows are distinguished.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub enum FlowRule {
     /// By addresses, protocol and ports.
@@ -56,7 +56,7 @@ pub enum FlowRule {
 }
 
 impl Group {
-    /// The group of what belongs to no other.
+    /// Return the group of packets that belong to no other.
     pub(super) fn other() -> Self {
         Self {
             name: "other".to_owned(),
@@ -118,7 +118,7 @@ pub struct NoPrefix(String);
 
 impl fmt::Display for NoPrefix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} is no prefix such as 10.77.1.0/24 or fd77::/64", self.0)
+        write!(f, "{:?} is not a prefix (allowed: prefixes such as 10.77.1.0/24 or fd77::/64)", self.0)
     }
 }
 
@@ -192,6 +192,6 @@ mod tests {
             assert_eq!(text.parse::<Prefix>(), Err(NoPrefix(text.to_owned())));
         }
         let said = serde_json::from_str::<Prefix>("\"x\"").expect_err("no prefix").to_string();
-        assert!(said.starts_with("\"x\" is no prefix such as 10.77.1.0/24"), "{said}");
+        assert!(said.starts_with("\"x\" is not a prefix (allowed: prefixes such as 10.77.1.0/24"), "{said}");
     }
 }

@@ -1,17 +1,18 @@
-//! From a packet to what disciplines know of it: its group, its flow, how far it has come.
+//! Classification of packets for the disciplines: group, flow, and hops travelled.
 //!
 //! # Flows
-//! A packet belongs to the first [`Group`] whose prefixes hold both its ends, else to the group `other` behind all others.
+//! A packet belongs to the first [`Group`] whose prefixes hold both its ends, else to the last group, `other`.
 //! Its flow is known by the 5-tuple or, where the group says so, by IPv6 flow label and addresses (RFC 6437; packets
 //! without a label, and IPv4, by the 5-tuple). Both directions of a connection are one flow: a reply is found by its
 //! 5-tuple also where flow labels rule, since each end labels its own packets. Protocols without ports, later fragments
 //! and encrypted packets are one flow a pair of addresses and protocol. A flow gets the next number
 //! from 0 on; when as many are known as may be, the one that has been idle longest gives its number to the new one.
-//! What the link counts of the old flow then goes to the other flows of its group
-//! ([`FlowBook::others`](crate::flows::FlowBook::others)). Two that know flows by number alone are not told: the log of
-//! events, and PC-RED, whose list takes the new flow for the old one, with its a_d, until it forgets or puts out that entry.
+//! The counters of the old flow are then added to the other flows of its group
+//! ([`FlowStats::others`](crate::flows::FlowStats::others)). Two users of flow numbers cannot
+//! distinguish them: the event log, and PC-RED, whose list treats the new flow as the old one, with its a_d, until that
+//! entry expires or is removed.
 //! So a run that is to compare flows, or has PC-RED, needs room for all of them (`flows` of the configuration);
-//! [`Classifier::replaced`], which certificates have, says whether it had.
+//! [`Classifier::replaced`], which certificates report, counts reused numbers.
 //!
 //! [`Meta::flow`] is as in the simulator: twice the number of the flow, and one more for acknowledgements, unless they
 //! share the label; then they have the class of the group too.
@@ -19,13 +20,13 @@
 //! # Distance
 //! DDRED needs the time to live with which the sender sent a packet (`TTL_i`) and, in its second method, the one with
 //! which an earlier packet of the flow reached the destination (`TTL_f`). Its authors carry both in an option. Packets of
-//! real hosts do not, and this is what a link in the middle can know instead:
+//! real hosts do not. A link in the middle uses these values instead:
 //!
-//! | field | how it is known |
+//! | field | source |
 //! |---|---|
 //! | `ttl` | the packet's own, less the routers that the scenario places before the queue (`hops_before`; on the way back `hops_after`) |
-//! | `ttl_initial` | the least usual initial value (32, 64, 128, 255) that is not below what came; or given for the longest prefix that holds the source. A host that starts at 64 and is 32 hops or more away is mistaken for one that starts at 32 |
-//! | `ttl_final` | `ttl` less the hops that the last packet of the other direction had come, on the assumption that the way on to the destination is as long as the way from there; 0, not known, until one came. The simulator's hosts write this number into packets themselves, which takes until the sender hears of it; here it is known when the first packet comes back |
+//! | `ttl_initial` | the least usual initial value (32, 64, 128, 255) that is not below what came; or given for the longest prefix that holds the source. A host that starts at 64 and is 32 hops or more away is classified as one that starts at 32 |
+//! | `ttl_final` | `ttl` less the hops that the last packet of the other direction had come, on the assumption that the way on to the destination is as long as the way from there; 0, not known, until one came. The simulator's hosts write this number into packets themselves, once the sender has received it; here it is known when the first packet comes back |
 //!
 //! PC-RED needs a flow label, which every packet of IPv6 has, and who has priority, which is the class of the group.
 //! Linux chooses another label for a connection at a retransmission time-out (`net.core.txrehash`, 1 by default); with 0
@@ -71,7 +72,7 @@ impl Classifier {
         classifier
     }
 
-    /// What a discipline may know of a packet that was read at `now`.
+    /// Return the metadata of a packet that was read at `now`.
     #[inline]
     pub fn meta(&mut self, now: Time, direction: Direction, packet: &Header) -> Meta {
         let flow = self.flow_of(direction, packet);

@@ -1,7 +1,7 @@
 //! The flows that are known: a bounded table with dense numbers.
 //!
 //! A flow gets the next number from 0 on. When all are taken, the flow that has been idle longest gives its number to the
-//! new one ([`Table::replaced`] counts), which is told from it by its generation. Hashes are deterministic, memory is taken
+//! new one ([`Table::replaced`] counts); the generation distinguishes them. Hashes are deterministic, memory is taken
 //! once, and a packet costs a look-up.
 
 use hashbrown::HashTable;
@@ -11,7 +11,7 @@ use super::{Direction, Label};
 
 const NONE: u32 = u32::MAX;
 
-/// What a flow is known by.
+/// The key of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Key {
     a: u128,
@@ -199,7 +199,7 @@ impl Table {
         flow
     }
 
-    /// Gives a flow this alias in place of another; a flow that had it has none any more. A key is nobody's alias.
+    /// Gives a flow this alias in place of another; a flow that had it has none any more. A key is never an alias.
     fn set_alias(&mut self, flow: u32, alias: Option<Key>) {
         if self.get(flow).alias.is_some() {
             self.remove(flow << 1 | 1);

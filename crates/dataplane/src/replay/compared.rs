@@ -2,8 +2,8 @@ use aqmlab_netsim::{Column, Table};
 
 use super::Tables;
 
-/// Differences that are told of a table at most.
-const TOLD: usize = 5;
+/// Maximum number of differences reported per table.
+const MAX_REPORTED: usize = 5;
 
 /// Where tables of the same name differ, in words; columns and rows that only one of them has count too. Tables that
 /// only one side has do not.
@@ -31,7 +31,7 @@ fn table_differences(name: &str, a: &Table, b: &Table) -> Vec<String> {
     }
     found.sort();
     found.dedup();
-    found.into_iter().take(TOLD).map(|(_, text)| text).collect()
+    found.into_iter().take(MAX_REPORTED).map(|(_, text)| text).collect()
 }
 
 /// Every cell in words that differ where the values do.
@@ -56,7 +56,7 @@ mod tests {
         assert_eq!(differences(&tables(&[1.0, f64::NAN]), &tables(&[1.0, f64::NAN])), [""; 0]);
         let said = differences(&tables(&[1.0, 2.0]), &tables(&[1.0, 2.5, 3.0]));
         assert_eq!(said, ["t, row 1: x 2.0 and 2.5", "t: 2 rows and 3"]);
-        assert_eq!(differences(&tables(&[0.0; 9]), &tables(&[1.0; 9])).len(), TOLD);
+        assert_eq!(differences(&tables(&[0.0; 9]), &tables(&[1.0; 9])).len(), MAX_REPORTED);
         let other = vec![("t", vec![("y", Column::Integer(vec![]))])];
         assert_eq!(differences(&tables(&[]), &other), ["t: columns [\"x\"] and [\"y\"]"]);
         assert_eq!(differences(&tables(&[1.0]), &vec![]), [""; 0], "a table that one side has not");

@@ -1,13 +1,12 @@
 //! The same arrivals through the data plane and through the simulator.
 //!
 //! A recording is a list of packets as they arrive at the queue of a link. [`through_data_plane`] drives the bottleneck
-//! of live runs with it, [`through_simulator`] a run whose link is the only one; [`differences`] lays the tables of both
-//! side by side. Nothing may differ: not a drop or a mark, not the time of a departure, not the average that a packet was
-//! judged by. Markers of the link and random loss before it are left out: a packet has the code point that its group gives.
+//! of live runs with it, [`through_simulator`] a run whose link is the only one; [`differences`] compares the tables of
+//! both. All must agree: drops and marks, times of departure, and the average used for each packet. Markers of the link and random loss before it are left out: a packet has the code point that its group gives.
 
 mod compared;
 mod recording;
-mod told;
+mod report;
 
 use aqmlab_aqm::Packet;
 use aqmlab_netsim::plan::{Ends, Flow, Length, LinkId, Pattern, Plan, Start, Transport};
@@ -17,14 +16,14 @@ use aqmlab_units::{Rate, Span, Time};
 
 pub use self::compared::differences;
 pub use self::recording::Recording;
-pub use self::told::replay_json;
-use crate::bottleneck::{Bottleneck, Setting, Way};
+pub use self::report::replay_json;
+use crate::bottleneck::{Bottleneck, PathDelays, Setting};
 use crate::buffer::Buffer;
 
 /// Tables by name.
 pub type Tables = Vec<(&'static str, Table)>;
 
-/// The plan of a link by itself: observed, with receivers that only count, and without markers.
+/// Return the plan of a standalone link: observed, with receivers that only count, and without markers.
 pub fn standalone_plan(plan: &Plan, link: LinkId, flows: &[String]) -> Plan {
     let mut plan = plan.clone();
     plan.changes.retain(|change| change.link == link);
@@ -41,7 +40,7 @@ pub fn standalone_plan(plan: &Plan, link: LinkId, flows: &[String]) -> Plan {
     plan
 }
 
-/// A flow that never sends by itself.
+/// Return a flow that never sends.
 fn receiver(name: &str, ends: &Ends) -> Flow {
     Flow {
         name: name.to_owned(),
@@ -78,7 +77,7 @@ pub fn through_data_plane(plan: &Plan, seed: u64, arrivals: &[Recorded]) -> (Tab
         // A packet has the slot of its place among the arrivals.
         options: StandaloneOptions { in_service_counts: false, room: arrivals.len(), duration: Span::ZERO },
         groups: &[],
-        ways: vec![Way::default()],
+        delays: vec![PathDelays::default()],
         loss: 0.0,
         flows: plan.flows.len(),
     });

@@ -13,11 +13,11 @@ pub struct Recording {
     /// The packets that a capture says to have gone from a to b, in order of time. The number of each is its place in the
     /// capture, from 0.
     pub arrivals: Vec<Recorded>,
-    /// What their flows are called.
+    /// Names of their flows.
     pub flows: Vec<String>,
-    /// Packets of the capture that were none.
+    /// Malformed packets of the capture.
     pub malformed: MalformedCounts,
-    /// Packets from b to a. They tell how far b is.
+    /// Packets from b to a, from which the distance of b is inferred.
     pub reverse: u64,
 }
 

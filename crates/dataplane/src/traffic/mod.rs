@@ -1,22 +1,22 @@
 //! UDP of a scenario in real time: what [`UdpSource`](aqmlab_transport::UdpSource) sends in the simulator leaves a socket
 //! at the same times of the run, with the same lengths, for the same seed and name of the flow.
 //!
-//! A process is the source or the sink of any number of flows. Its [`Order`] comes as a line of JSON; it says `ready` when
-//! its sockets are there, waits for a line `start T` with a reading of the monotonic clock in seconds, and ends with a
+//! A process is the source or the sink of any number of flows. Its [`TrafficRequest`] comes as a line of JSON; it writes `ready` when
+//! its sockets are open, waits for a line `start T` with a reading of the monotonic clock in seconds, and ends with a
 //! line of JSON. On `stop` or at the end of its input before the start it ends without one.
 //!
 //! Lengths count the IP header, as everywhere. A packet is at least as long as its headers, and at most as long as the
-//! path's `mtu`: it is never cut into fragments. How many packets were lengthened or shortened for that is told.
+//! path's `mtu`: it is never cut into fragments. The results count the packets that were lengthened or shortened.
 
 mod datagram;
-mod order;
+mod request;
 mod schedule;
 mod sink;
 mod source;
 
 use std::io::{self, BufRead, Write};
 
-pub use self::order::{FlowOrder, Order};
+pub use self::request::{FlowRequest, TrafficRequest};
 pub use self::schedule::{Due, Schedule};
 use self::sink::Sink;
 use self::source::Source;
@@ -33,29 +33,29 @@ pub enum Role {
     Sink,
 }
 
-/// The process of a role: reads orders, and writes what it has to say.
+/// Run the process of a role: read a request, send or receive, and write the results.
 ///
 /// # Errors
-/// What is wrong with the order, or with a socket; one line.
-pub fn run(role: Role, mut orders: impl BufRead, mut told: impl Write) -> io::Result<()> {
+/// Return an error of the request or of a socket, as one line.
+pub fn run(role: Role, mut requests: impl BufRead, mut replies: impl Write) -> io::Result<()> {
     let mut line = String::new();
-    orders.read_line(&mut line)?;
-    let order =
-        Order::from_json(&line).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+    requests.read_line(&mut line)?;
+    let request = TrafficRequest::from_json(&line)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
     let process: Box<dyn FnOnce(u64) -> io::Result<String>> = match role {
         Role::Source => {
-            let source = Source::new(&order)?;
+            let source = Source::new(&request)?;
             Box::new(|start_ns| source.run(start_ns))
         }
         Role::Sink => {
-            let sink = Sink::new(&order)?;
+            let sink = Sink::new(&request)?;
             Box::new(|start_ns| sink.run(start_ns))
         }
     };
-    writeln!(told, "ready")?;
-    told.flush()?;
+    writeln!(replies, "ready")?;
+    replies.flush()?;
     line.clear();
-    orders.read_line(&mut line)?;
+    requests.read_line(&mut line)?;
     let Some(start) = line.strip_prefix("start ").and_then(|text| text.trim().parse::<f64>().ok()) else {
         return Ok(());
     };
@@ -64,6 +64,6 @@ pub fn run(role: Role, mut orders: impl BufRead, mut told: impl Write) -> io::Re
         return Err(io::Error::new(io::ErrorKind::InvalidInput, wrong));
     }
     let found = process((start * 1e9) as u64)?;
-    writeln!(told, "{found}")?;
-    told.flush()
+    writeln!(replies, "{found}")?;
+    replies.flush()
 }

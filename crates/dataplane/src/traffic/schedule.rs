@@ -1,7 +1,7 @@
 use aqmlab_transport::UdpSource;
 use aqmlab_units::{Stream, Time};
 
-use super::order::FlowOrder;
+use super::request::FlowRequest;
 
 /// When a packet is to leave, and how long it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct Schedule {
 
 impl Schedule {
     /// For a flow in a run of this seed that ends then.
-    pub fn new(flow: &FlowOrder, seed: u64, end: Time) -> Self {
+    pub fn new(flow: &FlowRequest, seed: u64, end: Time) -> Self {
         let mut periods = flow.periods();
         periods.reverse();
         Self {

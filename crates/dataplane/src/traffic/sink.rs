@@ -7,7 +7,7 @@ use nix::sys::socket::{setsockopt, sockopt};
 use serde_json::{Value, json};
 
 use super::datagram;
-use super::order::{FlowOrder, Order};
+use super::request::{FlowRequest, TrafficRequest};
 use crate::clock;
 
 /// Wanted room for what has come and was not read yet, in bytes; the kernel may give less.
@@ -43,13 +43,13 @@ pub(super) struct Sink {
 }
 
 impl Sink {
-    pub fn new(order: &Order) -> io::Result<Self> {
+    pub fn new(request: &TrafficRequest) -> io::Result<Self> {
         let ns = |s: f64| (s * 1e9) as u64;
         Ok(Self {
-            flows: order.flows.iter().map(Flow::new).collect::<io::Result<_>>()?,
-            warmup_ns: ns(order.warmup_s),
-            end_ns: ns(order.duration_s),
-            linger_ns: ns(order.linger_s),
+            flows: request.flows.iter().map(Flow::new).collect::<io::Result<_>>()?,
+            warmup_ns: ns(request.warmup_s),
+            end_ns: ns(request.duration_s),
+            linger_ns: ns(request.linger_s),
         })
     }
 
@@ -62,7 +62,7 @@ impl Sink {
         loop {
             let now = clock::now();
             if now >= until {
-                return Ok(self.told(start_ns));
+                return Ok(self.report(start_ns));
             }
             let wait_ms = (until - now).div_ceil(1_000_000).min(100) as u8;
             let mut polled: Vec<_> =
@@ -78,7 +78,7 @@ impl Sink {
         }
     }
 
-    fn told(&self, start_ns: u64) -> String {
+    fn report(&self, start_ns: u64) -> String {
         let flow = |flow: &Flow| -> Value {
             let last_s = flow.last_ns.map(|ns| ns.saturating_sub(start_ns) as f64 / 1e9);
             let mean_s = (flow.delays > 0).then(|| flow.delay_ns as f64 / flow.delays as f64 / 1e9);
@@ -97,8 +97,8 @@ impl Sink {
 }
 
 impl Flow {
-    fn new(flow: &FlowOrder) -> io::Result<Self> {
-        let FlowOrder { name, peer, port, .. } = flow;
+    fn new(flow: &FlowRequest) -> io::Result<Self> {
+        let FlowRequest { name, peer, port, .. } = flow;
         let said = |error: io::Error| {
             let text = format!("flow {name} cannot receive at {peer} port {port}: {error}");
             io::Error::new(error.kind(), text)
@@ -141,7 +141,7 @@ impl Flow {
             }
             if let Some((seq, sent_ns)) = datagram::marked(&buffer[..length]) {
                 self.late += u64::from(seq < self.next);
-                // Anybody may send datagrams to the port, with any numbers.
+                // Any host may send datagrams to the port, with any numbers.
                 self.next = self.next.max(seq.saturating_add(1));
                 self.delay_ns += u128::from(now.saturating_sub(sent_ns));
                 self.delays += 1;

@@ -10,7 +10,7 @@ use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 use serde_json::{Value, json};
 
 use super::datagram;
-use super::order::{FlowOrder, Order};
+use super::request::{FlowRequest, TrafficRequest};
 use super::schedule::{Due, Schedule};
 use crate::clock;
 use crate::lateness::Lateness;
@@ -41,7 +41,7 @@ struct Flow {
     headers: u32,
     all: Sum,
     measured: Sum,
-    /// Packets that the kernel refused.
+    /// Packets that the kernel rejected.
     refused: u64,
     lengthened: u64,
     shortened: u64,
@@ -59,13 +59,13 @@ pub(super) struct Source {
 }
 
 impl Source {
-    pub fn new(order: &Order) -> io::Result<Self> {
-        let end = Time::from_secs(order.duration_s);
-        let flow = |flow: &FlowOrder| -> io::Result<Flow> {
+    pub fn new(request: &TrafficRequest) -> io::Result<Self> {
+        let end = Time::from_secs(request.duration_s);
+        let flow = |flow: &FlowRequest| -> io::Result<Flow> {
             Ok(Flow {
                 name: flow.name.clone(),
                 socket: connected(flow)?,
-                schedule: Schedule::new(flow, order.seed, end).peekable(),
+                schedule: Schedule::new(flow, request.seed, end).peekable(),
                 headers: flow.headers(),
                 all: Sum::default(),
                 measured: Sum::default(),
@@ -76,10 +76,10 @@ impl Source {
             })
         };
         Ok(Self {
-            flows: order.flows.iter().map(flow).collect::<io::Result<_>>()?,
-            payload: vec![0; order.mtu as usize],
-            mtu: order.mtu,
-            warmup: Time::from_secs(order.warmup_s),
+            flows: request.flows.iter().map(flow).collect::<io::Result<_>>()?,
+            payload: vec![0; request.mtu as usize],
+            mtu: request.mtu,
+            warmup: Time::from_secs(request.warmup_s),
             lateness: Lateness::default(),
         })
     }
@@ -95,7 +95,7 @@ impl Source {
             self.send(flow, &due, due_ns);
             self.flows[flow].schedule.next();
         }
-        Ok(self.told())
+        Ok(self.report())
     }
 
     /// The first packet to come, and its flow.
@@ -111,7 +111,7 @@ impl Source {
         flow.shortened += u64::from(bytes < due.bytes);
         let payload = &mut self.payload[..(bytes - flow.headers) as usize];
         datagram::mark(payload, due.seq, due_ns);
-        // A port that nobody listens at is told of here too, after an earlier packet.
+        // The kernel also reports a closed port here, after an earlier packet.
         if flow.socket.send(payload).is_err() {
             flow.refused += 1;
             return;
@@ -123,7 +123,7 @@ impl Source {
         flow.first.get_or_insert(due.time);
     }
 
-    fn told(&self) -> String {
+    fn report(&self) -> String {
         let flow = |flow: &Flow| {
             json!({
                 "name": flow.name,
@@ -145,9 +145,9 @@ impl Source {
 }
 
 /// A socket at the flow's address whose packets have its code point.
-fn connected(flow: &FlowOrder) -> io::Result<UdpSocket> {
+fn connected(flow: &FlowRequest) -> io::Result<UdpSocket> {
     let said = |error: io::Error| {
-        let FlowOrder { name, local, peer, port, .. } = flow;
+        let FlowRequest { name, local, peer, port, .. } = flow;
         let peer = SocketAddr::new(*peer, *port);
         io::Error::new(error.kind(), format!("flow {name} cannot send from {local} to {peer}: {error}"))
     };

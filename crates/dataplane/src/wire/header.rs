@@ -14,7 +14,7 @@ pub mod protocol {
     pub const ICMPV6: u8 = 58;
 }
 
-/// What a packet says of itself.
+/// The header fields of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// 4 or 6.
@@ -37,13 +37,13 @@ pub struct Header {
     pub ports: Option<(u16, u16)>,
     /// Flow label of IPv6 (RFC 6437), 20 bits; 0 in IPv4.
     pub flow_label: u32,
-    /// What TCP says, where the packet shows it.
+    /// TCP fields, where the packet has them.
     pub tcp: Option<TcpBits>,
     /// Opens a connection (SYN), acknowledges only (ACK without payload, SYN, FIN or RST), or all else.
     pub kind: Kind,
 }
 
-/// What the header of TCP says.
+/// Fields of the TCP header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpBits {
     /// Opens a connection.
@@ -67,7 +67,7 @@ pub struct TcpBits {
 }
 
 impl TcpBits {
-    /// What the segment is to its transport.
+    /// Return the kind of the segment.
     pub fn kind(&self) -> Kind {
         match self {
             Self { syn: true, .. } => Kind::Syn,

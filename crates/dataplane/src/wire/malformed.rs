@@ -46,7 +46,7 @@ reasons! {
     ExtensionTruncated = "extension-truncated",
     /// Hop-by-hop options that are not first, or a second fragment header.
     ExtensionOrder = "extension-order",
-    /// More extension headers than anybody needs.
+    /// Too many extension headers.
     ExtensionCount = "extension-count",
     /// A first fragment of IPv6 that does not hold all headers (RFC 7112).
     HeaderChain = "header-chain",

@@ -1,11 +1,11 @@
-//! Packets as they are on the wire: what a queue discipline may know of them, and the two fields that a link may rewrite.
+//! Packet headers: parsing for the queue disciplines, and rewriting of the two fields that a link may change.
 //!
 //! [`parse`] reads an IPv4 (RFC 791) or IPv6 (RFC 8200) packet as a TUN device gives it, without a link header, as far as
 //! TCP (RFC 9293), UDP (RFC 768) or ICMP (RFC 792, RFC 4443). It is a function of the bytes alone, allocates nothing
-//! and knows an answer for all bytes there are: a [`Header`], or the [`Malformed`] reason why a router would throw the
-//! packet away. Bytes behind the packet's own length (padding) are ignored; [`Header::bytes`] says where it ends.
+//! and returns a result for any input: a [`Header`], or the [`Malformed`] reason why a router would drop the
+//! packet. Bytes after the packet's length (padding) are ignored; [`Header::bytes`] says where it ends.
 //!
-//! What is no error: protocols that are not known, later fragments and encrypted packets, which have no ports; a first
+//! These are not errors: unknown protocols, later fragments and encrypted packets, which have no ports; a first
 //! fragment of IPv4 that cuts its transport's header; odd combinations of flags of TCP.
 
 mod checksum;
@@ -20,7 +20,7 @@ pub use self::header::{Header, TcpBits, protocol};
 pub use self::malformed::{Malformed, MalformedCounts};
 pub use self::rewrite::{set_ce, set_dscp};
 
-/// What the header of a packet says. The checksum of IPv4's header is not looked at: see [`parse_verified`].
+/// Parse a packet's headers. The checksum of IPv4's header is not checked: see [`parse_verified`].
 #[inline]
 pub fn parse(packet: &[u8]) -> Result<Header, Malformed> {
     match packet.first().map(|byte| byte >> 4) {

@@ -103,7 +103,7 @@ pub fn checksum(header: &[u8]) -> u16 {
     !(((sum & 0xffff) + (sum >> 16)) as u16)
 }
 
-/// The packet with the checksum of its IPv4 header computed anew.
+/// The packet with the checksum of its IPv4 header recomputed.
 pub fn with_checksum(mut packet: Vec<u8>) -> Vec<u8> {
     let header = usize::from(packet[0] & 0xf) * 4;
     packet[10..12].fill(0);

@@ -3,14 +3,14 @@
 use aqmlab_dataplane::classify::{Classifier, Direction, Distance, Group};
 use aqmlab_dataplane::config::Planned;
 use aqmlab_dataplane::control::{Command, Lines};
-use aqmlab_dataplane::traffic::{Order, Schedule};
+use aqmlab_dataplane::traffic::{Schedule, TrafficRequest};
 use aqmlab_dataplane::wire::{parse, parse_verified, set_ce, set_dscp};
 use aqmlab_units::Time;
 
 const GROUP: &str = r#"{"name": "g", "prefix_a": ["0.0.0.0/1", "::/1"], "prefix_b": ["0.0.0.0/0", "::/0"],
     "flow_label": "ipv6-label", "hops_before": 200, "dscp": 63, "class": 255}"#;
 
-/// Packets that lie behind each other: each is as long as its first byte says.
+/// Packets one after the other: each is as long as its first byte says.
 pub fn packets(bytes: &[u8]) {
     let group: Group = serde_json::from_str(GROUP).expect("a group");
     let mut classifier = Classifier::new(&[group], Distance::Inferred, 2);
@@ -45,7 +45,7 @@ fn packet(bytes: &[u8], classifier: &mut Classifier) {
     }
 }
 
-/// Lines on the standard input of a link process, configurations, orders of traffic.
+/// Lines on the standard input of a link process, configurations, traffic requests.
 pub fn control(bytes: &[u8]) {
     let mut lines = Lines::default();
     lines.push(bytes);
@@ -61,19 +61,19 @@ pub fn control(bytes: &[u8]) {
     one_line(Command::read(bytes).err());
     let Ok(text) = core::str::from_utf8(bytes) else { return };
     one_line(Planned::read(text).err().map(|bad| bad.to_string()));
-    match Order::from_json(text) {
+    match TrafficRequest::from_json(text) {
         Err(wrong) => one_line(Some(wrong)),
-        Ok(order) => {
-            for flow in &order.flows {
+        Ok(request) => {
+            for flow in &request.flows {
                 let due: Vec<_> =
-                    Schedule::new(flow, order.seed, Time::from_secs(order.duration_s)).take(50).collect();
+                    Schedule::new(flow, request.seed, Time::from_secs(request.duration_s)).take(50).collect();
                 assert!(due.windows(2).all(|pair| pair[0].time <= pair[1].time));
             }
         }
     }
 }
 
-/// Whoever reads an error gets one line.
+/// Every error is one line.
 fn one_line(said: Option<String>) {
     if let Some(said) = said {
         assert!(!said.is_empty() && !said.contains('\n'), "{said:?}");

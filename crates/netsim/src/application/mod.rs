@@ -1,7 +1,7 @@
 //! What an application does with a TCP connection: it asks for one object after the other.
 //!
 //! The server is the source of the flow. The client asks for the next object when the last byte of the one before has
-//! come, perhaps after a while; its request travels with the acknowledgement of that byte. So the server hears of it when
+//! come, perhaps after a while; its request travels with the acknowledgement of that byte. So the server receives it when
 //! everything is acknowledged, and all that is decided is decided there: at the client's times, later by the way back.
 //!
 //! The last packet of an object is [marked](crate::message::Message::is_last) so that the sink knows when an object is

@@ -1,6 +1,6 @@
 //! Meters: what colour a packet has by how its flow keeps to its profile.
 //!
-//! A meter is a pure function of the packets that it has seen and of the random numbers that it is lent.
+//! A meter is a pure function of the packets that it has seen and of the random numbers passed to it.
 //!
 //! | meter | source | file |
 //! |---|---|---|

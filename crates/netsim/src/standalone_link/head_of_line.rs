@@ -2,7 +2,7 @@
 //!
 //! Linux's token bucket filter looks at the packet at the head of its inner queue and takes it out when there are tokens
 //! enough for its whole length; until then the inner discipline counts it. A discipline cannot be asked which packet comes
-//! next without taking it, so a list of those accepted is kept beside it: service is in the order of acceptance.
+//! next without taking it, so a separate list of those accepted is kept: service is in the order of acceptance.
 
 use std::collections::VecDeque;
 
@@ -54,7 +54,7 @@ impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
         self.begin_service(now);
     }
 
-    /// The service of the first packet that waits begins, if one waits; else the discipline is told that the link is free.
+    /// Begin the service of the first waiting packet, if there is one; otherwise report to the discipline that the link is free.
     fn begin_service(&mut self, now: Time) {
         let unserved = self.station.service.map_or(Span::ZERO, |(_, end)| end.since(now));
         self.station.stats.counters.busy -= unserved.0;

@@ -14,7 +14,7 @@ use crate::plan::{LinkId, Plan};
 impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
     /// From `now` on rate, delay, discipline and changes to come are those of `link` in another plan; markers, books and
     /// probes stay. The packet in service ends as it began. What waits is moved over in order; what the new queue would
-    /// refuse of it waits before that queue and is served first. The average of a new discipline starts anew.
+    /// refuse of it waits before that queue and is served first. The average of a new discipline starts from its initial value.
     pub fn renew(&mut self, now: Time, plan: &Plan, link: LinkId, is_same_queue: bool) {
         self.serve_until(Key { time: now, cause: Time::NEVER, source: u32::MAX });
         self.advance_station(now);

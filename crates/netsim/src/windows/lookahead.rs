@@ -58,11 +58,11 @@ impl Lookahead {
         }
         let longest = delays.get(low).map_or(u64::MAX, |d| d.0);
         if longest < 1 << SHORTEST {
-            return Err("messages go round a circle of stations in less than 17 us".to_owned());
+            return Err("a cycle of stations has a delay of less than 17 us".to_owned());
         }
         let shift = longest.ilog2().min(LONGEST);
         let mut order = topological_order(stations, edges.iter().filter(|e| e.2.0 < 1 << shift))
-            .ok_or_else(|| "messages go round a circle of stations without delay".to_owned())?;
+            .ok_or_else(|| "a cycle of stations has no delay".to_owned())?;
         let mut is_station = vec![false; stations];
         (0..network.numbering.flows)
             .for_each(|f| is_station[(network.numbering.links + 2 * f) as usize] = true);

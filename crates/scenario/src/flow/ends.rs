@@ -98,7 +98,7 @@ fn refuse_keys_of_others(section: &Section<'_>, network: &Network) {
 }
 
 impl Ends<'_> {
-    /// Whether they are drawn in every run anew.
+    /// Return whether they are drawn in every run.
     pub fn are_drawn(&self) -> bool {
         matches!(self, Self::Shared { hosts, .. } if !hosts.is_empty())
     }

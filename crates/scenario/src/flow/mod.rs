@@ -100,11 +100,11 @@ pub(crate) fn shape() -> Shape {
                 "TCP: acknowledgements carry the flow label of the data.",
             )
             .default("false"),
-            Key::new("left", host(), "Dumbbell: what the left links of this group have instead."),
-            Key::new("right", host(), "Dumbbell: what the right links of this group have instead."),
-            Key::new("host_from", host(), "Chain: what the first host's links have instead."),
-            Key::new("host_to", host(), "Chain: what the last host's links have instead."),
-            Key::new("source", host(), "Diffserv: what the sources' links of this group have instead."),
+            Key::new("left", host(), "Dumbbell: overrides for the left links of this group."),
+            Key::new("right", host(), "Dumbbell: overrides for the right links of this group."),
+            Key::new("host_from", host(), "Chain: overrides for the first host's links."),
+            Key::new("host_to", host(), "Chain: overrides for the last host's links."),
+            Key::new("source", host(), "Diffserv: overrides for the sources' links of this group."),
             Key::new("tcp", Kind::Tcp, "Options of TCP, by its profile."),
         ]
         .into_iter()
@@ -130,7 +130,7 @@ pub(crate) fn read<'a>(
     let mut groups = Vec::new();
     for section in &sections {
         let count = if section.has("count") { section.integer("count") } else { Some(1) };
-        // Lists are checked against the number of flows; without one there is nothing to say.
+        // Lists are checked against the number of flows; without one they are not checked.
         let count = count.and_then(|n| usize::try_from(n).ok());
         let application = application::read(section);
         let each = application.as_ref().and_then(Option::as_ref).map_or(1, Application::flows);
@@ -288,7 +288,7 @@ impl Group<'_> {
     }
 }
 
-/// The way back.
+/// Return the reverse direction.
 fn turned(ends: plan::Ends) -> plan::Ends {
     match ends {
         plan::Ends::At(from, to) => plan::Ends::At(to, from),

@@ -25,7 +25,7 @@ pub(super) fn kind() -> Kind {
             Key::new(
                 "uniform",
                 Kind::list(Kind::ANY_TIME),
-                "Drawn uniformly between two times, in every run anew.",
+                "Drawn uniformly between two times in every run.",
             ),
             Key::new("every", Kind::SOME_TIME, "The i-th flow, counted from 0, starts at i times this."),
         ],

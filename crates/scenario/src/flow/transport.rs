@@ -19,9 +19,9 @@ use super::pattern;
 
 /// The name of UDP in a scenario file.
 pub(crate) const UDP: &str = "udp";
-/// Length of a packet of UDP unless the file says otherwise, in bytes.
+/// Default length of a UDP packet, in bytes.
 const UDP_PACKET: u32 = 1000;
-/// Share by which the bounds of a packet's length may move its mean unsaid.
+/// Relative change of the mean packet length by its bounds from which a warning is given.
 const MEAN_MOVED: f64 = 0.01;
 
 /// How the flows of a group send.
@@ -37,7 +37,7 @@ pub(super) fn kind() -> Kind {
 
 /// A fixed size, or a distribution of sizes.
 pub(super) fn size_kind() -> Kind {
-    let spread = spread::shape_of_sizes("A size drawn in every run anew.", Kind::Size, &Kind::Size);
+    let spread = spread::shape_of_sizes("A size drawn in every run.", Kind::Size, &Kind::Size);
     Kind::Any(vec![Kind::Size, Kind::Table(spread)])
 }
 
@@ -190,7 +190,7 @@ fn other_profile(flow: &Section<'_>, profile: Profile, allowed: &str) {
     flow.error("transport", Complaint::new(message).allowed(allowed));
 }
 
-/// What a key can say is in range already; this holds for what keys cannot say too.
+/// Report a value out of range. Values of keys were checked before; this also checks values that follow from others.
 fn check_ranges(flow: &Section<'_>, checked: Result<(), InvalidParameter>) {
     if let Err(InvalidParameter { parameter, value }) = checked {
         let complaint = Complaint::new(format!("{value} is out of range"));
@@ -221,7 +221,7 @@ fn read_size(flow: &Section<'_>, payload: u32) -> Option<Size> {
 }
 
 impl GroupTransport {
-    /// Whether something travels back.
+    /// Return whether packets travel in the reverse direction.
     pub fn needs_way_back(&self) -> bool {
         matches!(self, Self::Tcp { .. })
     }

@@ -12,7 +12,7 @@ use super::{classes_json, parameter_json, unit_of};
 use crate::problem::Problem;
 use crate::{Scenario, parse};
 
-/// Checks a scenario and says what it comes to: `ok`, `errors`, `warnings`, and `scenario` if it is valid. Every node,
+/// Check a scenario and return the result as JSON: `ok`, `errors`, `warnings`, and `scenario` if it is valid. Every node,
 /// link and flow is listed in it only if `whole`.
 pub fn check_json(text: &str, file: &str, overrides: &[(String, String)], whole: bool) -> String {
     match parse(text, file, overrides) {
@@ -21,12 +21,12 @@ pub fn check_json(text: &str, file: &str, overrides: &[(String, String)], whole:
     }
 }
 
-/// What is told of a scenario: an entry with JSON in it if it is valid, with warnings; errors otherwise.
-pub(super) fn answer(told: Result<(&str, &str), &[Problem]>, warnings: &[Problem]) -> String {
+/// Return the JSON for a scenario: warnings and an entry with its JSON if it is valid; errors otherwise.
+pub(super) fn answer(result: Result<(&str, &str), &[Problem]>, warnings: &[Problem]) -> String {
     let problems = |list: &[Problem]| list.iter().map(problem_json).collect::<Json>();
-    let errors = told.err().unwrap_or_default();
-    let all = json!({ "ok": told.is_ok(), "errors": problems(errors), "warnings": problems(warnings) });
-    match told {
+    let errors = result.err().unwrap_or_default();
+    let all = json!({ "ok": result.is_ok(), "errors": problems(errors), "warnings": problems(warnings) });
+    match result {
         Ok((key, json)) => with_entry(all.to_string(), key, |text| text.push_str(json)),
         Err(_) => all.to_string(),
     }
@@ -67,7 +67,7 @@ fn problem_json(p: &Problem) -> Json {
 fn scenario_json(scenario: &Scenario, whole: bool) -> String {
     let Scenario { name, description, seeds, plan, queues, live, normalized, hash, .. } = scenario;
     let interval = |span: Option<Span>| span.map(Span::secs);
-    let told = json!({
+    let result = json!({
         "name": name,
         "description": description,
         "duration_s": plan.duration.secs(),
@@ -97,15 +97,15 @@ fn scenario_json(scenario: &Scenario, whole: bool) -> String {
         "normalized": normalized,
     });
     if !whole {
-        return told.to_string();
+        return result.to_string();
     }
-    let told =
-        with_entry(told.to_string(), "nodes", |text| write_list(text, plan.nodes.iter().map(|n| json!(n))));
+    let result =
+        with_entry(result.to_string(), "nodes", |text| write_list(text, plan.nodes.iter().map(|n| json!(n))));
     let links = plan.links.iter().zip(queues).map(|(link, queue)| link_json(plan, link, queue));
-    let told = with_entry(told, "links", |text| write_list(text, links));
+    let result = with_entry(result, "links", |text| write_list(text, links));
     let mut routes = Routes::new(plan);
     let flows = plan.flows.iter().map(|flow| flow_json(plan, flow, &mut routes));
-    with_entry(told, "flows", |text| write_list(text, flows))
+    with_entry(result, "flows", |text| write_list(text, flows))
 }
 
 pub(super) fn node_name(plan: &Plan, node: u32) -> &str {

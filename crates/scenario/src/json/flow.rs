@@ -11,7 +11,7 @@ use super::{number_json, tcp};
 use crate::flow::UDP;
 use crate::tcp::TCP;
 
-/// What stands for a node that is drawn in every run.
+/// The name of a node that is drawn in every run.
 const RANDOM: &str = "random";
 
 /// A flow with its path; both are known before the run only where no end is drawn.
@@ -65,8 +65,8 @@ pub(super) fn transport_json(transport: &Transport) -> (&'static str, Json) {
     }
 }
 
-/// Packets, the last one perhaps not full; null without end; a distribution in bytes; what an application asks for (of a page
-/// the rest is told with the pages).
+/// Packets, the last one perhaps not full; null without end; a distribution in bytes; the requests of an application (the
+/// rest of a page is in the list of pages).
 fn size_json(size: &Size, payload: u32) -> Json {
     match size {
         Size::Greedy => Json::Null,
@@ -143,23 +143,23 @@ mod tests {
     use aqmlab_transport::rfc::{self, CongestionControl};
 
     #[test]
-    fn every_parameter_of_tcp_is_told() {
+    fn every_parameter_of_tcp_is_listed() {
         let of_ns2 = TcpConfig::Ns2(ns2::Config::ns2(Variant::Sack).into());
         let of_rfc =
             |cc| TcpConfig::Rfc(rfc::Config { window_growth: true, ..rfc::Config::linux(cc) }.into());
-        let told = |config: TcpConfig, expected: &str| {
+        let listed = |config: TcpConfig, expected: &str| {
             let size = Size::Bytes(2001);
             let (name, json) = transport_json(&Transport::Tcp { config, size, clock_offset: None });
             assert_eq!((name, &json["size"]), (expected, &json!(if name == "tcp" { 2 } else { 3 })));
             json
         };
-        let json = told(of_ns2.clone(), "sack");
+        let json = listed(of_ns2.clone(), "sack");
         for p in of_ns2.profile().parameters() {
             assert!(json.get(p.key).is_some(), "{}", p.key);
         }
-        // A parameter of one controller is told where the connection has that one.
+        // Parameters of a controller are listed only for connections that use it.
         let each: Vec<_> =
-            CongestionControl::ALL.iter().map(|cc| (cc.name(), told(of_rfc(*cc), "tcp"))).collect();
+            CongestionControl::ALL.iter().map(|cc| (cc.name(), listed(of_rfc(*cc), "tcp"))).collect();
         for p in of_rfc(CongestionControl::Reno).profile().parameters() {
             let of_one =
                 CongestionControl::ALL.iter().find(|cc| p.key.starts_with(&format!("{}_", cc.name())));

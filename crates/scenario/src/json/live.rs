@@ -6,10 +6,10 @@ use serde_json::{Map, Value as Json, json};
 
 use super::check::{answer, link_name, node_name};
 use super::flow::transport_json;
-use crate::live::{Distance, Live, LiveGroup, Way, reverse};
+use crate::live::{Distance, Live, LiveGroup, LivePath, reverse};
 use crate::{Scenario, scenario};
 
-/// Checks a scenario for a live run and says what that needs: `ok`, `errors`, `warnings`, and `plan` if it is valid, with
+/// Check a scenario for a live run and return the result as JSON: `ok`, `errors`, `warnings`, and `plan` if it is valid, with
 /// everything drawn that the run of this seed draws.
 pub fn live_plan_json(text: &str, file: &str, overrides: &[(String, String)], seed: u64) -> String {
     match scenario::parse_live(text, file, overrides, seed) {
@@ -107,16 +107,16 @@ fn group_json(live: &scenario::LiveScenario, number: usize, group: &LiveGroup, s
     })
 }
 
-/// Which way the data cross: over the live link, or over the link in its other direction.
-fn direction(live: &scenario::LiveScenario, there: &Way) -> Option<&'static str> {
+/// Return the direction of the data: over the live link, or over the link in its other direction.
+fn direction(live: &scenario::LiveScenario, there: &LivePath) -> Option<&'static str> {
     let crossed = there.links[there.crossed?];
     Some(if live.scenario.live.link == Some(crossed) { "forward" } else { "reverse" })
 }
 
-fn way_json(plan: &Plan, way: &Way) -> Json {
+fn way_json(plan: &Plan, way: &LivePath) -> Json {
     let (before, after) = way.parts();
     let names = |links: &[LinkId]| links.iter().map(|&l| link_name(plan, l).to_owned()).collect::<Vec<_>>();
-    let delay = |links: &[LinkId]| nanoseconds(Way::delay(plan, links));
+    let delay = |links: &[LinkId]| nanoseconds(LivePath::delay(plan, links));
     let crossed = way.crossed.map(|place| way.links[place]);
     json!({
         "links": names(&way.links),
@@ -131,7 +131,7 @@ fn way_json(plan: &Plan, way: &Way) -> Json {
     })
 }
 
-/// The congestion control of the kernel that is nearest, and whether the connection uses ECN. ns-2's Reno, NewReno and SACK
+/// Return the kernel's most similar congestion control, and whether the connection uses ECN. ns-2's Reno, NewReno and SACK
 /// all are the kernel's Reno, which repairs losses by SACK, and without it as NewReno does; it has no Tahoe, LEDBAT, Prague, and
 /// only the first BBR.
 fn kernel(transport: &Transport) -> (Option<&'static str>, bool) {

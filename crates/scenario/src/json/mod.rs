@@ -1,4 +1,4 @@
-//! What other programs are told, as JSON: the checked scenario, the registry of disciplines, the schema of the file.
+//! JSON output for other programs: the checked scenario, the registry of disciplines, the schema of the file.
 
 mod check;
 mod flow;

@@ -236,12 +236,12 @@ mod tests {
 
     #[test]
     fn the_schema_has_every_key_and_no_other() {
-        let (mut known, mut told) = (Vec::new(), Vec::new());
+        let (mut known, mut listed) = (Vec::new(), Vec::new());
         of_shape(&scenario::shape(), "", &mut known);
-        of_schema(&serde_json::from_str(&schema_json()).expect("JSON"), "", &mut told);
+        of_schema(&serde_json::from_str(&schema_json()).expect("JSON"), "", &mut listed);
         known.sort();
-        told.sort();
-        assert_eq!(known, told);
+        listed.sort();
+        assert_eq!(known, listed);
         for path in
             ["/run/seeds", "/flow/tcp/min_rto", "/queue/w_q", "/flow/start/every", "/dumbbell/left/delay"]
         {

@@ -10,21 +10,21 @@ use aqmlab_units::{Rate, Span};
 pub(crate) struct LiveGroup {
     /// Numbers of the flows, in order; at least one.
     pub flows: Vec<usize>,
-    /// The way of the data.
-    pub there: Way,
-    /// The way of the answers.
-    pub back: Way,
+    /// The path of the data.
+    pub there: LivePath,
+    /// The path of the replies.
+    pub back: LivePath,
 }
 
 /// The links from one end to the other.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Way {
+pub(crate) struct LivePath {
     pub links: Vec<LinkId>,
     /// The place in `links` of the live link, or of the link in its other direction.
     pub crossed: Option<usize>,
 }
 
-impl Way {
+impl LivePath {
     fn new(plan: &Plan, links: Vec<LinkId>, live: Option<LinkId>) -> Self {
         let crossed = live.and_then(|live| {
             let place = |wanted: LinkId| links.iter().position(|&link| link == wanted);
@@ -46,7 +46,7 @@ impl Way {
         links.iter().fold(Span::ZERO, |sum, &link| sum + plan.links[link as usize].delay)
     }
 
-    /// What makes two ways the same to a live run.
+    /// Return the properties by which a live run compares two paths.
     fn course(&self, plan: &Plan) -> (Vec<(Rate, Span)>, Option<usize>) {
         let of = |link: &Link| (link.rate, link.delay);
         (self.links.iter().map(|&link| of(&plan.links[link as usize])).collect(), self.crossed)
@@ -67,12 +67,12 @@ pub(crate) fn groups(plan: &Plan, live: Option<LinkId>) -> Vec<LiveGroup> {
     let mut first = 0;
     for (number, flow) in plan.flows.iter().enumerate() {
         let Ends::At(from, to) = flow.ends else { continue };
-        let mut way = |from, to| Way::new(plan, routes.path(from, to).unwrap_or_default(), live);
+        let mut way = |from, to| LivePath::new(plan, routes.path(from, to).unwrap_or_default(), live);
         let (there, back) = (way(from, to), way(to, from));
         if groups.last().is_some_and(|last| plan.flows[last.flows[0]].group != flow.group) {
             first = groups.len();
         }
-        let course = |there: &Way, back: &Way| (there.course(plan), back.course(plan));
+        let course = |there: &LivePath, back: &LivePath| (there.course(plan), back.course(plan));
         let wanted = course(&there, &back);
         match groups[first..].iter_mut().find(|group| course(&group.there, &group.back) == wanted) {
             Some(group) => group.flows.push(number),

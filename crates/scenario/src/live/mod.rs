@@ -1,4 +1,4 @@
-//! `[live]`: what a live run of the file needs to know beyond the plan. The simulator does not read it.
+//! `[live]`: settings of a live run. The simulator does not read them.
 //!
 //! In a live run real programs send through the discipline of one link, the *live link*, or of the link in the other
 //! direction; all other links of the file are delay and hops before and after it. [`groups`] works that out.
@@ -17,12 +17,12 @@ use crate::problem::Complaint;
 use crate::section::Section;
 use crate::shape::{Key, Kind, Shape};
 
-pub(crate) use groups::{LiveGroup, Way, groups, reverse};
+pub(crate) use groups::{LiveGroup, LivePath, groups, reverse};
 pub(crate) use prefix::is_prefix;
 pub use program::Program;
 pub(crate) use program::{keys as program_keys, warn as warn_of_program};
 
-/// The name of a live link that need not be said.
+/// Default name of the live link.
 const BOTTLENECK: &str = "bottleneck";
 const INFERRED: &str = "inferred";
 const IPV6_LABEL: &str = "ipv6-label";
@@ -37,7 +37,7 @@ pub enum Family {
     V6,
 }
 
-/// What tells one flow from another in a live run.
+/// How flows are distinguished in a live run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlowLabel {
     /// Addresses, ports and protocol.
@@ -47,7 +47,7 @@ pub enum FlowLabel {
     Ipv6,
 }
 
-/// How the number of hops behind a packet is known.
+/// How the number of hops that a packet has travelled is determined.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Distance {
     /// From the least of 32, 64, 128 and 255 that is not below the packet's own time to live.
@@ -72,7 +72,7 @@ pub enum CountBytes {
 pub struct Live {
     /// Family of the addresses.
     pub family: Family,
-    /// The link whose discipline is live, where the file says it or leaves no doubt.
+    /// The link whose discipline is live, if the file names it or only one link qualifies.
     pub link: Option<LinkId>,
     /// What is a flow.
     pub flow_label: FlowLabel,
@@ -198,7 +198,7 @@ fn default_link(network: Option<&Network>, links: &[Link]) -> Option<LinkId> {
     })
 }
 
-/// Reports what a live run of this plan cannot do, and warns of what it leaves out.
+/// Report errors for features that a live run does not have, and warnings for what it leaves out.
 pub(crate) fn check(file: &Section<'_>, plan: &Plan, live: &Live, groups: &[LiveGroup]) {
     let Some(link) = live.link else {
         let complaint = Complaint::new(

@@ -44,11 +44,11 @@ fn uplink_key() -> Key {
     Key::new("uplink_queue", Kind::Name, "The same for the direction from the host; as queue if absent.")
 }
 
-/// What a group of flows has instead.
+/// Return the shape of the overrides of a group of flows.
 pub(crate) fn override_shape() -> Shape {
     let delay = Kind::Any(vec![Kind::ANY_TIME, Kind::list(Kind::ANY_TIME)]);
     Shape::new(
-        "What the host links of this group have instead.",
+        "Overrides for the host links of this group.",
         vec![
             Key::new("rate", Kind::Rate, "Bit rate."),
             Key::new("delay", delay, "One-way propagation delay, or a list of one for each flow."),

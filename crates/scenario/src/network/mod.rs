@@ -50,7 +50,7 @@ pub(crate) fn keys() -> [Key; 8] {
         Key::new(
             "nodes",
             Kind::list(Kind::Label),
-            "Names of the nodes, beside [[link]]; if given, links may only name these.",
+            "Names of the nodes of [[link]] entries; if given, links may only name these.",
         ),
         Key::new("link", Kind::Tables("link", explicit::shape()), "A link, by default in both directions."),
         Key::new("dumbbell", Kind::Table(dumbbell::shape()), dumbbell::DOC),

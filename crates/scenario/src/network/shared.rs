@@ -39,7 +39,7 @@ pub(crate) enum End {
     Random,
 }
 
-/// The words that an end may be beside a host.
+/// The words allowed as an end instead of a host.
 const EACH: &str = "each";
 const RANDOM: &str = "random";
 

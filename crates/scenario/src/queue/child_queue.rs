@@ -40,8 +40,8 @@ fn connect_one(queues: &mut [Queue], id: QueueId, progress: &mut [Progress], rep
                 Some(complaint.suggest(nearest(&name, names())))
             }
             Some(child) if progress[child] == Progress::Begun => {
-                let complaint = Complaint::new(format!("queue {name:?} would stand behind itself"));
-                Some(complaint.allowed("a queue whose classes do not lead back here"))
+                let complaint = Complaint::new(format!("child queue {name:?} closes a cycle"));
+                Some(complaint.allowed("a queue whose child queues do not lead back to this one"))
             }
             Some(_) => None,
         };

@@ -49,13 +49,13 @@ pub(super) fn shape_of<'a>(presets: impl Iterator<Item = &'a Preset> + Clone) ->
     }
     keys.extend(parameters.into_iter().map(super::keys::parameter_key));
     if presets.clone().any(Preset::has_class_queues) {
-        let doc = "Name of the queue behind the class; left out, drop-tail with the limit of this queue.";
+        let doc = "Name of the child queue of the class; left out, drop-tail with the limit of this queue.";
         keys.push(Key::new(QUEUE, Kind::Label, doc));
     }
     Shape::new("A class of packets; parameters left out are the queue's.", keys)
 }
 
-/// Reads the classes of a queue with this discipline, which has these by itself; `None` if something in them is wrong, which is
+/// Read the classes of a queue with this discipline, whose default classes are `own`; `None` if something in them is wrong, which is
 /// reported.
 pub(super) fn read(queue: &Section<'_>, preset: &'static Preset, own: &[String]) -> Option<Vec<Class>> {
     if queue.list(KEY).is_some_and(<[_]>::is_empty) {
@@ -164,7 +164,7 @@ fn check_packets(sections: &[Section<'_>], classes: &[Class], own: &[String]) {
     }
 }
 
-/// Names of the classes that a discipline has by itself.
+/// Return the names of the default classes of a discipline.
 pub(super) fn of_preset(preset: &Preset) -> Vec<String> {
     let resolved = Spec::new(preset.name).and_then(|spec| spec.resolve(NOMINAL).ok());
     resolved.iter().flat_map(effective).map(|class| class.name.to_owned()).collect()

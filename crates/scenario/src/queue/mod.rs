@@ -22,12 +22,12 @@ pub(crate) use class::{EffectiveClass, effective as effective_classes};
 pub(crate) use keys::{keys_of, shape, shape_for};
 pub(crate) use value::parameter_value;
 
-/// Name of the queue that exists without being written down, and that links have unless they say otherwise.
+/// Name of the queue that is defined by default, and that links have by default.
 pub(crate) const DEFAULT: &str = "default";
 /// The discipline of a queue that names none.
 pub(crate) const DEFAULT_AQM: &str = "drop-tail";
 
-/// The link that a queue is checked for when it stands before none: 10 Mbit/s and 10 ms.
+/// The link for which an unused queue is checked: 10 Mbit/s and 10 ms.
 pub(crate) const NOMINAL: LinkContext = LinkContext { rate: Rate(10_000_000), delay: Span::from_millis(10) };
 
 /// Number of a queue in [`Queues`].
@@ -76,7 +76,7 @@ impl<'a> Queues<'a> {
         }
         if !queues.iter().any(|q| q.name == DEFAULT) {
             let mut queue = Queue::read(DEFAULT, &Table::new(), Place::File(0), "queue.default", file.report);
-            // It is not the user's, so nobody minds whether it is used.
+            // It is not defined by the user, so give no warning if it is not used.
             queue.used = Cell::new(true);
             queues.push(queue);
         }

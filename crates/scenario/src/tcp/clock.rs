@@ -13,7 +13,7 @@ pub(super) const CLOCK_OFFSET: &str = "clock_offset";
 /// Phases of the senders' clocks in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ClockOffset {
-    /// Drawn anew in every run.
+    /// Drawn in every run.
     Random,
     /// All the same.
     Same(f64),

@@ -18,9 +18,9 @@ pub(crate) use clock::{ClockOffset, clock_offset, wrong_length};
 pub(crate) use ns2::{apply as apply_ns2, set as set_ns2};
 pub(crate) use rfc::apply as apply_rfc;
 
-/// A parameter that stands beside `transport`, since UDP has it too.
+/// A parameter that is a key of the flow, since UDP has it too.
 pub(crate) const PACKET_SIZE: &str = "packet_size";
-/// The key that says which keys there are.
+/// The key that selects the profile and with it the allowed keys.
 pub(crate) const PROFILE: &str = "profile";
 /// The transport of flows of the profile `rfc`; those of ns-2's have the name of their variant.
 pub(crate) const TCP: &str = "tcp";
@@ -41,7 +41,7 @@ pub(crate) fn shape(profile: Profile) -> &'static Shape {
 
 fn new_shape(profile: Profile) -> Shape {
     let keys = profile.parameters().iter().filter(|p| p.key != PACKET_SIZE).map(key).collect();
-    let mut notes = vec![(PACKET_SIZE, "packet_size stands beside transport, not in tcp".to_owned())];
+    let mut notes = vec![(PACKET_SIZE, "packet_size is a key of the flow, not of tcp".to_owned())];
     let (doc, other) = match profile {
         Profile::Ns2 => ("Options of TCP in ns-2's profile.", Profile::Rfc),
         Profile::Rfc => {
@@ -62,7 +62,7 @@ pub(crate) fn key(p: &'static Parameter) -> Key {
     let (min, max) = (p.min.unwrap_or(0.0), p.max.unwrap_or(1e15));
     let time = || Kind::Time { min: Span::from_secs(min).0, max: Span::from_secs(max).0 };
     let kind = match (p.kind, p.unit) {
-        // Whoever names another profile gets the keys of that one.
+        // A table that names another profile gets the keys of that one.
         _ if p.key == PROFILE => Kind::Choice(Profile::ALL.map(Profile::name).to_vec()),
         // Of this one each flow of a group may have its own.
         _ if p.key == clock::CLOCK_OFFSET => {

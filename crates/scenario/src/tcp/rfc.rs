@@ -19,7 +19,7 @@ pub(crate) fn apply(tcp: &Section<'_>, config: &mut Config) {
     }
     check_time_outs(tcp, (config.min_rto.secs(), config.max_rto.secs()));
     for key in ["rack", "frto"] {
-        // On by default, so that only who asks for it is told.
+        // On by default, so that the error is reported only where the file sets it.
         if !config.sack && tcp.flag(key) == Some(true) {
             let complaint = Complaint::new(format!("{key} needs selective acknowledgements"));
             tcp.error(key, complaint.allowed(format!("{key} = false, or sack = true")));

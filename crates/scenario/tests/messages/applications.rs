@@ -182,7 +182,7 @@ fn what_applications_come_to() {
 }
 
 #[test]
-fn connections_of_a_page_share_its_objects_if_they_are_told_to() {
+fn connections_of_a_page_share_its_objects_if_the_file_says_so() {
     let dispatch = |keys: &str| {
         let scenario = accepted(&with(&format!("web = {{ size = \"1KB\"{keys} }}")), &[]);
         scenario.plan.pages[0].dispatch
@@ -196,8 +196,8 @@ fn connections_of_a_page_share_its_objects_if_they_are_told_to() {
 fn a_live_run_has_none() {
     for (keys, name) in [("web = { size = \"1KB\" }", "web"), ("video = {}", "video"), ("voip = {}", "voip")]
     {
-        let told = live_plan_json(&with(keys), "net.toml", &[], 1);
+        let json = live_plan_json(&with(keys), "net.toml", &[], 1);
         let message = format!("a live run has no {name}");
-        assert!(told.contains("\"ok\":false") && told.contains(&message), "{told}");
+        assert!(json.contains("\"ok\":false") && json.contains(&message), "{json}");
     }
 }

@@ -202,7 +202,7 @@ fn unknown_keys_in_sections() {
         &[(
             r#"tcp = { packet_size = "500B" }"#,
             &[
-                "net.toml:21:9: flow.tcp.tcp.packet_size: packet_size stands beside transport, not in tcp (allowed: profile, window, header, ack_size, initial_window, initial_ssthresh, syn, delayed_ack, ecn, limited_transmit, min_rto, max_rto, initial_rto, tick, clock_offset, max_burst, timestamps)",
+                "net.toml:21:9: flow.tcp.tcp.packet_size: packet_size is a key of the flow, not of tcp (allowed: profile, window, header, ack_size, initial_window, initial_ssthresh, syn, delayed_ack, ecn, limited_transmit, min_rto, max_rto, initial_rto, tick, clock_offset, max_burst, timestamps)",
             ],
         )],
     );

@@ -134,8 +134,8 @@ fn programs() {
     assert!(program.exec.starts_with("awk"));
 }
 
-/// What a live run is told of this text: errors, or else warnings.
-fn told(text: &str) -> Vec<String> {
+/// The errors of this text for a live run, or its warnings if there are none.
+fn problems(text: &str) -> Vec<String> {
     let json: serde_json::Value =
         serde_json::from_str(&live_plan_json(text, "net.toml", &[], 1)).expect("JSON");
     let key = if json["ok"] == true { "warnings" } else { "errors" };
@@ -145,7 +145,7 @@ fn told(text: &str) -> Vec<String> {
 
 #[test]
 fn what_a_live_run_cannot_do_and_what_it_leaves_out() {
-    assert_eq!(told(VALID), [""; 0]);
+    assert_eq!(problems(VALID), [""; 0]);
     let plain = exchange(VALID, "queue = \"main\"\n", "");
     let plain = exchange(
         &plain,
@@ -153,23 +153,23 @@ fn what_a_live_run_cannot_do_and_what_it_leaves_out() {
         "",
     );
     let no_link = "1: \"live.link\": \"is missing: no link is called bottleneck, and not exactly one has a queue other than drop-tail\"";
-    assert_eq!(told(&plain), [no_link]);
+    assert_eq!(problems(&plain), [no_link]);
     let more = "[[link]]\nfrom = \"b\"\nto = \"c\"\nrate = \"1Mbps\"\ndelay = \"1ms\"\n\n[[flow]]\nname = \"aside\"\nfrom = \"b\"\nto = \"c\"\n";
     assert_eq!(
-        told(&format!("{VALID}\n{more}")),
+        problems(&format!("{VALID}\n{more}")),
         ["31: \"flow.aside\": \"flow aside does not cross the live link a->b\""]
     );
     let change = "[[change]]\nat = \"5s\"\nlink = \"b->a\"\nrate = \"1Mbps\"\n";
     assert_eq!(
-        told(&format!("{VALID}\n{change}")),
+        problems(&format!("{VALID}\n{change}")),
         ["27: \"change.0.link\": \"is not the live link, so that a live run leaves it as it is\""]
     );
     let onward = exchange(VALID, "count = 2\nfrom = \"a\"\nto = \"b\"", "from = \"a\"\nto = \"c\"");
     let second = "[[link]]\nfrom = \"b\"\nto = \"c\"\nrate = \"1Mbps\"\ndelay = \"1ms\"\nqueue = \"main\"\n\n[live]\nlink = \"a->b\"\n";
     assert_eq!(
-        told(&format!("{onward}\n{second}")),
+        problems(&format!("{onward}\n{second}")),
         ["31: \"live\": \"link b->c has a queue of red, which a live run leaves out\""]
     );
     let text = exchange(VALID, "count = 2", "exec = \"nc {server} {port}\"");
-    assert_eq!(told(&text), [""; 0], "the program runs");
+    assert_eq!(problems(&text), [""; 0], "the program runs");
 }

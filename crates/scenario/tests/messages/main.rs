@@ -1,4 +1,4 @@
-//! What a user is told about every mistake, word by word.
+//! The exact message of every error.
 
 mod applications;
 mod classes;

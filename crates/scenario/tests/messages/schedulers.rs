@@ -56,7 +56,7 @@ fn queues_behind_classes() {
             (
                 "queue = \"main\"",
                 &[
-                    r#"net.toml:20:9: queue.main.class.gold.queue: queue "main" would stand behind itself (allowed: a queue whose classes do not lead back here)"#,
+                    r#"net.toml:20:9: queue.main.class.gold.queue: child queue "main" closes a cycle (allowed: a queue whose child queues do not lead back to this one)"#,
                 ],
             ),
             (
@@ -143,6 +143,6 @@ fn two_that_stand_behind_each_other() {
         "[queue.gold]\naqm = \"red\"\nmin_th = \"10p\"\nmax_th = \"30p\"\n",
         "[queue.gold]\naqm = \"priority\"\n[[queue.gold.class]]\nname = \"all\"\ndefault = true\nqueue = \"main\"\n",
     );
-    let errors = parse(&text, "net.toml", &[]).expect_err("a circle");
-    assert!(errors.iter().any(|e| e.message.contains("would stand behind itself")), "{errors:?}");
+    let errors = parse(&text, "net.toml", &[]).expect_err("a cycle");
+    assert!(errors.iter().any(|e| e.message.contains("closes a cycle")), "{errors:?}");
 }

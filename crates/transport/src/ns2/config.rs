@@ -1,4 +1,4 @@
-//! What a connection of the ns-2 profile is set to.
+//! Configuration of a connection of the ns-2 profile.
 
 use aqmlab_units::Span;
 
@@ -38,9 +38,9 @@ impl Variant {
     }
 }
 
-/// What a TCP connection is set to; shared by its two ends and by all flows of a group.
+/// Configuration of a TCP connection, shared by its two ends and by all flows of a group.
 ///
-/// [`Config::check`] says whether the values are in the ranges of [`PARAMETERS`](super::PARAMETERS); the endpoints
+/// [`Config::check`] checks the values against the ranges of [`PARAMETERS`](super::PARAMETERS); the endpoints
 /// rely on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
@@ -114,7 +114,10 @@ impl Config {
         }
     }
 
-    /// Whether every value is in its range; the first that is not, otherwise.
+    /// Check the ranges of all values.
+    ///
+    /// # Errors
+    /// Return the first value outside its range.
     pub fn check(&self) -> Result<(), InvalidParameter> {
         let numbers = [
             ("window", self.window),

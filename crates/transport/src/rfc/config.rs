@@ -1,4 +1,4 @@
-//! What a connection of the RFC profile is set to.
+//! Configuration of a connection of the RFC profile.
 
 use aqmlab_units::Span;
 
@@ -14,7 +14,7 @@ pub enum HyStart {
     Off,
     /// By trains of acknowledgements and by delay, as Linux does (Ha and Rhee 2011).
     Linux,
-    /// By delay, with a phase of slower growth behind it (HyStart++, RFC 9406).
+    /// By delay, followed by a phase of slower growth (HyStart++, RFC 9406).
     PlusPlus,
 }
 
@@ -37,10 +37,10 @@ impl HyStart {
     }
 }
 
-/// What a connection is set to; shared by its two ends and by all flows of a group.
+/// Configuration of a connection, shared by its two ends and by all flows of a group.
 ///
 /// The defaults are those of Linux 6 over IPv4 with an MTU of 1500 bytes; [`PARAMETERS`](super::PARAMETERS) names the source of each.
-/// [`Config::check`] says whether the values are in their ranges; the endpoints rely on it.
+/// [`Config::check`] checks the ranges of the values; the endpoints rely on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// Congestion control of the sender.
@@ -63,7 +63,7 @@ pub struct Config {
     pub quick_acks: u32,
     /// How long the answer to data out of order may be held back from the fourth in a row on; `None`: not at all.
     pub sack_compression: Option<Span>,
-    /// Least retransmission time-out before back-off, or the least part of it beside the smoothed round-trip time, see
+    /// Least retransmission time-out before back-off, or the least variance term added to the smoothed round-trip time, see
     /// `rto_floor_on_variance`.
     pub min_rto: Span,
     /// Whether `min_rto` bounds the variance term (Linux) instead of the whole time-out (RFC 6298).
@@ -79,21 +79,21 @@ pub struct Config {
     pub rack: bool,
     /// Whether the window shrinks in proportion to what arrives (RFC 6937), instead of at once.
     pub prr: bool,
-    /// Whether a time-out that more data shows to be spurious is noticed (RFC 5682).
+    /// Whether F-RTO detects spurious time-outs (RFC 5682).
     pub frto: bool,
-    /// Whether a reduction of the window that turns out to be needless is taken back (RFC 4015).
+    /// Whether a spurious window reduction is undone (RFC 4015).
     pub undo: bool,
     /// Whether duplicate acknowledgements below the threshold send new data (RFC 3042).
     pub limited_transmit: bool,
     /// How CUBIC leaves slow start before a loss; Reno never does.
     pub hystart: HyStart,
-    /// Whether CUBIC gives way faster when the window it lost at is smaller than the one before (RFC 9438, section 4.7).
+    /// Whether CUBIC reduces W_max further when a loss occurs at a smaller window than the previous one (RFC 9438, section 4.7).
     pub fast_convergence: bool,
     /// Whether CUBIC is at least as fast as Reno (RFC 9438, section 4.3).
     pub tcp_friendly: bool,
     /// Whether windows and thresholds are whole segments, as in Linux, instead of real numbers.
     pub whole_segments: bool,
-    /// Whether the connection uses ECN, and how the receiver tells of marks (RFC 3168, RFC 8257, RFC 9768).
+    /// Whether the connection uses ECN, and how the receiver reports marks (RFC 3168, RFC 8257, RFC 9768).
     pub ecn: EcnFeedback,
     /// Whether data leaves evenly spaced, at 2 (in slow start) or 1.2 windows a round trip.
     pub pacing: bool,
@@ -103,17 +103,17 @@ pub struct Config {
     pub idle_restart: bool,
     /// Whether the receiver's window grows, with an acknowledgement that is not delayed each time it does (Linux).
     pub window_growth: bool,
-    /// What DCTCP is set to.
+    /// Parameters of DCTCP.
     pub dctcp: DctcpConfig,
-    /// What LEDBAT is set to.
+    /// Parameters of LEDBAT.
     pub ledbat: LedbatConfig,
-    /// What Prague is set to.
+    /// Parameters of Prague.
     pub prague: PragueConfig,
-    /// What BBR is set to.
+    /// Parameters of BBR.
     pub bbr: BbrConfig,
 }
 
-/// What the options of a SYN have beyond those of a data packet: maximum segment size and window scale.
+/// Bytes of the options that only a SYN has: maximum segment size and window scale.
 const SYN_OPTION_BYTES: u32 = 8;
 
 impl Config {
@@ -161,7 +161,10 @@ impl Config {
         self.header + SYN_OPTION_BYTES
     }
 
-    /// Whether every value is in its range; the first that is not, otherwise.
+    /// Check the ranges of all values.
+    ///
+    /// # Errors
+    /// Return the first value outside its range.
     pub fn check(&self) -> Result<(), InvalidParameter> {
         let time = |span: Option<Span>, otherwise: f64| span.map_or(otherwise, Span::secs);
         let numbers = [

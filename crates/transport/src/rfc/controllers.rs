@@ -1,4 +1,4 @@
-//! The controllers of congestion by name, and what those that have parameters of their own are set to.
+//! Congestion controllers by name, and the parameters of those that have any.
 
 use aqmlab_units::Span;
 
@@ -52,7 +52,7 @@ impl CongestionControl {
         Self::ALL.into_iter().find(|c| c.name() == name)
     }
 
-    /// The feedback of marks that it has unless told otherwise.
+    /// Return the default ECN feedback of this controller.
     pub const fn feedback(self) -> EcnFeedback {
         match self {
             Self::Dctcp => EcnFeedback::Dctcp,
@@ -61,7 +61,7 @@ impl CongestionControl {
         }
     }
 
-    /// Whether it works with this feedback: who counts marks must be told of each.
+    /// Return whether the controller works with this feedback. Controllers that count marks need a report of each mark.
     pub fn works_with(self, feedback: EcnFeedback) -> bool {
         match self {
             Self::Dctcp => matches!(feedback, EcnFeedback::Dctcp | EcnFeedback::Accurate),
@@ -76,7 +76,7 @@ impl CongestionControl {
         matches!(self, Self::Prague)
     }
 
-    /// Whether it is nothing without marks, so that all of its packets are ECN-capable, SYN and retransmissions too.
+    /// Return whether the controller depends on ECN, so that all its packets, SYN and retransmissions included, are ECN-capable.
     pub const fn needs_ecn(self) -> bool {
         matches!(self, Self::Dctcp | Self::Prague)
     }
@@ -92,16 +92,16 @@ impl CongestionControl {
     }
 }
 
-/// How the receiver tells the sender of marked packets.
+/// How the receiver reports marked packets to the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EcnFeedback {
     /// The connection does not use ECN.
     Off,
-    /// That there was one, until the sender says that it has heard (RFC 3168).
+    /// Echo a mark until the sender sets CWR (RFC 3168).
     Classic,
-    /// Whether the segments that an acknowledgement answers were marked (RFC 8257, section 3.2).
+    /// Report for each acknowledgement whether its segments were marked (RFC 8257, section 3.2).
     Dctcp,
-    /// How many there were, modulo 8 (AccECN, RFC 9768).
+    /// Report the number of marked packets, modulo 8 (AccECN, RFC 9768).
     Accurate,
 }
 
@@ -130,7 +130,7 @@ impl EcnFeedback {
     }
 }
 
-/// What DCTCP is set to.
+/// Parameters of DCTCP.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DctcpConfig {
     /// Weight of a window in the average share of marks.
@@ -140,11 +140,11 @@ pub struct DctcpConfig {
 }
 
 impl DctcpConfig {
-    /// As RFC 8257, sections 3.3 and 4.2, has it.
+    /// The values of RFC 8257, sections 3.3 and 4.2.
     pub const RFC: Self = Self { g: 1.0 / 16.0, initial_alpha: 1.0 };
 }
 
-/// What LEDBAT makes of its latest delays.
+/// The filter that LEDBAT applies to its latest delay samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DelayFilter {
     /// The least of them.
@@ -171,10 +171,10 @@ impl DelayFilter {
     }
 }
 
-/// What LEDBAT is set to.
+/// Parameters of LEDBAT.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LedbatConfig {
-    /// Delay of the queue that it aims at.
+    /// Target queueing delay.
     pub target: Span,
     /// Segments a window by which the window grows without a queue.
     pub gain: f64,
@@ -182,18 +182,18 @@ pub struct LedbatConfig {
     pub allowed_increase: f64,
     /// Least window, in segments.
     pub min_cwnd: u32,
-    /// Minutes after which a least delay is forgotten.
+    /// Minutes after which a minimum delay expires.
     pub base_history: u32,
-    /// What is made of the latest delays.
+    /// Filter of the latest delay samples.
     pub filter: DelayFilter,
-    /// How many of them.
+    /// Number of delay samples in the filter.
     pub filter_length: u32,
     /// Whether the window doubles each round trip until the target is reached.
     pub slow_start: bool,
 }
 
 impl LedbatConfig {
-    /// As RFC 6817, section 2.5, has it.
+    /// The values of RFC 6817, section 2.5.
     pub const RFC: Self = Self {
         target: Span::from_millis(100),
         gain: 1.0,
@@ -206,49 +206,49 @@ impl LedbatConfig {
     };
 }
 
-/// What Prague is set to.
+/// Parameters of Prague.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PragueConfig {
     /// Weight of a round trip in the average share of marks.
     pub g: f64,
     /// The virtual round-trip time: a flow with a shorter one is as slow as one with this.
     pub rtt_target: Span,
-    /// Rounds of congestion avoidance before it is.
+    /// Rounds of congestion avoidance before the virtual round-trip time applies.
     pub rtt_transition: u32,
 }
 
 impl PragueConfig {
-    /// As the L4S kernel has it.
+    /// The values of the L4S kernel.
     pub const LINUX: Self = Self { g: 1.0 / 16.0, rtt_target: Span::from_millis(25), rtt_transition: 500 };
 }
 
-/// What BBR is set to.
+/// Parameters of BBR.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BbrConfig {
-    /// Share of losses in a round trip from which on too much is in flight.
+    /// Loss rate in a round trip from which the data in flight is considered too much.
     pub loss_thresh: f64,
-    /// What is left of a bound at the least after losses.
+    /// Smallest factor by which losses multiply a bound.
     pub beta: f64,
-    /// Share of what may be in flight that is left to others.
+    /// Share of the in-flight bound that is left to other flows.
     pub headroom: f64,
-    /// Share by which the pace is below the bandwidth.
+    /// Share by which the pacing rate is below the estimated bandwidth.
     pub pacing_margin: f64,
-    /// After which a least round-trip time is forgotten.
+    /// Time after which a minimum round-trip time expires.
     pub min_rtt_window: Span,
-    /// After which a lower round-trip time is looked for.
+    /// Time without a new minimum after which ProbeRTT begins.
     pub probe_rtt_interval: Span,
-    /// How long, at the least.
+    /// Minimum duration of ProbeRTT.
     pub probe_rtt_duration: Span,
-    /// Share of the average of marks that is taken off what may be in flight.
+    /// Weight of the average share of marks in the reduction of the in-flight bound.
     pub ecn_factor: f64,
-    /// Share of marks from which on too much is in flight.
+    /// Share of marks from which the data in flight is considered too much.
     pub ecn_thresh: f64,
-    /// Paths with a longer least round-trip time give no marks that count.
+    /// Marks are ignored on paths with a longer minimum round-trip time.
     pub ecn_max_rtt: Span,
 }
 
 impl BbrConfig {
-    /// As the draft has it.
+    /// The values of the draft.
     pub const DRAFT: Self = Self {
         loss_thresh: 0.02,
         beta: 0.7,

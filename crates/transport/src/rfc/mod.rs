@@ -1,8 +1,8 @@
 //! Profile `rfc`: byte-based TCP by the RFCs, in the readings of Linux 6.
 //!
 //! Conforms to: RFC 9293 (sequence numbers), RFC 5681, 6928, 3042, 6298, 2018, 2883, 6675, 6582, 8985, 6937, 5682, 4015,
-//! 3168, 7323, 9438, 9406, and to what Linux 6 makes of them, so that a simulation can be laid beside a run over a real
-//! kernel. Every Linux reading that changes a number is a switch of [`Config`] with Linux's value for its default; what
+//! 3168, 7323, 9438, 9406, and to Linux 6's implementation of them, so that a simulation can be compared with a run
+//! over a real kernel. Every Linux reading that changes a number is a switch of [`Config`] with Linux's value for its default; what
 //! differs from Linux in spite of that is in each module's notes, and together in `docs/tcp.md`.
 //!
 //! # What makes this profile
@@ -15,19 +15,19 @@
 //! # Map
 //! | idea | file |
 //! |---|---|
-//! | what a connection is set to, with sources | `config.rs`, `controllers.rs`, `parameters/` |
+//! | configuration of a connection, with sources | `config.rs`, `controllers.rs`, `parameters/` |
 //! | 32-bit sequence numbers | `seq.rs` |
 //! | reassembly, SACK blocks, duplicates | `receiver/reassembly.rs` |
 //! | delayed, quick and compressed acknowledgements | `receiver/delay.rs` |
-//! | what an acknowledgement tells | `sender/news.rs` |
+//! | evaluation of an acknowledgement | `sender/news.rs` |
 //! | segments outstanding, the pipe | `sender/scoreboard.rs` |
-//! | losses by time, probes | `sender/rack.rs`, `tlp.rs` |
-//! | states, losses by counting or duplicates, F-RTO | `sender/recovery.rs` |
-//! | taking a reduction back | `sender/undo.rs` |
+//! | loss detection by time (RACK), tail loss probes | `sender/rack.rs`, `tlp.rs` |
+//! | recovery states, loss detection by counting or duplicates, F-RTO | `sender/recovery.rs` |
+//! | undoing a reduction | `sender/undo.rs` |
 //! | round-trip time and time-out, the timer | `sender/rtt.rs`, `alarm.rs` |
-//! | the window and whether it limits | `sender/window.rs` |
-//! | controllers of congestion | `sender/congestion/` |
-//! | smaller windows by proportion | `sender/prr.rs` |
+//! | the window and its validation | `sender/window.rs` |
+//! | congestion controllers | `sender/congestion/` |
+//! | proportional rate reduction | `sender/prr.rs` |
 //! | ECN, pacing | `sender/ecn.rs`, `pacing.rs` |
 //! | sending | `sender/output.rs` |
 

@@ -24,7 +24,7 @@ use aqmlab_units::Span;
 
 use crate::rfc::Config;
 
-/// Estimates of one end.
+/// Estimates of one endpoint.
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
     /// In seconds; meaningless before the first sample.
@@ -100,12 +100,12 @@ impl RttEstimator {
         self.rto = rto.min(config.max_rto);
     }
 
-    /// Notes a round trip as a candidate for the least; of all packets that tell one, retransmitted or not.
+    /// Update the minimum round-trip time; samples of retransmitted packets count too.
     pub fn note_least(&mut self, sample: Span) {
         self.least = self.least.min(sample);
     }
 
-    /// After an expiry.
+    /// Double the time-out after an expiry.
     pub fn back_off(&mut self, config: &Config) {
         self.rto = (self.rto * 2).min(config.max_rto);
     }
@@ -120,7 +120,7 @@ impl RttEstimator {
         self.sampled.then(|| Span::from_secs(self.srtt))
     }
 
-    /// The least round-trip time; endless without a sample.
+    /// Return the minimum round-trip time; the longest time without a sample.
     pub fn least(&self) -> Span {
         self.least
     }

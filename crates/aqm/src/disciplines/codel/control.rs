@@ -1,9 +1,9 @@
-//! The state of the control law over a queue, and what it does with packets that leave (RFC 8289, sections 5.4 to 5.6).
+//! The state of the control law of a queue, and its decisions about departing packets (RFC 8289, sections 5.4 to 5.6).
 
 use aqmlab_units::{Span, Time};
 
 use super::super::marks;
-use super::law::{Count, Law};
+use super::law::{ControlLaw, Count};
 use crate::{Backlog, DropClass, DropReason, Gauge, Host, Packet};
 
 /// Delays were at or above the target for an interval: the drop or mark that begins a dropping state.
@@ -27,7 +27,7 @@ pub(crate) struct Control {
 impl Control {
     /// Return whether a departing packet may be dropped (`ok_to_drop` in RFC 8289): the delay has been at or above the target
     /// for an interval.
-    fn ok_to_drop<P>(&mut self, law: &Law, now: Time, packet: &Packet<P>, left: Backlog) -> bool {
+    fn ok_to_drop<P>(&mut self, law: &ControlLaw, now: Time, packet: &Packet<P>, left: Backlog) -> bool {
         self.delay = now.since(packet.meta.arrival);
         let now = law.tick(now);
         if law.is_short(packet.meta.arrival, now) || left.bytes <= law.max_packet {
@@ -40,7 +40,7 @@ impl Control {
     /// Return the next packet to transmit; `pop` takes the head of the queue and returns it with the backlog left.
     pub fn dequeue<P, H: Host<P>>(
         &mut self,
-        law: &Law,
+        law: &ControlLaw,
         ecn: bool,
         now: Time,
         host: &mut H,
@@ -90,7 +90,7 @@ impl Control {
     }
 
     /// Enter the dropping state, with its first drop.
-    fn enter(&mut self, law: &Law, now: u64) {
+    fn enter(&mut self, law: &ControlLaw, now: u64) {
         self.is_dropping = true;
         let gained = self.count.n.wrapping_sub(self.last_count);
         if gained > 1 && law.dropped_recently(self.drop_next, now) {

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A change of count by more than one is thus seen with a delay of some drops. Difference from Linux: ticks have 64 bits and
-//! do not begin anew after 4398 s.
+//! do not wrap after 4398 s.
 
 use aqmlab_units::{Span, Time};
 
@@ -64,14 +64,14 @@ impl Count {
 
 /// The constants of the control law, in ticks.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Law {
+pub(crate) struct ControlLaw {
     arithmetic: Arithmetic,
     target: u64,
     interval: u64,
     pub(super) max_packet: u64,
 }
 
-impl Law {
+impl ControlLaw {
     /// Create the constants. Nothing is dropped while at most `max_packet` bytes are in the queue.
     pub fn new(arithmetic: Arithmetic, target: Span, interval: Span, max_packet: u64) -> Self {
         let (target, interval) = (arithmetic.ticks(target.0), arithmetic.ticks(interval.0));
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn the_law_by_hand() {
-        let law = Law::new(Arithmetic::Real, MS * 5, MS * 100, 1514);
+        let law = ControlLaw::new(Arithmetic::Real, MS * 5, MS * 100, 1514);
         let mut count = Count::default();
         count.begin();
         assert_eq!(law.control_law(7, count), 7 + (MS * 100).0);
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn ticks_of_linux_are_two_to_the_ten_nanoseconds() {
-        let law = Law::new(Arithmetic::Linux, MS * 5, MS * 100, 1514);
+        let law = ControlLaw::new(Arithmetic::Linux, MS * 5, MS * 100, 1514);
         // 5 000 000 / 1024 and 100 000 000 / 1024.
         assert_eq!((law.target, law.interval), (4882, 97_656));
         assert_eq!(law.tick(Time(1_023_999)), 0);
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn an_interval_is_over_a_tick_later_in_linux() {
         for (arithmetic, at_its_end) in [(Arithmetic::Real, true), (Arithmetic::Linux, false)] {
-            let law = Law::new(arithmetic, MS * 5, MS * 100, 1514);
+            let law = ControlLaw::new(arithmetic, MS * 5, MS * 100, 1514);
             assert!(!law.is_over(10, 9));
             assert_eq!(law.is_over(10, 10), at_its_end);
             assert!(law.is_over(10, 11));

@@ -1,8 +1,8 @@
 //! CoDel, controlled delay (RFC 8289; K. Nichols and V. Jacobson, "Controlling Queue Delay", ACM Queue 10(5), 2012).
 //!
-//! A queue is good while its delay falls below `target` at least once in every `interval`, however long the bursts are that
-//! it takes. Once it has not for an interval, packets are dropped at the head, faster and faster, since TCP's rate goes with
-//! one over the root of its loss:
+//! A queue is acceptable while its delay falls below `target` at least once in every `interval`, which permits bursts of any
+//! length. If it has not for an interval, packets are dropped at the head at decreasing intervals, since TCP's rate is
+//! inversely proportional to the square root of its loss rate:
 //!
 //! ```text
 //! drop_next = t + interval/sqrt(count)                                                     (RFC 8289, section 5.6)
@@ -28,7 +28,7 @@ mod control;
 mod law;
 
 pub(crate) use control::{CONTROL_LAW, Control};
-pub(crate) use law::{Arithmetic, Law};
+pub(crate) use law::{Arithmetic, ControlLaw};
 
 use aqmlab_units::{Span, Time};
 
@@ -38,12 +38,12 @@ use crate::{
     Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, Unit,
 };
 
-/// Names.
+/// Presets.
 pub(super) const PRESETS: &[Named] = &[Named {
     name: "codel",
     title: "Controlled delay",
     paper: "K. Nichols, V. Jacobson, A. McGregor, J. Iyengar, RFC 8289, 2018",
-    doc: "Drops at the head, faster and faster, while no packet of an interval has waited less than the target.",
+    doc: "Drops at the head at decreasing intervals while no packet of an interval has waited less than the target.",
 }];
 
 /// Parameters.
@@ -57,35 +57,43 @@ pub(super) const PARAMETERS: &[Parameter] = &[
 ];
 
 pub(crate) const TARGET: Parameter =
-    Parameter::new("target", "TARGET", Unit::Time, "delay that a queue may have all the time")
+    Parameter::new("target", "TARGET", Unit::Time, "acceptable standing delay of the queue")
         .above(0.0)
         .source(RFC);
-pub(crate) const INTERVAL: Parameter =
-    Parameter::new("interval", "INTERVAL", Unit::Time, "time within which it must be below the target once")
-        .above(0.0)
-        .source(RFC);
-pub(crate) const MAX_PACKET: Parameter =
-    Parameter::new("max_packet", "MAXPACKET", Unit::Bytes, "no drop while so little is left in the queue")
-        .from(1.0)
-        .source(RFC);
+pub(crate) const INTERVAL: Parameter = Parameter::new(
+    "interval",
+    "INTERVAL",
+    Unit::Time,
+    "time within which the delay must fall below the target once",
+)
+.above(0.0)
+.source(RFC);
+pub(crate) const MAX_PACKET: Parameter = Parameter::new(
+    "max_packet",
+    "MAXPACKET",
+    Unit::Bytes,
+    "no drop while at most this much is left in the queue",
+)
+.from(1.0)
+.source(RFC);
 
 const RFC: &str = "RFC 8289";
 
-/// Parameters, checked.
+/// Validated parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Params {
     room: Room,
-    law: Law,
+    law: ControlLaw,
     ecn: bool,
 }
 
-/// From words to parameters.
+/// Read and validate the parameters.
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
     let room = Room::new(reader.limit(1000), false);
     let (target, interval, max_packet) = read_law(reader);
     let ecn = reader.flag("ecn", false);
     let arithmetic = reader.word("dialect", &[("rfc8289", Arithmetic::Real), ("linux", Arithmetic::Linux)]);
-    Ok(Params { room, law: Law::new(arithmetic, target, interval, max_packet), ecn })
+    Ok(Params { room, law: ControlLaw::new(arithmetic, target, interval, max_packet), ecn })
 }
 
 /// Target, interval and largest packet of the control law.
@@ -97,7 +105,7 @@ pub(crate) fn read_law(reader: &mut ParameterReader<'_>) -> (Span, Span, u64) {
             ("target", "less than interval; 5 to 10 % of it is good (RFC 8289, section 4.3)");
         reader.error(
             key,
-            format!("{}s is no less than interval, {}s", target.secs(), interval.secs()),
+            format!("{}s is not less than interval, {}s", target.secs(), interval.secs()),
             allowed,
         );
     }
@@ -113,7 +121,7 @@ pub struct CoDel<P> {
 }
 
 impl<P: Copy> CoDel<P> {
-    /// An empty queue.
+    /// Create an empty queue.
     pub(super) fn new(params: &Params) -> Self {
         Self { params: params.clone(), queue: Fifo::default(), control: Control::default() }
     }

@@ -9,7 +9,7 @@ pub(crate) struct Params {
     pub quantum: u64,
     pub buckets: usize,
     pub hash: Hash,
-    /// At overflow the head of the longest queue goes, else its tail.
+    /// At overflow the head of the longest queue is dropped, otherwise its tail.
     pub from_head: bool,
 }
 
@@ -21,7 +21,7 @@ pub struct Flows<P> {
     pub(super) ring: Ring,
     /// DC of each queue, in bytes.
     deficit: Vec<u64>,
-    /// The current queue has got its quantum.
+    /// The current queue has received its quantum.
     has_quantum: bool,
 }
 
@@ -78,7 +78,7 @@ impl<P: Copy> Flows<P> {
         self.ring.iter().reduce(|longest, queue| if bytes(queue) > bytes(longest) { queue } else { longest })
     }
 
-    /// A queue is empty: it gives up its turn and what it has saved.
+    /// Remove an empty queue from the round and clear its deficit counter.
     fn leave(&mut self, queue: usize) {
         if self.ring.current() == Some(queue) {
             self.has_quantum = false;
@@ -91,7 +91,7 @@ impl<P: Copy> Flows<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disciplines::testing::{Told, packet};
+    use crate::disciplines::testing::{TestHost, packet};
 
     fn params(quantum: u64) -> Params {
         Params { limit: Limit::Packets(10), quantum, buckets: 16, hash: Hash::Modulo, from_head: true }
@@ -110,22 +110,22 @@ mod tests {
     fn the_papers_example() {
         let mut queue = Flows::new(&params(500));
         for (n, flow, bytes) in [(0, 1, 200), (1, 1, 750), (2, 1, 20), (3, 2, 500), (4, 2, 500)] {
-            queue.enqueue(packet(n, flow, bytes), &mut Told::default());
+            queue.enqueue(packet(n, flow, bytes), &mut TestHost::default());
         }
         // 200 leaves 300, not enough for 750; the second sends 500; then 800 are enough for 750 and 20.
         assert_eq!(order(&mut queue), [0, 3, 1, 2, 4]);
-        assert!(queue.deficit.iter().all(|&d| d == 0), "who has nothing to send saves nothing");
+        assert!(queue.deficit.iter().all(|&d| d == 0), "an empty queue keeps no deficit");
     }
 
     #[test]
     fn the_longest_queue_pays_at_its_head() {
         let mut queue = Flows::new(&params(500));
-        let mut told = Told::default();
-        (0..9).for_each(|n| queue.enqueue(packet(n, 1, 500), &mut told));
-        queue.enqueue(packet(9, 2, 500), &mut told);
-        assert!(told.dropped.is_empty());
-        queue.enqueue(packet(10, 3, 500), &mut told);
-        assert_eq!(told.dropped, [0]);
+        let mut host = TestHost::default();
+        (0..9).for_each(|n| queue.enqueue(packet(n, 1, 500), &mut host));
+        queue.enqueue(packet(9, 2, 500), &mut host);
+        assert!(host.dropped.is_empty());
+        queue.enqueue(packet(10, 3, 500), &mut host);
+        assert_eq!(host.dropped, [0]);
         assert_eq!(order(&mut queue), [1, 9, 10, 2, 3, 4, 5, 6, 7, 8]);
     }
 
@@ -133,7 +133,7 @@ mod tests {
     fn a_small_quantum_takes_rounds() {
         let mut queue = Flows::new(&params(100));
         for (n, flow) in [(0, 1), (1, 2)] {
-            queue.enqueue(packet(n, flow, 1000), &mut Told::default());
+            queue.enqueue(packet(n, flow, 1000), &mut TestHost::default());
         }
         assert_eq!(order(&mut queue), [0, 1]);
     }

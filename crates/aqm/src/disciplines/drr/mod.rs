@@ -1,8 +1,8 @@
 //! Deficit round robin (M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM
 //! Transactions on Networking 4(3), 1996).
 //!
-//! Every flow has a queue, and the queues take turns. A queue may send `quantum` bytes at its turn; what it does not use since
-//! its next packet is longer, it has left for its next turn. So flows share the link in bytes, whatever their packets' lengths:
+//! Every flow has a queue, and the queues are served in turn. A queue may send `quantum` bytes at its turn. It keeps what is
+//! left because its next packet is longer for its next turn. Flows therefore share the link in bytes, for any packet lengths:
 //!
 //! ```text
 //! at a turn:   DC_i <- DC_i + Quantum_i
@@ -46,7 +46,7 @@ pub(crate) enum Params {
     Classes(scheduler::Params),
 }
 
-/// Names.
+/// Presets.
 pub(super) const PRESETS: &[Named] = &[Named {
     name: "drr",
     title: "Deficit round robin",
@@ -62,7 +62,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         .source("Shreedhar and Varghese 1996"),
     BUCKETS,
     HASH,
-    Parameter::new("longest", "", Unit::Choice, "which packet of the longest queue goes at overflow")
+    Parameter::new("longest", "", Unit::Choice, "which packet of the longest queue is dropped at overflow")
         .or(&["head", "tail"])
         .source("ns-2.35 queue/drr.cc"),
 ];
@@ -73,15 +73,15 @@ pub(super) const HASH: Parameter = Parameter::new(
     "hash",
     "",
     Unit::Choice,
-    "how a flow finds its queue: mixed bits, or its number modulo buckets",
+    "how a flow is mapped to a queue: mixed bits, or its number modulo buckets",
 )
 .or(&["mix", "modulo"]);
 
-/// From words to parameters.
+/// Read and validate the parameters.
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
     let quantum = reader.bytes("quantum", 1500);
     if quantum < 100 {
-        reader.warn(format!("quantum is only {quantum} bytes: many turns pass before a packet is sent"));
+        reader.warn(format!("quantum is only {quantum} bytes: sending a packet takes many turns"));
     }
     if !reader.classes().is_empty() {
         for key in
@@ -111,7 +111,7 @@ pub enum Drr<P> {
 }
 
 impl<P: Copy> Drr<P> {
-    /// An empty queue.
+    /// Create an empty queue.
     pub(super) fn new(params: &Params) -> Self {
         match params {
             Params::Flows(params) => Self::Flows(Flows::new(params)),

@@ -2,8 +2,8 @@
 //! CoNEXT 2016).
 //!
 //! Packets with ECT(1) or CE go to a queue L of low latency, all others to a classic queue C. PI2's controller keeps C's delay
-//! at the target; what it demands of L's flows is coupled, so that a flow of either kind gets the same share. L's own AQM
-//! marks what has waited longer than a threshold:
+//! at the target; L's marking is coupled to it, so that a flow of either kind gets the same share. L's native AQM marks
+//! packets that have waited longer than a threshold:
 //!
 //! ```text
 //! p_C = p'^2        p_CL = k p'        p_L = max(ramp(delay), p_CL)                  (RFC 9332, appendix A.1)
@@ -25,17 +25,17 @@
 //! | MTU | `max_packet` | bytes | 1514 | 0 and more | Linux `sch_dualpi2.c` |
 //! | limit | `limit` | packets or bytes | 250 ms of the link in packets of 1500 B | at least 1 | line 5 |
 //!
-//! The controller looks at the longer delay of both queues (figure 8). From p_CL = 1 on there is overload: L's packets are
+//! The controller uses the longer delay of both queues (figure 8). From p_CL = 1 on there is overload: L's packets are
 //! dropped with p_C, or else all marked, and from p_C = min(1/k^2, 1) on C's are no longer marked but dropped (figure 7).
 //!
 //! Readings. L comes first; C is kept from starving by weights in bytes, or by time: L's packets are taken to be `time_shift`
-//! older (`scheduler`). The weights' credit begins in favour of L, does so anew when the link rests, and moves while both
-//! queues wait, as in Linux. A packet is hit by a recurring count, as the RFC has it, or by chance, as in Linux (`decision`).
+//! older (`scheduler`). The weights' credit starts in favour of L, is reset when the link is idle, and changes while both
+//! queues have packets, as in Linux. A packet is hit by a recurring count, as the RFC has it, or by chance, as in Linux (`decision`).
 //! In overload a mark counts as 1: with the pseudocode's p_CL above 1 the count of L would grow without bound and with it
-//! drops above p_C. Neither p_C nor p_CL hits while less than two of `max_packet` are left in both queues: the RFC tells this
-//! of Linux, and its pseudocode has no such rule (`max_packet = 0`). While at most `l4s_min_packets` are in L, the one that
-//! leaves included, the ramp marks nothing: the text means a queue of one packet, and the pseudocode asks after the packet has
-//! been taken out. The delay of the ramp is that of the packet. `ecn` is that of C; without it ECT(0) is dropped, and L's marks
+//! drops above p_C. Neither p_C nor p_CL applies while less than two of `max_packet` are left in both queues: the RFC describes
+//! this rule of Linux, but its pseudocode does not have it (`max_packet = 0`). While at most `l4s_min_packets` are in L, the one that
+//! leaves included, the ramp marks nothing: the text means a queue of one packet, and the pseudocode checks after the packet has
+//! been removed. The delay of the ramp is that of the packet. `ecn` is that of C; without it ECT(0) is dropped, and L's marks
 //! stay. Differences: a limit in bytes is tested with the packet's own length, where the RFC always leaves room for an MTU;
 //! Linux 6.17 has a step of 1 ms in place of the ramp, asks for L's length at the arrival, and 16 ms, 0.16/s and 3.2/s.
 //!
@@ -68,16 +68,16 @@ pub struct DualPi2<P> {
     c: Fifo<P>,
     base: Base,
     credit: Credit,
-    /// The likelihoods of L's and C's packets that have not been hit, summed up.
+    /// Sums of the likelihoods of L's and C's packets since the last drop or mark.
     counts: [f64; 2],
 }
 
-/// The probabilities of a moment.
+/// The coupled probabilities.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Coupled {
     /// Of a classic packet.
     p_c: f64,
-    /// Of a low-latency packet, for the classic queue's sake.
+    /// Of a low-latency packet, by coupling.
     p_cl: f64,
 }
 
@@ -93,11 +93,11 @@ impl Coupled {
     }
 }
 
-/// Of queues that are too short to be hit for the controller's sake.
+/// Of queues too short for the controller to act on.
 const SPARED: Coupled = Coupled { p_c: 0.0, p_cl: 0.0 };
 
 impl<P: Copy> DualPi2<P> {
-    /// Empty queues.
+    /// Create empty queues.
     pub(super) fn new(params: &Params) -> Self {
         Self {
             params: params.clone(),
@@ -119,7 +119,7 @@ impl<P: Copy> DualPi2<P> {
         if is_short { SPARED } else { self.coupled() }
     }
 
-    /// Steps of the controller that are due; the delay is the longer one of both queues.
+    /// Compute the steps of the controller that are due; the delay is the longer one of both queues.
     fn catch_up(&mut self, now: Time) {
         let Self { params, l, c, base, .. } = self;
         base.catch_up(&params.gains, 1.0, now, |t| head_delay(c, t).max(head_delay(l, t)));
@@ -139,7 +139,7 @@ impl<P: Copy> DualPi2<P> {
         hits
     }
 
-    /// A packet leaves L: what of it goes on.
+    /// Process a packet leaving L; return it unless it was dropped.
     fn leave_l(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) -> Option<Packet<P>> {
         let coupled = self.of_leaving();
         let p_l = if coupled.is_overload() {
@@ -160,7 +160,7 @@ impl<P: Copy> DualPi2<P> {
         Some(packet)
     }
 
-    /// A packet leaves C: what of it goes on.
+    /// Process a packet leaving C; return it unless it was dropped.
     fn leave_c(&mut self, mut packet: Packet<P>, host: &mut impl Host<P>) -> Option<Packet<P>> {
         let Coupled { p_c, .. } = self.of_leaving();
         let may_mark = self.params.ecn && p_c < self.params.p_c_max;
@@ -185,7 +185,7 @@ impl<P: Copy> Qdisc<P> for DualPi2<P> {
     }
 
     fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
-        while let Some(queue) = self.credit.turn(&self.l, &self.c) {
+        while let Some(queue) = self.credit.next_queue(&self.l, &self.c) {
             let source = if queue == Queue::L { &mut self.l } else { &mut self.c };
             let Some(packet) = source.pop() else { break };
             let left = match queue {

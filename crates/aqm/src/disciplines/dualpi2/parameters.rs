@@ -7,12 +7,12 @@ use crate::disciplines::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::{Parameter, ParameterError, Room, Unit};
 
-/// Names.
+/// Presets.
 pub(in crate::disciplines) const PRESETS: &[Named] = &[Named {
     name: "dualpi2",
     title: "Dual queue coupled by PI2",
     paper: "K. De Schepper, B. Briscoe, G. White, RFC 9332, 2023",
-    doc: "A queue of low latency for L4S, a classic one under PI2, and probabilities that couple them.",
+    doc: "A low-latency queue for L4S and a classic queue under PI2, with coupled probabilities.",
 }];
 
 const RFC: &str = "RFC 9332";
@@ -38,7 +38,7 @@ pub(in crate::disciplines) const PARAMETERS: &[Parameter] = &[
         "l4s_min_th",
         "minTh",
         Unit::Time,
-        "delay from which the low-latency queue marks by itself",
+        "delay from which the low-latency queue's native AQM marks",
     )
     .from(0.0)
     .source(RFC),
@@ -49,7 +49,7 @@ pub(in crate::disciplines) const PARAMETERS: &[Parameter] = &[
         "l4s_min_packets",
         "Th_len",
         Unit::Integer,
-        "it does not mark by itself while so few are in it",
+        "the native AQM does not mark while at most this many packets are in the queue",
     )
     .from(0.0)
     .to(1_048_576.0)
@@ -58,7 +58,7 @@ pub(in crate::disciplines) const PARAMETERS: &[Parameter] = &[
         "scheduler",
         "",
         Unit::Choice,
-        "what keeps the classic queue from starving: a share, or its age",
+        "how the classic queue is protected from starvation: a weight, or its age",
     )
     .or(&["weighted", "time-shifted"])
     .source(RFC),
@@ -79,14 +79,19 @@ pub(in crate::disciplines) const PARAMETERS: &[Parameter] = &[
     )
     .from(0.0)
     .source(RFC),
-    Parameter::new("decision", "", Unit::Choice, "which packets are hit, given a likelihood")
-        .or(&["recurring", "random"])
-        .source(RFC),
+    Parameter::new(
+        "decision",
+        "",
+        Unit::Choice,
+        "how packets are selected for a drop or mark, given a likelihood",
+    )
+    .or(&["recurring", "random"])
+    .source(RFC),
     SPARED,
     ECN,
 ];
 
-/// Parameters, checked.
+/// Validated parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Params {
     pub(super) room: Room,
@@ -104,7 +109,7 @@ pub(crate) struct Params {
 }
 
 impl Params {
-    /// The marking of L by itself (appendix A.1, `laqm`).
+    /// Return the marking probability of L's native AQM (appendix A.1, `laqm`).
     pub(super) fn ramp(&self, delay: f64) -> f64 {
         if delay >= self.l4s_min_th + self.l4s_range {
             1.0
@@ -116,7 +121,7 @@ impl Params {
     }
 }
 
-/// From words to parameters.
+/// Read and validate the parameters.
 pub(in crate::disciplines) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
     let quarter_second = reader.rate().bps() * 0.25 / (8.0 * 1500.0);
     let room = Room::new(reader.limit(quarter_second.clamp(2.0, 1e9).ceil() as u32), false);
@@ -148,7 +153,7 @@ pub(in crate::disciplines) fn read(reader: &mut ParameterReader<'_>) -> Result<P
     })
 }
 
-/// The controller's constants, which follow from target and RTT_max where the file does not say them (appendix A.1).
+/// Read the controller's constants; those not set follow from target and RTT_max (appendix A.1).
 fn read_gains(reader: &mut ParameterReader<'_>) -> Gains {
     let target = reader.time("target", Span::from_millis(15));
     let rtt_max = reader.time("rtt_max", Span::from_millis(100));

@@ -20,7 +20,7 @@ pub(crate) enum Scheduler {
     TimeShifted(Span),
 }
 
-/// Priority for L under the condition that C does not starve (RFC 9332, section 4.2.2 and appendix A.2).
+/// Priority for L without starving C (RFC 9332, section 4.2.2 and appendix A.2).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Credit {
     scheduler: Scheduler,
@@ -46,7 +46,7 @@ impl Credit {
     }
 
     /// Return the queue to serve next, or `None` if both are empty.
-    pub fn turn<P: Copy>(&self, l: &Fifo<P>, c: &Fifo<P>) -> Option<Queue> {
+    pub fn next_queue<P: Copy>(&self, l: &Fifo<P>, c: &Fifo<P>) -> Option<Queue> {
         let (l, c) = match (l.head(), c.head()) {
             (None, None) => return None,
             (Some(_), None) => return Some(Queue::L),
@@ -60,7 +60,7 @@ impl Credit {
         Some(if is_classic { Queue::C } else { Queue::L })
     }
 
-    /// A queue has sent a packet; what is left in both. It counts where the other queue waits.
+    /// Record a packet sent by a queue, and the backlogs left. Changes the credit only if the other queue has packets.
     pub fn sent(&mut self, queue: Queue, bytes: u32, l: Backlog, c: Backlog) {
         let Scheduler::Weighted(share) = self.scheduler else { return };
         match queue {

@@ -1,11 +1,11 @@
 use super::super::flow_queues::mix;
 use crate::Host;
 
-/// A keyed hash of flows to queues, without the bias of a remainder.
+/// A keyed hash of flows to queues, without modulo bias.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hash {
     queues: u32,
-    /// Drawn at the first packet, if none.
+    /// If `None`, drawn at the first packet.
     key: Option<u64>,
 }
 
@@ -28,9 +28,9 @@ mod tests {
     use super::*;
     use crate::{DropReason, Packet};
 
-    struct Lends(u64);
+    struct Draws(u64);
 
-    impl Host<()> for Lends {
+    impl Host<()> for Draws {
         fn uniform(&mut self) -> f64 {
             0.0
         }
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn flows_spread_evenly_and_stay_where_they_are() {
-        let mut host = Lends(0);
+        let mut host = Draws(0);
         let mut hash = Hash::new(64, None);
         let mut counts = [0_u32; 64];
         for flow in 0..64_000 {
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn another_key_is_another_hash() {
-        let queues = |key| (0..100).map(move |flow| Hash::new(1024, Some(key)).queue(flow, &mut Lends(0)));
+        let queues = |key| (0..100).map(move |flow| Hash::new(1024, Some(key)).queue(flow, &mut Draws(0)));
         assert!(queues(1).zip(queues(2)).filter(|(a, b)| a == b).count() < 5);
         assert!(queues(1).eq(queues(1)));
     }

@@ -1,5 +1,5 @@
-//! What disciplines with a queue for each flow share (RFC 8290, section 4): the keyed hash of flows to queues, and the order
-//! in which they are served.
+//! Components of disciplines with a queue for each flow (RFC 8290, section 4): the keyed hash of flows to queues, and the
+//! order of service.
 
 mod hash;
 mod rounds;
@@ -43,7 +43,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// As in the file.
+    /// Read the parameters.
     pub fn read(reader: &mut ParameterReader<'_>) -> Self {
         let queues = reader.integer("queues", 1024) as u32;
         let quantum = reader.bytes("quantum", 1514) as u32;

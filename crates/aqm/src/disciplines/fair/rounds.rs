@@ -57,7 +57,7 @@ impl Rounds {
         Self { quantum: quantum.into(), is_linux, queues, new: List::EMPTY, old: List::EMPTY }
     }
 
-    /// A queue has got a packet.
+    /// Record that a queue has received a packet.
     pub fn arrived(&mut self, queue: usize) {
         let member = &mut self.queues[queue];
         if !member.is_listed {
@@ -67,8 +67,8 @@ impl Rounds {
         }
     }
 
-    /// The queue whose turn it is.
-    pub fn turn(&mut self) -> Option<usize> {
+    /// Return the queue to serve next.
+    pub fn next_queue(&mut self) -> Option<usize> {
         loop {
             let list = if self.new.head == NONE { &mut self.old } else { &mut self.new };
             let queue = list.head;
@@ -84,12 +84,12 @@ impl Rounds {
         }
     }
 
-    /// The queue whose turn it is has sent so many bytes.
+    /// Record that the queue being served has sent this many bytes.
     pub fn sent(&mut self, queue: usize, bytes: u32) {
         self.queues[queue].deficit -= i64::from(bytes);
     }
 
-    /// The queue whose turn it is has nothing to send.
+    /// Record that the queue being served is empty.
     pub fn ran_empty(&mut self, queue: usize) {
         let is_new = self.new.head == queue as u32;
         let list = if is_new { &mut self.new } else { &mut self.old };
@@ -110,32 +110,32 @@ mod tests {
     #[test]
     fn new_queues_come_first_and_once() {
         let mut rounds = Rounds::new(3, 1000, false);
-        assert_eq!(rounds.turn(), None);
+        assert_eq!(rounds.next_queue(), None);
         rounds.arrived(0);
         rounds.arrived(1);
-        assert_eq!(rounds.turn(), Some(0));
+        assert_eq!(rounds.next_queue(), Some(0));
         rounds.sent(0, 1000);
         // 0 has become an old queue.
-        assert_eq!(rounds.turn(), Some(1));
+        assert_eq!(rounds.next_queue(), Some(1));
         rounds.sent(1, 400);
         rounds.ran_empty(1);
-        // 1 waits behind 0 before it can be new again.
-        assert_eq!(rounds.turn(), Some(0));
+        // 1 waits for 0 before it can be new again.
+        assert_eq!(rounds.next_queue(), Some(0));
         rounds.arrived(1);
-        assert_eq!(rounds.turn(), Some(0));
+        assert_eq!(rounds.next_queue(), Some(0));
         rounds.arrived(2);
-        assert_eq!(rounds.turn(), Some(2), "a new queue");
+        assert_eq!(rounds.next_queue(), Some(2), "a new queue");
         rounds.ran_empty(2);
         rounds.sent(0, 1500);
-        assert_eq!(rounds.turn(), Some(1));
+        assert_eq!(rounds.next_queue(), Some(1));
         rounds.ran_empty(1);
-        assert_eq!(rounds.turn(), Some(2));
+        assert_eq!(rounds.next_queue(), Some(2));
         rounds.ran_empty(2);
-        assert_eq!(rounds.turn(), Some(0), "in debt, alone");
+        assert_eq!(rounds.next_queue(), Some(0), "in debt, alone");
         rounds.ran_empty(0);
-        assert_eq!(rounds.turn(), None);
+        assert_eq!(rounds.next_queue(), None);
         rounds.arrived(1);
-        assert_eq!(rounds.turn(), Some(1));
+        assert_eq!(rounds.next_queue(), Some(1));
     }
 
     #[test]
@@ -144,12 +144,12 @@ mod tests {
             let mut rounds = Rounds::new(3, 1000, is_linux);
             rounds.arrived(0);
             rounds.arrived(1);
-            assert_eq!(rounds.turn(), Some(0));
+            assert_eq!(rounds.next_queue(), Some(0));
             rounds.ran_empty(0);
             rounds.arrived(0);
             rounds.arrived(2);
             for queue in order {
-                assert_eq!(rounds.turn(), Some(queue));
+                assert_eq!(rounds.next_queue(), Some(queue));
                 rounds.sent(queue, 1000);
             }
         }
@@ -166,7 +166,7 @@ mod tests {
             (0..bytes.len()).for_each(|queue| rounds.arrived(queue));
             let mut sent = vec![0_u32; bytes.len()];
             for _ in 0..packets {
-                let queue = rounds.turn().expect("all wait");
+                let queue = rounds.next_queue().expect("all wait");
                 rounds.sent(queue, bytes[queue]);
                 sent[queue] += bytes[queue];
             }

@@ -23,7 +23,7 @@ impl Gains {
     }
 }
 
-/// Where the controller stands.
+/// State of the controller.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Base {
     /// The base probability p'.
@@ -34,12 +34,12 @@ pub(crate) struct Base {
 }
 
 impl Base {
-    /// Of a queue that is empty.
+    /// Create the state for an empty queue.
     pub fn new(gains: &Gains) -> Self {
         Self { p: 0.0, delay: 0.0, next_update: Time::ZERO + gains.t_update }
     }
 
-    /// Does the steps that are due by `now`; `delay` tells how long the oldest packet has waited at a time, in seconds.
+    /// Compute the steps that are due by `now`; `delay` returns how long the oldest packet has waited at a time, in seconds.
     pub fn catch_up(&mut self, gains: &Gains, most: f64, now: Time, delay: impl Fn(Time) -> f64) {
         while self.next_update <= now {
             let delay = delay(self.next_update);
@@ -61,7 +61,7 @@ impl Base {
         (!is_at_rest).then_some(self.next_update)
     }
 
-    /// What there is to see.
+    /// Report the gauges.
     pub fn gauges(&self, out: &mut dyn FnMut(Gauge, f64)) {
         out(Gauge::State("delay"), self.delay);
         out(Gauge::State("p_base"), self.p);

@@ -1,9 +1,9 @@
 //! PI2, PI improved with a square (K. De Schepper, O. Bondarenko, I.-J. Tsang, B. Briscoe, "PI2: A linearized AQM for both
 //! classic and scalable TCP", CoNEXT 2016).
 //!
-//! A classic sender's rate goes with one over the root of its loss, so a controller of the loss must be tuned to how large
-//! that is, as PIE's is. Controlled is the root p' instead, in steps of the same size everywhere, and a packet is dropped with
-//! its square; a scalable sender, whose rate goes with one over its marks, is marked with a multiple of p' itself:
+//! A classic sender's rate is inversely proportional to the root of its loss rate, so a controller of the loss rate needs
+//! gains that depend on it, as PIE's does. PI2 controls the root p' with constant gains instead. A classic packet is dropped
+//! with probability p'^2; a scalable sender, whose rate is inversely proportional to its marks, is marked with k p':
 //!
 //! ```text
 //! p' = p' + alpha (delay - target) + beta (delay - old delay)      p_C = p'^2      p_L = k p'
@@ -23,9 +23,9 @@
 //! `sch_pi2.c` is the authors' module for Linux, of 2015 (github.com/olgabo/dualpi2). It controls k p', so its gains are k
 //! times these.
 //!
-//! Readings. What happens to a packet is decided by a random number as it leaves, as the authors do since DualPI2 (RFC 9332,
-//! appendix A), or as it arrives, as in `sch_pi2.c` (`decide`). No packet is hit while less than two of `max_packet` wait beside
-//! it. Scalable are packets with ECT(1) or CE, where `ecn` is on (RFC 9331); in `sch_pi2.c`, which is older, all ECT are.
+//! Readings. A random number decides about a packet as it leaves, as the authors do since DualPI2 (RFC 9332,
+//! appendix A), or as it arrives, as in `sch_pi2.c` (`decide`). No packet is dropped or marked while less than two of `max_packet`
+//! wait in addition to it. Scalable are packets with ECT(1) or CE, where `ecn` is on (RFC 9331); in `sch_pi2.c`, which is older, all ECT are.
 //! Differences from `sch_pi2.c`: the delay is that of the packet at the head, when the controller steps, not the length over an
 //! estimate of the rate; p' does not shrink by 2 % more when two delays are 0.
 //!
@@ -45,12 +45,12 @@ use crate::{
     Unit,
 };
 
-/// Names.
+/// Presets.
 pub(super) const PRESETS: &[Named] = &[Named {
     name: "pi2",
     title: "PI improved with a square",
     paper: "K. De Schepper, O. Bondarenko, I.-J. Tsang, B. Briscoe, PI2, CoNEXT 2016",
-    doc: "Drops with the square of a probability that a controller moves in equal steps.",
+    doc: "Drops with the square of a probability that a controller with constant gains computes.",
 }];
 
 /// Parameters.
@@ -66,7 +66,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         .to(1.0)
         .source("sch_pi2.c"),
     SPARED,
-    Parameter::new("decide", "", Unit::Choice, "when it is decided what happens to a packet")
+    Parameter::new("decide", "", Unit::Choice, "when a packet is dropped or marked")
         .or(&["leaving", "arriving"])
         .source("RFC 9332; sch_pi2.c"),
     ECN,
@@ -85,7 +85,7 @@ pub(crate) const SPARED: Parameter =
         .from(0.0)
         .source("Linux sch_dualpi2.c");
 
-/// Parameters, checked.
+/// Validated parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Params {
     room: Room,
@@ -94,12 +94,12 @@ pub(crate) struct Params {
     /// The largest p'.
     most: f64,
     spared: u64,
-    /// What happens to a packet is decided as it arrives, not as it leaves.
+    /// Decide about a packet as it arrives, not as it leaves.
     at_arrival: bool,
     ecn: bool,
 }
 
-/// From words to parameters.
+/// Read and validate the parameters.
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
     let room = Room::new(reader.limit(1000), false);
     let gains = Gains {
@@ -124,24 +124,24 @@ pub struct Pi2<P> {
 }
 
 impl<P: Copy> Pi2<P> {
-    /// An empty queue.
+    /// Create an empty queue.
     pub(super) fn new(params: &Params) -> Self {
         Self { params: params.clone(), queue: Fifo::default(), base: Base::new(&params.gains) }
     }
 
-    /// Steps of the controller that are due.
+    /// Compute the steps of the controller that are due.
     fn catch_up(&mut self, now: Time) {
         let Self { params, queue, base } = self;
         base.catch_up(&params.gains, params.most, now, |t| head_delay(queue, t));
     }
 
-    /// With which probability a packet is dropped or marked.
+    /// Return the probability that a packet is dropped or marked.
     fn probability(&self, ecn: Ecn) -> f64 {
         let is_scalable = self.params.ecn && matches!(ecn, Ecn::Ect1 | Ecn::Ce);
         if is_scalable { (self.params.coupling * self.base.p).min(1.0) } else { self.base.p * self.base.p }
     }
 
-    /// What goes on of a packet that is not in the queue.
+    /// Decide about a packet outside the queue; return it unless it was dropped.
     fn decide(&self, mut packet: Packet<P>, host: &mut impl Host<P>) -> Option<Packet<P>> {
         let is_spared = self.queue.backlog().bytes < self.params.spared;
         let p = self.probability(packet.meta.header.ecn());
@@ -200,7 +200,7 @@ impl<P: Copy> Qdisc<P> for Pi2<P> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Told, packet};
+    use super::super::testing::{TestHost, packet};
     use super::*;
     use crate::{LinkContext, Spec, Value};
     use aqmlab_units::Rate;
@@ -254,12 +254,12 @@ mod tests {
         for at_arrival in [false, true] {
             let mut queue = pi2(false, 0.5);
             queue.params.at_arrival = at_arrival;
-            let mut told = Told::lending(&[0.9, 0.24, 0.26, 0.9, 0.9]);
-            (0..6).for_each(|n| queue.enqueue(Time::ZERO, packet(n, 1, 1514), &mut told));
-            // Two must wait beside a packet: the first two that arrive, or the last two that leave, are spared.
-            assert_eq!(told.dropped, if at_arrival { vec![3] } else { vec![] });
-            while let Dequeue::Packet(_) = queue.dequeue(Time::ZERO, &mut told) {}
-            assert_eq!(told.dropped, if at_arrival { vec![3] } else { vec![1] });
+            let mut host = TestHost::with_draws(&[0.9, 0.24, 0.26, 0.9, 0.9]);
+            (0..6).for_each(|n| queue.enqueue(Time::ZERO, packet(n, 1, 1514), &mut host));
+            // Two packets must wait in addition to a packet: the first two to arrive, or the last two to leave, are never dropped.
+            assert_eq!(host.dropped, if at_arrival { vec![3] } else { vec![] });
+            while let Dequeue::Packet(_) = queue.dequeue(Time::ZERO, &mut host) {}
+            assert_eq!(host.dropped, if at_arrival { vec![3] } else { vec![1] });
         }
     }
 }

@@ -1,12 +1,11 @@
-//! The controller of PIE over a queue: how long the queue is in time, and how probable a drop (RFC 8033, sections 4.1 to 4.4
-//! and 5.2 to 5.5).
+//! The controller of PIE for a queue: queueing delay and drop probability (RFC 8033, sections 4.1 to 4.4 and 5.2 to 5.5).
 
 use aqmlab_units::{Span, Time};
 
 use super::super::marks;
 use crate::{Backlog, DropReason, Gauge, Host, Packet};
 
-/// How the delay of a queue is found out.
+/// How the queueing delay is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Delay {
     /// By the time that the last packet to leave has waited; zero when none is left.
@@ -17,7 +16,7 @@ pub(crate) enum Delay {
 
 /// The constants of the controller.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Law {
+pub(crate) struct ControlLaw {
     /// QDELAY_REF, in seconds.
     pub target: f64,
     /// Per second.
@@ -37,7 +36,7 @@ pub(crate) struct Law {
     pub mark_up_to: Option<f64>,
 }
 
-impl Law {
+impl ControlLaw {
     /// The divisor of a step of the probability, which is the smaller the smaller the probability is (section 4.2).
     fn divisor(p: f64) -> f64 {
         match p {
@@ -98,13 +97,13 @@ impl Departures {
         }
     }
 
-    /// How long it takes until all has left.
+    /// Return the time until the backlog has left.
     fn delay(&self, backlog: Backlog) -> f64 {
         backlog.bytes as f64 * self.time / Self::THRESHOLD as f64
     }
 }
 
-/// Where the controller stands.
+/// State of the controller.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Control {
     /// The probability of a drop.
@@ -120,8 +119,8 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// Of a queue that is empty.
-    pub fn new(law: &Law) -> Self {
+    /// Create the state for an empty queue.
+    pub fn new(law: &ControlLaw) -> Self {
         Self {
             p: 0.0,
             delay: 0.0,
@@ -133,10 +132,10 @@ impl Control {
         }
     }
 
-    /// What goes on of a packet that arrives at a queue.
+    /// Decide about an arriving packet; return it unless it was dropped.
     pub fn admit<P>(
         &mut self,
-        law: &Law,
+        law: &ControlLaw,
         mut packet: Packet<P>,
         before: Backlog,
         host: &mut impl Host<P>,
@@ -151,8 +150,8 @@ impl Control {
         None
     }
 
-    /// Whether a packet that arrives at a queue is to be dropped or marked.
-    fn hits<P>(&mut self, law: &Law, bytes: u32, before: Backlog, host: &mut impl Host<P>) -> bool {
+    /// Return whether an arriving packet must be dropped or marked.
+    fn hits<P>(&mut self, law: &ControlLaw, bytes: u32, before: Backlog, host: &mut impl Host<P>) -> bool {
         if self.p == 0.0 && self.delay < law.target / 2.0 && self.old < law.target / 2.0 {
             self.burst_allowance = law.max_burst;
         }
@@ -163,7 +162,7 @@ impl Control {
         hits
     }
 
-    fn draws<P>(&mut self, law: &Law, bytes: u32, before: Backlog, host: &mut impl Host<P>) -> bool {
+    fn draws<P>(&mut self, law: &ControlLaw, bytes: u32, before: Backlog, host: &mut impl Host<P>) -> bool {
         // The link must never run empty for a drop (section 4.1).
         if (self.old < law.target / 2.0 && self.p < 0.2) || before.bytes <= 2 * law.mean_packet {
             return false;
@@ -182,13 +181,13 @@ impl Control {
         host.uniform() < p
     }
 
-    /// A packet has been dropped for want of room.
+    /// Record a packet dropped because the buffer is full.
     pub fn overflowed(&mut self) {
         self.accumulated = 0.0;
     }
 
     /// A packet leaves.
-    pub fn departed<P>(&mut self, law: &Law, now: Time, packet: &Packet<P>, left: Backlog) {
+    pub fn departed<P>(&mut self, law: &ControlLaw, now: Time, packet: &Packet<P>, left: Backlog) {
         match law.delay {
             Delay::Timestamp if left.packets == 0 => self.delay = 0.0,
             Delay::Timestamp => self.delay = now.since(packet.meta.arrival).secs(),
@@ -196,8 +195,8 @@ impl Control {
         }
     }
 
-    /// Does the steps that are due by `now`, of a queue in which nothing has happened meanwhile.
-    pub fn catch_up(&mut self, law: &Law, now: Time, backlog: Backlog) {
+    /// Compute the steps that are due by `now`, for a queue that has not changed meanwhile.
+    pub fn catch_up(&mut self, law: &ControlLaw, now: Time, backlog: Backlog) {
         while self.next_update <= now {
             if self.is_at_rest(backlog) {
                 let late = now.since(self.next_update).0 / law.t_update.0 + 1;
@@ -220,7 +219,7 @@ impl Control {
         (!self.is_at_rest(backlog)).then_some(self.next_update)
     }
 
-    fn update(&mut self, law: &Law, backlog: Backlog) {
+    fn update(&mut self, law: &ControlLaw, backlog: Backlog) {
         if law.delay == Delay::DepartureRate {
             self.delay = self.departures.delay(backlog);
         }
@@ -229,7 +228,7 @@ impl Control {
         self.burst_allowance = self.burst_allowance - law.t_update;
     }
 
-    /// What there is to see.
+    /// Report the gauges.
     pub fn gauges(&self, out: &mut dyn FnMut(Gauge, f64)) {
         out(Gauge::State("p"), self.p);
         out(Gauge::State("delay"), self.delay);
@@ -242,7 +241,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const LAW: Law = Law {
+    const LAW: ControlLaw = ControlLaw {
         target: 0.015,
         alpha: 0.125,
         beta: 1.25,
@@ -257,10 +256,10 @@ mod tests {
         mark_up_to: None,
     };
 
-    /// Lends one number.
-    struct Lends(f64);
+    /// A host that returns one random number.
+    struct Draws(f64);
 
-    impl Host<()> for Lends {
+    impl Host<()> for Draws {
         fn uniform(&mut self) -> f64 {
             self.0
         }
@@ -293,10 +292,10 @@ mod tests {
         assert_eq!(LAW.step(0.0, 0.0, 0.0), 0.0);
     }
 
-    /// Section 4.2 and appendix A of the RFC say one thing, its appendix B another.
+    /// Section 4.2 and appendix A of the RFC differ from its appendix B.
     #[test]
     fn the_probability_shrinks_by_itself_when_two_delays_are_short() {
-        let early = Law { decays_early: true, ..LAW };
+        let early = ControlLaw { decays_early: true, ..LAW };
         for (delay, old, shrinks) in [(0.007, 0.001, true), (0.007, 0.0075, false), (0.0075, 0.0, false)] {
             let change = 0.125 * (delay - 0.015) + 1.25 * (delay - old);
             assert!((LAW.step(0.5, delay, old) - (0.5 + change)).abs() < 1e-15);
@@ -311,7 +310,7 @@ mod tests {
         assert!((LAW.step(0.1, 0.2, 0.0) - 0.12).abs() < 1e-15);
         // Below: (0.125 * 0.185 + 0.25) / 2 = 0.136 562 5.
         assert!((LAW.step(0.09, 0.2, 0.0) - 0.226_562_5).abs() < 1e-15);
-        let free = Law { caps: false, ..LAW };
+        let free = ControlLaw { caps: false, ..LAW };
         assert!((free.step(0.1, 0.2, 0.0) - 0.373_125).abs() < 1e-15);
     }
 
@@ -322,15 +321,15 @@ mod tests {
     #[test]
     fn a_burst_passes() {
         let mut control = Control::new(&LAW);
-        assert!(!control.hits(&LAW, 1000, backlog(50_000), &mut Lends(0.0)));
+        assert!(!control.hits(&LAW, 1000, backlog(50_000), &mut Draws(0.0)));
         assert_eq!(control.burst_allowance, LAW.max_burst);
         (control.p, control.delay, control.old) = (1.0, 1.0, 1.0);
         for left in (0..10).rev() {
-            assert!(!control.hits(&LAW, 1000, backlog(50_000), &mut Lends(0.0)));
+            assert!(!control.hits(&LAW, 1000, backlog(50_000), &mut Draws(0.0)));
             control.update(&LAW, backlog(50_000));
             assert_eq!(control.burst_allowance, LAW.t_update * left);
         }
-        assert!(control.hits(&LAW, 1000, backlog(50_000), &mut Lends(0.0)));
+        assert!(control.hits(&LAW, 1000, backlog(50_000), &mut Draws(0.0)));
     }
 
     #[test]
@@ -338,38 +337,38 @@ mod tests {
         let mut control = Control::new(&LAW);
         (control.p, control.delay, control.old) = (0.19, 0.1, 0.0074);
         assert!(
-            !control.hits(&LAW, 1000, backlog(50_000), &mut Lends(0.0)),
+            !control.hits(&LAW, 1000, backlog(50_000), &mut Draws(0.0)),
             "half of the target, p below 0.2"
         );
         control.old = 0.0076;
-        assert!(control.hits(&LAW, 1000, backlog(50_000), &mut Lends(0.0)));
-        assert!(!control.hits(&LAW, 1000, backlog(2000), &mut Lends(0.0)), "two packets");
-        assert!(!control.hits(&LAW, 1000, backlog(50_000), &mut Lends(0.19)), "by chance");
-        assert!(control.hits(&LAW, 1000, backlog(50_000), &mut Lends(0.189)));
+        assert!(control.hits(&LAW, 1000, backlog(50_000), &mut Draws(0.0)));
+        assert!(!control.hits(&LAW, 1000, backlog(2000), &mut Draws(0.0)), "two packets");
+        assert!(!control.hits(&LAW, 1000, backlog(50_000), &mut Draws(0.19)), "by chance");
+        assert!(control.hits(&LAW, 1000, backlog(50_000), &mut Draws(0.189)));
     }
 
     #[test]
     fn the_probability_of_bytes_is_that_of_a_mean_packet() {
-        let law = Law { in_bytes: true, ..LAW };
+        let law = ControlLaw { in_bytes: true, ..LAW };
         let mut control = Control::new(&law);
         (control.p, control.old) = (0.2, 0.1);
-        assert!(!control.hits(&law, 500, backlog(50_000), &mut Lends(0.1)));
-        assert!(control.hits(&law, 500, backlog(50_000), &mut Lends(0.099)));
+        assert!(!control.hits(&law, 500, backlog(50_000), &mut Draws(0.1)));
+        assert!(control.hits(&law, 500, backlog(50_000), &mut Draws(0.099)));
     }
 
     #[test]
     fn drops_are_spaced_by_the_sum_of_probabilities() {
-        let law = Law { derandomizes: true, ..LAW };
+        let law = ControlLaw { derandomizes: true, ..LAW };
         let mut control = Control::new(&law);
         (control.p, control.old) = (0.25, 0.1);
         // 0.25, 0.5 and 0.75 are below 0.85, 1.0 is not.
-        let hits = [0.0; 4].map(|u| control.hits(&law, 1000, backlog(50_000), &mut Lends(u)));
+        let hits = [0.0; 4].map(|u| control.hits(&law, 1000, backlog(50_000), &mut Draws(u)));
         assert_eq!(hits, [false, false, false, true]);
         // Without luck until 8.5 = 34 * 0.25.
         for _ in 1..34 {
-            assert!(!control.hits(&law, 1000, backlog(50_000), &mut Lends(0.99)));
+            assert!(!control.hits(&law, 1000, backlog(50_000), &mut Draws(0.99)));
         }
-        assert!(control.hits(&law, 1000, backlog(50_000), &mut Lends(0.99)));
+        assert!(control.hits(&law, 1000, backlog(50_000), &mut Draws(0.99)));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! PIE, proportional integral controller enhanced (RFC 8033; R. Pan et al., "PIE: A lightweight control scheme to address the
 //! bufferbloat problem", HPSR 2013).
 //!
-//! Packets that arrive are dropped with a probability that moves every T_UPDATE by how far the delay of the queue is from a
-//! reference, and by how much it has changed:
+//! Arriving packets are dropped with a probability. Every T_UPDATE it changes in proportion to the distance of the queueing
+//! delay from a reference, and to the change of the delay:
 //!
 //! ```text
 //! p = p + (alpha (delay - QDELAY_REF) + beta (delay - old delay)) / divisor(p)             (RFC 8033, section 4.2)
@@ -29,15 +29,15 @@
 //! delays below half of the target (`decay = "half-target"`, appendix B). At mark_ecnth itself ECN still marks, as in Linux and
 //! the words of section 5.1; the code there does not.
 //!
-//! Differences from the RFC: the controller is never turned off (section 5.3 is optional); a queue that is empty and has
-//! come to rest does no steps, which would change nothing. From Linux: the burst allowance shrinks with T_UPDATE, not with
+//! Differences from the RFC: the controller is never turned off (section 5.3 is optional); an empty queue in a
+//! stationary state computes no steps, which would change nothing. From Linux: the burst allowance shrinks with T_UPDATE, not with
 //! departures; no extra step above 250 ms.
 //!
 //! Drop reasons: `early`, `overflow`. Gauges: `p`, `delay` in s, `burst_allowance` in s.
 
 mod control;
 
-pub(crate) use control::{Control, Delay, Law};
+pub(crate) use control::{Control, ControlLaw, Delay};
 
 use aqmlab_units::{Span, Time};
 
@@ -47,12 +47,12 @@ use crate::{
     Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, Unit,
 };
 
-/// Names.
+/// Presets.
 pub(super) const PRESETS: &[Named] = &[Named {
     name: "pie",
     title: "Proportional integral controller enhanced",
     paper: "R. Pan, P. Natarajan, F. Baker, G. White, RFC 8033, 2017",
-    doc: "Drops arrivals with a probability that a controller moves until the delay is at its reference.",
+    doc: "Drops arrivals with a probability that a controller adjusts until the delay is at its reference.",
 }];
 
 /// Parameters.
@@ -76,10 +76,10 @@ pub(super) const PARAMETERS: &[Parameter] = &[
 const RFC: &str = "RFC 8033";
 
 pub(crate) const TARGET: Parameter =
-    Parameter::new("target", "QDELAY_REF", Unit::Time, "delay that the controller aims at")
+    Parameter::new("target", "QDELAY_REF", Unit::Time, "reference delay of the controller")
         .above(0.0)
         .source(RFC);
-/// Shorter steps are refused: an idle link would do millions of them.
+/// Shorter steps are rejected: an idle link would compute millions of them.
 pub(crate) const T_UPDATE: Parameter =
     Parameter::new("t_update", "T_UPDATE", Unit::Time, "time between two steps of the controller")
         .from(1e-6)
@@ -96,7 +96,7 @@ const MAX_BURST: Parameter = Parameter::new(
     "max_burst",
     "MAX_BURST",
     Unit::Time,
-    "how long a burst is spared that follows a quiet time",
+    "burst allowance: no drop for this long after a quiet time",
 )
 .from(0.0)
 .source(RFC);
@@ -121,7 +121,7 @@ const DELAY: Parameter = Parameter::new(
     "delay",
     "",
     Unit::Choice,
-    "how the delay is found: of the last packet to leave, or length over rate",
+    "how the delay is measured: of the last packet to leave, or length over rate",
 )
 .or(&["timestamp", "departure-rate"])
 .source(RFC);
@@ -129,7 +129,7 @@ pub(crate) const IN_BYTES: Parameter = Parameter::new(
     "byte_mode",
     "",
     Unit::Flag,
-    "the probability is that of a packet of mean size, others in proportion",
+    "the probability applies to a packet of mean size, to others in proportion to their size",
 )
 .source(RFC);
 const CAP_ADJUSTMENT: Parameter = Parameter::new(
@@ -143,7 +143,7 @@ const DECAY: Parameter = Parameter::new(
     "decay",
     "",
     Unit::Choice,
-    "the probability shrinks by itself: without a delay, or at delays below half of the target",
+    "when the probability decays: without a delay, or at delays below half of the target",
 )
 .or(&["empty", "half-target"])
 .source("RFC 8033, section 4.2 and appendix B");
@@ -155,22 +155,22 @@ const DERANDOMIZE: Parameter = Parameter::new(
 )
 .source("RFC 8033, RFC 8034");
 
-/// Parameters, checked.
+/// Validated parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Params {
     room: Room,
-    law: Law,
+    law: ControlLaw,
 }
 
-/// From words to parameters.
+/// Read and validate the parameters.
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
     let room = Room::new(reader.limit(1000), false);
     Ok(Params { room, law: read_law(reader) })
 }
 
 /// The constants of the controller.
-pub(crate) fn read_law(reader: &mut ParameterReader<'_>) -> Law {
-    Law {
+pub(crate) fn read_law(reader: &mut ParameterReader<'_>) -> ControlLaw {
+    ControlLaw {
         target: reader.time("target", Span::from_millis(15)).secs(),
         t_update: reader.time("t_update", Span::from_millis(15)),
         alpha: reader.number("alpha", 0.125),
@@ -199,7 +199,7 @@ pub struct Pie<P> {
 }
 
 impl<P: Copy> Pie<P> {
-    /// An empty queue.
+    /// Create an empty queue.
     pub(super) fn new(params: &Params) -> Self {
         Self { params: params.clone(), queue: Fifo::default(), control: Control::new(&params.law) }
     }

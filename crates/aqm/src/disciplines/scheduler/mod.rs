@@ -1,8 +1,8 @@
-//! Schedulers of classes, each class with a child queue of its own discipline.
+//! Schedulers of classes. Each class has a child queue with its own discipline.
 //!
-//! A packet's code point tells its class, the class's discipline takes it, drops or marks it, and the scheduler says which
-//! class sends next. A class of a scenario names another queue of the file, so that any discipline, a scheduler too, can
-//! stand behind a class; one that names none is drop-tail with the scheduler's `limit`.
+//! A packet's code point selects its class. The discipline of the class queues, drops or marks the packet, and the scheduler
+//! selects the class that sends next. A class of a scenario names another queue of the file as its child queue; any discipline
+//! is allowed, also a scheduler. A class that names none has drop-tail with the scheduler's `limit`.
 //!
 //! | `aqm` | which class sends next | source |
 //! |---|---|---|
@@ -15,11 +15,11 @@
 //! at a turn:  DC <- DC + quantum weight/(least weight);  the class sends while DC > 0;  DC <- DC - l(k)
 //! ```
 //!
-//! Which fair queueing: start tags, since what a class sends next, and how long it is, only its discipline knows, and it may
-//! still drop packets on the way; finish tags (WFQ proper, SCFQ) would need the length before the choice. Shares are the same,
+//! Fair queueing uses start tags, since only the discipline of a class knows which packet it sends next and its length, and
+//! it may still drop packets; finish tags (WFQ proper, SCFQ) would need the length before the choice. Shares are the same,
 //! and the delay bound that of the paper. For the same reason a class in deficit round robin sends while it has
-//! any credit and goes into debt with its last packet, as RFC 8290's flows do; over a round it is the same. Who has nothing to
-//! send keeps its debt, not its credit.
+//! any credit and goes into debt with its last packet, as RFC 8290's flows do; over a round it is the same. A class without
+//! packets keeps its debt, not its credit.
 //!
 //! For the discipline of a class the link is free when nothing of the class waits and the transmission of its last packet is
 //! over, and the link's rate is that of the whole link: so RED's average decays in packet times of the link.
@@ -35,22 +35,22 @@ use crate::registry::LIMIT;
 use crate::spec::{ClassSpec, CodePoints, Resolved, Spec, Value, code_points};
 use crate::{Backlog, Dequeue, Discipline, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Unit};
 
-use order::Order;
+use order::ServiceOrder;
 pub(super) use order::ServiceRule;
 
-/// Names.
+/// Presets.
 pub(super) const PRESETS: &[Named] = &[
     Named {
         name: PRIORITY,
         title: "Strict priority",
         paper: "RFC 3246 (the first class as expedited forwarding)",
-        doc: "Classes by code point, each with a queue of the file behind it (queue); the first one with a packet sends.",
+        doc: "Classes by code point, each with another queue of the file as its child queue (queue); the first one with a packet sends.",
     },
     Named {
         name: WFQ,
         title: "Weighted fair queueing (start-time)",
         paper: "P. Goyal, H. M. Vin, H. Cheng, Start-time Fair Queuing, SIGCOMM 1996",
-        doc: "Classes by code point, each with a queue of the file behind it (queue), share the link by their weight.",
+        doc: "Classes by code point, each with another queue of the file as its child queue (queue), share the link by their weight.",
     },
 ];
 
@@ -61,25 +61,29 @@ const DRR: &str = "drr";
 /// Parameters of a scheduler; those of its classes are [`class_parameters`].
 pub(super) const PARAMETERS: &[Parameter] = &[LIMIT];
 
-const WEIGHT: &[Parameter] =
-    &[Parameter::new("weight", "w", Unit::Number, "share of the link, beside the other classes' weights")
-        .above(0.0)
-        .to(1e6)];
+const WEIGHT: &[Parameter] = &[Parameter::new(
+    "weight",
+    "w",
+    Unit::Number,
+    "share of the link, relative to the weights of the other classes",
+)
+.above(0.0)
+.to(1e6)];
 
-/// Whether classes of this discipline have queues of their own.
+/// Return whether classes of this discipline have child queues.
 pub(crate) fn has_class_queues(name: &str) -> bool {
     [PRIORITY, WFQ, DRR].contains(&name)
 }
 
-/// The parameters of a class, of a discipline whose classes have queues of their own.
+/// Return the parameters of a class, for a discipline whose classes have child queues.
 pub(crate) fn class_parameters(name: &str) -> &'static [Parameter] {
     if name == PRIORITY { &[] } else { WEIGHT }
 }
 
-/// A class that a scheduler has where the file says nothing: expedited forwarding (RFC 3246), and all else.
+/// The default classes of a scheduler: expedited forwarding (RFC 3246), and all other packets.
 const OWN: [(&str, &[u8], bool, f64); 2] = [("ef", &[46], false, 3.0), ("rest", &[], true, 1.0)];
 
-/// Parameters, checked.
+/// Validated parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Params {
     rule: ServiceRule,
@@ -94,13 +98,13 @@ struct Class {
     queue: Resolved,
 }
 
-/// From words to parameters.
+/// Read and validate the parameters.
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
     let rule = if reader.name() == PRIORITY { ServiceRule::Priority } else { ServiceRule::Fair };
     read_classes(reader, rule)
 }
 
-/// The classes of the file, or those that a scheduler has by itself, under some rule.
+/// Read the classes of the file, or the default classes, for a service rule.
 pub(super) fn read_classes(
     reader: &mut ParameterReader<'_>,
     rule: ServiceRule,
@@ -140,7 +144,7 @@ pub(super) fn read_classes(
     if errors.is_empty() { Ok(Params { rule, of, classes: built }) } else { Err(errors) }
 }
 
-/// The classes of the file; where all have names of the scheduler's own, those with what the file says of them.
+/// Return the classes of the file; if all have names of default classes, the default classes with the file's changes.
 fn classes(reader: &ParameterReader<'_>) -> Vec<ClassSpec> {
     let of_file = reader.classes();
     if !of_file.iter().all(|class| OWN.iter().any(|(name, ..)| *name == class.name)) {
@@ -169,27 +173,27 @@ fn classes(reader: &ParameterReader<'_>) -> Vec<ClassSpec> {
 pub struct Scheduler<P> {
     of: CodePoints,
     queues: Vec<Discipline<P>>,
-    order: Order,
+    order: ServiceOrder,
     /// The class of the packet in transmission.
     served: Option<usize>,
 }
 
 impl<P: Copy> Scheduler<P> {
-    /// Empty queues.
+    /// Create empty queues.
     pub(super) fn new(params: &Params) -> Self {
         let weights: Vec<_> = params.classes.iter().map(|class| class.weight).collect();
         Self {
             of: params.of.clone(),
             queues: params.classes.iter().map(|class| class.queue.build()).collect(),
-            order: Order::new(params.rule, &weights),
+            order: ServiceOrder::new(params.rule, &weights),
             served: None,
         }
     }
 
-    /// Tells the order whether a class has something to send.
-    fn settle(&mut self, class: usize) {
+    /// Report to the service order whether a class has packets.
+    fn update_activity(&mut self, class: usize) {
         let waits = self.queues[class].backlog().packets > 0;
-        self.order.settle(class, waits);
+        self.order.set_active(class, waits);
     }
 }
 
@@ -197,7 +201,7 @@ impl<P: Copy> Qdisc<P> for Scheduler<P> {
     fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
         let class = self.of.class(packet.meta.header.dscp());
         self.queues[class].enqueue(now, packet, host);
-        self.settle(class);
+        self.update_activity(class);
     }
 
     fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
@@ -212,11 +216,11 @@ impl<P: Copy> Qdisc<P> for Scheduler<P> {
             match self.queues[class].dequeue(now, host) {
                 Dequeue::Packet(packet) => {
                     self.order.sent(class, packet.meta.bytes);
-                    self.settle(class);
+                    self.update_activity(class);
                     self.served = Some(class);
                     return Dequeue::Packet(packet);
                 }
-                Dequeue::Empty => self.settle(class),
+                Dequeue::Empty => self.update_activity(class),
                 Dequeue::NotBefore(time) => {
                     self.order.skip(class);
                     not_before = Some(not_before.map_or(time, |earliest| earliest.min(time)));
@@ -234,7 +238,7 @@ impl<P: Copy> Qdisc<P> for Scheduler<P> {
         for class in 0..self.queues.len() {
             if Qdisc::<P>::next_timer(&self.queues[class]).is_some_and(|due| due <= now) {
                 self.queues[class].on_timer(now, host);
-                self.settle(class);
+                self.update_activity(class);
             }
         }
     }
@@ -282,7 +286,7 @@ impl<P: Copy> Qdisc<P> for Scheduler<P> {
     }
 }
 
-/// Names of what there is to see of each class.
+/// Names of the gauges of each class.
 const GAUGES: [[&str; 3]; 8] = [
     ["packets_0", "average_0", "p_b_0"],
     ["packets_1", "average_1", "p_b_1"],

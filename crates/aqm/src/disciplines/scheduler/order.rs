@@ -1,11 +1,11 @@
-//! Which class sends next.
+//! The service order of the classes.
 
 use super::super::flow_queues::Ring;
 
-/// How classes take turns.
+/// The service rule of the classes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum ServiceRule {
-    /// The first that has something.
+    /// The first class with packets.
     Priority,
     /// The one with the least start tag.
     Fair,
@@ -13,23 +13,23 @@ pub(crate) enum ServiceRule {
     Rounds(u64),
 }
 
-/// The state of the turns: classes that have something to send, and what each is due.
+/// The state of the service: which classes have packets, and the tags or credit of each.
 #[derive(Clone, Debug)]
-pub(super) struct Order {
+pub(super) struct ServiceOrder {
     rule: ServiceRule,
-    classes: Vec<Turn>,
+    classes: Vec<ClassService>,
     /// Start-time fair queueing: v.
     virtual_time: f64,
-    /// Rounds: whose turn it is, and whether it got its quantum.
+    /// Rounds: the class being served, and whether it has received its quantum.
     ring: Ring,
     has_quantum: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Turn {
+struct ClassService {
     weight: f64,
     is_active: bool,
-    /// It was asked for a packet already and may not send now.
+    /// It was already asked for a packet and may not send now.
     is_skipped: bool,
     /// Start tag of its next packet, and finish tag of its last.
     start: f64,
@@ -38,33 +38,33 @@ struct Turn {
     credit: f64,
 }
 
-impl Order {
-    /// Classes of these weights, none of which has anything.
+impl ServiceOrder {
+    /// Create the state for classes of these weights, all empty.
     pub fn new(rule: ServiceRule, weights: &[f64]) -> Self {
         // In rounds the least weight counts as one.
         let unit = match rule {
             ServiceRule::Rounds(_) => weights.iter().copied().fold(f64::INFINITY, f64::min),
             ServiceRule::Priority | ServiceRule::Fair => 1.0,
         };
-        let turn = |&weight: &f64| Turn { weight: weight / unit, ..Turn::default() };
-        let classes: Vec<_> = weights.iter().map(turn).collect();
+        let class_state = |&weight: &f64| ClassService { weight: weight / unit, ..ClassService::default() };
+        let classes: Vec<_> = weights.iter().map(class_state).collect();
         let ring = Ring::new(classes.len());
         Self { rule, classes, virtual_time: 0.0, ring, has_quantum: false }
     }
 
-    /// A class has something to send, or has not.
-    pub fn settle(&mut self, class: usize, waits: bool) {
-        let turn = &mut self.classes[class];
-        if turn.is_active == waits {
+    /// Record whether a class has packets.
+    pub fn set_active(&mut self, class: usize, waits: bool) {
+        let class_state = &mut self.classes[class];
+        if class_state.is_active == waits {
             return;
         }
-        turn.is_active = waits;
+        class_state.is_active = waits;
         if waits {
-            turn.start = self.virtual_time.max(turn.finish);
+            class_state.start = self.virtual_time.max(class_state.finish);
             self.ring.enter(class);
             return;
         }
-        turn.credit = turn.credit.min(0.0);
+        class_state.credit = class_state.credit.min(0.0);
         if self.ring.current() == Some(class) {
             self.has_quantum = false;
         }
@@ -73,21 +73,21 @@ impl Order {
 
     /// The link is free: every class may be asked again.
     pub fn begin(&mut self) {
-        self.classes.iter_mut().for_each(|turn| turn.is_skipped = false);
+        self.classes.iter_mut().for_each(|class_state| class_state.is_skipped = false);
         if self.ring.len() == 0 {
             // A busy period is over: all tags count from its end on.
             self.virtual_time = 0.0;
-            self.classes.iter_mut().for_each(|turn| turn.finish = 0.0);
+            self.classes.iter_mut().for_each(|class_state| class_state.finish = 0.0);
         }
     }
 
-    /// The class to be asked for a packet.
+    /// Return the class to ask for a packet.
     pub fn next(&mut self) -> Option<usize> {
-        let may = |turn: &Turn| turn.is_active && !turn.is_skipped;
+        let may = |class_state: &ClassService| class_state.is_active && !class_state.is_skipped;
         match self.rule {
             ServiceRule::Priority => self.classes.iter().position(may),
             ServiceRule::Fair => {
-                let asked = self.classes.iter().enumerate().filter(|(_, turn)| may(turn));
+                let asked = self.classes.iter().enumerate().filter(|(_, class_state)| may(class_state));
                 asked.reduce(|a, b| if b.1.start < a.1.start { b } else { a }).map(|(class, _)| class)
             }
             ServiceRule::Rounds(quantum) => {
@@ -95,12 +95,12 @@ impl Order {
                     return None;
                 }
                 while let Some(class) = self.ring.current() {
-                    let turn = &mut self.classes[class];
-                    if !turn.is_skipped {
+                    let class_state = &mut self.classes[class];
+                    if !class_state.is_skipped {
                         if !core::mem::replace(&mut self.has_quantum, true) {
-                            turn.credit += quantum as f64 * turn.weight;
+                            class_state.credit += quantum as f64 * class_state.weight;
                         }
-                        if turn.credit > 0.0 {
+                        if class_state.credit > 0.0 {
                             return Some(class);
                         }
                     }
@@ -112,16 +112,16 @@ impl Order {
         }
     }
 
-    /// A class sends a packet of this length.
+    /// Record that a class sends a packet of this length.
     pub fn sent(&mut self, class: usize, bytes: u32) {
-        let turn = &mut self.classes[class];
-        self.virtual_time = self.virtual_time.max(turn.start);
-        turn.finish = turn.start + f64::from(bytes) / turn.weight;
-        turn.start = turn.finish;
-        turn.credit -= f64::from(bytes);
+        let class_state = &mut self.classes[class];
+        self.virtual_time = self.virtual_time.max(class_state.start);
+        class_state.finish = class_state.start + f64::from(bytes) / class_state.weight;
+        class_state.start = class_state.finish;
+        class_state.credit -= f64::from(bytes);
     }
 
-    /// A class may not send yet.
+    /// Record that a class may not send yet.
     pub fn skip(&mut self, class: usize) {
         self.classes[class].is_skipped = true;
     }
@@ -132,8 +132,8 @@ mod tests {
     use super::*;
 
     /// The classes of the next packets, where all classes always have packets of these lengths.
-    fn course(order: &mut Order, lengths: &[u32], packets: usize) -> Vec<usize> {
-        (0..lengths.len()).for_each(|class| order.settle(class, true));
+    fn course(order: &mut ServiceOrder, lengths: &[u32], packets: usize) -> Vec<usize> {
+        (0..lengths.len()).for_each(|class| order.set_active(class, true));
         let mut next = || {
             order.begin();
             let class = order.next().expect("a class with packets");
@@ -145,9 +145,9 @@ mod tests {
 
     #[test]
     fn the_first_class_goes_first() {
-        let mut order = Order::new(ServiceRule::Priority, &[1.0, 1.0]);
+        let mut order = ServiceOrder::new(ServiceRule::Priority, &[1.0, 1.0]);
         assert_eq!(course(&mut order, &[1000, 40], 3), [0, 0, 0]);
-        order.settle(0, false);
+        order.set_active(0, false);
         assert_eq!(order.next(), Some(1));
         order.skip(1);
         assert_eq!(order.next(), None);
@@ -156,23 +156,23 @@ mod tests {
     #[test]
     fn start_tags_by_hand() {
         // Weights 2 and 1, packets of 1000: tags 0, 500, 1000, 1500 and 0, 1000, 2000.
-        let mut order = Order::new(ServiceRule::Fair, &[2.0, 1.0]);
+        let mut order = ServiceOrder::new(ServiceRule::Fair, &[2.0, 1.0]);
         assert_eq!(course(&mut order, &[1000, 1000], 7), [0, 1, 0, 0, 1, 0, 0]);
     }
 
     #[test]
     fn who_was_away_claims_nothing_of_the_past() {
-        let mut order = Order::new(ServiceRule::Fair, &[1.0, 1.0]);
-        order.settle(0, true);
+        let mut order = ServiceOrder::new(ServiceRule::Fair, &[1.0, 1.0]);
+        order.set_active(0, true);
         for _ in 0..10 {
             order.sent(0, 1000);
         }
-        order.settle(1, true);
+        order.set_active(1, true);
         // v is the start tag of the packet in service, 9000; the next of class 0 has 10000.
         assert_eq!(order.classes[1].start, 9000.0);
         assert_eq!(order.next(), Some(1));
-        order.settle(0, false);
-        order.settle(1, false);
+        order.set_active(0, false);
+        order.set_active(1, false);
         order.begin();
         assert_eq!((order.virtual_time, order.classes[0].finish), (0.0, 0.0), "a new busy period");
     }
@@ -180,11 +180,11 @@ mod tests {
     #[test]
     fn rounds_by_hand() {
         // The lighter class may send 1000 a turn, the other 2000; a packet of 1500 goes into debt.
-        let mut order = Order::new(ServiceRule::Rounds(1000), &[0.5, 0.25]);
+        let mut order = ServiceOrder::new(ServiceRule::Rounds(1000), &[0.5, 0.25]);
         assert_eq!(course(&mut order, &[1500, 500], 8), [0, 0, 1, 1, 0, 1, 1, 0]);
-        let mut order = Order::new(ServiceRule::Rounds(1000), &[0.5, 0.25]);
+        let mut order = ServiceOrder::new(ServiceRule::Rounds(1000), &[0.5, 0.25]);
         course(&mut order, &[1500, 500], 2);
-        order.settle(0, false);
+        order.set_active(0, false);
         assert_eq!(order.classes[0].credit, -1000.0, "a debt stays");
     }
 
@@ -192,7 +192,7 @@ mod tests {
     fn shares_follow_weights_whatever_the_lengths() {
         for rule in [ServiceRule::Fair, ServiceRule::Rounds(1500)] {
             let lengths = [1500, 40, 700];
-            let mut order = Order::new(rule, &[1.0, 2.0, 5.0]);
+            let mut order = ServiceOrder::new(rule, &[1.0, 2.0, 5.0]);
             let mut bytes = [0u64; 3];
             for class in course(&mut order, &lengths, 50_000) {
                 bytes[class] += u64::from(lengths[class]);

@@ -6,14 +6,14 @@ use crate::Fifo;
 /// Most levels.
 pub(super) const MAX_LEVELS: usize = 8;
 
-/// The shape of a set of bins, and how its probabilities move.
+/// The size of a set of bins, and the steps of its probabilities.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     /// L.
     pub levels: usize,
     /// N.
     pub bins: usize,
-    /// Packets of a bin from which on its probability grows.
+    /// Packets of a bin above which its probability increases.
     pub bin_size: u32,
     pub increment: f64,
     pub decrement: f64,
@@ -25,19 +25,19 @@ struct Bin {
     p_m: f64,
 }
 
-/// L levels of N bins, each level with a hash of its own: a Bloom filter that counts.
+/// L levels of N bins, each level with its own hash: a counting Bloom filter.
 #[derive(Clone, Debug)]
 pub(super) struct Bins {
     salt: u64,
     bins: Vec<Bin>,
 }
 
-/// What the bins of a flow say of it.
+/// The state of the bins of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct BinState {
     /// The least of their probabilities.
     pub p_min: f64,
-    /// How many have more packets than a bin should.
+    /// Number of bins with more packets than `bin_size`.
     pub full: usize,
 }
 
@@ -56,7 +56,7 @@ impl Bins {
         })
     }
 
-    /// What the bins of a flow say at its arrival.
+    /// Return the state of the bins of a flow at an arrival.
     pub fn state_of(&mut self, shape: &Shape, flow: u32) -> BinState {
         let mut state = BinState { p_min: 1.0, full: 0 };
         for bin in self.of(shape, flow) {
@@ -66,7 +66,7 @@ impl Bins {
         state
     }
 
-    /// Moves the probabilities of a flow's bins.
+    /// Update the probabilities of a flow's bins.
     pub fn learn(&mut self, shape: &Shape, flow: u32) {
         for bin in self.of(shape, flow) {
             let by = match bin.packets {
@@ -78,24 +78,24 @@ impl Bins {
         }
     }
 
-    /// A packet of a flow has come.
+    /// Count a packet of a flow that arrived.
     pub fn add(&mut self, shape: &Shape, flow: u32) {
         self.of(shape, flow).for_each(|bin| bin.packets += 1);
     }
 
-    /// A packet of a flow has gone.
+    /// Count a packet of a flow that left.
     pub fn take(&mut self, shape: &Shape, flow: u32) {
         self.of(shape, flow).for_each(|bin| bin.packets -= 1);
     }
 
-    /// Starts anew with another hash and what waits now.
+    /// Restart with another hash and the packets waiting now.
     pub fn restart<P: Copy>(&mut self, shape: &Shape, salt: u64, queue: &Fifo<P>) {
         self.salt = salt;
         self.bins.fill(Bin::default());
         queue.iter().for_each(|packet| self.add(shape, packet.meta.flow));
     }
 
-    /// The share of bins of the first level that let nothing pass.
+    /// Return the share of bins of the first level with probability 1.
     pub fn closed(&self, shape: &Shape) -> f64 {
         let closed = self.bins[..shape.bins].iter().filter(|bin| bin.p_m >= 1.0).count();
         closed as f64 / shape.bins as f64

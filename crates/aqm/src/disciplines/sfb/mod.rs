@@ -2,9 +2,9 @@
 //! Algorithm for Enforcing Fairness", INFOCOM 2001).
 //!
 //! A flow is hashed into one bin on each of L levels, and each bin has the probability of [`super::blue`]: it rises while the
-//! bin has too many packets and falls when it has none. A flow is dropped with the least probability of its bins. One that
-//! does not answer drives all of its bins to 1; others share all L bins with it hardly ever. Those are told apart so, and sent
-//! through a box that lets few packets pass:
+//! bin has too many packets and falls when it has none. A flow is dropped with the least probability of its bins. An
+//! unresponsive flow drives all of its bins to 1; other flows hardly ever share all L bins with it. Unresponsive flows are
+//! thus identified and limited in rate by a penalty box:
 //!
 //! ```text
 //! at an arrival, in its bin of each level:
@@ -18,7 +18,7 @@
 //! | L | `levels` | 1 | 2 | 1 .. 8 | the paper |
 //! | N | `bins` | 1 | 23 | 1 .. 65536 | the paper |
 //! | bin_size | `bin_size` | packets | auto: 1.5 limit/N | at least 1 | the paper: half more than its share |
-//! | delta | `increment` | 1 | 0.005 | in (0, 1] | the authors' code for ns, told in XNU's `classq_sfb.c` |
+//! | delta | `increment` | 1 | 0.005 | in (0, 1] | the authors' code for ns, cited in XNU's `classq_sfb.c` |
 //! | delta | `decrement` | 1 | 0.001 | in (0, 1] | the same |
 //! | - | `full_bin` | | all | all, any, never | Linux `sch_sfb.c`; the paper |
 //! | - | `penalty_rate` | packets/s | 10 | at least 0 | Linux `sch_sfb.c` |
@@ -27,8 +27,8 @@
 //! | - | `warmup` | s | 60 s | at least 0 | Linux `sch_sfb.c` |
 //! | buffer | `limit` | packets or bytes | 100 packets | at least 1 | as the RED presets |
 //!
-//! Readings: the printed algorithm also drops an arrival that finds any of its bins too full, which makes innocent flows of one
-//! such bin pay; Linux drops if all are, from 25 packets on where a bin's probability rises from 20 on (`full_bin` = "all", at
+//! Readings: the printed algorithm also drops an arrival that finds any of its bins too full, which also drops packets of
+//! responsive flows in one such bin; Linux drops if all are, from 25 packets on where a bin's probability rises from 20 on (`full_bin` = "all", at
 //! `bin_size` for both; "any" is what is printed, "never" leaves it to the probabilities). That comes before the penalty box, as
 //! in both. The penalty box is one token bucket for all, as in Linux; the paper says that it limits the rate, not how. What
 //! passes the box is neither dropped by chance nor marked. The moving hash has two sets of bins: every `rehash` seconds the second
@@ -37,7 +37,7 @@
 //! chance early. Differences: a step may come with every arrival, where the authors' code has a freeze time of 10 to 50 ms;
 //! Linux drops in place of marking with a probability that rises from 0 at p_min = 1/2 to 1.
 //!
-//! The constants of the paper (L, N, bin_size) are from memory: its text was not at hand.
+//! The constants of the paper (L, N, bin_size) are from memory: its text was not available.
 //!
 //! Drop reasons: `early`, `full-bin`, `penalty-box`, `overflow`. Gauges: `p_min` of the last arrival, `closed_bins`, `penalized`.
 
@@ -60,7 +60,7 @@ const FULL_BIN: DropReason = DropReason::new(&("full-bin", DropClass::Forced));
 /// The flow is in the penalty box, which lets no packet pass at present.
 const PENALTY_BOX: DropReason = DropReason::new(&("penalty-box", DropClass::Forced));
 
-/// Names.
+/// Presets.
 pub(super) const PRESETS: &[Named] = &[Named {
     name: "sfb",
     title: "Stochastic fair BLUE (SFB)",
@@ -71,7 +71,7 @@ pub(super) const PRESETS: &[Named] = &[Named {
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,
-    Parameter::new("levels", "L", Unit::Integer, "levels, each with a hash of its own")
+    Parameter::new("levels", "L", Unit::Integer, "levels, each with its own hash")
         .from(1.0)
         .to(MAX_LEVELS as f64)
         .source(PAPER),
@@ -110,7 +110,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         .above(0.0)
         .or(&["never"])
         .source(LINUX),
-    Parameter::new("warmup", "", Unit::Time, "how long before a change the next bins learn")
+    Parameter::new("warmup", "", Unit::Time, "how long before a change the next bins are updated")
         .from(0.0)
         .source(LINUX),
     ECN,
@@ -122,7 +122,7 @@ const LINUX: &str = "Linux sch_sfb.c";
 /// Mean packet by which a limit in bytes is divided.
 const MEAN_PACKET: u64 = 1000;
 
-/// Parameters, checked.
+/// Validated parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Params {
     room: Room,
@@ -143,7 +143,7 @@ enum FullBin {
     Never,
 }
 
-/// From words to parameters.
+/// Read and validate the parameters.
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
     let limit = reader.limit(100);
     let packets = match limit {
@@ -193,7 +193,7 @@ pub struct Sfb<P> {
 }
 
 impl<P: Copy> Sfb<P> {
-    /// An empty queue.
+    /// Create an empty queue.
     pub(super) fn new(params: &Params) -> Self {
         let sets = [0, 1].map(|salt| Bins::new(&params.shape, salt));
         Self {
@@ -291,7 +291,7 @@ impl<P: Copy> Qdisc<P> for Sfb<P> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Told, packet};
+    use super::super::testing::{TestHost, packet};
     use super::*;
     use crate::Spec;
 
@@ -321,30 +321,30 @@ mod tests {
             ("bins", crate::Value::Number(50.0)),
             ("full_bin", crate::Value::Word("never".into())),
         ]);
-        let mut told = Told::lending(&[0.999; 100]);
+        let mut host = TestHost::with_draws(&[0.999; 100]);
         let mut now = Time::ZERO;
         for n in 0..60 {
-            queue.enqueue(now, packet(n, 1, 1000), &mut told);
+            queue.enqueue(now, packet(n, 1, 1000), &mut host);
             now += Span::from_millis(1);
         }
         // Three fill a bin, the fourth is above it, the fifth is lucky; at p = 1 the box lets a burst of 20 pass.
         assert_eq!(queue.p_min, 1.0);
-        let passed = 60 - told.dropped.len();
-        assert_eq!(passed, 5 + 20, "{:?}", told.dropped);
-        queue.enqueue(now, packet(60, 2, 1000), &mut told);
-        assert!(!told.dropped.contains(&60), "another flow has other bins");
+        let passed = 60 - host.dropped.len();
+        assert_eq!(passed, 5 + 20, "{:?}", host.dropped);
+        queue.enqueue(now, packet(60, 2, 1000), &mut host);
+        assert!(!host.dropped.contains(&60), "another flow has other bins");
     }
 
     #[test]
     fn full_bins_come_before_the_penalty_box() {
         let mut queue =
             build(&[("increment", crate::Value::Number(0.5)), ("bins", crate::Value::Number(50.0))]);
-        let mut told = Told::lending(&[0.999; 100]);
-        (0..60).for_each(|n| queue.enqueue(Time::ZERO, packet(n, 1, 1000), &mut told));
+        let mut host = TestHost::with_draws(&[0.999; 100]);
+        (0..60).for_each(|n| queue.enqueue(Time::ZERO, packet(n, 1, 1000), &mut host));
         assert_eq!((queue.p_min, queue.penalized), (1.0, 0));
-        assert_eq!(60 - told.dropped.len(), 4, "three fill a bin, and one is above");
-        while !matches!(queue.dequeue(Time::ZERO, &mut told), Dequeue::Empty) {}
-        queue.enqueue(Time::ZERO, packet(60, 1, 1000), &mut told);
+        assert_eq!(60 - host.dropped.len(), 4, "three fill a bin, and one is above");
+        while !matches!(queue.dequeue(Time::ZERO, &mut host), Dequeue::Empty) {}
+        queue.enqueue(Time::ZERO, packet(60, 1, 1000), &mut host);
         assert_eq!((queue.p_min, queue.penalized), (0.999, 0), "an empty bin forgives a little");
     }
 
@@ -358,21 +358,21 @@ mod tests {
             ("increment", crate::Value::Number(0.25)),
             ("full_bin", crate::Value::Word("never".into())),
         ]);
-        let mut told = Told::lending(&[0.999; 100]);
+        let mut host = TestHost::with_draws(&[0.999; 100]);
         // The third packet finds more than one of its flow; at the sixth p_min is 1.
         for (n, at) in [0.0, 1.0, 2.0, 3.0, 7.8, 7.9, 8.0, 9.0].into_iter().enumerate() {
-            queue.enqueue(Time::from_secs(at), packet(n as u32, 1, 1000), &mut told);
+            queue.enqueue(Time::from_secs(at), packet(n as u32, 1, 1000), &mut host);
         }
         assert_eq!((queue.p_min, queue.penalized), (1.0, 3));
         for (n, at) in [9.0, 9.1, 9.2, 9.3].into_iter().enumerate() {
-            queue.enqueue(Time::from_secs(at), packet(10 + n as u32, 2, 1000), &mut told);
+            queue.enqueue(Time::from_secs(at), packet(10 + n as u32, 2, 1000), &mut host);
         }
         assert_eq!(queue.p_min, 0.5, "a second flow, which answers for all that is known");
-        queue.enqueue(Time::from_secs(10.85), packet(20, 1, 1000), &mut told);
+        queue.enqueue(Time::from_secs(10.85), packet(20, 1, 1000), &mut host);
         assert_eq!(queue.p_min, 0.75, "two in the warm-up were sent to the box, and this one");
-        queue.enqueue(Time::from_secs(10.9), packet(21, 2, 1000), &mut told);
-        assert_eq!(queue.p_min, 0.25, "nobody has taught the second flow's");
-        queue.enqueue(Time::from_secs(55.0), packet(22, 1, 1000), &mut told);
+        queue.enqueue(Time::from_secs(10.9), packet(21, 2, 1000), &mut host);
+        assert_eq!(queue.p_min, 0.25, "no packet has updated the second flow's");
+        queue.enqueue(Time::from_secs(55.0), packet(22, 1, 1000), &mut host);
         assert_eq!(queue.p_min, 0.25, "nor these bins");
         assert_eq!(queue.changes, 5);
     }

@@ -36,7 +36,7 @@ struct Arrival {
 }
 
 impl Arrival {
-    /// Whether it changes nothing of ECN and its answer has no echo; `unanswered`: a mark before is not answered yet.
+    /// Return whether it leaves the ECN state unchanged and its answer has no echo; `unanswered`: an earlier mark is not answered yet.
     #[inline]
     fn has_nothing_of_ecn(&self, unanswered: bool) -> bool {
         !(self.ce || unanswered || self.flags.has(DataFlags::CWR) || self.flags.has(DataFlags::ECN_SETUP))

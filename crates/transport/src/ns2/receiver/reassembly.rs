@@ -1,7 +1,7 @@
 //! Which packets have arrived, and which can be delivered.
 //!
 //! A ring of bits, one a packet, indexed by the sequence number. It starts with 64 places and doubles when a packet
-//! arrives too far ahead. The ring is ns-2's, and so is what it forgets: a packet delivered long ago may look missing,
+//! arrives too far ahead. The ring is ns-2's, with its limits: a packet delivered long ago may look missing,
 //! or its place may belong to a later one. That shows in one case only, a SACK block's end after a very old packet (see
 //! [`Reassembly::end_of_run`]).
 //!

@@ -146,7 +146,7 @@ fn the_echo_lasts_until_cwr() {
     assert!(echo(3, ect, false));
     assert!(!echo(4, DataFlags::NONE, false), "no echo to a packet that is not ECN-capable");
     assert!(!echo(5, cwr, false));
-    assert!(echo(6, cwr, true), "marked anew");
+    assert!(echo(6, cwr, true), "marked again");
     assert!(!echo(7, cwr, false));
     assert!(!echo(8, DataFlags::NONE, true), "a mark without ECT counts for nothing");
     assert!(!echo(9, ect, false));

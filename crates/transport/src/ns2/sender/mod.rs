@@ -136,8 +136,7 @@ impl Sender {
         self.send(now, out);
     }
 
-    /// The application has no more data: nothing beyond what was sent will be sent. Before the start it has
-    /// no effect.
+    /// End the application's data: no new packets are sent. Has no effect before the start.
     ///
     /// As in ns-2, the last packet sent so far is not repeated by a time-out any more, and the transfer
     /// counts as finished when the packet before it is acknowledged.
@@ -203,7 +202,7 @@ impl Sender {
         self.flow.finished
     }
 
-    /// What the connection is set to.
+    /// Return the connection's configuration.
     pub fn config(&self) -> &Config {
         &self.flow.config
     }

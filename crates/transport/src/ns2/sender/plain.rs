@@ -1,21 +1,21 @@
 //! The plain acknowledgement: new data is acknowledged and new data is sent, and nothing else is going on.
 //!
 //! V. Jacobson, "4BSD header prediction", CCR 20(2), 1990: nearly all acknowledgements are of one kind, which a few
-//! comparisons tell from all others. All variants treat it alike, so that what is left of the steps in `flow.rs` is
+//! comparisons distinguish from all others. All variants treat it alike, so that what is left of the steps in `flow.rs` is
 //!
 //! ```text
 //! edge of the window <- ack;  round-trip sample, if ack covers the timed packet;  timer <- now + rto
 //! cwnd opens;  new packets up to ack + usable window
 //! ```
 //!
-//! This is a short cut and no rule of its own: whatever is sent, counted and kept is the same as without it.
+//! This fast path changes no behaviour: everything sent, counted and kept is the same as without it.
 
 use aqmlab_units::Time;
 
 use super::flow::{Flow, NOTHING_TIMED};
 use crate::Data;
 
-/// What the short cut needs beside the state of the connection.
+/// State of the fast path in addition to that of the connection.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Plain {
@@ -35,7 +35,7 @@ impl Plain {
 }
 
 impl Flow {
-    /// Opens or closes the short cut, after any event but a plain acknowledgement; `repair`: the variant's own state
+    /// Enable or disable the fast path, after any event but a plain acknowledgement; `repair`: the variant's own state
     /// allows it.
     pub fn note_plain(&mut self, repair: bool) {
         let open = repair
@@ -121,7 +121,7 @@ mod tests {
     use aqmlab_units::{Span, Stream, Time};
     use proptest::prelude::*;
 
-    /// A sender that takes the short cut beside one that never does.
+    /// A sender that takes the fast path, and one that never does.
     struct Pair {
         with: Sender,
         without: Sender,
@@ -191,7 +191,7 @@ mod tests {
 
         /// A transfer over a line that loses, marks and reorders, and an application that stops and goes on.
         #[test]
-        fn the_short_cut_changes_nothing(config in configs(), trouble in 0.0..0.1, seed in any::<u64>()) {
+        fn the_fast_path_changes_nothing(config in configs(), trouble in 0.0..0.1, seed in any::<u64>()) {
             let config = Arc::new(config);
             let mut random = Stream::new(seed, "line");
             let mut pair = Pair::new(&config, Supply::Packets(150));

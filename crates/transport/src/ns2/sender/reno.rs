@@ -4,7 +4,7 @@
 //! ns-2 2.35 `Agent/TCP/Reno`.
 //!
 //! The third duplicate acknowledgement resends the missing packet and halves the window. Until the next new
-//! acknowledgement the window is inflated by the number of duplicates, each of which tells of a packet that
+//! acknowledgement the window is inflated by the number of duplicates, each of which stands for a packet that
 //! has left the network; then the inflation is gone.
 
 use aqmlab_units::Time;

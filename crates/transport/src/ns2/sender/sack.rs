@@ -46,7 +46,7 @@ impl Sack {
         }
         if ack.ack > flow.last_ack {
             flow.take_new_ack(now, ack);
-            self.forget();
+            self.clear();
         } else if ack.ack == flow.last_ack && !self.timed_out {
             self.scoreboard.update(flow.highest_ack, &ack.sack);
             if self.scoreboard.changed() {
@@ -67,8 +67,8 @@ impl Sack {
         !self.recovering && !self.timed_out && self.scoreboard.is_empty()
     }
 
-    /// After plain acknowledgements; `room`: at the last the window had room for a packet, so that a hole was looked
-    /// for.
+    /// Catch up with plain acknowledgements; `room`: at the last one the window had room for a packet, so that a hole was
+    /// searched.
     pub fn pass(&mut self, room: bool) {
         self.scoreboard.clear();
         if room {
@@ -76,7 +76,7 @@ impl Sack {
         }
     }
 
-    fn forget(&mut self) {
+    fn clear(&mut self) {
         self.timed_out = false;
         self.scoreboard.clear();
     }
@@ -88,7 +88,7 @@ impl Sack {
             self.recovering = false;
             flow.advance(now, ack);
             flow.note_finish();
-            self.forget();
+            self.clear();
         } else if ack.ack > flow.highest_ack {
             flow.highest_ack = ack.ack;
             self.scoreboard.update(ack.ack, &ack.sack);

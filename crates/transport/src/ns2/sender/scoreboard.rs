@@ -1,4 +1,4 @@
-//! What a SACK sender knows of the packets beyond the acknowledgement.
+//! The SACK sender's record of packets beyond the acknowledgement.
 //!
 //! K. Fall and S. Floyd, "Simulation-based comparisons of Tahoe, Reno, and SACK TCP", CCR 26(3), 1996, as in
 //! ns-2 2.35, whose scoreboard is a queue of reassembled runs.
@@ -41,7 +41,7 @@ impl Default for Scoreboard {
 }
 
 impl Scoreboard {
-    /// Forgets the runs and what was resent.
+    /// Clear the runs and the retransmissions.
     pub fn clear(&mut self) {
         self.runs.clear();
         self.total = 0;

@@ -369,7 +369,7 @@ fn a_finite_transfer_ends_and_its_timer_stops() {
         b.start();
         b.ack(0);
         b.ack(2);
-        assert_eq!(b.sender.max_seq(), 4, "four packets beside the SYN");
+        assert_eq!(b.sender.max_seq(), 4, "four packets and the SYN");
         assert!(!b.sender.is_finished());
         assert_eq!(b.ack(4), []);
         assert!(b.sender.is_finished());

@@ -1,4 +1,4 @@
-//! Parameters of single controllers of congestion.
+//! Parameters of the congestion controllers.
 
 use crate::parameters::{Kind, Parameter, choice, flag, number};
 
@@ -25,7 +25,7 @@ pub const PARAMETERS: &[Parameter] = &[
         Kind::Time,
         "s",
         ("100ms", 1e-5, 1.0),
-        "LEDBAT: delay of the queue that it aims at; 5 ms in the scenarios of RFC 7928.",
+        "LEDBAT: target queueing delay; 5 ms in the scenarios of RFC 7928.",
         "RFC 6817, section 2.5: at most 100 ms",
     ),
     number(
@@ -41,7 +41,7 @@ pub const PARAMETERS: &[Parameter] = &[
         Kind::Real,
         "packets",
         ("1p", 1e-3, 1000.0),
-        "LEDBAT: how far the window may be above what was in flight.",
+        "LEDBAT: how far the window may exceed the data in flight.",
         "RFC 6817, section 2.5",
     ),
     number(
@@ -57,14 +57,14 @@ pub const PARAMETERS: &[Parameter] = &[
         Kind::Integer,
         "",
         ("10", 1.0, 60.0),
-        "LEDBAT: minutes after which a least delay is forgotten.",
+        "LEDBAT: minutes after which a minimum delay expires.",
         "RFC 6817, section 2.5",
     ),
     choice(
         "ledbat_filter",
         "min",
         &["min", "ewma"],
-        "LEDBAT: what is made of the latest delays, their least or a moving average.",
+        "LEDBAT: filter of the latest delays, their minimum or a moving average.",
         "RFC 6817, section 2.4.2, leaves it open; ns-3: min",
     ),
     number(
@@ -72,7 +72,7 @@ pub const PARAMETERS: &[Parameter] = &[
         Kind::Integer,
         "",
         ("4", 1.0, 64.0),
-        "LEDBAT: how many delays are the latest, of the last round trip; of an average, one over the weight of one.",
+        "LEDBAT: number of delays of the last round trip in the filter; of an average, the reciprocal of the weight of a delay.",
         "RFC 6817, section 2.5, CURRENT_FILTER; ns-3: 4",
     ),
     flag(
@@ -110,7 +110,7 @@ pub const PARAMETERS: &[Parameter] = &[
         Kind::Real,
         "",
         ("0.02", 1e-6, 1.0),
-        "BBR: share of losses in a round trip from which on too much is in flight.",
+        "BBR: loss rate in a round trip from which the data in flight is considered too much.",
         "draft-ietf-ccwg-bbr-06, section 5.5.10.2",
     ),
     number(
@@ -118,7 +118,7 @@ pub const PARAMETERS: &[Parameter] = &[
         Kind::Real,
         "",
         ("0.7", 0.0, 1.0),
-        "BBR: what is left of a bound at the least after losses.",
+        "BBR: smallest factor by which losses multiply a bound.",
         "draft-ietf-ccwg-bbr-06, section 5.5.10.2",
     ),
     number(
@@ -126,7 +126,7 @@ pub const PARAMETERS: &[Parameter] = &[
         Kind::Real,
         "",
         ("0.15", 0.0, 0.9),
-        "BBR: share of what may be in flight that is left to others.",
+        "BBR: share of the in-flight bound that is left to other flows.",
         "draft-ietf-ccwg-bbr-06, section 5.3.3.1",
     ),
     number(
@@ -134,7 +134,7 @@ pub const PARAMETERS: &[Parameter] = &[
         Kind::Real,
         "",
         ("0.01", 0.0, 0.5),
-        "BBR: share by which the pace is below the bandwidth.",
+        "BBR: share by which the pacing rate is below the estimated bandwidth.",
         "draft-ietf-ccwg-bbr-06, section 5.6.2",
     ),
     number(
@@ -142,7 +142,7 @@ pub const PARAMETERS: &[Parameter] = &[
         Kind::Time,
         "s",
         ("10s", 1e-3, 1000.0),
-        "BBR: after which a least round-trip time is forgotten.",
+        "BBR: time after which a minimum round-trip time expires.",
         "draft-ietf-ccwg-bbr-06, section 5.5.7.2",
     ),
     number(
@@ -150,7 +150,7 @@ pub const PARAMETERS: &[Parameter] = &[
         Kind::Time,
         "s",
         ("5s", 1e-3, 1000.0),
-        "BBR: after which a lower round-trip time is looked for.",
+        "BBR: time without a new minimum round-trip time after which ProbeRTT begins.",
         "draft-ietf-ccwg-bbr-06, section 5.3.4.1",
     ),
     number(
@@ -158,7 +158,7 @@ pub const PARAMETERS: &[Parameter] = &[
         Kind::Time,
         "s",
         ("200ms", 1e-3, 10.0),
-        "BBR: how long it is looked for, at the least.",
+        "BBR: minimum duration of ProbeRTT.",
         "draft-ietf-ccwg-bbr-06, section 5.3.4.1",
     ),
     number(
@@ -166,7 +166,7 @@ pub const PARAMETERS: &[Parameter] = &[
         Kind::Real,
         "",
         ("0.3333333333333333", 0.0, 1.0),
-        "BBR: share of the average of marks that is taken off what may be in flight, with ecn.",
+        "BBR: weight of the average share of marks in the reduction of the in-flight bound, with ecn.",
         "Google's BBR version 3 for Linux, bbr_ecn_factor: 1/3",
     ),
     number(
@@ -174,7 +174,7 @@ pub const PARAMETERS: &[Parameter] = &[
         Kind::Real,
         "",
         ("0.5", 1e-6, 1.0),
-        "BBR: share of marks from which on too much is in flight, with ecn.",
+        "BBR: share of marks from which the data in flight is considered too much, with ecn.",
         "Google's BBR version 3 for Linux, bbr_ecn_thresh",
     ),
     number(
@@ -182,7 +182,7 @@ pub const PARAMETERS: &[Parameter] = &[
         Kind::Time,
         "s",
         ("5ms", 1e-6, 1000.0),
-        "BBR: paths with a longer least round-trip time give no marks that count.",
+        "BBR: marks are ignored on paths with a longer minimum round-trip time.",
         "Google's BBR version 3 for Linux, bbr_ecn_max_rtt_us",
     ),
 ];

@@ -8,7 +8,7 @@ use crate::parameters::{Kind, Parameter, choice, flag, joined, number};
 pub const PARAMETERS: &[Parameter] =
     &joined::<{ GENERAL.len() + controllers::PARAMETERS.len() }>(GENERAL, controllers::PARAMETERS);
 
-/// Those of all connections, whatever their controller.
+/// Parameters of all connections, independent of the controller.
 const GENERAL: &[Parameter] = &[
     choice(
         "profile",
@@ -130,7 +130,7 @@ const GENERAL: &[Parameter] = &[
     flag(
         "rack",
         "true",
-        "Losses are found by time, with tail loss probes; otherwise by counting (RFC 6675). Needs sack.",
+        "Detect losses by time, with tail loss probes; otherwise by counting (RFC 6675). Needs sack.",
         "RFC 8985; Linux net.ipv4.tcp_recovery, tcp_early_retrans",
     ),
     flag(
@@ -157,7 +157,7 @@ const GENERAL: &[Parameter] = &[
     flag(
         "fast_convergence",
         "true",
-        "CUBIC gives way faster when it has lost at a smaller window than before.",
+        "CUBIC reduces W_max further after a loss at a smaller window than the previous one.",
         "RFC 9438, section 4.7; Linux tcp_cubic",
     ),
     flag(
@@ -178,7 +178,7 @@ const GENERAL: &[Parameter] = &[
             "ecn",
             "false, but \"dctcp\" for dctcp and \"accurate\" for prague",
             &["off", "classic", "dctcp", "accurate"],
-            "Whether the connection uses ECN, and how marks are told of: that there was one (classic, or true), of which segments (dctcp), or how many (accurate).",
+            "Whether the connection uses ECN, and how the receiver reports marks: that there was one (classic, or true), for which segments (dctcp), or how many (accurate).",
             "RFC 3168, RFC 8257, RFC 9768 (AccECN); Linux net.ipv4.tcp_ecn: only if asked to",
         )
     },

@@ -3,11 +3,11 @@
 //! M. Allman et al., RFC 5681, section 4.2: every second full segment is answered, any segment within a time, data out
 //! of order and data that fills a gap at once. Linux 6 adds:
 //!
-//! - the first `quick_acks` acknowledgements are not delayed, nor are those behind a pause, a duplicate or a first mark
+//! - the first `quick_acks` acknowledgements are not delayed, nor are those after a pause, a duplicate or a first mark
 //!   (quick-acknowledgement mode), so that the sender's window opens quickly. A pause is one longer than the receiver's
 //!   own retransmission time-out; as it sends no data, that is what the handshake's round trip made it;
 //! - of answers to data out of order, the first three at one number go out at once, as RFC 5681 needs them, and later
-//!   ones may wait for `sack_compression` and be told of by one.
+//!   ones may wait for `sack_compression` and be combined into one.
 //!
 //! # Differences from Linux
 //! The time is `delayed_ack` always: Linux lets it grow from 40 ms towards the mean gap between segments, which needs
@@ -22,7 +22,7 @@ use crate::rfc::rtt::RttEstimator;
 
 /// Answers to data out of order that are never compressed: RFC 5681's threshold of duplicates.
 const UNCOMPRESSED: u32 = 3;
-/// Most answers that one tells of (Linux net.ipv4.tcp_comp_sack_nr).
+/// Largest number of answers combined into one (Linux net.ipv4.tcp_comp_sack_nr).
 const MOST_COMPRESSED: u32 = 44;
 
 /// The acknowledgement that is due or held back.
@@ -33,8 +33,8 @@ pub struct Delay {
     /// Bytes in order that are not acknowledged.
     unanswered: u64,
     timer: Option<Timer>,
-    /// Answers to data out of order at the same number: sent at once, held back.
-    told: u32,
+    /// Answers to out-of-order data at the same acknowledgement number: sent at once, held back.
+    immediate: u32,
     compressed: u32,
     /// When the SYN or the last data arrived.
     last: Time,
@@ -50,7 +50,7 @@ impl Delay {
         self.last = now;
     }
 
-    /// Data has arrived: quick mode where it is the first, or the first behind a pause.
+    /// Record the arrival of data; enter quick mode on the first data and after a pause.
     pub fn note_data(&mut self, now: Time, config: &Config) {
         let gap = now.since(self.last);
         let is_first = self.longest_gap.is_none();
@@ -84,7 +84,7 @@ impl Delay {
     ) -> bool {
         self.unanswered += advance;
         if advance > 0 {
-            self.told = 0;
+            self.immediate = 0;
         }
         let Some(longest) = config.delayed_ack else { return true };
         let filled = arrival == Arrival::InOrder { filled: true };
@@ -100,8 +100,8 @@ impl Delay {
 
     fn answer_hole_now(&mut self, now: Time, config: &Config) -> bool {
         let Some(longest) = config.sack_compression else { return true };
-        if self.told < UNCOMPRESSED {
-            self.told += 1;
+        if self.immediate < UNCOMPRESSED {
+            self.immediate += 1;
             return true;
         }
         self.compressed += 1;

@@ -1,4 +1,4 @@
-//! A receiver's window that grows, and the acknowledgements that are quick on account of it.
+//! A growing receive window, and the acknowledgements that it keeps from being delayed.
 //!
 //! Linux 6 begins with a window of 64 KB and widens it by two segments for each that arrives, as far as its buffer allows
 //! (`tcp_grow_window`); and each time it does, the next acknowledgement is not delayed. The buffer follows what the
@@ -8,11 +8,11 @@
 //! limit = 2 c + 2 (2 c) (c - s) / s       when c > s
 //! ```
 //!
-//! so that in slow start nearly every segment is answered by itself. With `window_growth` this module says when; the
-//! window itself never holds the sender back here.
+//! so that in slow start nearly every segment is acknowledged separately. With `window_growth` this module decides
+//! when; the window itself never limits the sender here.
 //!
 //! # Differences from Linux
-//! The round trip is the handshake's, not measured anew. The first limit is the one that 128 KB of buffer come to with
+//! The round trip is the handshake's; it is not measured again. The first limit is the one that 128 KB of buffer come to with
 //! full segments over Ethernet, 79 KB.
 
 use aqmlab_units::{Span, Time};

@@ -1,32 +1,32 @@
-//! What the receiver tells of marked packets.
+//! The receiver's reports of marked packets.
 //!
-//! | feedback | what is told | source |
+//! | feedback | report | source |
 //! |---|---|---|
 //! | classic | the echo, on all acknowledgements from a mark until a segment says CWR | RFC 3168, section 6.1.3 |
 //! | dctcp | the echo, if the segments that an acknowledgement answers were marked | RFC 8257, section 3.2 |
 //! | accurate | how many packets were marked, modulo 8 | RFC 9768, section 3.2.2 |
 //!
 //! # When
-//! - classic: as in Linux a first mark, and CWR, are answered at once: the sender's window may be small.
+//! - classic: as in Linux, a first mark and CWR are acknowledged at once, since the sender's window may be small.
 //! - dctcp: where marks begin or end, a segment is answered at once, and what is unanswered before is acknowledged first
 //!   (the second is RFC 8257's MAY, which Linux does), so that each acknowledgement answers segments of one kind.
-//! - accurate: the first mark behind an unmarked packet, and every second one that is untold, are answered at once
+//! - accurate: the first mark after an unmarked packet, and every second unreported one, are acknowledged at once
 //!   (section 3.2.2.5.1, which allows 2 to 7 for data).
 
 use crate::Data;
 use crate::rfc::EcnFeedback;
 
-/// Acknowledgements not delayed behind the first mark (Linux).
+/// Number of acknowledgements not delayed after the first mark (Linux).
 const QUICK_AFTER_MARK: u32 = 2;
-/// Marks that are told of at once.
-const MOST_UNTOLD: u32 = 2;
+/// Number of unreported marks that trigger an immediate acknowledgement.
+const MAX_UNREPORTED: u32 = 2;
 
-/// How much sooner a packet is to be answered on account of its mark.
+/// How the mark of a packet expedites its acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Urgency {
-    /// So many acknowledgements are not to be delayed.
+    /// Number of acknowledgements that must not be delayed.
     pub quick: u32,
-    /// This one is not.
+    /// Whether this acknowledgement must not be delayed.
     pub now: bool,
 }
 
@@ -36,22 +36,22 @@ pub struct Marks {
     feedback: EcnFeedback,
     /// Classic: a mark has been seen that the sender has not answered with CWR. Otherwise: the last packet was marked.
     seen: bool,
-    /// Marked packets (r.cep), and how many of them no acknowledgement has told of.
+    /// Marked packets (r.cep), and how many of them no acknowledgement has reported.
     count: u64,
-    untold: u32,
+    unreported: u32,
 }
 
 impl Marks {
     pub fn new(feedback: EcnFeedback) -> Self {
-        Self { feedback, seen: false, count: 0, untold: 0 }
+        Self { feedback, seen: false, count: 0, unreported: 0 }
     }
 
-    /// Whether a packet differs from those before, so that they are to be acknowledged by themselves.
+    /// Return whether a packet's mark differs from those before, so that those must be acknowledged separately.
     pub fn ends_run(&self, data: &Data, ce: bool) -> bool {
         self.feedback == EcnFeedback::Dctcp && !data.syn() && (ce && data.ect()) != self.seen
     }
 
-    /// Takes a packet of data, and what its mark says of the answer.
+    /// Record a data packet and return how its mark expedites the acknowledgement.
     pub fn take(&mut self, data: &Data, ce: bool) -> Urgency {
         let marked = ce && data.ect();
         match self.feedback {
@@ -62,9 +62,9 @@ impl Marks {
             }
             EcnFeedback::Accurate => {
                 self.count += u64::from(marked);
-                self.untold += u32::from(marked);
+                self.unreported += u32::from(marked);
                 let first = marked && !core::mem::replace(&mut self.seen, marked);
-                Urgency { quick: 0, now: first || self.untold >= MOST_UNTOLD }
+                Urgency { quick: 0, now: first || self.unreported >= MAX_UNREPORTED }
             }
         }
     }
@@ -76,14 +76,14 @@ impl Marks {
         Urgency { quick: if first { QUICK_AFTER_MARK } else { 0 }, now: reduced }
     }
 
-    /// The echo of the next acknowledgement.
+    /// Return the ECN echo of the next acknowledgement.
     pub fn echo(&self) -> bool {
         self.seen && self.feedback != EcnFeedback::Accurate
     }
 
-    /// An acknowledgement goes out; its number of marked packets.
-    pub fn tell(&mut self) -> u8 {
-        self.untold = 0;
+    /// Record that an acknowledgement is sent, and return its ACE field: the marked packets modulo 8.
+    pub fn report(&mut self) -> u8 {
+        self.unreported = 0;
         (self.count % 8) as u8
     }
 }
@@ -104,15 +104,15 @@ mod tests {
         let ect = data(DataFlags::ECT);
         let now = |marks: &mut Marks, ce| marks.take(&ect, ce).now;
         assert!(!now(&mut marks, false));
-        assert_eq!((now(&mut marks, true), marks.tell()), (true, 1));
+        assert_eq!((now(&mut marks, true), marks.report()), (true, 1));
         assert_eq!((now(&mut marks, true), now(&mut marks, true)), (false, true));
-        assert_eq!((marks.tell(), marks.echo()), (3, false));
+        assert_eq!((marks.report(), marks.echo()), (3, false));
         for _ in 0..6 {
             marks.take(&ect, true);
         }
-        assert_eq!(marks.tell(), 1);
+        assert_eq!(marks.report(), 1);
         marks.take(&data(DataFlags::NONE), true);
-        assert_eq!(marks.tell(), 1, "not capable, so not marked");
+        assert_eq!(marks.report(), 1, "not capable, so not marked");
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! The receiving end: reassembly, and the acknowledgements that tell of it.
+//! The receiver: reassembly and acknowledgements.
 //!
 //! # Time stamps
 //! The echo is the time stamp of the first segment that an acknowledgement answers: one is taken over only from a
 //! segment at or below the last acknowledgement sent (RFC 7323, section 4.3).
 //!
 //! # ECN
-//! What acknowledgements tell of marks: `marks.rs`.
+//! See `marks.rs` for the reports of marks.
 
 mod delay;
 mod growth;
@@ -26,7 +26,7 @@ use growth::Growth;
 use marks::Marks;
 use reassembly::{Arrival, Range, Reassembly};
 
-/// Bytes of the SACK option beside its blocks, padding included, and of a block (RFC 2018, section 3).
+/// Bytes of the SACK option without its blocks, padding included, and of a block (RFC 2018, section 3).
 const SACK_OPTION_BYTES: u32 = 4;
 const SACK_BLOCK_BYTES: u32 = 8;
 
@@ -42,7 +42,7 @@ pub struct Receiver {
     marks: Marks,
     growth: Option<Growth>,
     received_packets: u64,
-    /// Bytes that segments had fewer than full ones.
+    /// Bytes by which segments were shorter than full ones.
     missing: u64,
     duplicates: u64,
     acks_sent: u64,
@@ -115,7 +115,7 @@ impl Receiver {
 
     fn acknowledge(&mut self, now: Time, ece: bool, out: &mut impl FnMut(Ack)) {
         self.delay.note_answer();
-        let ace = self.marks.tell();
+        let ace = self.marks.report();
         let stamp = if self.config.congestion_control.needs_one_way_delay() { now } else { Time::ZERO };
         self.last_acked = self.reassembly.next();
         let sack = if self.config.sack { self.reassembly.blocks() } else { SackBlocks::EMPTY };
@@ -140,7 +140,7 @@ impl Receiver {
     /// What was counted since the start; the SYN counts as a packet. Bytes are those of the sender's packets.
     pub fn counters(&self) -> ReceiverCounters {
         let payload = self.reassembly.next().saturating_sub(1);
-        // The last segment of what an application hands over is not full; it comes behind all others.
+        // The last segment of an application's data may be short; it follows all others.
         let segments = (payload + self.missing) / u64::from(self.config.mss);
         let syn = u64::from(self.reassembly.next() > 0);
         ReceiverCounters {

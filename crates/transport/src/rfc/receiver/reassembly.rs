@@ -1,4 +1,4 @@
-//! Which bytes have arrived, and which of them are told of in SACK blocks.
+//! Which bytes have arrived, and which of them SACK blocks report.
 //!
 //! M. Mathis et al., RFC 2018, section 4: the first block is the run that the latest segment belongs to, the blocks
 //! reported before follow, most recent first. S. Floyd et al., RFC 2883, section 4: a segment that had arrived before is
@@ -19,7 +19,7 @@ impl Range {
     }
 }
 
-/// What a segment was to the receiver.
+/// How a segment fits into the data received so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// It moved the edge of what is in order.
@@ -141,39 +141,39 @@ mod tests {
         Range { left, right }
     }
 
-    fn told(reassembly: &mut Reassembly) -> Vec<(i32, i32)> {
+    fn sack_blocks(reassembly: &mut Reassembly) -> Vec<(i32, i32)> {
         reassembly.blocks().as_slice().iter().map(|b| (b.left, b.right)).collect()
     }
 
     #[test]
-    fn the_latest_run_is_told_first() {
+    fn the_latest_run_is_reported_first() {
         let mut r = Reassembly::default();
         assert_eq!(r.receive(segment(0, 1)), Arrival::InOrder { filled: false });
         assert_eq!(r.receive(segment(11, 21)), Arrival::OutOfOrder);
         r.receive(segment(31, 41));
         r.receive(segment(51, 61));
-        assert_eq!(told(&mut r), [(51, 61), (31, 41), (11, 21)]);
+        assert_eq!(sack_blocks(&mut r), [(51, 61), (31, 41), (11, 21)]);
         r.receive(segment(71, 81));
         r.receive(segment(21, 31)); // joins two runs
-        assert_eq!(told(&mut r), [(11, 41), (71, 81), (51, 61)]);
+        assert_eq!(sack_blocks(&mut r), [(11, 41), (71, 81), (51, 61)]);
         assert_eq!(r.receive(segment(1, 11)), Arrival::InOrder { filled: false });
-        assert_eq!((r.next(), told(&mut r)), (41, vec![(71, 81), (51, 61)]));
+        assert_eq!((r.next(), sack_blocks(&mut r)), (41, vec![(71, 81), (51, 61)]));
         r.receive(segment(41, 51));
         assert_eq!(r.receive(segment(61, 71)), Arrival::InOrder { filled: true });
-        assert_eq!((r.next(), told(&mut r)), (81, vec![]));
+        assert_eq!((r.next(), sack_blocks(&mut r)), (81, vec![]));
     }
 
     #[test]
-    fn a_duplicate_is_told_once_in_front() {
+    fn a_duplicate_is_reported_once_and_first() {
         let mut r = Reassembly::default();
         r.receive(segment(0, 21));
         r.receive(segment(31, 41));
         assert_eq!(r.receive(segment(11, 21)), Arrival::Duplicate);
-        assert_eq!(told(&mut r), [(11, 21), (31, 41)]);
-        assert_eq!(told(&mut r), [(31, 41)]);
+        assert_eq!(sack_blocks(&mut r), [(11, 21), (31, 41)]);
+        assert_eq!(sack_blocks(&mut r), [(31, 41)]);
         assert_eq!(r.receive(segment(31, 41)), Arrival::Duplicate);
         assert_eq!(
-            told(&mut r),
+            sack_blocks(&mut r),
             [(31, 41), (31, 41)],
             "RFC 2883, section 4.2: the run that it lies in follows"
         );

@@ -106,10 +106,10 @@ fn out_of_order_is_answered_at_once_and_from_the_fourth_on_may_wait() {
     let answers: Vec<Option<i32>> = [3, 4, 5, 6, 7].map(|k| b.segment(0, k)).to_vec();
     assert_eq!(answers, [Some(1), Some(1), Some(1), None, None]);
     assert_eq!(b.receiver.timer().unwrap().deadline, b.now + Span::from_millis(1));
-    let mut told = Vec::new();
-    b.receiver.on_timer(b.now, &mut |ack| told.push(ack));
-    assert_eq!(told[0].sack.as_slice()[0].right, 7001);
-    assert_eq!(told[0].bytes, 52 + 4 + 8);
+    let mut sent = Vec::new();
+    b.receiver.on_timer(b.now, &mut |ack| sent.push(ack));
+    assert_eq!(sent[0].sack.as_slice()[0].right, 7001);
+    assert_eq!(sent[0].bytes, 52 + 4 + 8);
     assert_eq!(b.segment(0, 2), Some(7), "the gap is filled");
     let mut plain = Bench::new(Config { sack_compression: None, ..config() });
     assert!([3, 4, 5, 6, 7].map(|k| plain.segment(0, k)).iter().all(|answer| *answer == Some(0)));
@@ -195,11 +195,11 @@ fn accurate_feedback_counts_marks() {
 }
 
 #[test]
-fn the_time_of_an_acknowledgement_is_told_to_who_asks() {
-    for (cc, told) in [(CongestionControl::Reno, false), (CongestionControl::Ledbat, true)] {
+fn acknowledgements_carry_their_time_where_the_sender_needs_it() {
+    for (cc, stamped) in [(CongestionControl::Reno, false), (CongestionControl::Ledbat, true)] {
         let mut b = Bench::new(Config { mss: MSS, ..Config::linux(cc) });
         b.now += Span::from_millis(7);
         let stamp = b.put(1, DataFlags::NONE, false).unwrap().stamp;
-        assert_eq!(stamp, if told { b.now } else { Time::ZERO });
+        assert_eq!(stamp, if stamped { b.now } else { Time::ZERO });
     }
 }

@@ -1,4 +1,4 @@
-//! The one timer of a sender beside pacing: retransmission, loss probe, or reordering, as in Linux.
+//! The sender's timer for retransmission, loss probe or reordering, as in Linux; pacing has its own.
 //!
 //! V. Paxson et al., RFC 6298, section 5: each acknowledgement of new data restarts the retransmission timer. RFC 8985,
 //! section 7.3: the probe's takes its place where it would be earlier, RACK's reordering timer both.
@@ -53,7 +53,7 @@ impl Sender {
         (sent + self.rtt.rto()).since(now)
     }
 
-    /// Sets the timer for a probe, if one is called for; `advancing`: the retransmission timer would start anew.
+    /// Set the timer for a probe if one is due; `advancing`: the retransmission timer would restart.
     pub(super) fn schedule_probe(&mut self, now: Time, advancing: bool) -> bool {
         let probes = self.config.rack && self.config.sack;
         let calm = matches!(self.recovery.state, State::Open | State::Reducing);
@@ -76,7 +76,7 @@ impl Sender {
         match alarm {
             Alarm::Retransmission => self.time_out(now, out),
             Alarm::Probe => self.send_probe(now, out),
-            Alarm::Reordering => self.look_for_losses(now, out),
+            Alarm::Reordering => self.detect_losses(now, out),
         }
     }
 
@@ -116,7 +116,7 @@ impl Sender {
     }
 
     /// RACK's reordering timer (RFC 8985, section 6.3).
-    fn look_for_losses(&mut self, now: Time, out: &mut impl FnMut(Data)) {
+    fn detect_losses(&mut self, now: Time, out: &mut impl FnMut(Data)) {
         let pipe = self.pipe();
         let window = self.reordering_window();
         let (losses, look_in) = self.rack.mark(&mut self.board, now, window);

@@ -1,4 +1,4 @@
-//! The sender's part of ECN, with the feedback that the connection uses.
+//! The sender's part of ECN, for each kind of feedback.
 //!
 //! K. Ramakrishnan et al., RFC 3168, section 6.1.2, as in Linux 6: the SYN asks, the echo on its answer grants. New data
 //! is ECN-capable then. SYN and retransmissions are not (section 6.1.5) but with DCTCP and Prague, all of whose packets
@@ -11,27 +11,27 @@
 //! How many segments were marked:
 //!
 //! ```text
-//! classic:    not told; one that is echoed stands for all that the acknowledgement delivers
+//! classic:    not reported; an echo stands for all that the acknowledgement delivers
 //! dctcp:      all that the acknowledgement delivers, if it has the echo         (RFC 8257, section 3.3)
 //! accurate:   (ACE - s.cep) mod 8; of more than 7 delivered, the most that fits
 //!             delivered - (delivered - that) mod 8         (RFC 9768, section 3.2.2.5.2, appendix A.2.1)
 //! ```
 //!
-//! With accurate feedback any mark begins a reduction, and nobody says CWR.
+//! With accurate feedback any mark begins a reduction, and CWR is not used.
 //!
 //! # Differences from RFC 9768
 //! 1. The handshake is RFC 3168's: both ends have the same configuration, so that nothing is to be negotiated. Both
-//!    count from 0, not from 5 (section 3.2.1), and a mark on the SYN is not told of.
-//! 2. The option with counts of bytes (section 3.2.3), which may be left out, is, and so are its 5 to 11 bytes. It would
-//!    tell segments of different lengths apart, of which a transfer here has one; and how often the counter turned where
-//!    acknowledgements were lost, for which reading 1 takes the most (appendix A.2.2 would know better).
+//!    count from 0, not from 5 (section 3.2.1), and a mark on the SYN is not reported.
+//! 2. The optional byte counters (section 3.2.3) and their 5 to 11 bytes are left out. They would distinguish segments of
+//!    different lengths, of which a transfer here has one, and show how often the counter wrapped where acknowledgements
+//!    were lost; there reading 1 assumes the most (appendix A.2.2 is more precise).
 //! 3. No packet but data is counted, and acknowledgements are not ECN-capable.
 //!
 //! # Readings
 //! 1. The most that fits is taken wherever more than 7 segments are delivered at a time (the simplest of appendix A.2.1,
-//!    which asks how likely a whole turn of the counter is). With a receiver that tells of every second mark at once this
+//!    which asks how likely a wrap of the counter is). With a receiver that reports every second mark at once this
 //!    takes three acknowledgements lost in a row.
-//! 2. More marks told of than segments delivered are believed (section 3.2.2.5.2): duplicates may be marked too.
+//! 2. More marks than segments delivered are accepted (section 3.2.2.5.2): duplicates may be marked too.
 
 use crate::rfc::{Config, EcnFeedback};
 use crate::{Ack, DataFlags};
@@ -50,8 +50,8 @@ pub struct Ecn {
     pub granted: bool,
     /// The window was reduced and no packet has said so yet.
     pub reduction_unsaid: bool,
-    /// Marked packets that the receiver has told of (s.cep).
-    told: u64,
+    /// Marked packets that the receiver has reported (s.cep).
+    s_cep: u64,
 }
 
 impl Ecn {
@@ -62,7 +62,7 @@ impl Ecn {
             all_are: config.ecn.is_on() && config.congestion_control.needs_ecn(),
             granted: false,
             reduction_unsaid: false,
-            told: 0,
+            s_cep: 0,
         }
     }
 
@@ -86,20 +86,20 @@ impl Ecn {
         flags.with(self.capable, self.all_are)
     }
 
-    /// Whether an acknowledgement that delivers so many segments tells of marks, and of how many.
+    /// Return whether an acknowledgement that delivers `delivered` segments reports marks, and how many.
     pub fn marked(&mut self, ack: &Ack, delivered: u64) -> (bool, u64) {
         match self.feedback {
             _ if !self.granted => (false, 0),
             EcnFeedback::Off => (false, 0),
             EcnFeedback::Classic | EcnFeedback::Dctcp => (ack.ece, u64::from(ack.ece) * delivered),
             EcnFeedback::Accurate => {
-                let fewest = u64::from(ack.ace).wrapping_sub(self.told) % ACE_VALUES;
+                let fewest = u64::from(ack.ace).wrapping_sub(self.s_cep) % ACE_VALUES;
                 let marked = if delivered < ACE_VALUES {
                     fewest
                 } else {
                     delivered - (delivered - fewest) % ACE_VALUES
                 };
-                self.told += marked;
+                self.s_cep += marked;
                 (marked > 0, marked)
             }
         }
@@ -135,9 +135,9 @@ mod tests {
     fn the_counter_turns() {
         let mut ecn = ecn(EcnFeedback::Accurate);
         let steps = [(0, 2), (2, 2), (7, 7), (1, 2), (1, 2), (1, 8), (4, 20)];
-        // The last two: a whole turn is the most that fits into 8 segments; 3 + 16 into 20.
+        // The last two: a wrap of the counter is the most that fits into 8 segments; 3 + 16 into 20.
         assert_eq!(steps.map(|(ace, n)| ecn.marked(&ack(false, ace), n).1), [0, 2, 5, 2, 0, 8, 19]);
-        assert_eq!(ecn.told % ACE_VALUES, 4);
+        assert_eq!(ecn.s_cep % ACE_VALUES, 4);
         assert!(!ecn.flags().has(DataFlags::CWR));
     }
 

@@ -1,7 +1,7 @@
 //! The sending end.
 //!
-//! [`Sender::on_ack`] takes the steps of Linux's `tcp_ack` in its order: what was acknowledged (`news.rs`), what that
-//! says of losses and of the state of recovery (`recovery.rs`), the timer (`alarm.rs`), the window (`congestion/`,
+//! [`Sender::on_ack`] takes the steps of Linux's `tcp_ack` in its order: acknowledged segments (`news.rs`), losses and
+//! the state of recovery (`recovery.rs`), the timer (`alarm.rs`), the window (`congestion/`,
 //! `prr.rs`), retransmissions and new data (`output.rs`).
 
 mod alarm;
@@ -49,7 +49,7 @@ struct Origin {
 }
 
 impl Origin {
-    /// Behind the SYN.
+    /// Right after the SYN.
     const FIRST: Self = Self { segment: 1, byte: 1 };
 }
 
@@ -57,7 +57,7 @@ impl Origin {
 #[derive(Clone, Copy, Debug)]
 struct Short {
     segment: u64,
-    /// Bytes that it has fewer than a full one.
+    /// Bytes by which it is shorter than a full segment.
     missing: u64,
 }
 
@@ -91,7 +91,7 @@ pub struct Sender {
     short: Option<Short>,
     board: Scoreboard,
     /// Runs of segments in the last SACK blocks: first, one past the last.
-    told: [(u64, u64); MAX_SACK_BLOCKS],
+    sacked_runs: [(u64, u64); MAX_SACK_BLOCKS],
     window: Window,
     congestion: Congestion,
     rtt: RttEstimator,
@@ -124,7 +124,7 @@ impl Sender {
             origin: Origin::FIRST,
             short: Short::last_of(supply, Origin::FIRST, config.mss),
             board,
-            told: [(0, 0); MAX_SACK_BLOCKS],
+            sacked_runs: [(0, 0); MAX_SACK_BLOCKS],
             window: Window::new(config.initial_ssthresh, config.whole_segments),
             paces: config.pacing || congestion.paces(),
             congestion,
@@ -173,7 +173,7 @@ impl Sender {
             return;
         }
         if self.congestion.owns_window() {
-            self.look_for_data();
+            self.check_app_limited();
         }
         let mut news = self.take(now, ack, reached);
         self.judge_probe(&news);
@@ -212,8 +212,8 @@ impl Sender {
         self.finished = self.board.una() >= self.end;
     }
 
-    /// Notes whether there is less to send than the window allows.
-    fn look_for_data(&mut self) {
+    /// Report to the controller when there is less to send than the window allows.
+    fn check_app_limited(&mut self) {
         let pipe = self.pipe();
         let nothing = self.board.next() >= self.end && self.board.lost() <= self.board.resent();
         if nothing && (pipe as f64) < self.window.cwnd {
@@ -221,15 +221,15 @@ impl Sender {
         }
     }
 
-    /// Tells the controller of the segments found lost.
-    fn tell_losses(&mut self, now: Time) {
+    /// Report the segments found lost to the controller.
+    fn report_losses(&mut self, now: Time) {
         let (congestion, window) = (&mut self.congestion, &self.window);
         self.board.show_log(|lost| congestion.note_lost(window, now, lost));
     }
 
-    /// A controller that sets the window itself does.
-    fn let_control(&mut self, now: Time, ack: &Delivery, (rtt, marked): (Option<Span>, u64)) {
-        self.tell_losses(now);
+    /// Let a controller that sets the window itself do so.
+    fn apply_controller(&mut self, now: Time, ack: &Delivery, (rtt, marked): (Option<Span>, u64)) {
+        self.report_losses(now);
         let acked = Acked {
             now,
             delivered: ack.delivered,
@@ -253,10 +253,10 @@ impl Sender {
     }
 
     /// The window's answer to an acknowledgement: smaller by PRR while it is being reduced, otherwise larger if the edge
-    /// moved and the window was the limit. `told`: round-trip time and marks.
-    fn control(&mut self, now: Time, ack: &Delivery, told: (Option<Span>, u64)) {
+    /// moved and the window was the limit. `signals`: round-trip time and marks.
+    fn control(&mut self, now: Time, ack: &Delivery, signals: (Option<Span>, u64)) {
         if self.congestion.owns_window() {
-            self.let_control(now, ack, told);
+            self.apply_controller(now, ack, signals);
         } else if self.shrinks() {
             if self.config.prr {
                 let pipe = self.pipe();
@@ -363,7 +363,7 @@ impl Sender {
         self.finished
     }
 
-    /// What the connection is set to.
+    /// Return the connection's configuration.
     pub fn config(&self) -> &Config {
         &self.config
     }

@@ -1,20 +1,20 @@
-//! What an acknowledgement tells: which segments have arrived, how long they took, what that says of their order.
+//! Evaluation of an acknowledgement: which segments have arrived, their round-trip times, and reordering.
 //!
 //! Round-trip times are those of segments that were sent once (Karn's rule, RFC 6298, section 3); where an
-//! acknowledgement covers retransmissions, the time stamp it echoes tells instead (RFC 7323, section 4). The estimator
+//! acknowledgement covers retransmissions, the echoed time stamp is used instead (RFC 7323, section 4). The estimator
 //! takes the time of the first segment that an acknowledgement newly covers, congestion control that of the last, which
 //! no delayed acknowledgement has lengthened (Linux).
 
 use aqmlab_units::{Span, Time};
 
-use super::congestion::Heard;
+use super::congestion::AckFeedback;
 use super::prr::Delivery;
 use super::rack::Losses;
 use super::scoreboard::Segment;
 use super::{Sender, expand};
 use crate::{Ack, MAX_SACK_BLOCKS};
 
-/// What an acknowledgement tells.
+/// What an acknowledgement changes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct News {
     /// The first outstanding segment is a later one now.
@@ -23,7 +23,7 @@ pub struct News {
     pub sacked: bool,
     /// One past the last segment of a duplicate that is reported.
     pub duplicate: Option<u64>,
-    /// A mark is echoed; how many are told of.
+    /// Whether a mark is echoed, and how many are reported.
     pub echo: bool,
     pub marked: u64,
     /// A segment that was sent once, before the last reduction, has arrived.
@@ -32,9 +32,9 @@ pub struct News {
     pub ts_echo: Time,
     /// Segments newly known to have arrived.
     pub delivered: u64,
-    /// What was found lost on account of it.
+    /// Segments found lost because of it.
     pub losses: Losses,
-    /// The timer starts anew.
+    /// The timer restarts.
     pub restarts_timer: bool,
     /// How long the last segment took that it covers.
     pub rtt: Option<Span>,
@@ -77,11 +77,12 @@ impl Sender {
         let (echo, marked) = self.ecn.marked(ack, news.delivered);
         news.echo = echo;
         news.marked = marked;
-        if self.congestion.listens() {
+        if self.congestion.needs_feedback() {
             let edges = (self.board.una(), self.board.next());
             let one_way = (ack.stamp > Time::ZERO).then(|| ack.stamp.since(ack.ts_echo));
-            let heard = Heard { delivered: news.delivered, marked, edges, one_way, srtt: self.rtt.srtt() };
-            self.congestion.hear(&self.window, now, &heard);
+            let feedback =
+                AckFeedback { delivered: news.delivered, marked, edges, one_way, srtt: self.rtt.srtt() };
+            self.congestion.on_feedback(&self.window, now, &feedback);
         }
         news
     }
@@ -107,18 +108,18 @@ impl Sender {
             runs[0] = (0, 0);
         }
         runs.sort_unstable();
-        let mut told = [(0, 0); MAX_SACK_BLOCKS];
-        for (run, told) in runs.iter().zip(&mut told) {
+        let mut sacked_runs = [(0, 0); MAX_SACK_BLOCKS];
+        for (run, segments) in runs.iter().zip(&mut sacked_runs) {
             let first = self.segment_from(run.0);
             let end = self.segments(run.1).min(self.board.next());
-            *told = (first, end);
-            // What an earlier acknowledgement told of the same run is known.
-            let known = self.told.iter().filter(|t| t.0 <= first && first <= t.1).map(|t| t.1).max();
+            *segments = (first, end);
+            // Skip the part of the run that an earlier acknowledgement reported.
+            let known = self.sacked_runs.iter().filter(|t| t.0 <= first && first <= t.1).map(|t| t.1).max();
             for k in known.unwrap_or(first).max(self.board.una())..end {
                 self.take_sack(now, k, news);
             }
         }
-        self.told = told;
+        self.sacked_runs = sacked_runs;
     }
 
     fn take_sack(&mut self, now: Time, k: u64, news: &mut News) {
@@ -158,13 +159,13 @@ impl Sender {
                 }
             }
         }
-        // Without SACK, one segment filled the hole and the duplicates have told of the others.
-        let told = self.recovery.dupacks;
-        self.recovery.dupacks = told.saturating_sub(fresh - fresh.min(1));
-        news.delivered += if told > 0 { fresh.saturating_sub(told).max(1) } else { fresh };
+        // Without SACK, one segment filled the hole and the duplicates have reported the others.
+        let dupacks = self.recovery.dupacks;
+        self.recovery.dupacks = dupacks.saturating_sub(fresh - fresh.min(1));
+        news.delivered += if dupacks > 0 { fresh.saturating_sub(dupacks).max(1) } else { fresh };
     }
 
-    /// RACK's news, unless the answer is one to the original of a retransmission (RFC 8985, section 6.2, step 2).
+    /// Update RACK, unless the answer is one to the original of a retransmission (RFC 8985, section 6.2, step 2).
     fn note_arrival(&mut self, now: Time, k: u64, segment: &Segment, ts_echo: Time) {
         self.congestion.note_arrived(now, k);
         let spurious = self.config.timestamps && segment.was_resent() && ts_echo < segment.sent;

@@ -2,7 +2,7 @@
 //!
 //! Linux 6 `tcp_update_pacing_rate`: the rate is ratio * cwnd / SRTT, with a ratio of 2 while cwnd < ssthresh / 2, else
 //! 1.2; the first ten packets and those before the first sample are not paced. Off by default: without the `fq` discipline
-//! Linux does not pace Reno and CUBIC. A controller that has a rate of its own is always paced, at that rate.
+//! Linux does not pace Reno and CUBIC. A controller that sets its own rate is always paced at that rate.
 
 use aqmlab_units::{Span, Time};
 
@@ -29,7 +29,7 @@ impl Pacing {
     }
 }
 
-/// Time behind the `sent`-th packet; `None`: it is not paced.
+/// Return the time after the `sent`-th packet; `None`: it is not paced.
 pub fn gap(sent: u64, cwnd: f64, ssthresh: f64, srtt: Option<Span>) -> Option<Span> {
     let srtt = srtt.filter(|_| sent >= UNPACED)?;
     let ratio = if cwnd < ssthresh / 2.0 { SLOW_START_RATIO } else { AVOIDANCE_RATIO };

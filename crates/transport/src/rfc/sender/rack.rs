@@ -34,7 +34,7 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// Adds what [`Scoreboard::lose`] said.
+    /// Add a result of [`Scoreboard::lose`].
     pub fn add(&mut self, loss: Loss) {
         self.all += u64::from(loss != Loss::Nothing);
         self.again += u64::from(loss == Loss::Again);
@@ -48,7 +48,7 @@ pub struct Rack {
     sent: Time,
     segment: u64,
     rtt: Span,
-    /// Something has arrived since the last look for losses.
+    /// Something has arrived since the last detection.
     advanced: bool,
     reordering_seen: bool,
     multiplier: u64,
@@ -100,7 +100,7 @@ impl Rack {
         }
     }
 
-    /// A recovery has ended that was not needless.
+    /// Record the end of a recovery that was not spurious.
     pub fn note_recovery(&mut self) {
         self.persistence = self.persistence.saturating_sub(1);
         if self.persistence == 0 {
@@ -108,8 +108,8 @@ impl Rack {
         }
     }
 
-    /// Losses are to be looked for again.
-    pub fn look_again(&mut self) {
+    /// Make the next detection run even if nothing arrives before it.
+    pub fn request_detection(&mut self) {
         self.advanced = true;
     }
 
@@ -136,7 +136,7 @@ impl Rack {
         }
     }
 
-    /// As [`Rack::detect`], whatever has arrived.
+    /// As [`Rack::detect`], also if nothing has arrived.
     pub fn mark(&self, board: &mut Scoreboard, now: Time, window: Span) -> (Losses, Option<Span>) {
         let mut losses = Losses::default();
         let mut look_in = None;

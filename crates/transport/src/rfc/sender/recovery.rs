@@ -5,7 +5,7 @@
 //!
 //! | state | since | window |
 //! |---|---|---|
-//! | open | nothing is amiss | grows |
+//! | open | no loss, mark or reordering | grows |
 //! | disorder | something has arrived beyond a hole | grows if the edge moves |
 //! | reducing | an echo of a mark | shrinks to the threshold |
 //! | recovery | a loss | shrinks to the threshold |
@@ -46,7 +46,7 @@ impl State {
     }
 }
 
-/// What to send after an acknowledgement, beside new data.
+/// What to retransmit after an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resend {
     Nothing,
@@ -83,7 +83,7 @@ impl Sender {
             || self.recovery.state != State::Open
     }
 
-    /// The tail loss probe's verdict.
+    /// Evaluate the tail loss probe.
     pub(super) fn judge_probe(&mut self, news: &News) {
         let verdict = self.probe.on_ack(self.board.una(), news.duplicate, news.is_pure_duplicate());
         if verdict == ProbeOutcome::Repaired {
@@ -94,7 +94,7 @@ impl Sender {
         }
     }
 
-    /// Moves between the states on account of an acknowledgement.
+    /// Change the state in response to an acknowledgement.
     pub(super) fn alert(&mut self, now: Time, news: &mut News) -> Resend {
         if news.echo {
             self.undo.ssthresh = None;
@@ -111,7 +111,7 @@ impl Sender {
         }
     }
 
-    /// All that was outstanding is acknowledged. Whether the acknowledgement means nothing else.
+    /// Leave the state when all that was outstanding is acknowledged; return whether the acknowledgement needs no further action.
     fn leave(&mut self, news: &News) -> bool {
         match self.recovery.state {
             State::Reducing if self.board.una() != self.recovery.high => {
@@ -328,7 +328,7 @@ impl Sender {
                 self.undo.ssthresh = Some(self.current_threshold());
             }
             self.begin_reduction(Cause::Loss);
-        } else if state == State::Reducing && self.congestion.tells_losses_from_marks() {
+        } else if state == State::Reducing && self.congestion.reduces_for_loss_after_mark() {
             self.window.ssthresh = self.congestion.reduce(&self.window, Cause::Loss);
         }
         self.recovery.state = State::Recovery;
@@ -388,7 +388,7 @@ impl Sender {
                 self.board.lose(k);
             }
         }
-        self.tell_losses(now);
+        self.report_losses(now);
         let again = state == State::Loss && self.recovery.timeouts > 1;
         if state <= State::Disorder || self.recovery.high <= una || state == State::Loss && !again {
             self.undo.ssthresh = Some(self.current_threshold());
@@ -397,7 +397,7 @@ impl Sender {
             self.undo.begin(una, self.board.resent());
         }
         self.recovery.dupacks = 0;
-        self.congestion.forget(&self.window, now, next);
+        self.congestion.on_timeout(&self.window, now, next);
         self.window.set(self.pipe() as f64 + 1.0);
         self.recovery.state = State::Loss;
         self.recovery.high = next;

@@ -1,7 +1,7 @@
-//! What is known of each segment that is not acknowledged.
+//! The state of each unacknowledged segment.
 //!
 //! Segments are numbered, the SYN being 0. They lie in a ring that doubles when the window outgrows it. A list through
-//! them has those whose fate is open in the order in which they were last sent, as RACK asks for them (RFC 8985,
+//! them has those neither acknowledged nor lost in the order in which they were last sent, as RACK needs them (RFC 8985,
 //! section 6.2). The counts give the pipe of RFC 6675, section 4:
 //!
 //! ```text
@@ -53,14 +53,14 @@ impl Segment {
 
 const EMPTY: Segment = Segment { sent: Time::ZERO, older: NONE, newer: NONE, state: 0 };
 
-/// What it means that a segment is taken for lost.
+/// What was newly taken for lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// It was lost, or has arrived, already.
+    /// Nothing: it was lost, or had arrived, already.
     Nothing,
-    /// It is.
+    /// The segment.
     First,
-    /// Its retransmission is.
+    /// Its retransmission.
     Again,
 }
 
@@ -77,7 +77,7 @@ pub struct Scoreboard {
     highest_sacked: u64,
     /// Below it, no segment is lost without a retransmission.
     search: u64,
-    /// Segments found lost since they were last looked at, in their order, if anybody does.
+    /// Segments found lost since the last [`Scoreboard::show_log`], in order; `None`: not kept.
     log: Option<Vec<u64>>,
     /// Ends of the list.
     oldest: u32,
@@ -225,12 +225,12 @@ impl Scoreboard {
         loss
     }
 
-    /// From now on, keeps the numbers of segments that are found lost.
+    /// Start keeping the numbers of segments that are found lost.
     pub fn keep_log(&mut self) {
         self.log = Some(Vec::new());
     }
 
-    /// Shows the segments found lost since the last time, if any are kept.
+    /// Pass the segments found lost since the last call to `show`, if they are kept.
     pub fn show_log(&mut self, show: impl FnOnce(&[u64])) {
         if let Some(log) = self.log.as_mut().filter(|log| !log.is_empty()) {
             show(log);
@@ -238,8 +238,8 @@ impl Scoreboard {
         }
     }
 
-    /// No segment is taken for lost any more.
-    pub fn forgive(&mut self) {
+    /// Take no segment for lost any more.
+    pub fn clear_losses(&mut self) {
         for k in self.una..self.next {
             let slot = self.slot(k);
             if self.ring[slot].is_lost() {
@@ -267,7 +267,7 @@ impl Scoreboard {
         None
     }
 
-    /// The segment that was sent first, of those whose fate is open.
+    /// Return the segment that was sent first, of those neither acknowledged nor lost.
     pub fn oldest(&self) -> Option<u64> {
         self.number(self.oldest)
     }
@@ -380,7 +380,7 @@ mod tests {
         assert_eq!((b.lose(0), b.pipe(), b.next_lost()), (Loss::Again, 6, Some(0)));
         assert!(b.pop().was_resent());
         assert_eq!((b.una(), b.pipe(), b.lost()), (1, 6, 1));
-        b.forgive();
+        b.clear_losses();
         assert_eq!(
             (b.lost(), b.resent(), b.pipe()),
             (0, 1, 7),
@@ -402,12 +402,12 @@ mod tests {
         b.lose(1);
         b.pop();
         assert_eq!(open(&b), [3, 5, 6, 2]);
-        b.forgive();
+        b.clear_losses();
         assert_eq!(open(&b), [3, 5, 6, 2, 1]);
     }
 
     proptest! {
-        /// Counts and list agree with the segments, whatever happens; the ring grows.
+        /// Counts and list agree with the segments after any sequence of operations; the ring grows.
         #[test]
         fn counts_agree(steps in prop::collection::vec((0u8..6, 0u64..64), 1..400)) {
             let mut b = board(1);

@@ -1,4 +1,4 @@
-//! Tail loss probe: when nothing comes back, the last segment or a new one asks for an answer.
+//! Tail loss probe: when no acknowledgement arrives, the last segment or a new one is sent to elicit one.
 //!
 //! Y. Cheng et al., RFC 8985, section 7, in the readings of Linux 6:
 //!
@@ -23,7 +23,7 @@ pub struct Probe {
     retransmission: bool,
 }
 
-/// What an acknowledgement says of the probe.
+/// The outcome of a probe after an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProbeOutcome {
     /// Nothing yet, or there is no probe.
@@ -49,7 +49,7 @@ impl Probe {
         self.is_out() && self.retransmission
     }
 
-    /// The probe was sent; `next`: the next new segment behind it.
+    /// Record that the probe was sent; `next`: the next new segment after it.
     pub fn note_sent(&mut self, next: u64, retransmission: bool) {
         *self = Self { end: Some(next), retransmission };
     }

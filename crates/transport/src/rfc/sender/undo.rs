@@ -1,4 +1,4 @@
-//! Taking back a reduction of the window that turns out to be needless.
+//! Undo of a spurious reduction of the window.
 //!
 //! R. Ludwig and A. Gurtov, RFC 4015, and R. Ludwig and M. Meyer, RFC 3522 (Eifel): the acknowledgement that a
 //! retransmission was to bring echoes an older time stamp, so it answers the original. RFC 3708: duplicates were reported
@@ -80,9 +80,9 @@ impl Sender {
             && (self.undo.all_were_duplicates() || self.answers_original(news))
     }
 
-    fn restore(&mut self, forgive: bool) {
-        if forgive {
-            self.board.forgive();
+    fn restore(&mut self, clears_losses: bool) {
+        if clears_losses {
+            self.board.clear_losses();
         }
         if let Some(ssthresh) = self.undo.ssthresh.filter(|_| self.config.undo) {
             self.window.cwnd = self.window.cwnd.max(self.recovery.prr.prior());
@@ -93,7 +93,7 @@ impl Sender {
         }
         self.undo.edge = None;
         self.congestion.undo(&mut self.window);
-        self.rack.look_again();
+        self.rack.request_detection();
     }
 
     /// At the end of a recovery or a time-out's. Whether the state must last until more is acknowledged: without SACK,

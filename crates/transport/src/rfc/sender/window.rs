@@ -1,4 +1,4 @@
-//! Congestion window and slow-start threshold, in segments, and whether the window is what limits the sender.
+//! Congestion window and slow-start threshold, in segments, and whether the window limits the sender.
 //!
 //! M. Allman et al., RFC 5681, section 3.1, counting the segments that are acknowledged (RFC 3465), without a limit, as
 //! Linux 6 does:
@@ -87,7 +87,7 @@ impl Window {
         LEAST_THRESHOLD.max(if self.whole { threshold.floor() } else { threshold })
     }
 
-    /// The same without rounding, whatever windows are.
+    /// The same without rounding, also for windows of whole segments.
     pub fn real_threshold(&self, factor: f64) -> f64 {
         LEAST_THRESHOLD.max(self.cwnd * factor)
     }

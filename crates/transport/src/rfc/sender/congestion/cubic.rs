@@ -21,10 +21,11 @@
 //! 1. beta is 717/1024, and target is rounded towards W_max, so that the window grows by one segment for a whole number
 //!    of segments acknowledged, cwnd / (target - cwnd), at least 2; 100 cwnd at the plateau, and at most 20 before the
 //!    first loss.
-//! 2. RTT is the least since the last time-out, not the smoothed one. The number is computed anew when the window has
+//! 2. RTT is the least since the last time-out, not the smoothed one. The number is recomputed when the window has
 //!    changed, or after 1/32 s.
-//! 3. W_est grows by one for each 15/8 cwnd acknowledged, alpha = 8/15 always, and lends the window what it is ahead.
-//! 4. A time-out forgets the least RTT too.
+//! 3. W_est grows by one for each 15/8 cwnd acknowledged, alpha = 8/15 always; where W_est is ahead, the window grows
+//!    at that rate.
+//! 4. A time-out resets the least RTT too.
 //!
 //! Linux's C is 410/1024, its times are ticks, its cube root is good to a thousandth: not followed.
 //!
@@ -51,7 +52,7 @@ const RENEWAL: Span = Span(1_000_000_000_000 / 32);
 const LEAST_PERIOD: f64 = 2.0;
 const GREATEST_FIRST_PERIOD: f64 = 20.0;
 const PLATEAU_PERIODS: f64 = 100.0;
-/// Delay samples are not believed so long after an epoch has begun (Linux).
+/// Delay samples are ignored for this long after an epoch has begun (Linux).
 const UNTRUSTED: Span = Span::from_millis(1000);
 
 /// State of CUBIC.
@@ -106,7 +107,7 @@ impl Cubic {
         self.hystart.begin_round(now, next);
     }
 
-    /// Takes the round-trip time that an acknowledgement tells, and what it is when smoothed.
+    /// Take the round-trip sample of an acknowledgement, and the smoothed round-trip time.
     pub fn on_sample(
         &mut self,
         window: &mut Window,
@@ -227,7 +228,7 @@ impl Cubic {
     }
 
     /// A time-out: the curve begins where the window is when slow start ends (RFC 9438, section 4.8).
-    pub fn forget(&mut self, window: &Window, now: Time, next: u64) {
+    pub fn on_timeout(&mut self, window: &Window, now: Time, next: u64) {
         self.epoch = None;
         self.left_slow_start = false;
         self.w_max = 0.0;
@@ -334,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn linux_lends_the_friendly_windows_lead() {
+    fn linux_grows_at_the_friendly_windows_rate() {
         let mut cubic = Cubic::new(&config());
         cubic.reduce(&window(8.0, true));
         cubic.begin_epoch(8.0, Time::ZERO);
@@ -354,7 +355,7 @@ mod tests {
         assert_eq!(cubic.epoch, Some(Time::from_secs(5.0)));
         for whole in [true, false] {
             cubic.reduce(&window(50.0, whole));
-            cubic.forget(&window(50.0, whole), Time::from_secs(6.0), 0);
+            cubic.on_timeout(&window(50.0, whole), Time::from_secs(6.0), 0);
             cubic.begin_epoch(35.0, Time::from_secs(7.0));
             assert_eq!((cubic.origin, cubic.k), (35.0, 0.0), "a curve of its own");
         }

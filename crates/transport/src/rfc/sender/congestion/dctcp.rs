@@ -1,6 +1,6 @@
 //! DCTCP: the window shrinks in proportion to the share of marked packets.
 //!
-//! S. Bensley et al., RFC 8257. The receiver tells of every marked packet, not only that there was one; the sender
+//! S. Bensley et al., RFC 8257. The receiver reports every marked packet, not only that there was one; the sender
 //! keeps a moving average of their share in a window of data and takes half of it off the window, so that many small
 //! reductions hold a short queue that marks above one threshold:
 //!
@@ -31,7 +31,7 @@
 //!    off a small window.
 
 use super::super::window::Window;
-use super::{Cause, Heard, reno};
+use super::{AckFeedback, Cause, reno};
 use crate::rfc::DctcpConfig;
 
 /// State of DCTCP.
@@ -55,11 +55,11 @@ impl Dctcp {
         self.window_end = next;
     }
 
-    /// Counts what was marked; a new average at the end of a window.
-    pub fn hear(&mut self, heard: &Heard) {
-        self.acked += heard.delivered;
-        self.marked += heard.marked;
-        let (una, next) = heard.edges;
+    /// Count the marked segments; update the average at the end of a window.
+    pub fn on_feedback(&mut self, feedback: &AckFeedback) {
+        self.acked += feedback.delivered;
+        self.marked += feedback.marked;
+        let (una, next) = feedback.edges;
         if una <= self.window_end || self.acked == 0 {
             return;
         }
@@ -89,8 +89,8 @@ mod tests {
         Dctcp::new(&DctcpConfig { g: 1.0 / 16.0, initial_alpha: alpha })
     }
 
-    fn heard(delivered: u64, marked: u64, edges: (u64, u64)) -> Heard {
-        Heard { delivered, marked, edges, one_way: None, srtt: None }
+    fn feedback(delivered: u64, marked: u64, edges: (u64, u64)) -> AckFeedback {
+        AckFeedback { delivered, marked, edges, one_way: None, srtt: None }
     }
 
     fn window(cwnd: f64, whole: bool) -> Window {
@@ -103,13 +103,13 @@ mod tests {
     fn the_average_by_hand() {
         let mut d = dctcp(1.0);
         d.open(11);
-        d.hear(&heard(5, 2, (6, 16)));
-        d.hear(&heard(5, 3, (11, 21)));
+        d.on_feedback(&feedback(5, 2, (6, 16)));
+        d.on_feedback(&feedback(5, 3, (11, 21)));
         assert_eq!(d.alpha, 1.0, "the window ends beyond 11");
-        d.hear(&heard(2, 1, (13, 23)));
+        d.on_feedback(&feedback(2, 1, (13, 23)));
         // M = 6/12: 1 - (1 - 0.5) / 16.
         assert_eq!((d.alpha, d.window_end, d.acked), (0.968_75, 23, 0));
-        d.hear(&heard(11, 0, (24, 34)));
+        d.on_feedback(&feedback(11, 0, (24, 34)));
         assert_eq!(d.alpha, 0.968_75 * 15.0 / 16.0);
     }
 
@@ -130,7 +130,7 @@ mod tests {
             let mut una = 0;
             for (delivered, marked) in steps {
                 una += delivered;
-                d.hear(&heard(delivered, marked, (una, una + 30)));
+                d.on_feedback(&feedback(delivered, marked, (una, una + 30)));
                 prop_assert!((0.0..=1.0).contains(&d.alpha));
                 let threshold = d.reduce(&window(50.0, false), Cause::Mark);
                 prop_assert!((25.0..=50.0).contains(&threshold));

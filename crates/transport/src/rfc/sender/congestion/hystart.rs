@@ -25,7 +25,7 @@ const LOW_WINDOW: f64 = 16.0;
 const TRAIN_GAP: Span = Span::from_millis(2);
 /// What a train may last beyond the least round-trip time.
 const TRAIN_ALLOWANCE: Span = Span::from_millis(1);
-/// Samples of a round before its least is believed (both methods).
+/// Samples of a round before its minimum counts (both methods).
 const SAMPLES: u32 = 8;
 /// Bounds of the increase that counts (both methods).
 const LEAST_INCREASE: Span = Span::from_millis(4);
@@ -87,8 +87,8 @@ impl Detector {
         if self.conservative { CSS_GROWTH_DIVISOR } else { 1.0 }
     }
 
-    /// Takes the round-trip time that an acknowledgement in slow start tells; whether slow start ends. `least` is the
-    /// least so far.
+    /// Take the round-trip sample of an acknowledgement in slow start, and return whether slow start ends. `least` is
+    /// the minimum so far.
     pub fn ends(&mut self, now: Time, rtt: Span, least: Span, cwnd: f64, (una, next): (u64, u64)) -> bool {
         match self.method {
             HyStart::Off => false,

@@ -1,6 +1,6 @@
-//! The congestion control of a sender: one controller, of those that have a file each.
+//! The congestion control of a sender. Each controller has its own file.
 //!
-//! | controller | what it answers to | file |
+//! | controller | signal | file |
 //! |---|---|---|
 //! | Reno | losses | `reno.rs` |
 //! | CUBIC | losses | `cubic.rs`, `hystart.rs` |
@@ -9,9 +9,10 @@
 //! | Prague | the share of marked packets, on L4S paths | `prague.rs` |
 //! | BBR | the rate of delivery and the least round-trip time | `bbr/` |
 //!
-//! The sender tells it of every acknowledgement ([`Congestion::hear`]), lets it open the window while nothing is amiss
-//! ([`Congestion::open_window`]), and asks for the threshold when something is ([`Congestion::reduce`]). How the window
-//! gets there is the sender's, but for those that set it themselves: BBR in all states, Prague after a mark.
+//! The sender reports every acknowledgement to the controller ([`Congestion::on_feedback`]) and lets it open the window
+//! while there is no loss or mark ([`Congestion::open_window`]). On a loss or a mark it asks for the new threshold
+//! ([`Congestion::reduce`]) and moves the window there itself. Two controllers set the window themselves: BBR in all
+//! states, Prague after a mark.
 
 mod bbr;
 mod cubic;
@@ -41,16 +42,16 @@ pub enum Cause {
     Mark,
 }
 
-/// What an acknowledgement tells, before the sender has drawn its conclusions.
+/// The content of an acknowledgement, before the sender has updated its state.
 #[derive(Clone, Copy, Debug)]
-pub struct Heard {
+pub struct AckFeedback {
     /// Segments newly known to have arrived.
     pub delivered: u64,
     /// How many of them, or of duplicates, were marked.
     pub marked: u64,
     /// First segment outstanding, and the next to send.
     pub edges: (u64, u64),
-    /// How long a segment was on its way there; `None`: not told.
+    /// One-way delay of a segment; `None`: not reported.
     pub one_way: Option<Span>,
     /// Smoothed round-trip time.
     pub srtt: Option<Span>,
@@ -90,22 +91,22 @@ impl Congestion {
         }
     }
 
-    /// Whether it wants to be told of acknowledgements by [`Congestion::hear`].
-    pub fn listens(&self) -> bool {
+    /// Whether the sender must report acknowledgements by [`Congestion::on_feedback`].
+    pub fn needs_feedback(&self) -> bool {
         matches!(self, Self::Dctcp(_) | Self::Ledbat(_) | Self::Prague(_))
     }
 
-    /// Takes what an acknowledgement tells.
-    pub fn hear(&mut self, window: &Window, now: Time, heard: &Heard) {
+    /// Report an acknowledgement to the controller.
+    pub fn on_feedback(&mut self, window: &Window, now: Time, feedback: &AckFeedback) {
         match self {
-            Self::Dctcp(dctcp) => dctcp.hear(heard),
-            Self::Ledbat(ledbat) => ledbat.hear(now, heard),
-            Self::Prague(prague) => prague.hear(window, now, heard),
+            Self::Dctcp(dctcp) => dctcp.on_feedback(feedback),
+            Self::Ledbat(ledbat) => ledbat.on_feedback(now, feedback),
+            Self::Prague(prague) => prague.on_feedback(window, now, feedback),
             Self::Reno | Self::Cubic(_) | Self::Bbr(_) => {}
         }
     }
 
-    /// Takes the round-trip time that an acknowledgement tells, and the smoothed one; `edges`: first segment outstanding,
+    /// Report the round-trip sample of an acknowledgement, and the smoothed round-trip time; `edges`: first segment outstanding,
     /// next to send.
     pub fn on_sample(&mut self, window: &mut Window, now: Time, rtts: (Span, Span), edges: (u64, u64)) {
         if let Self::Cubic(cubic) = self {
@@ -113,7 +114,7 @@ impl Congestion {
         }
     }
 
-    /// Whether it moves the window whether or not that was the limit.
+    /// Return whether it adjusts the window even when the window is not the limit.
     pub fn moves_unused_windows(&self) -> bool {
         matches!(self, Self::Ledbat(_))
     }
@@ -141,8 +142,8 @@ impl Congestion {
         }
     }
 
-    /// Whether a loss calls for a reduction of its own while the window is being reduced on account of a mark.
-    pub fn tells_losses_from_marks(&self) -> bool {
+    /// Return whether a loss reduces the window again while it is being reduced for a mark.
+    pub fn reduces_for_loss_after_mark(&self) -> bool {
         matches!(self, Self::Dctcp(_) | Self::Prague(_))
     }
 
@@ -156,7 +157,7 @@ impl Congestion {
         matches!(self, Self::Bbr(_))
     }
 
-    /// Takes an acknowledgement, with what the sender has made of it.
+    /// Report the sender's state after it has processed an acknowledgement.
     pub fn on_ack(&mut self, window: &mut Window, ack: &Acked) {
         if let Self::Bbr(bbr) = self {
             bbr.on_ack(window, ack);
@@ -177,7 +178,7 @@ impl Congestion {
         }
     }
 
-    /// These segments were found lost.
+    /// Report segments found lost.
     pub fn note_lost(&mut self, window: &Window, now: Time, lost: &[u64]) {
         if let Self::Bbr(bbr) = self {
             bbr.note_losses(window, now, lost);
@@ -191,19 +192,19 @@ impl Congestion {
         }
     }
 
-    /// A reduction was needless.
+    /// Undo a spurious reduction.
     pub fn undo(&mut self, window: &mut Window) {
         if let Self::Bbr(bbr) = self {
             bbr.undo(window);
         }
     }
 
-    /// Whether it has a pace of its own.
+    /// Return whether it sets its own pacing rate.
     pub fn paces(&self) -> bool {
         matches!(self, Self::Prague(_) | Self::Bbr(_))
     }
 
-    /// Its time between two segments.
+    /// Return its time between two segments.
     pub fn gap(&self, window: &Window, srtt: Option<Span>) -> Option<Span> {
         match self {
             Self::Prague(prague) => srtt.map(|srtt| prague.gap(window, srtt)),
@@ -212,14 +213,14 @@ impl Congestion {
         }
     }
 
-    /// A time-out, after [`Congestion::reduce`].
-    pub fn forget(&mut self, window: &Window, now: Time, next: u64) {
+    /// Report a time-out, after [`Congestion::reduce`].
+    pub fn on_timeout(&mut self, window: &Window, now: Time, next: u64) {
         if let Self::Cubic(cubic) = self {
-            cubic.forget(window, now, next);
+            cubic.on_timeout(window, now, next);
         }
     }
 
-    /// The sender was idle for so long, and sends again.
+    /// Report that the sender resumes after having been idle for this long.
     pub fn note_idle(&mut self, window: &mut Window, now: Time, idle: Span) {
         match self {
             Self::Cubic(cubic) => cubic.note_idle(now, idle),

@@ -39,7 +39,7 @@
 use aqmlab_units::{Span, Time};
 
 use super::super::window::Window;
-use super::{Cause, Heard, reno};
+use super::{AckFeedback, Cause, reno};
 use crate::rfc::PragueConfig;
 
 /// Paces in slow start, at twice the window a round trip, and later at once the window.
@@ -50,7 +50,7 @@ const SLOW_START_RATIO: f64 = 2.0;
 pub struct Prague {
     config: PragueConfig,
     alpha: f64,
-    /// The average before the latest acknowledgement: what it tells is answered by this.
+    /// The average before the latest acknowledgement, which the response to its marks uses.
     alpha_before: f64,
     marks_seen: bool,
     /// The round trip is over when this segment is acknowledged.
@@ -92,16 +92,16 @@ impl Prague {
         self.round_end = next;
     }
 
-    /// Takes what an acknowledgement tells; a new average at the end of a round trip.
-    pub fn hear(&mut self, window: &Window, now: Time, heard: &Heard) {
+    /// Take an acknowledgement; update the average at the end of a round trip.
+    pub fn on_feedback(&mut self, window: &Window, now: Time, feedback: &AckFeedback) {
         self.now = now;
         self.alpha_before = self.alpha;
-        self.srtt = heard.srtt.unwrap_or_default();
-        self.unmarked = heard.delivered.saturating_sub(heard.marked) as f64;
-        self.marks_seen |= heard.marked > 0;
-        self.acked += heard.delivered;
-        self.marked += heard.marked;
-        let (una, next) = heard.edges;
+        self.srtt = feedback.srtt.unwrap_or_default();
+        self.unmarked = feedback.delivered.saturating_sub(feedback.marked) as f64;
+        self.marks_seen |= feedback.marked > 0;
+        self.acked += feedback.delivered;
+        self.marked += feedback.marked;
+        let (una, next) = feedback.edges;
         let early = self.is_independent(window) && now.since(self.averaged_at) < self.config.rtt_target;
         if una < self.round_end || early {
             return;
@@ -164,8 +164,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn heard(delivered: u64, marked: u64, edges: (u64, u64), rtt_ms: u64) -> Heard {
-        Heard { delivered, marked, edges, one_way: None, srtt: Some(Span::from_millis(rtt_ms)) }
+    fn feedback(delivered: u64, marked: u64, edges: (u64, u64), rtt_ms: u64) -> AckFeedback {
+        AckFeedback { delivered, marked, edges, one_way: None, srtt: Some(Span::from_millis(rtt_ms)) }
     }
 
     fn window(cwnd: f64, ssthresh: u32) -> Window {
@@ -183,9 +183,9 @@ mod tests {
         let mut p = Prague::new(&PragueConfig::LINUX);
         let w = window(10.0, 2);
         p.open(ms(0), 10);
-        p.hear(&w, ms(40), &heard(10, 0, (10, 20), 40));
+        p.on_feedback(&w, ms(40), &feedback(10, 0, (10, 20), 40));
         assert_eq!((p.alpha, p.rounds), (1.0, 1));
-        p.hear(&w, ms(80), &heard(10, 5, (20, 30), 40));
+        p.on_feedback(&w, ms(80), &feedback(10, 5, (20, 30), 40));
         assert_eq!(p.alpha, 1.0 - 0.5 / 16.0);
     }
 
@@ -195,7 +195,7 @@ mod tests {
         let mut w = window(20.0, 2);
         assert_eq!(p.reduce(&w, Cause::Mark), 18.0);
         assert_eq!(p.reduce(&w, Cause::Loss), 10.0);
-        p.hear(&w, ms(40), &heard(4, 2, (5, 20), 40));
+        p.on_feedback(&w, ms(40), &feedback(4, 2, (5, 20), 40));
         p.open_window(&mut w, 4.0);
         assert_eq!(w.cwnd, 20.1);
     }
@@ -205,10 +205,10 @@ mod tests {
         let mut p = Prague::new(&PragueConfig::LINUX);
         let w = window(20.0, 2);
         p.open(ms(0), 10);
-        p.hear(&w, ms(40), &heard(10, 1, (10, 30), 40));
+        p.on_feedback(&w, ms(40), &feedback(10, 1, (10, 30), 40));
         assert_eq!(p.alpha, 1.0 - 0.9 / 16.0);
         assert_eq!(p.reduce(&w, Cause::Mark), 10.0, "the first mark halves the window");
-        p.hear(&w, ms(50), &heard(1, 1, (11, 31), 40));
+        p.on_feedback(&w, ms(50), &feedback(1, 1, (11, 31), 40));
         assert_eq!(p.reduce(&w, Cause::Mark), 20.0 * (1.0 - (1.0 - 0.9 / 16.0) / 2.0));
     }
 
@@ -217,13 +217,13 @@ mod tests {
         let config = PragueConfig { rtt_transition: 0, ..PragueConfig::LINUX };
         let mut p = Prague { alpha: 0.2, alpha_before: 0.2, ..Prague::new(&config) };
         let mut w = window(10.0, 2);
-        p.hear(&w, ms(100), &heard(10, 0, (0, 10), 5));
+        p.on_feedback(&w, ms(100), &feedback(10, 0, (0, 10), 5));
         p.open_window(&mut w, 10.0);
         assert!((w.cwnd - 10.04).abs() < 1e-12, "(5 / 25)^2");
         assert!(p.reduce(&w, Cause::Mark) < w.cwnd);
-        p.hear(&w, ms(120), &heard(1, 1, (10, 20), 5));
+        p.on_feedback(&w, ms(120), &feedback(1, 1, (10, 20), 5));
         assert_eq!(p.reduce(&w, Cause::Mark), w.cwnd, "20 ms later");
-        p.hear(&w, ms(125), &heard(1, 1, (11, 21), 5));
+        p.on_feedback(&w, ms(125), &feedback(1, 1, (11, 21), 5));
         assert!(p.reduce(&w, Cause::Mark) < w.cwnd);
         let young = Prague::new(&PragueConfig::LINUX);
         assert_eq!(young.increase(&w), 1.0, "500 rounds later");
@@ -248,7 +248,7 @@ mod tests {
             let mut una = 0;
             for (k, (delivered, marked, lost)) in steps.into_iter().enumerate() {
                 una += delivered;
-                p.hear(&w, ms(10 * k as u64), &heard(delivered, marked, (una, una + 10), 10));
+                p.on_feedback(&w, ms(10 * k as u64), &feedback(delivered, marked, (una, una + 10), 10));
                 p.open_window(&mut w, delivered as f64);
                 if marked > 0 || lost {
                     w.ssthresh = p.reduce(&w, if lost { Cause::Loss } else { Cause::Mark });

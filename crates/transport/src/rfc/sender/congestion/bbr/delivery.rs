@@ -31,7 +31,7 @@ pub struct Sent {
 /// A sample, one an acknowledgement that delivers something.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sample {
-    /// Segments a second; `None`: the interval is too short to tell.
+    /// Segments per second; `None`: the interval is too short.
     pub rate: Option<f64>,
     /// Segments delivered in the interval.
     pub delivered: f64,
@@ -140,9 +140,9 @@ impl Deliveries {
         let (sent, _) = self.newest.take()?;
         let interval = sent.at.since(sent.first_at).max(self.delivered_at.since(sent.delivered_at));
         let delivered = (self.delivered - sent.delivered) as f64;
-        let tells = interval >= least && interval > Span::ZERO;
+        let is_valid = interval >= least && interval > Span::ZERO;
         Some(Sample {
-            rate: tells.then(|| delivered / interval.secs()),
+            rate: is_valid.then(|| delivered / interval.secs()),
             delivered,
             prior_delivered: sent.delivered,
             lost: (self.lost - sent.lost) as f64,

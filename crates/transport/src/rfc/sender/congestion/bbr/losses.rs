@@ -1,4 +1,4 @@
-//! What losses say of the path (draft-ietf-ccwg-bbr-06, section 5.5.10).
+//! BBR's response to losses (draft-ietf-ccwg-bbr-06, section 5.5.10).
 //!
 //! Losses of what was sent while probing bound what may be in flight in the long term; other losses, for the short term,
 //! rate and volume to what was delivered in the last round, at most 30 % less at a time.
@@ -17,7 +17,7 @@ pub struct Signals {
     /// The round of losses is over when something arrives that was sent after so much was delivered.
     round_delivered: u64,
     pub round_start: bool,
-    /// Acknowledgements of this round that told of losses.
+    /// Acknowledgements of this round that reported losses.
     pub events: u32,
     bw_latest: f64,
     pub inflight_latest: f64,
@@ -47,7 +47,7 @@ impl Bbr {
         }
     }
 
-    /// Losses begin to be repaired, or a mark was heard; the threshold stays.
+    /// Enter recovery after a loss or a mark; the threshold stays.
     pub fn enter_recovery(&mut self, window: &Window) -> f64 {
         self.save_state(window.cwnd);
         window.ssthresh
@@ -113,7 +113,7 @@ impl Bbr {
         self.losses.undo_inflight_longterm = self.inflight_longterm;
     }
 
-    /// What was taken for lost was not (section 5.5.11.2).
+    /// Undo the response to losses that were spurious (section 5.5.11.2).
     pub fn undo(&mut self, window: &mut Window) {
         window.cwnd = window.cwnd.max(self.prior_cwnd);
         self.losses.in_round = false;

@@ -1,5 +1,4 @@
-//! What marks say of the path: the answer to ECN of Google's BBR version 3 for Linux (`tcp_bbr.c`, branch v3), which the
-//! draft leaves out.
+//! BBR's response to ECN marks, as in Google's BBR version 3 for Linux (`tcp_bbr.c`, branch v3); the draft leaves it out.
 //!
 //! ```text
 //! ce_ratio = marked / delivered in a round,  alpha += (ce_ratio - alpha) / 16
@@ -32,10 +31,10 @@ const ALPHA_GAIN: f64 = 1.0 / 16.0;
 const ALPHA_INIT: f64 = 1.0;
 /// Rounds of many marks with which Startup ends (bbr_full_ecn_cnt).
 const FULL_ROUNDS: u32 = 2;
-/// Share of the bound by which it is to rise in the first round behind marks (bbr_ecn_reprobe_gain).
+/// Share of the bound by which it rises in the first round after marks (bbr_ecn_reprobe_gain).
 const REPROBE_GAIN: f64 = 0.5;
 
-/// What is known of marks.
+/// Statistics of marks.
 #[derive(Clone, Debug)]
 pub struct Marks {
     eligible: bool,
@@ -76,7 +75,7 @@ impl Marks {
 }
 
 impl Bbr {
-    /// Takes the marks of an acknowledgement, which are counted already; a new average at the beginning of a round.
+    /// Take the marks of an acknowledgement, which are counted already; update the average at the beginning of a round.
     pub(super) fn update_marks(&mut self, marked: u64) {
         if self.round_start {
             let short = self.min_rtt.is_some_and(|min_rtt| min_rtt <= self.config.ecn_max_rtt);
@@ -115,12 +114,12 @@ impl Bbr {
         self.marks.eligible && sample.marked > sample.delivered * self.config.ecn_thresh
     }
 
-    /// Whether there were marks in this cycle but no losses, and all is quiet now: whoever made them may be gone.
+    /// Return whether this cycle had marks but no losses, and no marks now: the competing traffic may have ended.
     pub(super) fn have_marks_ceased(&self, ack: &Acked) -> bool {
         self.marks.eligible && self.marks.in_cycle && !self.losses.in_cycle && ack.calm
     }
 
-    /// As many doublings as make the first rise of the bound a share of it.
+    /// Return the number of doublings after which the first rise is the reprobe share of the bound.
     pub(super) fn reprobe_rounds(&self) -> u32 {
         let rise = (REPROBE_GAIN * self.inflight_longterm).clamp(1.0, f64::from(1_u32 << MOST_DOUBLINGS));
         (rise as u32).ilog2()

@@ -18,7 +18,7 @@
 //! | ProbeBW: Down, Cruise, Refill, Up | 0.9, 1, 1, 1.25 | 2, 2, 2, 2.25 | in turn (`probe_bw.rs`) |
 //! | ProbeRTT | 1 | 0.5 | 200 ms and a round trip with half a BDP in flight (`probe_rtt.rs`) |
 //!
-//! What losses do is in `losses.rs`, what marks do in `marks.rs`; samples of the rate come from `delivery.rs`.
+//! `losses.rs` has the response to losses, `marks.rs` the response to marks, `delivery.rs` the rate samples.
 //!
 //! | symbol | field | unit | default | range | source |
 //! |---|---|---|---|---|---|
@@ -34,7 +34,7 @@
 //! 1. Segments and seconds, not bytes: the last segment of a transfer counts as a full one.
 //! 2. A sender of this crate has no random numbers: what is drawn in section 5.3.3.8.3 is a hash of the time.
 //! 3. The draft leaves ECN out: marks are answered as Google's version 3 for Linux does, with `ecn` on (off by default).
-//! 4. Lost ranges of Startup are counted as acknowledgements that tell of losses, as in Linux.
+//! 4. Lost ranges of Startup are counted as acknowledgements that report losses, as in Linux.
 //!
 //! # Readings
 //! 1. `extra_acked` is the greatest of the last five to ten rounds, in two slots, as in Linux.
@@ -75,13 +75,13 @@ impl State {
         matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
     }
 
-    /// Whether it is accelerating, so that losses say little of what others leave (IsProbingBW).
+    /// Return whether the state probes for bandwidth, so that losses say little about other flows (IsProbingBW).
     fn accelerates(self) -> bool {
         matches!(self, Self::Startup | Self::Refill | Self::Up)
     }
 }
 
-/// What the acknowledgements that come in tell of the phase of ProbeBW (section 5.3.3.9).
+/// The phase of ProbeBW that arriving acknowledgements belong to (section 5.3.3.9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AckPhase {
     Init,
@@ -91,13 +91,13 @@ enum AckPhase {
     Stopping,
 }
 
-/// What the sender knows when an acknowledgement was taken in.
+/// State of the sender after it has processed an acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub struct Acked {
     pub now: Time,
     /// Segments newly known to have arrived.
     pub delivered: u64,
-    /// Marked packets told of.
+    /// Marked packets reported.
     pub marked: u64,
     /// Round-trip time of the last of them.
     pub rtt: Option<Span>,
@@ -106,7 +106,7 @@ pub struct Acked {
     pub in_flight: u64,
     /// Whether the window was the limit in this round trip.
     pub cwnd_limited: bool,
-    /// Whether losses are being repaired; and whether nothing is amiss at all.
+    /// Whether losses are being repaired; and whether the sender is in the open state.
     pub repairs: bool,
     pub calm: bool,
 }

@@ -94,7 +94,7 @@ impl Bbr {
         self.raise_slope(cwnd);
     }
 
-    /// What was sent before ProbeRTT is no probe's any more.
+    /// Discard the probe that was in progress before ProbeRTT.
     pub(super) fn stop_probing(&mut self) {
         self.cycle.phase = AckPhase::Stopping;
     }
@@ -183,7 +183,7 @@ impl Bbr {
         }
     }
 
-    /// AdaptLongTermModel; whether it has chosen the next state.
+    /// AdaptLongTermModel; return whether it has chosen the next state.
     fn adapt_long_term(&mut self, window: &Window, sample: &Sample, ack: &Acked) -> bool {
         if self.cycle.phase == AckPhase::Starting && self.round_start {
             self.cycle.phase = AckPhase::Feedback;

@@ -9,7 +9,7 @@ use super::{Acked, Bbr, MIN_PIPE_CWND, State};
 /// Gain of the window in ProbeRTT.
 pub const CWND_GAIN: f64 = 0.5;
 
-/// When the path is next to be looked at.
+/// When the next ProbeRTT is due.
 #[derive(Clone, Debug, Default)]
 pub struct Probe {
     min_delay: Option<Span>,

@@ -67,7 +67,7 @@ fn a_round_of_many_losses_ends_startup() {
     b.losses.inflight_latest = 40.0;
     let ack = Acked { repairs: true, ..acked(500, 30) };
     b.check_startup_done(&sample(100.0, 50.0, 1.0), &ack);
-    assert_eq!(b.state, State::Startup, "2 % are borne, and the count begins anew");
+    assert_eq!(b.state, State::Startup, "2 % are tolerated, and the count restarts");
     b.losses.events = 6;
     b.check_startup_done(&sample(100.0, 50.0, 2.0), &ack);
     assert_eq!((b.state, b.inflight_longterm), (State::Drain, 40.0));
@@ -216,8 +216,8 @@ fn without_sack_one_loss_is_too_many() {
     assert_eq!(b.state, State::Drain);
 }
 
-/// So many marks are told of.
-fn hear(b: &mut Bbr, marked: u64) {
+/// An acknowledgement reports this many marks.
+fn on_marks(b: &mut Bbr, marked: u64) {
     b.deliveries.marked += marked;
     b.update_marks(marked);
 }
@@ -232,7 +232,7 @@ fn marks_count_on_short_paths() {
         b.round_start = true;
         b.deliveries.delivered = 40;
         // alpha = 1 + (10/40 - 1) / 16, a third of which is taken off 90.
-        hear(&mut b, 10);
+        on_marks(&mut b, 10);
         b.losses.round_start = true;
         b.update_congestion_signals(&window(90.0));
         assert!((b.inflight_shortterm - lower).abs() < 1e-9 || b.inflight_shortterm == lower);
@@ -248,7 +248,7 @@ fn two_rounds_of_marks_end_startup() {
     b.round_start = true;
     for (delivered, done) in [(10, false), (20, true)] {
         b.deliveries.delivered = delivered;
-        hear(&mut b, 5);
+        on_marks(&mut b, 5);
         assert_eq!(b.full_bw_reached, done);
     }
 }
@@ -259,12 +259,12 @@ fn marks_on_long_paths_leave_the_average_alone() {
     b.state = State::Cruise;
     b.round_start = true;
     b.deliveries.delivered = 100;
-    hear(&mut b, 0);
+    on_marks(&mut b, 0);
     assert_eq!(b.marks.lower(64.0, 0.5), None);
     // The path becomes short: what was delivered since the start counts.
     b.min_rtt = Some(Span::from_millis(2));
     b.deliveries.delivered = 200;
-    hear(&mut b, 50);
+    on_marks(&mut b, 50);
     assert_eq!(b.marks.lower(64.0, 0.5), Some(64.0 * (1.0 - (1.0 - 0.75 / 16.0) / 2.0)));
 }
 
@@ -279,7 +279,7 @@ fn marked() -> Bbr {
     b.start_cruise();
     b.round_start = true;
     b.deliveries.delivered = 40;
-    hear(&mut b, 10);
+    on_marks(&mut b, 10);
     b.marks.in_cycle = true;
     b.round_start = false;
     b

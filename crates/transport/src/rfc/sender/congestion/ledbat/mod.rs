@@ -36,7 +36,7 @@ mod delay;
 use aqmlab_units::Time;
 
 use super::super::window::Window;
-use super::{Heard, reno};
+use super::{AckFeedback, reno};
 use crate::rfc::LedbatConfig;
 use delay::Delays;
 
@@ -52,10 +52,10 @@ impl Ledbat {
         Self { config: *config, delays: Delays::new(config) }
     }
 
-    /// Takes the delay that an acknowledgement tells.
-    pub fn hear(&mut self, now: Time, heard: &Heard) {
-        if let Some(delay) = heard.one_way {
-            self.delays.take(now, delay, heard.srtt);
+    /// Take the delay sample of an acknowledgement.
+    pub fn on_feedback(&mut self, now: Time, feedback: &AckFeedback) {
+        if let Some(delay) = feedback.one_way {
+            self.delays.take(now, delay, feedback.srtt);
         }
     }
 
@@ -91,14 +91,17 @@ mod tests {
     fn queue(ms: u64, config: LedbatConfig) -> Ledbat {
         let mut ledbat = Ledbat::new(&config);
         for delay in [30, 30 + ms, 30 + ms, 30 + ms, 30 + ms] {
-            hear(&mut ledbat, delay);
+            on_feedback(&mut ledbat, delay);
         }
         ledbat
     }
 
-    fn hear(ledbat: &mut Ledbat, ms: u64) {
+    fn on_feedback(ledbat: &mut Ledbat, ms: u64) {
         let one_way = Some(Span::from_millis(ms));
-        ledbat.hear(Time::ZERO, &Heard { delivered: 1, marked: 0, edges: (0, 0), one_way, srtt: None });
+        ledbat.on_feedback(
+            Time::ZERO,
+            &AckFeedback { delivered: 1, marked: 0, edges: (0, 0), one_way, srtt: None },
+        );
     }
 
     fn grown(ledbat: &mut Ledbat, cwnd: f64, acked: f64, flight: f64) -> f64 {
@@ -147,7 +150,7 @@ mod tests {
             let mut window = Window::new(None, true);
             window.cwnd = 10.0;
             for ms in delays {
-                hear(&mut ledbat, ms);
+                on_feedback(&mut ledbat, ms);
                 let flight = window.cwnd.floor() - 1.0;
                 ledbat.open_window(&mut window, 1.0, flight);
                 prop_assert!((2.0..=flight + 2.0).contains(&window.cwnd) || window.cwnd == 2.0);

@@ -10,10 +10,10 @@ use crate::config::one_line;
 /// The highest bit rate: a byte lasts some picoseconds.
 const FASTEST: u64 = 1_000_000_000_000;
 
-/// What one process is to send or to receive.
+/// A request to one process to send or to receive flows.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Order {
+pub struct TrafficRequest {
     /// Seed of the run.
     #[serde(default)]
     pub seed: u64,
@@ -29,7 +29,7 @@ pub struct Order {
     #[serde(default = "half_a_second")]
     pub linger_s: f64,
     /// The flows.
-    pub flows: Vec<FlowOrder>,
+    pub flows: Vec<FlowRequest>,
 }
 
 fn ethernet() -> u32 {
@@ -43,7 +43,7 @@ fn half_a_second() -> f64 {
 /// A flow.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct FlowOrder {
+pub struct FlowRequest {
     /// The name by which it draws.
     pub name: String,
     /// Address of the sender.
@@ -65,7 +65,7 @@ pub struct FlowOrder {
     pub dscp: u8,
 }
 
-/// A number or a distribution, as `aqmlab check --json` tells them.
+/// A number or a distribution, as in the output of `aqmlab check --json`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Number {
@@ -164,32 +164,33 @@ pub enum Named {
     Poisson,
 }
 
-impl Order {
-    /// Reads and checks an order.
+impl TrafficRequest {
+    /// Read and check a request.
     ///
     /// # Errors
-    /// What is wrong, in one line.
+    /// Return the first error, as one line.
     pub fn from_json(text: &str) -> Result<Self, String> {
         Self::read(text).map_err(|wrong| one_line(&wrong))
     }
 
     fn read(text: &str) -> Result<Self, String> {
-        let order: Self = serde_json::from_str(text).map_err(|error| format!("order of traffic: {error}"))?;
+        let request: Self =
+            serde_json::from_str(text).map_err(|error| format!("traffic request: {error}"))?;
         let is_time = |x: f64| (0.0..1e7).contains(&x);
-        if !is_time(order.duration_s) || !is_time(order.warmup_s) || !is_time(order.linger_s) {
-            return Err("order of traffic: times are between 0 and 10,000,000 s".to_owned());
+        if !is_time(request.duration_s) || !is_time(request.warmup_s) || !is_time(request.linger_s) {
+            return Err("traffic request: times are between 0 and 10,000,000 s".to_owned());
         }
-        if !(68..=65_535).contains(&order.mtu) {
-            return Err(format!("order of traffic: mtu {} is not between 68 and 65,535 bytes", order.mtu));
+        if !(68..=65_535).contains(&request.mtu) {
+            return Err(format!("traffic request: mtu {} is not between 68 and 65,535 bytes", request.mtu));
         }
-        for flow in &order.flows {
-            flow.check().map_err(|wrong| format!("order of traffic, flow {}: {wrong}", flow.name))?;
+        for flow in &request.flows {
+            flow.check().map_err(|wrong| format!("traffic request, flow {}: {wrong}", flow.name))?;
         }
-        Ok(order)
+        Ok(request)
     }
 }
 
-impl FlowOrder {
+impl FlowRequest {
     fn check(&self) -> Result<(), &'static str> {
         let is_time = |x: f64| (0.0..1e7).contains(&x);
         let is_period = |&(from, to): &(f64, Option<f64>)| is_time(from) && to.is_none_or(is_time);
@@ -202,9 +203,15 @@ impl FlowOrder {
                 Err("local and peer are of different families")
             }
             () if !(1..=FASTEST).contains(&self.rate_bps) => Err("rate_bps is not between 1 and 10^12"),
-            () if !self.packet.is_sound(1.0) => Err("packet is no length, nor a distribution of lengths"),
-            () if !bursts_are_sound => Err("pattern has bursts or silences that are no times"),
-            () if !self.periods_s.iter().all(is_period) => Err("periods_s are not times of the run"),
+            () if !self.packet.is_sound(1.0) => {
+                Err("packet is neither a length nor a distribution of lengths, of at least 1 byte")
+            }
+            () if !bursts_are_sound => Err(
+                "pattern has bursts or silences of an invalid length (allowed: bursts above 0 s, silences from 0 s)",
+            ),
+            () if !self.periods_s.iter().all(is_period) => {
+                Err("periods_s has a time outside 0 to 10,000,000 s")
+            }
             () if self.dscp > 63 => Err("dscp is not between 0 and 63"),
             () => Ok(()),
         }
@@ -241,18 +248,18 @@ impl FlowOrder {
 pub(super) mod tests {
     use super::*;
 
-    pub fn order(flow: &str) -> Result<Order, String> {
+    pub fn request(flow: &str) -> Result<TrafficRequest, String> {
         let ends = r#""local": "127.0.0.1", "peer": "127.0.0.1", "port": 5300"#;
-        Order::from_json(&format!(
+        TrafficRequest::from_json(&format!(
             r#"{{"seed": 7, "duration_s": 2, "flows": [{{"name": "udp", {ends}, "periods_s": [[0, null]], {flow}}}]}}"#
         ))
     }
 
     #[test]
-    fn flows_as_a_scenario_tells_them() {
+    fn flows_as_a_checked_scenario_lists_them() {
         let pattern = |text: &str| {
             let flow = format!(r#""rate_bps": 1000000, "packet": 1000, "pattern": {text}"#);
-            order(&flow).expect("an order").flows[0].sends()
+            request(&flow).expect("a request").flows[0].sends()
         };
         assert_eq!(pattern("\"constant\""), Pattern::Constant);
         assert_eq!(pattern("\"poisson\""), Pattern::Poisson);
@@ -261,7 +268,7 @@ pub(super) mod tests {
         assert_eq!(pattern(on_off), expected);
         let packet = |text: &str| {
             let flow = format!(r#""rate_bps": 1, "packet": {text}, "pattern": "constant""#);
-            order(&flow).expect("an order").flows[0].length().spread().clone()
+            request(&flow).expect("a request").flows[0].length().spread().clone()
         };
         assert_eq!(packet("1000"), Spread::Fixed(1000.0));
         assert_eq!(packet(r#"{"exponential": 700, "unit": "B"}"#), Spread::Exponential(700.0));
@@ -271,28 +278,33 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_one_line() {
+    fn errors_are_one_line() {
         let wrong = [
             (r#""rate_bps": 0, "packet": 1000, "pattern": "constant""#, "rate_bps is not between"),
             (r#""rate_bps": 2000000000000, "packet": 1, "pattern": "poisson""#, "rate_bps is not between"),
-            (r#""rate_bps": 1, "packet": 0, "pattern": "constant""#, "packet is no length"),
-            (r#""rate_bps": 1, "packet": {"uniform": [9, 9]}, "pattern": "constant""#, "packet is no length"),
+            (r#""rate_bps": 1, "packet": 0, "pattern": "constant""#, "packet is neither a length"),
+            (
+                r#""rate_bps": 1, "packet": {"uniform": [9, 9]}, "pattern": "constant""#,
+                "packet is neither a length",
+            ),
             (r#""rate_bps": 1, "packet": 9, "pattern": {"on": 0, "off": 1}"#, "pattern has bursts"),
-            (r#""rate_bps": 1, "packet": 9, "pattern": "never""#, "order of traffic: "),
+            (r#""rate_bps": 1, "packet": 9, "pattern": "never""#, "traffic request: "),
             (r#""rate_bps": 1, "packet": 9, "pattern": "poisson", "dscp": 64"#, "dscp is not between"),
             (r#""rate_bps": 1, "packet": 9, "pattern": "poisson", "ttl": 4"#, "unknown field `ttl`"),
             (r#""rate_bps": 1, "packet": 9, "pattern": "poisson", "t\nl": 4"#, "unknown field `t\\nl`"),
         ];
         for (flow, expected) in wrong {
-            let said = order(flow).expect_err("an error");
+            let said = request(flow).expect_err("an error");
             assert!(said.contains(expected) && !said.contains('\n'), "{said}");
         }
-        assert!(Order::from_json("").is_err());
+        assert!(TrafficRequest::from_json("").is_err());
         assert!(
-            Order::from_json(r#"{"duration_s": -1, "flows": []}"#).expect_err("no time").contains("times")
+            TrafficRequest::from_json(r#"{"duration_s": -1, "flows": []}"#)
+                .expect_err("no time")
+                .contains("times")
         );
         assert!(
-            Order::from_json(r#"{"duration_s": 1, "mtu": 5, "flows": []}"#)
+            TrafficRequest::from_json(r#"{"duration_s": 1, "mtu": 5, "flows": []}"#)
                 .expect_err("short")
                 .contains("mtu 5")
         );

@@ -10,11 +10,12 @@ use super::{Recording, Tables, differences, standalone_plan, through_data_plane,
 use crate::capture::Reader;
 use crate::config::Planned;
 
-/// Replays a capture through both, for the configuration of a link process: what became of the packets, and `differences`,
-/// which is empty. Events are told where the configuration asks for them; the number of a packet is its place in the capture.
+/// Replay a capture through data plane and simulator, for the configuration of a link process. Return the outcomes of the
+/// packets and `differences`, which is empty if both agree, as JSON. Events are included where the configuration asks for
+/// them; the number of a packet is its place in the capture.
 ///
 /// # Errors
-/// What is wrong with the configuration or the capture, in one line.
+/// Return an error in the configuration or the capture, as one line.
 pub fn replay_json(config: &str, capture: &Path) -> Result<String, String> {
     let planned = Planned::read(config).map_err(|bad| bad.to_string())?;
     let of_file = |error: std::io::Error| format!("{}: {error}", capture.display());
