@@ -15,11 +15,12 @@ from typing import Any
 import pandas as pd
 
 import aqmlab
+from aqmlab.reproduction.papers.common.claim_file import FORMS
+from aqmlab.statistics import Verdict
 
 TITLE = "The claims of the reproduced papers"
 TABLE = Path(__file__).resolve().parents[1] / "docs" / "validation" / "claims.csv"
-COLUMNS = ["paper", "seeds", "claim", "title", "against", "verdict", "found", "own"]
-VERDICTS = ("holds", "fails", "undecided")
+COLUMNS = ["paper", "seeds", "claim", "title", "against", "reading", "literal", "strict", "printed", "found", "own"]
 
 
 def report(folder: Path | None = None) -> tuple[str, bool]:
@@ -28,8 +29,9 @@ def report(folder: Path | None = None) -> tuple[str, bool]:
         found = aqmlab.reproduce_all(quick=True, out=folder or own, report=own)
     claims = found.claims.fillna("")
     claims["seeds"] = claims["paper"].map({paper.paper: paper.seeds for paper in found.papers})
-    claims[COLUMNS].to_csv(TABLE, index=False)
-    return page(claims, {paper.paper: paper.name for paper in found.papers}), set(claims["verdict"]) <= set(VERDICTS)
+    claims.reindex(columns=COLUMNS, fill_value="").to_csv(TABLE, index=False)
+    judged = set(claims["literal"]) | set(claims["strict"]) <= {"", *map(str, Verdict)}
+    return page(claims, {paper.paper: paper.name for paper in found.papers}), judged
 
 
 def page(claims: pd.DataFrame, names: dict[str, str]) -> str:
@@ -44,8 +46,11 @@ cores. `aqmlab reproduce all` has all seeds, and decides some of what is undecid
 was judged, not that it holds. A claim that is judged against several baselines counts once for each. The table is
 `claims.csv` beside this page.
 
-| paper | seeds | hold | fail | undecided |
-|---|---|---|---|---|
+The literal form of a claim is its authors' sentence, the strict form our stronger one. The table below counts for each
+form: holds / fails / undecided / not engaged (what the claim is about never happened in the runs).
+
+| paper | seeds | literal | strict |
+|---|---|---|---|
 {counts}
 
 {lists}
@@ -53,16 +58,17 @@ was judged, not that it holds. A claim that is judged against several baselines 
 
 
 def _counts(name: str, rows: list[dict[Hashable, Any]]) -> str:
-    verdicts = [row["verdict"] for row in rows]
-    cells = [name, str(rows[0]["seeds"]), *(str(verdicts.count(word)) for word in VERDICTS)]
+    counts = [" / ".join(str([row[form] for row in rows].count(str(v))) for v in Verdict) for form in FORMS]
+    cells = [name, str(rows[0]["seeds"]), *counts]
     return f"| {' | '.join(cells)} |"
 
 
 def _line(row: dict[Hashable, Any]) -> str:
-    against = f", against {row['against']}" if row["against"] else ""
+    about = "".join(f", {word}{row[key]}" for key, word in (("against", "against "), ("reading", "")) if row.get(key))
     ours = " (ours)" if row["own"] is True else ""
+    verdicts = ", ".join(f"{form} **{row[form]}**" for form in FORMS if row[form])
     found = " ".join(str(row["found"]).split())
-    return f"- **{row['claim']}** {row['title']}{against}{ours}: **{row['verdict']}**. {found}"
+    return f"- **{row['claim']}** {row['title']}{about}{ours}: {verdicts}. {found}"
 
 
 def main(arguments: list[str]) -> int:

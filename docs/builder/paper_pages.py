@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 
+from aqmlab.reproduction.papers.common.claim_file import FORMS
 from aqmlab.reproduction.papers.common.files import PaperFiles
 from aqmlab.reproduction.reproduction import PAPERS, papers
+from aqmlab.statistics import Verdict
 from builder.page import Page, cell, plain, table
 
 FOLDER = "papers"
@@ -28,8 +30,8 @@ def pages() -> list[Page]:
 def _overview(found: Mapping[str, list[Row]]) -> str:
     rows = []
     for key in papers():
-        verdicts = [row["verdict"] for row in found.get(key, [])]
-        counts = [str(verdicts.count(word)) for word in ("holds", "fails", "undecided")]
+        of_paper = found.get(key, [])
+        counts = [_count([row[form] for row in of_paper]) for form in FORMS]
         module = importlib.import_module(PAPERS[key])
         rows.append([f"[{cell(module.NAME)}]({key}.md)", plain(cell(module.CITATION)), *counts])
     return "\n\n".join(
@@ -37,15 +39,20 @@ def _overview(found: Mapping[str, list[Row]]) -> str:
             "# Papers reproduced",
             "Every simulated table and figure of these papers can be reproduced, with published values next to "
             "measured ones and a verdict on each claim. A claim *holds* or *fails* where the intervals of its runs "
-            "show it; otherwise it is *undecided*. "
+            "show it; otherwise it is *undecided*. It is *not engaged* if what it is about never happened in the runs. "
+            "Its literal form is the authors' sentence, its strict form our stronger one. "
             "What a paper leaves open is a named reading; the report says how much each matters.",
-            table(["paper", "source", "hold", "fail", "undecided"], rows),
+            table(["paper", "source", *(f"{form}: hold / fail / undecided / not engaged" for form in FORMS)], rows),
             "These are the verdicts of the quick form, with few seeds; all seeds decide more. A claim that is judged "
             "against several baselines counts once for each. [All verdicts](../validation/claims.md) on one page.",
             "```sh\naqmlab reproduce all --quick     # minutes\n"
             "aqmlab reproduce all             # all seeds, all readings\n```",
         ]
     )
+
+
+def _count(verdicts: list[str]) -> str:
+    return " / ".join(str(verdicts.count(str(verdict))) for verdict in Verdict)
 
 
 def _page(key: str, found: list[Row]) -> Page:
@@ -82,9 +89,15 @@ def _how(key: str) -> str:
 
 
 def _verdict(row: Row) -> str:
-    against = f" (against {plain(row['against'])})" if row["against"] else ""
+    about = [f"against {plain(row['against'])}"] if row["against"] else []
+    about += [plain(row["reading"])] if row["reading"] else []
+    verdicts = ", ".join(f"{form} **{row[form]}**" for form in FORMS if row[form])
     lines = [plain(line) for line in row["found"].splitlines() if line]
-    return f"**Verdict{against}**: **{row['verdict']}**. " + "  \n".join(lines)
+    return f"**Verdict{_in_brackets(about)}**: {verdicts}. " + "  \n".join(lines)
+
+
+def _in_brackets(words: list[str]) -> str:
+    return f" ({', '.join(words)})" if words else ""
 
 
 def _scenarios(key: str) -> str:

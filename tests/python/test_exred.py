@@ -279,7 +279,7 @@ def test_verdicts(reproduction):
     found = reproduction.claims
     assert list(dict.fromkeys(found["claim"])) == [f"D-{letter}" for letter in "abcdefghi"]
     assert set(found[found["own"]]["claim"]) == {"D-g", "D-h", "D-i"}
-    by_claim = dict(zip(found["claim"], found["verdict"], strict=True))
+    by_claim = dict(zip(found["claim"], found["strict"], strict=True))
     assert by_claim["D-e"] == "holds"
     assert by_claim["D-f"] == "fails"
     assert "fails" not in (by_claim["D-a"], by_claim["D-b"], by_claim["D-c"])

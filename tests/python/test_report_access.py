@@ -23,8 +23,9 @@ def page():
     """One of every block that reports are made of."""
     found = Page("A page", "Its lead, with `code`.")
     found.section("Claims")
-    found.claims([ClaimLine(verdict, "MRED", verdict, "It is so", "#x") for verdict in ("holds", "fails", "undecided")])
-    found.verdicts([(verdict, "A claim", "What was found") for verdict in ("holds", "fails", "undecided")])
+    verdicts = ("holds", "fails", "undecided", "not engaged")
+    found.claims([ClaimLine(verdict, "", "MRED", verdict, "It is so", "#x") for verdict in verdicts])
+    found.verdicts([([(verdict, "strict")], "A claim", "What was found") for verdict in verdicts])
     found.section("Figures")
     found.text("A text.")
     found.text("A note.", note=True)

@@ -11,7 +11,12 @@ from aqmlab.cli.application import Engine, Json, Out, Workers, app
 from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from aqmlab.reproduction.outcome import Overview, Reproduction
+
+_ABOUT = {"against": "against", "reading": "reading"}
+"""Columns of the table of claims that say what a verdict is about, with the word before them."""
 
 
 @app.command()
@@ -30,6 +35,8 @@ def reproduce(
 ) -> None:
     """Reproduce papers: published beside measured, a verdict on every claim. Python: aqmlab.reproduce[_all]."""
     from aqmlab.reproduction import reproduction
+    from aqmlab.reproduction.papers.common.claim_file import FORMS
+    from aqmlab.reproduction.papers.common.claims import tally
 
     effort: dict[str, Any] = {
         "quick": quick,
@@ -46,10 +53,12 @@ def reproduce(
     if as_json:
         print_json({**_reproduction_data(found), "evaluation": evaluation_data(found.evaluation)})
         return
-    print_table(found.claims[["claim", "title", "against", "verdict"]], title=f"{found.paper}: claims")
+    print_table(_verdicts(found.claims, "claim"), title=f"{found.paper}: claims")
+    print(tally(found.claims))
     for record in found.claims.to_dict("records"):
-        against = f", against {record['against']}" if record["against"] else ""
-        print(f"\n{record['claim']}{against}: {record['verdict']}")
+        about = "".join(f", {word} {record[key]}" for key, word in _ABOUT.items() if record.get(key))
+        verdicts = [f"{form} {record[form]}" for form in FORMS if record[form]]
+        print(f"\n{record['claim']}{about}: {', '.join(verdicts)}")
         for line in record["found"].splitlines():
             print(f"  {line}")
     print()
@@ -67,12 +76,20 @@ def _print_overview(found: Overview, *, as_json: bool) -> None:
         }
         print_json(data)
         return
-    print_table(found.claims[["paper", "claim", "title", "against", "verdict"]], title="Claims of all papers")
+    from aqmlab.reproduction.papers.common.claims import tally
+
+    print_table(_verdicts(found.claims, "paper", "claim"), title="Claims of all papers")
+    print(tally(found.claims))
     for one in found.papers:
         print(f"{one.name}: {one.report}")
     print()
     print_evaluation(found.evaluation)
     print(f"Report: {found.report}")
+
+
+def _verdicts(claims: pd.DataFrame, *keys: str) -> pd.DataFrame:
+    columns = [*keys, "title", "against", "reading", "literal", "strict"]
+    return claims[[column for column in columns if column in claims]]
 
 
 def _reproduction_data(found: Reproduction) -> dict[str, Any]:

@@ -20,9 +20,10 @@ WIDEST_CELL = 48
 
 @dataclass(frozen=True)
 class ClaimLine:
-    """One line of a list of claims: its verdict, whose it is, and where more about it stands."""
+    """One line of a list of claims: the verdict of each form ("" for none), whose it is, and where its details are."""
 
-    verdict: str
+    literal: str
+    strict: str
     paper: str
     claim: str
     title: str

@@ -92,8 +92,8 @@ class Page:
             text = f"{text[:LONGEST_TEXT]}\n... and {len(text) - LONGEST_TEXT:,} characters more, in the file beside."
         self._add(block("code", text=text, fold=fold))
 
-    def verdicts(self, entries: Sequence[tuple[str, str, str]]) -> None:
-        """Add a list of claims: verdict, claim, what was found."""
+    def verdicts(self, entries: Sequence[tuple[Sequence[tuple[str, str]], str, str]]) -> None:
+        """Add a list of claims: verdicts, each with the form that it is about ("" for none); claim; what was found."""
         self._add(block("verdicts", entries=entries))
 
     def table(self, table: pd.DataFrame, *, caption: str, digits: int = 5) -> None:

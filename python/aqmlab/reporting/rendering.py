@@ -8,7 +8,7 @@ from importlib import resources
 import jinja2
 from markupsafe import Markup
 
-MARKS = {"holds": "✓", "fails": "✗", "undecided": "?"}
+MARKS = {"holds": "✓", "fails": "✗", "undecided": "?", "not engaged": "–"}
 """The sign of each verdict."""
 
 

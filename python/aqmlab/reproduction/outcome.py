@@ -21,7 +21,8 @@ class Reproduction:
     tables
         The paper's tables, published beside measured.
     claims
-        A verdict per claim and baseline, with what was found.
+        A row per claim, baseline and reading: the verdicts of both forms (``literal``, ``strict``: "holds", "fails",
+        "undecided", "not engaged", or "" if it has no such form), and what was found.
     readings
         How much each reading matters.
     folder

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from aqmlab import _core
 from aqmlab.reporting.fragments import ClaimLine, claim_anchor
 from aqmlab.reporting.page import Page
-from aqmlab.statistics import Verdict
+from aqmlab.reproduction.papers.common.claims import tally
 
 if TYPE_CHECKING:
     from aqmlab.reproduction.outcome import Reproduction
@@ -24,18 +26,18 @@ def page_over(found: Sequence[Reproduction], folder: Path) -> Page:
         f"TCP. aqmlab {_core.version()}.",
     )
     page.section("Claims")
-    page.text(count_text([verdict for one in found for verdict in one.claims["verdict"]]))
+    page.text(tally(pd.concat([one.claims for one in found])))
     page.claims([line for one in found for line in _lines(one, _href(one, folder))])
     page.text(
-        "A verdict is about the claim as its paper states it, under the readings chosen; the paper's page says what "
-        "was found, and how other readings move it. What is marked as ours is no claim of the paper, but a question "
-        "that it left open.",
+        "The literal form of a claim is its authors' sentence, the strict form our stronger one. The paper's page says "
+        "what was found, and how other readings move it. What is marked as ours is no claim of the paper, but a "
+        "question that it left open.",
         note=True,
     )
     for one in found:
         href = _href(one, folder)
         page.section(one.name)
-        page.text(f"{one.citation}. {one.seeds} seeds a point. {count_text(list(one.claims['verdict']))}")
+        page.text(f"{one.citation}. {one.seeds} seeds a point. {tally(one.claims)}")
         page.links([(f"{one.name}: the whole page", href)])
         page.links([(title, f"{href}#{anchor}") for anchor, title in one.contents], title="Tables and figures")
         files = [(f"{name}.csv", f"{Path(href).parent.as_posix()}/{name}.csv") for name in one.tables]
@@ -43,29 +45,16 @@ def page_over(found: Sequence[Reproduction], folder: Path) -> Page:
     return page
 
 
-def count_text(verdicts: Sequence[str]) -> str:
-    """Count verdicts in words.
-
-    >>> count_text(["holds", "fails", "holds"])
-    '3 verdicts: 2 hold, 1 fails, 0 are undecided.'
-    """
-    words = {Verdict.HOLDS: ("holds", "hold"), Verdict.FAILS: ("fails", "fail")}
-    counts = []
-    for verdict in Verdict:
-        n = sum(found == str(verdict) for found in verdicts)
-        one, many = words.get(verdict, ("is undecided", "are undecided"))
-        counts.append(f"{n} {one if n == 1 else many}")
-    return f"{len(verdicts)} verdicts: {', '.join(counts)}."
-
-
 def _lines(one: Reproduction, href: str) -> list[ClaimLine]:
     lines = []
     for record in one.claims.to_dict("records"):
         about = [f"against {record['against']}"] if record["against"] else []
+        about += [str(record["reading"])] if record.get("reading") else []
         about += ["ours"] if record.get("own") is True else []
         lines.append(
             ClaimLine(
-                verdict=str(record["verdict"]),
+                literal=str(record["literal"]),
+                strict=str(record["strict"]),
                 paper=one.name,
                 claim=str(record["claim"]),
                 title=f"{record['title']} ({', '.join(about)})" if about else str(record["title"]),

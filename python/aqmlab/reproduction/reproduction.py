@@ -167,6 +167,7 @@ def reproduce_all(
     claims = claims[["paper", *(column for column in claims.columns if column != "paper")]]
     if "own" in claims:
         claims["own"] = [own is True for own in claims["own"]]
+    claims = claims.fillna("")
     page = page_over(found, target).write(target)
     folders.save(target / "claims.csv", claims.to_csv(index=False))
     return Overview(found, claims, page, evaluation)

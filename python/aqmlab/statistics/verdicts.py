@@ -15,6 +15,8 @@ class Verdict(enum.StrEnum):
     HOLDS = "holds"
     FAILS = "fails"
     UNDECIDED = "undecided"
+    NOT_ENGAGED = "not engaged"
+    """What the claim is about never happened in the runs. No function of this module returns it."""
 
 
 def verdict_above(found: Interval, bound: float = 0.0) -> Verdict:

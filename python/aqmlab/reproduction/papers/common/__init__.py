@@ -1,8 +1,10 @@
 """What the reproductions of all papers share.
 
 A paper's package holds its data (scenario files, ``published.csv``, ``readings.toml``, ``claims.toml``) and says which
-runs it needs (`Setup`, `Computation`), what is read off them (`measure`), how its claims are judged (`above`, `below`,
-`between`, `exact`, `judge`) and what its page shows (`beside`, `summary`, `claims_in_detail` and so on).
+runs it needs (`Setup`, `Computation`), what is read off them (`measure`), and what its page shows (`beside`, `summary`,
+`claims_in_detail` and so on). ``claims.toml`` states the claims and their tests as data (`claim_file` describes the
+format), which `execute_claims` runs on the table of runs; Python only adds explanations. Papers whose claims are not
+data yet make the parts of each claim themselves (`above`, `below`, `between`, `exact`, `judge`).
 It exports ``NAME``, ``CITATION``, ``Effort``, ``jobs`` and ``build``.
 """
 
@@ -13,6 +15,7 @@ from aqmlab.reproduction.papers.common.claims import (
     above,
     below,
     between,
+    by_claim,
     describe,
     exact,
     findings_table,
@@ -20,6 +23,7 @@ from aqmlab.reproduction.papers.common.claims import (
     parts_table,
     verdicts_by_reading,
 )
+from aqmlab.reproduction.papers.common.engine import execute_claims
 from aqmlab.reproduction.papers.common.files import Cell, ClaimText, PaperFiles, Reading
 from aqmlab.reproduction.papers.common.page import (
     Built,
@@ -64,11 +68,13 @@ __all__ = [
     "beside",
     "beside_text",
     "between",
+    "by_claim",
     "chosen",
     "claims_in_detail",
     "command",
     "describe",
     "exact",
+    "execute_claims",
     "findings_table",
     "intervals_table",
     "intervals_text",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from aqmlab.reproduction.papers.common.claim_file import FORMS, STRICT
 from aqmlab.reproduction.papers.common.files import ClaimText
 from aqmlab.statistics import (
     Difference,
@@ -23,6 +24,13 @@ from aqmlab.statistics import (
 
 Values = Sequence[float] | np.ndarray
 At = Mapping[str, str | float]
+COUNTED = {
+    Verdict.HOLDS: ("holds", "hold"),
+    Verdict.FAILS: ("fails", "fail"),
+    Verdict.UNDECIDED: ("is undecided", "are undecided"),
+    Verdict.NOT_ENGAGED: ("is not engaged", "are not engaged"),
+}
+"""Each verdict with its verb, of one and of several."""
 MANY_PLACES = 8
 """From more places than these on, neighbours are written as a range."""
 Extra = Callable[[str, str, Verdict], list[str]]
@@ -50,6 +58,12 @@ class Part:
         The baseline that this part is about, if the claim is judged against several; each gets a verdict.
     aspect
         Which of a claim's several questions this part answers, for the summary.
+    form
+        ``literal`` or ``strict``.
+    bounds
+        Between which the difference is claimed to lie.
+    reading
+        The reading whose runs were judged; "" if only one is.
     """
 
     claim: str
@@ -60,11 +74,26 @@ class Part:
     at: At = field(default_factory=dict)
     against: str = ""
     aspect: str = ""
+    form: str = STRICT
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    reading: str = ""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The verdict on a claim against one baseline, and what was found."""
+    """The verdict on one form of a claim against one baseline under one reading, and what was found.
+
+    Attributes
+    ----------
+    form
+        ``literal`` (the authors' sentence) or ``strict`` (our stronger form).
+    printed
+        Whether the printed numbers ``agree`` with this form or ``contradict`` it; "" if none are printed.
+    reading
+        The reading; "" if only one is judged.
+    reasons
+        What explains the verdicts of both forms.
+    """
 
     claim: str
     title: str
@@ -74,6 +103,10 @@ class Finding:
     says: str
     test: str
     own: bool = False
+    form: str = STRICT
+    printed: str = ""
+    reading: str = ""
+    reasons: str = ""
 
 
 def above(
@@ -81,7 +114,7 @@ def above(
     at: At | None = None, against: str = "", aspect: str = "",
 ) -> Part:  # fmt: skip
     """Claim that a is above b, paired by seed or against a bound; with `margin`, not below b by as much."""
-    found = _difference(a, b, -margin)
+    found = part_difference(a, b, -margin)
     return Part(claim, what, found, verdict_above(found.interval, -margin), case, at or {}, against, aspect)
 
 
@@ -90,7 +123,7 @@ def below(
     at: At | None = None, against: str = "", aspect: str = "",
 ) -> Part:  # fmt: skip
     """Claim that a is below b, paired by seed or against a bound; with `margin`, not above b by as much."""
-    found = _difference(a, b, margin)
+    found = part_difference(a, b, margin)
     return Part(claim, what, found, verdict_below(found.interval, margin), case, at or {}, against, aspect)
 
 
@@ -100,7 +133,7 @@ def between(
 ) -> Part:  # fmt: skip
     """Claim that the mean of a lies between two bounds; p is that of the bound which is farther overstepped."""
     overstepped = low if np.nanmean(np.asarray(a, dtype=float)) < (low + high) / 2 else high
-    found = _difference(a, 0.0, overstepped)
+    found = part_difference(a, 0.0, overstepped)
     return Part(claim, what, found, verdict_between(found.interval, low, high), case, at or {}, against, aspect)
 
 
@@ -144,15 +177,14 @@ def judge(parts: Iterable[Part], texts: Iterable[ClaimText], *, extra: Extra | N
 def describe(parts: Sequence[Part]) -> str:
     """Say where a claim holds, fails and is undecided, a line per case and question."""
     if len(parts) > 1 and len({part.verdict for part in parts}) == 1:
-        all_of_them = {Verdict.HOLDS: "hold", Verdict.FAILS: "fail", Verdict.UNDECIDED: "are undecided"}
-        return f"All {len(parts)} parts {all_of_them[parts[0].verdict]}."
+        return f"All {len(parts)} parts {COUNTED[parts[0].verdict][1]}."
     sentences = []
     for case in dict.fromkeys(part.case for part in parts):
         for aspect in dict.fromkeys(part.aspect for part in parts):
             own = [part for part in parts if (part.case, part.aspect) == (case, aspect)]
             everywhere = [part.at for part in own]
             words = [
-                f"{verdict}{_places([part.at for part in own if part.verdict is verdict], everywhere)}"
+                f"{verdict}{places([part.at for part in own if part.verdict is verdict], everywhere)}"
                 for verdict in Verdict
                 if any(part.verdict is verdict for part in own)
             ]
@@ -169,6 +201,8 @@ def parts_table(parts: Iterable[Part]) -> pd.DataFrame:
     rows = [
         {
             "claim": part.claim,
+            "reading": part.reading,
+            "form": part.form,
             "case": part.case,
             **{name: part.at.get(name, "") for name in places},
             "quantity": part.what,
@@ -182,29 +216,70 @@ def parts_table(parts: Iterable[Part]) -> pd.DataFrame:
         for part in parts
     ]
     table = pd.DataFrame(rows)
-    return table if any(part.case for part in parts) else table.drop(columns="case")
+    return table.drop(columns=[name for name in ("case", "reading") if not any(getattr(part, name) for part in parts)])
 
 
 def findings_table(findings: Iterable[Finding]) -> pd.DataFrame:
-    """Return the verdicts as a table; ``own`` is there if a claim is not the paper's but ours."""
-    findings = list(findings)
-    table = pd.DataFrame(
-        [
-            {
-                "claim": f.claim,
-                "title": f.title,
-                "against": f.against,
-                "verdict": str(f.verdict),
-                "found": f.found,
-            }
-            for f in findings
-        ]
-    )
-    return table.assign(own=[f.own for f in findings]) if any(f.own for f in findings) else table
+    """Return the verdicts as a table: a row per claim, baseline and reading, with the verdict of each form.
+
+    ``reading``, ``printed`` and ``own`` are there if a finding has one.
+    """
+    rows = []
+    for of_claim in by_claim(findings):
+        first = of_claim[0]
+        forms = {finding.form: finding for finding in of_claim}
+        row: dict[str, str | bool] = {
+            "claim": first.claim,
+            "title": first.title,
+            "against": first.against,
+            "reading": first.reading,
+            **{form: str(forms[form].verdict) if form in forms else "" for form in FORMS},
+            "printed": "; ".join(f"{f.printed} ({f.form})" for f in of_claim if f.printed),
+            "found": found_text(of_claim),
+            "own": first.own,
+        }
+        rows.append(row)
+    table = pd.DataFrame(rows)
+    return table.drop(columns=[name for name in ("reading", "printed", "own") if not table[name].any()])
+
+
+def tally(claims: pd.DataFrame) -> str:
+    """Count the verdicts of a table of findings in words, each form apart.
+
+    >>> tally(pd.DataFrame({"literal": ["holds", "holds", ""], "strict": ["fails", "not engaged", "holds"]}))
+    '2 verdicts on literal forms: 2 hold. 3 verdicts on strict forms: 1 holds, 1 fails, 1 is not engaged.'
+    """
+    sentences = []
+    for form in FORMS:
+        verdicts = [verdict for verdict in claims[form] if verdict]
+        counts = []
+        for verdict, (one, many) in COUNTED.items():
+            count = verdicts.count(str(verdict))
+            counts += [f"{count} {one if count == 1 else many}"] if count else []
+        if counts:
+            noun = "verdict" if len(verdicts) == 1 else "verdicts"
+            sentences.append(f"{len(verdicts)} {noun} on {form} forms: {', '.join(counts)}.")
+    return " ".join(sentences)
+
+
+def by_claim(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Group findings: the forms of one claim against one baseline under one reading."""
+    found: dict[tuple[str, str, str], list[Finding]] = {}
+    for finding in findings:
+        found.setdefault((finding.claim, finding.against, finding.reading), []).append(finding)
+    return list(found.values())
+
+
+def found_text(of_claim: Sequence[Finding]) -> str:
+    """Say what was found about the forms of one claim, and why."""
+    lines = []
+    for finding in of_claim:
+        lines.append(f"{finding.form.capitalize()}: {finding.found}" if len(of_claim) > 1 else finding.found)
+    return "\n".join([*lines, *([of_claim[0].reasons] if of_claim[0].reasons else [])])
 
 
 def verdicts_by_reading(judged: Mapping[tuple[str, str], Iterable[Finding]]) -> pd.DataFrame:
-    """How the verdicts move: a row per reading, a column per claim (and baseline).
+    """How the verdicts move: a row per reading and form, a column per claim (and baseline).
 
     Parameters
     ----------
@@ -213,26 +288,32 @@ def verdicts_by_reading(judged: Mapping[tuple[str, str], Iterable[Finding]]) -> 
     """
     rows = []
     for (question, reading), findings in judged.items():
-        verdicts = {f"{f.claim} ({f.against})" if f.against else f.claim: str(f.verdict) for f in findings}
-        rows.append({"question": question, "reading": reading, **verdicts})
-    return pd.DataFrame(rows).fillna("")
+        findings = list(findings)
+        for form in FORMS:
+            verdicts = {
+                f"{f.claim} ({f.against})" if f.against else f.claim: str(f.verdict) for f in findings if f.form == form
+            }
+            if verdicts:
+                rows.append({"question": question, "reading": reading, "form": form, **verdicts})
+    table = pd.DataFrame(rows).fillna("")
+    return table.drop(columns="form") if set(table["form"]) == {STRICT} else table
 
 
-def _difference(a: Values, b: Values | float, bound: float) -> Difference:
+def part_difference(a: Values, b: Values | float, bound: float) -> Difference:
     """Return a - b with its interval, and p for "it is the bound"."""
     x = np.asarray(a, dtype=float)
     y = np.full(len(x), float(b)) if isinstance(b, int | float) else np.asarray(b, dtype=float)
     return Difference(paired(x, y).interval, paired(x, y + bound).p)
 
 
-def _places(places: Sequence[At], everywhere: Sequence[At]) -> str:
+def places(found: Sequence[At], everywhere: Sequence[At]) -> str:
     """Write where: `` at n = 5, 10``; nothing if the parts name no place."""
-    named = [place for place in places if place]
+    named = [place for place in found if place]
     if not named:
         return ""
     if all(list(place) == list(named[0]) and len(place) == 1 for place in everywhere):
         (name,) = named[0]
-        return f" at {name} = {', '.join(_ranges([p[name] for p in places], [p[name] for p in everywhere]))}"
+        return f" at {name} = {', '.join(_ranges([p[name] for p in named], [p[name] for p in everywhere]))}"
     return " at " + "; ".join(", ".join(f"{name} = {value}" for name, value in place.items()) for place in named)
 
 

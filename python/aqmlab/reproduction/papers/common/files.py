@@ -11,6 +11,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from aqmlab.reproduction.papers.common.claim_file import ClaimFile, read_claims
+from aqmlab.reproduction.papers.common.claim_prose import claim_text
 from aqmlab.scenario.file import PAPER, Overrides, Scenario
 from aqmlab.scenario.toml_text import Value
 
@@ -127,9 +129,17 @@ class PaperFiles:
         """Return what the command line calls a scenario of this paper."""
         return f"{PAPER}{self.key}/{name}.toml"
 
+    def claim_file(self) -> ClaimFile:
+        """Return the claims of ``claims.toml`` as data that can be executed."""
+        return read_claims(self.toml("claims.toml"), file=f"{self.key}/claims.toml")
+
     def claims(self) -> list[ClaimText]:
-        """Return the claims of ``claims.toml``, in order."""
-        return [ClaimText(**entry) for entry in self.toml("claims.toml")["claim"]]
+        """Return the claims of ``claims.toml`` in words, in order; the sentences on tests are made from the data."""
+        data = self.toml("claims.toml")
+        if "column" not in data:  # claims whose tests are still in Python
+            return [ClaimText(**entry) for entry in data["claim"]]
+        file = self.claim_file()
+        return [ClaimText(c.id, c.title, c.says, claim_text(file, c), c.own) for c in file.claims]
 
     def readings(self, *, quick: bool = False) -> list[Reading]:
         """Return the other readings of ``readings.toml``, in order; with `quick` only those marked so."""

@@ -10,7 +10,8 @@ import pandas as pd
 from aqmlab import _core
 from aqmlab.reporting.fragments import claim_anchor
 from aqmlab.reporting.page import Page
-from aqmlab.reproduction.papers.common.claims import Finding
+from aqmlab.reproduction.papers.common.claim_file import FORMS
+from aqmlab.reproduction.papers.common.claims import Finding, by_claim, findings_table, found_text, tally
 from aqmlab.reproduction.papers.common.files import PaperFiles
 from aqmlab.reproduction.papers.common.runs import Effort, Setup
 
@@ -32,12 +33,25 @@ def command(key: str, effort: Effort) -> str:
 
 def summary(page: Page, findings: Iterable[Finding], *, effort: Effort, quick_note: str) -> None:
     """Add the verdicts and how they came about."""
+    findings = list(findings)
     page.section("Summary")
-    page.verdicts([(str(f.verdict), f"{f.claim}  {f.title}{_about(f)}", f.found) for f in findings])
+    page.text(tally(findings_table(findings)))
+    page.verdicts(
+        [
+            (
+                [(str(f.verdict), f.form) for f in own],
+                f"{own[0].claim}  {own[0].title}{_about(own[0])}",
+                found_text(own),
+            )
+            for own in by_claim(findings)
+        ]
+    )
     page.text(
-        "A claim holds if every part of it does: the 95 % interval of the paired difference lies wholly on the claimed "
+        "The literal form of a claim is the authors' sentence, the strict form our stronger one, mostly cell by cell. "
+        "A form holds if every part of it does: the 95 % interval of the paired difference lies wholly on the claimed "
         "side. It fails if a part lies wholly on the other side and still does so after Holm's correction for the "
-        f"number of parts. Otherwise it is undecided at this n of {effort.seeds} seeds.",
+        f"number of parts. Otherwise it is undecided with {effort.seeds} seeds. It is not engaged if what it is about "
+        "never happened in the runs.",
         note=True,
     )
     if effort.quick:
@@ -47,13 +61,22 @@ def summary(page: Page, findings: Iterable[Finding], *, effort: Effort, quick_no
 def claims_in_detail(page: Page, findings: Iterable[Finding], parts: pd.DataFrame) -> None:
     """Add what the paper says, what was tested, and every part."""
     page.section("Claims in detail")
-    for finding in {f.claim: f for f in findings}.values():
-        page.heading(f"{finding.claim}: {finding.title}", anchor=claim_anchor(finding.claim))
-        page.text(f"{'Our own question' if finding.own else 'The paper says'}: {finding.says}")
-        page.text(f"Tested: {finding.test}", note=True)
-        own = parts[parts["claim"] == finding.claim].drop(columns="claim")
-        empty = [column for column in own.columns if (own[column] == "").all()]
-        page.table(own.drop(columns=empty), caption=f"Parts of {finding.claim}.", digits=3)
+    of_claims: dict[str, list[Finding]] = {}
+    for finding in findings:
+        of_claims.setdefault(finding.claim, []).append(finding)
+    for own in of_claims.values():
+        first = own[0]
+        page.heading(f"{first.claim}: {first.title}", anchor=claim_anchor(first.claim))
+        page.text(f"{'Our own question' if first.own else 'The paper says'}: {first.says}")
+        tests = {finding.form: finding.test for finding in own}
+        for form in FORMS:
+            if form in tests:
+                page.text(
+                    f"{form.capitalize()}: {tests[form]}" if len(tests) > 1 else f"Tested: {tests[form]}", note=True
+                )
+        of_claim = parts[parts["claim"] == first.claim].drop(columns="claim")
+        empty = [column for column in of_claim.columns if (of_claim[column] == "").all()]
+        page.table(of_claim.drop(columns=empty), caption=f"Parts of {first.claim}.", digits=3)
 
 
 def readings_chosen(page: Page, files: PaperFiles) -> None:
@@ -94,6 +117,8 @@ def _about(finding: Finding) -> str:
     words = []
     if finding.against:
         words.append(f"against {'classic RED' if finding.against == 'RED' else finding.against}")
+    if finding.reading:
+        words.append(finding.reading)
     if finding.own:
         words.append("our own question")
     return f" ({', '.join(words)})" if words else ""
