@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aqmlab.reproduction.papers import common
-from aqmlab.reproduction.papers.common import BASE, Setup, pick
+from aqmlab.reproduction.papers.common import Setup, pick
 from aqmlab.reproduction.papers.mred.plan import FIGURE_N
 from aqmlab.results.metrics import ratio
 from aqmlab.storage import folders
@@ -35,7 +35,9 @@ LOSSES = {
 
 def measure(setups: list[Setup], root: Path) -> pd.DataFrame:
     """Read all runs of a reproduction."""
-    return common.measure(setups, root, lambda setup, folder: measure_run(folder, samples=setup.reading == BASE))
+    return common.measure(
+        setups, root, lambda setup, folder: measure_run(folder, samples="queue_samples" in setup.tables)
+    )
 
 
 def measure_run(folder: Path, *, samples: bool) -> dict[str, float]:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from aqmlab.reproduction.papers.common import BASE, Finding, chosen, judge, verdicts_by_reading, with_intervals
-from aqmlab.reproduction.papers.mred.claims import all_parts
+from aqmlab.reproduction.papers.common import BASE, Finding, chosen, verdicts_by_reading, with_intervals
+from aqmlab.reproduction.papers.mred.claims import judge_reading
 from aqmlab.reproduction.papers.mred.measure import LOSSES, values
-from aqmlab.reproduction.papers.mred.plan import CASES, FILES, FLOWS, Effort, readings
+from aqmlab.reproduction.papers.mred.plan import CASES, FLOWS, Effort, readings
 from aqmlab.reproduction.papers.mred.published import printed
-from aqmlab.statistics import Interval, interval
+from aqmlab.statistics import Interval, interval, paired, student_quantile
 
 
 def readings_table(runs: pd.DataFrame, effort: Effort) -> pd.DataFrame:
@@ -26,10 +26,7 @@ def readings_table(runs: pd.DataFrame, effort: Effort) -> pd.DataFrame:
 
 
 def verdicts(runs: pd.DataFrame, effort: Effort) -> pd.DataFrame:
-    """Return the verdicts against RED under every reading, on the same seeds and numbers of flows.
-
-    B-d is left out: the samples of the average that it needs are kept for the reading that was chosen only.
-    """
+    """Return the verdicts against RED under every reading, on the same seeds and numbers of flows."""
     few = runs[(runs["seed"] <= effort.reading_seeds) & runs["n"].isin(effort.reading_flows)]
     judged: dict[tuple[str, str], list[Finding]] = {}
     judged["chosen", "all of those chosen"] = _judge(chosen(few), baseline="RED")
@@ -40,8 +37,8 @@ def verdicts(runs: pd.DataFrame, effort: Effort) -> pd.DataFrame:
 
 
 def _judge(runs: pd.DataFrame, *, baseline: str) -> list[Finding]:
-    kept = runs[runs["discipline"].isin(["MRED", baseline])].drop(columns="average_sd")
-    return judge(all_parts(kept.assign(discipline=kept["discipline"].replace(baseline, "RED"))), FILES.claims())
+    kept = runs[runs["discipline"].isin(["MRED", baseline])]
+    return judge_reading(kept.assign(discipline=kept["discipline"].replace(baseline, "RED")))[0]
 
 
 def readings_text(table: pd.DataFrame) -> pd.DataFrame:
@@ -50,6 +47,10 @@ def readings_text(table: pd.DataFrame) -> pd.DataFrame:
     for title in CASES.values():
         for what in ("rms error of throughput, Mb/s", "rms relative error of loss"):
             shown[f"{what} ({title})"] = [f"{value:.3f}" for value in table[f"{what} ({title})"]]
+        for quantity, unit in (("throughput", ", Mb/s"), ("loss", "")):
+            error, reach = f"rms error of MRED - RED, {quantity}{unit}", f"printed differences in reach, {quantity}"
+            shown[f"{error} ({title})"] = [f"{value:.2g}" for value in table[f"{error} ({title})"]]
+            shown[f"{reach} ({title})"] = table[f"{reach} ({title})"]
         for what, unit in (("MRED - RED, Mb/s", "± Mb/s"), ("MRED - RED, loss", "± loss")):
             means, halves = table[f"{what} ({title})"], table[f"{unit} ({title})"]
             shown[f"{what} ({title})"] = with_intervals(means, halves, signed=True)
@@ -93,6 +94,30 @@ def loss_error(
     return float(np.sqrt(np.mean(np.square(errors))))
 
 
+def difference_errors(
+    runs: pd.DataFrame, *, case: str, baseline: str, key: str, quantity: str, flows: Sequence[int]
+) -> tuple[float, int]:
+    """Compare measured with printed differences MRED - RED.
+
+    Returns
+    -------
+    tuple of float and int
+        The root mean square over n of measured - printed differences, and how many printed ones lie where one further
+        run would with 95 % probability (the paper has one run a point).
+    """
+    errors, inside = [], 0
+    for n in flows:
+        mred, red = (printed(case=case, quantity=quantity, n=n, discipline=d) for d in ("MRED", "RED"))
+        found = paired(
+            values(runs, case=case, n=n, discipline="MRED", key=key),
+            values(runs, case=case, n=n, discipline=baseline, key=key),
+        ).interval
+        errors.append(found.mean - (mred - red))
+        spread = student_quantile(0.975, found.n - 1) * found.sd * (1 + 1 / found.n) ** 0.5
+        inside += abs(errors[-1]) <= spread
+    return float(np.sqrt(np.mean(np.square(errors)))), inside
+
+
 def effect(runs: pd.DataFrame, *, case: str, baseline: str, key: str, flows: Sequence[int]) -> Interval:
     """MRED - baseline, averaged over n seed by seed, with its interval over the seeds."""
     by_n = [
@@ -112,6 +137,12 @@ def _row(question: str, name: str, runs: pd.DataFrame, effort: Effort, *, baseli
             runs, case=case, discipline=baseline, flows=flows
         )
         row[f"rms relative error of loss ({where})"] = loss_error(runs, case=case, discipline=baseline, flows=flows)
+        for key, quantity, unit in (("throughput", "throughput", ", Mb/s"), ("loss_trace", "loss", "")):
+            error, inside = difference_errors(
+                runs, case=case, baseline=baseline, key=key, quantity=quantity, flows=flows
+            )
+            row[f"rms error of MRED - RED, {quantity}{unit} ({where})"] = error
+            row[f"printed differences in reach, {quantity} ({where})"] = f"{inside} of {len(flows)}"
         gain = effect(runs, case=case, baseline=baseline, key="throughput", flows=flows)
         row[f"MRED - RED, Mb/s ({where})"], row[f"± Mb/s ({where})"] = gain.mean, gain.half_width
         loss = effect(runs, case=case, baseline=baseline, key="loss_trace", flows=flows)
