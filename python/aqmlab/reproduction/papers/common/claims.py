@@ -31,6 +31,8 @@ COUNTED = {
     Verdict.NOT_ENGAGED: ("is not engaged", "are not engaged"),
 }
 """Each verdict with its verb, of one and of several."""
+SINGLE_LINES = 3
+"""More parts than these that name no place are listed by verdict."""
 MANY_PLACES = 8
 """From more places than these on, neighbours are written as a range."""
 Extra = Callable[[str, str, Verdict], list[str]]
@@ -178,6 +180,9 @@ def describe(parts: Sequence[Part]) -> str:
     """Say where a claim holds, fails and is undecided, a line per case and question."""
     if len(parts) > 1 and len({part.verdict for part in parts}) == 1:
         return f"All {len(parts)} parts {COUNTED[parts[0].verdict][1]}."
+    if len(parts) > SINGLE_LINES and not any(part.at for part in parts):
+        named = {verdict: [_named(part) for part in parts if part.verdict is verdict] for verdict in Verdict}
+        return "\n".join(f"{verdict}: {'; '.join(names)}." for verdict, names in named.items() if names)
     sentences = []
     for case in dict.fromkeys(part.case for part in parts):
         for aspect in dict.fromkeys(part.aspect for part in parts):
@@ -188,10 +193,14 @@ def describe(parts: Sequence[Part]) -> str:
                 for verdict in Verdict
                 if any(part.verdict is verdict for part in own)
             ]
-            where = ", ".join(word for word in (case, aspect) if word)
+            where = _named(own[0]) if own else ""
             if words:
                 sentences.append(f"{where}{': ' if where else ''}{'; '.join(words)}.")
     return "\n".join(sentences)
+
+
+def _named(part: Part) -> str:
+    return ", ".join(word for word in (part.case, part.aspect) if word)
 
 
 def parts_table(parts: Iterable[Part]) -> pd.DataFrame:

@@ -71,6 +71,7 @@ class _Bound:
     low: float = -math.inf
     high: float = math.inf
     words: str = ""
+    aspect: str = ""
 
 
 def execute_claims(
@@ -198,6 +199,7 @@ def _parts(
                 what = _what(file, test, quantity, where)
                 case, at = _place(file, pair.at)
                 for bound in _bounds(test, pair):
+                    question = ", ".join(word for word in (aspect, bound.aspect) if word)
                     difference, verdict = _judge(test, pair, bound, paper=paper)
                     yield Part(
                         claim.id,
@@ -207,7 +209,7 @@ def _parts(
                         case,
                         at,
                         against,
-                        aspect,
+                        question,
                         test.form,
                         bounds=(bound.low, bound.high),
                     )
@@ -230,8 +232,8 @@ def _bounds(test: Test, pair: _Pair) -> list[_Bound]:
             return [_Bound(zero, test.than[0], test.than[1])]
         least, most = test.factor
         return [
-            _Bound(least * b, low=0.0, words=f", less {least:g} times"),
-            _Bound(most * b, high=0.0, words=f", less {most:g} times"),
+            _Bound(least * b, 0.0, math.inf, f", less {least:g} times", f"at least {least:g} times"),
+            _Bound(most * b, -math.inf, 0.0, f", less {most:g} times", f"at most {most:g} times"),
         ]
     if test.compare == "equal":
         return [_Bound(b, -test.within, test.within)]
@@ -364,7 +366,8 @@ def _mean(table: pd.DataFrame) -> np.ndarray:
 
 def _identical(test: Test, a: np.ndarray, b: np.ndarray | None) -> bool:
     """Whether runs under different parameters are the same, in a test for which this is no answer."""
-    tolerant = test.compare == "equal" or test.margin > 0 or test.statistic == "exact"
+    about_one = test.compare == "between" and len(test.factor) == 2 and test.factor[0] <= 1 <= test.factor[1]
+    tolerant = test.compare == "equal" or about_one or test.margin > 0 or test.statistic == "exact"
     return b is not None and not tolerant and len(a) > 0 and np.array_equal(a, b, equal_nan=True)
 
 
@@ -423,9 +426,10 @@ def _what(file: ClaimFile, test: Test, quantity: str, where: Where) -> str:
 
 
 def _where(found: Sequence[Part], everywhere: Sequence[Part]) -> str:
-    """Name cells: `` at TCP alone, n = 20``."""
+    """Name cells: `` for TCP alone at n = 20``."""
     words = []
-    for case in dict.fromkeys(part.case for part in found):
-        at = places([p.at for p in found if p.case == case], [p.at for p in everywhere if p.case == case])
-        words.append(f"{f' for {case}' if case else ''}{at}")
-    return ",".join(words)
+    for key in dict.fromkeys((part.case, part.aspect) for part in found):
+        own, every = ([p.at for p in parts if (p.case, p.aspect) == key] for parts in (found, everywhere))
+        named = ", ".join(word for word in key if word)
+        words.append(f"{f' for {named}' if named else ''}{places(own, every)}")
+    return ";".join(words)

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from aqmlab.reproduction.papers.common import values
-from aqmlab.reproduction.papers.pc_red import model_claims
+from aqmlab.reproduction.papers.pc_red import loops
+from aqmlab.reproduction.papers.pc_red.plan import CASES, CHANNEL_CASES
 from aqmlab.statistics import interval
 from aqmlab.theory.control import pc_red as model
 
@@ -14,7 +15,7 @@ from aqmlab.theory.control import pc_red as model
 def reasons(runs: pd.DataFrame, claim: str, against: str) -> list[str]:
     """Return the lines about a claim against a baseline."""
     if claim not in _LINES:
-        return model_claims.lines(runs, claim)
+        return _model(runs, claim)
     return _LINES[claim](runs, against)
 
 
@@ -156,6 +157,31 @@ def _limit(runs: pd.DataFrame, _: str) -> list[str]:
         for case in ("no limit", "warn", "refuse")
     ]
     return [f"Class means in KB/s, {'; '.join(words)}."]
+
+
+def _model(runs: pd.DataFrame, claim: str) -> list[str]:
+    """Return the lines about a claim on the model."""
+    if claim == "A5a":
+        bounds = ", ".join(f"{loops.five(r, 0.3).right:.4g} (R = {r:.4g} s)" for r in loops.round_trips().values())
+        return [f"Bound of (5): {bounds}. (6), whose left side falls with r_p, bounds r_p from below."]
+    if claim == "A5b":
+        found = [mean(runs, case, "share_plus") for case in ("10 %", "30 %")]
+        return [f"Share of the time above L: {found[0]:.2f} with 10 %, {found[1]:.2f} with 30 %."]
+    if claim == "A5c":
+        words = [
+            f"{CASES[case].title}: {mean(runs, case, 'eq4_plus'):.4f} predicted, "
+            f"{mean(runs, case, 'drops_plus'):.4f} measured"
+            for case in CHANNEL_CASES
+        ]
+        return [
+            f"Share of N_p+. {'; '.join(words)}.",
+            "Reason found: protected flows send more than others, and any pick in the row of protected packets at the "
+            "tail ends at the last of them, not only the pick of the last.",
+        ]
+    if claim == "A5d":
+        gains = [loops.loop(rtt, share, "rederived").dc_gain for _, rtt, share in loops.points()]
+        return [f"L(0) is {max(gains):.2g} or less in all cases: stable by small gain, with or without (5) and (6)."]
+    return []
 
 
 _LINES = {
