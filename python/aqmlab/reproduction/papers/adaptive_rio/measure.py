@@ -17,6 +17,10 @@ LINK = "core"
 ASSURED, BEST_EFFORT = "assured", "best-effort"
 CIR_MBPS = 4.0
 """The committed rate, and the rate of the on-off source while it is on."""
+ABOVE_MBPS = 6.0
+"""Rate of an assured source that sends more than its committed 4 Mb/s."""
+SECOND = {"experiment2": CIR_MBPS, "above the committed rate": ABOVE_MBPS}
+"""Cases of the second experiment, and the rate of the assured source."""
 PERIODS_S = ((0, 100), (100, 200), (200, 300), (300, 400))
 """Periods of the first experiment; the assured flow is active in the second and the fourth."""
 IDLE, ACTIVE = (0, 2), (1, 3)
@@ -50,18 +54,22 @@ def read_run(setup: Setup, folder: Path) -> dict[str, float]:
     if case == "experiment1":
         numbers |= periods(folder) | reference_point(folder, capacity_bps=capacity_bps)
         numbers["drops_assured"] = float(flows.loc[flows["group"] == ASSURED, "drops"].sum())
-    elif case == "experiment2":
-        numbers |= second_experiment(flows, duration_s=duration_s, capacity_bps=capacity_bps)
+    elif case in SECOND:
+        rate_mbps = SECOND[str(case)]
+        numbers |= second_experiment(flows, duration_s=duration_s, capacity_bps=capacity_bps, rate_mbps=rate_mbps)
     else:
         for basis, column in FLOW_BYTES.items():
             numbers[f"utilization_{basis}"] = float(flows[column].sum()) * 8 / duration_s / capacity_bps
-    return numbers | (by_code_point(folder) if case in ("experiment1", "experiment2") else {})
+    return numbers | (by_code_point(folder) if case in ("experiment1", *SECOND) else {})
 
 
-def second_experiment(flows: pd.DataFrame, *, duration_s: float, capacity_bps: float) -> dict[str, float]:
+def second_experiment(
+    flows: pd.DataFrame, *, duration_s: float, capacity_bps: float, rate_mbps: float = CIR_MBPS
+) -> dict[str, float]:
     """Best-effort utilization, and assured throughput while on.
 
-    The source sends at 4 Mb/s while it is on, so its throughput then is the share that arrives, times 4 Mb/s.
+    The source sends at 4 Mb/s (or `rate_mbps`) while it is on, so its throughput then is the share that arrives,
+    times this rate.
 
     >>> flows = pd.DataFrame({"group": ["assured", "best-effort"], "sent_bytes": [1000, 0],
     ...                       "arrived_bytes": [990, 5000], "goodput_bytes": [990, 4000]})
@@ -72,7 +80,7 @@ def second_experiment(flows: pd.DataFrame, *, duration_s: float, capacity_bps: f
     numbers = {}
     for basis, column in FLOW_BYTES.items():
         numbers[f"u_be_{basis}"] = float(others[column].sum()) * 8 / duration_s / capacity_bps
-        numbers[f"on_{basis}"] = CIR_MBPS * ratio(float(assured[column].sum()), float(assured["sent_bytes"].sum()))
+        numbers[f"on_{basis}"] = rate_mbps * ratio(float(assured[column].sum()), float(assured["sent_bytes"].sum()))
     return numbers
 
 

@@ -42,6 +42,8 @@ def _say_improvement(runs: pd.DataFrame, basis: str) -> list[str]:
 
 
 def _say_committed(runs: pd.DataFrame, basis: str) -> list[str]:
+    if not (runs["case"] == "experiment2").any():
+        return []
     lowest = []
     for name in (ADAPTIVE, RIO):
         means = {

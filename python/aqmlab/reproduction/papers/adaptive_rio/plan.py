@@ -8,6 +8,7 @@ from pathlib import Path
 
 from aqmlab.reproduction.papers import common
 from aqmlab.reproduction.papers.adaptive_rio.delays import class_delays
+from aqmlab.reproduction.papers.adaptive_rio.measure import ABOVE_MBPS
 from aqmlab.reproduction.papers.common import BASE, Batch, Computation, PaperFiles, Reading, Setup, batches
 from aqmlab.scenario.toml_text import Value
 
@@ -38,6 +39,11 @@ DISCIPLINES: dict[str, dict[str, Value]] = {
     AT_C_INIT: {"queue.core.delta_c": 1e-12},
 }
 """The two that the paper compares, and three that our own questions need."""
+
+FURTHER = {"5 Mb/s": "C = 5 Mb/s", "160 ms there and back": "160 ms"}
+"""Names of readings that strict forms of claims test too, and what the claims call them."""
+ABOVE_OFF_S = (0, 20)
+"""Mean off times in s of the source that sends more than its committed rate."""
 
 TABLES = {
     "figure2": ("links", "flows"),
@@ -110,6 +116,8 @@ def setups(effort: Effort) -> list[Setup]:
     found += [min_th_alone(min_th, effort.seeds) for min_th in MIN_TH]
     found += [experiment1(name, effort.seeds) for name in DISCIPLINES]
     found += _experiment2(effort, effort.off_s, effort.seeds)
+    for off in ABOVE_OFF_S:
+        found += [above_committed(name, off, effort.seeds, long_s=effort.long_s) for name in (RIO, ADAPTIVE)]
     for reading in readings(effort):
         if needs_runs(reading):
             found += _under(reading, effort)
@@ -135,13 +143,19 @@ def experiment1(discipline: str, seeds: int, reading: Reading | None = None) -> 
 
 def experiment2(discipline: str, off_s: int, seeds: int, *, long_s: float, reading: Reading | None = None) -> Setup:
     """Return the second experiment under one discipline at one mean off time; 0 is always on."""
-    off: Value = {"exponential": f"{off_s}s"} if off_s else "0s"
-    settings: dict[str, Value] = {
-        "run.duration": f"{long_s:g}s",
-        "flow.assured.pattern.off": off,
-        **DISCIPLINES[discipline],
-    }
+    settings = {**_off(off_s, long_s), **DISCIPLINES[discipline]}
     return _setup("experiment2", _key("experiment2", discipline, off_s), settings, seeds, reading)
+
+
+def _off(off_s: int, long_s: float) -> dict[str, Value]:
+    off: Value = {"exponential": f"{off_s}s"} if off_s else "0s"
+    return {"run.duration": f"{long_s:g}s", "flow.assured.pattern.off": off}
+
+
+def above_committed(discipline: str, off_s: int, seeds: int, *, long_s: float) -> Setup:
+    """Return the second experiment with an assured source that sends more than its committed rate."""
+    settings = {**_off(off_s, long_s), "flow.assured.rate": f"{ABOVE_MBPS:g}Mbps", **DISCIPLINES[discipline]}
+    return _setup("experiment2", _key("above the committed rate", discipline, off_s), settings, seeds)
 
 
 def delays(effort: Effort) -> list[Computation]:

@@ -182,6 +182,9 @@ def describe(parts: Sequence[Part]) -> str:
         return f"All {len(parts)} parts {COUNTED[parts[0].verdict][1]}."
     if len(parts) > SINGLE_LINES and not any(part.at for part in parts):
         named = {verdict: [_named(part) for part in parts if part.verdict is verdict] for verdict in Verdict}
+        named = {
+            v: n if v is not Verdict.HOLDS or len(n) <= SINGLE_LINES else [f"{len(n)} parts"] for v, n in named.items()
+        }
         return "\n".join(f"{verdict}: {'; '.join(names)}." for verdict, names in named.items() if names)
     sentences = []
     for case in dict.fromkeys(part.case for part in parts):
