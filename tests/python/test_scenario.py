@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 import aqmlab
-from aqmlab.errors import Problem
+from aqmlab.errors import InputError, Problem
 from aqmlab.scenario.file import read_text
 from aqmlab.scenario.registry import disciplines
 from aqmlab.scenario.toml_text import inline
@@ -95,3 +95,9 @@ values = st.recursive(
 @given(values)
 def test_toml_text_is_read_back(value):
     assert tomllib.loads(f"x = {inline(value)}")["x"] == value
+
+
+@pytest.mark.parametrize("overrides", [["queue.bottleneck.max_p=0.2"], "run.duration=5s", [1], [("a", "b", "c")]])
+def test_overrides_that_are_no_pairs_are_reported(small, overrides):
+    with pytest.raises(InputError, match=r"^overrides: .* is not a pair; allowed: a mapping"):
+        aqmlab.run(small, overrides=overrides)

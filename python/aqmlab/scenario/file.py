@@ -194,7 +194,13 @@ def override_pairs(overrides: Overrides) -> tuple[tuple[str, str], ...]:
     """
     if isinstance(overrides, Mapping):
         return tuple((key, override(value)) for key, value in overrides.items())
-    return tuple(overrides)
+    given: Any = overrides
+    pairs: list[Any] = [given] if isinstance(given, str) else list(given)
+    for pair in pairs:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            allowed = 'a mapping {"KEY": VALUE} or pairs ("KEY", "VALUE")'
+            raise InputError(f"overrides: {pair!r} is not a pair; allowed: {allowed}")
+    return tuple((key, value) for key, value in pairs)
 
 
 def read_text(path: Path) -> str:
