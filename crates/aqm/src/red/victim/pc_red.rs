@@ -222,7 +222,7 @@ impl VictimRule for PcRed {
     }
 
     fn on_drop(&mut self, now: Time, meta: &Meta) {
-        let entry = self.list.lookup(now, meta);
+        let entry = self.list.lookup_dropped(now, meta);
         entry.a_d = self.params.decayed(entry, now) + self.params.weight * f64::from(meta.bytes);
         entry.protected = entry.a_d > entry.limit;
         entry.last_drop = now;

@@ -76,8 +76,17 @@ impl PriorityList {
         Self { params, index, entries, ends, flows: 0, priority: 0, over: 0 }
     }
 
-    /// The entry of the packet's flow, made if there is none.
+    /// The entry of an arriving packet's flow, made if there is none.
     pub fn lookup(&mut self, now: Time, meta: &Meta) -> &mut Entry {
+        self.find(now, meta, true)
+    }
+
+    /// The entry of a dropped packet's flow. The packet was counted when it arrived.
+    pub fn lookup_dropped(&mut self, now: Time, meta: &Meta) -> &mut Entry {
+        self.find(now, meta, false)
+    }
+
+    fn find(&mut self, now: Time, meta: &Meta, arrives: bool) -> &mut Entry {
         self.forget(now);
         let found =
             self.index.find(hash(meta.flow), |&i| self.entries[i as usize].flow == meta.flow).copied();
@@ -86,7 +95,7 @@ impl PriorityList {
             None => self.enter(now, meta),
         };
         self.note_data(id, meta);
-        self.admit(id, meta);
+        self.admit(id, meta, arrives);
         self.unlink(id);
         self.link(id);
         let entry = &mut self.entries[id as usize];
@@ -99,7 +108,7 @@ impl PriorityList {
         self.entries.iter()
     }
 
-    /// Flows in the list, high-priority flows among them, and packets of flows beyond r_p_max.
+    /// Flows in the list, high-priority flows among them, and arriving packets of flows beyond r_p_max.
     pub fn counts(&self) -> (u32, u32, u64) {
         (self.flows, self.priority, self.over)
     }
@@ -160,14 +169,14 @@ impl PriorityList {
     }
 
     /// Gives a flow the priority that it asks for, as far as r_p_max allows.
-    fn admit(&mut self, id: u32, meta: &Meta) {
+    fn admit(&mut self, id: u32, meta: &Meta, arrives: bool) {
         let entry = &self.entries[id as usize];
         if meta.header.class() == 0 || entry.has_priority() {
             return;
         }
         let share = f64::from(self.priority + 1) / f64::from(self.flows.max(1));
         if share > self.params.r_p_max {
-            self.over += 1;
+            self.over += u64::from(arrives);
             if self.params.refuse {
                 return;
             }
@@ -328,6 +337,14 @@ mod tests {
         let mut list = PriorityList::new(ListParams { refuse: false, ..params });
         assert!(list.lookup(Time(0), &of(1, 1)).has_priority());
         assert_eq!(list.counts(), (1, 1, 1));
+    }
+
+    #[test]
+    fn a_rejected_packet_that_is_dropped_counts_once() {
+        let mut list = PriorityList::new(ListParams { r_p_max: 0.5, refuse: true, ..PARAMS });
+        list.lookup(Time(0), &of(1, 1));
+        list.lookup_dropped(Time(1), &of(1, 1));
+        assert_eq!(list.counts(), (1, 0, 1));
     }
 
     proptest! {
