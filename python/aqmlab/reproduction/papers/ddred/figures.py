@@ -38,21 +38,23 @@ BIN_S = 0.1
 
 def figure_1() -> Chart:
     """Figure 1: the probability of marking a packet, in classic and in gentle RED."""
-    body = FILES.scenario("pair").queue_table("router")
-    packets = {"mode": "packets", "mean_packet": "1000B", "min_th": 5, "max_th": 15}
-    bodies = {"RED": body | packets | {"aqm": "red"}, "gentle RED": body | packets | {"aqm": "gentle-red"}}
+    plan = FILES.scenario("pair")
+    min_th, max_th = (float(str(plan.link("bottleneck").parameters[name])) for name in ("min_th", "max_th"))
+    packets = {"mode": "packets", "min_th": min_th, "max_th": max_th}
+    body = plan.queue_table("router") | packets
+    bodies = {"RED": body | {"aqm": "red"}, "gentle RED": body | {"aqm": "gentle-red"}}
     chart = drop_curves(bodies, top=40)
     return Chart(
         key="figure-1",
         title="Figure 1: probability of marking a packet",
-        alt="Both are 0 up to 5 packets and rise straight to 0.1 at 15; there RED jumps to 1, gentle RED rises to 1 at "
-        "30 packets.",
+        alt=f"Both are 0 up to {min_th:g} packets and rise straight to 0.1 at {max_th:g}; there RED jumps to 1, gentle "
+        f"RED rises to 1 at {2 * max_th:g} packets.",
         x_label=chart.x_label,
         y_label=chart.y_label,
         series=chart.series,
         y_range=(0, 1.02),
-        caption="From the code that is simulated, with thresholds of 5 and 15 packets: the paper prints no numbers. "
-        "DDRED changes nothing here, only the packet that pays.",
+        caption=f"From the code that is simulated, with the thresholds of the runs, {min_th:g} and {max_th:g} packets "
+        "of 500 B: the paper prints no numbers. DDRED changes nothing here, only the packet that pays.",
     )
 
 

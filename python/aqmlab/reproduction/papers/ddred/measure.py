@@ -23,8 +23,10 @@ BIN_S = 0.5
 """Length of the bins in which it is asked who leads, in s."""
 LEAD_FROM_S = 1.0
 """The lead is looked at from here on, when slow start is over."""
-EVEN_S = 0.2
-"""A transfer whose time changes by less than this, in s, is about as fast as before."""
+CLEAR_S = 0.5
+"""A transfer whose time changes by no more than this, in s, is about as fast as before."""
+GAINS = ("better", "worse", "better_clear", "worse_clear", "gained", "lost")
+"""What `gains` says of the transfers of a run: numbers of all, of those that change clearly, and seconds."""
 QUANTITIES = {
     "L": "lost data packets L",
     "S": "losses weighted by distance S",
@@ -145,8 +147,12 @@ def gains(red: Setup, ddred: Setup, root: Path) -> pd.DataFrame:
     for seed in range(1, min(red.seeds, ddred.seeds) + 1):
         gained = gains_of(red.run_folder(root, seed), ddred.run_folder(root, seed))
         better, worse = gained[gained > 0], gained[gained < 0]
-        even = int(np.count_nonzero(np.abs(gained) < EVEN_S))
-        numbers = {"better": len(better), "worse": len(worse), "even": even}
+        clear = {
+            "better_clear": int(np.count_nonzero(gained > CLEAR_S)),
+            "worse_clear": int(np.count_nonzero(gained < -CLEAR_S)),
+            "even": int(np.count_nonzero(np.abs(gained) <= CLEAR_S)),
+        }
+        numbers = {"better": len(better), "worse": len(worse), **clear}
         seconds = {"gained": float(better.sum()), "lost": float(-worse.sum())}
         rows.append({"seed": seed, **numbers, **seconds})
     return pd.DataFrame(rows)
