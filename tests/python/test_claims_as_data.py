@@ -13,7 +13,7 @@ from aqmlab.reproduction.papers.common.claim_file import read_claims
 from aqmlab.reproduction.papers.common.claim_prose import form_sentences, sentence
 from aqmlab.reproduction.papers.common.claims import findings_table, verdicts_by_reading
 from aqmlab.reproduction.papers.common.engine import execute_claims
-from aqmlab.reproduction.papers.common.files import Cell
+from aqmlab.reproduction.papers.common.files import Cell, PaperFiles
 from aqmlab.reproduction.papers.common.power import seeds_needed
 from aqmlab.statistics import paired
 
@@ -209,6 +209,15 @@ def test_sentences_are_made_from_the_data():
         "The throughput of NEW is above that of RED, for each n; engaged where the number of decisions is above 0 "
         "in some run."
     )
+
+
+def test_every_sentence_of_the_papers_can_be_made():
+    """Prose on tests stands in no claims.toml that is data; it is made for each claim and both forms."""
+    for paper in ("mred", "pc-red", "ddred", "adaptive-rio"):
+        for claim in PaperFiles(paper).claims():
+            assert claim.test.startswith("Literal: The "), claim
+            assert " Strict: The " in claim.test
+        assert all(isinstance(entry["test"], list) for entry in PaperFiles(paper).toml("claims.toml")["claim"])
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,14 @@ def form_sentences(file: ClaimFile, claim: Claim, form: str) -> str:
 def sentence(file: ClaimFile, test: Test) -> str:
     """Write one test."""
     titles = [file.quantities[name].title for name in test.quantities]
-    who = _where(file, test.of, ", ")
-    name = " and of the ".join(titles) if len(titles) < 3 else ", of the ".join(titles)
-    subject = f"The {name}{f' of {who}' if who else ''}{_limits(file, test)}"
-    text = f"{subject} {_comparison(file, test)}{_cells(file, test)}"
+    who = _where(file, test.of, "; ")
+    simple = len(test.of) == 1 and not any(file.columns[name].title for name in test.of) and " of " not in titles[0]
+    subject = f"The {_listed([titles[0], *(f'the {title}' for title in titles[1:])])}"
+    subject += (f" of {who}" if simple else f" ({who})" if who else "") + _limits(file, test)
+    comparison = _comparison(file, test)
+    if len(titles) > 1:
+        comparison = comparison.replace("is ", "are ", 1) if comparison.startswith("is ") else comparison
+    text = f"{subject} {comparison}{_cells(file, test)}"
     if test.mechanism is not None:
         text += f"; engaged where {_mechanism(file, test.mechanism)}"
     if test.statistic == "exact":
@@ -100,8 +104,13 @@ def _where(file: ClaimFile, where: Where, separator: str) -> str:
                 f"{column.title} = {', '.join(column.words(v).removeprefix(f'{column.title} = ') for v in values)}"
             )
         else:
-            words.append(" and ".join(column.words(value) for value in values))
+            words.append(_listed([column.words(value) for value in values]))
     return separator.join(words)
+
+
+def _listed(words: list[str]) -> str:
+    """Join words: ``a``, ``a and b``, ``a, b and c``."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def _names(file: ClaimFile, columns: tuple[str, ...]) -> str:
