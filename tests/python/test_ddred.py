@@ -9,7 +9,17 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from aqmlab.reproduction.papers.ddred import claims, measure, plan, published, reasons, sensitivity, sweep, tables
+from aqmlab.reproduction.papers.ddred import (
+    claims,
+    figures,
+    measure,
+    plan,
+    published,
+    reasons,
+    sensitivity,
+    sweep,
+    tables,
+)
 from aqmlab.storage import folders
 
 SEEDS = 6
@@ -113,6 +123,16 @@ def test_claims_fail_where_they_are_made_false():
 def test_claims_are_undecided_where_nothing_differs():
     found = verdicts(made_up(lambda case, _: as_printed(case, "RED"), lambda *_: (600, 600), noise=0.01))
     assert {found[claim] for claim in ("C1a", "C1b", "C1c", "C1d", "C2a", "C2b", "C2c", "C3c", "C3d")} == {"undecided"}
+
+
+def test_figure_1_has_the_thresholds_of_the_runs():
+    used = plan.setup("pair", "RED", seeds=1, latency=20).plan.links[0].parameters
+    chart = figures.figure_1()
+    assert (used["min_th"], used["max_th"]) == (6.25, 18.75)
+    for series in chart.series:
+        curve = dict(zip(series.x, series.y, strict=True))
+        assert (curve[6.25], curve[12.5]) == (0, pytest.approx(0.05))
+    assert "6.25 and 18.75 packets of 500 B" in chart.caption
 
 
 def test_claims_without_their_network_are_left_out():

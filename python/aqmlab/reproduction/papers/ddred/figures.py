@@ -38,21 +38,23 @@ BIN_S = 0.1
 
 def figure_1() -> Chart:
     """Figure 1: the probability of marking a packet, in classic and in gentle RED."""
-    body = FILES.scenario("pair").queue_table("router")
-    packets = {"mode": "packets", "mean_packet": "1000B", "min_th": 5, "max_th": 15}
-    bodies = {"RED": body | packets | {"aqm": "red"}, "gentle RED": body | packets | {"aqm": "gentle-red"}}
-    chart = drop_curves(bodies, top=40)
+    scenario = FILES.scenario("pair")
+    used = next(link.parameters for link in scenario.links if link.queue == "router")
+    low, high = used["min_th"], used["max_th"]
+    body = scenario.queue_table("router") | {"min_th": low, "max_th": high}
+    chart = drop_curves({"RED": body | {"aqm": "red"}, "gentle RED": body | {"aqm": "gentle-red"}}, top=50)
     return Chart(
         key="figure-1",
         title="Figure 1: probability of marking a packet",
-        alt="Both are 0 up to 5 packets and rise straight to 0.1 at 15; there RED jumps to 1, gentle RED rises to 1 at "
-        "30 packets.",
-        x_label=chart.x_label,
+        alt=f"Both are 0 up to {low:g} packets and rise straight to {used['max_p']:g} at {high:g}; there RED jumps to "
+        f"1, gentle RED rises to 1 at {2 * high:g} packets.",
+        x_label=f"average queue, packets of {used['mean_packet']:g} B",
         y_label=chart.y_label,
         series=chart.series,
         y_range=(0, 1.02),
-        caption="From the code that is simulated, with thresholds of 5 and 15 packets: the paper prints no numbers. "
-        "DDRED changes nothing here, only the packet that pays.",
+        caption=f"From the code that is simulated, with the thresholds of the runs, {low:g} and {high:g} packets of "
+        f'{used["mean_packet"]:g} B (reading "Thresholds": the paper prints no numbers). DDRED '
+        "changes nothing here, only the packet that pays.",
     )
 
 
