@@ -11,12 +11,14 @@ from aqmlab.plotting.chart import Chart, Series
 from aqmlab.plotting.figures import against, drop_curves
 from aqmlab.reproduction.papers.common import Setup, pick
 from aqmlab.reproduction.papers.ddred.measure import (
+    EVEN_S,
     QUANTITIES,
     UNITS,
     gains_of,
     losses_of,
     paper_runs,
     rates_of,
+    sums_of,
     values,
 )
 from aqmlab.reproduction.papers.ddred.plan import (
@@ -109,10 +111,10 @@ def gains_by_transfer(setups: list[Setup], root: Path) -> Chart:
     red, ddred = (pick(setups, case="flower", discipline=d)[0] for d in ("RED", "DDRED"))
     run = min(FIGURE_RUN, red.seeds)
     gained = np.sort(gains_of(red.run_folder(root, run), ddred.run_folder(root, run)))[::-1]
-    better, worse = gained[gained > 0], gained[gained < 0]
+    found = sums_of(gained)
     words = (
-        f"{len(better)} transfers are faster, by {better.sum():.0f} s in all, and {len(worse)} slower, "
-        f"by {-worse.sum():.0f} s"
+        f"{found['better']} transfers are faster by more than {EVEN_S} s, by {found['gained']:.0f} s in all, and "
+        f"{found['worse']} slower, by {found['lost']:.0f} s"
     )
     return Chart(
         key="figure-11",
