@@ -182,6 +182,27 @@ def test_numbers_without_chance():
     assert (found["literal"].verdict, found["strict"].verdict) == ("holds", "fails")
 
 
+def test_each_run_is_a_cell():
+    """One run on the wrong side makes the form fail, wherever the mean lies; printed numbers have no seeds."""
+    each_run = 'form = "strict"\nthan = { aqm = "red" }\nat = { n = 5 }\neach = ["seed"]\nstatistic = "exact"'
+    file = claims(GENERAL, each_run)
+    assert form_sentences(file, file.claims[0], "strict") == (
+        "The throughput of NEW, at n = 5, is above that of RED, for each seed."
+    )
+    table = runs({5: 1.0})
+    cells = printed({("red", 5): 9.0, ("new", 5): 8.5})
+    found, parts = judged(file, table, cells=cells)
+    assert found["strict"].verdict == "holds"
+    assert [part.at for part in parts if part.form == "strict"] == [{"seed": seed} for seed in range(1, 9)]
+    assert found["strict"].found == "All 8 parts hold.\nThe printed numbers contradict it."
+    table.loc[(table["aqm"] == "new") & (table["seed"] == 3), "rate"] -= 2
+    found, _ = judged(file, table)
+    assert (found["literal"].verdict, found["strict"].verdict) == ("holds", "fails")
+    assert found["strict"].found == "holds at seed = 1, 2, 4, 5, 6, 7, 8; fails at seed = 3."
+    with pytest.raises(InputError, match='test 2: each = "seed" needs statistic = "exact"'):
+        claims(GENERAL, each_run.replace('"exact"', '"paired t"'))
+
+
 def test_each_baseline_gets_a_verdict():
     each = 'each = ["n"]\nagainst = { aqm = ["red", "old"] }'
     findings, _ = execute_claims(claims(f'form = "literal"\n{each}', f'form = "strict"\n{each}'), runs({5: 1.0}))

@@ -49,7 +49,8 @@ margin     ``above`` and ``below`` tolerate a difference of less than this on th
 within     ``equal``: the largest difference that counts as none
 along      ``grows`` and ``falls``: the column along which
 steps      ``each`` (the default: each value against the next lower one) or ``ends`` (the highest against the lowest)
-each       columns: a cell for each combination of their values, each of which is judged
+each       columns: a cell for each combination of their values, each of which is judged. ``seed`` is a column too: a
+           cell for each run, with ``statistic = "exact"``
 mean_over  columns: the mean over their values, seed by seed
 at, except which values of columns are included or left out, on both sides
 against    a table of one column and its values: each is a further condition of `than` and gets a verdict of its own;
@@ -123,6 +124,9 @@ class Column:
         """
         text = (self.values or {}).get(value, str(value))
         return f"{self.title} = {text}" if self.title else text
+
+
+_SEEDS = Column("seed")
 
 
 @dataclass(frozen=True)
@@ -202,6 +206,10 @@ class ClaimFile:
     quantities: Mapping[str, Quantity]
     claims: tuple[Claim, ...]
 
+    def column(self, name: str) -> Column:
+        """Return a declared column, or that of seeds."""
+        return _SEEDS if name == SEED else self.columns[name]
+
 
 def read_claims(data: Mapping[str, Any], *, file: str) -> ClaimFile:
     """Check the data of a ``claims.toml`` and return it.
@@ -277,7 +285,8 @@ class _Reader:
             _one_of(name, tuple(self.quantities), place, "quantity")
         for key in ("each", "mean_over", "along"):
             for name in _list(entry.get(key, ())):
-                _one_of(name, tuple(self.columns), place, f"{key}: column")
+                columns = (*self.columns, SEED) if key == "each" else tuple(self.columns)
+                _one_of(name, columns, place, f"{key}: column")
         test = Test(
             form=entry["form"],
             quantities=quantities,
@@ -369,6 +378,8 @@ def _consistent(test: Test, place: str) -> None:
     }
     if not needed[test.compare]:
         raise InputError(f'{place}: compare = "{test.compare}" needs {words[test.compare]}')
+    if SEED in test.each and test.statistic != "exact":
+        raise InputError(f'{place}: each = "seed" needs statistic = "exact"')
     if test.within and test.compare != "equal":
         raise InputError(f'{place}: within belongs to compare = "equal"')
     if test.margin and test.compare not in ("above", "below"):

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from aqmlab.reproduction.papers.common.claim_file import FORMS, Claim, ClaimFile, Mechanism, Other, Range, Test, Where
+from aqmlab.reproduction.papers.common.claim_file import (
+    FORMS,
+    SEED,
+    Claim,
+    ClaimFile,
+    Mechanism,
+    Other,
+    Range,
+    Test,
+    Where,
+)
 
 
 def claim_text(file: ClaimFile, claim: Claim) -> str:
@@ -28,7 +38,7 @@ def sentence(file: ClaimFile, test: Test) -> str:
     text = f"{subject} {comparison}{_cells(file, test)}"
     if test.mechanism is not None:
         text += f"; engaged where {_mechanism(file, test.mechanism)}"
-    if test.statistic == "exact":
+    if test.statistic == "exact" and SEED not in test.each:
         text += " (calculated, no interval)"
     return f"{text}.{f' {test.why}' if test.why else ''}"
 
@@ -114,4 +124,4 @@ def _listed(words: list[str]) -> str:
 
 
 def _names(file: ClaimFile, columns: tuple[str, ...]) -> str:
-    return " and ".join(file.columns[name].title or name.replace("_", " ") for name in columns)
+    return " and ".join(file.column(name).title or name.replace("_", " ") for name in columns)

@@ -165,11 +165,7 @@ def _form(
     lines = [describe(parts)]
     if verdict is Verdict.UNDECIDED:
         lines += seeds_words(engaged)
-    on_paper = [
-        part
-        for test in tests
-        for part in _parts(file, claim, replace(test, statistic="exact", mechanism=None), against, printed, paper=True)
-    ]
+    on_paper = [part for test in tests for part in _parts(file, claim, _on_paper(test), against, printed, paper=True)]
     contradicted = [part for part in on_paper if part.verdict is Verdict.FAILS]
     if contradicted:
         lines.append(f"The printed numbers contradict it{_where(contradicted, on_paper)}.")
@@ -178,6 +174,12 @@ def _form(
     says = "" if not on_paper else "contradict" if contradicted else "agree" if agree else "do not decide"
     finding = Finding(claim.id, claim.title, against, verdict, "\n".join(lines), claim.says, text, claim.own)
     return replace(finding, form=form, printed=says), parts
+
+
+def _on_paper(test: Test) -> Test:
+    """Return the test that printed numbers can answer: without chance, mechanism and seeds."""
+    each = tuple(name for name in test.each if name != SEED)
+    return replace(test, statistic="exact", mechanism=None, each=each)
 
 
 def _overall(claim: Claim, parts: Sequence[Part]) -> Verdict:
@@ -217,8 +219,8 @@ def _parts(
 
 def _place(file: ClaimFile, at: Mapping[str, Value]) -> tuple[str, dict[str, Value]]:
     """Write where a cell is: the values of columns without a title as text, the others by name."""
-    titles = {name: file.columns[name].title for name in at}
-    case = ", ".join(file.columns[name].words(value) for name, value in at.items() if not titles[name])
+    titles = {name: file.column(name).title for name in at}
+    case = ", ".join(file.column(name).words(value) for name, value in at.items() if not titles[name])
     return case, {titles[name]: value for name, value in at.items() if titles[name]}
 
 
@@ -329,7 +331,7 @@ def _cells_of(file: ClaimFile, test: Test, rows: pd.DataFrame, quantity: str) ->
     found = list(dict.fromkeys(rows.loc[rows[quantity].notna(), list(test.each)].itertuples(index=False, name=None)))
 
     def place(at: tuple[Value, ...]) -> list[int]:
-        return [_order(file.columns[name], value) for name, value in zip(test.each, at, strict=True)]
+        return [_order(file.column(name), value) for name, value in zip(test.each, at, strict=True)]
 
     return [{name: (value,) for name, value in zip(test.each, at, strict=True)} for at in sorted(found, key=place)]
 

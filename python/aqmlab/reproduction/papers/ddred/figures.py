@@ -11,12 +11,14 @@ from aqmlab.plotting.chart import Chart, Series
 from aqmlab.plotting.figures import against, drop_curves
 from aqmlab.reproduction.papers.common import Setup, pick
 from aqmlab.reproduction.papers.ddred.measure import (
+    EVEN_S,
     QUANTITIES,
     UNITS,
     gains_of,
     losses_of,
     paper_runs,
     rates_of,
+    sums_of,
     values,
 )
 from aqmlab.reproduction.papers.ddred.plan import (
@@ -38,23 +40,23 @@ BIN_S = 0.1
 
 def figure_1() -> Chart:
     """Figure 1: the probability of marking a packet, in classic and in gentle RED."""
-    plan = FILES.scenario("pair")
-    min_th, max_th = (float(str(plan.link("bottleneck").parameters[name])) for name in ("min_th", "max_th"))
-    packets = {"mode": "packets", "min_th": min_th, "max_th": max_th}
-    body = plan.queue_table("router") | packets
-    bodies = {"RED": body | {"aqm": "red"}, "gentle RED": body | {"aqm": "gentle-red"}}
-    chart = drop_curves(bodies, top=40)
+    scenario = FILES.scenario("pair")
+    used = next(link.parameters for link in scenario.links if link.queue == "router")
+    low, high = used["min_th"], used["max_th"]
+    body = scenario.queue_table("router") | {"min_th": low, "max_th": high}
+    chart = drop_curves({"RED": body | {"aqm": "red"}, "gentle RED": body | {"aqm": "gentle-red"}}, top=50)
     return Chart(
         key="figure-1",
         title="Figure 1: probability of marking a packet",
-        alt=f"Both are 0 up to {min_th:g} packets and rise straight to 0.1 at {max_th:g}; there RED jumps to 1, gentle "
-        f"RED rises to 1 at {2 * max_th:g} packets.",
-        x_label=chart.x_label,
+        alt=f"Both are 0 up to {low:g} packets and rise straight to {used['max_p']:g} at {high:g}; there RED jumps to "
+        f"1, gentle RED rises to 1 at {2 * high:g} packets.",
+        x_label=f"average queue, packets of {used['mean_packet']:g} B",
         y_label=chart.y_label,
         series=chart.series,
         y_range=(0, 1.02),
-        caption=f"From the code that is simulated, with the thresholds of the runs, {min_th:g} and {max_th:g} packets "
-        "of 500 B: the paper prints no numbers. DDRED changes nothing here, only the packet that pays.",
+        caption=f"From the code that is simulated, with the thresholds of the runs, {low:g} and {high:g} packets of "
+        f'{used["mean_packet"]:g} B (reading "Thresholds": the paper prints no numbers). DDRED '
+        "changes nothing here, only the packet that pays.",
     )
 
 
@@ -109,10 +111,10 @@ def gains_by_transfer(setups: list[Setup], root: Path) -> Chart:
     red, ddred = (pick(setups, case="flower", discipline=d)[0] for d in ("RED", "DDRED"))
     run = min(FIGURE_RUN, red.seeds)
     gained = np.sort(gains_of(red.run_folder(root, run), ddred.run_folder(root, run)))[::-1]
-    better, worse = gained[gained > 0], gained[gained < 0]
+    found = sums_of(gained)
     words = (
-        f"{len(better)} transfers are faster, by {better.sum():.0f} s in all, and {len(worse)} slower, "
-        f"by {-worse.sum():.0f} s"
+        f"{found['better']} transfers are faster by more than {EVEN_S} s, by {found['gained']:.0f} s in all, and "
+        f"{found['worse']} slower, by {found['lost']:.0f} s"
     )
     return Chart(
         key="figure-11",

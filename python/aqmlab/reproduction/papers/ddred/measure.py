@@ -17,16 +17,17 @@ from aqmlab.reproduction.papers import common
 from aqmlab.reproduction.papers.common import Setup
 from aqmlab.reproduction.papers.ddred.plan import FIGURE_LATENCY, PAPER_RUNS
 from aqmlab.results.metrics import ratio
+from aqmlab.statistics import Interval, interval
 from aqmlab.storage import folders
 
 BIN_S = 0.5
 """Length of the bins in which it is asked who leads, in s."""
 LEAD_FROM_S = 1.0
 """The lead is looked at from here on, when slow start is over."""
-CLEAR_S = 0.5
-"""A transfer whose time changes by no more than this, in s, is about as fast as before."""
-GAINS = ("better", "worse", "better_clear", "worse_clear", "gained", "lost")
-"""What `gains` says of the transfers of a run: numbers of all, of those that change clearly, and seconds."""
+EVEN_S = 0.5
+"""A transfer whose time changes by no more than this, in s, is neither better nor worse (reading D-13)."""
+GAINS = ("better", "worse", "even", "gained", "lost", "all_better", "all_worse")
+"""The columns of `gains`."""
 QUANTITIES = {
     "L": "lost data packets L",
     "S": "losses weighted by distance S",
@@ -105,8 +106,6 @@ def shares_of(folder: Path, *, seconds: float, lead: bool) -> dict[str, float]:
         "PCs1": far,
         "PCs2": near,
         "total": far + near,
-        "near_share": near / (far + near),
-        "log_ratio": float(np.log(far / near)),
         "fairness": min(far, near) / max(far, near),
     }
     return values | (lead_of(folder) if lead else {})
@@ -146,16 +145,22 @@ def gains(red: Setup, ddred: Setup, root: Path) -> pd.DataFrame:
     rows = []
     for seed in range(1, min(red.seeds, ddred.seeds) + 1):
         gained = gains_of(red.run_folder(root, seed), ddred.run_folder(root, seed))
-        better, worse = gained[gained > 0], gained[gained < 0]
-        clear = {
-            "better_clear": int(np.count_nonzero(gained > CLEAR_S)),
-            "worse_clear": int(np.count_nonzero(gained < -CLEAR_S)),
-            "even": int(np.count_nonzero(np.abs(gained) <= CLEAR_S)),
-        }
-        numbers = {"better": len(better), "worse": len(worse), **clear}
-        seconds = {"gained": float(better.sum()), "lost": float(-worse.sum())}
-        rows.append({"seed": seed, **numbers, **seconds})
+        rows.append({"seed": seed, **sums_of(gained)})
     return pd.DataFrame(rows)
+
+
+def sums_of(gained: np.ndarray) -> dict[str, float]:
+    """Count the transfers that are better, worse and even, and sum the seconds; ``all_`` counts even ones too.
+
+    >>> sums_of(np.array([3.0, 0.2, -0.1, -0.3, -1.0]))["better"], sums_of(np.array([3.0, 0.2]))["all_better"]
+    (1, 2)
+    """
+    better, worse = gained[gained > EVEN_S], gained[gained < -EVEN_S]
+    numbers = (
+        len(better), len(worse), len(gained) - len(better) - len(worse), float(better.sum()), float(-worse.sum()),
+        int(np.count_nonzero(gained > 0)), int(np.count_nonzero(gained < 0)),
+    )  # fmt: skip
+    return dict(zip(GAINS, numbers, strict=True))
 
 
 def gains_of(red: Path, ddred: Path) -> np.ndarray:
@@ -166,6 +171,23 @@ def gains_of(red: Path, ddred: Path) -> np.ndarray:
         raise ValueError(f"{red} and {ddred} do not have the same transfers")
     found: np.ndarray = transfer_times(before) - transfer_times(after)
     return found
+
+
+def change(runs: pd.DataFrame, case: str, quantity: str) -> Interval:
+    """Return DDRED / RED - 1 in %, seed by seed."""
+    ddred = values(runs, quantity, case=case, discipline="DDRED")
+    return interval(100 * (ddred / values(runs, quantity, case=case, discipline="RED") - 1))
+
+
+def crossing(runs: pd.DataFrame, *, discipline: str = "DDRED") -> float:
+    """Return the latency in ms where the mean log ratio of the two flows passes 0 downwards; NaN if nowhere."""
+    rows = runs[(runs["case"] == "pair") & (runs["discipline"] == discipline)]
+    means = rows.assign(ratio=np.log(rows["PCs1"] / rows["PCs2"])).groupby("latency")["ratio"].mean()
+    x, y = np.log(means.index.to_numpy(dtype=float)), means.to_numpy(dtype=float)
+    for i in range(len(x) - 1):
+        if y[i] > 0 >= y[i + 1]:
+            return float(np.exp(x[i] + (x[i + 1] - x[i]) * y[i] / (y[i] - y[i + 1])))
+    return float("nan")
 
 
 def paper_runs(runs: pd.DataFrame) -> pd.DataFrame:

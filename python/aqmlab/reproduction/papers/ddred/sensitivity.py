@@ -10,10 +10,9 @@ import pandas as pd
 
 from aqmlab.reproduction.papers.common import BASE, Finding, Setup, chosen, intervals_table, pick, verdicts_by_reading
 from aqmlab.reproduction.papers.ddred.claims import judge
-from aqmlab.reproduction.papers.ddred.measure import counted, gains, values
+from aqmlab.reproduction.papers.ddred.measure import change, counted, crossing, gains, values
 from aqmlab.reproduction.papers.ddred.plan import DISCIPLINES, TABLE_LATENCIES, Effort, Variant
 from aqmlab.reproduction.papers.ddred.published import printed_mean
-from aqmlab.reproduction.papers.ddred.reasons import change, crossing
 from aqmlab.reproduction.papers.ddred.sweep import FLOWS, printed, rms_log_ratio
 from aqmlab.statistics import Interval
 

@@ -7,10 +7,9 @@ import pandas as pd
 from aqmlab.reproduction.papers import common
 from aqmlab.reproduction.papers.common import intervals_table
 from aqmlab.reproduction.papers.common.tables import Row
-from aqmlab.reproduction.papers.ddred.measure import QUANTITIES, UNITS, counted, values
+from aqmlab.reproduction.papers.ddred.measure import QUANTITIES, UNITS, change, counted, values
 from aqmlab.reproduction.papers.ddred.plan import CASES, DISCIPLINES, FILES, LATENCIES, TABLE_LATENCIES
 from aqmlab.reproduction.papers.ddred.published import printed_change, printed_mean
-from aqmlab.reproduction.papers.ddred.reasons import change
 from aqmlab.statistics import Interval, interval, paired
 
 FLOWS = ("PCs1", "PCs2")
