@@ -219,6 +219,10 @@ def test_sentences_are_made_from_the_data():
         "The throughput of NEW is above that of RED, for each n; engaged where the number of decisions is above 0 "
         "in some run."
     )
+    several = claims(GENERAL, f'{EACH}\nquantity = ["rate", "double", "acted"]')
+    assert form_sentences(several, several.claims[0], "strict").startswith(
+        "The throughput, the twice the throughput and the number of decisions of NEW is above that of RED"
+    )
 
 
 @pytest.mark.parametrize(

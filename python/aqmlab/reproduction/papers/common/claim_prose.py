@@ -19,7 +19,8 @@ def sentence(file: ClaimFile, test: Test) -> str:
     """Write one test."""
     titles = [file.quantities[name].title for name in test.quantities]
     who = _where(file, test.of, ", ")
-    name = " and of the ".join(titles) if len(titles) < 3 else ", of the ".join(titles)
+    *first, last = titles
+    name = f"{', the '.join(first)} and the {last}" if first else last
     subject = f"The {name}{f' of {who}' if who else ''}{_limits(file, test)}"
     text = f"{subject} {_comparison(file, test)}{_cells(file, test)}"
     if test.mechanism is not None:
