@@ -221,6 +221,16 @@ def test_what_was_not_run_has_no_verdict():
     assert (findings, parts) == ([], [])
 
 
+def test_rows_without_a_quantity_are_no_runs_of_it():
+    """A table may hold rows about another quantity, which have the same seeds."""
+    table = runs({5: 1.0, 10: 1.0})
+    other = table.assign(rate=np.nan, acted=2.0)
+    expected, _ = judged(claims(GENERAL, EACH), table)
+    found, _ = judged(claims(GENERAL, EACH), pd.concat([table, other]))
+    assert {form: f.found for form, f in found.items()} == {form: f.found for form, f in expected.items()}
+    assert found["strict"].verdict == "holds"
+
+
 def test_sentences_are_made_from_the_data():
     file = claims(GENERAL, EACH + '\nmechanism = { quantity = "acted", above = 0 }')
     assert sentence(file, file.claims[0].tests[0]) == (
@@ -229,6 +239,10 @@ def test_sentences_are_made_from_the_data():
     assert form_sentences(file, file.claims[0], "strict") == (
         "The throughput of NEW is above that of RED, for each n; engaged where the number of decisions is above 0 "
         "in some run."
+    )
+    several = claims(GENERAL, f'{EACH}\nquantity = ["rate", "double", "acted"]')
+    assert form_sentences(several, several.claims[0], "strict").startswith(
+        "The throughput, the twice the throughput and the number of decisions of NEW is above that of RED"
     )
 
 

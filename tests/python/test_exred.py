@@ -15,7 +15,7 @@ import aqmlab
 from aqmlab.plotting import flowchart
 from aqmlab.plotting.chart import Chart
 from aqmlab.reproduction.papers.common import BASE
-from aqmlab.reproduction.papers.exred import chain, chain_claims, claims, figures, plan, tables
+from aqmlab.reproduction.papers.exred import chain, claim_rows, claims, figures, plan, tables
 from aqmlab.reproduction.papers.exred.algorithm import FIGURE_1
 from test_report import browse
 
@@ -49,22 +49,45 @@ def made_up(*, gain=1.0, run=0.5, wait=0.3):
     return pd.DataFrame(rows)
 
 
+OPEN_LOOP = ("D-a", "D-b", "D-c", "D-d", "D-e")
+
+
 def verdicts(runs, **options):
-    return {f.claim: str(f.verdict) for f in claims.judge(runs, None, **options)[0]}
+    return {(f.claim, f.form): str(f.verdict) for f in claims.judge(runs, None, **options)[0]}
 
 
 def test_claims_hold_where_they_are_made_true():
     found = verdicts(made_up())
-    assert {claim: found[claim] for claim in ("D-a", "D-b", "D-c", "D-d", "D-e")} == dict.fromkeys(
-        ("D-a", "D-b", "D-c", "D-d", "D-e"), "holds"
-    )
+    assert {key: found[key] for key in found if key[0] in OPEN_LOOP} == {
+        (claim, form): "holds" for claim in OPEN_LOOP for form in ("literal", "strict")
+    }
 
 
 def test_claims_fail_where_they_are_made_false():
     found = verdicts(made_up(gain=-2.0, run=1.5, wait=0.95))
-    assert {claim: found[claim] for claim in ("D-a", "D-b", "D-c", "D-d", "D-e")} == dict.fromkeys(
-        ("D-a", "D-b", "D-c", "D-d", "D-e"), "fails"
-    )
+    assert {claim: found[claim, "strict"] for claim in OPEN_LOOP} == dict.fromkeys(OPEN_LOOP, "fails")
+    # That ExRED's runs are shorter than drop-tail's is in no sentence of the paper; they still are shorter than RED's.
+    assert {claim: found[claim, "literal"] for claim in OPEN_LOOP} == dict.fromkeys(OPEN_LOOP, "fails") | {
+        "D-d": "holds"
+    }
+
+
+def test_in_general_is_the_mean_over_loads_and_strict_is_each_load():
+    runs = made_up()
+    worse = (runs["scheme"] == plan.EXRED) & (runs["load"] == 1.5)
+    runs.loc[worse, "throughput"] -= 4
+    runs.loc[worse, "p_drop"] += 0.004
+    found = verdicts(runs)
+    assert (found["D-a", "literal"], found["D-a", "strict"]) == ("holds", "fails")
+    assert (found["D-b", "literal"], found["D-b", "strict"]) == ("holds", "fails")
+
+
+def test_loads_without_drops_are_not_engaged():
+    """RED and ExRED are one queue there: that none is above the other was counted as success."""
+    _, parts = claims.judge(made_up(), None)
+    for claim in ("D-a", "D-b", "D-d"):
+        own = [p for p in parts if p.claim == claim and p.form == "strict" and p.at["load"] <= 0.8]
+        assert {str(p.verdict) for p in own} == {"not engaged"}, claim
 
 
 def test_the_coefficients_meet_the_conditions_only_with_a_minus():
@@ -161,27 +184,81 @@ def made_up_average(factor):
 
 
 def test_the_averaged_chain_shows_the_effect_of_averaging():
-    def verdict(factor):
-        parts = chain_claims.parts(made_up_average(factor))
-        own = [p for p in parts if p.claim == "D-d" and p.aspect == "RED above drop-tail"]
+    def judged(factor):
+        findings, parts = claims.judge(made_up(), None, theory=made_up_average(factor))
+        own = [p for p in parts if (p.claim, p.aspect) == ("D-d", "RED above drop-tail") and "chain" in p.case]
         assert [p.at["load"] for p in own] == [1.2, 2.0]
-        assert {p.case for p in own} == {"chain, w = 0.02"}
-        return {str(p.verdict) for p in own}
+        assert {p.case for p in own} == {"by the chain (w = 0.02)"}
+        return {str(p.verdict) for p in own}, next(f.reasons for f in findings if f.claim == "D-d")
 
-    assert verdict(1.5) == {"holds"}
-    assert verdict(0.7) == {"fails"}
-    (line,) = chain_claims.words("D-d", made_up_average(1.5))
-    assert "is below drop-tail's at every load in the chain without it (w = 1)" in line
-    (line,) = chain_claims.words("D-d", made_up_average(0.7))
-    assert "does not exceed drop-tail's either" in line
+    found, reasons = judged(1.5)
+    assert found == {"holds"}
+    assert "above drop-tail's at no load by the chain (w = 1), and from load 0.9 on by the chain (w = 0.02)" in reasons
+    found, reasons = judged(0.7)
+    assert found == {"fails"}
+    assert "at no load by the chain (w = 0.02)" in reasons
 
 
 def test_the_papers_chain_supports_all_but_its_words_on_low_load():
-    parts = [p for p in chain_claims.parts(made_up_average(1.5)) if p.case.startswith("chain, w = 1")]
-    by_claim = {claim: {str(p.verdict) for p in parts if p.claim == claim} for claim in ("D-a", "D-b", "D-c", "D-d")}
-    assert by_claim == {claim: {"holds"} for claim in ("D-a", "D-b", "D-c", "D-d")}
-    assert {str(p.verdict) for p in parts if p.claim == "D-e"} == {"holds"}
-    assert {str(p.verdict) for p in parts if p.claim == "D-f"} == {"fails"}
+    _, parts = claims.judge(made_up(), None, theory=made_up_average(1.5))
+    own = [p for p in parts if p.case == "by the chain (w = 1)"]
+    by_claim = {p.claim: {str(o.verdict) for o in own if o.claim == p.claim} for p in own}
+    assert by_claim == {claim: {"holds"} for claim in OPEN_LOOP} | {"D-f": {"fails"}}
+
+
+def test_inequality_at_the_end_of_the_analysis_is_asked_for_all_n_below_k(monkeypatch):
+    """Of 1 < n < K only n = 2 to 20 were looked at."""
+    monkeypatch.setattr(
+        claim_rows, "longer", lambda scheme, load, n, eq10=False: 0.5 + (scheme == plan.EXRED and n == 99) * 0.1
+    )
+    assert claim_rows.largest_ratio(0.9, eq10=True) == pytest.approx(1.2)
+    findings, _ = claims.judge(made_up(), None, theory=made_up_average(1.5))
+    assert {f.form: str(f.verdict) for f in findings if f.claim == "D-c"}["literal"] == "fails"
+
+
+def low_load(*, mean=1.2, pairs=4e-4):
+    """Made-up runs in which RED has short runs of drops at low load, but long ones at times."""
+    runs = made_up()
+    red = (runs["scheme"] == plan.RED) & (runs["load"] < 1)
+    runs["pairs"] = 0.0
+    runs.loc[red, "pairs"] = pairs
+    runs.loc[red, "mean_run"] = mean + 1e-3 * runs.loc[red, "seed"]
+    runs.loc[red, "drops"] = 5000
+    for n in range(1, 21):
+        runs.loc[red, f"longer_{n}"] = 0.02 * 0.9**n + 1e-6 * runs.loc[red, "seed"]
+    return runs
+
+
+def of_low_load(runs):
+    findings, parts = claims.judge(runs, None, theory=made_up_average(1.5))
+    found = {("(11)" in f.against, f.form): f for f in findings if f.claim == "D-f"}
+    return found, [p for p in parts if p.claim == "D-f"]
+
+
+def test_low_load_by_the_papers_own_equations_and_as_runs_happen():
+    """By (11) RED's E(N) is infinite, so that the claim holds in its own words; E(N) of runs alone was tested."""
+    found, parts = of_low_load(low_load())
+    assert {key: str(f.verdict) for key, f in found.items()} == {
+        (False, "literal"): "fails", (False, "strict"): "fails", (True, "literal"): "holds", (True, "strict"): "fails",
+    }  # fmt: skip
+    by_eq11 = [p for p in parts if p.case == "by the paper's equations" and p.aspect == "mean number"]
+    assert {p.difference.mean for p in by_eq11} == {np.inf}
+    assert "P(N > n): holds at load = 0.9, n = 3 to 20; fails at load = 0.9, n = 1, 2." in found[True, "strict"].found
+    assert "The paper contradicts itself" in found[True, "strict"].reasons
+    # The probability of two drops in a row is what RED raises, and so are long runs.
+    assert "probability: holds" in found[False, "literal"].found
+    assert "load = 0.9, n = 7 to 20; fails at load = 0.9, n = 1 to 6." in found[False, "strict"].found
+    found, _ = of_low_load(low_load(pairs=-1.0, mean=2.5))
+    assert "probability: fails" in found[False, "literal"].found
+    assert "mean number: holds" in found[False, "literal"].found
+
+
+def test_a_failing_claim_carries_the_authors_objection_and_its_answer():
+    found, _ = of_low_load(low_load())
+    for by_equations in (False, True):
+        reasons = found[by_equations, "strict"].reasons
+        assert "Objection: " in reasons
+        assert "Answer: " in reasons
 
 
 def test_what_equation_10_leaves_of_red():
@@ -279,19 +356,24 @@ def test_verdicts(reproduction):
     found = reproduction.claims
     assert list(dict.fromkeys(found["claim"])) == [f"D-{letter}" for letter in "abcdefghi"]
     assert set(found[found["own"]]["claim"]) == {"D-g", "D-h", "D-i"}
-    by_claim = dict(zip(found["claim"], found["strict"], strict=True))
-    assert by_claim["D-e"] == "holds"
-    assert by_claim["D-f"] == "fails"
-    assert "fails" not in (by_claim["D-a"], by_claim["D-b"], by_claim["D-c"])
+    strict = dict(zip(found["claim"] + found["against"], found["strict"], strict=True))
+    literal = dict(zip(found["claim"] + found["against"], found["literal"], strict=True))
+    assert {claim: literal[claim] for claim in OPEN_LOOP} == dict.fromkeys(OPEN_LOOP, "holds")
+    assert strict["D-e"] == "holds"
+    assert "fails" not in (strict["D-a"], strict["D-b"], strict["D-c"])
+    happen, equations = sorted((key for key in strict if key.startswith("D-f")), key=lambda key: "(11)" in key)
+    assert (literal[happen], strict[happen]) == ("fails", "fails")
+    assert (literal[equations], strict[equations]) == ("holds", "fails")
 
 
 def test_readings_say_how_verdicts_move(reproduction):
     readings = reproduction.readings
     assert readings["question"][0] == "chosen"
-    assert len(readings) == 1 + len(plan.readings(plan.Effort.of(quick=True)))
-    cells = readings.drop(columns=["question", "reading"]).to_numpy().ravel()
-    assert set(cells) <= {"holds", "fails", "undecided", ""}
-    assert readings.set_index("question").loc["RED at an average of k_h and above", "D-d"] == "fails"
+    assert len(readings) == 2 * (1 + len(plan.readings(plan.Effort.of(quick=True))))
+    cells = readings.drop(columns=["question", "reading", "form"]).to_numpy().ravel()
+    assert set(cells) <= {"holds", "fails", "undecided", "not engaged", ""}
+    by_form = readings.set_index(["question", "form"])
+    assert by_form.loc[("RED at an average of k_h and above", "strict"), "D-d"] == "fails"
 
 
 def test_all_figures_lie_beside(reproduction):

@@ -319,13 +319,27 @@ def part_difference(a: Values, b: Values | float, bound: float) -> Difference:
 
 
 def places(found: Sequence[At], everywhere: Sequence[At]) -> str:
-    """Write where: `` at n = 5, 10``; nothing if the parts name no place."""
+    """Write where; nothing if the parts name no place.
+
+    >>> places([{"n": 5}, {"n": 10}], [{"n": 5}, {"n": 10}, {"n": 20}])
+    ' at n = 5, 10'
+    >>> places([{"load": 2, "n": n} for n in range(9)], [{"load": 2, "n": n} for n in range(9)])
+    ' at load = 2, n = 0 to 8'
+    """
     named = [place for place in found if place]
     if not named:
         return ""
-    if all(list(place) == list(named[0]) and len(place) == 1 for place in everywhere):
-        (name,) = named[0]
-        return f" at {name} = {', '.join(_ranges([p[name] for p in named], [p[name] for p in everywhere]))}"
+    if all(list(place) == list(named[0]) for place in everywhere):
+        *first, name = named[0]
+        groups: dict[tuple[str | float, ...], list[str | float]] = {}
+        for place in named:
+            groups.setdefault(tuple(place[column] for column in first), []).append(place[name])
+        words = []
+        for at, own in groups.items():
+            there = [place[name] for place in everywhere if tuple(place[column] for column in first) == at]
+            prefix = [f"{column} = {value}" for column, value in zip(first, at, strict=True)]
+            words.append(", ".join([*prefix, f"{name} = {', '.join(_ranges(own, there))}"]))
+        return " at " + "; ".join(words)
     return " at " + "; ".join(", ".join(f"{name} = {value}" for name, value in place.items()) for place in named)
 
 

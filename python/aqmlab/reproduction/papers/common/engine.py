@@ -6,6 +6,7 @@
 * A cell is **not engaged** if both sides have the same numbers in every seed (although their parameters differ), or if
   the claim's `mechanism` did not act in its runs. Such cells are listed and left out. If all cells of a form are not
   engaged, this is its verdict.
+* Rows in which a quantity is NaN are no runs of it, so that a table may hold rows about different quantities.
 * The verdict of a form follows from its cells as in `aqmlab.statistics.verdict_all`.
 * If a form is undecided, the finding says how many seeds would decide it.
 * The same test is applied to the printed numbers; if they contradict it, the finding names the cells.
@@ -272,13 +273,13 @@ def _pairs(
     file: ClaimFile, claim: Claim, test: Test, quantity: str, baseline: Where, runs: pd.DataFrame
 ) -> Iterator[_Pair]:
     """Return both sides of every cell, paired by seed."""
-    rows = _select(runs, {**test.of})
+    rows = _select(runs[runs[quantity].notna()], test.of)
     rows = rows[~_mask(rows, test.without)] if test.without else rows
     rows = _select(rows, test.at)
     against = _against(test, baseline, quantity)
     if against is not None:
         where, other = against
-        right = _select(runs, {**test.of, **where})
+        right = _select(runs[runs[other].notna()], {**test.of, **where})
         right = _select(right[~_mask(right, test.without)] if test.without else right, test.at)
     place = f"claims.toml: claim {claim.id}, {test.form} form"
     for at in _cells_of(file, test, rows, quantity):

@@ -1,31 +1,26 @@
-"""The paper's claims D-a to D-f on the open loop, and ours, D-g to D-i, under TCP."""
+"""The claims of ``claims.toml`` executed, and what the runs and the chains show besides."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 
 from aqmlab.reproduction.papers import common
-from aqmlab.reproduction.papers.common import Finding, Part, above, below, values
+from aqmlab.reproduction.papers.common import Finding, Part
 from aqmlab.reproduction.papers.common.open_loop import LONGEST
-from aqmlab.reproduction.papers.exred import chain_claims
-from aqmlab.reproduction.papers.exred.chain import Averaged, solved
-from aqmlab.reproduction.papers.exred.chain_claims import MUCH_LOWER
-from aqmlab.reproduction.papers.exred.plan import EXRED, FILES, GENTLE, RED, RUN_LOADS, TAIL
-from aqmlab.statistics import Verdict, interval
+from aqmlab.reproduction.papers.exred.chain import Averaged, chain
+from aqmlab.reproduction.papers.exred.claim_rows import claim_rows
+from aqmlab.reproduction.papers.exred.plan import EXRED, FILES, RED, RUN_LOADS, TAIL
+from aqmlab.statistics import Verdict
 
-VISIBLE = (0.9, 1.2)
-"""Between these loads the chain's throughputs differ by 0.7 packets/s or more."""
-MARGINS = {"throughput": 0.5, "p_drop": 0.0005, "utilization": 0.005, "loss": 0.001, "mean_delay_ms": 1.0}
-"""Differences that count as none: packets/s, probability, share of time, share of packets, ms."""
-ENOUGH_DROPS = 1000
-"""Runs of drops are judged at loads at which a scheme dropped so many packets or more, all seeds together."""
-MANY_FLOWS = 20
-"""From so many TCP flows on RED's average is driven above k_h: at p = max_p = 0.1 a window is about
-(1.5/0.1)^(1/2) = 3.9 packets, and 20 of them fill the path of 50 packets and k_h = 30."""
-BASELINES = (RED, GENTLE)
+SHOWN = {"D-b": ("P_drop", "p_drop"), "D-d": ("E(N)", "mean_run"), "D-e": ("Mean wait, ms", "wait_ms")}
+"""What is shown of the simulation with a claim; under TCP:"""
+SHOWN_UNDER_TCP = {
+    "D-g": [("Utilization", "utilization")],
+    "D-h": [("Loss", "loss"), ("Time-outs per flow and minute", "timeouts")],
+    "D-i": [("Mean delay, ms", "mean_delay_ms")],
+}
 
 
 def judge(
@@ -41,230 +36,100 @@ def judge(
         The chain of number and average; with it the chains' numbers count too, which belong to the reading that was
         chosen.
     """
-    parts = []
-    if loops is not None:
-        parts += [] if theory is None else chain_claims.parts(theory)
-        found = _throughput(loops) + _drops(loops) + _runs(loops) + _mean_run(loops) + _delay(loops) + _low_load(loops)
-        parts += [replace(part, case=part.case or "simulated") for part in found]
-    if tcp is not None:
-        parts += _tcp(tcp)
+    rows = claim_rows(loops, tcp, theory)
 
-    def extra(claim: str, against: str, verdict: Verdict) -> list[str]:
-        if loops is None or claim >= "D-g":
-            return _tcp_sizes(claim, against, tcp)
-        return [*_sizes(claim, loops), *([] if theory is None else chain_claims.words(claim, theory))]
+    def explain(claim: str, against: str, verdicts: Mapping[str, Verdict]) -> list[str]:
+        if claim in SHOWN_UNDER_TCP:
+            schemes = list(dict.fromkeys((TAIL, against, EXRED)))
+            return [_by(rows, "flows", schemes, title, key) for title, key in SHOWN_UNDER_TCP[claim]]
+        if claim in SHOWN:
+            lines = [_by(rows, "load", [TAIL, RED, EXRED], *SHOWN[claim], at=(0.9, 1.2, 2.0))]
+            return lines + (_averaging(rows) if claim == "D-d" and theory else [])
+        if claim == "D-a":
+            return _gains(rows)
+        if claim == "D-c":
+            own = rows[rows["longer_than"] == 5]
+            return [_by(own, "load", [TAIL, RED, EXRED], "P(N > 5)", "longer", at=RUN_LOADS)]
+        if Verdict.FAILS not in verdicts.values():
+            return []
+        return _equations(rows) if "(11)" in against else _low_load(rows)
 
-    return common.judge(parts, FILES.claims(), extra=extra), parts
+    return common.execute_claims(FILES.claim_file(), rows, explain=explain)
 
 
-def _loads(loops: pd.DataFrame, low: float = 0.0, high: float = 9.0) -> list[float]:
-    return sorted(load for load in loops["load"].unique() if low <= load <= high)
+def _by(
+    rows: pd.DataFrame, column: str, schemes: list[str], title: str, key: str, at: Sequence[float] = ()
+) -> str:  # fmt: skip
+    """Write the means of some schemes by load or number of flows; a dash where nothing was dropped."""
+    runs = rows[rows["model"].isin(["simulated", "TCP"]) & rows[key].notna()]
+    means = runs.pivot_table(key, column, "scheme").reindex(columns=schemes)
+    words = [
+        f"{'n' if column == 'flows' else column} = {value}: " + " / ".join(f"{mean:.3g}" for mean in means.loc[value])
+        for value in at or means.index
+        if value in means.index
+    ]
+    return f"{title}, {' / '.join(schemes)}: {'; '.join(words).replace('nan', '-')}."
 
 
-def _with_drops(loops: pd.DataFrame, *schemes: str) -> list[float]:
-    """Loads at which each of these schemes dropped enough packets."""
+def _models(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """Return the rows of each model of the open loop that there is, under its name."""
+    names = FILES.claim_file().columns["model"].values or {}
     return [
-        load
-        for load in _loads(loops)
-        if all(values(loops, "drops", scheme=scheme, load=load).sum() >= ENOUGH_DROPS for scheme in schemes)
+        (names[model], rows[rows["model"] == model])
+        for model in ("simulated", "chain", "averaged")
+        if model in set(rows["model"])
     ]
 
 
-def _throughput(loops: pd.DataFrame) -> list[Part]:
-    what, margin = "throughput", MARGINS["throughput"]
-    parts = []
-    for load in _loads(loops):
-        tail, red, exred = (values(loops, what, scheme=s, load=load) for s in (TAIL, RED, EXRED))
-        at = {"load": load}
-        name = "throughput, ExRED - RED, packets/s"
-        if VISIBLE[0] <= load <= VISIBLE[1]:
-            parts.append(above("D-a", name, exred, red, at=at, aspect="above RED"))
-        parts += [
-            above("D-a", name, exred, red, margin=margin, at=at, aspect="not below RED"),
-            below(
-                "D-a", "throughput, ExRED - drop-tail, packets/s", exred, tail, margin=margin, at=at,
-                aspect="not above drop-tail",
-            ),
-        ]  # fmt: skip
-    return parts
+def _gains(rows: pd.DataFrame) -> list[str]:
+    """Say by how much ExRED carries more than RED at most."""
+    words = []
+    for name, own in _models(rows):
+        means = own.pivot_table("throughput", "load", "scheme")
+        gains = means[EXRED] - means[RED]
+        words.append(f"{name}: {gains.max():.2f} at load {gains.idxmax()}")
+    return [f"Largest ExRED - RED, packets/s of 1000: {'; '.join(words)}."]
 
 
-def _drops(loops: pd.DataFrame) -> list[Part]:
-    parts = []
-    for load in _loads(loops):
-        red, exred = (values(loops, "p_drop", scheme=s, load=load) for s in (RED, EXRED))
-        at, what = {"load": load}, "P_drop, ExRED - RED"
-        margin = MARGINS["p_drop"]
-        parts.append(below("D-b", what, exred, red, margin=margin, at=at, aspect="not above"))
-        if VISIBLE[0] <= load <= VISIBLE[1]:
-            parts.append(below("D-b", what, exred, red, at=at, aspect="below"))
-    return parts
+def _averaging(rows: pd.DataFrame) -> list[str]:
+    """Say in which chain RED's runs of drops are longer than drop-tail's."""
+    words = []
+    for name, own in _models(rows)[1:]:
+        longer = own[(own["scheme"] == RED) & (own["mean_run"] > 1 + own["load"])]["load"]
+        words.append(f"{f'from load {longer.min()} on' if len(longer) else 'at no load'} {name}")
+    return [f"The average makes the difference: RED's E(N) is above drop-tail's {', and '.join(words)}."]
 
 
-def _runs(loops: pd.DataFrame) -> list[Part]:
-    parts = []
-    for load in _with_drops(loops, RED, EXRED):
-        for n in range(2, LONGEST + 1) if load in RUN_LOADS else ():
-            red, exred = (values(loops, f"longer_{n}", scheme=s, load=load) for s in (RED, EXRED))
-            if (red > 0).all():
-                what = "P(N > n), ExRED - RED"
-                parts.append(below("D-c", what, exred, red, case=f"simulated, load {load}", at={"n": n}))
-    return parts
-
-
-def _mean_run(loops: pd.DataFrame) -> list[Part]:
-    parts = []
-    for load in _with_drops(loops, RED, EXRED):
-        red, exred = (values(loops, "mean_run", scheme=s, load=load) for s in (RED, EXRED))
-        at, tail = {"load": load}, 1 + load
-        parts += [
-            below("D-d", "E(N), ExRED - (1 + load)", exred, tail, at=at, aspect="ExRED below drop-tail"),
-            below("D-d", "E(N), ExRED - RED", exred, red, at=at, aspect="ExRED below RED"),
-        ]
-        if load >= 1.2:
-            parts.append(above("D-d", "E(N), RED - (1 + load)", red, tail, at=at, aspect="RED above drop-tail"))
-    return parts
-
-
-def _delay(loops: pd.DataFrame) -> list[Part]:
-    parts = []
-    for load in _loads(loops, low=1.0):
-        tail, red, exred = (values(loops, "wait_ms", scheme=s, load=load) for s in (TAIL, RED, EXRED))
-        at = {"load": load}
-        parts += [
-            above("D-e", "mean wait, ExRED - RED, ms", exred, red, at=at, aspect="above RED"),
-            below(
-                "D-e", "mean wait, ExRED / drop-tail - 0.8", exred / tail, MUCH_LOWER, at=at,
-                aspect="below drop-tail",
-            ),
-        ]  # fmt: skip
-    return parts
-
-
-def _low_load(loops: pd.DataFrame) -> list[Part]:
-    parts = []
-    for load in [load for load in _with_drops(loops, RED) if load < 1]:
-        at = {"load": load}
-        mean, pair = (values(loops, what, scheme=RED, load=load) for what in ("mean_run", "longer_1"))
-        parts += [
-            above("D-f", "E(N), RED - (1 + load)", mean, 1 + load, at=at, aspect="mean number"),
-            above("D-f", "P(N > 1), RED - load / (1 + load)", pair, load / (1 + load), at=at, aspect="probability"),
-        ]
-    return parts
-
-
-def _tcp(tcp: pd.DataFrame) -> list[Part]:
-    parts = []
-    for against in BASELINES:
-        for n in sorted(tcp["n"].unique()):
-            parts += _tcp_point(tcp, int(n), against)
-    return parts
-
-
-def _tcp_point(tcp: pd.DataFrame, n: int, against: str) -> list[Part]:
-    def of(scheme: str, key: str) -> np.ndarray:
-        return values(tcp, key, scheme=scheme, n=n)
-
-    def pair(key: str) -> tuple[np.ndarray, np.ndarray]:
-        return of(EXRED, key), of(against, key)
-
-    at, name, margins = {"n": n}, f"ExRED - {against}", MARGINS
-    busy, loss, timeouts, delay = (pair(key) for key in ("utilization", "loss", "timeouts", "mean_delay_ms"))
-    parts = [
-        above("D-g", f"utilization, {name}", *busy, margin=margins["utilization"], at=at, against=against),
-        below("D-h", f"loss, {name}", *loss, margin=margins["loss"], at=at, against=against, aspect="loss not above"),
-        below(
-            "D-i",
-            "mean delay, ExRED - drop-tail, ms",
-            delay[0],
-            of(TAIL, "mean_delay_ms"),
-            at=at,
-            against=against,
-            aspect="below drop-tail",
-        ),
-        above(
-            "D-i",
-            f"mean delay, {name}, ms",
-            *delay,
-            margin=margins["mean_delay_ms"],
-            at=at,
-            against=against,
-            aspect="not below the baseline",
-        ),
+def _low_load(rows: pd.DataFrame, load: float = 0.9) -> list[str]:
+    """Say what RED raises at low load, and what not."""
+    own = rows[(rows["model"] == "simulated") & (rows["scheme"] == RED) & (rows["load"] == load)]
+    drop, mean, pairs = own[["p_drop", "mean_run", "pairs"]].mean()
+    tail = chain(TAIL, load, "p_drop") or 0.0
+    return [
+        "Objection: drop-tail hardly drops at low load, and RED does; so RED makes consecutive drops more probable. "
+        f"Answer: at load {load} an arrival begins a run of two drops or more with probability {pairs:.2g} against "
+        f"{tail * load / (1 + load) ** 2:.1g}, because RED drops more ({drop:.2g} against {tail:.1g}), not because its "
+        "drops follow each other: it drops early and by chance, one packet at a time, so that E(N) is "
+        f"{mean:.2f} against {1 + load:.1f}. {_likelier(own, load)}, since all packets are dropped while the average "
+        "stays above k_h."
     ]
-    if n >= MANY_FLOWS:
-        what = f"time-outs per flow and minute, {name}"
-        parts += [
-            below("D-h", f"loss, {name}", *loss, at=at, against=against, aspect="loss below"),
-            below("D-h", what, *timeouts, at=at, against=against, aspect="time-outs below"),
-        ]
-    return parts
 
 
-def _sizes(claim: str, loops: pd.DataFrame) -> list[str]:
-    """Say how large the effects are."""
-    if claim == "D-a":
-        gains = {load: _mean(loops, "throughput", EXRED, load) - _mean(loops, "throughput", RED, load)
-                 for load in _loads(loops)}  # fmt: skip
-        best = max(gains, key=lambda load: gains[load])
-        return [f"Largest ExRED - RED: {gains[best]:.2f} packets/s of 1000, at load {best}."]
-    if claim in ("D-b", "D-d", "D-e"):
-        what, unit = {"D-b": ("p_drop", ""), "D-d": ("mean_run", ""), "D-e": ("wait_ms", " ms")}[claim]
-        return [f"Load {load}: {_three(loops, what, load, unit)}." for load in (0.9, 1.2, 2.0)]
-    if claim == "D-c":
-        return [
-            f"P(N > 5) at load {load}: {_three(loops, 'longer_5', load, '')}."
-            for load in RUN_LOADS
-            if load in _with_drops(loops, RED, EXRED)
-        ]
-    if claim == "D-f":
-        return _low_load_reason(loops)
-    return []
-
-
-def _low_load_reason(loops: pd.DataFrame) -> list[str]:
-    load = 0.9
-    mean, pairs, drops = (_mean(loops, what, RED, load) for what in ("mean_run", "pairs", "p_drop"))
-    tail = solved(TAIL, load).p_drop
-    tail_pairs = tail / (1 + load) * load / (1 + load)
-    lines = [
-        f"Reason found (load {load}): RED drops early and by chance, one packet at a time: E(N) is {mean:.2f}, "
-        f"drop-tail's {1 + load:.1f}. What RED raises at low load is the probability of a drop, {drops:.2g} against "
-        f"{tail:.1g} (M/M/1/K), and with it that of a run of two or more per arrival, {pairs:.1g} against "
-        f"{tail_pairs:.1g}."
+def _equations(rows: pd.DataFrame, load: float = 0.9) -> list[str]:
+    """Say what the printed equations are worth in this claim."""
+    own = rows[(rows["model"] == "printed") & (rows["load"] == load)]
+    return [
+        f"The paper contradicts itself: the probability is not raised at every n. {_likelier(own, load)} by (10). "
+        "And (11) is infinite at every load, low or high, since the chain visits k_h, where p_d = 1: RED's curve in "
+        "Figure 7 cannot come from it.",
+        "Objection: by (11) the mean number is larger than (4), as claimed. Answer: (11) ignores departures between "
+        "arrivals, which (3) and (4) count; with them the same chain gives "
+        f"{chain(RED, load, 'mean_run'):.2f} at load {load}, where (4) gives {1 + load:.1f}.",
     ]
-    rarer = (load / (1 + load)) ** np.arange(LONGEST + 1)
-    likelier = [n for n in range(1, LONGEST + 1) if _mean(loops, f"longer_{n}", RED, load) > rarer[n]]
-    if likelier:
-        lines.append(
-            f"Long runs are an exception: P(N > n) of RED exceeds drop-tail's from n = {likelier[0]} on, "
-            f"{_mean(loops, 'longer_10', RED, load):.2g} against {rarer[10]:.1g} at n = 10, since all packets are "
-            "dropped while the average stays above k_h."
-        )
-    return lines
 
 
-def _tcp_sizes(claim: str, against: str, tcp: pd.DataFrame | None) -> list[str]:
-    if tcp is None:
-        return []
-    lines = []
-    for key, title, scale in {
-        "D-g": [("utilization", "Utilization, %", 100.0)],
-        "D-h": [("loss", "Loss, %", 100.0), ("timeouts", "Time-outs per flow and minute", 1.0)],
-        "D-i": [("mean_delay_ms", "Mean delay, ms", 1.0)],
-    }.get(claim, []):
-        words = []
-        for n in sorted(tcp["n"].unique()):
-            means = [scale * float(np.mean(values(tcp, key, scheme=s, n=n))) for s in (TAIL, against, EXRED)]
-            words.append(f"n = {n}: {means[0]:.3g} / {means[1]:.3g} / {means[2]:.3g}")
-        lines.append(f"{title}, drop-tail / {against} / ExRED: {'; '.join(words)}.")
-    return lines
-
-
-def _three(loops: pd.DataFrame, what: str, load: float, unit: str) -> str:
-    means = {scheme: _mean(loops, what, scheme, load) for scheme in (TAIL, RED, EXRED)}
-    return ", ".join(f"{scheme} {'never drops' if m != m else f'{m:.3g}{unit}'}" for scheme, m in means.items())
-
-
-def _mean(loops: pd.DataFrame, what: str, scheme: str, load: float) -> float:
-    return interval(values(loops, what, scheme=scheme, load=load)).mean
+def _likelier(rows: pd.DataFrame, load: float) -> str:
+    """Say from which n on RED's P(N > n) exceeds drop-tail's by (3)."""
+    shares = rows[rows["scheme"] == RED].groupby("longer_than")["longer"].mean()
+    likelier = [n for n in range(1, LONGEST + 1) if shares.get(n, 0.0) > (load / (1 + load)) ** n]
+    return f"RED's P(N > n) exceeds drop-tail's {f'from n = {likelier[0]} on' if likelier else 'at no n'} (load {load})"
