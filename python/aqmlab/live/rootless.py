@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from aqmlab.live.link_process import LiveError
+from aqmlab.live.processes import module_path, python_module
 
 NET_ADMIN, SYS_ADMIN = 12, 21
 """Numbers of the capabilities that make networks and namespaces (capability.h)."""
@@ -45,8 +46,8 @@ def must_be_possible() -> None:
 def again(arguments: Sequence[str]) -> NoReturn:
     """Become ``aqmlab`` with these arguments in a user namespace: what signals this process signals the run."""
     must_be_possible()
-    command = ["unshare", "-Urnm", "/bin/sh", "-c", SCRIPT, "aqmlab", sys.executable, "-m", "aqmlab", *arguments]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
+    command = ["unshare", "-Urnm", "/bin/sh", "-c", SCRIPT, "aqmlab", *python_module("aqmlab"), *arguments]
+    environment = {**os.environ, "PYTHONPATH": module_path()}
     sys.stdout.flush()
     sys.stderr.flush()
     os.execvpe(command[0], command, environment)
