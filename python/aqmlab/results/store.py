@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -20,8 +19,8 @@ from aqmlab.result import Result
 from aqmlab.results import upkeep
 from aqmlab.results.block import RUNS, SCENARIOS, EncodedBlock, RunRow, file_facts
 from aqmlab.results.index import Index, PointRow, StudyRow
-from aqmlab.results.naming import digest
-from aqmlab.results.owners import Owner, living
+from aqmlab.results.naming import digest, is_name
+from aqmlab.results.owners import Owner, living, must_not_be_links
 from aqmlab.runner import provenance
 from aqmlab.scenario import Scenario, unknown
 from aqmlab.store import guarded, sync_folder, write_file
@@ -140,8 +139,22 @@ class ResultStore:
             shutil.rmtree(made, ignore_errors=True)
 
     def block_folder(self, block: str) -> Path:
-        """Return the folder of a block."""
-        return self.root / BLOCKS / block[:2] / block
+        """Return the folder of a block, which lies inside the store.
+
+        Raises
+        ------
+        StorageError
+            If the name is none of a block, as in an index that was made to point elsewhere, or if a folder on the way
+            is a symbolic link. Commands remove these folders.
+        """
+        if not is_name(block):
+            raise StorageError(
+                f"{self.index.path}: is damaged: {str(block)[:80]!r} is no name of a block (allowed: 32 hexadecimal "
+                "digits); move it away, and it is made anew from the files of the runs"
+            )
+        folder = self.root / BLOCKS / block[:2] / block
+        must_not_be_links(self.root / BLOCKS, folder.parent, folder)
+        return folder
 
     def intact(self, block: str) -> bool:
         """Whether all files of a block are there with the size they should have; their content is not read."""
@@ -169,15 +182,22 @@ class ResultStore:
             return None
         path = self.block_folder(block) / f"{name}.parquet"
         try:
-            data = path.read_bytes()
-            if digest(data) != facts[1]:
-                raise pa.ArrowInvalid("other bytes than were written")
-            with pq.ParquetFile(io.BytesIO(data)) as file:
+            data = self.verify(block, name)
+            with pq.ParquetFile(io.BytesIO(data), page_checksum_verification=True) as file:
                 return file.read(use_threads=False)
         except (OSError, pa.ArrowException):
-            raise StorageError(
-                f"{path}: is damaged; 'aqmlab results gc {self.root}' removes it, the next sweep runs it again"
-            ) from None
+            raise self._damaged(path) from None
+
+    def verify(self, block: str, name: str) -> bytes:
+        """Return the bytes of a table of a block, which are what was written; raise if they are not."""
+        path = self.block_folder(block) / f"{name}.parquet"
+        try:
+            data = path.read_bytes()
+        except OSError:
+            raise self._damaged(path) from None
+        if digest(data) != self.index.files(block)[path.name][1]:
+            raise self._damaged(path)
+        return data
 
     def run_row(self, name: str) -> tuple[RunRow, str]:
         """Find a run by its name or the beginning of it; also the block it is in."""
@@ -200,7 +220,7 @@ class ResultStore:
         outputs = []
         for row, block in found:
             own = {name: _of_run(table, row.run) for name, table in tables[block].items()}
-            numbers = json.loads(own.pop(RUNS)["summary"][0].as_py())
+            numbers = self.index.json(own.pop(RUNS)["summary"][0].as_py())
             summary = {**known, "version": row.version, "seed": row.seed, "summary": numbers}
             outputs.append(Output(summary, {name: table for name, table in own.items() if table.num_rows}))
         return Result.from_outputs(outputs, scenario_text=text)
@@ -240,6 +260,11 @@ class ResultStore:
         }
         keys = ((point, (point.scenario, seed)) for point in points for seed in study.seeds)
         return [(point, *rows[key]) for point, key in keys if key in rows]
+
+    def _damaged(self, path: Path) -> StorageError:
+        return StorageError(
+            f"{path}: is damaged; 'aqmlab results gc {self.root}' removes it, the next sweep runs it again"
+        )
 
     def _give_up(self, owners: Iterable[str]) -> None:
         with self.index.transaction() as change:

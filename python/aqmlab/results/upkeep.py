@@ -14,8 +14,8 @@ import pyarrow as pa
 from aqmlab import _core
 from aqmlab.errors import InputError, Interrupted
 from aqmlab.results.block import RUNS, SCENARIOS, file_facts, files_in, rows_of
-from aqmlab.results.naming import digest
-from aqmlab.results.owners import living
+from aqmlab.results.naming import digest, is_name
+from aqmlab.results.owners import living, must_not_be_links
 from aqmlab.store import guarded
 from aqmlab.tables import read_parquet
 
@@ -132,7 +132,7 @@ def _waste(store: ResultStore, damaged: Sequence[str], forget: Sequence[str]) ->
 
 
 def _remove(folders: Iterable[Path]) -> None:
-    for folder in folders:
+    for folder in folders:  # each was checked by `ResultStore.block_folder`
         if folder.exists():
             shutil.rmtree(folder)
         with contextlib.suppress(OSError):  # not empty
@@ -160,4 +160,6 @@ def _count(store: ResultStore, block: str) -> int:
 
 
 def _folders(root: Path) -> list[Path]:
-    return sorted(folder for folder in (root / "runs").glob("??/*") if folder.is_dir())
+    must_not_be_links(root / "runs")
+    found = (path for path in (root / "runs").glob("??/*") if is_name(path.name) and path.name[:2] == path.parent.name)
+    return sorted(path for path in found if path.is_dir() and not path.is_symlink() and not path.parent.is_symlink())
