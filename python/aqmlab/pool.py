@@ -113,7 +113,7 @@ class Job:
         tables = {name: table for name, table in made.items() if table.num_rows}
         summary = {**self.summary, "seed": self.seed, "summary": output["summary"]}
         if self.folder is not None:
-            write_seed(self.folder, summary, tables)
+            write_seed(self.folder, summary, tables, keep_finished=True)
             tables = {}
         hops = int(output["summary"]["packet_hops"])
         return Output(summary, tables, Evaluated(output["engine"], output["why_events"] or "", hops, peak_memory()))

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from aqmlab import store
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, StorageError
 from aqmlab.evaluation import Evaluation, together
 from aqmlab.metrics import METRICS, bottleneck_of, delay_metrics, flow_metrics, link_metrics
 from aqmlab.pool import Output
@@ -119,6 +119,8 @@ class Result:
     @property
     def flows(self) -> pd.DataFrame:
         """Counters of each flow, per seed."""
+        if "flows" not in self.tables:
+            raise StorageError(f"{self.folder or self.name}: the table of flows is missing; delete it and run again")
         return self.tables["flows"]
 
     @property
