@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aqmlab.crosscheck.model import UDP
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, one_line
 from aqmlab.importing.ns2_study import Table, queue_table, tcp_table, tcp_times, udp_table
 from aqmlab.importing.recording import Recording
 from aqmlab.importing.words import rate, time
@@ -95,7 +95,7 @@ def study_of(runs: Sequence[Recording], filename: str) -> Study:
 def text_of(study: Study, *, name: str, description: str) -> str:
     """Write the scenario."""
     lines = ["format = 1", f"name = {inline(name)}", f"description = {inline(description)}", ""]
-    lines += [f"# Not as in the original: {note}." for note in study.notes]
+    lines += [f"# Not as in the original: {one_line(note)}." for note in study.notes]
     lines += [""] if study.notes else []
     lines += ["[run]", f"duration = {inline(time(study.duration_s))}"]
     if study.warmup_s:

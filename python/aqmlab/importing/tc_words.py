@@ -20,7 +20,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, one_line
 from aqmlab.importing.ns2_study import Table
 from aqmlab.importing.words import packets, rate, size, time
 from aqmlab.registry import disciplines
@@ -108,7 +108,7 @@ def text_of(found: Bottleneck, *, name: str, description: str) -> str:
     trunk: Table = {"rate": rate(found.rate_bps), "delay": time(found.delay_s), "queue": "bottleneck"}
     access: Table = {"rate": rate(max(1e9, 10 * found.rate_bps)), "delay": "1ms"}
     lines = ["format = 1", f"name = {inline(name)}", f"description = {inline(description)}", ""]
-    lines += [f"# Not said, or not read: {note}." for note in found.notes]
+    lines += [f"# Not said, or not read: {one_line(note)}." for note in found.notes]
     lines += [
         "# The network beside the bottleneck and the flows are not tc's business: they are an example.",
         "",
