@@ -8,6 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from aqmlab.cli import main
+from aqmlab.errors import InputError
 from aqmlab.live import link_process, rootless
 from aqmlab.live.processes import end, module_path, start
 from aqmlab.live.traffic.workers import Worker
@@ -85,3 +87,75 @@ def test_the_path_of_children_keeps_the_package_wherever_it_is(tmp_path, monkeyp
     assert module_path() == package
     monkeypatch.chdir(package)
     assert module_path() == f"{package}:{tmp_path}"
+
+
+class TestAShapeThatWasKilled:
+    @pytest.fixture
+    def folder(self, tmp_path, monkeypatch):
+        pytest.importorskip("pyroute2", reason="needs pyroute2, of the extra live")
+        from aqmlab.live.shape import journal
+
+        monkeypatch.setattr(journal, "FOLDER", tmp_path / "aqmlab-shape")
+        return tmp_path / "aqmlab-shape"
+
+    def test_leaves_a_folder_that_the_next_clean_removes(self, folder):
+        from aqmlab.live.shape import journal
+
+        with journal.alone(), journal.own_folder() as own:
+            (own / "link.json").write_text("{}")
+            dead = folder / f"{2**22 + 1}-7.d"
+            dead.mkdir()
+            (dead / "link.json").write_text("{}")
+            journal.clean()
+            assert own.is_dir()
+            assert own.stat().st_mode & 0o077 == 0
+            assert not dead.exists()
+        assert not own.exists()
+
+    def test_is_cleaned_up_by_a_command(self, folder, monkeypatch, capsys):
+        monkeypatch.setattr("aqmlab.live.shape.shaping.check_machine", lambda: None)
+        assert main(["shape", "--clean"]) == 0
+        assert capsys.readouterr().out == "nothing was left\n"
+        assert main(["shape"]) == 2
+        assert "CONFIG.toml is missing (or --clean)" in capsys.readouterr().err
+
+
+class TestCommandsOfAScenario:
+    SCENARIO = """\
+[[flow]]
+name = "page"
+transport = "tcp"
+exec = "curl http://{peer}/"
+exec_server = "python3 -m http.server\\u001b[2J"
+"""
+
+    @pytest.fixture
+    def file(self, tmp_path, dumbbell, monkeypatch):
+        def stop(*_, **__):
+            raise InputError("stopped here")
+
+        monkeypatch.setattr("aqmlab.live.running.run", stop)
+        monkeypatch.setattr(rootless, "is_privileged", lambda: True)
+        path = tmp_path / "a.toml"
+        path.write_text(f"{dumbbell}\n{self.SCENARIO}")
+        return path
+
+    def test_are_named_before_they_run_as_root(self, file, monkeypatch, capsys):
+        monkeypatch.setattr(rootless, "is_real_root", lambda: True)
+        assert main(["live", str(file)]) == 2
+        first, second, _ = capsys.readouterr().err.splitlines()
+        assert first == f"aqmlab: warning: {file}: flow.page.exec runs as root: curl http://{{peer}}/"
+        assert second.endswith(r"flow.page.exec_server runs as root: python3 -m http.server\x1b[2J")
+
+    def test_run_without_a_warning_as_a_user(self, file, monkeypatch, capsys):
+        monkeypatch.setattr(rootless, "is_real_root", lambda: False)
+        assert main(["live", str(file)]) == 2
+        assert "runs as root" not in capsys.readouterr().err
+
+    def test_root_of_a_user_namespace_is_no_root(self, monkeypatch, tmp_path):
+        (tmp_path / "uid_map").write_text("         0       1000          1\n")
+        monkeypatch.setattr(os, "geteuid", lambda: 0)
+        monkeypatch.setattr(rootless, "Path", lambda _: tmp_path / "uid_map")
+        assert not rootless.is_real_root()
+        (tmp_path / "uid_map").write_text("         0          0 4294967295\n")
+        assert rootless.is_real_root()

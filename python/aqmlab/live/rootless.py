@@ -32,6 +32,17 @@ def is_privileged() -> bool:
     return os.geteuid() == 0
 
 
+def is_real_root() -> bool:
+    """Whether this process is root outside of any user namespace, as under sudo."""
+    if os.geteuid() != 0:
+        return False
+    try:
+        inside, outside, _ = Path("/proc/self/uid_map").read_text(encoding="ascii").split()[:3]
+    except (OSError, ValueError):
+        return True
+    return inside == outside == "0"
+
+
 def must_be_possible() -> None:
     """Raise in one line why live runs cannot be done without root here."""
     unshare = shutil.which("unshare")
