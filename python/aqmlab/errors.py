@@ -20,6 +20,11 @@ MOST_LINES = 200
 _CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
+def escaped(text: str) -> str:
+    """Return a text of several lines as it may go to a terminal: control characters escaped, nothing cut."""
+    return _CONTROL.sub(_escaped, text)
+
+
 def printable(text: str) -> str:
     r"""Return a message as it may go to a terminal: control characters escaped, long lines and long lists cut.
 
@@ -34,7 +39,7 @@ def printable(text: str) -> str:
     lines = text.split("\n", MOST_LINES)
     if len(lines) > MOST_LINES:
         lines[MOST_LINES] = f"... and {lines[MOST_LINES].count(chr(10)) + 1:,} lines more"
-    return "\n".join(_CONTROL.sub(_escaped, _cut(line)) for line in lines)
+    return "\n".join(escaped(_cut(line)) for line in lines)
 
 
 def one_line(text: str) -> str:

@@ -11,6 +11,7 @@ import typer
 from aqmlab.cli.application import Json, app
 from aqmlab.cli.output import print_json, print_rows, print_table
 from aqmlab.cli.sweeps import print_study, study_data
+from aqmlab.errors import escaped
 
 results = typer.Typer(
     name="results", help="Look into a store of results: ls, show, export, query, gc.", no_args_is_help=True
@@ -79,7 +80,7 @@ def show(store: Store, name: Name = None, as_json: Json = False) -> None:
         print_json({**vars(row), "metrics": metrics, "block": block, "files": files, "text": text})
         return
     print(f"run {row.run}: seed {row.seed}, version {row.version}, scenario {row.scenario}, block {block}\n")
-    print(text)
+    print(escaped(text))
     print_rows(["metric", "value"], [[key, "-" if value is None else f"{value:.6g}"] for key, value in metrics.items()])
 
 

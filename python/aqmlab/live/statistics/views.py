@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, printable
 from aqmlab.live.statistics.jsonl import JsonLines
 from aqmlab.live.statistics.prometheus import Metrics
 from aqmlab.live.statistics.snapshot import SnapshotError
@@ -179,4 +179,4 @@ def _lost(error: OSError) -> str:
 
 def _to_stderr(line: str) -> None:
     with contextlib.suppress(OSError):
-        print(f"aqmlab: {line}", file=sys.stderr)
+        print(printable(f"aqmlab: {line}"), file=sys.stderr)
