@@ -115,6 +115,8 @@ class TestLinksOutOfTheStore:
         "UPDATE studies SET shape = '[1]'",
         "UPDATE points SET parameters = ''",
         "UPDATE runs SET metrics = '{\"a'",
+        "UPDATE runs SET metrics = '-1'",
+        "UPDATE runs SET metrics = '{\"utilization\": []}'",
     ],
 )
 def test_a_misshapen_index_is_one_line(store, statement, capsys):

@@ -75,7 +75,7 @@ def show(store: Store, name: Name = None, as_json: Json = False) -> None:
         row, block = opened.run_row(run)
         text = opened.scenario_text(row.scenario)
         files = {file: size for file, (size, _) in opened.index.files(block).items()}
-        metrics = opened.index.json(row.metrics)
+        metrics = opened.index.numbers(row.metrics)
     if as_json:
         print_json({**vars(row), "metrics": metrics, "block": block, "files": files, "text": text})
         return

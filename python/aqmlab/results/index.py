@@ -222,6 +222,20 @@ class Index:
         except (ValueError, RecursionError):
             raise self._damaged() from None
 
+    def table(self, text: object) -> dict[str, Any]:
+        """Read a table in JSON of the index."""
+        found = self.json(text)
+        if not isinstance(found, dict):
+            raise self._damaged()
+        return found
+
+    def numbers(self, text: object) -> dict[str, float | None]:
+        """Read the metrics of a run."""
+        found = self.table(text)
+        if not all(value is None or isinstance(value, int | float) for value in found.values()):
+            raise self._damaged()
+        return found
+
     def _list(self, text: object) -> tuple[Any, ...]:
         found = self.json(text)
         if not isinstance(found, list):

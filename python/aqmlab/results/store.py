@@ -220,7 +220,7 @@ class ResultStore:
         outputs = []
         for row, block in found:
             own = {name: _of_run(table, row.run) for name, table in tables[block].items()}
-            numbers = self.index.json(own.pop(RUNS)["summary"][0].as_py())
+            numbers = self.index.table(own.pop(RUNS)["summary"][0].as_py())
             summary = {**known, "version": row.version, "seed": row.seed, "summary": numbers}
             outputs.append(Output(summary, {name: table for name, table in own.items() if table.num_rows}))
         return Result.from_outputs(outputs, scenario_text=text)
