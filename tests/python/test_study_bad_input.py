@@ -103,7 +103,7 @@ def test_no_scheduler_answers(shell):
 
 def test_no_store(shell):
     pattern = r"empty: holds no store of results \(no index\.sqlite\)"
-    refused(shell("results", "ls", "empty"), pattern, code=1)
+    refused(shell("results", "ls", "empty"), pattern, code=2)
 
 
 def test_an_extra_that_is_missing(small, tmp_path, monkeypatch):

@@ -11,7 +11,7 @@ import typer
 from aqmlab.cli.application import Json, SeedsOption, Set, app
 from aqmlab.cli.output import print_json, print_table
 from aqmlab.cli.values import parse_overrides, parse_seeds
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, one_line, printable
 
 if TYPE_CHECKING:
     from aqmlab.live import LiveRuns
@@ -101,6 +101,8 @@ def live(
         raise InputError("live: FILE.toml is missing (or --clean, or --build-vm)")
     if backend == "link" and not rootless.is_privileged():
         rootless.again(sys.argv[1:])
+    if rootless.is_real_root():
+        _warn_of_commands(file, set_)
     found = run(
         file,
         runs=runs,
@@ -122,7 +124,7 @@ def live(
     )
     page = None if report is None else found.report(report)
     for trouble in found.troubles:
-        print(f"aqmlab: warning: {trouble.text}", file=sys.stderr)
+        print(printable(f"aqmlab: warning: {trouble.text}"), file=sys.stderr)
     if as_json:
         print_json(_data(found, page))
     else:
@@ -140,8 +142,22 @@ def _build_vm(backend: str) -> None:
 
     if backend != "vm":
         raise InputError("--build-vm: is for --backend vm")
-    image = find_or_build(tell=lambda line: print(f"aqmlab: {line}", file=sys.stderr))
-    print(f"aqmlab: image {image.folder}", file=sys.stderr)
+    image = find_or_build(tell=lambda line: print(printable(f"aqmlab: {line}"), file=sys.stderr))
+    print(printable(f"aqmlab: image {image.folder}"), file=sys.stderr)
+
+
+def _warn_of_commands(file: Path, overrides: list[str] | None) -> None:
+    """Say which commands of the scenario file run as root: who has the file from elsewhere may not have read it."""
+    import tomllib
+
+    from aqmlab.scenario.file import Scenario
+
+    plan = Scenario.load(file, overrides=parse_overrides(overrides))
+    for flow in tomllib.loads(plan.normalized).get("flow", []):
+        for key in ("exec", "exec_server"):
+            if key in flow:
+                line = f"aqmlab: warning: {file}: flow.{flow.get('name')}.{key} runs as root: {flow[key]}"
+                print(one_line(line), file=sys.stderr)
 
 
 def _data(found: LiveRuns, page: Path | None) -> dict[str, Any]:

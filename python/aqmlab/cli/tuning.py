@@ -12,7 +12,7 @@ import typer
 from aqmlab.cli.application import Engine, File, Json, Set, Workers, app
 from aqmlab.cli.output import print_json, print_rows, print_table
 from aqmlab.cli.values import parse_overrides
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, printable
 
 if TYPE_CHECKING:
     from aqmlab.tuning.outcome import Tuned
@@ -154,7 +154,7 @@ def _show(found: Tuned) -> None:
     for line in found.notes:
         print(f"Note: {line}")
     if found.holds.value != "holds":
-        print(f"aqmlab: warning: on fresh seeds the constraints are {_doubt(found)}", file=sys.stderr)
+        print(printable(f"aqmlab: warning: on fresh seeds the constraints are {_doubt(found)}"), file=sys.stderr)
     print(f"Results: {found.folder}")
 
 

@@ -132,7 +132,14 @@ def interrupts_noted() -> Iterator[threading.Event]:
     if threading.current_thread() is not threading.main_thread():
         yield interrupted
         return
-    before = signal.signal(signal.SIGINT, lambda *_: interrupted.set())
+
+    def note(*_: object) -> None:
+        if interrupted.is_set():  # a plug-in may compute for ever, and a thread cannot be ended
+            os.write(2, b"\naqmlab: interrupted; what is finished is kept\n")
+            os._exit(Interrupted.exit_code)
+        interrupted.set()
+
+    before = signal.signal(signal.SIGINT, note)
     try:
         yield interrupted
     finally:

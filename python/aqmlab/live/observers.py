@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
+from aqmlab.errors import printable
 from aqmlab.scenario.file import Scenario
 
 
@@ -42,5 +43,5 @@ def watching(names: Sequence[str], scenario: Scenario) -> Iterator[Watching]:
 
     with open_views(names, scenario=scenario) as views:
         for note in views.notes:
-            print(f"aqmlab: {note}", file=sys.stderr)
+            print(printable(f"aqmlab: {note}"), file=sys.stderr)
         yield views

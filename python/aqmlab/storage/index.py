@@ -5,23 +5,29 @@ No time, no host and no order of arrival is in it: the same sweeps give the same
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import re
+import shutil
 import sqlite3
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
-from aqmlab.errors import StorageError
+from aqmlab.errors import InputError, StorageError
 from aqmlab.storage.block import RunRow
 from aqmlab.storage.folders import guarded
-from aqmlab.storage.key import RunKey
+from aqmlab.storage.key import RunKey, is_name
 
 INDEX = "index.sqlite"
 FORMAT = 2
 """Format of the store. An older one is read, and brought to this format; a newer one is refused."""
 BUSY_S = 60.0
+FILE = re.compile(r"[a-z_]+\.parquet")
 TABLES = """
 CREATE TABLE IF NOT EXISTS studies (
     study TEXT PRIMARY KEY, name TEXT NOT NULL, version TEXT NOT NULL, keys TEXT NOT NULL, seeds TEXT NOT NULL,
@@ -93,18 +99,36 @@ class Index:
     def __init__(self, root: Path, *, create: bool, threads: bool = False) -> None:
         self.path = root / INDEX
         if not create and not self.path.exists():
-            raise StorageError(f"{root}: holds no store of results (no {INDEX})")
+            raise InputError(f"{root}: holds no store of results (no {INDEX})")
+        self._copy: tempfile.TemporaryDirectory[str] | None = None
         self._connection = self._guard(lambda: self._open(create=create, threads=threads))
 
     def _open(self, *, create: bool, threads: bool) -> sqlite3.Connection:
-        mode = "rwc" if create else "rw"
-        connection = sqlite3.connect(
-            f"{self.path.absolute().as_uri()}?mode={mode}",
-            uri=True,
-            timeout=BUSY_S,
-            isolation_level=None,
-            check_same_thread=not threads,
-        )
+        if self.path.exists() and not _is_writable(self.path):
+            return self._open_read_only(threads=threads)
+        return self._prepared(_connected(self.path, "mode=rwc" if create else "mode=rw", threads=threads))
+
+    def _open_read_only(self, *, threads: bool) -> sqlite3.Connection:
+        """Open an index that this process may not write, on a medium that is read-only or of another user.
+
+        SQLite reads a database in WAL mode only with a file of shared memory beside it. If nobody has made that, the
+        index is read as a file that never changes; if there is a write-ahead log too, a copy of both is read.
+        """
+        with contextlib.suppress(sqlite3.OperationalError):
+            connection = _connected(self.path, "mode=ro", threads=threads)
+            connection.execute("SELECT 1 FROM blocks LIMIT 1")
+            return self._prepared(connection)
+        log = self.path.with_name(f"{INDEX}-wal")
+        if not log.exists() or log.stat().st_size == 0:
+            return self._prepared(_connected(self.path, "mode=ro&immutable=1", threads=threads))
+        self._copy = tempfile.TemporaryDirectory(prefix="aqmlab-index-")
+        for path in (self.path, log):
+            shutil.copyfile(path, Path(self._copy.name) / path.name)
+        return self._prepared(_connected(Path(self._copy.name) / INDEX, "mode=rw", threads=threads))
+
+    def _prepared(self, connection: sqlite3.Connection) -> sqlite3.Connection:
+        """Check the format, and make the tables if there are none."""
+        connection.execute("PRAGMA trusted_schema = OFF")
         found = int(connection.execute("PRAGMA user_version").fetchone()[0])
         if found > FORMAT:
             raise StorageError(
@@ -123,6 +147,8 @@ class Index:
     def close(self) -> None:
         """Close it; the last to do so folds the write-ahead log into the file."""
         self._connection.close()
+        if self._copy is not None:
+            self._copy.cleanup()
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -197,19 +223,63 @@ class Index:
         """Return all studies by name."""
         found = self.rows("SELECT study, name, version, keys, seeds, shape FROM studies ORDER BY name, study")
         return [
-            StudyRow(study, name, version, tuple(json.loads(keys)), tuple(json.loads(seeds)), _shape(shape))
+            StudyRow(study, name, version, self._list(keys), self._list(seeds), self._shape(shape))
             for study, name, version, keys, seeds, shape in found
         ]
 
     def points(self, study: str) -> list[PointRow]:
         """Return the points of a study."""
         found = self.rows("SELECT point, scenario, parameters FROM points WHERE study = ? ORDER BY point", (study,))
-        return [PointRow(point, scenario, tuple(json.loads(values))) for point, scenario, values in found]
+        return [PointRow(point, scenario, self._list(values)) for point, scenario, values in found]
 
     def files(self, block: str) -> Files:
         """Return size and digest of every file of a block."""
         ((text,),) = self.rows("SELECT files FROM blocks WHERE block = ?", (block,)) or [("{}",)]
-        return {name: (size, digest) for name, (size, digest) in json.loads(text).items()}
+        files = self.json(text)
+        if not isinstance(files, dict) or not all(
+            FILE.fullmatch(name) and _is_fact(fact) for name, fact in files.items()
+        ):
+            raise self._damaged()
+        return {name: (size, digest) for name, (size, digest) in files.items()}
+
+    def json(self, text: object) -> Any:  # noqa: ANN401 - whatever was written
+        """Read JSON of the index; it is damaged if there is something else."""
+        try:
+            return json.loads(text) if isinstance(text, str) else self._raise_damaged()
+        except (ValueError, RecursionError):
+            raise self._damaged() from None
+
+    def table(self, text: object) -> dict[str, Any]:
+        """Read a table in JSON of the index."""
+        found = self.json(text)
+        if not isinstance(found, dict):
+            raise self._damaged()
+        return found
+
+    def numbers(self, text: object) -> dict[str, float | None]:
+        """Read the metrics of a run."""
+        found = self.table(text)
+        if not all(value is None or isinstance(value, int | float) for value in found.values()):
+            raise self._damaged()
+        return found
+
+    def _list(self, text: object) -> tuple[Any, ...]:
+        found = self.json(text)
+        if not isinstance(found, list):
+            raise self._damaged()
+        return tuple(found)
+
+    def _shape(self, text: object) -> tuple[tuple[str, ...], ...]:
+        found = self._list(text)
+        if not all(isinstance(values, list) for values in found):
+            raise self._damaged()
+        return tuple(tuple(values) for values in found)
+
+    def _raise_damaged(self) -> NoReturn:
+        raise self._damaged()
+
+    def _damaged(self) -> StorageError:
+        return StorageError(f"{self.path}: is damaged; move it away, and it is made anew from the files of the runs")
 
     def _guard(self, work: Callable[[], _T]) -> _T:
         try:
@@ -222,7 +292,7 @@ class Index:
         if "is full" in text:
             return f"{self.path.parent}: the disk is full"
         if "not a database" in text or "malformed" in text:
-            return f"{self.path}: is damaged; move it away, and it is made anew from the files of the runs"
+            return str(self._damaged())
         if "locked" in text:
             return f"{self.path}: another process has held it for {BUSY_S:g} s"
         return f"{self.path}: cannot be used ({text})"
@@ -238,5 +308,20 @@ def store_root(folder: Path) -> Path:
     return next(found, folder)
 
 
-def _shape(text: str) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(values) for values in json.loads(text))
+def _connected(path: Path, how: str, *, threads: bool) -> sqlite3.Connection:
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?{how}",
+        uri=True,
+        timeout=BUSY_S,
+        isolation_level=None,
+        check_same_thread=not threads,
+    )
+
+
+def _is_writable(path: Path) -> bool:
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
+def _is_fact(fact: object) -> bool:
+    """Whether something is size and digest of a file."""
+    return isinstance(fact, list) and len(fact) == 2 and isinstance(fact[0], int) and is_name(fact[1])

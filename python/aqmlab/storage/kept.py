@@ -58,7 +58,7 @@ class SeedFolder:
 
     def put(self, key: RunKey, summary: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> None:
         """Write the folder."""
-        write_seed(self.path, summary, tables)
+        write_seed(self.path, summary, tables, keep_finished=True)
 
 
 class Answers:

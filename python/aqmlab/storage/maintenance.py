@@ -111,7 +111,7 @@ def _waste(store: ResultStore, damaged: Sequence[str], forget: Sequence[str]) ->
 
 
 def _remove(folders: Iterable[Path]) -> None:
-    for folder in folders:
+    for folder in folders:  # each was checked by `ResultStore.block_folder`
         if folder.exists():
             shutil.rmtree(folder)
         with contextlib.suppress(OSError):  # not empty

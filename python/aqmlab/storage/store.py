@@ -16,8 +16,8 @@ from aqmlab.errors import InputError, StorageError, unknown
 from aqmlab.storage.block import RUNS, SCENARIOS, EncodedBlock, RunRow, file_facts, files_in, rows_of
 from aqmlab.storage.folders import guarded, sync_folder, write_file
 from aqmlab.storage.index import Index, PointRow, StudyRow
-from aqmlab.storage.key import digest
-from aqmlab.storage.locks import Owner, living
+from aqmlab.storage.key import digest, is_name
+from aqmlab.storage.locks import Owner, living, must_not_be_links
 from aqmlab.storage.tables import read_parquet
 
 BLOCKS = "runs"
@@ -134,8 +134,22 @@ class ResultStore:
             shutil.rmtree(made, ignore_errors=True)
 
     def block_folder(self, block: str) -> Path:
-        """Return the folder of a block."""
-        return self.root / BLOCKS / block[:2] / block
+        """Return the folder of a block, which lies inside the store.
+
+        Raises
+        ------
+        StorageError
+            If the name is none of a block, as in an index that was made to point elsewhere, or if a folder on the way
+            is a symbolic link. Commands remove these folders.
+        """
+        if not is_name(block):
+            raise StorageError(
+                f"{self.index.path}: is damaged: {str(block)[:80]!r} is no name of a block (allowed: 32 hexadecimal "
+                "digits); move it away, and it is made anew from the files of the runs"
+            )
+        folder = self.root / BLOCKS / block[:2] / block
+        must_not_be_links(self.root / BLOCKS, folder.parent, folder)
+        return folder
 
     def intact(self, block: str) -> bool:
         """Whether all files of a block are there with the size they should have; their content is not read."""
@@ -163,15 +177,22 @@ class ResultStore:
             return None
         path = self.block_folder(block) / f"{name}.parquet"
         try:
-            data = path.read_bytes()
-            if digest(data) != facts[1]:
-                raise pa.ArrowInvalid("other bytes than were written")
-            with pq.ParquetFile(io.BytesIO(data)) as file:
+            data = self.verify(block, name)
+            with pq.ParquetFile(io.BytesIO(data), page_checksum_verification=True) as file:
                 return file.read(use_threads=False)
         except (OSError, pa.ArrowException):
-            raise StorageError(
-                f"{path}: is damaged; 'aqmlab results gc {self.root}' removes it, the next sweep runs it again"
-            ) from None
+            raise self._damaged(path) from None
+
+    def verify(self, block: str, name: str) -> bytes:
+        """Return the bytes of a table of a block, which are what was written; raise if they are not."""
+        path = self.block_folder(block) / f"{name}.parquet"
+        try:
+            data = path.read_bytes()
+        except OSError:
+            raise self._damaged(path) from None
+        if digest(data) != self.index.files(block)[path.name][1]:
+            raise self._damaged(path)
+        return data
 
     def run_row(self, name: str) -> tuple[RunRow, str]:
         """Find a run by its name or the beginning of it; also the block it is in."""
@@ -232,6 +253,11 @@ class ResultStore:
                     pairs = zip(texts["scenario"], texts["text"], strict=True)
                     self.index.add_block(folder.name, facts, rows, pairs)
 
+    def _damaged(self, path: Path) -> StorageError:
+        return StorageError(
+            f"{path}: is damaged; 'aqmlab results gc {self.root}' removes it, the next sweep runs it again"
+        )
+
     def _give_up(self, owners: Iterable[str]) -> None:
         with self.index.transaction() as change:
             change.executemany("DELETE FROM claims WHERE owner = ?", [(name,) for name in owners])
@@ -245,4 +271,6 @@ class ResultStore:
 
 def block_folders(root: Path) -> list[Path]:
     """List the folders of all blocks of a store."""
-    return sorted(folder for folder in (root / BLOCKS).glob("??/*") if folder.is_dir())
+    must_not_be_links(root / BLOCKS)
+    found = (path for path in (root / BLOCKS).glob("??/*") if is_name(path.name) and path.name[:2] == path.parent.name)
+    return sorted(path for path in found if path.is_dir() and not path.is_symlink() and not path.parent.is_symlink())

@@ -202,6 +202,7 @@ def _dask(address: str) -> Iterator[Dask]:
         import distributed
     except ImportError:
         raise InputError("--dask: needs Dask, which is not installed (pip install 'aqmlab[dask]')") from None
+    _must_be_address(address)
     with _quiet():
         try:
             client = _dask_client(distributed, address)
@@ -214,6 +215,25 @@ def _dask(address: str) -> Iterator[Dask]:
             raise WorkerError(f"--dask {address}: the connection to the scheduler was lost") from None
         finally:
             client.close(timeout=1)
+
+
+def _must_be_address(address: str) -> None:
+    """Refuse what cannot be a scheduler's address; a client that is made of it complains long afterwards."""
+    from distributed.comm.addressing import parse_address, parse_host_port
+    from distributed.comm.registry import backends
+
+    try:
+        scheme, place = parse_address(address)
+        if scheme not in backends:
+            raise ValueError(f"unknown scheme {scheme!r}; known: {', '.join(sorted(backends))}")
+        if scheme != "inproc":
+            host, port = parse_host_port(place)
+            if not host or not host.isprintable() or not 0 < port < 65536:
+                raise ValueError("a host and a port from 1 to 65535 are needed")
+    except (ValueError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"--dask {address}: no Dask scheduler answers there ({error}; allowed: tcp://HOST:PORT)"
+        ) from None
 
 
 def _dask_client(distributed: Any, address: str) -> Any:  # noqa: ANN401 - Dask has no types

@@ -7,14 +7,13 @@ import json
 import os
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, printable
 from aqmlab.live.link_process import LinkProcess, LiveError, link_command
 from aqmlab.live.shape import journal, routing
 from aqmlab.live.shape.choosing import check_machine, check_options, way_through
@@ -160,7 +159,7 @@ def shape(
             way = way_through(into=into, out=out, netns=netns, addresses=addresses, yes=yes)
             views = open_.enter_context(open_views(stats, scenario=configuration.scenario, report=tell))
             message = _message(configuration, way, interval_s if stats else None, keep_awake=keep_awake)
-            folder = Path(open_.enter_context(tempfile.TemporaryDirectory(prefix="aqmlab-shape-")))
+            folder = open_.enter_context(journal.own_folder())
             process = _Link(message, folder, command=command or link_command())
             open_.callback(process.close)
             process.wait_ready()
@@ -188,6 +187,19 @@ def shape(
         _drain(process, views)
         process.tell("stop")
         return Shaped(process.wait_outcome(), reloads)
+
+
+def clean() -> list[str]:
+    """Undo what shapes that were killed have left in this network namespace: rules, settings, forwarding, files.
+
+    Returns
+    -------
+    list of str
+        A line for each of them.
+    """
+    check_machine()
+    with journal.alone():
+        return journal.clean()
 
 
 def _serve(process: _Link, views: Views, signals: _Signals, again: Callable[[], dict[str, Any]], tell: Report) -> int:
@@ -241,4 +253,4 @@ def _message(
 
 def _to_stderr(line: str) -> None:
     with contextlib.suppress(OSError):
-        print(f"aqmlab: {line}", file=sys.stderr)
+        print(printable(f"aqmlab: {line}"), file=sys.stderr)
