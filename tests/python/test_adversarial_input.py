@@ -162,7 +162,7 @@ class TestValues:
     )
     def test_an_address_that_is_none_is_bad_input_at_once(self, small, tmp_path, capsys, monkeypatch, address):
         def client(*_):
-            raise AssertionError("a client of Dask that cannot connect is known of again when it is collected")
+            raise AssertionError("Dask reports a client that cannot connect only when the client is collected")
 
         monkeypatch.setattr("aqmlab.sweeps.executors._dask_client", client)
         words = ["sweep", str(small), "--grid", "flow.tcp.count=1", "--out", str(tmp_path), "--dask", address]
