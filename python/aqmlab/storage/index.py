@@ -20,7 +20,7 @@ from aqmlab.storage.key import RunKey
 
 INDEX = "index.sqlite"
 FORMAT = 2
-"""Format of the store. An older one is read, and brought to this format; a newer one is refused."""
+"""Format of the store. An older one is read, and brought to this format; a newer one is rejected."""
 BUSY_S = 60.0
 TABLES = """
 CREATE TABLE IF NOT EXISTS studies (
@@ -222,7 +222,7 @@ class Index:
         if "is full" in text:
             return f"{self.path.parent}: the disk is full"
         if "not a database" in text or "malformed" in text:
-            return f"{self.path}: is damaged; move it away, and it is made anew from the files of the runs"
+            return f"{self.path}: is damaged; move it away, and it is made again from the files of the runs"
         if "locked" in text:
             return f"{self.path}: another process has held it for {BUSY_S:g} s"
         return f"{self.path}: cannot be used ({text})"
