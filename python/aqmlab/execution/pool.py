@@ -43,7 +43,7 @@ class Work(Protocol[T_co]):
         """Whether it works in Python for long, so that it belongs into a process of its own."""
 
     def perform(self, progress: Callable[[float], None]) -> T_co:
-        """Do it. `progress` is told the share that is done, 0 to 1."""
+        """Do the job. `progress` is called with the share that is done, 0 to 1."""
 
 
 def available_cores() -> int:

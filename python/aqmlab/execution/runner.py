@@ -42,7 +42,7 @@ def run(
     seeds
         A number n for the seeds 1 to n, or the seeds themselves; default: those of the file.
     overrides
-        Dotted keys and values laid over the file: ``{"queue.bottleneck.max_th": "45p"}``.
+        Dotted keys and values that replace those of the file: ``{"queue.bottleneck.max_th": "45p"}``.
     workers
         Runs at a time; default: one per processor core.
     out
@@ -103,7 +103,7 @@ def run_into(
 
 
 def as_scenario(scenario: str | Path | Scenario, *, overrides: Overrides = ()) -> Scenario:
-    """Load a scenario, or lay overrides over one that is loaded."""
+    """Load a scenario, or apply overrides to one that is loaded."""
     if isinstance(scenario, Scenario):
         return scenario.with_overrides(overrides) if overrides else scenario
     return Scenario.load(scenario, overrides=overrides)

@@ -28,11 +28,11 @@ class Performs(Protocol[T_co]):
     """A picklable piece of work."""
 
     def perform(self, progress: Callable[[float], None]) -> T_co:
-        """Do it. `progress` is told the share that is done, 0 to 1."""
+        """Do the job. `progress` is called with the share that is done, 0 to 1."""
 
 
 class Reports(Protocol):
-    """Where workers tell which share of which job is done."""
+    """Where workers report which share of which job is done."""
 
     def empty(self) -> bool:
         """Whether there is no report."""
@@ -133,7 +133,7 @@ def _start_worker(channel: SimpleQueue[tuple[int, float]]) -> None:
 
 
 def _end_with_parent() -> None:
-    """Do not go on alone when the parent is killed: nobody would end this process."""
+    """Do not go on alone when the parent is killed: no other process would end this one."""
     parent = mp.parent_process()
     if parent is not None:
         parent.join()

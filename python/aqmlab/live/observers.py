@@ -26,18 +26,18 @@ class Watching(Protocol):
         """Take a snapshot, as the link wrote it."""
 
 
-class _Nobody:
+class _NoView:
     takes_terminal = False
 
     def show(self, line: str) -> None:
-        """Pass over a snapshot."""
+        """Discard a snapshot."""
 
 
 @contextmanager
 def watching(names: Sequence[str], scenario: Scenario) -> Iterator[Watching]:
     """Open the views with these names, if any; they are closed at the end."""
     if not names:
-        yield _Nobody()
+        yield _NoView()
         return
     from aqmlab.live.telemetry import open_views
 

@@ -43,6 +43,6 @@ Which runs make a block is a function of the sweep and of what was stored before
 that was killed and taken up again leaves the same files, byte for byte, as one that was not disturbed.
 
 The format of the store is a number in the index. A store of format 1 (sweeps only) is read and becomes one of format 2;
-a newer one is refused with a message. Answers that earlier versions kept in files of their own are read once
+a newer one is rejected with a message. Answers that earlier versions kept in files of their own are read once
 (`earlier`).
 """

@@ -25,7 +25,7 @@ from aqmlab.storage.key import RunKey, is_name
 
 INDEX = "index.sqlite"
 FORMAT = 2
-"""Format of the store. An older one is read, and brought to this format; a newer one is refused."""
+"""Format of the store. An older one is read, and brought to this format; a newer one is rejected."""
 BUSY_S = 60.0
 FILE = re.compile(r"[a-z_]+\.parquet")
 TABLES = """
@@ -279,7 +279,7 @@ class Index:
         raise self._damaged()
 
     def _damaged(self) -> StorageError:
-        return StorageError(f"{self.path}: is damaged; move it away, and it is made anew from the files of the runs")
+        return StorageError(f"{self.path}: is damaged; move it away, and it is made again from the files of the runs")
 
     def _guard(self, work: Callable[[], _T]) -> _T:
         try:

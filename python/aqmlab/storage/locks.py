@@ -1,6 +1,6 @@
 """Processes at work on a store: each holds a locked file, and the system lets go of it when the process ends.
 
-So what a killed process left half done can be told from what another is doing now, on one machine or on several that
+So unfinished work of a killed process differs from work in progress, on one machine or on several that
 share the folder.
 """
 
@@ -93,7 +93,7 @@ def _is_held(path: Path) -> bool:
 
 @contextmanager
 def _gate(root: Path) -> Iterator[None]:
-    """One at a time: nobody takes a newcomer that has not locked its file yet for a dead process."""
+    """One process at a time, so that none takes a new one that has not locked its file yet for a dead one."""
     gate = os.open(root / GATE, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
     try:
         fcntl.flock(gate, fcntl.LOCK_EX)

@@ -145,7 +145,7 @@ class ResultStore:
         if not is_name(block):
             raise StorageError(
                 f"{self.index.path}: is damaged: {str(block)[:80]!r} is no name of a block (allowed: 32 hexadecimal "
-                "digits); move it away, and it is made anew from the files of the runs"
+                "digits); move it away, and it is made again from the files of the runs"
             )
         folder = self.root / BLOCKS / block[:2] / block
         must_not_be_links(self.root / BLOCKS, folder.parent, folder)

@@ -34,10 +34,10 @@ class Crew(Protocol):
         """How long a task should take, in s: long against handing it over, short against what may be lost."""
 
     def submit(self, number: int, task: Task, progress: Callable[[float], None]) -> Future[TaskDone]:
-        """Hand over a task; `progress` may be told the share of it that is done."""
+        """Submit a task; `progress` may be called with the share of it that is done."""
 
     def reports(self) -> Iterator[tuple[int, float]]:
-        """Which share of which task is done, as far as workers told since the last call."""
+        """Which share of which task is done, as far as workers reported it since the last call."""
 
     def lost(self, error: BaseException) -> bool:
         """Whether this error says that a worker died, so that its task must be done again."""
@@ -63,7 +63,7 @@ class Here:
         return iter(())
 
     def lost(self, error: BaseException) -> bool:
-        """Nobody can die but all."""
+        """Return False: threads do not die alone."""
         return False
 
     def recover(self) -> bool:
@@ -72,7 +72,7 @@ class Here:
 
 
 class Processes:
-    """Processes on this machine. If one dies all are started anew: those whose work is lost do it again."""
+    """Processes on this machine. If one dies all are restarted, and lost work is repeated."""
 
     task_s = 2.0
 
@@ -95,7 +95,7 @@ class Processes:
         return isinstance(error, BrokenExecutor)
 
     def recover(self) -> bool:
-        """Start all anew. What a dying process may have left half written in the channel goes with it."""
+        """Restart all. The channel is replaced too, since a dying process may have left it half written."""
         stop_workers(self._executor)
         self._executor, self._reports = start_workers(self.size)
         return True
@@ -242,7 +242,7 @@ def _dask_client(distributed: Any, address: str) -> Any:  # noqa: ANN401 - Dask 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep Dask from writing its own lines when a connection fails: what went wrong is said in one."""
+    """Keep Dask from writing its own lines when a connection fails: one line reports the reason."""
     import logging
 
     if os.environ.get("AQMLAB_TRACEBACK"):
