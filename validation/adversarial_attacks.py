@@ -1,4 +1,6 @@
-"""Attack the program with new cases: ``python tests/adversarial_attacks.py [--seed N] [--minutes M] [attack ...]``.
+"""Attack the program with new cases.
+
+``python validation/adversarial_attacks.py [--seed N] [--minutes M] [attack ...]``
 
 Each attack draws cases from its seed until its share of the time is over and prints how many there were and what was
 found. A finding is a crash, an "internal error", control characters in a message, a changed number without an error, a
@@ -23,15 +25,22 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import aqmlab
 from aqmlab.cli import main
 from aqmlab.errors import Error, ScenarioError, StorageError
+from aqmlab.execution.jobs import jobs_for
+from aqmlab.execution.reuse import missing
 from aqmlab.interop.importing import reading, recording
 from aqmlab.results.result import Result
 from aqmlab.scenario.file import Scenario
+from aqmlab.storage.folders import seed_folder
+from aqmlab.storage.kept import Answers
+from aqmlab.storage.key import RunKey
 from aqmlab.storage.querying import query
 from aqmlab.storage.store import ResultStore
+from aqmlab.sweeps.sweep import Study
 
 AQMLAB = Path(sys.executable).with_name("aqmlab")
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -264,7 +273,9 @@ def stores(tally: Tally, chance: random.Random, left: Callable[[], bool], folder
         "points": ["study", "point", "scenario", "parameters"],
         "scenarios": ["scenario", "text"],
         "blocks": ["block", "files"],
-        "runs": ["run", "scenario", "seed", "version", "block", "metrics"],
+        "runs": ["run", "scenario", "seed", "version", "block", "metrics", "digest"],
+        "folders": ["run", "path"],
+        "answers": ["run", "scenario", "seed", "version", "reducer", "answer", "digest"],
     }
     store = folder / "store"
     while left():
@@ -379,6 +390,240 @@ def studies(tally: Tally, chance: random.Random, left: Callable[[], bool], folde
             return
 
 
+def index(tally: Tally, chance: random.Random, left: Callable[[], bool], folder: Path) -> None:
+    """Bits of the index that flip: an error, a run that is computed again, or the same numbers."""
+    made = folder / "made"
+    store_in(made)
+    root = made / "store"
+    plan = Scenario.load(EXAMPLES / "dumbbell-red.toml", overrides={"run.duration": "500ms", "run.warmup": "0s"})
+    run_here = aqmlab.run(plan, seeds=[7, 8], out=root, progress=False)
+    assert run_here.folder is not None
+    keys = [RunKey("1", "a" * 32, seed, "an answer") for seed in range(40)]
+    answers = Answers(root)
+    for key in keys:
+        answers.put(key, {"goodput": key.seed / 7, "delays": [key.seed] * 20})
+    del answers
+    studies = Study.load(root).runs
+    store = folder / "store"
+    shutil.copytree(root, store)
+    data = (root / "index.sqlite").read_bytes()
+    while left():
+        for name in ("index.sqlite-wal", "index.sqlite-shm"):
+            (store / name).unlink(missing_ok=True)
+        damaged = bytearray(data)
+        for _ in range(chance.choice([1, 1, 1, 1, 2, 8])):
+            damaged[chance.randrange(len(damaged))] ^= 1 << chance.randrange(8)
+        (store / "index.sqlite").write_bytes(damaged)
+        with tally.case("sweep"):
+            found = Study.load(store, "small" if chance.random() < 0.1 else None).runs
+            if found.equals(studies):
+                tally.note("sweep: the same")
+            elif studies[studies["run"].isin(found["run"])].reset_index(drop=True).equals(found):
+                tally.note("sweep: some runs are missing")
+            else:
+                tally.find(f"sweep: other numbers without an error: {found.to_csv()} instead of {studies.to_csv()}")
+        with tally.case("answers"):
+            kept = Answers(store)
+            for key in chance.sample(keys, 10):
+                if not kept.has(key):
+                    tally.note("answer: is computed again")
+                elif kept.get(key) != {"goodput": key.seed / 7, "delays": [key.seed] * 20}:
+                    tally.find("answer: another one without an error")
+                else:
+                    tally.note("answer: the same")
+        with tally.case("folder"):
+            target = folder / "target"
+            target.mkdir()
+            jobs = jobs_for(plan, [7, 8], folder=target)
+            with contextlib.suppress(StorageError):
+                again = missing(jobs, store)
+                for job in jobs:
+                    if job in again:
+                        tally.note("run: is computed again")
+                    elif snapshot(seed_folder(target, job.key.seed)) != snapshot(
+                        seed_folder(run_here.folder, job.key.seed)
+                    ):
+                        tally.find("run: another one was copied without an error")
+                    else:
+                        tally.note("run: copied, the same")
+        shutil.rmtree(folder / "target", ignore_errors=True)
+
+
+def records(tally: Tally, chance: random.Random, left: Callable[[], bool], folder: Path) -> None:
+    """Damaged and misshapen records of comparisons and runs: one line, and no file outside the folder."""
+    out = folder / "results"
+    overrides = {"run.duration": "500ms", "run.warmup": "0s"}
+    aqmlab.compare(
+        EXAMPLES / "dumbbell-red.toml", aqm=["red", "drop-tail"], seeds=2, overrides=overrides, out=out, progress=False
+    )
+    made = next(path for path in out.iterdir() if path.name.endswith("-compare"))
+    single = next(path.parent for path in sorted(out.rglob("seed-0001")))
+    files = [made / "compare.json", single / "scenario.toml", single / "seed-0001" / "summary.json"]
+    outside = snapshot(folder)
+    odd: list[object] = [
+        None,
+        0,
+        -1,
+        2**70,
+        1e308,
+        "",
+        "x" * 5000,
+        "../../../x",
+        "/etc",
+        "\x1b[31m",
+        [],
+        {},
+        [[]],
+        True,
+    ]
+    while left():
+        path = chance.choice(files)
+        before = path.read_bytes()
+        sums = path.parent / "SHA256SUMS"
+        digests = sums.read_bytes() if sums.exists() else None
+        what = "a mutation"
+        if path.suffix == ".json" and chance.random() < 0.8:
+            data = json.loads(before)
+            places = list(_places(data))
+            where, key = chance.choice(places)
+            value = chance.choice(odd)
+            what = f"{path.name}: {key} = {value!r:.60}"
+            if chance.random() < 0.2:
+                del where[key]
+            else:
+                where[key] = value
+            path.write_text(json.dumps(data))
+        elif path.suffix == ".json":
+            path.write_bytes(chance.choice([b"", b"[" * 100_000, b"null", b"\xff\xfe", b"{}", b"[1]"]))
+        else:
+            what = f"{spoil(path, chance, files)} of {path.name}"
+        if digests is not None:
+            sums.unlink()
+        words = chance.choice(
+            [
+                ["report", str(made), "--out", str(folder / "page.html")],
+                ["report", str(single), "--out", str(folder / "page.html")],
+                ["export", str(chance.choice([made, single])), "--to", "csv", "--out", str(folder / "exported")],
+            ]
+        )
+        with tally.case(what):
+            tally.note(f"{words[0]}: code {command(tally, words, what)}")
+        path.write_bytes(before)
+        if digests is not None:
+            sums.write_bytes(digests)
+        for extra in ("page.html", "exported"):
+            with contextlib.suppress(OSError):
+                (folder / extra).unlink()
+            shutil.rmtree(folder / extra, ignore_errors=True)
+        for extra in (made, single):
+            shutil.rmtree(extra / "figures", ignore_errors=True)
+        if {name: data for name, data in snapshot(folder).items() if "log.txt" not in name} != {
+            name: data for name, data in outside.items() if "log.txt" not in name
+        }:
+            new = sorted(snapshot(folder).keys() ^ outside.keys())
+            tally.find(f"{what}: {words[0]}: other files than before: {new[:5]}")
+            return
+
+
+def _places(data: object) -> Iterator[tuple[Any, Any]]:
+    """Yield each place in JSON as its container and its key."""
+    pairs = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, value in pairs:
+        yield data, key
+        yield from _places(value)
+
+
+def words(tally: Tally, chance: random.Random, left: Callable[[], bool], folder: Path) -> None:
+    """Commands with odd words: exit codes 0, 1, 2 and one line of complaint."""
+    scenario = folder / "a.toml"
+    text = (EXAMPLES / "dumbbell-red.toml").read_text()
+    scenario.write_text(text)
+    out = str(folder / "out")
+    short = ["--set", "run.duration=50ms", "--set", "run.warmup=0s"]
+    odd = [
+        *(
+            "",
+            " ",
+            "0",
+            "-1",
+            "1e9",
+            "nan",
+            "²",
+            "٣",
+            "1-",
+            "-",
+            "1,,2",
+            "9" * 30,
+            "9" * 5000,
+            "1,99999999999",
+            "\x1b[2J",
+        ),
+        *(
+            "\u202e",
+            "../../x",
+            "/dev/null",
+            "a=b",
+            "=",
+            "[",
+            "{",
+            "'",
+            '"',
+            "x" * 5000,
+            "\udcff",
+            "ci(x)=1%",
+            "ci(goodput)=-1%",
+        ),
+        *(
+            "tcp",
+            "red",
+            "red,red",
+            "red,codel",
+            "queue.bottleneck.max_p=nan",
+            "flow.tcp.count=1,2",
+            "run.seeds=[]",
+            "*",
+        ),
+    ]
+    forms: list[list[str | None]] = [
+        ["check", str(scenario), "--set", None],
+        ["run", str(scenario), *short, "--seeds", None],
+        ["run", str(scenario), *short, "--workers", None],
+        ["run", str(scenario), *short, "--engine", None],
+        ["run", str(scenario), *short, "--seeds", "20", "--max-runs", None, "--until", None],
+        ["compare", str(scenario), *short, "--aqm", None, "--seeds", "2"],
+        ["sweep", str(scenario), *short, "--out", out, "--grid", None],
+        ["sweep", str(scenario), *short, "--out", out, "--range", None, "--sobol", "2"],
+        ["sweep", str(scenario), *short, "--out", out, "--zip", None, "--zip", None],
+        ["results", "show", out, None],
+        ["results", "query", out, None],
+        ["results", None, out],
+        ["list", None],
+        ["list", None, "--json"],
+        ["draw", str(scenario), "--set", None],
+        ["export", str(scenario), "--to", None, "--out", str(folder / "exported")],
+        ["import", None],
+        ["check", None],
+        ["report", None],
+        ["schema", None],
+        [None, str(scenario)],
+        ["tune", str(scenario), *short, "--goal", None, "--bound", None],
+        ["analyze", str(scenario), "--set", None, "--seeds", "2"],
+        ["crosscheck", str(scenario), "--with", None],
+        ["reproduce", None],
+        ["live", "--clean", None],
+        ["shape", "--in", None, "--out", None],
+    ]
+    while left():
+        made = [chance.choice(odd) if word is None else word for word in chance.choice(forms)]
+        if made[0] in ("live", "shape") and "-" not in made[-1]:
+            continue  # what these do to the machine is no subject of this attack
+        what = " ".join(repr(word)[:60] for word in made if word != str(scenario))
+        with tally.case(what), contextlib.chdir(folder):
+            tally.note(f"code {command(tally, made, what)}")
+        for extra in ("results", "exported", "out"):
+            shutil.rmtree(folder / extra, ignore_errors=True)
+
+
 def together(tally: Tally, chance: random.Random, left: Callable[[], bool], folder: Path) -> None:
     """Several processes that run the same seeds into one folder."""
     scenario = folder / "a.toml"
@@ -405,6 +650,33 @@ def together(tally: Tally, chance: random.Random, left: Callable[[], bool], fold
         if found != expected:
             tally.find(f"{count} processes: other files: {sorted(set(found) ^ set(expected))[:5]}")
         shutil.rmtree(out)
+        one_store(tally, chance, scenario, folder / f"store-{number}", alone)
+
+
+def one_store(tally: Tally, chance: random.Random, scenario: Path, out: Path, alone: Path) -> None:
+    """Different commands on one store at the same time: each ends well, and no run differs from one that was alone."""
+    short = ["--set", "run.duration=300ms", "--set", "run.warmup=0s", "--json", "--out", str(out)]
+    kinds = [
+        ["run", str(scenario), "--seeds", "6", *short],
+        ["compare", str(scenario), "--aqm", "red,codel", "--seeds", "4", *short],
+        ["sweep", str(scenario), "--seeds", "6", *short],
+    ]
+    processes = [
+        subprocess.Popen([AQMLAB, *chance.choice(kinds)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        for _ in range(chance.randint(2, 4))
+    ]
+    for process in processes:
+        _, said = process.communicate()
+        tally.note(f"one store: code {process.returncode}")
+        if process.returncode != 0:
+            tally.find(f"one store: {said.decode()[:500]}")
+    expected = {name: data for name, data in snapshot(alone).items() if "/seed-" in name}
+    different = [name for name, data in snapshot(out).items() if expected.get(name, data) != data]
+    if different:
+        tally.find(f"one store: other files: {different[:5]}")
+    if left := [str(path) for path in out.rglob(".*.tmp")]:
+        tally.find(f"one store: temporary files: {left[:5]}")
+    shutil.rmtree(out)
 
 
 def killed(tally: Tally, chance: random.Random, left: Callable[[], bool], folder: Path) -> None:
@@ -414,6 +686,7 @@ def killed(tally: Tally, chance: random.Random, left: Callable[[], bool], folder
     common = ["--set", "run.duration=2s", "--set", "run.warmup=0s", "--workers", "2", "--json"]
     kinds = {
         "run": ["run", str(scenario), "--seeds", "12", *common],
+        "compare": ["compare", str(scenario), "--aqm", "red,codel", "--seeds", "6", *common],
         "sweep": ["sweep", str(scenario), "--grid", "flow.tcp.count=1,2,3", "--seeds", "8", *common],
     }
     expected = {}
@@ -457,6 +730,9 @@ ATTACKS = {
     "scenarios": scenarios,
     "damage": damage,
     "stores": stores,
+    "index": index,
+    "records": records,
+    "words": words,
     "studies": studies,
     "together": together,
     "killed": killed,

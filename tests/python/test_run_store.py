@@ -93,7 +93,7 @@ def test_some_tables_are_taken_of_a_run_that_kept_all(plan, tmp_path):
     target.mkdir()
     jobs = jobs_for(plan, [1, 3], folder=target, tables=("links",))
     assert missing(jobs, tmp_path) == jobs[1:]
-    assert set(files(folders.seed_folder(target, 1))) == {"summary.json", "links.parquet"}
+    assert set(files(folders.seed_folder(target, 1))) == {"summary.json", "links.parquet", "SHA256SUMS"}
 
 
 def test_a_run_that_was_deleted_is_computed_again(plan, tmp_path):

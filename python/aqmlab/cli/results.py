@@ -35,7 +35,7 @@ def ls(store: Store, as_json: Json = False) -> None:
                 "name": row.name,
                 "version": row.version,
                 "keys": list(row.keys),
-                "points": len(opened.index.points(row.study)),
+                "points": len(opened.index.points(row)),
                 "seeds": len(row.seeds),
                 "runs": len(opened.study_runs(row)),
             }

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, StorageError
 from aqmlab.results.output import Output, provenance
 from aqmlab.results.result import Result
 from aqmlab.scenario.file import Scenario
@@ -30,7 +30,10 @@ def result_of(store: ResultStore, runs: Iterable[str]) -> Result:
     if not found:
         raise InputError(f"{store.root}: no run was asked for")
     text = store.scenario_text(found[0][0].scenario)
-    known = provenance(Scenario.from_text(text))
+    plan = Scenario.from_text(text)
+    if plan.run_hash != found[0][0].scenario:
+        raise StorageError(f"{store.index.path}: is damaged: scenario {found[0][0].scenario} has another text")
+    known = provenance(plan)
     tables = {block: store.tables_of(block) for _, block in found}
     outputs = [_output(store, row, tables[block], known) for row, block in found]
     return Result.from_outputs(outputs, scenario_text=text)

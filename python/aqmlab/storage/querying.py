@@ -107,7 +107,7 @@ def _points(store: ResultStore) -> pd.DataFrame:
     rows = [
         (study.study, study.name, point.point, key, value, point.scenario)
         for study in store.studies()
-        for point in store.index.points(study.study)
+        for point in store.index.points(study)
         for key, value in zip(study.keys, point.values, strict=True)
     ]
     return pd.DataFrame(rows, columns=["study", "name", "point", "key", "value", "scenario"])

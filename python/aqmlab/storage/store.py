@@ -16,7 +16,7 @@ from aqmlab.errors import InputError, StorageError, unknown
 from aqmlab.storage.block import RUNS, SCENARIOS, EncodedBlock, RunRow, file_facts, files_in, rows_of
 from aqmlab.storage.folders import guarded, sync_folder, write_file
 from aqmlab.storage.index import Index, PointRow, StudyRow
-from aqmlab.storage.key import digest, is_name
+from aqmlab.storage.key import RunKey, block_name, digest, is_name
 from aqmlab.storage.locks import Owner, living, must_not_be_links
 from aqmlab.storage.tables import read_parquet
 
@@ -151,6 +151,25 @@ class ResultStore:
         must_not_be_links(self.root / BLOCKS, folder.parent, folder)
         return folder
 
+    def run_folder(self, key: RunKey) -> Path | None:
+        """Return the folder that has a run, which lies inside the store; None if none is known.
+
+        Raises
+        ------
+        StorageError
+            If the index names a folder outside the store.
+        """
+        path = self.index.folder(key)
+        if path is None:
+            return None
+        folder = self.root / path
+        if "\0" in path or not folder.resolve().is_relative_to(self.root.resolve()):
+            raise StorageError(
+                f"{self.index.path}: is damaged: {path[:80]!r} is no folder in this store; move it away, and it is made "
+                "again from the files of the runs"
+            )
+        return folder
+
     def intact(self, block: str) -> bool:
         """Whether all files of a block are there with the size they should have; their content is not read."""
         folder = self.block_folder(block)
@@ -198,11 +217,10 @@ class ResultStore:
         """Find a run by its name or the beginning of it; also the block it is in."""
         if len(name) < SHORTEST_NAME or not name.isalnum():
             raise InputError(f"{name}: give at least {SHORTEST_NAME} digits of a run's name")
-        ask = "SELECT run, scenario, seed, version, metrics, block FROM runs WHERE run >= ? AND run < ? LIMIT 2"
-        found = self.index.rows(ask, (name, f"{name}~"))
+        found = self.index.runs("FROM runs r WHERE r.run >= ? AND r.run < ? LIMIT 2", (name, f"{name}~"))
         if len(found) != 1:
             raise InputError(f"{self.root}: {'several runs begin' if found else 'no run begins'} with {name}")
-        return RunRow(*found[0][:5]), found[0][5]
+        return found[0]
 
     def scenario_text(self, scenario: str) -> str:
         """Return the text of a scenario by its hash."""
@@ -229,14 +247,10 @@ class ResultStore:
 
     def study_runs(self, study: StudyRow) -> list[tuple[PointRow, RunRow, str]]:
         """Return what is stored of a study: point, run and block, in the order of points and seeds."""
-        points = self.index.points(study.study)
-        ask = (
-            "SELECT DISTINCT r.run, r.scenario, r.seed, r.version, r.metrics, r.block FROM points p "
-            "JOIN runs r ON r.scenario = p.scenario AND r.version = ? WHERE p.study = ?"
-        )
-        rows = {
-            (row[1], row[2]): (RunRow(*row[:5]), row[5]) for row in self.index.rows(ask, (study.version, study.study))
-        }
+        points = self.index.points(study)
+        ask = "FROM points p JOIN runs r ON r.scenario = p.scenario AND r.version = ? WHERE p.study = ?"
+        found = self.index.runs(ask, (study.version, study.study))
+        rows = {(row.scenario, row.seed): (row, block) for row, block in found}
         keys = ((point, (point.scenario, seed)) for point in points for seed in study.seeds)
         return [(point, *rows[key]) for point, key in keys if key in rows]
 
@@ -247,6 +261,8 @@ class ResultStore:
         for folder in block_folders(self.root):
             with contextlib.suppress(OSError, pa.ArrowException, KeyError):
                 rows = rows_of(read_parquet(folder / f"{RUNS}.parquet"))
+                if block_name(row.run for row in rows) != folder.name:
+                    continue
                 texts = read_parquet(folder / f"{SCENARIOS}.parquet").to_pydict()
                 facts = file_facts({path.name: path.read_bytes() for path in files_in(folder)})
                 with self.index.transaction():
