@@ -334,7 +334,7 @@ def _remove_stale(folder: Path) -> None:
 
 
 def _is_stale(entry: Path) -> bool:
-    """Whether whoever made a temporary file is gone: at once if it was a process of this machine, else by its age."""
+    """Whether the maker of a temporary file is gone: at once if it was a process of this machine, else by its age."""
     maker = TEMPORARY.search(entry.name)
     if maker is None:
         return False

@@ -112,8 +112,8 @@ class Index:
     def _open_read_only(self, *, threads: bool) -> sqlite3.Connection:
         """Open an index that this process may not write, on a medium that is read-only or of another user.
 
-        SQLite reads a database in WAL mode only with a file of shared memory beside it. If nobody has made that, the
-        index is read as a file that never changes. If there is a write-ahead log too, or if the format is an older
+        SQLite reads a database in WAL mode only with a file of shared memory beside it. If no process has made it,
+        the index is read as a file that never changes. If there is a write-ahead log too, or if the format is an older
         one, a copy in memory is read.
         """
         log = self.path.with_name(f"{INDEX}-wal")
@@ -266,7 +266,9 @@ class Index:
             If the study or its points are not what was written.
         """
         ask = "SELECT point, scenario, parameters FROM points WHERE study = ? ORDER BY point"
-        found = [PointRow(point, scenario, self._list(text)) for point, scenario, text in self.rows(ask, (study.study,))]
+        found = [
+            PointRow(point, scenario, self._list(text)) for point, scenario, text in self.rows(ask, (study.study,))
+        ]
         pairs = [(point.scenario, point.values) for point in found]
         try:
             name = study_name(study.name, study.version, study.keys, study.seeds, study.shape, pairs)

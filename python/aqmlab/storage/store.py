@@ -165,8 +165,8 @@ class ResultStore:
         folder = self.root / path
         if "\0" in path or not folder.resolve().is_relative_to(self.root.resolve()):
             raise StorageError(
-                f"{self.index.path}: is damaged: {path[:80]!r} is no folder in this store; move it away, and it is made "
-                "again from the files of the runs"
+                f"{self.index.path}: is damaged: {path[:80]!r} is no folder in this store; move it away, and it "
+                "is made again from the files of the runs"
             )
         return folder
 
