@@ -10,7 +10,14 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from builder import command_reference, discipline_pages, paper_pages, python_reference, scenario_reference
+from builder import (
+    command_reference,
+    discipline_pages,
+    paper_pages,
+    python_reference,
+    scenario_reference,
+    table_reference,
+)
 from builder.code_blocks import with_languages
 from builder.page import Page
 
@@ -26,6 +33,7 @@ def made() -> dict[str, list[Page]]:
         "made/disciplines": discipline_pages.pages(),
         "made/papers": paper_pages.pages(),
         "made/scenario": scenario_reference.pages(),
+        "made/tables": table_reference.pages(),
         "made/transports": [discipline_pages.transport_page()],
         "made/commands": command_reference.pages(),
         "made/python": python_reference.pages(),

@@ -39,14 +39,6 @@ PATTERNS = {
 }
 """Regular expressions, matched as whole words in any case, with what to write in their place."""
 
-NOT_YET = (
-    "crates",
-    "python/aqmlab/storage",
-    "python/aqmlab/execution",
-    "python/aqmlab/sweeps",
-)
-"""Folders whose prose is still to be revised. Take a folder off this list once it is."""
-
 _OWN = (Path(__file__).resolve(), ROOT / "tests/python/test_lint_language.py")
 """The lint and its tests, which name the words."""
 _ALL = {re.compile(rf"(?<![\w-])(?:{p})(?![\w-])".replace(" ", r"\s+"), re.I): hint for p, hint in PATTERNS.items()}
@@ -129,8 +121,6 @@ def main(arguments: list[str]) -> int:
     wrong = 0
     for path in files(given or [ROOT]):
         name = path.relative_to(ROOT).as_posix()
-        if not given and name.startswith(tuple(f"{folder}/" for folder in NOT_YET)):
-            continue
         for found in find(name, path.read_text(encoding="utf-8")):
             print(f'{name}:{found.line}: "{found.word}": {found.hint}')
             wrong += 1

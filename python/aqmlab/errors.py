@@ -6,11 +6,60 @@ Each carries the exit code of the command line: 1 failure, 2 bad input, 130 inte
 from __future__ import annotations
 
 import difflib
+import re
 from dataclasses import dataclass
 from typing import Any
 
 OVERRIDE = "--set"
 """What a problem gives as its file if the value came by an override."""
+
+
+LONGEST_LINE = 2000
+"""Characters of a line of a message; of a longer one the middle is left out."""
+MOST_LINES = 200
+"""Lines of a message."""
+_CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def escaped(text: str) -> str:
+    """Return a text of several lines as it may go to a terminal: control characters escaped, nothing cut."""
+    return _CONTROL.sub(_escaped, text)
+
+
+def printable(text: str) -> str:
+    r"""Return a message as it may go to a terminal: control characters escaped, long lines and long lists cut.
+
+    A value of a scenario file is part of many messages. Its control characters could move the cursor, change the
+    terminal's title or colours, or reverse the order of the text.
+
+    >>> print(printable("a.toml: \x1b[31mred"))
+    a.toml: \x1b[31mred
+    >>> len(printable("x" * 1_000_000)) < 2100
+    True
+    """
+    lines = text.split("\n", MOST_LINES)
+    if len(lines) > MOST_LINES:
+        lines[MOST_LINES] = f"... and {lines[MOST_LINES].count(chr(10)) + 1:,} lines more"
+    return "\n".join(escaped(_cut(line)) for line in lines)
+
+
+def one_line(text: str) -> str:
+    r"""Return `printable` text in one line.
+
+    >>> print(one_line("a\nb"))
+    a\nb
+    """
+    return printable(text.replace("\n", "\\n"))
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return match[0].encode("unicode_escape").decode()
+
+
+def _cut(line: str) -> str:
+    half = LONGEST_LINE // 2
+    left_out = len(line) - 2 * half
+    return line if left_out <= 0 else f"{line[:half]} ...({left_out:,} characters left out)... {line[-half:]}"
 
 
 class Error(Exception):

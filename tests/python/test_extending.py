@@ -295,3 +295,11 @@ def test_live_runs_reject_disciplines_in_python():
     with pytest.raises(InputError, match=f"x.toml: link b: {name} is written in Python"):
         compiled(name, "x.toml: link b")
     assert compiled("red", "") == "red"
+
+
+def test_the_page_shows_the_example() -> None:
+    page = (EXAMPLE.parents[2] / "docs" / "extending.md").read_text(encoding="utf-8")
+    listing = "".join(
+        f"    {line}" if line.strip() else line for line in EXAMPLE.read_text(encoding="utf-8").splitlines(True)
+    )
+    assert listing in page

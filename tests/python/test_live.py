@@ -191,7 +191,7 @@ class TestBadInput:
             ([], "FILE.toml is missing"),
             ([tmp_path / "no.toml"], "no such file"),
             ([scenario, "--family", "ipv5"], 'unknown family "ipv5" (allowed: ipv4, ipv6; did you mean ipv4?)'),
-            ([scenario, "--backend", "tcc"], 'unknown backend "tcc" (allowed: link, tc, lab; did you mean tc?)'),
+            ([scenario, "--backend", "tcc"], 'unknown backend "tcc" (allowed: link, tc, vm; did you mean tc?)'),
             ([scenario, "--traffic", "iperf"], 'unknown program "iperf" (allowed: sockets, iperf3'),
             ([scenario, "--interval", "0.001"], "allowed: 0.01 to 60"),
             ([scenario, "--runs", "2", "--seeds", "3"], "give one of them"),

@@ -14,7 +14,7 @@ from aqmlab.execution.jobs import Call, called, jobs_for
 from aqmlab.execution.pool import execute
 from aqmlab.execution.reuse import missing
 from aqmlab.reproduction.papers import common
-from aqmlab.reproduction.reproduction import _adopt, _Plan
+from aqmlab.reproduction.reproduction import _adopt, _PaperTask
 from aqmlab.storage import folders
 from aqmlab.storage.index import INDEX, store_root
 from aqmlab.storage.kept import Answers
@@ -93,7 +93,7 @@ def test_some_tables_are_taken_of_a_run_that_kept_all(plan, tmp_path):
     target.mkdir()
     jobs = jobs_for(plan, [1, 3], folder=target, tables=("links",))
     assert missing(jobs, tmp_path) == jobs[1:]
-    assert set(files(folders.seed_folder(target, 1))) == {"summary.json", "links.parquet"}
+    assert set(files(folders.seed_folder(target, 1))) == {"summary.json", "links.parquet", "SHA256SUMS"}
 
 
 def test_a_run_that_was_deleted_is_computed_again(plan, tmp_path):
@@ -126,7 +126,7 @@ def test_answers_in_files_of_an_earlier_version_are_read(tmp_path):
         record = {"function": "old.place.cube", "arguments": {"x": 2, "seed": seed}, "version": version}
         (folder / "answer.json").write_text(json.dumps(record | {"answer": {"cube": -1}}))
     (batch,) = common.batches([point], tmp_path)
-    _adopt(_Plan("mred", None, tmp_path), batch.jobs)
+    _adopt(_PaperTask("mred", None, tmp_path), batch.jobs)
     todo = missing(batch.jobs)
     assert [job.key.seed for job in todo] == [2]
     execute(todo, progress=False)

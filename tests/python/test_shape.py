@@ -239,6 +239,23 @@ def test_the_network_is_restored_after_an_error(net: Router, uplink: Path, mark:
 
 
 @needs_namespaces
+def test_clean_undoes_what_kill_9_left_and_starts_nothing(net: Router, uplink: Path) -> None:
+    before = net.state()
+    running = net.shape(uplink, into="in0", out="out0")
+    running.wait_for("shaping")
+    running.stop(signal.SIGKILL)
+    wait_until(lambda: "aqm0" not in net.ip("r", "link"), "the devices of a killed shape stay")
+    assert net.state() != before
+    command = ["nsenter", f"--net={net.path('r')}", str(Path(sys.executable).with_name("aqmlab")), "shape", "--clean"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert f"(process {running.process.pid}) had left behind" in done.stdout
+    assert net.state() == before
+    assert not journals()
+    assert not list(FOLDER.glob(f"{running.process.pid}-*"))
+
+
+@needs_namespaces
 def test_next_start_cleans_after_kill_9(net: Router, uplink: Path) -> None:
     before = net.state()
     running = net.shape(uplink, into="in0", out="out0")

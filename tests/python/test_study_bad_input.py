@@ -13,6 +13,7 @@ import sys
 import pytest
 
 import aqmlab
+from aqmlab.storage.index import FORMAT
 from aqmlab.storage.querying import query
 from aqmlab.storage.store import ResultStore
 
@@ -103,7 +104,7 @@ def test_no_scheduler_answers(shell):
 
 def test_no_store(shell):
     pattern = r"empty: holds no store of results \(no index\.sqlite\)"
-    refused(shell("results", "ls", "empty"), pattern, code=1)
+    refused(shell("results", "ls", "empty"), pattern, code=2)
 
 
 def test_an_extra_that_is_missing(small, tmp_path, monkeypatch):
@@ -127,9 +128,9 @@ def filled(small, tmp_path, monkeypatch):
 
 def test_a_store_of_a_newer_version(shell, filled):
     with sqlite3.connect(filled / "index.sqlite") as connection:
-        connection.execute("PRAGMA user_version = 3")
+        connection.execute(f"PRAGMA user_version = {FORMAT + 1}")
     connection.close()
-    pattern = r"store: is a store of a newer aqmlab \(format 3; this one knows up to 2\)"
+    pattern = rf"store: is a store of a newer aqmlab \(format {FORMAT + 1}; this one knows up to {FORMAT}\)"
     refused(shell("sweep", "small.toml", "--out", "store"), pattern, code=1)
     refused(shell("results", "gc", "store"), pattern, code=1)
 

@@ -7,7 +7,7 @@ use crate::{Backlog, Dequeue, DropReason, Gauge, Host, Meta, Packet, Qdisc};
 /// * received = dropped + queued + departed, in packets and in bytes;
 /// * time does not run backwards;
 /// * each packet comes back once, and is one that went in (payloads must be numbered 0, 1, 2, ...);
-/// * packets depart in order where `departs_in_order` says so;
+/// * packets depart in order where `departs_in_order` is true;
 /// * gauges named `p` or `p_...` are probabilities, and an average is neither negative nor NaN.
 ///
 /// # Panics

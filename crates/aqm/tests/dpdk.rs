@@ -8,7 +8,7 @@
 //! | p_a = p_b/(2 - count p_b), with p_b = (avg - min)/((max - min) maxp_inv) | `spacing = "floyd93"`, `max_p` = 1/(2 maxp_inv) |
 //! | an idle period is whole packets of 2^22 bytes, the arrival behind it no step | `at_idle = "integer"`, `idle_extra_step = false` |
 //! | an early drop whatever waits | `guard_one = false` |
-//! | count goes on below min_th | no switch: ours begins anew there |
+//! | count goes on below min_th | no switch: ours starts again there |
 //!
 //! Half of max_p makes the rate of drops that of the curve: gaps are uniform on 1 to 2/p_b, so the rate is
 //! p_b/(1 + p_b/2). DPDK's tests allow half of p_b; here the rate is held to four standard errors.

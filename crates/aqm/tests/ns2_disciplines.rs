@@ -17,7 +17,7 @@ struct Log(Vec<String>);
 
 impl Host<u32> for Log {
     fn uniform(&mut self) -> f64 {
-        // Chance picks nobody: only the probability is compared.
+        // No packet is selected: only the probability is compared.
         1.0 - f64::EPSILON
     }
     fn below(&mut self, _n: u64) -> u64 {

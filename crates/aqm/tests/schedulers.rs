@@ -1,4 +1,4 @@
-//! Schedulers: who gets what, in which order, and what a class's discipline is told.
+//! Schedulers: shares, order, and what the discipline of a class receives.
 
 mod common;
 

@@ -289,7 +289,7 @@ fn choke(flows: &[u32], more: &[(&str, Value)]) -> aqmlab_aqm::Discipline<u32> {
     set.extend(more.iter().cloned());
     let mut queue = build("choke", 1_000_000, &set);
     let mut host = Recorder::new(1);
-    // Nobody is compared with a packet of another flow: at first no two are of one.
+    // No packet is compared with one of another flow: at first no two are of one.
     for (i, _) in flows.iter().enumerate() {
         host.pick = Some(0);
         queue.enqueue(Time::ZERO, of_flow(i as u32, flows[i]), &mut host);

@@ -65,8 +65,11 @@ fn check(
     filename: &str,
     overrides: Vec<(String, String)>,
     whole: bool,
-) -> String {
-    py.detach(|| aqmlab_scenario::check_json(text, filename, &overrides, whole))
+) -> PyResult<String> {
+    plugins::clear_raised();
+    let answer = py.detach(|| aqmlab_scenario::check_json(text, filename, &overrides, whole));
+    plugins::check_interrupted(py)?;
+    Ok(answer)
 }
 
 /// Check a scenario file for a live run and return the plan of that run for one seed; JSON.
@@ -96,7 +99,10 @@ fn run<'py>(
     shortcuts: bool,
     engine: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let scenario = aqmlab_scenario::parse(text, filename, &overrides).map_err(|p| value_error(&p))?;
+    plugins::clear_raised();
+    let scenario = aqmlab_scenario::parse(text, filename, &overrides);
+    plugins::check_interrupted(py)?;
+    let scenario = scenario.map_err(|p| value_error(&p))?;
     let plan = &scenario.plan;
     let choice = match engine {
         "auto" => EngineChoice::Auto,

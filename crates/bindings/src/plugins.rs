@@ -12,7 +12,7 @@ use aqmlab_aqm::plugin::{
 };
 use aqmlab_aqm::{DropReason, Ecn, Kind, Meta, Parameter, Unit};
 use aqmlab_units::{Span, Stream, Time};
-use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 thread_local! {
@@ -31,7 +31,27 @@ fn take_raised() -> Option<PyErr> {
 
 /// Return the exception of a plugin in this thread as an error of one line.
 pub(crate) fn check_raised(py: Python<'_>) -> PyResult<()> {
-    take_raised().map_or(Ok(()), |error| Err(PyValueError::new_err(in_a_line(py, &error))))
+    take_raised().map_or(Ok(()), |error| {
+        Err(as_stop(py, &error).unwrap_or_else(|| PyValueError::new_err(in_a_line(py, &error))))
+    })
+}
+
+/// Return Ctrl-C as an error if it was pressed while a curve or the constructor of a discipline ran in this thread. Other
+/// exceptions are in the answer of the check.
+pub(crate) fn check_interrupted(py: Python<'_>) -> PyResult<()> {
+    take_raised().and_then(|error| as_stop(py, &error)).map_or(Ok(()), Err)
+}
+
+/// Return an exception if it is Ctrl-C: it ends the program, and is no error of the plugin.
+fn as_stop(py: Python<'_>, error: &PyErr) -> Option<PyErr> {
+    error.is_instance_of::<PyKeyboardInterrupt>(py).then(|| error.clone_ref(py))
+}
+
+/// Keep an exception for `check_interrupted`, and return its text.
+fn noted(error: PyErr) -> String {
+    let text = error.to_string();
+    RAISED.with(|raised| *raised.borrow_mut() = Some(error));
+    text
 }
 
 /// Format an exception and its place as one line.
@@ -388,6 +408,19 @@ fn parameter((key, unit, default, min, max, doc): ParameterRow) -> PyResult<(Par
     Ok((Parameter::plugin(key.leak(), unit, (min, max), doc.leak()), default))
 }
 
+/// The shortest time between two calls of a discipline's timer, in seconds. A call takes about as long.
+const SHORTEST_TIMER_S: f64 = 1e-6;
+
+/// Return the interval of a timer, or an error if it is too short or not a number.
+fn timer(every_s: f64) -> PyResult<Span> {
+    if every_s.is_finite() && every_s >= SHORTEST_TIMER_S {
+        return Ok(Span::from_secs(every_s));
+    }
+    let message =
+        format!("every: {every_s} s is out of range (allowed: {SHORTEST_TIMER_S} s or more, or None)");
+    Err(PyValueError::new_err(message))
+}
+
 /// Register a plugin written in Python: `idea` is "discipline" (`object` is called with the parameters and
 /// gives an object with the methods enqueue, dequeue and on_timer), "curve" or "victim" (`object` is called).
 #[expect(clippy::too_many_arguments, reason = "the keywords of a Python function")]
@@ -410,12 +443,12 @@ pub(crate) fn register(
             let names: Arc<[String]> = gauges.clone().into();
             let make = move |values: &[(&'static str, f64)], bps: f64| {
                 let made = Python::attach(|py| object.call1(py, (values.to_vec(),)));
-                let object = made.map_err(|error| error.to_string())?;
+                let object = made.map_err(noted)?;
                 let (gauges, decision) = (Arc::clone(&names), ArrivalDecision::Accept);
                 Ok(Box::new(PythonPolicy { object, queue: None, bps, gauges, decision }) as Box<dyn Policy>)
             };
             let gauges = gauges.into_iter().map(|name| &*name.leak()).collect();
-            let every = every_s.map(Span::from_secs);
+            let every = every_s.map(timer).transpose()?;
             Idea::Discipline { make: Arc::new(make), parameters, every, gauges }
         }
         "curve" => Idea::Curve(Arc::new(move |average, numbers: CurveNumbers| {
@@ -423,7 +456,7 @@ pub(crate) fn register(
             let p_b = Python::attach(|py| {
                 object.call1(py, (average, min_th, max_th, max_p, limit))?.extract::<f64>(py)
             });
-            p_b.map_err(|error| error.to_string())
+            p_b.map_err(noted)
         })),
         _ => Idea::Victim(Arc::new(PythonRule(object))),
     };

@@ -23,7 +23,7 @@ pub struct Config {
     /// Its name, for messages.
     #[serde(default = "scenario_name")]
     pub filename: String,
-    /// Values laid over the scenario, as (path, value).
+    /// Overrides of the scenario's values, as (path, value).
     #[serde(default)]
     pub overrides: Vec<(String, String)>,
     /// The link of the scenario that carries packets from a to b.

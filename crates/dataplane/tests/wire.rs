@@ -1,4 +1,4 @@
-//! The parser on packets made by hand: what a header says, and a packet for every reason to refuse one.
+//! The parser on packets made by hand: the fields of headers, and a packet for every reason to reject one.
 
 mod common;
 
@@ -137,8 +137,8 @@ fn fragments_of_ipv6() {
     assert_eq!(parse(&v6().packet(44, &later)).map(|h| (h.protocol, h.ports)), Ok((17, None)));
 }
 
-/// A packet, and why it is refused.
-fn refused() -> Vec<(Malformed, Vec<u8>)> {
+/// A packet, and why it is rejected.
+fn rejected() -> Vec<(Malformed, Vec<u8>)> {
     let changed = |mut packet: Vec<u8>, at: usize, byte: u8| {
         packet[at] = byte;
         packet
@@ -194,14 +194,14 @@ fn refused() -> Vec<(Malformed, Vec<u8>)> {
 #[test]
 fn every_reason_to_refuse_a_packet() {
     let mut counts = MalformedCounts::default();
-    for (reason, packet) in refused() {
+    for (reason, packet) in rejected() {
         assert_eq!(parse_verified(&packet), Err(reason), "{packet:02x?}");
         assert_eq!(parse(&packet).is_ok(), reason == Malformed::Checksum);
         counts.count(reason);
     }
     let seen: Vec<_> = counts.iter().map(|(reason, _)| reason).collect();
     assert_eq!(seen, Malformed::ALL, "a reason without an example");
-    assert_eq!(counts.total(), refused().len() as u64);
+    assert_eq!(counts.total(), rejected().len() as u64);
     let mut names: Vec<_> = Malformed::ALL.iter().map(|reason| reason.name()).collect();
     names.sort_unstable();
     names.dedup();
@@ -219,7 +219,7 @@ fn every_cut_of_a_packet_is_refused() {
 
 /// Bytes that are nearly a packet: a good one with some bytes changed, and cut or padded.
 fn nearly_a_packet() -> impl Strategy<Value = Vec<u8>> {
-    let good: Vec<Vec<u8>> = refused()
+    let good: Vec<Vec<u8>> = rejected()
         .into_iter()
         .map(|(_, packet)| packet)
         .chain([v4().tcp(PORTS, SYN, 1, 1, 9), v6().tcp(PORTS, ACK, 1, 1, 9), v6().udp(PORTS, 9)])

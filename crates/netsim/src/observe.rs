@@ -25,7 +25,7 @@ pub enum EventKind {
     Mark(DropReason),
 }
 
-/// An entry of the event log. What is said of the header is what it held at that moment.
+/// An entry of the event log. Header fields have the values of that moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkEvent {
     /// When.

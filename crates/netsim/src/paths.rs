@@ -166,7 +166,7 @@ impl Paths {
         })
     }
 
-    /// Lets the stations be evaluated ahead for which `may` says so; it is given the kind of the packets as well.
+    /// Lets stations be evaluated ahead if `may` returns true for them and for the kind of the packets.
     pub fn allow_ahead(&mut self, may: impl Fn(Next, Kind) -> bool) {
         for path in 0..self.first.len() {
             let kind = if path % 2 == 0 { Kind::Data } else { Kind::Ack };

@@ -43,6 +43,6 @@ pub(crate) fn next(interval: Option<Span>, at: Option<Time>) -> Time {
     match (interval, at) {
         (None, _) => Time::NEVER,
         (Some(_), None) => Time::ZERO,
-        (Some(interval), Some(at)) => Time((at.0 / interval.0 + 1) * interval.0),
+        (Some(interval), Some(at)) => Time((at.0 / interval.0 + 1).saturating_mul(interval.0)),
     }
 }

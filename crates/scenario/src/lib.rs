@@ -1,7 +1,7 @@
 //! Scenario files: this crate reads TOML text and returns a checked [`Plan`](aqmlab_netsim::plan::Plan), or all errors
 //! with their places.
 //!
-//! 1. `tree` reads TOML into values with places; `overrides` lays `--set` values over them.
+//! 1. `tree` reads TOML into values with places; `overrides` replaces values by those of `--set`.
 //! 2. `shape` defines the structure of a file: tables of keys, each with its kind, default and description. Every
 //!    section of the file has its own (`run`, `queue`, `network`, `flow`, `tcp`, `marker`, `change`, `probe`, `live`);
 //!    parameters of disciplines and of TCP come from the registries of their crates. `section` checks a file against its shape; the JSON schema

@@ -179,7 +179,7 @@ fn groups<'a>(
     groups
 }
 
-/// Refuses the keys of other meters, and reports those that are missing.
+/// Rejects the keys of other meters, and reports those that are missing.
 fn check_keys(section: &Section<'_>, kind: &str, needed: &[&str], other: &[&str]) {
     for key in SPECIAL.iter().filter(|key| !needed.contains(key) && !other.contains(key)) {
         let own = ["cir"].iter().chain(needed).chain(other).copied();

@@ -1,4 +1,4 @@
-//! Overrides: `path=value` laid over the file before anything is checked.
+//! Overrides: `path=value`, applied to the file before anything is checked.
 //!
 //! A path is the keys from the top, with dots between them; entries of `[[flow]]` and `[[link]]` go by their name
 //! (a link without one by `from->to`), those of `[[change]]` by their number from 0, classes of a queue by
@@ -13,7 +13,7 @@ use crate::tree::{Entry, Node, Place, Table, Value, read_override};
 /// Deepest path; no key of a scenario lies deeper.
 const MAX_DEPTH: usize = 8;
 
-/// Lays the overrides over the file, in their order; what cannot be laid is reported.
+/// Applies the overrides to the file, in their order; what cannot be applied is reported.
 pub(crate) fn apply(root: &mut Table, overrides: &[(String, String)], report: &Report<'_>) {
     for (number, (path, value)) in overrides.iter().enumerate() {
         let place = Place::Set(number);

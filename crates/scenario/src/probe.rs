@@ -1,5 +1,6 @@
 //! `[probe]`: what to record.
 
+use core::cell::Cell;
 use std::collections::BTreeSet;
 
 use aqmlab_netsim::plan::{Link, LinkId, Probe};
@@ -10,8 +11,13 @@ use crate::problem::Complaint;
 use crate::section::Section;
 use crate::shape::{Key, Kind, Shape};
 
-/// Most samples of one kind in a run.
-const MAX_SAMPLES: u64 = 100_000_000;
+/// Memory that the samples of a run may take, in bytes.
+const MAX_MEMORY: u64 = 4_000_000_000;
+/// Memory that a sample takes until the tables of a run are made: in the core, in Python and in Arrow, measured as 200 to
+/// 250 bytes.
+const SAMPLE_BYTES: u64 = 250;
+/// Most gauges of a discipline; each is a sample of `discipline_interval`.
+const MOST_GAUGES: usize = 8;
 
 pub(crate) fn shape() -> Shape {
     Shape::new(
@@ -72,12 +78,19 @@ pub(crate) fn read(
     let Some(section) = section else {
         return Probe { links: observed, delay_histogram: true, ..Probe::default() };
     };
+    let taken = Cell::new(0_u64);
     let interval = |key: &str, of: usize| {
         let interval = section.span(key)?;
         let samples = (duration?.0 / interval.0.max(1)).saturating_mul(of as u64);
-        if samples > MAX_SAMPLES {
-            let complaint = Complaint::new(format!("makes {samples} samples"));
-            section.error(key, complaint.allowed(format!("an interval with at most {MAX_SAMPLES}")));
+        let before = taken.replace(taken.get().saturating_add(samples));
+        if taken.get() > MAX_MEMORY / SAMPLE_BYTES && before <= MAX_MEMORY / SAMPLE_BYTES {
+            let all = if before == 0 { "" } else { ", with those before" };
+            let gigabytes = taken.get() as f64 * SAMPLE_BYTES as f64 / 1e9;
+            let complaint =
+                Complaint::new(format!("makes {samples} samples, about {gigabytes:.3} GB of memory{all}"));
+            let most = MAX_MEMORY / SAMPLE_BYTES;
+            let allowed = format!("intervals with at most {most} samples, {} GB", MAX_MEMORY / 1_000_000_000);
+            section.error(key, complaint.allowed(allowed));
         }
         Some(interval)
     };
@@ -90,7 +103,7 @@ pub(crate) fn read(
         flow_delay: section.flag("flow_delay").unwrap_or(false),
         packet_delays: Vec::new(),
         flow_interval: interval("flow_interval", flows),
-        discipline_interval: interval("discipline_interval", observed.len()),
+        discipline_interval: interval("discipline_interval", observed.len() * MOST_GAUGES),
         links: observed,
     }
 }

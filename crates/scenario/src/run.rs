@@ -12,6 +12,10 @@ use crate::tree::Value;
 /// Most seeds of one scenario.
 const MAX_SEEDS: i64 = 1_000_000;
 
+/// Longest run, 100 days. Times are whole picoseconds in 64 bits, which end after 213 days: an event at the end of this
+/// run, and a time after it as long as the run, are still far from there.
+const MAX_DURATION: Span = Span(100 * 24 * 3600 * 1_000_000_000_000);
+
 /// What `[run]` says.
 #[derive(Debug)]
 pub(crate) struct Run {
@@ -41,6 +45,11 @@ pub(crate) fn shape() -> Shape {
 
 pub(crate) fn read(run: &Section<'_>) -> Option<Run> {
     let (duration, warmup) = (run.span("duration"), run.span("warmup"));
+    if duration.is_some_and(|duration| duration > MAX_DURATION) {
+        let complaint = Complaint::new("is longer than 100 days, the longest run there is");
+        run.error("duration", complaint.allowed(format!("at most {}s", MAX_DURATION.secs())));
+        return None;
+    }
     if let (Some(duration), Some(warmup)) = (duration, warmup)
         && warmup >= duration
     {

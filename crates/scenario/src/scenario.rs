@@ -16,6 +16,13 @@ use crate::{change, flow, live, marker, network, normal, overrides, probe, queue
 /// The one format there is.
 pub const FORMAT: i64 = 1;
 
+/// Most flows of a file with errors that are still expanded.
+const EXPANDED_DESPITE_ERRORS: usize = 10_000;
+
+/// Longest name in bytes: of a scenario, a flow, a link, a queue. Names become part of names of files and folders, which
+/// have 255 bytes at most.
+pub(crate) const LONGEST_NAME: usize = 120;
+
 /// A checked scenario.
 #[derive(Clone, Debug)]
 pub struct Scenario {
@@ -139,8 +146,10 @@ fn read<T>(
     for definition in queues.definitions() {
         normalized.push_str(&format!("\n# {} {}\n", definition.name, definition.digest));
     }
+    let name = section.text("name").map_or_else(|| stem(file), str::to_owned);
+    check_name(&section, &name);
     let scenario = Scenario {
-        name: section.text("name").map_or_else(|| stem(file), str::to_owned),
+        name,
         description: section.text("description").unwrap_or_default().to_owned(),
         seeds: run?.seeds,
         plan: plan?,
@@ -177,7 +186,12 @@ fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> (Option<P
     // Do not expand a scenario with errors: the result would be wrong, or needlessly large.
     let sections = file.sections("flow");
     let complete = file.report.errors() == before && groups.len() == sections.len();
-    if file.report.errors() == before
+    let count: usize = groups.iter().map(|group| group.count).sum();
+    // Names that a small network has are still looked up, so that as many errors as possible are found at once.
+    let worthwhile = file.report.errors() == 0 || count <= EXPANDED_DESPITE_ERRORS;
+    let complete = complete && worthwhile;
+    if worthwhile
+        && file.report.errors() == before
         && let Some(network) = &network
     {
         expand(network, &groups, &mut builder, &mut flows);
@@ -213,6 +227,21 @@ fn expand(network: &Network, groups: &[Group<'_>], builder: &mut Builder<'_>, fl
     for group in groups {
         group.expand(builder, flows);
     }
+}
+
+/// Reports a scenario's name, its own or that of the file, that is too long or would not be shown as it is.
+fn check_name(section: &Section<'_>, name: &str) {
+    let of = if section.has("name") { "" } else { ", which is the file's," };
+    let complaint = if name.len() > LONGEST_NAME {
+        Complaint::new(format!("the name{of} has {} bytes", name.len()))
+            .allowed(format!("at most {LONGEST_NAME} bytes"))
+    } else if let Some(c) = name.chars().find(|c| c.is_control()) {
+        Complaint::new(format!("the name{of} has the control character {c:?}"))
+            .allowed("printable characters")
+    } else {
+        return;
+    };
+    section.report.error(section.place_of("name"), section.key("name"), complaint);
 }
 
 /// The name of a file without folders and ending.

@@ -76,8 +76,18 @@ pub(crate) fn text_of<'a>(table: &'a Table, key: &str) -> Option<&'a str> {
     table.get(key)?.node.value.as_text()
 }
 
+/// Where a carriage return stands that no line feed follows. TOML has none; the parser takes it for a blank.
+fn bare_carriage_return(text: &str) -> Option<usize> {
+    text.match_indices('\r').map(|(at, _)| at).find(|at| !text[at + 1..].starts_with('\n'))
+}
+
 /// Reads TOML; what is not TOML is reported.
 pub(crate) fn read(text: &str, report: &Report<'_>) -> Option<Table> {
+    if let Some(at) = bare_carriage_return(text) {
+        let complaint = Complaint::new("not TOML: a carriage return without a line feed");
+        report.error(Place::File(at), "", complaint.allowed("lines that end with LF or CR LF"));
+        return None;
+    }
     match toml_span::parse(text) {
         Ok(mut root) => {
             match convert(root.take(), &|start, quoted| Place::File(at_quote(text, start, quoted))) {

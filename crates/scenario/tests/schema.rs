@@ -1,4 +1,4 @@
-//! The JSON schema accepts what the parser accepts, and refuses what is misspelt.
+//! The JSON schema accepts what the parser accepts, and rejects what is misspelt.
 
 use std::path::Path;
 
@@ -137,7 +137,7 @@ fn every_example_fits_the_schema() {
     }
 }
 
-/// Asserts that the schema refuses an example after each of these exchanges.
+/// Asserts that the schema rejects an example after each of these exchanges.
 #[track_caller]
 fn assert_refused(file: &str, mistakes: &[(&str, &str)]) {
     let text = example(file);

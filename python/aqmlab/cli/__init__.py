@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -28,7 +29,7 @@ from aqmlab.cli import (  # noqa: F401 - these put their commands into the appli
 )
 from aqmlab.cli.application import app
 from aqmlab.cli.values import parse_overrides, parse_seeds
-from aqmlab.errors import Error, Interrupted, ScenarioError
+from aqmlab.errors import Error, Interrupted, ScenarioError, printable
 from aqmlab.storage import folders
 
 __all__ = ["app", "entry", "main", "parse_overrides", "parse_seeds"]
@@ -36,12 +37,13 @@ __all__ = ["app", "entry", "main", "parse_overrides", "parse_seeds"]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 done, 1 failure, 2 bad input, 130 interrupted."""
+    _show_any_text()
     try:
         code = app(args=None if arguments is None else list(arguments), prog_name="aqmlab", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         return _fail("interrupted", Interrupted.exit_code)
     except ScenarioError as error:
-        print(error, file=sys.stderr)
+        print(printable(str(error)), file=sys.stderr)
         return error.exit_code
     except Error as error:
         return _fail(str(error), error.exit_code)
@@ -63,6 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def entry() -> None:
     """Start from the shell."""
+    _open_standard_files()
     code = main()
     try:
         sys.stdout.flush()
@@ -72,15 +75,39 @@ def entry() -> None:
     sys.exit(code)
 
 
+def _open_standard_files() -> None:
+    """Open ``/dev/null`` in place of standard files that are closed, as after ``>&-``.
+
+    Without this the next file that is opened, a table of results for example, is standard output.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            found = os.open(os.devnull, os.O_RDWR)
+            if found != number:
+                os.dup2(found, number)
+                os.close(found)
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
+def _show_any_text() -> None:
+    """Write characters that the encoding of a terminal or a pipe lacks as escapes; an error would lose the results."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def _usage(error: TyperException) -> int:
     """Show what was wrong with the words of the command in one line, or the help if there were none."""
     message = error.format_message()
     if type(error).__name__ == "NoArgsIsHelpError":
-        print(message or "aqmlab --help shows the commands", file=sys.stderr)
+        print(printable(message or "aqmlab --help shows the commands"), file=sys.stderr)
         return 2
     return _fail(message.replace("\n", " "), int(getattr(error, "exit_code", 2)))
 
 
 def _fail(message: str, code: int) -> int:
-    print(f"aqmlab: {message}", file=sys.stderr)
+    print(printable(f"aqmlab: {message}"), file=sys.stderr)
     return code

@@ -11,6 +11,7 @@ import typer
 from aqmlab.cli.application import Engine, File, Json, Out, SeedsOption, Set, Workers, app
 from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table
 from aqmlab.cli.values import parse_overrides, parse_seeds
+from aqmlab.errors import printable
 
 if TYPE_CHECKING:
     from aqmlab.analysis.outcome import Analysis
@@ -52,7 +53,7 @@ def analyze(
         engine=engine,
     )
     for line in found.result.warnings if found.result is not None else ():
-        print(f"aqmlab: warning: {line}", file=sys.stderr)
+        print(printable(f"aqmlab: warning: {line}"), file=sys.stderr)
     if as_json:
         evaluation = None if found.result is None else evaluation_data(found.result.evaluation)
         folders = {"folder": str(found.folder), "report": str(found.report)}

@@ -11,7 +11,7 @@ import typer
 from aqmlab.cli.application import Json, Set, app
 from aqmlab.cli.output import print_json
 from aqmlab.cli.values import parse_overrides
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, printable
 
 
 @app.command()
@@ -81,6 +81,6 @@ def _export_scenario(file: Path, to: str, out: Path | None, set_: list[str] | No
         print_json({"files": [str(path) for path in paths], "format": to, "differences": told})
         return
     for one in differences:
-        print(f"aqmlab: note: {one.name} ({one.kind}): {one.text}", file=sys.stderr)
+        print(printable(f"aqmlab: note: {one.name} ({one.kind}): {one.text}"), file=sys.stderr)
     for path in paths:
         print(f"Exported: {path}")

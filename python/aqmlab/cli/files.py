@@ -11,7 +11,7 @@ import typer
 from aqmlab.cli.application import File, Json, Set, app
 from aqmlab.cli.output import print_json, print_rows, text_of
 from aqmlab.cli.values import parse_overrides
-from aqmlab.errors import ScenarioError
+from aqmlab.errors import ScenarioError, printable
 
 if TYPE_CHECKING:
     from aqmlab.scenario.registry import Transport
@@ -84,13 +84,13 @@ def check(file: File, set_: Set = None, as_json: Json = False) -> None:
             raise typer.Exit(error.exit_code) from None
         raise
     for warning in plan.warnings:
-        print(f"aqmlab: warning: {warning}", file=sys.stderr)
+        print(printable(f"aqmlab: warning: {warning}"), file=sys.stderr)
     if as_json:
         data = {"name": plan.name, "hash": plan.hash, "links": plan.counts["links"], "flows": plan.counts["flows"]}
         print_json({"ok": True, "errors": [], "warnings": [vars(w) for w in plan.warnings], "scenario": data})
         return
     counts = f"{plan.counts['links']} links, {plan.counts['flows']} flows"
-    print(f"{file}: valid ({plan.name}, {counts}, {plan.duration_s:g} s)")
+    print(printable(f"{file}: valid ({plan.name}, {counts}, {plan.duration_s:g} s)"))
 
 
 @app.command()

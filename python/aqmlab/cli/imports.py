@@ -10,6 +10,7 @@ import typer
 
 from aqmlab.cli.application import Json, app
 from aqmlab.cli.output import print_json
+from aqmlab.errors import printable
 
 
 @app.command("import")
@@ -34,7 +35,7 @@ def import_(
         print_json({"kind": found.kind, "notes": found.notes, "text": found.text, "file": str(out) if out else None})
         return
     for note in found.notes:
-        print(f"aqmlab: note: {note}", file=sys.stderr)
+        print(printable(f"aqmlab: note: {note}"), file=sys.stderr)
     if out is None:
         print(found.text, end="")
     else:

@@ -11,6 +11,7 @@ import typer
 from aqmlab.cli.application import Json, Set, app
 from aqmlab.cli.output import print_json
 from aqmlab.cli.values import parse_overrides
+from aqmlab.errors import printable
 
 
 @app.command()
@@ -43,7 +44,7 @@ def lab(
             sys.stdout.flush()
             why_not = "" if no_browser else show(laboratory.url)
             if why_not:
-                print(f"aqmlab: {why_not}", file=sys.stderr)
+                print(printable(f"aqmlab: {why_not}"), file=sys.stderr)
             laboratory.wait()
     except KeyboardInterrupt:
         print("aqmlab: laboratory closed", file=sys.stderr)

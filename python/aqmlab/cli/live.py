@@ -11,65 +11,76 @@ import typer
 from aqmlab.cli.application import Json, SeedsOption, Set, app
 from aqmlab.cli.output import print_json, print_table
 from aqmlab.cli.values import parse_overrides, parse_seeds
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, one_line, printable
 
 if TYPE_CHECKING:
     from aqmlab.live import LiveRuns
 
 
+File = Annotated[Path | None, typer.Argument(help="Scenario file (TOML).", metavar="FILE.toml")]
+Runs = Annotated[int | None, typer.Option("--runs", help="Runs, seeds 1 to N.", min=1, metavar="N")]
+Family = Annotated[str | None, typer.Option("--family", help="ipv4 or ipv6; default: the file's.", metavar="NAME")]
+Out = Annotated[Path, typer.Option("--out", help="Folder for the results.", metavar="DIR")]
+ExecA = Annotated[
+    str | None,
+    typer.Option("--exec-a", help="A shell command at the senders' side; {peer} is the other.", metavar="CMD"),
+]
+ExecB = Annotated[str | None, typer.Option("--exec-b", help="A shell command at the receivers' side.", metavar="CMD")]
+Record = Annotated[
+    Path | None, typer.Option("--record", help="Record all packets that come to the link.", metavar="FILE.pcap")
+]
+Stats = Annotated[
+    list[str] | None,
+    typer.Option("--stats", help="Watch: terminal, tc, jsonl[=FILE], prometheus[=PORT].", metavar="VIEW"),
+]
+Interval = Annotated[float, typer.Option("--interval", help="How often the link reports, in s.", metavar="S")]
+Backend = Annotated[
+    str, typer.Option("--backend", help="link: in user space; tc: Linux's own; vm: an emulated machine.")
+]
+Qdisc = Annotated[
+    str | None,
+    typer.Option("--qdisc", help='With tc or vm: another discipline, as "pfifo limit 100".', metavar="WORDS"),
+]
+BuildVm = Annotated[bool, typer.Option("--build-vm", help="With vm: build its image first, if there is none.")]
+BuildLab = Annotated[bool, typer.Option("--build-lab", hidden=True)]
+Traffic = Annotated[str, typer.Option("--traffic", help="What sends TCP: sockets or iperf3.")]
+KeepAwake = Annotated[
+    bool,
+    typer.Option("--keep-awake/--let-sleep", help="Keep the processors from sleeping, so that packets are late less."),
+]
+WithSimulation = Annotated[
+    bool, typer.Option("--with-simulation", help="Also simulate the file, and report the differences.")
+]
+Report = Annotated[Path | None, typer.Option("--report", help="Write a page with all figures.", metavar="DIR")]
+Resume = Annotated[bool, typer.Option("--resume", help="Keep valid runs that are there already.")]
+Clean = Annotated[
+    bool, typer.Option("--clean", help="Remove namespaces and devices that killed runs have left, and exit.")
+]
+
+
 @app.command()
 def live(
-    file: Annotated[Path | None, typer.Argument(help="Scenario file (TOML).", metavar="FILE.toml")] = None,
-    runs: Annotated[int | None, typer.Option("--runs", help="Runs, seeds 1 to N.", min=1, metavar="N")] = None,
+    file: File = None,
+    runs: Runs = None,
     seeds: SeedsOption = None,
-    family: Annotated[
-        str | None, typer.Option("--family", help="ipv4 or ipv6; default: the file's.", metavar="NAME")
-    ] = None,
+    family: Family = None,
     set_: Set = None,
-    out: Annotated[Path, typer.Option("--out", help="Folder for the results.", metavar="DIR")] = Path("results"),
-    exec_a: Annotated[
-        str | None,
-        typer.Option("--exec-a", help="A shell command at the senders' side; {peer} is the other.", metavar="CMD"),
-    ] = None,
-    exec_b: Annotated[
-        str | None, typer.Option("--exec-b", help="A shell command at the receivers' side.", metavar="CMD")
-    ] = None,
-    record: Annotated[
-        Path | None, typer.Option("--record", help="Record all packets that come to the link.", metavar="FILE.pcap")
-    ] = None,
-    stats: Annotated[
-        list[str] | None,
-        typer.Option("--stats", help="Watch: terminal, tc, jsonl[=FILE], prometheus[=PORT].", metavar="VIEW"),
-    ] = None,
-    interval: Annotated[float, typer.Option("--interval", help="How often the link reports, in s.", metavar="S")] = 0.1,
-    backend: Annotated[
-        str, typer.Option("--backend", help="link: in user space; tc: Linux's own; vm: an emulated machine.")
-    ] = "link",
-    qdisc: Annotated[
-        str | None,
-        typer.Option("--qdisc", help='With tc or vm: another discipline, as "pfifo limit 100".', metavar="WORDS"),
-    ] = None,
-    build_vm: Annotated[
-        bool, typer.Option("--build-vm", help="With vm: build its image first, if there is none.")
-    ] = False,
-    build_lab: Annotated[bool, typer.Option("--build-lab", hidden=True)] = False,
-    traffic: Annotated[str, typer.Option("--traffic", help="What sends TCP: sockets or iperf3.")] = "sockets",
-    keep_awake: Annotated[
-        bool,
-        typer.Option(
-            "--keep-awake/--let-sleep", help="Keep the processors from sleeping, so that packets are late less."
-        ),
-    ] = True,
-    with_simulation: Annotated[
-        bool, typer.Option("--with-simulation", help="Also simulate the file, and report the differences.")
-    ] = False,
-    report: Annotated[
-        Path | None, typer.Option("--report", help="Write a page with all figures.", metavar="DIR")
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Keep valid runs that are there already.")] = False,
-    clean: Annotated[
-        bool, typer.Option("--clean", help="Remove namespaces and devices that killed runs have left, and exit.")
-    ] = False,
+    out: Out = Path("results"),
+    exec_a: ExecA = None,
+    exec_b: ExecB = None,
+    record: Record = None,
+    stats: Stats = None,
+    interval: Interval = 0.1,
+    backend: Backend = "link",
+    qdisc: Qdisc = None,
+    build_vm: BuildVm = False,
+    build_lab: BuildLab = False,
+    traffic: Traffic = "sockets",
+    keep_awake: KeepAwake = True,
+    with_simulation: WithSimulation = False,
+    report: Report = None,
+    resume: Resume = False,
+    clean: Clean = False,
     as_json: Json = False,
 ) -> None:
     """Run a scenario with this machine's real TCP through its queue discipline. Python: aqmlab.live.run.
@@ -77,16 +88,12 @@ def live(
     Two network namespaces are made, with the scenario's bottleneck between them in user space; the traffic of the
     scenario starts there, and so does any command. All is removed at the end. Needs root, or user namespaces with TUN.
     """
-    from aqmlab.live import rootless, state
+    from aqmlab.live import rootless
     from aqmlab.live.options import RENAMED
     from aqmlab.live.running import run
 
     if clean:
-        removed = state.clean()
-        if as_json:
-            print_json({"removed": removed})
-        else:
-            print(f"Removed: {', '.join(removed) or 'nothing was left'}")
+        _clean(as_json=as_json)
         return
     if backend in RENAMED:
         _warn_of(f"--backend {backend}", f"--backend {RENAMED[backend]}")
@@ -101,6 +108,8 @@ def live(
         raise InputError("live: FILE.toml is missing (or --clean, or --build-vm)")
     if backend == "link" and not rootless.is_privileged():
         rootless.again(sys.argv[1:])
+    if rootless.is_real_root():
+        _warn_of_commands(file, set_)
     found = run(
         file,
         runs=runs,
@@ -122,11 +131,22 @@ def live(
     )
     page = None if report is None else found.report(report)
     for trouble in found.troubles:
-        print(f"aqmlab: warning: {trouble.text}", file=sys.stderr)
+        print(printable(f"aqmlab: warning: {trouble.text}"), file=sys.stderr)
     if as_json:
         print_json(_data(found, page))
     else:
         _print(found, page)
+
+
+def _clean(*, as_json: bool) -> None:
+    """Remove what killed runs have left, and print it."""
+    from aqmlab.live import state
+
+    removed = state.clean()
+    if as_json:
+        print_json({"removed": removed})
+    else:
+        print(f"Removed: {', '.join(removed) or 'nothing was left'}")
 
 
 def _warn_of(old: str, new: str) -> None:
@@ -140,8 +160,22 @@ def _build_vm(backend: str) -> None:
 
     if backend != "vm":
         raise InputError("--build-vm: is for --backend vm")
-    image = find_or_build(tell=lambda line: print(f"aqmlab: {line}", file=sys.stderr))
-    print(f"aqmlab: image {image.folder}", file=sys.stderr)
+    image = find_or_build(tell=lambda line: print(printable(f"aqmlab: {line}"), file=sys.stderr))
+    print(printable(f"aqmlab: image {image.folder}"), file=sys.stderr)
+
+
+def _warn_of_commands(file: Path, overrides: list[str] | None) -> None:
+    """Say which commands of the scenario file run as root: who has the file from elsewhere may not have read it."""
+    import tomllib
+
+    from aqmlab.scenario.file import Scenario
+
+    plan = Scenario.load(file, overrides=parse_overrides(overrides))
+    for flow in tomllib.loads(plan.normalized).get("flow", []):
+        for key in ("exec", "exec_server"):
+            if key in flow:
+                line = f"aqmlab: warning: {file}: flow.{flow.get('name')}.{key} runs as root: {flow[key]}"
+                print(one_line(line), file=sys.stderr)
 
 
 def _data(found: LiveRuns, page: Path | None) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import json
 import sys
 from typing import Any
 
+from aqmlab.errors import escaped, one_line
 from aqmlab.results.evaluation import Evaluation
 from aqmlab.statistics.sequential import Stopping
 from aqmlab.storage import folders
@@ -43,7 +44,7 @@ def evaluation_data(evaluation: Evaluation | None) -> dict[str, Any] | None:
 def print_table(table: Any, *, title: str) -> None:  # noqa: ANN401 - a pandas table, which is loaded late
     """Print a table under its title."""
     if title:
-        print(title)
+        print(escaped(title))
     print_rows([str(c) for c in table.columns], [[text_of(v) for v in row] for row in table.itertuples(index=False)])
 
 
@@ -60,7 +61,7 @@ def print_rows(columns: list[str], rows: list[list[str]]) -> None:
         numeric = all(_is_number(row[index]) for row in rows) and bool(rows)
         table.add_column(column, justify="right" if numeric else "left")
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(one_line(cell)) for cell in row))
     console.print(table)
 
 

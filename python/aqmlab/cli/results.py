@@ -11,6 +11,7 @@ import typer
 from aqmlab.cli.application import Json, app
 from aqmlab.cli.output import print_json, print_rows, print_table
 from aqmlab.cli.sweeps import print_study, study_data
+from aqmlab.errors import escaped
 
 results = typer.Typer(
     name="results", help="Look into a store of results: ls, show, export, query, gc.", no_args_is_help=True
@@ -34,7 +35,7 @@ def ls(store: Store, as_json: Json = False) -> None:
                 "name": row.name,
                 "version": row.version,
                 "keys": list(row.keys),
-                "points": len(opened.index.points(row.study)),
+                "points": len(opened.index.points(row)),
                 "seeds": len(row.seeds),
                 "runs": len(opened.study_runs(row)),
             }
@@ -74,12 +75,12 @@ def show(store: Store, name: Name = None, as_json: Json = False) -> None:
         row, block = opened.run_row(run)
         text = opened.scenario_text(row.scenario)
         files = {file: size for file, (size, _) in opened.index.files(block).items()}
-    metrics = json.loads(row.metrics)
+        metrics = opened.index.numbers(row.metrics)
     if as_json:
         print_json({**vars(row), "metrics": metrics, "block": block, "files": files, "text": text})
         return
     print(f"run {row.run}: seed {row.seed}, version {row.version}, scenario {row.scenario}, block {block}\n")
-    print(text)
+    print(escaped(text))
     print_rows(["metric", "value"], [[key, "-" if value is None else f"{value:.6g}"] for key, value in metrics.items()])
 
 

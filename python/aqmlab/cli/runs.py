@@ -18,7 +18,7 @@ from aqmlab.cli.output import (
     stopping_data,
 )
 from aqmlab.cli.values import parse_overrides, parse_seeds, parse_until
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, printable
 
 
 @app.command()
@@ -50,7 +50,7 @@ def run(
     summary = result.summary()
     settled = settling(result)
     for line in result.warnings:
-        print(f"aqmlab: warning: {line}", file=sys.stderr)
+        print(printable(f"aqmlab: warning: {line}"), file=sys.stderr)
     if as_json:
         data = {
             "scenario": {"name": result.name, "hash": result.hash},

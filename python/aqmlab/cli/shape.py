@@ -10,14 +10,15 @@ import typer
 from aqmlab.cli.application import Json, Set, app
 from aqmlab.cli.output import print_json
 from aqmlab.cli.values import parse_overrides
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, printable
 
 
 @app.command()
 def shape(
     file: Annotated[
-        Path, typer.Argument(help="Scenario file (TOML) with the link; flows may be left out.", metavar="CONFIG.toml")
-    ],
+        Path | None,
+        typer.Argument(help="Scenario file (TOML) with the link; flows may be left out.", metavar="CONFIG.toml"),
+    ] = None,
     into: Annotated[str | None, typer.Option("--in", help="Interface at which forward traffic comes in.")] = None,
     out: Annotated[str | None, typer.Option("--out", help="Interface at which it goes out.")] = None,
     netns: Annotated[
@@ -46,11 +47,24 @@ def shape(
         bool, typer.Option("--keep-awake", help="Keep the processors from sleeping, so that packets are late less.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Also take an interface that carries the default route.")] = False,
+    clean: Annotated[
+        bool, typer.Option("--clean", help="Undo what a killed shape has left (rules, forwarding), and end.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Be the bottleneck between two interfaces until Ctrl-C; SIGHUP reads the file again. Python: aqmlab.live.shape."""
+    from aqmlab.live.shape import clean as work_of_clean
     from aqmlab.live.shape import shape as work
 
+    if clean:
+        undone = work_of_clean()
+        if as_json:
+            print_json({"undone": undone})
+        else:
+            print(printable("\n".join(undone) or "nothing was left"))
+        return
+    if file is None:
+        raise InputError("shape: CONFIG.toml is missing (or --clean)")
     if not 0.01 <= interval <= 10:
         raise InputError(f"--interval {interval:g}: is out of range (allowed: 0.01 to 10 s)")
     if as_json and any(word in ("terminal", "tc", "jsonl") for entry in stats or () for word in entry.split(",")):

@@ -12,7 +12,7 @@ import typer
 from aqmlab.cli.application import Engine, Json, SeedsOption, Set, Workers, app
 from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table
 from aqmlab.cli.values import parse_overrides, parse_seeds
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, printable
 
 if TYPE_CHECKING:
     from aqmlab.sweeps.sweep import Study
@@ -84,9 +84,11 @@ def sweep(
         engine=engine,
     )
     for line in study.warnings[:SHOWN_WARNINGS]:
-        print(f"aqmlab: warning: {line}", file=sys.stderr)
+        print(printable(f"aqmlab: warning: {line}"), file=sys.stderr)
     if len(study.warnings) > SHOWN_WARNINGS:
-        print(f"aqmlab: warning: and {len(study.warnings) - SHOWN_WARNINGS} more like these", file=sys.stderr)
+        print(
+            printable(f"aqmlab: warning: and {len(study.warnings) - SHOWN_WARNINGS} more like these"), file=sys.stderr
+        )
     if as_json:
         took = {"simulation_s": study.simulation_s, "simulation_cpu_s": study.simulation_cpu_s}
         print_json({**study_data(study), **took, "warnings": list(study.warnings)})

@@ -12,7 +12,7 @@ import typer
 from aqmlab.cli.application import Engine, File, Json, Set, Workers, app
 from aqmlab.cli.output import print_json, print_rows, print_table
 from aqmlab.cli.values import parse_overrides
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, printable
 
 if TYPE_CHECKING:
     from aqmlab.tuning.outcome import Tuned
@@ -21,66 +21,76 @@ MOST_SHOWN = 12
 """Rows of the Pareto front that are shown; all are in the answer's file."""
 
 
+Over = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--over",
+        help="What varies: flows=10:200, rtt=20ms:200ms, rate=2Mbps:20Mbps or dotted.key=LOW:HIGH. May be given often.",
+        metavar="KEY=LOW:HIGH",
+    ),
+]
+Minimize = Annotated[
+    str | None, typer.Option("--minimize", help="The goal: a metric such as delay.p95.", metavar="METRIC")
+]
+Maximize = Annotated[
+    str | None, typer.Option("--maximize", help="The goal: a metric such as goodput.", metavar="METRIC")
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep",
+        help="A bound on a metric's mean at every point: utilization>=0.95. May be given often.",
+        metavar="METRIC>=VALUE",
+    ),
+]
+Queue = Annotated[str, typer.Option("--queue", help="The queue to tune.", metavar="NAME")]
+Aqm = Annotated[str | None, typer.Option("--aqm", help="The discipline; default: the queue's own.", metavar="NAME")]
+Vary = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--vary",
+        help="A further parameter to search, or another range: limit=20:200. May be given often.",
+        metavar="KEY=LOW:HIGH",
+    ),
+]
+Against = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--against",
+        help="Further settings to compare with: \"RED 5/15={ aqm = 'red', min_th = '5p', max_th = '15p' }\".",
+        metavar="NAME=TABLE",
+    ),
+]
+Quantile = Annotated[
+    float,
+    typer.Option("--quantile", help="Which quantile over the points counts for the goal; 1: the worst.", metavar="Q"),
+]
+Trials = Annotated[int, typer.Option("--trials", help="How many settings are tried.", min=1, metavar="N")]
+Seeds = Annotated[int, typer.Option("--seeds", help="Seeds of each trial.", min=1, metavar="N")]
+Fresh = Annotated[int, typer.Option("--fresh", help="Fresh seeds of the confirmation.", min=2, metavar="N")]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", help="Folder for runs and answer; default: results/NAME-tune.", metavar="DIR"),
+]
+
+
 @app.command()
 def tune(
     file: File,
-    over: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--over",
-            help="What varies: flows=10:200, rtt=20ms:200ms, rate=2Mbps:20Mbps or dotted.key=LOW:HIGH. "
-            "May be given often.",
-            metavar="KEY=LOW:HIGH",
-        ),
-    ] = None,
-    minimize: Annotated[
-        str | None, typer.Option("--minimize", help="The goal: a metric such as delay.p95.", metavar="METRIC")
-    ] = None,
-    maximize: Annotated[
-        str | None, typer.Option("--maximize", help="The goal: a metric such as goodput.", metavar="METRIC")
-    ] = None,
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--keep",
-            help="A bound on a metric's mean at every point: utilization>=0.95. May be given often.",
-            metavar="METRIC>=VALUE",
-        ),
-    ] = None,
-    queue: Annotated[str, typer.Option("--queue", help="The queue to tune.", metavar="NAME")] = "bottleneck",
-    aqm: Annotated[
-        str | None, typer.Option("--aqm", help="The discipline; default: the queue's own.", metavar="NAME")
-    ] = None,
-    vary: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--vary",
-            help="A further parameter to search, or another range: limit=20:200. May be given often.",
-            metavar="KEY=LOW:HIGH",
-        ),
-    ] = None,
-    against: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--against",
-            help="Further settings to compare with: \"RED 5/15={ aqm = 'red', min_th = '5p', max_th = '15p' }\".",
-            metavar="NAME=TABLE",
-        ),
-    ] = None,
-    quantile: Annotated[
-        float,
-        typer.Option(
-            "--quantile", help="Which quantile over the points counts for the goal; 1: the worst.", metavar="Q"
-        ),
-    ] = 1.0,
-    trials: Annotated[int, typer.Option("--trials", help="How many settings are tried.", min=1, metavar="N")] = 60,
-    seeds: Annotated[int, typer.Option("--seeds", help="Seeds of each trial.", min=1, metavar="N")] = 3,
-    fresh: Annotated[int, typer.Option("--fresh", help="Fresh seeds of the confirmation.", min=2, metavar="N")] = 20,
+    over: Over = None,
+    minimize: Minimize = None,
+    maximize: Maximize = None,
+    keep: Keep = None,
+    queue: Queue = "bottleneck",
+    aqm: Aqm = None,
+    vary: Vary = None,
+    against: Against = None,
+    quantile: Quantile = 1.0,
+    trials: Trials = 60,
+    seeds: Seeds = 3,
+    fresh: Fresh = 20,
     set_: Set = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", help="Folder for runs and answer; default: results/NAME-tune.", metavar="DIR"),
-    ] = None,
+    out: Out = None,
     workers: Workers = None,
     engine: Engine = "auto",
     as_json: Json = False,
@@ -154,7 +164,7 @@ def _show(found: Tuned) -> None:
     for line in found.notes:
         print(f"Note: {line}")
     if found.holds.value != "holds":
-        print(f"aqmlab: warning: on fresh seeds the constraints are {_doubt(found)}", file=sys.stderr)
+        print(printable(f"aqmlab: warning: on fresh seeds the constraints are {_doubt(found)}"), file=sys.stderr)
     print(f"Results: {found.folder}")
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from aqmlab.errors import InputError
-from aqmlab.scenario.file import MOST_SEEDS
+from aqmlab.scenario.file import LARGEST_SEED, MOST_SEEDS
+
+SEED = re.compile("[0-9]+")
+"""Digits of ASCII; those of other scripts are not read, and raised digits are no number."""
 
 
 def parse_overrides(entries: Sequence[str] | None) -> tuple[tuple[str, str], ...]:
@@ -32,20 +36,27 @@ def parse_seeds(text: str | None) -> int | list[int] | None:
     """
     if text is None:
         return None
-    if text.strip().isdigit():
-        return int(text)
+    if SEED.fullmatch(text.strip()):
+        return _seed(text, text)
     seeds: list[int] = []
     for word in text.split(","):
         low, dash, high = word.strip().partition("-")
-        if not low.isdigit() or (dash and not high.isdigit()):
+        if not SEED.fullmatch(low) or (dash and not SEED.fullmatch(high)):
             raise InputError(
                 f"--seeds {text}: a number n (seeds 1 to n), a list such as 1,5,9 or a range such as 11-20"
             )
-        found = range(int(low), int(high if dash else low) + 1)
-        if len(found) > MOST_SEEDS:
+        found = range(_seed(text, low), _seed(text, high if dash else low) + 1)
+        if found.stop - found.start + len(seeds) > MOST_SEEDS:
             raise InputError(f"--seeds {text}: too many (allowed: up to {MOST_SEEDS:,} seeds)")
         seeds += found
     return seeds
+
+
+def _seed(text: str, digits: str) -> int:
+    number = int(digits) if len(digits.strip()) < 20 else LARGEST_SEED + 1  # int() has a limit on digits
+    if number > LARGEST_SEED:
+        raise InputError(f"--seeds {text}: a seed is too large (allowed: up to {LARGEST_SEED})")
+    return number
 
 
 def parse_until(goals: Sequence[str] | None, max_runs: int | None) -> dict[str, Any]:

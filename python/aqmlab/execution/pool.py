@@ -43,7 +43,7 @@ class Work(Protocol[T_co]):
         """Whether it works in Python for long, so that it belongs into a process of its own."""
 
     def perform(self, progress: Callable[[float], None]) -> T_co:
-        """Do it. `progress` is told the share that is done, 0 to 1."""
+        """Do the job. `progress` is called with the share that is done, 0 to 1."""
 
 
 def available_cores() -> int:
@@ -132,7 +132,14 @@ def interrupts_noted() -> Iterator[threading.Event]:
     if threading.current_thread() is not threading.main_thread():
         yield interrupted
         return
-    before = signal.signal(signal.SIGINT, lambda *_: interrupted.set())
+
+    def note(*_: object) -> None:
+        if interrupted.is_set():  # a plug-in may compute for ever, and a thread cannot be ended
+            os.write(2, b"\naqmlab: interrupted; what is finished is kept\n")
+            os._exit(Interrupted.exit_code)
+        interrupted.set()
+
+    before = signal.signal(signal.SIGINT, note)
     try:
         yield interrupted
     finally:

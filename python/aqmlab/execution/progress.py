@@ -30,12 +30,12 @@ class Bar:
         self.finished = 0
 
     def report(self, job: int, share: float) -> None:
-        """Tell which share of a job is done, 0 to 1."""
+        """Record which share of a job is done, 0 to 1."""
         self._running[job] = min(max(share, 0.0), 1.0)
         self._show()
 
     def done(self, job: int, runs: int = 1) -> None:
-        """Tell that a job is finished, which was so many runs."""
+        """Record that a job of `runs` runs is finished."""
         self._running.pop(job, None)
         self.finished += runs
         self._done += self._costs[job]

@@ -65,11 +65,11 @@ def _copied(store: ResultStore, job: Job) -> bool:
 
 def _stored(store: ResultStore, key: RunKey, target: SeedFolder) -> Output | None:
     """Return a run of the store; None if the store has none, or if its files are damaged or gone."""
-    path = store.index.folder(key)
     try:
-        if path is not None and store.root / path != target.path:
-            found = output_in_folder(store.root / path)
-            if found.summary.get("version") == key.version:
+        folder = store.run_folder(key)
+        if folder is not None and folder != target.path:
+            found = output_in_folder(folder)
+            if found.summary["version"] == key.version and found.summary["seed"] == key.seed:
                 return found
         if key.reducer == ALL_TABLES and store.index.has_runs([key.name]):
             return output_in_block(store, key.name)

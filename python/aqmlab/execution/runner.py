@@ -14,7 +14,7 @@ from aqmlab.execution.reuse import missing, note
 from aqmlab.execution.until import Until, run_result_until
 from aqmlab.results.evaluation import Evaluation, evaluation_of
 from aqmlab.results.result import Result
-from aqmlab.scenario.file import MOST_SEEDS, Overrides, Scenario
+from aqmlab.scenario.file import LARGEST_SEED, MOST_SEEDS, Overrides, Scenario
 from aqmlab.statistics.sequential import MOST
 from aqmlab.storage import folders
 
@@ -42,7 +42,7 @@ def run(
     seeds
         A number n for the seeds 1 to n, or the seeds themselves; default: those of the file.
     overrides
-        Dotted keys and values laid over the file: ``{"queue.bottleneck.max_th": "45p"}``.
+        Dotted keys and values that replace those of the file: ``{"queue.bottleneck.max_th": "45p"}``.
     workers
         Runs at a time; default: one per processor core.
     out
@@ -103,7 +103,7 @@ def run_into(
 
 
 def as_scenario(scenario: str | Path | Scenario, *, overrides: Overrides = ()) -> Scenario:
-    """Load a scenario, or lay overrides over one that is loaded."""
+    """Load a scenario, or apply overrides to one that is loaded."""
     if isinstance(scenario, Scenario):
         return scenario.with_overrides(overrides) if overrides else scenario
     return Scenario.load(scenario, overrides=overrides)
@@ -116,11 +116,15 @@ def seed_list(seeds: Seeds, plan: Scenario) -> list[int]:
     if isinstance(seeds, int) and seeds > MOST_SEEDS:
         raise InputError(f"seeds: {seeds} are too many (allowed: up to {MOST_SEEDS:,})")
     found = list(range(1, seeds + 1)) if isinstance(seeds, int) else sorted(set(seeds))
+    if found and max(found) > LARGEST_SEED:
+        raise InputError(f"seeds: {max(found)} is too large (allowed: up to {LARGEST_SEED})")
+    if len(found) > MOST_SEEDS:
+        raise InputError(f"seeds: {len(found)} are too many (allowed: up to {MOST_SEEDS:,})")
     if not found or min(found) < 0:
         raise InputError("seeds: at least one, and none below 0 (a number n means the seeds 1 to n)")
     return found
 
 
 def _ranges(seeds: list[int]) -> str:
-    whole = seeds == list(range(seeds[0], seeds[-1] + 1))
+    whole = seeds[-1] - seeds[0] + 1 == len(seeds)  # they are in order, none twice
     return f"{seeds[0]}-{seeds[-1]}" if whole and len(seeds) > 1 else ",".join(map(str, seeds))

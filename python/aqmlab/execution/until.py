@@ -112,7 +112,7 @@ def first_look(seeds: object, most: int) -> int:
 
 
 def check_metrics(goals: Sequence[Goal]) -> None:
-    """Refuse names that no metric has, before anything is run."""
+    """Reject names that no metric has, before anything is run."""
     for goal in goals:
         if goal.metric:
             metric_named(goal.metric)

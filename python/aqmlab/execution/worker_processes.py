@@ -18,6 +18,8 @@ from aqmlab.execution.progress import Throttled
 if TYPE_CHECKING:
     from multiprocessing.queues import SimpleQueue
 
+SAFE_PATH = "PYTHONSAFEPATH"
+"""Environment variable that is Python's option ``-P``."""
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
@@ -26,11 +28,11 @@ class Performs(Protocol[T_co]):
     """A picklable piece of work."""
 
     def perform(self, progress: Callable[[float], None]) -> T_co:
-        """Do it. `progress` is told the share that is done, 0 to 1."""
+        """Do the job. `progress` is called with the share that is done, 0 to 1."""
 
 
 class Reports(Protocol):
-    """Where workers tell which share of which job is done."""
+    """Where workers report which share of which job is done."""
 
     def empty(self) -> bool:
         """Whether there is no report."""
@@ -42,7 +44,8 @@ class Reports(Protocol):
 def start_workers(count: int) -> tuple[ProcessPoolExecutor, Reports]:
     """Make ready processes for `work_in_process`; they are started when work is submitted."""
     context = mp.get_context("spawn")
-    channel: SimpleQueue[tuple[int, float]] = context.SimpleQueue()
+    with _current_directory_off_path():  # the queue's lock may start multiprocessing's resource tracker
+        channel: SimpleQueue[tuple[int, float]] = context.SimpleQueue()
     executor = ProcessPoolExecutor(count, mp_context=context, initializer=_start_worker, initargs=(channel,))
     return executor, channel
 
@@ -62,7 +65,7 @@ def worker_processes(count: int) -> Iterator[tuple[ProcessPoolExecutor, Reports]
 @contextlib.contextmanager
 def starting() -> Iterator[None]:
     """While work is submitted, which starts the processes."""
-    with _interrupts_held(), _main_module_hidden():
+    with _interrupts_held(), _main_module_hidden(), _current_directory_off_path():
         yield
 
 
@@ -84,6 +87,24 @@ def _interrupts_held() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, previous)
+
+
+@contextlib.contextmanager
+def _current_directory_off_path() -> Iterator[None]:
+    """Start interpreters that do not import from the current directory before they have this process's ``sys.path``.
+
+    ``multiprocessing`` starts them with ``python -c``, which puts the current directory first: a ``json.py`` or
+    ``struct.py`` that lies there would be executed.
+    """
+    before = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[SAFE_PATH]
+        else:
+            os.environ[SAFE_PATH] = before
 
 
 @contextlib.contextmanager
@@ -112,7 +133,7 @@ def _start_worker(channel: SimpleQueue[tuple[int, float]]) -> None:
 
 
 def _end_with_parent() -> None:
-    """Do not go on alone when the parent is killed: nobody would end this process."""
+    """Do not go on alone when the parent is killed: no other process would end this one."""
     parent = mp.parent_process()
     if parent is not None:
         parent.join()

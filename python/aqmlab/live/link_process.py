@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,9 +13,9 @@ from typing import Any
 
 from aqmlab.errors import Error, InputError
 from aqmlab.live.process_output import Heard
-from aqmlab.live.processes import end, start
+from aqmlab.live.processes import end, python_module, start
 
-COMMAND = (sys.executable, "-m", "aqmlab.live.link")
+COMMAND = python_module("aqmlab.live.link")
 """The link process; ``$AQMLAB_LINK`` names another, such as the stand-alone ``aqmlab-link``."""
 READY_WITHIN_S = 15.0
 SILENT_S = 15.0

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
+from aqmlab.errors import printable
 from aqmlab.scenario.file import Scenario
 
 
@@ -25,22 +26,22 @@ class Watching(Protocol):
         """Take a snapshot, as the link wrote it."""
 
 
-class _Nobody:
+class _NoView:
     takes_terminal = False
 
     def show(self, line: str) -> None:
-        """Pass over a snapshot."""
+        """Discard a snapshot."""
 
 
 @contextmanager
 def watching(names: Sequence[str], scenario: Scenario) -> Iterator[Watching]:
     """Open the views with these names, if any; they are closed at the end."""
     if not names:
-        yield _Nobody()
+        yield _NoView()
         return
     from aqmlab.live.telemetry import open_views
 
     with open_views(names, scenario=scenario) as views:
         for note in views.notes:
-            print(f"aqmlab: {note}", file=sys.stderr)
+            print(printable(f"aqmlab: {note}"), file=sys.stderr)
         yield views

@@ -60,6 +60,31 @@ class Identity:
                 os.kill(self.pid, signal.SIGKILL)
 
 
+def python_module(module: str) -> tuple[str, ...]:
+    """Return the command that runs a module of this package in a new Python interpreter.
+
+    ``-P`` keeps the current directory off ``sys.path``: without it a file named like a module (``json.py``) that lies
+    there runs with the rights of this process, often root. ``-I`` would also ignore ``PYTHONPATH``, by which a source
+    tree or a user's installation of this package is found; `module_path` gives the child a checked one instead.
+    """
+    return (sys.executable, "-P", "-m", module)
+
+
+def module_path() -> str:
+    """Return ``PYTHONPATH`` for a child process: this process's path, without the current directory.
+
+    The current directory is on ``sys.path`` after ``python -m`` and by an empty entry of ``PYTHONPATH``. It stays only
+    if this package itself was imported from there.
+    """
+    package = Path(__file__).resolve().parents[2]
+    entries = [Path(entry) for entry in sys.path if Path(entry).is_absolute()]
+    try:
+        here = Path.cwd().resolve()
+    except OSError:  # the directory was removed: nothing can be imported from it
+        return os.pathsep.join(map(str, entries))
+    return os.pathsep.join(str(entry) for entry in entries if entry.resolve() == package or entry.resolve() != here)
+
+
 def start(
     command: Sequence[str],
     *,
@@ -80,8 +105,8 @@ def start(
         raise InputError(f"{command[0]}: no such program")
     own = {**os.environ, **(environment or {})}
     if command[0] == sys.executable:
-        # Modules of this package are found as this process found them; the user's commands do not get this setting.
-        own["PYTHONPATH"] = os.pathsep.join(entry for entry in sys.path if entry)
+        # Modules of this package are found where this process found them. Commands of the user keep their own path.
+        own["PYTHONPATH"] = module_path()
     # A group of its own, so that Ctrl-C reaches the run and not its parts, which are ended in their order.
     return subprocess.Popen(words, stdin=stdin, stdout=stdout, stderr=stderr, env=own, start_new_session=True)
 

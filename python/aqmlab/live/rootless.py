@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from aqmlab.live.link_process import LiveError
+from aqmlab.live.processes import module_path, python_module
 
 NET_ADMIN, SYS_ADMIN = 12, 21
 """Numbers of the capabilities that make networks and namespaces (capability.h)."""
@@ -31,6 +32,17 @@ def is_privileged() -> bool:
     return os.geteuid() == 0
 
 
+def is_real_root() -> bool:
+    """Whether this process is root outside of any user namespace, as under sudo."""
+    if os.geteuid() != 0:
+        return False
+    try:
+        inside, outside, _ = Path("/proc/self/uid_map").read_text(encoding="ascii").split()[:3]
+    except (OSError, ValueError):
+        return True
+    return inside == outside == "0"
+
+
 def must_be_possible() -> None:
     """Raise in one line why live runs cannot be done without root here."""
     unshare = shutil.which("unshare")
@@ -45,8 +57,8 @@ def must_be_possible() -> None:
 def again(arguments: Sequence[str]) -> NoReturn:
     """Become ``aqmlab`` with these arguments in a user namespace: what signals this process signals the run."""
     must_be_possible()
-    command = ["unshare", "-Urnm", "/bin/sh", "-c", SCRIPT, "aqmlab", sys.executable, "-m", "aqmlab", *arguments]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
+    command = ["unshare", "-Urnm", "/bin/sh", "-c", SCRIPT, "aqmlab", *python_module("aqmlab"), *arguments]
+    environment = {**os.environ, "PYTHONPATH": module_path()}
     sys.stdout.flush()
     sys.stderr.flush()
     os.execvpe(command[0], command, environment)

@@ -123,8 +123,7 @@ def run(
     out
         Folder for the results; None keeps them in memory.
     exec_a, exec_b
-        A shell command at the senders' and at the receivers' side; ``{peer}``, ``{local}`` and ``{duration}`` in it
-        stand for the addresses and the length of the run in s.
+        Shell commands at the senders' and the receivers' side, with ``{peer}``, ``{local}`` and ``{duration}`` (s).
     record
         A pcap file of all packets that come to the link.
     stats
@@ -132,8 +131,7 @@ def run(
     interval_s
         How often the link reports.
     backend
-        ``link``: the bottleneck in user space; ``tc``: Linux's own; ``vm``: either in an emulated
-        machine. ``lab``, the former name of ``vm``, is deprecated.
+        ``link``: the bottleneck in user space; ``tc``: Linux's own; ``vm`` (formerly ``lab``): in an emulated machine.
     qdisc
         For ``tc`` and ``vm``: words of ``tc`` in place of the scenario's discipline, e.g. ``pfifo limit 100``.
     traffic
@@ -154,45 +152,65 @@ def run(
     ScenarioError, InputError, LiveError, StorageError, Interrupted
         With one clear line each. Whatever was made for the runs is removed.
     """
+    backend = _backend(backend)
+    check_qdisc(qdisc, backend)
+    chosen, wanted = _asked(scenario, runs=runs, seeds=seeds, family=family, overrides=overrides)
+    options = Options(
+        traffic=traffic, exec_a=exec_a, exec_b=exec_b, record=None if record is None else Path(record),
+        snapshot_interval_s=interval_s, keep_awake=keep_awake, link_command=tuple(link_command or default_command()),
+    )  # fmt: skip
+    troubles = _troubles(chosen, wanted[0], options, backend, stats)
+    folder = None if out is None else live_folder(Path(out), chosen, backend, qdisc)
+    result, certificates = _measured(
+        chosen, wanted, options, backend, qdisc, folder=folder, resume=resume, stats=stats, progress=progress
+    )
+    beside = simulate(chosen, seeds=wanted, out=out, progress=progress) if with_simulation else None
+    return LiveRuns(result, certificates, troubles, beside)
+
+
+def _troubles(scenario: Scenario, seed: int, options: Options, backend: str, stats: Sequence[str]) -> list[Trouble]:
+    """Return warnings about the run; what cannot be run is an error."""
+    if backend == "link":
+        return checked(scenario, seed, options)
+    refuse_what_is_for_the_link(options, stats)
+    return []
+
+
+def _measured(
+    scenario: Scenario, seeds: list[int], options: Options, backend: str, qdisc: str | None, *,
+    folder: Path | None, resume: bool, stats: Sequence[str], progress: bool,
+) -> tuple[Result, dict[int, dict[str, Any]]]:  # fmt: skip
+    """Do all runs, with their views open, and return their tables and certificates."""
+    with _ended_by_signals(), watching(stats, scenario) as views:
+        outputs, certificates = _all_runs(
+            scenario, seeds, options, backend, qdisc, folder=folder, resume=resume, views=views, progress=progress
+        )
+    if folder is None:
+        return Result.from_outputs(outputs, scenario_text=scenario.normalized), certificates
+    return Result.load(folder, seeds=seeds), certificates_in(folder, seeds)
+
+
+def _backend(backend: str) -> str:
+    """Return the backend by its present name; an unknown one is an error."""
     if backend in RENAMED:
         renamed = RENAMED[backend]
-        warnings.warn(f"backend {backend} is deprecated; use {renamed}", DeprecationWarning, stacklevel=2)
-        backend = renamed
+        warnings.warn(f"backend {backend} is deprecated; use {renamed}", DeprecationWarning, stacklevel=3)
+        return renamed
     if backend not in BACKENDS:
         raise InputError(f"--backend: {unknown('backend', backend, list(BACKENDS))}")
-    check_qdisc(qdisc, backend)
+    return backend
+
+
+def _asked(
+    scenario: str | Path | Scenario, *, runs: int | None, seeds: Seeds, family: str | None, overrides: Overrides
+) -> tuple[Scenario, list[int]]:
+    """Return the scenario for the address family, and the seeds."""
     if family is not None and family not in FAMILIES:
         raise InputError(f"--family: {unknown('family', family, list(FAMILIES))}")
     if runs is not None and seeds is not None:
         raise InputError("--runs and --seeds: both set the number of runs; give one of them")
     chosen = for_family(scenario, family, overrides=overrides)
-    wanted = seed_list(runs if runs is not None else seeds, chosen)
-    options = Options(
-        traffic=traffic,
-        exec_a=exec_a,
-        exec_b=exec_b,
-        record=None if record is None else Path(record),
-        snapshot_interval_s=interval_s,
-        keep_awake=keep_awake,
-        link_command=default_command() if link_command is None else tuple(link_command),
-    )
-    folder = None if out is None else live_folder(Path(out), chosen, backend, qdisc)
-    if backend == "link":
-        troubles = checked(chosen, wanted[0], options)
-    else:
-        refuse_what_is_for_the_link(options, stats)
-        troubles = []
-    with _ended_by_signals(), watching(stats, chosen) as views:
-        outputs, certificates = _all_runs(
-            chosen, wanted, options, backend, qdisc, folder=folder, resume=resume, views=views, progress=progress
-        )
-    if folder is None:
-        result = Result.from_outputs(outputs, scenario_text=chosen.normalized)
-    else:
-        result = Result.load(folder, seeds=wanted)
-        certificates = certificates_in(folder, wanted)
-    beside = simulate(chosen, seeds=wanted, out=out, progress=progress) if with_simulation else None
-    return LiveRuns(result, certificates, troubles, beside)
+    return chosen, seed_list(runs if runs is not None else seeds, chosen)
 
 
 def live_folder(out: Path, scenario: Scenario, backend: str = "link", qdisc: str | None = None) -> Path:

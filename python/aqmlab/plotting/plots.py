@@ -94,7 +94,14 @@ def draw(ax: Axes, chart: Chart) -> None:
 
 def save(chart: Chart, folder: Path) -> list[Path]:
     """Write a chart as ``<key>.png`` and ``<key>.svg``."""
-    return save_figure(lambda ax: draw(ax, chart), folder / chart.key)
+    return save_figure(lambda ax: draw(ax, chart), folder / file_stem(chart.key))
+
+
+def file_stem(key: str) -> str:
+    """Return a figure's key as a file name, if it is one; a key with ``/`` or a leading dot would leave the folder."""
+    if not key or "/" in key or "\0" in key or key.startswith("."):
+        raise InputError(f"figure {key!r}: cannot be a file name (allowed: no / and no . at its beginning)")
+    return key
 
 
 def save_as(chart: Chart, path: Path) -> Path:

@@ -14,6 +14,7 @@ from aqmlab.execution import comparison
 from aqmlab.execution.comparison import Comparison
 from aqmlab.execution.comparison_tables import DIFFERENCE_COLUMNS
 from aqmlab.plotting import plots
+from aqmlab.plotting.figures.runs import slug
 from aqmlab.reporting.across import across, differing
 from aqmlab.reporting.chosen import of_comparison, of_run
 from aqmlab.reporting.page import Page
@@ -118,7 +119,7 @@ def add_run(page: Page, result: Result, *, title: str = "") -> None:
         caption=f"Link `{result.bottleneck}`: means over the seeds, {level_words(len(result.seeds), result.level)}.",
     )
     if plan is not None:
-        page.topology(plan, key=f"topology-{result.name}")
+        page.topology(plan, key=slug(f"topology {result.name}"))
     elif result.scenario_text:
         flows = len(result.flows) // len(result.seeds)
         page.text(f"The network of {flows:,} flows is not drawn here; `aqmlab draw` with the scenario's file draws it.")

@@ -168,7 +168,7 @@ class Page:
             for chart in self._figures:
                 plots.save(chart, folder / "figures")
             for key, paint, size_in in self._drawings:
-                plots.save_figure(paint, folder / "figures" / key, size_in=size_in)
+                plots.save_figure(paint, folder / "figures" / plots.file_stem(key), size_in=size_in)
         return path
 
     def _fresh(self, key: str) -> str:

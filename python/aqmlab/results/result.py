@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from aqmlab.errors import InputError, unknown
+from aqmlab.errors import InputError, StorageError, unknown
 from aqmlab.results import frames
 from aqmlab.results.evaluation import Evaluation, together
 from aqmlab.results.metrics import METRICS, bottleneck_of, delay_metrics, flow_metrics, link_metrics
@@ -99,6 +99,8 @@ class Result:
     @property
     def flows(self) -> pd.DataFrame:
         """Counters of each flow, per seed."""
+        if "flows" not in self.tables:
+            raise StorageError(f"{self.folder or self.name}: the table of flows is missing; delete it and run again")
         return self.tables["flows"]
 
     @property

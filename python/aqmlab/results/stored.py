@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, StorageError
 from aqmlab.results.output import Output, provenance
 from aqmlab.results.result import Result
 from aqmlab.scenario.file import Scenario
@@ -31,21 +30,24 @@ def result_of(store: ResultStore, runs: Iterable[str]) -> Result:
     if not found:
         raise InputError(f"{store.root}: no run was asked for")
     text = store.scenario_text(found[0][0].scenario)
-    known = provenance(Scenario.from_text(text))
+    plan = Scenario.from_text(text)
+    if plan.run_hash != found[0][0].scenario:
+        raise StorageError(f"{store.index.path}: is damaged: scenario {found[0][0].scenario} has another text")
+    known = provenance(plan)
     tables = {block: store.tables_of(block) for _, block in found}
-    outputs = [_output(row, tables[block], known) for row, block in found]
+    outputs = [_output(store, row, tables[block], known) for row, block in found]
     return Result.from_outputs(outputs, scenario_text=text)
 
 
 def output_in_block(store: ResultStore, run: str) -> Output:
     """Read a run from its block; its summary has no provenance but version and seed."""
     row, block = store.run_row(run)
-    return _output(row, store.tables_of(block), {})
+    return _output(store, row, store.tables_of(block), {})
 
 
-def _output(row: RunRow, tables: Mapping[str, pa.Table], known: Mapping[str, Any]) -> Output:
+def _output(store: ResultStore, row: RunRow, tables: Mapping[str, pa.Table], known: Mapping[str, Any]) -> Output:
     own = {name: _of_run(table, row.run) for name, table in tables.items()}
-    numbers = json.loads(own.pop(RUNS)["summary"][0].as_py())
+    numbers = store.index.table(own.pop(RUNS)["summary"][0].as_py())
     summary = {**known, "version": row.version, "seed": row.seed, "summary": numbers}
     return Output(summary, {name: table.combine_chunks() for name, table in own.items() if table.num_rows})
 

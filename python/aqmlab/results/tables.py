@@ -1,25 +1,56 @@
-"""Names of the tables that a run may record."""
+"""The tables that a run may record, with their columns, as `tables.toml` describes them."""
 
 from __future__ import annotations
 
-OPTIONAL = {
-    "queue_samples": "probe.queue_interval",
-    "cwnd_samples": "probe.cwnd_interval",
-    "flow_samples": "probe.flow_interval",
-    "discipline_samples": "probe.discipline_interval",
-    "delay_histogram": "probe.delay_histogram",
-    "code_points": "probe.links",
-    "drop_distances": "",
-    "drop_reasons": "",
-    "markers": "",
-    "events": "probe.events",
-    "losses": "probe.losses",
-    "flow_delays": "probe.flow_delay",
-    "flow_delay_histogram": "probe.flow_delay",
-    "pages": "",
-    "objects": "",
-    "segments": "",
-    "call_packets": "",
-}
+import tomllib
+from dataclasses import dataclass
+from importlib import resources
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: its unit (``-`` for a number without one, "" for text) and its meaning."""
+
+    name: str
+    unit: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class TableInfo:
+    """A table of a run.
+
+    Attributes
+    ----------
+    name, what
+        Its name, and what it is.
+    rows
+        What there is a row for.
+    when
+        The key that asks for it; "" if it needs none.
+    columns
+        Its columns, without ``seed``, which all tables have.
+    """
+
+    name: str
+    what: str
+    rows: str
+    when: str
+    columns: tuple[Column, ...]
+
+
+def _read() -> dict[str, TableInfo]:
+    text = resources.files("aqmlab.results").joinpath("tables.toml").read_text(encoding="utf-8")
+    found = {}
+    for name, entry in tomllib.loads(text).items():
+        columns = tuple(Column(key, *value) for key, value in entry.items() if isinstance(value, list))
+        found[name] = TableInfo(name, entry["what"], entry["rows"], entry.get("when", ""), columns)
+    return found
+
+
+DESCRIBED = _read()
+"""Every table by its name."""
+TABLES = tuple(DESCRIBED)
+"""Names of all tables, in their order."""
+OPTIONAL = {name: table.when for name, table in DESCRIBED.items() if name not in ("links", "flows")}
 """Tables that a run may lack, and the key that asks for them; without a key they are there unless they are empty."""
-TABLES = ("links", "flows", *OPTIONAL)

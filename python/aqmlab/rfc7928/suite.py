@@ -151,19 +151,7 @@ def characterize(
     disciplines = settings_of(list(aqm), override_pairs(overrides))
     planned, skipped = _plan(cases(effort, disciplines, _wanted(sections)))
     root = Path(out) / NAME
-    folders.guarded(root, lambda: root.mkdir(parents=True, exist_ok=True))
-    answers = Answers(root.parent)
-    jobs = [one.jobs(root, answers, engine) for one in planned]
-    todo = missing(list({job.key: job for own in jobs for job in own}.values()))
-    for one in planned:
-        folders.prepare(root / "scenarios" / one.plan.label, scenario=one.plan.normalized)
-    folders.log(root, f"rfc7928 {_core.version()} {effort}: {len(todo)} runs to do")
-    outputs = execute(todo, workers=workers, progress=progress, title=NAME)
-    evaluation = evaluation_of(outputs, time.monotonic() - began)
-    measured = [
-        Measured(one.case, one.plan, [answers.get(job.key) for job in own])
-        for one, own in zip(planned, jobs, strict=True)
-    ]
+    measured, evaluation = _measure(planned, root, effort, workers=workers, progress=progress, engine=engine)
     collected = Collected(measured, disciplines)
     built = build(collected, effort, skipped=skipped)
     target = Path(report) if report is not None else root
@@ -183,6 +171,26 @@ def characterize(
         seconds=seconds,
         evaluation=evaluation,
     )
+
+
+def _measure(
+    planned: Sequence[_Planned], root: Path, effort: Effort, *, workers: int | None, progress: bool, engine: str
+) -> tuple[list[Measured], Evaluation]:
+    """Run what is missing of the planned cases; return what was measured in each, and how the runs were evaluated."""
+    began = time.monotonic()
+    folders.guarded(root, lambda: root.mkdir(parents=True, exist_ok=True))
+    answers = Answers(root.parent)
+    jobs = [one.jobs(root, answers, engine) for one in planned]
+    todo = missing(list({job.key: job for own in jobs for job in own}.values()))
+    for one in planned:
+        folders.prepare(root / "scenarios" / one.plan.label, scenario=one.plan.normalized)
+    folders.log(root, f"rfc7928 {_core.version()} {effort}: {len(todo)} runs to do")
+    outputs = execute(todo, workers=workers, progress=progress, title=NAME)
+    measured = [
+        Measured(one.case, one.plan, [answers.get(job.key) for job in own])
+        for one, own in zip(planned, jobs, strict=True)
+    ]
+    return measured, evaluation_of(outputs, time.monotonic() - began)
 
 
 def cases(effort: Effort, disciplines: Sequence[Settings], sections: Sequence[str] = SECTIONS) -> list[Case]:

@@ -7,6 +7,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
+from aqmlab.errors import InputError
+
+ALLOWED = "text, a number, true or false, a list, or a table"
 Value: TypeAlias = str | bool | int | float | Sequence["Value"] | Mapping[str, "Value"]
 """What an override may hold: text, a number, true or false, a list, or a table."""
 
@@ -27,7 +30,9 @@ def inline(value: Value) -> str:
         return str(value)
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{_key(k)} = {inline(v)}" for k, v in value.items()) + " }"
-    return "[" + ", ".join(inline(v) for v in value) + "]"
+    if isinstance(value, Sequence):
+        return "[" + ", ".join(inline(v) for v in value) + "]"
+    raise InputError(f"{value}: a {type(value).__name__} is no value of a scenario (allowed: {ALLOWED})")
 
 
 def override(value: Value) -> str:

@@ -142,7 +142,8 @@ def _encoded(table: pa.Table) -> bytes:
     """Write a table as Parquet; dictionaries of numbers and statistics of columns would take half of the time."""
     texts = [name for name in table.column_names if not pa.types.is_primitive(table[name].type)]
     sink = io.BytesIO()
-    pq.write_table(table, sink, compression="zstd", version="2.6", use_dictionary=texts, write_statistics=False)
+    options = {"compression": "zstd", "version": "2.6", "use_dictionary": texts}
+    pq.write_table(table, sink, **options, write_statistics=False, write_page_checksum=True)
     return sink.getvalue()
 
 

@@ -2,8 +2,8 @@
 
 Until format 2 each command kept answers in its own way: reproductions a file ``answer.json`` for each run, the suite of
 RFC 7928 ``measured.json``, tuning lines in ``runs.jsonl``, the cross-check ``measured/seed-N.json``. These functions
-read the files; whoever finds its run there puts the answer into the store. A file that is damaged or of another version
-is not read: its run is computed again.
+read the files; the job that finds its run there puts the answer into the store. A file that is damaged or of another
+version is not read: its run is computed again.
 """
 
 from __future__ import annotations

@@ -5,32 +5,48 @@
         log.txt                   host, times and paths of every call; never part of a result
         seed-0001/summary.json    named numbers and provenance: version, scenario's hash, seed, readings
         seed-0001/<table>.parquet
+        seed-0001/SHA256SUMS      digests of the files of this seed, as ``sha256sum --check`` reads them
 
 What is in a seed's folder is a function of (scenario, seed, version) alone.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import functools
+import hashlib
 import json
 import math
 import os
+import re
 import shutil
 import socket
 import time
-from collections.abc import Callable, Mapping
+import uuid
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from aqmlab.errors import StorageError
+from aqmlab.errors import StorageError, one_line
 from aqmlab.storage.tables import parquet_bytes, read_parquet
 
 SUMMARY = "summary.json"
+SUMS = "SHA256SUMS"
 COMPARISON = "compare.json"
 """The file that makes a folder one of a comparison."""
 STALE_AFTER_S = 600.0
+"""Age at which a temporary file of another machine is taken for one that was left behind."""
+MOST_SWAPS = 100
+"""How often a seed's folder may be replaced by other processes while this one puts its own in place."""
+SHAPE: Mapping[str, type] = {"scenario": dict, "seed": int, "summary": dict, "version": str, "readings": dict}
+"""What every summary of a seed has."""
+ALWAYS = "links"
+"""The table that every run has."""
+TEMPORARY = re.compile(r"\.(?:(?P<machine>[0-9a-f]{8})-)?(?P<pid>[0-9]{1,10})(?:-[0-9a-f]{12})?\.tmp$")
+"""End of a temporary file's name: machine (absent until 0.1), process, something unique."""
 _T = TypeVar("_T")
 
 
@@ -72,26 +88,34 @@ def write_seed(
     tables: Mapping[str, pa.Table],
     *,
     files: Mapping[str, bytes] | None = None,
+    keep_finished: bool = False,
 ) -> None:
     """Write one finished run: all its files into a folder of another name, made durable, then renamed.
 
-    `files` are further ones that belong to it, by name.
+    Several processes and threads may write the same seed; one of them remains.
+
+    Parameters
+    ----------
+    files
+        Further files that belong to it, by name.
+    keep_finished
+        If another process has finished the same run meanwhile, keep that one.
     """
 
     def work() -> None:
-        temporary = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
-        shutil.rmtree(temporary, ignore_errors=True)
+        temporary = temporary_path(folder)
         try:
             temporary.mkdir()
-            for name, table in tables.items():
-                write_file(temporary / f"{name}.parquet", parquet_bytes(table))
-            for name, data in (files or {}).items():
+            sums = {}
+            for name, data in _contents(summary, tables, files or {}):
                 write_file(temporary / name, data)
-            write_file(temporary / SUMMARY, to_json(summary).encode())
+                sums[name] = hashlib.sha256(data).hexdigest()
+            write_file(temporary / SUMS, "".join(f"{sums[name]}  {name}\n" for name in sorted(sums)).encode())
             sync_folder(temporary)
-            if folder.exists():
-                shutil.rmtree(folder)
-            temporary.rename(folder)
+            known = (
+                {"scenario_hash": summary["scenario"]["hash"], "version": summary["version"]} if keep_finished else {}
+            )
+            _put_in_place(temporary, folder, known)
             sync_folder(folder.parent)
         except BaseException:  # an interrupt too leaves nothing half written
             shutil.rmtree(temporary, ignore_errors=True)
@@ -100,11 +124,62 @@ def write_seed(
     guarded(folder.parent, work)
 
 
+def _contents(
+    summary: Mapping[str, Any], tables: Mapping[str, pa.Table], files: Mapping[str, bytes]
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a seed, by name; one at a time, since tables are large."""
+    for name, table in tables.items():
+        yield f"{name}.parquet", parquet_bytes(table)
+    yield from files.items()
+    yield SUMMARY, to_json(summary).encode()
+
+
+def _put_in_place(made: Path, folder: Path, known: Mapping[str, str]) -> None:
+    """Give a folder its name; the one that has it goes, or stays if it is the `known` run."""
+    for _ in range(MOST_SWAPS):
+        if known and is_finished(folder, **known):
+            shutil.rmtree(made)
+            return
+        try:
+            made.rename(folder)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+        else:
+            return
+        # Moved aside first: to remove it takes a while, in which another process could put its own there.
+        aside = temporary_path(folder)
+        with contextlib.suppress(FileNotFoundError):
+            folder.rename(aside)
+            shutil.rmtree(aside, ignore_errors=True)
+    raise OSError(errno.EBUSY, "other processes keep replacing it", str(folder))
+
+
+def temporary_path(path: Path) -> Path:
+    """Return a name beside `path` that no other process or thread uses, and that says who made it."""
+    return path.with_name(f".{_shortened(path.name)}.{_machine()}-{os.getpid()}-{uuid.uuid4().hex[:12]}.tmp")
+
+
+def _shortened(name: str) -> str:
+    """Cut a name so that what is put around it still fits into the 255 bytes of a file name."""
+    return name.encode()[:180].decode(errors="ignore")
+
+
+@functools.cache
+def _machine() -> str:
+    """Return a few digits that tell machines, and containers on them, from each other: where a pid means something."""
+    try:
+        space = str(os.stat("/proc/self/ns/pid").st_ino)  # noqa: PTH116 - of a link that leads nowhere
+    except OSError:
+        space = ""
+    return hashlib.sha256(f"{socket.gethostname()} {space}".encode()).hexdigest()[:8]
+
+
 def write_file(path: Path, data: bytes) -> None:
     """Write a file so that a reader sees the old content or the new, never a part."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = temporary_path(path)
     try:
-        with temporary.open("wb") as file:
+        with temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -120,8 +195,34 @@ def save(path: Path, text: str) -> None:
 
 
 def read_summary(folder: Path) -> dict[str, Any]:
-    """Read the summary of one seed."""
-    return read_json(folder / SUMMARY)
+    """Read the summary of one seed.
+
+    Raises
+    ------
+    StorageError
+        If it is missing, is not what was written, or lacks what every summary has.
+    """
+    verify(folder, SUMMARY)
+    found = read_json(folder / SUMMARY)
+    shaped = all(isinstance(found.get(key), kind) for key, kind in SHAPE.items())
+    if not shaped or not all(isinstance(found["scenario"].get(key), str) for key in ("name", "hash")):
+        raise StorageError(f"{folder / SUMMARY}: is damaged; delete {folder} and run again")
+    return found
+
+
+def verify(folder: Path, name: str) -> None:
+    """Raise if a file of a seed is not what was written. Runs of versions that wrote no digests pass."""
+    try:
+        text = (folder / SUMS).read_text(encoding="ascii")
+        known = {line[66:]: line[:64] for line in text.splitlines()}
+        with (folder / name).open("rb") as file:
+            whole = hashlib.file_digest(file, "sha256").hexdigest() == known.get(name)
+    except FileNotFoundError:
+        return
+    except (OSError, UnicodeDecodeError):
+        whole = False
+    if not whole:
+        raise StorageError(f"{folder / name}: is damaged (differs from {SUMS}); delete {folder} and run again")
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -130,7 +231,9 @@ def read_json(path: Path) -> dict[str, Any]:
         data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise StorageError(f"{path}: cannot be read ({error.strerror})") from None
-    except ValueError:
+    except (ValueError, RecursionError):
+        data = []  # type: ignore[assignment]
+    if not isinstance(data, dict):
         raise StorageError(f"{path}: is damaged; delete {path.parent} and run again") from None
     return data
 
@@ -139,10 +242,13 @@ def read_table(folder: Path, name: str) -> pa.Table | None:
     """Read one table of one seed, or None if this run did not record it."""
     path = folder / f"{name}.parquet"
     if not path.exists():
+        if name == ALWAYS:
+            raise StorageError(f"{path}: is missing; delete {folder} and run again")
         return None
+    verify(folder, path.name)
     try:
         return read_parquet(path)
-    except (OSError, pa.ArrowException):
+    except (OSError, pa.ArrowException, ValueError):  # ValueError: text that is not UTF-8 in the schema
         raise StorageError(f"{path}: is damaged; delete {folder} and run again") from None
 
 
@@ -161,8 +267,10 @@ def log(folder: Path, line: str) -> None:
     stamp = time.strftime("%Y-%m-%dT%H:%M:%S%z")
 
     def work() -> None:
-        with (folder / "log.txt").open("a", encoding="utf-8") as file:
-            file.write(f"{stamp} {socket.gethostname()} {line}\n")
+        # A link of that name, in results from elsewhere, would have this line written somewhere else.
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+        with os.fdopen(os.open(folder / "log.txt", flags, 0o666), "a", encoding="utf-8") as file:
+            file.write(f"{stamp} {socket.gethostname()} {one_line(line)}\n")
 
     guarded(folder, work)
 
@@ -218,13 +326,24 @@ def sync_folder(folder: Path) -> None:
 def _remove_stale(folder: Path) -> None:
     """Remove what an earlier call left half written when it was killed."""
     for entry in folder.glob(".*.tmp"):
-        pid = entry.name.split(".")[-2]
-        old = time.time() - entry.stat().st_mtime > STALE_AFTER_S
-        if old and pid.isdigit() and not _alive(int(pid)):
-            if entry.is_dir():
+        if _is_stale(entry):
+            if entry.is_dir() and not entry.is_symlink():
                 shutil.rmtree(entry, ignore_errors=True)
             else:
                 entry.unlink(missing_ok=True)
+
+
+def _is_stale(entry: Path) -> bool:
+    """Whether the maker of a temporary file is gone: at once if it was a process of this machine, else by its age."""
+    maker = TEMPORARY.search(entry.name)
+    if maker is None:
+        return False
+    if maker["machine"] == _machine():
+        return not _alive(int(maker["pid"]))
+    try:
+        return time.time() - entry.stat().st_mtime > STALE_AFTER_S
+    except OSError:  # it is gone meanwhile
+        return False
 
 
 def _alive(pid: int) -> bool:

@@ -5,23 +5,29 @@ No time, no host and no order of arrival is in it: the same sweeps give the same
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import re
+import shutil
 import sqlite3
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
-from aqmlab.errors import StorageError
+from aqmlab.errors import InputError, StorageError
 from aqmlab.storage.block import RunRow
 from aqmlab.storage.folders import guarded
-from aqmlab.storage.key import RunKey
+from aqmlab.storage.key import RunKey, digest, is_name, study_name
 
 INDEX = "index.sqlite"
-FORMAT = 2
-"""Format of the store. An older one is read, and brought to this format; a newer one is refused."""
+FORMAT = 3
+"""Format of the store. An older one is read, and brought to this format; a newer one is rejected."""
 BUSY_S = 60.0
+FILE = re.compile(r"[a-z_]+\.parquet")
 TABLES = """
 CREATE TABLE IF NOT EXISTS studies (
     study TEXT PRIMARY KEY, name TEXT NOT NULL, version TEXT NOT NULL, keys TEXT NOT NULL, seeds TEXT NOT NULL,
@@ -35,17 +41,19 @@ CREATE TABLE IF NOT EXISTS scenarios (scenario TEXT PRIMARY KEY, text TEXT NOT N
 CREATE TABLE IF NOT EXISTS blocks (block TEXT PRIMARY KEY, files TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS runs (
     run TEXT PRIMARY KEY, scenario TEXT NOT NULL, seed INTEGER NOT NULL, version TEXT NOT NULL, block TEXT NOT NULL,
-    metrics TEXT NOT NULL
+    metrics TEXT NOT NULL, digest TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS runs_by_scenario ON runs (scenario, version, seed);
 CREATE INDEX IF NOT EXISTS runs_by_block ON runs (block);
 CREATE TABLE IF NOT EXISTS folders (run TEXT PRIMARY KEY, path TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS answers (
     run TEXT PRIMARY KEY, scenario TEXT NOT NULL, seed INTEGER NOT NULL, version TEXT NOT NULL, reducer TEXT NOT NULL,
-    answer TEXT NOT NULL
+    answer TEXT NOT NULL, digest TEXT NOT NULL DEFAULT ''
 );
 CREATE TABLE IF NOT EXISTS claims (run TEXT PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID;
 """
+WITH_DIGEST = ("runs", "answers")
+"""Tables whose rows have a digest of their numbers since format 3; in older rows it is empty."""
 Files = dict[str, tuple[int, str]]
 _T = TypeVar("_T")
 
@@ -93,19 +101,42 @@ class Index:
     def __init__(self, root: Path, *, create: bool, threads: bool = False) -> None:
         self.path = root / INDEX
         if not create and not self.path.exists():
-            raise StorageError(f"{root}: holds no store of results (no {INDEX})")
+            raise InputError(f"{root}: holds no store of results (no {INDEX})")
         self._connection = self._guard(lambda: self._open(create=create, threads=threads))
 
     def _open(self, *, create: bool, threads: bool) -> sqlite3.Connection:
-        mode = "rwc" if create else "rw"
-        connection = sqlite3.connect(
-            f"{self.path.absolute().as_uri()}?mode={mode}",
-            uri=True,
-            timeout=BUSY_S,
-            isolation_level=None,
-            check_same_thread=not threads,
-        )
-        found = int(connection.execute("PRAGMA user_version").fetchone()[0])
+        if self.path.exists() and not _is_writable(self.path):
+            return self._open_read_only(threads=threads)
+        return self._prepared(_connected(self.path, "mode=rwc" if create else "mode=rw", threads=threads))
+
+    def _open_read_only(self, *, threads: bool) -> sqlite3.Connection:
+        """Open an index that this process may not write, on a medium that is read-only or of another user.
+
+        SQLite reads a database in WAL mode only with a file of shared memory beside it. If no process has made it,
+        the index is read as a file that never changes. If there is a write-ahead log too, or if the format is an older
+        one, a copy in memory is read.
+        """
+        log = self.path.with_name(f"{INDEX}-wal")
+        ways = ["mode=ro"] if log.exists() and log.stat().st_size else ["mode=ro", "mode=ro&immutable=1"]
+        for way in ways:
+            with contextlib.suppress(sqlite3.OperationalError):
+                connection = _connected(self.path, way, threads=threads)
+                if _format(connection) >= FORMAT:
+                    return self._prepared(connection)
+                connection.close()
+        memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=not threads)
+        with tempfile.TemporaryDirectory(prefix="aqmlab-index-") as folder:
+            for path in (self.path, log):
+                if path.exists():
+                    shutil.copyfile(path, Path(folder) / path.name)
+            with contextlib.closing(_connected(Path(folder) / INDEX, "mode=rw", threads=threads)) as copy:
+                copy.backup(memory)
+        return self._prepared(memory)
+
+    def _prepared(self, connection: sqlite3.Connection) -> sqlite3.Connection:
+        """Check the format, and make the tables if there are none."""
+        connection.execute("PRAGMA trusted_schema = OFF")
+        found = _format(connection)
         if found > FORMAT:
             raise StorageError(
                 f"{self.path.parent}: is a store of a newer aqmlab (format {found}; this one knows up to {FORMAT})"
@@ -116,6 +147,9 @@ class Index:
         connection.execute("BEGIN IMMEDIATE")
         for statement in TABLES.split(";"):
             connection.execute(statement)
+        for table in WITH_DIGEST:
+            if not any(column[1] == "digest" for column in connection.execute(f"PRAGMA table_info({table})")):
+                connection.execute(f"ALTER TABLE {table} ADD COLUMN digest TEXT NOT NULL DEFAULT ''")
         connection.execute(f"PRAGMA user_version = {FORMAT}")
         connection.execute("COMMIT")
         return connection
@@ -156,20 +190,42 @@ class Index:
         add = self._connection
         add.execute("INSERT OR REPLACE INTO blocks VALUES (?, ?)", (block, json.dumps(files, sort_keys=True)))
         add.executemany("INSERT OR IGNORE INTO scenarios VALUES (?, ?)", scenarios)
-        kept = [(row.run, row.scenario, row.seed, row.version, block, row.metrics) for row in rows]
-        add.executemany("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?)", kept)
+        kept = [
+            (row.run, row.scenario, row.seed, row.version, block, row.metrics, digest(row.metrics.encode()))
+            for row in rows
+        ]
+        add.executemany("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)", kept)
         add.executemany("DELETE FROM claims WHERE run = ?", [(row[0],) for row in kept])
 
+    def runs(self, where: str, values: Sequence[object]) -> list[tuple[RunRow, str]]:
+        """Return runs and their blocks; the table of runs is ``r`` in the end of the question, `where`.
+
+        Raises
+        ------
+        StorageError
+            If a row is not what was written.
+        """
+        ask = f"SELECT DISTINCT r.run, r.scenario, r.seed, r.version, r.metrics, r.block, r.digest {where}"
+        found = []
+        for run, scenario, seed, version, metrics, block, written in self.rows(ask, values):
+            if RunKey(version, scenario, seed).name != run or not _is_written(metrics, written):
+                raise self._damaged()
+            found.append((RunRow(run, scenario, seed, version, metrics), block))
+        return found
+
     def answer(self, key: RunKey) -> str | None:
-        """Return the answer of a run as JSON; None if there is none."""
-        found = self.rows("SELECT answer FROM answers WHERE run = ?", (key.name,))
-        return str(found[0][0]) if found else None
+        """Return the answer of a run, a table in JSON; None if there is none, or if it is not what was written."""
+        for text, written in self.rows("SELECT answer, digest FROM answers WHERE run = ?", (key.name,)):
+            with contextlib.suppress(StorageError):
+                if _is_written(text, written) and self.table(text) is not None:
+                    return str(text)
+        return None
 
     def put_answer(self, key: RunKey, answer: str) -> None:
         """Keep the answer of a run, in place of an earlier one."""
-        row = (key.name, key.scenario, key.seed, key.version, key.reducer, answer)
+        row = (key.name, key.scenario, key.seed, key.version, key.reducer, answer, digest(answer.encode()))
         with self.transaction() as change:
-            change.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?)", row)
+            change.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
     def put_folders(self, found: Iterable[tuple[RunKey, str]]) -> None:
         """Note which folder below the store's has which run."""
@@ -197,19 +253,79 @@ class Index:
         """Return all studies by name."""
         found = self.rows("SELECT study, name, version, keys, seeds, shape FROM studies ORDER BY name, study")
         return [
-            StudyRow(study, name, version, tuple(json.loads(keys)), tuple(json.loads(seeds)), _shape(shape))
+            StudyRow(study, name, version, self._list(keys), self._list(seeds), self._shape(shape))
             for study, name, version, keys, seeds, shape in found
         ]
 
-    def points(self, study: str) -> list[PointRow]:
-        """Return the points of a study."""
-        found = self.rows("SELECT point, scenario, parameters FROM points WHERE study = ? ORDER BY point", (study,))
-        return [PointRow(point, scenario, tuple(json.loads(values))) for point, scenario, values in found]
+    def points(self, study: StudyRow) -> list[PointRow]:
+        """Return the points of a study.
+
+        Raises
+        ------
+        StorageError
+            If the study or its points are not what was written.
+        """
+        ask = "SELECT point, scenario, parameters FROM points WHERE study = ? ORDER BY point"
+        found = [
+            PointRow(point, scenario, self._list(text)) for point, scenario, text in self.rows(ask, (study.study,))
+        ]
+        pairs = [(point.scenario, point.values) for point in found]
+        try:
+            name = study_name(study.name, study.version, study.keys, study.seeds, study.shape, pairs)
+        except TypeError:  # bytes in place of text
+            raise self._damaged() from None
+        if name != study.study or [point.point for point in found] != list(range(len(found))):
+            raise self._damaged()
+        return found
 
     def files(self, block: str) -> Files:
         """Return size and digest of every file of a block."""
         ((text,),) = self.rows("SELECT files FROM blocks WHERE block = ?", (block,)) or [("{}",)]
-        return {name: (size, digest) for name, (size, digest) in json.loads(text).items()}
+        files = self.json(text)
+        if not isinstance(files, dict) or not all(
+            FILE.fullmatch(name) and _is_fact(fact) for name, fact in files.items()
+        ):
+            raise self._damaged()
+        return {name: (size, digest) for name, (size, digest) in files.items()}
+
+    def json(self, text: object) -> Any:  # noqa: ANN401 - whatever was written
+        """Read JSON of the index; it is damaged if there is something else."""
+        try:
+            return json.loads(text) if isinstance(text, str) else self._raise_damaged()
+        except (ValueError, RecursionError):
+            raise self._damaged() from None
+
+    def table(self, text: object) -> dict[str, Any]:
+        """Read a table in JSON of the index."""
+        found = self.json(text)
+        if not isinstance(found, dict):
+            raise self._damaged()
+        return found
+
+    def numbers(self, text: object) -> dict[str, float | None]:
+        """Read the metrics of a run."""
+        found = self.table(text)
+        if not all(value is None or isinstance(value, int | float) for value in found.values()):
+            raise self._damaged()
+        return found
+
+    def _list(self, text: object) -> tuple[Any, ...]:
+        found = self.json(text)
+        if not isinstance(found, list):
+            raise self._damaged()
+        return tuple(found)
+
+    def _shape(self, text: object) -> tuple[tuple[str, ...], ...]:
+        found = self._list(text)
+        if not all(isinstance(values, list) for values in found):
+            raise self._damaged()
+        return tuple(tuple(values) for values in found)
+
+    def _raise_damaged(self) -> NoReturn:
+        raise self._damaged()
+
+    def _damaged(self) -> StorageError:
+        return StorageError(f"{self.path}: is damaged; move it away, and it is made again from the files of the runs")
 
     def _guard(self, work: Callable[[], _T]) -> _T:
         try:
@@ -222,7 +338,7 @@ class Index:
         if "is full" in text:
             return f"{self.path.parent}: the disk is full"
         if "not a database" in text or "malformed" in text:
-            return f"{self.path}: is damaged; move it away, and it is made anew from the files of the runs"
+            return str(self._damaged())
         if "locked" in text:
             return f"{self.path}: another process has held it for {BUSY_S:g} s"
         return f"{self.path}: cannot be used ({text})"
@@ -238,5 +354,29 @@ def store_root(folder: Path) -> Path:
     return next(found, folder)
 
 
-def _shape(text: str) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(values) for values in json.loads(text))
+def _connected(path: Path, how: str, *, threads: bool) -> sqlite3.Connection:
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?{how}",
+        uri=True,
+        timeout=BUSY_S,
+        isolation_level=None,
+        check_same_thread=not threads,
+    )
+
+
+def _is_writable(path: Path) -> bool:
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
+def _format(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _is_written(text: object, written: object) -> bool:
+    """Whether a text has the digest that it was written with; rows of format 2 and older have none."""
+    return isinstance(text, str) and (written == "" or digest(text.encode(errors="surrogatepass")) == written)
+
+
+def _is_fact(fact: object) -> bool:
+    """Whether something is size and digest of a file."""
+    return isinstance(fact, list) and len(fact) == 2 and isinstance(fact[0], int) and is_name(fact[1])

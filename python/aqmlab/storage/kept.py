@@ -58,7 +58,7 @@ class SeedFolder:
 
     def put(self, key: RunKey, summary: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> None:
         """Write the folder."""
-        write_seed(self.path, summary, tables)
+        write_seed(self.path, summary, tables, keep_finished=True)
 
 
 class Answers:
@@ -103,10 +103,7 @@ class Answers:
         text = self._read(key)
         if text is None:
             raise StorageError(f"{self.root}: holds no answer of run {key.name} ({key.reducer}); run again")
-        try:
-            answer: dict[str, Any] = json.loads(text)
-        except ValueError:
-            raise StorageError(f"{self.root}: the answer of run {key.name} is damaged; run again") from None
+        answer: dict[str, Any] = json.loads(text)
         return answer
 
     def put(self, key: RunKey, summary: Mapping[str, Any], tables: Mapping[str, pa.Table] | None = None) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 DIGEST_BYTES = 16
+NAME = re.compile("[0-9a-f]{32}")
 ALL_TABLES = "tables"
 """The reducer that keeps every table and the summary of a run."""
 
@@ -61,9 +63,30 @@ def question(arguments: Mapping[str, Any]) -> str:
     return digest(json.dumps(arguments, sort_keys=True, ensure_ascii=False).encode())
 
 
+def study_name(
+    name: str,
+    version: str,
+    keys: Sequence[str],
+    seeds: Sequence[int],
+    shape: Sequence[Sequence[str]],
+    points: Iterable[tuple[str, Sequence[str]]],
+) -> str:
+    """Return the hash of a study: its name, version, keys, seeds, shape, and the scenario and values of each point."""
+    return digest(json.dumps([name, version, keys, seeds, shape, list(points)]).encode())
+
+
 def block_name(runs: Iterable[str]) -> str:
     """Name a block by its runs, in their order."""
     return digest(" ".join(runs).encode())
+
+
+def is_name(text: object) -> bool:
+    """Return whether a value can be the name of a run or a block: hexadecimal digits alone, so never a path.
+
+    >>> is_name("263153d18fa3c8c838e9da309d8ea547"), is_name("../../home"), is_name(7)
+    (True, False, False)
+    """
+    return isinstance(text, str) and NAME.fullmatch(text) is not None
 
 
 def digest(data: bytes) -> str:

@@ -1,6 +1,6 @@
 """Processes at work on a store: each holds a locked file, and the system lets go of it when the process ends.
 
-So what a killed process left half done can be told from what another is doing now, on one machine or on several that
+So unfinished work of a killed process differs from work in progress, on one machine or on several that
 share the folder.
 """
 
@@ -14,7 +14,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from aqmlab.errors import StorageError
 from aqmlab.storage.folders import guarded
+from aqmlab.storage.key import is_name
 
 OWNERS = "owners"
 LOCK = "lock"
@@ -61,7 +63,18 @@ def living(root: Path) -> set[str]:
 
 def _present(root: Path) -> list[str]:
     folder = root / OWNERS
-    return sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
+    must_not_be_links(folder)
+    return sorted(entry.name for entry in folder.iterdir() if is_name(entry.name)) if folder.is_dir() else []
+
+
+def must_not_be_links(*folders: Path) -> None:
+    """Raise if one of a store's own folders is a symbolic link: what is removed in it would be removed elsewhere."""
+    for folder in folders:
+        if folder.is_symlink():
+            raise StorageError(
+                f"{folder}: is a symbolic link; a store's folders are not followed out of it (allowed: a link to the "
+                "whole store)"
+            )
 
 
 def _is_held(path: Path) -> bool:
@@ -80,8 +93,8 @@ def _is_held(path: Path) -> bool:
 
 @contextmanager
 def _gate(root: Path) -> Iterator[None]:
-    """One at a time: nobody takes a newcomer that has not locked its file yet for a dead process."""
-    gate = os.open(root / GATE, os.O_RDWR | os.O_CREAT)
+    """One process at a time, so that none takes a new one that has not locked its file yet for a dead one."""
+    gate = os.open(root / GATE, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
     try:
         fcntl.flock(gate, fcntl.LOCK_EX)
         yield

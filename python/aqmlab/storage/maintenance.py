@@ -1,4 +1,4 @@
-"""What keeps a store in order: damaged runs, and runs that nobody wants, are removed."""
+"""Remove damaged runs and runs without an index entry from a store."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Waste:
 
 
 def collect(store: ResultStore, *, dry_run: bool = False, forget: Sequence[str] = ()) -> Waste:
-    """Find and remove what nobody wants.
+    """Find and remove runs that no entry refers to.
 
     A study that has the version of this program keeps its runs, unless it is to be forgotten. A block goes when no
     study keeps a run in it, when it is damaged, or when it is not in the index.
@@ -75,7 +75,7 @@ def collect(store: ResultStore, *, dry_run: bool = False, forget: Sequence[str] 
     if dry_run:
         return _waste(store, damaged, forget)
     # What is wanted is found and the rows are taken out at once, so that a sweep that begins now sees both or none;
-    # the rows go first: a process that is killed then leaves files that nobody counts.
+    # the rows go first: a process that is killed then leaves files that are not counted.
     with store.index.transaction() as change:
         waste = _waste(store, damaged, forget)
         for study in waste.studies:
@@ -111,7 +111,7 @@ def _waste(store: ResultStore, damaged: Sequence[str], forget: Sequence[str]) ->
 
 
 def _remove(folders: Iterable[Path]) -> None:
-    for folder in folders:
+    for folder in folders:  # each was checked by `ResultStore.block_folder`
         if folder.exists():
             shutil.rmtree(folder)
         with contextlib.suppress(OSError):  # not empty

@@ -16,8 +16,8 @@ from aqmlab.errors import InputError, StorageError, unknown
 from aqmlab.storage.block import RUNS, SCENARIOS, EncodedBlock, RunRow, file_facts, files_in, rows_of
 from aqmlab.storage.folders import guarded, sync_folder, write_file
 from aqmlab.storage.index import Index, PointRow, StudyRow
-from aqmlab.storage.key import digest
-from aqmlab.storage.locks import Owner, living
+from aqmlab.storage.key import RunKey, block_name, digest, is_name
+from aqmlab.storage.locks import Owner, living, must_not_be_links
 from aqmlab.storage.tables import read_parquet
 
 BLOCKS = "runs"
@@ -134,8 +134,41 @@ class ResultStore:
             shutil.rmtree(made, ignore_errors=True)
 
     def block_folder(self, block: str) -> Path:
-        """Return the folder of a block."""
-        return self.root / BLOCKS / block[:2] / block
+        """Return the folder of a block, which lies inside the store.
+
+        Raises
+        ------
+        StorageError
+            If the name is none of a block, as in an index that was made to point elsewhere, or if a folder on the way
+            is a symbolic link. Commands remove these folders.
+        """
+        if not is_name(block):
+            raise StorageError(
+                f"{self.index.path}: is damaged: {str(block)[:80]!r} is no name of a block (allowed: 32 hexadecimal "
+                "digits); move it away, and it is made again from the files of the runs"
+            )
+        folder = self.root / BLOCKS / block[:2] / block
+        must_not_be_links(self.root / BLOCKS, folder.parent, folder)
+        return folder
+
+    def run_folder(self, key: RunKey) -> Path | None:
+        """Return the folder that has a run, which lies inside the store; None if none is known.
+
+        Raises
+        ------
+        StorageError
+            If the index names a folder outside the store.
+        """
+        path = self.index.folder(key)
+        if path is None:
+            return None
+        folder = self.root / path
+        if "\0" in path or not folder.resolve().is_relative_to(self.root.resolve()):
+            raise StorageError(
+                f"{self.index.path}: is damaged: {path[:80]!r} is no folder in this store; move it away, and it "
+                "is made again from the files of the runs"
+            )
+        return folder
 
     def intact(self, block: str) -> bool:
         """Whether all files of a block are there with the size they should have; their content is not read."""
@@ -163,25 +196,31 @@ class ResultStore:
             return None
         path = self.block_folder(block) / f"{name}.parquet"
         try:
-            data = path.read_bytes()
-            if digest(data) != facts[1]:
-                raise pa.ArrowInvalid("other bytes than were written")
-            with pq.ParquetFile(io.BytesIO(data)) as file:
+            data = self.verify(block, name)
+            with pq.ParquetFile(io.BytesIO(data), page_checksum_verification=True) as file:
                 return file.read(use_threads=False)
         except (OSError, pa.ArrowException):
-            raise StorageError(
-                f"{path}: is damaged; 'aqmlab results gc {self.root}' removes it, the next sweep runs it again"
-            ) from None
+            raise self._damaged(path) from None
+
+    def verify(self, block: str, name: str) -> bytes:
+        """Return the bytes of a table of a block, which are what was written; raise if they are not."""
+        path = self.block_folder(block) / f"{name}.parquet"
+        try:
+            data = path.read_bytes()
+        except OSError:
+            raise self._damaged(path) from None
+        if digest(data) != self.index.files(block)[path.name][1]:
+            raise self._damaged(path)
+        return data
 
     def run_row(self, name: str) -> tuple[RunRow, str]:
         """Find a run by its name or the beginning of it; also the block it is in."""
         if len(name) < SHORTEST_NAME or not name.isalnum():
             raise InputError(f"{name}: give at least {SHORTEST_NAME} digits of a run's name")
-        ask = "SELECT run, scenario, seed, version, metrics, block FROM runs WHERE run >= ? AND run < ? LIMIT 2"
-        found = self.index.rows(ask, (name, f"{name}~"))
+        found = self.index.runs("FROM runs r WHERE r.run >= ? AND r.run < ? LIMIT 2", (name, f"{name}~"))
         if len(found) != 1:
             raise InputError(f"{self.root}: {'several runs begin' if found else 'no run begins'} with {name}")
-        return RunRow(*found[0][:5]), found[0][5]
+        return found[0]
 
     def scenario_text(self, scenario: str) -> str:
         """Return the text of a scenario by its hash."""
@@ -208,14 +247,10 @@ class ResultStore:
 
     def study_runs(self, study: StudyRow) -> list[tuple[PointRow, RunRow, str]]:
         """Return what is stored of a study: point, run and block, in the order of points and seeds."""
-        points = self.index.points(study.study)
-        ask = (
-            "SELECT DISTINCT r.run, r.scenario, r.seed, r.version, r.metrics, r.block FROM points p "
-            "JOIN runs r ON r.scenario = p.scenario AND r.version = ? WHERE p.study = ?"
-        )
-        rows = {
-            (row[1], row[2]): (RunRow(*row[:5]), row[5]) for row in self.index.rows(ask, (study.version, study.study))
-        }
+        points = self.index.points(study)
+        ask = "FROM points p JOIN runs r ON r.scenario = p.scenario AND r.version = ? WHERE p.study = ?"
+        found = self.index.runs(ask, (study.version, study.study))
+        rows = {(row.scenario, row.seed): (row, block) for row, block in found}
         keys = ((point, (point.scenario, seed)) for point in points for seed in study.seeds)
         return [(point, *rows[key]) for point, key in keys if key in rows]
 
@@ -226,11 +261,18 @@ class ResultStore:
         for folder in block_folders(self.root):
             with contextlib.suppress(OSError, pa.ArrowException, KeyError):
                 rows = rows_of(read_parquet(folder / f"{RUNS}.parquet"))
+                if block_name(row.run for row in rows) != folder.name:
+                    continue
                 texts = read_parquet(folder / f"{SCENARIOS}.parquet").to_pydict()
                 facts = file_facts({path.name: path.read_bytes() for path in files_in(folder)})
                 with self.index.transaction():
                     pairs = zip(texts["scenario"], texts["text"], strict=True)
                     self.index.add_block(folder.name, facts, rows, pairs)
+
+    def _damaged(self, path: Path) -> StorageError:
+        return StorageError(
+            f"{path}: is damaged; 'aqmlab results gc {self.root}' removes it, the next sweep runs it again"
+        )
 
     def _give_up(self, owners: Iterable[str]) -> None:
         with self.index.transaction() as change:
@@ -245,4 +287,6 @@ class ResultStore:
 
 def block_folders(root: Path) -> list[Path]:
     """List the folders of all blocks of a store."""
-    return sorted(folder for folder in (root / BLOCKS).glob("??/*") if folder.is_dir())
+    must_not_be_links(root / BLOCKS)
+    found = (path for path in (root / BLOCKS).glob("??/*") if is_name(path.name) and path.name[:2] == path.parent.name)
+    return sorted(path for path in found if path.is_dir() and not path.is_symlink() and not path.parent.is_symlink())

@@ -35,11 +35,14 @@ def to_arrow(columns: Columns, *, seed: int) -> pa.Table:
 def parquet_bytes(table: pa.Table) -> bytes:
     """Write a table as Parquet. The bytes are a function of the table and of the library's version."""
     sink = io.BytesIO()
-    pq.write_table(table, sink, compression="zstd", version="2.6", write_statistics=True)
+    pq.write_table(table, sink, compression="zstd", version="2.6", write_statistics=True, write_page_checksum=True)
     return sink.getvalue()
 
 
 def read_parquet(path: Path) -> pa.Table:
-    """Read one Parquet file; without the search for further parts that `pyarrow.parquet.read_table` begins with."""
-    with pq.ParquetFile(path, memory_map=False) as file:
+    """Read one Parquet file and check its pages.
+
+    Without the search for further parts that `pyarrow.parquet.read_table` begins with.
+    """
+    with pq.ParquetFile(path, memory_map=False, page_checksum_verification=True) as file:
         return file.read(use_threads=False)

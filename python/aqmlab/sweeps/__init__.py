@@ -1,4 +1,4 @@
-"""Experiments as data: a scenario, the keys that are swept, seeds; and whoever does the runs.
+"""Experiments as data: a scenario, the keys that are swept, seeds; and the executors that do the runs.
 
 `axes` and `design` say which points there are, `file` reads a sweep from TOML, `points` checks them all, `plan` cuts
 their runs into blocks, `adoption` takes runs that the store has in folders, `work` is what a worker does, `executors`

@@ -45,11 +45,11 @@ def adopt(store: ResultStore, blocks: Iterable[Block], texts: Mapping[str, str])
 
 
 def _add(store: ResultStore, key: RunKey, builder: BlockBuilder, texts: Mapping[str, str]) -> None:
-    path = store.index.folder(key)
-    if path is None:
-        return
     try:
-        found = output_in_folder(store.root / path)
+        folder = store.run_folder(key)
+        if folder is None:
+            return
+        found = output_in_folder(folder)
     except StorageError:
         return
     if found.summary.get("version") != key.version or found.summary.get("seed") != key.seed:

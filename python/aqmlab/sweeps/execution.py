@@ -1,4 +1,4 @@
-"""Has a sweep done: hands blocks of runs to a crew, stores what comes back, does again what was lost.
+"""Run a sweep: submit blocks of runs to an executor, store what returns, repeat what was lost.
 
 Blocks go out in tasks, which are sized by what runs have been seen to cost, so that handing over takes little of the
 time and no task is long. While another process on the same store has a run in hand this one does others, and waits for
@@ -77,7 +77,7 @@ class Execution:
         self._pace = Pace()
 
     def work(self, blocks: Sequence[Block]) -> None:
-        """Do all blocks, the costliest first; return when all their runs are stored, by whomever."""
+        """Do all blocks, the costliest first; return when all their runs are stored, by this process or another."""
         self._waiting.extend(sorted(blocks, key=lambda block: -block.cost))
         try:
             self._until_all_are_stored()

@@ -34,10 +34,10 @@ class Crew(Protocol):
         """How long a task should take, in s: long against handing it over, short against what may be lost."""
 
     def submit(self, number: int, task: Task, progress: Callable[[float], None]) -> Future[TaskDone]:
-        """Hand over a task; `progress` may be told the share of it that is done."""
+        """Submit a task; `progress` may be called with the share of it that is done."""
 
     def reports(self) -> Iterator[tuple[int, float]]:
-        """Which share of which task is done, as far as workers told since the last call."""
+        """Which share of which task is done, as far as workers reported it since the last call."""
 
     def lost(self, error: BaseException) -> bool:
         """Whether this error says that a worker died, so that its task must be done again."""
@@ -63,7 +63,7 @@ class Here:
         return iter(())
 
     def lost(self, error: BaseException) -> bool:
-        """Nobody can die but all."""
+        """Return False: threads do not die alone."""
         return False
 
     def recover(self) -> bool:
@@ -72,7 +72,7 @@ class Here:
 
 
 class Processes:
-    """Processes on this machine. If one dies all are started anew: those whose work is lost do it again."""
+    """Processes on this machine. If one dies all are restarted, and lost work is repeated."""
 
     task_s = 2.0
 
@@ -95,7 +95,7 @@ class Processes:
         return isinstance(error, BrokenExecutor)
 
     def recover(self) -> bool:
-        """Start all anew. What a dying process may have left half written in the channel goes with it."""
+        """Restart all. The channel is replaced too, since a dying process may have left it half written."""
         stop_workers(self._executor)
         self._executor, self._reports = start_workers(self.size)
         return True
@@ -202,6 +202,7 @@ def _dask(address: str) -> Iterator[Dask]:
         import distributed
     except ImportError:
         raise InputError("--dask: needs Dask, which is not installed (pip install 'aqmlab[dask]')") from None
+    _must_be_address(address)
     with _quiet():
         try:
             client = _dask_client(distributed, address)
@@ -216,13 +217,32 @@ def _dask(address: str) -> Iterator[Dask]:
             client.close(timeout=1)
 
 
+def _must_be_address(address: str) -> None:
+    """Reject what cannot be a scheduler's address; a client that is made of it complains long afterwards."""
+    from distributed.comm.addressing import parse_address, parse_host_port
+    from distributed.comm.registry import backends
+
+    try:
+        scheme, place = parse_address(address)
+        if scheme not in backends:
+            raise ValueError(f"unknown scheme {scheme!r}; known: {', '.join(sorted(backends))}")
+        if scheme != "inproc":
+            host, port = parse_host_port(place)
+            if not host or not host.isprintable() or not 0 < port < 65536:
+                raise ValueError("a host and a port from 1 to 65535 are needed")
+    except (ValueError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"--dask {address}: no Dask scheduler answers there ({error}; allowed: tcp://HOST:PORT)"
+        ) from None
+
+
 def _dask_client(distributed: Any, address: str) -> Any:  # noqa: ANN401 - Dask has no types
     return distributed.Client(address, timeout=DASK_TIMEOUT_S, set_as_default=False)
 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep Dask from writing its own lines when a connection fails: what went wrong is said in one."""
+    """Keep Dask from writing its own lines when a connection fails: one line reports the reason."""
     import logging
 
     if os.environ.get("AQMLAB_TRACEBACK"):

@@ -6,12 +6,11 @@ are neighbours, and a block takes about as long as is worth a few files.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from aqmlab.storage.index import PointRow, StudyRow
-from aqmlab.storage.key import RunKey, digest
+from aqmlab.storage.key import RunKey, study_name
 from aqmlab.sweeps.design import Design
 from aqmlab.sweeps.points import Point
 
@@ -43,8 +42,9 @@ class Block:
 
 def sweep_row(name: str, version: str, design: Design, points: Sequence[Point], seeds: Sequence[int]) -> StudyRow:
     """Describe a sweep for the index."""
-    parts = [name, version, design.keys, tuple(seeds), design.shape, [(p.scenario, p.values) for p in points]]
-    return StudyRow(digest(json.dumps(parts).encode()), name, version, design.keys, tuple(seeds), design.shape)
+    pairs = [(point.scenario, point.values) for point in points]
+    study = study_name(name, version, design.keys, tuple(seeds), design.shape, pairs)
+    return StudyRow(study, name, version, design.keys, tuple(seeds), design.shape)
 
 
 def point_rows(points: Sequence[Point]) -> Iterator[PointRow]:

@@ -43,7 +43,7 @@ def check_points(
 ) -> list[Point]:
     """Lay every point's values over the scenario and check it; what looks like a mistake goes into `warnings`.
 
-    `progress` is told the share that is checked, 0 to 1.
+    `progress` is called with the share that is checked, 0 to 1.
     """
     if PINNED_SEEDS[0] in keys:
         raise InputError(f"{PINNED_SEEDS[0]}: cannot be swept; say --seeds, every point gets them all")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -92,7 +91,7 @@ class Study:
         """Read a sweep from an open store; `how` says how its runs were done just now."""
         found = store.study_runs(row)
         columns, units = _parameters(row.keys, [point.values for point, _, _ in found])
-        metrics = [json.loads(run.metrics) for _, run, _ in found]
+        metrics = [store.index.numbers(run.metrics) for _, run, _ in found]
         known = [metric.key for metric in METRICS if any(metric.key in one for one in metrics)]
         table = {POINT: [point.point for point, _, _ in found], **columns, SEED: [run.seed for _, run, _ in found]}
         values = {key: np.array([_number(one.get(key)) for one in metrics]) for key in known}

@@ -98,21 +98,11 @@ def sweep(
     """
     checked_engine(engine)
     plan = _planned(scenario, overrides=overrides, seeds=seeds, name=name)
-    draws = _draws(plan.given, random=random, sobol=sobol, draw_seed=draw_seed)
-    design = Design(
-        grid=(*plan.given.grid, *(axis_of(key, values, "grid") for key, values in (grid or {}).items())),
-        zipped=(*plan.given.zipped, *(axis_of(key, values, "zip") for key, values in (zipped or {}).items())),
-        ranges=(*plan.given.ranges, *(range_of(key, values, "range") for key, values in (ranges or {}).items())),
-        method=draws[0],
-        draws=draws[1],
-        draw_seed=draws[2],
-    )
-    if design.size * len(plan.seeds) > MOST_RUNS:
-        raise InputError(f"the study has {design.size * len(plan.seeds):,} runs (allowed: up to {MOST_RUNS:,})")
-    warnings: set[str] = set()
-    with bar_over("points", [1.0], shown=progress, runs=design.size) as bar:
-        told = Throttled(partial(bar.report, 0))
-        points = check_points(plan.scenario, design.keys, design.points(), warnings, told)
+    design = _design(
+        plan, grid=grid or {}, zipped=zipped or {}, ranges=ranges or {},
+        draws=_draws(plan.given, random=random, sobol=sobol, draw_seed=draw_seed),
+    )  # fmt: skip
+    points, warnings = _checked_points(plan, design, progress=progress)
     row = sweep_row(plan.name, _core.version(), design, points, plan.seeds)
     work = _Sweep(row, points, engine=engine, workers=workers, executor=executor, dask=dask, progress=progress)
     with ResultStore(out, create=True) as store:
@@ -145,6 +135,32 @@ def _planned(scenario: str | Path | Scenario, *, overrides: Overrides, seeds: Se
         base = Scenario.load(given.scenario, overrides=given.overrides + override_pairs(overrides))
     wanted = seed_list(given.seeds if seeds is None else seeds, base)
     return _Planned(base, given, wanted, name or given.name or base.name)
+
+
+def _design(plan: _Planned, *, grid: Values, zipped: Values, ranges: Values, draws: tuple[str, int, int]) -> Design:
+    """Return the design of the sweep file with the keys of the call added; check the number of runs."""
+    method, count, seed = draws
+    given = plan.given
+    design = Design(
+        grid=(*given.grid, *(axis_of(key, values, "grid") for key, values in grid.items())),
+        zipped=(*given.zipped, *(axis_of(key, values, "zip") for key, values in zipped.items())),
+        ranges=(*given.ranges, *(range_of(key, values, "range") for key, values in ranges.items())),
+        method=method,
+        draws=count,
+        draw_seed=seed,
+    )
+    runs = design.size * len(plan.seeds)
+    if runs > MOST_RUNS:
+        raise InputError(f"the study has {runs:,} runs (allowed: up to {MOST_RUNS:,})")
+    return design
+
+
+def _checked_points(plan: _Planned, design: Design, *, progress: bool) -> tuple[list[Point], set[str]]:
+    """Return the points of a design, each of which makes a valid scenario, and the warnings about them."""
+    warnings: set[str] = set()
+    with bar_over("points", [1.0], shown=progress, runs=design.size) as bar:
+        report = Throttled(partial(bar.report, 0))
+        return check_points(plan.scenario, design.keys, design.points(), warnings, report), warnings
 
 
 def _draws(given: SweepFile, *, random: int | None, sobol: int | None, draw_seed: int | None) -> tuple[str, int, int]:

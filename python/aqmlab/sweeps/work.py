@@ -47,7 +47,7 @@ class Task:
     engine: str
 
     def perform(self, progress: Callable[[float], None]) -> TaskDone:
-        """Do all runs. `progress` is told the share that is done, 0 to 1."""
+        """Do all runs. `progress` is called with the share that is done, 0 to 1."""
         if _core.version() != self.version:
             raise WorkerError(f"a worker has version {_core.version()} of aqmlab, not {self.version}")
         done = TaskDone()
@@ -119,12 +119,12 @@ class TaskDone:
 
 
 def _part(progress: Callable[[float], None], before: int, count: int) -> Callable[[float], None]:
-    """Tell of a run as a part of its task."""
+    """Report a run as a part of its task."""
     return lambda share: progress((before + share) / count)
 
 
 def perform(task: Task) -> TaskDone:
-    """Do a task in a worker that cannot tell how far it is."""
+    """Do a task in a worker that cannot report its progress."""
     return task.perform(lambda _: None)
 
 

@@ -24,7 +24,7 @@ from aqmlab.tuning.ranges import Point, fresh_points, ranges_of, search_points
 from aqmlab.tuning.search import Task, Trial, need_optuna, search
 from aqmlab.tuning.space import Numbers, Space, least_weight, space_of
 from aqmlab.tuning.starts import ANALYTIC, FILE, Start, analytic, automatic
-from aqmlab.tuning.verification import against, choose, confirm
+from aqmlab.tuning.verification import Confirmed, against, choose, confirm
 
 RECORD = "tune.json"
 FRESH_POINTS = 2
@@ -108,53 +108,108 @@ def tune(
     need_optuna()
     plan = as_scenario(scenario, overrides=overrides)
     task = Task(goal_of(minimize, maximize), tuple(bounds_of(keep)), _share(quantile))
-    ranges = ranges_of(over, plan)
     number = _numbers(trials, seeds, fresh)
-    points, unseen = search_points(ranges), fresh_points(ranges, FRESH_POINTS * len(ranges))
-    place = Place(plan, queue, _measured(plan, queue).name)
-    chosen, space = _space(place, aqm, vary, points)
-    notes: list[str] = []
-    starts = _starts(place, chosen, space, points, notes)
-    references = {start.name: start.body for start in starts if not start.name.startswith(ANALYTIC)}
-    references |= {name: dict(body) for name, body in (against_settings or {}).items()}
-    for body in references.values():
-        place.scenario(body, points[0])
+    problem = _problem(plan, queue, aqm=aqm, vary=vary, over=over, further=against_settings or {})
     folder = None if out is None else Path(out)
-    engine = checked_engine(engine)
-    how: dict[str, Any] = {"workers": workers, "progress": progress, "engine": engine}
-    bench = Bench(place, Answers(folder), [*points, *unseen], dict(space.base), **how)
-    own = range(1, number.trial + 1)
-    begin = _numbers_of(place, space, starts)
-    tried = search(bench, space, task, starts=begin, points=points, seeds=own, trials=trials)
-    _must_be_met(task, tried)
-    best = choose(bench, task, tried, points=points, seeds=number.choice)
-    begun = min((one for one in tried if one.name.startswith(ANALYTIC)), key=task.order, default=None)
-    if begun is not None:
-        references = {f"start: {begun.name}": begun.body, **references}
-    notes += [f"the answer is {name} itself" for name, body in references.items() if body == best.body]
-    settings = {TUNED: best.body, **{name: body for name, body in references.items() if body != best.body}}
-    tuned, *rest = confirm(bench, task, settings, points=[*points, *unseen], seeds=number.fresh)
-    found = Tuned(
-        name=plan.name,
-        hash=plan.hash,
-        queue=queue,
-        link=place.link,
-        aqm=chosen.name,
-        task=task,
-        body=best.body,
-        confirmed=tuned,
-        against=against(task, tuned, rest),
-        trials=tried,
-        points=[point.name for point in points],
-        fresh_points=[point.name for point in unseen],
-        seeds=(number.trial, number.choice, number.fresh),
-        notes=notes,
-        dialects=dialects_of(place.scenario(best.body), place.link),
-        folder=folder,
-    )
+    how: dict[str, Any] = {"workers": workers, "progress": progress, "engine": checked_engine(engine)}
+    bench = Bench(problem.place, Answers(folder), problem.points.all, dict(problem.space.base), **how)
+    found = _tuned(problem, task, _find(bench, problem, task, number, trials=trials), number, folder)
     if folder is not None:
         _write(found, folder)
     return found
+
+
+@dataclass(frozen=True)
+class _Points:
+    """The points of the search, and those that only the confirmation has."""
+
+    search: list[Point]
+    unseen: list[Point]
+
+    @property
+    def all(self) -> list[Point]:
+        return [*self.search, *self.unseen]
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """What is searched: the queue and its parameters, points, starts, and settings to compare with."""
+
+    place: Place
+    chosen: Discipline
+    space: Space
+    points: _Points
+    starts: list[Start]
+    references: dict[str, Body]
+    notes: list[str]
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """The best settings, confirmed, with the references confirmed beside them; `same` names those that equal it."""
+
+    body: Body
+    trials: list[Trial]
+    confirmed: Confirmed
+    references: list[Confirmed]
+    same: list[str]
+
+
+def _problem(
+    plan: Scenario, queue: str, *, aqm: str | None, vary: Sequence[str], over: Sequence[str],
+    further: Mapping[str, Mapping[str, Value]],
+) -> _Problem:  # fmt: skip
+    """Check what is asked for, and return it as a problem; every reference must make a valid scenario."""
+    ranges = ranges_of(over, plan)
+    points = _Points(search_points(ranges), fresh_points(ranges, FRESH_POINTS * len(ranges)))
+    place = Place(plan, queue, _measured(plan, queue).name)
+    chosen, space = _space(place, aqm, vary, points.search)
+    notes: list[str] = []
+    starts = _starts(place, chosen, space, points.search, notes)
+    references: dict[str, Body] = {start.name: start.body for start in starts if not start.name.startswith(ANALYTIC)}
+    references |= {name: dict(body) for name, body in further.items()}
+    for body in references.values():
+        place.scenario(body, points.search[0])
+    return _Problem(place, chosen, space, points, starts, references, notes)
+
+
+def _find(bench: Bench, problem: _Problem, task: Task, number: Seeds, *, trials: int) -> _Answer:
+    """Search from the starts, choose among the best on other seeds, and confirm the choice on fresh seeds."""
+    points, references = problem.points, problem.references
+    begin = _numbers_of(problem.place, problem.space, problem.starts)
+    own = range(1, number.trial + 1)
+    tried = search(bench, problem.space, task, starts=begin, points=points.search, seeds=own, trials=trials)
+    _must_be_met(task, tried)
+    best = choose(bench, task, tried, points=points.search, seeds=number.choice)
+    analytic_start = min((one for one in tried if one.name.startswith(ANALYTIC)), key=task.order, default=None)
+    if analytic_start is not None:
+        references = {f"start: {analytic_start.name}": analytic_start.body, **references}
+    settings = {TUNED: best.body, **{name: body for name, body in references.items() if body != best.body}}
+    confirmed, *rest = confirm(bench, task, settings, points=points.all, seeds=number.fresh)
+    same = [name for name, body in references.items() if body == best.body]
+    return _Answer(best.body, tried, confirmed, rest, same)
+
+
+def _tuned(problem: _Problem, task: Task, answer: _Answer, number: Seeds, folder: Path | None) -> Tuned:
+    place, points = problem.place, problem.points
+    return Tuned(
+        name=place.plan.name,
+        hash=place.plan.hash,
+        queue=place.queue,
+        link=place.link,
+        aqm=problem.chosen.name,
+        task=task,
+        body=answer.body,
+        confirmed=answer.confirmed,
+        against=against(task, answer.confirmed, answer.references),
+        trials=answer.trials,
+        points=[point.name for point in points.search],
+        fresh_points=[point.name for point in points.unseen],
+        seeds=(number.trial, number.choice, number.fresh),
+        notes=[*problem.notes, *(f"the answer is {name} itself" for name in answer.same)],
+        dialects=dialects_of(place.scenario(answer.body), place.link),
+        folder=folder,
+    )
 
 
 def _measured(plan: Scenario, queue: str) -> Link:

@@ -2,7 +2,7 @@
 //!
 //! # Flows
 //! A packet belongs to the first [`Group`] whose prefixes hold both its ends, else to the last group, `other`.
-//! Its flow is known by the 5-tuple or, where the group says so, by IPv6 flow label and addresses (RFC 6437; packets
+//! Its flow is known by the 5-tuple or, where the group asks for it, by IPv6 flow label and addresses (RFC 6437; packets
 //! without a label, and IPv4, by the 5-tuple). Both directions of a connection are one flow: a reply is found by its
 //! 5-tuple also where flow labels rule, since each end labels its own packets. Protocols without ports, later fragments
 //! and encrypted packets are one flow a pair of addresses and protocol. A flow gets the next number

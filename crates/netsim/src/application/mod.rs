@@ -58,7 +58,7 @@ pub(crate) struct Application {
 
 impl Application {
     /// The application of a flow, if it has one; for a run of this length. Connections of a page that share their
-    /// objects are told how many are `taken`.
+    /// objects share the count `taken`.
     pub fn new(size: &Size, taken: Option<Taken>, flow: &str, seed: u64, duration: Span) -> Option<Self> {
         let generator = match size {
             Size::Objects(objects) => {

@@ -135,7 +135,7 @@ impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
         self.station.dropped.iter_mut().for_each(|dropped| dropped.drain(..).for_each(&mut take));
     }
 
-    /// Brings the books to the end of the run.
+    /// Brings the counters to the end of the run.
     pub fn finish(&mut self, end: Time) {
         self.serve_until(Key::start_of(end));
         self.advance_station(end);

@@ -12,9 +12,9 @@ use crate::link_stats::Numbered;
 use crate::plan::{LinkId, Plan};
 
 impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
-    /// From `now` on rate, delay, discipline and changes to come are those of `link` in another plan; markers, books and
-    /// probes stay. The packet in service ends as it began. What waits is moved over in order; what the new queue would
-    /// refuse of it waits before that queue and is served first. The average of a new discipline starts from its initial value.
+    /// From `now` on rate, delay, discipline and changes to come are those of `link` in another plan; markers, counters and
+    /// probes stay. The packet in service ends as it began. Waiting packets are moved in order; those that the new queue would
+    /// drop wait before that queue and are served first. The average of a new discipline starts from its initial value.
     pub fn renew(&mut self, now: Time, plan: &Plan, link: LinkId, is_same_queue: bool) {
         self.serve_until(Key { time: now, cause: Time::NEVER, source: u32::MAX });
         self.advance_station(now);
@@ -42,7 +42,7 @@ impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
     }
 }
 
-/// A new discipline with as many of the youngest packets as it takes without refusing one, and the place of the first of them.
+/// A new discipline with as many of the youngest packets as it takes without dropping one, and the place of the first of them.
 fn filled<P: Copy>(now: Time, queue: &Resolved, waiting: &[Packet<P>]) -> (Discipline<P>, usize) {
     let mut first = 0;
     loop {

@@ -151,6 +151,35 @@ fn voip_shape() -> Shape {
     )
 }
 
+/// Memory that the segments of a group of videos may take, in bytes.
+const MAX_MEMORY: u64 = 4_000_000_000;
+/// Memory that a segment takes while the tables of objects and segments are made.
+const SEGMENT_BYTES: u64 = 500;
+
+/// Reports a group of videos with more segments than memory holds: those that play during the run, and a full buffer.
+pub(super) fn check_memory(
+    flow: &Section<'_>,
+    application: &Application,
+    count: Option<usize>,
+    duration: Option<Span>,
+) {
+    let (Application::Video(video), Some(table)) = (application, flow.section(VIDEO)) else { return };
+    let (Some(count), Some(duration)) = (count, duration) else { return };
+    let each = (duration + video.buffer).0 / video.segment.0;
+    let segments = video.segments.unwrap_or(u64::MAX).min(each).saturating_mul(count as u64);
+    if segments > MAX_MEMORY / SEGMENT_BYTES {
+        let gigabytes = segments as f64 * SEGMENT_BYTES as f64 / 1e9;
+        let complaint = Complaint::new(format!(
+            "makes up to {segments} segments in a run, about {gigabytes:.3} GB of memory"
+        ));
+        let (most, allowed) = (MAX_MEMORY / SEGMENT_BYTES, MAX_MEMORY / 1_000_000_000);
+        let allowed =
+            format!("at most {most} segments, {allowed} GB: longer ones, a smaller buffer, fewer videos");
+        let key = if table.has("segment") { "segment" } else { "buffer" };
+        table.report.error(table.place_of(key), table.key(key), complaint.allowed(allowed));
+    }
+}
+
 /// Reads the application, where the flow has one; `None` outside where it is not valid.
 #[expect(clippy::option_option, reason = "there may be none, or one that is not valid")]
 pub(super) fn read(flow: &Section<'_>) -> Option<Option<Application>> {

@@ -174,6 +174,9 @@ fn group<'a>(
 ) -> Option<Group<'a>> {
     let count = place.count;
     check_number(section, place);
+    if let Some(application) = &application {
+        application::check_memory(section, application, count, duration);
+    }
     let transport = transport::read(section, count, application.as_ref());
     let times = if section.has("active") {
         active::read(section, duration).map(Times::of_periods)

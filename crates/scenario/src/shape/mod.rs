@@ -140,7 +140,7 @@ impl Kind {
         Self::List(Box::new(of))
     }
 
-    /// Whether a value has the type that this kind expects; nothing is said of its content.
+    /// Whether a value has the type that this kind expects; its content is not checked.
     pub fn fits(&self, value: &Value) -> bool {
         match self {
             Self::Off => *value == Value::Flag(false),

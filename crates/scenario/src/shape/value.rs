@@ -2,12 +2,17 @@
 
 use crate::nearest::nearest;
 use crate::problem::Complaint;
+use crate::scenario::LONGEST_NAME;
 use crate::tree::Value;
 use crate::units::{self, Amount};
 
 pub(super) fn bad_name(value: &Value, also: &[char]) -> Option<Complaint> {
     let name = value.as_text()?;
     let fine = |c: char| c.is_ascii_alphanumeric() || also.contains(&c);
+    if name.len() > LONGEST_NAME {
+        let complaint = Complaint::new(format!("a name of {} bytes is too long", name.len()));
+        return Some(complaint.allowed(format!("at most {LONGEST_NAME} bytes")));
+    }
     (name.is_empty() || !name.chars().all(fine)).then(|| Complaint::new(format!("{name:?} is not a name")))
 }
 

@@ -251,6 +251,12 @@ fn run() {
                 ],
             ),
             (
+                r#"duration = "8640000.000000000001s""#,
+                &[
+                    "net.toml:4:12: run.duration: is longer than 100 days, the longest run there is (allowed: at most 8640000s)",
+                ],
+            ),
+            (
                 r#"duration = "1e400s""#,
                 &[
                     r#"net.toml:4:12: run.duration: 1e400s is too large (allowed: a time above 0 such as "10ms")"#,
@@ -371,13 +377,19 @@ fn probe() {
             (
                 "[probe]\nqueue_interval = \"0.001us\"\n[run]",
                 &[
-                    "net.toml:4:18: probe.queue_interval: makes 10000000000 samples (allowed: an interval with at most 100000000)",
+                    "net.toml:4:18: probe.queue_interval: makes 10000000000 samples, about 2500.000 GB of memory (allowed: intervals with at most 16000000 samples, 4 GB)",
+                ],
+            ),
+            (
+                "[probe]\nqueue_interval = \"1us\"\ncwnd_interval = \"3us\"\n[run]",
+                &[
+                    "net.toml:5:17: probe.cwnd_interval: makes 6666666 samples, about 4.167 GB of memory, with those before (allowed: intervals with at most 16000000 samples, 4 GB)",
                 ],
             ),
             (
                 "[probe]\ncwnd_interval = \"1ns\"\n[run]",
                 &[
-                    "net.toml:4:17: probe.cwnd_interval: makes 20000000000 samples (allowed: an interval with at most 100000000)",
+                    "net.toml:4:17: probe.cwnd_interval: makes 20000000000 samples, about 5000.000 GB of memory (allowed: intervals with at most 16000000 samples, 4 GB)",
                 ],
             ),
             (

@@ -198,7 +198,7 @@ fn messages(text: &str, overrides: &[(&str, &str)]) -> Vec<String> {
     }
 }
 
-/// Asserts that `base` is refused with exactly these messages, whenever `text` is exchanged for one of the others.
+/// Asserts that `base` is rejected with exactly these messages, whenever `text` is exchanged for one of the others.
 #[track_caller]
 fn refused(base: &str, text: &str, cases: &[(&str, &[&str])]) {
     for (by, expected) in cases {
@@ -207,7 +207,7 @@ fn refused(base: &str, text: &str, cases: &[(&str, &[&str])]) {
     }
 }
 
-/// Asserts that `VALID` with this override is refused with exactly this message.
+/// Asserts that `VALID` with this override is rejected with exactly this message.
 #[track_caller]
 fn override_refused(path: &str, value: &str, expected: &str) {
     assert_eq!(messages(VALID, &[(path, value)]), [expected]);

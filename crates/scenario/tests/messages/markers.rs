@@ -356,7 +356,7 @@ fn probes() {
             (
                 "[probe]\nflow_interval = \"1ns\"\n[run]",
                 &[
-                    "net.toml:4:17: probe.flow_interval: makes 30000000000 samples (allowed: an interval with at most 100000000)",
+                    "net.toml:4:17: probe.flow_interval: makes 30000000000 samples, about 7500.000 GB of memory (allowed: intervals with at most 16000000 samples, 4 GB)",
                 ],
             ),
             (

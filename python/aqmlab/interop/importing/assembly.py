@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, one_line
 from aqmlab.interop.importing.ns2_study import Table, queue_table, tcp_table, tcp_times, udp_table
 from aqmlab.interop.importing.quantities import rate, time
 from aqmlab.interop.importing.recording import Recording
@@ -95,7 +95,7 @@ def study_of(runs: Sequence[Recording], filename: str) -> Study:
 def text_of(study: Study, *, name: str, description: str) -> str:
     """Write the scenario."""
     lines = ["format = 1", f"name = {inline(name)}", f"description = {inline(description)}", ""]
-    lines += [f"# Not as in the original: {note}." for note in study.notes]
+    lines += [f"# Not as in the original: {one_line(note)}." for note in study.notes]
     lines += [""] if study.notes else []
     lines += ["[run]", f"duration = {inline(time(study.duration_s))}"]
     if study.warmup_s:

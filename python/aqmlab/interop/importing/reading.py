@@ -53,8 +53,14 @@ def import_scenario(path: str | Path) -> Imported:
     text = read_text(path)
     name = re.sub(r"[^A-Za-z0-9_.-]", "-", path.stem).strip("-.") or "imported"
     if re.search(r"new\s+Simulator", text):
-        study = assembly.study_of(record(text, str(path)), str(path))
-        made = assembly.text_of(study, name=name, description=f"Imported from the ns-2 study {path.name}.")
+        runs = record(text, str(path))
+        try:
+            study = assembly.study_of(runs, str(path))
+            made = assembly.text_of(study, name=name, description=f"Imported from the ns-2 study {path.name}.")
+        except (ValueError, LookupError, TypeError, StopIteration, ArithmeticError, RecursionError):
+            raise InputError(
+                f"{path}: cannot be read: what it says of its links and agents does not fit together"
+            ) from None
         found = Imported(made, "ns2", tuple(study.notes))
     elif tc_words.looks_like_tc(text):
         bottleneck = tc_words.read_tc(text, str(path))

@@ -1,25 +1,40 @@
 """An ns-2 study, run in an interpreter in which simulators, agents and links only record commands.
 
 No Tcl is interpreted here: `tkinter` brings an interpreter, and the script runs in a *safe* one below it, which has no
-files, programs or networks, for a limited time. So loops, procedures and arithmetic mean what they mean. What ns-2 adds
+files, programs or networks. Tcl ends the whole process when memory runs out, and does not look at its time limit inside
+an expression; so the interpreter is in a process of its own with limits of memory, processor time and output
+(`aqmlab.interop.importing.sandbox`). So loops, procedures and arithmetic mean what they mean. What ns-2 adds
 to Tcl stands in `recorder.tcl`. Everything drawn is the same quantile of its distribution; a study is therefore run for
 three of them, and what differs is drawn.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import signal
+import subprocess
+import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
 
 from aqmlab.errors import InputError
+from aqmlab.live.processes import module_path, python_module
 
 QUANTILES = (0.25, 0.5, 0.75)
 MOST_EVENTS = 20_000
 """Events that a study may run; one that samples something every millisecond is cut."""
 SECONDS = 20
 """How long a study may take to be read."""
+MEMORY_MB = 512
+"""Memory that a study may take while it is read."""
+STARTING_S = 20.0
+"""How long the process may take to start."""
+OUTPUT_MB = 64
+"""Length of what a study may have said in all."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +80,14 @@ class Recording:
     names: dict[str, tuple[str, str]] = field(default_factory=dict)
     numbers: dict[str, float] = field(default_factory=dict)
 
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Recording:
+        """Make one of its fields as plain data."""
+        pairs = {"connections": data["connections"], "actions": data["actions"], "changes": data["changes"]}
+        tuples: dict[str, Any] = {name: [tuple(row) for row in rows] for name, rows in pairs.items()}
+        names = {handle: tuple(place) for handle, place in data["names"].items()}
+        return cls(**{**data, **tuples, "names": names})
+
     def settings(self, handle: str) -> dict[str, str]:
         """Variables of an object."""
         found: dict[str, str] = self.objects[handle]["settings"]
@@ -76,14 +99,55 @@ class Recording:
 
 
 def record(text: str, filename: str) -> list[Recording]:
-    """Run a study once for each quantile.
+    """Run a study once for each quantile, in a process of its own with limits.
 
     Raises
     ------
     InputError
-        If it cannot be run: an error in it, or words that are not read.
+        If it cannot be run: an error in it, words that are not read, or too much time or memory.
     """
-    return [_Sandbox(filename).run(text, quantile) for quantile in QUANTILES]
+    order = {"text": text, "filename": filename, "seconds": SECONDS, "memory_mb": MEMORY_MB, "output_mb": OUTPUT_MB}
+    with tempfile.TemporaryFile() as said:
+        try:
+            done = subprocess.run(
+                python_module("aqmlab.interop.importing.sandbox"),
+                input=json.dumps(order).encode(errors="surrogatepass"),
+                stdout=said,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": module_path()},
+                timeout=len(QUANTILES) * SECONDS + STARTING_S,
+                check=False,
+            )
+            code: int | None = done.returncode
+        except subprocess.TimeoutExpired:
+            code = None
+        if code == 0:
+            said.seek(0)
+            answer = json.load(said)
+            if "error" in answer:
+                raise InputError(answer["error"])
+            return [Recording.from_json(run) for run in answer["runs"]]
+    if code is None or -code == signal.SIGXCPU:
+        raise InputError(f"{filename}: takes longer than {SECONDS} s to be read (allowed: {SECONDS} s a run)")
+    raise InputError(f"{filename}: takes more than {MEMORY_MB} MB to be read, or ends the interpreter")
+
+
+def record_here(text: str, filename: str) -> list[Recording]:
+    """Run a study once for each quantile, in this process.
+
+    Raises
+    ------
+    InputError
+        As `record`.
+    """
+    try:
+        return [_Sandbox(filename).run(text, quantile) for quantile in QUANTILES]
+    except InputError:
+        raise
+    except MemoryError:
+        raise InputError(f"{filename}: takes more than {MEMORY_MB} MB to be read") from None
+    except Exception:  # Tcl's errors, and Python's about answers of another form: a study may redefine what answers
+        raise InputError(f"{filename}: cannot be read: it changes the procedures that read it (recorder::)") from None
 
 
 class _Sandbox:

@@ -21,7 +21,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, one_line
 from aqmlab.interop.importing.ns2_study import Table
 from aqmlab.interop.importing.quantities import in_words, packets, rate, size, time
 from aqmlab.interop.tc.other_queues import ALONE, OTHER_QUEUES
@@ -110,7 +110,7 @@ def text_of(found: Bottleneck, *, name: str, description: str) -> str:
     trunk: Table = {"rate": rate(found.rate_bps), "delay": time(found.delay_s), "queue": "bottleneck"}
     access: Table = {"rate": rate(max(1e9, 10 * found.rate_bps)), "delay": "1ms"}
     lines = ["format = 1", f"name = {inline(name)}", f"description = {inline(description)}", ""]
-    lines += [f"# Not given, or not read: {note}." for note in found.notes]
+    lines += [f"# Not given, or not read: {one_line(note)}." for note in found.notes]
     lines += [
         "# The network beside the bottleneck and the flows are not in lines of tc: they are an example.",
         "",

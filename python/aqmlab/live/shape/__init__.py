@@ -6,6 +6,6 @@
 * `shaping`: a shape from start to end
 """
 
-from aqmlab.live.shape.shaping import Shaped, shape
+from aqmlab.live.shape.shaping import Shaped, clean, shape
 
-__all__ = ["Shaped", "shape"]
+__all__ = ["Shaped", "clean", "shape"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -103,6 +104,24 @@ class Journal:
 
 
 @contextmanager
+def own_folder() -> Iterator[Path]:
+    """Hold a folder of this process, which `clean` removes if this process is killed."""
+    maker = Identity.of(os.getpid())
+    if maker is None:
+        raise StorageError("/proc: cannot be read; a shape needs it")
+    folder = FOLDER / f"{maker.pid}-{maker.started}.d"
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(mode=0o700)
+    except OSError as error:
+        raise StorageError(explain(folder, error)) from None
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
 def alone() -> Iterator[None]:
     """Hold the folder of all journals, so that two that start at once do not choose the same numbers."""
     try:
@@ -126,6 +145,10 @@ def clean() -> list[str]:
         A line for each of them.
     """
     told = []
+    for folder in FOLDER.glob("*.d"):
+        pid, _, started = folder.name.removesuffix(".d").partition("-")
+        if pid.isdecimal() and started.isdecimal() and not Identity(int(pid), int(started)).alive:
+            shutil.rmtree(folder, ignore_errors=True)
     for path in sorted(FOLDER.glob("*.json")):
         journal = _read(path)
         if journal is None:

@@ -7,14 +7,14 @@ import json
 import os
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, printable
 from aqmlab.live.link_process import LinkProcess, LiveError, link_command
 from aqmlab.live.shape import journal, routing
 from aqmlab.live.shape.choosing import check_machine, check_options, way_through
@@ -30,6 +30,7 @@ QUIET_S = 0.25
 """How often the link reports while no view is open."""
 
 Report = Callable[[str], None]
+Message = Callable[[Configuration, routing.Way], dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -152,28 +153,19 @@ def shape(
     configuration = Configuration.load(file, link=link, overrides=overrides)
     check_machine()
     signals = _Signals()
+    message = partial(_message, interval_s=interval_s if stats else None, keep_awake=keep_awake)
     with contextlib.ExitStack() as open_:
         open_.enter_context(signals.caught())
-        with journal.alone():
-            for line in journal.clean():
-                tell(line)
-            way = way_through(into=into, out=out, netns=netns, addresses=addresses, yes=yes)
-            views = open_.enter_context(open_views(stats, scenario=configuration.scenario, report=tell))
-            message = _message(configuration, way, interval_s if stats else None, keep_awake=keep_awake)
-            folder = Path(open_.enter_context(tempfile.TemporaryDirectory(prefix="aqmlab-shape-")))
-            process = _Link(message, folder, command=command or link_command())
-            open_.callback(process.close)
-            process.wait_ready()
-            way.a.set_up()
-            way.b.set_up()
-            process.tell("start")
-            changes = journal.Journal.of(way.steps)
-            changes.do()
+        way, views, process, changes = _begin(
+            open_, configuration, message,
+            ends=lambda: way_through(into=into, out=out, netns=netns, addresses=addresses, yes=yes),
+            stats=stats, command=command, tell=tell,
+        )  # fmt: skip
         open_.callback(_undo, changes, tell)
-        for note in (*way.notes, *views.notes):
-            tell(note)
         ends = f"namespace {netns}" if netns else into
-        tell(f"shaping {ends} to {out or 'this machine'}: {configuration.words()}; process {os.getpid()}")
+        line = f"shaping {ends} to {out or 'this machine'}: {configuration.words()}; process {os.getpid()}"
+        for note in (*way.notes, *views.notes, line):
+            tell(note)
 
         def again() -> dict[str, Any]:
             found = Configuration.load(file, link=link, overrides=overrides)
@@ -181,13 +173,53 @@ def shape(
                 raise InputError(f"{file}: duplex cannot change while the link runs (allowed: as it was at the start)")
             views.learn(found.scenario)
             tell(f"{file}: read again: {found.words()}")
-            return _message(found, way, interval_s if stats else None, keep_awake=keep_awake)
+            return message(found, way)
 
         reloads = _serve(process, views, signals, again, tell)
-        _undo(changes, tell)
-        _drain(process, views)
-        process.tell("stop")
-        return Shaped(process.wait_outcome(), reloads)
+        return _end(process, views, changes, tell, reloads)
+
+
+def _begin(
+    open_: contextlib.ExitStack, configuration: Configuration, message: Message,
+    *, ends: Callable[[], routing.Way], stats: Sequence[str], command: Sequence[str] | None, tell: Report,
+) -> tuple[routing.Way, Views, _Link, journal.Journal]:  # fmt: skip
+    """Start the link process and lead the traffic through it; one `shape` at a time does this on a machine."""
+    with journal.alone():
+        for line in journal.clean():
+            tell(line)
+        way = ends()
+        views = open_.enter_context(open_views(stats, scenario=configuration.scenario, report=tell))
+        folder = open_.enter_context(journal.own_folder())
+        process = _Link(message(configuration, way), folder, command=command or link_command())
+        open_.callback(process.close)
+        process.wait_ready()
+        way.a.set_up()
+        way.b.set_up()
+        process.tell("start")
+        changes = journal.Journal.of(way.steps)
+        changes.do()
+    return way, views, process, changes
+
+
+def _end(process: _Link, views: Views, changes: journal.Journal, tell: Report, reloads: int) -> Shaped:
+    """Lead the traffic past the link, empty its queue, and stop it."""
+    _undo(changes, tell)
+    _drain(process, views)
+    process.tell("stop")
+    return Shaped(process.wait_outcome(), reloads)
+
+
+def clean() -> list[str]:
+    """Undo what shapes that were killed have left in this network namespace: rules, settings, forwarding, files.
+
+    Returns
+    -------
+    list of str
+        A line for each of them.
+    """
+    check_machine()
+    with journal.alone():
+        return journal.clean()
 
 
 def _serve(process: _Link, views: Views, signals: _Signals, again: Callable[[], dict[str, Any]], tell: Report) -> int:
@@ -232,7 +264,7 @@ def _undo(changes: journal.Journal, tell: Report) -> None:
 
 
 def _message(
-    configuration: Configuration, way: routing.Way, interval_s: float | None, *, keep_awake: bool
+    configuration: Configuration, way: routing.Way, *, interval_s: float | None, keep_awake: bool
 ) -> dict[str, Any]:
     found = configuration.message(way.a.data(), way.b.data(), interval_s=interval_s or QUIET_S)
     realtime = {**found["realtime"], "keep_awake": keep_awake}
@@ -241,4 +273,4 @@ def _message(
 
 def _to_stderr(line: str) -> None:
     with contextlib.suppress(OSError):
-        print(f"aqmlab: {line}", file=sys.stderr)
+        print(printable(f"aqmlab: {line}"), file=sys.stderr)

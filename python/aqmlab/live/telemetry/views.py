@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from aqmlab.errors import InputError, unknown
+from aqmlab.errors import InputError, printable, unknown
 from aqmlab.live.telemetry.jsonl import JsonLines
 from aqmlab.live.telemetry.prometheus import Metrics
 from aqmlab.live.telemetry.snapshot import SnapshotError
@@ -179,4 +179,4 @@ def _lost(error: OSError) -> str:
 
 def _to_stderr(line: str) -> None:
     with contextlib.suppress(OSError):
-        print(f"aqmlab: {line}", file=sys.stderr)
+        print(printable(f"aqmlab: {line}"), file=sys.stderr)

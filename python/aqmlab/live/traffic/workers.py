@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -14,7 +13,7 @@ from aqmlab.live.groups import A, B, ends, other, sender_side
 from aqmlab.live.link_process import LiveError
 from aqmlab.live.plan import FlowGroup, LivePlan
 from aqmlab.live.process_output import Heard
-from aqmlab.live.processes import end, hurry
+from aqmlab.live.processes import end, hurry, python_module
 from aqmlab.live.run_context import Raw, Stage
 from aqmlab.live.traffic.order import FlowOrder, Order
 
@@ -31,7 +30,7 @@ class Worker:
 
     def __init__(self, role: str, order: Mapping[str, Any], stage: Stage, side: str, *, module: str = MODULE) -> None:
         self.role = role
-        self.process = stage.start([sys.executable, "-m", module, role], side, stdin=subprocess.PIPE)
+        self.process = stage.start([*python_module(module), role], side, stdin=subprocess.PIPE)
         hurry(self.process.pid)
         self._heard = Heard(self.process)
         self._say(json.dumps(order))

@@ -39,7 +39,7 @@ use crate::{Meta, Parameter, Unit};
 /// | max_L, max_U | `bounds` | packets | not given | 0 < max_L <= max_U |
 ///
 /// The paper's Figure 3 with the algorithm is lost; this is put together from its text. Readings: rate and trend must
-/// both say so, or the rate alone, or either (A-1, `trend`); absence counts whatever the rate is and lowers C'; a step is taken at the
+/// both ask for a step, or the rate alone, or either (A-1, `trend`); absence counts whatever the rate is and lowers C'; a step is taken at the
 /// first arrival after UI; the previous rate is that of the previous step; assured are the packets of the
 /// first class; it is max and C' that are bounded. With a single class no traffic is assured, and so none
 /// is ever absent.

@@ -157,7 +157,7 @@ impl Curve {
         each_curve!(self, curve => curve.set_thresholds(min_th, max_th));
     }
 
-    /// The average in packets below which p_b is 0 and spacing starts anew.
+    /// The average in packets below which p_b is 0 and spacing starts again.
     #[inline]
     pub fn min_th(&self) -> f64 {
         each_curve!(self, curve => curve.min_th())

@@ -14,7 +14,7 @@ use crate::spec::ParameterReader;
 ///     = 1                                                   avg >= 2 max_th
 /// ```
 ///
-/// Reading M-1: the paper bounds the last case by the buffer size; every average from 2 max_th on drops here.
+/// The paper bounds the last case by the buffer size. The bound has no effect, as the average cannot exceed the limit.
 /// This is not the "Modified RED" that other papers abbreviate the same way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mred {

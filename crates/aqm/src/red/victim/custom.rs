@@ -6,7 +6,7 @@ use crate::indexed::{Indexed, Tag};
 use crate::plugin;
 use crate::{DropReason, Host, Meta};
 
-/// A rule that is written elsewhere: it looks at all that waits, the arriving packet the last of it.
+/// The rule of a plug-in. It sees all waiting packets, with the arriving packet as the last.
 #[derive(Clone, Debug)]
 pub struct Custom(pub Arc<dyn plugin::VictimRule>);
 

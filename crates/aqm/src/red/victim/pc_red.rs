@@ -118,7 +118,7 @@ impl Part for PcRed {
             "PC-RED: intervals since the last drop, as they are or rounded down",
         )
         .or(&["real", "floor"]),
-        Parameter::new("status_refresh", "", Unit::Choice, "PC-RED: when a flow's status is looked at anew")
+        Parameter::new("status_refresh", "", Unit::Choice, "PC-RED: when a flow's status is evaluated again")
             .or(&["on-drop", "on-arrival"]),
         Parameter::new(
             "scan",
@@ -141,7 +141,7 @@ impl Part for PcRed {
             "over_r_p_max",
             "",
             Unit::Choice,
-            "PC-RED: high-priority flows beyond r_p_max are told of or refused",
+            "PC-RED: high-priority flows beyond r_p_max are counted or rejected",
         )
         .or(&["warn", "refuse"]),
     ];

@@ -46,7 +46,7 @@ pub struct ListParams {
     pub timeout: Option<Span>,
     /// Largest share of high-priority flows.
     pub r_p_max: f64,
-    /// Whether flows beyond that share are refused, or only counted.
+    /// Whether flows beyond that share are rejected, or only counted.
     pub refuse: bool,
 }
 

@@ -21,7 +21,7 @@ pub struct EcnState {
     granted: bool,
     /// The last echo found the window at one packet.
     pub at_one_packet: bool,
-    /// The window was cut and no packet has said so yet.
+    /// The window was cut and no packet has reported it yet.
     pub cut_unsaid: bool,
 }
 

@@ -48,7 +48,7 @@ pub struct Ecn {
     all_are: bool,
     /// The receiver takes part.
     pub granted: bool,
-    /// The window was reduced and no packet has said so yet.
+    /// The window was reduced and no packet has reported it yet.
     pub reduction_unsaid: bool,
     /// Marked packets that the receiver has reported (s.cep).
     s_cep: u64,
