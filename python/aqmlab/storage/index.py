@@ -266,7 +266,9 @@ class Index:
             If the study or its points are not what was written.
         """
         ask = "SELECT point, scenario, parameters FROM points WHERE study = ? ORDER BY point"
-        found = [PointRow(point, scenario, self._list(text)) for point, scenario, text in self.rows(ask, (study.study,))]
+        found = [
+            PointRow(point, scenario, self._list(text)) for point, scenario, text in self.rows(ask, (study.study,))
+        ]
         pairs = [(point.scenario, point.values) for point in found]
         try:
             name = study_name(study.name, study.version, study.keys, study.seeds, study.shape, pairs)
