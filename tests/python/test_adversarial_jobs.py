@@ -120,6 +120,12 @@ class TestARowOfTheIndexThatIsNotWhatWasWritten:
         change(tmp_path, f"UPDATE answers SET answer = '{answer}', digest = ''")
         assert not answers.has(key)
 
+    def test_whose_table_has_a_damaged_definition_is_an_error(self, place, capsys):
+        path = place / "store" / "index.sqlite"
+        path.write_bytes(path.read_bytes().replace(b"CREATE TABLE studies (", b"CREATE TABLE stud\xf4es ("))
+        assert main(["results", "export", str(place / "store"), "--out", str(place / "all.csv")]) == 1
+        assert "index.sqlite: " in message(capsys)
+
     def test_of_an_earlier_format_has_no_digest_and_is_read(self, place):
         before = aqmlab.Study.load(place / "store").runs
         change(place / "store", "UPDATE runs SET digest = ''")

@@ -332,6 +332,8 @@ class Index:
             return guarded(self.path.parent, work)
         except sqlite3.Error as error:
             raise StorageError(self._explain(error)) from None
+        except UnicodeDecodeError:  # SQLite's own message has a part of the damaged file
+            raise self._damaged() from None
 
     def _explain(self, error: sqlite3.Error) -> str:
         text = str(error)
