@@ -371,7 +371,7 @@ def _remove_stale(folder: Path) -> None:
 
 
 def _is_stale(entry: Path) -> bool:
-    """Whether whoever made a temporary file is gone: at once if it was a process of this machine, else by its age."""
+    """Whether the process that made a temporary file is gone; on another machine, whether the file is old."""
     maker = TEMPORARY.search(entry.name)
     if maker is None:
         return False
