@@ -112,8 +112,8 @@ class Index:
     def _open_read_only(self, *, threads: bool) -> sqlite3.Connection:
         """Open an index that this process may not write, on a medium that is read-only or of another user.
 
-        SQLite reads a database in WAL mode only with a file of shared memory beside it. If no process has made that, the
-        index is read as a file that never changes. If there is a write-ahead log too, or if the format is an older
+        SQLite reads a database in WAL mode only with a file of shared memory beside it. If no process has made that,
+        the index is read as a file that never changes. If there is a write-ahead log too, or if the format is an older
         one, a copy in memory is read.
         """
         log = self.path.with_name(f"{INDEX}-wal")
