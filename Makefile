@@ -67,9 +67,10 @@ bench: $(CORE) simulate ## speed against ns-2 (needs the command ns); options in
 instructions: $(CORE) simulate ## compare instruction counts of short runs with the recorded ones (needs valgrind)
 	$(BIN)/python benches/instructions.py
 
-validate: $(CORE) ## slow comparisons with ns-2 (needs the command ns), all combinations; writes docs/
+validate: $(CORE) ## slow comparisons with ns-2 (needs the command ns), all combinations, attacks; writes docs/
 	$(BIN)/python validation/validate.py
 	$(BIN)/python validation/combinations.py
+	$(BIN)/python validation/adversarial_attacks.py
 
 figures: $(CORE) ## draw the figures of README and docs/analysis
 	$(BIN)/python docs/analysis/figures.py
