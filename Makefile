@@ -9,7 +9,8 @@ READY := $(VENV)/.ready
 CORE := $(VENV)/.core
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 # rustfmt does not find modules that a macro declares.
-PARTS := $(wildcard crates/aqm/src/red/*/*.rs)
+PARTS := $(wildcard crates/aqm/src/red/*/*.rs crates/transport/src/rfc/sender/congestion/*.rs \
+  crates/transport/src/rfc/sender/congestion/*/mod.rs)
 REPORT := results/report
 
 .PHONY: help check demo test test-rust test-python lint format simulate bench instructions validate figures docs wheel clean
