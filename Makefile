@@ -9,7 +9,8 @@ READY := $(VENV)/.ready
 CORE := $(VENV)/.core
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 # rustfmt does not find modules that a macro declares.
-PARTS := $(wildcard crates/aqm/src/red/*/*.rs)
+PARTS := $(wildcard crates/aqm/src/red/*/*.rs crates/transport/src/rfc/sender/congestion/*.rs \
+  crates/transport/src/rfc/sender/congestion/*/mod.rs)
 REPORT := results/report
 
 .PHONY: help check demo test test-rust test-python lint format simulate bench instructions validate figures docs wheel clean
@@ -67,9 +68,10 @@ bench: $(CORE) simulate ## speed against ns-2 (needs the command ns); options in
 instructions: $(CORE) simulate ## compare instruction counts of short runs with the recorded ones (needs valgrind)
 	$(BIN)/python benches/instructions.py
 
-validate: $(CORE) ## slow comparisons with ns-2 (needs the command ns), all combinations; writes docs/
+validate: $(CORE) ## slow comparisons with ns-2 (needs the command ns), all combinations, attacks; writes docs/
 	$(BIN)/python validation/validate.py
 	$(BIN)/python validation/combinations.py
+	$(BIN)/python validation/adversarial_attacks.py
 
 figures: $(CORE) ## draw the figures of README and docs/analysis
 	$(BIN)/python docs/analysis/figures.py

@@ -501,8 +501,8 @@ def records(tally: Tally, chance: random.Random, left: Callable[[], bool], folde
             sums.unlink()
         words = chance.choice(
             [
-                ["report", str(made), "--out", str(folder / "page.html")],
-                ["report", str(single), "--out", str(folder / "page.html")],
+                ["report", str(made)],
+                ["report", str(single)],
                 ["export", str(chance.choice([made, single])), "--to", "csv", "--out", str(folder / "exported")],
             ]
         )
@@ -511,12 +511,13 @@ def records(tally: Tally, chance: random.Random, left: Callable[[], bool], folde
         path.write_bytes(before)
         if digests is not None:
             sums.write_bytes(digests)
-        for extra in ("page.html", "exported"):
+        for extra in ("exported",):
             with contextlib.suppress(OSError):
                 (folder / extra).unlink()
             shutil.rmtree(folder / extra, ignore_errors=True)
         for extra in (made, single):
             shutil.rmtree(extra / "figures", ignore_errors=True)
+            (extra / "report.html").unlink(missing_ok=True)
         if {name: data for name, data in snapshot(folder).items() if "log.txt" not in name} != {
             name: data for name, data in outside.items() if "log.txt" not in name
         }:

@@ -6,7 +6,16 @@ import json
 from collections.abc import Iterable
 
 from aqmlab.errors import ScenarioError
-from aqmlab.scenario.registry import Discipline, Parameter, Transport, disciplines, parts, registry, transports
+from aqmlab.scenario.registry import (
+    Discipline,
+    Parameter,
+    Transport,
+    controllers,
+    disciplines,
+    parts,
+    registry,
+    transports,
+)
 from builder.page import Page, cell, code, plain, table
 from builder.scene import Shown, show
 
@@ -43,6 +52,18 @@ def transport_page() -> Page:
             [[code(t.name), cell(t.title), cell(t.profile)] for t in transports().values()],
         )
     )
+    parts += [
+        "## Controllers",
+        "What `congestion_control` of a flow of profile `rfc` may be. Options that begin with a controller's name are "
+        "its own. `ecn` selects one of the words in its row, the first by default.",
+        table(
+            ["`congestion_control`", "responds to", "`ecn`", "source"],
+            [
+                [code(one.name), cell(one.doc), ", ".join(map(code, one.ecn)), plain(cell(one.source))]
+                for one in controllers().values()
+            ],
+        ),
+    ]
     for names, one in _by_options(transports().values()):
         if one.parameters:
             rows = [

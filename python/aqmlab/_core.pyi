@@ -80,6 +80,7 @@ class RunOutput(TypedDict):
     events: int
 
 def check(text: str, filename: str, overrides: Sequence[tuple[str, str]] = ..., whole: bool = ...) -> str: ...
+def text_hash(text: str) -> str: ...
 def live_plan(text: str, filename: str, overrides: Sequence[tuple[str, str]] = ..., seed: int = 1) -> str:
     """
     JSON: ``ok``, ``errors``, ``warnings`` as from `check`, and if ``ok`` the ``plan`` of a live run with this seed.

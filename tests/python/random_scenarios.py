@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from hypothesis import strategies as st
 
 import aqmlab
+from aqmlab.scenario.registry import controllers
 from aqmlab.scenario.toml_text import Value, inline
 
 NETWORKS = ("explicit", "dumbbell", "chain", "bus", "flower", "torus", "diffserv")
@@ -92,16 +93,11 @@ RFC_OPTIONS: dict[str, dict[str, Value]] = {
     "no time stamps": {"timestamps": False},
     "no idle restart": {"idle_restart": False},
 }
-ECN_WORDS: tuple[Value, ...] = (True, "classic", "accurate")
 CONGESTION_CONTROLS: dict[str, tuple[Value, ...]] = {
-    "reno": ECN_WORDS,
-    "cubic": ECN_WORDS,
-    "ledbat": ECN_WORDS,
-    "dctcp": ("dctcp", "accurate"),
-    "prague": (),
-    "bbr": ("dctcp", "accurate"),
+    name: (*([True] if "classic" in one.ecn else []), *(word for word in one.ecn if word != "off"))
+    for name, one in controllers().items()
 }
-"""What each may say of ECN beside its default."""
+"""What each may say of ECN."""
 MARKERS: dict[str, dict[str, Value]] = {
     "token-bucket": {},
     "tsw2cm": {"window": "100ms"},

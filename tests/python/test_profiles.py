@@ -10,12 +10,12 @@ import pytest
 import aqmlab
 from aqmlab.explorer.network_controls import network_controls
 from aqmlab.scenario.file import Scenario
-from aqmlab.scenario.registry import transports
+from aqmlab.scenario.registry import controllers, transports
 from aqmlab.theory.scenario.link_traffic import traffic_over, wire_bytes
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "dumbbell-cubic.toml"
 SHORT = {"run.duration": "12s", "run.warmup": "2s", "probe.events": "true"}
-CONTROLS = ("reno", "cubic", "dctcp", "ledbat", "prague", "bbr")
+CONTROLS = tuple(controllers())
 PAYLOAD, HEADER = 1448, 52
 
 

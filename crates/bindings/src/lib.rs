@@ -85,6 +85,12 @@ fn live_plan(
     py.detach(|| aqmlab_scenario::live_plan_json(text, filename, &overrides, seed))
 }
 
+/// Return the hash of a scenario by its normalized text.
+#[pyfunction]
+fn text_hash(text: &str) -> String {
+    aqmlab_scenario::text_hash(text)
+}
+
 /// Run a scenario with one seed; its summary and tables.
 #[expect(clippy::too_many_arguments, reason = "the keywords of a Python function")]
 #[pyfunction]
@@ -341,6 +347,7 @@ fn version() -> &'static str {
 fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(check, m)?)?;
     m.add_function(wrap_pyfunction!(live_plan, m)?)?;
+    m.add_function(wrap_pyfunction!(text_hash, m)?)?;
     m.add_function(wrap_pyfunction!(run, m)?)?;
     m.add_function(wrap_pyfunction!(disciplines, m)?)?;
     m.add_function(wrap_pyfunction!(schema, m)?)?;

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 const BY_EVENTS: Options = Options { shortcuts: true, engine: EngineChoice::Events };
 
 fn variants() -> impl Strategy<Value = Vec<Option<Tcp>>> {
-    let one = prop_oneof![1 => Just(None), 6 => prop::sample::select(Tcp::ALL.to_vec()).prop_map(Some)];
+    let one = prop_oneof![1 => Just(None), 6 => prop::sample::select(Tcp::all()).prop_map(Some)];
     prop::collection::vec(one, 1..6)
 }
 
@@ -57,7 +57,7 @@ fn any_queue() -> impl Strategy<Value = (&'static str, Vec<(&'static str, Value)
 }
 
 fn kinds() -> impl Strategy<Value = Vec<Kind>> {
-    let variant = || prop::sample::select(Tcp::ALL.to_vec());
+    let variant = || prop::sample::select(Tcp::all());
     let one = prop_oneof![
         variant().prop_map(Kind::Greedy),
         variant().prop_map(Kind::Drawn),

@@ -36,5 +36,6 @@ mod units;
 
 pub use json::{check_json, disciplines_json, live_plan_json, schema_json};
 pub use live::{CountBytes, Distance, Family, FlowLabel, Live, Program};
+pub use normal::hash as text_hash;
 pub use problem::{Problem, Severity};
 pub use scenario::{FORMAT, Scenario, curve, parse, queue_for_link, queue_for_rate};

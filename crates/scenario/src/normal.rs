@@ -126,8 +126,8 @@ fn quote(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// FNV-1a with 128 bits, as 32 hexadecimal digits.
-pub(crate) fn hash(text: &str) -> String {
+/// Return the hash of a scenario by its normalized text: FNV-1a with 128 bits, as 32 hexadecimal digits.
+pub fn hash(text: &str) -> String {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
     let hash = text.bytes().fold(OFFSET, |h, byte| (h ^ u128::from(byte)).wrapping_mul(PRIME));

@@ -29,6 +29,7 @@ mod receiver;
 pub mod rfc;
 mod segment;
 mod sender;
+mod settings;
 mod supply;
 mod timer;
 mod udp;
@@ -40,6 +41,15 @@ pub use profile::{Profile, TcpConfig};
 pub use receiver::Receiver;
 pub use segment::{Ack, Data, DataFlags, MAX_SACK_BLOCKS, SackBlock, SackBlocks};
 pub use sender::Sender;
+pub use settings::{Configuration, Value};
 pub use supply::Supply;
 pub use timer::Timer;
 pub use udp::{Datagram, Pattern, UdpSource};
+
+/// The network of `tests/bottleneck`, for tests of what is private.
+#[cfg(test)]
+#[allow(dead_code, reason = "its other users read more")]
+#[path = "../tests/bottleneck/mod.rs"]
+mod bottleneck;
+#[cfg(test)]
+extern crate self as aqmlab_transport;

@@ -2,8 +2,6 @@
 
 use core::fmt;
 
-use crate::Profile;
-
 /// What sort of value a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -101,17 +99,6 @@ pub(crate) const fn choice(
     Parameter { kind: Kind::Choice, choices, ..flag(key, default, doc, source) }
 }
 
-/// The parameters of two tables, which together are `N`.
-pub(crate) const fn joined<const N: usize>(first: &[Parameter], then: &[Parameter]) -> [Parameter; N] {
-    let mut all = [first[0]; N];
-    let mut k = 0;
-    while k < N {
-        all[k] = if k < first.len() { first[k] } else { then[k - first.len()] };
-        k += 1;
-    }
-    all
-}
-
 /// A value outside its range.
 #[derive(Clone, Copy, Debug)]
 pub struct InvalidParameter {
@@ -119,17 +106,6 @@ pub struct InvalidParameter {
     pub parameter: &'static Parameter,
     /// The value, in the parameter's unit.
     pub value: f64,
-}
-
-impl InvalidParameter {
-    /// The first of these values that is outside the range of the profile's parameter of this key.
-    pub(crate) fn first(profile: Profile, values: &[(&str, f64)]) -> Result<(), Self> {
-        let invalid = |&(key, value): &(&str, f64)| {
-            let parameter = profile.parameter(key).filter(|parameter| !parameter.allows(value))?;
-            Some(Self { parameter, value })
-        };
-        values.iter().find_map(invalid).map_or(Ok(()), Err)
-    }
 }
 
 impl fmt::Display for InvalidParameter {

@@ -32,10 +32,10 @@ impl Profile {
     }
 
     /// Return all parameters of a connection of this profile.
-    pub const fn parameters(self) -> &'static [Parameter] {
+    pub fn parameters(self) -> &'static [Parameter] {
         match self {
-            Self::Ns2 => ns2::PARAMETERS,
-            Self::Rfc => rfc::PARAMETERS,
+            Self::Ns2 => &ns2::PARAMETERS,
+            Self::Rfc => &rfc::PARAMETERS,
         }
     }
 

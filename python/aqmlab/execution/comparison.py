@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from aqmlab.errors import InputError, unknown
+from aqmlab.errors import InputError, StorageError, unknown
 from aqmlab.execution.comparison_tables import differences_table, means_table, pairing_lines
 from aqmlab.execution.jobs import jobs_for
 from aqmlab.execution.pool import execute
@@ -27,6 +27,8 @@ from aqmlab.statistics.sequential import MOST, Stopping, spent
 from aqmlab.storage import folders
 
 RECORD = folders.COMPARISON
+SHAPE: dict[str, type] = {"name": str, "queue": str, "link": str, "seeds": list, "runs": list, "notes": list}
+"""What the record of a comparison has."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,9 @@ class Comparison:
     def load(cls, folder: str | Path) -> Comparison:
         """Read a comparison from its folder."""
         folder = Path(folder)
-        record = folders.read_json(folder / RECORD)
+        record = folders.read_record(folder / RECORD, SHAPE)
+        if not _is_record(record):
+            raise StorageError(f"{folder / RECORD}: is damaged; delete it and run the same command again")
         results = {name: Result.load(folder / label, seeds=record["seeds"]) for name, label in record["runs"]}
         level = record.get("level", LEVEL)
         return _build(record["name"], record["queue"], record["link"], results, record["notes"], folder, level=level)
@@ -165,8 +169,23 @@ def compare(
         if stopping is not None:
             record["level"] = level
         folders.save(folder / "scenario.toml", plan.normalized)
-        folders.save(folder / RECORD, folders.to_json(record))
+        folders.save_record(folder / RECORD, record)
     return replace(found, evaluation=together(evaluations), stopping=stopping)
+
+
+def _is_record(record: dict[str, Any]) -> bool:
+    """Whether the values of a record of a comparison can be used; the folders of its runs lie in its own."""
+    pairs = record["runs"]
+    return (
+        all(type(seed) is int and seed >= 0 for seed in record["seeds"])
+        and bool(record["seeds"])
+        and len(pairs) > 1
+        and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)
+        and all(isinstance(text, str) for text in (*record["notes"], *(text for pair in pairs for text in pair)))
+        and all(label not in ("", ".", "..") and "/" not in label and "\0" not in label for _, label in pairs)
+        and isinstance(level := record.get("level", LEVEL), float)
+        and 0.0 < level < 1.0
+    )
 
 
 def _what_differs(plans: dict[str, Scenario], link: str) -> list[str]:

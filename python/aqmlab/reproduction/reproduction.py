@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from aqmlab import _core
-from aqmlab.errors import InputError, unknown
+from aqmlab.errors import InputError, StorageError, unknown
 from aqmlab.execution.jobs import Call, Job
 from aqmlab.execution.pool import execute
 from aqmlab.execution.reuse import missing, note
@@ -201,7 +201,7 @@ def _run(tasks: Sequence[_PaperTask], *, workers: int | None, progress: bool, en
     left = {id(job) for job in todo}
     for task in tasks:
         record = {"paper": task.paper, "version": _core.version(), "effort": task.effort.to_json()}
-        folders.save(task.root / REPRODUCTION, folders.to_json(record))
+        folders.save_record(task.root / REPRODUCTION, record)
         count = sum(id(job) in left for batch in planned[task.paper] for job in batch.jobs)
         folders.log(task.root, f"reproduce {task.paper} {task.effort}: {count} runs to do")
     title = f"reproduce {tasks[0].paper}" if len(tasks) == 1 else f"reproduce {len(tasks)} papers"
@@ -238,9 +238,13 @@ def _task(paper: str, *, quick: bool, seeds: int | None, out: Path) -> _PaperTas
 
 
 def _recorded(folder: Path) -> _PaperTask:
-    record = folders.read_json(folder / REPRODUCTION)
+    record = folders.read_record(folder / REPRODUCTION, {"paper": str, "effort": dict})
     module = _module(record["paper"])
-    return _PaperTask(record["paper"], module.Effort.from_json(record["effort"]), folder)
+    try:
+        effort = module.Effort.from_json(record["effort"])
+    except TypeError:  # other fields
+        raise StorageError(f"{folder / REPRODUCTION}: is damaged; delete it and run the same command again") from None
+    return _PaperTask(record["paper"], effort, folder)
 
 
 def _module(paper: str) -> Any:  # noqa: ANN401 - a paper's package is a module with the names that `PAPERS` tells

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
+from aqmlab import _core
 from aqmlab.errors import InputError, StorageError, unknown
 from aqmlab.results import frames
 from aqmlab.results.evaluation import Evaluation, together
@@ -63,9 +64,12 @@ class Result:
         if not found:
             raise InputError(f"{folder}: holds no finished run")
         outputs = [output_in_folder(folders.seed_folder(folder, seed)) for seed in found]
-        text = folder / "scenario.toml"
-        normalized = text.read_text(encoding="utf-8") if text.exists() else ""
-        return cls.from_outputs(outputs, folder=folder, scenario_text=normalized, evaluation=evaluation)
+        for seed, output in zip(found, outputs, strict=True):
+            if output.summary["seed"] != seed:
+                path = folders.seed_folder(folder, seed)
+                raise StorageError(f"{path}: holds another seed, {output.summary['seed']}; delete it and run again")
+        text = _scenario_text(folder, outputs[0].summary["scenario"]["hash"])
+        return cls.from_outputs(outputs, folder=folder, scenario_text=text, evaluation=evaluation)
 
     @classmethod
     def from_outputs(
@@ -304,6 +308,22 @@ class Result:
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Rows of a table as dictionaries."""
     return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
+
+
+def _scenario_text(folder: Path, scenario: str) -> str:
+    """Return the text of the scenario of a results folder, or "" if it is not there."""
+    path = folder / "scenario.toml"
+    try:
+        text = path.read_bytes().decode()
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError:
+        text = ""
+    if _core.text_hash(text) != scenario:
+        raise StorageError(f"{path}: is not the scenario of these runs, or damaged; run the same command again")
+    return text
 
 
 def _below(tables: list[pa.Table]) -> pd.DataFrame:

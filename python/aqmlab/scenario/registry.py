@@ -117,6 +117,29 @@ class Transport:
     parameters: tuple[Parameter, ...]
 
 
+@dataclass(frozen=True)
+class Controller:
+    """A congestion controller of the profile ``rfc``.
+
+    Attributes
+    ----------
+    name
+        The word for ``congestion_control``.
+    doc, source
+        What it responds to, and where it comes from.
+    parameters
+        The keys of the options that only this controller has.
+    ecn
+        The words for ``ecn`` that it works with; the first is its default.
+    """
+
+    name: str
+    doc: str
+    source: str
+    parameters: tuple[str, ...]
+    ecn: tuple[str, ...]
+
+
 def disciplines() -> list[Discipline]:
     """List all queue disciplines with their parameters, units, defaults and ranges.
 
@@ -148,6 +171,19 @@ def transports() -> dict[str, Transport]:
     return {transport.name: transport for transport in found}
 
 
+def controllers() -> dict[str, Controller]:
+    """Return the congestion controllers of the profile ``rfc`` by their names.
+
+    >>> controllers()["dctcp"].ecn
+    ('dctcp', 'accurate')
+    """
+    entries = registry()["controllers"]
+    return {
+        e["name"]: Controller(e["name"], e["doc"], e["source"], tuple(e["parameters"]), tuple(e["ecn"]))
+        for e in entries
+    }
+
+
 def parts() -> dict[str, dict[str, Part]]:
     """Return the parts that RED can be built from: by their kind, which is a key of a queue, and by their names.
 
@@ -171,7 +207,7 @@ def _disciplines(known: int) -> dict[str, Discipline]:
 
 
 def registry() -> dict[str, Any]:
-    """Return the whole registry of the core: disciplines, parts, dialects, transports."""
+    """Return the whole registry of the core: disciplines, parts, dialects, transports, controllers."""
     load_plugins()
     return _read(generation())
 

@@ -42,9 +42,9 @@ lost is made again from the blocks; folders enter it again when their command is
 Which runs make a block is a function of the sweep and of what was stored before it began, never of time, so a sweep
 that was killed and taken up again leaves the same files, byte for byte, as one that was not disturbed.
 
-Whatever is read is verified: files by the digests in ``SHA256SUMS`` or in the index, names of runs, studies and
-blocks by what they are hashes of, metrics and answers by a digest in their row. A folder or a block that the index
-names must lie in the store. What is damaged is an error, or is computed again; it is never a result.
+Whatever is read is verified: files by the digests in ``SHA256SUMS`` or in the index, names of runs, studies and blocks
+by what they are hashes of, metrics and answers by a digest in their row. A folder or a block that the index names must
+lie in the store. What is damaged is an error, or is computed again; it is never a result.
 
 The format of the store is a number in the index. A store of format 1 (sweeps only) or 2 (no digests in rows) is read
 and becomes one of format 3; a newer one is rejected with a message. Answers that earlier versions kept in files of

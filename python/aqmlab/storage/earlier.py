@@ -42,7 +42,7 @@ def tuning_runs(folder: Path) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
     with contextlib.suppress(OSError, ValueError):
         for line in (folder / "runs.jsonl").read_text(encoding="utf-8").splitlines():
-            with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
+            with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 entry = json.loads(line)
                 found[str(entry["run"])] = {str(key): float(value) for key, value in entry["values"].items()}
     return found
@@ -54,7 +54,7 @@ def tuning_name(version: str, text: str, pairs: Sequence[tuple[str, str]], seed:
 
 
 def _json(path: Path) -> dict[str, Any]:
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError, ValueError, RecursionError):
         found = json.loads(path.read_text(encoding="utf-8"))
         if isinstance(found, dict):
             return found

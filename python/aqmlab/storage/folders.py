@@ -31,10 +31,13 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from aqmlab.errors import StorageError, one_line
+from aqmlab.storage.key import digest
 from aqmlab.storage.tables import parquet_bytes, read_parquet
 
 SUMMARY = "summary.json"
 SUMS = "SHA256SUMS"
+DIGEST = "digest"
+"""Key of a record that has the hash of the others."""
 COMPARISON = "compare.json"
 """The file that makes a folder one of a comparison."""
 STALE_AFTER_S = 600.0
@@ -205,7 +208,13 @@ def read_summary(folder: Path) -> dict[str, Any]:
     verify(folder, SUMMARY)
     found = read_json(folder / SUMMARY)
     shaped = all(isinstance(found.get(key), kind) for key, kind in SHAPE.items())
-    if not shaped or not all(isinstance(found["scenario"].get(key), str) for key in ("name", "hash")):
+    if (
+        not shaped
+        or not all(isinstance(found["scenario"].get(key), str) for key in ("name", "hash"))
+        or not all(
+            isinstance(one, dict) and isinstance(one.get("parameters"), dict) for one in found["readings"].values()
+        )
+    ):
         raise StorageError(f"{folder / SUMMARY}: is damaged; delete {folder} and run again")
     return found
 
@@ -236,6 +245,34 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise StorageError(f"{path}: is damaged; delete {path.parent} and run again") from None
     return data
+
+
+def save_record(path: Path, record: Mapping[str, Any]) -> None:
+    """Write a record of a command as JSON, with the digest of its content."""
+    save(path, to_json({**record, DIGEST: digest(to_json(record).encode())}))
+
+
+def read_record(path: Path, shape: Mapping[str, type]) -> dict[str, Any]:
+    """Read what `save_record` wrote; records of earlier versions have no digest.
+
+    Parameters
+    ----------
+    path
+        The file.
+    shape
+        Keys that the record must have, and the types of their values.
+
+    Raises
+    ------
+    StorageError
+        If it cannot be read, is not what was written, or lacks a key.
+    """
+    record = read_json(path)
+    written = record.pop(DIGEST, None)
+    shaped = all(isinstance(record.get(key), kind) for key, kind in shape.items())
+    if not shaped or written not in (None, digest(to_json(record).encode(errors="surrogatepass"))):
+        raise StorageError(f"{path}: is damaged; delete it and run the same command again")
+    return record
 
 
 def read_table(folder: Path, name: str) -> pa.Table | None:
@@ -334,7 +371,7 @@ def _remove_stale(folder: Path) -> None:
 
 
 def _is_stale(entry: Path) -> bool:
-    """Whether the maker of a temporary file is gone: at once if it was a process of this machine, else by its age."""
+    """Whether the process that made a temporary file is gone; on another machine, whether the file is old."""
     maker = TEMPORARY.search(entry.name)
     if maker is None:
         return False

@@ -112,7 +112,7 @@ class Index:
     def _open_read_only(self, *, threads: bool) -> sqlite3.Connection:
         """Open an index that this process may not write, on a medium that is read-only or of another user.
 
-        SQLite reads a database in WAL mode only with a file of shared memory beside it. If no process has made it,
+        SQLite reads a database in WAL mode only with a file of shared memory beside it. If no process has made that,
         the index is read as a file that never changes. If there is a write-ahead log too, or if the format is an older
         one, a copy in memory is read.
         """
@@ -332,6 +332,8 @@ class Index:
             return guarded(self.path.parent, work)
         except sqlite3.Error as error:
             raise StorageError(self._explain(error)) from None
+        except UnicodeDecodeError:  # SQLite's own message has a part of the damaged file
+            raise self._damaged() from None
 
     def _explain(self, error: sqlite3.Error) -> str:
         text = str(error)

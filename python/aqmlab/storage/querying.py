@@ -85,7 +85,7 @@ def _dataset(store: ResultStore, name: str, blocks: list[str]) -> ds.Dataset:
 
 
 def _named(sql: str, empty: Mapping[str, pa.Table]) -> set[str]:
-    """Return the tables that a question reads; all if that cannot be determined.
+    """Return the tables that a question reads; all if DuckDB cannot tell.
 
     DuckDB says it of tables of its own, not of registered ones; so it is asked where empty ones have these names.
     """

@@ -145,7 +145,7 @@ class ResultStore:
         if not is_name(block):
             raise StorageError(
                 f"{self.index.path}: is damaged: {str(block)[:80]!r} is no name of a block (allowed: 32 hexadecimal "
-                "digits); move it away, and it is made again from the files of the runs"
+                "digits); move the index away, and it is made again from the files of the runs"
             )
         folder = self.root / BLOCKS / block[:2] / block
         must_not_be_links(self.root / BLOCKS, folder.parent, folder)
@@ -165,7 +165,7 @@ class ResultStore:
         folder = self.root / path
         if "\0" in path or not folder.resolve().is_relative_to(self.root.resolve()):
             raise StorageError(
-                f"{self.index.path}: is damaged: {path[:80]!r} is no folder in this store; move it away, and it "
+                f"{self.index.path}: is damaged: {path[:80]!r} is no folder in this store; move the index away, and it "
                 "is made again from the files of the runs"
             )
         return folder

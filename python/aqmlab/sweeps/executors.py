@@ -218,7 +218,7 @@ def _dask(address: str) -> Iterator[Dask]:
 
 
 def _must_be_address(address: str) -> None:
-    """Reject what cannot be a scheduler's address; a client that is made of it complains long afterwards."""
+    """Raise for what cannot be a scheduler's address; a client that is made of it complains long afterwards."""
     from distributed.comm.addressing import parse_address, parse_host_port
     from distributed.comm.registry import backends
 

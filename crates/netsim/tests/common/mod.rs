@@ -23,18 +23,11 @@ pub enum Tcp {
 }
 
 impl Tcp {
-    pub const ALL: [Self; 10] = [
-        Self::Ns2(Variant::Tahoe),
-        Self::Ns2(Variant::Reno),
-        Self::Ns2(Variant::NewReno),
-        Self::Ns2(Variant::Sack),
-        Self::Rfc(CongestionControl::Reno),
-        Self::Rfc(CongestionControl::Cubic),
-        Self::Rfc(CongestionControl::Dctcp),
-        Self::Rfc(CongestionControl::Ledbat),
-        Self::Rfc(CongestionControl::Prague),
-        Self::Rfc(CongestionControl::Bbr),
-    ];
+    /// All variants of ns-2's profile, then all controllers of the RFC profile.
+    pub fn all() -> Vec<Self> {
+        let of_rfc = CongestionControl::ALL.into_iter().map(Self::Rfc);
+        Variant::ALL.into_iter().map(Self::Ns2).chain(of_rfc).collect()
+    }
 
     /// A connection with a window of so many packets, and with options.
     pub fn config(self, window: u32, ecn: bool, delayed_ack: Option<Span>) -> TcpConfig {

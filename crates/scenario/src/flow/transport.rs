@@ -3,7 +3,7 @@ use std::sync::Arc;
 use aqmlab_netsim::plan::{Length, Pattern, Size, Spread, Transport};
 use aqmlab_transport::ns2::{self, Variant};
 use aqmlab_transport::rfc::{self, CongestionControl};
-use aqmlab_transport::{InvalidParameter, Profile, TcpConfig};
+use aqmlab_transport::{Configuration, InvalidParameter, Profile, TcpConfig};
 use aqmlab_units::Rate;
 
 use crate::problem::Complaint;
@@ -146,10 +146,10 @@ fn read_ns2(flow: &Section<'_>, name: Option<&str>, count: Option<usize>) -> Opt
         return None;
     };
     let mut config = ns2::Config::ns2(variant);
-    tcp::set_ns2(tcp::PACKET_SIZE, flow, &mut config);
+    tcp::set(tcp::PACKET_SIZE, flow, &mut config);
     let mut clock_offset = ClockOffset::Random;
     if let Some(options) = flow.section("tcp") {
-        tcp::apply_ns2(&options, &mut config);
+        tcp::apply(&options, &mut config);
         if let Some(count) = count {
             clock_offset = tcp::clock_offset(&options, count);
         }
@@ -166,7 +166,7 @@ fn read_ns2(flow: &Section<'_>, name: Option<&str>, count: Option<usize>) -> Opt
 /// A flow of the RFC profile.
 fn read_rfc(flow: &Section<'_>, name: Option<&str>) -> Option<GroupTransport> {
     if name.is_some_and(|name| name != tcp::TCP) {
-        let congestion_control = CongestionControl::ALL.map(CongestionControl::name).join(", ");
+        let congestion_control = CongestionControl::NAMES.join(", ");
         let allowed =
             format!("transport = \"{}\" with tcp.congestion_control of {congestion_control}", tcp::TCP);
         other_profile(flow, Profile::Rfc, &allowed);

@@ -56,7 +56,7 @@ pub(super) fn transport_json(transport: &Transport) -> (&'static str, Json) {
         Transport::Tcp { config, size, clock_offset } => {
             let (name, mut parameters) = match config {
                 TcpConfig::Ns2(config) => (config.variant.name(), tcp::ns2_json(config, *clock_offset)),
-                TcpConfig::Rfc(config) => (TCP, tcp::rfc_json(config)),
+                TcpConfig::Rfc(config) => (TCP, tcp::effective_json(&**config)),
             };
             parameters["profile"] = json!(config.profile().name());
             parameters["size"] = size_json(size, config.payload());
@@ -158,14 +158,13 @@ mod tests {
             assert!(json.get(p.key).is_some(), "{}", p.key);
         }
         // Parameters of a controller are listed only for connections that use it.
-        let each: Vec<_> =
-            CongestionControl::ALL.iter().map(|cc| (cc.name(), listed(of_rfc(*cc), "tcp"))).collect();
-        for p in of_rfc(CongestionControl::Reno).profile().parameters() {
-            let of_one =
-                CongestionControl::ALL.iter().find(|cc| p.key.starts_with(&format!("{}_", cc.name())));
-            for (name, json) in &each {
-                let expected = of_one.is_none_or(|cc| cc.name() == *name);
-                assert_eq!(json.get(p.key).is_some(), expected, "{} of {name}", p.key);
+        for control in CongestionControl::ALL {
+            let json = listed(of_rfc(control), "tcp");
+            for p in of_rfc(control).profile().parameters() {
+                let own = |cc: &CongestionControl| cc.keys().any(|key| key == p.key);
+                let of_one = CongestionControl::ALL.into_iter().find(own);
+                let expected = of_one.is_none_or(|cc| cc == control);
+                assert_eq!(json.get(p.key).is_some(), expected, "{} of {}", p.key, control.name());
             }
         }
     }

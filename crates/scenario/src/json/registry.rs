@@ -4,6 +4,7 @@ use aqmlab_aqm::red::{PART_KINDS, PartInfo, PartKind};
 use aqmlab_aqm::{Parameter, Preset, Resolved, Spec, Unit};
 use aqmlab_transport::Profile;
 use aqmlab_transport::ns2::Variant;
+use aqmlab_transport::rfc::CongestionControl;
 use serde_json::{Value as Json, json};
 
 use super::{classes_json, parameter_json};
@@ -11,7 +12,8 @@ use crate::flow::UDP;
 use crate::queue::NOMINAL;
 use crate::tcp::TCP;
 
-/// The disciplines with their parameters, the parts of RED, and the words that choose a dialect, curve, spacing or transport.
+/// The disciplines with their parameters, the parts of RED, the words that choose a dialect, curve, spacing or transport, and
+/// the congestion controllers of profile `rfc`.
 pub fn disciplines_json() -> String {
     json!({
         "disciplines": Preset::all().map(preset_json).collect::<Vec<_>>(),
@@ -20,6 +22,7 @@ pub fn disciplines_json() -> String {
         "spacings": words("spacing"),
         "parts": PART_KINDS.iter().map(|kind| (kind.key, parts(kind))).collect::<BTreeMap<_, _>>(),
         "transports": transports(),
+        "controllers": CongestionControl::ALL.map(controller),
     })
     .to_string()
 }
@@ -110,6 +113,17 @@ fn tcp_parameter(p: &aqmlab_transport::Parameter) -> Json {
     })
 }
 
+/// A congestion controller with the keys of its own parameters and the feedback of marks that it works with, its default first.
+fn controller(control: CongestionControl) -> Json {
+    json!({
+        "name": control.name(),
+        "doc": control.doc(),
+        "source": control.source(),
+        "parameters": control.keys().collect::<Vec<_>>(),
+        "ecn": control.feedbacks().iter().map(|feedback| feedback.name()).collect::<Vec<_>>(),
+    })
+}
+
 fn title(variant: Variant) -> &'static str {
     match variant {
         Variant::Tahoe => "TCP Tahoe",
@@ -136,8 +150,15 @@ mod tests {
         assert_eq!((&max_th["default"], &max_th["unit"]), (&json!(30), &json!("packets")));
         assert_eq!(json["dialects"], json!(["floyd93", "ns2-2.35", "linux", "dsred", "as-printed"]));
         assert_eq!(json["transports"].as_array().map(Vec::len), Some(6));
-        let points = &json["parts"]["curve"][6];
-        assert_eq!((&points["name"], &points["parameters"]), (&json!("points"), &json!(["points"])));
+        let dctcp = named(&json["controllers"], "dctcp");
+        assert_eq!(dctcp["ecn"], json!(["dctcp", "accurate"]));
+        assert_eq!(dctcp["parameters"], json!(["dctcp_g", "dctcp_initial_alpha"]));
+        let named = |entries: &Json, name: &str| {
+            let found = entries.as_array().into_iter().flatten().find(|entry| entry["name"] == name);
+            found.cloned().expect("is registered")
+        };
+        let points = named(&json["parts"]["curve"], "points");
+        assert_eq!(points["parameters"], json!(["points"]));
         assert_eq!(points["needs"]["points"][0], json!([5.0, 0.0]));
     }
 

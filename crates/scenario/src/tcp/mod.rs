@@ -1,12 +1,11 @@
 //! `tcp = { ... }` of a flow, from the registry of the transport crate. Which keys there are depends on the profile.
 
 mod clock;
-mod ns2;
 mod rfc;
 
 use std::sync::OnceLock;
 
-use aqmlab_transport::{Kind as Sort, Parameter, Profile};
+use aqmlab_transport::{Configuration, Kind as Sort, Parameter, Profile, Value as Setting};
 use aqmlab_units::Span;
 
 use crate::problem::Complaint;
@@ -15,7 +14,6 @@ use crate::shape::{Key, Kind, Shape};
 use crate::tree::{Table, Value, text_of};
 
 pub(crate) use clock::{ClockOffset, clock_offset, wrong_length};
-pub(crate) use ns2::{apply as apply_ns2, set as set_ns2};
 pub(crate) use rfc::apply as apply_rfc;
 
 /// A parameter that is a key of the flow, since UDP has it too.
@@ -95,8 +93,50 @@ pub(crate) fn key(p: &'static Parameter) -> Key {
     Key::new(p.key, kind, doc).default(&default)
 }
 
+/// Set what the table says. The profile is chosen elsewhere; the phase of the clock is a flow's own.
+pub(crate) fn apply<C: Configuration>(tcp: &Section<'_>, config: &mut C) {
+    for parameter in C::PROFILE.parameters() {
+        set(parameter.key, tcp, config);
+    }
+    check_time_outs(tcp, config);
+}
+
+/// Set one parameter, if it is there and valid.
+pub(crate) fn set<C: Configuration>(key: &str, from: &Section<'_>, config: &mut C) {
+    let parameter = C::PROFILE.parameter(key);
+    if let Some(value) = parameter.and_then(|parameter| value_of(parameter, from)) {
+        config.set(key, value);
+    }
+}
+
+/// Return the value of a parameter, if it is there and valid.
+fn value_of<'a>(p: &Parameter, from: &Section<'a>) -> Option<Setting<'a>> {
+    let key = p.key;
+    let flag = || from.flag(key).map(Setting::Flag);
+    let word = || from.text(key).map(Setting::Word);
+    let time = || from.span(key).map(Setting::Time);
+    match (p.kind, p.unit) {
+        (Sort::Flag, _) => flag(),
+        (Sort::Choice, _) => word(),
+        (Sort::FlagOrChoice, _) => flag().or_else(word),
+        (Sort::Time, _) => time(),
+        (Sort::TimeOrOff, _) => time().or_else(flag),
+        (Sort::Integer, "B") => from.bytes(key).and_then(|n| u32::try_from(n).ok()).map(Setting::Whole),
+        (Sort::Integer, "packets") => from.packets(key).map(|x| Setting::Whole(x as u32)),
+        (Sort::Integer, _) => from.integer(key).and_then(|n| u32::try_from(n).ok()).map(Setting::Whole),
+        (Sort::Real, "packets") => from.packets(key).map(Setting::Real),
+        (Sort::Real, _) => from.number(key).map(Setting::Real),
+    }
+}
+
 /// Reports a least time-out above the greatest.
-fn check_time_outs(tcp: &Section<'_>, (min_rto, max_rto): (f64, f64)) {
+fn check_time_outs(tcp: &Section<'_>, config: &impl Configuration) {
+    let seconds = |key| match config.get(key) {
+        Some(Setting::Time(span)) => span.secs(),
+        Some(Setting::Real(seconds)) => seconds,
+        _ => f64::NAN,
+    };
+    let (min_rto, max_rto) = (seconds("min_rto"), seconds("max_rto"));
     if min_rto > max_rto {
         let complaint = Complaint::new(format!("min_rto ({min_rto} s) is above max_rto ({max_rto} s)"));
         tcp.error(
@@ -106,17 +146,12 @@ fn check_time_outs(tcp: &Section<'_>, (min_rto, max_rto): (f64, f64)) {
     }
 }
 
-fn replace<T>(slot: &mut T, value: Option<T>) {
-    if let Some(value) = value {
-        *slot = value;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::problem::Report;
-    use crate::tree;
+    use crate::{tree, units};
+    use aqmlab_transport::ns2;
 
     /// What `read` makes of a table of options.
     pub(super) fn with<T>(text: &str, profile: Profile, read: impl Fn(&Section<'_>) -> T) -> T {
@@ -128,25 +163,64 @@ mod tests {
         read
     }
 
-    /// Asserts that every parameter changes something, with `others` values that are not the defaults, and that no
-    /// default of the schema does.
-    pub(super) fn check<T: PartialEq + core::fmt::Debug>(
-        profile: Profile,
-        others: &[(&str, &str)],
-        read: impl Fn(&Section<'_>) -> T,
-    ) {
-        let with = |text: &str| with(text, profile, &read);
+    /// A value of a parameter that is allowed and not its default, as a scenario file has it.
+    fn other(p: &Parameter) -> String {
+        let default = p.default.parse().map_or_else(|_| Value::Text(p.default.to_owned()), Value::Real);
+        let (min, max) = (p.min.unwrap_or_default(), p.max.unwrap_or_default());
+        let between = |default: Option<f64>| match default {
+            Some(x) if x > min => (min + x) / 2.0,
+            Some(x) => (x + max) / 2.0,
+            None => max,
+        };
+        let packets = |value| match units::amount(value) {
+            Ok(units::Amount::Packets(x) | units::Amount::Bare(x)) => Some(x),
+            _ => None,
+        };
+        match (p.kind, p.unit) {
+            (Sort::Flag | Sort::FlagOrChoice, _) => (p.default != "true").to_string(),
+            (Sort::Choice, _) => {
+                format!("{:?}", p.choices.iter().find(|word| **word != p.default).expect("two"))
+            }
+            (Sort::Time | Sort::TimeOrOff, _) => {
+                format!("\"{}s\"", between(units::time(&default).ok().map(|ps| Span(ps).secs())))
+            }
+            (Sort::Integer, "B") => {
+                format!("\"{}B\"", between(units::bytes(&default, true).ok().map(|n| n as f64)).floor())
+            }
+            (Sort::Integer, "packets") => format!("\"{}p\"", between(packets(&default)).floor()),
+            (Sort::Real, "packets") => format!("\"{}p\"", between(packets(&default))),
+            (Sort::Integer, _) => between(units::number(&default).ok()).floor().to_string(),
+            (Sort::Real, _) => between(units::number(&default).ok()).to_string(),
+        }
+    }
+
+    /// Asserts that every parameter changes something, and that no default of the schema does.
+    pub(super) fn check<C: Configuration + PartialEq + core::fmt::Debug>(read: impl Fn(&Section<'_>) -> C) {
+        let with = |text: &str| with(text, C::PROFILE, &read);
         let unset = with("");
         let set = |p: &&Parameter| p.key != PROFILE && p.key != clock::CLOCK_OFFSET;
-        for p in profile.parameters().iter().filter(set) {
-            let value = others.iter().find(|(key, _)| *key == p.key).map(|(_, value)| value);
-            let value = value.unwrap_or_else(|| panic!("{} has no test value", p.key));
-            assert_ne!(with(&format!("{} = {value}", p.key)), unset, "{}", p.key);
+        for p in C::PROFILE.parameters().iter().filter(set) {
+            let changed = format!("{} = {}", p.key, other(p));
+            assert_ne!(with(&changed), unset, "{changed}");
             let Key { name, default, .. } = key(p);
             if !default.is_empty() {
                 assert_eq!(with(&format!("{name} = {default}")), unset, "{name}");
             }
         }
+    }
+
+    #[test]
+    fn every_parameter_of_ns2_can_be_set_and_defaults_change_nothing() {
+        let read = |tcp: &Section<'_>| {
+            let mut config = ns2::Config::ns2(ns2::Variant::Reno);
+            apply(tcp, &mut config);
+            config
+        };
+        check(read);
+        let with = |text| with(text, Profile::Ns2, read);
+        assert_eq!(with("delayed_ack = \"100ms\"").delayed_ack, Some(Span::from_millis(100)));
+        assert_eq!(with("min_rto = \"0.3s\"").min_rto, 0.3);
+        assert_eq!(with("initial_ssthresh = 7").initial_ssthresh, Some(7));
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use aqmlab_units::Span;
 
 use super::TIMESTAMP_BYTES;
-use crate::{InvalidParameter, Profile};
+use super::parameters::SETTINGS;
+use crate::{Configuration, Profile, Value};
 
 /// How a sender finds and repairs losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,7 +41,7 @@ impl Variant {
 
 /// Configuration of a TCP connection, shared by its two ends and by all flows of a group.
 ///
-/// [`Config::check`] checks the values against the ranges of [`PARAMETERS`](super::PARAMETERS); the endpoints
+/// [`Configuration::check`] checks the values against the ranges of [`PARAMETERS`](super::PARAMETERS); the endpoints
 /// rely on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
@@ -113,27 +114,21 @@ impl Config {
             _ => self.packet_size + self.header + if self.timestamps { TIMESTAMP_BYTES } else { 0 },
         }
     }
+}
 
-    /// Check the ranges of all values.
-    ///
-    /// # Errors
-    /// Return the first value outside its range.
-    pub fn check(&self) -> Result<(), InvalidParameter> {
-        let numbers = [
-            ("window", self.window),
-            ("packet_size", f64::from(self.packet_size)),
-            ("header", f64::from(self.header)),
-            ("ack_size", f64::from(self.ack_size)),
-            ("initial_window", self.initial_window),
-            ("initial_ssthresh", self.initial_ssthresh.map_or(2.0, f64::from)),
-            ("delayed_ack", self.delayed_ack.map_or(0.1, Span::secs)),
-            ("min_rto", self.min_rto),
-            ("max_rto", self.max_rto),
-            ("initial_rto", self.initial_rto),
-            ("tick", self.tick),
-            ("max_burst", f64::from(self.max_burst)),
-        ];
-        InvalidParameter::first(Profile::Ns2, &numbers)
+impl Configuration for Config {
+    const PROFILE: Profile = Profile::Ns2;
+
+    fn get(&self, key: &str) -> Option<Value<'static>> {
+        SETTINGS.get(self, key)
+    }
+
+    fn set(&mut self, key: &str, value: Value<'_>) -> bool {
+        SETTINGS.set(self, key, value)
+    }
+
+    fn effective(&self) -> Vec<(&'static str, Value<'static>)> {
+        SETTINGS.reported(self, &Self::ns2(self.variant))
     }
 }
 

@@ -1,16 +1,24 @@
 //! The registry of the parameters of ns-2's agents.
 
+use std::sync::LazyLock;
+
+use super::Config;
 use crate::parameters::{Kind, Parameter, choice, flag, number};
+use crate::settings::{Settings, field};
 
 /// Every parameter that a scenario file can set in `tcp = {...}` of a flow of this profile.
-pub const PARAMETERS: &[Parameter] = &[
+pub static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| SETTINGS.parameters().collect());
+
+/// The parameters and the fields that hold them.
+pub(super) const SETTINGS: Settings<Config> = Settings(&[
     choice(
         "profile",
         "ns2-2.35",
         &["ns2-2.35"],
         "The set of semantics that the endpoints follow.",
         "ns-2 2.35, one-way TCP agents",
-    ),
+    )
+    .is_elsewhere(),
     number(
         "window",
         Kind::Real,
@@ -18,7 +26,8 @@ pub const PARAMETERS: &[Parameter] = &[
         ("20p", 1.0, 1e6),
         "Receiver's window: the most packets in flight; its whole part counts.",
         "ns-2 2.35 window_",
-    ),
+    )
+    .is(field!(window)),
     number(
         "packet_size",
         Kind::Integer,
@@ -26,7 +35,8 @@ pub const PARAMETERS: &[Parameter] = &[
         ("1000B", 1.0, 65_535.0),
         "Payload of a data packet.",
         "ns-2 2.35 packetSize_",
-    ),
+    )
+    .is(field!(packet_size)),
     number(
         "header",
         Kind::Integer,
@@ -34,7 +44,8 @@ pub const PARAMETERS: &[Parameter] = &[
         ("40B", 1.0, 1000.0),
         "TCP and IP header of a data packet; the length of the SYN.",
         "ns-2 2.35 tcpip_base_hdr_size_",
-    ),
+    )
+    .is(field!(header)),
     number(
         "ack_size",
         Kind::Integer,
@@ -42,7 +53,8 @@ pub const PARAMETERS: &[Parameter] = &[
         ("40B", 1.0, 65_535.0),
         "Length of an acknowledgement, to which every SACK block adds 8 B.",
         "ns-2 2.35 TCPSink packetSize_",
-    ),
+    )
+    .is(field!(ack_size)),
     number(
         "initial_window",
         Kind::Real,
@@ -50,7 +62,8 @@ pub const PARAMETERS: &[Parameter] = &[
         ("2", 1.0, 1e6),
         "Congestion window after the answer to packet 0; 1 after the loss of packet 0.",
         "ns-2 2.35 windowInit_",
-    ),
+    )
+    .is(field!(initial_window)),
     number(
         "initial_ssthresh",
         Kind::Integer,
@@ -58,8 +71,10 @@ pub const PARAMETERS: &[Parameter] = &[
         ("the whole part of window", 2.0, 1e6),
         "Slow-start threshold at the start.",
         "ns-2 2.35: ssthresh_ is set to window_",
-    ),
-    flag("syn", "true", "Whether packet 0 is a SYN: header only, window of one.", "ns-2 2.35 syn_"),
+    )
+    .is(field!(initial_ssthresh)),
+    flag("syn", "true", "Whether packet 0 is a SYN: header only, window of one.", "ns-2 2.35 syn_")
+        .is(field!(syn)),
     number(
         "delayed_ack",
         Kind::TimeOrOff,
@@ -67,14 +82,16 @@ pub const PARAMETERS: &[Parameter] = &[
         ("false", 1e-9, 60.0),
         "How long the receiver may hold an acknowledgement back; every second packet is answered at once.",
         "ns-2 2.35 TCPSink (off) and TCPSink/DelAck interval_ (100 ms)",
-    ),
-    flag("ecn", "false", "Whether the connection uses ECN.", "ns-2 2.35 ecn_"),
+    )
+    .is(field!(delayed_ack)),
+    flag("ecn", "false", "Whether the connection uses ECN.", "ns-2 2.35 ecn_").is(field!(ecn)),
     flag(
         "limited_transmit",
         "true",
         "Whether the first two duplicate acknowledgements each send a new packet.",
         "ns-2 2.35 singledup_; RFC 3042",
-    ),
+    )
+    .is(field!(limited_transmit)),
     number(
         "min_rto",
         Kind::Time,
@@ -82,7 +99,8 @@ pub const PARAMETERS: &[Parameter] = &[
         ("200ms", 0.0, 3600.0),
         "Least retransmission time-out, before back-off.",
         "ns-2 2.35 minrto_",
-    ),
+    )
+    .is(field!(min_rto)),
     number(
         "max_rto",
         Kind::Time,
@@ -90,7 +108,8 @@ pub const PARAMETERS: &[Parameter] = &[
         ("60s", 1e-6, 3600.0),
         "Greatest retransmission time-out.",
         "ns-2 2.35 maxrto_",
-    ),
+    )
+    .is(field!(max_rto)),
     number(
         "initial_rto",
         Kind::Time,
@@ -98,7 +117,8 @@ pub const PARAMETERS: &[Parameter] = &[
         ("3s", 1e-6, 3600.0),
         "Retransmission time-out before the first round-trip sample.",
         "ns-2 2.35 rtxcur_init_",
-    ),
+    )
+    .is(field!(initial_rto)),
     number(
         "tick",
         Kind::Time,
@@ -106,7 +126,8 @@ pub const PARAMETERS: &[Parameter] = &[
         ("10ms", 1e-6, 10.0),
         "Granularity of the sender's clock; a time-out lasts at least two ticks.",
         "ns-2 2.35 tcpTick_",
-    ),
+    )
+    .is(field!(tick)),
     number(
         "clock_offset",
         Kind::Time,
@@ -114,7 +135,8 @@ pub const PARAMETERS: &[Parameter] = &[
         ("random in [0, tick)", 0.0, 10.0),
         "Phase of the sender's clock: it ticks when time plus this is a whole number of ticks.",
         "ns-2 2.35 boot_time_",
-    ),
+    )
+    .is_elsewhere(),
     number(
         "max_burst",
         Kind::Integer,
@@ -122,19 +144,21 @@ pub const PARAMETERS: &[Parameter] = &[
         ("0", 0.0, 1e6),
         "Most packets sent at one time; 0: no limit. NewReno's recovery always sends at most two.",
         "ns-2 2.35 maxburst_",
-    ),
+    )
+    .is(field!(max_burst)),
     flag(
         "timestamps",
         "false",
         "Whether every acknowledgement of new data is a round-trip sample; adds 10 B to data packets.",
         "ns-2 2.35 timestamps_, ts_option_size_",
-    ),
-];
+    )
+    .is(field!(timestamps)),
+]);
 
 #[cfg(test)]
 mod tests {
-    use crate::Profile;
     use crate::ns2::{Config, Variant};
+    use crate::{Configuration, Profile};
 
     #[test]
     fn every_bound_is_enforced_by_check() {

@@ -2,10 +2,10 @@
 
 use aqmlab_units::Span;
 
-use super::controllers::{
-    BbrConfig, CongestionControl, DctcpConfig, EcnFeedback, LedbatConfig, PragueConfig,
-};
-use crate::{InvalidParameter, Profile};
+use super::parameters::GENERAL;
+use super::{CongestionControl, ControllerOptions, EcnFeedback};
+use crate::settings::slot_of_words;
+use crate::{Configuration, Profile, Value};
 
 /// How CUBIC leaves slow start before a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,10 +37,13 @@ impl HyStart {
     }
 }
 
+slot_of_words!(HyStart);
+slot_of_words!(CongestionControl);
+
 /// Configuration of a connection, shared by its two ends and by all flows of a group.
 ///
 /// The defaults are those of Linux 6 over IPv4 with an MTU of 1500 bytes; [`PARAMETERS`](super::PARAMETERS) names the source of each.
-/// [`Config::check`] checks the ranges of the values; the endpoints rely on it.
+/// [`Configuration::check`] checks the ranges of the values; the endpoints rely on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// Congestion control of the sender.
@@ -103,14 +106,8 @@ pub struct Config {
     pub idle_restart: bool,
     /// Whether the receiver's window grows, with an acknowledgement that is not delayed each time it does (Linux).
     pub window_growth: bool,
-    /// Parameters of DCTCP.
-    pub dctcp: DctcpConfig,
-    /// Parameters of LEDBAT.
-    pub ledbat: LedbatConfig,
-    /// Parameters of Prague.
-    pub prague: PragueConfig,
-    /// Parameters of BBR.
-    pub bbr: BbrConfig,
+    /// Parameters of the controllers; those of others than `congestion_control` have no effect.
+    pub controllers: ControllerOptions,
 }
 
 /// Bytes of the options that only a SYN has: maximum segment size and window scale.
@@ -149,10 +146,7 @@ impl Config {
             timestamps: true,
             idle_restart: true,
             window_growth: false,
-            dctcp: DctcpConfig::RFC,
-            ledbat: LedbatConfig::RFC,
-            prague: PragueConfig::LINUX,
-            bbr: BbrConfig::DRAFT,
+            controllers: ControllerOptions::DEFAULT,
         }
     }
 
@@ -160,49 +154,24 @@ impl Config {
     pub const fn syn_length(&self) -> u32 {
         self.header + SYN_OPTION_BYTES
     }
+}
 
-    /// Check the ranges of all values.
-    ///
-    /// # Errors
-    /// Return the first value outside its range.
-    pub fn check(&self) -> Result<(), InvalidParameter> {
-        let time = |span: Option<Span>, otherwise: f64| span.map_or(otherwise, Span::secs);
-        let numbers = [
-            ("mss", f64::from(self.mss)),
-            ("header", f64::from(self.header)),
-            ("ack_size", f64::from(self.ack_size)),
-            ("initial_window", f64::from(self.initial_window)),
-            ("initial_ssthresh", self.initial_ssthresh.map_or(2.0, f64::from)),
-            ("window", f64::from(self.window)),
-            ("delayed_ack", time(self.delayed_ack, 0.04)),
-            ("quick_acks", f64::from(self.quick_acks)),
-            ("sack_compression", time(self.sack_compression, 0.001)),
-            ("min_rto", self.min_rto.secs()),
-            ("max_rto", self.max_rto.secs()),
-            ("initial_rto", self.initial_rto.secs()),
-            ("dctcp_g", self.dctcp.g),
-            ("dctcp_initial_alpha", self.dctcp.initial_alpha),
-            ("ledbat_target", self.ledbat.target.secs()),
-            ("ledbat_gain", self.ledbat.gain),
-            ("ledbat_allowed_increase", self.ledbat.allowed_increase),
-            ("ledbat_min_cwnd", f64::from(self.ledbat.min_cwnd)),
-            ("ledbat_base_history", f64::from(self.ledbat.base_history)),
-            ("ledbat_filter_length", f64::from(self.ledbat.filter_length)),
-            ("prague_g", self.prague.g),
-            ("prague_rtt_target", self.prague.rtt_target.secs()),
-            ("prague_rtt_transition", f64::from(self.prague.rtt_transition)),
-            ("bbr_loss_thresh", self.bbr.loss_thresh),
-            ("bbr_beta", self.bbr.beta),
-            ("bbr_headroom", self.bbr.headroom),
-            ("bbr_pacing_margin", self.bbr.pacing_margin),
-            ("bbr_min_rtt_window", self.bbr.min_rtt_window.secs()),
-            ("bbr_probe_rtt_interval", self.bbr.probe_rtt_interval.secs()),
-            ("bbr_probe_rtt_duration", self.bbr.probe_rtt_duration.secs()),
-            ("bbr_ecn_factor", self.bbr.ecn_factor),
-            ("bbr_ecn_thresh", self.bbr.ecn_thresh),
-            ("bbr_ecn_max_rtt", self.bbr.ecn_max_rtt.secs()),
-        ];
-        InvalidParameter::first(Profile::Rfc, &numbers)
+impl Configuration for Config {
+    const PROFILE: Profile = Profile::Rfc;
+
+    fn get(&self, key: &str) -> Option<Value<'static>> {
+        GENERAL.get(self, key).or_else(|| self.controllers.get(key))
+    }
+
+    fn set(&mut self, key: &str, value: Value<'_>) -> bool {
+        GENERAL.set(self, key, value) || self.controllers.set(key, value)
+    }
+
+    /// Parameters of a controller only for connections that use it.
+    fn effective(&self) -> Vec<(&'static str, Value<'static>)> {
+        let mut values = GENERAL.reported(self, &Self::linux(self.congestion_control));
+        values.extend(self.controllers.reported(self.congestion_control));
+        values
     }
 }
 

@@ -15,7 +15,7 @@
 //! # Map
 //! | idea | file |
 //! |---|---|
-//! | configuration of a connection, with sources | `config.rs`, `controllers.rs`, `parameters/` |
+//! | configuration of a connection, with sources | `config.rs`, `feedback.rs`, `parameters.rs` |
 //! | 32-bit sequence numbers | `seq.rs` |
 //! | reassembly, SACK blocks, duplicates | `receiver/reassembly.rs` |
 //! | delayed, quick and compressed acknowledgements | `receiver/delay.rs` |
@@ -26,13 +26,13 @@
 //! | undoing a reduction | `sender/undo.rs` |
 //! | round-trip time and time-out, the timer | `sender/rtt.rs`, `alarm.rs` |
 //! | the window and its validation | `sender/window.rs` |
-//! | congestion controllers | `sender/congestion/` |
+//! | congestion controllers, one file each, with their parameters | `sender/congestion/` |
 //! | proportional rate reduction | `sender/prr.rs` |
 //! | ECN, pacing | `sender/ecn.rs`, `pacing.rs` |
 //! | sending | `sender/output.rs` |
 
 mod config;
-mod controllers;
+mod feedback;
 mod parameters;
 mod receiver;
 mod rtt;
@@ -40,9 +40,10 @@ mod sender;
 mod seq;
 
 pub use config::{Config, HyStart};
-pub use controllers::{
-    BbrConfig, CongestionControl, DctcpConfig, DelayFilter, EcnFeedback, LedbatConfig, PragueConfig,
-};
+pub use feedback::EcnFeedback;
 pub use parameters::PARAMETERS;
 pub use receiver::Receiver;
-pub use sender::Sender;
+pub use sender::{
+    BbrConfig, CongestionControl, ControllerOptions, DctcpConfig, DelayFilter, LedbatConfig, PragueConfig,
+    Sender,
+};

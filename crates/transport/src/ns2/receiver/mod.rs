@@ -70,7 +70,7 @@ struct Delay {
 }
 
 impl Receiver {
-    /// A receiver that expects packet 0. `config` must pass [`Config::check`]; the sender's must be the same.
+    /// A receiver that expects packet 0. `config` must pass [`check`](crate::Configuration::check); the sender's must be the same.
     pub fn new(config: Arc<Config>) -> Self {
         Self {
             reassembly: Reassembly::default(),

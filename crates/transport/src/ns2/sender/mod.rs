@@ -56,7 +56,7 @@ fn packets(supply: Supply, packet_size: u32) -> i32 {
 
 impl Sender {
     /// A sender that has not started. `clock_offset` is the phase of its clock, in seconds within
-    /// [0, `tick`): ns-2 draws it at random. `config` must pass [`Config::check`].
+    /// [0, `tick`): ns-2 draws it at random. `config` must pass [`check`](crate::Configuration::check).
     pub fn new(config: Arc<Config>, supply: Supply, clock_offset: f64) -> Self {
         let repair = match config.variant {
             Variant::Tahoe => Repair::Tahoe,

@@ -6,7 +6,7 @@ use aqmlab_units::{Span, Time};
 
 use super::Sender;
 use crate::ns2::{Config, Variant};
-use crate::{Ack, Data, SackBlock, SackBlocks, Supply};
+use crate::{Ack, Configuration, Data, SackBlock, SackBlocks, Supply};
 
 /// A sender, a clock, and what was sent since the last look.
 struct Bench {

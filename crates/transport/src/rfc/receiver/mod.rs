@@ -49,7 +49,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver that expects the SYN. `config` must pass [`Config::check`]; the sender's must be the same.
+    /// A receiver that expects the SYN. `config` must pass [`check`](crate::Configuration::check); the sender's must be the same.
     pub fn new(config: Arc<Config>) -> Self {
         Self {
             reassembly: Reassembly::default(),

@@ -30,6 +30,9 @@ use super::seq::expand;
 use crate::{Ack, Data, MAX_SACK_BLOCKS, SenderCounters, Supply, Timer};
 use alarm::Alarm;
 use congestion::{Acked, Congestion};
+pub use congestion::{
+    BbrConfig, CongestionControl, ControllerOptions, DctcpConfig, DelayFilter, LedbatConfig, PragueConfig,
+};
 use ecn::Ecn;
 use pacing::Pacing;
 use prr::Delivery;
@@ -112,7 +115,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender that has not started. `config` must pass [`Config::check`].
+    /// A sender that has not started. `config` must pass [`check`](crate::Configuration::check).
     pub fn new(config: Arc<Config>, supply: Supply) -> Self {
         let congestion = Congestion::new(&config);
         let mut board = Scoreboard::default();

@@ -7,7 +7,7 @@ use aqmlab_units::{Span, Time};
 use super::recovery::State;
 use super::{Sender, Supply};
 use crate::rfc::{Config, CongestionControl, EcnFeedback, HyStart};
-use crate::{Ack, Data, SackBlock, SackBlocks};
+use crate::{Ack, Configuration, Data, SackBlock, SackBlocks};
 
 /// Segments of 1000 bytes, so that segment k begins with byte 1 + 1000 (k - 1).
 const MSS: i32 = 1000;

@@ -37,6 +37,7 @@ use aqmlab_units::{Span, Time};
 
 use super::super::window::Window;
 use super::hystart::Detector;
+use super::{Cause, Controller};
 use crate::rfc::Config;
 
 /// Constants of the curve (RFC 9438, section 4.1): in segments a second cubed, and as a fraction.
@@ -81,8 +82,17 @@ pub struct Cubic {
     left_slow_start: bool,
 }
 
-impl Cubic {
-    pub fn new(config: &Config) -> Self {
+impl Controller for Cubic {
+    const NAME: &'static str = "cubic";
+    const DOC: &'static str = "losses, marks";
+    const SOURCE: &'static str = "RFC 9438";
+    const IN_LINUX: bool = true;
+
+    /// Those that CUBIC alone has, such as `hystart`, are options of every connection.
+    type Options = ();
+    const DEFAULTS: () = ();
+
+    fn new(config: &Config) -> Self {
         Self {
             fast_convergence: config.fast_convergence,
             friendly: config.tcp_friendly,
@@ -103,18 +113,12 @@ impl Cubic {
     }
 
     /// The connection opens: the first round of slow start begins.
-    pub fn open(&mut self, now: Time, next: u64) {
+    fn open(&mut self, now: Time, next: u64, _: Option<Span>) {
         self.hystart.begin_round(now, next);
     }
 
     /// Take the round-trip sample of an acknowledgement, and the smoothed round-trip time.
-    pub fn on_sample(
-        &mut self,
-        window: &mut Window,
-        now: Time,
-        (rtt, srtt): (Span, Span),
-        edges: (u64, u64),
-    ) {
+    fn on_sample(&mut self, window: &mut Window, now: Time, (rtt, srtt): (Span, Span), edges: (u64, u64)) {
         if !window.is_whole() {
             self.ahead = srtt;
         }
@@ -135,7 +139,7 @@ impl Cubic {
     }
 
     /// Opens the window for `acked` segments.
-    pub fn open_window(&mut self, window: &mut Window, now: Time, acked: f64) {
+    fn open_window(&mut self, window: &mut Window, now: Time, acked: f64, _: f64) {
         let mut left = acked;
         if window.in_slow_start() {
             let divisor = self.hystart.divisor();
@@ -155,6 +159,40 @@ impl Cubic {
         }
     }
 
+    /// A loss or a mark; the new threshold.
+    fn reduce(&mut self, window: &Window, _: Cause) -> f64 {
+        let cwnd = window.cwnd;
+        let beta = if window.is_whole() { BETA_LINUX } else { BETA };
+        self.epoch = None;
+        self.prior = cwnd;
+        self.w_max = if cwnd < self.w_max && self.fast_convergence {
+            let w_max = cwnd * (1.0 + beta) / 2.0;
+            if window.is_whole() { w_max.floor() } else { w_max }
+        } else {
+            cwnd
+        };
+        window.threshold(beta)
+    }
+
+    /// A time-out: the curve begins where the window is when slow start ends (RFC 9438, section 4.8).
+    fn on_timeout(&mut self, window: &Window, now: Time, next: u64) {
+        self.epoch = None;
+        self.left_slow_start = false;
+        self.w_max = 0.0;
+        if window.is_whole() {
+            self.least = Span(u64::MAX);
+            self.ahead = self.least;
+        }
+        self.hystart.begin_round(now, next);
+    }
+
+    /// The sender was idle for so long: the epoch moves along (Linux; RFC 9438, section 5.8).
+    fn note_idle(&mut self, _: &mut Window, now: Time, idle: Span) {
+        self.epoch = self.epoch.map(|epoch| (epoch + idle).min(now));
+    }
+}
+
+impl Cubic {
     fn begin_epoch(&mut self, cwnd: f64, now: Time) {
         self.epoch = Some(now);
         self.friendly_acked = 0.0;
@@ -211,38 +249,6 @@ impl Cubic {
         self.period = self.period.max(LEAST_PERIOD);
         self.period
     }
-
-    /// A loss or a mark; the new threshold.
-    pub fn reduce(&mut self, window: &Window) -> f64 {
-        let cwnd = window.cwnd;
-        let beta = if window.is_whole() { BETA_LINUX } else { BETA };
-        self.epoch = None;
-        self.prior = cwnd;
-        self.w_max = if cwnd < self.w_max && self.fast_convergence {
-            let w_max = cwnd * (1.0 + beta) / 2.0;
-            if window.is_whole() { w_max.floor() } else { w_max }
-        } else {
-            cwnd
-        };
-        window.threshold(beta)
-    }
-
-    /// A time-out: the curve begins where the window is when slow start ends (RFC 9438, section 4.8).
-    pub fn on_timeout(&mut self, window: &Window, now: Time, next: u64) {
-        self.epoch = None;
-        self.left_slow_start = false;
-        self.w_max = 0.0;
-        if window.is_whole() {
-            self.least = Span(u64::MAX);
-            self.ahead = self.least;
-        }
-        self.hystart.begin_round(now, next);
-    }
-
-    /// The sender was idle for so long: the epoch moves along (Linux; RFC 9438, section 5.8).
-    pub fn note_idle(&mut self, now: Time, idle: Span) {
-        self.epoch = self.epoch.map(|epoch| (epoch + idle).min(now));
-    }
 }
 
 #[cfg(test)]
@@ -264,7 +270,7 @@ mod tests {
     fn the_curve_by_hand() {
         let mut cubic = Cubic::new(&config());
         let mut w = window(100.0, false);
-        assert!((cubic.reduce(&w) - 70.0).abs() < 1e-12);
+        assert!((cubic.reduce(&w, Cause::Loss) - 70.0).abs() < 1e-12);
         assert_eq!(cubic.w_max, 100.0);
         w.cwnd = 70.0;
         cubic.begin_epoch(w.cwnd, Time::ZERO);
@@ -280,49 +286,49 @@ mod tests {
     #[test]
     fn the_target_is_a_round_trip_ahead_and_at_most_half_as_much_again() {
         let mut cubic = Cubic { friendly: false, ..Cubic::new(&config()) };
-        cubic.reduce(&window(100.0, false));
+        cubic.reduce(&window(100.0, false), Cause::Loss);
         let mut w = window(70.0, false);
         cubic.on_sample(&mut w, Time::ZERO, (Span::from_millis(80), Span::from_millis(100)), (0, 0));
-        cubic.open_window(&mut w, Time::ZERO, 1.0);
+        cubic.open_window(&mut w, Time::ZERO, 1.0, 0.0);
         let t = 0.1 - cubic.k;
         assert!((w.cwnd - (70.0 + (100.0 + 0.4 * t * t * t - 70.0) / 70.0)).abs() < 1e-9);
         let before = w.cwnd;
-        cubic.open_window(&mut w, Time::from_secs(60.0), 1.0);
+        cubic.open_window(&mut w, Time::from_secs(60.0), 1.0, 0.0);
         assert!((w.cwnd - before - 0.5).abs() < 1e-9);
     }
 
     #[test]
     fn the_friendly_window_grows_by_alpha_a_round_trip_until_the_old_window() {
         let mut cubic = Cubic::new(&config());
-        cubic.reduce(&window(10.0, false));
+        cubic.reduce(&window(10.0, false), Cause::Loss);
         let mut w = window(7.0, false);
         let start = Time::from_secs(1.0);
-        cubic.open_window(&mut w, start, 7.0);
+        cubic.open_window(&mut w, start, 7.0, 0.0);
         // K = cbrt(7.5): the curve is at 7 still, W_est at 7 + 0.9 / 1.7.
         assert!((w.cwnd - (7.0 + 0.9 / 1.7)).abs() < 1e-9);
         cubic.w_est = 10.0;
         let before = w.cwnd;
-        cubic.open_window(&mut w, start, before);
+        cubic.open_window(&mut w, start, before, 0.0);
         assert!((w.cwnd - 11.0).abs() < 1e-9, "alpha 1");
     }
 
     #[test]
     fn fast_convergence() {
         let mut cubic = Cubic::new(&config());
-        assert_eq!(cubic.reduce(&window(100.0, true)), 70.0);
-        assert_eq!(cubic.reduce(&window(80.0, true)), 56.0);
+        assert_eq!(cubic.reduce(&window(100.0, true), Cause::Loss), 70.0);
+        assert_eq!(cubic.reduce(&window(80.0, true), Cause::Loss), 56.0);
         assert_eq!(cubic.w_max, 68.0, "80 * (1024 + 717) / 2048 = 68.008");
-        assert_eq!(cubic.reduce(&window(68.0, true)), 47.0);
+        assert_eq!(cubic.reduce(&window(68.0, true), Cause::Loss), 47.0);
         assert_eq!(cubic.w_max, 68.0, "not below the last");
         let mut slow = Cubic { fast_convergence: false, ..cubic };
-        slow.reduce(&window(60.0, true));
+        slow.reduce(&window(60.0, true), Cause::Loss);
         assert_eq!(slow.w_max, 60.0);
     }
 
     #[test]
     fn linux_counts_in_whole_numbers() {
         let mut cubic = Cubic { friendly: false, ..Cubic::new(&config()) };
-        cubic.reduce(&window(100.0, true));
+        cubic.reduce(&window(100.0, true), Cause::Loss);
         cubic.begin_epoch(70.0, Time::ZERO);
         // At 1 s: 0.4 * (1 - 4.2172)^3 = -13.32, so the target is 87: 70 / 17 = 4.1.
         assert_eq!(cubic.period(70.0, Time::from_secs(1.0), 1.0), 4.0);
@@ -337,7 +343,7 @@ mod tests {
     #[test]
     fn linux_grows_at_the_friendly_windows_rate() {
         let mut cubic = Cubic::new(&config());
-        cubic.reduce(&window(8.0, true));
+        cubic.reduce(&window(8.0, true), Cause::Loss);
         cubic.begin_epoch(8.0, Time::ZERO);
         // The curve is at its plateau. A segment of W_est costs 8 * 15 / 8 = 15 acknowledged, to be exceeded.
         assert_eq!(cubic.period(8.0, Time::from_secs(0.1), 15.0), 800.0);
@@ -349,12 +355,12 @@ mod tests {
     fn a_pause_moves_the_epoch_and_a_time_out_forgets() {
         let mut cubic = Cubic::new(&config());
         cubic.begin_epoch(10.0, Time::from_secs(1.0));
-        cubic.note_idle(Time::from_secs(5.0), Span::from_millis(2000));
+        cubic.note_idle(&mut window(10.0, true), Time::from_secs(5.0), Span::from_millis(2000));
         assert_eq!(cubic.epoch, Some(Time::from_secs(3.0)));
-        cubic.note_idle(Time::from_secs(5.0), Span::from_millis(9000));
+        cubic.note_idle(&mut window(10.0, true), Time::from_secs(5.0), Span::from_millis(9000));
         assert_eq!(cubic.epoch, Some(Time::from_secs(5.0)));
         for whole in [true, false] {
-            cubic.reduce(&window(50.0, whole));
+            cubic.reduce(&window(50.0, whole), Cause::Loss);
             cubic.on_timeout(&window(50.0, whole), Time::from_secs(6.0), 0);
             cubic.begin_epoch(35.0, Time::from_secs(7.0));
             assert_eq!((cubic.origin, cubic.k), (35.0, 0.0), "a curve of its own");

@@ -30,9 +30,31 @@
 //! 3. Of a window of whole segments, whole ones are taken off, rounded down, as in Linux: a small alpha takes nothing
 //!    off a small window.
 
+use aqmlab_units::{Span, Time};
+
 use super::super::window::Window;
-use super::{AckFeedback, Cause, reno};
-use crate::rfc::DctcpConfig;
+#[cfg(test)]
+use super::tests::Change;
+use super::{AckFeedback, Cause, Controller, reno};
+#[cfg(test)]
+use crate::Value;
+use crate::parameters::{Kind, number};
+use crate::rfc::{Config, EcnFeedback};
+use crate::settings::{Setting, field};
+
+/// Parameters of DCTCP.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DctcpConfig {
+    /// Weight of a window in the average share of marks.
+    pub g: f64,
+    /// The average before the first window.
+    pub initial_alpha: f64,
+}
+
+impl DctcpConfig {
+    /// The values of RFC 8257, sections 3.3 and 4.2.
+    pub const RFC: Self = Self { g: 1.0 / 16.0, initial_alpha: 1.0 };
+}
 
 /// State of DCTCP.
 #[derive(Clone, Debug)]
@@ -45,18 +67,49 @@ pub struct Dctcp {
     marked: u64,
 }
 
-impl Dctcp {
-    pub fn new(config: &DctcpConfig) -> Self {
-        Self { g: config.g, alpha: config.initial_alpha, window_end: 0, acked: 0, marked: 0 }
+impl Controller for Dctcp {
+    const NAME: &'static str = "dctcp";
+    const DOC: &'static str = "the share of marked packets";
+    const SOURCE: &'static str = "RFC 8257";
+    const FEEDBACK: &'static [EcnFeedback] = &[EcnFeedback::Dctcp, EcnFeedback::Accurate];
+    const IN_LINUX: bool = true;
+    const NEEDS_FEEDBACK: bool = true;
+    const REDUCES_FOR_LOSS_AFTER_MARK: bool = true;
+
+    type Options = DctcpConfig;
+    const DEFAULTS: DctcpConfig = DctcpConfig::RFC;
+    const SETTINGS: &'static [Setting<Self::Options>] = &[
+        number(
+            "dctcp_g",
+            Kind::Real,
+            "",
+            ("0.0625", 1e-6, 1.0),
+            "DCTCP: weight of a window of data in the average share of marked packets.",
+            "RFC 8257, section 4.2: 1/16",
+        )
+        .is(field!(g)),
+        number(
+            "dctcp_initial_alpha",
+            Kind::Real,
+            "",
+            ("1", 0.0, 1.0),
+            "DCTCP: the average share of marked packets before the first window.",
+            "RFC 8257, section 3.3",
+        )
+        .is(field!(initial_alpha)),
+    ];
+
+    fn new(config: &Config) -> Self {
+        Self::with(&config.controllers.dctcp)
     }
 
     /// The connection opens: the first window begins.
-    pub fn open(&mut self, next: u64) {
+    fn open(&mut self, _: Time, next: u64, _: Option<Span>) {
         self.window_end = next;
     }
 
     /// Count the marked segments; update the average at the end of a window.
-    pub fn on_feedback(&mut self, feedback: &AckFeedback) {
+    fn on_feedback(&mut self, _: &Window, _: Time, feedback: &AckFeedback) {
         self.acked += feedback.delivered;
         self.marked += feedback.marked;
         let (una, next) = feedback.edges;
@@ -71,12 +124,27 @@ impl Dctcp {
         self.marked = 0;
     }
 
+    fn open_window(&mut self, window: &mut Window, _: Time, acked: f64, _: f64) {
+        reno::open_window(window, acked);
+    }
+
     /// A loss or a mark; the new threshold.
-    pub fn reduce(&mut self, window: &Window, cause: Cause) -> f64 {
+    fn reduce(&mut self, window: &Window, cause: Cause) -> f64 {
         match cause {
             Cause::Loss => reno::reduce(window),
             Cause::Mark => window.less(self.alpha / 2.0),
         }
+    }
+
+    #[cfg(test)]
+    fn changes() -> Vec<Change> {
+        vec![Change::to("dctcp_g", Value::Real(0.5)), Change::to("dctcp_initial_alpha", Value::Real(0.0))]
+    }
+}
+
+impl Dctcp {
+    fn with(config: &DctcpConfig) -> Self {
+        Self { g: config.g, alpha: config.initial_alpha, window_end: 0, acked: 0, marked: 0 }
     }
 }
 
@@ -86,11 +154,15 @@ mod tests {
     use proptest::prelude::*;
 
     fn dctcp(alpha: f64) -> Dctcp {
-        Dctcp::new(&DctcpConfig { g: 1.0 / 16.0, initial_alpha: alpha })
+        Dctcp::with(&DctcpConfig { g: 1.0 / 16.0, initial_alpha: alpha })
     }
 
     fn feedback(delivered: u64, marked: u64, edges: (u64, u64)) -> AckFeedback {
         AckFeedback { delivered, marked, edges, one_way: None, srtt: None }
+    }
+
+    fn take(d: &mut Dctcp, feedback: &AckFeedback) {
+        d.on_feedback(&window(10.0, true), Time::ZERO, feedback);
     }
 
     fn window(cwnd: f64, whole: bool) -> Window {
@@ -102,14 +174,14 @@ mod tests {
     #[test]
     fn the_average_by_hand() {
         let mut d = dctcp(1.0);
-        d.open(11);
-        d.on_feedback(&feedback(5, 2, (6, 16)));
-        d.on_feedback(&feedback(5, 3, (11, 21)));
+        d.open(Time::ZERO, 11, None);
+        take(&mut d, &feedback(5, 2, (6, 16)));
+        take(&mut d, &feedback(5, 3, (11, 21)));
         assert_eq!(d.alpha, 1.0, "the window ends beyond 11");
-        d.on_feedback(&feedback(2, 1, (13, 23)));
+        take(&mut d, &feedback(2, 1, (13, 23)));
         // M = 6/12: 1 - (1 - 0.5) / 16.
         assert_eq!((d.alpha, d.window_end, d.acked), (0.968_75, 23, 0));
-        d.on_feedback(&feedback(11, 0, (24, 34)));
+        take(&mut d, &feedback(11, 0, (24, 34)));
         assert_eq!(d.alpha, 0.968_75 * 15.0 / 16.0);
     }
 
@@ -130,7 +202,7 @@ mod tests {
             let mut una = 0;
             for (delivered, marked) in steps {
                 una += delivered;
-                d.on_feedback(&feedback(delivered, marked, (una, una + 30)));
+                take(&mut d, &feedback(delivered, marked, (una, una + 30)));
                 prop_assert!((0.0..=1.0).contains(&d.alpha));
                 let threshold = d.reduce(&window(50.0, false), Cause::Mark);
                 prop_assert!((25.0..=50.0).contains(&threshold));

@@ -1,37 +1,134 @@
-//! The congestion control of a sender. Each controller has its own file.
+//! The congestion control of a sender.
 //!
-//! | controller | signal | file |
-//! |---|---|---|
-//! | Reno | losses | `reno.rs` |
-//! | CUBIC | losses | `cubic.rs`, `hystart.rs` |
-//! | DCTCP | the share of marked packets | `dctcp.rs` |
-//! | LEDBAT | the delay of a queue | `ledbat/` |
-//! | Prague | the share of marked packets, on L4S paths | `prague.rs` |
-//! | BBR | the rate of delivery and the least round-trip time | `bbr/` |
+//! Every controller is one file, and one line in the list below. The file has the name, the parameters that only this controller
+//! has with the fields that hold them, and what the controller does. The words of `congestion_control`, the parameters of the
+//! profile, the schema, the documentation and the shared tests follow from the list.
 //!
-//! The sender reports every acknowledgement to the controller ([`Congestion::on_feedback`]) and lets it open the window
-//! while there is no loss or mark ([`Congestion::open_window`]). On a loss or a mark it asks for the new threshold
-//! ([`Congestion::reduce`]) and moves the window there itself. Two controllers set the window themselves: BBR in all
+//! The sender reports every acknowledgement to the controller ([`Controller::on_feedback`]) and lets it open the window
+//! while there is no loss or mark ([`Controller::open_window`]). On a loss or a mark it asks for the new threshold
+//! ([`Controller::reduce`]) and moves the window there itself. Two controllers set the window themselves: BBR in all
 //! states, Prague after a mark.
 
-mod bbr;
-mod cubic;
-mod dctcp;
+mod controllers;
 mod hystart;
-mod ledbat;
-mod prague;
-mod reno;
+#[cfg(test)]
+mod tests;
+
+use core::fmt::Debug;
 
 use aqmlab_units::{Span, Time};
 
 use super::window::Window;
-use crate::rfc::{Config, CongestionControl};
-pub use bbr::Acked;
-use bbr::Bbr;
-use cubic::Cubic;
-use dctcp::Dctcp;
-use ledbat::Ledbat;
-use prague::Prague;
+use crate::Parameter;
+use crate::rfc::{Config, EcnFeedback};
+use crate::settings::{Setting, Settings, Value};
+use controllers::controllers;
+
+pub use bbr::BbrConfig;
+pub use dctcp::DctcpConfig;
+pub use ledbat::{DelayFilter, LedbatConfig};
+pub use prague::PragueConfig;
+
+controllers! {
+    reno: Reno,
+    cubic: Cubic,
+    dctcp: Dctcp,
+    ledbat: Ledbat,
+    prague: Prague,
+    bbr: Bbr,
+}
+
+/// A congestion control: what it says about itself, and what it does for one sender.
+pub trait Controller: Sized + Clone + Debug {
+    /// The word in a scenario file, as Linux has it.
+    const NAME: &'static str;
+    /// What it responds to, in a line.
+    const DOC: &'static str;
+    /// Where it comes from.
+    const SOURCE: &'static str;
+
+    /// The parameters that only this controller has.
+    type Options: Copy + Debug + PartialEq + 'static;
+    /// Their defaults.
+    const DEFAULTS: Self::Options;
+    /// Their descriptions, and the fields that hold them. Keys begin with the name.
+    const SETTINGS: &'static [Setting<Self::Options>] = &[];
+
+    /// The feedback of marks that it works with; the first is the default. Controllers that count marks need a report of each.
+    const FEEDBACK: &'static [EcnFeedback] = &[EcnFeedback::Off, EcnFeedback::Classic, EcnFeedback::Accurate];
+    /// Whether its packets ask for L4S by ECT(1) (RFC 9331).
+    const IS_L4S: bool = false;
+    /// Whether Linux has it under this name.
+    const IN_LINUX: bool = false;
+    /// Whether its sender asks for one-way delays.
+    const NEEDS_ONE_WAY_DELAY: bool = false;
+    /// Whether the sender must report acknowledgements by [`Controller::on_feedback`].
+    const NEEDS_FEEDBACK: bool = false;
+    /// Whether it adjusts the window even when the window is not the limit.
+    const MOVES_UNUSED_WINDOWS: bool = false;
+    /// Whether a loss reduces the window again while it is being reduced for a mark.
+    const REDUCES_FOR_LOSS_AFTER_MARK: bool = false;
+    /// Whether the window falls at once after a mark, and grows on meanwhile.
+    const ANSWERS_MARKS_AT_ONCE: bool = false;
+    /// Whether it sets the window in all states by [`Controller::on_ack`].
+    const OWNS_WINDOW: bool = false;
+    /// Whether it sets its own pacing rate.
+    const PACES: bool = false;
+
+    /// Return the state before the connection opens.
+    fn new(config: &Config) -> Self;
+
+    /// The connection opens, after a handshake of this round-trip time.
+    fn open(&mut self, _now: Time, _next: u64, _srtt: Option<Span>) {}
+
+    /// Take an acknowledgement, before [`Controller::open_window`] and [`Controller::reduce`].
+    fn on_feedback(&mut self, _window: &Window, _now: Time, _feedback: &AckFeedback) {}
+
+    /// Take the round-trip sample of an acknowledgement, and the smoothed round-trip time; `edges`: first segment outstanding,
+    /// next to send.
+    fn on_sample(&mut self, _window: &mut Window, _now: Time, _rtts: (Span, Span), _edges: (u64, u64)) {}
+
+    /// Open the window for `acked` segments; `flight`: how many are in flight behind them.
+    fn open_window(&mut self, window: &mut Window, now: Time, acked: f64, flight: f64);
+
+    /// Return the new threshold after a loss or a mark.
+    fn reduce(&mut self, window: &Window, cause: Cause) -> f64;
+
+    /// Take the sender's state after it has processed an acknowledgement.
+    fn on_ack(&mut self, _window: &mut Window, _ack: &Acked) {}
+
+    /// Segment `k` is sent, `una` being the first outstanding; with it, `in_flight` are.
+    fn note_sent(&mut self, _now: Time, _k: u64, _una: u64, _in_flight: u64) {}
+
+    /// Segment `k` has arrived.
+    fn note_arrived(&mut self, _now: Time, _k: u64) {}
+
+    /// Segments were found lost.
+    fn note_lost(&mut self, _window: &Window, _now: Time, _lost: &[u64]) {}
+
+    /// There is no more to send than what is in flight.
+    fn note_app_limited(&mut self, _in_flight: u64) {}
+
+    /// Undo a spurious reduction.
+    fn undo(&mut self, _window: &mut Window) {}
+
+    /// Return the time between two segments.
+    fn gap(&self, _window: &Window, _srtt: Option<Span>) -> Option<Span> {
+        None
+    }
+
+    /// There was a time-out, after [`Controller::reduce`].
+    fn on_timeout(&mut self, _window: &Window, _now: Time, _next: u64) {}
+
+    /// The sender resumes after having been idle for this long.
+    fn note_idle(&mut self, _window: &mut Window, _now: Time, _idle: Span) {}
+
+    /// Return a change of each of its parameters that changes what the sender does.
+    #[cfg(test)]
+    fn changes() -> Vec<tests::Change> {
+        Vec::new()
+    }
+}
 
 /// Why the window is to be reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,175 +154,157 @@ pub struct AckFeedback {
     pub srtt: Option<Span>,
 }
 
-/// The congestion control of one sender.
-#[derive(Clone, Debug)]
-pub enum Congestion {
-    Reno,
-    Cubic(Box<Cubic>),
-    Dctcp(Box<Dctcp>),
-    Ledbat(Box<Ledbat>),
-    Prague(Box<Prague>),
-    Bbr(Box<Bbr>),
+/// State of the sender after it has processed an acknowledgement.
+#[derive(Clone, Copy, Debug)]
+pub struct Acked {
+    pub now: Time,
+    /// Segments newly known to have arrived.
+    pub delivered: u64,
+    /// Marked packets reported.
+    pub marked: u64,
+    /// Round-trip time of the last of them.
+    pub rtt: Option<Span>,
+    /// Least round-trip time of the connection.
+    pub least: Span,
+    pub in_flight: u64,
+    /// Whether the window was the limit in this round trip.
+    pub cwnd_limited: bool,
+    /// Whether losses are being repaired; and whether the sender is in the open state.
+    pub repairs: bool,
+    pub calm: bool,
+}
+
+impl CongestionControl {
+    /// Return the default ECN feedback of this controller.
+    pub const fn feedback(self) -> EcnFeedback {
+        self.feedbacks()[0]
+    }
+
+    /// Return whether the controller works with this feedback.
+    pub fn works_with(self, feedback: EcnFeedback) -> bool {
+        self.feedbacks().contains(&feedback)
+    }
+
+    /// Return whether the controller depends on ECN, so that all its packets, SYN and retransmissions included, are ECN-capable.
+    pub fn needs_ecn(self) -> bool {
+        !self.works_with(EcnFeedback::Off)
+    }
 }
 
 impl Congestion {
-    pub fn new(config: &Config) -> Self {
-        match config.congestion_control {
-            CongestionControl::Reno => Self::Reno,
-            CongestionControl::Cubic => Self::Cubic(Box::new(Cubic::new(config))),
-            CongestionControl::Dctcp => Self::Dctcp(Box::new(Dctcp::new(&config.dctcp))),
-            CongestionControl::Ledbat => Self::Ledbat(Box::new(Ledbat::new(&config.ledbat))),
-            CongestionControl::Prague => Self::Prague(Box::new(Prague::new(&config.prague))),
-            CongestionControl::Bbr => Self::Bbr(Box::new(Bbr::new(config))),
-        }
-    }
-
     /// The connection opens, after a handshake of this round-trip time.
     pub fn open(&mut self, now: Time, next: u64, srtt: Option<Span>) {
-        match self {
-            Self::Cubic(cubic) => cubic.open(now, next),
-            Self::Dctcp(dctcp) => dctcp.open(next),
-            Self::Prague(prague) => prague.open(now, next),
-            Self::Bbr(bbr) => bbr.open(now, srtt),
-            Self::Reno | Self::Ledbat(_) => {}
-        }
+        each_controller!(self, c, T => c.open(now, next, srtt));
     }
 
-    /// Whether the sender must report acknowledgements by [`Congestion::on_feedback`].
+    /// Return whether the sender must report acknowledgements by [`Congestion::on_feedback`].
     pub fn needs_feedback(&self) -> bool {
-        matches!(self, Self::Dctcp(_) | Self::Ledbat(_) | Self::Prague(_))
+        each_controller!(self, _, T => T::NEEDS_FEEDBACK)
     }
 
     /// Report an acknowledgement to the controller.
     pub fn on_feedback(&mut self, window: &Window, now: Time, feedback: &AckFeedback) {
-        match self {
-            Self::Dctcp(dctcp) => dctcp.on_feedback(feedback),
-            Self::Ledbat(ledbat) => ledbat.on_feedback(now, feedback),
-            Self::Prague(prague) => prague.on_feedback(window, now, feedback),
-            Self::Reno | Self::Cubic(_) | Self::Bbr(_) => {}
-        }
+        each_controller!(self, c, T => c.on_feedback(window, now, feedback));
     }
 
     /// Report the round-trip sample of an acknowledgement, and the smoothed round-trip time; `edges`: first segment outstanding,
     /// next to send.
     pub fn on_sample(&mut self, window: &mut Window, now: Time, rtts: (Span, Span), edges: (u64, u64)) {
-        if let Self::Cubic(cubic) = self {
-            cubic.on_sample(window, now, rtts, edges);
-        }
+        each_controller!(self, c, T => c.on_sample(window, now, rtts, edges));
     }
 
     /// Return whether it adjusts the window even when the window is not the limit.
     pub fn moves_unused_windows(&self) -> bool {
-        matches!(self, Self::Ledbat(_))
+        each_controller!(self, _, T => T::MOVES_UNUSED_WINDOWS)
     }
 
-    /// Opens the window for `acked` segments; `flight`: how many are in flight behind them.
+    /// Let it open the window for `acked` segments; `flight`: how many are in flight behind them.
     pub fn open_window(&mut self, window: &mut Window, now: Time, acked: f64, flight: f64) {
-        match self {
-            Self::Reno | Self::Dctcp(_) => reno::open_window(window, acked),
-            Self::Cubic(cubic) => cubic.open_window(window, now, acked),
-            Self::Ledbat(ledbat) => ledbat.open_window(window, acked, flight),
-            Self::Prague(prague) => prague.open_window(window, acked),
-            Self::Bbr(_) => {}
-        }
+        each_controller!(self, c, T => c.open_window(window, now, acked, flight));
     }
 
-    /// A loss or a mark; the new threshold.
+    /// Report a loss or a mark and return the new threshold.
     pub fn reduce(&mut self, window: &Window, cause: Cause) -> f64 {
-        match self {
-            Self::Reno => reno::reduce(window),
-            Self::Cubic(cubic) => cubic.reduce(window),
-            Self::Dctcp(dctcp) => dctcp.reduce(window, cause),
-            Self::Ledbat(ledbat) => ledbat.reduce(window),
-            Self::Prague(prague) => prague.reduce(window, cause),
-            Self::Bbr(bbr) => bbr.enter_recovery(window),
-        }
+        each_controller!(self, c, T => c.reduce(window, cause))
     }
 
     /// Return whether a loss reduces the window again while it is being reduced for a mark.
     pub fn reduces_for_loss_after_mark(&self) -> bool {
-        matches!(self, Self::Dctcp(_) | Self::Prague(_))
+        each_controller!(self, _, T => T::REDUCES_FOR_LOSS_AFTER_MARK)
     }
 
-    /// Whether the window falls at once after a mark, and grows on meanwhile.
+    /// Return whether the window falls at once after a mark, and grows on meanwhile.
     pub fn answers_marks_at_once(&self) -> bool {
-        matches!(self, Self::Prague(_))
+        each_controller!(self, _, T => T::ANSWERS_MARKS_AT_ONCE)
     }
 
-    /// Whether it sets the window in all states by [`Congestion::on_ack`].
+    /// Return whether it sets the window in all states by [`Congestion::on_ack`].
     pub fn owns_window(&self) -> bool {
-        matches!(self, Self::Bbr(_))
+        each_controller!(self, _, T => T::OWNS_WINDOW)
     }
 
     /// Report the sender's state after it has processed an acknowledgement.
     pub fn on_ack(&mut self, window: &mut Window, ack: &Acked) {
-        if let Self::Bbr(bbr) = self {
-            bbr.on_ack(window, ack);
-        }
+        each_controller!(self, c, T => c.on_ack(window, ack));
     }
 
-    /// Segment `k` is sent, `una` being the first outstanding; with it, `in_flight` are.
+    /// Report that segment `k` is sent, `una` being the first outstanding; with it, `in_flight` are.
     pub fn note_sent(&mut self, now: Time, k: u64, una: u64, in_flight: u64) {
-        if let Self::Bbr(bbr) = self {
-            bbr.deliveries.note_sent(now, k, una, in_flight);
-        }
+        each_controller!(self, c, T => c.note_sent(now, k, una, in_flight));
     }
 
-    /// Segment `k` has arrived.
+    /// Report that segment `k` has arrived.
     pub fn note_arrived(&mut self, now: Time, k: u64) {
-        if let Self::Bbr(bbr) = self {
-            bbr.deliveries.note_arrived(now, k);
-        }
+        each_controller!(self, c, T => c.note_arrived(now, k));
     }
 
     /// Report segments found lost.
     pub fn note_lost(&mut self, window: &Window, now: Time, lost: &[u64]) {
-        if let Self::Bbr(bbr) = self {
-            bbr.note_losses(window, now, lost);
-        }
+        each_controller!(self, c, T => c.note_lost(window, now, lost));
     }
 
-    /// There is no more to send than what is in flight.
+    /// Report that there is no more to send than what is in flight.
     pub fn note_app_limited(&mut self, in_flight: u64) {
-        if let Self::Bbr(bbr) = self {
-            bbr.deliveries.note_app_limited(in_flight);
-        }
+        each_controller!(self, c, T => c.note_app_limited(in_flight));
     }
 
     /// Undo a spurious reduction.
     pub fn undo(&mut self, window: &mut Window) {
-        if let Self::Bbr(bbr) = self {
-            bbr.undo(window);
-        }
+        each_controller!(self, c, T => c.undo(window));
     }
 
     /// Return whether it sets its own pacing rate.
     pub fn paces(&self) -> bool {
-        matches!(self, Self::Prague(_) | Self::Bbr(_))
+        each_controller!(self, _, T => T::PACES)
     }
 
     /// Return its time between two segments.
     pub fn gap(&self, window: &Window, srtt: Option<Span>) -> Option<Span> {
-        match self {
-            Self::Prague(prague) => srtt.map(|srtt| prague.gap(window, srtt)),
-            Self::Bbr(bbr) => bbr.gap(),
-            _ => None,
-        }
+        each_controller!(self, c, T => c.gap(window, srtt))
     }
 
     /// Report a time-out, after [`Congestion::reduce`].
     pub fn on_timeout(&mut self, window: &Window, now: Time, next: u64) {
-        if let Self::Cubic(cubic) = self {
-            cubic.on_timeout(window, now, next);
-        }
+        each_controller!(self, c, T => c.on_timeout(window, now, next));
     }
 
     /// Report that the sender resumes after having been idle for this long.
     pub fn note_idle(&mut self, window: &mut Window, now: Time, idle: Span) {
-        match self {
-            Self::Cubic(cubic) => cubic.note_idle(now, idle),
-            Self::Bbr(bbr) => bbr.note_restart(window, now),
-            _ => {}
-        }
+        each_controller!(self, c, T => c.note_idle(window, now, idle));
     }
+}
+
+/// What labels of controllers begin with.
+const PREFIX: &str = "tcp-";
+
+/// Return the label of a controller of this name, which has `N` bytes with its prefix.
+const fn labelled<const N: usize>(name: &str) -> [u8; N] {
+    let (prefix, name) = (PREFIX.as_bytes(), name.as_bytes());
+    let mut label = [0; N];
+    let mut k = 0;
+    while k < N {
+        label[k] = if k < prefix.len() { prefix[k] } else { name[k - prefix.len()] };
+        k += 1;
+    }
+    label
 }

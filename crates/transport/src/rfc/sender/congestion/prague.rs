@@ -39,11 +39,33 @@
 use aqmlab_units::{Span, Time};
 
 use super::super::window::Window;
-use super::{AckFeedback, Cause, reno};
-use crate::rfc::PragueConfig;
+#[cfg(test)]
+use super::tests::Change;
+use super::{AckFeedback, Cause, Controller, reno};
+#[cfg(test)]
+use crate::Value;
+use crate::parameters::{Kind, number};
+use crate::rfc::{Config, EcnFeedback};
+use crate::settings::{Setting, field};
 
 /// Paces in slow start, at twice the window a round trip, and later at once the window.
 const SLOW_START_RATIO: f64 = 2.0;
+
+/// Parameters of Prague.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PragueConfig {
+    /// Weight of a round trip in the average share of marks.
+    pub g: f64,
+    /// The virtual round-trip time: a flow with a shorter one is as slow as one with this.
+    pub rtt_target: Span,
+    /// Rounds of congestion avoidance before the virtual round-trip time applies.
+    pub rtt_transition: u32,
+}
+
+impl PragueConfig {
+    /// The values of the L4S kernel.
+    pub const LINUX: Self = Self { g: 1.0 / 16.0, rtt_target: Span::from_millis(25), rtt_transition: 500 };
+}
 
 /// State of Prague.
 #[derive(Clone, Debug)]
@@ -67,33 +89,61 @@ pub struct Prague {
     srtt: Span,
 }
 
-impl Prague {
-    pub fn new(config: &PragueConfig) -> Self {
-        Self {
-            config: *config,
-            alpha: 1.0,
-            alpha_before: 1.0,
-            marks_seen: false,
-            round_end: 0,
-            rounds: 0,
-            acked: 0,
-            marked: 0,
-            averaged_at: Time::ZERO,
-            reduced_at: None,
-            now: Time::ZERO,
-            unmarked: 0.0,
-            srtt: Span::ZERO,
-        }
+impl Controller for Prague {
+    const NAME: &'static str = "prague";
+    const DOC: &'static str = "the share of marked packets";
+    const SOURCE: &'static str = "draft-briscoe-iccrg-prague-congestion-control-02, Linux (L4S) 0.6";
+    const FEEDBACK: &'static [EcnFeedback] = &[EcnFeedback::Accurate];
+    const IS_L4S: bool = true;
+    const NEEDS_FEEDBACK: bool = true;
+    const REDUCES_FOR_LOSS_AFTER_MARK: bool = true;
+    const ANSWERS_MARKS_AT_ONCE: bool = true;
+    const PACES: bool = true;
+
+    type Options = PragueConfig;
+    const DEFAULTS: PragueConfig = PragueConfig::LINUX;
+    const SETTINGS: &'static [Setting<Self::Options>] = &[
+        number(
+            "prague_g",
+            Kind::Real,
+            "",
+            ("0.0625", 1e-6, 1.0),
+            "Prague: weight of a round trip in the average share of marked packets.",
+            "Linux (L4S) tcp_prague, PRAGUE_SHIFT_G: 1/16",
+        )
+        .is(field!(g)),
+        number(
+            "prague_rtt_target",
+            Kind::Time,
+            "s",
+            ("25ms", 1e-6, 1.0),
+            "Prague: the virtual round-trip time; a flow with a shorter one is as slow as one with this.",
+            "Linux (L4S) tcp_prague, prague_rtt_target",
+        )
+        .is(field!(rtt_target)),
+        number(
+            "prague_rtt_transition",
+            Kind::Integer,
+            "",
+            ("500", 0.0, 1e6),
+            "Prague: rounds of congestion avoidance before the virtual round-trip time counts.",
+            "Linux (L4S) tcp_prague, prague_rtt_transition",
+        )
+        .is(field!(rtt_transition)),
+    ];
+
+    fn new(config: &Config) -> Self {
+        Self::with(&config.controllers.prague)
     }
 
     /// The connection opens: the first round trip begins.
-    pub fn open(&mut self, now: Time, next: u64) {
+    fn open(&mut self, now: Time, next: u64, _: Option<Span>) {
         self.averaged_at = now;
         self.round_end = next;
     }
 
     /// Take an acknowledgement; update the average at the end of a round trip.
-    pub fn on_feedback(&mut self, window: &Window, now: Time, feedback: &AckFeedback) {
+    fn on_feedback(&mut self, window: &Window, now: Time, feedback: &AckFeedback) {
         self.now = now;
         self.alpha_before = self.alpha;
         self.srtt = feedback.srtt.unwrap_or_default();
@@ -117,21 +167,8 @@ impl Prague {
         self.marked = 0;
     }
 
-    fn is_independent(&self, window: &Window) -> bool {
-        !window.in_slow_start() && self.rounds >= self.config.rtt_transition
-    }
-
-    /// Segments a round trip by which the window grows.
-    fn increase(&self, window: &Window) -> f64 {
-        if !self.is_independent(window) || self.srtt >= self.config.rtt_target {
-            return 1.0;
-        }
-        let ratio = self.srtt.secs() / self.config.rtt_target.secs();
-        ratio * ratio
-    }
-
     /// Opens the window for `acked` segments, of which the marked do not count.
-    pub fn open_window(&self, window: &mut Window, acked: f64) {
+    fn open_window(&mut self, window: &mut Window, _: Time, acked: f64, _: f64) {
         let mut left = acked.min(self.unmarked);
         if window.in_slow_start() {
             left = window.slow_start(left);
@@ -140,7 +177,7 @@ impl Prague {
     }
 
     /// A loss or a mark; the new threshold.
-    pub fn reduce(&mut self, window: &Window, cause: Cause) -> f64 {
+    fn reduce(&mut self, window: &Window, cause: Cause) -> f64 {
         if cause == Cause::Loss {
             return reno::reduce(window);
         }
@@ -153,9 +190,53 @@ impl Prague {
     }
 
     /// Time between two segments.
-    pub fn gap(&self, window: &Window, srtt: Span) -> Span {
+    fn gap(&self, window: &Window, srtt: Option<Span>) -> Option<Span> {
         let ratio = if window.cwnd < window.ssthresh / 2.0 { SLOW_START_RATIO } else { 1.0 };
-        Span::from_secs(srtt.secs() / (ratio * window.cwnd.max(1.0)))
+        srtt.map(|srtt| Span::from_secs(srtt.secs() / (ratio * window.cwnd.max(1.0))))
+    }
+
+    #[cfg(test)]
+    fn changes() -> Vec<Change> {
+        let independent = ("prague_rtt_transition", Value::Whole(0));
+        let target = Value::Time(Span::from_millis(100));
+        vec![
+            Change::to("prague_g", Value::Real(0.5)),
+            Change::to("prague_rtt_target", target).with(independent),
+            Change::to("prague_rtt_transition", Value::Whole(0)).with(("prague_rtt_target", target)),
+        ]
+    }
+}
+
+impl Prague {
+    fn with(config: &PragueConfig) -> Self {
+        Self {
+            config: *config,
+            alpha: 1.0,
+            alpha_before: 1.0,
+            marks_seen: false,
+            round_end: 0,
+            rounds: 0,
+            acked: 0,
+            marked: 0,
+            averaged_at: Time::ZERO,
+            reduced_at: None,
+            now: Time::ZERO,
+            unmarked: 0.0,
+            srtt: Span::ZERO,
+        }
+    }
+
+    fn is_independent(&self, window: &Window) -> bool {
+        !window.in_slow_start() && self.rounds >= self.config.rtt_transition
+    }
+
+    /// Segments a round trip by which the window grows.
+    fn increase(&self, window: &Window) -> f64 {
+        if !self.is_independent(window) || self.srtt >= self.config.rtt_target {
+            return 1.0;
+        }
+        let ratio = self.srtt.secs() / self.config.rtt_target.secs();
+        ratio * ratio
     }
 }
 
@@ -180,9 +261,9 @@ mod tests {
 
     #[test]
     fn the_average_waits_for_the_first_mark() {
-        let mut p = Prague::new(&PragueConfig::LINUX);
+        let mut p = Prague::with(&PragueConfig::LINUX);
         let w = window(10.0, 2);
-        p.open(ms(0), 10);
+        p.open(ms(0), 10, None);
         p.on_feedback(&w, ms(40), &feedback(10, 0, (10, 20), 40));
         assert_eq!((p.alpha, p.rounds), (1.0, 1));
         p.on_feedback(&w, ms(80), &feedback(10, 5, (20, 30), 40));
@@ -191,20 +272,20 @@ mod tests {
 
     #[test]
     fn a_mark_takes_half_of_alpha_off_and_the_unmarked_add() {
-        let mut p = Prague { alpha: 0.2, alpha_before: 0.2, ..Prague::new(&PragueConfig::LINUX) };
+        let mut p = Prague { alpha: 0.2, alpha_before: 0.2, ..Prague::with(&PragueConfig::LINUX) };
         let mut w = window(20.0, 2);
         assert_eq!(p.reduce(&w, Cause::Mark), 18.0);
         assert_eq!(p.reduce(&w, Cause::Loss), 10.0);
         p.on_feedback(&w, ms(40), &feedback(4, 2, (5, 20), 40));
-        p.open_window(&mut w, 4.0);
+        p.open_window(&mut w, ms(0), 4.0, 0.0);
         assert_eq!(w.cwnd, 20.1);
     }
 
     #[test]
     fn a_mark_is_answered_by_the_average_before_it() {
-        let mut p = Prague::new(&PragueConfig::LINUX);
+        let mut p = Prague::with(&PragueConfig::LINUX);
         let w = window(20.0, 2);
-        p.open(ms(0), 10);
+        p.open(ms(0), 10, None);
         p.on_feedback(&w, ms(40), &feedback(10, 1, (10, 30), 40));
         assert_eq!(p.alpha, 1.0 - 0.9 / 16.0);
         assert_eq!(p.reduce(&w, Cause::Mark), 10.0, "the first mark halves the window");
@@ -215,26 +296,26 @@ mod tests {
     #[test]
     fn a_short_round_trip_is_taken_for_the_virtual_one() {
         let config = PragueConfig { rtt_transition: 0, ..PragueConfig::LINUX };
-        let mut p = Prague { alpha: 0.2, alpha_before: 0.2, ..Prague::new(&config) };
+        let mut p = Prague { alpha: 0.2, alpha_before: 0.2, ..Prague::with(&config) };
         let mut w = window(10.0, 2);
         p.on_feedback(&w, ms(100), &feedback(10, 0, (0, 10), 5));
-        p.open_window(&mut w, 10.0);
+        p.open_window(&mut w, ms(0), 10.0, 0.0);
         assert!((w.cwnd - 10.04).abs() < 1e-12, "(5 / 25)^2");
         assert!(p.reduce(&w, Cause::Mark) < w.cwnd);
         p.on_feedback(&w, ms(120), &feedback(1, 1, (10, 20), 5));
         assert_eq!(p.reduce(&w, Cause::Mark), w.cwnd, "20 ms later");
         p.on_feedback(&w, ms(125), &feedback(1, 1, (11, 21), 5));
         assert!(p.reduce(&w, Cause::Mark) < w.cwnd);
-        let young = Prague::new(&PragueConfig::LINUX);
+        let young = Prague::with(&PragueConfig::LINUX);
         assert_eq!(young.increase(&w), 1.0, "500 rounds later");
     }
 
     #[test]
     fn paces_at_twice_the_window_in_slow_start() {
-        let p = Prague::new(&PragueConfig::LINUX);
-        let srtt = Span::from_millis(40);
-        assert_eq!(p.gap(&window(10.0, 100), srtt), Span::from_millis(2));
-        assert_eq!(p.gap(&window(10.0, 5), srtt), Span::from_millis(4));
+        let p = Prague::with(&PragueConfig::LINUX);
+        let srtt = Some(Span::from_millis(40));
+        assert_eq!(p.gap(&window(10.0, 100), srtt), Some(Span::from_millis(2)));
+        assert_eq!(p.gap(&window(10.0, 5), srtt), Some(Span::from_millis(4)));
     }
 
     proptest! {
@@ -243,13 +324,13 @@ mod tests {
             steps in prop::collection::vec((1u64..20, 0u64..25, any::<bool>()), 1..200),
             rtt_transition in 0u32..3,
         ) {
-            let mut p = Prague::new(&PragueConfig { rtt_transition, ..PragueConfig::LINUX });
+            let mut p = Prague::with(&PragueConfig { rtt_transition, ..PragueConfig::LINUX });
             let mut w = window(10.0, 50);
             let mut una = 0;
             for (k, (delivered, marked, lost)) in steps.into_iter().enumerate() {
                 una += delivered;
                 p.on_feedback(&w, ms(10 * k as u64), &feedback(delivered, marked, (una, una + 10), 10));
-                p.open_window(&mut w, delivered as f64);
+                p.open_window(&mut w, ms(0), delivered as f64, 0.0);
                 if marked > 0 || lost {
                     w.ssthresh = p.reduce(&w, if lost { Cause::Loss } else { Cause::Mark });
                     w.cwnd = w.cwnd.min(w.ssthresh);

@@ -11,10 +11,40 @@
 //! # Linux's reading
 //! The half is of the window, not of what is in flight: the window does not grow while it is not used.
 
+use aqmlab_units::Time;
+
 use super::super::window::Window;
+use super::{Cause, Controller};
+use crate::rfc::Config;
 
 /// Share of the window that is left after a loss.
 pub const BETA: f64 = 0.5;
+
+/// Reno has no state but the window.
+#[derive(Clone, Debug)]
+pub struct Reno;
+
+impl Controller for Reno {
+    const NAME: &'static str = "reno";
+    const DOC: &'static str = "losses, marks";
+    const SOURCE: &'static str = "RFC 5681";
+    const IN_LINUX: bool = true;
+
+    type Options = ();
+    const DEFAULTS: () = ();
+
+    fn new(_: &Config) -> Self {
+        Self
+    }
+
+    fn open_window(&mut self, window: &mut Window, _: Time, acked: f64, _: f64) {
+        open_window(window, acked);
+    }
+
+    fn reduce(&mut self, window: &Window, _: Cause) -> f64 {
+        reduce(window)
+    }
+}
 
 /// Opens the window for `acked` segments.
 pub fn open_window(window: &mut Window, acked: f64) {

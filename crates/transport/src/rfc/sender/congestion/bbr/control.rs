@@ -79,7 +79,7 @@ impl Bbr {
     }
 
     /// Time between two segments.
-    pub fn gap(&self) -> Option<Span> {
+    pub fn pacing_gap(&self) -> Option<Span> {
         (self.pacing_rate > 0.0).then(|| Span::from_secs(1.0 / self.pacing_rate))
     }
 

@@ -43,7 +43,7 @@ impl Bbr {
     pub fn note_losses(&mut self, window: &Window, now: Time, lost: &[u64]) {
         self.losses.events += u32::from(!lost.is_empty());
         for &k in lost {
-            self.note_lost(window, now, k);
+            self.note_loss(window, now, k);
         }
     }
 
@@ -53,7 +53,7 @@ impl Bbr {
         window.ssthresh
     }
 
-    fn note_lost(&mut self, window: &Window, now: Time, k: u64) {
+    fn note_loss(&mut self, window: &Window, now: Time, k: u64) {
         self.deliveries.lost += 1;
         if !self.losses.in_round {
             self.losses.round_delivered = self.deliveries.delivered;
@@ -114,7 +114,7 @@ impl Bbr {
     }
 
     /// Undo the response to losses that were spurious (section 5.5.11.2).
-    pub fn undo(&mut self, window: &mut Window) {
+    pub fn restore_state(&mut self, window: &mut Window) {
         window.cwnd = window.cwnd.max(self.prior_cwnd);
         self.losses.in_round = false;
         self.reset_full_bw();

@@ -51,7 +51,14 @@ mod startup;
 use aqmlab_units::{Span, Time};
 
 use super::super::window::Window;
-use crate::rfc::{BbrConfig, Config};
+#[cfg(test)]
+use super::tests::Change;
+use super::{Acked, Cause, Controller};
+#[cfg(test)]
+use crate::Value;
+use crate::parameters::{Kind, number};
+use crate::rfc::{Config, EcnFeedback};
+use crate::settings::{Setting, field};
 use delivery::{Deliveries, Sample};
 
 /// Least window, in segments (section 5.6.4.3).
@@ -91,24 +98,45 @@ enum AckPhase {
     Stopping,
 }
 
-/// State of the sender after it has processed an acknowledgement.
-#[derive(Clone, Copy, Debug)]
-pub struct Acked {
-    pub now: Time,
-    /// Segments newly known to have arrived.
-    pub delivered: u64,
-    /// Marked packets reported.
-    pub marked: u64,
-    /// Round-trip time of the last of them.
-    pub rtt: Option<Span>,
-    /// Least round-trip time of the connection.
-    pub least: Span,
-    pub in_flight: u64,
-    /// Whether the window was the limit in this round trip.
-    pub cwnd_limited: bool,
-    /// Whether losses are being repaired; and whether the sender is in the open state.
-    pub repairs: bool,
-    pub calm: bool,
+/// Parameters of BBR.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BbrConfig {
+    /// Loss rate in a round trip from which the data in flight is considered too much.
+    pub loss_thresh: f64,
+    /// Smallest factor by which losses multiply a bound.
+    pub beta: f64,
+    /// Share of the in-flight bound that is left to other flows.
+    pub headroom: f64,
+    /// Share by which the pacing rate is below the estimated bandwidth.
+    pub pacing_margin: f64,
+    /// Time after which a minimum round-trip time expires.
+    pub min_rtt_window: Span,
+    /// Time without a new minimum after which ProbeRTT begins.
+    pub probe_rtt_interval: Span,
+    /// Minimum duration of ProbeRTT.
+    pub probe_rtt_duration: Span,
+    /// Weight of the average share of marks in the reduction of the in-flight bound.
+    pub ecn_factor: f64,
+    /// Share of marks from which the data in flight is considered too much.
+    pub ecn_thresh: f64,
+    /// Marks are ignored on paths with a longer minimum round-trip time.
+    pub ecn_max_rtt: Span,
+}
+
+impl BbrConfig {
+    /// The values of the draft.
+    pub const DRAFT: Self = Self {
+        loss_thresh: 0.02,
+        beta: 0.7,
+        headroom: 0.15,
+        pacing_margin: 0.01,
+        min_rtt_window: Span::from_millis(10_000),
+        probe_rtt_interval: Span::from_millis(5_000),
+        probe_rtt_duration: Span::from_millis(200),
+        ecn_factor: 1.0 / 3.0,
+        ecn_thresh: 0.5,
+        ecn_max_rtt: Span::from_millis(5),
+    };
 }
 
 /// State of BBR, by the draft's names.
@@ -149,10 +177,112 @@ pub struct Bbr {
     idle_restart: bool,
 }
 
-impl Bbr {
-    pub fn new(config: &Config) -> Self {
+impl Controller for Bbr {
+    const NAME: &'static str = "bbr";
+    const DOC: &'static str = "rate of delivery, least round-trip time, losses above 2 %";
+    const SOURCE: &'static str = "draft-ietf-ccwg-bbr-06 (version 3)";
+    const FEEDBACK: &'static [EcnFeedback] = &[EcnFeedback::Off, EcnFeedback::Dctcp, EcnFeedback::Accurate];
+    const OWNS_WINDOW: bool = true;
+    const PACES: bool = true;
+
+    type Options = BbrConfig;
+    const DEFAULTS: BbrConfig = BbrConfig::DRAFT;
+    const SETTINGS: &'static [Setting<Self::Options>] = &[
+        number(
+            "bbr_loss_thresh",
+            Kind::Real,
+            "",
+            ("0.02", 1e-6, 1.0),
+            "BBR: loss rate in a round trip from which the data in flight is considered too much.",
+            "draft-ietf-ccwg-bbr-06, section 5.5.10.2",
+        )
+        .is(field!(loss_thresh)),
+        number(
+            "bbr_beta",
+            Kind::Real,
+            "",
+            ("0.7", 0.0, 1.0),
+            "BBR: smallest factor by which losses multiply a bound.",
+            "draft-ietf-ccwg-bbr-06, section 5.5.10.2",
+        )
+        .is(field!(beta)),
+        number(
+            "bbr_headroom",
+            Kind::Real,
+            "",
+            ("0.15", 0.0, 0.9),
+            "BBR: share of the in-flight bound that is left to other flows.",
+            "draft-ietf-ccwg-bbr-06, section 5.3.3.1",
+        )
+        .is(field!(headroom)),
+        number(
+            "bbr_pacing_margin",
+            Kind::Real,
+            "",
+            ("0.01", 0.0, 0.5),
+            "BBR: share by which the pacing rate is below the estimated bandwidth.",
+            "draft-ietf-ccwg-bbr-06, section 5.6.2",
+        )
+        .is(field!(pacing_margin)),
+        number(
+            "bbr_min_rtt_window",
+            Kind::Time,
+            "s",
+            ("10s", 1e-3, 1000.0),
+            "BBR: time after which a minimum round-trip time expires.",
+            "draft-ietf-ccwg-bbr-06, section 5.5.7.2",
+        )
+        .is(field!(min_rtt_window)),
+        number(
+            "bbr_probe_rtt_interval",
+            Kind::Time,
+            "s",
+            ("5s", 1e-3, 1000.0),
+            "BBR: time without a new minimum round-trip time after which ProbeRTT begins.",
+            "draft-ietf-ccwg-bbr-06, section 5.3.4.1",
+        )
+        .is(field!(probe_rtt_interval)),
+        number(
+            "bbr_probe_rtt_duration",
+            Kind::Time,
+            "s",
+            ("200ms", 1e-3, 10.0),
+            "BBR: minimum duration of ProbeRTT.",
+            "draft-ietf-ccwg-bbr-06, section 5.3.4.1",
+        )
+        .is(field!(probe_rtt_duration)),
+        number(
+            "bbr_ecn_factor",
+            Kind::Real,
+            "",
+            ("0.3333333333333333", 0.0, 1.0),
+            "BBR: weight of the average share of marks in the reduction of the in-flight bound, with ecn.",
+            "Google's BBR version 3 for Linux, bbr_ecn_factor: 1/3",
+        )
+        .is(field!(ecn_factor)),
+        number(
+            "bbr_ecn_thresh",
+            Kind::Real,
+            "",
+            ("0.5", 1e-6, 1.0),
+            "BBR: share of marks from which the data in flight is considered too much, with ecn.",
+            "Google's BBR version 3 for Linux, bbr_ecn_thresh",
+        )
+        .is(field!(ecn_thresh)),
+        number(
+            "bbr_ecn_max_rtt",
+            Kind::Time,
+            "s",
+            ("5ms", 1e-6, 1000.0),
+            "BBR: marks are ignored on paths with a longer minimum round-trip time.",
+            "Google's BBR version 3 for Linux, bbr_ecn_max_rtt_us",
+        )
+        .is(field!(ecn_max_rtt)),
+    ];
+
+    fn new(config: &Config) -> Self {
         Self {
-            config: config.bbr,
+            config: config.controllers.bbr,
             mss: config.mss.into(),
             initial_cwnd: config.initial_window.into(),
             sack: config.sack,
@@ -186,7 +316,7 @@ impl Bbr {
     }
 
     /// The connection opens, after a handshake of this round-trip time.
-    pub fn open(&mut self, now: Time, srtt: Option<Span>) {
+    fn open(&mut self, now: Time, _: u64, srtt: Option<Span>) {
         self.min_rtt = srtt;
         self.min_rtt_stamp = now;
         self.probe_rtt.begin(now, srtt);
@@ -195,8 +325,15 @@ impl Bbr {
         self.pacing_rate = startup::PACING_GAIN * nominal;
     }
 
+    /// It sets the window itself.
+    fn open_window(&mut self, _: &mut Window, _: Time, _: f64, _: f64) {}
+
+    fn reduce(&mut self, window: &Window, _: Cause) -> f64 {
+        self.enter_recovery(window)
+    }
+
     /// Takes an acknowledgement: model, state, and what follows for rate and window (section 5.2.3).
-    pub fn on_ack(&mut self, window: &mut Window, ack: &Acked) {
+    fn on_ack(&mut self, window: &mut Window, ack: &Acked) {
         if self.repairing && !ack.repairs {
             window.cwnd = window.cwnd.max(self.prior_cwnd);
         }
@@ -224,8 +361,32 @@ impl Bbr {
         self.idle_restart = false;
     }
 
+    fn note_sent(&mut self, now: Time, k: u64, una: u64, in_flight: u64) {
+        self.deliveries.note_sent(now, k, una, in_flight);
+    }
+
+    fn note_arrived(&mut self, now: Time, k: u64) {
+        self.deliveries.note_arrived(now, k);
+    }
+
+    fn note_lost(&mut self, window: &Window, now: Time, lost: &[u64]) {
+        self.note_losses(window, now, lost);
+    }
+
+    fn note_app_limited(&mut self, in_flight: u64) {
+        self.deliveries.note_app_limited(in_flight);
+    }
+
+    fn undo(&mut self, window: &mut Window) {
+        self.restore_state(window);
+    }
+
+    fn gap(&self, _: &Window, _: Option<Span>) -> Option<Span> {
+        self.pacing_gap()
+    }
+
     /// Before a segment is sent with nothing in flight (section 5.4.1).
-    pub fn note_restart(&mut self, window: &mut Window, now: Time) {
+    fn note_idle(&mut self, window: &mut Window, now: Time, _: Span) {
         if !self.deliveries.is_app_limited() {
             return;
         }
@@ -238,6 +399,27 @@ impl Bbr {
         }
     }
 
+    #[cfg(test)]
+    fn changes() -> Vec<Change> {
+        let marks = ("ecn", Value::Word("accurate"));
+        let far = ("bbr_ecn_max_rtt", Value::Time(Span::from_millis(1000)));
+        let second = Value::Time(Span::from_millis(1000));
+        vec![
+            Change::to("bbr_loss_thresh", Value::Real(0.5)),
+            Change::to("bbr_beta", Value::Real(0.3)),
+            Change::to("bbr_headroom", Value::Real(0.5)),
+            Change::to("bbr_pacing_margin", Value::Real(0.1)),
+            Change::to("bbr_min_rtt_window", second),
+            Change::to("bbr_probe_rtt_interval", second),
+            Change::to("bbr_probe_rtt_duration", second),
+            Change::to("bbr_ecn_factor", Value::Real(1.0)).with(marks).with(far),
+            Change::to("bbr_ecn_thresh", Value::Real(0.05)).with(marks).with(far),
+            Change::to("bbr_ecn_max_rtt", second).with(marks),
+        ]
+    }
+}
+
+impl Bbr {
     fn max_bw(&self) -> f64 {
         self.max_bw[0].max(self.max_bw[1])
     }

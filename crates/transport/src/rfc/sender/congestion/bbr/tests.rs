@@ -11,7 +11,7 @@ fn ms(ms: u64) -> Time {
 
 fn bbr() -> Bbr {
     let mut bbr = Bbr::new(&Config::linux(CongestionControl::Bbr));
-    bbr.open(ms(100), Some(RTT));
+    bbr.open(ms(100), 1, Some(RTT));
     bbr
 }
 
@@ -44,7 +44,7 @@ fn the_first_pace_is_the_initial_window_s() {
     // 2.77 * 10 / 0.1 s.
     let b = bbr();
     assert!((b.pacing_rate - 277.0).abs() < 1e-9);
-    assert_eq!(b.gap(), Some(Span::from_secs(1.0 / 277.0)));
+    assert_eq!(b.pacing_gap(), Some(Span::from_secs(1.0 / 277.0)));
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn cruising_begins_below_the_bdp_of_the_greatest_rate() {
 fn without_sack_one_loss_is_too_many() {
     let config = Config { sack: false, ..Config::linux(CongestionControl::Bbr) };
     let mut b = Bbr::new(&config);
-    b.open(ms(100), Some(RTT));
+    b.open(ms(100), 1, Some(RTT));
     b.losses.round_start = true;
     b.losses.events = 1;
     b.check_startup_done(&sample(100.0, 90.0, 1.0), &Acked { repairs: true, ..acked(500, 30) });

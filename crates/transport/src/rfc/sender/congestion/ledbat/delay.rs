@@ -11,7 +11,7 @@
 
 use aqmlab_units::{Span, Time};
 
-use crate::rfc::{DelayFilter, LedbatConfig};
+use super::{DelayFilter, LedbatConfig};
 
 /// A bucket of base delays.
 const MINUTE: Span = Span::from_millis(60_000);

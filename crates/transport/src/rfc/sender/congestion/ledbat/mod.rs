@@ -33,12 +33,82 @@
 
 mod delay;
 
-use aqmlab_units::Time;
+use aqmlab_units::{Span, Time};
 
 use super::super::window::Window;
-use super::{AckFeedback, reno};
-use crate::rfc::LedbatConfig;
+#[cfg(test)]
+use super::tests::Change;
+use super::{AckFeedback, Cause, Controller, reno};
+#[cfg(test)]
+use crate::Value;
+use crate::parameters::{Kind, choice, flag, number};
+use crate::rfc::Config;
+use crate::settings::{Setting, field, slot_of_words};
 use delay::Delays;
+
+/// The filter that LEDBAT applies to its latest delay samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DelayFilter {
+    /// The least of them.
+    Minimum,
+    /// A moving average, in which one has a weight of 1/length.
+    Average,
+}
+
+impl DelayFilter {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Minimum, Self::Average];
+
+    /// The name in scenario files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Minimum => "min",
+            Self::Average => "ewma",
+        }
+    }
+
+    /// The one with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|f| f.name() == name)
+    }
+}
+
+slot_of_words!(DelayFilter);
+
+/// Parameters of LEDBAT.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LedbatConfig {
+    /// Target queueing delay.
+    pub target: Span,
+    /// Segments a window by which the window grows without a queue.
+    pub gain: f64,
+    /// Segments that the window may be above what was in flight.
+    pub allowed_increase: f64,
+    /// Least window, in segments.
+    pub min_cwnd: u32,
+    /// Minutes after which a minimum delay expires.
+    pub base_history: u32,
+    /// Filter of the latest delay samples.
+    pub filter: DelayFilter,
+    /// Number of delay samples in the filter.
+    pub filter_length: u32,
+    /// Whether the window doubles each round trip until the target is reached.
+    pub slow_start: bool,
+}
+
+impl LedbatConfig {
+    /// The values of RFC 6817, section 2.5.
+    pub const RFC: Self = Self {
+        target: Span::from_millis(100),
+        gain: 1.0,
+        allowed_increase: 1.0,
+        min_cwnd: 2,
+        base_history: 10,
+        filter: DelayFilter::Minimum,
+        filter_length: 4,
+        slow_start: false,
+    };
+}
 
 /// State of LEDBAT.
 #[derive(Clone, Debug)]
@@ -47,20 +117,101 @@ pub struct Ledbat {
     delays: Delays,
 }
 
-impl Ledbat {
-    pub fn new(config: &LedbatConfig) -> Self {
-        Self { config: *config, delays: Delays::new(config) }
+impl Controller for Ledbat {
+    const NAME: &'static str = "ledbat";
+    const DOC: &'static str = "the delay of the queue, one way";
+    const SOURCE: &'static str = "RFC 6817";
+    const NEEDS_ONE_WAY_DELAY: bool = true;
+    const NEEDS_FEEDBACK: bool = true;
+    const MOVES_UNUSED_WINDOWS: bool = true;
+
+    type Options = LedbatConfig;
+    const DEFAULTS: LedbatConfig = LedbatConfig::RFC;
+    const SETTINGS: &'static [Setting<Self::Options>] = &[
+        number(
+            "ledbat_target",
+            Kind::Time,
+            "s",
+            ("100ms", 1e-5, 1.0),
+            "LEDBAT: target queueing delay; 5 ms in the scenarios of RFC 7928.",
+            "RFC 6817, section 2.5: at most 100 ms",
+        )
+        .is(field!(target)),
+        number(
+            "ledbat_gain",
+            Kind::Real,
+            "",
+            ("1", 1e-3, 1000.0),
+            "LEDBAT: segments a window by which the window grows without a queue; 10 in the scenarios of RFC 7928.",
+            "RFC 6817, section 2.5: at most 1",
+        )
+        .is(field!(gain)),
+        number(
+            "ledbat_allowed_increase",
+            Kind::Real,
+            "packets",
+            ("1p", 1e-3, 1000.0),
+            "LEDBAT: how far the window may exceed the data in flight.",
+            "RFC 6817, section 2.5",
+        )
+        .is(field!(allowed_increase)),
+        number(
+            "ledbat_min_cwnd",
+            Kind::Integer,
+            "packets",
+            ("2p", 1.0, 1000.0),
+            "LEDBAT: least window.",
+            "RFC 6817, section 2.5",
+        )
+        .is(field!(min_cwnd)),
+        number(
+            "ledbat_base_history",
+            Kind::Integer,
+            "",
+            ("10", 1.0, 60.0),
+            "LEDBAT: minutes after which a minimum delay expires.",
+            "RFC 6817, section 2.5",
+        )
+        .is(field!(base_history)),
+        choice(
+            "ledbat_filter",
+            "min",
+            &["min", "ewma"],
+            "LEDBAT: filter of the latest delays, their minimum or a moving average.",
+            "RFC 6817, section 2.4.2, leaves it open; ns-3: min",
+        )
+        .is(field!(filter)),
+        number(
+            "ledbat_filter_length",
+            Kind::Integer,
+            "",
+            ("4", 1.0, 64.0),
+            "LEDBAT: number of delays of the last round trip in the filter; of an average, the reciprocal of the weight of a delay.",
+            "RFC 6817, section 2.5, CURRENT_FILTER; ns-3: 4",
+        )
+        .is(field!(filter_length)),
+        flag(
+            "ledbat_slow_start",
+            "false",
+            "LEDBAT: whether the window doubles each round trip until the target is reached.",
+            "RFC 6817, section 2.4.2, has none; ns-3: true",
+        )
+        .is(field!(slow_start)),
+    ];
+
+    fn new(config: &Config) -> Self {
+        Self::with(&config.controllers.ledbat)
     }
 
     /// Take the delay sample of an acknowledgement.
-    pub fn on_feedback(&mut self, now: Time, feedback: &AckFeedback) {
+    fn on_feedback(&mut self, _: &Window, now: Time, feedback: &AckFeedback) {
         if let Some(delay) = feedback.one_way {
             self.delays.take(now, delay, feedback.srtt);
         }
     }
 
     /// Moves the window for `acked` segments, of which `flight` are left in flight.
-    pub fn open_window(&mut self, window: &mut Window, acked: f64, flight: f64) {
+    fn open_window(&mut self, window: &mut Window, _: Time, acked: f64, flight: f64) {
         let target = self.config.target.secs();
         let off_target = (target - self.delays.queuing()) / target;
         if self.config.slow_start && window.in_slow_start() {
@@ -76,20 +227,40 @@ impl Ledbat {
     }
 
     /// A loss; the new threshold.
-    pub fn reduce(&self, window: &Window) -> f64 {
+    fn reduce(&mut self, window: &Window, _: Cause) -> f64 {
         reno::reduce(window).max(self.config.min_cwnd.into())
+    }
+
+    #[cfg(test)]
+    fn changes() -> Vec<Change> {
+        let short = ("ledbat_target", Value::Time(Span::from_millis(5)));
+        vec![
+            Change::to("ledbat_target", Value::Time(Span::from_millis(20))),
+            Change::to("ledbat_gain", Value::Real(10.0)),
+            Change::to("ledbat_allowed_increase", Value::Real(3.0)).with(("ledbat_gain", Value::Real(100.0))),
+            Change::to("ledbat_min_cwnd", Value::Whole(40)).with(short),
+            Change::to("ledbat_base_history", Value::Whole(1)).after(90),
+            Change::to("ledbat_filter", Value::Word("ewma")),
+            Change::to("ledbat_filter_length", Value::Whole(20)),
+            Change::to("ledbat_slow_start", Value::Flag(true)),
+        ]
+    }
+}
+
+impl Ledbat {
+    fn with(config: &LedbatConfig) -> Self {
+        Self { config: *config, delays: Delays::new(config) }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use aqmlab_units::Span;
     use proptest::prelude::*;
 
     /// With a base of 30 ms and this delay of the queue, by now in all samples.
     fn queue(ms: u64, config: LedbatConfig) -> Ledbat {
-        let mut ledbat = Ledbat::new(&config);
+        let mut ledbat = Ledbat::with(&config);
         for delay in [30, 30 + ms, 30 + ms, 30 + ms, 30 + ms] {
             on_feedback(&mut ledbat, delay);
         }
@@ -99,6 +270,7 @@ mod tests {
     fn on_feedback(ledbat: &mut Ledbat, ms: u64) {
         let one_way = Some(Span::from_millis(ms));
         ledbat.on_feedback(
+            &Window::new(None, true),
             Time::ZERO,
             &AckFeedback { delivered: 1, marked: 0, edges: (0, 0), one_way, srtt: None },
         );
@@ -107,7 +279,7 @@ mod tests {
     fn grown(ledbat: &mut Ledbat, cwnd: f64, acked: f64, flight: f64) -> f64 {
         let mut window = Window::new(None, true);
         window.cwnd = cwnd;
-        ledbat.open_window(&mut window, acked, flight);
+        ledbat.open_window(&mut window, Time::ZERO, acked, flight);
         window.cwnd
     }
 
@@ -139,20 +311,20 @@ mod tests {
         assert_eq!(grown(&mut queue(99, config), 10.0, 2.0, 8.0), 12.0);
         let mut window = Window::new(None, true);
         window.cwnd = 10.0;
-        queue(100, config).open_window(&mut window, 2.0, 8.0);
+        queue(100, config).open_window(&mut window, Time::ZERO, 2.0, 8.0);
         assert_eq!((window.cwnd, window.ssthresh), (10.0, 10.0));
     }
 
     proptest! {
         #[test]
         fn the_window_stays_in_its_bounds(delays in prop::collection::vec(1u64..2000, 1..100), gain in 0.1..100.0) {
-            let mut ledbat = Ledbat::new(&LedbatConfig { gain, ..LedbatConfig::RFC });
+            let mut ledbat = Ledbat::with(&LedbatConfig { gain, ..LedbatConfig::RFC });
             let mut window = Window::new(None, true);
             window.cwnd = 10.0;
             for ms in delays {
                 on_feedback(&mut ledbat, ms);
                 let flight = window.cwnd.floor() - 1.0;
-                ledbat.open_window(&mut window, 1.0, flight);
+                ledbat.open_window(&mut window, Time::ZERO, 1.0, flight);
                 prop_assert!((2.0..=flight + 2.0).contains(&window.cwnd) || window.cwnd == 2.0);
             }
         }

@@ -1,29 +1,48 @@
-//! The registry of the profile's parameters: one table for documentation, schema and range checks.
+//! The registry of the profile's parameters: one table for documentation, schema, range checks and parsers.
+//!
+//! The parameters that only one controller has are listed in the controller's file.
 
-mod controllers;
+use std::sync::LazyLock;
 
-use crate::parameters::{Kind, Parameter, choice, flag, joined, number};
+use super::sender::ControllerOptions;
+use super::{Config, CongestionControl};
+use crate::parameters::{Kind, Parameter, choice, flag, number};
+use crate::settings::{Settings, field};
 
 /// Every parameter that a scenario file can set in `tcp = {...}` with `profile = "rfc"`.
-pub const PARAMETERS: &[Parameter] =
-    &joined::<{ GENERAL.len() + controllers::PARAMETERS.len() }>(GENERAL, controllers::PARAMETERS);
+pub static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
+    let mut all: Vec<_> = GENERAL.parameters().chain(ControllerOptions::parameters()).collect();
+    for parameter in all.iter_mut().filter(|parameter| parameter.key == "ecn") {
+        parameter.default = default_feedback().leak();
+    }
+    all
+});
 
-/// Parameters of all connections, independent of the controller.
-const GENERAL: &[Parameter] = &[
+/// Return the default of `ecn` in words, which depends on the controller.
+fn default_feedback() -> String {
+    let differs = CongestionControl::ALL.into_iter().filter(|control| control.needs_ecn());
+    let differs: Vec<_> = differs.map(|c| format!("{:?} for {}", c.feedback().name(), c.name())).collect();
+    format!("false, but {}", differs.join(" and "))
+}
+
+/// Parameters of all connections, independent of the controller, and the fields that hold them.
+pub(super) const GENERAL: Settings<Config> = Settings(&[
     choice(
         "profile",
         "rfc",
         &["rfc"],
         "The set of semantics that the endpoints follow.",
         "RFC 9293 and Linux 6",
-    ),
+    )
+    .is_elsewhere(),
     choice(
         "congestion_control",
         "cubic",
-        &["reno", "cubic", "dctcp", "ledbat", "prague", "bbr"],
+        CongestionControl::NAMES,
         "How the sender's window grows and shrinks.",
         "Linux net.ipv4.tcp_congestion_control",
-    ),
+    )
+    .is(field!(congestion_control)),
     number(
         "mss",
         Kind::Integer,
@@ -31,7 +50,8 @@ const GENERAL: &[Parameter] = &[
         ("1448B", 64.0, 65_000.0),
         "Payload of a full segment.",
         "MTU 1500 less 20 (IPv4), 20 (TCP) and 12 (time stamps)",
-    ),
+    )
+    .is(field!(mss)),
     number(
         "header",
         Kind::Integer,
@@ -39,7 +59,8 @@ const GENERAL: &[Parameter] = &[
         ("52B", 0.0, 200.0),
         "IP and TCP header of a data packet, options included; 72 B with IPv6.",
         "RFC 791, RFC 9293, RFC 7323",
-    ),
+    )
+    .is(field!(header)),
     number(
         "ack_size",
         Kind::Integer,
@@ -47,7 +68,8 @@ const GENERAL: &[Parameter] = &[
         ("52B", 1.0, 200.0),
         "Length of an acknowledgement without SACK blocks; 72 B with IPv6.",
         "RFC 791, RFC 9293, RFC 7323",
-    ),
+    )
+    .is(field!(ack_size)),
     number(
         "initial_window",
         Kind::Integer,
@@ -55,7 +77,8 @@ const GENERAL: &[Parameter] = &[
         ("10p", 1.0, 1000.0),
         "Congestion window after the handshake.",
         "RFC 6928; Linux TCP_INIT_CWND",
-    ),
+    )
+    .is(field!(initial_window)),
     number(
         "initial_ssthresh",
         Kind::Integer,
@@ -63,7 +86,8 @@ const GENERAL: &[Parameter] = &[
         ("none", 2.0, 1e9),
         "Slow-start threshold at the start.",
         "RFC 5681, section 3.1: arbitrarily high",
-    ),
+    )
+    .is(field!(initial_ssthresh)),
     number(
         "window",
         Kind::Integer,
@@ -71,7 +95,8 @@ const GENERAL: &[Parameter] = &[
         ("6291456B", 64.0, 1e9),
         "Receiver's window: the most bytes in flight.",
         "Linux net.ipv4.tcp_rmem, greatest",
-    ),
+    )
+    .is(field!(window)),
     number(
         "delayed_ack",
         Kind::TimeOrOff,
@@ -79,7 +104,8 @@ const GENERAL: &[Parameter] = &[
         ("40ms", 1e-6, 0.5),
         "How long the receiver may hold an acknowledgement back; false: not at all.",
         "Linux TCP_DELACK_MIN; RFC 5681, section 4.2: less than 500 ms",
-    ),
+    )
+    .is(field!(delayed_ack)),
     number(
         "quick_acks",
         Kind::Integer,
@@ -87,7 +113,8 @@ const GENERAL: &[Parameter] = &[
         ("16p", 0.0, 1e6),
         "How many acknowledgements at the start are not delayed.",
         "Linux TCP_MAX_QUICKACKS",
-    ),
+    )
+    .is(field!(quick_acks)),
     number(
         "sack_compression",
         Kind::TimeOrOff,
@@ -95,7 +122,8 @@ const GENERAL: &[Parameter] = &[
         ("1ms", 1e-6, 0.5),
         "How long the fourth and later answers in a row to data out of order may be held back; false: not at all.",
         "Linux net.ipv4.tcp_comp_sack_delay_ns",
-    ),
+    )
+    .is(field!(sack_compression)),
     number(
         "min_rto",
         Kind::Time,
@@ -103,13 +131,15 @@ const GENERAL: &[Parameter] = &[
         ("200ms", 1e-6, 60.0),
         "Least retransmission time-out before back-off; see rto_floor_on_variance.",
         "Linux TCP_RTO_MIN; RFC 6298, section 2.4: 1 s",
-    ),
+    )
+    .is(field!(min_rto)),
     flag(
         "rto_floor_on_variance",
         "true",
         "Whether min_rto bounds the variance term of the time-out instead of the whole of it.",
         "Linux tcp_rtt_estimator; RFC 6298, section 2.4: the whole",
-    ),
+    )
+    .is(field!(rto_floor_on_variance)),
     number(
         "max_rto",
         Kind::Time,
@@ -117,7 +147,8 @@ const GENERAL: &[Parameter] = &[
         ("120s", 1e-3, 1000.0),
         "Greatest retransmission time-out.",
         "Linux TCP_RTO_MAX; RFC 6298, section 2.5: at least 60 s",
-    ),
+    )
+    .is(field!(max_rto)),
     number(
         "initial_rto",
         Kind::Time,
@@ -125,80 +156,96 @@ const GENERAL: &[Parameter] = &[
         ("1s", 1e-3, 60.0),
         "Retransmission time-out before the first round-trip sample.",
         "RFC 6298, section 2.1; Linux TCP_TIMEOUT_INIT",
-    ),
-    flag("sack", "true", "Selective acknowledgements.", "RFC 2018, RFC 2883; Linux net.ipv4.tcp_sack"),
+    )
+    .is(field!(initial_rto)),
+    flag("sack", "true", "Selective acknowledgements.", "RFC 2018, RFC 2883; Linux net.ipv4.tcp_sack")
+    .is(field!(sack)),
     flag(
         "rack",
         "true",
         "Detect losses by time, with tail loss probes; otherwise by counting (RFC 6675). Needs sack.",
         "RFC 8985; Linux net.ipv4.tcp_recovery, tcp_early_retrans",
-    ),
+    )
+    .is(field!(rack)),
     flag(
         "prr",
         "true",
         "The window shrinks in proportion to what arrives; otherwise at once.",
         "RFC 6937; Linux tcp_cwnd_reduction",
-    ),
-    flag("frto", "true", "Spurious time-outs are noticed. Needs sack.", "RFC 5682; Linux net.ipv4.tcp_frto"),
-    flag("undo", "true", "Needless reductions of the window are taken back.", "RFC 4015, RFC 3522; Linux"),
+    )
+    .is(field!(prr)),
+    flag("frto", "true", "Spurious time-outs are noticed. Needs sack.", "RFC 5682; Linux net.ipv4.tcp_frto")
+    .is(field!(frto)),
+    flag("undo", "true", "Needless reductions of the window are taken back.", "RFC 4015, RFC 3522; Linux")
+    .is(field!(undo)),
     flag(
         "limited_transmit",
         "true",
         "Duplicate acknowledgements below the threshold send new data.",
         "RFC 3042; Linux",
-    ),
+    )
+    .is(field!(limited_transmit)),
     choice(
         "hystart",
         "linux",
         &["off", "linux", "rfc9406"],
         "How CUBIC leaves slow start before a loss.",
         "Linux tcp_cubic, parameter hystart",
-    ),
+    )
+    .is(field!(hystart)),
     flag(
         "fast_convergence",
         "true",
         "CUBIC reduces W_max further after a loss at a smaller window than the previous one.",
         "RFC 9438, section 4.7; Linux tcp_cubic",
-    ),
+    )
+    .is(field!(fast_convergence)),
     flag(
         "tcp_friendly",
         "true",
         "CUBIC is at least as fast as Reno.",
         "RFC 9438, section 4.3; Linux tcp_cubic, parameter tcp_friendliness",
-    ),
+    )
+    .is(field!(tcp_friendly)),
     flag(
         "whole_segments",
         "true",
         "Windows and thresholds are whole segments, instead of real numbers.",
         "Linux snd_cwnd, snd_cwnd_cnt",
-    ),
+    )
+    .is(field!(whole_segments)),
     Parameter {
         kind: Kind::FlagOrChoice,
         ..choice(
             "ecn",
-            "false, but \"dctcp\" for dctcp and \"accurate\" for prague",
+            "false",
             &["off", "classic", "dctcp", "accurate"],
             "Whether the connection uses ECN, and how the receiver reports marks: that there was one (classic, or true), for which segments (dctcp), or how many (accurate).",
             "RFC 3168, RFC 8257, RFC 9768 (AccECN); Linux net.ipv4.tcp_ecn: only if asked to",
         )
-    },
+    }
+    .is(field!(ecn)),
     flag(
         "pacing",
         "false",
         "Data leaves evenly spaced, at 2 (in slow start) or 1.2 windows a round trip.",
         "Linux without the fq discipline; ratios net.ipv4.tcp_pacing_*_ratio",
-    ),
-    flag("timestamps", "true", "Packets carry time stamps.", "RFC 7323; Linux net.ipv4.tcp_timestamps"),
+    )
+    .is(field!(pacing)),
+    flag("timestamps", "true", "Packets carry time stamps.", "RFC 7323; Linux net.ipv4.tcp_timestamps")
+    .is(field!(timestamps)),
     flag(
         "idle_restart",
         "true",
         "A pause as long as the time-out shrinks the window.",
         "RFC 5681, section 4.1; Linux net.ipv4.tcp_slow_start_after_idle",
-    ),
+    )
+    .is(field!(idle_restart)),
     flag(
         "window_growth",
         "false",
         "The receiver's window grows in slow start, with an acknowledgement that is not delayed each time it does.",
         "Linux tcp_grow_window, tcp_rcvbuf_grow",
-    ),
-];
+    )
+    .is_new(field!(window_growth)),
+]);
