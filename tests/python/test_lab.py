@@ -73,7 +73,8 @@ def test_the_scenario_text_is_the_setting(session, tmp_path):
 
 
 def test_every_discipline_runs_with_its_own_controls(session):
-    for known in aqmlab.disciplines():
+    # Other tests of this process may have registered plug-ins that raise.
+    for known in (one for one in aqmlab.disciplines() if not one.foreign):
         answer = session.answer({"aqm": known.name})
         assert answer["names"] == [known.name]
         keys = {control["key"] for control in answer["panel"]}

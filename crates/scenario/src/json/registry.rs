@@ -150,13 +150,13 @@ mod tests {
         assert_eq!((&max_th["default"], &max_th["unit"]), (&json!(30), &json!("packets")));
         assert_eq!(json["dialects"], json!(["floyd93", "ns2-2.35", "linux", "dsred", "as-printed"]));
         assert_eq!(json["transports"].as_array().map(Vec::len), Some(6));
-        let dctcp = named(&json["controllers"], "dctcp");
-        assert_eq!(dctcp["ecn"], json!(["dctcp", "accurate"]));
-        assert_eq!(dctcp["parameters"], json!(["dctcp_g", "dctcp_initial_alpha"]));
         let named = |entries: &Json, name: &str| {
             let found = entries.as_array().into_iter().flatten().find(|entry| entry["name"] == name);
             found.cloned().expect("is registered")
         };
+        let dctcp = named(&json["controllers"], "dctcp");
+        assert_eq!(dctcp["ecn"], json!(["dctcp", "accurate"]));
+        assert_eq!(dctcp["parameters"], json!(["dctcp_g", "dctcp_initial_alpha"]));
         let points = named(&json["parts"]["curve"], "points");
         assert_eq!(points["parameters"], json!(["points"]));
         assert_eq!(points["needs"]["points"][0], json!([5.0, 0.0]));
