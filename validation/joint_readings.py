@@ -33,7 +33,7 @@ from aqmlab.statistics import student_quantile
 sys.path.insert(0, str(Path(__file__).parent))
 from joint_runs import Numbers, Runs, network2
 
-TITLE = "Joint readings that fit rows held out of their choice"
+TITLE = "Joint readings, judged on rows held out of their choice"
 DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 REPORT = Path(__file__).resolve().parents[1] / "docs" / "validation" / "joint-readings.md"
 BINS = [float(width) for width in DATA["measure"]["bins_s"]]
@@ -231,7 +231,10 @@ def report(folder: Path | None = None) -> tuple[str, bool]:
         judged = {network: judge(runs, to_judge(network, found[network])) for network in found}
         write_scores([entry for entries in found.values() for entry in entries])
         parts = [INTRODUCTION.format(division=division(), bins=", ".join(f"{w:g}" for w in BINS), added=f"{ADDED:g}")]
-        parts += [section(network, found[network], judged[network]) for network in found]
+        parts += [
+            section(network, found[network], judged[network]) + "\n\n" + by_bins(runs, judged[network])
+            for network in found
+        ]
         parts += [TIME_OUTS.strip(), starved(runs), mred(runs)]
     errors = [score(held_out) for _, _, held_out in judged["network2"]]
     return "\n\n".join(parts), errors[0] < errors[-1]
@@ -286,9 +289,9 @@ With `maxrto_` at 2 s all four a_d of Table IV come out. No source of ns-2 that 
 2.31 was released on 10 March 2007 and 2.32 on 3 September 2007, so 2.32 is the first release that can have 60 s. The
 paper cites work of 2007 and does not name its release: a time-out ended at 60 s, or at 64 times its first value, unless
 the script set `maxrto_`. Of the axis "greatest time-out", 60 s stands for 2.32, and 3600 s for a doubling without end.
-The evidence for 2 s is a_d of the row 30 % Non, which was known before. Against it stand the printed minima of 0 (Table
-II, w = 3e-5, and Table IV, Non), which flows with time-outs of at most 2 s do not have, and a higher error on the rows
-that choose. So 60 s stays the reading, and 2 s is a fit."""
+The evidence for 2 s is a_d of the row 30 % Non, which was known before and brings the held-out error down. Against it
+stand the printed minima of 0 (Table II, w = 3e-5, and Table IV, Non), which flows with time-outs of at most 2 s do
+not have, and with bins of 20 s a higher error on the rows that choose. So 60 s stays the reading, and 2 s is a fit."""
 
 
 def division() -> str:
@@ -365,6 +368,20 @@ def _cell(cell: Cell) -> str:
     low, high = cell.interval
     text = f"{cell.mean:.2f} ({low:.2f} to {high:.2f})"
     return text if cell.inside else f"**{text}**"
+
+
+def by_bins(runs: Runs, judged: Sequence[Judged]) -> str:
+    """Return the errors of what is judged with every width of the bins."""
+    lines = [f"| reading | {' | '.join(f'{width:g} s' for width in BINS)} |", "|---" * (1 + len(BINS)) + "|"]
+    for label in dict.fromkeys(one.label for one, _, _ in judged):
+        one = next(one for one, _, _ in judged if one.label == label)
+        errors = []
+        for width in BINS:
+            own = Candidate(one.network, one.values, width)
+            both = [score(cells(runs, own, part, judged=True)) for part in ("fitted", "held_out")]
+            errors.append("{:.3f} / {:.3f}".format(*both))
+        lines.append(f"| {label} | {' | '.join(errors)} |")
+    return "The same by width of the bins, error fitted / held out:\n\n" + "\n".join(lines)
 
 
 def starved(runs: Runs) -> str:
