@@ -43,6 +43,7 @@ import compare_tuning  # noqa: E402
 import compare_vm  # noqa: E402
 import crosscheck_exports  # noqa: E402
 import crosscheck_ns3  # noqa: E402
+import joint_readings  # noqa: E402
 import measure_lab  # noqa: E402
 import measure_live  # noqa: E402
 import reproduce_claims  # noqa: E402
@@ -367,6 +368,11 @@ def claims() -> Section:
     return Section("claims", reproduce_claims.TITLE, *reproduce_claims.report())
 
 
+def joint() -> Section:
+    """Readings of PC-RED and MRED searched jointly, and judged on rows held out."""
+    return Section("joint-readings", joint_readings.TITLE, *joint_readings.report())
+
+
 def rfc7928() -> Section:
     """RFC 7928's suite over eight disciplines, and how long it takes."""
     return Section("rfc7928", characterize_disciplines.TITLE, *characterize_disciplines.report())
@@ -391,6 +397,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "statistics": statistics,
     "sweeps": sweeps,
     "tuning": tuning,
+    "joint-readings": joint,
     "rfc7928": rfc7928,
     "link": link,
     "linux-red": linux_red,

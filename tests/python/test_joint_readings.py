@@ -1,0 +1,76 @@
+"""The search of joint readings: Network 2's links and destinations, its candidates, and its scores."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+import joint_readings
+import joint_runs
+from aqmlab import _core
+
+TOPOLOGIES = joint_readings.axes("network2")["topology"]
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("torus 3 x 4", 24),
+        ("torus 2 x 6", 18),
+        ("ring of 12", 12),
+        ("grid 3 x 4", 17),
+        ("grid 2 x 6", 16),
+        ("line of 12", 11),
+    ],
+)
+def test_links_between_routers(name, count):
+    edges = joint_runs.edges_of(TOPOLOGIES[name])
+    assert len({frozenset(edge) for edge in edges}) == len(edges) == count
+    assert {router for edge in edges for router in edge} == set(range(joint_runs.ROUTERS))
+
+
+@pytest.mark.parametrize("locality", [0.0, 0.5, 0.8, 1.0])
+def test_destinations(locality):
+    """No flow ends at its own router, and at least the local share ends at an adjacent one."""
+    edges = joint_runs.edges_of(TOPOLOGIES["ring of 12"])
+    flows = joint_runs.draw_flows(edges, locality, high=48, seed=3)
+    assert [host for host, _, _ in flows] == list(range(joint_runs.HOSTS))
+    assert sum(group == "high" for _, group, _ in flows) == 48
+    ends = [(joint_runs.router_of(host), joint_runs.router_of(to)) for host, _, to in flows]
+    assert all(a != b for a, b in ends)
+    adjacent = sum((a, b) in edges or (b, a) in edges for a, b in ends)
+    assert adjacent >= locality * joint_runs.HOSTS
+    assert adjacent == joint_runs.HOSTS if locality == 1 else adjacent < joint_runs.HOSTS
+
+
+def test_a_scenario_of_every_topology_is_valid():
+    first = {name: next(iter(values.values())) for name, values in joint_readings.axes("network2").items()}
+    for topology in TOPOLOGIES.values():
+        text = joint_runs.network2(first | {"topology": topology}, "mesh, 30 %", "110s", 1)
+        found = json.loads(_core.check(text, "network2"))
+        assert found["errors"] == []
+        assert found["ok"]
+
+
+@pytest.mark.parametrize("network", ["network1", "network2"])
+def test_no_row_is_fitted_and_held_out(network):
+    fitted, held_out = (joint_readings.rows(network, part) for part in ("fitted", "held_out"))
+    assert fitted
+    assert held_out
+    assert not {row.case for _, row in fitted} & {row.case for _, row in held_out}
+
+
+@pytest.mark.parametrize("network", ["network1", "network2"])
+def test_candidates_are_different_and_named(network):
+    found = joint_readings.candidates(network)
+    assert len({(one.label, one.width) for one in found}) == len(found)
+    assert found[0].label == "the first value of every axis"
+
+
+def test_error_of_a_cell():
+    cell = joint_readings.Cell("V", "30 % Non", "min", 0.0, [1.0, 2.0, 3.0])
+    assert cell.error == pytest.approx(math.log(3.0))
+    assert not joint_readings.Cell("I", "RED", "queue", 33.0, [30.0, 30.1]).inside
+    assert joint_readings.score([cell, cell]) == pytest.approx(math.log(3.0))
