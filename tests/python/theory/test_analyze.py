@@ -344,3 +344,32 @@ def test_the_page_opens(twice, tmp_path):
     assert console == []
     assert 'data-charts="drawn"' in document
     assert document.count("main-svg") >= len(found.charts)
+
+
+PRIORITY = {"flow.tcp.priority": "true", "queue.bottleneck.victim": "pc-red", "queue.bottleneck.loss_limit": "200B"}
+
+
+def test_shares_by_class_are_in_the_gaps_and_on_the_page(dumbbell, tmp_path):
+    plan = Scenario.load("paper:pc-red/network1.toml", overrides={"run.duration": "120s", "run.warmup": "60s"})
+    found = aqmlab.analyze(plan, seeds=2, report=tmp_path / "page", progress=False)
+    assert found.no_shares == ""
+    rows = found.gaps[found.gaps["quantity"].str.startswith("Drops of N_")]
+    for column in ("analysed", "simulated"):
+        assert rows.groupby("model")[column].sum().tolist() == pytest.approx([1.0, 1.0])
+    assert sorted(set(rows["model"])) == ["(2) to (4)", "(2) to (4), packets, refined"]
+    page = found.report.read_text()
+    assert "Shares by class" in page
+    assert "Flow with priority" in page
+
+
+def test_where_classes_have_no_theory_one_line_says_why(dumbbell):
+    plain = theory_of(model_of(Scenario.from_text(dumbbell))).shares
+    assert (plain.reason, plain.columns) == ("", ())
+    alone = Scenario.from_text(dumbbell, overrides={"queue.bottleneck.victim": "pc-red"})
+    reason = theory_of(model_of(alone)).shares.reason
+    assert reason == "no theory of PC-RED's shares by class: no flow has priority, so all pay alike"
+    choke = Scenario.from_text(dumbbell, overrides={"queue.bottleneck.victim": "choke"})
+    assert theory_of(model_of(choke)).shares.reason == (
+        "no theory of shares by class: none is known for the victim rule choke"
+    )
+    assert theory_of(model_of(Scenario.from_text(dumbbell, overrides=PRIORITY))).shares.columns

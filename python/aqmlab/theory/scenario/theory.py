@@ -11,6 +11,8 @@ from aqmlab.theory.fluid.operating_point import FEW, OperatingPoint
 from aqmlab.theory.queueing.chain import Chain, solve_chain
 from aqmlab.theory.scenario.agreement import Analysed, of_chain, of_point, of_trajectory
 from aqmlab.theory.scenario.assumption import Assumption
+from aqmlab.theory.scenario.class_shares import ClassShares
+from aqmlab.theory.scenario.shares import shares_of
 
 if TYPE_CHECKING:
     from aqmlab.theory.control.loop import Loop
@@ -51,6 +53,8 @@ class Theory:
         The quantities that are compared, by model.
     assumptions
         Those of the link, and those that the computed figures show to be kept or violated.
+    shares
+        Drops and throughput by class, where the discipline does not treat all packets alike, or why there is no theory.
     """
 
     model: LinkModel
@@ -63,6 +67,7 @@ class Theory:
     averaged: AveragedChain | None = None
     columns: list[Analysed] = field(default_factory=list)
     assumptions: list[Assumption] = field(default_factory=list)
+    shares: ClassShares = field(default_factory=ClassShares)
 
     @property
     def steady(self) -> bool:
@@ -72,6 +77,12 @@ class Theory:
 
 def theory_of(model: LinkModel) -> Theory:
     """Compute all that theory says of a link."""
+    found = _without_shares(model)
+    shares = shares_of(found.model)
+    return replace(found, shares=shares, assumptions=[*found.assumptions, *shares.assumptions])
+
+
+def _without_shares(model: LinkModel) -> Theory:
     try:
         if model.kind == "fluid":
             return _fluid(model)
