@@ -97,7 +97,7 @@ class Loop:
         """Return when a flow that starts with a_d = L/2 is first protected, s; infinite if never.
 
         >>> round(Loop(70, 1, 0.01).first_protected_s(1, 500), 2)
-        8.42
+        7.83
         """
         held = self.weight * dropped * drops / self.decay
         if held <= self.limit:
