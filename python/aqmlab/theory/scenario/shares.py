@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aqmlab.theory.scenario import ddred_shares, pc_red_shares
+from aqmlab.theory.scenario import adaptive_rio_shares, ddred_shares, pc_red_shares
 from aqmlab.theory.scenario.class_shares import ClassShares
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def shares_of(model: LinkModel) -> ClassShares:
         return pc_red_shares.shares_of(model)
     if victim == "ddred":
         return ddred_shares.shares_of(model)
-    return ClassShares(reason=f"no theory of {special}'s shares by class")
+    return adaptive_rio_shares.shares_of(model)
 
 
 def victim_of(model: LinkModel) -> str:
