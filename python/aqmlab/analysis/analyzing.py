@@ -79,7 +79,7 @@ def analyze(
     folder = None if out is None or (report is not None and not simulate) else Path(out) / plan.label
     place = _place(folder, report, name=FOLDER if link is None else f"{FOLDER}-{_slug(link)}")
     began = time.monotonic()
-    theory = theory_of(model)
+    theory = theory_of(model, seeds=wanted)
     seconds = {"theory": time.monotonic() - began}
     result = None
     if simulate:

@@ -18,7 +18,7 @@ from aqmlab.theory.scenario import picture
 from aqmlab.theory.scenario.agreement import Measured, gaps
 from aqmlab.theory.scenario.link_curve import curve_of
 from aqmlab.theory.scenario.link_traffic import Routes, traffic_over
-from aqmlab.theory.scenario.model import model_of
+from aqmlab.theory.scenario.model import bottleneck_of, model_of
 from aqmlab.theory.scenario.theory import theory_of
 from conftest import DUMBBELL, Answer
 
@@ -114,14 +114,20 @@ def test_flows_that_are_not_always_there_count_with_their_share(dumbbell, line, 
     assert bool(traffic.partly) == (count < 3)
 
 
-def test_short_transfers_have_no_stationary_state(dumbbell):
+def test_short_transfers_are_resolved_seed_by_seed(dumbbell):
     plan = Scenario.from_text(dumbbell, overrides={"flow.tcp.size": "20KB"})
-    found = aqmlab.analyze(plan, simulate=False)
-    assert found.reason == (
-        "only transfers of finite size cross bottleneck (3 flows), so there is no stationary state to compute"
-    )
-    assert [chart.key for chart in found.charts] == ["curve"]
-    assert found.gaps.empty
+    found = aqmlab.analyze(plan, seeds=2, progress=False)
+    assert (found.reason, found.model.kind) == ("", "transfers")
+    rows = found.gaps.set_index("quantity")
+    assert rows.loc["Active transfers", "analysed"] > 0
+    carried = rows.loc["Throughput"]
+    assert carried["analysed"] == pytest.approx(carried["simulated"], rel=0.15)
+
+
+def test_what_applications_send_has_no_model():
+    plan = Scenario.load(EXAMPLES / "applications.toml")
+    reason = theory_of(model_of(plan, link=bottleneck_of(plan).name)).model.reason
+    assert reason.startswith("an application decides what ") or reason == ""
 
 
 def test_a_scenario_without_a_model_is_an_error_of_one_line(dumbbell):

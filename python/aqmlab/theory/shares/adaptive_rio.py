@@ -102,7 +102,7 @@ class RioFlows:
                 assured_window(float(r * rtt), p_in, p) if r > 0 else float(w)
                 for r, rtt, w in zip(self.reserved, rtts, free, strict=True)
             ]
-            return np.minimum(np.array(own), LARGEST)
+            return np.clip(np.array(own, dtype=float), LEAST_WINDOW, LARGEST)
 
         # While nothing within the rate is dropped the windows do not depend on each other.
         if self.within(queue) <= 0:
@@ -119,7 +119,9 @@ class RioFlows:
 
     def losses(self, p: float, queue: float, windows: Array, rtts: Array) -> Array:
         """Return the share of its packets that each class loses."""
-        return np.asarray(self.drops(p, queue, windows, rtts) / (self.flows * windows / rtts))
+        sent: Array = self.flows * windows / rtts
+        lost: Array = self.drops(p, queue, windows, rtts) / sent
+        return lost
 
     def drops(self, p: float, queue: float, windows: Array, rtts: Array) -> Array:
         """Return the drops/s of each class."""

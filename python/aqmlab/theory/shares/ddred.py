@@ -106,6 +106,9 @@ class DdredFlows:
         Distance of each class at this queue; 0 or more.
     others
         Packets/s of traffic that does not react to losses (acknowledgements, UDP), by its distance.
+    light
+        Of `others`, packets/s that are dropped only as victims, since the curve weighs packets by their bytes
+        (acknowledgements in byte mode): they are candidates and make no drops.
     arrival
         Whether the arriving packet is a candidate.
     """
@@ -114,6 +117,7 @@ class DdredFlows:
     flows: Array
     keys: Array
     others: dict[float, float] = field(default_factory=dict)
+    light: float = 0.0
     arrival: bool = False
     _last: Array | None = field(default=None, repr=False)
 
@@ -127,4 +131,7 @@ class DdredFlows:
         """Return the share of its packets that each class loses."""
         keys = np.concatenate([self.keys, np.array(list(self.others), dtype=float)])
         sent = np.concatenate([self.flows * windows / rtts, np.array(list(self.others.values()), dtype=float)])
-        return losses(p, queue + (1.0 if self.arrival else 0.0), sent, keys)[: len(self.flows)]
+        total = float(sent.sum())
+        heavy = max(total - self.light, 1e-9)
+        candidates = queue * total / heavy + (1.0 if self.arrival else 0.0)
+        return losses(p * heavy / total, candidates, sent, keys)[: len(self.flows)]
