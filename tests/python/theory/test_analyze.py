@@ -18,7 +18,7 @@ from aqmlab.theory.scenario import picture
 from aqmlab.theory.scenario.agreement import Measured, gaps
 from aqmlab.theory.scenario.link_curve import curve_of
 from aqmlab.theory.scenario.link_traffic import Routes, traffic_over
-from aqmlab.theory.scenario.model import bottleneck_of, model_of
+from aqmlab.theory.scenario.model import model_of
 from aqmlab.theory.scenario.theory import theory_of
 from conftest import DUMBBELL, Answer
 
@@ -122,12 +122,6 @@ def test_short_transfers_are_resolved_seed_by_seed(dumbbell):
     assert rows.loc["Active transfers", "analysed"] > 0
     carried = rows.loc["Throughput"]
     assert carried["analysed"] == pytest.approx(carried["simulated"], rel=0.15)
-
-
-def test_what_applications_send_has_no_model():
-    plan = Scenario.load(EXAMPLES / "applications.toml")
-    reason = theory_of(model_of(plan, link=bottleneck_of(plan).name)).model.reason
-    assert reason.startswith("an application decides what ") or reason == ""
 
 
 def test_a_scenario_without_a_model_is_an_error_of_one_line(dumbbell):

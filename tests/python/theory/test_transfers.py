@@ -11,7 +11,7 @@ import pytest
 import aqmlab
 from aqmlab.scenario.file import Scenario
 from aqmlab.theory.domain import DomainError
-from aqmlab.theory.scenario.model import model_of
+from aqmlab.theory.scenario.model import by_application, model_of
 from aqmlab.theory.scenario.routes import ShortestPaths
 from aqmlab.theory.scenario.theory import theory_of
 from aqmlab.theory.scenario.transfers import drawn_flows
@@ -87,3 +87,23 @@ def test_a_link_that_no_transfer_crosses_is_one_line():
     plan = Scenario.load("paper:ddred/bus.toml", overrides={**BUS, "flow.ftp.count": "1"})
     reasons = [theory_of(model_of(plan, link=link), seeds=[1]).model.reason for link in ("r1->r2", "r2->r1")]
     assert "no transfer crosses r1->r2 in seeds 1" in reasons or "no transfer crosses r2->r1 in seeds 1" in reasons
+
+
+def test_a_file_whose_times_need_its_length_is_run_for_its_draws():
+    theory = theory_of(model_of(Scenario.load(Path(__file__).parents[3] / "examples/torus.toml")), seeds=[1])
+    assert theory.model.kind == "transfers"
+    assert theory.shares.columns
+
+
+def test_what_applications_send_is_known_by_its_size():
+    plan = Scenario.load(Path(__file__).parents[3] / "examples/applications.toml")
+    found = {flow.group: by_application(flow) for flow in plan.flows}
+    assert True in found.values()
+    assert not any(by_application(flow) for flow in Scenario.load("paper:ddred/bus.toml").flows)
+
+
+def test_transfers_under_another_victim_rule_have_one_line():
+    plan = Scenario.load("paper:ddred/bus.toml", overrides={"queue.router.victim": "choke", "run.duration": "150s"})
+    found = theory_of(model_of(plan, link="r6->r5"), seeds=[1]).shares
+    assert found.reason == "no theory of shares by class for drawn or short transfers with the victim rule choke"
+    assert [metric.key for metric in found.quantities] == ["active"]

@@ -149,7 +149,7 @@ def bottleneck_of(scenario: Scenario) -> Link:
     return max(named or managed or scenario.links, key=lambda link: crossing[link.name] / link.rate_bps)
 
 
-def _by_application(flow: Flow) -> bool:
+def by_application(flow: Flow) -> bool:
     """Whether the flow is UDP, or its size is that of an application's answers (pages, video)."""
     size = flow.parameters.get("size")
     return flow.transport == UDP or (isinstance(size, dict) and bool({"web", "video"} & set(size)))
@@ -162,7 +162,7 @@ def _kind(link: Link, traffic: Traffic) -> tuple[Kind, str]:
     if traffic.greedy:
         return "fluid", ""
     if traffic.drawn or traffic.transfers:
-        served = [f.group for f in (*traffic.drawn, *traffic.transfers) if _by_application(f)]
+        served = [f.group for f in (*traffic.drawn, *traffic.transfers) if by_application(f)]
         if served:
             return "none", f"an application decides what {some(served)} send, so their sizes are not known"
         return "transfers", ""

@@ -142,11 +142,15 @@ def resolve(model: LinkModel, seeds: Sequence[int]) -> BySeed:
 def drawn_flows(model: LinkModel, seeds: Sequence[int]) -> pd.DataFrame:
     """Return the flows as the core draws them: seed, flow, from, to, size_packets, start_s.
 
-    The scenario is run for a microsecond, which draws everything and simulates nothing.
+    The scenario is run for a microsecond, which draws everything and simulates nothing; all of it is run where times in
+    the file, such as changes of links, need its length.
     """
     from aqmlab.execution.runner import run
 
-    short = model.scenario.with_overrides({"run.duration": "1us", "run.warmup": "0s"})
+    try:
+        short = model.scenario.with_overrides({"run.duration": "1us", "run.warmup": "0s"})
+    except InputError:
+        short = model.scenario
     return run(short, seeds=list(seeds), progress=False, workers=1).flows
 
 

@@ -102,7 +102,8 @@ class RioFlows:
                 assured_window(float(r * rtt), p_in, p) if r > 0 else float(w)
                 for r, rtt, w in zip(self.reserved, rtts, free, strict=True)
             ]
-            return np.clip(np.array(own, dtype=float), LEAST_WINDOW, LARGEST)
+            found: Array = np.clip(np.array(own, dtype=float), LEAST_WINDOW, LARGEST)
+            return found
 
         # While nothing within the rate is dropped the windows do not depend on each other.
         if self.within(queue) <= 0:
