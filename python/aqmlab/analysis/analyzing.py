@@ -7,10 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from aqmlab.analysis.outcome import Analysis
 from aqmlab.execution.runner import Seeds, as_scenario, run, run_into, seed_list
 from aqmlab.storage import folders
-from aqmlab.theory.scenario.agreement import gaps, of_result
+from aqmlab.theory.scenario.agreement import Measured, gaps, of_result
 from aqmlab.theory.scenario.evidence import evidence
 from aqmlab.theory.scenario.model import model_of
 from aqmlab.theory.scenario.theory import Theory, theory_of
@@ -77,7 +79,7 @@ def analyze(
     folder = None if out is None or (report is not None and not simulate) else Path(out) / plan.label
     place = _place(folder, report, name=FOLDER if link is None else f"{FOLDER}-{_slug(link)}")
     began = time.monotonic()
-    theory = theory_of(model)
+    theory = theory_of(model, seeds=wanted)
     seconds = {"theory": time.monotonic() - began}
     result = None
     if simulate:
@@ -97,12 +99,15 @@ def analyze(
 
 
 def observed(plan: Scenario, link: str) -> Scenario:
-    """Return the scenario with the link's queue sampled; what is recorded changes no run."""
+    """Return the scenario with the link's queue and gauges sampled; what is recorded changes no run."""
     extra: dict[str, Any] = {}
     if plan.probe["queue_interval_s"] is None:
         extra["probe.queue_interval"] = f"{max(plan.duration_s / SAMPLES, 1e-3):.6g}s"
     if link not in plan.probe["links"]:
         extra["probe.links"] = [*plan.probe["links"], link]
+    parts = plan.link(link).parameters.values()
+    if plan.probe["discipline_interval_s"] is None and ("pc-red" in parts or "adaptive-rio" in parts):
+        extra["probe.discipline_interval"] = f"{max(plan.duration_s / SAMPLES, 1e-3):.6g}s"
     return plan.with_overrides(extra) if extra else plan
 
 
@@ -130,6 +135,16 @@ def _simulate(
     return Result.load(folder, seeds=seeds, evaluation=evaluation)
 
 
+def gaps_of(theory: Theory, result: Result | None, measured: list[Measured]) -> pd.DataFrame:
+    """Return the gaps of the whole queue, then those of the shares by class."""
+    shares = theory.shares
+    whole = gaps(theory.columns, measured)
+    if not shares.columns:
+        return whole
+    found = [] if result is None else shares.measured(result)
+    return pd.concat([whole, gaps(shares.columns, found, shares.quantities)], ignore_index=True)
+
+
 def _build(theory: Theory, result: Result | None, folder: Path | None) -> Analysis:
     model = theory.model
     measured = [] if result is None else [of_result(model, result)]
@@ -141,7 +156,7 @@ def _build(theory: Theory, result: Result | None, folder: Path | None) -> Analys
         reason=model.reason,
         theory=theory,
         result=result,
-        gaps=gaps(theory.columns, measured),
+        gaps=gaps_of(theory, result, measured),
         classes=class_table(theory, result),
         loop=loop_table(theory),
         swings=swing_table(theory, result),

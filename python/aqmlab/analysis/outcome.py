@@ -82,6 +82,11 @@ class Analysis:
         return [one for one in self.assumptions if one.violated]
 
     @property
+    def no_shares(self) -> str:
+        """Why there is no theory of shares by class, in one line; "" if there is one, or if all are treated alike."""
+        return self.theory.shares.reason
+
+    @property
     def measured(self) -> list[Measured]:
         """What was measured, in columns: the simulation, if there is one."""
         return [] if self.result is None else [of_result(self.model, self.result)]
@@ -108,6 +113,7 @@ class Analysis:
             "discipline": model.curve.name,
             "kind": model.kind,
             "reason": self.reason,
+            "no_shares": self.no_shares,
             "seeds": self.seeds,
             "capacity_packets_s": model.capacity,
             "packet_bytes": model.packet_bytes,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -67,12 +68,15 @@ def page_of(found: Analysis) -> Page:
             "the first model's value.",
         )
         names = [model.name for model in found.theory.columns]
-        page.table(readable_gaps(found), caption=GAPS if found.theory.point else GAPS.split(" `fluid`")[0])
+        page.table(
+            readable_gaps(found, shares=False), caption=GAPS if found.theory.point else GAPS.split(" `fluid`")[0]
+        )
         for name, words in (("fluid, refined", REFINED), ("fluid, in time", IN_TIME)):
             if name in names:
                 page.text(words, note=True)
     elif found.measured:
         page.table(readable_gaps(found), caption=f"What was measured{_interval(found)}.")
+    _shares(page, found)
     page.section("Why they differ" if found.theory.columns else "Why there is no model")
     _assumptions(page, found)
     _figures(page, found)
@@ -105,13 +109,35 @@ def headline(found: Analysis) -> str:
     return "; ".join(words) + "."
 
 
-def readable_gaps(found: Analysis) -> pd.DataFrame:
-    """Return a row for each quantity: what was measured, then each model with the gap to the first measured."""
+def _shares(page: Page, found: Analysis) -> None:
+    shares = found.theory.shares
+    if shares.reason:
+        page.text(f"{shares.reason[:1].upper()}{shares.reason[1:]}.", note=True)
+    if shares.columns:
+        page.section("Shares by class")
+        page.table(readable_gaps(found, shares=True), caption=f"{shares.about}{_interval(found)}.")
+
+
+def readable_gaps(found: Analysis, *, shares: bool | None = None) -> pd.DataFrame:
+    """Return a row for each quantity: what was measured, then each model with the gap to the first measured.
+
+    Parameters
+    ----------
+    found
+        The analysis.
+    shares
+        True: quantities by class only; False: those of the whole queue only; default: both.
+    """
     rows: dict[str, dict[str, str]] = {}
+    by_class = {quantity.title for quantity in found.theory.shares.quantities}
     for record in found.gaps.to_dict("records"):
+        if shares is not None and (record["quantity"] in by_class) != shares:
+            continue
         name = record["quantity"] if record["unit"] == "1" else f"{record['quantity']}, {record['unit']}"
         row = rows.setdefault(name, {"quantity": name})
         for column in found.measured:
+            if pd.isna(record.get(f"{column.name}", math.nan)):
+                continue
             low, high = float(record[f"{column.name} low"]), float(record[f"{column.name} high"])
             row[column.name] = plus_minus(float(record[column.name]), (high - low) / 2)
         if record["model"]:
@@ -121,7 +147,7 @@ def readable_gaps(found: Analysis) -> pd.DataFrame:
 
 def _gap(record: Mapping[Hashable, Any], measured: Sequence[Measured]) -> str:
     """Write the gap to what was measured first, and whether the model lies in its interval."""
-    if not measured:
+    if not measured or pd.isna(record[f"{measured[0].name} gap %"]):
         return ""
     gap, within = float(record[f"{measured[0].name} gap %"]), record[f"{measured[0].name} within"]
     words = [f"{gap:+.1f} %"] if gap == gap else []

@@ -71,6 +71,8 @@ def _print(found: Analysis) -> None:
     print(headline(found))
     if len(found.gaps):
         print_table(readable_gaps(found), title="")
+    if found.no_shares:
+        print(f"Shares by class: {found.no_shares}")
     for one in found.violated:
         print(f"Violated: {one.text}\n  {one.how}")
     if found.result is not None:

@@ -74,6 +74,8 @@ class Flow:
         Earliest and latest start in s, the end of its data if it has one, and further periods in which there is data.
     dscp
         Code point of its data as it is sent.
+    priority
+        Whether PC-RED counts it as a high-priority flow.
     """
 
     name: str
@@ -87,6 +89,7 @@ class Flow:
     stop_s: float | None = None
     again: tuple[tuple[float, float], ...] = ()
     dscp: int = 0
+    priority: bool = False
 
     @property
     def payload_bytes(self) -> float:
@@ -110,6 +113,7 @@ class Flow:
             stop_s=data["stop"],
             again=tuple((begin, end) for begin, end in data["again"]),
             dscp=int(data["dscp"]),
+            priority=bool(data["priority"]),
         )
 
 

@@ -114,14 +114,14 @@ def test_flows_that_are_not_always_there_count_with_their_share(dumbbell, line, 
     assert bool(traffic.partly) == (count < 3)
 
 
-def test_short_transfers_have_no_stationary_state(dumbbell):
+def test_short_transfers_are_resolved_seed_by_seed(dumbbell):
     plan = Scenario.from_text(dumbbell, overrides={"flow.tcp.size": "20KB"})
-    found = aqmlab.analyze(plan, simulate=False)
-    assert found.reason == (
-        "only transfers of finite size cross bottleneck (3 flows), so there is no stationary state to compute"
-    )
-    assert [chart.key for chart in found.charts] == ["curve"]
-    assert found.gaps.empty
+    found = aqmlab.analyze(plan, seeds=2, progress=False)
+    assert (found.reason, found.model.kind) == ("", "transfers")
+    rows = found.gaps.set_index("quantity")
+    assert rows.loc["Active transfers", "analysed"] > 0
+    carried = rows.loc["Throughput"]
+    assert carried["analysed"] == pytest.approx(carried["simulated"], rel=0.15)
 
 
 def test_a_scenario_without_a_model_is_an_error_of_one_line(dumbbell):
@@ -344,3 +344,32 @@ def test_the_page_opens(twice, tmp_path):
     assert console == []
     assert 'data-charts="drawn"' in document
     assert document.count("main-svg") >= len(found.charts)
+
+
+PRIORITY = {"flow.tcp.priority": "true", "queue.bottleneck.victim": "pc-red", "queue.bottleneck.loss_limit": "200B"}
+
+
+def test_shares_by_class_are_in_the_gaps_and_on_the_page(dumbbell, tmp_path):
+    plan = Scenario.load("paper:pc-red/network1.toml", overrides={"run.duration": "120s", "run.warmup": "60s"})
+    found = aqmlab.analyze(plan, seeds=2, report=tmp_path / "page", progress=False)
+    assert found.no_shares == ""
+    rows = found.gaps[found.gaps["quantity"].str.startswith("Drops of N_")]
+    for column in ("analysed", "simulated"):
+        assert rows.groupby("model")[column].sum().tolist() == pytest.approx([1.0, 1.0])
+    assert sorted(set(rows["model"])) == ["(2) to (4)", "(2) to (4), packets, refined"]
+    page = found.report.read_text()
+    assert "Shares by class" in page
+    assert "Flow with priority" in page
+
+
+def test_where_classes_have_no_theory_one_line_says_why(dumbbell):
+    plain = theory_of(model_of(Scenario.from_text(dumbbell))).shares
+    assert (plain.reason, plain.columns) == ("", ())
+    alone = Scenario.from_text(dumbbell, overrides={"queue.bottleneck.victim": "pc-red"})
+    reason = theory_of(model_of(alone)).shares.reason
+    assert reason == "no theory of PC-RED's shares by class: no flow has priority, so all pay alike"
+    choke = Scenario.from_text(dumbbell, overrides={"queue.bottleneck.victim": "choke"})
+    assert theory_of(model_of(choke)).shares.reason == (
+        "no theory of shares by class: none is known for the victim rule choke"
+    )
+    assert theory_of(model_of(Scenario.from_text(dumbbell, overrides=PRIORITY))).shares.columns

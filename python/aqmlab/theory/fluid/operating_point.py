@@ -19,7 +19,7 @@ import numpy as np
 
 from aqmlab.theory.domain import DomainError
 from aqmlab.theory.drop_curve import Array
-from aqmlab.theory.fluid.loss_law import equilibrium_window, loss_law
+from aqmlab.theory.fluid.loss_law import LEAST_WINDOW, equilibrium_window, loss_law
 from aqmlab.theory.fluid.parts import Fluid
 
 FEW = 4.0
@@ -57,10 +57,23 @@ class OperatingPoint:
     notes: tuple[str, ...]
 
 
-def solve(model: Fluid) -> OperatingPoint:
-    """Return the operating point of a model (`FluidModel.operating_point`)."""
+Windows = Callable[[float, float, Array], Array]
+"""Mean windows of the classes at an overall loss p, a queue in packets and the round trips in s."""
+
+
+def solve(model: Fluid, windows: Windows | None = None) -> OperatingPoint:
+    """Return the operating point of a model (`FluidModel.operating_point`).
+
+    Parameters
+    ----------
+    model
+        Link, classes and law of losses.
+    windows
+        How the classes answer where they do not all lose the same share p of their packets
+        (`aqmlab.theory.shares`); default: every class has the window of the law of losses at p.
+    """
     link = model.bottleneck
-    rest = _Rest(model)
+    rest = _Rest(model, windows)
     if rest.offered(0.0, rest.early(0.0)) <= link.capacity:
         return rest.point(0.0, rest.early(0.0), inside=False, why="")
     top = _top(rest)
@@ -82,7 +95,8 @@ def solve(model: Fluid) -> OperatingPoint:
 class _Rest:
     """What flows do at a constant queue and a constant loss."""
 
-    def __init__(self, model: Fluid) -> None:
+    def __init__(self, model: Fluid, windows: Windows | None = None) -> None:
+        self._windows = windows
         self.model, self.link = model, model.bottleneck
         self.law = loss_law(model.loss_law)
         self.flows, self.propagation, self.limits = model.flows, model.propagation, model.window_limits
@@ -93,17 +107,19 @@ class _Rest:
     def rtts(self, queue: float) -> Array:
         return self.propagation + queue / self.link.capacity
 
-    def windows(self, p: float) -> Array:
+    def windows(self, p: float, queue: float) -> Array:
+        if self._windows is not None:
+            return np.clip(self._windows(p, queue, self.rtts(queue)), LEAST_WINDOW, self.limits)
         return equilibrium_window(self.law, p, self.limits)
 
     def offered(self, queue: float, p: float, early: float | None = None) -> float:
         """Return what comes to the queue, packets/s; `early` is the part of p that is not for want of room."""
         passing = 1 - (p if early is None else early)
-        return float(np.sum(self.flows * self.windows(p) / self.rtts(queue))) + self.link.unresponsive * passing
+        return float(np.sum(self.flows * self.windows(p, queue) / self.rtts(queue))) + self.link.unresponsive * passing
 
     def point(self, queue: float, p: float, *, inside: bool, why: str) -> OperatingPoint:
         capacity = self.link.capacity
-        windows, rtts = self.windows(p), self.rtts(queue)
+        windows, rtts = self.windows(p, queue), self.rtts(queue)
         throughput = min(self.offered(queue, p, min(p, self.early(queue))), capacity)
         notes = [why] if why else []
         if queue == 0:

@@ -13,6 +13,7 @@ a step; hence a fast average needs no shorter step. Both rules are of second ord
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -93,10 +94,22 @@ class Trajectory:
         return min(int(np.searchsorted(self.t, since)), len(self.t) - 2)
 
 
+Losses = Callable[[float, Array, Array], Array]
+"""The share of its packets that each class loses at an overall p, windows in packets and round trips in s."""
+
+
 def integrate(
-    model: Fluid, duration: float, *, step: float | None = None, start: OperatingPoint | None = None
+    model: Fluid,
+    duration: float,
+    *,
+    step: float | None = None,
+    start: OperatingPoint | None = None,
+    losses: Losses | None = None,
 ) -> Trajectory:
-    """Return the trajectory of a model (`FluidModel.integrate`)."""
+    """Return the trajectory of a model (`FluidModel.integrate`).
+
+    `losses` says what each class loses where not all lose the share p of their packets; default: p.
+    """
     positive("duration", duration, "s")
     shortest = float(model.propagation.min())
     h = shortest / PER_ROUND_TRIP if step is None else positive("step", step, "s")
@@ -105,7 +118,7 @@ def integrate(
     steps = max(math.ceil(duration / h - 1e-9), 2)
     if steps > MOST_STEPS:
         raise DomainError(f"step: {steps} steps are too many (allowed: {MOST_STEPS}; a longer step or less time)")
-    return _Integration(model, duration / steps, start).run(steps)
+    return _Integration(model, duration / steps, start, losses).run(steps)
 
 
 class _Past:
@@ -142,8 +155,9 @@ class _Past:
 class _Integration:
     """The state of a run and its step."""
 
-    def __init__(self, model: Fluid, h: float, start: OperatingPoint | None) -> None:
+    def __init__(self, model: Fluid, h: float, start: OperatingPoint | None, losses: Losses | None = None) -> None:
         link = model.bottleneck
+        self.losses = losses
         self.link, self.h = link, h
         self.law = loss_law(model.loss_law)
         self.flows, self.propagation, self.limits = model.flows, model.propagation, model.window_limits
@@ -240,7 +254,8 @@ class _Integration:
         )
 
     def _events(self, rtt: Array, p: float) -> Array:
-        return np.asarray(self.law.events(self.windows, np.asarray(p)) / rtt)
+        own = np.asarray(p) if self.losses is None else self.losses(p, self.windows, rtt)
+        return np.asarray(self.law.events(self.windows, own) / rtt)
 
 
 def _table(link: Bottleneck) -> tuple[Array | None, Array]:

@@ -84,7 +84,9 @@ def of_result(model: LinkModel, result: Result, *, name: str = "simulated") -> M
     return Measured(name, values)
 
 
-def gaps(models: Sequence[Analysed], measured: Sequence[Measured]) -> pd.DataFrame:
+def gaps(
+    models: Sequence[Analysed], measured: Sequence[Measured], quantities: Sequence[Metric] = QUANTITIES
+) -> pd.DataFrame:
     """Return one row for each quantity and model.
 
     Columns: ``quantity``, ``unit``, ``model``, ``analysed``; then for everything measured, with its name: its mean
@@ -93,9 +95,9 @@ def gaps(models: Sequence[Analysed], measured: Sequence[Measured]) -> pd.DataFra
     Without a model, what was measured stands alone.
     """
     rows = []
-    alone = [Analysed("", {quantity.key: math.nan for quantity in QUANTITIES})] if measured else []
+    alone = [Analysed("", {quantity.key: math.nan for quantity in quantities})] if measured else []
     for model in models or alone:
-        for quantity in QUANTITIES:
+        for quantity in quantities:
             if quantity.key not in model.values:
                 continue
             value = model.values[quantity.key]
@@ -106,7 +108,8 @@ def gaps(models: Sequence[Analysed], measured: Sequence[Measured]) -> pd.DataFra
                 "analysed": value,
             }
             for column in measured:
-                row |= _against(value, column.name, column.values[quantity.key])
+                if quantity.key in column.values:
+                    row |= _against(value, column.name, column.values[quantity.key])
             rows.append(row)
     return pd.DataFrame(rows)
 

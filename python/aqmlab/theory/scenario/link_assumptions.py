@@ -26,6 +26,8 @@ def assumptions_of(
     """Return what the scenario alone tells, before anything is computed or simulated."""
     if kind == "none":
         return []
+    if kind == "transfers":
+        return [_unchanged(scenario, link, traffic), _fixed_parameters(link)]
     sizes = _one_size(traffic) if kind == "fluid" else _exponential(traffic.loads)
     found = [_unchanged(scenario, link, traffic), sizes, _fixed_parameters(link)]
     if "averages" in link.parameters:

@@ -9,15 +9,15 @@ from typing import Literal
 
 from aqmlab.errors import InputError
 from aqmlab.scenario.file import Scenario
-from aqmlab.scenario.parts import Link
+from aqmlab.scenario.parts import Flow, Link
 from aqmlab.theory.fluid.model import FluidModel
 from aqmlab.theory.fluid.parts import Bottleneck, FlowClass
-from aqmlab.theory.scenario.assumption import Assumption
+from aqmlab.theory.scenario.assumption import Assumption, some
 from aqmlab.theory.scenario.link_curve import LinkCurve, curve_of, is_modelled
-from aqmlab.theory.scenario.link_traffic import Traffic, traffic_over
+from aqmlab.theory.scenario.link_traffic import UDP, Traffic, traffic_over
 from aqmlab.theory.scenario.traffic_class import class_met, class_split
 
-Kind = Literal["fluid", "chain", "none"]
+Kind = Literal["fluid", "chain", "transfers", "none"]
 DEFAULT_PACKET = 1000.0
 """Bytes; taken where no packet crosses the link."""
 
@@ -31,7 +31,7 @@ class LinkModel:
     scenario, link
         Where it is from.
     kind
-        Which theory it is for: the fluid model of TCP, the chain of Poisson arrivals, or none.
+        Which theory it is for: the fluid model of TCP, the chain of Poisson arrivals, transfers by seed, or none.
     reason
         If none: why.
     traffic
@@ -149,22 +149,23 @@ def bottleneck_of(scenario: Scenario) -> Link:
     return max(named or managed or scenario.links, key=lambda link: crossing[link.name] / link.rate_bps)
 
 
+def by_application(flow: Flow) -> bool:
+    """Whether the flow is UDP, or its size is that of an application's answers (pages, video)."""
+    size = flow.parameters.get("size")
+    return flow.transport == UDP or (isinstance(size, dict) and bool({"web", "video"} & set(size)))
+
+
 def _kind(link: Link, traffic: Traffic) -> tuple[Kind, str]:
     """Return which theory is for this traffic and discipline, and why none is."""
     if not is_modelled(link):
         return "none", f"{link.aqm} has no drop curve; theory knows drop-tail and the relatives of RED"
     if traffic.greedy:
         return "fluid", ""
-    if traffic.drawn:
-        return "none", (
-            f"the ends of {len(traffic.drawn)} flows are drawn in every run, so it is not known which of them cross "
-            f"{link.name}"
-        )
-    if traffic.transfers:
-        return "none", (
-            f"only transfers of finite size cross {link.name} ({len(traffic.transfers)} flows), so there is no "
-            "stationary state to compute"
-        )
+    if traffic.drawn or traffic.transfers:
+        served = [f.group for f in (*traffic.drawn, *traffic.transfers) if by_application(f)]
+        if served:
+            return "none", f"an application decides what {some(served)} send, so their sizes are not known"
+        return "transfers", ""
     if traffic.loads and all(load.poisson for load in traffic.loads):
         return "chain", ""
     if traffic.loads:

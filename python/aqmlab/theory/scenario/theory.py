@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from aqmlab.errors import InputError
 from aqmlab.theory.domain import DomainError
 from aqmlab.theory.fluid.operating_point import FEW, OperatingPoint
 from aqmlab.theory.queueing.chain import Chain, solve_chain
 from aqmlab.theory.scenario.agreement import Analysed, of_chain, of_point, of_trajectory
 from aqmlab.theory.scenario.assumption import Assumption
+from aqmlab.theory.scenario.class_shares import ClassShares
+from aqmlab.theory.scenario.shares import shares_of
 
 if TYPE_CHECKING:
     from aqmlab.theory.control.loop import Loop
@@ -22,6 +26,8 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 12_000
 """Steps of the fluid's course that are computed, ten to the shortest propagation delay."""
+FEW_SEEDS = 5
+"""Seeds whose transfers are computed if none are asked for."""
 LAGS = 4
 """So many time constants of the average, and the queue has settled (2 % are left)."""
 LAWS_APART = 0.1
@@ -51,6 +57,8 @@ class Theory:
         The quantities that are compared, by model.
     assumptions
         Those of the link, and those that the computed figures show to be kept or violated.
+    shares
+        Drops and throughput by class, where the discipline does not treat all packets alike, or why there is no theory.
     """
 
     model: LinkModel
@@ -63,6 +71,7 @@ class Theory:
     averaged: AveragedChain | None = None
     columns: list[Analysed] = field(default_factory=list)
     assumptions: list[Assumption] = field(default_factory=list)
+    shares: ClassShares = field(default_factory=ClassShares)
 
     @property
     def steady(self) -> bool:
@@ -70,8 +79,35 @@ class Theory:
         return self.margins is not None and self.margins.stable
 
 
-def theory_of(model: LinkModel) -> Theory:
-    """Compute all that theory says of a link."""
+def theory_of(model: LinkModel, *, seeds: Sequence[int] | None = None) -> Theory:
+    """Compute all that theory says of a link.
+
+    Parameters
+    ----------
+    model
+        The link.
+    seeds
+        Those whose drawn or short transfers are computed; default: the first of the scenario.
+    """
+    if model.kind == "transfers":
+        from aqmlab.theory.scenario.transfers import resolve
+
+        try:
+            by_seed = resolve(model, list(model.scenario.seeds)[:FEW_SEEDS] if seeds is None else seeds)
+        except InputError as error:
+            return Theory(replace(model, kind="none", reason=str(error)))
+        return Theory(
+            model=model,
+            columns=by_seed.columns,
+            assumptions=[*model.assumptions, *by_seed.assumptions],
+            shares=by_seed.shares,
+        )
+    found = _without_shares(model)
+    shares = shares_of(found.model)
+    return replace(found, shares=shares, assumptions=[*found.assumptions, *shares.assumptions])
+
+
+def _without_shares(model: LinkModel) -> Theory:
     try:
         if model.kind == "fluid":
             return _fluid(model)
