@@ -15,7 +15,9 @@ mod shared;
 mod traffic;
 mod warnings;
 
+use aqmlab_aqm::red::{PART_KINDS, PartKind};
 use aqmlab_scenario::{Scenario, parse};
+use aqmlab_transport::rfc::CongestionControl;
 
 /// A valid scenario with one queue, one link and one flow; each test breaks it in one place.
 const VALID: &str = r#"format = 1
@@ -198,12 +200,24 @@ fn messages(text: &str, overrides: &[(&str, &str)]) -> Vec<String> {
     }
 }
 
+/// Return a message with the names of what registers itself in place of `{curve}`, `{spacing}`, ..., `{controllers}`.
+fn with_names(message: &str) -> String {
+    let quoted =
+        |kind: &PartKind| kind.parts.iter().map(|part| format!("{:?}", part.name)).collect::<Vec<_>>();
+    PART_KINDS
+        .iter()
+        .map(|kind| (kind.key, quoted(kind).join(", ")))
+        .chain([("controllers", CongestionControl::NAMES.join(", "))])
+        .fold(message.to_owned(), |text, (key, names)| text.replace(&format!("{{{key}}}"), &names))
+}
+
 /// Asserts that `base` is rejected with exactly these messages, whenever `text` is exchanged for one of the others.
 #[track_caller]
 fn refused(base: &str, text: &str, cases: &[(&str, &[&str])]) {
     for (by, expected) in cases {
         let found = messages(&exchange(base, text, by), &[]);
-        assert_eq!(found, *expected, "\n{by}\n{}", found.join("\n"));
+        let expected: Vec<_> = expected.iter().map(|message| with_names(message)).collect();
+        assert_eq!(found, expected, "\n{by}\n{}", found.join("\n"));
     }
 }
 

@@ -194,7 +194,7 @@ mod tests {
         for filter in DelayFilter::ALL {
             assert_eq!(DelayFilter::from_name(filter.name()), Some(filter));
         }
-        assert_eq!(CongestionControl::from_name("vegas"), None);
+        assert_eq!(CongestionControl::from_name("unheard-of"), None);
     }
 
     #[test]
