@@ -96,6 +96,7 @@ class Analysis:
         """All tables by name; those without a row are left out."""
         assumptions = pd.DataFrame([vars(one) for one in self.assumptions], columns=["text", "violated", "how"])
         found = {"gaps": self.gaps, "classes": self.classes, "loop": self.loop, "swings": self.swings}
+        found["by_seed"] = pd.DataFrame(self.theory.by_seed)
         return {name: table for name, table in {**found, "assumptions": assumptions}.items() if len(table)}
 
     @property

@@ -31,6 +31,10 @@ NAMES = {
     "phase_margin_deg": "phase margin, degrees",
     "gain_crossover_rad_s": "at, rad/s ",
     "delay_margin_ms": "delay margin, ms",
+    "active": "active transfers",
+    "mean_queue": "mean queue, packets",
+    "mean_delay_ms": "mean queueing delay, ms",
+    "throughput_mbps": "throughput, Mb/s",
     "sd": "s.d. of the queue, packets",
     "frequency_hz": "frequency, Hz",
 }
@@ -116,6 +120,8 @@ def _shares(page: Page, found: Analysis) -> None:
     if shares.columns:
         page.section("Shares by class")
         page.table(readable_gaps(found, shares=True), caption=f"{shares.about}{_interval(found)}.")
+    if found.theory.by_seed:
+        page.table(_named(found.tables["by_seed"]), caption="What theory says of each seed's transfers.")
 
 
 def readable_gaps(found: Analysis, *, shares: bool | None = None) -> pd.DataFrame:

@@ -70,7 +70,9 @@ def _print(found: Analysis) -> None:
     print(f"{found.name}: link {found.link}, {found.model.curve.name}, {runs}")
     print(headline(found))
     if len(found.gaps):
-        print_table(readable_gaps(found), title="")
+        print_table(readable_gaps(found, shares=False), title="")
+    if found.theory.shares.columns:
+        print_table(readable_gaps(found, shares=True), title=found.theory.shares.about)
     if found.no_shares:
         print(f"Shares by class: {found.no_shares}")
     for one in found.violated:

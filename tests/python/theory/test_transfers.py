@@ -80,6 +80,8 @@ def test_the_bus_has_shares_by_distance():
     drops = [value for key, value in column.values.items() if key.startswith("drops_")]
     assert sum(drops) == pytest.approx(1)
     assert drops[0] == max(drops)
+    assert [row["seed"] for row in theory.by_seed] == [1, 2]
+    assert column.values["active"] == pytest.approx(np.mean([row["active"] for row in theory.by_seed]))
     assert 0 < theory.columns[0].values["utilization"] < 1
 
 

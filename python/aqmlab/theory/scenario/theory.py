@@ -59,6 +59,8 @@ class Theory:
         Those of the link, and those that the computed figures show to be kept or violated.
     shares
         Drops and throughput by class, where the discipline does not treat all packets alike, or why there is no theory.
+    by_seed
+        Of drawn or short transfers: each seed's active transfers, drop probability, queue and throughput.
     """
 
     model: LinkModel
@@ -72,6 +74,7 @@ class Theory:
     columns: list[Analysed] = field(default_factory=list)
     assumptions: list[Assumption] = field(default_factory=list)
     shares: ClassShares = field(default_factory=ClassShares)
+    by_seed: list[dict[str, float]] = field(default_factory=list)
 
     @property
     def steady(self) -> bool:
@@ -101,6 +104,7 @@ def theory_of(model: LinkModel, *, seeds: Sequence[int] | None = None) -> Theory
             columns=by_seed.columns,
             assumptions=[*model.assumptions, *by_seed.assumptions],
             shares=by_seed.shares,
+            by_seed=by_seed.rows,
         )
     found = _without_shares(model)
     shares = shares_of(found.model)

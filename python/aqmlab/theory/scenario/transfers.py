@@ -90,8 +90,9 @@ class Totals:
 
 @dataclass(frozen=True)
 class BySeed:
-    """What theory says of transfers, as `Theory` has it."""
+    """What theory says of transfers, as `Theory` has it; `rows` has each seed's values."""
 
+    rows: list[dict[str, float]]
     columns: list[Analysed]
     assumptions: list[Assumption]
     shares: ClassShares
@@ -119,7 +120,12 @@ def resolve(model: LinkModel, seeds: Sequence[int]) -> BySeed:
     levels = tuple(sorted({d for one in totals for d in one.sent}))
     shares = _shares(model, totals, levels if is_ddred else (), names)
     text = ", ".join(f"{number:.3g} in seed {seed}" for seed, number in zip(seeds, numbers, strict=True))
+    rows = [
+        {"seed": seed, "active": one.active, **(_values(model, [one]) if one.packets else {})}
+        for seed, one in zip(seeds, totals, strict=True)
+    ]
     return BySeed(
+        rows=rows,
         columns=[Analysed("transfers, by seed", _values(model, totals))],
         assumptions=[
             Assumption("Transfers share links max-min fairly, at once.", False, f"active in the mean: {text}"),
