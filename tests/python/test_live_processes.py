@@ -189,6 +189,22 @@ class TestWorkers:
         with pytest.raises(LiveError, match=f"^traffic sink: {says}$"):
             worker(text).wait_ready()
 
+    def test_one_that_ends_before_its_order_is_waited_for(self, worker, monkeypatch):
+        """On a busy machine it may end before it is sent its order."""
+        started = []
+        start = Stage.start
+
+        def late(stage, *words, **options):
+            process = start(stage, *words, **options)
+            process.wait(60)
+            started.append(process)
+            return process
+
+        monkeypatch.setattr(Stage, "start", late)
+        with pytest.raises(LiveError, match=r"^traffic sink: no such port$"):
+            worker("sys.exit('no such port')").wait_ready()
+        assert all(stream.closed for one in started for stream in (one.stdin, one.stdout) if stream is not None)
+
     def test_one_that_complains_much_goes_on(self, worker):
         one = worker(
             "print('ready', flush=True); sys.stdin.readline(); os.write(2, b'e' * 200_000); print('{\"flows\": []}')"

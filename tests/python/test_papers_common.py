@@ -104,7 +104,11 @@ def test_scenarios_and_computations_go_together(tmp_path, dumbbell):
     setup = Setup({"n": 3}, plan, seeds=2, tables=("links",))
     assert run_all([setup, computation(seeds=1)], tmp_path) == 3
     assert run_all([setup, computation(seeds=1)], tmp_path) == 0
-    assert {path.name for path in setup.run_folder(tmp_path, 1).iterdir()} == {"SHA256SUMS", "links.parquet", "summary.json"}
+    assert {path.name for path in setup.run_folder(tmp_path, 1).iterdir()} == {
+        "SHA256SUMS",
+        "links.parquet",
+        "summary.json",
+    }
     assert common.pick([setup], n=3) == [setup]
     assert common.pick([setup], n=4) == []
 

@@ -33,7 +33,12 @@ class Worker:
         self.process = stage.start([*python_module(module), role], side, stdin=subprocess.PIPE)
         hurry(self.process.pid)
         self._heard = Heard(self.process)
-        self._say(json.dumps(order))
+        try:
+            self._say(json.dumps(order))
+        except LiveError:
+            # It has ended before it read its order, and no caller has it to end it.
+            end(self.process)
+            raise
 
     def wait_ready(self) -> None:
         """Wait until connections can come."""
