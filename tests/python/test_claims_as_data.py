@@ -242,7 +242,7 @@ def test_sentences_are_made_from_the_data():
     )
     several = claims(GENERAL, f'{EACH}\nquantity = ["rate", "double", "acted"]')
     assert form_sentences(several, several.claims[0], "strict").startswith(
-        "The throughput, the twice the throughput and the number of decisions of NEW is above that of RED"
+        "The throughput, the twice the throughput and the number of decisions of NEW are above that of RED"
     )
 
 
