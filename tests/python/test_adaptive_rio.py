@@ -12,6 +12,7 @@ import pytest
 
 import aqmlab
 from aqmlab.plotting import flowchart
+from aqmlab.reproduction.papers import common
 from aqmlab.reproduction.papers.adaptive_rio import claims, delays, measure, plan
 from aqmlab.reproduction.papers.adaptive_rio.algorithm import FIGURE_3
 from aqmlab.reproduction.papers.common import BASE
@@ -124,6 +125,37 @@ def test_the_improvement_grows_from_end_to_end_or_step_by_step():
     runs.loc[dent, "u_be_arrived"] -= 0.1
     found = verdicts(runs)
     assert (found["E-e", "literal"], found["E-e", "strict"]) == ("holds", "fails")
+
+
+def beside(at_max_u, adaptive, n=10):
+    """Rows of the first experiment beside n best-effort flows."""
+    runs = made_up(assured=adaptive, at_max_u=at_max_u).query("case == 'experiment1'")
+    return runs.assign(case=measure.MORE_FLOWS, x=n)
+
+
+def finding(*tables):
+    return common.find(plan.FILES.claim_file(), claims.claim_rows(pd.concat(tables, ignore_index=True)))
+
+
+def test_the_finding_is_about_each_number_of_flows():
+    found = finding(made_up(assured=3.94, at_max_u=4.06), beside(3.32, 3.29))
+    assert found.verdict == "holds"
+    assert "beside 4 and 10 best-effort flows: 4.059997 ± 0.000086" in found.shows
+    assert finding(made_up(assured=3.94, at_max_u=4.06), beside(3.0, 3.29)).verdict == "fails"
+
+
+def test_strict_e_h_asks_for_more_flows_too():
+    both_true = pd.concat([made_up(), beside(3.5, 4.1)], ignore_index=True)
+    assert verdicts(both_true)["E-h", "strict"] == "holds"
+    one_false = pd.concat([made_up(), beside(4.1, 3.5)], ignore_index=True)
+    assert (verdicts(one_false)["E-h", "literal"], verdicts(one_false)["E-h", "strict"]) == ("holds", "fails")
+
+
+def test_more_flows_are_run_in_full_and_ten_in_quick():
+    for quick, numbers in ((True, {10}), (False, {10, 20, 40})):
+        own = [s for s in plan.setups(plan.Effort.of(quick=quick)) if s.key["case"] == measure.MORE_FLOWS]
+        assert {s.key["x"] for s in own} == numbers
+        assert {s.key["discipline"] for s in own} == {plan.RIO, plan.ADAPTIVE, plan.AT_MAX_U}
 
 
 def test_throughput_over_time_by_hand(tmp_path):

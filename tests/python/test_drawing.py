@@ -173,3 +173,27 @@ def test_the_numbers_of_a_heat_map_are_thinned_in_both_directions():
     assert cells["flows"].nunique() > 5
     assert cells["delay, s"].nunique() > 5
     assert cells["gain margin, dB"].isna().sum() >= 1
+
+
+def panels():
+    lines = [Series(name, [0, 1, 2], [0, height, 1], color=i) for i, (name, height) in enumerate((("a", 2), ("b", 5)))]
+    return Chart("p", "Panels", "two lines", "t, s", "queue", lines, shades=[(0.5, 1, "burst")], panels=True)
+
+
+def test_panels_share_their_axes():
+    ax = Figure().add_subplot()
+    plots.draw(ax, panels())
+    first, second = ax.child_axes
+    assert (first.get_xlim(), first.get_ylim()) == (second.get_xlim(), second.get_ylim())
+    assert [one.get_title(loc="left") for one in ax.child_axes] == ["a", "b"]
+    assert [one.get_xlabel() for one in ax.child_axes] == ["", "t, s"]
+    assert [text.get_text() for text in first.get_legend().get_texts()] == ["burst"]
+    assert second.get_legend() is None
+
+
+def test_panels_on_the_screen_share_their_axes():
+    drawn = charts.figure(panels())
+    assert [trace.yaxis for trace in drawn.data] == ["y", "y2"]
+    assert (drawn.layout.yaxis.matches, drawn.layout.xaxis.matches) == ("y2", "x2")
+    assert [a.text for a in drawn.layout.annotations].count("burst") == 1
+    assert drawn.layout.showlegend is False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 
@@ -44,6 +45,30 @@ def test_every_link_leads_somewhere(overview):
             assert re.search(rf'id="?{anchor}[" >]', pages[target]), link
 
 
+def test_each_paper_has_a_card_with_its_finding(overview):
+    text = overview.report.read_text()
+    for one in overview.papers:
+        for words in (one.card.idea, one.card.finding):
+            assert words
+            assert html.escape(words, quote=True).replace("&#x27;", "&#39;") in text
+        assert f'href="{one.paper}/report.html"' in text
+        assert "±" in one.card.shows
+
+
+def test_quick_pages_say_so_above_everything_else(overview):
+    for page in (overview.report, *(one.report for one in overview.papers)):
+        text = page.read_text()
+        assert text.index("verdicts are preliminary") < text.index("<nav")
+    assert "aqmlab reproduce mred" in overview.papers[0].notice
+
+
+def test_gaps_to_printed_numbers(overview):
+    mred = overview.papers[0].tables["gaps"]
+    assert len(mred) == 48
+    assert list(mred["factor"]) == sorted(mred["factor"], reverse=True)
+    assert "No measured number is printed: ExRED" in overview.report.read_text()
+
+
 def test_pages_lie_below_the_overview(overview):
     for one in overview.papers:
         assert one.report == overview.report.parent / one.paper / "report.html"
@@ -82,8 +107,16 @@ def test_commands(overview, monkeypatch, capsys):
     assert len(data["claims"]) == len(overview.claims)
     assert {paper["paper"] for paper in data["papers"]} == {"mred", "exred"}
     assert {"claims", "readings", "tables", "report"} <= set(data["papers"][0])
+    assert "finding" in data["papers"][0]
     assert main(["reproduce", "all"]) == 0
-    assert f"Report: {overview.report}" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert f"Report: {overview.report}" in out
+    assert out.startswith("This is a quick run")
+    head = out[out.index("verdicts on literal forms") : out.index("Report:")]
+    lines = [line for line in head.splitlines() if "report.html" not in line and "packet-hops" not in line]
+    assert max(map(len, lines)) <= 80
+    for one in overview.papers:
+        assert one.card.finding in " ".join(head.split())
 
 
 @pytest.mark.browser

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
     from aqmlab.reproduction.outcome import Overview, Reproduction
 
+WIDTH = 80
+"""Columns of the terminal."""
 _ABOUT = {"against": "against", "reading": "reading"}
 """Columns of the table of claims that say what a verdict is about, with the word before them."""
 
@@ -36,7 +39,6 @@ def reproduce(
     """Reproduce papers: published beside measured, a verdict on every claim. Python: aqmlab.reproduce[_all]."""
     from aqmlab.reproduction import reproduction
     from aqmlab.reproduction.papers.common.claim_file import FORMS
-    from aqmlab.reproduction.papers.common.claims import tally
 
     effort: dict[str, Any] = {
         "quick": quick,
@@ -53,8 +55,11 @@ def reproduce(
     if as_json:
         print_json({**_reproduction_data(found), "evaluation": evaluation_data(found.evaluation)})
         return
+    if found.notice:
+        _say(found.notice)
+        print()
     print_table(_verdicts(found.claims, "claim"), title=f"{found.paper}: claims")
-    print(tally(found.claims))
+    _print_card(found)
     for record in found.claims.to_dict("records"):
         about = "".join(f", {word} {record[key]}" for key, word in _ABOUT.items() if record.get(key))
         verdicts = [f"{form} {record[form]}" for form in FORMS if record[form]]
@@ -76,15 +81,40 @@ def _print_overview(found: Overview, *, as_json: bool) -> None:
         }
         print_json(data)
         return
+    from aqmlab.reproduction.overview import notice_over
     from aqmlab.reproduction.papers.common.claims import tally
 
+    if notice := notice_over(found.papers):
+        _say(notice)
+        print()
     print_table(_verdicts(found.claims, "paper", "claim"), title="Claims of all papers")
-    print(tally(found.claims))
+    _say(tally(found.claims))
     for one in found.papers:
-        print(f"{one.name}: {one.report}")
+        print()
+        _print_card(one)
+        print(f"  {one.report}")
     print()
     print_evaluation(found.evaluation)
     print(f"Report: {found.report}")
+
+
+def _print_card(one: Reproduction) -> None:
+    """Print the tally by form and the finding."""
+    card = one.card
+    if card is None:
+        return
+    print(one.name)
+    for tally in card.tallies:
+        _say(f"{tally.form}: {', '.join(f'{count} {word}' for _, count, word in tally.counts)}", indent="  ")
+    if card.finding:
+        _say(f"finding: {card.finding}", indent="  ")
+        _say(card.shows, indent="    ")
+
+
+def _say(text: str, *, indent: str = "") -> None:
+    """Print a paragraph of at most 80 columns."""
+    lines = textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+    print("\n".join(lines))
 
 
 def _verdicts(claims: pd.DataFrame, *keys: str) -> pd.DataFrame:
@@ -95,6 +125,8 @@ def _verdicts(claims: pd.DataFrame, *keys: str) -> pd.DataFrame:
 def _reproduction_data(found: Reproduction) -> dict[str, Any]:
     return {
         "paper": found.paper,
+        "finding": None if found.card is None else {"says": found.card.finding, "shows": found.card.shows},
+        "notice": found.notice,
         "report": str(found.report),
         "folder": str(found.folder),
         "claims": found.claims.to_dict("records"),

@@ -152,6 +152,8 @@ class Chart:
         Horizontal lines: height, label.
     heat
         Values over the plane, drawn below everything else.
+    panels
+        Small multiples: each series has a panel of its own, one above the other, with shared axes.
     """
 
     key: str
@@ -168,3 +170,4 @@ class Chart:
     levels: list[tuple[float, str]] = field(default_factory=list)
     y_log: bool = False
     heat: Heat | None = None
+    panels: bool = False

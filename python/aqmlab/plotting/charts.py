@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from aqmlab.plotting.chart import cell_edges
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 LEGEND_PX = 760
 """Width of a legend on a page."""
+SHADE: dict[str, Any] = {"fillcolor": "#7b828d", "opacity": 0.15, "line_width": 0}
+LEVEL: dict[str, Any] = {"line": {"color": "#7b828d", "dash": "dot", "width": 1}}
 BUTTONS_PX = 36
 """Height of plotly's buttons above a chart."""
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
@@ -28,6 +31,8 @@ def figure(chart: Chart) -> go.Figure:
     ['red']
     """
     traces = [_trace(series) for series in chart.series]
+    if chart.panels:
+        return _panels(chart, traces)
     if chart.heat is not None:
         outlines = [_outline(series) for series in chart.series if series.mode in ("line", "dashed", "dotted")]
         traces = [_colours(chart, chart.heat), *_lines(chart.heat), *outlines, *traces]
@@ -36,20 +41,59 @@ def figure(chart: Chart) -> go.Figure:
     if chart.heat is not None:
         plot.update_traces(marker_line={"color": "#ffffff", "width": 1.5}, selector={"type": "scatter"})
         legend = len(chart.series) > 0
+    _layout(plot, above=_above(chart) if legend else BUTTONS_PX, legend=legend)
+    plot.update_xaxes(title_text=chart.x_label)
+    plot.update_yaxes(title_text=chart.y_label)
+    _scales(plot, chart)
+    for low, high, label in chart.shades:
+        plot.add_vrect(low, high, **SHADE, annotation_text=label, annotation_position="inside top left")
+    for height, label in chart.levels:
+        plot.add_hline(height, **LEVEL, annotation_text=label)
+    return plot
+
+
+def _panels(chart: Chart, traces: list[Any]) -> go.Figure:
+    """Draw each series in a panel of its own, one above the other."""
+    count = len(traces)
+    plot = make_subplots(rows=count, cols=1, shared_xaxes=True, shared_yaxes="all", vertical_spacing=0.07)
+    for row, (trace, series) in enumerate(zip(traces, chart.series, strict=True), 1):
+        plot.add_trace(trace, row=row, col=1)
+        first = row == 1
+        for low, high, label in chart.shades:
+            words = {"annotation_text": label, "annotation_position": "inside top left"} if first else {}
+            plot.add_vrect(low, high, **SHADE, **words, row=row, col=1)
+        for height, label in chart.levels:
+            words = {"annotation_text": label} if first else {}
+            plot.add_hline(height, **LEVEL, **words, row=row, col=1)
+        plot.add_annotation(
+            text=f"<b>{series.name}</b>", x=0, y=1, xref="x domain", yref="y domain", xanchor="left",
+            yanchor="bottom", showarrow=False, row=row, col=1,
+        )  # fmt: skip
+    _layout(plot, above=BUTTONS_PX + 8, legend=False)
+    plot.update_xaxes(title_text=chart.x_label, row=count, col=1)
+    plot.update_yaxes(title_text=chart.y_label, row=(count + 1) // 2, col=1)
+    _scales(plot, chart)
+    return plot
+
+
+def _layout(plot: go.Figure, *, above: int, legend: bool) -> None:
     plot.update_layout(
         template="none",
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         font={"family": FONT, "size": 13},
-        margin={"l": 64, "r": 16, "t": _above(chart) if legend else BUTTONS_PX, "b": 56},
+        margin={"l": 64, "r": 16, "t": above, "b": 56},
         hovermode="closest",
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
         showlegend=legend,
         barmode="group",
     )
     axis: dict[str, Any] = {"automargin": True, "zeroline": False, "showline": True, "ticks": "outside"}
-    plot.update_xaxes(title_text=chart.x_label, **axis)
-    plot.update_yaxes(title_text=chart.y_label, **axis)
+    plot.update_xaxes(**axis)
+    plot.update_yaxes(**axis)
+
+
+def _scales(plot: go.Figure, chart: Chart) -> None:
     if chart.x_log:
         plot.update_xaxes(type="log")
     if chart.x_range:
@@ -60,11 +104,6 @@ def figure(chart: Chart) -> go.Figure:
     if chart.y_range:
         heights = np.log10(chart.y_range) if chart.y_log else chart.y_range
         plot.update_yaxes(range=[float(v) for v in heights])
-    for low, high, label in chart.shades:
-        plot.add_vrect(low, high, fillcolor="#7b828d", opacity=0.15, line_width=0, annotation_text=label)
-    for height, label in chart.levels:
-        plot.add_hline(height, line={"color": "#7b828d", "dash": "dot", "width": 1}, annotation_text=label)
-    return plot
 
 
 def _above(chart: Chart) -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +61,10 @@ STYLE: Any = {
 
 
 def draw(ax: Axes, chart: Chart) -> None:
-    """Draw a chart on an axis."""
+    """Draw a chart on an axis; one with panels divides it."""
+    if chart.panels:
+        _panels(ax, chart)
+        return
     # Labels of contour lines are placed by the scales.
     if chart.x_log:
         ax.set_xscale("log")
@@ -90,6 +94,42 @@ def draw(ax: Axes, chart: Chart) -> None:
         # On a heat map no place is free.
         below: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, -0.14), "ncols": 3} if chart.heat else {}
         ax.legend(fontsize=8.5, **below)
+
+
+def _panels(ax: Axes, chart: Chart) -> None:
+    """Draw each series in a panel of its own, one above the other."""
+    count = len(chart.series)
+    gap = 0.1
+    height = (1 - gap * (count - 1)) / count
+    first: Axes | None = None
+    for row, series in enumerate(chart.series):
+        inset = ax.inset_axes((0, 1 - height - row * (height + gap), 1, height), sharex=first, sharey=first)
+        first = first or inset
+        middle, last = row == (count - 1) // 2, row == count - 1
+        one = replace(
+            chart,
+            title="",
+            series=[series],
+            panels=False,
+            x_label=chart.x_label if last else "",
+            y_label=chart.y_label if middle else "",
+        )
+        draw(inset, one)
+        inset.set_title(series.name, loc="left", fontsize=9, pad=2)
+        inset.tick_params(labelbottom=last)
+        if (legend := inset.get_legend()) is not None:
+            legend.remove()
+        if row == 0 and (chart.shades or chart.levels):
+            inset.legend(*_unnamed(inset, series.name), fontsize=8, loc="upper right")
+    ax.set_axis_off()
+    ax.set_title(chart.title, loc="left", fontsize=10.5, fontweight="bold", pad=16)
+
+
+def _unnamed(ax: Axes, name: str) -> tuple[list[Any], list[str]]:
+    """Return the entries of a legend but one."""
+    handles, labels = ax.get_legend_handles_labels()
+    kept = [(handle, label) for handle, label in zip(handles, labels, strict=True) if label != name]
+    return [handle for handle, _ in kept], [label for _, label in kept]
 
 
 def save(chart: Chart, folder: Path) -> list[Path]:

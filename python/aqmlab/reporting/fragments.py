@@ -30,6 +30,54 @@ class ClaimLine:
     href: str
 
 
+@dataclass(frozen=True)
+class Tally:
+    """How many verdicts of each kind one form of the claims has: verdict, number, and the word after the number."""
+
+    form: str
+    counts: list[tuple[str, int, str]]
+
+
+@dataclass(frozen=True)
+class ClaimMention:
+    """A claim named on a card: its id and title, what the verdict is about ("strict form, as printed"), its details."""
+
+    claim: str
+    title: str
+    about: str
+    href: str
+
+
+@dataclass(frozen=True)
+class PaperCard:
+    """A paper in ten seconds.
+
+    Attributes
+    ----------
+    name, href
+        Its name and its page; "" on this page itself.
+    idea
+        What it proposes, in one sentence.
+    finding, shows
+        The one finding, and the numbers behind it; "" if there is none.
+    tallies
+        The verdicts by form.
+    groups
+        Headings ("Fails", "Not engaged"), each with its claims.
+    run
+        How much was run.
+    """
+
+    name: str
+    href: str
+    idea: str
+    finding: str
+    shows: str
+    tallies: list[Tally]
+    groups: list[tuple[str, list[ClaimMention]]]
+    run: str
+
+
 def claim_anchor(claim: str) -> str:
     """Return the anchor of a claim on its paper's page."""
     return f"claim-{claim}"

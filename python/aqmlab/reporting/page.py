@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from aqmlab.plotting import charts, flowchart, plots, topology
 from aqmlab.plotting.layout import arrange
 from aqmlab.reporting import rendering
-from aqmlab.reporting.fragments import ClaimLine, chart_numbers, table_cells
+from aqmlab.reporting.fragments import ClaimLine, PaperCard, chart_numbers, table_cells
 from aqmlab.reporting.rendering import block
 from aqmlab.storage.folders import guarded, write_file
 
@@ -53,12 +53,15 @@ class Page:
     ----------
     title, lead
         Heading, and the sentence below it.
+    notice
+        What a reader must know first, above everything else; "" for nothing.
     contents
         Anchor and title of everything that an overview lists: charts, drawings and the headings marked so.
     """
 
     title: str
     lead: str
+    notice: str = ""
     _sections: list[_Section] = field(default_factory=list)
     _charts: dict[str, Any] = field(default_factory=dict)
     _figures: list[Chart] = field(default_factory=list)
@@ -81,6 +84,10 @@ class Page:
     def claims(self, lines: Sequence[ClaimLine]) -> None:
         """Add a list of claims as a table, each with its verdict and a link to its details."""
         self._add(block("claims", lines=lines))
+
+    def cards(self, cards: Sequence[PaperCard]) -> None:
+        """Add papers, each as a card: idea, finding, verdicts by form, and what fails or was not engaged."""
+        self._add(block("cards", cards=cards))
 
     def text(self, text: str, *, note: bool = False) -> None:
         """Add a paragraph. Words between backquotes become code."""
@@ -112,7 +119,8 @@ class Page:
         self._figures.append(chart)
         numbers = block("table", table=table_cells(chart_numbers(chart), digits=6), caption=chart.title)
         anchor = self._anchor(chart.title)
-        self._add(block("chart", chart=chart, key=key, anchor=anchor, command=command, numbers=numbers))
+        size = "tall" if chart.panels else ""
+        self._add(block("chart", chart=chart, key=key, anchor=anchor, command=command, numbers=numbers, size=size))
 
     def topology(self, scenario: Scenario, *, key: str = "topology", title: str = "", caption: str = "") -> None:
         """Add the drawing of a scenario's network."""
@@ -152,6 +160,7 @@ class Page:
         return rendering.page(
             title=self.title,
             lead=self.lead,
+            notice=self.notice,
             sections=self._sections,
             charts=self._charts,
             style=rendering.resource("style.css"),

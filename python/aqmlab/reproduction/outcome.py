@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from aqmlab.reporting.fragments import PaperCard
 from aqmlab.results.evaluation import Evaluation
 
 
@@ -33,6 +34,10 @@ class Reproduction:
         Anchor and title of every table and figure on the page.
     seeds
         Seeds a point.
+    card
+        The paper in ten seconds: idea, finding, verdicts by form, what fails and what was not engaged.
+    notice
+        That verdicts are preliminary, and the command for the full run; "" for a full run.
     evaluation
         How the runs of the call that made this were evaluated, those of other papers in the same call among them.
     """
@@ -47,6 +52,8 @@ class Reproduction:
     report: Path
     contents: list[tuple[str, str]] = field(default_factory=list)
     seeds: int = 0
+    card: PaperCard | None = None
+    notice: str = ""
     evaluation: Evaluation | None = field(default=None, compare=False, repr=False)
 
 

@@ -1,4 +1,4 @@
-"""The page over several reproductions: all claims with their verdicts on top, then every paper's tables and figures."""
+"""The page over several reproductions: a card for each paper, all claims with verdicts, gaps, and links."""
 
 from __future__ import annotations
 
@@ -12,28 +12,43 @@ import pandas as pd
 from aqmlab import _core
 from aqmlab.reporting.fragments import ClaimLine, claim_anchor
 from aqmlab.reporting.page import Page
+from aqmlab.reproduction.papers.common.cards import linked
 from aqmlab.reproduction.papers.common.claims import tally
+from aqmlab.reproduction.papers.common.gaps import GAPS, gaps_words
 
 if TYPE_CHECKING:
     from aqmlab.reproduction.outcome import Reproduction
+
+LARGEST = 12
+"""So many gaps to printed numbers are shown."""
+ALL_PAPERS = 5
+"""With so many papers, one command repeats the page."""
 
 
 def page_over(found: Sequence[Reproduction], folder: Path) -> Page:
     """Make the page over several reproductions; `folder` is where it will lie, for its links."""
     page = Page(
-        "Papers reproduced: every claim with its verdict",
+        "Papers reproduced: what holds, what fails, what was never tested",
         f"{len(found)} paper{'s' if len(found) > 1 else ''}, simulated with the same queue disciplines and the same "
         f"TCP. aqmlab {_core.version()}.",
+        notice=notice_over(found),
     )
-    page.section("Claims")
+    page.section("At a glance")
     page.text(tally(pd.concat([one.claims for one in found])))
-    page.claims([line for one in found for line in _lines(one, _href(one, folder))])
+    page.cards([linked(one.card, _href(one, folder)) for one in found if one.card is not None])
     page.text(
-        "The literal form of a claim is its authors' sentence, the strict form our stronger one. The paper's page says "
-        "what was found, and how other readings move it. What is marked as ours is no claim of the paper, but a "
-        "question that it left open.",
+        "The literal form of a claim is its authors' sentence, the strict form our stronger one. Not engaged: nothing "
+        "happened in the runs that the claim is about.",
         note=True,
     )
+    page.section("Claims")
+    page.claims([line for one in found for line in _lines(one, _href(one, folder))])
+    page.text(
+        "The paper's page says what was found, and how other readings move it. What is marked as ours is no claim of "
+        "the paper, but a question that it left open.",
+        note=True,
+    )
+    _gaps(page, found)
     for one in found:
         href = _href(one, folder)
         page.section(one.name)
@@ -43,6 +58,41 @@ def page_over(found: Sequence[Reproduction], folder: Path) -> Page:
         files = [(f"{name}.csv", f"{Path(href).parent.as_posix()}/{name}.csv") for name in one.tables]
         page.links(files, title="Numbers")
     return page
+
+
+def notice_over(found: Sequence[Reproduction]) -> str:
+    """Say that verdicts are preliminary, if those of a paper are."""
+    notices = [one.notice for one in found if one.notice]
+    if not notices:
+        return ""
+    seeds = sorted({one.seeds for one in found if one.notice})
+    command = "aqmlab reproduce all" if len(found) == ALL_PAPERS else "aqmlab reproduce PAPER"
+    words = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
+    return (
+        f"This is a quick run, a demonstration: {words} seeds a point. Its verdicts are preliminary. "
+        f"Full run: `{command}`"
+    )
+
+
+def _gaps(page: Page, found: Sequence[Reproduction]) -> None:
+    """Add the largest gaps to printed numbers of all papers."""
+    page.section("Gaps to printed numbers")
+    tables = {one.name: one.tables[GAPS] for one in found if GAPS in one.tables}
+    for name, own in tables.items():
+        page.text(f"{name}: {gaps_words(own)}")
+    without = [one.name for one in found if GAPS not in one.tables]
+    if without:
+        page.text(f"No measured number is printed: {', '.join(without)}.", note=True)
+    if tables:
+        every = pd.concat([own.assign(paper=name) for name, own in tables.items()], ignore_index=True)
+        every = every[["paper", *(column for column in every.columns if column != "paper")]]
+        largest = every.sort_values("factor", ascending=False, kind="stable").head(LARGEST)
+        page.table(
+            largest,
+            caption=f"The {len(largest)} largest of {len(every)}. The factor is measured / printed or its inverse. "
+            "Held out: no reading was chosen by the number.",
+            digits=3,
+        )
 
 
 def _lines(one: Reproduction, href: str) -> list[ClaimLine]:

@@ -67,6 +67,8 @@ class _PaperTask:
             report=page,
             contents=built.page.contents,
             seeds=self.effort.seeds,
+            card=built.paper,
+            notice=built.page.notice,
         )
 
 
@@ -114,7 +116,7 @@ def reproduce(
     paper
         A key of `papers`, for example ``mred``.
     quick
-        Few seeds and a part of the readings: about a minute on two cores, or less.
+        Few seeds and a part of the readings: about a minute on two cores, or less. Verdicts are preliminary.
     seeds
         Seeds a point; default: the paper's own number.
     workers

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pandas as pd
 
 from aqmlab.reproduction.papers import common
-from aqmlab.reproduction.papers.adaptive_rio.measure import PERIODS_S, SECOND
+from aqmlab.reproduction.papers.adaptive_rio.measure import FIRST, MORE_FLOWS, PERIODS_S, SECOND
 from aqmlab.reproduction.papers.adaptive_rio.phrases import SIZES
-from aqmlab.reproduction.papers.adaptive_rio.plan import FILES, FURTHER, Effort, readings
+from aqmlab.reproduction.papers.adaptive_rio.plan import FILES, FURTHER, PRINTED_FLOWS, Effort, readings
 from aqmlab.reproduction.papers.common import Finding, Part, chosen
 
 NUMBERS = ("utilization", "u_be", "on")
@@ -37,13 +37,19 @@ def judge(
         say = SIZES.get(claim)
         return say(runs, basis) if say else []
 
+    return common.execute_claims(FILES.claim_file(), claim_rows(runs, basis=basis, further=further), explain=explain)
+
+
+def claim_rows(
+    runs: pd.DataFrame, *, basis: str = "arrived", further: Mapping[str, pd.DataFrame] | None = None
+) -> pd.DataFrame:
+    """Return the table that ``claims.toml`` is about; the arguments are those of `judge`."""
     tables = [by_period(runs, basis)]
     for name, others in (further or {}).items():
         own = by_period(others, basis)
         tables.append(own.assign(case=[f"{case}, {name}" for case in own["case"]]))
     table = pd.concat(tables, ignore_index=True)
-    table = table[table["case"].isin(FILES.claim_file().columns["case"].values or ())]
-    return common.execute_claims(FILES.claim_file(), table, explain=explain)
+    return table[table["case"].isin(FILES.claim_file().columns["case"].values or ())]
 
 
 def further_runs(runs: pd.DataFrame, effort: Effort) -> dict[str, pd.DataFrame]:
@@ -57,10 +63,11 @@ def by_period(runs: pd.DataFrame, basis: str) -> pd.DataFrame:
     key = runs[["case", "discipline", "seed"]].assign(
         max_th=runs["x"].where(runs["case"] == "figure2", 0),
         off=runs["x"].where(runs["case"].isin(list(SECOND)), 0),
+        flows=runs["x"].where(runs["case"] == MORE_FLOWS, PRINTED_FLOWS),
     )
     whole = key.assign(period="", **{name: _column(runs, f"{name}_{basis}") for name in NUMBERS})
-    parts = [whole[runs["case"] != "experiment1"]]
-    first = runs["case"] == "experiment1"
+    first = runs["case"].isin(FIRST)
+    parts = [whole[~first]]
     for index, (begin, end) in enumerate(PERIODS_S):
         numbers = {kind: _column(runs, f"{kind}_{index}_{basis}")[first] for kind in KINDS}
         parts.append(key[first].assign(period=f"{begin}-{end} s", **numbers))

@@ -19,6 +19,10 @@ CIR_MBPS = 4.0
 """The committed rate, and the rate of the on-off source while it is on."""
 ABOVE_MBPS = 6.0
 """Rate of an assured source that sends more than its committed 4 Mb/s."""
+MORE_FLOWS = "more flows"
+"""The first experiment beside more best-effort flows than its four."""
+FIRST = ("experiment1", MORE_FLOWS)
+"""Cases of the first experiment."""
 SECOND = {"experiment2": CIR_MBPS, "above the committed rate": ABOVE_MBPS}
 """Cases of the second experiment, and the rate of the assured source."""
 PERIODS_S = ((0, 100), (100, 200), (200, 300), (300, 400))
@@ -51,7 +55,7 @@ def read_run(setup: Setup, folder: Path) -> dict[str, float]:
     }
     flows = table(folder, "flows")
     case = setup.key["case"]
-    if case == "experiment1":
+    if case in FIRST:
         numbers |= periods(folder) | reference_point(folder, capacity_bps=capacity_bps)
         numbers["drops_assured"] = float(flows.loc[flows["group"] == ASSURED, "drops"].sum())
     elif case in SECOND:
@@ -60,7 +64,7 @@ def read_run(setup: Setup, folder: Path) -> dict[str, float]:
     else:
         for basis, column in FLOW_BYTES.items():
             numbers[f"utilization_{basis}"] = float(flows[column].sum()) * 8 / duration_s / capacity_bps
-    return numbers | (by_code_point(folder) if case in ("experiment1", *SECOND) else {})
+    return numbers | (by_code_point(folder) if case in (*FIRST, *SECOND) else {})
 
 
 def second_experiment(

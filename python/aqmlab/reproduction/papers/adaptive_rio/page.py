@@ -10,7 +10,7 @@ from aqmlab.reporting.page import Page
 from aqmlab.reproduction.papers import common
 from aqmlab.reproduction.papers.adaptive_rio import figures, sensitivity, tables
 from aqmlab.reproduction.papers.adaptive_rio.algorithm import FIGURE_3
-from aqmlab.reproduction.papers.adaptive_rio.claims import further_runs, judge
+from aqmlab.reproduction.papers.adaptive_rio.claims import claim_rows, further_runs, judge
 from aqmlab.reproduction.papers.adaptive_rio.measure import measure
 from aqmlab.reproduction.papers.adaptive_rio.plan import ADAPTIVE, CASES, FILES, RIO, Effort, delays, setups
 from aqmlab.reproduction.papers.common import (
@@ -41,6 +41,7 @@ def build(effort: Effort, root: Path) -> Built:
         "experiment-1": tables.experiment_1(base),
         "experiment-2": tables.experiment_2(base),
         "classes": tables.by_class(base),
+        "more-flows": tables.more_flows(base),
         "delays": tables.delays(common.measure(delays(effort), root, lambda _, found: found)),
         "effects": sensitivity.effects_table(all_runs, effort),
         "claim-parts": parts_table(parts),
@@ -50,9 +51,13 @@ def build(effort: Effort, root: Path) -> Built:
         f"{CITATION}. {effort.seeds} seeds a point; every mean with its 95 % Student interval, every comparison paired "
         "by seed. The paper prints no measured number: its results are Figures 2 and 4 to 7, and their sentences.",
     )
+    finding = common.find(FILES.claim_file(), claim_rows(base))
+    paper = common.card(NAME, findings, parts, finding, run=common.effort_words(effort, plans))
     common.summary(
         page,
+        FILES,
         findings,
+        paper=paper,
         effort=effort,
         quick_note="This is the quick version, with few seeds, shorter runs of the second experiment and a part of the "
         f"readings. `aqmlab reproduce {FILES.key}` runs {Effort.seeds} seeds, 1000 s each, and all readings.",
@@ -64,7 +69,7 @@ def build(effort: Effort, root: Path) -> Built:
     _readings(page, verdicts, found["effects"], effort)
     example = run_command("experiment1", "adaptive-rio", effort.seeds)
     common.provenance(page, FILES, plans, effort, scenarios=list(CASES), example=example)
-    return Built(page, found, findings_table(findings), verdicts)
+    return Built(page, found, findings_table(findings), verdicts, paper)
 
 
 def run_command(case: str, aqm: str, seeds: int, settings: str = "") -> str:
@@ -157,6 +162,12 @@ def _unmeasured(page: Page, base: pd.DataFrame, plans: list[Setup], root: Path, 
         intervals_text(found["classes"]),
         caption=f"Drops at the bottleneck by code point, and its queue, under {RIO} and {ADAPTIVE}.",
         digits=4,
+    )
+    page.heading("Thresholds fixed at max_U, beside more best-effort flows", listed=True)
+    page.table(
+        intervals_text(found["more-flows"], signed=[tables.AT_MAX_U_LESS]),
+        caption="Assured throughput in Mb/s while the flow is active in the first experiment (committed: 4 Mb/s).",
+        digits=3,
     )
     page.table(
         intervals_text(found["delays"]),

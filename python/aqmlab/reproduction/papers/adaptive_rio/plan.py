@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aqmlab.reproduction.papers import common
 from aqmlab.reproduction.papers.adaptive_rio.delays import class_delays
-from aqmlab.reproduction.papers.adaptive_rio.measure import ABOVE_MBPS
+from aqmlab.reproduction.papers.adaptive_rio.measure import ABOVE_MBPS, MORE_FLOWS
 from aqmlab.reproduction.papers.common import BASE, Batch, Computation, PaperFiles, Reading, Setup, batches
 from aqmlab.scenario.toml_text import Value
 
@@ -42,6 +42,8 @@ DISCIPLINES: dict[str, dict[str, Value]] = {
 
 FURTHER = {"5 Mb/s": "C = 5 Mb/s", "160 ms there and back": "160 ms"}
 """Names of readings that strict forms of claims test too, and what the claims call them."""
+PRINTED_FLOWS = 4
+"""Best-effort flows of the paper's experiments."""
 ABOVE_OFF_S = (0, 20)
 """Mean off times in s of the source that sends more than its committed rate."""
 
@@ -66,6 +68,8 @@ class Effort(common.Effort):
         Length of a run of the second experiment.
     delay_seeds
         Seeds of the runs in which every event is looked at for the delays of both classes.
+    more_flows
+        Numbers of best-effort flows above four with which the first experiment is run too.
     reading_max_th, reading_off_s
         Where the other readings are run.
     """
@@ -75,6 +79,7 @@ class Effort(common.Effort):
     off_s: tuple[int, ...] = OFF_S
     long_s: float = 1000.0
     delay_seeds: int = 10
+    more_flows: tuple[int, ...] = (10, 20, 40)
     reading_max_th: tuple[int, ...] = (6, 15, 30, 60, 90)
     reading_off_s: tuple[int, ...] = (0, 40)
 
@@ -89,6 +94,7 @@ class Effort(common.Effort):
                 off_s=(0, 5, 10, 20, 40, 60),
                 long_s=400.0,
                 delay_seeds=min(count, 3),
+                more_flows=(10,),
                 reading_max_th=(6, 30, 90),
             )
         count = seeds or cls.seeds
@@ -115,6 +121,8 @@ def setups(effort: Effort) -> list[Setup]:
     found = [figure2(max_th, effort.seeds) for max_th in MAX_TH]
     found += [min_th_alone(min_th, effort.seeds) for min_th in MIN_TH]
     found += [experiment1(name, effort.seeds) for name in DISCIPLINES]
+    for n in effort.more_flows:
+        found += [beside_flows(name, n, effort.seeds) for name in (RIO, ADAPTIVE, AT_MAX_U)]
     found += _experiment2(effort, effort.off_s, effort.seeds)
     for off in ABOVE_OFF_S:
         found += [above_committed(name, off, effort.seeds, long_s=effort.long_s) for name in (RIO, ADAPTIVE)]
@@ -139,6 +147,12 @@ def min_th_alone(min_th: int, seeds: int) -> Setup:
 def experiment1(discipline: str, seeds: int, reading: Reading | None = None) -> Setup:
     """Return the first experiment under one discipline."""
     return _setup("experiment1", _key("experiment1", discipline), DISCIPLINES[discipline], seeds, reading)
+
+
+def beside_flows(discipline: str, n: int, seeds: int) -> Setup:
+    """Return the first experiment with another number of best-effort flows."""
+    settings = {**DISCIPLINES[discipline], "flow.best-effort.count": n}
+    return _setup("experiment1", _key(MORE_FLOWS, discipline, n), settings, seeds)
 
 
 def experiment2(discipline: str, off_s: int, seeds: int, *, long_s: float, reading: Reading | None = None) -> Setup:

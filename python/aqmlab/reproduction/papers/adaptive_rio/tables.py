@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from aqmlab.reproduction.papers import common
 from aqmlab.reproduction.papers.adaptive_rio.effects import gain
-from aqmlab.reproduction.papers.adaptive_rio.measure import IDLE, LINK, PERIODS_S, abscissae, values
-from aqmlab.reproduction.papers.adaptive_rio.plan import ADAPTIVE, DISCIPLINES, FILES, RED, RIO
+from aqmlab.reproduction.papers.adaptive_rio.measure import ACTIVE, IDLE, LINK, MORE_FLOWS, PERIODS_S, abscissae, values
+from aqmlab.reproduction.papers.adaptive_rio.plan import ADAPTIVE, AT_MAX_U, DISCIPLINES, FILES, PRINTED_FLOWS, RED, RIO
 from aqmlab.reproduction.papers.common import Setup, intervals_table
 from aqmlab.statistics import Interval, interval
 
@@ -106,6 +107,32 @@ def by_class(runs: pd.DataFrame) -> pd.DataFrame:
                     "mean queueing delay, ms": found["mean_delay_ms"],
                 }
             )
+    return intervals_table(rows)
+
+
+AT_MAX_U_LESS = f"{AT_MAX_U} less {ADAPTIVE}"
+"""The column of what it costs the assured flow that thresholds stand at max_U."""
+
+
+def more_flows(runs: pd.DataFrame) -> pd.DataFrame:
+    """Assured throughput in the active periods of the first experiment, by the number of best-effort flows."""
+    rows: list[Row] = []
+    others = [(MORE_FLOWS, n) for n in abscissae(runs, MORE_FLOWS)]
+    for case, x in [("experiment1", 0), *others]:
+        by_name = {
+            name: np.mean(
+                [values(runs, f"assured_{i}_arrived", case=case, discipline=name, x=x) for i in ACTIVE], axis=0
+            )
+            for name in (RIO, AT_MAX_U, ADAPTIVE)
+        }
+        rows.append(
+            {
+                "best-effort flows": x or PRINTED_FLOWS,
+                **{name: interval(found) for name, found in by_name.items()},
+                AT_MAX_U_LESS: interval(by_name[AT_MAX_U] - by_name[ADAPTIVE]),
+                "seeds": len(by_name[RIO]),
+            }
+        )
     return intervals_table(rows)
 
 

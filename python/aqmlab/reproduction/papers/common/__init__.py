@@ -9,6 +9,7 @@ It exports ``NAME``, ``CITATION``, ``Effort``, ``jobs`` and ``build``.
 """
 
 from aqmlab.reporting.intervals import intervals_table, intervals_text, with_intervals
+from aqmlab.reproduction.papers.common.cards import card, effort_words
 from aqmlab.reproduction.papers.common.claims import (
     Finding,
     Part,
@@ -25,10 +26,13 @@ from aqmlab.reproduction.papers.common.claims import (
 )
 from aqmlab.reproduction.papers.common.engine import execute_claims
 from aqmlab.reproduction.papers.common.files import Cell, ClaimText, PaperFiles, Reading
+from aqmlab.reproduction.papers.common.finding import PaperFinding, find
+from aqmlab.reproduction.papers.common.gaps import gaps
 from aqmlab.reproduction.papers.common.page import (
     Built,
     claims_in_detail,
     command,
+    gaps_section,
     provenance,
     readings_chosen,
     summary,
@@ -58,6 +62,7 @@ __all__ = [
     "Effort",
     "Finding",
     "PaperFiles",
+    "PaperFinding",
     "Part",
     "Reading",
     "Setup",
@@ -69,13 +74,18 @@ __all__ = [
     "beside_text",
     "between",
     "by_claim",
+    "card",
     "chosen",
     "claims_in_detail",
     "command",
     "describe",
+    "effort_words",
     "exact",
     "execute_claims",
+    "find",
     "findings_table",
+    "gaps",
+    "gaps_section",
     "intervals_table",
     "intervals_text",
     "judge",

@@ -64,12 +64,28 @@ why        the reason for a number in the test, for the reader
 ========== =========================================================================================================
 
 `than` is joined with `of`: ``of = { case = "a", n = 5 }`` and ``than = { n = 9 }`` compare n = 5 with 9 in case a.
+
+``[finding]`` states the paper's one finding; its numbers come from the runs::
+
+    [finding]
+    idea = "The paper's idea in one sentence."
+    shows = "{cost} Mb/s with {cost.at} flows"   # {name} of a number below; {name.at}: where; {name.printed}: on paper
+    [finding.says]                           # the sentence for each verdict of the tests
+    holds = "..."
+    fails = "..."
+    undecided = "..."
+    [finding.number.cost]                    # quantity, of, than, each, mean_over, at and except as in a test;
+    quantity = "assured"                     # with `than` the difference, with `relative` in percent of `than`
+    of = { discipline = "RIO" }
+    each = ["flows"]
+    [[finding.test]]                         # as a test of a claim, without `form`
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from string import Formatter
 from typing import Any
 
 from aqmlab.errors import InputError, unknown
@@ -92,6 +108,11 @@ _TEST_KEYS = (
 )  # fmt: skip
 _CLAIM_KEYS = ("id", "title", "says", "own", "correction", "test")
 _INHERITED = tuple(key for key in _TEST_KEYS if key != "form")
+_FINDING_KEYS = ("idea", "says", "shows", "number", "test")
+_NUMBER_KEYS = ("quantity", "of", "than", "relative", "each", "mean_over", "at", "except")
+_SAID = ("holds", "fails", "undecided")
+FINDING = "finding"
+"""The id under which errors name the finding."""
 
 
 @dataclass(frozen=True)
@@ -199,12 +220,25 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class FindingText:
+    """The paper's one finding as data: its idea, a sentence for each verdict, a template and the numbers in it."""
+
+    idea: str
+    says: Mapping[str, str]
+    shows: str
+    numbers: Mapping[str, Test]
+    relative: frozenset[str]
+    tests: tuple[Test, ...]
+
+
+@dataclass(frozen=True)
 class ClaimFile:
     """All of ``claims.toml``."""
 
     columns: Mapping[str, Column]
     quantities: Mapping[str, Quantity]
     claims: tuple[Claim, ...]
+    finding: FindingText | None = None
 
     def column(self, name: str) -> Column:
         """Return a declared column, or that of seeds."""
@@ -219,7 +253,7 @@ def read_claims(data: Mapping[str, Any], *, file: str) -> ClaimFile:
     InputError
         One line with the file, the claim's id, the key and what is allowed.
     """
-    _known(data, ("column", "quantity", "claim"), file, "key")
+    _known(data, ("column", "quantity", "claim", FINDING), file, "key")
     columns = {}
     for name, entry in data.get("column", {}).items():
         _known(entry, _COLUMN_KEYS, f"{file}: column {name}", "key")
@@ -231,7 +265,8 @@ def read_claims(data: Mapping[str, Any], *, file: str) -> ClaimFile:
     }
     reader = _Reader(columns, quantities)
     claims = tuple(reader.claim(entry, file) for entry in data.get("claim", ()))
-    return ClaimFile(columns, quantities, claims)
+    finding = reader.finding(data[FINDING], f"{file}: {FINDING}") if FINDING in data else None
+    return ClaimFile(columns, quantities, claims, finding)
 
 
 def _quantity(name: str, entry: Mapping[str, Any], place: str) -> Quantity:
@@ -310,6 +345,28 @@ class _Reader:
         )
         _consistent(test, place)
         return test
+
+    def finding(self, entry: Mapping[str, Any], place: str) -> FindingText:
+        _known(entry, _FINDING_KEYS, place, "key")
+        _required(entry, ("idea", "says", "shows", "number", "test"), place)
+        _known(entry["says"], _SAID, f"{place}: says", "verdict")
+        _required(entry["says"], _SAID, f"{place}: says")
+        numbers = {}
+        for name, number in entry["number"].items():
+            _known(number, _NUMBER_KEYS, f"{place}: number {name}", "key")
+            keys = {key: value for key, value in number.items() if key != "relative"}
+            numbers[name] = self.test(
+                {"form": FORMS[0], "compare": "above", "than": 0, **keys}, f"{place}: number {name}"
+            )
+        for _, used, _, _ in Formatter().parse(entry["shows"]):
+            if used is not None:
+                _one_of(used.partition(".")[0], tuple(numbers), f"{place}: shows", "number")
+        tests = tuple(
+            self.test({"form": FORMS[0], **test}, f"{place}: test {index}")
+            for index, test in enumerate(entry["test"], 1)
+        )
+        relative = frozenset(name for name, number in entry["number"].items() if number.get("relative", False))
+        return FindingText(entry["idea"], entry["says"], entry["shows"], numbers, relative, tests)
 
     def where(self, entry: Mapping[str, Any], place: str) -> Where:
         found: dict[str, tuple[Value, ...] | Range] = {}

@@ -55,7 +55,7 @@ Explain = Callable[[str, str, Mapping[str, Verdict]], list[str]]
 
 
 @dataclass(frozen=True)
-class _Pair:
+class Pair:
     """Both sides of one cell, by seed; `b` is None if the other side is a number."""
 
     at: dict[str, Value]
@@ -158,15 +158,15 @@ def _form(
 ) -> tuple[Finding, list[Part]] | None:
     """Judge one form of a claim against one baseline; None if there are no runs for it."""
     tests = [test for test in claim.tests if test.form == form]
-    parts = [part for test in tests for part in _parts(file, claim, test, against, runs)]
+    parts = [part for test in tests for part in parts_of(file, claim, test, against, runs)]
     if not parts:
         return None
     engaged = [part for part in parts if part.verdict is not Verdict.NOT_ENGAGED]
-    verdict = _overall(claim, engaged) if engaged else Verdict.NOT_ENGAGED
+    verdict = overall(claim, engaged) if engaged else Verdict.NOT_ENGAGED
     lines = [describe(parts)]
     if verdict is Verdict.UNDECIDED:
         lines += seeds_words(engaged)
-    on_paper = [part for test in tests for part in _parts(file, claim, _on_paper(test), against, printed, paper=True)]
+    on_paper = [part for test in tests for part in parts_of(file, claim, _on_paper(test), against, printed, paper=True)]
     contradicted = [part for part in on_paper if part.verdict is Verdict.FAILS]
     if contradicted:
         lines.append(f"The printed numbers contradict it{_where(contradicted, on_paper)}.")
@@ -183,14 +183,15 @@ def _on_paper(test: Test) -> Test:
     return replace(test, statistic="exact", mechanism=None, each=each)
 
 
-def _overall(claim: Claim, parts: Sequence[Part]) -> Verdict:
+def overall(claim: Claim, parts: Sequence[Part]) -> Verdict:
+    """Return the verdict that follows from those of all cells."""
     verdicts = [part.verdict for part in parts]
     if claim.correction == "none" and Verdict.FAILS in verdicts:
         return Verdict.FAILS
     return verdict_all(verdicts, [part.difference.p for part in parts])
 
 
-def _parts(
+def parts_of(
     file: ClaimFile, claim: Claim, test: Test, against: str, runs: pd.DataFrame, *, paper: bool = False
 ) -> Iterator[Part]:
     """Judge every cell of a test; nothing where runs are missing."""
@@ -198,7 +199,7 @@ def _parts(
     for label, where in test.baselines:
         for quantity in test.quantities if label == against else ():
             aspect = test.name or (file.quantities[quantity].title if several else "")
-            for pair in _pairs(file, claim, test, quantity, where, runs):
+            for pair in pairs_of(file, claim, test, quantity, where, runs):
                 what = _what(file, test, quantity, where)
                 case, at = _place(file, pair.at)
                 for bound in _bounds(test, pair):
@@ -225,7 +226,7 @@ def _place(file: ClaimFile, at: Mapping[str, Value]) -> tuple[str, dict[str, Val
     return case, {titles[name]: value for name, value in at.items() if titles[name]}
 
 
-def _bounds(test: Test, pair: _Pair) -> list[_Bound]:
+def _bounds(test: Test, pair: Pair) -> list[_Bound]:
     """Return the comparisons of one cell."""
     zero = np.zeros(len(pair.a))
     number = test.than if isinstance(test.than, float) else 0.0
@@ -247,7 +248,7 @@ def _bounds(test: Test, pair: _Pair) -> list[_Bound]:
     return [_Bound(b, high=test.margin, words=times)]
 
 
-def _judge(test: Test, pair: _Pair, bound: _Bound, *, paper: bool) -> tuple[Difference, Verdict]:
+def _judge(test: Test, pair: Pair, bound: _Bound, *, paper: bool) -> tuple[Difference, Verdict]:
     mean = float(np.nanmean(pair.a - bound.b))
     finite = [side for side in (bound.low, bound.high) if math.isfinite(side)]
     nearest = min(finite, key=lambda side: abs(mean - side))
@@ -269,9 +270,9 @@ def _judge(test: Test, pair: _Pair, bound: _Bound, *, paper: bool) -> tuple[Diff
     return found, verdict
 
 
-def _pairs(
+def pairs_of(
     file: ClaimFile, claim: Claim, test: Test, quantity: str, baseline: Where, runs: pd.DataFrame
-) -> Iterator[_Pair]:
+) -> Iterator[Pair]:
     """Return both sides of every cell, paired by seed."""
     rows = _select(runs[runs[quantity].notna()], test.of)
     rows = rows[~_mask(rows, test.without)] if test.without else rows
@@ -289,7 +290,9 @@ def _pairs(
         words = {name: values[0] for name, values in at.items() if isinstance(values, tuple)}
         if test.along:
             acted = _acted(test.mechanism, test, at, runs)
-            yield from (replace(pair, engaged=acted and pair.engaged) for pair in _steps(test, words, a, b))
+            column = file.column(test.along)
+            found = _steps(test, column, words, a, b)
+            yield from (replace(pair, engaged=acted and pair.engaged) for pair in found)
             continue
         columns = a.columns if b is None else a.columns.intersection(b.columns)
         seeds = a.index if b is None else a.index.intersection(b.index)
@@ -300,7 +303,7 @@ def _pairs(
         if np.isnan(x).all() or (y is not None and np.isnan(y).all()):
             continue
         engaged = _acted(test.mechanism, test, at, runs) and not _identical(test, x, y)
-        yield _Pair(words, x, y, engaged)
+        yield Pair(words, x, y, engaged)
 
 
 def _against(test: Test, baseline: Where, quantity: str) -> tuple[Where, str] | None:
@@ -310,17 +313,20 @@ def _against(test: Test, baseline: Where, quantity: str) -> tuple[Where, str] | 
     return (baseline, quantity) if baseline else None
 
 
-def _steps(test: Test, words: dict[str, Value], a: pd.DataFrame, b: pd.DataFrame | None) -> Iterator[_Pair]:
-    """Return a pair for each step along a column: the higher value and the lower."""
+def _steps(
+    test: Test, column: Column, words: dict[str, Value], a: pd.DataFrame, b: pd.DataFrame | None
+) -> Iterator[Pair]:
+    """Return a pair for each step along a column: the higher value and the lower; words go in their declared order."""
     if b is not None:
         a = (a - b).dropna(axis="columns", how="all")
-    order = sorted(a.columns)
+    words_only = all(isinstance(value, str) for value in a.columns)
+    order = sorted(a.columns, key=lambda value: _order(column, value)) if words_only else sorted(a.columns)
     steps = list(pairwise(order)) if test.steps == "each" else [(order[0], order[-1])] if len(order) > 1 else []
     for lower, higher in steps:
         both = a[[lower, higher]].dropna()
         if len(both):
             x, y = both[higher].to_numpy(), both[lower].to_numpy()
-            yield _Pair({**words, test.along: higher}, x, y, not _identical(test, x, y))
+            yield Pair({**words, test.along: higher}, x, y, not _identical(test, x, y))
 
 
 def _cells_of(file: ClaimFile, test: Test, rows: pd.DataFrame, quantity: str) -> list[Where]:

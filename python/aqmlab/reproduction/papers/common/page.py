@@ -8,22 +8,25 @@ from dataclasses import dataclass
 import pandas as pd
 
 from aqmlab import _core
-from aqmlab.reporting.fragments import claim_anchor
+from aqmlab.reporting.fragments import PaperCard, claim_anchor
 from aqmlab.reporting.page import Page
+from aqmlab.reproduction.papers.common.cards import preliminary
 from aqmlab.reproduction.papers.common.claim_file import FORMS
 from aqmlab.reproduction.papers.common.claims import Finding, by_claim, findings_table, found_text, tally
 from aqmlab.reproduction.papers.common.files import PaperFiles
+from aqmlab.reproduction.papers.common.gaps import IN_REACH, gaps_words, used_words
 from aqmlab.reproduction.papers.common.runs import Effort, Setup
 
 
 @dataclass(frozen=True)
 class Built:
-    """What a reproduction found, and its report."""
+    """What a reproduction found, and its report; `paper` is its card."""
 
     page: Page
     tables: dict[str, pd.DataFrame]
     claims: pd.DataFrame
     readings: pd.DataFrame
+    paper: PaperCard
 
 
 def command(key: str, effort: Effort) -> str:
@@ -31,9 +34,14 @@ def command(key: str, effort: Effort) -> str:
     return f"aqmlab reproduce {key}{' --quick' if effort.quick else ''} --seeds {effort.seeds}"
 
 
-def summary(page: Page, findings: Iterable[Finding], *, effort: Effort, quick_note: str) -> None:
-    """Add the verdicts and how they came about."""
+def summary(
+    page: Page, files: PaperFiles, findings: Iterable[Finding], *, paper: PaperCard, effort: Effort, quick_note: str
+) -> None:
+    """Add the paper's card, the verdicts and how they came about; say above all if they are preliminary."""
     findings = list(findings)
+    page.notice = preliminary(files.key, effort)
+    page.section("At a glance")
+    page.cards([paper])
     page.section("Summary")
     page.text(tally(findings_table(findings)))
     page.verdicts(
@@ -56,6 +64,22 @@ def summary(page: Page, findings: Iterable[Finding], *, effort: Effort, quick_no
     )
     if effort.quick:
         page.text(quick_note, note=True)
+
+
+def gaps_section(page: Page, files: PaperFiles, table: pd.DataFrame) -> None:
+    """Add the gaps to printed numbers, largest first."""
+    page.section("Gaps to printed numbers")
+    page.text(gaps_words(table))
+    page.table(
+        table,
+        caption="Every printed number that the runs measure, under the chosen readings, largest gap first. The factor "
+        "is measured / printed or its inverse; less than half a unit of the last printed digit counts as that. Held "
+        f"out: no reading was chosen by it. {IN_REACH.capitalize()}: one further run would lie as far from the mean "
+        "with a probability of 5 % or more.",
+        digits=3,
+    )
+    for line in used_words(files.toml("readings.toml")):
+        page.text(f"Used to choose readings: {line}.", note=True)
 
 
 def claims_in_detail(page: Page, findings: Iterable[Finding], parts: pd.DataFrame) -> None:

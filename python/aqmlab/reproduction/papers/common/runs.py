@@ -38,6 +38,11 @@ class Effort:
     reading_seeds: int
     quick: bool = False
 
+    @classmethod
+    def of(cls, *, quick: bool, seeds: int | None = None) -> Self:
+        """Return the quick effort or the full one; a paper says what they are."""
+        raise NotImplementedError
+
     def to_json(self) -> dict[str, Any]:
         """Return it as plain data."""
         return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}

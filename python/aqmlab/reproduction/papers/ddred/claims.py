@@ -32,9 +32,7 @@ def judge(runs: pd.DataFrame, gains: pd.DataFrame | None = None) -> tuple[list[F
     gains
         What the transfers of the flower gain, by seed; None leaves claim C2d out.
     """
-    of: dict[str, Any] = {"case": "flower", "latency": 0, "discipline": "DDRED"}
-    known = pd.DataFrame(columns=["seed", *GAINS], dtype=float) if gains is None else gains
-    table = runs.merge(known.assign(**of), how="left", on=[*of, "seed"])
+    table = claim_rows(runs, gains)
 
     def explain(claim: str, _: str, verdicts: Mapping[str, Verdict]) -> list[str]:
         if claim in NETWORKS:
@@ -44,6 +42,13 @@ def judge(runs: pd.DataFrame, gains: pd.DataFrame | None = None) -> tuple[list[F
         return {"C3c": _equality, "C3d": _throughput}[claim](runs, verdicts) if claim in ("C3c", "C3d") else []
 
     return common.execute_claims(FILES.claim_file(), table, cells=FILES.cells(), explain=explain)
+
+
+def claim_rows(runs: pd.DataFrame, gains: pd.DataFrame | None) -> pd.DataFrame:
+    """Return the table that ``claims.toml`` is about: the runs, with what the transfers of the flower gain."""
+    of: dict[str, Any] = {"case": "flower", "latency": 0, "discipline": "DDRED"}
+    known = pd.DataFrame(columns=["seed", *GAINS], dtype=float) if gains is None else gains
+    return runs.merge(known.assign(**of), how="left", on=[*of, "seed"])
 
 
 def _network(runs: pd.DataFrame, case: str, quantity: str, verdicts: Mapping[str, Verdict]) -> list[str]:

@@ -10,7 +10,7 @@ from aqmlab.reporting.page import Page
 from aqmlab.reproduction.papers import common
 from aqmlab.reproduction.papers.common import Built, Setup, batches, chosen, findings_table, parts_table, pick
 from aqmlab.reproduction.papers.ddred import figures, sensitivity, sweep, tables
-from aqmlab.reproduction.papers.ddred.claims import judge
+from aqmlab.reproduction.papers.ddred.claims import claim_rows, judge
 from aqmlab.reproduction.papers.ddred.measure import gains, measure
 from aqmlab.reproduction.papers.ddred.plan import CASES, FILES, Effort, forms, setups, variants
 
@@ -53,9 +53,17 @@ def build(effort: Effort, root: Path) -> Built:
         f"{CITATION}. {effort.seeds} seeds a point ({effort.flower_seeds} on the flower); every mean with its 95 % "
         "Student interval, every comparison paired by seed: RED and DDRED have the same transfers.",
     )
+    rows = claim_rows(base, gained)
+    finding = common.find(FILES.claim_file(), rows, cells=FILES.cells())
+    seeds = f"{effort.seeds} seeds a point ({effort.flower_seeds} on the flower)"
+    run = common.effort_words(effort, plans, seeds=seeds)
+    paper = common.card(NAME, findings, parts, finding, run=run)
+    found["gaps"] = common.gaps(FILES, rows)
     common.summary(
         page,
+        FILES,
         findings,
+        paper=paper,
         effort=effort,
         quick_note="This is the quick version, with few seeds, a part of the readings and a part of the search for "
         "Table I. `aqmlab reproduce ddred` runs 50 seeds, the flower 11 times, and all readings.",
@@ -64,11 +72,12 @@ def build(effort: Effort, root: Path) -> Built:
     _figures(page, base, plans, root, effort)
     _search(page, search, effort)
     _forms(page, found, effort)
+    common.gaps_section(page, FILES, found["gaps"])
     common.claims_in_detail(page, findings, found["claim-parts"])
     _readings(page, readings, found["reading-verdicts"], effort)
     example = run_command("bus", "ddred", effort.seeds)
     common.provenance(page, FILES, plans, effort, scenarios=list(CASES), example=example)
-    return Built(page, found, findings_table(findings), readings)
+    return Built(page, found, findings_table(findings), readings, paper)
 
 
 def run_command(case: str, aqm: str, seeds: int, settings: str = "") -> str:

@@ -12,6 +12,7 @@ from aqmlab.reproduction.papers.common import Built, chosen, findings_table, int
 from aqmlab.reproduction.papers.exred import best_page, figures, sensitivity, tables
 from aqmlab.reproduction.papers.exred.algorithm import FIGURE_1
 from aqmlab.reproduction.papers.exred.chain import Averaged
+from aqmlab.reproduction.papers.exred.claim_rows import claim_rows
 from aqmlab.reproduction.papers.exred.claims import judge
 from aqmlab.reproduction.papers.exred.measure import measure_loops, measure_tcp
 from aqmlab.reproduction.papers.exred.plan import FILES, RUN_LOADS, SCHEMES, Effort, loops, tcps
@@ -48,9 +49,15 @@ def build(effort: Effort, root: Path) -> Built:
         f"{CITATION}. {effort.seeds} seeds a point, {effort.arrivals:,} arrivals each; every mean with its 95 % "
         "Student interval, every comparison paired by seed.",
     )
+    finding = common.find(FILES.claim_file(), claim_rows(base, tcp, averaged))
+    seeds = f"{effort.seeds} seeds a point, {effort.arrivals:,} arrivals each"
+    run = common.effort_words(effort, setups, seeds=seeds)
+    paper = common.card(NAME, findings, parts, finding, run=run)
     common.summary(
         page,
+        FILES,
         findings,
+        paper=paper,
         effort=effort,
         quick_note="This is the quick version, with few and short runs and a part of the readings. "
         "`aqmlab reproduce exred` runs 10 seeds of 2,000,000 arrivals and all readings.",
@@ -65,7 +72,7 @@ def build(effort: Effort, root: Path) -> Built:
     common.provenance(page, FILES, setups, effort, scenarios=["tcp"], example=example)
     queues = "\n\n".join(f"# {point.key['scheme']}\n{point.arguments['queue']}" for point in points[: len(SCHEMES)])
     page.code(queues, fold="Queues of the open loop")
-    return Built(page, found, findings_table(findings), readings)
+    return Built(page, found, findings_table(findings), readings, paper)
 
 
 JUDGED_FROM = 1.0

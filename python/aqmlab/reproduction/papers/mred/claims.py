@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from aqmlab.reproduction.papers import common
-from aqmlab.reproduction.papers.common import Finding, Part, chosen, values
+from aqmlab.reproduction.papers.common import Finding, PaperFinding, Part, chosen, values
 from aqmlab.reproduction.papers.mred.plan import FIGURE_N, FILES, HEADLINES
 from aqmlab.statistics import Verdict, interval
 
@@ -22,6 +22,12 @@ def judge(runs: pd.DataFrame) -> tuple[list[Finding], list[Part]]:
         parts += found[1]
     order = [claim.id for claim in FILES.claim_file().claims]
     return sorted(findings, key=lambda finding: order.index(finding.claim)), parts
+
+
+def find(runs: pd.DataFrame) -> PaperFinding | None:
+    """Fill in the paper's finding, which is about both headline readings."""
+    both = runs[runs["reading"].isin(list(HEADLINES.values()))]
+    return common.find(FILES.claim_file(), both, cells=FILES.cells())
 
 
 def judge_reading(runs: pd.DataFrame, *, reading: str = "") -> tuple[list[Finding], list[Part]]:

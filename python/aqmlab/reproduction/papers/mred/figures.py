@@ -81,6 +81,7 @@ def average_against_time(setups: list[Setup], root: Path, case: str, *, seed: in
         x_label="time, s",
         y_label="average queue, packets",
         series=series,
+        panels=True,
         caption=f"One run (seed {seed}). Means and standard deviations over all seeds are in the table below.",
         shades=[(*BURST_S, "10 Mb/s UDP")] if case == "mixed" else [],
     )

@@ -10,7 +10,7 @@ from aqmlab.reporting.page import Page
 from aqmlab.reproduction.papers import common
 from aqmlab.reproduction.papers.common import Built, Setup, chosen, findings_table, parts_table
 from aqmlab.reproduction.papers.mred import chain, figures, sensitivity, tables
-from aqmlab.reproduction.papers.mred.claims import judge
+from aqmlab.reproduction.papers.mred.claims import find, judge
 from aqmlab.reproduction.papers.mred.measure import LOSSES, figure_setups, measure
 from aqmlab.reproduction.papers.mred.plan import CASES, FIGURE_N, FILES, WEIGHT, Effort, setups
 from aqmlab.reproduction.papers.mred.published import TABLES
@@ -38,14 +38,18 @@ def build(effort: Effort, root: Path) -> Built:
     found["chain"] = chain.averaged_table(averaged)
     found["chain-at-tcp-loads"] = chain.at_tcp_loads(base)
     found["chain-claims"] = chain.against_tcp([f for f in findings if f.reading == "ns-2's"], averaged)
+    found["gaps"] = common.gaps(FILES, base)
     page = Page(
         f"{NAME} reproduced: published beside measured",
         f"{CITATION}. {effort.seeds} seeds a point; every mean with its 95 % Student interval, every comparison paired "
         "by seed.",
     )
+    paper = common.card(NAME, findings, parts, find(all_runs), run=common.effort_words(effort, plans))
     common.summary(
         page,
+        FILES,
         findings,
+        paper=paper,
         effort=effort,
         quick_note="This is the quick version, with few seeds and a part of the readings. `aqmlab reproduce mred` runs "
         "50 seeds and all readings.",
@@ -53,11 +57,12 @@ def build(effort: Effort, root: Path) -> Built:
     _tables(page, base, found)
     _figures(page, base, plans, root, effort)
     _chain(page, found, averaged, effort)
+    common.gaps_section(page, FILES, found["gaps"])
     common.claims_in_detail(page, findings, found["claim-parts"])
     _readings(page, readings, found["reading-verdicts"], effort)
     example = run_command("sole", 20, "mred", effort.seeds)
     common.provenance(page, FILES, plans, effort, scenarios=list(CASES), example=example)
-    return Built(page, found, findings_table(findings), readings)
+    return Built(page, found, findings_table(findings), readings, paper)
 
 
 def run_command(case: str, n: int, discipline: str, seeds: int) -> str:

@@ -19,14 +19,18 @@ ANSWER_WEIGHTS = (0.003, 0.03)
 
 def judge(runs: pd.DataFrame) -> tuple[list[Finding], list[Part]]:
     """Judge all claims on the runs of one reading; those without runs are left out."""
-    crossing = runs["crossing_s"].fillna(DURATION_S).where(runs["case"] != "RED")
-    table = pd.concat([runs.assign(crossing=crossing, point=""), model_rows()], ignore_index=True)
     return common.execute_claims(
         FILES.claim_file(),
-        table,
+        claim_rows(runs),
         cells=FILES.cells(),
         explain=lambda claim, against, _: reasons(runs, claim, against),
     )
+
+
+def claim_rows(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the table that ``claims.toml`` is about: the runs, and what is calculated."""
+    crossing = runs["crossing_s"].fillna(DURATION_S).where(runs["case"] != "RED")
+    return pd.concat([runs.assign(crossing=crossing, point=""), model_rows()], ignore_index=True)
 
 
 def model_rows() -> pd.DataFrame:

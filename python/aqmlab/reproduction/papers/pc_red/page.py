@@ -11,7 +11,7 @@ from aqmlab.reproduction.papers import common
 from aqmlab.reproduction.papers.common import Built, Setup, findings_table, intervals_text, measure, parts_table, pick
 from aqmlab.reproduction.papers.pc_red import diagrams, figures, model_page, sensitivity, tables
 from aqmlab.reproduction.papers.pc_red.channels import measure_drops
-from aqmlab.reproduction.papers.pc_red.claims import judge
+from aqmlab.reproduction.papers.pc_red.claims import claim_rows, judge
 from aqmlab.reproduction.papers.pc_red.measure import measure_run, warnings_of, with_bursts
 from aqmlab.reproduction.papers.pc_red.plan import BURSTS, FILES, NETWORKS, Effort, setups
 
@@ -48,16 +48,23 @@ def build(effort: Effort, root: Path) -> Built:
         f"{CITATION}. {effort.seeds} seeds of Network 1, {effort.mesh_seeds} of Network 2; every mean with its 95 % "
         "Student interval, every comparison paired by seed.",
     )
-    common.summary(page, findings, effort=effort, quick_note=_quick_note(effort))
+    rows = claim_rows(base)
+    finding = common.find(FILES.claim_file(), rows, cells=FILES.cells())
+    seeds = f"{effort.seeds} seeds of Network 1, {effort.mesh_seeds} of Network 2"
+    run = common.effort_words(effort, plans, seeds=seeds)
+    paper = common.card(NAME, findings, parts, finding, run=run)
+    found["gaps"] = common.gaps(FILES, rows)
+    common.summary(page, FILES, findings, paper=paper, effort=effort, quick_note=_quick_note(effort))
     _tables(page, found, effort)
     _figures(page, plans, root, found, readings, effort)
     model_page.add(page, base, found, plans, root, command=common.command(FILES.key, effort))
     _unmeasured(page, base, plans, root, found, effort)
+    common.gaps_section(page, FILES, found["gaps"])
     common.claims_in_detail(page, findings, found["claim-parts"])
     _readings(page, found, readings, effort)
     example = f"{POINT} --set queue.bottleneck.aqm=red --seeds {effort.seeds}"
     common.provenance(page, FILES, plans, effort, scenarios=list(NETWORKS), example=example)
-    return Built(page, found, findings_table(findings), readings)
+    return Built(page, found, findings_table(findings), readings, paper)
 
 
 def _read(setup: Setup, folder: Path) -> dict[str, float]:

@@ -1,0 +1,230 @@
+"""The finding of a paper, its card, and gaps to printed numbers: numbers come from runs, and words from verdicts."""
+
+from __future__ import annotations
+
+import tomllib
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import aqmlab
+from aqmlab.errors import InputError
+from aqmlab.reproduction.papers.common.cards import card, effort_words, linked, preliminary
+from aqmlab.reproduction.papers.common.claim_file import read_claims
+from aqmlab.reproduction.papers.common.engine import execute_claims
+from aqmlab.reproduction.papers.common.files import Cell, PaperFiles
+from aqmlab.reproduction.papers.common.finding import find
+from aqmlab.reproduction.papers.common.gaps import IN_REACH, UNEXPLAINED, gaps, gaps_words, largest_unexplained
+from aqmlab.reproduction.papers.common.runs import Setup
+from aqmlab.reproduction.papers.mred import plan
+from aqmlab.reproduction.reproduction import papers
+
+CLAIMS = """
+[column.n]
+title = "n"
+values = [5, 10]
+[column.aqm]
+values = { red = "RED", new = "NEW" }
+[quantity.rate]
+title = "rate"
+unit = "Mb/s"
+printed = "rate"
+[quantity.acted]
+title = "number of decisions"
+
+[[claim]]
+id = "X-a"
+title = "NEW carries more"
+says = "More."
+quantity = "rate"
+of = { aqm = "new" }
+compare = "above"
+than = { aqm = "red" }
+[[claim.test]]
+form = "literal"
+mean_over = ["n"]
+[[claim.test]]
+form = "strict"
+each = ["n"]
+mechanism = { quantity = "acted", above = 0 }
+"""
+FINDING = """
+[finding]
+idea = "NEW is newer."
+shows = "{rate} Mb/s at n = {rate.at} (printed: {rate.printed}), {more} % more."
+[finding.says]
+holds = "NEW is better."
+fails = "NEW is worse."
+undecided = "It is open."
+[finding.number.rate]
+quantity = "rate"
+of = { aqm = "new" }
+each = ["n"]
+[finding.number.more]
+quantity = "rate"
+of = { aqm = "new", n = 5 }
+than = { aqm = "red" }
+relative = true
+[[finding.test]]
+quantity = "rate"
+of = { aqm = "new" }
+compare = "above"
+than = { aqm = "red" }
+mean_over = ["n"]
+"""
+
+
+def claims(finding=FINDING):
+    return read_claims(tomllib.loads(CLAIMS + finding), file="x/claims.toml")
+
+
+def runs(gain, *, acted=(1.0, 1.0)):
+    rows = []
+    for n, decisions in zip((5, 10), acted, strict=True):
+        for seed, noise in enumerate((-0.1, 0.0, 0.1), 1):
+            for aqm, more in (("red", 0.0), ("new", gain + noise / 10)):
+                row = {"n": n, "aqm": aqm, "seed": seed, "rate": 10 + noise + more}
+                rows.append(row | {"acted": decisions})
+    return pd.DataFrame(rows)
+
+
+CELLS = [Cell("1", "rate", "Mb/s", "9.5", 9.5, "", {"n": 5, "aqm": "new"})]
+
+
+def test_numbers_of_the_finding_by_hand():
+    found = find(claims(), runs(2.0), cells=CELLS)
+    assert (found.idea, found.says) == ("NEW is newer.", "NEW is better.")
+    assert found.shows == "12.00 ± 0.27 and 12.00 ± 0.27 Mb/s at n = 5 and 10 (printed: 9.5), +20.00 ± 0.25 % more."
+
+
+@pytest.mark.parametrize(("gain", "says"), [(-2.0, "NEW is worse."), (0.0, "It is open.")])
+def test_the_verdict_chooses_the_sentence(gain, says):
+    assert find(claims(), runs(gain)).says == says
+
+
+def test_what_was_not_run_is_named():
+    few = runs(2.0).query("n == 10")
+    assert "not run % more" in find(claims(), few).shows
+    assert "at n = 10 (printed: not printed)" in find(claims(), few).shows
+    assert find(claims(), few.query("aqm == 'red'")) is None
+    assert find(claims(""), runs(2.0)) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("{more}", "{mroe}"), 'finding: shows: unknown number "mroe" .allowed: rate, more'),
+        (('undecided = "It is open."\n', ""), "finding: says: the key undecided is missing"),
+        (('quantity = "rate"\nof = { aqm = "new", n = 5 }', "of = { n = 5 }"), "number more: the key quantity"),
+        (("relative = true", "relatif = true"), 'number more: unknown key "relatif"'),
+    ],
+)
+def test_mistakes_are_reported_in_one_line(change, message):
+    assert change[0] in FINDING
+    with pytest.raises(InputError, match=message):
+        claims(FINDING.replace(*change))
+
+
+@pytest.mark.parametrize("paper", papers())
+def test_every_paper_declares_its_finding_without_typed_numbers(paper):
+    found = PaperFiles(paper).claim_file().finding
+    assert found.tests
+    assert set(found.says) == {"holds", "fails", "undecided"}
+    assert set(found.numbers) == {name for name in found.numbers if f"{{{name}}}" in found.shows}
+
+
+def made(table, *, href=""):
+    file = claims()
+    own = card("X", *execute_claims(file, table), find(file, table), run="Full run.")
+    return linked(own, href) if href else own
+
+
+def test_the_card_names_what_fails_and_what_was_not_engaged():
+    found = made(runs(-2.0, acted=(0.0, 1.0)), href="x/report.html")
+    assert [(tally.form, [count for _, count, _ in tally.counts]) for tally in found.tallies] == [
+        ("literal", [0, 1, 0, 0]),
+        ("strict", [0, 1, 0, 0]),
+    ]
+    (fails, (own,)), (idle, (part,)) = found.groups
+    assert (fails, own.claim, own.href) == ("Fails as the authors state it", "X-a", "x/report.html#claim-X-a")
+    assert (idle, part.about) == ("Not engaged, so never tested there", "1 of 3 cells: n = 5")
+    assert made(runs(2.0)).groups == []
+
+
+def test_a_claim_that_was_never_engaged_is_named_without_cells():
+    found = made(runs(2.0, acted=(0.0, 0.0)))
+    assert [verdict for verdict, count, _ in found.tallies[1].counts if count] == ["not engaged"]
+    assert "2 of 3 cells: n = 5, 10" in found.groups[-1][1][0].about
+
+
+def test_quick_runs_and_few_seeds_are_preliminary():
+    quick, full = plan.Effort.of(quick=True), plan.Effort.of(quick=False)
+    assert "quick run, a demonstration: 8 seeds a point" in preliminary("mred", quick)
+    assert "`aqmlab reproduce mred`" in preliminary("mred", quick)
+    assert preliminary("mred", full) == ""
+    assert "fewer than the full 50 seeds" in preliminary("mred", plan.Effort.of(quick=False, seeds=5))
+
+
+def test_the_effort_in_words_counts_each_run_once():
+    setup = plan.setup("sole", 5, "RED", seeds=3)
+    again = Setup(key={"case": "again"}, plan=setup.plan, seeds=2)
+    words = effort_words(plan.Effort(3, 3, quick=True), [setup, again])
+    assert words == "Quick run: 3 seeds a point; 3 simulations, 0.0 h of simulated time."
+
+
+def mred_runs(level):
+    """Runs that have the printed numbers but for one cell."""
+    rows = []
+    for case in plan.CASES:
+        for n in plan.FLOWS:
+            for discipline in plan.DISCIPLINES:
+                for seed in (1, 2, 3):
+                    row = {"case": case, "n": n, "discipline": discipline, "reading": "base", "seed": seed}
+                    for quantity, column in (("throughput", "throughput"), ("loss", "loss_trace")):
+                        where = {"case": case, "n": n, "discipline": discipline.removeprefix("gentle ")}
+                        row[column] = plan.FILES.printed(quantity=quantity, **where) * (1 + 1e-5 * (seed - 2))
+                    if (case, n, discipline) == ("mixed", 20, "MRED"):
+                        row["throughput"] *= level
+                    rows.append(row | {"average_sd": 1.0, "burst_sd": 1.0})
+    return pd.DataFrame(rows)
+
+
+def test_gaps_are_sorted_and_those_held_out_are_marked():
+    table = gaps(plan.FILES, mred_runs(0.5))
+    assert len(table) == 48
+    first = table.iloc[0]
+    assert first["cell"] == "Table 3: throughput, Mb/s; TCP and UDP, n = 20, MRED"
+    assert (first["factor"], first["held out"], first["explained"]) == (pytest.approx(2.0), "yes", UNEXPLAINED)
+    assert set(table["explained"][1:]) == {IN_REACH}
+    assert set(table.loc[table["cell"].str.endswith(" RED"), "held out"]) == {""}
+    assert (table["held out"] == "yes").sum() == 24
+    assert len(largest_unexplained(table)) == 1
+    assert f"Largest gaps that are not explained: {first['cell']} (9.862 printed" in gaps_words(table)
+
+
+def test_a_printed_zero_counts_as_half_a_unit():
+    runs_of_0 = pd.DataFrame({"case": "30 %", "point": "", "seed": [1, 2, 3]})
+    file = PaperFiles("pc-red")
+    for quantity in file.claim_file().quantities.values():
+        if quantity.column:
+            runs_of_0[quantity.column] = np.nan
+    runs_of_0["non_min"] = [1.9, 2.0, 2.1]
+    (row,) = gaps(file, runs_of_0).to_dict("records")
+    assert (row["printed"], row["factor"]) == ("0", pytest.approx(4.0))
+
+
+def test_sets_of_printed_numbers_name_numbers_that_are_there():
+    """A misspelt column or value in [[used]] or [[explained]] would hold a number out that was used."""
+    for paper in ("pc-red", "mred", "ddred"):
+        files = PaperFiles(paper)
+        cells = [{"table": c.table, "quantity": c.quantity, "unit": c.unit, **c.key} for c in files.cells()]
+        data = files.toml("readings.toml")
+        for entry in [*data.get("used", ()), *data.get("explained", ())]:
+            for column, value in entry["of"].items():
+                for one in value if isinstance(value, list) else [value]:
+                    assert any(cell.get(column) == one for cell in cells), (paper, column, one)
+
+
+def test_names_are_public():
+    assert {"card", "notice"} <= set(aqmlab.Reproduction.__dataclass_fields__)
