@@ -36,6 +36,7 @@ class Protection:
     w: float = 0.003
     status_refresh: str = "on-drop"  # or "on-arrival"
     scan: str = "to-tail"  # or "circular"
+    qosa: str = "overwritten"  # or "honoured": the bit with which a packet arrives
     loss_decay: str = "real"  # or "floor", "ceil": m as a whole number
 
 
@@ -53,7 +54,7 @@ class PcRed(Red):
         entry = self.lookup(now, packet)
         if self.protection.status_refresh == "on-arrival":
             entry.status = self.decayed(entry, now) > entry.limit
-        packet.alert = entry.status
+        packet.alert = entry.status or (packet.alert and self.protection.qosa == "honoured")
         self.arrivals[self.kind(packet)] += entry.data
 
     def lookup(self, now: int, packet: Packet) -> Entry:

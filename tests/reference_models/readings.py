@@ -50,6 +50,7 @@ loss_interval = "{p.g:g}s"
 loss_weight = {p.w}
 status_refresh = "{p.status_refresh}"
 scan = "{p.scan}"
+qosa = "{p.qosa}"
 loss_decay = "{p.loss_decay}"
 """
     settings = Settings(w_q=0.004, limit=50, spacing="ns2-wait", guard_one=guard_one)
@@ -228,6 +229,10 @@ READINGS = [
     pc_red("circular scan", Protection(limits=(300.0,), scan="circular")),
     pc_red("whole intervals", Protection(limits=(300.0,), loss_decay="floor")),
     pc_red("no guard", guard_one=False),
+    pc_red("bit of an earlier queue", Protection(limits=(300.0,), qosa="honoured")),
+    pc_red(
+        "bit of an earlier queue, circular scan", Protection(scan="circular", qosa="honoured", limits=(70.0, 300.0))
+    ),
     pc_red("three levels", Protection(limits=(70.0, 300.0, 150.0)), levels=3),
     pc_red("two limits for three levels", Protection(limits=(300.0, 100.0), status_refresh="on-arrival"), levels=3),
     ddred("as recommended"),

@@ -154,6 +154,7 @@ def packet(rng: Random, flow: int, cls: int) -> Template:
         "ttl_initial": initial,
         "ttl": initial - covered,
         "ttl_final": final,
+        "alert": rng.random() < 0.2,
     }
 
 

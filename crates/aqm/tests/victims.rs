@@ -152,6 +152,33 @@ fn pc_red_scans_towards_the_tail() {
     assert_eq!(pc_red("circular", &[true, true, true], 1), 2, "all protected");
 }
 
+/// The bits with which packets leave a PC-RED queue, and which packet pays for the last one at a full buffer if the first is
+/// picked; no flow has priority.
+fn pc_red_bits(qosa: &str, bits: &[bool]) -> (Vec<bool>, u32) {
+    let mut queue = calm("pc-red", (bits.len() - 1) as f64, &[("qosa", word(qosa))]);
+    let mut host = Recorder::new(1);
+    host.pick = Some(0);
+    for (i, &bit) in (0..).zip(bits) {
+        let mut packet = of_flow(i, i);
+        packet.meta.header.set_qosa(bit);
+        queue.enqueue(Time::ZERO, packet, &mut host);
+    }
+    let left = core::iter::from_fn(|| match queue.dequeue(Time::ZERO, &mut host) {
+        Dequeue::Packet(packet) => Some(packet.meta.header.qosa()),
+        _ => None,
+    });
+    let left = left.collect();
+    (left, host.dropped[0].0)
+}
+
+#[test]
+fn pc_red_honours_or_overwrites_the_bit_of_an_earlier_queue() {
+    assert_eq!(pc_red_bits("overwritten", &[true, true, false, true]), (vec![false; 3], 0));
+    assert_eq!(pc_red_bits("honoured", &[true, true, false, true]), (vec![true; 3], 2));
+    assert_eq!(pc_red_bits("honoured", &[true, false, false, true]), (vec![true, false, true], 1));
+    assert_eq!(pc_red_bits("honoured", &[true; 4]), (vec![true; 3], 3));
+}
+
 /// The gauges of a PC-RED queue with these limits in which flows of levels 0 to 3 have lost a packet of 1000 bytes each, and its
 /// warning.
 fn pc_red_levels(limits: &[u64]) -> (Vec<(&'static str, f64)>, Vec<String>) {

@@ -34,7 +34,8 @@ use crate::{DropReason, Host, Kind, Meta, Parameter, ParameterError, Unit};
 ///
 /// Readings: a_d changes only at a drop (P-5, `status_refresh = "on-drop"`) or is looked at, decayed, at each arrival
 /// too (`on-arrival`); m is real (P-3) or rounded down; the scan ends at the tail (P-9) or goes on from the head, so
-/// that a protected packet pays only when all are; QOSA from an upstream router is overwritten (P-7); a packet arriving
+/// that a protected packet pays only when all are; QOSA from an upstream router is overwritten, or honoured:
+/// a packet that comes with it is protected here too (P-7, `qosa`); a packet arriving
 /// is a candidate (P-8); flows with priority are those whose packets have a class above 0, which is their level (P-11). The list
 /// has a limit for every flow; who sets it is not said, so the queue has one for each level, and a flow names its level.
 #[derive(Clone, Debug)]
@@ -55,6 +56,8 @@ pub struct PcRedParams {
     pub floor: bool,
     /// Look at the status at every arrival.
     pub refresh_on_arrival: bool,
+    /// A packet that arrives with QOSA keeps it.
+    pub honours_qosa: bool,
     /// Go on from the head when the scan reaches the tail.
     pub circular: bool,
     /// L and the bounds of the list.
@@ -135,6 +138,14 @@ impl Part for PcRed {
         Parameter::new("status_refresh", "", Unit::Choice, "PC-RED: when a flow's status is evaluated again")
             .or(&["on-drop", "on-arrival"]),
         Parameter::new(
+            "qosa",
+            "QOSA",
+            Unit::Choice,
+            "PC-RED: the bit with which a packet comes from an earlier queue",
+        )
+        .or(&["overwritten", "honoured"])
+        .source(PAPER),
+        Parameter::new(
             "scan",
             "",
             Unit::Choice,
@@ -173,6 +184,7 @@ impl Part for PcRed {
                 .with("loss_limit", Value::Bytes(1000))
                 .with("loss_interval", Value::Seconds(0.05)),
             change("status_refresh", word("on-arrival")).with("loss_interval", Value::Seconds(0.05)),
+            change("qosa", word("honoured")),
             change("scan", word("circular")),
             change("list_size", Value::Number(2.0)),
             change("list_timeout", Value::Seconds(0.001)),
@@ -189,6 +201,7 @@ impl VictimPart for PcRed {
         let weight = reader.number("loss_weight", 0.003);
         let floor = reader.word("loss_decay", &[("real", false), ("floor", true)]);
         let refresh_on_arrival = reader.word("status_refresh", &[("on-drop", false), ("on-arrival", true)]);
+        let honours_qosa = reader.word("qosa", &[("overwritten", false), ("honoured", true)]);
         let circular = reader.word("scan", &[("to-tail", false), ("circular", true)]);
         let size = reader.integer("list_size", 4096) as u32;
         let timeout = reader.seconds_or("list_timeout", "never").map(Span::from_secs);
@@ -196,7 +209,15 @@ impl VictimPart for PcRed {
         let refuse = reader.word("over_r_p_max", &[("warn", false), ("refuse", true)]);
         let list = ListParams { limits, size, timeout, r_p_max, refuse };
         let interval = Span::from_secs(interval);
-        Ok(Self::new(PcRedParams { weight, interval, floor, refresh_on_arrival, circular, list }))
+        Ok(Self::new(PcRedParams {
+            weight,
+            interval,
+            floor,
+            refresh_on_arrival,
+            honours_qosa,
+            circular,
+            list,
+        }))
     }
 }
 
@@ -209,13 +230,13 @@ impl PcRed {
 }
 
 impl VictimRule for PcRed {
-    /// Look the flow up and set the packet's QOSA bit.
+    /// Look the flow up and set the packet's QOSA bit, with which it goes on to later queues.
     fn on_arrival(&mut self, now: Time, meta: &mut Meta) {
         let entry = self.list.lookup(now, meta);
         if self.params.refresh_on_arrival {
             entry.protected = self.params.decayed(entry, now) > entry.limit;
         }
-        meta.header.set_qosa(entry.protected);
+        meta.header.set_qosa(entry.protected || self.params.honours_qosa && meta.header.qosa());
         if meta.header.kind() != Kind::Ack {
             let class = class_of(entry.has_priority(), meta.header.qosa());
             self.seen.arrivals[class] += 1;
