@@ -41,7 +41,7 @@ def _no_garbage_collection() -> Iterator[None]:
 @pytest.mark.usefixtures("_no_garbage_collection")
 @pytest.mark.parametrize("reading", READINGS, ids=lambda reading: reading.name)
 def test_model_and_core_agree(reading: Reading) -> None:
-    recorder = random_traffic(reading.model(Draws(numbers())), reading.rate_bps, OPERATIONS, Random(7))
+    recorder = random_traffic(reading.model(Draws(numbers())), reading.rate_bps, OPERATIONS, Random(7), reading.levels)
     assert [place for place in reading.visits if recorder.seen[place] < VISITS] == []
     difference = first_difference(
         recorder, reading.queue, reading.rate_bps, numbers(), lambda: reading.model(Draws(numbers()))

@@ -51,7 +51,7 @@ loss_decay = "real"
     model = PcRed(
         Settings(w_q, limit, spacing, guard_one),
         Law(min_th, max_th, 0.5),
-        Protection(limit=1.0, g=1000.0, w=0.1, scan=scan),
+        Protection(limits=(1.0,), g=1000.0, w=0.1, scan=scan),
         RATE_BPS,
         Draws(draws),
     )

@@ -29,13 +29,14 @@ class Entry:
 
 @dataclass(frozen=True)
 class Protection:
-    """The parameters of the priority list and its readings."""
+    """The parameters of the priority list and its readings; `limits` by priority level, from 1."""
 
-    limit: float = 70.0
+    limits: tuple[float, ...] = (70.0,)
     g: float = 0.36
     w: float = 0.003
     status_refresh: str = "on-drop"  # or "on-arrival"
     scan: str = "to-tail"  # or "circular"
+    qosa: str = "overwritten"  # or "honoured": the bit with which a packet arrives
     loss_decay: str = "real"  # or "floor", "ceil": m as a whole number
 
 
@@ -53,17 +54,18 @@ class PcRed(Red):
         entry = self.lookup(now, packet)
         if self.protection.status_refresh == "on-arrival":
             entry.status = self.decayed(entry, now) > entry.limit
-        packet.alert = entry.status
+        packet.alert = entry.status or (packet.alert and self.protection.qosa == "honoured")
         self.arrivals[self.kind(packet)] += entry.data
 
     def lookup(self, now: int, packet: Packet) -> Entry:
         """The flow's entry, made at its first packet: half the limit to start with, infinite limit without priority."""
         if packet.flow not in self.entries:
-            high = packet.cls == 1
+            limits = self.protection.limits
+            limit = limits[min(packet.cls, len(limits)) - 1] if packet.cls else math.inf
             self.entries[packet.flow] = Entry(
-                limit=self.protection.limit if high else math.inf,
+                limit=limit,
                 t_last=now,
-                a_d=self.protection.limit / 2.0 if high else 0.0,
+                a_d=limit / 2.0 if packet.cls else 0.0,
                 status=False,
                 data=packet.kind != "ack",
             )
@@ -99,7 +101,7 @@ class PcRed(Red):
 
     def kind(self, packet: Packet) -> str:
         """High priority and protected, high priority and not, no priority."""
-        if packet.cls != 1:
+        if packet.cls == 0:
             return "non"
         return "plus" if packet.alert else "minus"
 
@@ -114,5 +116,9 @@ class PcRed(Red):
             "a_d_high": fmean(entry.a_d for entry in high) if high else math.nan,
             "a_d_non": fmean(entry.a_d for entry in others) if others else math.nan,
         }
+        if len(self.protection.limits) > 1:
+            for level, limit in enumerate(self.protection.limits, 1):
+                of_level = [entry.a_d for entry in high if entry.limit == limit]
+                values[f"a_d_level_{level}"] = fmean(of_level) if of_level else math.nan
         values |= {f"arrivals_{kind}": number for kind, number in self.arrivals.items()}
         return values | {f"drops_{kind}": number for kind, number in self.drops.items()}

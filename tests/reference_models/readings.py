@@ -27,9 +27,11 @@ class Reading:
     model: Callable[[Draws], ReferenceModel]
     rate_bps: float
     visits: tuple[str, ...]
+    levels: int = 1
+    """Priority levels of the precious flows."""
 
 
-def pc_red(name: str, protection: Protection | None = None, *, guard_one: bool = True) -> Reading:
+def pc_red(name: str, protection: Protection | None = None, *, guard_one: bool = True, levels: int = 1) -> Reading:
     p = protection or Protection()
     rate_bps = 5e5
     queue = f"""
@@ -43,11 +45,12 @@ mean_packet = "1000B"
 curve = "linear"
 spacing = "ns2-wait"
 guard_one = {word(guard_one)}
-loss_limit = "{p.limit:g}B"
+loss_limit = {sizes(p.limits)}
 loss_interval = "{p.g:g}s"
 loss_weight = {p.w}
 status_refresh = "{p.status_refresh}"
 scan = "{p.scan}"
+qosa = "{p.qosa}"
 loss_decay = "{p.loss_decay}"
 """
     settings = Settings(w_q=0.004, limit=50, spacing="ns2-wait", guard_one=guard_one)
@@ -57,7 +60,14 @@ loss_decay = "{p.loss_decay}"
         lambda draws: PcRed(settings, Law(10.0, 35.0, 0.1), p, rate_bps, draws),
         rate_bps,
         WITH_VICTIM,
+        levels=levels,
     )
+
+
+def sizes(limits: Sequence[float]) -> str:
+    """A size, or a list of them."""
+    texts = [f'"{limit:g}B"' for limit in limits]
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
 def ddred(
@@ -214,11 +224,17 @@ def word(value: bool) -> str:
 
 READINGS = [
     pc_red("as recommended"),
-    pc_red("limit 300 B", Protection(limit=300.0)),
-    pc_red("status when a packet arrives", Protection(limit=300.0, status_refresh="on-arrival")),
-    pc_red("circular scan", Protection(limit=300.0, scan="circular")),
-    pc_red("whole intervals", Protection(limit=300.0, loss_decay="floor")),
+    pc_red("limit 300 B", Protection(limits=(300.0,))),
+    pc_red("status when a packet arrives", Protection(limits=(300.0,), status_refresh="on-arrival")),
+    pc_red("circular scan", Protection(limits=(300.0,), scan="circular")),
+    pc_red("whole intervals", Protection(limits=(300.0,), loss_decay="floor")),
     pc_red("no guard", guard_one=False),
+    pc_red("bit of an earlier queue", Protection(limits=(300.0,), qosa="honoured")),
+    pc_red(
+        "bit of an earlier queue, circular scan", Protection(scan="circular", qosa="honoured", limits=(70.0, 300.0))
+    ),
+    pc_red("three levels", Protection(limits=(70.0, 300.0, 150.0)), levels=3),
+    pc_red("two limits for three levels", Protection(limits=(300.0, 100.0), status_refresh="on-arrival"), levels=3),
     ddred("as recommended"),
     ddred("oldest of equals", Search(ties="oldest")),
     ddred("any of equals", Search(ties="random"), guard_one=False),

@@ -24,9 +24,9 @@ EARLY, FORCED, OVERFLOW = "early", "forced", "overflow"
 class Packet:
     """One packet, with all that any of the disciplines looks at.
 
-    `cls` is 1 for a packet of a high-priority flow. `ttl` is what is left of `ttl_initial` here, `ttl_final` what was
-    left of it at the destination (0: not known yet). `alert` is PC-RED's bit QOSA, `rank` the class (0 is the most
-    precious); queues write them.
+    `cls` is the priority level of the packet's flow, 0 without priority. `ttl` is what is left of `ttl_initial` here,
+    `ttl_final` what was left of it at the destination (0: not known yet). `alert` is PC-RED's bit QOSA, which an
+    earlier queue may have set, `rank` the class (0 is the most precious); queues write both.
     """
 
     number: int

@@ -70,7 +70,7 @@ class Recorder:
         for number, reason in decision.dropped:
             self.seen[reason] += 1
             self.seen["arriving packet dropped" if number == self.packets - 1 else "waiting packet dropped"] += 1
-            self.seen[f"{reason}, precious arrival"] += template["cls"] == 1
+            self.seen[f"{reason}, precious arrival"] += template["cls"] != 0
 
     def dequeue(self, now: int) -> Packet | None:
         packet = self.model.dequeue(now)
@@ -125,12 +125,16 @@ class Mix:
         return pool[int(rng.random() * len(pool))]
 
 
-def mix(rng: Random, size: int = 300) -> Mix:
+def mix(rng: Random, levels: int, size: int = 300) -> Mix:
     """Packets of all sizes, distances and kinds; flows 0 … 5 are precious, flows above 100 carry ACKs only.
+
+    Precious flow `f` has priority level `f` modulo `levels`, plus 1.
 
     Flow `f` is labelled AF11 if it is precious; of the others some are AF12, EF or unmarked.
     """
-    return Mix([packet(rng, rng.randrange(6), 1) for _ in range(size)], [packet(rng, 6, 0) for _ in range(size)])
+    flows = [rng.randrange(6) for _ in range(size)]
+    precious = [packet(rng, flow, 1 + flow % levels) for flow in flows]
+    return Mix(precious, [packet(rng, 6, 0) for _ in range(size)])
 
 
 def packet(rng: Random, flow: int, cls: int) -> Template:
@@ -145,11 +149,12 @@ def packet(rng: Random, flow: int, cls: int) -> Template:
         "flow": flow + 100 if ack else flow,
         "cls": cls,
         "kind": "ack" if ack else rng.choice(["data"] * 9 + ["syn"]),
-        "dscp": 10 if cls == 1 else rng.choice([0, 0, 12, 46]),
+        "dscp": 10 if cls else rng.choice([0, 0, 12, 46]),
         "ect": rng.random() < 0.6,
         "ttl_initial": initial,
         "ttl": initial - covered,
         "ttl_final": final,
+        "alert": rng.random() < 0.2,
     }
 
 
@@ -159,11 +164,11 @@ MEAN_BYTES = 720.0
 """Of the packets of a mix."""
 
 
-def random_traffic(model: ReferenceModel, rate_bps: float, number: int, rng: Random) -> Recorder:
+def random_traffic(model: ReferenceModel, rate_bps: float, number: int, rng: Random, levels: int = 1) -> Recorder:
     """At least `number` operations: stretches of one load and one mix, with silences and bursts between."""
     recorder = Recorder(model)
     link = Link(recorder, rate_bps)
-    packets = mix(rng)
+    packets = mix(rng, levels)
     mean_service = 8.0 * MEAN_BYTES / rate_bps / PS
     now = 0
     while len(recorder.operations) < number:

@@ -30,5 +30,5 @@ pub use packet::{Ecn, Header, Kind, Meta, Packet};
 pub use preset::{PRESETS, Preset};
 pub use qdisc::{Backlog, Dequeue, DropClass, DropReason, Gauge, Host, Qdisc};
 pub(crate) use red::SpacingState;
-pub use registry::{Parameter, Unit};
+pub use registry::{LEVELS, Parameter, Unit};
 pub use spec::{ClassSpec, Limit, LinkContext, ParameterError, Resolved, Spec, Value};

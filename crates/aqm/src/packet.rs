@@ -26,19 +26,21 @@ pub enum Kind {
     Syn,
 }
 
-/// The small fields of a header, a byte each in one word, so that packets are moved in few registers.
+/// The small fields of a header in one word, so that packets are moved in few registers: a byte each, but ECN field and QOSA
+/// share one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header(u64);
 
-/// Getter, setter and builder of a field at a byte of the word.
+/// Getter, setter and builder of a field from a bit of the word on. The setter writes the bits of the mask; the getter reads up to
+/// eight bits, of which the conversion takes its own.
 macro_rules! fields {
-    ($($(#[$text:meta])* $at:literal $get:ident $set:ident $with:ident: $type:ty = $from:expr;)*) => {
+    ($($(#[$text:meta])* $at:literal $mask:literal $get:ident $set:ident $with:ident: $type:ty = $from:expr;)*) => {
         impl Header {
             $(
                 $(#[$text])*
                 #[inline]
                 pub fn $get(self) -> $type {
-                    $from((self.0 >> (8 * $at)) as u8)
+                    $from((self.0 >> $at) as u8)
                 }
 
                 #[doc = concat!("Sets [`Header::", stringify!($get), "`].")]
@@ -51,7 +53,7 @@ macro_rules! fields {
                 #[inline]
                 #[must_use]
                 pub fn $with(self, value: $type) -> Self {
-                    Self(self.0 & !(0xff << (8 * $at)) | u64::from(value as u8) << (8 * $at))
+                    Self(self.0 & !($mask << $at) | u64::from(value as u8) << $at)
                 }
             )*
         }
@@ -60,35 +62,35 @@ macro_rules! fields {
 
 fields! {
     /// Differentiated services code point (RFC 2474), 0 to 63.
-    0 dscp set_dscp with_dscp: u8 = core::convert::identity;
+    0 0xff dscp set_dscp with_dscp: u8 = core::convert::identity;
     /// ECN field.
-    1 ecn set_ecn with_ecn: Ecn = Ecn::from_bits;
+    8 0b11 ecn set_ecn with_ecn: Ecn = Ecn::from_bits;
     /// Data, acknowledgement or connection set-up.
-    2 kind set_kind with_kind: Kind = Kind::from_byte;
+    16 0xff kind set_kind with_kind: Kind = Kind::from_byte;
     /// Class of the source, free for the scenario to use.
-    3 class set_class with_class: u8 = core::convert::identity;
+    24 0xff class set_class with_class: u8 = core::convert::identity;
     /// Time to live (hop limit) with which the sender sent the packet.
-    4 ttl_initial set_ttl_initial with_ttl_initial: u8 = core::convert::identity;
+    32 0xff ttl_initial set_ttl_initial with_ttl_initial: u8 = core::convert::identity;
     /// Time to live now, already decremented for this router.
-    5 ttl set_ttl with_ttl: u8 = core::convert::identity;
+    40 0xff ttl set_ttl with_ttl: u8 = core::convert::identity;
     /// Time to live seen by the destination of an earlier packet of the flow; 0 when not known.
-    6 ttl_final set_ttl_final with_ttl_final: u8 = core::convert::identity;
-    /// PC-RED's protection bit, stamped at arrival.
-    7 qosa set_qosa with_qosa: bool = |byte| byte != 0;
+    48 0xff ttl_final set_ttl_final with_ttl_final: u8 = core::convert::identity;
+    /// PC-RED's protection bit (quality of service alert), set at the arrival at a PC-RED queue.
+    15 1 qosa set_qosa with_qosa: bool = |byte| byte & 1 != 0;
 }
 
 impl Header {
-    /// The bytes of the fields that change on the path: code point, ECN field and kind.
+    /// The bytes of the fields that a packet carries with it: code point, ECN field with QOSA, and kind.
     const OWN: u64 = 0xff_ffff;
 
-    /// The header with code point, ECN field and kind of [`Header::own`].
+    /// The header with code point, ECN field, QOSA and kind of [`Header::own`].
     #[inline]
     #[must_use]
     pub fn with_own(self, own: u32) -> Self {
         Self(self.0 & !Self::OWN | u64::from(own) & Self::OWN)
     }
 
-    /// Code point, ECN field and kind, a byte each from the lowest.
+    /// Code point, ECN field with QOSA as the highest bit, and kind, a byte each from the lowest.
     #[inline]
     pub fn own(self) -> u32 {
         (self.0 & Self::OWN) as u32
@@ -154,10 +156,11 @@ mod tests {
             kind in prop::sample::select(vec![Kind::Data, Kind::Ack, Kind::Syn]),
             qosa in any::<bool>(),
         ) {
-            let on_the_way = Header::default().with_dscp(dscp).with_ecn(ecn).with_kind(kind);
+            let on_the_way = Header::default().with_dscp(dscp).with_ecn(Ecn::Ce).with_qosa(qosa).with_kind(kind);
+            let on_the_way = on_the_way.with_ecn(ecn);
+            prop_assert_eq!((on_the_way.qosa(), on_the_way.ecn()), (qosa, ecn));
             let mut header = Header::default().with_dscp(!dscp).with_own(on_the_way.own() | 0xab00_0000);
             header.set_class(class);
-            header.set_qosa(qosa);
             header.set_ttl(ttl);
             header = header.with_ttl_final(ttl_final).with_ttl_initial(ttl_initial);
             prop_assert_eq!((header.dscp(), header.ecn(), header.kind()), (dscp, ecn, kind));

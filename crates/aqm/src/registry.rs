@@ -18,6 +18,8 @@ pub enum Unit {
     Size,
     /// Bytes (`1000B`).
     Bytes,
+    /// Bytes, or a list of them: one for each priority level, from level 1.
+    BytesByLevel,
     /// A time (`360ms`).
     Time,
     /// A whole number.
@@ -31,6 +33,9 @@ pub enum Unit {
     /// A list of [average in packets, p_b] pairs.
     Points,
 }
+
+/// The highest priority level of a flow; level 0 is no priority.
+pub const LEVELS: usize = 8;
 
 /// One parameter of a discipline.
 #[derive(Clone, Copy, Debug)]
@@ -117,6 +122,11 @@ impl Parameter {
             Unit::Packets => parts.push("in packets (\"30p\") or bytes (\"30KB\")".into()),
             Unit::Size => parts.push("in packets (\"100p\") or bytes (\"64KB\")".into()),
             Unit::Bytes => parts.push("in bytes (\"1000B\")".into()),
+            Unit::BytesByLevel => {
+                parts.push(format!(
+                    "in bytes (\"1000B\"), or a list of 1 to {LEVELS} such, one for each level"
+                ));
+            }
             Unit::Time => parts.push("a time such as \"360ms\"".into()),
             Unit::Integer => parts.push("a whole number".into()),
             Unit::Flag => parts.push("true or false".into()),

@@ -11,6 +11,7 @@ pub(crate) use parameter_reader::ParameterReader;
 pub(crate) use resolve::{CodePoints, code_points};
 pub use resolve::{Limit, Resolved};
 
+use crate::registry::LEVELS;
 use crate::{Parameter, Preset, Unit};
 
 /// The link that a queue feeds; automatic parameters depend on it.
@@ -39,6 +40,8 @@ pub enum Value {
     Flag(bool),
     /// [average, p_b] pairs.
     Points(Vec<(f64, f64)>),
+    /// Bytes for each priority level, from level 1.
+    BytesByLevel(Vec<u64>),
 }
 
 impl core::fmt::Display for Value {
@@ -51,6 +54,10 @@ impl core::fmt::Display for Value {
             Self::Word(w) => write!(f, "{w}"),
             Self::Flag(b) => write!(f, "{b}"),
             Self::Points(p) => write!(f, "{p:?}"),
+            Self::BytesByLevel(levels) => {
+                let sizes: Vec<_> = levels.iter().map(|b| format!("{b}B")).collect();
+                write!(f, "{sizes:?}")
+            }
         }
     }
 }
@@ -206,8 +213,13 @@ fn check(parameter: &Parameter, value: &Value) -> Result<(), String> {
             return if word_fits(w) { Ok(()) } else { Err(format!("\"{w}\" is not allowed")) };
         }
         (Unit::Packets | Unit::Size, Value::Number(x) | Value::Packets(x)) => parameter.admits(*x),
-        (Unit::Packets | Unit::Size | Unit::Bytes, Value::Bytes(b)) => parameter.admits(*b as f64),
-        (Unit::Bytes | Unit::Number, Value::Number(x)) => parameter.admits(*x),
+        (Unit::Packets | Unit::Size | Unit::Bytes | Unit::BytesByLevel, Value::Bytes(b)) => {
+            parameter.admits(*b as f64)
+        }
+        (Unit::Bytes | Unit::BytesByLevel | Unit::Number, Value::Number(x)) => parameter.admits(*x),
+        (Unit::BytesByLevel, Value::BytesByLevel(levels)) => {
+            (1..=LEVELS).contains(&levels.len()) && levels.iter().all(|b| parameter.admits(*b as f64))
+        }
         (Unit::Time, Value::Seconds(s)) => parameter.admits(*s),
         (Unit::Integer, Value::Number(x)) => x.fract() == 0.0 && parameter.admits(*x),
         (Unit::Flag, Value::Flag(_)) => true,

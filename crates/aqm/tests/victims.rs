@@ -2,7 +2,7 @@
 
 mod common;
 
-use aqmlab_aqm::{Dequeue, DropReason, Ecn, Header, Host, Meta, Packet, Qdisc, Value};
+use aqmlab_aqm::{Dequeue, DropReason, Ecn, Gauge, Header, Host, Meta, Packet, Qdisc, Value};
 use aqmlab_units::{Stream, Time};
 use common::{build, word};
 use proptest::prelude::*;
@@ -152,6 +152,83 @@ fn pc_red_scans_towards_the_tail() {
     assert_eq!(pc_red("circular", &[true, true, true], 1), 2, "all protected");
 }
 
+/// The bits with which packets leave a PC-RED queue, and which packet pays for the last one at a full buffer if the first is
+/// picked; no flow has priority.
+fn pc_red_bits(qosa: &str, bits: &[bool]) -> (Vec<bool>, u32) {
+    let mut queue = calm("pc-red", (bits.len() - 1) as f64, &[("qosa", word(qosa))]);
+    let mut host = Recorder::new(1);
+    host.pick = Some(0);
+    for (i, &bit) in (0..).zip(bits) {
+        let mut packet = of_flow(i, i);
+        packet.meta.header.set_qosa(bit);
+        queue.enqueue(Time::ZERO, packet, &mut host);
+    }
+    let left = core::iter::from_fn(|| match queue.dequeue(Time::ZERO, &mut host) {
+        Dequeue::Packet(packet) => Some(packet.meta.header.qosa()),
+        _ => None,
+    });
+    let left = left.collect();
+    (left, host.dropped[0].0)
+}
+
+#[test]
+fn pc_red_honours_or_overwrites_the_bit_of_an_earlier_queue() {
+    assert_eq!(pc_red_bits("overwritten", &[true, true, false, true]), (vec![false; 3], 0));
+    assert_eq!(pc_red_bits("honoured", &[true, true, false, true]), (vec![true; 3], 2));
+    assert_eq!(pc_red_bits("honoured", &[true, false, false, true]), (vec![true, false, true], 1));
+    assert_eq!(pc_red_bits("honoured", &[true; 4]), (vec![true; 3], 3));
+}
+
+/// The gauges of a PC-RED queue with these limits in which flows of levels 0 to 3 have lost a packet of 1000 bytes each, and its
+/// warning.
+fn pc_red_levels(limits: &[u64]) -> (Vec<(&'static str, f64)>, Vec<String>) {
+    let more = [
+        ("loss_limit", Value::BytesByLevel(limits.to_vec())),
+        ("loss_weight", Value::Number(0.1)),
+        ("guard_one", Value::Flag(false)),
+    ];
+    let mut queue = forced("pc-red", &more);
+    let mut host = Recorder::new(1);
+    for level in 0..4 {
+        let header = Header::default().with_class(level);
+        let meta = Meta { bytes: 1000, flow: level.into(), header, ..Meta::default() };
+        queue.enqueue(Time::ZERO, Packet { meta, payload: 0 }, &mut host);
+    }
+    assert_eq!(host.dropped.len(), 4);
+    let mut seen = Vec::new();
+    queue.gauges(Time::ZERO, &mut |gauge, value| {
+        if let Gauge::State(name) = gauge {
+            seen.push((name, value));
+        }
+    });
+    (seen, queue.warnings())
+}
+
+#[test]
+fn pc_red_compares_each_flow_with_the_limit_of_its_level() {
+    let gauge = |limits, name| {
+        let found = pc_red_levels(limits).0.into_iter().find(|gauge| gauge.0 == name);
+        found.map(|gauge| gauge.1)
+    };
+    // a_d is L/2 + 0.1 * 1000: 200 (L = 200), 150 (100) and 105 (10) bytes. Only above L a flow is protected.
+    let three = &[200, 100, 10];
+    assert_eq!(
+        ["a_d_level_1", "a_d_level_2", "a_d_level_3"].map(|name| gauge(three, name)),
+        [200.0, 150.0, 105.0].map(Some)
+    );
+    assert_eq!((gauge(three, "n_p_plus"), gauge(three, "n_p_minus")), (Some(2.0), Some(1.0)));
+    assert_eq!((gauge(three, "a_d_non"), gauge(three, "a_d_level_4")), (Some(100.0), None));
+    assert_eq!(pc_red_levels(three).1, [""; 0]);
+    // Levels 2 and 3 have the last limit.
+    let two = &[200, 100];
+    assert_eq!((gauge(two, "a_d_level_2"), gauge(two, "n_p_plus")), (Some(150.0), Some(2.0)));
+    let warning = "flows ask for level 3, but loss_limit has 2 levels; they have the last";
+    assert_eq!(pc_red_levels(two).1, [warning]);
+    // One limit is that of all flows with priority, whatever their level.
+    assert_eq!((gauge(&[200], "a_d_high"), gauge(&[200], "a_d_level_1")), (Some(200.0), None));
+    assert_eq!(pc_red_levels(&[200]).1, [""; 0]);
+}
+
 #[test]
 fn ecn_marks_the_victim_in_the_queue() {
     let more = [("ecn", Value::Flag(true)), ("mark_forced", Value::Flag(true))];
@@ -241,8 +318,9 @@ proptest! {
         let set = [
             ("w_q", Value::Number(0.2)), ("limit", Value::Packets(20.0)), ("loss_weight", Value::Number(0.1)),
             ("min_th", Value::Packets(3.0)), ("max_th", Value::Packets(9.0)),
+            ("loss_limit", Value::BytesByLevel(vec![70, 150])),
         ];
-        let (w, g, limit) = (0.1, 0.36, 70.0);
+        let (w, g, limits) = (0.1, 0.36, [f64::INFINITY, 70.0, 150.0]);
         let mut queue = build("pc-red", 1_000_000, &set);
         let mut host = Recorder::new(seed);
         let mut flows = std::collections::BTreeMap::<u32, (f64, Time)>::new();
@@ -257,13 +335,15 @@ proptest! {
                 continue;
             }
             host.dropped.clear();
-            let has_priority = flow < 2;
-            let header = Header::default().with_class(u8::from(has_priority));
+            // Flows 0 to 2 have levels 1, 2 and 3, which is as 2.
+            let level = if flow < 3 { flow as u8 + 1 } else { 0 };
+            let limit = limits[usize::from(level.min(2))];
+            let header = Header::default().with_class(level);
             let meta = Meta { bytes: 1000, flow, header, ..Meta::default() };
             queue.enqueue(now, Packet { meta, payload: i as u32 }, &mut host);
-            let start = if has_priority { limit / 2.0 } else { 0.0 };
+            let start = if level > 0 { limit / 2.0 } else { 0.0 };
             let (a_d, _) = *flows.entry(flow).or_insert((start, now));
-            waiting.push((i as u32, flow, has_priority && a_d > limit));
+            waiting.push((i as u32, flow, a_d > limit));
             if let Some(&(victim, _)) = host.dropped.first() {
                 let picked = host.picked.expect("a pick") as usize;
                 let index = (picked..waiting.len()).find(|&j| !waiting[j].2).unwrap_or(waiting.len() - 1);

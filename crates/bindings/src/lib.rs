@@ -311,6 +311,7 @@ fn header(fields: &Fields<'_>) -> PyResult<Meta> {
             "bytes" => meta.bytes = value.extract()?,
             "flow" => meta.flow = value.extract()?,
             "cls" => header.set_class(value.extract()?),
+            "alert" => header.set_qosa(value.extract()?),
             "dscp" => header.set_dscp(value.extract()?),
             "ttl_initial" => header.set_ttl_initial(value.extract()?),
             "ttl" => header.set_ttl(value.extract()?),

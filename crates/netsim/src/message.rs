@@ -37,7 +37,7 @@ pub(crate) struct Message {
     pub bytes: u32,
     /// Where the SACK blocks and the time stamp are; [`NO_SACK`] without.
     sack: u32,
-    /// Code point, ECN field and kind as in [`Header::own`], and above them the bits of the transport.
+    /// Code point, ECN field, QOSA and kind as in [`Header::own`], and above them the bits of the transport.
     pub header: u32,
 }
 
@@ -241,8 +241,10 @@ mod tests {
         let mut message = Message::of_data(KEY, 7, 46, true, &data);
         assert!(!message.is_last());
         message.mark_last();
-        message.rewrite(message.seen());
-        assert!(message.is_last() && message.sent() == Time(5));
+        message.rewrite(message.seen().with_qosa(true));
+        assert!(message.is_last() && message.sent() == Time(5) && message.seen().qosa());
+        message.rewrite(message.seen().with_qosa(false));
+        assert!(message.is_last() && !message.seen().qosa());
         assert_eq!((message.to_data(), message.key(), message.kind()), (data, KEY, Kind::Syn));
         assert_eq!((message.ecn(), message.seen().dscp(), message.peer_ttl_known()), (Ecn::Ect, 46, true));
         let flags = DataFlags::ECT.with(DataFlags::ECT1, true).with(DataFlags::CWR, true);

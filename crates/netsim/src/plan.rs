@@ -155,8 +155,8 @@ pub struct Flow {
     pub again: Vec<(Time, Time)>,
     /// DSCP that the source writes into its data packets, 0 to 63.
     pub dscp: u8,
-    /// Class of the source, [`Header::class`](aqmlab_aqm::Header::class) of its data packets; 0 without one, 1 for PC-RED's
-    /// high-priority flows.
+    /// Class of the source, [`Header::class`](aqmlab_aqm::Header::class) of its data packets; 0 without one, for PC-RED's
+    /// high-priority flows their level, from 1.
     pub class: u8,
     /// Acknowledgements carry the flow label (and class) of the data; else a label of their own and class 0.
     pub acks_share_label: bool,

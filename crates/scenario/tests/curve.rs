@@ -37,7 +37,7 @@ fn mistakes() {
         [concat!(
             "queue:2:1: maxp: unknown key (allowed: aqm, limit, min_th, max_th, max_p, w_q, mean_packet, mode, curve, ",
             "points, spacing, victim, averages, adaptation, ecn, dialect, at_idle, idle_extra_step, guard_one, crossing, ",
-            "... (67 in all); did you mean \"max_p\"?)"
+            "... (68 in all); did you mean \"max_p\"?)"
         )]
     );
     assert_eq!(

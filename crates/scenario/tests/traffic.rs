@@ -127,6 +127,8 @@ fn active_periods() {
 fn labels() {
     let f = flow("dscp = \"AF11\"\npriority = true\nacks_share_label = true");
     assert_eq!((f.dscp, f.class, f.acks_share_label), (10, 1, true));
+    let level = |text: &str| flow(text).class;
+    assert_eq!([level("priority = 1"), level("priority = 2"), level("priority = false")], [1, 2, 0]);
     let f = flow("dscp = 46");
     assert_eq!((f.dscp, f.class, f.acks_share_label), (46, 0, false));
     let checked_json = &checked("[[flow]]\nname = \"f\"\ndscp = \"EF\"\npriority = true\n")["flows"][0];
@@ -134,6 +136,9 @@ fn labels() {
         (&checked_json["dscp"], &checked_json["priority"], &checked_json["acks_share_label"]),
         (&json!(46), &json!(true), &json!(false))
     );
+    let levels = checked("[[flow]]\nname = \"f\"\npriority = 2\n[[flow]]\nname = \"g\"\npriority = 1\n");
+    let levels = [0, 1].map(|i| levels["flows"][i]["priority"].clone());
+    assert_eq!(levels, [json!(2), json!(true)]);
 }
 
 #[test]

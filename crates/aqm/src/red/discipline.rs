@@ -521,7 +521,7 @@ impl<P: Copy> Qdisc<P> for Red<P> {
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.victim.warning().into_iter().collect()
+        self.victim.warnings()
     }
 
     fn departs_in_order(&self) -> bool {

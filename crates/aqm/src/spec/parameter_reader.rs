@@ -113,6 +113,15 @@ impl<'a> ParameterReader<'a> {
         bytes
     }
 
+    /// Read a number of bytes, or one for each priority level.
+    pub fn sizes_by_level(&mut self, key: &str, default: f64) -> Vec<f64> {
+        let Some(Value::BytesByLevel(levels)) = self.spec.set.get(key) else {
+            return vec![self.size(key, default)];
+        };
+        self.known(key, Value::BytesByLevel(levels.clone()));
+        levels.iter().map(|&bytes| bytes as f64).collect()
+    }
+
     /// Read a queue length in packets; bytes are divided by `mean_packet` bytes.
     pub fn packets(&mut self, key: &str, default: f64, mean_packet: f64) -> f64 {
         let packets = self.spec.packets(key, mean_packet).unwrap_or(default);

@@ -9,6 +9,7 @@ mod transport;
 
 use std::collections::BTreeMap;
 
+use aqmlab_aqm::LEVELS;
 use aqmlab_netsim::plan;
 use aqmlab_units::{Span, Time};
 
@@ -39,7 +40,8 @@ pub(crate) struct Group<'a> {
     stop: Option<Time>,
     again: Vec<(Time, Time)>,
     dscp: u8,
-    priority: bool,
+    /// The priority level, 0 without priority.
+    priority: u8,
     acks_share_label: bool,
     transport: GroupTransport,
     application: Option<Application>,
@@ -92,8 +94,12 @@ pub(crate) fn shape() -> Shape {
             )
             .default("\"1000B\""),
             Key::new("dscp", Kind::Dscp, "Code point of the data packets.").default("\"BE\""),
-            Key::new("priority", Kind::Flag, "PC-RED: whether these are high-priority flows.")
-                .default("false"),
+            Key::new(
+                "priority",
+                Kind::Any(vec![Kind::Flag, Kind::Integer { min: 1, max: LEVELS as i64 }]),
+                "PC-RED: whether these are high-priority flows, or their level; true is level 1.",
+            )
+            .default("false"),
             Key::new(
                 "acks_share_label",
                 Kind::Flag,
@@ -201,12 +207,18 @@ fn group<'a>(
         stop,
         again,
         dscp: section.dscp("dscp").unwrap_or(dscp::BE),
-        priority: section.flag("priority").unwrap_or(false),
+        priority: priority(section),
         acks_share_label: section.flag("acks_share_label").unwrap_or(false),
         transport: transport?,
         application,
         ends: ends?,
     })
+}
+
+/// The priority level of a group.
+fn priority(section: &Section<'_>) -> u8 {
+    let level = section.integer("priority").and_then(|level| u8::try_from(level).ok());
+    level.unwrap_or_else(|| u8::from(section.flag("priority").unwrap_or(false)))
 }
 
 /// When the flows of a group have something to send.
@@ -284,7 +296,7 @@ impl Group<'_> {
             stop: self.stop,
             again: self.again.clone(),
             dscp: self.dscp,
-            class: u8::from(self.priority),
+            class: self.priority,
             acks_share_label: self.acks_share_label,
             transport: self.transport.of(index),
         }

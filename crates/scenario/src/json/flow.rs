@@ -36,11 +36,20 @@ pub(super) fn flow_json(plan: &Plan, flow: &Flow, routes: &mut Routes<'_>) -> Js
         "stop": flow.stop.map(Time::secs),
         "again": flow.again.iter().map(|(begin, end)| [begin.secs(), end.secs()]).collect::<Vec<_>>(),
         "dscp": flow.dscp,
-        "priority": flow.class == 1,
+        "priority": priority_json(flow.class),
         "acks_share_label": flow.acks_share_label,
         "path": path.into_iter().map(|l| link_name(plan, l)).collect::<Vec<_>>(),
         "parameters": parameters,
     })
+}
+
+/// The priority level as a scenario file has it: true is level 1.
+fn priority_json(class: u8) -> Json {
+    match class {
+        0 => json!(false),
+        1 => json!(true),
+        level => json!(level),
+    }
 }
 
 /// Name and effective values; times in seconds, sizes in packets or bytes as the registry has them.

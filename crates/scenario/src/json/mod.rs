@@ -21,13 +21,14 @@ use crate::queue;
 /// A parameter's value: a number in its unit where it has one, text with the unit otherwise.
 fn parameter_json(value: &Value, unit: Unit) -> Json {
     match (value, unit) {
-        (Value::Bytes(b), Unit::Bytes) => json!(b),
+        (Value::Bytes(b), Unit::Bytes | Unit::BytesByLevel) => json!(b),
         // A buffer in bytes must not be taken for one in packets.
         (Value::Bytes(_), _) => json!(value.to_string()),
         (Value::Number(x) | Value::Packets(x) | Value::Seconds(x), _) => number_json(*x),
         (Value::Word(w), _) => json!(w),
         (Value::Flag(b), _) => json!(b),
         (Value::Points(points), _) => json!(points),
+        (Value::BytesByLevel(levels), _) => json!(levels),
     }
 }
 

@@ -79,7 +79,7 @@ fn parameter(p: &Parameter, resolved: Option<&Resolved>) -> Json {
 fn unit_name(unit: Unit) -> &'static str {
     match unit {
         Unit::Packets | Unit::Size => "packets",
-        Unit::Bytes => "B",
+        Unit::Bytes | Unit::BytesByLevel => "B",
         Unit::Time => "s",
         Unit::Number | Unit::Integer => "1",
         Unit::Flag | Unit::Choice | Unit::Points => "",

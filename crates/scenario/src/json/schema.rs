@@ -1,4 +1,4 @@
-use aqmlab_aqm::{Parameter, Preset, Unit};
+use aqmlab_aqm::{LEVELS, Parameter, Preset, Unit};
 use aqmlab_transport::Profile;
 use serde_json::{Map, Value as Json, json};
 
@@ -123,6 +123,11 @@ fn parameter_json(p: &Parameter) -> Json {
             vec![range(number, p), quantity(&packets_and_bytes())]
         }
         Unit::Bytes => vec![range("integer", p), quantity(&names(BYTES))],
+        Unit::BytesByLevel => {
+            let one = [range("integer", p), quantity(&names(BYTES))];
+            let list = json!({ "type": "array", "items": any(&one), "minItems": 1, "maxItems": LEVELS });
+            one.into_iter().chain([list]).collect()
+        }
         Unit::Time => vec![quantity(&names(TIME))],
         Unit::Integer => vec![range("integer", p)],
         Unit::Number => vec![range("number", p), quantity(&["%"])],

@@ -32,8 +32,12 @@ pub(crate) fn parameter_value(value: &Value, parameter: &Parameter) -> Result<aq
                 Amount::Bytes(b) => Ok(aqmlab_aqm::Value::Bytes(b)),
             }
         }
-        (Unit::Bytes, Value::Text(_) | Value::Integer(_) | Value::Real(_)) => {
+        (Unit::Bytes | Unit::BytesByLevel, Value::Text(_) | Value::Integer(_) | Value::Real(_)) => {
             units::bytes(value, true).map(aqmlab_aqm::Value::Bytes)
+        }
+        (Unit::BytesByLevel, Value::List(list)) => {
+            let levels = list.iter().map(|node| units::bytes(&node.value, true));
+            levels.collect::<Result<_, _>>().map(aqmlab_aqm::Value::BytesByLevel)
         }
         (Unit::Number, Value::Text(_) | Value::Integer(_) | Value::Real(_)) => {
             units::number(value).map(aqmlab_aqm::Value::Number)

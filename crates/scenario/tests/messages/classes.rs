@@ -173,7 +173,7 @@ fn classes() {
             (
                 "aqm = \"rio\"\nlcass = 1",
                 &[
-                    r#"net.toml:14:1: queue.main.lcass: unknown key (allowed: aqm, limit, min_th, max_th, max_p, w_q, mean_packet, mode, curve, points, spacing, victim, averages, adaptation, ecn, dialect, at_idle, idle_extra_step, guard_one, crossing, ... (67 in all); did you mean "class"?)"#,
+                    r#"net.toml:14:1: queue.main.lcass: unknown key (allowed: aqm, limit, min_th, max_th, max_p, w_q, mean_packet, mode, curve, points, spacing, victim, averages, adaptation, ecn, dialect, at_idle, idle_extra_step, guard_one, crossing, ... (68 in all); did you mean "class"?)"#,
                 ],
             ),
         ],
@@ -247,13 +247,31 @@ fn times_and_integers_of_queues() {
             (
                 "aqm = \"pc-red\"\nloss_limit = \"0B\"",
                 &[
-                    r#"net.toml:14:14: queue.main.loss_limit: 0B is out of range (allowed: above 0, in bytes ("1000B"))"#,
+                    r#"net.toml:14:14: queue.main.loss_limit: 0B is out of range (allowed: above 0, in bytes ("1000B"), or a list of 1 to 8 such, one for each level)"#,
                 ],
             ),
             (
                 "aqm = \"pc-red\"\nloss_limit = -1",
                 &[
-                    r#"net.toml:14:14: queue.main.loss_limit: -1 is negative (allowed: above 0, in bytes ("1000B"))"#,
+                    r#"net.toml:14:14: queue.main.loss_limit: -1 is negative (allowed: above 0, in bytes ("1000B"), or a list of 1 to 8 such, one for each level)"#,
+                ],
+            ),
+            (
+                "aqm = \"pc-red\"\nloss_limit = []",
+                &[
+                    r#"net.toml:14:14: queue.main.loss_limit: [] is out of range (allowed: above 0, in bytes ("1000B"), or a list of 1 to 8 such, one for each level)"#,
+                ],
+            ),
+            (
+                "aqm = \"pc-red\"\nloss_limit = [\"70B\", \"0B\"]",
+                &[
+                    r#"net.toml:14:14: queue.main.loss_limit: ["70B", "0B"] is out of range (allowed: above 0, in bytes ("1000B"), or a list of 1 to 8 such, one for each level)"#,
+                ],
+            ),
+            (
+                "aqm = \"pc-red\"\nloss_limit = [\"70B\", \"30p\"]",
+                &[
+                    r#"net.toml:14:14: queue.main.loss_limit: "p" is not a unit for this (allowed: above 0, in bytes ("1000B"), or a list of 1 to 8 such, one for each level; units B, kB, KB, MB, KiB, MiB)"#,
                 ],
             ),
             (

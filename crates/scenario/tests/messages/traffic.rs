@@ -388,8 +388,22 @@ fn labels_and_priority() {
         "count = 2",
         &[
             (
-                "priority = 1",
-                &["net.toml:17:12: flow.tcp.priority: is a whole number (allowed: true or false)"],
+                "priority = 9",
+                &[
+                    "net.toml:17:12: flow.tcp.priority: 9 is out of range (allowed: a whole number from 1 to 8)",
+                ],
+            ),
+            (
+                "priority = 0",
+                &[
+                    "net.toml:17:12: flow.tcp.priority: 0 is out of range (allowed: a whole number from 1 to 8)",
+                ],
+            ),
+            (
+                r#"priority = "high""#,
+                &[
+                    "net.toml:17:12: flow.tcp.priority: is text (allowed: true or false, or a whole number from 1 to 8)",
+                ],
             ),
             (
                 "priorty = true",

@@ -95,6 +95,7 @@ fn behaviour(queue: &Resolved) -> (Vec<(u32, u8)>, Vec<f64>) {
         let header = Header::default().with_ecn(ecn).with_ttl_initial(64).with_ttl(63 - flow % 5);
         let mut header = header.with_ttl_final(arrived_with);
         header.set_class(u8::from(flow < 5));
+        header.set_qosa(flow.is_multiple_of(3));
         header.set_dscp(if flow == 0 { 10 } else { 0 });
         let bytes = 200 + traffic.below(800) as u32;
         let meta = Meta { bytes, flow: flow.into(), arrival: now, header };

@@ -10,7 +10,7 @@ pub use custom::Custom;
 pub(crate) use ddred::{DISTANCE, PAPER as DDRED_PAPER, UNKNOWN_FRACTION};
 pub use ddred::{Distance, Ties};
 pub use pc_red::PcRedParams;
-pub use priority_list::{Entry, ListParams, PriorityList};
+pub use priority_list::{Entry, Limits, ListParams, PriorityList};
 
 use aqmlab_units::Time;
 
@@ -76,8 +76,8 @@ pub(crate) trait VictimRule {
     fn on_drop(&mut self, _now: Time, _meta: &Meta) {}
 
     /// Return what is allowed but probably not meant, of the traffic so far.
-    fn warning(&self) -> Option<String> {
-        None
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// Report the gauges of the rule.
@@ -149,8 +149,8 @@ impl Victim {
     }
 
     /// What is allowed but probably not meant.
-    pub(crate) fn warning(&self) -> Option<String> {
-        each_victim!(self, rule => rule.warning())
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        each_victim!(self, rule => rule.warnings())
     }
 
     /// The gauges of the rule.

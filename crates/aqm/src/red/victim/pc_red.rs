@@ -1,6 +1,6 @@
 use aqmlab_units::{Span, Time};
 
-use super::priority_list::{Entry, ListParams, PriorityList};
+use super::priority_list::{Entry, Limits, ListParams, PriorityList};
 use super::{Among, VictimPart, VictimRule};
 #[cfg(test)]
 use crate::Value;
@@ -8,6 +8,7 @@ use crate::indexed::{Indexed, Tag};
 use crate::red::part::Part;
 #[cfg(test)]
 use crate::red::part::tests::Change;
+use crate::registry::LEVELS;
 use crate::spec::ParameterReader;
 use crate::{DropReason, Host, Kind, Meta, Parameter, ParameterError, Unit};
 
@@ -27,14 +28,16 @@ use crate::{DropReason, Host, Kind, Meta, Parameter, ParameterError, Unit};
 ///
 /// | symbol | parameter | unit | allowed |
 /// |---|---|---|---|
-/// | L | `loss_limit` | bytes per interval | > 0; flows without priority have none |
+/// | L | `loss_limit` | bytes per interval | > 0, one for all flows with priority or one for each of their levels; flows without priority have none |
 /// | g | `loss_interval` | s | > 0 |
 /// | w | `loss_weight` | 1 | 0 < w < 1 |
 ///
 /// Readings: a_d changes only at a drop (P-5, `status_refresh = "on-drop"`) or is looked at, decayed, at each arrival
 /// too (`on-arrival`); m is real (P-3) or rounded down; the scan ends at the tail (P-9) or goes on from the head, so
-/// that a protected packet pays only when all are; QOSA from an upstream router is overwritten (P-7); a packet arriving
-/// is a candidate (P-8); flows with priority are those whose packets have a class above 0 (P-11).
+/// that a protected packet pays only when all are; QOSA from an upstream router is overwritten, or honoured:
+/// a packet that comes with it is protected here too (P-7, `qosa`); a packet arriving
+/// is a candidate (P-8); flows with priority are those whose packets have a class above 0, which is their level (P-11). The list
+/// has a limit for every flow; who sets it is not said, so the queue has one for each level, and a flow names its level.
 #[derive(Clone, Debug)]
 pub struct PcRed {
     params: PcRedParams,
@@ -53,6 +56,8 @@ pub struct PcRedParams {
     pub floor: bool,
     /// Look at the status at every arrival.
     pub refresh_on_arrival: bool,
+    /// A packet that arrives with QOSA keeps it.
+    pub honours_qosa: bool,
     /// Go on from the head when the scan reaches the tail.
     pub circular: bool,
     /// L and the bounds of the list.
@@ -84,6 +89,18 @@ fn class_of(has_priority: bool, qosa: bool) -> usize {
 
 const PAPER: &str = "Li and Yang, PC-RED";
 
+/// The gauges of the mean a_d of each level, where there are several.
+const A_D_LEVEL: [&str; LEVELS] = [
+    "a_d_level_1",
+    "a_d_level_2",
+    "a_d_level_3",
+    "a_d_level_4",
+    "a_d_level_5",
+    "a_d_level_6",
+    "a_d_level_7",
+    "a_d_level_8",
+];
+
 /// g is not printed: the loaded round-trip time of the paper's first network.
 const LOSS_INTERVAL_S: f64 = 0.36;
 
@@ -94,8 +111,8 @@ impl Part for PcRed {
         Parameter::new(
             "loss_limit",
             "L",
-            Unit::Bytes,
-            "PC-RED: a high-priority flow may lose this much in an interval",
+            Unit::BytesByLevel,
+            "PC-RED: a high-priority flow may lose this much in an interval; levels above a list's end are as its last",
         )
         .above(0.0)
         .source(PAPER),
@@ -120,6 +137,14 @@ impl Part for PcRed {
         .or(&["real", "floor"]),
         Parameter::new("status_refresh", "", Unit::Choice, "PC-RED: when a flow's status is evaluated again")
             .or(&["on-drop", "on-arrival"]),
+        Parameter::new(
+            "qosa",
+            "QOSA",
+            Unit::Choice,
+            "PC-RED: the bit with which a packet comes from an earlier queue",
+        )
+        .or(&["overwritten", "honoured"])
+        .source(PAPER),
         Parameter::new(
             "scan",
             "",
@@ -159,6 +184,7 @@ impl Part for PcRed {
                 .with("loss_limit", Value::Bytes(1000))
                 .with("loss_interval", Value::Seconds(0.05)),
             change("status_refresh", word("on-arrival")).with("loss_interval", Value::Seconds(0.05)),
+            change("qosa", word("honoured")),
             change("scan", word("circular")),
             change("list_size", Value::Number(2.0)),
             change("list_timeout", Value::Seconds(0.001)),
@@ -170,19 +196,28 @@ impl Part for PcRed {
 
 impl VictimPart for PcRed {
     fn read(reader: &mut ParameterReader<'_>) -> Result<Self, ParameterError> {
-        let limit = reader.size("loss_limit", 70.0);
+        let limits = Limits::new(&reader.sizes_by_level("loss_limit", 70.0));
         let interval = reader.seconds("loss_interval", LOSS_INTERVAL_S);
         let weight = reader.number("loss_weight", 0.003);
         let floor = reader.word("loss_decay", &[("real", false), ("floor", true)]);
         let refresh_on_arrival = reader.word("status_refresh", &[("on-drop", false), ("on-arrival", true)]);
+        let honours_qosa = reader.word("qosa", &[("overwritten", false), ("honoured", true)]);
         let circular = reader.word("scan", &[("to-tail", false), ("circular", true)]);
         let size = reader.integer("list_size", 4096) as u32;
         let timeout = reader.seconds_or("list_timeout", "never").map(Span::from_secs);
         let r_p_max = reader.number("r_p_max", 1.0);
         let refuse = reader.word("over_r_p_max", &[("warn", false), ("refuse", true)]);
-        let list = ListParams { limit, size, timeout, r_p_max, refuse };
+        let list = ListParams { limits, size, timeout, r_p_max, refuse };
         let interval = Span::from_secs(interval);
-        Ok(Self::new(PcRedParams { weight, interval, floor, refresh_on_arrival, circular, list }))
+        Ok(Self::new(PcRedParams {
+            weight,
+            interval,
+            floor,
+            refresh_on_arrival,
+            honours_qosa,
+            circular,
+            list,
+        }))
     }
 }
 
@@ -195,13 +230,13 @@ impl PcRed {
 }
 
 impl VictimRule for PcRed {
-    /// Look the flow up and set the packet's QOSA bit.
+    /// Look the flow up and set the packet's QOSA bit, with which it goes on to later queues.
     fn on_arrival(&mut self, now: Time, meta: &mut Meta) {
         let entry = self.list.lookup(now, meta);
         if self.params.refresh_on_arrival {
             entry.protected = self.params.decayed(entry, now) > entry.limit;
         }
-        meta.header.set_qosa(entry.protected);
+        meta.header.set_qosa(entry.protected || self.params.honours_qosa && meta.header.qosa());
         if meta.header.kind() != Kind::Ack {
             let class = class_of(entry.has_priority(), meta.header.qosa());
             self.seen.arrivals[class] += 1;
@@ -232,16 +267,22 @@ impl VictimRule for PcRed {
         }
     }
 
-    /// Warn if more flows ask for priority than r_p_max allows.
-    fn warning(&self) -> Option<String> {
+    /// Warn if more flows ask for priority than r_p_max allows, or for a level that has no limit of its own.
+    fn warnings(&self) -> Vec<String> {
         let (flows, priority, _) = self.list.counts();
-        let asking = self.list.entries().filter(|e| e.asks).count() as u32;
-        let ListParams { r_p_max, .. } = self.params.list;
-        (f64::from(asking) > r_p_max * f64::from(flows)).then(|| {
+        let asking = self.list.entries().filter(|e| e.asks > 0).count() as u32;
+        let ListParams { r_p_max, limits, .. } = &self.params.list;
+        let too_many = (f64::from(asking) > r_p_max * f64::from(flows)).then(|| {
             format!(
                 "{asking} of {flows} flows ask for priority, more than r_p_max = {r_p_max} allows; {priority} have it"
             )
-        })
+        });
+        let levels = limits.levels();
+        let highest = self.list.entries().map(|e| e.asks).max().filter(|&asks| levels > 1 && asks > levels);
+        let too_high = highest.map(|asks| {
+            format!("flows ask for level {asks}, but loss_limit has {levels} levels; they have the last")
+        });
+        too_many.into_iter().chain(too_high).collect()
     }
 
     fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
@@ -270,6 +311,11 @@ impl VictimRule for PcRed {
             flows.sort_unstable_by_key(|&(flow, _)| flow);
             out(mean, flows.iter().map(|(_, a_d)| a_d).sum::<f64>() / flows.len() as f64);
             out(first, flows.first().map_or(f64::NAN, |&(_, a_d)| a_d));
+        }
+        let levels = self.params.list.limits.levels();
+        for (level, name) in (1..=levels).zip(A_D_LEVEL).filter(|_| levels > 1) {
+            let of_level = || of_kind(true).filter(|e| e.level == level).map(|e| e.a_d);
+            out(name, of_level().sum::<f64>() / of_level().count() as f64);
         }
     }
 }

@@ -1,6 +1,7 @@
 use aqmlab_units::{Span, Time};
 use hashbrown::HashTable;
 
+use crate::registry::LEVELS;
 use crate::{Kind, Meta};
 
 /// No entry.
@@ -13,6 +14,8 @@ pub struct Entry {
     pub flow: u32,
     /// L in bytes per interval; infinite for flows without priority.
     pub limit: f64,
+    /// Priority level that the limit is of, 0 without priority.
+    pub level: u8,
     /// a_d, average size of the drops in bytes per interval, as of `last_drop`.
     pub a_d: f64,
     /// When the flow last lost a packet; at first, when it was listed.
@@ -21,8 +24,8 @@ pub struct Entry {
     pub protected: bool,
     /// It has carried acknowledgements alone, and is no flow to count.
     pub acks: bool,
-    /// It asks for priority, whether or not it has it.
-    pub asks: bool,
+    /// The class of its packets: the level that it asks for, whether or not it has it.
+    pub asks: u8,
     seen: Time,
     older: u32,
     newer: u32,
@@ -38,8 +41,8 @@ impl Entry {
 /// How the list is kept.
 #[derive(Clone, Debug)]
 pub struct ListParams {
-    /// L of high-priority flows in bytes per interval.
-    pub limit: f64,
+    /// L of high-priority flows.
+    pub limits: Limits,
     /// Most flows in the list.
     pub size: u32,
     /// A flow not seen for so long is forgotten.
@@ -50,7 +53,41 @@ pub struct ListParams {
     pub refuse: bool,
 }
 
+/// L in bytes per interval, for each priority level from 1.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    of: [f64; LEVELS],
+    levels: u8,
+}
+
+impl Limits {
+    /// Of these levels, the first for level 1: at least one, and all above [`LEVELS`] are left out.
+    pub fn new(limits: &[f64]) -> Self {
+        let levels = limits.len().min(LEVELS);
+        let of = core::array::from_fn(|i| limits.get(i).copied().unwrap_or(f64::INFINITY));
+        Self { of, levels: levels as u8 }
+    }
+
+    /// How many levels have a limit.
+    pub fn levels(&self) -> u8 {
+        self.levels
+    }
+
+    /// The level that packets of this class ask for; a class above the last level asks for that.
+    fn level(&self, class: u8) -> u8 {
+        class.min(self.levels)
+    }
+
+    /// L of a level; infinite for level 0, which is no priority.
+    pub fn limit(&self, level: u8) -> f64 {
+        usize::from(level).checked_sub(1).map_or(f64::INFINITY, |i| self.of[i])
+    }
+}
+
 /// PC-RED's priority list: flows by label, bounded in size.
+///
+/// A flow has the limit of the level that the class of its packets asked for when it was given priority, and keeps it as
+/// long as it is in the list.
 ///
 /// A flow label that is not in the list is entered; when the list is full the flow that was not seen for the longest
 /// time makes room, flows without priority first. So a flood of labels costs memory for `size` flows and takes no
@@ -118,11 +155,12 @@ impl PriorityList {
             self.entries.push(Entry {
                 flow: 0,
                 limit: f64::INFINITY,
+                level: 0,
                 a_d: 0.0,
                 last_drop: now,
                 protected: false,
                 acks: false,
-                asks: false,
+                asks: 0,
                 seen: now,
                 older: NONE,
                 newer: NONE,
@@ -141,11 +179,12 @@ impl PriorityList {
         *entry = Entry {
             flow: meta.flow,
             limit: f64::INFINITY,
+            level: 0,
             a_d: 0.0,
             last_drop: now,
             protected: false,
             acks,
-            asks: !acks && meta.header.class() > 0,
+            asks: if acks { 0 } else { meta.header.class() },
             seen: now,
             older: NONE,
             newer: NONE,
@@ -162,7 +201,7 @@ impl PriorityList {
         let entry = &mut self.entries[id as usize];
         if entry.acks && meta.header.kind() != Kind::Ack {
             entry.acks = false;
-            entry.asks = meta.header.class() > 0;
+            entry.asks = meta.header.class();
             self.flows += 1;
             self.priority += u32::from(entry.has_priority());
         }
@@ -183,8 +222,9 @@ impl PriorityList {
         }
         self.unlink(id);
         let entry = &mut self.entries[id as usize];
-        entry.limit = self.params.limit;
-        entry.a_d = self.params.limit / 2.0;
+        entry.level = self.params.limits.level(meta.header.class());
+        entry.limit = self.params.limits.limit(entry.level);
+        entry.a_d = entry.limit / 2.0;
         self.priority += u32::from(!entry.acks);
         self.link(id);
     }
@@ -278,8 +318,9 @@ mod tests {
     use crate::Header;
     use proptest::prelude::*;
 
+    const LIMITS: Limits = Limits { of: [70.0, 300.0, 20.0, 0.0, 0.0, 0.0, 0.0, 0.0], levels: 3 };
     const PARAMS: ListParams =
-        ListParams { limit: 70.0, size: 4, timeout: None, r_p_max: 1.0, refuse: false };
+        ListParams { limits: LIMITS, size: 4, timeout: None, r_p_max: 1.0, refuse: false };
 
     fn of(flow: u32, class: u8) -> Meta {
         Meta { flow, header: Header::default().with_class(class), ..Meta::default() }
@@ -299,6 +340,32 @@ mod tests {
         let e = *list.lookup(Time(6), &of(2, 0));
         assert_eq!((e.limit, e.a_d, e.last_drop), (f64::INFINITY, 0.0, Time(6)));
         assert_eq!(list.counts(), (2, 1, 0));
+    }
+
+    #[test]
+    fn each_flow_has_the_limit_of_its_level() {
+        let mut list = PriorityList::new(ListParams { size: 6, ..PARAMS });
+        let mut limits = |flow, class| {
+            let e = *list.lookup(Time(1), &of(flow, class));
+            (e.level, e.limit, e.a_d)
+        };
+        assert_eq!([limits(1, 1), limits(2, 2)], [(1, 70.0, 35.0), (2, 300.0, 150.0)]);
+        assert_eq!([limits(3, 3), limits(6, 0)], [(3, 20.0, 10.0), (0, f64::INFINITY, 0.0)]);
+        // Above the last level there is the last.
+        assert_eq!([limits(4, 4), limits(5, 255)], [(3, 20.0, 10.0); 2]);
+        // A flow keeps its limit, whatever the class of its next packet.
+        assert_eq!([limits(2, 1), limits(2, 0)], [(2, 300.0, 150.0); 2]);
+        // It may have none at first.
+        assert_eq!(limits(6, 2), (2, 300.0, 150.0));
+        assert_eq!(list.counts(), (6, 6, 0));
+    }
+
+    #[test]
+    fn a_single_limit_is_that_of_every_level() {
+        let limits = Limits::new(&[70.0]);
+        assert_eq!((limits.levels(), limits.level(0), limits.level(1), limits.level(9)), (1, 0, 1, 1));
+        let limits = Limits::new(&[5.0; LEVELS + 1]);
+        assert_eq!((limits.levels(), limits.limit(LEVELS as u8)), (LEVELS as u8, 5.0));
     }
 
     #[test]
@@ -350,17 +417,35 @@ mod tests {
     proptest! {
         #[test]
         fn size_links_and_counts_stay_right(
-            ops in prop::collection::vec((0u32..12, 0u8..2, 0u64..8, any::<bool>()), 0..300),
+            ops in prop::collection::vec((0u32..12, 0u8..4, 0u64..8, any::<bool>()), 0..300),
             timeout in prop::option::of(1u64..30),
         ) {
             let mut list = PriorityList::new(ListParams { timeout: timeout.map(Span), ..PARAMS });
             let mut now = 0;
+            // Level and a_d of each flow as they were last written.
+            let mut written = std::collections::BTreeMap::new();
             for (flow, class, gap, acks) in ops {
                 now += gap;
                 let kind = if acks { Kind::Ack } else { Kind::Data };
                 let mut meta = of(flow, class);
                 meta.header.set_kind(kind);
-                prop_assert_eq!(list.lookup(Time(now), &meta).flow, meta.flow);
+                let before: Vec<u32> = list.entries().map(|e| e.flow).collect();
+                let e = list.lookup(Time(now), &meta);
+                prop_assert_eq!(e.flow, meta.flow);
+                // A flow that stays in the list keeps its level and its a_d; a new one has the level that it asks for.
+                let fresh = (class, if class == 0 { 0.0 } else { LIMITS.of[usize::from(class) - 1] / 2.0 });
+                let old = written.get(&flow).filter(|_| before.contains(&flow)).copied();
+                let is_forgotten = timeout.is_some() && (e.level, e.a_d) == fresh;
+                match old.filter(|old: &(u8, f64)| old.0 > 0 || class == 0) {
+                    Some(old) => prop_assert!((e.level, e.a_d) == old || is_forgotten),
+                    None => prop_assert_eq!((e.level, e.a_d), fresh),
+                }
+                e.a_d += 1.0;
+                written.insert(flow, (e.level, e.a_d));
+                for e in list.entries() {
+                    prop_assert_eq!(e.limit, LIMITS.limit(e.level));
+                    prop_assert_eq!((e.level, e.a_d), written[&e.flow]);
+                }
                 prop_assert!(list.entries.len() <= 4);
                 prop_assert_eq!(list.index.len(), list.entries.len());
                 let flows = list.entries().filter(|e| !e.acks).count() as u32;
