@@ -287,6 +287,7 @@ class TestRuns:
         assert flow["sent"] > 0
         assert flow["received"] == 0
 
+    @pytest.mark.live
     def test_this_kernel_carries_a_fifo(self):
         command = tc_backend.command(Path("/dev/null"), Path("/dev/null"))[:-6]
         if shutil.which("unshare") is None or subprocess.run([*command, "true"], capture_output=True).returncode:
@@ -306,6 +307,7 @@ class TestRuns:
         assert links["departures"] > 0
         assert links["drops_early"] == 0
 
+    @pytest.mark.live
     def test_a_qdisc_that_this_kernel_lacks_is_an_error_of_one_line(self):
         command = tc_backend.command(Path("/dev/null"), Path("/dev/null"))[:-6]
         if shutil.which("unshare") is None or subprocess.run([*command, "true"], capture_output=True).returncode:

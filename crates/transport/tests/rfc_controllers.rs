@@ -1,5 +1,5 @@
 //! Each controller behind a small bottleneck shows what it is known for, and does what it did (`bottleneck/golden.txt`,
-//! rewritten with `BLESS=1`).
+//! rewritten with `UPDATE_GOLDEN=1`).
 //!
 //! A link of 10 Mb/s holds so many packets and marks those that meet ten others (a step, as DCTCP's switches do);
 //! everything else of the path is a delay of 40 ms on the way back. A BDP is 33 packets.
@@ -121,13 +121,13 @@ fn bbr_bears_a_short_buffer_and_others() {
 
 /// A line for each controller: payload in Mb/s, mean queue and window in packets, drops, share of marks.
 ///
-/// A controller without a line is not compared; `BLESS=1` writes those of all.
+/// A controller without a line is not compared; `UPDATE_GOLDEN=1` writes those of all.
 #[test]
 fn golden() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/bottleneck/golden.txt");
     let head = "controller mbps queue least most cwnd drops marked\n";
     let lines = CongestionControl::ALL.map(golden_line);
-    if std::env::var_os("BLESS").is_some() {
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(file, format!("{head}{}", lines.concat())).unwrap();
     }
     let golden = std::fs::read_to_string(file).unwrap();

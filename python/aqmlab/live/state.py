@@ -1,6 +1,6 @@
 """The record of what a live run makes outside of itself, written before it is made, so that nothing is left behind.
 
-Each run has a folder in the *run directory* (``/run/aqmlab``, or ``$XDG_RUNTIME_DIR/aqmlab`` where that cannot be
+Each run has a folder in the *run directory* (``/run/aqmlab``, or ``$XDG_RUNTIME_DIR/aqmlab`` where ``/run`` cannot be
 written) with one file: who made it, and the names of its namespaces and the numbers of its processes. A run that was
 killed leaves the file; the next run, or ``aqmlab live --clean``, sees that its maker is gone and removes all.
 Process number and start time identify a maker, so that a reused number is not taken for it.
