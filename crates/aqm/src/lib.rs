@@ -21,6 +21,7 @@ mod registry;
 pub mod replay;
 mod spec;
 
+pub use aqmlab_units::{LEVELS, Parameter, ValueKind};
 pub use checked::Checked;
 pub use discipline::Discipline;
 pub use disciplines::NonRed;
@@ -30,5 +31,5 @@ pub use packet::{Ecn, Header, Kind, Meta, Packet};
 pub use preset::{PRESETS, Preset};
 pub use qdisc::{Backlog, Dequeue, DropClass, DropReason, Gauge, Host, Qdisc};
 pub(crate) use red::SpacingState;
-pub use registry::{LEVELS, Parameter, Unit};
+pub use registry::{parts_with, plugin_parameter};
 pub use spec::{ClassSpec, Limit, LinkContext, ParameterError, Resolved, Spec, Value};

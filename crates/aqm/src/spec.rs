@@ -11,8 +11,7 @@ pub(crate) use parameter_reader::ParameterReader;
 pub(crate) use resolve::{CodePoints, code_points};
 pub use resolve::{Limit, Resolved};
 
-use crate::registry::LEVELS;
-use crate::{Parameter, Preset, Unit};
+use crate::{LEVELS, Parameter, Preset, ValueKind};
 
 /// The link that a queue feeds; automatic parameters depend on it.
 #[derive(Clone, Copy, Debug)]
@@ -208,22 +207,25 @@ impl Spec {
 /// Unit and range of a single value.
 fn check(parameter: &Parameter, value: &Value) -> Result<(), String> {
     let word_fits = |w: &String| parameter.choices.contains(&w.as_str());
-    let fits = match (parameter.unit, value) {
+    let is_whole_where_needed = |x: f64| !parameter.is_whole || x.fract() == 0.0;
+    let fits = match (parameter.kind, value) {
         (_, Value::Word(w)) => {
             return if word_fits(w) { Ok(()) } else { Err(format!("\"{w}\" is not allowed")) };
         }
-        (Unit::Packets | Unit::Size, Value::Number(x) | Value::Packets(x)) => parameter.admits(*x),
-        (Unit::Packets | Unit::Size | Unit::Bytes | Unit::BytesByLevel, Value::Bytes(b)) => {
+        (ValueKind::Packets | ValueKind::PacketsOrBytes, Value::Number(x) | Value::Packets(x)) => {
+            parameter.admits(*x)
+        }
+        (ValueKind::PacketsOrBytes | ValueKind::Bytes | ValueKind::BytesByLevel, Value::Bytes(b)) => {
             parameter.admits(*b as f64)
         }
-        (Unit::Bytes | Unit::BytesByLevel | Unit::Number, Value::Number(x)) => parameter.admits(*x),
-        (Unit::BytesByLevel, Value::BytesByLevel(levels)) => {
+        (ValueKind::Bytes | ValueKind::BytesByLevel, Value::Number(x)) => parameter.admits(*x),
+        (ValueKind::BytesByLevel, Value::BytesByLevel(levels)) => {
             (1..=LEVELS).contains(&levels.len()) && levels.iter().all(|b| parameter.admits(*b as f64))
         }
-        (Unit::Time, Value::Seconds(s)) => parameter.admits(*s),
-        (Unit::Integer, Value::Number(x)) => x.fract() == 0.0 && parameter.admits(*x),
-        (Unit::Flag, Value::Flag(_)) => true,
-        (Unit::Points, Value::Points(points)) => return check_points(points),
+        (ValueKind::Number, Value::Number(x)) => is_whole_where_needed(*x) && parameter.admits(*x),
+        (ValueKind::Time, Value::Seconds(s)) => parameter.admits(*s),
+        (ValueKind::Flag, Value::Flag(_)) => true,
+        (ValueKind::Points, Value::Points(points)) => return check_points(points),
         _ => return Err(format!("{value} has the wrong type")),
     };
     if fits { Ok(()) } else { Err(format!("{value} is out of range")) }

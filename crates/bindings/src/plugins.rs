@@ -10,8 +10,8 @@ use std::sync::Arc;
 use aqmlab_aqm::plugin::{
     self, Action, ArrivalDecision, CurveNumbers, Definition, Idea, Policy, Uniform, VictimRule,
 };
-use aqmlab_aqm::{DropReason, Ecn, Kind, Meta, Parameter, Unit};
-use aqmlab_units::{Span, Stream, Time};
+use aqmlab_aqm::{DropReason, Ecn, Kind, Meta, plugin_parameter};
+use aqmlab_units::{Parameter, Span, Stream, Time, ValueKind};
 use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -393,19 +393,19 @@ impl VictimRule for PythonRule {
 type ParameterRow = (String, String, f64, Option<f64>, Option<f64>, String);
 
 fn parameter((key, unit, default, min, max, doc): ParameterRow) -> PyResult<(Parameter, f64)> {
-    let unit = match unit.as_str() {
-        "packets" => Unit::Packets,
-        "bytes" => Unit::Bytes,
-        "s" => Unit::Time,
-        "1" => Unit::Number,
-        "flag" => Unit::Flag,
+    let kind = match unit.as_str() {
+        "packets" => ValueKind::PacketsOrBytes,
+        "bytes" => ValueKind::Bytes,
+        "s" => ValueKind::Time,
+        "1" => ValueKind::Number,
+        "flag" => ValueKind::Flag,
         other => {
             let message = format!("{key}: there is no unit {other:?} (allowed: packets, bytes, s, 1, flag)");
             return Err(PyValueError::new_err(message));
         }
     };
     // A definition lives as long as the program.
-    Ok((Parameter::plugin(key.leak(), unit, (min, max), doc.leak()), default))
+    Ok((plugin_parameter(key.leak(), kind, (min, max), doc.leak()), default))
 }
 
 /// The shortest time between two calls of a discipline's timer, in seconds. A call takes about as long.

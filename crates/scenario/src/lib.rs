@@ -4,7 +4,7 @@
 //! 1. `tree` reads TOML into values with places; `overrides` replaces values by those of `--set`.
 //! 2. `shape` defines the structure of a file: tables of keys, each with its kind, default and description. Every
 //!    section of the file has its own (`run`, `queue`, `network`, `flow`, `tcp`, `marker`, `change`, `probe`, `live`);
-//!    parameters of disciplines and of TCP come from the registries of their crates. `section` checks a file against its shape; the JSON schema
+//!    parameters of disciplines and of TCP come from the registries of their crates, and `parameter` makes keys of them. `section` checks a file against its shape; the JSON schema
 //!    is made from the same tables.
 //! 3. The modules of the sections read values that passed, check them against each other, and expand groups of
 //!    flows and the networks that have a name into nodes, links and flows.
@@ -21,6 +21,7 @@ mod nearest;
 mod network;
 mod normal;
 mod overrides;
+mod parameter;
 mod probe;
 mod problem;
 mod queue;

@@ -266,13 +266,6 @@ impl<'a> Section<'a> {
         dscp::value(self.value(key)?).ok()
     }
 
-    pub fn packets(&self, key: &str) -> Option<f64> {
-        match units::amount(self.value(key)?).ok()? {
-            Amount::Packets(x) | Amount::Bare(x) => Some(x),
-            Amount::Bytes(_) => None,
-        }
-    }
-
     pub fn amount(&self, key: &str) -> Option<Amount> {
         units::amount(self.value(key)?).ok()
     }

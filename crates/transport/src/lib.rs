@@ -34,9 +34,10 @@ mod supply;
 mod timer;
 mod udp;
 
+pub use aqmlab_units::{Parameter, ValueKind};
 pub use counters::{ReceiverCounters, SenderCounters};
 pub use length::Length;
-pub use parameters::{InvalidParameter, Kind, Parameter};
+pub use parameters::InvalidParameter;
 pub use profile::{Profile, TcpConfig};
 pub use receiver::Receiver;
 pub use segment::{Ack, Data, DataFlags, MAX_SACK_BLOCKS, SackBlock, SackBlocks};

@@ -1,102 +1,83 @@
-//! The registry of the TCP parameters: one table for each profile, for documentation, schema and range checks.
+//! How the tables of the profiles declare parameters, and what a value outside its range is reported as.
 
 use core::fmt;
 
-/// What sort of value a parameter takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A whole number, in the parameter's unit.
-    Integer,
-    /// A real number, in the parameter's unit.
-    Real,
-    /// A length of time; bounds are in seconds.
-    Time,
-    /// A length of time or `false`; bounds are in seconds.
-    TimeOrOff,
-    /// `true` or `false`.
-    Flag,
-    /// One of [`Parameter::choices`].
-    Choice,
-    /// `true`, `false`, or one of [`Parameter::choices`].
-    FlagOrChoice,
-}
+use crate::settings::Setting;
+use crate::{Parameter, ValueKind};
 
-/// One parameter of a TCP connection.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Parameter {
-    /// Key in the `tcp = {...}` table of a scenario file; field of the profile's configuration, except for `profile`
-    /// and for ns-2's `clock_offset`, which each sender has its own of.
-    pub key: &'static str,
-    /// Sort of value.
-    pub kind: Kind,
-    /// Unit of the bounds and of bare numbers; empty: none.
-    pub unit: &'static str,
-    /// Default, as written in a scenario file or in words.
-    pub default: &'static str,
-    /// Least allowed value.
-    pub min: Option<f64>,
-    /// Greatest allowed value.
-    pub max: Option<f64>,
-    /// Allowed values of a choice.
-    pub choices: &'static [&'static str],
-    /// What it does, in a sentence.
-    pub doc: &'static str,
-    /// Where the default comes from.
-    pub source: &'static str,
-}
-
-impl Parameter {
-    /// Whether a number is in the range; NaN never is.
-    pub fn allows(&self, value: f64) -> bool {
-        !value.is_nan() && self.min.is_none_or(|m| value >= m) && self.max.is_none_or(|m| value <= m)
-    }
-
-    /// The range or the choices, for messages.
-    pub fn range_text(&self) -> String {
-        let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
-        match (self.kind, self.min, self.max) {
-            (Kind::Flag, ..) => "true or false".to_owned(),
-            (Kind::Choice, ..) => self.choices.join(", "),
-            (Kind::FlagOrChoice, ..) => format!("true, false, {}", self.choices.join(", ")),
-            (_, Some(min), Some(max)) => format!("{min} to {max}{unit}"),
-            (_, Some(min), None) => format!("at least {min}{unit}"),
-            (_, None, Some(max)) => format!("at most {max}{unit}"),
-            (_, None, None) => "any number".to_owned(),
-        }
-    }
-}
-
-/// A parameter that is a number or a time, with its default and its range.
-pub(crate) const fn number(
+/// A parameter that is a number, with its default and its range.
+pub(crate) const fn number<C>(
     key: &'static str,
-    kind: Kind,
-    unit: &'static str,
+    kind: ValueKind,
     (default, min, max): (&'static str, f64, f64),
     doc: &'static str,
     source: &'static str,
-) -> Parameter {
-    Parameter { key, kind, unit, default, min: Some(min), max: Some(max), choices: &[], doc, source }
+) -> Setting<C> {
+    Setting::new(Parameter::new(key, "", kind, doc).default(default).from(min).to(max).source(source))
+}
+
+/// A parameter that is a whole number, with its default and its range.
+pub(crate) const fn whole<C>(
+    key: &'static str,
+    kind: ValueKind,
+    range: (&'static str, f64, f64),
+    doc: &'static str,
+    source: &'static str,
+) -> Setting<C> {
+    Setting::new(number::<C>(key, kind, range, doc, source).parameter.whole())
+}
+
+/// A parameter that is a length of time, with its default and its range in seconds.
+pub(crate) const fn time<C>(
+    key: &'static str,
+    range: (&'static str, f64, f64),
+    doc: &'static str,
+    source: &'static str,
+) -> Setting<C> {
+    number(key, ValueKind::Time, range, doc, source)
+}
+
+/// A parameter that is a length of time or `false`.
+pub(crate) const fn time_or_off<C>(
+    key: &'static str,
+    range: (&'static str, f64, f64),
+    doc: &'static str,
+    source: &'static str,
+) -> Setting<C> {
+    Setting::new(time::<C>(key, range, doc, source).parameter.or_off())
 }
 
 /// A parameter that is on or off.
-pub(crate) const fn flag(
+pub(crate) const fn flag<C>(
     key: &'static str,
     default: &'static str,
     doc: &'static str,
     source: &'static str,
-) -> Parameter {
-    Parameter { key, kind: Kind::Flag, unit: "", default, min: None, max: None, choices: &[], doc, source }
+) -> Setting<C> {
+    Setting::new(Parameter::new(key, "", ValueKind::Flag, doc).default(default).source(source))
 }
 
 /// A parameter that is one of some words.
-pub(crate) const fn choice(
+pub(crate) const fn choice<C>(
     key: &'static str,
     default: &'static str,
     choices: &'static [&'static str],
     doc: &'static str,
     source: &'static str,
-) -> Parameter {
-    Parameter { kind: Kind::Choice, choices, ..flag(key, default, doc, source) }
+) -> Setting<C> {
+    let parameter = Parameter::new(key, "", ValueKind::Choice, doc);
+    Setting::new(parameter.default(default).or(choices).source(source))
+}
+
+/// A parameter that is on, off, or one of some words.
+pub(crate) const fn flag_or_choice<C>(
+    key: &'static str,
+    default: &'static str,
+    choices: &'static [&'static str],
+    doc: &'static str,
+    source: &'static str,
+) -> Setting<C> {
+    Setting::new(flag::<C>(key, default, doc, source).parameter.or(choices))
 }
 
 /// A value outside its range.
@@ -110,7 +91,7 @@ pub struct InvalidParameter {
 
 impl fmt::Display for InvalidParameter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Parameter { key, unit, .. } = self.parameter;
+        let (key, unit) = (self.parameter.key, self.parameter.unit());
         let space = if unit.is_empty() { "" } else { " " };
         write!(f, "{key} is {}{space}{unit}, allowed: {}", self.value, self.parameter.range_text())
     }

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::parameters::Parameter;
-use crate::{ns2, rfc};
+use crate::{Parameter, ns2, rfc};
 
 /// A complete, pinned set of semantics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -113,8 +112,8 @@ pub(crate) fn out_of_line<T>(act: impl FnOnce() -> T) -> T {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ValueKind;
     use crate::ns2::Variant;
-    use crate::parameters::Kind;
     use crate::rfc::CongestionControl;
 
     #[test]
@@ -133,8 +132,9 @@ mod tests {
                 assert!(parameters[..i].iter().all(|q| q.key != p.key), "{}", p.key);
                 let documented = [p.default, p.doc, p.source].iter().all(|text| !text.is_empty());
                 assert!(documented, "{} of {}", p.key, profile.name());
-                let chooses = matches!(p.kind, Kind::Choice | Kind::FlagOrChoice);
-                assert_eq!(chooses, !p.choices.is_empty(), "{}", p.key);
+                let needs_words = p.kind == ValueKind::Choice;
+                let may_have_words = needs_words || p.kind == ValueKind::Flag;
+                assert!(if p.choices.is_empty() { !needs_words } else { may_have_words }, "{}", p.key);
             }
             assert_eq!(profile.parameter("profile").map(|p| p.default), Some(profile.name()));
         }

@@ -5,8 +5,7 @@
 
 use aqmlab_units::Span;
 
-use crate::parameters::Parameter;
-use crate::{InvalidParameter, Profile};
+use crate::{InvalidParameter, Parameter, Profile};
 
 /// A value of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -162,21 +161,21 @@ pub struct Setting<C: 'static> {
     is_reported_if_changed: bool,
 }
 
-impl Parameter {
+impl<C> Setting<C> {
+    /// A parameter that is no field of the configuration.
+    pub(crate) const fn new(parameter: Parameter) -> Self {
+        Self { parameter, field: None, is_reported_if_changed: false }
+    }
+
     /// This parameter in a field of the configuration.
-    pub(crate) const fn is<C>(self, field: Field<C>) -> Setting<C> {
-        Setting { parameter: self, field: Some(field), is_reported_if_changed: false }
+    pub(crate) const fn is(self, field: Field<C>) -> Self {
+        Self { parameter: self.parameter, field: Some(field), is_reported_if_changed: false }
     }
 
     /// This parameter in a field of the configuration, reported only where it does not have its default: results of earlier
     /// versions lack it.
-    pub(crate) const fn is_new<C>(self, field: Field<C>) -> Setting<C> {
-        Setting { parameter: self, field: Some(field), is_reported_if_changed: true }
-    }
-
-    /// This parameter, which is no field of the configuration.
-    pub(crate) const fn is_elsewhere<C>(self) -> Setting<C> {
-        Setting { parameter: self, field: None, is_reported_if_changed: false }
+    pub(crate) const fn reported_if_changed(self, field: Field<C>) -> Self {
+        Self { parameter: self.parameter, field: Some(field), is_reported_if_changed: true }
     }
 }
 
@@ -236,7 +235,7 @@ pub trait Configuration {
     /// Return the first value outside its range.
     fn check(&self) -> Result<(), InvalidParameter> {
         let invalid = |parameter: &'static Parameter| {
-            let value = self.get(parameter.key)?.number().filter(|value| !parameter.allows(*value))?;
+            let value = self.get(parameter.key)?.number().filter(|value| !parameter.admits(*value))?;
             Some(InvalidParameter { parameter, value })
         };
         Self::PROFILE.parameters().iter().find_map(invalid).map_or(Ok(()), Err)

@@ -1,15 +1,18 @@
-//! Quantities with their units in the type, named streams of random numbers, and distributions to draw from.
+//! Quantities with their units in the type, named streams of random numbers, distributions to draw from, and the
+//! description of a parameter.
 //!
 //! Time is an integer number of picoseconds, so that the order of events never depends on rounding: a `u64`
 //! spans 213 days, and one byte at 400 Gb/s still lasts 20 ps.
 
 mod cdf;
+mod parameter;
 mod random;
 mod rate;
 mod spread;
 mod time;
 
 pub use cdf::Cdf;
+pub use parameter::{LEVELS, Parameter, ValueKind};
 pub use random::Stream;
 pub use rate::{Rate, Serializer};
 pub use spread::Spread;

@@ -36,7 +36,7 @@ use crate::registry::{ECN, LIMIT};
 use crate::spec::Limit;
 use crate::{
     Backlog, Dequeue, DropClass, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc,
-    Room, Unit,
+    Room, ValueKind,
 };
 
 /// The virtual queue is full.
@@ -53,32 +53,45 @@ pub(super) const PRESETS: &[Named] = &[Named {
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,
-    Parameter::new("gamma", "gamma", Unit::Number, "target utilization").above(0.0).to(1.0).source(PAPER),
-    Parameter::new("alpha", "alpha", Unit::Number, "adaptation speed of the virtual rate")
+    Parameter::new("gamma", "gamma", ValueKind::Number, "target utilization")
+        .above(0.0)
+        .to(1.0)
+        .source(PAPER),
+    Parameter::new("alpha", "alpha", ValueKind::Number, "adaptation speed of the virtual rate")
         .above(0.0)
         .source(PAPER),
     Parameter::new(
         "virtual_limit",
         "B",
-        Unit::Number,
+        ValueKind::Number,
         "size of the virtual buffer as a share of the real one",
     )
     .above(0.0)
     .source(NS2),
-    Parameter::new("c_init", "C~/C", Unit::Number, "initial virtual rate, as a share of the link's rate")
-        .from(0.0)
-        .to(1.0)
-        .source(NS2),
-    Parameter::new("mean_packet", "s", Unit::Bytes, "mean packet size: unit of the link's rate in packets")
-        .from(1.0)
-        .source(NS2),
-    Parameter::new("mode", "", Unit::Choice, "unit of the virtual queue")
+    Parameter::new(
+        "c_init",
+        "C~/C",
+        ValueKind::Number,
+        "initial virtual rate, as a share of the link's rate",
+    )
+    .from(0.0)
+    .to(1.0)
+    .source(NS2),
+    Parameter::new(
+        "mean_packet",
+        "s",
+        ValueKind::Bytes,
+        "mean packet size: unit of the link's rate in packets",
+    )
+    .from(1.0)
+    .source(NS2),
+    Parameter::new("mode", "", ValueKind::Choice, "unit of the virtual queue")
         .or(&["packets", "bytes"])
         .source(PAPER),
     Parameter::new(
         "update",
         "",
-        Unit::Choice,
+        ValueKind::Choice,
         "when the virtual rate adapts: at every arrival, or as in ns-2",
     )
     .or(&["paper", "ns2"])

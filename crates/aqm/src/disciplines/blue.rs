@@ -34,7 +34,8 @@ use aqmlab_units::{Probability, Span, Time};
 use super::{Named, ParameterReader, marks};
 use crate::registry::{ECN, LIMIT};
 use crate::{
-    Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, Unit,
+    Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room,
+    ValueKind,
 };
 
 /// Presets.
@@ -48,21 +49,31 @@ pub(super) const PRESETS: &[Named] = &[Named {
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,
-    Parameter::new("freeze_time", "freeze_time", Unit::Time, "minimum time between two steps of p_m")
+    Parameter::new("freeze_time", "freeze_time", ValueKind::Time, "minimum time between two steps of p_m")
         .from(0.0)
         .source(PAPER),
-    Parameter::new("d1", "d1", Unit::Number, "step of p_m upwards").above(0.0).to(1.0).source(PAPER),
-    Parameter::new("d2", "d2", Unit::Number, "step of p_m downwards").above(0.0).to(1.0).source(PAPER),
-    Parameter::new("increase", "", Unit::Choice, "what increases p_m: a loss, or also a queue above length")
-        .or(&["loss", "length"])
-        .source(PAPER),
-    Parameter::new("length", "L", Unit::Packets, "with increase = \"length\": the queue that is too long")
-        .from(0.0)
-        .source(PAPER),
+    Parameter::new("d1", "d1", ValueKind::Number, "step of p_m upwards").above(0.0).to(1.0).source(PAPER),
+    Parameter::new("d2", "d2", ValueKind::Number, "step of p_m downwards").above(0.0).to(1.0).source(PAPER),
+    Parameter::new(
+        "increase",
+        "",
+        ValueKind::Choice,
+        "what increases p_m: a loss, or also a queue above length",
+    )
+    .or(&["loss", "length"])
+    .source(PAPER),
+    Parameter::new(
+        "length",
+        "L",
+        ValueKind::PacketsOrBytes,
+        "with increase = \"length\": the queue that is too long",
+    )
+    .from(0.0)
+    .source(PAPER),
     Parameter::new(
         "idle",
         "",
-        Unit::Choice,
+        ValueKind::Choice,
         "p_m decreases once when the link falls idle, or periodically while it is idle",
     )
     .or(&["event", "periodic"]),

@@ -33,7 +33,7 @@ use super::{Named, ParameterReader, marks};
 use crate::registry::{ECN, LIMIT};
 use crate::{
     Backlog, Dequeue, DropClass, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc,
-    Room, Unit,
+    Room, ValueKind,
 };
 
 /// By chance, with BLUE's probability.
@@ -57,19 +57,24 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     Parameter::new(
         "max_packet",
         "MTU",
-        Unit::Bytes,
+        ValueKind::Bytes,
         "no signal while the delay is less than the time of four of these",
     )
     .from(0.0)
     .source(CAKE),
-    Parameter::new("increment", "p_inc", Unit::Number, "BLUE: step of the probability up, at an overflow")
-        .from(0.0)
-        .to(1.0)
-        .source(CAKE),
+    Parameter::new(
+        "increment",
+        "p_inc",
+        ValueKind::Number,
+        "BLUE: step of the probability up, at an overflow",
+    )
+    .from(0.0)
+    .to(1.0)
+    .source(CAKE),
     Parameter::new(
         "decrement",
         "p_dec",
-        Unit::Number,
+        ValueKind::Number,
         "BLUE: step of the probability down, at an empty queue",
     )
     .from(0.0)

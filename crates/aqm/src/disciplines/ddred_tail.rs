@@ -21,7 +21,7 @@ use crate::red::victim::{DDRED_PAPER, DISTANCE, UNKNOWN_FRACTION};
 use crate::red::{AVERAGE, P_B};
 use crate::registry::LIMIT;
 use crate::spec::Limit;
-use crate::{Backlog, Dequeue, DropReason, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Unit};
+use crate::{Backlog, Dequeue, DropReason, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, ValueKind};
 
 /// Presets.
 pub(super) const PRESETS: &[Named] = &[Named {
@@ -37,9 +37,10 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     Parameter::new(
         "last_n",
         "N",
-        Unit::Integer,
+        ValueKind::Number,
         "how many packets at the tail are compared with the arriving one",
     )
+    .whole()
     .from(1.0)
     .to(1_048_576.0)
     .source(DDRED_PAPER),

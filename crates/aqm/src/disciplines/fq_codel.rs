@@ -29,7 +29,7 @@ use super::flow_queues::FlowQueues;
 use super::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::{
-    Backlog, Dequeue, DropReason, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, Unit,
+    Backlog, Dequeue, DropReason, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, ValueKind,
 };
 
 /// Presets.
@@ -52,9 +52,10 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     Parameter::new(
         "drop_batch",
         "",
-        Unit::Integer,
+        ValueKind::Number,
         "maximum number of packets that a full buffer drops from the longest queue at once",
     )
+    .whole()
     .from(1.0)
     .to(1_048_576.0)
     .source("RFC 8290"),
@@ -62,13 +63,18 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     Parameter::new(
         "occupancy",
         "",
-        Unit::Choice,
+        ValueKind::Choice,
         "where more than max_packet must be left for a drop: all queues, or the flow's own",
     )
     .or(&["all", "queue"])
     .source("RFC 8289, section 4.4"),
-    Parameter::new("dialect", "", Unit::Choice, "arithmetic of the control law, and its rules for drops")
-        .or(&["rfc8290", "linux"]),
+    Parameter::new(
+        "dialect",
+        "",
+        ValueKind::Choice,
+        "arithmetic of the control law, and its rules for drops",
+    )
+    .or(&["rfc8290", "linux"]),
 ];
 
 /// Validated parameters.

@@ -30,7 +30,8 @@ use super::pie::IN_BYTES;
 use super::{Named, ParameterReader, marks};
 use crate::registry::{ECN, LIMIT};
 use crate::{
-    Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, Unit,
+    Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room,
+    ValueKind,
 };
 
 /// Presets.
@@ -47,23 +48,28 @@ const NS2: &str = "ns-2.35 queue/pi.cc";
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,
-    Parameter::new("a", "a", Unit::Number, "gain of the queue's distance from its reference at this sample")
+    Parameter::new(
+        "a",
+        "a",
+        ValueKind::Number,
+        "gain of the queue's distance from its reference at this sample",
+    )
+    .above(0.0)
+    .source(PAPER),
+    Parameter::new("b", "b", ValueKind::Number, "gain of that distance at the previous sample, less than a")
         .above(0.0)
         .source(PAPER),
-    Parameter::new("b", "b", Unit::Number, "gain of that distance at the previous sample, less than a")
-        .above(0.0)
-        .source(PAPER),
-    Parameter::new("sampling", "w", Unit::Number, "samples of the queue per second")
+    Parameter::new("sampling", "w", ValueKind::Number, "samples of the queue per second")
         .above(0.0)
         .to(1e6)
         .source(PAPER),
-    Parameter::new("q_ref", "q_ref", Unit::Packets, "reference queue length of the controller")
+    Parameter::new("q_ref", "q_ref", ValueKind::PacketsOrBytes, "reference queue length of the controller")
         .above(0.0)
         .source(PAPER),
-    Parameter::new("mean_packet", "s", Unit::Bytes, "mean packet size: unit of a queue in bytes")
+    Parameter::new("mean_packet", "s", ValueKind::Bytes, "mean packet size: unit of a queue in bytes")
         .from(1.0)
         .source(NS2),
-    Parameter::new("mode", "", Unit::Choice, "unit of the queue length")
+    Parameter::new("mode", "", ValueKind::Choice, "unit of the queue length")
         .or(&["packets", "bytes"])
         .source(NS2),
     IN_BYTES,

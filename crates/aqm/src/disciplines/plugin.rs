@@ -15,7 +15,7 @@ use crate::plugin::{Action, ArrivalDecision, Definition, Idea, MakePolicy, Polic
 use crate::qdisc::find_gauge;
 use crate::red::{AVERAGE, P_B};
 use crate::{
-    Backlog, Dequeue, DropReason, Ecn, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, Unit,
+    Backlog, Dequeue, DropReason, Ecn, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, ValueKind,
 };
 
 /// Empty: plugins are registered at run time.
@@ -63,11 +63,11 @@ pub(crate) fn parts(
 
 /// A value in the parameter's unit.
 fn read_value(parameter: &Parameter, default: f64, reader: &mut ParameterReader<'_>) -> f64 {
-    match parameter.unit {
-        Unit::Time => reader.time(parameter.key, Span::from_secs(default)).secs(),
-        Unit::Bytes => reader.bytes(parameter.key, default as u64) as f64,
-        Unit::Packets | Unit::Size => reader.packets(parameter.key, default, MEAN_PACKET),
-        Unit::Flag => f64::from(u8::from(reader.flag(parameter.key, default != 0.0))),
+    match parameter.kind {
+        ValueKind::Time => reader.time(parameter.key, Span::from_secs(default)).secs(),
+        ValueKind::Bytes => reader.bytes(parameter.key, default as u64) as f64,
+        ValueKind::Packets | ValueKind::PacketsOrBytes => reader.packets(parameter.key, default, MEAN_PACKET),
+        ValueKind::Flag => f64::from(u8::from(reader.flag(parameter.key, default != 0.0))),
         _ => reader.number(parameter.key, default),
     }
 }

@@ -35,7 +35,8 @@ use aqmlab_units::{Probability, Span, Time};
 use super::{Named, ParameterReader, marks};
 use crate::registry::{ECN, LIMIT};
 use crate::{
-    Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, Unit,
+    Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room,
+    ValueKind,
 };
 
 /// Presets.
@@ -49,30 +50,30 @@ pub(super) const PRESETS: &[Named] = &[Named {
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,
-    Parameter::new("gamma", "gamma", Unit::Number, "step of the price per excess packet")
+    Parameter::new("gamma", "gamma", ValueKind::Number, "step of the price per excess packet")
         .above(0.0)
         .source(PAPER),
-    Parameter::new("alpha", "alpha", Unit::Number, "weight of the queue relative to the rate")
+    Parameter::new("alpha", "alpha", ValueKind::Number, "weight of the queue relative to the rate")
         .from(0.0)
         .source(PAPER),
-    Parameter::new("phi", "phi", Unit::Number, "base of the probability").above(1.0).source(PAPER),
-    Parameter::new("target", "b*", Unit::Packets, "target queue").from(0.0).source(PAPER),
-    Parameter::new("update_time", "", Unit::Time, "time between two steps of the price")
+    Parameter::new("phi", "phi", ValueKind::Number, "base of the probability").above(1.0).source(PAPER),
+    Parameter::new("target", "b*", ValueKind::PacketsOrBytes, "target queue").from(0.0).source(PAPER),
+    Parameter::new("update_time", "", ValueKind::Time, "time between two steps of the price")
         .above(0.0)
         .source(NS2),
-    Parameter::new("rate_weight", "inw", Unit::Number, "weight of one interval in the rate of arrivals")
+    Parameter::new("rate_weight", "inw", ValueKind::Number, "weight of one interval in the rate of arrivals")
         .above(0.0)
         .to(1.0)
         .source(NS2),
     Parameter::new(
         "mean_packet",
         "s",
-        Unit::Bytes,
+        ValueKind::Bytes,
         "mean packet size: unit of rate and, in bytes, of the queue",
     )
     .from(1.0)
     .source(NS2),
-    Parameter::new("mode", "", Unit::Choice, "unit of queue and arrivals")
+    Parameter::new("mode", "", ValueKind::Choice, "unit of queue and arrivals")
         .or(&["packets", "bytes"])
         .source(NS2),
     ECN,

@@ -25,7 +25,7 @@ use super::flow_queues::{FlowQueues, Hash, Ring};
 use super::{Named, ParameterReader};
 use crate::registry::LIMIT;
 use crate::spec::Limit;
-use crate::{Backlog, Dequeue, DropReason, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Unit};
+use crate::{Backlog, Dequeue, DropReason, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, ValueKind};
 
 /// Presets.
 pub(super) const PRESETS: &[Named] = &[Named {
@@ -40,11 +40,11 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,
     BUCKETS,
     HASH,
-    Parameter::new("perturb", "", Unit::Time, "time between two changes of the hash")
+    Parameter::new("perturb", "", ValueKind::Time, "time between two changes of the hash")
         .above(0.0)
         .or(&["never"])
         .source("McKenney 1990; Linux sch_sfq.c"),
-    Parameter::new("full", "", Unit::Choice, "which packet is dropped when the buffer is full")
+    Parameter::new("full", "", ValueKind::Choice, "which packet is dropped when the buffer is full")
         .or(&["longest-tail", "longest-head", "ns2"])
         .source("McKenney 1990; Linux sch_sfq.c; ns-2.35 queue/sfq.cc"),
 ];

@@ -37,7 +37,8 @@ use super::{Named, ParameterReader, marks};
 use crate::registry::{ECN, LIMIT};
 use crate::spec::Limit;
 use crate::{
-    Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, Unit,
+    Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room,
+    ValueKind,
 };
 
 /// Presets.
@@ -51,36 +52,37 @@ pub(super) const PRESETS: &[Named] = &[Named {
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,
-    Parameter::new("zombies", "M", Unit::Integer, "number of past packets in the list")
+    Parameter::new("zombies", "M", ValueKind::Number, "number of past packets in the list")
+        .whole()
         .from(1.0)
         .to(1_048_576.0)
         .source(PAPER),
     Parameter::new(
         "overwrite",
         "p",
-        Unit::Number,
+        ValueKind::Number,
         "probability that an arrival without a hit replaces the zombie",
     )
     .above(0.0)
     .to(1.0)
     .source(PAPER),
-    Parameter::new("alpha", "alpha", Unit::Number, "weight of an arrival in the frequency of hits")
+    Parameter::new("alpha", "alpha", ValueKind::Number, "weight of an arrival in the frequency of hits")
         .above(0.0)
         .to(1.0)
         .source(PAPER),
-    Parameter::new("max_p", "p_max", Unit::Number, "probability at a long queue")
+    Parameter::new("max_p", "p_max", ValueKind::Number, "probability at a long queue")
         .from(0.0)
         .to(1.0)
         .source(PAPER),
     Parameter::new(
         "flows",
         "256",
-        Unit::Number,
+        ValueKind::Number,
         "number of flows from which on the probability is not reduced",
     )
     .above(0.0)
     .source(PAPER),
-    Parameter::new("variant", "", Unit::Choice, "whether a hit raises the probability")
+    Parameter::new("variant", "", ValueKind::Choice, "whether a hit raises the probability")
         .or(&["full", "simple"])
         .source(PAPER),
     ECN,

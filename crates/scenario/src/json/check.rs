@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 use super::flow::{flow_json, page_json};
 use super::live::live_json;
 use super::marker::marker_json;
-use super::{classes_json, parameter_json, unit_of};
+use super::{classes_json, kind_of, parameter_json};
 use crate::problem::Problem;
 use crate::{Scenario, parse};
 
@@ -142,8 +142,8 @@ fn parameters_json(link: &Link) -> Json {
     let mut parameters = Map::new();
     for (key, value) in &link.queue.effective {
         let key = key.to_string();
-        let unit = registry.iter().find(|p| p.key == key).map_or_else(|| unit_of(&key), |p| p.unit);
-        parameters.insert(key, parameter_json(value, unit));
+        let kind = registry.iter().find(|p| p.key == key).map_or_else(|| kind_of(&key), |p| p.kind);
+        parameters.insert(key, parameter_json(value, kind));
     }
     parameters.into()
 }

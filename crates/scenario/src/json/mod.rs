@@ -13,15 +13,16 @@ pub use live::live_plan_json;
 pub use registry::disciplines_json;
 pub use schema::schema_json;
 
-use aqmlab_aqm::{Preset, Resolved, Unit, Value};
+use aqmlab_aqm::{Preset, Resolved, Value};
+use aqmlab_units::ValueKind;
 use serde_json::{Value as Json, json};
 
 use crate::queue;
 
 /// A parameter's value: a number in its unit where it has one, text with the unit otherwise.
-fn parameter_json(value: &Value, unit: Unit) -> Json {
-    match (value, unit) {
-        (Value::Bytes(b), Unit::Bytes | Unit::BytesByLevel) => json!(b),
+fn parameter_json(value: &Value, kind: ValueKind) -> Json {
+    match (value, kind) {
+        (Value::Bytes(b), ValueKind::Bytes | ValueKind::BytesByLevel) => json!(b),
         // A buffer in bytes must not be taken for one in packets.
         (Value::Bytes(_), _) => json!(value.to_string()),
         (Value::Number(x) | Value::Packets(x) | Value::Seconds(x), _) => number_json(*x),
@@ -37,18 +38,18 @@ fn classes_json(queue: &Resolved) -> Vec<Json> {
     let class = |class: queue::EffectiveClass<'_>| {
         let mut json = json!({ "name": class.name, "dscp": class.dscp, "default": class.default });
         for (key, value) in class.parameters {
-            json[key] = parameter_json(value, unit_of(key));
+            json[key] = parameter_json(value, kind_of(key));
         }
         json
     };
     queue::effective_classes(queue).into_iter().map(class).collect()
 }
 
-/// The unit of a parameter of whatever discipline; that of a class has the key class.NAME.KEY.
-fn unit_of(key: &str) -> Unit {
+/// The kind of value of a parameter of whatever discipline; that of a class has the key class.NAME.KEY.
+fn kind_of(key: &str) -> ValueKind {
     let last = key.rsplit('.').next().unwrap_or(key);
     let found = Preset::all().flat_map(Preset::parameters).find(|p| p.key == last);
-    found.map_or(Unit::Choice, |p| p.unit)
+    found.map_or(ValueKind::Choice, |p| p.kind)
 }
 
 /// A whole number without a decimal point.

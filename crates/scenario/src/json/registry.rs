@@ -1,10 +1,11 @@
 use std::collections::BTreeMap;
 
 use aqmlab_aqm::red::{PART_KINDS, PartInfo, PartKind};
-use aqmlab_aqm::{Parameter, Preset, Resolved, Spec, Unit};
+use aqmlab_aqm::{Preset, Resolved, Spec, parts_with};
 use aqmlab_transport::Profile;
 use aqmlab_transport::ns2::Variant;
 use aqmlab_transport::rfc::CongestionControl;
+use aqmlab_units::{Parameter, ValueKind};
 use serde_json::{Value as Json, json};
 
 use super::{classes_json, parameter_json};
@@ -31,8 +32,9 @@ pub fn disciplines_json() -> String {
 fn parts(kind: &PartKind) -> Vec<Json> {
     let keys = |part: &PartInfo| part.parameters.iter().map(|p| p.key).collect::<Vec<_>>();
     let needs = |part: &PartInfo| -> BTreeMap<&str, Json> {
-        let unit = |key: &str| part.parameters.iter().find(|p| p.key == key).map_or(Unit::Number, |p| p.unit);
-        (part.needs)().iter().map(|(key, value)| (*key, parameter_json(value, unit(key)))).collect()
+        let kind_of =
+            |key: &str| part.parameters.iter().find(|p| p.key == key).map_or(ValueKind::Number, |p| p.kind);
+        (part.needs)().iter().map(|(key, value)| (*key, parameter_json(value, kind_of(key)))).collect()
     };
     let part = |part: &PartInfo| json!({ "name": part.name, "doc": part.doc, "parameters": keys(part), "needs": needs(part) });
     kind.parts.iter().map(part).collect()
@@ -62,28 +64,22 @@ fn parameter(p: &Parameter, resolved: Option<&Resolved>) -> Json {
     json!({
         "key": p.key,
         "symbol": p.symbol,
-        "unit": unit_name(p.unit),
-        "default": default.map(|(_, value)| parameter_json(value, p.unit)),
+        "unit": unit_name(p),
+        "default": default.map(|(_, value)| parameter_json(value, p.kind)),
         "min": p.min.map(|m| m.0),
         "min_included": p.min.map(|m| m.1),
         "max": p.max.map(|m| m.0),
         "max_included": p.max.map(|m| m.1),
         "choices": p.choices,
-        "parts": p.parts().collect::<Vec<_>>(),
+        "parts": parts_with(p).collect::<Vec<_>>(),
         "allowed": p.allowed(),
         "doc": p.doc,
         "source": p.source,
     })
 }
 
-fn unit_name(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Packets | Unit::Size => "packets",
-        Unit::Bytes | Unit::BytesByLevel => "B",
-        Unit::Time => "s",
-        Unit::Number | Unit::Integer => "1",
-        Unit::Flag | Unit::Choice | Unit::Points => "",
-    }
+fn unit_name(p: &Parameter) -> &'static str {
+    if p.kind == ValueKind::Number { "1" } else { p.unit() }
 }
 
 fn transports() -> Vec<Json> {
@@ -98,14 +94,14 @@ fn transports() -> Vec<Json> {
     Variant::ALL.into_iter().map(of_ns2).chain([of_rfc, udp]).collect()
 }
 
-fn tcp_parameter(p: &aqmlab_transport::Parameter) -> Json {
+fn tcp_parameter(p: &Parameter) -> Json {
     json!({
         "key": p.key,
         "symbol": "",
-        "unit": p.unit,
+        "unit": p.unit(),
         "default": p.default,
-        "min": p.min,
-        "max": p.max,
+        "min": p.min.map(|m| m.0),
+        "max": p.max.map(|m| m.0),
         "choices": p.choices,
         "allowed": p.range_text(),
         "doc": p.doc,

@@ -1,5 +1,6 @@
-use aqmlab_aqm::{LEVELS, Parameter, Preset, Unit};
+use aqmlab_aqm::{LEVELS, Preset};
 use aqmlab_transport::Profile;
+use aqmlab_units::{Parameter, ValueKind};
 use serde_json::{Map, Value as Json, json};
 
 use crate::shape::{Key, Kind, Shape};
@@ -117,23 +118,22 @@ fn quantity(units: &[&str]) -> Json {
 }
 
 fn parameter_json(p: &Parameter) -> Json {
-    let mut kinds = match p.unit {
-        Unit::Packets | Unit::Size => {
-            let number = if p.unit == Unit::Size { "integer" } else { "number" };
-            vec![range(number, p), quantity(&packets_and_bytes())]
-        }
-        Unit::Bytes => vec![range("integer", p), quantity(&names(BYTES))],
-        Unit::BytesByLevel => {
+    let number = if p.is_whole { "integer" } else { "number" };
+    let mut kinds = match p.kind {
+        ValueKind::Packets => vec![range(number, p), quantity(&names(PACKETS))],
+        ValueKind::PacketsOrBytes => vec![range(number, p), quantity(&packets_and_bytes())],
+        ValueKind::Bytes => vec![range("integer", p), quantity(&names(BYTES))],
+        ValueKind::BytesByLevel => {
             let one = [range("integer", p), quantity(&names(BYTES))];
             let list = json!({ "type": "array", "items": any(&one), "minItems": 1, "maxItems": LEVELS });
             one.into_iter().chain([list]).collect()
         }
-        Unit::Time => vec![quantity(&names(TIME))],
-        Unit::Integer => vec![range("integer", p)],
-        Unit::Number => vec![range("number", p), quantity(&["%"])],
-        Unit::Flag => vec![json!({ "type": "boolean" })],
-        Unit::Choice => Vec::new(),
-        Unit::Points => {
+        ValueKind::Time => vec![quantity(&names(TIME))],
+        ValueKind::Number if p.is_whole => vec![range(number, p)],
+        ValueKind::Number => vec![range(number, p), quantity(&["%"])],
+        ValueKind::Flag => vec![json!({ "type": "boolean" })],
+        ValueKind::Choice => Vec::new(),
+        ValueKind::Points => {
             let pair =
                 json!({ "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2 });
             vec![json!({ "type": "array", "items": pair, "minItems": 2 })]

@@ -1,5 +1,6 @@
 use aqmlab_transport::ns2;
 use aqmlab_transport::{Configuration, Profile, Value};
+use aqmlab_units::ValueKind;
 use serde_json::{Map, Value as Json, json};
 
 use super::number_json;
@@ -18,7 +19,7 @@ pub(super) fn effective_json<C: Configuration>(config: &C) -> Json {
 }
 
 fn value_json(profile: Profile, key: &str, value: Value<'_>) -> Json {
-    let is_window = || profile.parameter(key).is_some_and(|parameter| parameter.unit == "packets");
+    let is_window = || profile.parameter(key).is_some_and(|parameter| parameter.kind == ValueKind::Packets);
     match value {
         Value::Flag(on) => json!(on),
         Value::Whole(n) => json!(n),

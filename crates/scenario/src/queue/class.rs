@@ -6,13 +6,14 @@ use aqmlab_aqm::{ClassSpec, Parameter, Preset, Resolved, Spec};
 
 use crate::dscp;
 use crate::nearest::{listed, nearest};
+use crate::parameter::{self, RangeCheck};
 use crate::problem::Complaint;
 use crate::section::Section;
 use crate::shape::{Key, Kind, Shape};
 use crate::tree::{Node, Place, Value};
 
 use super::NOMINAL;
-use super::value::{is_automatic, parameter_value};
+use super::is_automatic;
 
 /// The key in a queue.
 pub(super) const KEY: &str = "class";
@@ -47,7 +48,7 @@ pub(super) fn shape_of<'a>(presets: impl Iterator<Item = &'a Preset> + Clone) ->
             parameters.push(parameter);
         }
     }
-    keys.extend(parameters.into_iter().map(super::keys::parameter_key));
+    keys.extend(parameters.into_iter().map(|p| parameter::key(p, RangeCheck::Discipline)));
     if presets.clone().any(Preset::has_class_queues) {
         let doc = "Name of the child queue of the class; left out, drop-tail with the limit of this queue.";
         keys.push(Key::new(QUEUE, Kind::Label, doc));
@@ -83,7 +84,7 @@ fn class(section: &Section<'_>, preset: &'static Preset) -> Option<Class> {
     for parameter in preset.class_parameters() {
         let Some(node) = section.node(parameter.key) else { continue };
         places.push((format!("{KEY}.{name}.{}", parameter.key), node.place));
-        let Ok(value) = parameter_value(&node.value, parameter) else {
+        let Ok(value) = parameter::read(&node.value, parameter).map(aqmlab_aqm::Value::from) else {
             valid = false;
             continue;
         };

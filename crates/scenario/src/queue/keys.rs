@@ -1,7 +1,8 @@
 //! The keys that a queue may have, from the registry of disciplines.
 
-use aqmlab_aqm::{Parameter, Preset};
+use aqmlab_aqm::Preset;
 
+use crate::parameter::{self, RangeCheck};
 use crate::shape::{Key, Kind, Shape};
 use crate::tree::{Table, text_of};
 
@@ -17,7 +18,7 @@ pub(super) fn shape_of<'a>(presets: impl Iterator<Item = &'a Preset> + Clone) ->
     let mut keys = vec![aqm_key()];
     for p in presets.clone().flat_map(Preset::parameters) {
         if !keys.iter().any(|k| k.name == p.key) {
-            keys.push(parameter_key(p));
+            keys.push(parameter::key(p, RangeCheck::Discipline));
         }
     }
     if presets.clone().any(Preset::has_classes) {
@@ -28,21 +29,6 @@ pub(super) fn shape_of<'a>(presets: impl Iterator<Item = &'a Preset> + Clone) ->
         ));
     }
     Shape::new("A queue: a discipline and its parameters.", keys)
-}
-
-pub(super) fn parameter_key(p: &'static Parameter) -> Key {
-    Key::new(p.key, Kind::Aqm(p), sentence(p))
-}
-
-fn sentence(p: &Parameter) -> String {
-    let mut text = p.doc.to_owned();
-    if let Some(first) = text.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    match p.source {
-        "" => format!("{text}."),
-        source => format!("{text} ({source})."),
-    }
 }
 
 /// Every key that a queue may have under some discipline.

@@ -3,7 +3,6 @@
 mod child_queue;
 mod class;
 mod keys;
-mod value;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -14,13 +13,13 @@ use aqmlab_aqm::{LinkContext, Resolved, Spec};
 use aqmlab_units::{Rate, Span};
 
 use crate::nearest::{listed, nearest};
+use crate::parameter;
 use crate::problem::{Complaint, Report};
 use crate::section::{Section, join};
 use crate::tree::{Place, Table, text_of};
 
 pub(crate) use class::{EffectiveClass, effective as effective_classes};
 pub(crate) use keys::{keys_of, shape, shape_for};
-pub(crate) use value::parameter_value;
 
 /// Name of the queue that is defined by default, and that links have by default.
 pub(crate) const DEFAULT: &str = "default";
@@ -229,13 +228,15 @@ impl Reader<'_> {
     fn parameters(&mut self, spec: &mut Spec, body: &Table) {
         for (key, entry) in body.iter().filter(|(key, _)| !["aqm", class::KEY].contains(&key.as_str())) {
             let parameter = spec.preset().parameters().iter().find(|p| p.key == key);
-            let value = parameter.and_then(|p| parameter_value(&entry.node.value, p).ok());
+            let value = parameter
+                .and_then(|p| parameter::read(&entry.node.value, p).ok())
+                .map(aqmlab_aqm::Value::from);
             // What is no parameter, or no value of one, has been reported.
             let Some(value) = value else {
                 self.valid = false;
                 continue;
             };
-            self.automatic |= value::is_automatic(&value);
+            self.automatic |= is_automatic(&value);
             if let Err(e) = spec.set(key, value) {
                 self.valid = false;
                 let complaint = Complaint::new(e.message).allowed(e.allowed);
@@ -256,6 +257,11 @@ impl Reader<'_> {
             spec.class(class.spec);
         }
     }
+}
+
+/// Whether a value is left to the link.
+fn is_automatic(value: &aqmlab_aqm::Value) -> bool {
+    matches!(value, aqmlab_aqm::Value::Word(word) if word.starts_with("auto"))
 }
 
 /// Resolve one queue outside a scenario, given the body of its `[queue.NAME]` table.

@@ -3,12 +3,12 @@
 
 mod value;
 
-use aqmlab_aqm::Parameter;
+use aqmlab_units::Parameter;
 
 use crate::dscp;
 use crate::nearest::{listed, nearest};
+use crate::parameter;
 use crate::problem::Complaint;
-use crate::queue;
 use crate::tree::Value;
 use crate::units;
 
@@ -254,7 +254,7 @@ impl Kind {
             Self::Size => bad_size(value),
             Self::Choice(words) => bad_choice(value, words),
             Self::Dscp => dscp::value(value).err(),
-            Self::Aqm(parameter) => queue::parameter_value(value, parameter).err(),
+            Self::Aqm(p) => parameter::read(value, p).err(),
         };
         found.map(|complaint| complaint.or_allowed(|| self.expected()))
     }

@@ -1,14 +1,22 @@
 //! `clock_offset`: phases of the clocks of ns-2's senders.
 
-use aqmlab_units::Span;
+use aqmlab_units::{Parameter, Span};
 
 use crate::problem::Complaint;
 use crate::section::Section;
+use crate::shape::Kind;
 use crate::tree::{Node, Value};
 use crate::units;
 
 /// The one parameter that each flow of a group may have its own of.
 pub(super) const CLOCK_OFFSET: &str = "clock_offset";
+
+/// One phase, or a list with that of each flow.
+pub(super) fn kind(p: &Parameter) -> Kind {
+    let max = p.max.map_or(0.0, |(max, _)| max);
+    let one = Kind::Seconds { max: Span::from_secs(max).0 };
+    Kind::Any(vec![one.clone(), Kind::list(one)])
+}
 
 /// Phases of the senders' clocks in seconds.
 #[derive(Clone, Debug, PartialEq)]

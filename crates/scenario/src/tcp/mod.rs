@@ -5,13 +5,14 @@ mod rfc;
 
 use std::sync::OnceLock;
 
-use aqmlab_transport::{Configuration, Kind as Sort, Parameter, Profile, Value as Setting};
-use aqmlab_units::Span;
+use aqmlab_transport::{Configuration, Profile, Value as Setting};
+use aqmlab_units::Parameter;
 
+use crate::parameter::{self, RangeCheck};
 use crate::problem::Complaint;
 use crate::section::Section;
 use crate::shape::{Key, Kind, Shape};
-use crate::tree::{Table, Value, text_of};
+use crate::tree::{Table, text_of};
 
 pub(crate) use clock::{ClockOffset, clock_offset, wrong_length};
 pub(crate) use rfc::apply as apply_rfc;
@@ -57,40 +58,13 @@ fn new_shape(profile: Profile) -> Shape {
 
 /// A parameter of the registry as a key of the file.
 pub(crate) fn key(p: &'static Parameter) -> Key {
-    let (min, max) = (p.min.unwrap_or(0.0), p.max.unwrap_or(1e15));
-    let time = || Kind::Time { min: Span::from_secs(min).0, max: Span::from_secs(max).0 };
-    let kind = match (p.kind, p.unit) {
+    let key = parameter::key(p, RangeCheck::File);
+    match p.key {
         // A table that names another profile gets the keys of that one.
-        _ if p.key == PROFILE => Kind::Choice(Profile::ALL.map(Profile::name).to_vec()),
-        // Of this one each flow of a group may have its own.
-        _ if p.key == clock::CLOCK_OFFSET => {
-            let one = Kind::Seconds { max: Span::from_secs(max).0 };
-            Kind::Any(vec![one.clone(), Kind::list(one)])
-        }
-        (Sort::Flag, _) => Kind::Flag,
-        (Sort::Choice, _) => Kind::Choice(p.choices.to_vec()),
-        (Sort::FlagOrChoice, _) => Kind::Any(vec![Kind::Flag, Kind::Choice(p.choices.to_vec())]),
-        (Sort::Time, _) => time(),
-        (Sort::TimeOrOff, _) => Kind::Any(vec![Kind::Off, time()]),
-        (Sort::Integer, "B") => Kind::Bytes { min: min as u64, max: max as u64 },
-        (Sort::Integer, "packets") => Kind::Packets { min, max, whole: true },
-        (Sort::Integer, _) => Kind::Integer { min: min as i64, max: max as i64 },
-        (Sort::Real, "packets") => Kind::Packets { min, max, whole: false },
-        (Sort::Real, _) => Kind::Number { min, max },
-    };
-    let plain = p.default.parse::<f64>().is_ok() || p.default.parse::<bool>().is_ok();
-    let text = kind.accepts(&Value::Text(p.default.to_owned()));
-    let default = match (plain, text) {
-        (true, _) => p.default.to_owned(),
-        (false, true) => format!("{:?}", p.default),
-        // It depends on another parameter.
-        (false, false) => String::new(),
-    };
-    let doc = match p.source {
-        "" => p.doc.to_owned(),
-        source => format!("{} ({source})", p.doc),
-    };
-    Key::new(p.key, kind, doc).default(&default)
+        PROFILE => Key { kind: Kind::Choice(Profile::ALL.map(Profile::name).to_vec()), ..key },
+        clock::CLOCK_OFFSET => Key { kind: clock::kind(p), ..key },
+        _ => key,
+    }
 }
 
 /// Set what the table says. The profile is chosen elsewhere; the phase of the clock is a flow's own.
@@ -103,29 +77,10 @@ pub(crate) fn apply<C: Configuration>(tcp: &Section<'_>, config: &mut C) {
 
 /// Set one parameter, if it is there and valid.
 pub(crate) fn set<C: Configuration>(key: &str, from: &Section<'_>, config: &mut C) {
-    let parameter = C::PROFILE.parameter(key);
-    if let Some(value) = parameter.and_then(|parameter| value_of(parameter, from)) {
+    let Some(parameter) = C::PROFILE.parameter(key) else { return };
+    let value = from.value(key).and_then(|value| parameter::read(value, parameter).ok());
+    if let Some(value) = value.and_then(|value| value.setting(parameter)) {
         config.set(key, value);
-    }
-}
-
-/// Return the value of a parameter, if it is there and valid.
-fn value_of<'a>(p: &Parameter, from: &Section<'a>) -> Option<Setting<'a>> {
-    let key = p.key;
-    let flag = || from.flag(key).map(Setting::Flag);
-    let word = || from.text(key).map(Setting::Word);
-    let time = || from.span(key).map(Setting::Time);
-    match (p.kind, p.unit) {
-        (Sort::Flag, _) => flag(),
-        (Sort::Choice, _) => word(),
-        (Sort::FlagOrChoice, _) => flag().or_else(word),
-        (Sort::Time, _) => time(),
-        (Sort::TimeOrOff, _) => time().or_else(flag),
-        (Sort::Integer, "B") => from.bytes(key).and_then(|n| u32::try_from(n).ok()).map(Setting::Whole),
-        (Sort::Integer, "packets") => from.packets(key).map(|x| Setting::Whole(x as u32)),
-        (Sort::Integer, _) => from.integer(key).and_then(|n| u32::try_from(n).ok()).map(Setting::Whole),
-        (Sort::Real, "packets") => from.packets(key).map(Setting::Real),
-        (Sort::Real, _) => from.number(key).map(Setting::Real),
     }
 }
 
@@ -150,8 +105,10 @@ fn check_time_outs(tcp: &Section<'_>, config: &impl Configuration) {
 mod tests {
     use super::*;
     use crate::problem::Report;
+    use crate::tree::Value;
     use crate::{tree, units};
     use aqmlab_transport::ns2;
+    use aqmlab_units::{Span, ValueKind};
 
     /// What `read` makes of a table of options.
     pub(super) fn with<T>(text: &str, profile: Profile, read: impl Fn(&Section<'_>) -> T) -> T {
@@ -166,7 +123,7 @@ mod tests {
     /// A value of a parameter that is allowed and not its default, as a scenario file has it.
     fn other(p: &Parameter) -> String {
         let default = p.default.parse().map_or_else(|_| Value::Text(p.default.to_owned()), Value::Real);
-        let (min, max) = (p.min.unwrap_or_default(), p.max.unwrap_or_default());
+        let (min, max) = (p.min.unwrap_or_default().0, p.max.unwrap_or_default().0);
         let between = |default: Option<f64>| match default {
             Some(x) if x > min => (min + x) / 2.0,
             Some(x) => (x + max) / 2.0,
@@ -176,21 +133,23 @@ mod tests {
             Ok(units::Amount::Packets(x) | units::Amount::Bare(x)) => Some(x),
             _ => None,
         };
-        match (p.kind, p.unit) {
-            (Sort::Flag | Sort::FlagOrChoice, _) => (p.default != "true").to_string(),
-            (Sort::Choice, _) => {
+        let floor_if_whole = |x: f64| if p.is_whole { x.floor() } else { x };
+        match p.kind {
+            ValueKind::Flag => (p.default != "true").to_string(),
+            ValueKind::Choice => {
                 format!("{:?}", p.choices.iter().find(|word| **word != p.default).expect("two"))
             }
-            (Sort::Time | Sort::TimeOrOff, _) => {
+            ValueKind::Time => {
                 format!("\"{}s\"", between(units::time(&default).ok().map(|ps| Span(ps).secs())))
             }
-            (Sort::Integer, "B") => {
+            ValueKind::Bytes => {
                 format!("\"{}B\"", between(units::bytes(&default, true).ok().map(|n| n as f64)).floor())
             }
-            (Sort::Integer, "packets") => format!("\"{}p\"", between(packets(&default)).floor()),
-            (Sort::Real, "packets") => format!("\"{}p\"", between(packets(&default))),
-            (Sort::Integer, _) => between(units::number(&default).ok()).floor().to_string(),
-            (Sort::Real, _) => between(units::number(&default).ok()).to_string(),
+            ValueKind::Packets => format!("\"{}p\"", floor_if_whole(between(packets(&default)))),
+            ValueKind::Number => floor_if_whole(between(units::number(&default).ok())).to_string(),
+            ValueKind::PacketsOrBytes | ValueKind::Points | ValueKind::BytesByLevel => {
+                unreachable!("no parameter of a connection")
+            }
         }
     }
 

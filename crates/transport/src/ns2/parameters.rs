@@ -3,8 +3,9 @@
 use std::sync::LazyLock;
 
 use super::Config;
-use crate::parameters::{Kind, Parameter, choice, flag, number};
+use crate::parameters::{choice, flag, number, time, time_or_off, whole};
 use crate::settings::{Settings, field};
+use crate::{Parameter, ValueKind};
 
 /// Every parameter that a scenario file can set in `tcp = {...}` of a flow of this profile.
 pub static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| SETTINGS.parameters().collect());
@@ -17,12 +18,10 @@ pub(super) const SETTINGS: Settings<Config> = Settings(&[
         &["ns2-2.35"],
         "The set of semantics that the endpoints follow.",
         "ns-2 2.35, one-way TCP agents",
-    )
-    .is_elsewhere(),
+    ),
     number(
         "window",
-        Kind::Real,
-        "packets",
+        ValueKind::Packets,
         ("20p", 1.0, 1e6),
         "Receiver's window: the most packets in flight; its whole part counts.",
         "ns-2 2.35 window_",
@@ -30,8 +29,7 @@ pub(super) const SETTINGS: Settings<Config> = Settings(&[
     .is(field!(window)),
     number(
         "packet_size",
-        Kind::Integer,
-        "B",
+        ValueKind::Bytes,
         ("1000B", 1.0, 65_535.0),
         "Payload of a data packet.",
         "ns-2 2.35 packetSize_",
@@ -39,8 +37,7 @@ pub(super) const SETTINGS: Settings<Config> = Settings(&[
     .is(field!(packet_size)),
     number(
         "header",
-        Kind::Integer,
-        "B",
+        ValueKind::Bytes,
         ("40B", 1.0, 1000.0),
         "TCP and IP header of a data packet; the length of the SYN.",
         "ns-2 2.35 tcpip_base_hdr_size_",
@@ -48,8 +45,7 @@ pub(super) const SETTINGS: Settings<Config> = Settings(&[
     .is(field!(header)),
     number(
         "ack_size",
-        Kind::Integer,
-        "B",
+        ValueKind::Bytes,
         ("40B", 1.0, 65_535.0),
         "Length of an acknowledgement, to which every SACK block adds 8 B.",
         "ns-2 2.35 TCPSink packetSize_",
@@ -57,17 +53,15 @@ pub(super) const SETTINGS: Settings<Config> = Settings(&[
     .is(field!(ack_size)),
     number(
         "initial_window",
-        Kind::Real,
-        "packets",
+        ValueKind::Packets,
         ("2", 1.0, 1e6),
         "Congestion window after the answer to packet 0; 1 after the loss of packet 0.",
         "ns-2 2.35 windowInit_",
     )
     .is(field!(initial_window)),
-    number(
+    whole(
         "initial_ssthresh",
-        Kind::Integer,
-        "packets",
+        ValueKind::Packets,
         ("the whole part of window", 2.0, 1e6),
         "Slow-start threshold at the start.",
         "ns-2 2.35: ssthresh_ is set to window_",
@@ -75,10 +69,8 @@ pub(super) const SETTINGS: Settings<Config> = Settings(&[
     .is(field!(initial_ssthresh)),
     flag("syn", "true", "Whether packet 0 is a SYN: header only, window of one.", "ns-2 2.35 syn_")
         .is(field!(syn)),
-    number(
+    time_or_off(
         "delayed_ack",
-        Kind::TimeOrOff,
-        "s",
         ("false", 1e-9, 60.0),
         "How long the receiver may hold an acknowledgement back; every second packet is answered at once.",
         "ns-2 2.35 TCPSink (off) and TCPSink/DelAck interval_ (100 ms)",
@@ -92,55 +84,38 @@ pub(super) const SETTINGS: Settings<Config> = Settings(&[
         "ns-2 2.35 singledup_; RFC 3042",
     )
     .is(field!(limited_transmit)),
-    number(
+    time(
         "min_rto",
-        Kind::Time,
-        "s",
         ("200ms", 0.0, 3600.0),
         "Least retransmission time-out, before back-off.",
         "ns-2 2.35 minrto_",
     )
     .is(field!(min_rto)),
-    number(
-        "max_rto",
-        Kind::Time,
-        "s",
-        ("60s", 1e-6, 3600.0),
-        "Greatest retransmission time-out.",
-        "ns-2 2.35 maxrto_",
-    )
-    .is(field!(max_rto)),
-    number(
+    time("max_rto", ("60s", 1e-6, 3600.0), "Greatest retransmission time-out.", "ns-2 2.35 maxrto_")
+        .is(field!(max_rto)),
+    time(
         "initial_rto",
-        Kind::Time,
-        "s",
         ("3s", 1e-6, 3600.0),
         "Retransmission time-out before the first round-trip sample.",
         "ns-2 2.35 rtxcur_init_",
     )
     .is(field!(initial_rto)),
-    number(
+    time(
         "tick",
-        Kind::Time,
-        "s",
         ("10ms", 1e-6, 10.0),
         "Granularity of the sender's clock; a time-out lasts at least two ticks.",
         "ns-2 2.35 tcpTick_",
     )
     .is(field!(tick)),
-    number(
+    time(
         "clock_offset",
-        Kind::Time,
-        "s",
         ("random in [0, tick)", 0.0, 10.0),
         "Phase of the sender's clock: it ticks when time plus this is a whole number of ticks.",
         "ns-2 2.35 boot_time_",
-    )
-    .is_elsewhere(),
-    number(
+    ),
+    whole(
         "max_burst",
-        Kind::Integer,
-        "packets",
+        ValueKind::Packets,
         ("0", 0.0, 1e6),
         "Most packets sent at one time; 0: no limit. NewReno's recovery always sends at most two.",
         "ns-2 2.35 maxburst_",

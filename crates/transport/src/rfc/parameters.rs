@@ -6,8 +6,9 @@ use std::sync::LazyLock;
 
 use super::sender::ControllerOptions;
 use super::{Config, CongestionControl};
-use crate::parameters::{Kind, Parameter, choice, flag, number};
+use crate::parameters::{choice, flag, flag_or_choice, number, time, time_or_off, whole};
 use crate::settings::{Settings, field};
+use crate::{Parameter, ValueKind};
 
 /// Every parameter that a scenario file can set in `tcp = {...}` with `profile = "rfc"`.
 pub static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
@@ -33,8 +34,7 @@ pub(super) const GENERAL: Settings<Config> = Settings(&[
         &["rfc"],
         "The set of semantics that the endpoints follow.",
         "RFC 9293 and Linux 6",
-    )
-    .is_elsewhere(),
+    ),
     choice(
         "congestion_control",
         "cubic",
@@ -45,8 +45,7 @@ pub(super) const GENERAL: Settings<Config> = Settings(&[
     .is(field!(congestion_control)),
     number(
         "mss",
-        Kind::Integer,
-        "B",
+        ValueKind::Bytes,
         ("1448B", 64.0, 65_000.0),
         "Payload of a full segment.",
         "MTU 1500 less 20 (IPv4), 20 (TCP) and 12 (time stamps)",
@@ -54,8 +53,7 @@ pub(super) const GENERAL: Settings<Config> = Settings(&[
     .is(field!(mss)),
     number(
         "header",
-        Kind::Integer,
-        "B",
+        ValueKind::Bytes,
         ("52B", 0.0, 200.0),
         "IP and TCP header of a data packet, options included; 72 B with IPv6.",
         "RFC 791, RFC 9293, RFC 7323",
@@ -63,26 +61,23 @@ pub(super) const GENERAL: Settings<Config> = Settings(&[
     .is(field!(header)),
     number(
         "ack_size",
-        Kind::Integer,
-        "B",
+        ValueKind::Bytes,
         ("52B", 1.0, 200.0),
         "Length of an acknowledgement without SACK blocks; 72 B with IPv6.",
         "RFC 791, RFC 9293, RFC 7323",
     )
     .is(field!(ack_size)),
-    number(
+    whole(
         "initial_window",
-        Kind::Integer,
-        "packets",
+        ValueKind::Packets,
         ("10p", 1.0, 1000.0),
         "Congestion window after the handshake.",
         "RFC 6928; Linux TCP_INIT_CWND",
     )
     .is(field!(initial_window)),
-    number(
+    whole(
         "initial_ssthresh",
-        Kind::Integer,
-        "packets",
+        ValueKind::Packets,
         ("none", 2.0, 1e9),
         "Slow-start threshold at the start.",
         "RFC 5681, section 3.1: arbitrarily high",
@@ -90,44 +85,36 @@ pub(super) const GENERAL: Settings<Config> = Settings(&[
     .is(field!(initial_ssthresh)),
     number(
         "window",
-        Kind::Integer,
-        "B",
+        ValueKind::Bytes,
         ("6291456B", 64.0, 1e9),
         "Receiver's window: the most bytes in flight.",
         "Linux net.ipv4.tcp_rmem, greatest",
     )
     .is(field!(window)),
-    number(
+    time_or_off(
         "delayed_ack",
-        Kind::TimeOrOff,
-        "s",
         ("40ms", 1e-6, 0.5),
         "How long the receiver may hold an acknowledgement back; false: not at all.",
         "Linux TCP_DELACK_MIN; RFC 5681, section 4.2: less than 500 ms",
     )
     .is(field!(delayed_ack)),
-    number(
+    whole(
         "quick_acks",
-        Kind::Integer,
-        "packets",
+        ValueKind::Packets,
         ("16p", 0.0, 1e6),
         "How many acknowledgements at the start are not delayed.",
         "Linux TCP_MAX_QUICKACKS",
     )
     .is(field!(quick_acks)),
-    number(
+    time_or_off(
         "sack_compression",
-        Kind::TimeOrOff,
-        "s",
         ("1ms", 1e-6, 0.5),
         "How long the fourth and later answers in a row to data out of order may be held back; false: not at all.",
         "Linux net.ipv4.tcp_comp_sack_delay_ns",
     )
     .is(field!(sack_compression)),
-    number(
+    time(
         "min_rto",
-        Kind::Time,
-        "s",
         ("200ms", 1e-6, 60.0),
         "Least retransmission time-out before back-off; see rto_floor_on_variance.",
         "Linux TCP_RTO_MIN; RFC 6298, section 2.4: 1 s",
@@ -140,19 +127,15 @@ pub(super) const GENERAL: Settings<Config> = Settings(&[
         "Linux tcp_rtt_estimator; RFC 6298, section 2.4: the whole",
     )
     .is(field!(rto_floor_on_variance)),
-    number(
+    time(
         "max_rto",
-        Kind::Time,
-        "s",
         ("120s", 1e-3, 1000.0),
         "Greatest retransmission time-out.",
         "Linux TCP_RTO_MAX; RFC 6298, section 2.5: at least 60 s",
     )
     .is(field!(max_rto)),
-    number(
+    time(
         "initial_rto",
-        Kind::Time,
-        "s",
         ("1s", 1e-3, 60.0),
         "Retransmission time-out before the first round-trip sample.",
         "RFC 6298, section 2.1; Linux TCP_TIMEOUT_INIT",
@@ -214,16 +197,13 @@ pub(super) const GENERAL: Settings<Config> = Settings(&[
         "Linux snd_cwnd, snd_cwnd_cnt",
     )
     .is(field!(whole_segments)),
-    Parameter {
-        kind: Kind::FlagOrChoice,
-        ..choice(
-            "ecn",
-            "false",
-            &["off", "classic", "dctcp", "accurate"],
-            "Whether the connection uses ECN, and how the receiver reports marks: that there was one (classic, or true), for which segments (dctcp), or how many (accurate).",
-            "RFC 3168, RFC 8257, RFC 9768 (AccECN); Linux net.ipv4.tcp_ecn: only if asked to",
-        )
-    }
+    flag_or_choice(
+        "ecn",
+        "false",
+        &["off", "classic", "dctcp", "accurate"],
+        "Whether the connection uses ECN, and how the receiver reports marks: that there was one (classic, or true), for which segments (dctcp), or how many (accurate).",
+        "RFC 3168, RFC 8257, RFC 9768 (AccECN); Linux net.ipv4.tcp_ecn: only if asked to",
+    )
     .is(field!(ecn)),
     flag(
         "pacing",
@@ -247,5 +227,5 @@ pub(super) const GENERAL: Settings<Config> = Settings(&[
         "The receiver's window grows in slow start, with an acknowledgement that is not delayed each time it does.",
         "Linux tcp_grow_window, tcp_rcvbuf_grow",
     )
-    .is_new(field!(window_growth)),
+    .reported_if_changed(field!(window_growth)),
 ]);

@@ -35,7 +35,8 @@ use aqmlab_units::{Span, Time};
 use super::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::{
-    Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, Unit,
+    Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room,
+    ValueKind,
 };
 
 /// Presets.
@@ -53,17 +54,18 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     INTERVAL,
     MAX_PACKET,
     ECN,
-    Parameter::new("dialect", "", Unit::Choice, "arithmetic of the control law").or(&["rfc8289", "linux"]),
+    Parameter::new("dialect", "", ValueKind::Choice, "arithmetic of the control law")
+        .or(&["rfc8289", "linux"]),
 ];
 
 pub(crate) const TARGET: Parameter =
-    Parameter::new("target", "TARGET", Unit::Time, "acceptable standing delay of the queue")
+    Parameter::new("target", "TARGET", ValueKind::Time, "acceptable standing delay of the queue")
         .above(0.0)
         .source(RFC);
 pub(crate) const INTERVAL: Parameter = Parameter::new(
     "interval",
     "INTERVAL",
-    Unit::Time,
+    ValueKind::Time,
     "time within which the delay must fall below the target once",
 )
 .above(0.0)
@@ -71,7 +73,7 @@ pub(crate) const INTERVAL: Parameter = Parameter::new(
 pub(crate) const MAX_PACKET: Parameter = Parameter::new(
     "max_packet",
     "MAXPACKET",
-    Unit::Bytes,
+    ValueKind::Bytes,
     "no drop while at most this much is left in the queue",
 )
 .from(1.0)

@@ -32,7 +32,7 @@ use super::flow_queues::Hash;
 use super::{Named, ParameterReader};
 use crate::qdisc::find_gauge;
 use crate::registry::LIMIT;
-use crate::{Backlog, Dequeue, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Unit};
+use crate::{Backlog, Dequeue, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, ValueKind};
 
 use super::scheduler::{self, Scheduler, ServiceRule};
 pub(crate) use flows::Flows;
@@ -57,22 +57,30 @@ pub(super) const PRESETS: &[Named] = &[Named {
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,
-    Parameter::new("quantum", "Quantum", Unit::Bytes, "bytes that a queue may send at its turn")
+    Parameter::new("quantum", "Quantum", ValueKind::Bytes, "bytes that a queue may send at its turn")
         .from(1.0)
         .source("Shreedhar and Varghese 1996"),
     BUCKETS,
     HASH,
-    Parameter::new("longest", "", Unit::Choice, "which packet of the longest queue is dropped at overflow")
-        .or(&["head", "tail"])
-        .source("ns-2.35 queue/drr.cc"),
+    Parameter::new(
+        "longest",
+        "",
+        ValueKind::Choice,
+        "which packet of the longest queue is dropped at overflow",
+    )
+    .or(&["head", "tail"])
+    .source("ns-2.35 queue/drr.cc"),
 ];
 
 pub(super) const BUCKETS: Parameter =
-    Parameter::new("buckets", "", Unit::Integer, "queues that flows are hashed to").from(1.0).to(65536.0);
+    Parameter::new("buckets", "", ValueKind::Number, "queues that flows are hashed to")
+        .whole()
+        .from(1.0)
+        .to(65536.0);
 pub(super) const HASH: Parameter = Parameter::new(
     "hash",
     "",
-    Unit::Choice,
+    ValueKind::Choice,
     "how a flow is mapped to a queue: mixed bits, or its number modulo buckets",
 )
 .or(&["mix", "modulo"]);

@@ -5,7 +5,7 @@ use crate::disciplines::pi2::{COUPLING, Gains, SPARED};
 use crate::disciplines::pie::{ALPHA, BETA, T_UPDATE, TARGET};
 use crate::disciplines::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
-use crate::{Parameter, ParameterError, Room, Unit};
+use crate::{Parameter, ParameterError, Room, ValueKind};
 
 /// Presets.
 pub(in crate::disciplines) const PRESETS: &[Named] = &[Named {
@@ -25,7 +25,7 @@ pub(in crate::disciplines) const PARAMETERS: &[Parameter] = &[
     Parameter::new(
         "rtt_max",
         "RTT_max",
-        Unit::Time,
+        ValueKind::Time,
         "longest round-trip time for which the controller is tuned",
     )
     .from(1e-6)
@@ -37,27 +37,33 @@ pub(in crate::disciplines) const PARAMETERS: &[Parameter] = &[
     Parameter::new(
         "l4s_min_th",
         "minTh",
-        Unit::Time,
+        ValueKind::Time,
         "delay from which the low-latency queue's native AQM marks",
     )
     .from(0.0)
     .source(RFC),
-    Parameter::new("l4s_range", "range", Unit::Time, "delay over which its marking rises to 1; 0 is a step")
-        .from(0.0)
-        .source(RFC),
+    Parameter::new(
+        "l4s_range",
+        "range",
+        ValueKind::Time,
+        "delay over which its marking rises to 1; 0 is a step",
+    )
+    .from(0.0)
+    .source(RFC),
     Parameter::new(
         "l4s_min_packets",
         "Th_len",
-        Unit::Integer,
+        ValueKind::Number,
         "the native AQM does not mark while at most this many packets are in the queue",
     )
+    .whole()
     .from(0.0)
     .to(1_048_576.0)
     .source(RFC),
     Parameter::new(
         "scheduler",
         "",
-        Unit::Choice,
+        ValueKind::Choice,
         "how the classic queue is protected from starvation: a weight, or its age",
     )
     .or(&["weighted", "time-shifted"])
@@ -65,7 +71,7 @@ pub(in crate::disciplines) const PARAMETERS: &[Parameter] = &[
     Parameter::new(
         "classic_share",
         "",
-        Unit::Number,
+        ValueKind::Number,
         "weighted: share of bytes of the classic queue while both wait",
     )
     .above(0.0)
@@ -74,7 +80,7 @@ pub(in crate::disciplines) const PARAMETERS: &[Parameter] = &[
     Parameter::new(
         "time_shift",
         "tshift",
-        Unit::Time,
+        ValueKind::Time,
         "time-shifted: by how much low-latency packets count as older",
     )
     .from(0.0)
@@ -82,7 +88,7 @@ pub(in crate::disciplines) const PARAMETERS: &[Parameter] = &[
     Parameter::new(
         "decision",
         "",
-        Unit::Choice,
+        ValueKind::Choice,
         "how packets are selected for a drop or mark, given a likelihood",
     )
     .or(&["recurring", "random"])

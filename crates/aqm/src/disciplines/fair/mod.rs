@@ -9,26 +9,28 @@ pub(crate) use rounds::Rounds;
 
 use super::ParameterReader;
 use super::flow_queues::FlowQueues;
-use crate::{Parameter, Unit};
+use crate::{Parameter, ValueKind};
 
 const RFC: &str = "RFC 8290";
 
 pub(crate) const QUEUES: Parameter =
-    Parameter::new("queues", "flows", Unit::Integer, "number of queues to which flows are hashed")
+    Parameter::new("queues", "flows", ValueKind::Number, "number of queues to which flows are hashed")
+        .whole()
         .from(1.0)
         .to(65_536.0)
         .source(RFC);
 pub(crate) const QUANTUM: Parameter =
-    Parameter::new("quantum", "quantum", Unit::Bytes, "bytes that a queue may send in a round")
+    Parameter::new("quantum", "quantum", ValueKind::Bytes, "bytes that a queue may send in a round")
         .from(1.0)
         .to(1_048_576.0)
         .source(RFC);
 pub(crate) const HASH_KEY: Parameter = Parameter::new(
     "hash_key",
     "",
-    Unit::Integer,
+    ValueKind::Number,
     "key of the hash of flows, or one drawn at the first packet",
 )
+.whole()
 .from(0.0)
 .to(9_007_199_254_740_991.0)
 .or(&["random"])

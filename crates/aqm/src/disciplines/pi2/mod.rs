@@ -42,7 +42,7 @@ use super::{Named, ParameterReader, marks};
 use crate::registry::{ECN, LIMIT};
 use crate::{
     Backlog, Dequeue, DropReason, Ecn, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room,
-    Unit,
+    ValueKind,
 };
 
 /// Presets.
@@ -61,12 +61,17 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     ALPHA,
     BETA,
     COUPLING,
-    Parameter::new("max_p", "", Unit::Number, "largest probability of a drop; beyond it the buffer fills")
-        .above(0.0)
-        .to(1.0)
-        .source("sch_pi2.c"),
+    Parameter::new(
+        "max_p",
+        "",
+        ValueKind::Number,
+        "largest probability of a drop; beyond it the buffer fills",
+    )
+    .above(0.0)
+    .to(1.0)
+    .source("sch_pi2.c"),
     SPARED,
-    Parameter::new("decide", "", Unit::Choice, "when a packet is dropped or marked")
+    Parameter::new("decide", "", ValueKind::Choice, "when a packet is dropped or marked")
         .or(&["leaving", "arriving"])
         .source("RFC 9332; sch_pi2.c"),
     ECN,
@@ -75,13 +80,13 @@ pub(super) const PARAMETERS: &[Parameter] = &[
 pub(crate) const COUPLING: Parameter = Parameter::new(
     "coupling",
     "k",
-    Unit::Number,
+    ValueKind::Number,
     "marks of scalable flows for each drop by the root of classic ones",
 )
 .above(0.0)
 .source("RFC 9332");
 pub(crate) const SPARED: Parameter =
-    Parameter::new("max_packet", "", Unit::Bytes, "no drop while less than two of these are left")
+    Parameter::new("max_packet", "", ValueKind::Bytes, "no drop while less than two of these are left")
         .from(0.0)
         .source("Linux sch_dualpi2.c");
 

@@ -44,7 +44,8 @@ use aqmlab_units::{Span, Time};
 use super::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::{
-    Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, Unit,
+    Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room,
+    ValueKind,
 };
 
 /// Presets.
@@ -76,26 +77,26 @@ pub(super) const PARAMETERS: &[Parameter] = &[
 const RFC: &str = "RFC 8033";
 
 pub(crate) const TARGET: Parameter =
-    Parameter::new("target", "QDELAY_REF", Unit::Time, "reference delay of the controller")
+    Parameter::new("target", "QDELAY_REF", ValueKind::Time, "reference delay of the controller")
         .above(0.0)
         .source(RFC);
 /// Shorter steps are rejected: an idle link would compute millions of them.
 pub(crate) const T_UPDATE: Parameter =
-    Parameter::new("t_update", "T_UPDATE", Unit::Time, "time between two steps of the controller")
+    Parameter::new("t_update", "T_UPDATE", ValueKind::Time, "time between two steps of the controller")
         .from(1e-6)
         .source(RFC);
 pub(crate) const ALPHA: Parameter =
-    Parameter::new("alpha", "alpha", Unit::Number, "gain of the distance from the target, per second")
+    Parameter::new("alpha", "alpha", ValueKind::Number, "gain of the distance from the target, per second")
         .above(0.0)
         .source(RFC);
 pub(crate) const BETA: Parameter =
-    Parameter::new("beta", "beta", Unit::Number, "gain of the change of the delay, per second")
+    Parameter::new("beta", "beta", ValueKind::Number, "gain of the change of the delay, per second")
         .above(0.0)
         .source(RFC);
 const MAX_BURST: Parameter = Parameter::new(
     "max_burst",
     "MAX_BURST",
-    Unit::Time,
+    ValueKind::Time,
     "burst allowance: no drop for this long after a quiet time",
 )
 .from(0.0)
@@ -103,7 +104,7 @@ const MAX_BURST: Parameter = Parameter::new(
 const MEAN_PACKET: Parameter = Parameter::new(
     "mean_packet",
     "MEAN_PKTSIZE",
-    Unit::Bytes,
+    ValueKind::Bytes,
     "mean packet size: no drop while two or less wait",
 )
 .from(1.0)
@@ -111,7 +112,7 @@ const MEAN_PACKET: Parameter = Parameter::new(
 const MARK_UP_TO: Parameter = Parameter::new(
     "mark_up_to",
     "mark_ecnth",
-    Unit::Number,
+    ValueKind::Number,
     "largest probability at which ECN marks instead of dropping",
 )
 .from(0.0)
@@ -120,7 +121,7 @@ const MARK_UP_TO: Parameter = Parameter::new(
 const DELAY: Parameter = Parameter::new(
     "delay",
     "",
-    Unit::Choice,
+    ValueKind::Choice,
     "how the delay is measured: of the last packet to leave, or length over rate",
 )
 .or(&["timestamp", "departure-rate"])
@@ -128,21 +129,21 @@ const DELAY: Parameter = Parameter::new(
 pub(crate) const IN_BYTES: Parameter = Parameter::new(
     "byte_mode",
     "",
-    Unit::Flag,
+    ValueKind::Flag,
     "the probability applies to a packet of mean size, to others in proportion to their size",
 )
 .source(RFC);
 const CAP_ADJUSTMENT: Parameter = Parameter::new(
     "cap_adjustment",
     "",
-    Unit::Flag,
+    ValueKind::Flag,
     "from a probability of 0.1 on, steps up are 0.02 at most",
 )
 .source(RFC);
 const DECAY: Parameter = Parameter::new(
     "decay",
     "",
-    Unit::Choice,
+    ValueKind::Choice,
     "when the probability decays: without a delay, or at delays below half of the target",
 )
 .or(&["empty", "half-target"])
@@ -150,7 +151,7 @@ const DECAY: Parameter = Parameter::new(
 const DERANDOMIZE: Parameter = Parameter::new(
     "derandomize",
     "",
-    Unit::Flag,
+    ValueKind::Flag,
     "no drop before the probabilities since the last one sum up to 0.85",
 )
 .source("RFC 8033, RFC 8034");

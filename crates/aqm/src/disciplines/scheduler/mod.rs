@@ -33,7 +33,7 @@ use crate::qdisc::find_gauge;
 use crate::red::{AVERAGE, P_B};
 use crate::registry::LIMIT;
 use crate::spec::{ClassSpec, CodePoints, Resolved, Spec, Value, code_points};
-use crate::{Backlog, Dequeue, Discipline, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Unit};
+use crate::{Backlog, Dequeue, Discipline, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, ValueKind};
 
 use order::ServiceOrder;
 pub(super) use order::ServiceRule;
@@ -64,7 +64,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[LIMIT];
 const WEIGHT: &[Parameter] = &[Parameter::new(
     "weight",
     "w",
-    Unit::Number,
+    ValueKind::Number,
     "share of the link, relative to the weights of the other classes",
 )
 .above(0.0)

@@ -50,7 +50,7 @@ use crate::registry::{ECN, LIMIT};
 use crate::spec::Limit;
 use crate::{
     Backlog, Dequeue, DropClass, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc,
-    Room, Unit,
+    Room, ValueKind,
 };
 
 use bins::{Bins, MAX_LEVELS, PenaltyBox, Shape};
@@ -71,46 +71,53 @@ pub(super) const PRESETS: &[Named] = &[Named {
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,
-    Parameter::new("levels", "L", Unit::Integer, "levels, each with its own hash")
+    Parameter::new("levels", "L", ValueKind::Number, "levels, each with its own hash")
+        .whole()
         .from(1.0)
         .to(MAX_LEVELS as f64)
         .source(PAPER),
-    Parameter::new("bins", "N", Unit::Integer, "bins of a level").from(1.0).to(65536.0).source(PAPER),
+    Parameter::new("bins", "N", ValueKind::Number, "bins of a level")
+        .whole()
+        .from(1.0)
+        .to(65536.0)
+        .source(PAPER),
     Parameter::new(
         "bin_size",
         "bin_size",
-        Unit::Integer,
+        ValueKind::Number,
         "packets of a bin above which its probability grows",
     )
+    .whole()
     .from(1.0)
     .to(1e6)
     .or(&["auto"])
     .source(PAPER),
-    Parameter::new("increment", "delta", Unit::Number, "step of a bin's probability upwards")
+    Parameter::new("increment", "delta", ValueKind::Number, "step of a bin's probability upwards")
         .above(0.0)
         .to(1.0),
-    Parameter::new("decrement", "delta", Unit::Number, "step of a bin's probability downwards")
+    Parameter::new("decrement", "delta", ValueKind::Number, "step of a bin's probability downwards")
         .above(0.0)
         .to(1.0),
     Parameter::new(
         "full_bin",
         "",
-        Unit::Choice,
+        ValueKind::Choice,
         "an arrival is dropped if all, any or none of its bins are too full",
     )
     .or(&["all", "any", "never"]),
-    Parameter::new("penalty_rate", "", Unit::Number, "packets a second that pass the penalty box")
+    Parameter::new("penalty_rate", "", ValueKind::Number, "packets a second that pass the penalty box")
         .from(0.0)
         .source(LINUX),
-    Parameter::new("penalty_burst", "", Unit::Integer, "packets that pass it at once")
+    Parameter::new("penalty_burst", "", ValueKind::Number, "packets that pass it at once")
+        .whole()
         .from(1.0)
         .to(1e6)
         .source(LINUX),
-    Parameter::new("rehash", "", Unit::Time, "time between two changes of the hash")
+    Parameter::new("rehash", "", ValueKind::Time, "time between two changes of the hash")
         .above(0.0)
         .or(&["never"])
         .source(LINUX),
-    Parameter::new("warmup", "", Unit::Time, "how long before a change the next bins are updated")
+    Parameter::new("warmup", "", ValueKind::Time, "how long before a change the next bins are updated")
         .from(0.0)
         .source(LINUX),
     ECN,

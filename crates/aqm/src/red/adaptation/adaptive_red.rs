@@ -11,7 +11,7 @@ use crate::red::part::Part;
 #[cfg(test)]
 use crate::red::part::tests::Change;
 use crate::spec::ParameterReader;
-use crate::{Parameter, Unit};
+use crate::{Parameter, ValueKind};
 
 /// Adaptive RED (S. Floyd, R. Gummadi and S. Shenker, "Adaptive RED: An Algorithm for Increasing the Robustness of RED's
 /// Active Queue Management", 2001, figure 1): max_p moves slowly so that the average stays near the middle.
@@ -49,14 +49,19 @@ impl Part for AdaptiveRed {
     const PARAMETERS: &'static [Parameter] = &[
         ADAPT_INTERVAL,
         ADAPT_CLOCK,
-        Parameter::new("ared_alpha", "alpha", Unit::Number, "Adaptive RED: largest increment of max_p")
+        Parameter::new("ared_alpha", "alpha", ValueKind::Number, "Adaptive RED: largest increment of max_p")
             .above(0.0)
             .to(1.0)
             .source(PAPER),
-        Parameter::new("ared_beta", "beta", Unit::Number, "Adaptive RED: factor by which max_p decreases")
-            .above(0.0)
-            .below(1.0)
-            .source(PAPER),
+        Parameter::new(
+            "ared_beta",
+            "beta",
+            ValueKind::Number,
+            "Adaptive RED: factor by which max_p decreases",
+        )
+        .above(0.0)
+        .below(1.0)
+        .source(PAPER),
         MAX_P_LOW,
         MAX_P_HIGH,
     ];

@@ -11,7 +11,7 @@ use crate::red::part::Part;
 #[cfg(test)]
 use crate::red::part::tests::Change;
 use crate::spec::ParameterReader;
-use crate::{Meta, Parameter, Unit};
+use crate::{Meta, Parameter, ValueKind};
 
 /// Adaptive-RIO (C.-H. Chien and W. Liao, "A Self-Configuring RED Gateway for Quality of Service (QoS) Networks"): the
 /// thresholds of the *out* packets grow while the link is not full or assured traffic is absent, and shrink while
@@ -108,20 +108,20 @@ impl Part for AdaptiveRio {
         Parameter::new(
             "c_init",
             "C_init/C",
-            Unit::Number,
+            ValueKind::Number,
             "Adaptive-RIO: first and smallest threshold of the rate, as a share of the link",
         )
         .above(0.0)
         .to(1.0)
         .source(PAPER),
-        Parameter::new("delta_c", "Delta_C/C", Unit::Number, "Adaptive-RIO: step of that threshold")
+        Parameter::new("delta_c", "Delta_C/C", ValueKind::Number, "Adaptive-RIO: step of that threshold")
             .above(0.0)
             .to(1.0)
             .source(PAPER),
         Parameter::new(
             "delta_t",
             "Delta_T/max_U",
-            Unit::Number,
+            ValueKind::Number,
             "Adaptive-RIO: step of max_th as a share of max_u",
         )
         .above(0.0)
@@ -130,19 +130,19 @@ impl Part for AdaptiveRio {
         Parameter::new(
             "epsilon",
             "epsilon/C'",
-            Unit::Number,
+            ValueKind::Number,
             "Adaptive-RIO: dead zone around the threshold of the rate",
         )
         .from(0.0)
         .below(1.0)
         .source(PAPER),
-        Parameter::new("tsw_window", "Win", Unit::Time, "Adaptive-RIO: window of the rate estimate")
+        Parameter::new("tsw_window", "Win", ValueKind::Time, "Adaptive-RIO: window of the rate estimate")
             .above(0.0)
             .source(PAPER),
         Parameter::new(
             "absence",
             "T_abs",
-            Unit::Time,
+            ValueKind::Time,
             "Adaptive-RIO: assured traffic is absent after so long without a packet of it",
         )
         .above(0.0)
@@ -150,7 +150,7 @@ impl Part for AdaptiveRio {
         Parameter::new(
             "trend",
             "",
-            Unit::Choice,
+            ValueKind::Choice,
             "Adaptive-RIO: rate beyond the threshold and moving away from it, beyond it, or either",
         )
         .or(&["both", "rate", "either"]),

@@ -9,7 +9,7 @@ use crate::red::part::Part;
 #[cfg(test)]
 use crate::red::part::tests::Change;
 use crate::spec::ParameterReader;
-use crate::{Parameter, Unit};
+use crate::{Parameter, ValueKind};
 
 /// Feng's self-configuring RED (W. Feng, D. Kandlur, D. Saha and K. Shin, "A Self-Configuring RED Gateway", INFOCOM
 /// 1999, figure 4): max_p falls when the average sinks below min_th and rises when it climbs above max_th.
@@ -53,12 +53,17 @@ impl Part for Feng {
     const DOC: &'static str =
         "max_p falls when the average sinks below min_th and rises when it passes max_th";
     const PARAMETERS: &'static [Parameter] = &[
-        Parameter::new("feng_alpha", "alpha", Unit::Number, "Feng: max_p is divided by it below min_th")
+        Parameter::new("feng_alpha", "alpha", ValueKind::Number, "Feng: max_p is divided by it below min_th")
             .above(1.0)
             .source(PAPER),
-        Parameter::new("feng_beta", "beta", Unit::Number, "Feng: max_p is multiplied by it above max_th")
-            .above(1.0)
-            .source(PAPER),
+        Parameter::new(
+            "feng_beta",
+            "beta",
+            ValueKind::Number,
+            "Feng: max_p is multiplied by it above max_th",
+        )
+        .above(1.0)
+        .source(PAPER),
         MAX_P_LOW,
         MAX_P_HIGH,
     ];

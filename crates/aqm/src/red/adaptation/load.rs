@@ -11,7 +11,7 @@ use crate::red::part::Part;
 #[cfg(test)]
 use crate::red::part::tests::Change;
 use crate::spec::ParameterReader;
-use crate::{Meta, Parameter, Unit};
+use crate::{Meta, Parameter, ValueKind};
 
 /// Load-adaptive thresholds (J. Aweya, M. Ouellette, D. Y. Montuno and A. Chapman, "A load adaptive mechanism for buffer
 /// management", Computer Networks 36(5-6), 2001): the thresholds rise and fall with the load, which is measured by the
@@ -60,14 +60,19 @@ impl Part for Load {
     const PARAMETERS: &'static [Parameter] = &[
         ADAPT_INTERVAL,
         ADAPT_CLOCK,
-        Parameter::new("target_loss", "theta", Unit::Number, "load: drop rate that the thresholds aim at")
-            .above(0.0)
-            .below(1.0)
-            .source(PAPER),
+        Parameter::new(
+            "target_loss",
+            "theta",
+            ValueKind::Number,
+            "load: drop rate that the thresholds aim at",
+        )
+        .above(0.0)
+        .below(1.0)
+        .source(PAPER),
         Parameter::new(
             "loss_filter",
             "beta",
-            Unit::Number,
+            ValueKind::Number,
             "load: weight of one interval in the measured drop rate",
         )
         .above(0.0)
@@ -76,7 +81,7 @@ impl Part for Load {
         Parameter::new(
             "load_gain",
             "alpha",
-            Unit::Packets,
+            ValueKind::PacketsOrBytes,
             "load: change of max_th per interval for a drop rate one target above the target",
         )
         .above(0.0)

@@ -11,7 +11,7 @@ use super::curve::{Curve, CurveKind};
 use super::part::{Part, parts};
 use crate::plugin::CurveNumbers;
 use crate::spec::ParameterReader;
-use crate::{Meta, Parameter, ParameterError, Unit};
+use crate::{Meta, Parameter, ParameterError, ValueKind};
 
 /// What an adaptation does besides registering itself.
 pub(crate) trait AdaptationPart: Part {
@@ -63,31 +63,41 @@ pub(crate) enum Steps {
 
 /// Time between two steps.
 pub(crate) const ADAPT_INTERVAL: Parameter =
-    Parameter::new("adapt_interval", "", Unit::Time, "adaptation: time between two steps").above(0.0);
+    Parameter::new("adapt_interval", "", ValueKind::Time, "adaptation: time between two steps").above(0.0);
 /// What steps are taken at.
 pub(crate) const ADAPT_CLOCK: Parameter = Parameter::new(
     "adapt_clock",
     "",
-    Unit::Choice,
+    ValueKind::Choice,
     "adaptation: steps at arrivals, or by a timer of its own",
 )
 .or(&["arrival", "timer"]);
 /// Bounds of max_p.
 pub(crate) const MAX_P_LOW: Parameter =
-    Parameter::new("max_p_low", "", Unit::Number, "adaptation: lower bound of max_p").above(0.0).to(1.0);
+    Parameter::new("max_p_low", "", ValueKind::Number, "adaptation: lower bound of max_p").above(0.0).to(1.0);
 pub(crate) const MAX_P_HIGH: Parameter =
-    Parameter::new("max_p_high", "", Unit::Number, "adaptation: upper bound of max_p").above(0.0).to(1.0);
+    Parameter::new("max_p_high", "", ValueKind::Number, "adaptation: upper bound of max_p")
+        .above(0.0)
+        .to(1.0);
 /// Bounds of max_th, and max_th over min_th.
-pub(crate) const MAX_L: Parameter =
-    Parameter::new("max_l", "max_L", Unit::Packets, "adaptation of thresholds: lower bound of max_th")
-        .above(0.0)
-        .source(adaptive_rio::PAPER);
-pub(crate) const MAX_U: Parameter =
-    Parameter::new("max_u", "max_U", Unit::Packets, "adaptation of thresholds: upper bound of max_th")
-        .above(0.0)
-        .source(adaptive_rio::PAPER);
+pub(crate) const MAX_L: Parameter = Parameter::new(
+    "max_l",
+    "max_L",
+    ValueKind::PacketsOrBytes,
+    "adaptation of thresholds: lower bound of max_th",
+)
+.above(0.0)
+.source(adaptive_rio::PAPER);
+pub(crate) const MAX_U: Parameter = Parameter::new(
+    "max_u",
+    "max_U",
+    ValueKind::PacketsOrBytes,
+    "adaptation of thresholds: upper bound of max_th",
+)
+.above(0.0)
+.source(adaptive_rio::PAPER);
 pub(crate) const ALPHA: Parameter =
-    Parameter::new("alpha", "alpha", Unit::Number, "adaptation of thresholds: max_th over min_th")
+    Parameter::new("alpha", "alpha", ValueKind::Number, "adaptation of thresholds: max_th over min_th")
         .above(1.0)
         .source(adaptive_rio::PAPER);
 

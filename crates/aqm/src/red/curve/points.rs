@@ -4,7 +4,7 @@ use crate::red::part::Part;
 #[cfg(test)]
 use crate::red::part::tests::Change;
 use crate::spec::ParameterReader;
-use crate::{Parameter, ParameterError, Unit, Value};
+use crate::{Parameter, ParameterError, Value, ValueKind};
 
 /// A drop profile: straight lines between points (average in packets, p_b), as routers with interpolated
 /// fill-level and drop-probability pairs have it.
@@ -32,7 +32,7 @@ impl Part for Points {
     const NAME: &'static str = "points";
     const DOC: &'static str = "straight lines between points that are given";
     const PARAMETERS: &'static [Parameter] =
-        &[Parameter::new("points", "", Unit::Points, "the drop profile of curve \"points\"")];
+        &[Parameter::new("points", "", ValueKind::Points, "the drop profile of curve \"points\"")];
 
     fn needs() -> Vec<(&'static str, Value)> {
         vec![("points", Value::Points(vec![(5.0, 0.0), (15.0, 0.1), (30.0, 1.0)]))]

@@ -7,7 +7,7 @@ use crate::red::part::Part;
 #[cfg(test)]
 use crate::red::part::tests::Change;
 use crate::spec::ParameterReader;
-use crate::{Host, Meta, Parameter, ParameterError, Unit};
+use crate::{Host, Meta, Parameter, ParameterError, ValueKind};
 
 /// CHOKe (R. Pan, B. Prabhakar and K. Psounis, "CHOKe: A Stateless Active Queue Management Scheme for Approximating Fair
 /// Bandwidth Allocation", INFOCOM 2000): who meets a packet of its own flow in the queue pays, and that packet too.
@@ -49,17 +49,24 @@ impl Part for Choke {
     const DOC: &'static str =
         "the arrival and a packet drawn at random, if they are of one flow; else the arrival";
     const PARAMETERS: &'static [Parameter] = &[
-        Parameter::new("candidates", "m", Unit::Integer, "CHOKe: packets drawn to compare with an arrival")
-            .from(1.0)
-            .to(64.0)
-            .or(&["auto"])
-            .source(PAPER),
+        Parameter::new(
+            "candidates",
+            "m",
+            ValueKind::Number,
+            "CHOKe: packets drawn to compare with an arrival",
+        )
+        .whole()
+        .from(1.0)
+        .to(64.0)
+        .or(&["auto"])
+        .source(PAPER),
         Parameter::new(
             "parts",
             "k",
-            Unit::Integer,
+            ValueKind::Number,
             "CHOKe: parts between the thresholds, with candidates = \"auto\"",
         )
+        .whole()
         .from(1.0)
         .to(32.0)
         .source(PAPER),

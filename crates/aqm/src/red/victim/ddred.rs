@@ -6,7 +6,7 @@ use crate::red::part::Part;
 #[cfg(test)]
 use crate::red::part::tests::Change;
 use crate::spec::ParameterReader;
-use crate::{DropClass, DropReason, Host, Meta, Parameter, ParameterError, Unit};
+use crate::{DropClass, DropReason, Host, Meta, Parameter, ParameterError, ValueKind};
 
 /// DDRED (E. Dedu, S. Linck and F. Spies, "Distance-Dependent RED Policy"): the packet that has travelled least pays.
 ///
@@ -79,16 +79,24 @@ impl Distance {
 pub(crate) const PAPER: &str = "Dedu, Linck and Spies, DDRED";
 
 /// How the distance is measured.
-pub(crate) const DISTANCE: Parameter =
-    Parameter::new("distance", "d_r", Unit::Choice, "DDRED: hops travelled, or their share of the route")
-        .or(&["ttl", "fraction"])
-        .source(PAPER);
+pub(crate) const DISTANCE: Parameter = Parameter::new(
+    "distance",
+    "d_r",
+    ValueKind::Choice,
+    "DDRED: hops travelled, or their share of the route",
+)
+.or(&["ttl", "fraction"])
+.source(PAPER);
 
 /// What a packet counts as whose route is not known.
-pub(crate) const UNKNOWN_FRACTION: Parameter =
-    Parameter::new("unknown_fraction", "", Unit::Number, "DDRED: share of a route whose length is not known")
-        .from(0.0)
-        .to(1.0);
+pub(crate) const UNKNOWN_FRACTION: Parameter = Parameter::new(
+    "unknown_fraction",
+    "",
+    ValueKind::Number,
+    "DDRED: share of a route whose length is not known",
+)
+.from(0.0)
+.to(1.0);
 
 const TIES: [(&str, Ties); 3] =
     [("newest", Ties::Newest), ("oldest", Ties::Oldest), ("random", Ties::Random)];
@@ -98,15 +106,20 @@ impl Part for Ddred {
     const DOC: &'static str = "the packet that has travelled least";
     const PARAMETERS: &'static [Parameter] = &[
         DISTANCE,
-        Parameter::new("ties", "", Unit::Choice, "DDRED: which of several packets that have travelled least")
-            .or(&["newest", "oldest", "random"]),
+        Parameter::new(
+            "ties",
+            "",
+            ValueKind::Choice,
+            "DDRED: which of several packets that have travelled least",
+        )
+        .or(&["newest", "oldest", "random"]),
         Parameter::new(
             "arrival_is_candidate",
             "",
-            Unit::Flag,
+            ValueKind::Flag,
             "DDRED: the arriving packet may be the victim of an early drop",
         ),
-        Parameter::new("search", "", Unit::Choice, "DDRED: at which drops the queue is searched")
+        Parameter::new("search", "", ValueKind::Choice, "DDRED: at which drops the queue is searched")
             .or(&["all", "early"]),
         UNKNOWN_FRACTION,
     ];

@@ -2,15 +2,15 @@ use aqmlab_units::{Span, Time};
 
 use super::priority_list::{Entry, Limits, ListParams, PriorityList};
 use super::{Among, VictimPart, VictimRule};
+use crate::LEVELS;
 #[cfg(test)]
 use crate::Value;
 use crate::indexed::{Indexed, Tag};
 use crate::red::part::Part;
 #[cfg(test)]
 use crate::red::part::tests::Change;
-use crate::registry::LEVELS;
 use crate::spec::ParameterReader;
-use crate::{DropReason, Host, Kind, Meta, Parameter, ParameterError, Unit};
+use crate::{DropReason, Host, Kind, Meta, Parameter, ParameterError, ValueKind};
 
 /// PC-RED (Y. Li and S.-H. Yang, "PC-RED for IPv6: Algorithm and Performance Analysis"): a packet picked at random
 /// pays, unless its flow has lately lost more than it was promised.
@@ -111,18 +111,18 @@ impl Part for PcRed {
         Parameter::new(
             "loss_limit",
             "L",
-            Unit::BytesByLevel,
+            ValueKind::BytesByLevel,
             "PC-RED: a high-priority flow may lose this much in an interval; levels above a list's end are as its last",
         )
         .above(0.0)
         .source(PAPER),
-        Parameter::new("loss_interval", "g", Unit::Time, "PC-RED: standard dropping interval")
+        Parameter::new("loss_interval", "g", ValueKind::Time, "PC-RED: standard dropping interval")
             .above(0.0)
             .source(PAPER),
         Parameter::new(
             "loss_weight",
             "w",
-            Unit::Number,
+            ValueKind::Number,
             "PC-RED: weight of one drop in a flow's average loss",
         )
         .above(0.0)
@@ -131,16 +131,21 @@ impl Part for PcRed {
         Parameter::new(
             "loss_decay",
             "m",
-            Unit::Choice,
+            ValueKind::Choice,
             "PC-RED: intervals since the last drop, as they are or rounded down",
         )
         .or(&["real", "floor"]),
-        Parameter::new("status_refresh", "", Unit::Choice, "PC-RED: when a flow's status is evaluated again")
-            .or(&["on-drop", "on-arrival"]),
+        Parameter::new(
+            "status_refresh",
+            "",
+            ValueKind::Choice,
+            "PC-RED: when a flow's status is evaluated again",
+        )
+        .or(&["on-drop", "on-arrival"]),
         Parameter::new(
             "qosa",
             "QOSA",
-            Unit::Choice,
+            ValueKind::Choice,
             "PC-RED: the bit with which a packet comes from an earlier queue",
         )
         .or(&["overwritten", "honoured"])
@@ -148,24 +153,35 @@ impl Part for PcRed {
         Parameter::new(
             "scan",
             "",
-            Unit::Choice,
+            ValueKind::Choice,
             "PC-RED: from the packet picked to the tail, or on from the head",
         )
         .or(&["to-tail", "circular"]),
-        Parameter::new("list_size", "", Unit::Integer, "PC-RED: most flows in the priority list")
+        Parameter::new("list_size", "", ValueKind::Number, "PC-RED: most flows in the priority list")
+            .whole()
             .from(1.0)
             .to(1_048_576.0),
-        Parameter::new("list_timeout", "", Unit::Time, "PC-RED: a flow not seen for so long is forgotten")
-            .above(0.0)
-            .or(&["never"]),
-        Parameter::new("r_p_max", "r_pmax", Unit::Number, "PC-RED: largest share of high-priority flows")
-            .above(0.0)
-            .to(1.0)
-            .source(PAPER),
+        Parameter::new(
+            "list_timeout",
+            "",
+            ValueKind::Time,
+            "PC-RED: a flow not seen for so long is forgotten",
+        )
+        .above(0.0)
+        .or(&["never"]),
+        Parameter::new(
+            "r_p_max",
+            "r_pmax",
+            ValueKind::Number,
+            "PC-RED: largest share of high-priority flows",
+        )
+        .above(0.0)
+        .to(1.0)
+        .source(PAPER),
         Parameter::new(
             "over_r_p_max",
             "",
-            Unit::Choice,
+            ValueKind::Choice,
             "PC-RED: high-priority flows beyond r_p_max are counted or rejected",
         )
         .or(&["warn", "refuse"]),

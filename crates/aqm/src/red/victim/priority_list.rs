@@ -1,7 +1,7 @@
 use aqmlab_units::{Span, Time};
 use hashbrown::HashTable;
 
-use crate::registry::LEVELS;
+use crate::LEVELS;
 use crate::{Kind, Meta};
 
 /// No entry.

@@ -38,7 +38,8 @@ use super::tests::Change;
 use super::{AckFeedback, Cause, Controller, reno};
 #[cfg(test)]
 use crate::Value;
-use crate::parameters::{Kind, number};
+use crate::ValueKind;
+use crate::parameters::number;
 use crate::rfc::{Config, EcnFeedback};
 use crate::settings::{Setting, field};
 
@@ -81,8 +82,7 @@ impl Controller for Dctcp {
     const SETTINGS: &'static [Setting<Self::Options>] = &[
         number(
             "dctcp_g",
-            Kind::Real,
-            "",
+            ValueKind::Number,
             ("0.0625", 1e-6, 1.0),
             "DCTCP: weight of a window of data in the average share of marked packets.",
             "RFC 8257, section 4.2: 1/16",
@@ -90,8 +90,7 @@ impl Controller for Dctcp {
         .is(field!(g)),
         number(
             "dctcp_initial_alpha",
-            Kind::Real,
-            "",
+            ValueKind::Number,
             ("1", 0.0, 1.0),
             "DCTCP: the average share of marked packets before the first window.",
             "RFC 8257, section 3.3",

@@ -44,7 +44,8 @@ use super::tests::Change;
 use super::{AckFeedback, Cause, Controller, reno};
 #[cfg(test)]
 use crate::Value;
-use crate::parameters::{Kind, number};
+use crate::ValueKind;
+use crate::parameters::{number, time, whole};
 use crate::rfc::{Config, EcnFeedback};
 use crate::settings::{Setting, field};
 
@@ -105,26 +106,22 @@ impl Controller for Prague {
     const SETTINGS: &'static [Setting<Self::Options>] = &[
         number(
             "prague_g",
-            Kind::Real,
-            "",
+            ValueKind::Number,
             ("0.0625", 1e-6, 1.0),
             "Prague: weight of a round trip in the average share of marked packets.",
             "Linux (L4S) tcp_prague, PRAGUE_SHIFT_G: 1/16",
         )
         .is(field!(g)),
-        number(
+        time(
             "prague_rtt_target",
-            Kind::Time,
-            "s",
             ("25ms", 1e-6, 1.0),
             "Prague: the virtual round-trip time; a flow with a shorter one is as slow as one with this.",
             "Linux (L4S) tcp_prague, prague_rtt_target",
         )
         .is(field!(rtt_target)),
-        number(
+        whole(
             "prague_rtt_transition",
-            Kind::Integer,
-            "",
+            ValueKind::Number,
             ("500", 0.0, 1e6),
             "Prague: rounds of congestion avoidance before the virtual round-trip time counts.",
             "Linux (L4S) tcp_prague, prague_rtt_transition",

@@ -56,7 +56,8 @@ use super::tests::Change;
 use super::{Acked, Cause, Controller};
 #[cfg(test)]
 use crate::Value;
-use crate::parameters::{Kind, number};
+use crate::ValueKind;
+use crate::parameters::{number, time};
 use crate::rfc::{Config, EcnFeedback};
 use crate::settings::{Setting, field};
 use delivery::{Deliveries, Sample};
@@ -190,8 +191,7 @@ impl Controller for Bbr {
     const SETTINGS: &'static [Setting<Self::Options>] = &[
         number(
             "bbr_loss_thresh",
-            Kind::Real,
-            "",
+            ValueKind::Number,
             ("0.02", 1e-6, 1.0),
             "BBR: loss rate in a round trip from which the data in flight is considered too much.",
             "draft-ietf-ccwg-bbr-06, section 5.5.10.2",
@@ -199,8 +199,7 @@ impl Controller for Bbr {
         .is(field!(loss_thresh)),
         number(
             "bbr_beta",
-            Kind::Real,
-            "",
+            ValueKind::Number,
             ("0.7", 0.0, 1.0),
             "BBR: smallest factor by which losses multiply a bound.",
             "draft-ietf-ccwg-bbr-06, section 5.5.10.2",
@@ -208,8 +207,7 @@ impl Controller for Bbr {
         .is(field!(beta)),
         number(
             "bbr_headroom",
-            Kind::Real,
-            "",
+            ValueKind::Number,
             ("0.15", 0.0, 0.9),
             "BBR: share of the in-flight bound that is left to other flows.",
             "draft-ietf-ccwg-bbr-06, section 5.3.3.1",
@@ -217,35 +215,28 @@ impl Controller for Bbr {
         .is(field!(headroom)),
         number(
             "bbr_pacing_margin",
-            Kind::Real,
-            "",
+            ValueKind::Number,
             ("0.01", 0.0, 0.5),
             "BBR: share by which the pacing rate is below the estimated bandwidth.",
             "draft-ietf-ccwg-bbr-06, section 5.6.2",
         )
         .is(field!(pacing_margin)),
-        number(
+        time(
             "bbr_min_rtt_window",
-            Kind::Time,
-            "s",
             ("10s", 1e-3, 1000.0),
             "BBR: time after which a minimum round-trip time expires.",
             "draft-ietf-ccwg-bbr-06, section 5.5.7.2",
         )
         .is(field!(min_rtt_window)),
-        number(
+        time(
             "bbr_probe_rtt_interval",
-            Kind::Time,
-            "s",
             ("5s", 1e-3, 1000.0),
             "BBR: time without a new minimum round-trip time after which ProbeRTT begins.",
             "draft-ietf-ccwg-bbr-06, section 5.3.4.1",
         )
         .is(field!(probe_rtt_interval)),
-        number(
+        time(
             "bbr_probe_rtt_duration",
-            Kind::Time,
-            "s",
             ("200ms", 1e-3, 10.0),
             "BBR: minimum duration of ProbeRTT.",
             "draft-ietf-ccwg-bbr-06, section 5.3.4.1",
@@ -253,8 +244,7 @@ impl Controller for Bbr {
         .is(field!(probe_rtt_duration)),
         number(
             "bbr_ecn_factor",
-            Kind::Real,
-            "",
+            ValueKind::Number,
             ("0.3333333333333333", 0.0, 1.0),
             "BBR: weight of the average share of marks in the reduction of the in-flight bound, with ecn.",
             "Google's BBR version 3 for Linux, bbr_ecn_factor: 1/3",
@@ -262,17 +252,14 @@ impl Controller for Bbr {
         .is(field!(ecn_factor)),
         number(
             "bbr_ecn_thresh",
-            Kind::Real,
-            "",
+            ValueKind::Number,
             ("0.5", 1e-6, 1.0),
             "BBR: share of marks from which the data in flight is considered too much, with ecn.",
             "Google's BBR version 3 for Linux, bbr_ecn_thresh",
         )
         .is(field!(ecn_thresh)),
-        number(
+        time(
             "bbr_ecn_max_rtt",
-            Kind::Time,
-            "s",
             ("5ms", 1e-6, 1000.0),
             "BBR: marks are ignored on paths with a longer minimum round-trip time.",
             "Google's BBR version 3 for Linux, bbr_ecn_max_rtt_us",

@@ -41,7 +41,8 @@ use super::tests::Change;
 use super::{AckFeedback, Cause, Controller, reno};
 #[cfg(test)]
 use crate::Value;
-use crate::parameters::{Kind, choice, flag, number};
+use crate::ValueKind;
+use crate::parameters::{choice, flag, number, time, whole};
 use crate::rfc::Config;
 use crate::settings::{Setting, field, slot_of_words};
 use delay::Delays;
@@ -128,10 +129,8 @@ impl Controller for Ledbat {
     type Options = LedbatConfig;
     const DEFAULTS: LedbatConfig = LedbatConfig::RFC;
     const SETTINGS: &'static [Setting<Self::Options>] = &[
-        number(
+        time(
             "ledbat_target",
-            Kind::Time,
-            "s",
             ("100ms", 1e-5, 1.0),
             "LEDBAT: target queueing delay; 5 ms in the scenarios of RFC 7928.",
             "RFC 6817, section 2.5: at most 100 ms",
@@ -139,8 +138,7 @@ impl Controller for Ledbat {
         .is(field!(target)),
         number(
             "ledbat_gain",
-            Kind::Real,
-            "",
+            ValueKind::Number,
             ("1", 1e-3, 1000.0),
             "LEDBAT: segments a window by which the window grows without a queue; 10 in the scenarios of RFC 7928.",
             "RFC 6817, section 2.5: at most 1",
@@ -148,26 +146,23 @@ impl Controller for Ledbat {
         .is(field!(gain)),
         number(
             "ledbat_allowed_increase",
-            Kind::Real,
-            "packets",
+            ValueKind::Packets,
             ("1p", 1e-3, 1000.0),
             "LEDBAT: how far the window may exceed the data in flight.",
             "RFC 6817, section 2.5",
         )
         .is(field!(allowed_increase)),
-        number(
+        whole(
             "ledbat_min_cwnd",
-            Kind::Integer,
-            "packets",
+            ValueKind::Packets,
             ("2p", 1.0, 1000.0),
             "LEDBAT: least window.",
             "RFC 6817, section 2.5",
         )
         .is(field!(min_cwnd)),
-        number(
+        whole(
             "ledbat_base_history",
-            Kind::Integer,
-            "",
+            ValueKind::Number,
             ("10", 1.0, 60.0),
             "LEDBAT: minutes after which a minimum delay expires.",
             "RFC 6817, section 2.5",
@@ -181,10 +176,9 @@ impl Controller for Ledbat {
             "RFC 6817, section 2.4.2, leaves it open; ns-3: min",
         )
         .is(field!(filter)),
-        number(
+        whole(
             "ledbat_filter_length",
-            Kind::Integer,
-            "",
+            ValueKind::Number,
             ("4", 1.0, 64.0),
             "LEDBAT: number of delays of the last round trip in the filter; of an average, the reciprocal of the weight of a delay.",
             "RFC 6817, section 2.5, CURRENT_FILTER; ns-3: 4",

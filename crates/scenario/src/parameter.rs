@@ -1,0 +1,178 @@
+//! Parameters of disciplines and of connections as keys of the file: what a value may be, and what it means.
+
+use aqmlab_transport::Value as Setting;
+use aqmlab_units::{Parameter, Span, ValueKind};
+
+use crate::nearest::nearest;
+use crate::problem::Complaint;
+use crate::shape::{Key, Kind};
+use crate::tree::{Node, Value};
+use crate::units::{self, Amount};
+
+/// Where the range of a parameter is checked.
+#[derive(Clone, Copy)]
+pub(crate) enum RangeCheck {
+    /// Here, with the other keys of the file.
+    File,
+    /// In the discipline, when its parameters are set.
+    Discipline,
+}
+
+/// A parameter as a key of the file.
+pub(crate) fn key(p: &'static Parameter, check: RangeCheck) -> Key {
+    let kind = match check {
+        RangeCheck::File => kind(p),
+        RangeCheck::Discipline => Kind::Aqm(p),
+    };
+    let default = default(p, &kind);
+    Key::new(p.key, kind, sentence(p)).default(&default)
+}
+
+/// What the value of a parameter may be, its range included.
+fn kind(p: &Parameter) -> Kind {
+    let (min, max) = (p.min.map_or(0.0, |(min, _)| min), p.max.map_or(1e15, |(max, _)| max));
+    let value = match p.kind {
+        ValueKind::Flag => Kind::Flag,
+        ValueKind::Time => Kind::Time { min: Span::from_secs(min).0, max: Span::from_secs(max).0 },
+        ValueKind::Bytes | ValueKind::BytesByLevel => Kind::Bytes { min: min as u64, max: max as u64 },
+        ValueKind::Packets => Kind::Packets { min, max, whole: p.is_whole },
+        ValueKind::Number if p.is_whole => Kind::Integer { min: min as i64, max: max as i64 },
+        ValueKind::Number => Kind::Number { min, max },
+        ValueKind::Choice => return Kind::Choice(p.choices.to_vec()),
+        ValueKind::PacketsOrBytes => Kind::Size,
+        ValueKind::Points => Kind::list(Kind::list(Kind::Number { min, max })),
+    };
+    match (p.can_be_off, p.choices) {
+        (true, _) => Kind::Any(vec![Kind::Off, value]),
+        (false, []) => value,
+        (false, words) => Kind::Any(vec![value, Kind::Choice(words.to_vec())]),
+    }
+}
+
+/// The default as JSON; empty if it depends on another parameter.
+fn default(p: &Parameter, kind: &Kind) -> String {
+    if p.default.parse::<f64>().is_ok() || p.default.parse::<bool>().is_ok() {
+        p.default.to_owned()
+    } else if !p.default.is_empty() && kind.accepts(&Value::Text(p.default.to_owned())) {
+        format!("{:?}", p.default)
+    } else {
+        String::new()
+    }
+}
+
+/// What a parameter does and where it comes from, as a sentence.
+fn sentence(p: &Parameter) -> String {
+    let mut text = p.doc.to_owned();
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    let end = if text.ends_with('.') { "" } else { "." };
+    match (p.source, end) {
+        ("", end) => format!("{text}{end}"),
+        (source, "") => format!("{text} ({source})"),
+        (source, end) => format!("{text} ({source}){end}"),
+    }
+}
+
+/// The value of a parameter in its unit.
+pub(crate) enum ParameterValue<'a> {
+    Flag(bool),
+    Word(&'a str),
+    Number(f64),
+    Packets(f64),
+    Bytes(u64),
+    Time(Span),
+    Points(Vec<(f64, f64)>),
+    BytesByLevel(Vec<u64>),
+}
+
+impl From<ParameterValue<'_>> for aqmlab_aqm::Value {
+    fn from(value: ParameterValue<'_>) -> Self {
+        match value {
+            ParameterValue::Flag(on) => Self::Flag(on),
+            ParameterValue::Word(word) => Self::Word(word.to_owned()),
+            ParameterValue::Number(x) => Self::Number(x),
+            ParameterValue::Packets(x) => Self::Packets(x),
+            ParameterValue::Bytes(n) => Self::Bytes(n),
+            ParameterValue::Time(span) => Self::Seconds(span.secs()),
+            ParameterValue::Points(points) => Self::Points(points),
+            ParameterValue::BytesByLevel(levels) => Self::BytesByLevel(levels),
+        }
+    }
+}
+
+impl<'a> ParameterValue<'a> {
+    /// Return it as a value of a connection; `None` if no parameter of a connection has such a value.
+    pub fn setting(self, p: &Parameter) -> Option<Setting<'a>> {
+        match self {
+            Self::Flag(on) => Some(Setting::Flag(on)),
+            Self::Word(word) => Some(Setting::Word(word)),
+            Self::Time(span) => Some(Setting::Time(span)),
+            Self::Bytes(n) => u32::try_from(n).ok().map(Setting::Whole),
+            Self::Number(x) | Self::Packets(x) if p.is_whole => Some(Setting::Whole(x as u32)),
+            Self::Number(x) | Self::Packets(x) => Some(Setting::Real(x)),
+            Self::Points(_) | Self::BytesByLevel(_) => None,
+        }
+    }
+}
+
+/// Read the value of a parameter. Unit and word are checked here, the range is not.
+pub(crate) fn read<'a>(value: &'a Value, p: &Parameter) -> Result<ParameterValue<'a>, Complaint> {
+    if let Some(word) = value.as_text().filter(|w| w.starts_with(|c: char| c.is_alphabetic())) {
+        if p.choices.contains(&word) {
+            return Ok(ParameterValue::Word(word));
+        }
+        let near = nearest(word, p.choices.iter().copied());
+        return Err(Complaint::new(format!("{word:?} is not known")).suggest(near));
+    }
+    match (p.kind, value) {
+        (_, Value::Flag(false)) if p.can_be_off => Ok(ParameterValue::Flag(false)),
+        (ValueKind::Flag, Value::Flag(on)) => Ok(ParameterValue::Flag(*on)),
+        (ValueKind::Number, Value::Integer(n)) if p.is_whole => Ok(ParameterValue::Number(*n as f64)),
+        (ValueKind::Points, Value::List(list)) => points(list).map(ParameterValue::Points),
+        (ValueKind::BytesByLevel, Value::List(list)) => {
+            let levels = list.iter().map(|node| units::bytes(&node.value, true));
+            levels.collect::<Result<_, _>>().map(ParameterValue::BytesByLevel)
+        }
+        (ValueKind::Flag | ValueKind::Choice | ValueKind::Points, Value::Text(word)) => {
+            Err(Complaint::new(format!("{word:?} is not known")))
+        }
+        (_, Value::Text(_) | Value::Integer(_) | Value::Real(_)) => quantity(value, p),
+        (_, other) => Err(units::wrong_type(other)),
+    }
+}
+
+/// Read a number with its unit.
+fn quantity<'a>(value: &Value, p: &Parameter) -> Result<ParameterValue<'a>, Complaint> {
+    match p.kind {
+        ValueKind::Packets | ValueKind::PacketsOrBytes => amount(units::amount(value)?, p),
+        ValueKind::Bytes | ValueKind::BytesByLevel => units::bytes(value, true).map(ParameterValue::Bytes),
+        ValueKind::Number if !p.is_whole => units::number(value).map(ParameterValue::Number),
+        ValueKind::Time => units::time(value).map(|ps| ParameterValue::Time(Span(ps))),
+        ValueKind::Number | ValueKind::Flag | ValueKind::Choice | ValueKind::Points => {
+            Err(units::wrong_type(value))
+        }
+    }
+}
+
+fn amount<'a>(amount: Amount, p: &Parameter) -> Result<ParameterValue<'a>, Complaint> {
+    match amount {
+        Amount::Packets(x) | Amount::Bare(x) if p.is_whole && x.fract() != 0.0 => {
+            Err(Complaint::new(format!("{x} is not a whole number of packets")))
+        }
+        Amount::Packets(x) | Amount::Bare(x) if p.is_whole && x > f64::from(u32::MAX) => {
+            Err(Complaint::new(format!("is above {}p", u32::MAX)))
+        }
+        Amount::Packets(x) | Amount::Bare(x) => Ok(ParameterValue::Packets(x)),
+        Amount::Bytes(_) if p.kind == ValueKind::Packets => Err(Complaint::new("is in bytes")),
+        Amount::Bytes(b) => Ok(ParameterValue::Bytes(b)),
+    }
+}
+
+fn points(list: &[Node]) -> Result<Vec<(f64, f64)>, Complaint> {
+    let pair = |node: &Node| match node.value.as_list() {
+        Some([average, p_b]) => Ok((units::number(&average.value)?, units::number(&p_b.value)?)),
+        _ => Err(Complaint::new("each point is a pair of numbers")),
+    };
+    list.iter().map(pair).collect()
+}
