@@ -15,7 +15,7 @@ REPORT := results/report
 
 .PHONY: help check demo test test-rust test-python lint format simulate bench instructions validate figures docs wheel clean
 
-help: ## this list
+help: ## this list, with times on two cores
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
 
 $(READY): requirements.lock
@@ -27,10 +27,10 @@ $(CORE): $(READY) $(RUST_SOURCES) pyproject.toml
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --quiet
 	touch $@
 
-demo: $(CORE) ## install, reproduce the MRED paper and print the path of the report
+demo: $(CORE) ## install, reproduce the MRED paper and print the path of the report (1 min on a built tree)
 	$(BIN)/aqmlab reproduce mred --seeds 10 --report $(REPORT)/mred
 
-test: test-rust test-python ## all tests
+test: test-rust test-python ## all tests (8 min on a built tree)
 
 test-rust:
 	cargo test --workspace --locked --quiet
@@ -38,11 +38,11 @@ test-rust:
 test-python: $(CORE)
 	$(BIN)/python -m pytest --quiet --numprocesses 2 --dist loadfile
 
-check: lint ## lints and the fast tests of both languages
+check: lint ## lints and the fast tests of both languages (1.5 min on a built tree)
 	cargo test --workspace --locked --quiet --lib
 	$(BIN)/python -m pytest --quiet --numprocesses 2 --dist loadfile -m "not slow and not live and not ns2 and not browser"
 
-lint: $(CORE) ## formatting, clippy, ruff, mypy, language, layers
+lint: $(CORE) ## formatting, clippy, ruff, mypy, language, layers (1.5 min)
 	cargo fmt --all --check
 	rustfmt --edition 2024 --check $(PARTS)
 	cargo clippy --workspace --all-targets --locked --quiet -- --deny warnings
@@ -65,7 +65,7 @@ simulate:
 bench: $(CORE) simulate ## speed against ns-2 (needs the command ns); options in BENCH, see docs/performance.md
 	PYTHONPATH=benches $(BIN)/python -m speed $(BENCH)
 
-instructions: $(CORE) simulate ## compare instruction counts of short runs with the recorded ones (needs valgrind)
+instructions: $(CORE) simulate ## compare instruction counts of short runs with the recorded ones (1.5 min; needs valgrind)
 	$(BIN)/python benches/instructions.py
 
 validate: $(CORE) ## slow comparisons with ns-2 (needs the command ns), all combinations, attacks; writes docs/
@@ -78,11 +78,11 @@ figures: $(CORE) ## draw the figures of README and docs/analysis
 	$(BIN)/aqmlab compare examples/dumbbell-red.toml --aqm drop-tail,red,codel --seeds 10 --out results/readme
 	$(BIN)/aqmlab report results/readme/dumbbell-red-901d97a2-compare --figure averages --out docs/queue-in-time.svg
 
-docs: $(CORE) ## the documentation site in site/, links checked
+docs: $(CORE) ## the documentation site in site/, links checked (1 min)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	$(BIN)/python docs/builder/links.py site
 
-wheel: $(READY) ## a wheel for Linux that installs without Rust, in dist/, tested in a separate environment
+wheel: $(READY) ## a wheel for Linux that installs without Rust, in dist/, tested in a separate environment (2 min)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-wheel.lock
 	PATH=$(abspath $(BIN)):$$PATH maturin build --release --locked --zig --compatibility manylinux2014 --out dist
 	$(BIN)/maturin sdist --out dist
