@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ BASE = "base"
 
 
 @dataclass(frozen=True)
-class Effort:
+class Effort(ABC):
     """How much to run. A paper derives its own, with further numbers, and with defaults for the full version.
 
     Attributes
@@ -39,9 +40,9 @@ class Effort:
     quick: bool = False
 
     @classmethod
+    @abstractmethod
     def of(cls, *, quick: bool, seeds: int | None = None) -> Self:
-        """Return the quick effort or the full one; a paper says what they are."""
-        raise NotImplementedError
+        """Return the quick effort or the full one; a paper defines what they are."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain data."""
