@@ -129,7 +129,7 @@ const COMMON: &[Parameter] = &[
     Parameter::new("curve", "", ValueKind::Choice, "p_b as a function of the average").or(CurveKind::NAMES),
     Parameter::new("spacing", "", ValueKind::Choice, "how drops are spread, given p_b")
         .or(SpacingKind::NAMES),
-    Parameter::new("victim", "", ValueKind::Choice, "which packet pays when one must go")
+    Parameter::new("victim", "", ValueKind::Choice, "which packet is dropped or marked")
         .or(VictimKind::NAMES),
     Parameter::new("averages", "", ValueKind::Choice, "classes: what the average of each measures")
         .or(&["coupled", "decoupled", "shared"])

@@ -204,6 +204,9 @@ impl Spec {
     }
 }
 
+/// The longest time that a parameter may be, in seconds: added to the end of the longest run it is still a time.
+const LONGEST_S: f64 = 30.0 * 86_400.0;
+
 /// Unit and range of a single value.
 fn check(parameter: &Parameter, value: &Value) -> Result<(), String> {
     let word_fits = |w: &String| parameter.choices.contains(&w.as_str());
@@ -223,6 +226,9 @@ fn check(parameter: &Parameter, value: &Value) -> Result<(), String> {
             (1..=LEVELS).contains(&levels.len()) && levels.iter().all(|b| parameter.admits(*b as f64))
         }
         (ValueKind::Number, Value::Number(x)) => is_whole_where_needed(*x) && parameter.admits(*x),
+        (ValueKind::Time, Value::Seconds(s)) if *s > LONGEST_S => {
+            return Err(format!("{value} is longer than 30 days, the longest time of a queue"));
+        }
         (ValueKind::Time, Value::Seconds(s)) => parameter.admits(*s),
         (ValueKind::Flag, Value::Flag(_)) => true,
         (ValueKind::Points, Value::Points(points)) => return check_points(points),

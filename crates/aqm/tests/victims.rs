@@ -1,4 +1,4 @@
-//! Which packet pays, for every victim rule and at every boundary, against a queue that is searched packet by packet.
+//! The victim of every rule and at every boundary, against a queue that is searched packet by packet.
 
 mod common;
 
@@ -152,7 +152,7 @@ fn pc_red_scans_towards_the_tail() {
     assert_eq!(pc_red("circular", &[true, true, true], 1), 2, "all protected");
 }
 
-/// The bits with which packets leave a PC-RED queue, and which packet pays for the last one at a full buffer if the first is
+/// The bits with which packets leave a PC-RED queue, and which packet is dropped for the last one at a full buffer if the first is
 /// picked; no flow has priority.
 fn pc_red_bits(qosa: &str, bits: &[bool]) -> (Vec<bool>, u32) {
     let mut queue = calm("pc-red", (bits.len() - 1) as f64, &[("qosa", word(qosa))]);

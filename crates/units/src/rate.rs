@@ -12,10 +12,11 @@ impl Rate {
         self.0 as f64
     }
 
-    /// How long `bytes` last at this rate, to the nearest picosecond.
+    /// How long `bytes` last at this rate, to the nearest picosecond; at most the longest span.
     pub fn time_of(self, bytes: u64) -> Span {
         let rate = u128::from(self.0);
-        Span(((u128::from(bytes) * 8 * PS_PER_S + rate / 2) / rate) as u64)
+        let ps = (u128::from(bytes) * 8 * PS_PER_S + rate / 2) / rate;
+        Span(u64::try_from(ps).unwrap_or(u64::MAX))
     }
 }
 

@@ -24,7 +24,7 @@ class Settings:
     aqm
         The discipline's name.
     curve, spacing, adaptation, victim
-        Which parts it has: the curve's name, how drops are spread, how parameters move, which packet pays.
+        Which parts it has: the curve's name, how drops are spread, how parameters move, which packet is dropped.
     min_th, max_th, limit
         In packets.
     max_p, w_q

@@ -209,7 +209,7 @@ def curve(name: str, *, title: str = "", source: str = "", doc: str = "") -> Cal
 def victim(name: str, *, title: str = "", source: str = "", doc: str = "") -> Callable[[F], F]:
     """Make RED with another victim rule known as `name`: a function of what waits, and of a random number in [0, 1).
 
-    What waits is a list of `Packet`, the arriving one last. It returns the place of the packet that pays, or None for
+    What waits is a list of `Packet`, the arriving one last. It returns the place of the victim, or None for
     the arriving one.
     """
 

@@ -100,7 +100,7 @@ pub(crate) struct Params {
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
     let room = Room::new(reader.limit(1000), false);
     let (target, interval, max_packet) = read_law(reader);
-    let four_packets = reader.rate().time_of(4 * max_packet);
+    let four_packets = reader.rate().time_of(max_packet.saturating_mul(4));
     let increment = reader.number("increment", 1.0 / 256.0);
     let decrement = reader.number("decrement", 1.0 / 4096.0);
     let ecn = reader.flag("ecn", false);

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_queue_pays() {
+    fn the_longest_queue_loses_the_packet() {
         for (full, victim, left) in
             [(Full::LongestTail, 2, [0, 3, 1, 4]), (Full::LongestHead, 0, [1, 3, 2, 4])]
         {

@@ -348,7 +348,7 @@ impl<P: Copy> Red<P> {
         if adapts {
             self.adapt_before_decision(now, class);
         }
-        if !self.victim.is_arriving() && self.drop_matches(class, packet, host) {
+        if self.victim.compares() && self.drop_matches(class, packet, host) {
             return None;
         }
         let mut decision = self.drop_decision(class, bytes, host);
@@ -364,8 +364,8 @@ impl<P: Copy> Red<P> {
         accepted.then_some(class)
     }
 
-    /// Compare the arrival with packets of the queue, if the victim rule draws some (CHOKe). Drop those that match, and then the
-    /// arrival. Return whether any matched.
+    /// Compare the arrival with packets of the queue (CHOKe). Drop those that match, and then the arrival. Return whether any
+    /// matched.
     #[inline(never)]
     fn drop_matches(&mut self, class: usize, packet: &Packet<P>, host: &mut impl Host<P>) -> bool {
         let draws = self.victim.draws(self.average_of(class), &self.class_states[class].curve);

@@ -18,7 +18,7 @@
 //! | average | what congestion is measured by | [`average`] |
 //! | curve | p_b from the average | [`curve`] |
 //! | spacing | whether *this* packet is the one | [`spacing`] |
-//! | victim | which packet pays | [`victim`] |
+//! | victim | which packet is dropped or marked | [`victim`] |
 //! | classes | which parameter set applies | [`classes`] |
 //! | adaptation | how parameters move | [`adaptation`] |
 //! | response | what happens to the victim | [`response`] |

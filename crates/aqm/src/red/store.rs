@@ -2,7 +2,7 @@ use super::victim::Victim;
 use crate::indexed::Indexed;
 use crate::{Ecn, Fifo, Host, Meta, Packet};
 
-/// The packets of a RED queue: a plain queue where only arriving packets pay, else one that can be searched.
+/// The packets of a RED queue: a plain queue where every victim is the arriving packet, else one that can be searched.
 #[derive(Clone, Debug)]
 pub(super) enum Store<P> {
     Plain(Fifo<P>),
@@ -31,7 +31,7 @@ impl<P: Copy> Store<P> {
         }
     }
 
-    /// The slot of the packet that must pay; none where only arriving packets do, or nothing waits.
+    /// The slot of the victim; none where that is always the arriving packet, or nothing waits.
     pub fn pick(&mut self, victim: &Victim, host: &mut impl Host<P>) -> Option<usize> {
         match self {
             Self::Searched(queue) => victim.pick(queue, host),

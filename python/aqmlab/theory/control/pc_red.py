@@ -60,7 +60,7 @@ def channels(plus: ArrayLike, minus: ArrayLike, non: ArrayLike, *, queue: ArrayL
     plus, minus, non
         N_p+, N_p- and N_n; not all flows may be N_p+, for then no other packet can be the victim.
     queue
-        q in packets, 1 or more: a protected packet pays once in q picks. None: never, C_p+ = 0.
+        q in packets, 1 or more: a protected packet is the victim once in q picks. None: never, C_p+ = 0.
 
     Examples
     --------

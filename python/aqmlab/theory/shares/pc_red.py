@@ -188,7 +188,7 @@ class PcRedFlows:
     reading
         Whether shares are of `flows`, as printed, or of `packets`.
     circular
-        Whether the search goes on from the head, so that a protected packet pays only where all are.
+        Whether the search goes on from the head, so that a protected packet is the victim only where all are.
     lasts
         s; a flow that would be protected only later than this is never protected.
     """

@@ -115,7 +115,7 @@ impl<P: Copy> DualPi2<P> {
 
     /// The probabilities of the packet that has just left one of the queues.
     fn of_leaving(&self) -> Coupled {
-        let is_short = Qdisc::<P>::backlog(self).bytes < 2 * self.params.max_packet;
+        let is_short = Qdisc::<P>::backlog(self).bytes < self.params.max_packet.saturating_mul(2);
         if is_short { SPARED } else { self.coupled() }
     }
 

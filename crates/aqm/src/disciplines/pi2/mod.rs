@@ -115,7 +115,7 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
     };
     let coupling = reader.number("coupling", 2.0);
     let most = libm::sqrt(reader.number("max_p", (1.0 / (coupling * coupling)).min(1.0)));
-    let spared = 2 * reader.bytes("max_packet", 1514);
+    let spared = reader.bytes("max_packet", 1514).saturating_mul(2);
     let at_arrival = reader.word("decide", &[("leaving", false), ("arriving", true)]);
     Ok(Params { room, gains, coupling, most, spared, at_arrival, ecn: reader.flag("ecn", false) })
 }

@@ -10,7 +10,8 @@ use crate::spec::ParameterReader;
 use crate::{Host, Meta, Parameter, ParameterError, ValueKind};
 
 /// CHOKe (R. Pan, B. Prabhakar and K. Psounis, "CHOKe: A Stateless Active Queue Management Scheme for Approximating Fair
-/// Bandwidth Allocation", INFOCOM 2000): who meets a packet of its own flow in the queue pays, and that packet too.
+/// Bandwidth Allocation", INFOCOM 2000): an arrival that is compared with a packet of its own flow
+/// is dropped together with that packet.
 ///
 /// ```text
 /// avg <= min_th              the arrival is accepted
@@ -106,6 +107,10 @@ impl Choke {
 }
 
 impl VictimRule for Choke {
+    fn compares(&self) -> bool {
+        true
+    }
+
     fn draws(&self, average: f64, curve: &Curve) -> u32 {
         if average <= curve.min_th() { 0 } else { self.draws_between(average, curve.thresholds()) }
     }

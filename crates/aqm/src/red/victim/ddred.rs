@@ -8,7 +8,8 @@ use crate::red::part::tests::Change;
 use crate::spec::ParameterReader;
 use crate::{DropClass, DropReason, Host, Meta, Parameter, ParameterError, ValueKind};
 
-/// DDRED (E. Dedu, S. Linck and F. Spies, "Distance-Dependent RED Policy"): the packet that has travelled least pays.
+/// DDRED (E. Dedu, S. Linck and F. Spies, "Distance-Dependent RED Policy"): the victim is the packet that has
+/// travelled least.
 ///
 /// A packet carries the time to live that it was sent with, TTL_i, and in method 2 the one that an earlier packet of
 /// its flow arrived with, TTL_f:
@@ -19,8 +20,8 @@ use crate::{DropClass, DropReason, Host, Meta, Parameter, ParameterError, ValueK
 /// ```
 ///
 /// Readings: the arriving packet is no candidate at an early or forced drop, unless the queue is empty or
-/// `arrival_is_candidate` (D-1), and always at a full buffer; of several packets that have travelled least the newest
-/// pays (D-2, `ties`); the search is made at every drop or at early ones only (D-3, `search`); a packet whose route's
+/// `arrival_is_candidate` (D-1), and always at a full buffer; of several packets that have travelled least the victim
+/// is the newest (D-2, `ties`); the search is made at every drop or at early ones only (D-3, `search`); a packet whose route's
 /// length is not known yet counts as having travelled all of it (`unknown_fraction` = 1): a lost SYN costs most.
 #[derive(Clone, Copy, Debug)]
 pub struct Ddred {
@@ -30,7 +31,7 @@ pub struct Ddred {
     pub ties: Ties,
     /// Whether the arriving packet is a candidate at early and forced drops.
     pub arrival_is_candidate: bool,
-    /// Whether only early drops search the queue; at others the arriving packet pays.
+    /// Whether only early drops search the queue; at others the victim is the arriving packet.
     pub early_only: bool,
 }
 

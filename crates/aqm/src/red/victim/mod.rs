@@ -47,6 +47,11 @@ pub(crate) trait VictimRule {
     /// Note that a packet arrives, and write into its header what the rule looks for in the queue.
     fn on_arrival(&mut self, _now: Time, _meta: &mut Meta) {}
 
+    /// Whether arrivals may be compared with packets of the queue; if not, `draws` and `draw` are never called.
+    fn compares(&self) -> bool {
+        false
+    }
+
     /// Return how many packets of the queue are compared with the arrival before RED decides about it.
     fn draws(&self, _average: f64, _curve: &Curve) -> u32 {
         0
@@ -113,6 +118,12 @@ impl Victim {
     #[inline(never)]
     pub(crate) fn on_arrival(&mut self, now: Time, meta: &mut Meta) {
         each_victim!(self, rule => rule.on_arrival(now, meta));
+    }
+
+    /// Whether arrivals may be compared with packets of the queue.
+    #[inline]
+    pub(crate) fn compares(&self) -> bool {
+        each_victim!(self, rule => rule.compares())
     }
 
     /// How many packets are compared with an arrival.

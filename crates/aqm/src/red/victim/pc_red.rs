@@ -12,8 +12,8 @@ use crate::red::part::tests::Change;
 use crate::spec::ParameterReader;
 use crate::{DropReason, Host, Kind, Meta, Parameter, ParameterError, ValueKind};
 
-/// PC-RED (Y. Li and S.-H. Yang, "PC-RED for IPv6: Algorithm and Performance Analysis"): a packet picked at random
-/// pays, unless its flow has lately lost more than it was promised.
+/// PC-RED (Y. Li and S.-H. Yang, "PC-RED for IPv6: Algorithm and Performance Analysis"): the victim is a packet
+/// picked at random, unless its flow has lately lost more than it was promised.
 ///
 /// The router keeps a list of flows. The average size of the drops of a flow is a_d, in bytes per standard dropping
 /// interval g (section 2, eq. 7), updated when the flow loses a packet of x bytes, m intervals after it lost the last:
@@ -22,8 +22,8 @@ use crate::{DropReason, Host, Kind, Meta, Parameter, ParameterError, ValueKind};
 /// a_d <- (1 - w)^m a_d + w x            status <- a_d > L
 /// ```
 ///
-/// An arriving packet carries its flow's status as the bit QOSA for as long as it is in this queue. When one packet
-/// must go, the arriving one is put at the tail, a packet is picked uniformly, and from it on towards the tail the
+/// An arriving packet carries its flow's status as the bit QOSA for as long as it is in this queue. When a packet
+/// must be dropped, the arriving one is put at the tail, a packet is picked uniformly, and from it on towards the tail the
 /// first without QOSA is the victim; the last packet is it whatever its bit.
 ///
 /// | symbol | parameter | unit | allowed |
@@ -34,7 +34,7 @@ use crate::{DropReason, Host, Kind, Meta, Parameter, ParameterError, ValueKind};
 ///
 /// Readings: a_d changes only at a drop (P-5, `status_refresh = "on-drop"`) or is looked at, decayed, at each arrival
 /// too (`on-arrival`); m is real (P-3) or rounded down; the scan ends at the tail (P-9) or goes on from the head, so
-/// that a protected packet pays only when all are; QOSA from an upstream router is overwritten, or honoured:
+/// that a protected packet is the victim only when all are; QOSA from an upstream router is overwritten, or honoured:
 /// a packet that comes with it is protected here too (P-7, `qosa`); a packet arriving
 /// is a candidate (P-8); flows with priority are those whose packets have a class above 0, which is their level (P-11). The list
 /// has a limit for every flow; who sets it is not said, so the queue has one for each level, and a flow names its level.
