@@ -6,10 +6,22 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aqmlab.interop.differences import Kind, Semantic
+from aqmlab.interop.translation import Fixed, Table
 
 SPACINGS = ("ns2-wait", "ns2-nowait", "floyd93", "linux")
 """Spacings that a program with and without "wait" can have; the last two are nearly as without."""
 ADAPTATIONS = ("none", "feng", "adaptive-red")
+RULES = Table(
+    "adaptation of max_p",
+    (),
+    (
+        Fixed(
+            "adapt_from", "last-change", "measures the interval from the last change of max_p", "clock of the adaptation"
+        ),
+        Fixed("gentle_slope", "initial", "keeps the slope above max_th of the initial max_p", "slope above max_th"),
+    ),
+)
+"""What both programs do when they adapt max_p, and other readings do otherwise."""
 
 
 def missing_parts(
@@ -28,6 +40,8 @@ def adaptation_differences(own: Mapping[str, Any], name: str, program: str) -> I
     if own.get("adaptation") == "feng" and (own["max_p_low"] > 0 or own["max_p_high"] < 1):
         text = f"{name}: {program} does not keep Feng's max_p between max_p_low and max_p_high."
         yield Semantic("bounds of max_p", text, Kind.DIFFERS)
+    for what, clauses in RULES.rules(own, program).items():
+        yield Semantic(what, f"{name}: the scenario has {'; '.join(clauses)}.", Kind.DIFFERS)
     if own.get("adapt_clock") == "timer":
         text = f'{name}: {program} adapts at arrivals, the scenario has adapt_clock = "timer".'
         yield Semantic("clock of the adaptation", text, Kind.DIFFERS)

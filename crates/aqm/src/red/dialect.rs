@@ -13,7 +13,11 @@
 //! | strict_limit (drop-tail) | no | yes | no | the limit itself is never reached |
 //! | full_first | no | no | no | a full buffer drops before anything is computed (`dsred`) |
 //! | idle_when | free | free | free | when an average's idle time runs (`dsred`: none-waiting) |
+//! | adapt_from | last step | last change | last step | where Adaptive RED's interval begins |
+//! | gentle_slope | moving | initial | moving | gentle RED's slope above max_th while an adaptation moves max_p |
 //! | in_service_counts | no | no | no | the packet in transmission counts as queued (M/M/1/K, token bucket) |
+//!
+//! The two switches of adaptations are parameters of theirs, whose defaults depend on the dialect.
 //!
 //! Sources: Floyd and Jacobson 1993, figure 2 and section 4; ns-2.35 `queue/red.cc`, `queue/drop-tail.cc` and
 //! the defaults that the program prints; Linux `include/net/red.h` and `net/sched/sch_red.c`.

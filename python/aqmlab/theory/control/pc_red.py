@@ -118,12 +118,16 @@ def step(a_d: float, *, w: float, intervals: float, dropped: float) -> float:
 
 
 def intervals_to_cross(w: float, *, limit: float = LIMIT, dropped: float = DROPPED) -> int:
-    """First whole number of intervals at which a_d is above L.
+    """First whole number of intervals at which a_d is above L; within rounding of L it is not.
 
     >>> intervals_to_cross(0.003), intervals_to_cross(0.03)
     (187, 19)
+    >>> intervals_to_cross(0.1, limit=100, dropped=550)  # a_d is L after one interval
+    2
     """
-    return math.floor(math.log(_share(limit, dropped)) / math.log1p(-w)) + 1
+    reached = math.log(_share(limit, dropped)) / math.log1p(-w)
+    whole = round(reached)
+    return (whole if math.isclose(reached, whole, rel_tol=1e-9) else math.floor(reached)) + 1
 
 
 def weight_to_cross(n: float, *, limit: float = LIMIT, dropped: float = DROPPED) -> float:

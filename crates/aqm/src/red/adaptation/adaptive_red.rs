@@ -1,7 +1,8 @@
 use aqmlab_units::Time;
 
 use super::{
-    ADAPT_CLOCK, ADAPT_INTERVAL, AdaptationContext, AdaptationPart, Adapted, MAX_P_HIGH, MAX_P_LOW, Steps,
+    ADAPT_CLOCK, ADAPT_INTERVAL, AdaptationContext, AdaptationPart, Adapted, GENTLE_SLOPE, GentleSlope,
+    MAX_P_HIGH, MAX_P_LOW, Steps,
 };
 use crate::ParameterError;
 #[cfg(test)]
@@ -30,7 +31,10 @@ use crate::{Parameter, ValueKind};
 /// | | `bounds` | 1 | 0.01 to 0.5 | in (0, 1] |
 ///
 /// Readings: a step is taken at the first arrival after the interval (`adapt_clock = "arrival"`, ns-2.35) or by a timer
-/// of its own; a step may pass a bound, as in the paper, since it is the value before the step that is compared.
+/// of its own; a step may pass a bound, as in the paper, since it is the value before the step that is compared. The
+/// interval begins with each step, or with each change of max_p (`adapt_from = "last-change"`, ns-2.35: once the average
+/// has stayed in the target for an interval, the first arrival that finds it outside moves max_p); ns-2.35 then also leaves
+/// a max_p that is equal to the bound. With gentle RED the slope above max_th moves with max_p, or not (ns-2.35).
 #[derive(Clone, Debug)]
 pub struct AdaptiveRed {
     /// Largest increment of max_p.
@@ -39,6 +43,19 @@ pub struct AdaptiveRed {
     pub beta: f64,
     /// Between them max_p moves.
     pub bounds: (f64, f64),
+    /// When the interval to the next step begins.
+    pub from: AdaptFrom,
+    /// What a step moves.
+    pub slope: GentleSlope,
+}
+
+/// When the interval to the next step begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AdaptFrom {
+    /// With each step, whether or not it changed max_p.
+    LastStep,
+    /// With each change of max_p. A max_p equal to its bound does not pass it.
+    LastChange,
 }
 
 const PAPER: &str = "Floyd, Gummadi and Shenker 2001";
@@ -49,6 +66,15 @@ impl Part for AdaptiveRed {
     const PARAMETERS: &'static [Parameter] = &[
         ADAPT_INTERVAL,
         ADAPT_CLOCK,
+        Parameter::new(
+            "adapt_from",
+            "",
+            ValueKind::Choice,
+            "Adaptive RED: whether the interval begins with the last step or the last change of max_p",
+        )
+        .or(&["last-step", "last-change"])
+        .source("ns-2.35 queue/red.cc (last-change)"),
+        GENTLE_SLOPE,
         Parameter::new("ared_alpha", "alpha", ValueKind::Number, "Adaptive RED: largest increment of max_p")
             .above(0.0)
             .to(1.0)
@@ -72,6 +98,9 @@ impl Part for AdaptiveRed {
         vec![
             Change::to("adapt_interval", Value::Seconds(0.05)),
             Change::to("adapt_clock", Value::Word("timer".into())),
+            Change::to("adapt_from", Value::Word("last-change".into()))
+                .with("adapt_interval", Value::Seconds(0.05)),
+            Change::to("gentle_slope", Value::Word("initial".into())).with("curve", Value::Word("gentle".into())),
             change("ared_alpha", 0.5),
             change("ared_beta", 0.1),
             change("max_p_low", 0.3),
@@ -90,11 +119,19 @@ impl AdaptationPart for AdaptiveRed {
     ) -> Result<Self, ParameterError> {
         let (alpha, beta) = (reader.number("ared_alpha", 0.01), reader.number("ared_beta", 0.9));
         let bounds = context.max_p_bounds(reader, (0.01, 0.5))?;
-        Ok(Self { alpha, beta, bounds })
+        let (step, change) = (("last-step", AdaptFrom::LastStep), ("last-change", AdaptFrom::LastChange));
+        let from = reader.word("adapt_from", &context.ordered(step, change));
+        Ok(Self { alpha, beta, bounds, from, slope: context.gentle_slope(reader) })
     }
 
-    fn step<'a>(&mut self, _: Time, _: usize, adapted: impl DoubleEndedIterator<Item = Adapted<'a>>) {
-        adapted.for_each(|class| self.step_of(class.average, class.curve));
+    fn step<'a>(
+        &mut self,
+        _: Time,
+        _: usize,
+        adapted: impl DoubleEndedIterator<Item = Adapted<'a>>,
+    ) -> bool {
+        let changed = adapted.fold(false, |changed, class| self.step_of(class.average, class.curve) || changed);
+        changed || self.from == AdaptFrom::LastStep
     }
 
     fn gauges(&self, _: Time, last: &Curve, out: &mut dyn FnMut(&'static str, f64)) {
@@ -103,16 +140,22 @@ impl AdaptationPart for AdaptiveRed {
 }
 
 impl AdaptiveRed {
-    /// One step of a class.
-    fn step_of(&self, average: f64, curve: &mut Curve) {
+    /// Take one step of a class. Return whether it changed max_p.
+    fn step_of(&self, average: f64, curve: &mut Curve) -> bool {
         let (min_th, max_th) = curve.thresholds();
         let part = 0.4 * (max_th - min_th);
         let max_p = curve.max_p();
-        if average > max_th - part && max_p <= self.bounds.1 {
-            curve.set_max_p((max_p + self.alpha.min(max_p / 4.0)).min(1.0));
-        } else if average < min_th + part && max_p >= self.bounds.0 {
-            curve.set_max_p(max_p * self.beta);
-        }
+        let (low, high) = self.bounds;
+        let at_bound_too = self.from == AdaptFrom::LastStep;
+        let next = if average > max_th - part && (max_p < high || (at_bound_too && max_p == high)) {
+            (max_p + self.alpha.min(max_p / 4.0)).min(1.0)
+        } else if average < min_th + part && (max_p > low || (at_bound_too && max_p == low)) {
+            max_p * self.beta
+        } else {
+            return false;
+        };
+        self.slope.set_max_p(curve, next);
+        true
     }
 }
 
@@ -121,18 +164,44 @@ mod tests {
     use super::*;
     use crate::red::curve::Gentle;
 
+    fn rule(from: AdaptFrom) -> AdaptiveRed {
+        AdaptiveRed { alpha: 0.01, beta: 0.9, bounds: (0.01, 0.5), from, slope: GentleSlope::Moving }
+    }
+
+    fn after_a_step(rule: &AdaptiveRed, max_p: f64, average: f64) -> f64 {
+        let mut curve = Curve::Gentle(Gentle::new(5.0, 15.0, max_p));
+        rule.step_of(average, &mut curve);
+        (curve.max_p() * 1e9).round() / 1e9
+    }
+
     #[test]
     fn by_hand() {
-        let rule = AdaptiveRed { alpha: 0.01, beta: 0.9, bounds: (0.01, 0.5) };
-        let after = |max_p: f64, average: f64| {
-            let mut curve = Curve::Gentle(Gentle { min_th: 5.0, max_th: 15.0, max_p });
-            rule.step_of(average, &mut curve);
-            (curve.max_p() * 1e9).round() / 1e9
-        };
+        let rule = rule(AdaptFrom::LastStep);
+        let after = |max_p: f64, average: f64| after_a_step(&rule, max_p, average);
         // The target is 9 to 11.
         assert_eq!((after(0.1, 9.0), after(0.1, 10.0), after(0.1, 11.0)), (0.1, 0.1, 0.1));
         assert_eq!((after(0.1, 11.1), after(0.02, 11.1), after(0.1, 8.9)), (0.11, 0.025, 0.09));
         assert_eq!((after(0.5, 12.0), after(0.51, 12.0)), (0.51, 0.51));
         assert_eq!((after(0.01, 1.0), after(0.009, 1.0)), (0.009, 0.009));
+    }
+
+    #[test]
+    fn at_a_bound_itself_ns2_takes_no_step() {
+        let rule = rule(AdaptFrom::LastChange);
+        let after = |max_p: f64, average: f64| after_a_step(&rule, max_p, average);
+        assert_eq!((after(0.5, 12.0), after(0.499, 12.0)), (0.5, 0.509));
+        assert_eq!((after(0.01, 1.0), after(0.02, 1.0)), (0.01, 0.018));
+    }
+
+    #[test]
+    fn the_interval_begins_with_a_step_or_with_a_change() {
+        for (from, in_target) in [(AdaptFrom::LastStep, true), (AdaptFrom::LastChange, false)] {
+            let mut rule = rule(from);
+            let mut begins = |average| {
+                let mut curve = Curve::Gentle(Gentle::new(5.0, 15.0, 0.1));
+                rule.step(Time::ZERO, 1, [Adapted { average, curve: &mut curve }].into_iter())
+            };
+            assert_eq!([4.0, 10.0, 14.0].map(&mut begins), [true, in_target, true], "{from:?}");
+        }
     }
 }

@@ -211,10 +211,11 @@ impl AdaptationPart for AdaptiveRio {
         now: Time,
         classes: usize,
         mut adapted: impl DoubleEndedIterator<Item = Adapted<'a>>,
-    ) {
+    ) -> bool {
         if let Some(last) = adapted.next_back() {
             self.step_of(now, classes > 1, last.curve);
         }
+        true
     }
 
     fn gauges(&self, now: Time, last: &Curve, out: &mut dyn FnMut(&'static str, f64)) {

@@ -1,6 +1,6 @@
 use aqmlab_units::Time;
 
-use super::{AdaptationContext, AdaptationPart, MAX_P_HIGH, MAX_P_LOW};
+use super::{AdaptationContext, AdaptationPart, GENTLE_SLOPE, GentleSlope, MAX_P_HIGH, MAX_P_LOW};
 use crate::ParameterError;
 #[cfg(test)]
 use crate::Value;
@@ -26,7 +26,8 @@ use crate::{Parameter, ValueKind};
 /// | beta | `beta` | 1 | 2 | > 1 |
 ///
 /// Readings: the paper bounds max_p by nothing, a probability must end at 1; `max_p_low` and `max_p_high` are bounds
-/// of choice. max_p is changed before the arriving packet is judged, as in ns-2.35 (`queue/red.cc`, `updateMaxPFeng`).
+/// of choice. max_p is changed before the decision about the arriving packet, as in ns-2.35 (`queue/red.cc`,
+/// `updateMaxPFeng`); with gentle RED the slope above max_th moves too, or not, as in ns-2.35 (`gentle_slope`).
 #[derive(Clone, Debug)]
 pub struct Feng {
     /// Divisor of max_p.
@@ -35,6 +36,8 @@ pub struct Feng {
     pub beta: f64,
     /// Bounds of max_p.
     pub bounds: (f64, f64),
+    /// What a step moves.
+    pub slope: GentleSlope,
     /// Of each class.
     status: Vec<Status>,
 }
@@ -66,6 +69,7 @@ impl Part for Feng {
         .source(PAPER),
         MAX_P_LOW,
         MAX_P_HIGH,
+        GENTLE_SLOPE,
     ];
 
     #[cfg(test)]
@@ -76,14 +80,15 @@ impl Part for Feng {
             change("feng_beta", 10.0),
             change("max_p_low", 0.3),
             change("max_p_high", 0.01),
+            Change::to("gentle_slope", Value::Word("initial".into())).with("curve", Value::Word("gentle".into())),
         ]
     }
 }
 
 impl Feng {
     /// With status *between* in each of so many classes.
-    pub fn new(alpha: f64, beta: f64, bounds: (f64, f64), classes: usize) -> Self {
-        Self { alpha, beta, bounds, status: vec![Status::Between; classes] }
+    pub fn new(alpha: f64, beta: f64, bounds: (f64, f64), slope: GentleSlope, classes: usize) -> Self {
+        Self { alpha, beta, bounds, slope, status: vec![Status::Between; classes] }
     }
 }
 
@@ -96,7 +101,8 @@ impl AdaptationPart for Feng {
     ) -> Result<Self, ParameterError> {
         let (alpha, beta) = (reader.number("feng_alpha", 3.0), reader.number("feng_beta", 2.0));
         let bounds = context.max_p_bounds(reader, (1e-6, 1.0))?;
-        Ok(Self::new(alpha, beta, bounds, context.classes.len()))
+        let slope = context.gentle_slope(reader);
+        Ok(Self::new(alpha, beta, bounds, slope, context.classes.len()))
     }
 
     fn on_average(&mut self, class: usize, average: f64, curve: &mut Curve) {
@@ -117,7 +123,7 @@ impl AdaptationPart for Feng {
             _ => curve.max_p(),
         };
         if status != last {
-            curve.set_max_p(max_p.clamp(self.bounds.0, self.bounds.1));
+            self.slope.set_max_p(curve, max_p.clamp(self.bounds.0, self.bounds.1));
         }
         self.status[class] = status;
     }
@@ -135,7 +141,7 @@ mod tests {
     #[test]
     fn by_hand() {
         let mut curve = Curve::Linear(Linear { min_th: 5.0, max_th: 15.0, max_p: 0.12 });
-        let mut feng = Feng::new(3.0, 2.0, (0.03, 0.1), 1);
+        let mut feng = Feng::new(3.0, 2.0, (0.03, 0.1), GentleSlope::Moving, 1);
         let mut at = |average: f64| {
             feng.on_average(0, average, &mut curve);
             (curve.max_p() * 1e6).round() / 1e6

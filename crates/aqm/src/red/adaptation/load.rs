@@ -124,10 +124,16 @@ impl AdaptationPart for Load {
         self.count(dropped);
     }
 
-    fn step<'a>(&mut self, _: Time, _: usize, mut adapted: impl DoubleEndedIterator<Item = Adapted<'a>>) {
+    fn step<'a>(
+        &mut self,
+        _: Time,
+        _: usize,
+        mut adapted: impl DoubleEndedIterator<Item = Adapted<'a>>,
+    ) -> bool {
         if let Some(last) = adapted.next_back() {
             self.step_of(last.curve);
         }
+        true
     }
 
     fn gauges(&self, _: Time, last: &Curve, out: &mut dyn FnMut(&'static str, f64)) {

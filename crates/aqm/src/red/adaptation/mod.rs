@@ -37,13 +37,15 @@ pub(crate) trait AdaptationPart: Part {
     /// Note what was decided about an arrival.
     fn on_decision(&mut self, _now: Time, _meta: &Meta, _dropped: bool, _is_assured: bool) {}
 
-    /// Take a step; `adapted` are the parameters of the classes, in order, and `classes` is their number.
+    /// Take a step; `adapted` are the parameters of the classes, in order, and `classes` is their number. Return whether the
+    /// interval to the next step begins now.
     fn step<'a>(
         &mut self,
         _now: Time,
         _classes: usize,
         _adapted: impl DoubleEndedIterator<Item = Adapted<'a>>,
-    ) {
+    ) -> bool {
+        true
     }
 
     /// Report the gauges of the rule; `last` is the curve of the last class.
@@ -72,6 +74,15 @@ pub(crate) const ADAPT_CLOCK: Parameter = Parameter::new(
     "adaptation: steps at arrivals, or by a timer of its own",
 )
 .or(&["arrival", "timer"]);
+/// What a step of max_p moves.
+pub(crate) const GENTLE_SLOPE: Parameter = Parameter::new(
+    "gentle_slope",
+    "",
+    ValueKind::Choice,
+    "adaptation: whether gentle RED's slope above max_th moves with max_p, or stays that of the initial max_p",
+)
+.or(&["moving", "initial"])
+.source("ns-2.35 queue/red.cc (initial)");
 /// Bounds of max_p.
 pub(crate) const MAX_P_LOW: Parameter =
     Parameter::new("max_p_low", "", ValueKind::Number, "adaptation: lower bound of max_p").above(0.0).to(1.0);
@@ -125,6 +136,27 @@ pub(crate) struct AdaptationContext<'a> {
     pub mean_packet: f64,
     /// The curve; `None` for that of a plugin.
     pub curve: Option<CurveKind>,
+    /// Whether the dialect is ns-2's.
+    pub is_ns2: bool,
+}
+
+/// What a step of max_p moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GentleSlope {
+    /// The whole curve.
+    Moving,
+    /// The curve below max_th; above, it stays that of the initial max_p. ns-2.35 computes the slope of gentle RED at reset.
+    Initial,
+}
+
+impl GentleSlope {
+    /// Move a curve to another max_p, in [0, 1].
+    fn set_max_p(self, curve: &mut Curve, max_p: f64) {
+        match self {
+            Self::Moving => curve.set_max_p(max_p),
+            Self::Initial => curve.set_max_p_below_max_th(max_p),
+        }
+    }
 }
 
 impl AdaptationContext<'_> {
@@ -140,6 +172,20 @@ impl AdaptationContext<'_> {
             return Err(ParameterError::new("max_p_low", message, "max_p_low <= max_p_high"));
         }
         Ok((low, high))
+    }
+
+    /// Return the words of a switch between our default and ns-2's value, the default of the dialect first.
+    fn ordered<T: Copy>(&self, ours: (&'static str, T), ns2: (&'static str, T)) -> [(&'static str, T); 2] {
+        if self.is_ns2 { [ns2, ours] } else { [ours, ns2] }
+    }
+
+    /// Read what a step of max_p moves; only gentle RED has a choice.
+    pub fn gentle_slope(&self, reader: &mut ParameterReader<'_>) -> GentleSlope {
+        if self.curve != Some(CurveKind::Gentle) {
+            return GentleSlope::Moving;
+        }
+        let (moving, initial) = (("moving", GentleSlope::Moving), ("initial", GentleSlope::Initial));
+        reader.word(GENTLE_SLOPE.key, &self.ordered(moving, initial))
     }
 
     /// Read max_L and max_U, and max_th over min_th, for a rule that moves the thresholds of the last class.
@@ -273,8 +319,10 @@ impl Adaptation {
         classes: usize,
         adapted: impl DoubleEndedIterator<Item = Adapted<'a>>,
     ) {
-        self.next = now + self.interval;
-        each_adaptation!(&mut self.rule, rule => rule.step(now, classes, adapted));
+        let begins = each_adaptation!(&mut self.rule, rule => rule.step(now, classes, adapted));
+        if begins || self.clock == Clock::Timer {
+            self.next = now + self.interval;
+        }
     }
 
     /// What there is to see; `last` is the last class's curve.

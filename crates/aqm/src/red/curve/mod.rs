@@ -41,6 +41,11 @@ pub(crate) trait CurvePart: Part {
     /// Set max_p, in [0, 1].
     fn set_max_p(&mut self, max_p: f64);
 
+    /// Set max_p, in [0, 1], and leave the curve above max_th as it is.
+    fn set_max_p_below_max_th(&mut self, max_p: f64) {
+        self.set_max_p(max_p);
+    }
+
     /// Set the thresholds, 0 < min_th < max_th.
     fn set_thresholds(&mut self, min_th: f64, max_th: f64);
 
@@ -150,6 +155,11 @@ impl Curve {
     /// The same curve with another max_p, in [0, 1]. A curve without thresholds stays as it is.
     pub fn set_max_p(&mut self, max_p: f64) {
         each_curve!(self, curve => curve.set_max_p(max_p));
+    }
+
+    /// The same curve with another max_p, in [0, 1], and above max_th as before.
+    pub fn set_max_p_below_max_th(&mut self, max_p: f64) {
+        each_curve!(self, curve => curve.set_max_p_below_max_th(max_p));
     }
 
     /// The same curve between other thresholds, 0 < min_th < max_th. A curve without thresholds stays as it is.

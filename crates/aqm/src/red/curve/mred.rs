@@ -45,8 +45,10 @@ impl CurvePart for Mred {
             0.0
         } else if avg < max_th {
             max_p * (avg * avg - min_th * min_th) / (max_th * max_th - min_th * min_th)
-        } else {
+        } else if avg < 2.0 * max_th {
             above_max_th(avg, max_th, max_p)
+        } else {
+            1.0
         }
     }
 
@@ -72,7 +74,7 @@ mod tests {
 
     #[test]
     fn never_above_gentle_red_and_equal_from_max_th_on() {
-        let gentle = Gentle { min_th: 10.0, max_th: 30.0, max_p: 0.1 };
+        let gentle = Gentle::new(10.0, 30.0, 0.1);
         let mut largest: f64 = 0.0;
         for i in 0..1000 {
             let avg = f64::from(i) * 0.1;

@@ -127,7 +127,9 @@ impl Spec {
             self.check_max_p_above_0(name, classes)?;
         }
         let numbers: Vec<_> = classes.numbers.iter().map(|numbers| numbers.of_curve()).collect();
-        kind.read(reader, &AdaptationContext { classes: &numbers, mean_packet, curve })
+        let is_ns2 = self.dialect_name() == Some(DialectName::Ns2);
+        let context = AdaptationContext { classes: &numbers, mean_packet, curve, is_ns2 };
+        kind.read(reader, &context)
     }
 
     /// Rules that multiply max_p never leave 0.
