@@ -124,6 +124,15 @@ def test_every_parameter_of_a_discipline_has_an_attribute_or_is_named(aqm: str) 
     assert parameters & named(own) <= fixed
 
 
+def test_what_ns3_s_fair_codel_does_otherwise_is_named() -> None:
+    head, _, flows = TEXT.partition("[[flow]]")
+    head = head.partition("[queue.bottleneck]")[0]
+    for ecn, expected in (("true", {"next mark", "emptied flow"}), ("false", {"emptied flow"})):
+        queue = f'[queue.bottleneck]\naqm = "fq-codel"\necn = {ecn}\n'
+        own = Model.of(Scenario.from_text(f"{head}{queue}[[flow]]{flows}"))
+        assert named(own) & {"next mark", "emptied flow"} == expected
+
+
 @needs_ns3
 def test_a_program_runs_in_ns3(tmp_path) -> None:
     own = model()

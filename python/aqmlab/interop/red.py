@@ -16,7 +16,10 @@ RULES = Table(
     (),
     (
         Fixed(
-            "adapt_from", "last-change", "measures the interval from the last change of max_p", "clock of the adaptation"
+            "adapt_from",
+            "last-change",
+            "measures the interval from the last change of max_p",
+            "clock of the adaptation",
         ),
         Fixed("gentle_slope", "initial", "keeps the slope above max_th of the initial max_p", "slope above max_th"),
     ),

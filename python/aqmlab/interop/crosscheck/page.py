@@ -71,6 +71,12 @@ def margins(factor: float) -> str:
     )
 
 
+RNG = (
+    "In scripts of your own: ns-2's first draw from a generator follows a small seed (0.00034 times the seed), so that "
+    "runs with seeds 1, 2, 3, ... begin nearly alike. The script here takes substreams of one seed."
+)
+
+
 def page_of(found: CrossCheck) -> Page:
     """Make the page."""
     n = len(found.seeds)
@@ -84,6 +90,8 @@ def page_of(found: CrossCheck) -> Page:
     page.text(margins(found.margin), note=True)
     if found.model.deterministic:
         page.text("Nothing in the scenario is left to chance: one run a program, compared number by number.", note=True)
+    elif any(side.name == "ns2" for side in found.sides):
+        page.text(RNG, note=True)
     page.section("What they understand otherwise")
     for side in found.sides:
         page.heading(side.title)

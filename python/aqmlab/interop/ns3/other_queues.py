@@ -61,6 +61,7 @@ PIE = (
 )
 FAIR = (Row("queues", "Flows", WHOLE), Row("hash_key", "Perturbation", KEY))
 LAW = Fixed("dialect", "linux", "has Linux's arithmetic of the control law")
+EMPTIED = {"emptied flow": "keeps a new flow that has emptied as an old one also where there are no old flows."}
 BYTES = Fixed("byte_mode", False, "counts packets where the limit is in packets")
 DECAY = Fixed("decay", "empty", "lets the probability decay while there is no delay at all")
 QUANTUM = Fixed("quantum", 1500, "takes the device's MTU, 1500 bytes")
@@ -81,7 +82,7 @@ OTHER_QUEUES: dict[str, Table] = {
             Fixed("max_packet", 1499, "drops while 1500 bytes are left in a flow's queue (MinBytes of CoDel)"),
             Fixed("occupancy", "queue", "looks at what is left in the flow's queue, not in all"),
         ),
-        notes=HASH,
+        notes=HASH | EMPTIED,
     ),
     "cobalt": Table(
         "ns3::CobaltQueueDisc",

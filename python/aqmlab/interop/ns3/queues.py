@@ -126,6 +126,9 @@ def queue_differences(link: Link) -> Iterator[Semantic]:
         yield Semantic("discipline", f'{name}: ns-3 3.37 has no "{link.aqm}" of this kind.', Kind.INEXPRESSIBLE)
     elif link.aqm in OTHER_QUEUES:
         yield from OTHER_QUEUES[link.aqm].differences(own, name, "ns-3")
+        if link.aqm in ("codel", "fq-codel") and own["ecn"]:
+            text = f"{name}: ns-3 plans the mark after a mark from now, ours from when the last one was due."
+            yield Semantic("next mark", text, Kind.DIFFERS)
     else:
         yield from missing_parts(own, name, "ns-3", PARTS)
         yield from _other_rules(own, name)
