@@ -86,10 +86,10 @@ def _channels(page: Page, base: pd.DataFrame, found: Mapping[str, pd.DataFrame])
         f"With r_p = 30 %, equations (2) and (4) give N_p+ a share of {predicted:.3f} of the drops; it has "
         f"{measured:.3f}, {measured / predicted:.0f} times as much. Two things are left out of the equations. "
         "Protected flows send more than others, so that their share of the queue is above N_p+/N; with the queue's "
-        f"packets in the place of flows, the equations give {packets:.3f}. And a protected packet is the victim not only if "
-        "the pick falls on the last packet: any pick in a row of protected packets at the tail ends at the last one. The "
-        "row is long, since packets of a flow arrive in bursts. Counting picks in the queue as it was at each drop "
-        f"gives {picks:.3f}."
+        f"packets in the place of flows, the equations give {packets:.3f}. And a protected packet is the victim not "
+        "only if the pick falls on the last packet: any pick in a row of protected packets at the tail ends at the "
+        "last one. The row is long, since packets of a flow arrive in bursts. Counting picks in the queue as it was"
+        f" at each drop gives {picks:.3f}."
     )
     page.table(
         intervals_text(found["model-state"]), caption="What the equations rest on: means over the same drops.", digits=3
