@@ -154,12 +154,14 @@ def test_red_comes_back_from_tc(body: dict[str, Any]) -> None:
     own = Settings.of(plan, link)
     assert own is not None
     found = tc_red.read_red(tc_red.write_red(own))
-    for key, value in {"min_th": own.min_th, "max_th": own.max_th, "limit": own.limit}.items():
-        assert packets(found[key], own.mean_packet) == pytest.approx(value, abs=0.5 / own.mean_packet)
-    assert found["mean_packet"] == body["mean_packet"]
+    for key, value in {"min_th": own.min_th, "max_th": own.max_th}.items():
+        assert packets(found[key], own.unit_bytes) == pytest.approx(value, abs=0.5 / own.unit_bytes)
+    assert found["limit"] == f"{own.limit_bytes:.0f}B"
+    # The flows of the scenario have packets of 1040 bytes.
+    assert found["mean_packet"] == (body["mean_packet"] if body["mode"] == "bytes" else "1040B")
     assert found["ecn"] == own.ecn
     # The kernel has whole numbers of 2^-32 for each byte between the thresholds.
-    assert found["max_p"] == pytest.approx(own.max_p, abs=(own.max_th - own.min_th) * own.mean_packet / 2**32 + 1e-8)
+    assert found["max_p"] == pytest.approx(own.max_p, abs=(own.max_th - own.min_th) * own.unit_bytes / 2**32 + 1e-8)
     if not any("no weight near" in note for note in tc_red.red_notes(own, "q", found["w_q"])):
         assert abs(math.log2(found["w_q"] / own.w_q)) <= 1
 
@@ -176,7 +178,7 @@ def test_red_comes_back_from_routers(body: dict[str, Any]) -> None:
             assert row.format.keeps(min(getattr(own, row.key), 0.7 if row.key == "w_q" else math.inf), found[row.key])
     assert found["ecn"] == own.ecn
     drawn = juniper.read_red(juniper.write_red(own))
-    assert drawn["limit"] == pytest.approx(own.limit * own.mean_packet * 8 / own.rate_bps, abs=0.51e-6)
+    assert drawn["limit"] == pytest.approx(own.limit_bytes * 8 / own.rate_bps, abs=0.51e-6)
     assert drawn["profile"] == juniper.profile(own)
     error = juniper.largest_error(own, drawn["profile"])
     levels = np.array([level for level, _ in drawn["profile"]]) * own.limit / 100

@@ -55,8 +55,8 @@ RED = Table(
 def write_red(own: Settings) -> str:
     """Write settings as a policy map; the maximum is above the minimum."""
     low = min(max(1, round(own.min_th)), MOST_PACKETS - 1)
-    values = {"min_th": low, "max_th": max(low + 1, own.max_th), "max_p": own.max_p, "w_q": own.w_q, "limit": own.limit}
-    words = RED.write(values)
+    values = {"min_th": low, "max_th": max(low + 1, own.max_th), "max_p": own.max_p, "w_q": own.w_q}
+    words = RED.write(values | {"limit": own.limit_bytes / own.unit_bytes})
     profile = f"{words['minimum']} {words['maximum']} {words['denominator']}"
     lines = [
         "policy-map TUNED",

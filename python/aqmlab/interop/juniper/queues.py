@@ -26,7 +26,7 @@ RED = Table("drop-profile", (Row("limit", "buffer-size temporal", MICROSECONDS),
 def write_red(own: Settings) -> str:
     """Write settings as a drop profile and a scheduler."""
     levels, shares = (" ".join(map(str, column)) for column in zip(*profile(own), strict=True))
-    words = RED.write({"limit": own.limit * own.mean_packet * 8 / own.rate_bps})
+    words = RED.write({"limit": own.limit_bytes * 8 / own.rate_bps})
     lines = [
         "class-of-service {",
         "    drop-profiles {",

@@ -7,24 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from aqmlab.interop.differences import Kind, Semantic
+from aqmlab.interop.differences import Semantic
 from aqmlab.interop.tc.quantities import bytes_of, microseconds, number_of, seconds_of
 from aqmlab.interop.translation import Fixed, Format, Row, Table, whole
 from aqmlab.scenario.parts import Link
 
-MTU = 1500
-"""Bytes of a packet where a limit in bytes becomes one in packets."""
 ALONE = {"ecn": "ecn", "noecn": "ecn", "bytemode": "bytemode", "nobytemode": "bytemode"}
 """Words that stand alone, and the word of the table that they are values of."""
-
-
-def packets(value: float | str) -> str:
-    """Write a limit: tc's codel and pie count packets.
-
-    >>> packets(100), packets("150000B")
-    ('100', '100')
-    """
-    return str(round(float(value.removesuffix("B")) / MTU) if isinstance(value, str) else round(value))
 
 
 def either(word: str) -> Format:
@@ -36,8 +25,9 @@ def either(word: str) -> Format:
     return Format(lambda value: word if value else f"no{word}", lambda text: text == word)
 
 
-PACKETS = Format(packets, number_of, absolute=0.5)
 COUNT = Format(whole, number_of, absolute=0.5)
+PACKETS = Format(lambda value: str(max(1, round(float(value)))), number_of, absolute=0.5)
+"""A limit in bytes is converted before (`aqmlab.interop.tc.queues`)."""
 SIZE = Format(whole, bytes_of, absolute=0.5)
 TIME = Format(microseconds, seconds_of, absolute=0.51e-6)
 SIXTEENTHS = Format(lambda value: str(round(16 * float(value))), lambda text: number_of(text) / 16, absolute=1 / 32)
@@ -90,6 +80,3 @@ def other_differences(link: Link) -> Iterator[Semantic]:
     """Name what Linux does otherwise with a discipline of `OTHER_QUEUES`."""
     table, name = OTHER_QUEUES[link.aqm], f"queue.{link.queue}"
     yield from table.differences(link.parameters, name, "Linux")
-    if isinstance(link.parameters.get("limit"), str):
-        text = f"{name}: Linux's {table.kind} counts packets; the limit is converted by {MTU} bytes."
-        yield Semantic("unit of the limit", text, Kind.DIFFERS)

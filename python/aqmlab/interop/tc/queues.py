@@ -19,16 +19,18 @@ from dataclasses import dataclass
 
 from aqmlab.errors import InputError
 from aqmlab.interop.differences import Kind, Semantic
-from aqmlab.interop.settings import Settings
+from aqmlab.interop.settings import Settings, packet_sizes
 from aqmlab.interop.tc.other_queues import OTHER_QUEUES, other_differences, phrase
 from aqmlab.interop.tc.red import read_red, red_notes, write_red
 from aqmlab.scenario.file import Scenario
-from aqmlab.scenario.parts import Link
+from aqmlab.scenario.parts import Link, packets
 
 NOT_IDLE = (
     "below a token bucket red never learns that its queue is empty, so its average falls by arrivals alone: behind a "
     'burst it may drop everything for many seconds while the link is idle (at_idle = "none" here)'
 )
+FULL_PACKET = 1500.0
+"""Bytes of a packet where no flow crosses the link."""
 WORD = r"[A-Za-z0-9_.%/:-]+"
 
 
@@ -53,8 +55,7 @@ def qdisc_of(plan: Scenario, link: Link, *, words: str | None = None) -> Qdisc:
     if link.aqm == "drop-tail":
         return drop_tail(link.parameters["limit"])
     if link.aqm in OTHER_QUEUES:
-        table = OTHER_QUEUES[link.aqm]
-        return Qdisc(table.kind, phrase(table.write(link.parameters)))
+        return _other(plan, link)
     settings = Settings.of(plan, link)
     if settings is None or settings.curve not in ("linear", "gentle"):
         raise InputError(
@@ -65,6 +66,19 @@ def qdisc_of(plan: Scenario, link: Link, *, words: str | None = None) -> Qdisc:
     if link.parameters.get("at_idle") != "none":
         notes.append(NOT_IDLE)
     return Qdisc("red", phrase(made), tuple(notes))
+
+
+def _other(plan: Scenario, link: Link) -> Qdisc:
+    """Write a queue of `OTHER_QUEUES`; these count packets, so a limit in bytes is converted."""
+    table = OTHER_QUEUES[link.aqm]
+    limit = link.parameters["limit"]
+    if not isinstance(limit, str):
+        return Qdisc(table.kind, phrase(table.write(link.parameters)))
+    sizes = packet_sizes(plan, link)
+    unit = sizes[1] if sizes else FULL_PACKET
+    words = table.write({**link.parameters, "limit": packets(limit, unit)})
+    note = f"{table.kind} counts packets: the limit of {limit.removesuffix('B')} B is {words['limit']} of {unit:g} B"
+    return Qdisc(table.kind, phrase(words), (note,))
 
 
 def queue_differences(link: Link, qdisc: Qdisc) -> Iterator[Semantic]:

@@ -95,14 +95,14 @@ def effective_p(probability: float, delta: int) -> float:
 
 def write_red(own: Settings) -> dict[str, str]:
     """Write settings in words of ``tc qdisc ... red``."""
-    minimum, maximum = (round(value * own.mean_packet) for value in (own.min_th, own.max_th))
+    minimum, maximum = (round(value * own.unit_bytes) for value in (own.min_th, own.max_th))
     wanted = min(max(1, round(-math.log2(own.w_q))), 31 - maximum.bit_length())
-    burst, _ = burst_for(wanted, minimum, round(own.mean_packet))
+    burst, _ = burst_for(wanted, minimum, round(own.unit_bytes))
     values = {
-        "limit": own.limit * own.mean_packet,
+        "limit": own.limit_bytes,
         "min_th": minimum,
         "max_th": maximum,
-        "mean_packet": own.mean_packet,
+        "mean_packet": own.unit_bytes,
         "burst": burst,
         "max_p": own.max_p,
         "rate_bps": own.rate_bps,
@@ -142,9 +142,23 @@ def read_red(words: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
+def unit_notes(own: Settings) -> list[str]:
+    """Name how packets become bytes where the scenario leaves it open."""
+    notes = []
+    if own.other_sizes:
+        least, most = own.other_sizes
+        notes.append(f"red counts bytes: a packet counts as {most:g} B, the largest of {least:g} to {most:g} B")
+    if own.unit_bytes != own.mean_packet:
+        notes.append(
+            f"avpkt is the traffic's packet of {own.unit_bytes:g} B, and idle time counts in it; the scenario has "
+            f"mean_packet = {own.mean_packet:g} B"
+        )
+    return notes
+
+
 def red_notes(own: Settings, queue: str, w_q: float) -> list[str]:
     """Name what ``red`` has not of settings, or understands otherwise; `w_q` is the weight that tc makes."""
-    notes = strange_parts(own, curves=("linear", "gentle"))
+    notes = [*strange_parts(own, curves=("linear", "gentle")), *unit_notes(own)]
     if own.curve == "gentle":
         notes.append("above max_th everything is dropped: red has no slope from max_th to twice max_th")
     wlog = round(-math.log2(w_q))
@@ -160,7 +174,7 @@ def dialect(own: Settings, link: Link) -> Dialect:
     words = write_red(own)
     found = read_red(words)
     effective = {
-        key: f"{found[key].removesuffix('B')} B = {packets(found[key], own.mean_packet):.6g} packets"
+        key: f"{found[key].removesuffix('B')} B = {packets(found[key], own.unit_bytes):.6g} packets of {own.unit_bytes:g} B"
         for key in ("min_th", "max_th", "limit")
     }
     effective["max_p"] = f"{found['max_p']:.9g}"

@@ -244,6 +244,7 @@ def _ends(setting: Setting, options: Options) -> list[str]:
         mine, peer = f"10.77.{group.number}.1", f"10.77.{group.number}.2"
         kind = "" if group.transport == "udp" else f" congctl {group.transport}"
         kind += " features ecn" if group.ecn else ""
+        kind += f" advmss {group.advmss}" if group.advmss else ""
         lines.append(f"$IP -n aql-s addr add {mine}/32 dev sa")
         lines.append(f"$IP -n aql-d addr add {peer}/32 dev db")
         there, back = ("", "") if options.in_userspace else (f" via {GATEWAYS[0]}", f" via {GATEWAYS[1]}")
