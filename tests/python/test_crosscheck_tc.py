@@ -58,7 +58,7 @@ def test_limits_in_bytes_become_packets_of_the_traffic(size: str, limit: int, ad
     assert any(f"the limit of 100000 B is {limit} of" in note for note in notes)
 
 
-@pytest.mark.parametrize("aqm", sorted(OTHER_QUEUES))
+@pytest.mark.parametrize("aqm", ["codel", "fq-codel", "pie", "fq-pie"])
 def test_disciplines_other_than_red_have_their_words(aqm: str) -> None:
     own = {"limit": 300, "target": 0.015, "ecn": True, "max_packet": 1400}
     assert phrase(OTHER_QUEUES[aqm].write(own)) == "limit 300 target 15000us ecn"

@@ -39,8 +39,8 @@ class Settings:
         Least and greatest packet of the traffic in bytes where the packets differ in packet mode; else None.
     rate_bps, delay_s
         Of the link.
-    ecn
-        Whether packets are marked instead of dropped.
+    ecn, mark_forced
+        Whether packets are marked instead of dropped; also where every packet would be dropped.
     probability
         p_b as a function of the average in packets.
     """
@@ -62,6 +62,7 @@ class Settings:
     rate_bps: float
     delay_s: float
     ecn: bool
+    mark_forced: bool
     probability: DropCurve
 
     @classmethod
@@ -96,6 +97,7 @@ class Settings:
             rate_bps=link.rate_bps,
             delay_s=link.delay_s,
             ecn=bool(own.get("ecn", False)),
+            mark_forced=bool(own.get("mark_forced", False)),
             probability=DropCurve.of_queue({**body, "curve": own.get("curve")}, name=link.aqm),
         )
 

@@ -5,7 +5,8 @@
 | RED with the linear curve | ``red`` (`aqmlab.interop.tc.red` has the rules of its numbers) |
 | drop-tail, limit in packets | ``pfifo`` |
 | drop-tail, limit in bytes | ``bfifo`` |
-| codel, fq-codel, pie, fq-pie | ``codel``, ``fq_codel``, ``pie``, ``fq_pie`` (`aqmlab.interop.tc.other_queues`) |
+| CHOKe | ``choke`` |
+| others | ``codel``, ``fq_codel``, ``pie``, ``fq_pie``, ``sfb``, ``sfq``, ``dualpi2`` (`aqmlab.interop.tc.other_queues`) |
 
 Others can be given in tc's own words. tc counts the 14 bytes of Ethernet's header
 with every packet. A ``tbf`` above the discipline makes the rate.
@@ -21,7 +22,7 @@ from aqmlab.errors import InputError
 from aqmlab.interop.differences import Kind, Semantic
 from aqmlab.interop.settings import Settings, packet_sizes
 from aqmlab.interop.tc.other_queues import OTHER_QUEUES, other_differences, phrase
-from aqmlab.interop.tc.red import read_red, red_notes, write_red
+from aqmlab.interop.tc.red import is_choke, kind_of, read_choke, read_red, red_notes, write_red
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import Link, packets
 
@@ -62,10 +63,11 @@ def qdisc_of(plan: Scenario, link: Link, *, words: str | None = None) -> Qdisc:
             f'link {link.name}: tc has no discipline like "{link.aqm}" (give one in its words, or use red)'
         )
     made = write_red(settings)
-    notes = red_notes(settings, link.queue, read_red(made)["w_q"])
+    read = read_choke if is_choke(settings) else read_red
+    notes = red_notes(settings, link, read(made)["w_q"])
     if link.parameters.get("at_idle") != "none":
         notes.append(NOT_IDLE)
-    return Qdisc("red", phrase(made), tuple(notes))
+    return Qdisc(kind_of(settings), phrase(made), tuple(notes))
 
 
 def _other(plan: Scenario, link: Link) -> Qdisc:
