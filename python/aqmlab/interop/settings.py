@@ -78,7 +78,7 @@ class Settings:
         sizes = packet_sizes(plan, link)
         in_bytes = own.get("mode") == "bytes" or sizes is None
         unit = size if in_bytes or sizes is None else sizes[1]
-        body = {"aqm": link.aqm, "min_th": low, "max_th": high, "limit": limit, "max_p": own["max_p"]}
+        body = {"aqm": link.aqm, "min_th": low, "max_th": high, "limit": own["limit"], "max_p": own["max_p"]}
         return cls(
             aqm=link.aqm,
             curve=str(own.get("curve", "linear")),
@@ -98,7 +98,9 @@ class Settings:
             delay_s=link.delay_s,
             ecn=bool(own.get("ecn", False)),
             mark_forced=bool(own.get("mark_forced", False)),
-            probability=DropCurve.of_queue({**body, "curve": own.get("curve")}, name=link.aqm),
+            probability=DropCurve.of_queue(
+                {**body, "mean_packet": own.get("mean_packet"), "curve": own.get("curve")}, name=link.aqm
+            ),
         )
 
     def drop_factor(self, spacing: str) -> float:

@@ -74,6 +74,8 @@ def _bandwidth(kind: str, words: Mapping[str, str], rate_bps: float) -> list[str
 
 def _red(words: Words, rate_bps: float) -> tuple[Table, list[str]]:
     own = read_red(words.values)
+    if "nodrop" in words.values and not own["ecn"]:
+        raise ValueError("red needs ecn where nodrop is given")
     notes = _unread("red", words, {row.word for row in RED.rows} | set(SHOWN))
     found: Table = {"aqm": "red", "dialect": "linux", "mode": "bytes"}
     found |= {key: own[key] for key in ("limit", "min_th", "max_th", "max_p", "w_q", "mean_packet")}

@@ -15,12 +15,15 @@ from aqmlab.errors import InputError
 from aqmlab.interop.tc.grammar import VERBS, Words, words_of
 
 OBJECTS = ("qdisc", "class", "filter")
-ASSIGNMENT = re.compile(r"\s*(?:(?:export|local|readonly|declare)\s+)?([A-Za-z_]\w*)=((?:\"[^\"]*\"|'[^']*'|[^\s;&|])*)")
+ASSIGNMENT = re.compile(
+    r"\s*(?:(?:export|local|readonly|declare)\s+)?([A-Za-z_]\w*)=((?:\"[^\"]*\"|'[^']*'|[^\s;&|])*)"
+)
 VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::?-([^}]*))?\})")
 ID = re.compile(r"[0-9a-fA-F]*:[0-9a-fA-F]*")
 PLACE = ("dev", "handle", "parent", "classid", "refcnt", "ingress_block", "egress_block", "leaf")
 BARE = ("root", "ingress", "clsact", "offloaded", "deleted")
-LONGEST_LINE = 100_000
+LONGEST_LINE, LONGEST_VALUE = 10_000, 1_000
+"""Characters of a line, and of a variable."""
 
 
 @dataclass
@@ -124,11 +127,22 @@ def read_script(text: str, filename: str) -> Script:
             raise InputError(f"{filename}:{number}: a line of {len(line)} characters is too long ({LONGEST_LINE})")
         rest = line
         while assigned := ASSIGNMENT.match(rest):
-            variables[assigned[1]] = _expanded(assigned[2].strip("\"'"), variables)[:LONGEST_LINE]
+            variables[assigned[1]] = _expanded(assigned[2].strip("\"'"), variables)
+            if len(variables[assigned[1]]) > LONGEST_VALUE:
+                raise InputError(f"{filename}:{number}: {assigned[1]} has more than {LONGEST_VALUE} characters")
             rest = rest[assigned.end() :]
         for words in _split(_expanded(rest, variables)):
             _read_command(words, found, f"{filename}:{number}", number)
+    for node in found.nodes:
+        if node.is_class and not node.dev:
+            node.dev = _device_of(node, found)
     return found
+
+
+def _device_of(node: Node, script: Script) -> str:
+    """Return the device of a class, which output of ``tc class show`` does not name."""
+    root = f"{node.handle.partition(':')[0]}:"
+    return next((one.dev for one in script.nodes if not one.is_class and one.handle == root), "")
 
 
 def _expanded(text: str, variables: dict[str, str]) -> str:

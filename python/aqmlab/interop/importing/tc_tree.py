@@ -14,9 +14,10 @@ Code points come to bands by filters, else by the priority that Linux makes of a
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from aqmlab.errors import InputError
 from aqmlab.interop.importing.ns2_study import Table
@@ -87,6 +88,7 @@ class Reader:
         self.found = Bottleneck()
         self._has_rate = self._has_delay = False
         self._used: set[int] = set()
+        self._used_filters: set[int] = set()
 
     def read(self) -> Bottleneck:
         """Read the tree of the first device that has a queue; delays of other devices too."""
@@ -195,7 +197,7 @@ class Reader:
                 raise ValueError(f"{node.kind} has no queue of its own")
             self._queue(children[0], name, depth + 1)
         else:
-            if node.kind == "red" and "bandwidth" in node.words.values and not self._has_rate:
+            if node.kind in ("red", "choke") and "bandwidth" in node.words.values and not self._has_rate:
                 self.found.rate_bps, self._has_rate = bits_of(node.words.values["bandwidth"]), True
             table, notes = leaf_table(node.kind, node.words, printed=node.printed, rate_bps=self.found.rate_bps)
             self.found.queues[name] = table
@@ -206,13 +208,11 @@ class Reader:
         """Name the disciplines and classes of the device that no queue was made of."""
         for node in self._script.nodes:
             if node.dev == dev and id(node) not in self._used and node.kind not in (*NO_QUEUE, *SHAPERS):
-                thing = f"class {node.handle} of {node.kind}" if node.is_class else f"{node.kind} {node.handle}"
-                self._note(f"{thing.strip()}: nothing reaches it, or another queue is read in its place", node)
+                thing = f"class {node.handle} of {node.kind}" if node.is_class else f"{node.kind} at {node.parent}"
+                self._note(f"{thing}: nothing reaches it, or another queue is read in its place", node)
         for line, words in self._script.filters:
             if line not in self._used_filters:
                 self.found.notes.append(f"line {line}: filter {' '.join(words)}")
-
-    _used_filters: frozenset[int] = frozenset()
 
     def _shaper(self, node: Node, *, is_queue: bool = False) -> None:
         """Take rate and delay of tbf or netem, and name the rest."""
@@ -233,7 +233,7 @@ class Reader:
                 self._has_delay = True
         except ValueError as error:
             raise InputError(f"{self._where(node)}: {error}") from None
-        more = [f"{word} {' '.join(lists[word][1:])}" for word in ("rate", "delay") if len(lists.get(word, ())) > 1]
+        more = [f"{word} ... {' '.join(lists[word][1:])}" for word in ("rate", "delay") if len(lists.get(word, ())) > 1]
         rest = node.words.without({"rate", "delay", "limit"} if is_queue else {"rate", "delay"})
         self._unread(node, [*more, *rest])
 
@@ -273,12 +273,12 @@ class Reader:
         found: dict[str, list[int]] = {}
         taken: set[int] = set()
         for line, words in self._script.filters:
-            place = dict(zip(words, words[1:], strict=False))
+            place = dict(itertools.pairwise(words))
             target = place.get("flowid", place.get("classid", ""))
             points = code_points(words)
             if place.get("dev", "") != node.dev or points is None or not target.startswith(node.handle):
                 continue
-            self._used_filters |= {line}
+            self._used_filters.add(line)
             found.setdefault(target.lower(), []).extend(one for one in points if one not in taken)
             taken.update(points)
         return found
@@ -304,11 +304,11 @@ class Reader:
         for band in sorted(band for band in reached if band < bands):
             handle = f"{node.handle}{band + 1:x}"
             queue = self._below(node, handle, f"{name}-{band + 1}", depth)
-            points = None if band == default else tuple(sorted(reached[band]))
+            own_points = None if band == default else tuple(sorted(reached[band]))
             if band < strict:
-                made.append(Class(f"band-{band + 1}", points, None, queue))
+                made.append(Class(f"band-{band + 1}", own_points, None, queue))
             else:
-                inner.append(Class(f"band-{band + 1}", points, float(quanta[band - strict]), queue))
+                inner.append(Class(f"band-{band + 1}", own_points, float(quanta[band - strict]), queue))
         self._add_classes(name, made, inner)
 
     def _add_classes(self, name: str, strict: list[Class], shared: list[Class]) -> None:
@@ -324,6 +324,8 @@ class Reader:
             self.found.classes[own] = shared
             points = [one.code_points for one in shared]
             every = None if None in points else tuple(sorted(p for several in points for p in several or ()))
+            if every is not None:
+                shared[-1] = replace(shared[-1], code_points=None)
             strict = [*strict, Class("shared", every, None, own)]
         self.found.classes[name] = strict
 
@@ -340,12 +342,14 @@ class Reader:
             default = leaves[0]
         reached = [one for one in leaves if one is default or one.handle in targets]
         if default is None:
-            raise ValueError(f"htb's default class {chosen} is not among its classes; what no filter takes has no queue")
+            raise ValueError(
+                f"htb's default class {chosen} is not among its classes; what no filter takes has no queue"
+            )
         self._unread(node, node.words.without({"default", "r2q", "direct_packets_stat", "direct_qlen"}))
         chains = {one.handle: self._chain(one, classes) for one in reached}
         for one in {id(one): one for chain in chains.values() for one in chain}.values():
             self._used.add(id(one))
-            self._unread(one, one.words.without({"rate", "ceil"}), "the link has no bursts")
+            self._unread(one, one.words.without({"rate", "ceil"}))
         ceilings = [min(_ceil(one) for one in chain) for chain in chains.values()]
         if len(reached) == 1:
             self._set_rate(ceilings[0])
@@ -396,8 +400,9 @@ def _bands(node: Node) -> tuple[int, int, list[int], list[int]]:
         strict, priomap = bands, priomap or list(PRIO_MAP)
     else:
         bands = _whole(values["bands"]) if "bands" in values else strict + len(quanta)
-    if not 1 <= bands <= MOST_BANDS:
-        raise ValueError(f"{node.kind} has 1 to {MOST_BANDS} bands, not {bands}")
+    least = 1 if node.kind == "ets" else 2
+    if not least <= bands <= MOST_BANDS:
+        raise ValueError(f"{node.kind} has {least} to {MOST_BANDS} bands, not {bands}")
     if strict + len(quanta) > bands:
         raise ValueError(f"{node.kind} has {bands} bands, not {strict + len(quanta)}")
     if len(priomap) > MOST_BANDS or any(band >= bands for band in priomap):

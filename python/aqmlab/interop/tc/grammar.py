@@ -94,7 +94,7 @@ def words_of(kind: str, words: list[str], where: str, *, is_class: bool = False)
 
 
 def _is_number(word: str) -> bool:
-    return re.fullmatch(r"\d{1,9}", word) is not None
+    return re.fullmatch(r"\d{1,10}", word) is not None
 
 
 def _is_no_word_of_netem(word: str) -> bool:

@@ -1,7 +1,7 @@
 """tc's queue disciplines other than RED, CHOKe and FIFO: which word has which of our parameters.
 
-One table for each discipline of ours that tc has. What a line leaves out has the kernel's or tc's default (`Table.usual`);
-what tc has no word for is named.
+One table for each discipline of ours that tc has. What a line leaves out has the kernel's or tc's default
+(`Table.usual`); what tc has no word for is named.
 
 | tc | ours |
 |---|---|
@@ -12,6 +12,7 @@ what tc has no word for is named.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 
 from aqmlab.interop.differences import Kind, Semantic
@@ -21,14 +22,14 @@ from aqmlab.scenario.parts import Link
 
 DEQUEUE_RATE = "dq_rate_estimator"
 ALONE = {
-    **{word: "ecn" for word in ("ecn", "noecn")},
-    **{word: "bytemode" for word in ("bytemode", "nobytemode")},
-    **{word: DEQUEUE_RATE for word in (DEQUEUE_RATE, f"no_{DEQUEUE_RATE}")},
+    **dict.fromkeys(("ecn", "noecn"), "ecn"),
+    **dict.fromkeys(("bytemode", "nobytemode"), "bytemode"),
+    **dict.fromkeys((DEQUEUE_RATE, f"no_{DEQUEUE_RATE}"), DEQUEUE_RATE),
     **{word: word for word in ("headdrop", "harddrop", "adaptive", "nodrop")},
-    **{word: "overload" for word in ("drop_on_overload", "overflow")},
-    **{word: "drop" for word in ("drop_enqueue", "drop_dequeue")},
-    **{word: "ect" for word in ("any_ect", "l4s_ect")},
-    **{word: "gso" for word in ("split_gso", "no_split_gso")},
+    **dict.fromkeys(("drop_on_overload", "overflow"), "overload"),
+    **dict.fromkeys(("drop_enqueue", "drop_dequeue"), "drop"),
+    **dict.fromkeys(("any_ect", "l4s_ect"), "ect"),
+    **dict.fromkeys(("split_gso", "no_split_gso"), "gso"),
 }
 """Words that stand alone, and the word of the table that they are values of."""
 FLAGS = frozenset(ALONE.values())
@@ -102,11 +103,14 @@ SHARE = Format(
     absolute=0.51 / MOST_SFB,
 )
 PER_SECOND = Format(whole, lambda text: number_of(text.removesuffix("ps")), absolute=0.5)
-HERTZ = Format(lambda value: f"{float(value):.6f}", number_of, absolute=0.51e-6)
+HERTZ = Format(
+    lambda value: f"{float(value):.10g}", lambda text: math.floor(256 * number_of(text) + 0.01) / 256, absolute=1 / 256
+)
+"""Whole numbers of 1/256; tc cuts the rest off, and prints six decimals."""
 PERCENT = Format(
     lambda value: str(round(100 * float(value))),
     lambda text: number_of(text.removesuffix("%")) / 100,
-    absolute=0.005,
+    absolute=0.00501,
 )
 ECN = Row("ecn", "ecn", either("ecn"))
 LIMIT = Row("limit", "limit", PACKETS)
@@ -194,7 +198,12 @@ OTHER_QUEUES: dict[str, Table] = {
     ),
     "drr": Table(
         "sfq",
-        (LIMIT, Row("quantum", "quantum", SIZE), BUCKETS, Row("longest", "headdrop", present("headdrop", "head", "tail"))),
+        (
+            LIMIT,
+            Row("quantum", "quantum", SIZE),
+            BUCKETS,
+            Row("longest", "headdrop", present("headdrop", "head", "tail")),
+        ),
         (HASH,),
         usual={**FAIR_USUAL, "quantum": 1514, "longest": "tail"},
     ),

@@ -6,7 +6,7 @@
 | drop-tail, limit in packets | ``pfifo`` |
 | drop-tail, limit in bytes | ``bfifo`` |
 | CHOKe | ``choke`` |
-| others | ``codel``, ``fq_codel``, ``pie``, ``fq_pie``, ``sfb``, ``sfq``, ``dualpi2`` (`aqmlab.interop.tc.other_queues`) |
+| others | ``codel``, ``fq_codel``, ``pie``, ``fq_pie``, ``sfb``, ``sfq``, ``dualpi2`` (`other_queues`) |
 
 Others can be given in tc's own words. tc counts the 14 bytes of Ethernet's header
 with every packet. A ``tbf`` above the discipline makes the rate.

@@ -127,20 +127,32 @@ def effective_p(probability: float, delta: int) -> float:
     return max(fixed // delta, 1) * delta / FIXED
 
 
+def written_p(max_p: float, delta: int) -> float:
+    """Return the probability to write, so that the kernel makes `max_p` of it where it is one of the kernel's values.
+
+    The kernel rounds down: a probability that was read back must lie a little above its value.
+
+    >>> effective_p(written_p(effective_p(0.1, 20000), 20000), 20000) == effective_p(0.1, 20000)
+    True
+    """
+    steps = max_p * FIXED / max(delta, 1)
+    return (steps + 0.25) * delta / FIXED if steps >= 1 and abs(steps - round(steps)) < 1e-6 else max_p
+
+
 def write_red(own: Settings) -> dict[str, str]:
     """Write settings in words of ``tc qdisc ... red``, or ``choke`` (`is_choke`)."""
-    unit = own.unit_bytes
+    unit = own.mean_packet if is_choke(own) else own.unit_bytes
     scale = 1.0 if is_choke(own) else unit
     minimum, maximum = (round(value * scale) for value in (own.min_th, own.max_th))
     wanted = min(max(1, round(-math.log2(own.w_q))), 31 - maximum.bit_length())
     burst, _ = burst_for(wanted, round(minimum * unit / scale), round(unit))
     values = {
-        "limit": own.limit_bytes * scale / unit,
+        "limit": own.limit_bytes * scale / own.unit_bytes,
         "min_th": minimum,
         "max_th": maximum,
         "mean_packet": unit,
         "burst": burst,
-        "max_p": own.max_p,
+        "max_p": written_p(own.max_p, maximum - minimum),
         "rate_bps": own.rate_bps,
         "ecn": own.ecn,
         "mark_forced": own.mark_forced or not own.ecn,
@@ -242,8 +254,10 @@ def _with_arriving(own: Settings) -> Settings:
 
 def unit_notes(own: Settings) -> list[str]:
     """Name how packets become bytes where the scenario leaves it open."""
-    notes = []
-    if own.other_sizes and not is_choke(own):
+    notes: list[str] = []
+    if is_choke(own):
+        return notes
+    if own.other_sizes:
         least, most = own.other_sizes
         notes.append(f"red counts bytes: a packet counts as {most:g} B, the largest of {least:g} to {most:g} B")
     if own.unit_bytes != own.mean_packet:
