@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aqmlab.errors import InputError
-from aqmlab.interop.importing import assembly, capture_scenario, tc_words
+from aqmlab.interop.importing import assembly, capture_scenario, routers, tc_words
 from aqmlab.interop.importing.capture_file import is_capture
 from aqmlab.interop.importing.recording import record
 from aqmlab.scenario.file import Scenario, read_text
@@ -38,6 +38,10 @@ class Imported:
 
 
 FORMS = ("arrivals", "flows")
+ROUTERS = (
+    ("juniper", "Juniper Junos", routers.looks_like_juniper, routers.read_juniper),
+    ("cisco", "Cisco IOS", routers.looks_like_cisco, routers.read_cisco),
+)
 
 
 def import_scenario(path: str | Path, *, form: str = "arrivals") -> Imported:
@@ -97,6 +101,12 @@ def _text(path: Path, text: str, name: str) -> Imported:
         bottleneck = tc_words.read_tc(text, str(path))
         made = tc_words.text_of(bottleneck, name=name, description=f"Imported from the lines of tc in {path.name}.")
         return Imported(made, "tc", tuple(bottleneck.notes))
+    for kind, title, looks, read in ROUTERS:
+        if looks(text):
+            router = read(text, str(path))
+            about = f"Imported from the configuration of {title} in {path.name}."
+            made = tc_words.text_of(router, name=name, description=about, source="the configuration")
+            return Imported(made, kind, tuple(router.notes))
     raise InputError(
         f'{path}: is neither an ns-2 study ("new Simulator") nor a capture, nor has it lines of "tc qdisc", '
         '"random-detect" (Cisco IOS) or "drop-profiles" (Junos)'

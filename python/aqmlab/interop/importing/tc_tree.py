@@ -44,12 +44,13 @@ DEEPEST = 16
 
 @dataclass(frozen=True)
 class Class:
-    """A class of a scheduler: its name, code points (None: all others), weight, and the queue of its packets."""
+    """A class: its name, code points (None: all others), weight, the queue of its packets, and own parameters."""
 
     name: str
     code_points: tuple[int, ...] | None
     weight: float | None
     queue: str
+    own: Table = field(default_factory=dict)
 
 
 @dataclass

@@ -37,14 +37,14 @@ def read_tc(text: str, filename: str) -> Bottleneck:
     return Reader(read_script(text, filename), filename).read()
 
 
-def text_of(found: Bottleneck, *, name: str, description: str) -> str:
+def text_of(found: Bottleneck, *, name: str, description: str, source: str = "lines of tc") -> str:
     """Write a scenario: the queue at the bottleneck of a dumbbell, with ten flows of CUBIC."""
     trunk: Table = {"rate": rate(found.rate_bps), "delay": time(found.delay_s), "queue": BOTTLENECK}
     access: Table = {"rate": rate(max(1e9, 10 * found.rate_bps)), "delay": "1ms"}
     lines = ["format = 1", f"name = {inline(name)}", f"description = {inline(description)}", ""]
     lines += [f"# Not carried over, or assumed: {one_line(note)}." for note in found.notes]
     lines += [
-        "# The network beside the bottleneck and the flows are not in lines of tc: they are an example.",
+        f"# The network around the bottleneck and the flows are not in {source}: they are an example.",
         "",
         "[run]",
         'duration = "60s"',
@@ -77,4 +77,5 @@ def _class_lines(one: Class) -> list[str]:
     lines.append("default = true" if one.code_points is None else f"dscp = {inline(list(one.code_points))}")
     if one.weight is not None:
         lines.append(f"weight = {inline(one.weight)}")
-    return [*lines, f"queue = {inline(one.queue)}"]
+    lines += [f"{key} = {inline(value)}" for key, value in one.own.items()]
+    return [*lines, *([f"queue = {inline(one.queue)}"] if one.queue else [])]
