@@ -19,8 +19,8 @@ INTRODUCTION = """\
 
 These are the words that `aqmlab export`, `import`, `crosscheck`, `tune` and `live --backend tc` carry over: the tool's
 word, the parameter, and the value where the word is left out. A parameter that a tool fixes has no word; an export
-names it if the scenario has another value. A word that is not here is named by `import`, with the number of its line. See
-[cross-checks](../crosscheck.md#from-other-tools) for networks and flows."""
+names it if the scenario has another value. A word that is not here is named by `import`, with the number of its line.
+See [cross-checks](../crosscheck.md#from-other-tools) for networks and flows."""
 TOOLS: dict[str, dict[str, Table]] = {
     "Linux tc": {"red": tc_red.RED, "choke": tc_red.CHOKE, **tc_other.OTHER_QUEUES},
     "ns-2": {"red": ns2.RED, **{f"red, adaptation {name}": one for name, one in ns2.ADAPTATION.items()}},
@@ -35,7 +35,8 @@ TOOLS: dict[str, dict[str, Table]] = {
 FURTHER = {
     "Linux tc": """\
 `pfifo` and `bfifo` are drop-tail. `burst` of `red` and `choke` stands for `w_q`: tc computes Wlog from it. `prio`,
-`ets` and `pfifo_fast` are schedulers with a class for each band; `tbf`, `htb` and `netem` have the link's rate and delay.""",
+`ets` and `pfifo_fast` are schedulers with a class for each band; `tbf`, `htb` and `netem` have the link's rate and
+delay.""",
     "Juniper Junos": "`fill-level` and `drop-probability` of a drop profile are the points of the curve.",
     "Cisco IOS": "`random-detect ecn` is `ecn`. Several profiles are the classes of `wred`.",
 }

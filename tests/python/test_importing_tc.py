@@ -108,6 +108,47 @@ def test_bands_become_classes(line: str) -> None:
     assert any(one["default"] for one in own.classes)
 
 
+@pytest.mark.parametrize("line", SCHEDULERS)
+def test_bands_come_back_from_their_export(line: str) -> None:
+    found = found_in(add(line))
+    plan = scenario(found)
+    made = qdisc_of(plan, plan.link("bottleneck"))
+    commands = [f"tc qdisc add dev eth0 root handle 10: {made.text}"]
+    again = found_in(*commands, *(f"tc {one}".replace("DEV", "eth0") for one in made.below))
+    assert bands(again) == bands(found)
+
+
+def bands(found: Bottleneck) -> list[tuple[bool, tuple[int, ...] | None, float, object]]:
+    """Return the bands that packets reach: strict or not, code points, relative weight, limit."""
+    classes = [one for name in ("bottleneck", "bottleneck-shared") for one in found.classes.get(name, ()) if one.queue]
+    least = min((one.weight for one in classes if one.weight), default=1.0)
+    return [
+        (
+            one.weight is None,
+            one.code_points,
+            round((one.weight or least) / least, 2),
+            found.queues[one.queue].get("limit"),
+        )
+        for one in classes
+        if one.name != "shared"
+    ]
+
+
+def test_a_scheduler_is_exported_with_its_classes() -> None:
+    file = Path(__file__).resolve().parents[2] / "examples" / "schedulers.toml"
+    plan = aqmlab.Scenario.load(file)
+    made = qdisc_of(plan, plan.link("bottleneck"))
+    assert made.text.startswith("ets bands 3 strict 1 quanta 4542 1514 priomap 2 2")
+    assert made.below[0] == "qdisc add dev DEV parent 10:1 handle 20: pfifo limit 50"
+    assert made.below[1].startswith("qdisc add dev DEV parent 10:2 handle 21: red limit ")
+    assert made.below[2] == "qdisc add dev DEV parent 10:3 handle 22: pfifo limit 100"
+    assert [one.rpartition(" dsfield ")[2] for one in made.below[3:]] == [
+        "0x28 0xfc flowid 10:2",
+        "0x48 0xfc flowid 10:2",
+        "0xb8 0xfc flowid 10:1",
+    ]
+
+
 def test_a_priomap_sends_code_points_as_linux_does() -> None:
     """Expedited forwarding (46) has the type of service "interactive bulk", priority 4; AF11 (10) has "bulk", 2."""
     found = found_in(add("prio"))

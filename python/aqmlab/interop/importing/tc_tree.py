@@ -26,19 +26,15 @@ from aqmlab.interop.importing.quantities import size, time
 from aqmlab.interop.importing.tc_leaf import FIFO, NO_QUEUE, leaf_table
 from aqmlab.interop.importing.tc_script import Node, Script
 from aqmlab.interop.tc.quantities import bits_of, bytes_of, number_of, seconds_of
+from aqmlab.interop.tc.schedulers import BY_TOS, CODE_POINTS, MOST_BANDS, QUANTUM
 
 RATE, DELAY = 10e6, 0.02
 """Defaults of rate and delay."""
 BOTTLENECK = "bottleneck"
-CODE_POINTS = range(64)
-BY_TOS = (0, 0, 2, 2, 6, 6, 4, 4)
-"""Linux's priority of a packet by the lower three bits of its code point: best effort, bulk, interactive, both."""
 PRIO_MAP = (1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1)
 """Of prio and pfifo_fast."""
 SCHEDULERS = ("prio", "ets", "pfifo_fast")
 SHAPERS = ("tbf", "netem")
-MOST_BANDS = 16
-QUANTUM = 1514
 DEEPEST = 16
 
 

@@ -6,6 +6,7 @@
 | drop-tail, limit in packets | ``pfifo`` |
 | drop-tail, limit in bytes | ``bfifo`` |
 | CHOKe | ``choke`` |
+| priority, wfq | ``ets`` (`schedulers`) |
 | others | ``codel``, ``fq_codel``, ``pie``, ``fq_pie``, ``sfb``, ``sfq``, ``dualpi2`` (`other_queues`) |
 
 Others can be given in tc's own words. tc counts the 14 bytes of Ethernet's header
@@ -23,6 +24,7 @@ from aqmlab.interop.differences import Kind, Semantic
 from aqmlab.interop.settings import Settings, packet_sizes
 from aqmlab.interop.tc.other_queues import OTHER_QUEUES, other_differences, phrase
 from aqmlab.interop.tc.red import is_choke, kind_of, read_choke, read_red, red_notes, write_red
+from aqmlab.interop.tc.schedulers import SCHEDULERS, bands_of, handles_from, write_ets
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import Link, packets
 
@@ -30,6 +32,9 @@ NOT_IDLE = (
     "below a token bucket red never learns that its queue is empty, so its average falls by arrivals alone: behind a "
     'burst it may drop everything for many seconds while the link is idle (at_idle = "none" here)'
 )
+BY_TURNS = "ets serves the bands that share in turn, a quantum of bytes each; ours by start tags of packets"
+HANDLE = "10:"
+"""Of the bottleneck's discipline."""
 FULL_PACKET = 1500.0
 """Bytes of a packet where no flow crosses the link."""
 WORD = r"[A-Za-z0-9_.%/:-]+"
@@ -37,11 +42,15 @@ WORD = r"[A-Za-z0-9_.%/:-]+"
 
 @dataclass(frozen=True)
 class Qdisc:
-    """A discipline: tc's name for it, the words that follow, and what of the scenario's queue it is not."""
+    """A discipline: tc's name for it, the words that follow, and what of the scenario's queue it is not.
+
+    `below` has the further commands of a discipline with the handle `HANDLE`, for a device DEV: what follows ``tc``.
+    """
 
     kind: str
     words: str
     notes: tuple[str, ...] = ()
+    below: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -57,6 +66,8 @@ def qdisc_of(plan: Scenario, link: Link, *, words: str | None = None) -> Qdisc:
         return drop_tail(link.parameters["limit"])
     if link.aqm in OTHER_QUEUES:
         return _other(plan, link)
+    if link.aqm in SCHEDULERS:
+        return _scheduler(plan, link)
     settings = Settings.of(plan, link)
     if settings is None or settings.curve not in ("linear", "gentle"):
         raise InputError(
@@ -68,6 +79,19 @@ def qdisc_of(plan: Scenario, link: Link, *, words: str | None = None) -> Qdisc:
     if link.parameters.get("at_idle") != "none":
         notes.append(NOT_IDLE)
     return Qdisc(kind_of(settings), phrase(made), tuple(notes))
+
+
+def _scheduler(plan: Scenario, link: Link) -> Qdisc:
+    """Write a scheduler as ``ets``, with the disciplines of its classes below it."""
+    notes = [BY_TURNS] if any(band.weight is not None for band in bands_of(link)) else []
+
+    def write(child: Link) -> Qdisc:
+        found = qdisc_of(plan, child)
+        notes.extend(f"class {child.queue.partition('.')[2]}: {note}" for note in found.notes)
+        return found
+
+    words, below = write_ets(link, HANDLE, handles_from(0x20), write)
+    return Qdisc("ets", words, tuple(notes), tuple(below))
 
 
 def _other(plan: Scenario, link: Link) -> Qdisc:
