@@ -17,6 +17,7 @@ from builder import (
     python_reference,
     scenario_reference,
     table_reference,
+    words_reference,
 )
 from builder.code_blocks import with_languages
 from builder.page import Page
@@ -34,6 +35,7 @@ def made() -> dict[str, list[Page]]:
         "made/papers": paper_pages.pages(),
         "made/scenario": scenario_reference.pages(),
         "made/tables": table_reference.pages(),
+        "made/words": words_reference.pages(),
         "made/transports": [discipline_pages.transport_page()],
         "made/commands": command_reference.pages(),
         "made/python": python_reference.pages(),

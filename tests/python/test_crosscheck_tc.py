@@ -47,7 +47,18 @@ def test_scenarios_that_linux_cannot_run_are_reported_and_not_run() -> None:
     assert script(own).endswith("exit 1\n")
 
 
-@pytest.mark.parametrize("aqm", sorted(OTHER_QUEUES))
+@pytest.mark.parametrize(("size", "limit", "advmss"), [("1448B", 67, False), ("948B", 100, True)])
+def test_limits_in_bytes_become_packets_of_the_traffic(size: str, limit: int, advmss: bool) -> None:
+    """Packets have 52 bytes of headers; those shorter than the device's are announced to the other end."""
+    own = model(queue__bottleneck="{ aqm = 'codel', limit = '100000B' }", flow__tcp__tcp__mss=size)
+    text = script(own)
+    assert f"handle 10: codel limit {limit} " in text
+    assert ("advmss 960" in text) == advmss
+    notes = [one.text for one in TOOL.differences(own) if one.name == "queue"]
+    assert any(f"the limit of 100000 B is {limit} of" in note for note in notes)
+
+
+@pytest.mark.parametrize("aqm", ["codel", "fq-codel", "pie", "fq-pie"])
 def test_disciplines_other_than_red_have_their_words(aqm: str) -> None:
     own = {"limit": 300, "target": 0.015, "ecn": True, "max_packet": 1400}
     assert phrase(OTHER_QUEUES[aqm].write(own)) == "limit 300 target 15000us ecn"

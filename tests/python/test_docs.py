@@ -28,7 +28,7 @@ pytestmark = pytest.mark.slow
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 WRITTEN = [ROOT / "README.md", *PAGES]
-MADE = ("disciplines", "papers", "scenario", "tables", "transports", "commands", "python")
+MADE = ("disciplines", "papers", "scenario", "tables", "words", "transports", "commands", "python")
 EXAMPLES = [page for page in PAGES if has_examples(page)]
 
 
@@ -74,7 +74,13 @@ def test_every_page_is_in_the_navigation(monkeypatch: pytest.MonkeyPatch) -> Non
 @cache
 def made_pages() -> set[str]:
     made = {one.uri for one in [*scenario_pages(), *paper_pages.pages(), discipline_pages.transport_page()]}
-    made |= {"disciplines/index.md", "reference/commands.md", "reference/tables.md", "reference/python/index.md"}
+    made |= {
+        "disciplines/index.md",
+        "reference/commands.md",
+        "reference/tables.md",
+        "reference/words.md",
+        "reference/python/index.md",
+    }
     return made | {f"disciplines/{one.name}.md" for one in disciplines()}
 
 

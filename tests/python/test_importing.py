@@ -258,7 +258,10 @@ tc qdisc add dev eth0 root handle 1: tbf rate 8mbit burst 5kb latency 70ms
 tc qdisc add dev eth1 root netem delay 25ms
 """
     found = imported(tmp_path, text, "shape.sh")
-    assert (found.kind, found.notes) == ("tc", ())
+    assert found.kind == "tc"
+    assert found.notes == (
+        "line 3: tbf burst 5kb, latency 70ms (the link has neither bursts nor a queue above this one)",
+    )
     link = found.scenario.link("bottleneck")
     assert (link.rate_bps, link.delay_s, link.aqm) == (8e6, 0.025, "red")
     own = {

@@ -42,7 +42,7 @@ def test_the_papers_red_in_every_dialect() -> None:
     found = texts()
     assert list(found) == ["tc", "ns-2", "ns-3", "cisco", "juniper"]
     assert found["tc"].text == (
-        "tc qdisc replace dev DEV root red limit 50000 min 5000 max 15000 avpkt 1000 burst 48 probability 0.1 "
+        "tc qdisc replace dev DEV root red limit 52000 min 5200 max 15600 avpkt 1040 burst 48 probability 0.1 "
         "bandwidth 2000kbit"
     )
     assert found["tc"].effective["w_q"] == "2^-9 = 0.00195312"
@@ -54,6 +54,27 @@ def test_the_papers_red_in_every_dialect() -> None:
     assert "random-detect precedence 7 5 15 10\n" in found["cisco"].text
     assert "fill-level [ 0 10 29 30 ];" in found["juniper"].text
     assert "drop-probability [ 0 0 10 100 ];" in found["juniper"].text
+
+
+@pytest.mark.parametrize(
+    ("packet", "mode", "expected"),
+    [
+        ("1460B", "packets", "limit 150000 min 18000 max 55500 avpkt 1500"),
+        ("960B", "packets", "limit 100000 min 12000 max 37000 avpkt 1000"),
+        ("1460B", "bytes", "limit 100000 min 12000 max 37000 avpkt 1000"),
+    ],
+)
+def test_packets_become_bytes_by_the_size_of_the_traffic(packet: str, mode: str, expected: str) -> None:
+    """ns-2's packets have 40 bytes of headers; in byte mode thresholds count in mean_packet, 1000 B."""
+    text = DUMBBELL.replace('packet_size = "1000B"\n', "").replace(
+        'name = "tcp"\n', f'name = "tcp"\npacket_size = "{packet}"\n'
+    )
+    body = {"aqm": "red", "limit": "100p", "min_th": "12p", "max_th": "37p", "mean_packet": "1000B", "mode": mode}
+    plan = aqmlab.Scenario.from_text(text, filename="small.toml", overrides={"queue.bottleneck": body})
+    found = dialects_of(plan, "bottleneck")[0]
+    assert expected in found.text
+    assert found.effective["max_th"].endswith(f"= 37 packets of {expected.split()[-1]} B")
+    assert any("avpkt is the traffic's packet" in note for note in found.notes) == ("1500" in expected.split()[-1])
 
 
 def test_inexpressible_parts_are_named() -> None:

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use aqmlab_aqm::Resolved;
 use aqmlab_transport::TcpConfig;
-pub use aqmlab_transport::{Length, Pattern};
+pub use aqmlab_transport::{Arrival, Length, Pattern};
 pub use aqmlab_units::{Cdf, Spread};
 use aqmlab_units::{Rate, Span, Time};
 

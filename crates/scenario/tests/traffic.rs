@@ -1,6 +1,6 @@
 //! What flows send and when, markers and changes, as the plan and the answer to `check` have them.
 
-use aqmlab_netsim::plan::{Flow, Length, Meter, Pattern, Plan, Size, Spread, Start, Transport};
+use aqmlab_netsim::plan::{Arrival, Flow, Length, Meter, Pattern, Plan, Size, Spread, Start, Transport};
 use aqmlab_scenario::{Scenario, check_json, parse};
 use aqmlab_units::{Rate, Span, Time};
 use serde_json::{Value as Json, json};
@@ -88,6 +88,17 @@ fn patterns() {
     );
     let expected = json!({ "on": 1, "off": { "exponential": 2, "unit": "s" } });
     assert_eq!(checked_json["flows"][0]["parameters"]["pattern"], expected);
+}
+
+#[test]
+fn arrivals() {
+    let keys = "transport = \"udp\"\narrivals = \"\"\"\n0 1500\n0.0125 500\n0.02 1000\n\"\"\"";
+    let Transport::Udp { rate, packet, pattern } = flow(keys).transport else { panic!("not UDP") };
+    let arrival = |s, bytes| Arrival { after: Span::from_secs(s), bytes };
+    let expected = [arrival(0.0, 1500), arrival(0.0125, 500), arrival(0.02, 1000)];
+    assert_eq!(pattern, Pattern::Arrivals(expected.to_vec().into()));
+    // 3000 bytes in 20 ms.
+    assert_eq!((rate, packet), (Rate(1_200_000), Length::fixed(1000)));
 }
 
 #[test]

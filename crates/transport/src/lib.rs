@@ -45,7 +45,7 @@ pub use sender::Sender;
 pub use settings::{Configuration, Value};
 pub use supply::Supply;
 pub use timer::Timer;
-pub use udp::{Datagram, Pattern, UdpSource};
+pub use udp::{Arrival, Datagram, Pattern, UdpSource};
 
 /// The network of `tests/bottleneck`, for tests of what is private.
 #[cfg(test)]

@@ -8,6 +8,8 @@
 //! * [`Pattern::OnOff`]: a burst of `on` seconds is `max(1, floor(on / interval + 1/2))` packets at the bit rate; the
 //!   first packet of the next burst follows the last of this by `interval + off`, so that `off = 0` is a constant bit
 //!   rate. A period begins with a burst.
+//! * [`Pattern::Arrivals`]: packets leave at times after the start and with lengths that are given; a period begins with the
+//!   first of them.
 //!
 //! As in ns-2 2.35, no packet leaves at or after the end: the stop command was scheduled before the timer of that
 //! packet.
@@ -23,6 +25,8 @@
 //!   silence, here a period begins with a burst; at a stop they drop the rest of the burst, as here.
 //! * ns-2 has Poisson traffic as a `Traffic/Exponential` with bursts of one packet, a rate so high that a packet takes
 //!   no time, and the mean gap as `idle_time_`; here the mean gap follows from the bit rate.
+
+use std::sync::Arc;
 
 use aqmlab_units::{Rate, Span, Spread, Time};
 
@@ -42,6 +46,17 @@ pub enum Pattern {
         /// Length of a silence.
         off: Spread,
     },
+    /// Packets that are given, in order of time.
+    Arrivals(Arc<[Arrival]>),
+}
+
+/// A packet of [`Pattern::Arrivals`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// Time after the start of the period.
+    pub after: Span,
+    /// Length in bytes, headers included.
+    pub bytes: u32,
 }
 
 /// A packet of UDP.
@@ -93,7 +108,9 @@ impl UdpSource {
         self.end = end;
         match self.pattern {
             Pattern::Poisson => self.next = start + self.gap(uniform),
-            Pattern::Constant | Pattern::OnOff { .. } => self.begin_burst(start, uniform),
+            Pattern::Constant | Pattern::OnOff { .. } | Pattern::Arrivals(_) => {
+                self.begin_burst(start, uniform);
+            }
         }
     }
 
@@ -109,12 +126,20 @@ impl UdpSource {
         for_length: &mut impl FnMut() -> f64,
     ) -> Option<Datagram> {
         self.next_send()?;
-        let datagram = Datagram { seq: self.sent, bytes: self.length.draw(for_length) };
+        let bytes = match &self.pattern {
+            Pattern::Arrivals(arrivals) => arrivals[self.burst.sent as usize].bytes,
+            _ => self.length.draw(for_length),
+        };
+        let datagram = Datagram { seq: self.sent, bytes };
         self.sent += 1;
         self.sent_bytes += u64::from(datagram.bytes);
         match self.pattern {
             Pattern::Poisson => self.next += self.gap(for_time),
             Pattern::Constant | Pattern::OnOff { .. } => self.go_on(for_time),
+            Pattern::Arrivals(_) => {
+                self.burst.sent += 1;
+                self.next = self.given();
+            }
         }
         Some(datagram)
     }
@@ -150,10 +175,16 @@ impl UdpSource {
     fn begin_burst(&mut self, start: Time, uniform: &mut impl FnMut() -> f64) {
         let packets = match &self.pattern {
             Pattern::OnOff { on, .. } => ((on.draw(uniform()) / self.interval() + 0.5) as u64).max(1),
-            Pattern::Constant | Pattern::Poisson => u64::MAX,
+            Pattern::Constant | Pattern::Poisson | Pattern::Arrivals(_) => u64::MAX,
         };
         self.burst = Burst { start, sent: 0, packets };
-        self.next = start;
+        self.next = if matches!(self.pattern, Pattern::Arrivals(_)) { self.given() } else { start };
+    }
+
+    /// When the next of the given packets is due.
+    fn given(&self) -> Time {
+        let Pattern::Arrivals(arrivals) = &self.pattern else { return Time::NEVER };
+        arrivals.get(self.burst.sent as usize).map_or(Time::NEVER, |arrival| self.burst.start + arrival.after)
     }
 
     /// Next in the burst, or first of the next burst.
@@ -215,6 +246,28 @@ mod tests {
             assert_eq!(t.0, k as u64 * 8_000_000_000);
         }
         assert_eq!(times[1].0, 2_666_666_667);
+    }
+
+    #[test]
+    fn given_packets_leave_when_and_as_long_as_they_are_given() {
+        let given = [(0, 1500), (3, 40), (3, 1500), (9, 60)];
+        let arrivals =
+            given.map(|(ms, bytes)| Arrival { after: Span::from_secs(f64::from(ms) / 1e3), bytes });
+        let mut source =
+            UdpSource::new(Rate(1), Length::fixed(1), Pattern::Arrivals(Arc::from(arrivals.to_vec())));
+        for (start, end, expected) in [(1.0, 2.0, 4), (2.0, 2.003, 1)] {
+            source.start(Time::from_secs(start), Time::from_secs(end), &mut none);
+            let mut found = Vec::new();
+            while let Some(at) = source.next_send() {
+                let bytes = source.send(&mut none, &mut none).map(|datagram| datagram.bytes);
+                found.push((at, bytes));
+            }
+            let due = |&(ms, bytes): &(i32, u32)| {
+                (Time::from_secs(start) + Span::from_secs(f64::from(ms) / 1e3), Some(bytes))
+            };
+            assert_eq!(found, given.iter().map(due).take(expected).collect::<Vec<_>>());
+        }
+        assert_eq!((source.sent(), source.sent_bytes()), (5, 4600));
     }
 
     #[test]

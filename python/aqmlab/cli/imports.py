@@ -16,18 +16,24 @@ from aqmlab.errors import printable
 @app.command("import")
 def import_(
     file: Annotated[
-        Path, typer.Argument(help="An ns-2 study (Tcl), or a text with lines of tc qdisc.", metavar="FILE")
+        Path,
+        typer.Argument(
+            help="An ns-2 study, lines of tc, a configuration of Cisco IOS or Junos, or a capture.", metavar="FILE"
+        ),
     ],
     out: Annotated[
         Path | None, typer.Option("--out", help="The scenario file; default: standard output.", metavar="FILE.toml")
     ] = None,
+    form: Annotated[
+        str, typer.Option("--as", help="Of a capture: arrivals (open loop) or flows (closed loop).", metavar="FORM")
+    ] = "arrivals",
     as_json: Json = False,
 ) -> None:
-    """Make a scenario of an ns-2 study or of lines of tc. Python: aqmlab.import_scenario."""
+    """Make a scenario of an ns-2 study, a queue's configuration or a capture. Python: aqmlab.import_scenario."""
     from aqmlab.interop.importing import import_scenario
     from aqmlab.storage.folders import guarded, write_file
 
-    found = import_scenario(file)
+    found = import_scenario(file, form=form)
     if out is not None:
         guarded(out.parent, lambda: out.parent.mkdir(parents=True, exist_ok=True))
         guarded(out, lambda: write_file(out, found.text.encode()))

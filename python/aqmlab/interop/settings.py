@@ -31,10 +31,16 @@ class Settings:
         Probability at max_th, and weight of one sample in the average.
     mean_packet
         In bytes.
+    unit_bytes
+        Bytes for which one packet of min_th and max_th stands: mean_packet in byte mode, else the traffic's packet.
+    limit_bytes
+        Limit in bytes: as it is given, or in packets of `unit_bytes`.
+    other_sizes
+        Least and greatest packet of the traffic in bytes where the packets differ in packet mode; else None.
     rate_bps, delay_s
         Of the link.
-    ecn
-        Whether packets are marked instead of dropped.
+    ecn, mark_forced
+        Whether packets are marked instead of dropped; also where every packet would be dropped.
     probability
         p_b as a function of the average in packets.
     """
@@ -50,9 +56,13 @@ class Settings:
     max_p: float
     w_q: float
     mean_packet: float
+    unit_bytes: float
+    limit_bytes: float
+    other_sizes: tuple[float, float] | None
     rate_bps: float
     delay_s: float
     ecn: bool
+    mark_forced: bool
     probability: DropCurve
 
     @classmethod
@@ -65,7 +75,10 @@ class Settings:
             return None
         size = float(own.get("mean_packet", 1000))
         low, high, limit = (packets(own[key], size) for key in ("min_th", "max_th", "limit"))
-        body = {"aqm": link.aqm, "min_th": low, "max_th": high, "limit": limit, "max_p": own["max_p"]}
+        sizes = packet_sizes(plan, link)
+        in_bytes = own.get("mode") == "bytes" or sizes is None
+        unit = size if in_bytes or sizes is None else sizes[1]
+        body = {"aqm": link.aqm, "min_th": low, "max_th": high, "limit": own["limit"], "max_p": own["max_p"]}
         return cls(
             aqm=link.aqm,
             curve=str(own.get("curve", "linear")),
@@ -78,10 +91,16 @@ class Settings:
             max_p=float(own["max_p"]),
             w_q=float(own["w_q"]),
             mean_packet=size,
+            unit_bytes=unit,
+            limit_bytes=size_in_bytes(own["limit"], unit),
+            other_sizes=None if in_bytes or sizes is None or sizes[0] == sizes[1] else sizes,
             rate_bps=link.rate_bps,
             delay_s=link.delay_s,
             ecn=bool(own.get("ecn", False)),
-            probability=DropCurve.of_queue({**body, "curve": own.get("curve")}, name=link.aqm),
+            mark_forced=bool(own.get("mark_forced", False)),
+            probability=DropCurve.of_queue(
+                {**body, "mean_packet": own.get("mean_packet"), "curve": own.get("curve")}, name=link.aqm
+            ),
         )
 
     def drop_factor(self, spacing: str) -> float:
@@ -91,6 +110,21 @@ class Settings:
         """
         small = 1e-6
         return float(drop_rate(small, spacing) / drop_rate(small, self.spacing))
+
+
+def packet_sizes(plan: Scenario, link: Link) -> tuple[float, float] | None:
+    """Return the least and the greatest full packet in bytes of the flows that cross a link; None if none does."""
+    sizes = [flow.packet_bytes for flow in plan.flows if not flow.path or link.name in flow.path]
+    return (min(least for least, _ in sizes), max(most for _, most in sizes)) if sizes else None
+
+
+def size_in_bytes(value: float | str, unit: float) -> float:
+    """Return a size in bytes, where one packet has `unit` bytes.
+
+    >>> size_in_bytes("25000B", 1500), size_in_bytes(12, 1500)
+    (25000.0, 18000.0)
+    """
+    return float(value.removesuffix("B")) if isinstance(value, str) else float(value) * unit
 
 
 @dataclass(frozen=True)

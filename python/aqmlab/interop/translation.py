@@ -56,14 +56,11 @@ class Row:
         Our name and theirs. Two rows of a key write one parameter into two words.
     format
         How its value is written and read.
-    written
-        False for a word that is read and not written; then the parameter has a `Fixed` too.
     """
 
     key: str
     word: str
     format: Format
-    written: bool = True
 
 
 @dataclass(frozen=True)
@@ -102,6 +99,8 @@ class Table:
         Words with the same value in every text.
     notes
         Names of further differences, and what the program does.
+    usual
+        Values of parameters whose word is left out.
     """
 
     kind: str
@@ -109,10 +108,11 @@ class Table:
     fixed: tuple[Fixed, ...] = ()
     always: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
+    usual: Mapping[str, Any] = field(default_factory=dict)
 
     def write(self, own: Mapping[str, Any]) -> dict[str, str]:
         """Return words and values of our parameters; a parameter that is None has no word."""
-        rows = (row for row in self.rows if row.written and own.get(row.key) is not None)
+        rows = (row for row in self.rows if own.get(row.key) is not None)
         return {**self.always, **{row.word: row.format.write(own[row.key]) for row in rows}}
 
     def read(self, words: Mapping[str, str]) -> dict[str, Any]:

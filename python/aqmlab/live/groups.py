@@ -13,7 +13,7 @@ from typing import Any
 
 from aqmlab.errors import InputError
 from aqmlab.live.namespaces import FEATURE_ECN, Route
-from aqmlab.live.plan import TIMESTAMPS, FlowGroup, LivePlan, Way
+from aqmlab.live.plan import FlowGroup, LivePlan, Way
 
 INITIAL_HOP_LIMIT = 64
 """What senders of Linux begin with; a packet that has come over k links has k less."""
@@ -172,7 +172,7 @@ def _metrics(group: FlowGroup, way: Way, family: str) -> dict[str, int | str]:
     if group.ecn:
         found["features"] = FEATURE_ECN
     # What an end announces is without the options of its peer's segments.
-    found["advmss"] = group.payload_bytes(family) + (TIMESTAMPS if group.parameters.get("timestamps", True) else 0)
+    found["advmss"] = group.segment_bytes(family)
     if not group.speaks_as_kernels_do:
         return found
     if (window := group.parameters.get("initial_window")) is not None:

@@ -150,6 +150,10 @@ class FlowGroup:
         wanted = self.parameters.get("mss", self.parameters.get("packet_size", LARGEST_PACKET))
         return min(int(wanted), LARGEST_PACKET - self.header_bytes(family))
 
+    def segment_bytes(self, family: str) -> int:
+        """Bytes of a full TCP segment without the headers of IP and TCP, options included: what TCP announces."""
+        return self.payload_bytes(family) + (TIMESTAMPS if self.parameters.get("timestamps", True) else 0)
+
 
 @dataclass(frozen=True)
 class LivePlan:

@@ -96,6 +96,20 @@ class Flow:
         """Payload of a full packet of TCP in bytes."""
         return float(self.parameters["mss" if "mss" in self.parameters else "packet_size"])
 
+    @property
+    def packet_bytes(self) -> tuple[float, float]:
+        """Least and greatest length of a full packet on a link in bytes, headers included."""
+        if self.transport != "udp":
+            full = self.payload_bytes + float(self.parameters["header"])
+            return full, full
+        size = self.parameters["packet_size"]
+        if not isinstance(size, dict):
+            return float(size), float(size)
+        if "uniform" in size:
+            return float(size["uniform"][0]), float(size["uniform"][1])
+        mean = size["pareto"]["mean"] if "pareto" in size else size["exponential"]
+        return float(mean), float(mean)
+
     @classmethod
     def from_json(cls, data: Mapping[str, Any], shared: Shared) -> Flow:
         """Build a flow from the core's answer."""

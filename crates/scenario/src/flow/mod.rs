@@ -2,6 +2,7 @@
 
 mod active;
 mod application;
+mod arrivals;
 mod ends;
 mod pattern;
 mod start;
@@ -86,6 +87,7 @@ pub(crate) fn shape() -> Shape {
                 Kind::Rate,
                 "UDP: bit rate while it sends, headers included; the mean where it is random.",
             ),
+            Key::new(arrivals::KEY, Kind::Text, arrivals::DOC),
             Key::new("pattern", pattern::kind(), "UDP: when packets leave.").default("\"constant\""),
             Key::new(
                 tcp::PACKET_SIZE,

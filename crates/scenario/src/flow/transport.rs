@@ -15,7 +15,7 @@ use crate::tree::Value;
 use crate::units::{self, Amount};
 
 use super::application::Application;
-use super::pattern;
+use super::{arrivals, pattern};
 
 /// The name of UDP in a scenario file.
 pub(crate) const UDP: &str = "udp";
@@ -92,6 +92,9 @@ fn read_udp(flow: &Section<'_>) -> Option<GroupTransport> {
     flow.refuse("tcp", Complaint::new("a flow of udp has no options of TCP"));
     flow.refuse("size", Complaint::new("a flow of udp has no size").allowed("rate, with start and stop"));
     flow.refuse("acks_share_label", Complaint::new("a flow of udp has no acknowledgements"));
+    if flow.has(arrivals::KEY) {
+        return arrivals::read(flow);
+    }
     if !flow.has("rate") {
         flow.missing("rate", format!("{}, which udp needs", Kind::Rate.expected()));
     }
@@ -124,6 +127,10 @@ fn read_packet(flow: &Section<'_>) -> Option<Length> {
 }
 
 fn refuse_keys_of_udp(flow: &Section<'_>) {
+    flow.refuse(
+        arrivals::KEY,
+        Complaint::new("a flow of TCP sends when its windows allow").allowed("transport = \"udp\""),
+    );
     flow.refuse(
         "rate",
         Complaint::new("a flow of TCP has no rate").allowed("transport = \"udp\", or no rate"),

@@ -123,6 +123,7 @@ fn pattern_json(pattern: &Pattern) -> Json {
     match pattern {
         Pattern::Constant => json!("constant"),
         Pattern::Poisson => json!("poisson"),
+        Pattern::Arrivals(_) => json!("arrivals"),
         Pattern::OnOff { on, off } => json!({ "on": spread_json(on, "s"), "off": spread_json(off, "s") }),
     }
 }

@@ -112,6 +112,18 @@ fn patterns() {
                 ],
             ),
             (
+                "transport = \"udp\"\nrate = \"1Mbps\"\narrivals = \"0 1500\"",
+                &[
+                    "net.toml:18:1: flow.tcp.rate: arrivals have their own times and lengths (allowed: no such key)",
+                ],
+            ),
+            (
+                "transport = \"udp\"\narrivals = \"1 1500\\n0.5 40\"",
+                &[
+                    "net.toml:18:12: flow.tcp.arrivals: line 2 of the arrivals is earlier than the one before (allowed: lines such as \"0.0125 1500\", seconds not falling, bytes from 1 to 65535)",
+                ],
+            ),
+            (
                 "transport = \"udp\"\nrate = \"1Mbps\"\npattern = \"poison\"",
                 &[
                     r#"net.toml:19:11: flow.tcp.pattern: "poison" is not known (allowed: constant, poisson, or a table with on, off; did you mean "poisson"?)"#,
@@ -408,7 +420,7 @@ fn labels_and_priority() {
             (
                 "priorty = true",
                 &[
-                    r#"net.toml:17:1: flow.tcp.priorty: unknown key (allowed: name, count, transport, from, to, start, stop, active, size, rate, pattern, packet_size, dscp, priority, acks_share_label, left, right, host_from, host_to, source, tcp, web, video, voip, exec, exec_server; did you mean "priority"?)"#,
+                    r#"net.toml:17:1: flow.tcp.priorty: unknown key (allowed: name, count, transport, from, to, start, stop, active, size, rate, arrivals, pattern, packet_size, dscp, priority, acks_share_label, left, right, host_from, host_to, source, tcp, web, video, voip, exec, exec_server; did you mean "priority"?)"#,
                 ],
             ),
             (

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 from typing import Any
 
 from aqmlab.interop.settings import Dialect, Settings, effective, strange_parts
@@ -55,8 +56,8 @@ RED = Table(
 def write_red(own: Settings) -> str:
     """Write settings as a policy map; the maximum is above the minimum."""
     low = min(max(1, round(own.min_th)), MOST_PACKETS - 1)
-    values = {"min_th": low, "max_th": max(low + 1, own.max_th), "max_p": own.max_p, "w_q": own.w_q, "limit": own.limit}
-    words = RED.write(values)
+    values = {"min_th": low, "max_th": max(low + 1, own.max_th), "max_p": own.max_p, "w_q": own.w_q}
+    words = RED.write(values | {"limit": own.limit_bytes / own.unit_bytes})
     profile = f"{words['minimum']} {words['maximum']} {words['denominator']}"
     lines = [
         "policy-map TUNED",
@@ -73,11 +74,62 @@ def write_red(own: Settings) -> str:
 def read_red(text: str) -> dict[str, Any]:
     """Read a policy map with one profile for all precedences."""
     words = dict(re.findall(r"(exponential-weighting-constant|queue-limit) (\d+)", text))
-    profiles = set(re.findall(r"random-detect precedence \d (\d+) (\d+) (\d+)", text))
+    profiles = {profile.words for profile in profiles_of(text)}
     if len(profiles) != 1:
         raise ValueError(f"{len(profiles)} profiles (allowed: one for all precedences)")
-    words |= dict(zip(("minimum", "maximum", "denominator"), profiles.pop(), strict=True))
-    return RED.read(words) | {"ecn": "random-detect ecn" in text}
+    return RED.read(words | dict(profiles.pop())) | {"ecn": "random-detect ecn" in text}
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A line of ``random-detect precedence`` or ``random-detect dscp``.
+
+    Attributes
+    ----------
+    line
+        Its number in the text.
+    code_points
+        To which it applies.
+    words
+        Minimum, maximum and denominator, by the table's words.
+    """
+
+    line: int
+    code_points: tuple[int, ...]
+    words: frozenset[tuple[str, str]]
+
+
+PROFILE = re.compile(r"\s*random-detect (precedence|dscp) (\S+) (\d+)(?: packets)? (\d+)(?: packets)?(?: (\d+))?\s*$")
+NAMES = {"default": 0, "ef": 46, "rsvp": -1, **{f"cs{n}": 8 * n for n in range(8)}}
+NAMES |= {f"af{c}{d}": 8 * c + 2 * d for c in range(1, 5) for d in range(1, 4)}
+"""Code points by their names."""
+DENOMINATOR = "10"
+"""Of the probability, where a line has none."""
+
+
+def profiles_of(text: str) -> list[Profile]:
+    """Read the profiles of a text, in the order of their lines."""
+    found = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not (match := PROFILE.match(line)):
+            continue
+        values = (match[3], match[4], match[5] or DENOMINATOR)
+        words = frozenset(zip(("minimum", "maximum", "denominator"), values, strict=True))
+        found.append(Profile(number, _points(match[1], match[2].lower()), words))
+    return found
+
+
+def _points(kind: str, name: str) -> tuple[int, ...]:
+    """Return the code points of a precedence, or of a code point by name or number.
+
+    >>> _points("precedence", "1"), _points("dscp", "af21")
+    ((8, 9, 10, 11, 12, 13, 14, 15), (18,))
+    """
+    number = int(name) if name.isdigit() else NAMES.get(name, -1)
+    most = 7 if kind == "precedence" else 63
+    if number < 0 or number > most:
+        return ()
+    return tuple(range(8 * number, 8 * number + 8)) if kind == "precedence" else (number,)
 
 
 def dialect(own: Settings, link: Link) -> Dialect:

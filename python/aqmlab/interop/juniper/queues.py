@@ -26,7 +26,7 @@ RED = Table("drop-profile", (Row("limit", "buffer-size temporal", MICROSECONDS),
 def write_red(own: Settings) -> str:
     """Write settings as a drop profile and a scheduler."""
     levels, shares = (" ".join(map(str, column)) for column in zip(*profile(own), strict=True))
-    words = RED.write({"limit": own.limit * own.mean_packet * 8 / own.rate_bps})
+    words = RED.write({"limit": own.limit_bytes * 8 / own.rate_bps})
     lines = [
         "class-of-service {",
         "    drop-profiles {",
@@ -49,11 +49,64 @@ def write_red(own: Settings) -> str:
 
 
 def read_red(text: str) -> dict[str, Any]:
-    """Read a drop profile: the limit in s of the rate, pairs of level and probability in percent."""
-    columns = [re.findall(rf"{word} \[ ([\d ]+) \]", text)[0].split() for word in ("fill-level", "drop-probability")]
-    levels, shares = ([int(one) for one in column] for column in columns)
-    words = dict(re.findall(r"(buffer-size temporal) (\d+)", text))
-    return RED.read(words) | {"profile": list(zip(levels, shares, strict=True))}
+    """Read a drop profile: the limit in s of the rate, pairs of level and probability in percent.
+
+    Raises
+    ------
+    ValueError
+        If there is not one profile, or levels and probabilities do not fit together.
+    """
+    found = statements(text)
+    names = dict.fromkeys(path[2] for path in found if path[:2] == ("class-of-service", "drop-profiles"))
+    if len(names) != 1:
+        raise ValueError(f"{len(names)} drop profiles (allowed: one)")
+    columns: dict[str, list[int]] = {"fill-level": [], "drop-probability": []}
+    for path in found:
+        if path[:2] == ("class-of-service", "drop-profiles"):
+            for word, value in itertools.pairwise(path[3:]):
+                if word in columns:
+                    columns[word] += [int(one) for one in value.split() if one.isdigit()]
+    levels, shares = columns.values()
+    if not levels or len(levels) != len(shares) or max(levels + shares) > 100 or levels != sorted(levels):
+        raise ValueError("fill-level and drop-probability need as many values, in percent, levels rising")
+    words = {" ".join(path[-3:-1]): path[-1] for path in found if path[-3:-1] == ("buffer-size", "temporal")}
+    smooth = any("interpolate" in path for path in found)
+    return RED.read(words) | {"profile": list(zip(levels, shares, strict=True)), "interpolate": smooth}
+
+
+def statements(text: str) -> list[tuple[str, ...]]:
+    """Return the statements of a configuration with the words above them; lists in brackets are one word.
+
+    Both forms are read: braces, and lines of ``set``.
+
+    >>> statements("a { b { c [ 1 2 ]; } }"), statements("set a b c 5")
+    ([('a', 'b', 'c', '1 2')], [('a', 'b', 'c', '5')])
+    """
+    plain = re.sub(r"/\*.*?\*/|#.*", "", text, flags=re.DOTALL if "/*" in text else 0)
+    plain = re.sub(r"\[([^\]]*)\]", lambda match: "[" + "_".join(match[1].split()) + "]", plain)
+    found: list[tuple[str, ...]] = []
+    above: list[tuple[str, ...]] = []
+    words: list[str] = []
+    for word in re.findall(r"[{};\n]|[^\s{};]+", plain):
+        if word == "\n" and not (words[:1] == ["set"] and not above):
+            continue
+        if word == "{":
+            above.append(tuple(words))
+        elif word in (";", "\n"):
+            if words:
+                path = tuple(one for several in above for one in several) + tuple(words)
+                found.append(path[1:] if path[0] == "set" else path)
+        elif word == "}":
+            if not above:
+                raise ValueError("braces do not fit together")
+            above.pop()
+        else:
+            words.append(word[1:-1].replace("_", " ") if word[0] == "[" else word)
+            continue
+        words = []
+    if words[:1] == ["set"]:
+        found.append(tuple(words[1:]))
+    return found
 
 
 def dialect(own: Settings, link: Link) -> Dialect:

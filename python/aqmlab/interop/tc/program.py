@@ -50,7 +50,10 @@ def differences(model: Model) -> list[Semantic]:
 
 
 def _always() -> Iterator[Semantic]:
-    text = "tc counts 14 bytes of Ethernet's header with every packet: the rate of IP packets of 1500 B is 0.9 % less."
+    text = (
+        "tc counts 14 bytes of Ethernet's header with every packet: rate and queue, in IP packets of 1500 B, are "
+        "0.9 % less."
+    )
     yield Semantic("framing", text, Kind.DIFFERS)
     text = (
         "A token bucket of one packet makes the rate: behind an idle time a packet passes without its "

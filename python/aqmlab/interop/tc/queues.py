@@ -5,7 +5,9 @@
 | RED with the linear curve | ``red`` (`aqmlab.interop.tc.red` has the rules of its numbers) |
 | drop-tail, limit in packets | ``pfifo`` |
 | drop-tail, limit in bytes | ``bfifo`` |
-| codel, fq-codel, pie, fq-pie | ``codel``, ``fq_codel``, ``pie``, ``fq_pie`` (`aqmlab.interop.tc.other_queues`) |
+| CHOKe | ``choke`` |
+| priority, wfq | ``ets`` (`schedulers`) |
+| others | ``codel``, ``fq_codel``, ``pie``, ``fq_pie``, ``sfb``, ``sfq``, ``dualpi2`` (`other_queues`) |
 
 Others can be given in tc's own words. tc counts the 14 bytes of Ethernet's header
 with every packet. A ``tbf`` above the discipline makes the rate.
@@ -19,26 +21,36 @@ from dataclasses import dataclass
 
 from aqmlab.errors import InputError
 from aqmlab.interop.differences import Kind, Semantic
-from aqmlab.interop.settings import Settings
+from aqmlab.interop.settings import Settings, packet_sizes
 from aqmlab.interop.tc.other_queues import OTHER_QUEUES, other_differences, phrase
-from aqmlab.interop.tc.red import read_red, red_notes, write_red
+from aqmlab.interop.tc.red import is_choke, kind_of, read_choke, read_red, red_notes, write_red
+from aqmlab.interop.tc.schedulers import SCHEDULERS, bands_of, handles_from, write_ets
 from aqmlab.scenario.file import Scenario
-from aqmlab.scenario.parts import Link
+from aqmlab.scenario.parts import Link, packets
 
 NOT_IDLE = (
     "below a token bucket red never learns that its queue is empty, so its average falls by arrivals alone: behind a "
     'burst it may drop everything for many seconds while the link is idle (at_idle = "none" here)'
 )
+BY_TURNS = "ets serves the bands that share in turn, a quantum of bytes each; ours by start tags of packets"
+HANDLE = "10:"
+"""Of the bottleneck's discipline."""
+FULL_PACKET = 1500.0
+"""Bytes of a packet where no flow crosses the link."""
 WORD = r"[A-Za-z0-9_.%/:-]+"
 
 
 @dataclass(frozen=True)
 class Qdisc:
-    """A discipline: tc's name for it, the words that follow, and what of the scenario's queue it is not."""
+    """A discipline: tc's name for it, the words that follow, and what of the scenario's queue it is not.
+
+    `below` has the further commands of a discipline with the handle `HANDLE`, for a device DEV: what follows ``tc``.
+    """
 
     kind: str
     words: str
     notes: tuple[str, ...] = ()
+    below: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -53,18 +65,46 @@ def qdisc_of(plan: Scenario, link: Link, *, words: str | None = None) -> Qdisc:
     if link.aqm == "drop-tail":
         return drop_tail(link.parameters["limit"])
     if link.aqm in OTHER_QUEUES:
-        table = OTHER_QUEUES[link.aqm]
-        return Qdisc(table.kind, phrase(table.write(link.parameters)))
+        return _other(plan, link)
+    if link.aqm in SCHEDULERS:
+        return _scheduler(plan, link)
     settings = Settings.of(plan, link)
     if settings is None or settings.curve not in ("linear", "gentle"):
         raise InputError(
             f'link {link.name}: tc has no discipline like "{link.aqm}" (give one in its words, or use red)'
         )
     made = write_red(settings)
-    notes = red_notes(settings, link.queue, read_red(made)["w_q"])
+    read = read_choke if is_choke(settings) else read_red
+    notes = red_notes(settings, link, read(made)["w_q"])
     if link.parameters.get("at_idle") != "none":
         notes.append(NOT_IDLE)
-    return Qdisc("red", phrase(made), tuple(notes))
+    return Qdisc(kind_of(settings), phrase(made), tuple(notes))
+
+
+def _scheduler(plan: Scenario, link: Link) -> Qdisc:
+    """Write a scheduler as ``ets``, with the disciplines of its classes below it."""
+    notes = [BY_TURNS] if any(band.weight is not None for band in bands_of(link)) else []
+
+    def write(child: Link) -> Qdisc:
+        found = qdisc_of(plan, child)
+        notes.extend(f"class {child.queue.partition('.')[2]}: {note}" for note in found.notes)
+        return found
+
+    words, below = write_ets(link, HANDLE, handles_from(0x20), write)
+    return Qdisc("ets", words, tuple(notes), tuple(below))
+
+
+def _other(plan: Scenario, link: Link) -> Qdisc:
+    """Write a queue of `OTHER_QUEUES`; these count packets, so a limit in bytes is converted."""
+    table = OTHER_QUEUES[link.aqm]
+    limit = link.parameters["limit"]
+    if not isinstance(limit, str):
+        return Qdisc(table.kind, phrase(table.write(link.parameters)))
+    sizes = packet_sizes(plan, link)
+    unit = sizes[1] if sizes else FULL_PACKET
+    words = table.write({**link.parameters, "limit": packets(limit, unit)})
+    note = f"{table.kind} counts packets: the limit of {limit.removesuffix('B')} B is {words['limit']} of {unit:g} B"
+    return Qdisc(table.kind, phrase(words), (note,))
 
 
 def queue_differences(link: Link, qdisc: Qdisc) -> Iterator[Semantic]:

@@ -29,6 +29,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from aqmlab.interop.tc.queues import HANDLE
 from aqmlab.live.tc.setting import IP_AND_UDP, Client, Group, Setting
 
 PORT = 5201
@@ -165,7 +166,8 @@ def _router(setting: Setting, options: Options) -> list[str]:
             lines.append(_neighbour("r", address, mine, theirs))
     rate = f"{setting.rate_bps:.0f}bit"
     lines.append(f"must $R tc qdisc add dev rb root handle 1: tbf rate {rate} burst {options.burst} limit 10000000")
-    lines.append(f"must $R tc qdisc add dev rb parent 1:1 handle 10: {setting.qdisc.text}")
+    lines.append(f"must $R tc qdisc add dev rb parent 1:1 handle {HANDLE} {setting.qdisc.text}")
+    lines += [f"must $R tc {one.replace(' dev DEV ', ' dev rb ', 1)}" for one in setting.qdisc.below]
     return lines + _delays(setting.groups)
 
 
@@ -244,6 +246,7 @@ def _ends(setting: Setting, options: Options) -> list[str]:
         mine, peer = f"10.77.{group.number}.1", f"10.77.{group.number}.2"
         kind = "" if group.transport == "udp" else f" congctl {group.transport}"
         kind += " features ecn" if group.ecn else ""
+        kind += f" advmss {group.advmss}" if group.advmss else ""
         lines.append(f"$IP -n aql-s addr add {mine}/32 dev sa")
         lines.append(f"$IP -n aql-d addr add {peer}/32 dev db")
         there, back = ("", "") if options.in_userspace else (f" via {GATEWAYS[0]}", f" via {GATEWAYS[1]}")

@@ -14,6 +14,8 @@ from aqmlab.live.plan import FlowGroup, LivePlan
 
 IP_AND_UDP = 28
 """Bytes of headers around a datagram's payload (IPv4)."""
+LARGEST_SEGMENT = 1460
+"""Bytes of a TCP segment, options included, in a packet of 1500 bytes (IPv4)."""
 LEAST_PAYLOAD = 16
 """Bytes of iperf3's smallest datagram."""
 MOST_CLIENTS = 64
@@ -57,6 +59,8 @@ class Group:
         Congestion control of the kernel, or ``udp``.
     ecn
         Whether TCP asks for ECN.
+    advmss
+        What TCP announces as its largest segment, options included, in bytes; None: what the device allows.
     payload, rate_bps
         Of UDP: bytes of payload in a datagram, and bits of IP packets per second of each flow.
     delay_s
@@ -69,6 +73,7 @@ class Group:
     name: str
     transport: str
     ecn: bool
+    advmss: int | None
     payload: int
     rate_bps: float
     delay_s: float
@@ -171,8 +176,14 @@ def _group(group: FlowGroup) -> Group:
         name=group.name,
         transport=group.congestion_control or "udp",
         ecn=group.ecn,
+        advmss=None if group.is_udp else _advmss(group),
         payload=own["packet_size"] - IP_AND_UDP if group.is_udp else 0,
         rate_bps=float(own["rate_bps"]) if group.is_udp else 0.0,
         delay_s=(group.there.delay_ns + group.back.delay_ns) / 1e9,
         dscp=group.dscp,
     )
+
+
+def _advmss(group: FlowGroup) -> int | None:
+    segment = group.segment_bytes("ipv4")
+    return segment if segment < LARGEST_SEGMENT else None

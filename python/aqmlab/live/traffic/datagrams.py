@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from aqmlab.errors import InputError
 from aqmlab.live.groups import A, B, ends, other, sender_side
 from aqmlab.live.plan import LARGEST_PACKET, FlowGroup, LivePlan
 from aqmlab.live.run_context import Raw
@@ -72,6 +73,8 @@ def row(source: dict[str, Any], sink: dict[str, Any], measured_s: float) -> dict
 
 def _flows(plan: LivePlan, group: FlowGroup) -> list[dict[str, Any]]:
     own, side = ends(group.number, plan.family), sender_side(group)
+    if group.parameters["pattern"] == "arrivals":
+        raise InputError(f'flow "{group.name}": arrivals are not sent live')
     return [
         {
             "name": name,

@@ -1,0 +1,186 @@
+"""Configurations of Cisco IOS and Juniper Junos become a queue, and come back from their export."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as limits
+from hypothesis import strategies as st
+
+import aqmlab
+from aqmlab.errors import InputError
+from aqmlab.interop.cisco import queues as cisco
+from aqmlab.interop.dialects import dialects_of
+from aqmlab.interop.importing.routers import read_cisco, read_juniper
+from aqmlab.interop.importing.tc_words import text_of
+from aqmlab.interop.juniper import queues as juniper
+from conftest import DUMBBELL
+
+TRAFFIC = DUMBBELL.replace('name = "tcp"\n', 'name = "tcp"\npacket_size = "1460B"\n', 1)
+
+
+def written(tool: str, **body: Any) -> str:
+    """Return what the tuner writes for a router, with packets of 1500 B."""
+    table = {"aqm": "red", "mean_packet": "1500B", **body}
+    plan = aqmlab.Scenario.from_text(TRAFFIC, filename="small.toml", overrides={"queue.bottleneck": table})
+    return next(one.text for one in dialects_of(plan, "bottleneck") if one.name == tool)
+
+
+def imported(tmp_path: Path, text: str) -> aqmlab.interop.importing.Imported:
+    (tmp_path / "router.cfg").write_text(text)
+    return aqmlab.import_scenario(tmp_path / "router.cfg")
+
+
+@limits(max_examples=40, deadline=None)
+@given(
+    min_th=st.integers(1, 2000),
+    span=st.integers(1, 2000),
+    denominator=st.integers(1, 1000),
+    exponent=st.integers(1, 16),
+    ecn=st.booleans(),
+)
+def test_red_comes_back_from_cisco(min_th: int, span: int, denominator: int, exponent: int, ecn: bool) -> None:
+    body = {"min_th": f"{min_th}p", "max_th": f"{min_th + span}p", "limit": "5000p", "ecn": ecn}
+    text = written("cisco", **body, max_p=1 / denominator, w_q=2.0**-exponent)
+    found = read_cisco(text, "router.cfg")
+    plan = aqmlab.Scenario.from_text(text_of(found, name="r", description="d"), filename="r.toml")
+    own = plan.link("bottleneck").parameters
+    assert (own["min_th"], own["max_th"], own["limit"], own["ecn"]) == (min_th, min_th + span, 5000, ecn)
+    assert (own["max_p"], own["w_q"]) == pytest.approx((1 / denominator, 2.0**-exponent))
+    assert next(one.text for one in dialects_of(plan, "bottleneck") if one.name == "cisco") == text
+
+
+@limits(max_examples=30, deadline=None)
+@given(
+    min_th=st.integers(1, 60), span=st.integers(1, 60), max_p=st.floats(0.01, 1), aqm=st.sampled_from(["red", "mred"])
+)
+def test_the_curve_comes_back_from_juniper(min_th: int, span: int, max_p: float, aqm: str) -> None:
+    body = {"aqm": aqm, "min_th": f"{min_th}p", "max_th": f"{min_th + span}p", "limit": "200p", "max_p": max_p}
+    text = written("juniper", **body)
+    found = read_juniper(text, "router.cfg")
+    expected = juniper.read_red(text)
+    # 200 packets of 1500 B at 2 Mb/s, that is 1.2 s; without a rate in the text 10 Mb/s are assumed.
+    limit = round(expected["limit"] * 10e6 / 8 / 1500)
+    assert found.queue["limit"] == f"{limit}p"
+    points = np.array(found.queue["points"], dtype=float)
+    levels, shares = (np.array(column) for column in zip(*expected["profile"], strict=True))
+    assert np.interp(levels * limit / 100, points[:, 0], points[:, 1]) == pytest.approx(shares / 100)
+    plan = aqmlab.Scenario.from_text(text_of(found, name="r", description="d"), filename="r.toml")
+    assert plan.link("bottleneck").parameters["curve"] == "points"
+
+
+CISCO = """\
+!
+policy-map WAN
+ class class-default
+  shape average 8000000
+  random-detect dscp-based
+  random-detect ecn
+  random-detect exponential-weighting-constant 7
+  random-detect dscp default 20 40 10
+  random-detect dscp af11 32 40 10
+  random-detect dscp 12 28 40 10
+  random-detect dscp 14 24 40
+  queue-limit 128 packets
+  fair-queue
+!
+interface GigabitEthernet0/1
+ service-policy output WAN
+"""
+
+
+def test_several_profiles_of_cisco_are_classes(tmp_path: Path) -> None:
+    found = imported(tmp_path, CISCO)
+    assert found.kind == "cisco"
+    link = found.scenario.link("bottleneck")
+    assert (link.aqm, link.rate_bps) == ("wred", 8e6)
+    assert (link.parameters["w_q"], link.parameters["limit"], link.parameters["ecn"]) == (2.0**-7, 128, True)
+    assert [(one["min_th"], one["max_th"], one["max_p"]) for one in link.classes] == [
+        (32, 40, 0.1),
+        (28, 40, 0.1),
+        (24, 40, 0.1),
+        (20, 40, 0.1),
+    ]
+    assert [one["dscp"] for one in link.classes[:3]] == [[10], [12], [14]]
+    assert link.classes[3]["default"]
+    assert "line 13: fair-queue" in found.notes
+    assert any("60 code points have no profile" in note for note in found.notes)
+
+
+JUNOS = """\
+class-of-service {
+    drop-profiles {
+        steep { /* by steps */
+            fill-level 25 drop-probability 5;
+            fill-level 50 drop-probability 20;
+            fill-level 100 drop-probability 100;
+        }
+    }
+    schedulers {
+        data {
+            transmit-rate 20m;
+            buffer-size temporal 60000;
+            priority low;
+            drop-profile-map loss-priority any protocol any drop-profile steep;
+        }
+    }
+}
+"""
+SET = """\
+set class-of-service drop-profiles smooth interpolate fill-level [ 0 50 100 ]
+set class-of-service drop-profiles smooth interpolate drop-probability [ 0 10 100 ]
+set class-of-service interfaces ge-0/0/0 shaping-rate 20m
+set class-of-service schedulers data buffer-size temporal 60000
+"""
+
+
+def points_of(scenario: aqmlab.Scenario) -> list[list[float]]:
+    return [[float(one) for one in point] for point in scenario.queue_table("bottleneck")["points"]]
+
+
+def test_steps_of_juniper_are_steps(tmp_path: Path) -> None:
+    found = imported(tmp_path, JUNOS)
+    assert found.kind == "juniper"
+    link = found.scenario.link("bottleneck")
+    assert (link.rate_bps, link.parameters["limit"]) == (20e6, 100)
+    assert points_of(found.scenario) == [[0, 0], [25, 0], [25, 0.05], [50, 0.05], [50, 0.2], [100, 0.2], [100, 1]]
+    assert any("schedulers data priority low" in note for note in found.notes)
+
+
+def test_lines_of_set_are_read_too(tmp_path: Path) -> None:
+    scenario = imported(tmp_path, SET).scenario
+    assert points_of(scenario) == [[0, 0], [50, 0.1], [100, 1]]
+    assert scenario.link("bottleneck").rate_bps == 20e6
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("random-detect\n", "random-detect has no profile"),
+        ("random-detect precedence 9 1 2 3\n", "router.cfg:1: unknown precedence"),
+        ("random-detect dscp af99 1 2 3\n", "unknown precedence"),
+        ("random-detect precedence 1 20 10 3\n", "router.cfg:1: allowed are"),
+        ("random-detect precedence 1 1 2 0\n", "router.cfg:1: the denominator is at least 1"),
+        (CISCO.replace("8000000", "0"), "a rate is above 0"),
+        (CISCO.replace("constant 7", "constant 999999999"), "an exponent up to 32"),
+        ("class-of-service { drop-profiles { } }", "0 drop profiles"),
+        (JUNOS.replace("fill-level 50", "fill-level 10"), "levels rising"),
+        (JUNOS.replace("probability 20", "probability 200"), "in percent"),
+        (JUNOS + "}}}", "braces do not fit together"),
+        (SET.replace("[ 0 50 100 ]", "[ 0 100 ]"), "as many values"),
+        ("interface e0\n", "random-detect"),
+    ],
+)
+def test_a_configuration_that_cannot_be_is_one_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        imported(tmp_path, text)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_code_points_have_their_names() -> None:
+    assert [cisco.NAMES[name] for name in ("af11", "af43", "cs6", "ef", "default")] == [10, 38, 48, 46, 0]

@@ -1,0 +1,287 @@
+"""Lines of tc become a queue with every word, or with a note that names the word; and back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import aqmlab
+from aqmlab.errors import InputError
+from aqmlab.interop.importing.tc_words import Bottleneck, read_tc, text_of
+from aqmlab.interop.tc.queues import qdisc_of
+from aqmlab.scenario.parts import Link
+from tc_cases import CHANGED, NAMED, PRINTED, REJECTED, SCHEDULERS, TOO_STRICT, WHOLE
+
+ASSUMED = ("is not given", "is given", "has no limit", "sfb max 25", "is a limit of")
+"""Parts of notes on what is assumed, or what a default is; they name no word of the line."""
+
+
+def found_in(*lines: str) -> Bottleneck:
+    return read_tc("\n".join(lines) + "\n", "lines.txt")
+
+
+def add(line: str) -> str:
+    return f"tc qdisc add dev eth0 handle 1: root {line}"
+
+
+def scenario(found: Bottleneck) -> aqmlab.Scenario:
+    return aqmlab.Scenario.from_text(text_of(found, name="tc", description="From tc."), filename="tc.toml")
+
+
+def link(found: Bottleneck) -> Link:
+    return scenario(found).link("bottleneck")
+
+
+def unread(found: Bottleneck) -> list[str]:
+    return [note for note in found.notes if not any(part in note for part in ASSUMED)]
+
+
+@pytest.mark.parametrize("line", WHOLE)
+def test_a_line_comes_in_whole(line: str) -> None:
+    # tc derives sfb's max from the target.
+    assert [note for note in unread(found_in(add(line))) if "sfb max" not in note] == []
+
+
+@pytest.mark.parametrize("line", [*WHOLE, *NAMED])
+def test_what_a_line_makes_comes_back_from_its_export(line: str) -> None:
+    found = found_in(add(line))
+    plan = scenario(found)
+    again = found_in(f"tc qdisc add dev eth0 root {qdisc_of(plan, plan.link('bottleneck')).text}")
+    same(link(again).parameters, link(found).parameters)
+    assert link(again).aqm == link(found).aqm
+
+
+def same(found: dict[str, Any], expected: dict[str, Any]) -> None:
+    """Compare parameters; steps of SFB are written with nine digits."""
+    rounded = {"increment": 1e-6, "decrement": 1e-6}
+    for key, value in expected.items():
+        assert found[key] == (pytest.approx(value, rel=rounded[key]) if key in rounded else value), key
+
+
+@pytest.mark.parametrize(("line", "note"), NAMED.items())
+def test_a_word_that_is_not_carried_over_is_named_with_its_line(line: str, note: str) -> None:
+    notes = unread(found_in("# A comment.", add(line)))
+    assert len(notes) == 1
+    assert notes[0].removesuffix(" (the link has neither bursts nor a queue above this one)") == f"line 2: {note}"
+
+
+@pytest.mark.parametrize(("line", "printed"), PRINTED.items())
+def test_output_of_tc_makes_the_queue_of_the_command(line: str, printed: str) -> None:
+    command, output = found_in(add(line)), found_in(f"qdisc {printed}")
+    assert output.rate_bps == command.rate_bps or line.startswith("choke")
+    assert output.classes == command.classes
+    for name, table in command.queues.items():
+        same(output.queues[name], {key: value for key, value in table.items() if key != "max_p"})
+
+
+@pytest.mark.parametrize("line", REJECTED)
+def test_a_line_that_tc_rejects_is_an_error_with_its_place(line: str) -> None:
+    with pytest.raises(InputError, match=r"^lines\.txt:1: ") as error:
+        found_in(add(line))
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("line", TOO_STRICT)
+def test_a_target_that_codel_rejects_is_an_error_of_the_scenario(line: str) -> None:
+    with pytest.raises(aqmlab.ScenarioError, match="is not less than interval"):
+        link(found_in(add(line)))
+
+
+@pytest.mark.parametrize(("lines", "expected"), CHANGED.items())
+def test_a_later_line_for_the_same_handle_changes_the_queue(lines: tuple[str, str], expected: dict[str, Any]) -> None:
+    commands = [
+        f"tc qdisc {verb} dev eth0 handle 1: root {rest}" for verb, _, rest in (one.partition(" ") for one in lines)
+    ]
+    own = link(found_in(*commands)).parameters
+    assert {key: own[key] for key in expected} == expected
+
+
+@pytest.mark.parametrize("line", SCHEDULERS)
+def test_bands_become_classes(line: str) -> None:
+    found = found_in(add(line))
+    own = link(found)
+    assert own.aqm in ("priority", "wfq")
+    points = [point for one in own.classes for point in one["dscp"]]
+    assert len(points) == len(set(points))
+    assert any(one["default"] for one in own.classes)
+
+
+@pytest.mark.parametrize("line", SCHEDULERS)
+def test_bands_come_back_from_their_export(line: str) -> None:
+    found = found_in(add(line))
+    plan = scenario(found)
+    made = qdisc_of(plan, plan.link("bottleneck"))
+    commands = [f"tc qdisc add dev eth0 root handle 10: {made.text}"]
+    again = found_in(*commands, *(f"tc {one}".replace("DEV", "eth0") for one in made.below))
+    assert bands(again) == bands(found)
+
+
+def bands(found: Bottleneck) -> list[tuple[bool, tuple[int, ...] | None, float, object]]:
+    """Return the bands that packets reach: strict or not, code points, relative weight, limit."""
+    classes = [one for name in ("bottleneck", "bottleneck-shared") for one in found.classes.get(name, ()) if one.queue]
+    least = min((one.weight for one in classes if one.weight), default=1.0)
+    return [
+        (
+            one.weight is None,
+            one.code_points,
+            round((one.weight or least) / least, 2),
+            found.queues[one.queue].get("limit"),
+        )
+        for one in classes
+        if one.name != "shared"
+    ]
+
+
+def test_a_scheduler_is_exported_with_its_classes() -> None:
+    file = Path(__file__).resolve().parents[2] / "examples" / "schedulers.toml"
+    plan = aqmlab.Scenario.load(file)
+    made = qdisc_of(plan, plan.link("bottleneck"))
+    assert made.text.startswith("ets bands 3 strict 1 quanta 4542 1514 priomap 2 2")
+    assert made.below[0] == "qdisc add dev DEV parent 10:1 handle 20: pfifo limit 50"
+    assert made.below[1].startswith("qdisc add dev DEV parent 10:2 handle 21: red limit ")
+    assert made.below[2] == "qdisc add dev DEV parent 10:3 handle 22: pfifo limit 100"
+    assert [one.rpartition(" dsfield ")[2] for one in made.below[3:]] == [
+        "0x28 0xfc flowid 10:2",
+        "0x48 0xfc flowid 10:2",
+        "0xb8 0xfc flowid 10:1",
+    ]
+
+
+def test_a_priomap_sends_code_points_as_linux_does() -> None:
+    """Expedited forwarding (46) has the type of service "interactive bulk", priority 4; AF11 (10) has "bulk", 2."""
+    found = found_in(add("prio"))
+    where = {point: one.name for one in found.classes["bottleneck"] for point in one.code_points or (0,)}
+    assert (where[0], where[10], where[12]) == ("band-2", "band-3", "band-1")
+    assert 46 not in where  # priority 4 is in band 2, as best effort
+
+
+def test_strict_bands_stand_before_those_that_share() -> None:
+    found = found_in(
+        add("ets bands 3 strict 1 quanta 3000 1500 priomap 2 2 1 2 0 2 0"),
+        "tc qdisc add dev eth0 parent 1:2 handle 20: codel target 7ms",
+    )
+    assert [one.name for one in found.classes["bottleneck"]] == ["band-1", "shared"]
+    assert [(one.name, one.weight) for one in found.classes["bottleneck-shared"]] == [
+        ("band-2", 3000),
+        ("band-3", 1500),
+    ]
+    assert found.queues["bottleneck-2"]["target"] == "7ms"
+    assert scenario(found).link("bottleneck").aqm == "priority"
+
+
+HTB = """
+TC="sudo tc"; DEV=eth0
+RATE=20mbit
+export FAST=${FAST:-5mbit}
+$TC qdisc del dev $DEV root 2> /dev/null || true
+$TC qdisc add dev $DEV root handle 1: htb default 30
+$TC class add dev $DEV parent 1: classid 1:1 htb rate ${RATE} burst 15k
+$TC class add dev $DEV parent 1:1 classid 1:10 htb rate $FAST ceil $RATE
+$TC class add dev $DEV parent 1:1 classid 1:30 htb rate 15mbit \\
+    ceil $RATE
+$TC qdisc add dev $DEV parent 1:10 handle 10: pfifo limit 50 && $TC qdisc add dev $DEV parent 1:30 handle 30: \\
+    fq_codel limit 600
+$TC filter add dev $DEV parent 1: protocol ip u32 match ip dsfield 0xb8 0xfc flowid 1:10
+$TC filter add dev $DEV parent 1: protocol ip u32 match ip dport 80 0xffff flowid 1:10
+"""
+
+
+def test_a_script_with_variables_classes_and_filters() -> None:
+    found = read_tc(HTB, "shape.sh")
+    assert found.rate_bps == 20e6
+    classes = {one.name: one for one in found.classes["bottleneck"]}
+    assert classes["class-10"].code_points == (46,)
+    assert (classes["class-10"].weight, classes["class-30"].weight) == (5000, 15000)
+    assert found.queues["bottleneck-10"]["limit"] == "50p"
+    assert (found.queues["bottleneck-30"]["aqm"], found.queues["bottleneck-30"]["limit"]) == ("fq-codel", "600p")
+    assert scenario(found).link("bottleneck").aqm == "wfq"
+    assert any(note.startswith("line 7: htb burst 15k") for note in found.notes)
+    assert any(note.startswith("line 14: filter") and "dport 80" in note for note in found.notes)
+
+
+def test_one_class_of_htb_is_the_link() -> None:
+    lines = HTB.splitlines()[:-2]
+    found = read_tc("\n".join(lines), "shape.sh")
+    assert (found.rate_bps, found.queue["aqm"]) == (20e6, "fq-codel")
+    assert any("line 8: class 1:10 of htb: nothing reaches it" in note for note in found.notes)
+
+
+def test_what_htb_prints_is_read() -> None:
+    found = found_in(
+        "qdisc noqueue 0: dev lo root refcnt 2 ",
+        "qdisc htb 1: dev eth0 root refcnt 2 r2q 10 default 0x10 direct_packets_stat 0 direct_qlen 1000",
+        "qdisc codel 10: dev eth0 parent 1:10 limit 1000p target 5ms interval 100ms ",
+        "class htb 1:1 root rate 8Mbit ceil 8Mbit burst 1600b cburst 1600b ",
+        "class htb 1:10 parent 1:1 leaf 10: prio 0 rate 2Mbit ceil 8Mbit burst 1600b cburst 1600b ",
+    )
+    # The output of "tc class show" has no device; the disciplines' one is meant.
+    assert (found.rate_bps, found.queue["aqm"]) == (8e6, "codel")
+
+
+def test_a_device_without_a_queue_ends_nothing() -> None:
+    printed = PRINTED["codel"].replace("1: root", "0: dev eth0 parent :1")
+    found = found_in("qdisc noqueue 0: dev lo root refcnt 2 ", "qdisc mq 0: dev eth0 root ", f"qdisc {printed}")
+    assert found.queue["aqm"] == "codel"
+    assert unread(found) == []
+
+
+def test_a_delay_before_or_behind_the_queue_is_the_links() -> None:
+    found = found_in(
+        "tc qdisc add dev eth0 root handle 1: netem delay 20ms 5ms distribution normal loss 1%",
+        "tc qdisc add dev eth0 parent 1:1 handle 2: tbf rate 10mbit burst 5k latency 50ms",
+        "tc qdisc add dev eth0 parent 2:1 handle 3: pie target 10ms",
+        "tc qdisc add dev eth1 root fq",
+    )
+    assert (found.rate_bps, found.delay_s, found.queue["target"]) == (10e6, 0.02, "10ms")
+    assert found.notes == [
+        "line 4: fq on eth1: the queue of one device, eth0, is read",
+        "line 1: netem delay ... 5ms, distribution normal, loss 1%",
+        "line 2: tbf burst 5k, latency 50ms (the link has neither bursts nor a queue above this one)",
+    ]
+
+
+def test_ewma_is_the_weight() -> None:
+    found = found_in(
+        "qdisc red 1: root refcnt 2 limit 1Mb min 100Kb max 300Kb ecn ewma 6 probability 0.1 Scell_log 13 "
+    )
+    assert found.queue["w_q"] == 2.0**-6
+    assert link(found).parameters["max_p"] == pytest.approx(0.1, rel=1e-4)
+    assert unread(found) == []
+
+
+def test_a_guessed_weight_is_named() -> None:
+    notes = found_in("qdisc red 1: root refcnt 2 limit 1Mb min 100Kb max 300Kb ").notes
+    assert any("w_q is not shown (tc -d qdisc show prints it as ewma)" in note for note in notes)
+    assert any("avpkt is not given: 1000 B is assumed" in note for note in notes)
+    assert any("probability is not given" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"{add('codel')}\n{add('pie')}\n", "lines.txt:2: a second discipline, pie"),
+        ("$TC qdisc add dev $DEV root tbf rate $RATE burst 5k latency 10ms\n", '"$RATE" is no rate of tc'),
+        ("tc qdisc add dev e root handle 1: htb default 1\n", "htb has no class"),
+        (add("netem rate 0"), "a rate is above 0"),
+        (add("red limit 10k avpkt 0"), "avpkt of at least 1"),
+        (add("codel target 99999999999999s"), ""),
+        (add("hfsc default 1"), 'unknown discipline "hfsc"'),
+        (
+            "\n".join(f"tc qdisc add dev e parent {n}:1 handle {n + 1}: tbf rate 1mbit limit 9k" for n in range(1, 40)),
+            "nested",
+        ),
+        ("tc qdisc add dev e root " + "x" * 200_000, "characters is too long"),
+        (
+            "A=xx\n" + "A=$A$A$A$A$A$A$A$A$A$A\n" * 30 + "tc qdisc add dev e root red limit $A",
+            "lines.txt:4: A has more than 1000 characters",
+        ),
+    ],
+)
+def test_hostile_lines_are_one_clear_line(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "lines.txt").write_text(text)
+    with pytest.raises((InputError, aqmlab.ScenarioError), match=r"lines|scenario") as error:
+        aqmlab.import_scenario(tmp_path / "lines.txt")
+    assert message in str(error.value)
+    assert len(str(error.value)) < 1000
