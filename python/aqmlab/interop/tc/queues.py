@@ -119,7 +119,7 @@ def own_words(words: str) -> Qdisc:
     """Check a discipline in tc's words: only words, since they become a part of a script.
 
     >>> own_words("pie target 15ms")
-    Qdisc(kind='pie', words='target 15ms', notes=())
+    Qdisc(kind='pie', words='target 15ms', notes=(), below=())
     """
     if not re.fullmatch(rf"{WORD}(?: {WORD})*", words):
         raise InputError(f'"{words}" is not a discipline in the words of tc, for example: pie target 15ms')

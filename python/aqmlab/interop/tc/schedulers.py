@@ -1,8 +1,8 @@
 """Schedulers of classes in tc's words: ``priority`` and ``wfq`` as ``ets`` with a discipline for each band.
 
 Bands are strict in the order of the classes; the classes of a ``wfq``, also of one in the last class of a ``priority``,
-share by their quanta. Code points come to bands by the priority that Linux makes of them when it forwards a packet and the
-priomap, where that tells them apart, else by filters.
+share by their quanta. Code points come to bands by the priority that Linux makes of them when it forwards a packet and
+the priomap, where that tells them apart, else by filters.
 """
 
 from __future__ import annotations
