@@ -11,7 +11,7 @@ import pytest
 import aqmlab
 from aqmlab.errors import InputError
 from aqmlab.reproduction.papers.common.cards import card, effort_words, linked, preliminary
-from aqmlab.reproduction.papers.common.claim_file import read_claims
+from aqmlab.reproduction.papers.common.claim_reader import read_claims
 from aqmlab.reproduction.papers.common.engine import execute_claims
 from aqmlab.reproduction.papers.common.files import Cell, PaperFiles
 from aqmlab.reproduction.papers.common.finding import find
