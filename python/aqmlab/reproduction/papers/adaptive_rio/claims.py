@@ -19,7 +19,11 @@ KINDS = ("assured", "best_effort", "total")
 
 
 def judge(
-    runs: pd.DataFrame, *, basis: str = "arrived", further: Mapping[str, pd.DataFrame] | None = None
+    runs: pd.DataFrame,
+    *,
+    basis: str = "arrived",
+    further: Mapping[str, pd.DataFrame] | None = None,
+    experiments: pd.DataFrame | None = None,
 ) -> tuple[list[Finding], list[Part]]:
     """Judge all claims of which there are runs, on the runs of one reading.
 
@@ -31,13 +35,25 @@ def judge(
         What counts as throughput, see `BASES`.
     further
         Runs of other readings that the strict forms are about too, by the name in `FURTHER`.
+    experiments
+        The rows of all readings, for the answers to objections.
     """
 
     def explain(claim: str, *_: object) -> list[str]:
         say = SIZES.get(claim)
         return say(runs, basis) if say else []
 
-    return common.execute_claims(FILES.claim_file(), claim_rows(runs, basis=basis, further=further), explain=explain)
+    rows = claim_rows(runs, basis=basis, further=further)
+    return common.execute_claims(FILES.claim_file(), rows, explain=explain, experiments=experiments)
+
+
+def experiment_rows(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of all readings, those with another throughput among them."""
+    tables = [claim_rows(own).assign(reading=label) for label, own in runs.groupby("reading", sort=False)]
+    for reading in FILES.readings():
+        if basis := reading.options.get("basis"):
+            tables.append(claim_rows(chosen(runs), basis=basis).assign(reading=reading.label))
+    return pd.concat(tables, ignore_index=True)
 
 
 def claim_rows(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from aqmlab.reproduction.papers.common.claim_file import FORMS, Claim, ClaimFile, Objection, Where
+from aqmlab.reproduction.papers.common.claims import COUNTED
 from aqmlab.reproduction.papers.common.numbers import MISSING, NumberWords, number_words
 from aqmlab.reproduction.papers.common.pairs import table_of_runs
 from aqmlab.statistics import Verdict
@@ -105,7 +106,5 @@ def _line(
         readings = dict.fromkeys(number.reading for number in objection.numbers.values() if number.reading)
         named = "; ".join(readings) or "what the answer is about"
         return f"{says} Not answered in these runs, which leave out: {named}."
-    said = {
-        form: "is undecided" if verdict is Verdict.UNDECIDED else str(verdict) for form, verdict in verdicts.items()
-    }
+    said = {form: COUNTED[verdicts[form]][0] if form in verdicts else "was not judged" for form in FORMS}
     return f"{says} Answer: {objection.answer.format(**words, **said)}"

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from aqmlab.reproduction.papers import common
-from aqmlab.reproduction.papers.common import Finding, Part
+from aqmlab.reproduction.papers.common import BASE, Finding, Part, chosen
 from aqmlab.reproduction.papers.common.open_loop import LONGEST
-from aqmlab.reproduction.papers.exred.chain import Averaged, chain
+from aqmlab.reproduction.papers.exred.chain import Averaged
 from aqmlab.reproduction.papers.exred.claim_rows import claim_rows
 from aqmlab.reproduction.papers.exred.plan import EXRED, FILES, RED, RUN_LOADS, TAIL
 from aqmlab.statistics import Verdict
@@ -24,7 +24,11 @@ SHOWN_UNDER_TCP = {
 
 
 def judge(
-    loops: pd.DataFrame | None, tcp: pd.DataFrame | None, *, theory: Averaged | None = None
+    loops: pd.DataFrame | None,
+    tcp: pd.DataFrame | None,
+    *,
+    theory: Averaged | None = None,
+    experiments: pd.DataFrame | None = None,
 ) -> tuple[list[Finding], list[Part]]:
     """Judge the claims on the runs of one reading.
 
@@ -35,6 +39,8 @@ def judge(
     theory
         The chain of number and average; with it the chains' numbers count too, which belong to the reading that was
         chosen.
+    experiments
+        The rows of all readings, for the answers to objections.
     """
     rows = claim_rows(loops, tcp, theory)
 
@@ -52,9 +58,19 @@ def judge(
             return [_by(own, "load", [TAIL, RED, EXRED], "P(N > 5)", "longer", at=RUN_LOADS)]
         if Verdict.FAILS not in verdicts.values():
             return []
-        return _equations(rows) if "(11)" in against else _low_load(rows)
+        return [_contradiction(rows) if "(11)" in against else _low_load(rows)]
 
-    return common.execute_claims(FILES.claim_file(), rows, explain=explain)
+    return common.execute_claims(FILES.claim_file(), rows, explain=explain, experiments=experiments)
+
+
+def experiment_rows(loops: pd.DataFrame, tcp: pd.DataFrame, theory: Averaged) -> pd.DataFrame:
+    """Return the rows of all readings; the chains' belong to the chosen one."""
+    tables = []
+    for label in dict.fromkeys([*loops["reading"], *tcp["reading"]]):
+        own_loops, own_tcp = (own if len(own) else None for own in (chosen(r, reading=label) for r in (loops, tcp)))
+        rows = claim_rows(own_loops, own_tcp, theory if label == BASE else None)
+        tables.append(rows.assign(reading=label))
+    return pd.concat(tables, ignore_index=True)
 
 
 def _by(
@@ -100,32 +116,20 @@ def _averaging(rows: pd.DataFrame) -> list[str]:
     return [f"The average makes the difference: RED's E(N) is above drop-tail's {', and '.join(words)}."]
 
 
-def _low_load(rows: pd.DataFrame, load: float = 0.9) -> list[str]:
-    """Say what RED raises at low load, and what not."""
+def _low_load(rows: pd.DataFrame, load: float = 0.9) -> str:
+    """Say which runs of drops RED makes more probable."""
     own = rows[(rows["model"] == "simulated") & (rows["scheme"] == RED) & (rows["load"] == load)]
-    drop, mean, pairs = own[["p_drop", "mean_run", "pairs"]].mean()
-    tail = chain(TAIL, load, "p_drop") or 0.0
-    return [
-        "Objection: drop-tail hardly drops at low load, and RED does; so RED makes consecutive drops more probable. "
-        f"Answer: at load {load} an arrival begins a run of two drops or more with probability {pairs:.2g} against "
-        f"{tail * load / (1 + load) ** 2:.1g}, because RED drops more ({drop:.2g} against {tail:.1g}), not because its "
-        "drops follow each other: it drops early and by chance, one packet at a time, so that E(N) is "
-        f"{mean:.2f} against {1 + load:.1f}. {_likelier(own, load)}, since all packets are dropped while the average "
-        "stays above k_h."
-    ]
+    return f"{_likelier(own, load)}, since all packets are dropped while the average stays above k_h."
 
 
-def _equations(rows: pd.DataFrame, load: float = 0.9) -> list[str]:
+def _contradiction(rows: pd.DataFrame, load: float = 0.9) -> str:
     """Say what the printed equations are worth in this claim."""
     own = rows[(rows["model"] == "printed") & (rows["load"] == load)]
-    return [
+    return (
         f"The paper contradicts itself: the probability is not raised at every n. {_likelier(own, load)} by (10). "
         "And (11) is infinite at every load, low or high, since the chain visits k_h, where p_d = 1: RED's curve in "
-        "Figure 7 cannot come from it.",
-        "Objection: by (11) the mean number is larger than (4), as claimed. Answer: (11) ignores departures between "
-        "arrivals, which (3) and (4) count; with them the same chain gives "
-        f"{chain(RED, load, 'mean_run'):.2f} at load {load}, where (4) gives {1 + load:.1f}.",
-    ]
+        "Figure 7 cannot come from it."
+    )
 
 
 def _likelier(rows: pd.DataFrame, load: float) -> str:

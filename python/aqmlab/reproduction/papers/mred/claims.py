@@ -17,7 +17,7 @@ def judge(runs: pd.DataFrame) -> tuple[list[Finding], list[Part]]:
     findings: list[Finding] = []
     parts: list[Part] = []
     for name, reading in HEADLINES.items():
-        found = judge_reading(chosen(runs, reading=reading), reading=name)
+        found = judge_reading(chosen(runs, reading=reading), reading=name, experiments=runs)
         findings += found[0]
         parts += found[1]
     order = [claim.id for claim in FILES.claim_file().claims]
@@ -30,14 +30,18 @@ def find(runs: pd.DataFrame) -> PaperFinding | None:
     return common.find(FILES.claim_file(), both, cells=FILES.cells())
 
 
-def judge_reading(runs: pd.DataFrame, *, reading: str = "") -> tuple[list[Finding], list[Part]]:
-    """Judge all claims on the runs of one reading."""
+def judge_reading(
+    runs: pd.DataFrame, *, reading: str = "", experiments: pd.DataFrame | None = None
+) -> tuple[list[Finding], list[Part]]:
+    """Judge all claims on the runs of one reading; `experiments` are those of all."""
 
     def explain(claim: str, against: str, verdicts: Mapping[str, Verdict]) -> list[str]:
         failed = Verdict.FAILS in verdicts.values() and claim in ("B-a", "B-b", "B-d")
         return _reason(runs, against) if failed else []
 
-    return common.execute_claims(FILES.claim_file(), runs, cells=FILES.cells(), reading=reading, explain=explain)
+    return common.execute_claims(
+        FILES.claim_file(), runs, cells=FILES.cells(), reading=reading, explain=explain, experiments=experiments
+    )
 
 
 def _reason(runs: pd.DataFrame, against: str) -> list[str]:
