@@ -149,7 +149,7 @@ def test_answers_name_experiments_that_there_are(paper):
 def test_a_threshold_in_a_literal_form_has_its_reason(paper):
     for claim in PaperFiles(paper).claim_file().claims:
         for test in claim.tests if not claim.own else ():
-            number = isinstance(test.than, tuple) or (isinstance(test.than, float) and test.than not in (0.0, 0.5))
+            number = isinstance(test.than, tuple) or (isinstance(test.than, float) and test.than not in (0, 0.5, 1))
             if test.form == "literal" and (number or test.factor or test.margin or test.within):
                 reasons = [one.why for one in claim.tests if one.form == "literal" and one.why]
                 assert reasons, claim.id

@@ -46,6 +46,7 @@ def build(effort: Effort, root: Path) -> Built:
         "delays": tables.delays(common.measure(delays(effort), root, lambda _, found: found)),
         "effects": sensitivity.effects_table(all_runs, effort),
         "claim-parts": parts_table(parts),
+        "reading-verdicts": verdicts,
     }
     page = Page(
         f"{NAME} reproduced: published beside measured",

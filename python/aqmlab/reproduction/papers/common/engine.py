@@ -34,7 +34,7 @@ from aqmlab.reproduction.papers.common.claims import Finding, Part, describe, pa
 from aqmlab.reproduction.papers.common.files import Cell
 from aqmlab.reproduction.papers.common.objections import Experiments, objection_lines
 from aqmlab.reproduction.papers.common.pairs import Pair, pairs_of, table_of_printed, table_of_runs
-from aqmlab.reproduction.papers.common.power import seeds_words
+from aqmlab.reproduction.papers.common.power import decisive, decisive_words, seeds_cell, seeds_to_decide, seeds_words
 from aqmlab.statistics import (
     Difference,
     Interval,
@@ -114,8 +114,11 @@ def _form(
     engaged = [part for part in parts if part.verdict is not Verdict.NOT_ENGAGED]
     verdict = overall(claim, engaged) if engaged else Verdict.NOT_ENGAGED
     lines = [describe(parts)]
+    seeds = ""
     if verdict is Verdict.UNDECIDED:
-        lines += seeds_words(engaged)
+        needed, way = seeds_to_decide(engaged)
+        lines.append(seeds_words(needed, way))
+        seeds = seeds_cell(needed, way)
     on_paper = [part for test in tests for part in parts_of(file, claim, _on_paper(test), against, printed, paper=True)]
     contradicted = [part for part in on_paper if part.verdict is Verdict.FAILS]
     if contradicted:
@@ -124,7 +127,8 @@ def _form(
     agree = all(part.verdict is Verdict.HOLDS for part in on_paper)
     says = "" if not on_paper else "contradict" if contradicted else "agree" if agree else "do not decide"
     finding = Finding(claim.id, claim.title, against, verdict, "\n".join(lines), claim.says, text, claim.own)
-    return replace(finding, form=form, printed=says), parts
+    by = decisive_words(decisive(parts, verdict))
+    return replace(finding, form=form, printed=says, decided_by=by, seeds_needed=seeds), parts
 
 
 def _on_paper(test: Test) -> Test:

@@ -44,7 +44,7 @@ def build(effort: Effort, root: Path) -> Built:
         "claim-parts": parts_table(parts),
         "reading-numbers": sensitivity.numbers(all_loops, all_tcp, effort),
     }
-    readings = sensitivity.verdicts(all_loops, all_tcp, effort)
+    readings = found["reading-verdicts"] = sensitivity.verdicts(all_loops, all_tcp, effort)
     page = Page(
         f"{NAME} reproduced: published beside measured",
         f"{CITATION}. {effort.seeds} seeds a point, {effort.arrivals:,} arrivals each; every mean with its 95 % "

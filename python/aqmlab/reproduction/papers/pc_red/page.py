@@ -36,7 +36,7 @@ def build(effort: Effort, root: Path) -> Built:
         "drop-probabilities": tables.drop_probabilities(base),
         "admission": tables.admission(base),
         "measurement": sensitivity.measurement(base),
-        "verdicts-by-reading": verdicts,
+        "reading-verdicts": verdicts,
         "verdicts-by-bins": sensitivity.verdicts_by_bins(base),
         "claim-parts": parts_table(parts),
     }
@@ -189,7 +189,7 @@ def _readings(page: Page, found: dict[str, pd.DataFrame], readings: pd.DataFrame
         digits=3,
     )
     page.table(
-        found["verdicts-by-reading"],
+        found["reading-verdicts"],
         caption=f"How the verdicts on Network 1 move, {effort.reading_seeds} seeds.",
     )
     if "mesh-readings" in found:
