@@ -186,7 +186,7 @@ def mred_runs(level):
                         row[column] = plan.FILES.printed(quantity=quantity, **where) * (1 + 1e-5 * (seed - 2))
                     if (case, n, discipline) == ("mixed", 20, "MRED"):
                         row["throughput"] *= level
-                    rows.append(row | {"average_sd": 1.0, "burst_sd": 1.0})
+                    rows.append(row | dict.fromkeys(("average_sd", "burst_sd", "above_share", "empty_share"), 1.0))
     return pd.DataFrame(rows)
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from aqmlab.errors import InputError
+from aqmlab.reproduction.papers.common.claim_file import Objection
 from aqmlab.reproduction.papers.common.claim_reader import read_claims
 from aqmlab.reproduction.papers.common.engine import execute_claims
 from aqmlab.reproduction.papers.common.files import PaperFiles
@@ -42,7 +43,7 @@ each = ["n"]
 [[claim.objection]]
 says = "The mean counts."
 answer = "It {literal}: {gain}."
-form = "strict"
+fails = "strict"
 [claim.objection.number.gain]
 quantity = "rate"
 of = { aqm = "new" }
@@ -51,7 +52,7 @@ mean_over = ["n"]
 [[claim.objection]]
 says = "With SACK it is better."
 answer = "With SACK: {sack} at n = {sack.at}."
-form = "literal"
+fails = "literal"
 against = ["red"]
 [claim.objection.number.sack]
 quantity = "rate"
@@ -62,7 +63,7 @@ reading = "TCP: SACK"
 [[claim.objection]]
 says = "The trace is lost."
 unanswered = "no run has it."
-form = "literal"
+fails = "literal"
 against = ["gentle"]
 """
 
@@ -111,7 +112,7 @@ def test_an_experiment_that_was_not_run_is_named():
     [
         (('unanswered = "no run has it."\n', ""), "X-a: objection 3: either answer or unanswered"),
         (("{sack.at}", "{sake.at}"), 'X-a: objection 2: answer: unknown number "sake"'),
-        (('form = "strict"\n[claim.obj', 'form = "string"\n[claim.obj'), 'objection 1: unknown form "string"'),
+        (('fails = "strict"', 'fails = "string"'), 'objection 1: unknown fails "string"'),
         (("against = true", "again = true"), 'objection 1: number gain: unknown key "again"'),
     ],
 )
@@ -138,11 +139,12 @@ def test_answers_name_experiments_that_there_are(paper):
     files = PaperFiles(paper)
     labels = {reading.label for reading in files.readings()}
     for claim in files.claim_file().claims:
-        for objection in claim.objections:
+        for objection in claim.notes:
             named = {number.reading for number in objection.numbers.values()}
             assert named - {""} <= labels, claim.id
-            assert all(f"{{{name}" in objection.answer for name in objection.numbers), claim.id
-            assert not any(digit in objection.answer for digit in ("±",)), "numbers are filled in"
+            text = objection.answer if isinstance(objection, Objection) else objection.says
+            assert all(f"{{{name}" in text for name in objection.numbers), claim.id
+            assert "±" not in text
 
 
 @pytest.mark.parametrize("paper", papers())

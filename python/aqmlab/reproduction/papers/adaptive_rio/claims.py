@@ -8,7 +8,6 @@ import pandas as pd
 
 from aqmlab.reproduction.papers import common
 from aqmlab.reproduction.papers.adaptive_rio.measure import FIRST, MORE_FLOWS, PERIODS_S, SECOND
-from aqmlab.reproduction.papers.adaptive_rio.phrases import SIZES
 from aqmlab.reproduction.papers.adaptive_rio.plan import FILES, FURTHER, PRINTED_FLOWS, Effort, readings
 from aqmlab.reproduction.papers.common import Finding, Part, chosen
 
@@ -16,6 +15,15 @@ NUMBERS = ("utilization", "u_be", "on")
 """Numbers of a whole run, each with both meanings of throughput."""
 KINDS = ("assured", "best_effort", "total")
 """Throughputs of each period of the first experiment."""
+WHOLE = {
+    "c_share": "c_share",
+    "over_share": "over_share",
+    "threshold": "max_th",
+    "mean_delay": "mean_delay_ms",
+    "drops_assured": "drops_assured",
+    "drops_in": "drops_in",
+}
+"""Numbers of a whole run of the first experiment, and their columns."""
 
 
 def judge(
@@ -38,13 +46,8 @@ def judge(
     experiments
         The rows of all readings, for the answers to objections.
     """
-
-    def explain(claim: str, *_: object) -> list[str]:
-        say = SIZES.get(claim)
-        return say(runs, basis) if say else []
-
     rows = claim_rows(runs, basis=basis, further=further)
-    return common.execute_claims(FILES.claim_file(), rows, explain=explain, experiments=experiments)
+    return common.execute_claims(FILES.claim_file(), rows, experiments=experiments)
 
 
 def experiment_rows(runs: pd.DataFrame) -> pd.DataFrame:
@@ -83,11 +86,12 @@ def by_period(runs: pd.DataFrame, basis: str) -> pd.DataFrame:
     )
     whole = key.assign(period="", **{name: _column(runs, f"{name}_{basis}") for name in NUMBERS})
     first = runs["case"].isin(FIRST)
-    parts = [whole[~first]]
+    inside = {name: _column(runs, column)[first] for name, column in WHOLE.items()}
+    parts = [whole[~first], key[first].assign(period="whole run", **inside)]
     for index, (begin, end) in enumerate(PERIODS_S):
         numbers = {kind: _column(runs, f"{kind}_{index}_{basis}")[first] for kind in KINDS}
         parts.append(key[first].assign(period=f"{begin}-{end} s", **numbers))
-    return pd.concat(parts, ignore_index=True).reindex(columns=[*whole, *KINDS])
+    return pd.concat(parts, ignore_index=True).reindex(columns=[*whole, *KINDS, *WHOLE])
 
 
 def _column(runs: pd.DataFrame, name: str) -> pd.Series:

@@ -65,13 +65,17 @@ why        the reason for a number in the test, for the reader
 
 `than` is joined with `of`: ``of = { case = "a", n = 5 }`` and ``than = { n = 9 }`` compare n = 5 with 9 in case a.
 
-An objection of the authors is shown where a form fails; the numbers in its answer come from the runs::
+Notes stand below the verdicts, and objections of the authors where a form fails; numbers come from the runs::
 
+    [[claim.note]]
+    says = "Loss {mred} against {red}."
+    [claim.note.number.mred]           # as a number of an objection
     [[claim.objection]]
     says = "The strongest objection."
     answer = "What a further experiment shows: {gain} Mb/s."   # {literal} and {strict} are the verdicts in words
     unanswered = "Why no experiment answers it."               # in place of answer
-    form = "strict"                    # only if this form alone fails; "literal": if the literal form fails
+    fails = "strict"                   # only if this form alone fails; "literal": if it fails; "any" (of an objection
+                                       # the default): if one fails; of a note the default is to show it always
     against = ["RED"]                  # only against these baselines
     under = ["ns-2's"]                 # only under these readings, if several are judged
     [claim.objection.number.gain]      # as a number of the finding, and:
@@ -109,6 +113,8 @@ CORRECTIONS = ("holm", "none")
 STEPS = ("each", "ends")
 SEED = "seed"
 
+ANY = "any"
+"""A note is shown if any form fails."""
 FINDING = "finding"
 """The id under which errors name the finding."""
 
@@ -216,21 +222,27 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Objection:
-    """What the authors could say to a form that fails, and the answer (or why there is none); see the module."""
+class Note:
+    """A sentence below a verdict; see the module. `fails` says which form has to fail: "" (none), `ANY` or a form."""
 
     says: str
-    answer: str = ""
-    unanswered: str = ""
-    form: str = ""
+    fails: str = ""
     against: tuple[str, ...] = ()
     under: tuple[str, ...] = ()
     numbers: Mapping[str, Number] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
+class Objection(Note):
+    """What the authors could say to a form that fails, and the answer (or why there is none); see the module."""
+
+    answer: str = ""
+    unanswered: str = ""
+
+
+@dataclass(frozen=True)
 class Claim:
-    """A claim of the paper (or, with `own`, a question of ours), its tests, and objections to what fails."""
+    """A claim of the paper (or, with `own`, a question of ours), its tests, and what stands below the verdicts."""
 
     id: str
     title: str
@@ -238,7 +250,7 @@ class Claim:
     tests: tuple[Test, ...]
     own: bool = False
     correction: str = CORRECTIONS[0]
-    objections: tuple[Objection, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True)

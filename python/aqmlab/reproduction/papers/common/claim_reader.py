@@ -9,6 +9,7 @@ from typing import Any
 
 from aqmlab.errors import InputError, unknown
 from aqmlab.reproduction.papers.common.claim_file import (
+    ANY,
     COMPARISONS,
     CORRECTIONS,
     FINDING,
@@ -21,6 +22,7 @@ from aqmlab.reproduction.papers.common.claim_file import (
     Column,
     FindingText,
     Mechanism,
+    Note,
     Number,
     Objection,
     Other,
@@ -37,11 +39,12 @@ _TEST_KEYS = (
     "form", "quantity", "of", "compare", "than", "factor", "margin", "within", "along", "steps", "each", "mean_over",
     "at", "except", "against", "statistic", "mechanism", "name", "why",
 )  # fmt: skip
-_CLAIM_KEYS = ("id", "title", "says", "own", "correction", "test", "objection")
+_CLAIM_KEYS = ("id", "title", "says", "own", "correction", "test", "note", "objection")
 _INHERITED = tuple(key for key in _TEST_KEYS if key != "form")
 _FINDING_KEYS = ("idea", "says", "shows", "number", "test")
 _NUMBER_KEYS = ("quantity", "of", "than", "relative", "each", "mean_over", "at", "except")
-_OBJECTION_KEYS = ("says", "answer", "unanswered", "form", "against", "under", "number")
+_OBJECTION_KEYS = ("says", "answer", "unanswered", "fails", "against", "under", "number")
+_NOTE_KEYS = ("says", "fails", "against", "under", "number")
 _SAID = ("holds", "fails", "undecided")
 
 
@@ -105,12 +108,10 @@ class _Reader:
                 raise InputError(f'{place}: no test with form = "{form}"; each claim needs one of each form')
         correction = entry.get("correction", CORRECTIONS[0])
         _one_of(correction, CORRECTIONS, place, "correction")
-        objections = tuple(
-            self.objection(one, f"{place}: objection {number}")
-            for number, one in enumerate(entry.get("objection", ()), 1)
-        )
+        notes = [self.note(one, f"{place}: note {n}") for n, one in enumerate(entry.get("note", ()), 1)]
+        notes += [self.objection(one, f"{place}: objection {n}") for n, one in enumerate(entry.get("objection", ()), 1)]
         own = entry.get("own", False)
-        return Claim(entry["id"], entry["title"], entry["says"], tests, own, correction, objections)
+        return Claim(entry["id"], entry["title"], entry["says"], tests, own, correction, tuple(notes))
 
     def test(self, entry: Mapping[str, Any], place: str) -> Test:
         _known(entry, _TEST_KEYS, place, "key")
@@ -163,26 +164,31 @@ class _Reader:
         )
         return FindingText(entry["idea"], entry["says"], entry["shows"], numbers, tests)
 
+    def note(self, entry: Mapping[str, Any], place: str) -> Note:
+        _known(entry, _NOTE_KEYS, place, "key")
+        _required(entry, ("says",), place)
+        return Note(entry["says"], **self.conditions(entry, entry["says"], f"{place}: says", fails=""))
+
     def objection(self, entry: Mapping[str, Any], place: str) -> Objection:
         _known(entry, _OBJECTION_KEYS, place, "key")
         _required(entry, ("says",), place)
         if ("answer" in entry) == ("unanswered" in entry):
             raise InputError(f"{place}: either answer or unanswered")
-        if "form" in entry:
-            _one_of(entry["form"], FORMS, place, "form")
         answer = entry.get("answer", "")
-        numbers = self.numbers(
-            entry.get("number", {}), answer, f"{place}: answer", (*_NUMBER_KEYS, "reading", "against"), known=FORMS
-        )
-        return Objection(
-            entry["says"],
-            answer,
-            entry.get("unanswered", ""),
-            entry.get("form", ""),
-            tuple(_list(entry.get("against", ()))),
-            tuple(_list(entry.get("under", ()))),
-            numbers,
-        )
+        conditions = self.conditions(entry, answer, f"{place}: answer", fails=ANY)
+        return Objection(entry["says"], **conditions, answer=answer, unanswered=entry.get("unanswered", ""))
+
+    def conditions(self, entry: Mapping[str, Any], text: str, place: str, *, fails: str) -> dict[str, Any]:
+        """Read when a note is shown, and the numbers in its text."""
+        if "fails" in entry:
+            _one_of(entry["fails"], (ANY, *FORMS), place.rpartition(": ")[0], "fails")
+        keys = (*_NUMBER_KEYS, "reading", "against")
+        return {
+            "fails": entry.get("fails", fails),
+            "against": tuple(_list(entry.get("against", ()))),
+            "under": tuple(_list(entry.get("under", ()))),
+            "numbers": self.numbers(entry.get("number", {}), text, place, keys, known=FORMS),
+        }
 
     def numbers(
         self,

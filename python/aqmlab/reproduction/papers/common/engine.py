@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -32,7 +32,7 @@ from aqmlab.reproduction.papers.common.claim_file import (
 from aqmlab.reproduction.papers.common.claim_prose import form_sentences, side
 from aqmlab.reproduction.papers.common.claims import Finding, Part, describe, part_difference, places
 from aqmlab.reproduction.papers.common.files import Cell
-from aqmlab.reproduction.papers.common.objections import Experiments, objection_lines
+from aqmlab.reproduction.papers.common.notes import Experiments, note_lines
 from aqmlab.reproduction.papers.common.pairs import Pair, pairs_of, table_of_printed, table_of_runs
 from aqmlab.reproduction.papers.common.power import decisive, decisive_words, seeds_cell, seeds_to_decide, seeds_words
 from aqmlab.statistics import (
@@ -44,9 +44,6 @@ from aqmlab.statistics import (
     verdict_below,
     verdict_between,
 )
-
-Explain = Callable[[str, str, Mapping[str, Verdict]], list[str]]
-"""Further lines on a claim: called with its id, the baseline and the verdict of each form."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +63,6 @@ def execute_claims(
     *,
     cells: Iterable[Cell] = (),
     reading: str = "",
-    explain: Explain | None = None,
     experiments: pd.DataFrame | None = None,
 ) -> tuple[list[Finding], list[Part]]:
     """Judge all claims of which there are runs.
@@ -81,10 +77,8 @@ def execute_claims(
         The printed numbers.
     reading
         The name of the reading in the findings; "" if only one is judged.
-    explain
-        Gives further lines on a claim.
     experiments
-        Runs of all readings, with the column ``reading``, from which answers to objections take their numbers; without
+        Runs of all readings, with the column ``reading``, from which notes and answers take their numbers; without
         them, only the runs of the reading that is judged.
     """
     measured, printed = table_of_runs(file, runs), table_of_printed(file, cells)
@@ -96,8 +90,7 @@ def execute_claims(
             found = [_form(file, claim, form, against, measured, printed) for form in FORMS]
             own = [one for one in found if one is not None]
             verdicts = {finding.form: finding.verdict for finding, _ in own}
-            lines = explain(claim.id, against, verdicts) if explain and own else []
-            lines += objection_lines(file, claim, against, verdicts, known, reading=reading)
+            lines = note_lines(file, claim, against, verdicts, known, reading=reading)
             findings += [replace(finding, reading=reading, reasons="\n".join(lines)) for finding, _ in own]
             parts += [replace(part, reading=reading) for _, of_form in own for part in of_form]
     return findings, parts

@@ -12,6 +12,8 @@ from aqmlab.reproduction.papers.common.claim_file import ClaimFile, Number, Test
 from aqmlab.reproduction.papers.common.pairs import Pair, pairs_of
 from aqmlab.statistics import interval
 
+ROUNDING = 1e-9
+"""An interval that is narrower than this share of the mean is that of rounding."""
 MISSING = "not run"
 """Stands where there are no runs of a number."""
 
@@ -68,14 +70,15 @@ def number_words(
     signed = number.relative or any(pair.b is not None for pair in found)
     words = [_words(pair, relative=number.relative, signed=signed) for pair in found]
     at = [", ".join(_place(file, test, pair)) for pair in found]
-    form = "+.3g" if signed else ".4g"
+    form = "+.4g" if signed else ".6g"
     on_paper = [f"{float(np.mean(_difference(pair, relative=number.relative))):{form}}" for pair in paper]
     return NumberWords(listed(words) or MISSING, listed(at), listed(on_paper) or "not printed")
 
 
 def _words(pair: Pair, *, relative: bool, signed: bool) -> str:
     found = interval(_difference(pair, relative=relative))
-    return plus_minus(found.mean, found.half_width, signed=signed)
+    half = found.half_width if found.half_width > ROUNDING * abs(found.mean) else 0.0
+    return plus_minus(found.mean, half, signed=signed)
 
 
 def _difference(pair: Pair, *, relative: bool) -> np.ndarray:

@@ -9,7 +9,6 @@ from aqmlab.reproduction.papers.common import BASE, Finding, Part
 from aqmlab.reproduction.papers.pc_red import loops
 from aqmlab.reproduction.papers.pc_red.measure import with_bins
 from aqmlab.reproduction.papers.pc_red.plan import BURSTS, FILES
-from aqmlab.reproduction.papers.pc_red.reasons import reasons
 from aqmlab.theory.control.loop import PcRedForm
 from aqmlab.theory.control.pc_red import intervals_to_cross, weight_to_cross
 
@@ -34,7 +33,6 @@ def judge(runs: pd.DataFrame, *, experiments: pd.DataFrame | None = None) -> tup
         FILES.claim_file(),
         claim_rows(runs),
         cells=FILES.cells(),
-        explain=lambda claim, against, _: reasons(runs, claim, against),
         experiments=experiments,
     )
 
@@ -56,7 +54,9 @@ def claim_rows(runs: pd.DataFrame) -> pd.DataFrame:
 def measured_rows(runs: pd.DataFrame) -> pd.DataFrame:
     """Return the runs in the form that ``claims.toml`` is about."""
     crossing = runs["crossing_s"].fillna(DURATION_S).where(runs["case"] != "RED")
-    return runs.assign(crossing=crossing, point="")
+    quantities = [quantity.column for quantity in FILES.claim_file().quantities.values() if quantity.column]
+    found = runs.assign(crossing=crossing, point="")
+    return found.reindex(columns=[*found, *(name for name in quantities if name not in found)])
 
 
 def model_rows() -> pd.DataFrame:
@@ -70,11 +70,14 @@ def model_rows() -> pd.DataFrame:
         five = loops.five(rtt, 0.3)
         few, many = (loops.six(rtt, r_p, "printed") for r_p in (0.1, 0.3))
         six = (many.left / many.right) / (few.left / few.right)
-        rows.append({"point": f"R {name}", "five_share": five.left / five.right, "six_ratio": six})
+        shares = {"five_share": five.left / five.right, "five_bound": five.right, "six_ratio": six}
+        rows.append({"point": f"R {name}", **shares})
         for r_p in loops.SHARES:
             hold = loops.five(rtt, r_p).holds + loops.six(rtt, r_p, "printed").holds
             for form, title in forms.items():
                 stable = float(loops.loop(rtt, r_p, form).margins().stable)
                 point = f"R {name}, r_p = {100 * r_p:g} %, {title}"
                 rows.append({"point": point, "conditions": float(hold), "stable": stable})
+    gains = [loops.loop(rtt, share, "rederived").dc_gain for _, rtt, share in loops.points()]
+    rows.append({"point": "largest gain", "largest_gain": max(gains)})
     return pd.DataFrame(rows).assign(case="model", seed=1)
