@@ -1,79 +1,215 @@
 #!/usr/bin/env python3
-"""The claims of the reproduced papers and their verdicts: a page and a table, which the documentation site reads.
+"""The claims of the reproduced papers and their verdicts: a page and tables, which the documentation site reads.
 
-reproduce_claims.py [DIR]    runs the quick form of `aqmlab reproduce all` (what DIR holds already is not run again)
+reproduce_claims.py [DIR] [--full]    runs `aqmlab reproduce all`, in its quick form unless --full is given; what DIR
+                                      holds already is not run again
 """
 
 from __future__ import annotations
 
+import argparse
+import re
 import sys
 import tempfile
-from collections.abc import Hashable
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import pandas as pd
 
 import aqmlab
+from aqmlab.reproduction.outcome import Overview, Reproduction
+from aqmlab.reproduction.overview import gaps_of
 from aqmlab.reproduction.papers.common.claim_file import FORMS
+from aqmlab.reproduction.papers.common.gaps import GAPS, gaps_words
 from aqmlab.statistics import Verdict
 
 TITLE = "The claims of the reproduced papers"
 TABLE = Path(__file__).resolve().parents[1] / "docs" / "validation" / "claims.csv"
-COLUMNS = ["paper", "seeds", "claim", "title", "against", "reading", "literal", "strict", "printed", "found", "own"]
+READINGS = TABLE.with_name("claim-readings.csv")
+COLUMNS = [
+    "paper", "effort", "seeds", "claim", "title", "against", "reading", *FORMS, "printed",
+    *(f"{form}: {what}" for what in ("by", "seeds") for form in FORMS), "found", "own",
+]  # fmt: skip
+EFFORTS = {False: "quick", True: "full"}
+LARGEST = 20
+"""So many gaps to printed numbers are shown."""
+BEGUN = re.compile(r"reproduce (\S+) (\w+\(.*\)): (\d+) runs to do$")
+ENDED = re.compile(r"^(\S+) .*done after ([\d.]+) s$")
+Row = dict[Hashable, Any]
 
 
-def report(folder: Path | None = None) -> tuple[str, bool]:
-    """Reproduce all papers in quick form, write the table, and return the page and whether every claim was judged."""
+def report(folder: Path | None = None, *, full: bool = False) -> tuple[str, bool]:
+    """Reproduce all papers, write the tables, and return the page and whether every claim was judged."""
     with tempfile.TemporaryDirectory() as own:
-        found = aqmlab.reproduce_all(quick=True, out=folder or own, report=own)
-    claims = found.claims.fillna("")
-    claims["seeds"] = claims["paper"].map({paper.paper: paper.seeds for paper in found.papers})
+        found = aqmlab.reproduce_all(quick=not full, out=folder or own, report=own)
+        text, claims = page(found, full=full), table(found, full=full)
     claims.reindex(columns=COLUMNS, fill_value="").to_csv(TABLE, index=False)
-    judged = set(claims["literal"]) | set(claims["strict"]) <= {"", *map(str, Verdict)}
-    return page(claims, {paper.paper: paper.name for paper in found.papers}), judged
+    readings_table(found).to_csv(READINGS, index=False)
+    return text, set(claims["literal"]) | set(claims["strict"]) <= {"", *map(str, Verdict)}
 
 
-def page(claims: pd.DataFrame, names: dict[str, str]) -> str:
+def table(found: Overview, *, full: bool) -> pd.DataFrame:
+    """Return all claims with the effort that their verdicts come from."""
+    seeds = {paper.paper: paper.seeds for paper in found.papers}
+    return found.claims.fillna("").assign(effort=EFFORTS[full], seeds=found.claims["paper"].map(seeds))
+
+
+def readings_table(found: Overview) -> pd.DataFrame:
+    """Return the verdicts under every reading, a row for each claim, form and reading."""
+    tables = []
+    for one in found.papers:
+        own = one.tables["reading-verdicts"]
+        own = own if "form" in own else own.assign(form="strict")
+        keys = ["question", "reading", "form"]
+        tables.append(own.melt(keys, var_name="claim", value_name="verdict").assign(paper=one.paper))
+    every = pd.concat(tables, ignore_index=True)
+    return every.loc[every["verdict"] != "", ["paper", "claim", "form", "question", "reading", "verdict"]]
+
+
+def page(found: Overview, *, full: bool) -> str:
     """Write the page."""
-    rows = claims.to_dict("records")
-    of_papers = {paper: [row for row in rows if row["paper"] == paper] for paper in names}
-    counts = "\n".join(_counts(names[paper], of_papers[paper]) for paper in names)
-    lists = "\n\n".join(f"## {names[p]}\n\n" + "\n".join(_line(row) for row in of_papers[p]) for p in names)
+    rows = table(found, full=full).to_dict("records")
+    of_papers = {one.paper: [row for row in rows if row["paper"] == one.paper] for one in found.papers}
+    counts = "\n".join(_counts(one, of_papers[one.paper]) for one in found.papers)
+    readings = readings_table(found)
+    sections = "\n\n".join(_paper(one, of_papers[one.paper], readings) for one in found.papers)
+    first = (
+        f'{effort_text(found.papers, full=full)} "Shown" means that every claim was judged, not that it holds. A claim '
+        "that is judged against several baselines or under several readings counts once for each. The tables are "
+        "`claims.csv` and, with the verdicts under every reading, `claim-readings.csv` next to this page."
+    )
     return f"""\
-Made by the quick form, `aqmlab reproduce all --quick`: few seeds and a part of the readings, about five minutes on two
-cores. `aqmlab reproduce all` has all seeds, and decides some of what is undecided here. "Shown" means that every claim
-was judged, not that it holds. A claim that is judged against several baselines counts once for each. The table is
-`claims.csv` beside this page.
+{fill(first, 120)}
 
 The literal form of a claim is its authors' sentence, the strict form our stronger one. The table below counts for each
 form: holds / fails / undecided / not engaged (what the claim is about never happened in the runs).
 
-| paper | seeds | literal | strict |
+| paper | runs | literal | strict |
 |---|---|---|---|
 {counts}
 
-{lists}
+{gaps_section(found.papers)}
+
+{sections}
 """
 
 
-def _counts(name: str, rows: list[dict[Hashable, Any]]) -> str:
+def effort_text(papers: Sequence[Reproduction], *, full: bool) -> str:
+    """Say which effort made the page, and how long its runs took by the logs of the store."""
+    command = "aqmlab reproduce all" if full else "aqmlab reproduce all --quick"
+    form = (
+        "the full form, with all seeds and all readings"
+        if full
+        else "the quick form, with few seeds and a part of the readings: the full form decides some of what is "
+        "undecided here"
+    )
+    seconds, interrupted = time_taken([one.folder / "log.txt" for one in papers])
+    hours, minutes = seconds / 3600, seconds / 60
+    took = f"{hours:.1f} h" if hours > 1 else f"{minutes:.0f} min" if minutes > 2 else f"{seconds:.0f} s"
+    calls = f"{interrupted} interrupted call{'s' if interrupted > 1 else ''}"
+    more = f", without {calls} that left no time" if interrupted else ""
+    return f"Made by {form} (`{command}`). Its runs took {took} by the log of the store{more}."
+
+
+def time_taken(logs: Iterable[Path]) -> tuple[float, int]:
+    """Return the seconds of all calls that made runs of the last effort, and how many calls did not end.
+
+    Papers that were run in one call have the same line at its end, which counts once.
+    """
+    ended: set[tuple[str, float]] = set()
+    interrupted = 0
+    for log in logs:
+        calls: list[tuple[str, int, tuple[str, float] | None]] = []
+        for line in log.read_text(encoding="utf-8").splitlines():
+            if begun := BEGUN.search(line):
+                calls.append((begun[2], int(begun[3]), None))
+            elif calls and (end := ENDED.search(line)):
+                calls[-1] = (*calls[-1][:2], (end[1], float(end[2])))
+        own = [(runs, end) for effort, runs, end in calls if effort == calls[-1][0]]
+        ended |= {end for runs, end in own if runs and end is not None}
+        interrupted = max(interrupted, sum(end is None for _, end in own))
+    return sum(seconds for _, seconds in ended), interrupted
+
+
+def gaps_section(papers: Sequence[Reproduction]) -> str:
+    """Write the gaps to printed numbers, largest first."""
+    words = [f"- {one.name}: {gaps_words(one.tables[GAPS])}" for one in papers if GAPS in one.tables]
+    without = [one.name for one in papers if GAPS not in one.tables]
+    words += [f"- {', '.join(without)}: no measured number is printed."] if without else []
+    every = gaps_of(papers)
+    rows = [
+        [r["paper"], r["cell"], r["printed"], r["measured"], f"{r['factor']:.3g}", r["held out"], r["explained"]]
+        for r in every.head(LARGEST).to_dict("records")
+    ]
+    head = ["paper", "number", "printed", "measured", "factor", "held out", "explained"]
+    return "\n\n".join(
+        [
+            "## Gaps to printed numbers",
+            f"The {len(rows)} largest of {len(every)}. The factor is measured / printed or its inverse. Held out: no "
+            "reading was chosen by the number. A gap is explained if one further run would be as far from the mean "
+            "with a probability of 5 % or more, or by what `readings.toml` says.",
+            "\n".join(words),
+            _table(head, rows),
+        ]
+    )
+
+
+def _paper(one: Reproduction, rows: list[Row], readings: pd.DataFrame) -> str:
+    head = ["claim", "about", "form", "verdict", "shown best by", "seeds to decide", "other readings"]
+    verdicts = [_verdict(row, form, readings) for row in rows for form in FORMS if row[form]]
+    text = (
+        "Shown best by: the clearest failure, or else the least clear comparison, with its 95 % interval. Seeds to "
+        "decide: with 80 % power, if means and scatter stay. Other readings: the verdicts under those tried at this "
+        "effort, with fewer seeds (holds / fails / undecided / not engaged)."
+    )
+    return "\n\n".join([f"## {one.name}", text, _table(head, verdicts), "\n".join(_line(row) for row in rows)])
+
+
+def _verdict(row: Row, form: str, readings: pd.DataFrame) -> list[str]:
+    names = [row["claim"], f"{row['claim']} ({row['against']})"]
+    others = readings[
+        (readings["paper"] == row["paper"])
+        & (readings["form"] == form)
+        & readings["claim"].isin(names)
+        & (readings["question"] != "chosen")
+    ]
+    counted = Counter(others["verdict"])
+    moved = " / ".join(str(counted[str(verdict)]) for verdict in Verdict) if len(others) else ""
+    return [row["claim"], _about(row), form, row[form], row[f"{form}: by"], row[f"{form}: seeds"], moved]
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def _counts(one: Reproduction, rows: list[Row]) -> str:
     counts = [" / ".join(str([row[form] for row in rows].count(str(v))) for v in Verdict) for form in FORMS]
-    cells = [name, str(rows[0]["seeds"]), *counts]
-    return f"| {' | '.join(cells)} |"
+    return f"| {' | '.join([one.name, one.card.run if one.card else '', *counts])} |"
 
 
-def _line(row: dict[Hashable, Any]) -> str:
-    about = "".join(f", {word}{row[key]}" for key, word in (("against", "against "), ("reading", "")) if row.get(key))
+def _about(row: Row) -> str:
+    return ", ".join(f"{word}{row[key]}" for key, word in (("against", "against "), ("reading", "")) if row.get(key))
+
+
+def _line(row: Row) -> str:
+    about = f", {_about(row)}" if _about(row) else ""
     ours = " (ours)" if row["own"] is True else ""
     verdicts = ", ".join(f"{form} **{row[form]}**" for form in FORMS if row[form])
     found = " ".join(str(row["found"]).split())
     return f"- **{row['claim']}** {row['title']}{about}{ours}: {verdicts}. {found}"
 
 
-def main(arguments: list[str]) -> int:
-    """Write page and table."""
-    text, shown = report(Path(arguments[0]) if arguments else None)
+def main(arguments: Sequence[str]) -> int:
+    """Write page and tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("folder", nargs="?", type=Path, metavar="DIR", help="where the runs are kept")
+    parser.add_argument("--full", action="store_true", help="all seeds and all readings, which is published")
+    options = parser.parse_args(arguments)
+    text, shown = report(options.folder, full=options.full)
     words = "Everything here is shown." if shown else "**Not everything here is shown.**"
     TABLE.with_suffix(".md").write_text(f"# {TITLE}\n\n{words}\n\n{text.strip()}\n", encoding="utf-8")
     return 0 if shown else 1

@@ -16,7 +16,7 @@ from builder.page import Page, cell, plain, table
 
 FOLDER = "papers"
 VERDICTS = Path(__file__).parents[1] / "validation" / "claims.csv"
-"""The verdicts of the last reproduction of all papers in quick form, which `validation/reproduce_claims.py` writes."""
+"""The verdicts of the last reproduction of all papers, which `validation/reproduce_claims.py` writes."""
 Row = Mapping[str, str]
 
 
@@ -43,8 +43,8 @@ def _overview(found: Mapping[str, list[Row]]) -> str:
             "Its literal form is the authors' sentence, its strict form our stronger one. "
             "What a paper leaves open is a named reading; the report says how much each matters.",
             table(["paper", "source", *(f"{form}: hold / fail / undecided / not engaged" for form in FORMS)], rows),
-            "These are the verdicts of the quick form, with few seeds; all seeds decide more. A claim that is judged "
-            "against several baselines counts once for each. [All verdicts](../validation/claims.md) on one page.",
+            f"{_effort([row for rows in found.values() for row in rows])} A claim that is judged against several "
+            "baselines counts once for each. [All verdicts](../validation/claims.md) on one page.",
             "```sh\naqmlab reproduce all --quick     # minutes\n"
             "aqmlab reproduce all             # all seeds, all readings\n```",
         ]
@@ -76,8 +76,16 @@ def _page(key: str, found: list[Row]) -> Page:
 
 
 def _seeds(found: list[Row]) -> str:
-    seeds = found[0]["seeds"] if found else "no"
-    return f"Verdicts of the quick form, with {seeds} seeds a point."
+    return f"{_effort(found)} Seeds a point: {found[0]['seeds'] if found else 'none'}."
+
+
+def _effort(found: list[Row]) -> str:
+    quick = any(row["effort"] == "quick" for row in found)
+    return (
+        "These are the verdicts of the quick form, with few seeds; all seeds decide more."
+        if quick
+        else "These are the verdicts of the full form, with all seeds and readings."
+    )
 
 
 def _how(key: str) -> str:

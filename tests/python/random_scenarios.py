@@ -48,6 +48,8 @@ RED_OPTIONS: dict[str, dict[str, Value]] = {
     "victim ddred": {"victim": "ddred"},
     "victim ddred, ties by chance": {"victim": "ddred", "ties": "random"},
     "victim pc-red": {"victim": "pc-red", "loss_limit": "2KB", "loss_interval": "50ms"},
+    "victim pc-red with levels": {"victim": "pc-red", "loss_limit": ["300B", "1KB", "4KB"], "loss_interval": "50ms"},
+    "victim pc-red that honours": {"victim": "pc-red", "loss_limit": "1KB", "qosa": "honoured"},
     "feng": {"adaptation": "feng"},
     "adaptive red": {"adaptation": "adaptive-red", "adapt_interval": "30ms"},
     "adaptive red by a timer": {"adaptation": "adaptive-red", "adapt_interval": "30ms", "adapt_clock": "timer"},
@@ -140,6 +142,8 @@ ALL_KINDS = frozenset(
         "delays": DELAYS,
         "aqm": AQMS,
         "queue": RED_OPTIONS,
+        "qosa": ("overwritten", "honoured"),
+        "priority": ("one level", "several levels"),
         "flow": (*VARIANTS, "udp", "finite", "sizes drawn", "ends drawn", "ecn", "stops", "stops and goes on"),
         "tcp": TCP_OPTIONS,
         "rfc": (*RFC_OPTIONS, *CONGESTION_CONTROLS),
@@ -391,7 +395,9 @@ def queue(draft: Draft) -> Table:
     if aqm == "load-red":
         body |= {"adapt_interval": "60ms", "max_l": f"{low}p", "max_u": f"{5 * low}p"}
     if aqm == "pc-red":
-        body |= {"loss_limit": "2KB", "loss_interval": "60ms"}
+        limits: list[Value] = ["2KB", ["500B", "2KB"], ["300B", "1KB", "4KB"]]
+        body |= {"loss_limit": draft.draw(st.sampled_from(limits)), "loss_interval": "60ms"}
+        body["qosa"] = draft.kind("qosa", draft.one(("overwritten", "honoured")))
     return body | draft.some("queue", RED_OPTIONS, most=2)
 
 
@@ -412,7 +418,9 @@ def flow(draft: Draft, name: str, network: str, ends: Ends, milliseconds: int) -
     if draft.maybe(3):
         body["dscp"] = draft.one(CODE_POINTS)
     if draft.maybe(4):
-        body["priority"] = True
+        level = draft.draw(st.sampled_from([True, 1, 2, 3, 8]))
+        draft.kind("priority", "one level" if level == 1 else "several levels")
+        body["priority"] = level
     call = draft.maybe(10)
     if call and "random" not in (body.get("from"), body.get("to")):
         draft.kind("application", "call")

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from aqmlab.errors import InputError
-from aqmlab.reproduction.papers.common.claim_file import read_claims
 from aqmlab.reproduction.papers.common.claim_prose import form_sentences, sentence
+from aqmlab.reproduction.papers.common.claim_reader import read_claims
 from aqmlab.reproduction.papers.common.claims import findings_table, verdicts_by_reading
 from aqmlab.reproduction.papers.common.engine import execute_claims
 from aqmlab.reproduction.papers.common.files import Cell, PaperFiles

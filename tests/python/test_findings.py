@@ -11,7 +11,7 @@ import pytest
 import aqmlab
 from aqmlab.errors import InputError
 from aqmlab.reproduction.papers.common.cards import card, effort_words, linked, preliminary
-from aqmlab.reproduction.papers.common.claim_file import read_claims
+from aqmlab.reproduction.papers.common.claim_reader import read_claims
 from aqmlab.reproduction.papers.common.engine import execute_claims
 from aqmlab.reproduction.papers.common.files import Cell, PaperFiles
 from aqmlab.reproduction.papers.common.finding import find
@@ -186,7 +186,7 @@ def mred_runs(level):
                         row[column] = plan.FILES.printed(quantity=quantity, **where) * (1 + 1e-5 * (seed - 2))
                     if (case, n, discipline) == ("mixed", 20, "MRED"):
                         row["throughput"] *= level
-                    rows.append(row | {"average_sd": 1.0, "burst_sd": 1.0})
+                    rows.append(row | dict.fromkeys(("average_sd", "burst_sd", "above_share", "empty_share"), 1.0))
     return pd.DataFrame(rows)
 
 

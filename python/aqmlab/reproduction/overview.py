@@ -14,7 +14,7 @@ from aqmlab.reporting.fragments import ClaimLine, claim_anchor
 from aqmlab.reporting.page import Page
 from aqmlab.reproduction.papers.common.cards import linked
 from aqmlab.reproduction.papers.common.claims import tally
-from aqmlab.reproduction.papers.common.gaps import GAPS, gaps_words
+from aqmlab.reproduction.papers.common.gaps import COLUMNS, GAPS, gaps_words
 
 if TYPE_CHECKING:
     from aqmlab.reproduction.outcome import Reproduction
@@ -74,19 +74,26 @@ def notice_over(found: Sequence[Reproduction]) -> str:
     )
 
 
+def gaps_of(found: Sequence[Reproduction]) -> pd.DataFrame:
+    """Return the gaps to printed numbers of all papers, largest first, with the column ``paper``."""
+    tables = [one.tables[GAPS].assign(paper=one.name) for one in found if GAPS in one.tables]
+    every = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["paper", *COLUMNS])
+    every = every[["paper", *(column for column in every.columns if column != "paper")]]
+    return every.sort_values("factor", ascending=False, kind="stable").reset_index(drop=True)
+
+
 def _gaps(page: Page, found: Sequence[Reproduction]) -> None:
     """Add the largest gaps to printed numbers of all papers."""
     page.section("Gaps to printed numbers")
-    tables = {one.name: one.tables[GAPS] for one in found if GAPS in one.tables}
-    for name, own in tables.items():
-        page.text(f"{name}: {gaps_words(own)}")
+    for one in found:
+        if GAPS in one.tables:
+            page.text(f"{one.name}: {gaps_words(one.tables[GAPS])}")
     without = [one.name for one in found if GAPS not in one.tables]
     if without:
         page.text(f"No measured number is printed: {', '.join(without)}.", note=True)
-    if tables:
-        every = pd.concat([own.assign(paper=name) for name, own in tables.items()], ignore_index=True)
-        every = every[["paper", *(column for column in every.columns if column != "paper")]]
-        largest = every.sort_values("factor", ascending=False, kind="stable").head(LARGEST)
+    every = gaps_of(found)
+    if len(every):
+        largest = every.head(LARGEST)
         page.table(
             largest,
             caption=f"The {len(largest)} largest of {len(every)}. The factor is measured / printed or its inverse. "

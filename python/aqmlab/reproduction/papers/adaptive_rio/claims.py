@@ -8,7 +8,6 @@ import pandas as pd
 
 from aqmlab.reproduction.papers import common
 from aqmlab.reproduction.papers.adaptive_rio.measure import FIRST, MORE_FLOWS, PERIODS_S, SECOND
-from aqmlab.reproduction.papers.adaptive_rio.phrases import SIZES
 from aqmlab.reproduction.papers.adaptive_rio.plan import FILES, FURTHER, PRINTED_FLOWS, Effort, readings
 from aqmlab.reproduction.papers.common import Finding, Part, chosen
 
@@ -16,10 +15,23 @@ NUMBERS = ("utilization", "u_be", "on")
 """Numbers of a whole run, each with both meanings of throughput."""
 KINDS = ("assured", "best_effort", "total")
 """Throughputs of each period of the first experiment."""
+WHOLE = {
+    "c_share": "c_share",
+    "over_share": "over_share",
+    "threshold": "max_th",
+    "mean_delay": "mean_delay_ms",
+    "drops_assured": "drops_assured",
+    "drops_in": "drops_in",
+}
+"""Numbers of a whole run of the first experiment, and their columns."""
 
 
 def judge(
-    runs: pd.DataFrame, *, basis: str = "arrived", further: Mapping[str, pd.DataFrame] | None = None
+    runs: pd.DataFrame,
+    *,
+    basis: str = "arrived",
+    further: Mapping[str, pd.DataFrame] | None = None,
+    experiments: pd.DataFrame | None = None,
 ) -> tuple[list[Finding], list[Part]]:
     """Judge all claims of which there are runs, on the runs of one reading.
 
@@ -31,13 +43,20 @@ def judge(
         What counts as throughput, see `BASES`.
     further
         Runs of other readings that the strict forms are about too, by the name in `FURTHER`.
+    experiments
+        The rows of all readings, for the answers to objections.
     """
+    rows = claim_rows(runs, basis=basis, further=further)
+    return common.execute_claims(FILES.claim_file(), rows, experiments=experiments)
 
-    def explain(claim: str, *_: object) -> list[str]:
-        say = SIZES.get(claim)
-        return say(runs, basis) if say else []
 
-    return common.execute_claims(FILES.claim_file(), claim_rows(runs, basis=basis, further=further), explain=explain)
+def experiment_rows(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of all readings, those with another throughput among them."""
+    tables = [claim_rows(own).assign(reading=label) for label, own in runs.groupby("reading", sort=False)]
+    for reading in FILES.readings():
+        if basis := reading.options.get("basis"):
+            tables.append(claim_rows(chosen(runs), basis=basis).assign(reading=reading.label))
+    return pd.concat(tables, ignore_index=True)
 
 
 def claim_rows(
@@ -67,11 +86,12 @@ def by_period(runs: pd.DataFrame, basis: str) -> pd.DataFrame:
     )
     whole = key.assign(period="", **{name: _column(runs, f"{name}_{basis}") for name in NUMBERS})
     first = runs["case"].isin(FIRST)
-    parts = [whole[~first]]
+    inside = {name: _column(runs, column)[first] for name, column in WHOLE.items()}
+    parts = [whole[~first], key[first].assign(period="whole run", **inside)]
     for index, (begin, end) in enumerate(PERIODS_S):
         numbers = {kind: _column(runs, f"{kind}_{index}_{basis}")[first] for kind in KINDS}
         parts.append(key[first].assign(period=f"{begin}-{end} s", **numbers))
-    return pd.concat(parts, ignore_index=True).reindex(columns=[*whole, *KINDS])
+    return pd.concat(parts, ignore_index=True).reindex(columns=[*whole, *KINDS, *WHOLE])
 
 
 def _column(runs: pd.DataFrame, name: str) -> pd.Series:

@@ -10,7 +10,7 @@ from aqmlab.reporting.page import Page
 from aqmlab.reproduction.papers import common
 from aqmlab.reproduction.papers.adaptive_rio import figures, sensitivity, tables
 from aqmlab.reproduction.papers.adaptive_rio.algorithm import FIGURE_3
-from aqmlab.reproduction.papers.adaptive_rio.claims import claim_rows, further_runs, judge
+from aqmlab.reproduction.papers.adaptive_rio.claims import claim_rows, experiment_rows, further_runs, judge
 from aqmlab.reproduction.papers.adaptive_rio.measure import measure
 from aqmlab.reproduction.papers.adaptive_rio.plan import ADAPTIVE, CASES, FILES, RIO, Effort, delays, setups
 from aqmlab.reproduction.papers.common import (
@@ -32,7 +32,8 @@ def build(effort: Effort, root: Path) -> Built:
     plans = setups(effort)
     all_runs = measure(plans, root)
     base = chosen(all_runs)
-    findings, parts = judge(base, further=further_runs(all_runs, effort))
+    further, experiments = further_runs(all_runs, effort), experiment_rows(all_runs)
+    findings, parts = judge(base, further=further, experiments=experiments)
     verdicts = sensitivity.verdicts_table(all_runs, effort)
     found = {
         "table-1": tables.parameter_table(pick(plans, case="experiment1", discipline=ADAPTIVE)[0]),
@@ -45,6 +46,7 @@ def build(effort: Effort, root: Path) -> Built:
         "delays": tables.delays(common.measure(delays(effort), root, lambda _, found: found)),
         "effects": sensitivity.effects_table(all_runs, effort),
         "claim-parts": parts_table(parts),
+        "reading-verdicts": verdicts,
     }
     page = Page(
         f"{NAME} reproduced: published beside measured",

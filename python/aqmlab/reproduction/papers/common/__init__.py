@@ -3,8 +3,8 @@
 A paper's package holds its data (scenario files, ``published.csv``, ``readings.toml``, ``claims.toml``) and says which
 runs it needs (`Setup`, `Computation`), what is read off them (`measure`), and what its page shows (`beside`, `summary`,
 `claims_in_detail` and so on). ``claims.toml`` states the claims and their tests as data (`claim_file` describes the
-format), which `execute_claims` runs on the table of runs; Python only adds explanations. Papers whose claims are not
-data yet make the parts of each claim themselves (`above`, `below`, `between`, `exact`, `judge`).
+format), which `execute_claims` runs on the table of runs, and what stands below the verdicts. Papers whose claims are
+not data yet make the parts of each claim themselves (`above`, `below`, `between`, `exact`, `judge`).
 It exports ``NAME``, ``CITATION``, ``Effort``, ``jobs`` and ``build``.
 """
 

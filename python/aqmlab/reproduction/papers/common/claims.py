@@ -95,6 +95,10 @@ class Finding:
         The reading; "" if only one is judged.
     reasons
         What explains the verdicts of both forms.
+    decided_by
+        The comparison that shows the verdict best, with its interval.
+    seeds_needed
+        How many seeds would decide what is undecided, and how.
     """
 
     claim: str
@@ -109,6 +113,8 @@ class Finding:
     printed: str = ""
     reading: str = ""
     reasons: str = ""
+    decided_by: str = ""
+    seeds_needed: str = ""
 
 
 def above(
@@ -247,6 +253,8 @@ def findings_table(findings: Iterable[Finding]) -> pd.DataFrame:
             "reading": first.reading,
             **{form: str(forms[form].verdict) if form in forms else "" for form in FORMS},
             "printed": "; ".join(f"{f.printed} ({f.form})" for f in of_claim if f.printed),
+            **{f"{form}: by": forms[form].decided_by for form in FORMS if form in forms},
+            **{f"{form}: seeds": forms[form].seeds_needed for form in FORMS if form in forms},
             "found": found_text(of_claim),
             "own": first.own,
         }

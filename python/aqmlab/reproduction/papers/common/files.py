@@ -11,8 +11,9 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from aqmlab.reproduction.papers.common.claim_file import ClaimFile, read_claims
+from aqmlab.reproduction.papers.common.claim_file import ClaimFile
 from aqmlab.reproduction.papers.common.claim_prose import claim_text
+from aqmlab.reproduction.papers.common.claim_reader import read_claims
 from aqmlab.scenario.file import PAPER, Overrides, Scenario
 from aqmlab.scenario.toml_text import Value
 

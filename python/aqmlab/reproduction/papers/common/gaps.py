@@ -21,8 +21,8 @@ import pandas as pd
 
 from aqmlab.reporting.fragments import plus_minus
 from aqmlab.reproduction.papers.common.claim_file import SEED, ClaimFile, Value
-from aqmlab.reproduction.papers.common.engine import table_of_runs
 from aqmlab.reproduction.papers.common.files import Cell, PaperFiles
+from aqmlab.reproduction.papers.common.pairs import table_of_runs
 from aqmlab.statistics import interval, student_quantile
 
 GAPS = "gaps"

@@ -1,12 +1,13 @@
-"""How many seeds would decide what is undecided."""
+"""What decides a verdict: the part that shows it best, and how many seeds would decide what is undecided."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-from aqmlab.reproduction.papers.common.claims import Part
-from aqmlab.statistics import LEVEL, Difference, student_quantile
+from aqmlab.reporting.fragments import plus_minus
+from aqmlab.reproduction.papers.common.claims import COUNTED, Part, places
+from aqmlab.statistics import LEVEL, Difference, Verdict, student_quantile
 
 POWER = 0.8
 """Probability with which so many seeds decide, if mean and standard deviation are those that were observed."""
@@ -39,8 +40,8 @@ def seeds_needed(difference: Difference, bound: float, *, level: float = LEVEL, 
     return math.inf
 
 
-def seeds_words(parts: Sequence[Part]) -> list[str]:
-    """Say how many seeds would decide an undecided form.
+def seeds_to_decide(parts: Sequence[Part]) -> tuple[float, Verdict]:
+    """Return how many seeds would decide an undecided form (inf above `MOST`), and how.
 
     It fails once one cell on the wrong side does (with Holm's correction, at most the level over the number of cells);
     if all cells are on the claimed side, it holds once all do.
@@ -48,16 +49,68 @@ def seeds_words(parts: Sequence[Part]) -> list[str]:
     wrong = [part for part in parts if not part.bounds[0] < part.difference.mean < part.bounds[1]]
     if wrong:
         level = 1 - (1 - LEVEL) / len(parts)
-        needed = min(seeds_needed(part.difference, _nearest(part), level=level) for part in wrong)
-        way = "fail"
-    else:
-        needed = max(seeds_needed(part.difference, _nearest(part)) for part in parts)
-        way = "hold"
+        needed = min(seeds_needed(part.difference, nearest_bound(part), level=level) for part in wrong)
+        return needed, Verdict.FAILS
+    return max(seeds_needed(part.difference, nearest_bound(part)) for part in parts), Verdict.HOLDS
+
+
+def seeds_words(needed: float, way: Verdict) -> str:
+    """Say how many seeds would decide an undecided form.
+
+    >>> seeds_words(35, Verdict.HOLDS)
+    'About 35 seeds would decide it (it would hold), at the observed means and 80% power.'
+    """
     if math.isinf(needed):
-        return [f"More than {MOST:,} seeds would be needed to decide it: the observed differences are as good as none."]
-    return [f"About {needed:,} seeds would decide it (it would {way}), at the observed means and {POWER:.0%} power."]
+        return f"More than {MOST:,} seeds would be needed to decide it: the observed differences are as good as none."
+    verb = COUNTED[way][1]
+    return f"About {needed:,} seeds would decide it (it would {verb}), at the observed means and {POWER:.0%} power."
 
 
-def _nearest(part: Part) -> float:
-    finite = [bound for bound in part.bounds if math.isfinite(bound)]
+def seeds_cell(needed: float, way: Verdict) -> str:
+    """Write the same for a cell of a table.
+
+    >>> seeds_cell(1200, Verdict.FAILS), seeds_cell(math.inf, Verdict.FAILS)
+    ('1,200 (fails)', 'more than 100,000')
+    """
+    return f"more than {MOST:,}" if math.isinf(needed) else f"{needed:,} ({way})"
+
+
+def decisive(parts: Sequence[Part], verdict: Verdict) -> Part:
+    """Return the part that shows a verdict best: the clearest of failures, otherwise the least clear with that verdict.
+
+    How clear a part is: the distance of its mean from the nearest bound of what is claimed, in half widths of its
+    interval.
+    """
+    own = [part for part in parts if part.verdict is verdict] or list(parts)
+    choose = max if verdict is Verdict.FAILS else min
+    return choose(own, key=_clearness)
+
+
+def decisive_words(part: Part) -> str:
+    """Write what a part compares, where, its mean with the 95 % interval, and what is claimed of it.
+
+    >>> from aqmlab.reproduction.papers.common.claims import above
+    >>> decisive_words(above("X", "rate, NEW - RED, Mb/s", [1.0, 2.0], case="TCP alone", at={"n": 5}))
+    'rate, NEW - RED, Mb/s; TCP alone; n = 5: 1.5 ± 6.4 (claimed: above 0)'
+    """
+    where = [part.case, places([part.at], [part.at]).removeprefix(" at ")]
+    found = part.difference.interval
+    low, high = (bound + 0.0 for bound in part.bounds)  # no "-0"
+    if math.isfinite(low) and math.isfinite(high):
+        claimed = f"{low:g} to {high:g}"
+    else:
+        claimed = f"above {low:g}" if math.isfinite(low) else f"below {high:g}" if math.isfinite(high) else "above 0"
+    what = "; ".join(word for word in (part.what, *where) if word)
+    return f"{what}: {plus_minus(part.difference.mean, found.half_width)} (claimed: {claimed})"
+
+
+def _clearness(part: Part) -> float:
+    half = part.difference.interval.half_width
+    distance = abs(part.difference.mean - nearest_bound(part))
+    return distance / half if half > 0 else math.inf
+
+
+def nearest_bound(part: Part) -> float:
+    """Return the bound of what is claimed that is nearest to the mean."""
+    finite = [bound for bound in part.bounds if math.isfinite(bound)] or [0.0]
     return min(finite, key=lambda bound: abs(part.difference.mean - bound))

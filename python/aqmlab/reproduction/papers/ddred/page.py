@@ -32,7 +32,7 @@ def build(effort: Effort, root: Path) -> Built:
     base = chosen(runs)
     red, ddred = (pick(plans, case="flower", discipline=d)[0] for d in ("RED", "DDRED"))
     gained = gains(red, ddred, root)
-    findings, parts = judge(base, gained)
+    findings, parts = judge(base, gained, experiments=runs)
     search = sweep.results(effort, root)
     found = {
         "table-1": tables.table_1(base),

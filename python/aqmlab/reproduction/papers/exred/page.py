@@ -13,7 +13,7 @@ from aqmlab.reproduction.papers.exred import best_page, figures, sensitivity, ta
 from aqmlab.reproduction.papers.exred.algorithm import FIGURE_1
 from aqmlab.reproduction.papers.exred.chain import Averaged
 from aqmlab.reproduction.papers.exred.claim_rows import claim_rows
-from aqmlab.reproduction.papers.exred.claims import judge
+from aqmlab.reproduction.papers.exred.claims import experiment_rows, judge
 from aqmlab.reproduction.papers.exred.measure import measure_loops, measure_tcp
 from aqmlab.reproduction.papers.exred.plan import FILES, RUN_LOADS, SCHEMES, Effort, loops, tcps
 
@@ -33,7 +33,8 @@ def build(effort: Effort, root: Path) -> Built:
     all_loops, all_tcp = measure_loops(points, root), measure_tcp(setups, root)
     base, tcp = chosen(all_loops), chosen(all_tcp)
     averaged = Averaged.read(effort, root)
-    findings, parts = judge(base, tcp, theory=averaged)
+    experiments = experiment_rows(all_loops, all_tcp, averaged)
+    findings, parts = judge(base, tcp, theory=averaged, experiments=experiments)
     found = {f"by-load-{name}": tables.beside(base, averaged, quantity) for quantity, name in _NAMES.items()}
     found |= {
         "coefficients": tables.coefficients(),
@@ -43,7 +44,7 @@ def build(effort: Effort, root: Path) -> Built:
         "claim-parts": parts_table(parts),
         "reading-numbers": sensitivity.numbers(all_loops, all_tcp, effort),
     }
-    readings = sensitivity.verdicts(all_loops, all_tcp, effort)
+    readings = found["reading-verdicts"] = sensitivity.verdicts(all_loops, all_tcp, effort)
     page = Page(
         f"{NAME} reproduced: published beside measured",
         f"{CITATION}. {effort.seeds} seeds a point, {effort.arrivals:,} arrivals each; every mean with its 95 % "

@@ -18,10 +18,12 @@ from aqmlab.storage import folders
 
 CLASSES = ("high", "non", "late")
 """The groups of flows: with priority, without, and asking for it late (see ``admission.toml``)."""
-BIN_S = 10.0
-"""Throughput is counted in bins of 10 s."""
-OTHER_BINS_S = (5.0, 20.0, 60.0)
+BIN_S = 20.0
+"""Throughput is counted in bins of 20 s (reading "bins")."""
+OTHER_BINS_S = (5.0, 10.0, 60.0)
 """Other lengths of the bins, for the readings of the measurement."""
+OF_BINS = ("min", "max", "mid", "mean", "sd")
+"""Numbers of a flow's throughput that are of bins."""
 SHORT_S = 500.0
 """Another length of Experiment 1, whose length is not printed."""
 LIMIT = 70.0
@@ -107,7 +109,8 @@ def flows_of(folder: Path, since: float) -> dict[str, float]:
         numbers[f"{group}_arrived_mid"] = mid_range(rates(since, time, arrived[:, first]))
         for width in OTHER_BINS_S:
             if time[1] - time[0] <= width <= time[-1] - since:
-                numbers[f"{group}_mid_{width:g}s"] = mid_range(rates(since, time, delivered[:, first], width=width))
+                others = spread(rates(since, time, delivered[:, first], width=width), group)
+                numbers |= {f"{name}_{width:g}s": number for name, number in others.items()}
         if since + BIN_S <= SHORT_S:
             numbers[f"{group}_mid_short"] = mid_range(rates(since, time, delivered[:, first], until=SHORT_S))
     return numbers
@@ -133,12 +136,21 @@ def rates(
 ) -> np.ndarray:
     """KB/s in consecutive bins from `since` on, from bytes counted since the start.
 
-    >>> rates(100.0, np.arange(0.0, 140.0, 5.0), 1000.0 * np.arange(0.0, 140.0, 5.0))
+    >>> rates(100.0, np.arange(0.0, 165.0, 5.0), 1000.0 * np.arange(0.0, 165.0, 5.0))
     array([1., 1., 1.])
     """
     kept = (time >= since) & (time <= until)
     step = round(width / (time[1] - time[0]))
     found: np.ndarray = np.diff(count[kept][::step], axis=0) / width / 1000
+    return found
+
+
+def with_bins(runs: pd.DataFrame, width: float) -> pd.DataFrame:
+    """Return runs whose throughputs are of bins of another width in s, one of `OTHER_BINS_S`."""
+    found = runs.copy()
+    for name in (f"{group}_{number}" for group in CLASSES for number in OF_BINS):
+        if f"{name}_{width:g}s" in runs:
+            found[name] = runs[f"{name}_{width:g}s"]
     return found
 
 

@@ -8,8 +8,8 @@ import pandas as pd
 
 from aqmlab.reproduction.papers.common import Finding, chosen, intervals_table, values, verdicts_by_reading
 from aqmlab.reproduction.papers.pc_red.claims import judge
-from aqmlab.reproduction.papers.pc_red.measure import OTHER_BINS_S, SHORT_S
-from aqmlab.reproduction.papers.pc_red.plan import CASES, Effort, readings
+from aqmlab.reproduction.papers.pc_red.measure import BIN_S, OTHER_BINS_S, SHORT_S, with_bins
+from aqmlab.reproduction.papers.pc_red.plan import CASES, FILES, Effort, readings
 from aqmlab.reproduction.papers.pc_red.tables import typical_factor
 from aqmlab.statistics import Interval, interval
 
@@ -85,6 +85,16 @@ def verdicts(runs: pd.DataFrame, effort: Effort) -> pd.DataFrame:
     return verdicts_by_reading(found)
 
 
+def verdicts_by_bins(base: pd.DataFrame) -> pd.DataFrame:
+    """Return how the verdicts move with the width of the bins, on all runs of the chosen reading."""
+    found: dict[tuple[str, str], list[Finding]] = {}
+    for reading in FILES.readings():
+        if width := reading.options.get("bins_s"):
+            found[reading.question, reading.chosen] = judge(base)[0]
+            found[reading.question, reading.name] = judge(with_bins(base, width))[0]
+    return verdicts_by_reading({key: [f for f in own if f.claim not in UNMOVED] for key, own in found.items()})
+
+
 def mesh(runs: pd.DataFrame, effort: Effort) -> pd.DataFrame:
     """What the readings of Network 2 make of it; empty if none was tried."""
     few = runs[(runs["seed"] <= effort.reading_seeds) & (runs["network"] == "network2")]
@@ -102,7 +112,7 @@ def mesh(runs: pd.DataFrame, effort: Effort) -> pd.DataFrame:
 
 def measurement(runs: pd.DataFrame) -> pd.DataFrame:
     """Readings of how the paper measured, which need no runs: averages, bins, and what counts as fluctuation."""
-    averages = {"mid-range of 10 s bins (chosen)": "{}_mid", "mean": "{}_mean", "mean of the class": "{}_class"}
+    averages = {f"mid-range of {BIN_S:g} s bins (chosen)": "{}_mid", "mean": "{}_mean", "mean of the class": "{}_class"}
     averages |= {f"mid-range of {width:g} s bins": f"{{}}_mid_{width:g}s" for width in OTHER_BINS_S}
     averages |= {"with duplicates": "{}_arrived_mid", f"first {SHORT_S:g} s only": "{}_mid_short"}
     losses = {"after 100 s (chosen)": "{}_a_d", "second half of the run": "{}_a_d_late", "class mean": "{}_a_d_class"}

@@ -1,0 +1,107 @@
+"""Numbers in the sentences of ``claims.toml``: the words for ``{name}``, from the runs and the printed numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from aqmlab.reporting.fragments import plus_minus
+from aqmlab.reproduction.papers.common.claim_file import ClaimFile, Number, Test, Value, Where
+from aqmlab.reproduction.papers.common.pairs import Pair, pairs_of
+from aqmlab.statistics import interval
+
+ROUNDING = 1e-9
+"""An interval that is narrower than this share of the mean is that of rounding."""
+MISSING = "not run"
+"""Stands where there are no runs of a number."""
+
+
+@dataclass(frozen=True)
+class NumberWords:
+    """A number in a text: one value, or one for each cell.
+
+    Attributes
+    ----------
+    text
+        The mean with its 95 % interval.
+    at
+        The cells.
+    printed
+        The printed numbers.
+    """
+
+    text: str
+    at: str
+    printed: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def number_words(
+    file: ClaimFile,
+    number: Number,
+    runs: pd.DataFrame,
+    printed: pd.DataFrame,
+    *,
+    place: str,
+    baseline: Where | None = None,
+) -> NumberWords:
+    """Return the words for one number.
+
+    Parameters
+    ----------
+    file, number
+        The claims, and which number.
+    runs, printed
+        What `table_of_runs` and `table_of_printed` return.
+    place
+        What errors name.
+    baseline
+        The runs that a number with ``against`` is compared with.
+    """
+    test = number.test
+    where: Where = (baseline or {}) if number.against else {}
+    found = list(pairs_of(file, place, test, test.quantities[0], where, runs))
+    known = {name: values for name, values in test.of.items() if (printed[name] != "").any()}
+    paper = list(pairs_of(file, place, replace(test, of=known), test.quantities[0], where, printed))
+    signed = number.relative or any(pair.b is not None for pair in found)
+    words = [_words(pair, relative=number.relative, signed=signed) for pair in found]
+    at = [", ".join(_place(file, test, pair)) for pair in found]
+    form = "+.4g" if signed else ".6g"
+    on_paper = [f"{float(np.mean(_difference(pair, relative=number.relative))):{form}}" for pair in paper]
+    return NumberWords(listed(words) or MISSING, listed(at), listed(on_paper) or "not printed")
+
+
+def _words(pair: Pair, *, relative: bool, signed: bool) -> str:
+    found = interval(_difference(pair, relative=relative))
+    half = found.half_width if found.half_width > ROUNDING * abs(found.mean) else 0.0
+    return plus_minus(found.mean, half, signed=signed)
+
+
+def _difference(pair: Pair, *, relative: bool) -> np.ndarray:
+    if pair.b is None:
+        return pair.a
+    difference: np.ndarray = pair.a - pair.b
+    return 100 * difference / pair.b if relative else difference
+
+
+def _place(file: ClaimFile, test: Test, pair: Pair) -> list[str]:
+    """Write the values of a cell without the titles of their columns, which the sentence names."""
+
+    def word(name: str, value: Value) -> str:
+        column = file.column(name)
+        return str(value) if column.title else column.words(value)
+
+    return [word(name, pair.at[name]) for name in test.each if name in pair.at]
+
+
+def listed(words: list[str]) -> str:
+    """Join words with commas and a last "and".
+
+    >>> listed(["4", "10", "20"]), listed(["4"]), listed([])
+    ('4, 10 and 20', '4', '')
+    """
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
