@@ -9,7 +9,7 @@ use aqmlab_units::{Span, Time};
 use serde::Deserialize;
 
 use crate::bottleneck::{PathDelays, Setting};
-use crate::classify::{Classifier, Distance, Group};
+use crate::classify::{Classifier, Distance, Group, QOSA};
 
 /// Maximum number of groups; each packet searches them one by one.
 const MOST_GROUPS: usize = 4096;
@@ -51,6 +51,9 @@ pub struct Config {
     /// How the time to live that a packet was sent with is known.
     #[serde(default)]
     pub distance: Distance,
+    /// PC-RED's QOSA travels with packets: it is read from the lowest bit of the code point, and written there.
+    #[serde(default)]
+    pub qosa_bit: bool,
     /// Which length of a packet counts.
     #[serde(default)]
     pub count_bytes: CountBytes,
@@ -250,6 +253,9 @@ impl Config {
             if let Some(dscp) = dscp.filter(|dscp| *dscp > 63) {
                 return Err(bad("groups", format!("dscp {dscp} of {name:?}"), "0 to 63"));
             }
+            if let Some(dscp) = dscp.filter(|dscp| self.qosa_bit && dscp & QOSA != 0) {
+                return Err(bad("groups", format!("dscp {dscp} of {name:?}"), "even numbers with qosa_bit"));
+            }
         }
         if self.groups.len() > MOST_GROUPS {
             return Err(bad("groups", self.groups.len(), &format!("at most {MOST_GROUPS}")));
@@ -351,6 +357,7 @@ impl Planned {
     /// The classifier.
     pub fn classifier(&self) -> Classifier {
         Classifier::new(&self.config.groups, self.config.distance.clone(), self.config.flows as usize)
+            .with_qosa_bit(self.config.qosa_bit)
     }
 
     /// Return the configuration of the two directions, for the classifier's groups.

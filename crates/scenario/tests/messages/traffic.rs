@@ -408,7 +408,17 @@ fn labels_and_priority() {
             (
                 "priorty = true",
                 &[
-                    r#"net.toml:17:1: flow.tcp.priorty: unknown key (allowed: name, count, transport, from, to, start, stop, active, size, rate, pattern, packet_size, dscp, priority, acks_share_label, left, right, host_from, host_to, source, tcp, web, video, voip, exec, exec_server; did you mean "priority"?)"#,
+                    r#"net.toml:17:1: flow.tcp.priorty: unknown key (allowed: name, count, transport, from, to, start, stop, active, size, rate, pattern, packet_size, dscp, priority, ttl, acks_share_label, left, right, host_from, host_to, source, tcp, web, video, voip, exec, exec_server; did you mean "priority"?)"#,
+                ],
+            ),
+            (
+                "ttl = 256",
+                &["net.toml:17:7: flow.tcp.ttl: 256 is out of range (allowed: a whole number from 1 to 255)"],
+            ),
+            (
+                "ttl = 2",
+                &[
+                    "net.toml:17:7: flow.tcp.ttl: the longest way of its packets passes 2 routers (allowed: 3 to 255)",
                 ],
             ),
             (
