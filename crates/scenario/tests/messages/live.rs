@@ -161,6 +161,12 @@ fn what_a_live_run_cannot_do_and_what_it_leaves_out() {
         problems(&format!("{VALID}\n{more}")),
         ["31: \"flow.aside\": \"flow aside does not cross the live link a->b\""]
     );
+    let odd = exchange(VALID, "count = 2", "dscp = 1");
+    assert_eq!(problems(&odd), [""; 0]);
+    assert_eq!(
+        problems(&format!("{odd}\n[live]\nqosa_bit = true\n")),
+        ["21: \"flow.tcp.dscp\": \"a code point is odd, but with qosa_bit the lowest bit is QOSA\""]
+    );
     let change = "[[change]]\nat = \"5s\"\nlink = \"b->a\"\nrate = \"1Mbps\"\n";
     assert_eq!(
         problems(&format!("{VALID}\n{change}")),
