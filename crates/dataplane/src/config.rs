@@ -314,6 +314,13 @@ impl Planned {
                 "another link",
             ));
         }
+        if config.qosa_bit
+            && let Some(marker) =
+                plan.markers.iter().find(|marker| marker.dscp.iter().any(|dscp| dscp & QOSA != 0))
+        {
+            let wrong = format!("marker {:?} writes an odd code point", marker.name);
+            return Err(bad("qosa_bit", wrong, "false, or even code points"));
+        }
         plan.duration = config.duration_s.map_or(Span(Time::NEVER.0), Span::from_secs);
         plan.warmup = config.warmup_s.map_or(plan.warmup, Span::from_secs);
         if plan.warmup >= plan.duration {
@@ -411,6 +418,28 @@ mod tests {
         });
         change(value.as_object_mut().expect("an object"));
         value.to_string()
+    }
+
+    #[test]
+    fn with_qosa_in_code_points_these_are_even() {
+        let with = |qosa_bit: bool, dscp: u8| {
+            let read = Planned::read(&json(|config| {
+                config.insert("qosa_bit".into(), qosa_bit.into());
+                config.insert("groups".into(), group(dscp.into()));
+            }));
+            read.map(|planned| planned.config.qosa_bit).map_err(|bad| bad.to_string())
+        };
+        assert_eq!([with(false, 1), with(true, 10)], [Ok(false), Ok(true)]);
+        let said = "configuration: groups: dscp 1 of \"g\" (allowed: even numbers with qosa_bit)";
+        assert_eq!(with(true, 1), Err(said.to_owned()));
+        let marker = "[[marker]]\nname = \"m\"\nlink = \"bottleneck\"\nflows = [\"f\"]\nmeter = \"token-bucket\"\n\
+                      cir = \"1Mbps\"\ncbs = \"3kB\"\ndscp = [10, 11]\n";
+        let read = Planned::read(&json(|config| {
+            config.insert("qosa_bit".into(), true.into());
+            config.insert("scenario".into(), format!("{SCENARIO}\n{marker}").into());
+        }));
+        let said = "configuration: qosa_bit: marker \"m\" writes an odd code point (allowed: false, or even code points)";
+        assert_eq!(read.map(|_| ()).map_err(|bad| bad.to_string()), Err(said.to_owned()));
     }
 
     #[test]
