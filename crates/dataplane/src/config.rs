@@ -432,8 +432,8 @@ mod tests {
         assert_eq!([with(false, 1), with(true, 10)], [Ok(false), Ok(true)]);
         let said = "configuration: groups: dscp 1 of \"g\" (allowed: even numbers with qosa_bit)";
         assert_eq!(with(true, 1), Err(said.to_owned()));
-        let marker = "[[marker]]\nname = \"m\"\nlink = \"bottleneck\"\nflows = [\"f\"]\nmeter = \"token-bucket\"\n\
-                      cir = \"1Mbps\"\ncbs = \"3kB\"\ndscp = [10, 11]\n";
+        let marker = "[marker.m]\nkind = \"token-bucket\"\nlink = \"bottleneck\"\nflows = [\"f\"]\n\
+                      cir = \"1Mbps\"\nred = 11\n";
         let read = Planned::read(&json(|config| {
             config.insert("qosa_bit".into(), true.into());
             config.insert("scenario".into(), format!("{SCENARIO}\n{marker}").into());
