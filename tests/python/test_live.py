@@ -119,7 +119,7 @@ class TestRuns:
         said = (found.result.folder / "seed-0001/exec-a.txt").read_text().splitlines()
         assert said[1] == "1"
         assert "congctl reno" in said[2]
-        assert "hoplimit 63" in said[2]
+        assert "hoplimit 64" in said[2]
 
 
 @needs_namespaces

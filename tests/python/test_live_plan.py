@@ -1,5 +1,7 @@
 """From a scenario to addresses, routes and rows: what a live run makes of a file, and of what came out of it."""
 
+import json
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -12,6 +14,7 @@ from aqmlab.live.options import Options
 from aqmlab.live.plan import for_family, live_plan
 from aqmlab.live.postprocess import link_counts
 from aqmlab.live.traffic.datagrams import udp_orders
+from aqmlab.live.traffic.order import Order
 from aqmlab.live.traffic.workers import orders
 from aqmlab.results.output import Output
 from aqmlab.results.result import Result
@@ -81,11 +84,11 @@ def test_starts_are_those_of_the_simulator():
 def test_routes_as_the_system_prints_them():
     routes = {(route.source, route.to): route.metrics for route in groups.routes(plan_of(), "a")}
     assert routes["10.77.1.1", "10.77.1.2/32"] == {
-        "hoplimit": 63, "cc_algo": "cubic", "features": 1, "advmss": 1012, "initcwnd": 4, "rto_min": 1000,
+        "hoplimit": 64, "cc_algo": "cubic", "features": 1, "advmss": 1012, "initcwnd": 4, "rto_min": 1000,
         "quickack": 1,
     }  # fmt: skip
     assert routes["fd77:0:0:1::1", "fd77:0:0:1::2/128"]["advmss"] == 1012
-    assert routes["10.77.2.1", "10.77.2.2/32"] == {"hoplimit": 63}
+    assert routes["10.77.2.1", "10.77.2.2/32"] == {"hoplimit": 64}
     assert routes["10.77.3.1", "10.77.3.2/32"] == {"cc_algo": "cubic"}
     assert len(routes) == 6
 
@@ -105,7 +108,7 @@ def test_the_configuration_of_the_link_has_the_groups():
         5_000_000,
     )
     assert (first["dscp"], second["dscp"], commands["dscp"]) == (10, 0, None)
-    assert first["hops_before"] == 0
+    assert (first["hops_before"], first["hops_after"]) == (1, 1)
     one_way = TWO_WAYS.replace(', reverse_queue = "bottleneck"', "")
     assert groups.link_groups(plan_of(one_way))[0]["delay_back_ns"] == 15_000_000
 
@@ -118,9 +121,27 @@ def test_orders_of_both_ends():
         ("tcp.0", 5201, 1000),
         ("tcp.1", 5202, 1000),
     ]
+    assert {flow.ttl_fields for flow in found["source", "a"].flows} == {None}
     datagrams = udp_orders(plan)["source", "a"]["flows"][0]
     assert datagrams["periods_s"] == [[1.0, 5.0]]
     assert (datagrams["rate_bps"], datagrams["packet"]["exponential"], datagrams["pattern"]) == (1e6, 300, "poisson")
+
+
+def test_senders_write_the_fields_of_ddred():
+    # Three links there and back: two routers lower the time to live of data, and two that of replies.
+    fields = '\n[live]\ndistance = "option"\nqosa_bit = true\n'
+    text = TWO_WAYS.replace('name = "tcp"', 'name = "tcp"\nttl = 100') + fields
+    for family, option in (("ipv4", 4), ("ipv6", 8)):
+        plan = plan_of(text, family=family)
+        assert plan.settings["qosa_bit"] is True
+        flow = orders(plan)["source", "a"].flows[0]
+        assert flow.ttl_fields == (100, 98, 98)
+        assert flow.segment_bytes == plan.groups[0].payload_bytes(family) - option
+        written = json.dumps(orders(plan)["source", "a"].to_json())
+        assert Order.from_json(json.loads(written)).flows[0] == flow
+        assert udp_orders(plan)["source", "a"]["flows"][0]["ttl_initial"] == 64
+        routes = {(route.source, route.to): route.metrics for route in groups.routes(plan, "b")}
+        assert routes["10.77.1.2", "10.77.1.1/32"]["hoplimit"] == 100
 
 
 def snapshot(**counts):

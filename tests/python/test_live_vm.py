@@ -210,7 +210,10 @@ class TestJob:
         with pytest.raises(InputError, match=f'^flow "tcp" cannot be sent with tc as bottleneck: {why}$'):
             setting_of(replace(whole, groups=(replace(whole.groups[0], **change),)))
 
-    @pytest.mark.parametrize(("key", "value"), [("live__family", "ipv6"), ("live__loss", 0.01)])
+    @pytest.mark.parametrize(
+        ("key", "value"),
+        [("live__family", "ipv6"), ("live__loss", 0.01), ("live__distance", "option"), ("live__qosa_bit", True)],
+    )
     def test_an_option_of_user_space_alone_is_an_error_of_one_line(self, key, value):
         with pytest.raises(InputError, match=r"^live: .* cannot be had with tc as bottleneck$"):
             setting_of(plan(**{key: value}))

@@ -89,12 +89,15 @@ def test_settings_of_live_count(uplink: Path) -> None:
     second = '\n[[link]]\nname = "second"\nfrom = "outside"\nto = "far"\nrate = "1Mbps"\ndelay = "1ms"\n'
     live = (
         '\n[live]\nlink = "uplink"\ncount_bytes = "ethernet"\nloss = 0.01\nfamily = "ipv6"\nflow_label = "ipv6-label"\n'
+        'distance = "option"\nqosa_bit = true\n'
     )
     uplink.write_text(f"{UPLINK}{second}{live}")
     told = Configuration.load(uplink).message(end, end, interval_s=None)
     assert told["link"] == "uplink"
     assert (told["count_bytes"], told["loss"]["forward"]) == ("ethernet", 0.01)
     assert told["groups"][0]["flow_label"] == "ipv6-label"
+    assert (plain["distance"]["rule"], plain["qosa_bit"]) == ("inferred", False)
+    assert (told["distance"]["rule"], told["qosa_bit"]) == ("option", True)
 
 
 def test_problems_name_the_lines_of_the_file(uplink: Path) -> None:

@@ -199,7 +199,7 @@ impl Bottleneck {
         let Self { link, after_link, flows, .. } = self;
         if let Some(link) = link {
             link.advance(to, |time, packet| {
-                let is_marked = packet.meta.header.ecn() == Ecn::Ce && !packet.payload.was_ce;
+                let is_marked = packet.meta.header.ecn() == Ecn::Ce && !packet.payload.was_ce();
                 flows.departed(time, &packet.payload, packet.meta.bytes, is_marked);
                 after_link.push(time, packet);
             });

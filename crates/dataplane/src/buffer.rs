@@ -1,6 +1,6 @@
 //! The bytes of packets: slots of equal size that are allocated once.
 
-use aqmlab_aqm::Meta;
+use aqmlab_aqm::{Ecn, Meta};
 use aqmlab_netsim::Numbered;
 
 /// Bytes of a slot: a packet of the usual MTU, and some more.
@@ -21,10 +21,22 @@ pub struct Buffer {
     pub marked_as: u32,
     /// Place of its group.
     pub group: u16,
-    /// Code point that it came with.
-    pub dscp: u8,
-    /// Congestion experienced before it came here.
-    pub was_ce: bool,
+    /// Code point and ECN field that it came with.
+    pub traffic_class: u8,
+}
+
+impl Buffer {
+    /// Code point that the packet came with.
+    #[inline]
+    pub fn dscp(&self) -> u8 {
+        self.traffic_class >> 2
+    }
+
+    /// Whether congestion was experienced before the packet came here.
+    #[inline]
+    pub fn was_ce(&self) -> bool {
+        Ecn::from_bits(self.traffic_class) == Ecn::Ce
+    }
 }
 
 impl Numbered for Buffer {

@@ -9,7 +9,7 @@ use aqmlab_units::{Span, Time};
 use serde::Deserialize;
 
 use crate::bottleneck::{PathDelays, Setting};
-use crate::classify::{Classifier, Distance, Group};
+use crate::classify::{Classifier, Distance, Group, QOSA};
 
 /// Maximum number of groups; each packet searches them one by one.
 const MOST_GROUPS: usize = 4096;
@@ -51,6 +51,9 @@ pub struct Config {
     /// How the time to live that a packet was sent with is known.
     #[serde(default)]
     pub distance: Distance,
+    /// PC-RED's QOSA travels with packets: it is read from the lowest bit of the code point, and written there.
+    #[serde(default)]
+    pub qosa_bit: bool,
     /// Which length of a packet counts.
     #[serde(default)]
     pub count_bytes: CountBytes,
@@ -250,6 +253,9 @@ impl Config {
             if let Some(dscp) = dscp.filter(|dscp| *dscp > 63) {
                 return Err(bad("groups", format!("dscp {dscp} of {name:?}"), "0 to 63"));
             }
+            if let Some(dscp) = dscp.filter(|dscp| self.qosa_bit && dscp & QOSA != 0) {
+                return Err(bad("groups", format!("dscp {dscp} of {name:?}"), "even numbers with qosa_bit"));
+            }
         }
         if self.groups.len() > MOST_GROUPS {
             return Err(bad("groups", self.groups.len(), &format!("at most {MOST_GROUPS}")));
@@ -308,6 +314,13 @@ impl Planned {
                 "another link",
             ));
         }
+        if config.qosa_bit
+            && let Some(marker) =
+                plan.markers.iter().find(|marker| marker.dscp.iter().any(|dscp| dscp & QOSA != 0))
+        {
+            let wrong = format!("marker {:?} writes an odd code point", marker.name);
+            return Err(bad("qosa_bit", wrong, "false, or even code points"));
+        }
         plan.duration = config.duration_s.map_or(Span(Time::NEVER.0), Span::from_secs);
         plan.warmup = config.warmup_s.map_or(plan.warmup, Span::from_secs);
         if plan.warmup >= plan.duration {
@@ -351,6 +364,7 @@ impl Planned {
     /// The classifier.
     pub fn classifier(&self) -> Classifier {
         Classifier::new(&self.config.groups, self.config.distance.clone(), self.config.flows as usize)
+            .with_qosa_bit(self.config.qosa_bit)
     }
 
     /// Return the configuration of the two directions, for the classifier's groups.
@@ -404,6 +418,28 @@ mod tests {
         });
         change(value.as_object_mut().expect("an object"));
         value.to_string()
+    }
+
+    #[test]
+    fn with_qosa_in_code_points_these_are_even() {
+        let with = |qosa_bit: bool, dscp: u8| {
+            let read = Planned::read(&json(|config| {
+                config.insert("qosa_bit".into(), qosa_bit.into());
+                config.insert("groups".into(), group(dscp.into()));
+            }));
+            read.map(|planned| planned.config.qosa_bit).map_err(|bad| bad.to_string())
+        };
+        assert_eq!([with(false, 1), with(true, 10)], [Ok(false), Ok(true)]);
+        let said = "configuration: groups: dscp 1 of \"g\" (allowed: even numbers with qosa_bit)";
+        assert_eq!(with(true, 1), Err(said.to_owned()));
+        let marker = "[marker.m]\nkind = \"token-bucket\"\nlink = \"bottleneck\"\nflows = [\"f\"]\n\
+                      cir = \"1Mbps\"\nred = 11\n";
+        let read = Planned::read(&json(|config| {
+            config.insert("qosa_bit".into(), true.into());
+            config.insert("scenario".into(), format!("{SCENARIO}\n{marker}").into());
+        }));
+        let said = "configuration: qosa_bit: marker \"m\" writes an odd code point (allowed: false, or even code points)";
+        assert_eq!(read.map(|_| ()).map_err(|bad| bad.to_string()), Err(said.to_owned()));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use nix::unistd::{read, write};
 use crate::bottleneck::{Bottleneck, Setting};
 use crate::buffer::{Buffer, Pool, SLOT};
 use crate::capture::Tap;
-use crate::classify::{Classifier, Direction};
+use crate::classify::{Classifier, Direction, QOSA};
 use crate::clock;
 use crate::config::Planned;
 use crate::lateness::Lateness;
@@ -43,6 +43,8 @@ pub struct Plane {
     pub end: Time,
     extra_bytes: u32,
     unshaped: bool,
+    /// QOSA travels as the lowest bit of the code point.
+    qosa_bit: bool,
     scratch: Box<[u8; SLOT]>,
     /// Takes a copy of every packet that comes in.
     tap: Option<Tap>,
@@ -70,6 +72,7 @@ impl Plane {
             end: Time::ZERO,
             extra_bytes: planned.config.count_bytes.extra(),
             unshaped: planned.config.unshaped,
+            qosa_bit: planned.config.qosa_bit,
             scratch: Box::new([0; SLOT]),
             tap,
         }
@@ -148,7 +151,7 @@ impl Plane {
         }
     }
 
-    /// A packet that was just read enters the link. Whether it could be parsed.
+    /// A packet that was just read enters the link. Whether a router would forward it.
     fn offer(&mut self, side: usize, slot: u32) -> bool {
         let now = self.logical(clock::now());
         if let Some(tap) = &mut self.tap {
@@ -170,15 +173,20 @@ impl Plane {
         if self.classifier.replaced() != replaced {
             self.directions.iter_mut().for_each(|direction| direction.begin_flow(flow, generation));
         }
+        let group = self.classifier.group_of(flow);
+        let routers = self.classifier.groups()[group].routers();
+        if let Err(reason) = wire::lower_ttl(self.pool.packet(slot), routers) {
+            self.counts.malformed.count(reason);
+            return false;
+        }
         let payload = Buffer {
             slot,
             number: header.number(),
             flow,
             generation,
             marked_as: 0,
-            group: self.classifier.group_of(flow) as u16,
-            dscp: header.dscp,
-            was_ce: header.ecn == Ecn::Ce,
+            group: group as u16,
+            traffic_class: header.dscp << 2 | header.ecn as u8,
         };
         let Self { directions, pool, .. } = self;
         directions[side].offer(now, Packet { meta, payload });
@@ -190,13 +198,13 @@ impl Plane {
     pub fn write_due(&mut self, now: u64) {
         let Some(start) = self.start else { return };
         let now = self.logical(now);
-        let Self { directions, pool, devices, counts, lateness, rates, after_link, .. } = self;
+        let Self { directions, pool, devices, counts, lateness, rates, after_link, qosa_bit, .. } = self;
         for (side, direction) in directions.iter_mut().enumerate() {
             let device = &devices[1 - side];
             let rate = direction.link().map(|link| link.rate());
             direction.advance(now, &mut |time, packet| {
                 let bytes = pool.packet(packet.payload.slot);
-                rewrite(bytes, &packet);
+                rewrite(bytes, &packet, *qosa_bit);
                 let late = clock::now().saturating_sub(start + time.0 / 1000);
                 match write(device, bytes) {
                     Ok(_) => counts.written += 1,
@@ -284,12 +292,13 @@ fn queue_of(setting: &Setting<'_>) -> Option<String> {
 }
 
 /// Writes into the bytes what the link has changed in the header.
-fn rewrite(bytes: &mut [u8], packet: &Packet<Buffer>) {
+fn rewrite(bytes: &mut [u8], packet: &Packet<Buffer>, qosa_bit: bool) {
     let header = packet.meta.header;
-    if header.ecn() == Ecn::Ce && !packet.payload.was_ce {
+    if header.ecn() == Ecn::Ce && !packet.payload.was_ce() {
         wire::set_ce(bytes);
     }
-    if header.dscp() != packet.payload.dscp {
-        wire::set_dscp(bytes, header.dscp());
+    let dscp = header.dscp() | if qosa_bit && header.qosa() { QOSA } else { 0 };
+    if dscp != packet.payload.dscp() {
+        wire::set_dscp(bytes, dscp);
     }
 }

@@ -5,6 +5,8 @@ use std::os::fd::AsRawFd;
 
 use libc::{c_int, c_long, c_void, ifreq};
 
+use crate::wire::RouteOption;
+
 fn checked(result: c_long) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
@@ -33,6 +35,23 @@ pub fn request_for(name: &str) -> io::Result<ifreq> {
 pub fn interface_ioctl(fd: &impl AsRawFd, code: libc::c_ulong, request: &mut ifreq) -> io::Result<()> {
     // SAFETY: TUNSETIFF and the SIOC*IF* requests read and write an `ifreq`, which `request` is for the whole call.
     checked(unsafe { libc::ioctl(fd.as_raw_fd(), code as _, core::ptr::from_mut(request)) }.into())
+}
+
+/// Let all packets of a socket carry an option. Needs CAP_NET_RAW.
+///
+/// # Errors
+/// Return the kernel's error.
+#[expect(unsafe_code, reason = "no safe wrapper for these options")]
+pub fn carry(socket: &impl AsRawFd, is_ipv4: bool, option: RouteOption) -> io::Result<()> {
+    let (four, six) = (option.ipv4(), option.ipv6(0));
+    let (level, name, bytes): (_, _, &[u8]) = if is_ipv4 {
+        (libc::IPPROTO_IP, libc::IP_OPTIONS, &four)
+    } else {
+        (libc::IPPROTO_IPV6, libc::IPV6_HOPOPTS, &six)
+    };
+    let (start, length) = (bytes.as_ptr().cast::<c_void>(), bytes.len() as libc::socklen_t);
+    // SAFETY: the kernel reads `length` bytes from `start`, which are those of `bytes`.
+    checked(unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, start, length) }.into())
 }
 
 /// The number in an `ifreq` that an ioctl has written as flags.

@@ -4,7 +4,7 @@ mod common;
 
 use aqmlab_aqm::{Ecn, Kind, Meta};
 use aqmlab_dataplane::classify::{Classifier, Direction, Distance, Group};
-use aqmlab_dataplane::wire::parse;
+use aqmlab_dataplane::wire::{RouteOption, parse};
 use aqmlab_units::Time;
 use common::{ACK, Ip, PSH, SYN};
 
@@ -193,4 +193,52 @@ fn a_flood_of_flows_takes_no_more_numbers() {
         );
     }
     assert_eq!((known.flows().len(), known.replaced()), (8, 5001 - 8));
+}
+
+#[test]
+fn fields_that_packets_carry() {
+    let json = r#"{"rule": "option"}"#;
+    let mut known = Classifier::new(&groups(), serde_json::from_str(json).expect("a rule"), 16);
+    let mut fields = |ip: &Ip, packet: &[u8]| {
+        let header = if ip.from == there(1).from || ip.from == there6(1, 0).from {
+            forward(&mut known, packet).header
+        } else {
+            reverse(&mut known, packet).header
+        };
+        (header.ttl_initial(), header.ttl(), header.ttl_final())
+    };
+    let route = |ttl_initial, ttl_final| RouteOption { ttl_initial, ttl_final };
+    // Three routers of the scenario are before the queue, two after it. 100 is no usual value.
+    let syn = Ip { ttl: 97, options: route(100, 0).ipv4().to_vec(), ..there(1) };
+    assert_eq!(fields(&syn, &syn.tcp(PORTS, SYN, 1, 1, 0)), (100, 94, 0));
+    let reply = Ip { ttl: 55, options: route(70, 40).ipv4().to_vec(), ..back(1) };
+    assert_eq!(fields(&reply, &reply.tcp(BACK, ACK, 1, 1, 0)), (70, 53, 40));
+    let data = Ip { ttl: 97, options: route(100, 92).ipv4().to_vec(), ..there(1) };
+    assert_eq!(fields(&data, &data.tcp(PORTS, ACK, 1, 1, 9)), (100, 94, 92));
+    // The sender knows less than the link; what it writes counts.
+    assert_eq!(fields(&syn, &syn.tcp(PORTS, ACK, 1, 1, 9)), (100, 94, 0));
+    // Without the option all is inferred: the reply has come 64 - 53 hops.
+    let plain = Ip { ttl: 60, ..there(1) };
+    assert_eq!(fields(&plain, &plain.tcp(PORTS, ACK, 1, 1, 9)), (64, 57, 57 - 17));
+    let six = Ip { ttl: 97, ..there6(1, 5) };
+    let payload = [&route(100, 92).ipv6(17)[..], &common::udp(PORTS, 9)].concat();
+    assert_eq!(fields(&six, &six.packet(0, &payload)), (100, 94, 92));
+    // By default the option does not count.
+    let header = forward(&mut classifier(), &data.udp(PORTS, 9)).header;
+    assert_eq!((header.ttl_initial(), header.ttl_final()), (128, 0));
+}
+
+#[test]
+fn qosa_in_the_code_point() {
+    let seen = |known: &mut Classifier, number, dscp: u8| {
+        let header = forward(known, &Ip { traffic_class: dscp << 2, ..there(number) }.udp(PORTS, 9)).header;
+        (header.dscp(), header.qosa())
+    };
+    let mut with = classifier().with_qosa_bit(true);
+    assert_eq!(
+        [0, 1, 46, 47].map(|dscp| seen(&mut with, 2, dscp)),
+        [(0, false), (0, true), (46, false), (46, true)]
+    );
+    assert_eq!(seen(&mut with, 1, 1), (10, true), "the group's code point");
+    assert_eq!(seen(&mut classifier(), 2, 1), (1, false));
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use aqmlab_aqm::{LinkContext, Spec};
 use aqmlab_dataplane::clock;
 use aqmlab_dataplane::traffic::{self, Role, Schedule, TrafficRequest};
-use aqmlab_netsim::plan::{Ends, Flow, Length, Link, Pattern, Plan, Probe, Spread, Start, Transport};
+use aqmlab_netsim::plan::{Ends, Flow, Length, Link, Pattern, Plan, Probe, Spread, Start, TTL, Transport};
 use aqmlab_netsim::{Column, Options, Simulation};
 use aqmlab_units::{Rate, Span, Time};
 use serde_json::{Value, json};
@@ -26,6 +26,7 @@ fn simulated(packet: Length, pattern: Pattern, seed: u64) -> Vec<(u64, i64)> {
         again: vec![(Time::from_secs(2.0), Time::NEVER)],
         dscp: 0,
         class: 0,
+        ttl: TTL,
         acks_share_label: false,
         transport: Transport::Udp { rate: Rate(1_000_000), packet, pattern },
     };

@@ -3,7 +3,9 @@
 mod common;
 
 use aqmlab_aqm::{Ecn, Kind};
-use aqmlab_dataplane::wire::{self, Malformed, MalformedCounts, parse, parse_verified, protocol};
+use aqmlab_dataplane::wire::{
+    self, Malformed, MalformedCounts, RouteOption, parse, parse_verified, protocol,
+};
 use common::{ACK, Ip, PSH, SYN, tcp, udp};
 use proptest::prelude::*;
 
@@ -73,6 +75,52 @@ fn options_of_ipv4_are_passed_over() {
     let options = vec![1, 148, 4, 0, 0, 7, 3, 4, 0, 9, 9, 9];
     let header = parse(&Ip { options, ..v4() }.udp(PORTS, 5)).expect("a good packet");
     assert_eq!((header.bytes, header.ports), (20 + 12 + 8 + 5, Some(PORTS)));
+}
+
+#[test]
+fn the_option_with_ddreds_fields() {
+    let route = RouteOption { ttl_initial: 100, ttl_final: 93 };
+    let read = |packet: &[u8]| parse_verified(packet).map(|header| (header.route, header.ports));
+    let carried = Ok((Some(route), Some(PORTS)));
+    // RFC 4727: number 30, of which 158 is copied into fragments; a length that counts itself.
+    assert_eq!(route.ipv4(), [0x9e, 4, 100, 93]);
+    for options in [route.ipv4().to_vec(), [&[1, 1, 1, 1][..], &route.ipv4(), &[0, 9, 9, 9]].concat()] {
+        assert_eq!(read(&Ip { options, ..v4() }.udp(PORTS, 5)), carried);
+    }
+    let others = [[0x9e, 4, 0, 0], [30, 4, 100, 93], [0, 0x9e, 4, 100]];
+    let unset = RouteOption { ttl_initial: 0, ttl_final: 0 };
+    for (options, found) in others.into_iter().zip([Some(unset), None, None]) {
+        assert_eq!(read(&Ip { options: options.to_vec(), ..v4() }.udp(PORTS, 5)), Ok((found, Some(PORTS))));
+    }
+    // RFC 8200, section 4.2: type, length of the data, data; PadN (1) fills the header up to eight bytes.
+    let six = |header: &[u8]| v6().packet(0, &[header, &udp(PORTS, 5)].concat());
+    assert_eq!(route.ipv6(17), [17, 0, 0x1e, 2, 100, 93, 1, 0]);
+    assert_eq!(read(&six(&route.ipv6(17))), carried);
+    assert_eq!(read(&six(&[17, 0, 0, 0, 0x1e, 2, 100, 93])), carried);
+    assert_eq!(read(&six(&[17, 0, 1, 4, 0x1e, 2, 100, 93])), Ok((None, Some(PORTS))));
+    // An option that is cut, or of another length, is not it.
+    assert_eq!(read(&six(&[17, 0, 0x1e, 4, 100, 93, 1, 0])), Ok((None, Some(PORTS))));
+    assert_eq!(read(&six(&[17, 0, 1, 2, 0, 0, 0x1e, 2])), Ok((None, Some(PORTS))));
+    assert_eq!(read(&v4().udp(PORTS, 5)), Ok((None, Some(PORTS))));
+}
+
+#[test]
+fn routers_lower_the_time_to_live() {
+    for ip in [v4(), v6()] {
+        let mut packet = Ip { ttl: 3, ..ip.clone() }.udp(PORTS, 4);
+        assert_eq!(wire::lower_ttl(&mut packet, 0), Ok(()));
+        assert_eq!(wire::lower_ttl(&mut packet, 2), Ok(()));
+        let last = Ip { ttl: 1, ..ip }.udp(PORTS, 4);
+        assert_eq!(packet, last);
+        for routers in [1, 2, 255] {
+            assert_eq!(wire::lower_ttl(&mut packet, routers), Err(Malformed::Expired));
+        }
+        assert_eq!(packet, last, "a packet that is dropped stays as it was");
+    }
+    for mut packet in [vec![], vec![0x45; 19], vec![0x60; 39], vec![0x15; 40]] {
+        let before = packet.clone();
+        assert_eq!((wire::lower_ttl(&mut packet, 1), packet), (Ok(()), before));
+    }
 }
 
 #[test]
@@ -162,6 +210,8 @@ fn rejected() -> Vec<(Malformed, Vec<u8>)> {
         (M::Option, optional(&[148, 5, 0, 0])),
         (M::Option, optional(&[1, 1, 1, 7])),
         (M::Checksum, changed(v4().udp(PORTS, 4), 11, 0)),
+        (M::Expired, Ip { ttl: 1, ..v4() }.udp(PORTS, 5)),
+        (M::Expired, Ip { ttl: 1, ..v6() }.udp(PORTS, 5)),
         (M::Fragment, fragment(0x2000).packet(17, &udp(PORTS, 5))),
         (M::Fragment, fragment(0x2001).packet(17, &[])),
         (M::Fragment, fragment(0x1fff).packet(17, &[0; 8])),
@@ -195,8 +245,10 @@ fn rejected() -> Vec<(Malformed, Vec<u8>)> {
 fn every_reason_to_refuse_a_packet() {
     let mut counts = MalformedCounts::default();
     for (reason, packet) in rejected() {
-        assert_eq!(parse_verified(&packet), Err(reason), "{packet:02x?}");
-        assert_eq!(parse(&packet).is_ok(), reason == Malformed::Checksum);
+        // A time to live that ends is seen by the router that lowers it.
+        let read = parse_verified(&packet).and_then(|_| wire::lower_ttl(&mut packet.clone(), 1));
+        assert_eq!(read, Err(reason), "{packet:02x?}");
+        assert_eq!(parse(&packet).is_ok(), matches!(reason, Malformed::Checksum | Malformed::Expired));
         counts.count(reason);
     }
     let seen: Vec<_> = counts.iter().map(|(reason, _)| reason).collect();
@@ -257,7 +309,7 @@ proptest! {
 
     #[test]
     fn a_rewritten_header_is_as_if_made_so(
-        traffic_class in any::<u8>(), ttl in any::<u8>(), from in any::<u32>(), dscp in 0u8..64, options in 0usize..10,
+        traffic_class in any::<u8>(), ttl in any::<u8>(), from in any::<u32>(), dscp in 0u8..64, options in 0usize..10, routers in any::<u8>(),
     ) {
         let from = std::net::Ipv4Addr::from(from).to_string();
         let made = |traffic_class| Ip { traffic_class, ttl, options: vec![1; 4 * options], ..Ip::new(&from, "10.0.0.2") }.udp(PORTS, 4);
@@ -267,22 +319,37 @@ proptest! {
         wire::set_ce(&mut packet);
         prop_assert_eq!(&packet, &made(3 | dscp << 2));
         prop_assert_eq!(parse_verified(&packet).map(|h| (h.dscp, h.ecn)), Ok((dscp, Ecn::Ce)));
+        let lowered = |ip: Ip| Ip { traffic_class: 3 | dscp << 2, ttl: ttl - routers, ..ip }.udp(PORTS, 4);
+        if ttl > routers {
+            prop_assert_eq!(wire::lower_ttl(&mut packet, routers), Ok(()));
+            prop_assert_eq!(&packet, &lowered(Ip { options: vec![1; 4 * options], ..Ip::new(&from, "10.0.0.2") }));
+        }
         let made = |traffic_class| Ip { traffic_class, ttl, flow_label: 0xfffff, ..v6() }.udp(PORTS, 4);
         let mut packet = made(traffic_class);
         wire::set_dscp(&mut packet, dscp);
         prop_assert_eq!(&packet, &made(traffic_class & 3 | dscp << 2));
         wire::set_ce(&mut packet);
         prop_assert_eq!(&packet, &made(3 | dscp << 2));
+        if ttl > routers {
+            prop_assert_eq!(wire::lower_ttl(&mut packet, routers), Ok(()));
+            prop_assert_eq!(&packet, &lowered(Ip { flow_label: 0xfffff, ..v6() }));
+        }
     }
 
     #[test]
-    fn rewriting_is_the_checksum_computed_anew(packet in nearly_a_packet(), dscp in any::<u8>()) {
+    fn rewriting_is_the_checksum_computed_anew(
+        packet in nearly_a_packet(), dscp in any::<u8>(), routers in any::<u8>(),
+    ) {
         let mut rewritten = packet.clone();
         wire::set_dscp(&mut rewritten, dscp);
         wire::set_ce(&mut rewritten);
+        let is_alive = wire::lower_ttl(&mut rewritten, routers).is_ok();
         prop_assert_eq!(rewritten.len(), packet.len());
         if parse_verified(&packet).is_ok_and(|h| h.version == 4) {
             prop_assert_eq!(&rewritten, &common::with_checksum(rewritten.clone()));
+            let read = parse_verified(&rewritten).map(|h| h.ttl);
+            let ttl = packet[8] - if is_alive { routers } else { 0 };
+            prop_assert_eq!(read, Ok(ttl));
         }
     }
 }

@@ -4,9 +4,6 @@ use crate::message::Message;
 use crate::plan::{Flow, Plan, Transport};
 use crate::routing::Routes;
 
-/// What hosts of the simulator set the time to live to.
-const TTL: u8 = 64;
-
 /// Where a step of a path leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step(u32);
@@ -52,7 +49,7 @@ struct Hop {
 
 /// The paths of all flows, there and back: hops in one array, each path ended by its endpoint.
 ///
-/// Hosts set the time to live to 64, and routers lower it by one. Each end echoes the time to live of the packets that
+/// Hosts set the time to live to that of their flow (TTL_i), and routers lower it by one. Each end echoes the time to live of the packets that
 /// it receives, and writes the other end's echo into its own: so routers learn how long the path of a packet is (DDRED's
 /// `TTL_f`). Both numbers follow from the path; a packet only needs to carry whether its sender has received a packet from the other
 /// end.
@@ -94,12 +91,12 @@ impl Paths {
                 let length = path.len();
                 let header = Header::default()
                     .with_class(if own_label { 0 } else { flow.class })
-                    .with_ttl_initial(TTL)
-                    .with_ttl_final(lowered(length.saturating_sub(1)));
+                    .with_ttl_initial(flow.ttl)
+                    .with_ttl_final(lowered(flow.ttl, length.saturating_sub(1)));
                 let hop = |passed, step| Hop {
                     step,
                     label: number << 1 | u32::from(own_label),
-                    header: header.with_ttl(lowered(passed)),
+                    header: header.with_ttl(lowered(flow.ttl, passed)),
                 };
                 paths.first.push(paths.hops.len() as u32);
                 let links = path.iter().copied().map(Step).chain([Step(ENDPOINT | number)]);
@@ -191,8 +188,8 @@ fn number_of(flow: usize, kind: Kind) -> usize {
 
 /// The time to live after so many routers.
 #[inline]
-fn lowered(routers: usize) -> u8 {
-    TTL.saturating_sub(routers.min(usize::from(u8::MAX)) as u8)
+fn lowered(ttl: u8, routers: usize) -> u8 {
+    ttl.saturating_sub(routers.min(usize::from(u8::MAX)) as u8)
 }
 
 #[cfg(test)]
@@ -201,7 +198,7 @@ mod tests {
 
     use super::*;
     use crate::key::Key;
-    use crate::plan::{Ends, Flow, Link, Probe, Size, Start};
+    use crate::plan::{Ends, Flow, Link, Probe, Size, Start, TTL};
     use aqmlab_aqm::{LinkContext, Spec};
     use aqmlab_transport::ns2::{Config, Variant};
     use aqmlab_transport::{Data, DataFlags, TcpConfig};
@@ -230,6 +227,7 @@ mod tests {
             again: Vec::new(),
             dscp: 46,
             class: 1,
+            ttl: if acks_share_label { 9 } else { TTL },
             acks_share_label,
             transport: Transport::Tcp { config: config.clone(), size: Size::Packets(20), clock_offset: None },
         };
@@ -274,14 +272,18 @@ mod tests {
     #[test]
     fn routers_lower_the_time_to_live_and_learn_its_end_once_the_sender_has_received_it() {
         let paths = Paths::new(&plan());
-        let ttl = |kind, hop, peer_ttl_known| {
-            let meta = paths.meta(&data(paths.first(0, kind) + hop, peer_ttl_known));
+        let ttl_of = |flow, kind, hop, peer_ttl_known| {
+            let meta = paths.meta(&data(paths.first(flow, kind) + hop, peer_ttl_known));
             (meta.header.ttl_initial(), meta.header.ttl(), meta.header.ttl_final())
         };
+        let ttl = |kind, hop, peer_ttl_known| ttl_of(0, kind, hop, peer_ttl_known);
         // Three links there, two back: the other end sees 62 and 63.
         assert_eq!(ttl(Kind::Data, 0, false), (64, 64, 0));
         assert_eq!(ttl(Kind::Data, 2, true), (64, 62, 62));
         assert_eq!(ttl(Kind::Ack, 1, true), (64, 63, 63));
-        assert_eq!([lowered(64), lowered(1000)], [0, 0]);
+        // The hosts of the second flow begin with 9.
+        assert_eq!(ttl_of(1, Kind::Data, 2, true), (9, 7, 7));
+        assert_eq!(ttl_of(1, Kind::Ack, 0, false), (9, 9, 0));
+        assert_eq!([lowered(TTL, 64), lowered(TTL, 1000)], [0, 0]);
     }
 }

@@ -13,6 +13,9 @@ pub type NodeId = u32;
 /// Number of a link in [`Plan::links`].
 pub type LinkId = u32;
 
+/// Time to live with which hosts send, unless the scenario says another: Linux's.
+pub const TTL: u8 = 64;
+
 /// Everything that a run needs except for its seed.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -158,6 +161,8 @@ pub struct Flow {
     /// Class of the source, [`Header::class`](aqmlab_aqm::Header::class) of its data packets; 0 without one, for PC-RED's
     /// high-priority flows their level, from 1.
     pub class: u8,
+    /// Time to live with which both ends send (DDRED's TTL_i), at least 1.
+    pub ttl: u8,
     /// Acknowledgements carry the flow label (and class) of the data; else a label of their own and class 0.
     pub acks_share_label: bool,
     /// How it sends.

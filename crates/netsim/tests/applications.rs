@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use aqmlab_netsim::plan::{
     AdaptationRule, Dispatch, Ends, Flow, Length, Objects, Page, Pattern, Plan, Probe, Size, Spread, Start,
-    Transport, Video,
+    TTL, Transport, Video,
 };
 use aqmlab_netsim::{EngineChoice, Options, Simulation, Table};
 use aqmlab_transport::TcpConfig;
@@ -42,6 +42,7 @@ fn flow(name: &str, size: Size, stop: Option<Time>) -> Flow {
         again: Vec::new(),
         dscp: 0,
         class: 0,
+        ttl: TTL,
         acks_share_label: false,
         transport: Transport::Tcp { config, size, clock_offset: None },
     }

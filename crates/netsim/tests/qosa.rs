@@ -4,7 +4,7 @@
 mod common;
 
 use aqmlab_aqm::Value;
-use aqmlab_netsim::plan::{Ends, Flow, Length, Pattern, Plan, Probe, Start, Transport};
+use aqmlab_netsim::plan::{Ends, Flow, Length, Pattern, Plan, Probe, Start, TTL, Transport};
 use aqmlab_netsim::{EngineChoice, Options};
 use aqmlab_units::{Rate, Span, Time};
 use common::{Queue, link, reals, run, text, words};
@@ -36,6 +36,7 @@ fn chain(middle: Queue, qosa: Option<&str>) -> Plan {
         again: Vec::new(),
         dscp: 0,
         class: u8::from(i == 0),
+        ttl: TTL,
         acks_share_label: false,
         transport: Transport::Udp {
             rate: Rate(200_000),

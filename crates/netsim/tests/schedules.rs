@@ -5,7 +5,7 @@ mod common;
 
 use aqmlab_aqm::Value;
 use aqmlab_netsim::plan::{
-    Change, Ends, Flow, Length, Link, Marker, Meter, Pattern, Plan, Probe, Start, Transport,
+    Change, Ends, Flow, Length, Link, Marker, Meter, Pattern, Plan, Probe, Start, TTL, Transport,
 };
 use aqmlab_netsim::{Options, Table};
 use aqmlab_units::{Rate, Span, Time};
@@ -31,6 +31,7 @@ fn udp(name: &str, (from, to): (u32, u32), stop: f64) -> Flow {
         again: Vec::new(),
         dscp: 0,
         class: 0,
+        ttl: TTL,
         acks_share_label: false,
         transport: Transport::Udp {
             rate: Rate(8_000_000),

@@ -219,6 +219,9 @@ fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> (Option<P
         warmup,
         probe,
     });
+    if complete && let Some(plan) = &plan {
+        flow::check_ttl(&sections, plan);
+    }
     (plan, queue_names, live)
 }
 

@@ -140,6 +140,7 @@ fn labels() {
     assert_eq!((f.dscp, f.class, f.acks_share_label), (10, 1, true));
     let level = |text: &str| flow(text).class;
     assert_eq!([level("priority = 1"), level("priority = 2"), level("priority = false")], [1, 2, 0]);
+    assert_eq!([flow("").ttl, flow("ttl = 32").ttl], [64, 32]);
     let f = flow("dscp = 46");
     assert_eq!((f.dscp, f.class, f.acks_share_label), (46, 0, false));
     let checked_json = &checked("[[flow]]\nname = \"f\"\ndscp = \"EF\"\npriority = true\n")["flows"][0];

@@ -13,10 +13,8 @@ from typing import Any
 
 from aqmlab.errors import InputError
 from aqmlab.live.namespaces import FEATURE_ECN, Route
-from aqmlab.live.plan import FlowGroup, LivePlan, Way
+from aqmlab.live.plan import TIMESTAMPS, FlowGroup, LivePlan, Way
 
-INITIAL_HOP_LIMIT = 64
-"""What senders of Linux begin with; a packet that has come over k links has k less."""
 MOST_GROUPS = 254
 """What is left of a byte in the addresses."""
 A, B = "a", "b"
@@ -71,8 +69,7 @@ def routes(plan: LivePlan, side: str) -> list[Route]:
     """Return the routes of a side to the groups' ends at the other one."""
     found = []
     for group in plan.groups:
-        way = group.there if side == sender_side(group) else group.back
-        found += [_route(group.number, side, family, _metrics(group, way, family)) for family in BOTH]
+        found += [_route(group.number, side, family, _metrics(group, family)) for family in BOTH]
     return found + [_route(command_group(plan), side, family, _of_commands(plan)) for family in BOTH]
 
 
@@ -142,8 +139,8 @@ def _link_group(group: FlowGroup, plan: LivePlan) -> dict[str, Any]:
         "delay_before_ns": there.delay_before_ns,
         "delay_after_ns": there.delay_after_ns,
         "delay_back_ns": back_ns,
-        # The hops are in the packets' hop limits already (`routes`).
-        "hops_before": 0,
+        "hops_before": there.hops_before,
+        "hops_after": there.hops_after,
         "dscp": group.dscp,
         "class": group.traffic_class,
         "flow_label": plan.settings["flow_label"],
@@ -162,9 +159,9 @@ def _of_commands(plan: LivePlan) -> dict[str, int | str]:
     return {} if control is None else {"cc_algo": control}
 
 
-def _metrics(group: FlowGroup, way: Way, family: str) -> dict[str, int | str]:
+def _metrics(group: FlowGroup, family: str) -> dict[str, int | str]:
     """What the connections over a route are to do."""
-    found: dict[str, int | str] = {"hoplimit": INITIAL_HOP_LIMIT - way.hops_before}
+    found: dict[str, int | str] = {"hoplimit": group.ttl}
     if group.is_udp:
         return found
     if group.congestion_control is not None:

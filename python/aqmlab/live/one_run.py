@@ -104,6 +104,7 @@ def configuration(stage: Stage, *, record: Path | None) -> dict[str, Any]:
         "reverse_link": plan.reverse_link if groups.has_reverse_queue(plan) else None,
         "groups": groups.link_groups(plan),
         "distance": settings["distance"],
+        "qosa_bit": settings["qosa_bit"],
         "count_bytes": settings["count_bytes"],
         "in_service_counts": False,
         "loss": {"forward": settings["loss"], "reverse": settings["reverse_loss"]},

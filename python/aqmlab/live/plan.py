@@ -31,8 +31,8 @@ class Way:
 
     Attributes
     ----------
-    hops_before
-        Links before the live one.
+    hops_before, hops_after
+        Links before the live one and after it.
     delay_before_ns, delay_after_ns
         Propagation delays before and after it; all of it is before where the way does not cross it.
     delay_ns
@@ -40,6 +40,7 @@ class Way:
     """
 
     hops_before: int
+    hops_after: int
     delay_before_ns: int
     delay_after_ns: int
     delay_ns: int
@@ -48,8 +49,17 @@ class Way:
     def from_json(cls, data: Mapping[str, Any]) -> Way:
         """Read one."""
         return cls(
-            int(data["hops_before"]), int(data["delay_before_ns"]), int(data["delay_after_ns"]), int(data["delay_ns"])
+            int(data["hops_before"]),
+            int(data["hops_after"]),
+            int(data["delay_before_ns"]),
+            int(data["delay_after_ns"]),
+            int(data["delay_ns"]),
         )
+
+    @property
+    def routers(self) -> int:
+        """Routers that a packet passes: one between each two links."""
+        return self.hops_before + self.hops_after
 
 
 @dataclass(frozen=True)
@@ -78,6 +88,8 @@ class FlowGroup:
         Code point of its data.
     traffic_class
         Class of the source: 1 for a flow of high priority.
+    ttl
+        Time to live with which both ends send.
     acks_share_label
         Whether answers have the label and the class of the data.
     exec, exec_server
@@ -101,6 +113,7 @@ class FlowGroup:
     ecn: bool
     dscp: int
     traffic_class: int
+    ttl: int
     acks_share_label: bool
     exec: str | None
     exec_server: str | None
@@ -126,6 +139,7 @@ class FlowGroup:
             ecn=bool(data["ecn"]),
             dscp=int(data["dscp"]),
             traffic_class=int(data["class"]),
+            ttl=int(data["ttl"]),
             acks_share_label=bool(data["acks_share_label"]),
             exec=data["exec"],
             exec_server=data["exec_server"],
@@ -193,6 +207,11 @@ class LivePlan:
     def family(self) -> str:
         """``ipv4`` or ``ipv6``."""
         return str(self.settings["family"])
+
+    @property
+    def carries_ttl(self) -> bool:
+        """Whether senders write DDRED's TTL_i and TTL_f into their packets."""
+        return bool(self.settings["distance"]["rule"] == "option")
 
 
 def live_plan(scenario: Scenario, *, seed: int) -> LivePlan:

@@ -15,6 +15,8 @@ pub enum Distance {
     /// The least usual initial value that is not below what came.
     #[default]
     Inferred,
+    /// Carried by the packet in an [option](crate::wire::RouteOption), and so is `ttl_final`; inferred where there is none.
+    Option,
     /// Given for prefixes of the source, of which the longest counts; inferred for all others.
     Prefix {
         /// Initial value by prefix.
@@ -48,11 +50,18 @@ impl Distance {
     pub(super) fn initial(&self, packet: &Header) -> u8 {
         let given = match self {
             Self::Inferred => None,
+            Self::Option => packet.route.map(|route| route.ttl_initial),
             Self::Prefix { initial: Initial(list) } => {
                 list.iter().find(|(prefix, _)| prefix.holds(packet.source)).map(|(_, ttl)| *ttl)
             }
         };
         given.unwrap_or_else(|| inferred(packet.ttl))
+    }
+
+    /// The time to live at the destination, where the packet carries it; 0 when its sender does not know it.
+    #[inline]
+    pub(super) fn carried_final(&self, packet: &Header) -> Option<u8> {
+        if matches!(self, Self::Option) { packet.route.map(|route| route.ttl_final) } else { None }
     }
 }
 
@@ -78,6 +87,7 @@ mod tests {
     fn rules_in_json() {
         let read = |text: &str| serde_json::from_str::<Distance>(text);
         assert!(matches!(read(r#"{"rule": "inferred"}"#), Ok(Distance::Inferred)));
+        assert!(matches!(read(r#"{"rule": "option"}"#), Ok(Distance::Option)));
         let rule = read(r#"{"rule": "prefix", "initial": {"10.0.0.0/8": 30, "10.77.1.0/24": 60}}"#);
         let Ok(Distance::Prefix { initial: Initial(list) }) = rule else { panic!("a rule") };
         assert_eq!(list.iter().map(|(_, ttl)| *ttl).collect::<Vec<_>>(), [60, 30], "the longest first");

@@ -74,6 +74,12 @@ impl Group {
         }
     }
 
+    /// Routers that the link stands for on a packet's way, in either direction; each lowers the time to live by one.
+    #[inline]
+    pub(crate) fn routers(&self) -> u8 {
+        self.hops_before.saturating_add(self.hops_after)
+    }
+
     /// Whether one end is a sender's and the other a receiver's.
     #[inline]
     pub(super) fn holds(&self, a: IpAddr, b: IpAddr) -> bool {

@@ -19,14 +19,21 @@
 //!
 //! # Distance
 //! DDRED needs the time to live with which the sender sent a packet (`TTL_i`) and, in its second method, the one with
-//! which an earlier packet of the flow reached the destination (`TTL_f`). Its authors carry both in an option. Packets of
-//! real hosts do not. A link in the middle uses these values instead:
+//! which an earlier packet of the flow reached the destination (`TTL_f`). Its authors carry both in an option. With
+//! [`Distance::Option`] they are read from [one](crate::wire::RouteOption), where a packet has it. Packets of hosts that know
+//! nothing of DDRED do not. A link in the middle then uses these values instead:
 //!
 //! | field | source |
 //! |---|---|
-//! | `ttl` | the packet's own, less the routers that the scenario places before the queue (`hops_before`; on the way back `hops_after`) |
+//! | `ttl` | the packet's own, less the routers that the scenario places before the queue (`hops_before`; on the way back `hops_after`). The link lowers it on the wire by all routers that it stands for, before and after the queue, and drops a packet whose time to live ends at one of them |
 //! | `ttl_initial` | the least usual initial value (32, 64, 128, 255) that is not below what came; or given for the longest prefix that holds the source. A host that starts at 64 and is 32 hops or more away is classified as one that starts at 32 |
 //! | `ttl_final` | `ttl` less the hops that the last packet of the other direction had come, on the assumption that the way on to the destination is as long as the way from there; 0, not known, until one came. The simulator's hosts write this number into packets themselves, once the sender has received it; here it is known when the first packet comes back |
+//!
+//! # QOSA
+//! PC-RED's bit travels from one queue to the next in the IP header. The paper takes one bit of IPv6's, and does not say which.
+//! With `qosa_bit` of the configuration it is the lowest bit of the code point, in both versions of IP: the code points of RFC 2474's
+//! first pool, which all standard services but two (LE of RFC 8622, NQB) have, end in 0, so that code point and bit do not
+//! disturb each other. The flow label would not do: hosts draw all of its bits at random.
 //!
 //! PC-RED needs a flow label, which every packet of IPv6 has, and who has priority, which is the class of the group.
 //! Linux chooses another label for a connection at a retransmission time-out (`net.core.txrehash`, 1 by default); with 0
@@ -61,15 +68,25 @@ pub struct Classifier {
     /// Those of the configuration, and `other`.
     groups: Vec<Group>,
     distance: Distance,
+    qosa_bit: bool,
     table: Table,
 }
+
+/// The lowest bit of a code point, which is QOSA where it travels with packets.
+pub(crate) const QOSA: u8 = 1;
 
 impl Classifier {
     /// For these groups; at most `flows` flows are known at a time.
     pub fn new(groups: &[Group], distance: Distance, flows: usize) -> Self {
-        let mut classifier = Self { groups: Vec::new(), distance, table: Table::new(flows) };
+        let mut classifier = Self { groups: Vec::new(), distance, qosa_bit: false, table: Table::new(flows) };
         classifier.set_groups(groups);
         classifier
+    }
+
+    /// The same with QOSA read from the lowest bit of the code point, or not.
+    #[must_use]
+    pub fn with_qosa_bit(self, qosa_bit: bool) -> Self {
+        Self { qosa_bit, ..self }
     }
 
     /// Return the metadata of a packet that was read at `now`.
@@ -91,16 +108,20 @@ impl Classifier {
             ..Meta::default()
         };
         let header = &mut meta.header;
+        let (dscp, qosa) =
+            if self.qosa_bit { (packet.dscp & !QOSA, packet.dscp & QOSA != 0) } else { (packet.dscp, false) };
         header.set_dscp(match group.dscp {
             Some(dscp) if direction == Direction::Forward && packet.kind != Kind::Ack => dscp,
-            _ => packet.dscp,
+            _ => dscp,
         });
+        header.set_qosa(qosa);
         header.set_ecn(packet.ecn);
         header.set_kind(packet.kind);
         header.set_class(if is_ack { 0 } else { group.class });
         header.set_ttl_initial(initial);
         header.set_ttl(ttl);
-        header.set_ttl_final(known.to_go(direction).map_or(0, |hops| ttl.saturating_sub(hops)));
+        let learned = || known.to_go(direction).map_or(0, |hops| ttl.saturating_sub(hops));
+        header.set_ttl_final(self.distance.carried_final(packet).unwrap_or_else(learned));
         known.has_come(direction, initial.saturating_sub(ttl));
         meta
     }

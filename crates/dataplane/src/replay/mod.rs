@@ -9,7 +9,7 @@ mod recording;
 mod report;
 
 use aqmlab_aqm::Packet;
-use aqmlab_netsim::plan::{Ends, Flow, Length, LinkId, Pattern, Plan, Start, Transport};
+use aqmlab_netsim::plan::{Ends, Flow, Length, LinkId, Pattern, Plan, Start, TTL, Transport};
 use aqmlab_netsim::standalone_link::{self, StandaloneOptions};
 use aqmlab_netsim::{EngineChoice, Options, Recorded, Simulation, Table};
 use aqmlab_units::{Rate, Span, Time};
@@ -51,6 +51,7 @@ fn receiver(name: &str, ends: &Ends) -> Flow {
         again: Vec::new(),
         dscp: 0,
         class: 0,
+        ttl: TTL,
         acks_share_label: false,
         transport: Transport::Udp { rate: Rate(1), packet: Length::fixed(1), pattern: Pattern::Constant },
     }

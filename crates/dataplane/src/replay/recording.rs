@@ -35,7 +35,7 @@ impl Recording {
     ) -> io::Result<Self> {
         let mut recording = Self::default();
         for (number, packet) in (0..).zip(packets) {
-            let Packet { time, bytes } = packet?;
+            let Packet { time, mut bytes } = packet?;
             let header = match wire::parse(&bytes) {
                 Ok(header) => header,
                 Err(reason) => {
@@ -50,6 +50,10 @@ impl Recording {
                 continue;
             }
             let group = &classifier.groups()[classifier.group_of(meta.flow >> 1)];
+            if let Err(reason) = wire::lower_ttl(&mut bytes, group.routers()) {
+                recording.malformed.count(reason);
+                continue;
+            }
             meta.arrival += Span(group.delay_before_ns.saturating_mul(1000));
             meta.bytes += extra;
             recording.arrivals.push(Recorded { meta, number });

@@ -63,6 +63,9 @@ pub struct FlowRequest {
     /// Code point of its packets.
     #[serde(default)]
     pub dscp: u8,
+    /// DDRED's TTL_i, which packets carry in an [option](crate::wire::RouteOption); none without a number.
+    #[serde(default)]
+    pub ttl_initial: Option<u8>,
 }
 
 /// A number or a distribution, as in the output of `aqmlab check --json`.
@@ -238,9 +241,10 @@ impl FlowRequest {
         self.periods_s.iter().map(|&(from, to)| (Time::from_secs(from), time(to))).collect()
     }
 
-    /// Bytes of the headers of IP and UDP.
+    /// Bytes of the headers of IP and UDP, with the option if packets carry it.
     pub(super) fn headers(&self) -> u32 {
-        if self.peer.is_ipv4() { 28 } else { 48 }
+        let option = |bytes| if self.ttl_initial.is_some() { bytes } else { 0 };
+        if self.peer.is_ipv4() { 28 + option(4) } else { 48 + option(8) }
     }
 }
 

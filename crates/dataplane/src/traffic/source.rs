@@ -12,8 +12,9 @@ use serde_json::{Value, json};
 use super::datagram;
 use super::request::{FlowRequest, TrafficRequest};
 use super::schedule::{Due, Schedule};
-use crate::clock;
 use crate::lateness::Lateness;
+use crate::wire::RouteOption;
+use crate::{clock, sys};
 
 /// Packets and bytes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -159,6 +160,10 @@ fn connected(flow: &FlowRequest) -> io::Result<UdpSocket> {
         IpAddr::V6(_) => setsockopt(&socket, sockopt::Ipv6TClass, &traffic_class),
     }
     .map_err(|errno| said(errno.into()))?;
+    if let Some(ttl_initial) = flow.ttl_initial {
+        // Nothing comes back, from which a sender could learn the time to live at the destination.
+        sys::carry(&socket, flow.local.is_ipv4(), RouteOption { ttl_initial, ttl_final: 0 }).map_err(said)?;
+    }
     Ok(socket)
 }
 

@@ -2,6 +2,8 @@ use core::net::IpAddr;
 
 use aqmlab_aqm::{Ecn, Kind};
 
+use super::route_option::RouteOption;
+
 /// Protocol numbers (IANA).
 pub mod protocol {
     /// ICMP for IPv4.
@@ -37,6 +39,8 @@ pub struct Header {
     pub ports: Option<(u16, u16)>,
     /// Flow label of IPv6 (RFC 6437), 20 bits; 0 in IPv4.
     pub flow_label: u32,
+    /// DDRED's fields, where the packet has them.
+    pub route: Option<RouteOption>,
     /// TCP fields, where the packet has them.
     pub tcp: Option<TcpBits>,
     /// Opens a connection (SYN), acknowledges only (ACK without payload, SYN, FIN or RST), or all else.

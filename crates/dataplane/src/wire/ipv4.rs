@@ -4,6 +4,7 @@ use core::net::{IpAddr, Ipv4Addr};
 
 use super::header::{Header, ecn};
 use super::malformed::Malformed;
+use super::route_option::RouteOption;
 use super::upper::{self, Upper};
 
 /// Length of the header without options.
@@ -37,7 +38,7 @@ pub(super) fn parse(buffer: &[u8]) -> Result<Header, Malformed> {
         return Err(Malformed::HeaderBeyondPacket);
     }
     let packet = buffer.get(..total).ok_or(Malformed::TotalLength)?;
-    check_options(&packet[FIXED..header])?;
+    let route = read_options(&packet[FIXED..header])?;
     let payload = &packet[header..];
     let upper = match (word(6) & 0x2000 != 0, usize::from(word(6) & 0x1fff) * 8) {
         (false, 0) => upper::parse(fixed[9], payload, true)?,
@@ -61,23 +62,29 @@ pub(super) fn parse(buffer: &[u8]) -> Result<Header, Malformed> {
         protocol: fixed[9],
         ports: upper.ports,
         flow_label: 0,
+        route,
         tcp: upper.tcp,
         kind: upper.kind(),
     })
 }
 
-/// Every option but the two of one byte (end of list, no operation) has a length that counts itself.
-fn check_options(mut options: &[u8]) -> Result<(), Malformed> {
+/// Check all options, and return the one that disciplines use. Every option but the two of one byte (end of list, no
+/// operation) has a length that counts itself.
+#[inline]
+fn read_options(mut options: &[u8]) -> Result<Option<RouteOption>, Malformed> {
+    let mut route = None;
     while let Some((&kind, rest)) = options.split_first() {
         let length = match (kind, rest.first()) {
-            (0, _) => return Ok(()),
+            (0, _) => return Ok(route),
             (1, _) => 1,
             (_, Some(&length)) if length >= 2 => usize::from(length),
             _ => return Err(Malformed::Option),
         };
-        options = options.get(length..).ok_or(Malformed::Option)?;
+        let (option, behind) = options.split_at_checked(length).ok_or(Malformed::Option)?;
+        route = route.or_else(|| RouteOption::of_ipv4(option));
+        options = behind;
     }
-    Ok(())
+    Ok(route)
 }
 
 /// Offsets count 8 bytes, so that a fragment with more to follow has a multiple of that; and all must end in time.

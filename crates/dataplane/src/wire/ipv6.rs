@@ -5,6 +5,7 @@ use core::net::{IpAddr, Ipv6Addr};
 use super::header::{Header, ecn};
 use super::ipv4::check_fragment;
 use super::malformed::Malformed;
+use super::route_option::RouteOption;
 use super::upper::{self, Upper};
 
 /// Length of the header without extensions.
@@ -32,6 +33,7 @@ pub(super) fn parse(buffer: &[u8]) -> Result<Header, Malformed> {
     }
     let total = FIXED + usize::from(payload);
     let packet = buffer.get(..total).ok_or(Malformed::TotalLength)?;
+    let route = if fixed[6] == HOP_BY_HOP { route_of(&packet[FIXED..]) } else { None };
     let (protocol, upper) = follow(fixed[6], &packet[FIXED..])?;
     let traffic_class = fixed[0] << 4 | fixed[1] >> 4;
     let address = |at: usize| {
@@ -50,9 +52,16 @@ pub(super) fn parse(buffer: &[u8]) -> Result<Header, Malformed> {
         protocol,
         ports: upper.ports,
         flow_label: u32::from_be_bytes([0, fixed[1] & 0xf, fixed[2], fixed[3]]),
+        route,
         tcp: upper.tcp,
         kind: upper.kind(),
     })
+}
+
+/// The option that disciplines use, of a hop-by-hop header that is all there.
+fn route_of(header: &[u8]) -> Option<RouteOption> {
+    let length = 8 + 8 * usize::from(*header.get(1)?);
+    RouteOption::of_ipv6(header.get(2..length)?)
 }
 
 /// Follows the chain of headers to the protocol above, and reads that.

@@ -1,7 +1,7 @@
 /// Reasons with their names and meanings.
 macro_rules! reasons {
     ($($(#[$text:meta])* $reason:ident = $name:literal,)*) => {
-        /// Why a packet cannot be one. Such packets are counted by reason and dropped before the queue.
+        /// Why a router would not forward a packet. Such packets are counted by reason and dropped before the queue.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Malformed {
             $($(#[$text])* $reason,)*
@@ -38,6 +38,8 @@ reasons! {
     Option = "option",
     /// The checksum of IPv4's header is wrong (looked at by [`parse_verified`](super::parse_verified) only).
     Checksum = "checksum",
+    /// Its time to live ends at a router that the link stands for (looked at by [`lower_ttl`](super::lower_ttl) only).
+    Expired = "expired",
     /// A fragment that is empty or no multiple of 8 bytes with more to follow, or that ends beyond the longest packet.
     Fragment = "fragment",
     /// A jumbogram (RFC 2675), which no link here can carry.

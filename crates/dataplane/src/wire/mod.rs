@@ -1,4 +1,4 @@
-//! Packet headers: parsing for the queue disciplines, and rewriting of the two fields that a link may change.
+//! Packet headers: parsing for the queue disciplines, and rewriting of the fields that a link may change.
 //!
 //! [`parse`] reads an IPv4 (RFC 791) or IPv6 (RFC 8200) packet as a TUN device gives it, without a link header, as far as
 //! TCP (RFC 9293), UDP (RFC 768) or ICMP (RFC 792, RFC 4443). It is a function of the bytes alone, allocates nothing
@@ -14,11 +14,13 @@ mod ipv4;
 mod ipv6;
 mod malformed;
 mod rewrite;
+mod route_option;
 mod upper;
 
 pub use self::header::{Header, TcpBits, protocol};
 pub use self::malformed::{Malformed, MalformedCounts};
-pub use self::rewrite::{set_ce, set_dscp};
+pub use self::rewrite::{lower_ttl, set_ce, set_dscp};
+pub use self::route_option::RouteOption;
 
 /// Parse a packet's headers. The checksum of IPv4's header is not checked: see [`parse_verified`].
 #[inline]

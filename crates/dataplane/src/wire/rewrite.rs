@@ -1,6 +1,8 @@
-//! The two fields that a link may change: the ECN field (RFC 3168) and the code point (RFC 2474), one byte together.
+//! The fields that a link may change: the ECN field (RFC 3168) and the code point (RFC 2474), one byte together, and the
+//! time to live or hop limit.
 
 use super::checksum::repaired;
+use super::malformed::Malformed;
 
 /// Writes *congestion experienced* into the ECN field. Bytes that hold no header of IP stay what they are.
 #[inline]
@@ -14,17 +16,38 @@ pub fn set_dscp(packet: &mut [u8], dscp: u8) {
     change(packet, |traffic_class| traffic_class & 0b11 | dscp << 2);
 }
 
-/// Changes the traffic class; IPv4's checksum, which covers it, is repaired.
+/// Lowers the time to live by that many routers. Bytes that hold no header of IP stay what they are.
+///
+/// # Errors
+/// `Expired` if a router lowers it to 0: it drops the packet (RFC 1812, section 5.3.1). The packet stays as it was.
+#[inline]
+pub fn lower_ttl(packet: &mut [u8], routers: u8) -> Result<(), Malformed> {
+    if routers == 0 {
+        return Ok(());
+    }
+    let lower = |ttl: u8| ttl.checked_sub(routers).filter(|&ttl| ttl > 0).ok_or(Malformed::Expired);
+    match packet.first().map(|byte| byte >> 4) {
+        Some(4) => {
+            let Some(header) = packet.first_chunk_mut::<20>() else { return Ok(()) };
+            let ttl = lower(header[8])?;
+            set_byte(header, 8, ttl);
+        }
+        Some(6) => {
+            let Some(header) = packet.first_chunk_mut::<40>() else { return Ok(()) };
+            header[7] = lower(header[7])?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Changes the traffic class.
 #[inline]
 fn change(packet: &mut [u8], to: impl FnOnce(u8) -> u8) {
     match packet.first().map(|byte| byte >> 4) {
         Some(4) => {
             let Some(header) = packet.first_chunk_mut::<20>() else { return };
-            let old = u16::from_be_bytes([header[0], header[1]]);
-            header[1] = to(header[1]);
-            let new = u16::from_be_bytes([header[0], header[1]]);
-            let checksum = u16::from_be_bytes([header[10], header[11]]);
-            [header[10], header[11]] = repaired(checksum, old, new).to_be_bytes();
+            set_byte(header, 1, to(header[1]));
         }
         Some(6) => {
             let Some(header) = packet.first_chunk_mut::<40>() else { return };
@@ -34,4 +57,14 @@ fn change(packet: &mut [u8], to: impl FnOnce(u8) -> u8) {
         }
         _ => {}
     }
+}
+
+/// Changes a byte of IPv4's header; the checksum, which covers it, is repaired.
+#[inline]
+fn set_byte(header: &mut [u8; 20], at: usize, byte: u8) {
+    let word = |header: &[u8; 20]| u16::from_be_bytes([header[at & !1], header[at | 1]]);
+    let old = word(header);
+    header[at] = byte;
+    let checksum = u16::from_be_bytes([header[10], header[11]]);
+    [header[10], header[11]] = repaired(checksum, old, word(header)).to_be_bytes();
 }

@@ -5,7 +5,7 @@ pub mod ring;
 use std::sync::Arc;
 
 use aqmlab_aqm::{LinkContext, Spec, Value};
-use aqmlab_netsim::plan::{Ends, Flow, Length, Link, Pattern, Plan, Probe, Size, Start, Transport};
+use aqmlab_netsim::plan::{Ends, Flow, Length, Link, Pattern, Plan, Probe, Size, Start, TTL, Transport};
 use aqmlab_netsim::{Column, Options, Simulation, Table};
 use aqmlab_transport::TcpConfig;
 use aqmlab_transport::ns2::{self, Variant};
@@ -90,6 +90,7 @@ pub fn dumbbell(variants: &[Option<Tcp>], mbps: f64, queue: Queue, seconds: f64)
             again: Vec::new(),
             dscp: 0,
             class: 0,
+            ttl: TTL,
             acks_share_label: false,
             transport,
         });

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use aqmlab_netsim::plan::{
     AdaptationRule, Change, Dispatch, Ends, Flow, Length, Marker, Meter, NodeId, Objects, Page, Pattern,
-    Plan, Probe, Size, Spread, Start, Transport, Video,
+    Plan, Probe, Size, Spread, Start, TTL, Transport, Video,
 };
 use aqmlab_units::{Rate, Span, Time};
 
@@ -85,6 +85,7 @@ fn flow(i: usize, kind: Kind, mbps: f64, hosts: &Arc<[(NodeId, NodeId)]>) -> Flo
         again,
         dscp: [0, 10, 12, 14][i % 4],
         class: (i % 2) as u8,
+        ttl: TTL,
         acks_share_label: i.is_multiple_of(3),
         transport,
     }

@@ -8,10 +8,10 @@ mod pattern;
 mod start;
 mod transport;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use aqmlab_aqm::LEVELS;
-use aqmlab_netsim::plan;
+use aqmlab_netsim::{Routes, plan};
 use aqmlab_units::{Span, Time};
 
 use crate::network::{self, Builder, Network};
@@ -43,6 +43,8 @@ pub(crate) struct Group<'a> {
     dscp: u8,
     /// The priority level, 0 without priority.
     priority: u8,
+    /// Time to live with which both ends send.
+    ttl: u8,
     acks_share_label: bool,
     transport: GroupTransport,
     application: Option<Application>,
@@ -102,6 +104,12 @@ pub(crate) fn shape() -> Shape {
                 "PC-RED: whether these are high-priority flows, or their level; true is level 1.",
             )
             .default("false"),
+            Key::new(
+                "ttl",
+                Kind::Integer { min: 1, max: 255 },
+                "DDRED: time to live with which both ends send (TTL_i); each router lowers it by one.",
+            )
+            .default("64"),
             Key::new(
                 "acks_share_label",
                 Kind::Flag,
@@ -210,11 +218,39 @@ fn group<'a>(
         again,
         dscp: section.dscp("dscp").unwrap_or(dscp::BE),
         priority: priority(section),
+        ttl: section.integer("ttl").and_then(|ttl| u8::try_from(ttl).ok()).unwrap_or(plan::TTL),
         acks_share_label: section.flag("acks_share_label").unwrap_or(false),
         transport: transport?,
         application,
         ends: ends?,
     })
+}
+
+/// Report groups whose packets no router would deliver: a router that lowers the time to live to 0 drops the packet.
+/// The ends of flows that are drawn in every run are not known here.
+pub(crate) fn check_ttl(sections: &[Section<'_>], plan: &plan::Plan) {
+    let given: Vec<_> = sections.iter().filter(|section| section.has("ttl")).collect();
+    if given.is_empty() {
+        return;
+    }
+    let mut routes = Routes::new(plan);
+    for section in given {
+        let name = section.text("name");
+        let of_group = plan.flows.iter().filter(|flow| name == Some(flow.group.as_str()));
+        let ends = of_group.filter_map(|flow| match flow.ends {
+            plan::Ends::At(from, to) => Some([(from, to), (to, from)]),
+            plan::Ends::Drawn { .. } => None,
+        });
+        let pairs: BTreeSet<_> = ends.flatten().collect();
+        let paths = pairs.into_iter().filter_map(|(from, to)| routes.path(from, to));
+        let longest = paths.map(|path| path.len()).max();
+        let routers = longest.unwrap_or(0).saturating_sub(1);
+        if section.integer("ttl").is_some_and(|ttl| ttl <= routers as i64) {
+            let complaint =
+                Complaint::new(format!("the longest way of its packets passes {routers} routers"));
+            section.error("ttl", complaint.allowed(format!("{} to 255", routers + 1)));
+        }
+    }
 }
 
 /// The priority level of a group.
@@ -299,6 +335,7 @@ impl Group<'_> {
             again: self.again.clone(),
             dscp: self.dscp,
             class: self.priority,
+            ttl: self.ttl,
             acks_share_label: self.acks_share_label,
             transport: self.transport.of(index),
         }

@@ -37,6 +37,7 @@ pub(super) fn flow_json(plan: &Plan, flow: &Flow, routes: &mut Routes<'_>) -> Js
         "again": flow.again.iter().map(|(begin, end)| [begin.secs(), end.secs()]).collect::<Vec<_>>(),
         "dscp": flow.dscp,
         "priority": priority_json(flow.class),
+        "ttl": flow.ttl,
         "acks_share_label": flow.acks_share_label,
         "path": path.into_iter().map(|l| link_name(plan, l)).collect::<Vec<_>>(),
         "parameters": parameters,

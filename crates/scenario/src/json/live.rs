@@ -22,6 +22,7 @@ pub fn live_plan_json(text: &str, file: &str, overrides: &[(String, String)], se
 pub(super) fn live_json(plan: &Plan, live: &Live) -> Json {
     let distance = match &live.distance {
         Distance::Inferred => json!({ "rule": "inferred" }),
+        Distance::Option => json!({ "rule": "option" }),
         Distance::ByPrefix(initial) => {
             let initial: Map<_, _> =
                 initial.iter().map(|(prefix, ttl)| (prefix.clone(), json!(ttl))).collect();
@@ -33,6 +34,7 @@ pub(super) fn live_json(plan: &Plan, live: &Live) -> Json {
         "link": live.link.map(|link| link_name(plan, link)),
         "flow_label": live.flow_label.name(),
         "distance": distance,
+        "qosa_bit": live.qosa_bit,
         "count_bytes": live.count_bytes.name(),
         "loss": live.loss,
         "reverse_loss": live.reverse_loss,
@@ -100,6 +102,7 @@ fn group_json(live: &scenario::LiveScenario, number: usize, group: &LiveGroup, s
         "ecn": ecn,
         "dscp": first.dscp,
         "class": first.class,
+        "ttl": first.ttl,
         "acks_share_label": first.acks_share_label,
         "parameters": parameters,
         "exec": program.map(|p| &p.exec),

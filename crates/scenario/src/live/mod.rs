@@ -25,6 +25,7 @@ pub(crate) use program::{keys as program_keys, warn as warn_of_program};
 /// Default name of the live link.
 const BOTTLENECK: &str = "bottleneck";
 const INFERRED: &str = "inferred";
+const OPTION: &str = "option";
 const IPV6_LABEL: &str = "ipv6-label";
 
 /// Family of the addresses in a live run.
@@ -53,6 +54,8 @@ pub enum Distance {
     /// From the least of 32, 64, 128 and 255 that is not below the packet's own time to live.
     #[default]
     Inferred,
+    /// From an option that packets carry; inferred where they have none.
+    Option,
     /// From the initial time to live of senders, by prefix of their address.
     ByPrefix(Vec<(String, u8)>),
 }
@@ -78,6 +81,8 @@ pub struct Live {
     pub flow_label: FlowLabel,
     /// How far packets have come.
     pub distance: Distance,
+    /// PC-RED's QOSA travels as the lowest bit of the code point.
+    pub qosa_bit: bool,
     /// What is counted.
     pub count_bytes: CountBytes,
     /// Probability that a packet is lost before the queue of the live link, at random.
@@ -117,7 +122,7 @@ impl CountBytes {
 
 pub(crate) fn shape() -> Shape {
     let ttl = Kind::Integer { min: 1, max: 255 };
-    let distance = Kind::Any(vec![Kind::Choice(vec![INFERRED]), Kind::ByPrefix(Box::new(ttl))]);
+    let distance = Kind::Any(vec![Kind::Choice(vec![INFERRED, OPTION]), Kind::ByPrefix(Box::new(ttl))]);
     let share = || Kind::Number { min: 0.0, max: 1.0 };
     Shape::new(
         "How a live run is made; the simulator does not read it.",
@@ -139,10 +144,16 @@ pub(crate) fn shape() -> Shape {
             Key::new(
                 "distance",
                 distance,
-                "The initial time to live of packets: inferred (the least of 32, 64, 128, 255 that it can be), or by \
-                 prefix of the source.",
+                "The initial time to live of packets: inferred (the least of 32, 64, 128, 255 that it can be), carried \
+                 by them in an option that senders write, or by prefix of the source.",
             )
             .default("\"inferred\""),
+            Key::new(
+                "qosa_bit",
+                Kind::Flag,
+                "PC-RED: QOSA is the lowest bit of the code point of packets, with which the next router gets it.",
+            )
+            .default("false"),
             Key::new(
                 "count_bytes",
                 Kind::Choice(CountBytes::NAMES.to_vec()),
@@ -181,7 +192,12 @@ pub(crate) fn read(
         family,
         link,
         flow_label: if by_label { FlowLabel::Ipv6 } else { FlowLabel::FiveTuple },
-        distance: prefix::read(&section, "distance").map_or(Distance::Inferred, Distance::ByPrefix),
+        distance: match prefix::read(&section, "distance") {
+            Some(initial) => Distance::ByPrefix(initial),
+            None if is("distance", OPTION) => Distance::Option,
+            None => Distance::Inferred,
+        },
+        qosa_bit: section.flag("qosa_bit").unwrap_or(false),
         count_bytes: if is("count_bytes", "ethernet") { CountBytes::Ethernet } else { CountBytes::Ip },
         loss: share("loss"),
         reverse_loss: share("reverse_loss"),
@@ -196,6 +212,20 @@ fn default_link(network: Option<&Network>, links: &[Link]) -> Option<LinkId> {
         let mut managed = (0..).zip(links).filter(|(_, l)| l.aqm != "drop-tail").map(|(id, _)| id);
         managed.next().filter(|_| managed.next().is_none())
     })
+}
+
+/// Report code points that QOSA would change.
+fn check_code_points(file: &Section<'_>, plan: &Plan, flows: &[Section<'_>]) {
+    let complaint = || {
+        Complaint::new("a code point is odd, but with qosa_bit the lowest bit is QOSA")
+            .allowed("even code points")
+    };
+    for section in flows.iter().filter(|section| section.dscp("dscp").is_some_and(|dscp| dscp % 2 == 1)) {
+        section.error("dscp", complaint());
+    }
+    if let Some(marker) = plan.markers.iter().find(|marker| marker.dscp.iter().any(|dscp| dscp % 2 == 1)) {
+        file.report.error(file.place_of("live"), format!("marker.{}", marker.name), complaint());
+    }
 }
 
 /// Report errors for features that a live run does not have, and warnings for what it leaves out.
@@ -224,6 +254,9 @@ pub(crate) fn check(file: &Section<'_>, plan: &Plan, live: &Live, groups: &[Live
             let message = format!("flow {} does not cross the live link {}", first.name, name(link));
             section.report.error(section.place, section.path.as_str(), Complaint::new(message));
         }
+    }
+    if live.qosa_bit {
+        check_code_points(file, plan, &sections);
     }
     for change in file.sections("change") {
         if change.text("link").is_some_and(|changed| changed != name(link)) {

@@ -36,7 +36,7 @@ fn settings() {
             (
                 "distance = \"infered\"",
                 &[
-                    r#"net.toml:26:12: live.distance: "infered" is not known (allowed: inferred, or a table by prefix such as "10.77.1.0/24", each a whole number from 1 to 255; did you mean "inferred"?)"#,
+                    r#"net.toml:26:12: live.distance: "infered" is not known (allowed: inferred, option, or a table by prefix such as "10.77.1.0/24", each a whole number from 1 to 255; did you mean "inferred"?)"#,
                 ],
             ),
             (
@@ -64,7 +64,7 @@ fn settings() {
             (
                 "queue = \"main\"",
                 &[
-                    "net.toml:26:1: live.queue: unknown key (allowed: family, link, flow_label, distance, count_bytes, loss, reverse_loss)",
+                    "net.toml:26:1: live.queue: unknown key (allowed: family, link, flow_label, distance, qosa_bit, count_bytes, loss, reverse_loss)",
                 ],
             ),
         ],
@@ -92,6 +92,8 @@ fn settings_that_are_taken() {
     );
     assert_eq!((all.loss, all.reverse_loss), (0.01, 0.5));
     assert_eq!(all.distance, Distance::ByPrefix(vec![("fd77::/16".into(), 255)]));
+    let carried = of(&live("distance = \"option\"\nqosa_bit = true"));
+    assert_eq!((all.qosa_bit, carried.qosa_bit, carried.distance), (false, true, Distance::Option));
 }
 
 #[test]
@@ -158,6 +160,12 @@ fn what_a_live_run_cannot_do_and_what_it_leaves_out() {
     assert_eq!(
         problems(&format!("{VALID}\n{more}")),
         ["31: \"flow.aside\": \"flow aside does not cross the live link a->b\""]
+    );
+    let odd = exchange(VALID, "count = 2", "dscp = 1");
+    assert_eq!(problems(&odd), [""; 0]);
+    assert_eq!(
+        problems(&format!("{odd}\n[live]\nqosa_bit = true\n")),
+        ["21: \"flow.tcp.dscp\": \"a code point is odd, but with qosa_bit the lowest bit is QOSA\""]
     );
     let change = "[[change]]\nat = \"5s\"\nlink = \"b->a\"\nrate = \"1Mbps\"\n";
     assert_eq!(

@@ -1,6 +1,6 @@
 //! What flows send, and when.
 
-use super::{BUS, refused};
+use super::{BUS, DUMBBELL, accepted, exchange, refused};
 
 #[test]
 fn sizes_drawn() {
@@ -394,6 +394,14 @@ fn code_points() {
 }
 
 #[test]
+fn a_time_to_live_that_ends_on_the_way() {
+    let said =
+        "net.toml:16:7: flow.tcp.ttl: the longest way of its packets passes 2 routers (allowed: 3 to 255)";
+    refused(DUMBBELL, "count = 2", &[("ttl = 2", &[said])]);
+    accepted(&exchange(DUMBBELL, "count = 2", "ttl = 3"), &[]);
+}
+
+#[test]
 fn labels_and_priority() {
     refused(
         BUS,
@@ -420,8 +428,12 @@ fn labels_and_priority() {
             (
                 "priorty = true",
                 &[
-                    r#"net.toml:17:1: flow.tcp.priorty: unknown key (allowed: name, count, transport, from, to, start, stop, active, size, rate, arrivals, pattern, packet_size, dscp, priority, acks_share_label, left, right, host_from, host_to, source, tcp, web, video, voip, exec, exec_server; did you mean "priority"?)"#,
+                    r#"net.toml:17:1: flow.tcp.priorty: unknown key (allowed: name, count, transport, from, to, start, stop, active, size, rate, arrivals, pattern, packet_size, dscp, priority, ttl, acks_share_label, left, right, host_from, host_to, source, tcp, web, video, voip, exec, exec_server; did you mean "priority"?)"#,
                 ],
+            ),
+            (
+                "ttl = 256",
+                &["net.toml:17:7: flow.tcp.ttl: 256 is out of range (allowed: a whole number from 1 to 255)"],
             ),
             (
                 r#"acks_share_label = "yes""#,

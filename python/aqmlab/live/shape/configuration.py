@@ -129,6 +129,7 @@ class Configuration:
             "b": b,
             "groups": [group],
             "distance": self.live["distance"],
+            "qosa_bit": self.live["qosa_bit"],
             "count_bytes": self.live["count_bytes"],
             "in_service_counts": False,
             "loss": {"forward": self.live["loss"], "reverse": self.live["reverse_loss"]},

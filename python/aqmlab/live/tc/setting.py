@@ -129,6 +129,8 @@ def setting_of(plan: LivePlan, *, qdisc: str | None = None, userspace: bool = Fa
     for what, so in {
         "addresses of IPv6": plan.family != "ipv4",
         "random loss": bool(plan.settings.get("loss")),
+        "TTL_i in packets (live.distance)": plan.carries_ttl,
+        "QOSA in packets (live.qosa_bit)": bool(plan.settings["qosa_bit"]),
     }.items():
         if so:
             raise InputError(f"live: {what} cannot be had with tc as bottleneck")

@@ -86,6 +86,7 @@ def _flows(plan: LivePlan, group: FlowGroup) -> list[dict[str, Any]]:
             "packet": group.parameters["packet_size"],
             "pattern": group.parameters["pattern"],
             "dscp": group.dscp,
+            "ttl_initial": group.ttl if plan.carries_ttl else None,
         }
         for index, (name, start) in enumerate(zip(group.flows, group.starts_s, strict=True))
     ]

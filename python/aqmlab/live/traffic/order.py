@@ -26,6 +26,8 @@ class FlowOrder:
         Code point of its packets.
     segment_bytes
         Payload of a full segment.
+    ttl_fields
+        DDRED's TTL_i, TTL_f of data and TTL_f of replies, which packets are to carry; None: they carry none.
     """
 
     name: str
@@ -37,6 +39,17 @@ class FlowOrder:
     congestion_control: str | None
     dscp: int
     segment_bytes: int
+    ttl_fields: tuple[int, int, int] | None = None
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> FlowOrder:
+        """Read it."""
+        periods, fields = data["periods_s"], data["ttl_fields"]
+        changes = {
+            "periods_s": tuple((begin, end) for begin, end in periods),
+            "ttl_fields": None if fields is None else tuple(fields),
+        }
+        return cls(**{**data, **changes})
 
     @property
     def ends(self) -> bool:
@@ -71,8 +84,5 @@ class Order:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Order:
         """Read it."""
-        flows = tuple(
-            FlowOrder(**{**flow, "periods_s": tuple((begin, end) for begin, end in flow["periods_s"])})
-            for flow in data["flows"]
-        )
+        flows = tuple(FlowOrder.from_json(flow) for flow in data["flows"])
         return cls(**{**data, "flows": flows})

@@ -9,6 +9,7 @@ from typing import Any
 
 from aqmlab.live.traffic.clock import Agenda
 from aqmlab.live.traffic.order import FlowOrder, Order
+from aqmlab.live.traffic.route_option import carry
 from aqmlab.live.traffic.source import IDLE_S
 from aqmlab.live.traffic.tcp_info import TcpInfo
 
@@ -80,6 +81,9 @@ class Sink:
         self.selector.unregister(receiving.listener)
         receiving.listener.close()
         connection.setblocking(False)
+        if receiving.order.ttl_fields is not None:
+            ttl_initial, _, ttl_final = receiving.order.ttl_fields
+            carry(connection, ttl_initial, ttl_final)
         receiving.connection = connection
         self.selector.register(connection, selectors.EVENT_READ, receiving)
 

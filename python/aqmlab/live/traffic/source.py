@@ -9,6 +9,7 @@ from typing import Any
 
 from aqmlab.live.traffic.clock import Agenda
 from aqmlab.live.traffic.order import FlowOrder, Order
+from aqmlab.live.traffic.route_option import UNKNOWN, carry
 from aqmlab.live.traffic.tcp_info import TcpInfo
 
 CHUNK = bytes(65536)
@@ -133,6 +134,9 @@ class Source:
                 if failed:
                     raise OSError(failed, "connection refused or timed out")
                 sending.connected_s = self.agenda.now
+                if sending.order.ttl_fields is not None:
+                    ttl_initial, ttl_final, _ = sending.order.ttl_fields
+                    carry(connection, ttl_initial, ttl_final)
                 self._watch(sending)
             if sending.finished:
                 if not connection.recv(1):
@@ -210,6 +214,8 @@ def connect(order: FlowOrder) -> socket.socket:
             connection.setsockopt(level, option, order.dscp << 2)
         if order.ends:
             connection.setsockopt(socket.IPPROTO_TCP, TCP_NOTSENT_LOWAT, UNSENT_SEGMENTS * order.segment_bytes)
+        if order.ttl_fields is not None:
+            carry(connection, order.ttl_fields[0], UNKNOWN)
         connection.bind((order.local, 0))
         failed = connection.connect_ex((order.peer, order.port))
         if failed not in (0, 115):  # EINPROGRESS

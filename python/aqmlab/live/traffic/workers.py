@@ -16,6 +16,7 @@ from aqmlab.live.process_output import Heard
 from aqmlab.live.processes import end, hurry, python_module
 from aqmlab.live.run_context import Raw, Stage
 from aqmlab.live.traffic.order import FlowOrder, Order
+from aqmlab.live.traffic.route_option import BYTES
 
 MODULE = "aqmlab.live.traffic"
 FIRST_PORT = 5201
@@ -156,6 +157,7 @@ def flow_orders(plan: LivePlan, group: FlowGroup) -> list[FlowOrder]:
     if group.is_udp or group.exec is not None:
         return []
     own, side = ends(group.number, plan.family), sender_side(group)
+    fields = ttl_fields(group) if plan.carries_ttl else None
     return [
         FlowOrder(
             name=name,
@@ -166,10 +168,16 @@ def flow_orders(plan: LivePlan, group: FlowGroup) -> list[FlowOrder]:
             size_bytes=size,
             congestion_control=group.congestion_control,
             dscp=group.dscp,
-            segment_bytes=group.payload_bytes(plan.family),
+            segment_bytes=group.payload_bytes(plan.family) - (0 if fields is None else BYTES[plan.family]),
+            ttl_fields=fields,
         )
         for index, (name, start, size) in enumerate(zip(group.flows, group.starts_s, group.size_bytes, strict=True))
     ]
+
+
+def ttl_fields(group: FlowGroup) -> tuple[int, int, int]:
+    """Return TTL_i, and the times to live with which data and replies reach their ends (TTL_f)."""
+    return group.ttl, group.ttl - group.there.routers, group.ttl - group.back.routers
 
 
 def port(index: int) -> int:
