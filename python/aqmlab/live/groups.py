@@ -13,7 +13,7 @@ from typing import Any
 
 from aqmlab.errors import InputError
 from aqmlab.live.namespaces import FEATURE_ECN, Route
-from aqmlab.live.plan import TIMESTAMPS, FlowGroup, LivePlan, Way
+from aqmlab.live.plan import FlowGroup, LivePlan
 
 MOST_GROUPS = 254
 """What is left of a byte in the addresses."""
