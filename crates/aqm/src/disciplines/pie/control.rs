@@ -164,7 +164,8 @@ impl Control {
 
     fn draws<P>(&mut self, law: &ControlLaw, bytes: u32, before: Backlog, host: &mut impl Host<P>) -> bool {
         // The link must never run empty for a drop (section 4.1).
-        if (self.old < law.target / 2.0 && self.p < 0.2) || before.bytes <= law.mean_packet.saturating_mul(2) {
+        if (self.old < law.target / 2.0 && self.p < 0.2) || before.bytes <= law.mean_packet.saturating_mul(2)
+        {
             return false;
         }
         let scale = if law.in_bytes { f64::from(bytes) / law.mean_packet as f64 } else { 1.0 };
