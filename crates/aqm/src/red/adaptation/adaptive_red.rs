@@ -100,7 +100,8 @@ impl Part for AdaptiveRed {
             Change::to("adapt_clock", Value::Word("timer".into())),
             Change::to("adapt_from", Value::Word("last-change".into()))
                 .with("adapt_interval", Value::Seconds(0.05)),
-            Change::to("gentle_slope", Value::Word("initial".into())).with("curve", Value::Word("gentle".into())),
+            Change::to("gentle_slope", Value::Word("initial".into()))
+                .with("curve", Value::Word("gentle".into())),
             change("ared_alpha", 0.5),
             change("ared_beta", 0.1),
             change("max_p_low", 0.3),
@@ -124,13 +125,9 @@ impl AdaptationPart for AdaptiveRed {
         Ok(Self { alpha, beta, bounds, from, slope: context.gentle_slope(reader) })
     }
 
-    fn step<'a>(
-        &mut self,
-        _: Time,
-        _: usize,
-        adapted: impl DoubleEndedIterator<Item = Adapted<'a>>,
-    ) -> bool {
-        let changed = adapted.fold(false, |changed, class| self.step_of(class.average, class.curve) || changed);
+    fn step<'a>(&mut self, _: Time, _: usize, adapted: impl DoubleEndedIterator<Item = Adapted<'a>>) -> bool {
+        let changed =
+            adapted.fold(false, |changed, class| self.step_of(class.average, class.curve) || changed);
         changed || self.from == AdaptFrom::LastStep
     }
 

@@ -80,7 +80,8 @@ impl Part for Feng {
             change("feng_beta", 10.0),
             change("max_p_low", 0.3),
             change("max_p_high", 0.01),
-            Change::to("gentle_slope", Value::Word("initial".into())).with("curve", Value::Word("gentle".into())),
+            Change::to("gentle_slope", Value::Word("initial".into()))
+                .with("curve", Value::Word("gentle".into())),
         ]
     }
 }
