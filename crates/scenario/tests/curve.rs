@@ -32,14 +32,14 @@ fn mistakes() {
         messages(r#"{"aqm": "red", "min_th": 40, "max_th": 30}"#),
         ["queue:1:1: min_th: min_th (40p) is not below max_th (30p) (allowed: 0 < min_th < max_th)"]
     );
-    assert_eq!(
-        messages("aqm = \"red\"\nmaxp = 1"),
-        [concat!(
-            "queue:2:1: maxp: unknown key (allowed: aqm, limit, min_th, max_th, max_p, w_q, mean_packet, mode, curve, ",
-            "points, spacing, victim, averages, adaptation, ecn, dialect, at_idle, idle_extra_step, guard_one, crossing, ",
-            "... (68 in all); did you mean \"max_p\"?)"
-        )]
+    // How many keys there are changes with every new part of RED.
+    let unknown = messages("aqm = \"red\"\nmaxp = 1");
+    let [message] = unknown.as_slice() else { panic!("{unknown:?}") };
+    assert!(
+        message.starts_with("queue:2:1: maxp: unknown key (allowed: aqm, limit, min_th, max_th, max_p,"),
+        "{message}"
     );
+    assert!(message.ends_with(" in all); did you mean \"max_p\"?)"), "{message}");
     assert_eq!(
         messages("{\"aqm\": \"red\",\n \"w_q\": }"),
         ["queue:2:9: not JSON (allowed: a JSON object, or TOML)"]
