@@ -126,8 +126,10 @@ impl AdaptationPart for AdaptiveRed {
     }
 
     fn step<'a>(&mut self, _: Time, _: usize, adapted: impl DoubleEndedIterator<Item = Adapted<'a>>) -> bool {
-        let changed =
-            adapted.fold(false, |changed, class| self.step_of(class.average, class.curve) || changed);
+        let mut changed = false;
+        for class in adapted {
+            changed |= self.step_of(class.average, class.curve);
+        }
         changed || self.from == AdaptFrom::LastStep
     }
 
