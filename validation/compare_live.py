@@ -2,15 +2,16 @@
 
 `report` is the page ``docs/validation/live.md``, beside which it leaves a table of all runs. Runs that are in
 ``results/live`` already, and are valid, are not done again, so it can be stopped at any time. Live runs take the time
-that they last, so several run side by side: about an hour in all on a machine that is left alone. Needs root (or user
-namespaces) and SCHED_FIFO.
+that they last, so several run side by side: an hour and a half in all on a machine that is left alone. Needs root (or
+user namespaces) and SCHED_FIFO.
 
-    python validation/compare_live.py [--case KEY] [--runs 5] [--side-by-side 9] [--minutes 240]
+    python validation/compare_live.py [--case KEY] [--runs 10] [--side-by-side 9] [--minutes 240]
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import signal
 import sys
 from collections import Counter
@@ -28,26 +29,32 @@ from aqmlab.live.plan import for_family
 from aqmlab.live.running import certificates_in, is_done, live_folder
 from aqmlab.results.result import Result
 from aqmlab.scenario.file import Scenario
-from aqmlab.statistics import Interval, Verdict, verdict_above
+from aqmlab.statistics import Interval, Verdict, runs_needed, verdict_above
+from aqmlab.statistics.power import MOST, POWER
 from aqmlab.storage import folders
-from live_cases import CASES, FAMILIES, Case
+from live_cases import CASES, LONG_S, RUNS, RUNS_OF_LONG, Case
 from live_jobs import Job, LiveJobs
 
 TITLE = "Live runs compared with simulations"
 ROOT = Path(__file__).resolve().parents[1]
 RUNS_TABLE = ROOT / "docs" / "validation" / "live-runs.csv"
 STORE = ROOT / "results" / "live"
-RUNS, SIMULATED = 5, 20
+SIMULATED = 20
 SIDE_BY_SIDE, MINUTES = 9.0, 240.0
 """Links of 10 Mb/s at a time, and the longest time for all of them."""
 TOLD = "Loss"
 """The quantity that is reported, but not judged."""
 PAGE = f"""Real TCP of a Linux kernel through the discipline in user space, beside the simulation of the same file
-with the same TCP in the simulator (`profile = "rfc"`): up to {RUNS} live runs a setting, all within the limits of their
+with the same TCP in the simulator (`profile = "rfc"`): up to {RUNS} live runs a setting
+({RUNS_OF_LONG} of those above {LONG_S:g} s), all within the limits of their
 certificates (`live-runs.csv` has each of them), and {SIMULATED} simulated ones.
+Claims that begin with a letter and a number are those of [the page of claims](claims.md).
 
 A run whose certificate is not valid is repeated, and runs wait while the hypervisor takes processor time from the
 machine; no other criterion selects runs.
+
+After *undecided* stands how many runs of each world would decide it with a probability of {POWER:.0%}, if mean and
+scatter stay what they are.
 
 A difference is (simulated - live) / live with its 95 % interval (Welch). Goodput is to be within 3 %, the mean queueing
 delay within 15 %: *holds* if the whole interval is inside, *fails* if it is wholly outside. The share of packets lost
@@ -82,6 +89,11 @@ class Setting:
         """Where its live runs are."""
         return live_folder(STORE, self.scenario())
 
+    def seeds(self, most: int) -> range:
+        """Return the seeds of its live runs, at most so many."""
+        own = RUNS if self.scenario().duration_s <= LONG_S else RUNS_OF_LONG
+        return range(1, min(most, own) + 1)
+
     def lacks(self, seed: int) -> bool:
         """Whether there is no valid run of this seed."""
         return not is_done(folders.seed_folder(self.folder(), seed), self.scenario())
@@ -95,9 +107,9 @@ class Setting:
             words += ["--set", f"{key}={value}"]
         return words
 
-    def live(self, runs: int) -> Result | None:
+    def live(self, most: int) -> Result | None:
         """Return the valid runs that there are."""
-        seeds = [seed for seed in range(1, runs + 1) if not self.lacks(seed)]
+        seeds = [seed for seed in self.seeds(most) if not self.lacks(seed)]
         return Result.load(self.folder(), seeds=seeds) if seeds else None
 
     def simulated(self) -> Result:
@@ -108,7 +120,7 @@ class Setting:
 def settings(cases: tuple[Case, ...]) -> Iterator[Setting]:
     """List all scenarios."""
     for case in cases:
-        for family in FAMILIES:
+        for family in case.families:
             for control in case.controls:
                 yield from (Setting(case, discipline, family, control) for discipline in case.disciplines)
 
@@ -121,7 +133,7 @@ def jobs(cases: tuple[Case, ...], runs: int) -> list[Job]:
         name = f"{setting.case.key} ({setting.words}), seed {seed}"
         return Job(name, tuple(setting.command(seed)), seconds, setting.case.weight, lambda: not setting.lacks(seed))
 
-    missing = [(seed, setting) for setting in settings(cases) for seed in range(1, runs + 1) if setting.lacks(seed)]
+    missing = [(seed, setting) for setting in settings(cases) for seed in setting.seeds(runs) if setting.lacks(seed)]
     missing.sort(key=lambda one: (one[0], -one[1].scenario().duration_s))
     return [job(setting, seed) for seed, setting in missing]
 
@@ -189,7 +201,7 @@ def _rows(setting: Setting, runs: int) -> Iterator[dict[str, Any]]:
 def _section(case: Case, runs: int, count: Count) -> str:
     """Write the results of a case, and count its verdicts."""
     rows, claims = [], []
-    for family in FAMILIES:
+    for family in case.families:
         for control in case.controls:
             own = {d: Setting(case, d, family, control) for d in case.disciplines}
             live = {name: result for name, setting in own.items() if (result := setting.live(runs)) is not None}
@@ -209,16 +221,32 @@ def _section(case: Case, runs: int, count: Count) -> str:
                         continue
                     rows.append(
                         f"| {name}, {where} | {runs_there} | {line.what} | {_number(line.live, line.unit)} | "
-                        f"{_number(line.simulated, line.unit)} | {_share(line.relative)} | {line.verdict or ''} |"
+                        f"{_number(line.simulated, line.unit)} | {_share(line.relative)} | {_verdict(line)} |"
                     )
             for claim in case.claims if live.keys() == own.keys() else ():
                 for world, results in {"live": live, "simulated": simulated}.items():
                     verdict = verdict_above(by := claim.found(results))
                     count[f"the papers' claims, {world}", str(verdict)] += 1
-                    claims.append(f"| {claim.says} | {where} | {world} | {_number(by, '')} | {verdict} |")
+                    needed = _runs_needed(verdict, by, 0.0)
+                    claims.append(f"| {claim.says} | {where} | {world} | {_number(by, '')} | {verdict}{needed} |")
     head = ["| setting | runs | quantity | live | simulated | difference | verdict |", "|---|---|---|---|---|---|---|"]
     between = ["", "| the paper's claim | setting | world | difference | verdict |", "|---|---|---|---|---|"]
     return "\n".join([f"## {case.title}\n", *head, *rows, *between, *claims, "", *_certificates(case, runs), ""])
+
+
+def _verdict(line: Line) -> str:
+    if line.verdict is None or line.within is None:
+        return ""
+    bound = math.copysign(line.within, line.relative.mean)
+    return f"{line.verdict}{_runs_needed(line.verdict, line.relative, bound)}"
+
+
+def _runs_needed(verdict: Verdict, found: Interval, bound: float) -> str:
+    """Say how many runs of each world would decide what is undecided."""
+    if verdict is not Verdict.UNDECIDED:
+        return ""
+    needed = runs_needed(found, bound)
+    return f" (more than {MOST:,} runs)" if math.isinf(needed) else f" ({needed:,} runs)"
 
 
 def _kind(line: Line, judged: list[Line]) -> str:

@@ -14,8 +14,7 @@ from aqmlab.reproduction.papers.common.claim_reader import read_claims
 from aqmlab.reproduction.papers.common.claims import findings_table, verdicts_by_reading
 from aqmlab.reproduction.papers.common.engine import execute_claims
 from aqmlab.reproduction.papers.common.files import Cell, PaperFiles
-from aqmlab.reproduction.papers.common.power import seeds_needed
-from aqmlab.statistics import paired
+from aqmlab.statistics import paired, runs_needed
 
 HEAD = """
 [column.n]
@@ -146,7 +145,7 @@ def test_undecided_names_the_seeds_that_would_decide():
     # n = (t(0.975) + t(0.8))^2 (s/d)^2 with s = d is 10 with t's of 9 degrees: (2.262 + 0.883)^2 = 9.9
     pairs = np.tile([0.0, 2.0], 4)
     pairs *= 1 / np.std(pairs, ddof=1)
-    assert seeds_needed(paired(pairs - np.mean(pairs) + 1, np.zeros(8)), 0.0) == 10
+    assert runs_needed(paired(pairs - np.mean(pairs) + 1, np.zeros(8)).interval, 0.0) == 10
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ All of it is about independent runs (seeds), one number a run. A file has one th
 * `many`: several questions at once
 * `verdicts`: holds, fails, or undecided
 * `sequential`: runs until an interval is narrow enough
+* `power`: how many runs would decide what is undecided
 * `warmup`: where the transient at the start of a series ends
 """
 
@@ -17,6 +18,7 @@ from aqmlab.statistics.estimate import Method, mean_interval
 from aqmlab.statistics.intervals import LEVEL, Interval, interval, student_quantile
 from aqmlab.statistics.many import benjamini_hochberg, holm
 from aqmlab.statistics.pairs import Difference, paired, welch
+from aqmlab.statistics.power import runs_needed
 from aqmlab.statistics.verdicts import (
     Verdict,
     opposite,
@@ -41,6 +43,7 @@ __all__ = [
     "mean_interval",
     "opposite",
     "paired",
+    "runs_needed",
     "student_quantile",
     "verdict_above",
     "verdict_all",

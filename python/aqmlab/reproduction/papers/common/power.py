@@ -7,37 +7,8 @@ from collections.abc import Sequence
 
 from aqmlab.reporting.fragments import plus_minus
 from aqmlab.reproduction.papers.common.claims import COUNTED, Part, places
-from aqmlab.statistics import LEVEL, Difference, Verdict, student_quantile
-
-POWER = 0.8
-"""Probability with which so many seeds decide, if mean and standard deviation are those that were observed."""
-MOST = 100_000
-"""A number of seeds beyond which the observed difference counts as none."""
-
-
-def seeds_needed(difference: Difference, bound: float, *, level: float = LEVEL, power: float = POWER) -> float:
-    """Return the number of pairs at which the interval excludes a bound with a given probability; inf above `MOST`.
-
-    The smallest n with n >= ((t(1 - alpha/2) + t(power)) s / d)^2, where d is the mean's distance from the bound and
-    s the standard deviation of the differences.
-
-    >>> from aqmlab.statistics import paired
-    >>> seeds_needed(paired([1.0, 2.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0]), 0.0)
-    55
-    """
-    distance, sd = abs(difference.mean - bound), difference.interval.sd
-    if math.isnan(sd):
-        return math.inf
-    if sd == 0:
-        return 2 if distance else math.inf
-    n = 2
-    while n <= MOST:
-        quantiles = student_quantile(0.5 + level / 2, n - 1) + student_quantile(power, n - 1)
-        needed = (quantiles * sd / distance) ** 2 if distance else math.inf
-        if n >= needed:
-            return n
-        n = min(max(n + 1, math.floor(needed) if n > 50 else n + 1), MOST + 1)
-    return math.inf
+from aqmlab.statistics import LEVEL, Verdict
+from aqmlab.statistics.power import MOST, POWER, runs_needed
 
 
 def seeds_to_decide(parts: Sequence[Part]) -> tuple[float, Verdict]:
@@ -49,9 +20,9 @@ def seeds_to_decide(parts: Sequence[Part]) -> tuple[float, Verdict]:
     wrong = [part for part in parts if not part.bounds[0] < part.difference.mean < part.bounds[1]]
     if wrong:
         level = 1 - (1 - LEVEL) / len(parts)
-        needed = min(seeds_needed(part.difference, nearest_bound(part), level=level) for part in wrong)
+        needed = min(runs_needed(part.difference.interval, nearest_bound(part), level=level) for part in wrong)
         return needed, Verdict.FAILS
-    return max(seeds_needed(part.difference, nearest_bound(part)) for part in parts), Verdict.HOLDS
+    return max(runs_needed(part.difference.interval, nearest_bound(part)) for part in parts), Verdict.HOLDS
 
 
 def seeds_words(needed: float, way: Verdict) -> str:
