@@ -21,7 +21,10 @@ from aqmlab.results.result import Result
 from aqmlab.scenario.file import Scenario
 from aqmlab.statistics import Verdict, interval
 
-PAPERS = ("mred/live", "exred/live", "exred/live-poisson", "ddred/live", "ddred/live-tail", "pc-red/live", "adaptive-rio/live")
+PAPERS = (
+    "mred/live", "exred/live", "exred/live-poisson", "ddred/live", "ddred/live-tail", "pc-red/live",
+    "adaptive-rio/live",
+)  # fmt: skip
 
 TWO_WAYS = """\
 format = 1
