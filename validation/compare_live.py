@@ -1,9 +1,9 @@
 """Live runs of the papers' disciplines beside simulations of the same files, over IPv4 and IPv6, with Reno and CUBIC.
 
-`report` is the page ``docs/validation/live.md``, beside which it leaves a table of all runs. Runs that are in
-``results/live`` already, and are valid, are not done again, so it can be stopped at any time. Live runs take the time
-that they last, so several run side by side: an hour and a half in all on a machine that is left alone. Needs root (or
-user namespaces) and SCHED_FIFO.
+`report` writes the pages ``docs/validation/live.md`` and ``live-cells.md`` and a table of all runs beside each. Runs
+that are in ``results/live`` already, and are valid, are not done again, so it can be stopped at any time. Live runs
+take the time that they last, so several run side by side: an hour and a half in all on a machine that is left alone.
+Needs root (or user namespaces) and SCHED_FIFO.
 
     python validation/compare_live.py [--case KEY] [--runs 10] [--side-by-side 9] [--minutes 240]
 """
@@ -16,7 +16,7 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,34 +32,63 @@ from aqmlab.scenario.file import Scenario
 from aqmlab.statistics import Interval, Verdict, runs_needed, verdict_above
 from aqmlab.statistics.power import MOST, POWER
 from aqmlab.storage import folders
-from live_cases import CASES, LONG_S, RUNS, RUNS_OF_LONG, Case
+from live_cases import CASES, CELLS, LONG_S, RUNS, RUNS_OF_LONG, Case
 from live_jobs import Job, LiveJobs
 
-TITLE = "Live runs compared with simulations"
 ROOT = Path(__file__).resolve().parents[1]
-RUNS_TABLE = ROOT / "docs" / "validation" / "live-runs.csv"
+DOCS = ROOT / "docs" / "validation"
 STORE = ROOT / "results" / "live"
 SIMULATED = 20
 SIDE_BY_SIDE, MINUTES = 9.0, 240.0
 """Links of 10 Mb/s at a time, and the longest time for all of them."""
+CLAIMS = "the papers' claims"
 TOLD = "Loss"
 """The quantity that is reported, but not judged."""
 PAGE = f"""Real TCP of a Linux kernel through the discipline in user space, beside the simulation of the same file
-with the same TCP in the simulator (`profile = "rfc"`): up to {RUNS} live runs a setting
-({RUNS_OF_LONG} of those above {LONG_S:g} s), all within the limits of their
-certificates (`live-runs.csv` has each of them), and {SIMULATED} simulated ones.
-Claims that begin with a letter and a number are those of [the page of claims](claims.md).
+with the same TCP in the simulator (`profile = "rfc"`): up to {{runs}} live runs a setting ({{runs_of_long}} of those
+above {LONG_S:g} s), all within the limits of their certificates (`{{table}}` has each of them), and {SIMULATED}
+simulated ones.
 
 A run whose certificate is not valid is repeated, and runs wait while the hypervisor takes processor time from the
 machine; no other criterion selects runs.
 
-After *undecided* stands how many runs of each world would decide it with a probability of {POWER:.0%}, if mean and
-scatter stay what they are.
-
 A difference is (simulated - live) / live with its 95 % interval (Welch). Goodput is to be within 3 %, the mean queueing
 delay within 15 %: *holds* if the whole interval is inside, *fails* if it is wholly outside. The share of packets lost
-has no bound, and is only reported.
+has no bound, and is only reported. After *undecided* stands how many runs of each world would decide it with a
+probability of {POWER:.0%}, if mean and scatter stay what they are.
 """
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of cases.
+
+    Attributes
+    ----------
+    title, cases
+        What it is about.
+    table
+        Its table of runs, beside it.
+    begins
+        What it says first.
+    """
+
+    title: str
+    cases: tuple[Case, ...]
+    table: str
+    begins: str = ""
+
+
+WORLDS = Page("Live runs compared with simulations", CASES, "live-runs.csv")
+TURNING = Page(
+    "Live runs of what verdicts turn on",
+    CELLS,
+    "live-cells.csv",
+    """The cells of the papers' tables, and the forms of their disciplines, on which [verdicts](claims.md) turn, with
+the kernel's Reno over IPv4. Letters and numbers are those of that page.
+
+""",
+)
 
 Count = Counter[tuple[str, str]]
 """How often a quantity had a verdict."""
@@ -146,19 +175,22 @@ def do_runs(
     print(f"{len(missing)} runs are missing" if missing else "all runs are there", flush=True)
 
 
-def report(minutes: float = MINUTES) -> tuple[str, bool]:
+def report(page: Page, minutes: float = MINUTES) -> tuple[str, bool]:
     """Do the runs that are missing, and write the page: its text, and whether everything on it is shown."""
-    do_runs(CASES, minutes=minutes)
-    folders.save(RUNS_TABLE, runs_table(CASES).to_csv(index=False, float_format="%.6g", lineterminator="\n"))
-    return page(CASES)
+    do_runs(page.cases, minutes=minutes)
+    table = runs_table(page.cases).to_csv(index=False, float_format="%.6g", lineterminator="\n")
+    folders.save(DOCS / page.table, table)
+    return text_of(page)
 
 
-def page(cases: tuple[Case, ...], *, runs: int = RUNS) -> tuple[str, bool]:
+def text_of(page: Page, *, runs: int = RUNS) -> tuple[str, bool]:
     """Write the page over the runs that there are."""
     count: Count = Counter()
-    parts = [_section(case, runs, count) for case in cases]
-    shown = all(verdict == str(Verdict.HOLDS) for _, verdict in count)
-    return "\n".join([PAGE, *_counted(count), *parts]), shown
+    parts = [_section(case, runs, count) for case in page.cases]
+    # That a claim fails is a result.
+    shown = all(verdict == str(Verdict.HOLDS) or what.startswith(CLAIMS) for what, verdict in count)
+    begins = page.begins + PAGE.format(runs=runs, runs_of_long=min(runs, RUNS_OF_LONG), table=page.table)
+    return "\n".join([begins, *_counted(count), *parts]), shown
 
 
 def _counted(count: Count) -> Iterator[str]:
@@ -226,7 +258,7 @@ def _section(case: Case, runs: int, count: Count) -> str:
             for claim in case.claims if live.keys() == own.keys() else ():
                 for world, results in {"live": live, "simulated": simulated}.items():
                     verdict = verdict_above(by := claim.found(results))
-                    count[f"the papers' claims, {world}", str(verdict)] += 1
+                    count[f"{CLAIMS}, {world}", str(verdict)] += 1
                     needed = _runs_needed(verdict, by, 0.0)
                     claims.append(f"| {claim.says} | {where} | {world} | {_number(by, '')} | {verdict}{needed} |")
     head = ["| setting | runs | quantity | live | simulated | difference | verdict |", "|---|---|---|---|---|---|---|"]
@@ -286,23 +318,28 @@ def _share(found: Interval) -> str:
 def main() -> int:
     """Do runs, and print the part of the page on these cases."""
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    words.add_argument("--case", action="append", choices=[case.key for case in CASES])
+    words.add_argument("--case", action="append", choices=[case.key for case in (*CASES, *CELLS)])
     words.add_argument("--runs", type=int, default=RUNS)
     words.add_argument("--side-by-side", type=float, default=SIDE_BY_SIDE)
     words.add_argument("--minutes", type=float, default=MINUTES)
     asked = words.parse_args()
-    cases = tuple(case for case in CASES if asked.case is None or case.key in asked.case)
+    pages = [
+        replace(page, cases=tuple(case for case in page.cases if asked.case is None or case.key in asked.case))
+        for page in (WORLDS, TURNING)
+    ]
     # Started in the background of a shell, a program ignores Ctrl-C; the runs under way are ended by either signal.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     try:
-        do_runs(cases, runs=asked.runs, side_by_side=asked.side_by_side, minutes=asked.minutes)
+        do_runs(
+            pages[0].cases + pages[1].cases, runs=asked.runs, side_by_side=asked.side_by_side, minutes=asked.minutes
+        )
     except KeyboardInterrupt:
         print("interrupted; runs that were done are kept", file=sys.stderr)
         return 130
-    text, shown = page(cases, runs=asked.runs)
-    print(text)
-    return 0 if shown else 1
+    found = [text_of(page, runs=asked.runs) for page in pages if page.cases]
+    print("\n".join(text for text, _ in found))
+    return 0 if all(shown for _, shown in found) else 1
 
 
 if __name__ == "__main__":

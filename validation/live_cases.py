@@ -1,4 +1,4 @@
-"""The cases of the page on live runs: the papers' scenarios, families, kinds of TCP, and each paper's main claim."""
+"""What is run live: the papers' scenarios with their main claims (`CASES`), and what verdicts turn on (`CELLS`)."""
 
 from __future__ import annotations
 
@@ -210,6 +210,8 @@ CASES = (
             Claim("the assured flow keeps 95 % of what RIO gives it (Mb/s above)", _assured_when_active),
         ),
     ),
+)  # fmt: skip
+CELLS = (
     Case(
         "mred-40", "MRED beside 40 flows, 60 s at 10 Mb/s", "paper:mred/live.toml", "bottleneck",
         ("mred", "red", f"mred{PRINTED}", f"red{PRINTED}"), ("tcp",), _claims_of_mred() + _claims_of_mred(PRINTED),
@@ -223,7 +225,7 @@ CASES = (
     _form_of_ddred("tail", "ddred-tail", "drop-tail", {}, "live-tail"),
     _form_of_ddred(
         "ecn", "ddred", "gentle-red",
-        {"queue.router.ecn": True, **{f"flow.{name}.tcp.ecn": "classic" for name in ("PCs1", "PCs2")}},
+        {"queue.router.ecn": "true", **{f"flow.{name}.tcp.ecn": "classic" for name in ("PCs1", "PCs2")}},
     ),
     _form_of_ddred(
         "fraction", "ddred", "gentle-red",

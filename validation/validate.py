@@ -345,7 +345,12 @@ def exports() -> Section:
 
 def live() -> Section:
     """Live runs of the papers' disciplines compared with simulations of the same files."""
-    return Section("live", compare_live.TITLE, *compare_live.report())
+    return Section("live", compare_live.WORLDS.title, *compare_live.report(compare_live.WORLDS))
+
+
+def live_cells() -> Section:
+    """Live runs of the cells on which the papers' verdicts turn."""
+    return Section("live-cells", compare_live.TURNING.title, *compare_live.report(compare_live.TURNING))
 
 
 def kernel() -> Section:
@@ -403,6 +408,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "linux-red": linux_red,
     "kernel": kernel,
     "live": live,
+    "live-cells": live_cells,
 }
 VERDICTS = {True: "Everything here is shown.", False: "**Not everything here is shown.**"}
 
