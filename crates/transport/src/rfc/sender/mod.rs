@@ -256,7 +256,7 @@ impl Sender {
     }
 
     /// The window's answer to an acknowledgement: smaller by PRR while it is being reduced, otherwise larger if the edge
-    /// moved and the window was the limit. `signals`: round-trip time and marks.
+    /// moved, or with much reordering anything arrived, and the window was the limit. `signals`: round-trip time and marks.
     fn control(&mut self, now: Time, ack: &Delivery, signals: (Option<Span>, u64)) {
         if self.congestion.owns_window() {
             self.apply_controller(now, ack, signals);
@@ -267,7 +267,9 @@ impl Sender {
                     self.window.cwnd = cwnd;
                 }
             }
-        } else if ack.advanced && (self.window.is_limiting() || self.congestion.moves_unused_windows()) {
+        } else if (ack.advanced || ack.delivered > 0 && self.rack.opens_window_out_of_order())
+            && (self.window.is_limiting() || self.congestion.moves_unused_windows())
+        {
             let flight = self.pipe() as f64;
             self.congestion.open_window(&mut self.window, now, ack.delivered as f64, flight);
         }

@@ -17,7 +17,8 @@ use crate::{Ack, MAX_SACK_BLOCKS};
 /// What an acknowledgement changes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct News {
-    /// The first outstanding segment is a later one now.
+    /// The first outstanding segment before it, and whether it is a later one now.
+    pub una: u64,
     pub advanced: bool,
     /// Segments beyond it are newly known to have arrived.
     pub sacked: bool,
@@ -66,7 +67,7 @@ fn extend(times: &mut Option<(Time, Time)>, sent: Time) {
 impl Sender {
     /// Takes in the acknowledgement of all segments before `reached`.
     pub(super) fn take(&mut self, now: Time, ack: &Ack, reached: u64) -> News {
-        let mut news = News { ts_echo: ack.ts_echo, ..News::default() };
+        let mut news = News { ts_echo: ack.ts_echo, una: self.board.una(), ..News::default() };
         if self.config.sack && !ack.sack.is_empty() {
             self.take_blocks(now, ack, reached, &mut news);
         }
@@ -108,6 +109,7 @@ impl Sender {
             runs[0] = (0, 0);
         }
         runs.sort_unstable();
+        let mut overtaken = None;
         let mut sacked_runs = [(0, 0); MAX_SACK_BLOCKS];
         for (run, segments) in runs.iter().zip(&mut sacked_runs) {
             let first = self.segment_from(run.0);
@@ -116,14 +118,17 @@ impl Sender {
             // Skip the part of the run that an earlier acknowledgement reported.
             let known = self.sacked_runs.iter().filter(|t| t.0 <= first && first <= t.1).map(|t| t.1).max();
             for k in known.unwrap_or(first).max(self.board.una())..end {
-                self.take_sack(now, k, news);
+                self.take_sack(now, k, &mut overtaken, news);
             }
         }
         self.sacked_runs = sacked_runs;
+        if let Some(k) = overtaken {
+            self.note_reordering(k);
+        }
     }
 
-    fn take_sack(&mut self, now: Time, k: u64, news: &mut News) {
-        let overtaken = k < self.board.highest_sacked();
+    fn take_sack(&mut self, now: Time, k: u64, overtaken: &mut Option<u64>, news: &mut News) {
+        let is_overtaken = k < self.board.highest_sacked();
         let Some(segment) = self.board.sack(k) else { return };
         news.sacked = true;
         news.delivered += 1;
@@ -131,19 +136,24 @@ impl Sender {
         if !segment.was_resent() {
             extend(&mut news.sacks, segment.sent);
             news.original |= k < self.recovery.high;
-            if overtaken {
-                self.rack.note_reordering();
+            if is_overtaken && overtaken.is_none() {
+                *overtaken = Some(k);
             }
         }
+    }
+
+    /// Segment `k` arrived behind higher ones, of which all below the first outstanding one have arrived too.
+    pub(super) fn note_reordering(&mut self, k: u64) {
+        self.rack.note_reordering(self.board.highest_sacked().max(self.board.una()) - k);
     }
 
     fn take_edge(&mut self, now: Time, reached: u64, news: &mut News) {
         news.advanced = true;
         self.recovery.timeouts = 0;
         let mut fresh = 0;
+        let mut overtaken = None;
         while self.board.una() < reached {
             let k = self.board.una();
-            let overtaken = k < self.board.highest_sacked();
             let segment = self.board.pop();
             news.ambiguous |= segment.was_resent();
             if segment.is_sacked() {
@@ -154,10 +164,13 @@ impl Sender {
             if !segment.was_resent() {
                 extend(&mut news.acked, segment.sent);
                 news.original |= k < self.recovery.high;
-                if overtaken {
-                    self.rack.note_reordering();
+                if k < self.board.highest_sacked() && overtaken.is_none() {
+                    overtaken = Some(k);
                 }
             }
+        }
+        if let Some(k) = overtaken {
+            self.note_reordering(k);
         }
         // Without SACK, one segment filled the hole and the duplicates have reported the others.
         let dupacks = self.recovery.dupacks;

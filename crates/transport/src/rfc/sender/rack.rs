@@ -23,6 +23,8 @@ pub const DUPACK_THRESHOLD: u64 = 3;
 /// Recoveries without a duplicate report until the multiplier is 1 again.
 const PERSISTENCE: u32 = 16;
 const GREATEST_MULTIPLIER: u64 = 255;
+/// The greatest extent of reordering that counts (Linux's `tcp_max_reordering`).
+const GREATEST_EXTENT: u64 = 300;
 
 /// What was found lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +53,8 @@ pub struct Rack {
     /// Something has arrived since the last detection.
     advanced: bool,
     reordering_seen: bool,
+    /// The greatest extent of reordering seen, in segments.
+    extent: u64,
     multiplier: u64,
     persistence: u32,
     /// The round trip of the last duplicate report is over when this segment is acknowledged.
@@ -65,6 +69,7 @@ impl Default for Rack {
             rtt: Span::ZERO,
             advanced: false,
             reordering_seen: false,
+            extent: DUPACK_THRESHOLD,
             multiplier: 1,
             persistence: 0,
             round_end: 0,
@@ -86,9 +91,23 @@ impl Rack {
         }
     }
 
-    /// A segment that was sent once arrived behind a higher one.
-    pub fn note_reordering(&mut self) {
+    /// A segment that was sent once arrived behind one that is up to `extent` segments higher.
+    pub fn note_reordering(&mut self, extent: u64) {
         self.reordering_seen = true;
+        self.extent = self.extent.max(extent.min(GREATEST_EXTENT));
+    }
+
+    /// Whether reordering is so frequent that what arrives out of order opens the window too: an extent above three
+    /// segments (Linux's `tcp_may_raise_cwnd`; RFC 5681 counts in-order data only).
+    pub fn opens_window_out_of_order(&self) -> bool {
+        self.extent > DUPACK_THRESHOLD
+    }
+
+    /// A time-out with `sacked` segments selectively acknowledged: the extent was too large an estimate.
+    pub fn note_timeout(&mut self, sacked: u64) {
+        if sacked >= DUPACK_THRESHOLD {
+            self.extent = DUPACK_THRESHOLD;
+        }
     }
 
     /// A duplicate was reported, with `una` the first segment outstanding and `next` to be sent.
@@ -230,7 +249,7 @@ mod tests {
         };
         assert_eq!(window(&rack, false, 2), 10.0);
         assert_eq!([window(&rack, true, 0), window(&rack, false, 3)], [0.0, 0.0]);
-        rack.note_reordering();
+        rack.note_reordering(1);
         assert_eq!([window(&rack, true, 0), window(&rack, false, 3)], [10.0, 10.0]);
         rack.note_duplicate(5, 9);
         rack.note_duplicate(6, 9);

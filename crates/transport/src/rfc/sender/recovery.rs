@@ -6,7 +6,7 @@
 //! | state | since | window |
 //! |---|---|---|
 //! | open | no loss, mark or reordering | grows |
-//! | disorder | something has arrived beyond a hole | grows if the edge moves |
+//! | disorder | something has arrived beyond a hole | grows if the edge moves, or much is reordered |
 //! | reducing | an echo of a mark | shrinks to the threshold |
 //! | recovery | a loss | shrinks to the threshold |
 //! | loss | a time-out | grows from one, up to the threshold in slow start |
@@ -389,6 +389,9 @@ impl Sender {
             }
         }
         self.report_losses(now);
+        if state <= State::Disorder {
+            self.rack.note_timeout(self.board.sacked());
+        }
         let again = state == State::Loss && self.recovery.timeouts > 1;
         if state <= State::Disorder || self.recovery.high <= una || state == State::Loss && !again {
             self.undo.ssthresh = Some(self.current_threshold());

@@ -192,6 +192,23 @@ fn reordering_within_the_window_changes_nothing() {
     assert_eq!((b.state(), b.sender.counters().retransmissions), (State::Disorder, 0));
 }
 
+/// Linux's `tcp_may_raise_cwnd`.
+#[test]
+fn with_much_reordering_what_arrives_out_of_order_opens_the_window() {
+    let mut b = Bench::open(reno());
+    b.at(200).sack(0, &[(2, 3)]);
+    b.at(210).ack(3);
+    // Three segments overtook 1, which is not above the threshold of three.
+    let cwnd = b.sender.cwnd();
+    b.sack(3, &[(5, 9)]);
+    assert_eq!(b.sender.cwnd(), cwnd, "out of order");
+    // Six segments, from 4 to 9.
+    b.at(220).ack(10);
+    let cwnd = b.sender.cwnd();
+    b.at(320).sack(10, &[(12, 13)]);
+    assert_eq!((b.state(), b.sender.cwnd()), (State::Disorder, cwnd + 2.0));
+}
+
 #[test]
 fn a_lost_retransmission_is_resent_by_its_time() {
     let mut b = Bench::open(reno());

@@ -125,7 +125,7 @@ impl Sender {
         if !self.config.undo || !self.undo.is_open() || !self.answers_original(news) {
             return false;
         }
-        self.rack.note_reordering();
+        self.note_reordering(news.una);
         if self.board.resent() > 0 {
             return true;
         }
