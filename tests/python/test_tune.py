@@ -143,6 +143,11 @@ def test_command_with_json_and_the_rest_after_ctrl_c(shell: Shell, found: aqmlab
 def test_command_shows_every_dialect(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     few = ("--trials", "4", "--seeds", "1", "--fresh", "2", "--out", str(small.parent / "out"))
     assert command(str(small), *WORDS, *few) == 0
+    brief = capsys.readouterr().out
+    assert "tc qdisc replace" in brief
+    assert "With --details: texts for ns-2 (Tcl)" in brief
+    assert len(brief.splitlines()) <= 60
+    assert command(str(small), *WORDS, *few, "--details") == 0
     out = capsys.readouterr().out
     for text in (
         "[queue.bottleneck]",
@@ -249,8 +254,8 @@ def test_other_disciplines_and_parameters(plan: aqmlab.Scenario) -> None:
     few = {**QUICK, "trials": 5, "fresh": 2}
     tail = aqmlab.tune(plan, minimize="delay.p95", over=["rate=1Mbps:2Mbps"], aqm="drop-tail", **few)
     assert set(tail.body) == {"aqm", "limit"}
-    assert tail.dialects == []
-    assert any("no analytic design" in note for note in tail.notes)
+    assert [one.text.split(" limit")[0] for one in tail.dialects] == ["tc qdisc replace dev DEV root pfifo"]
+    assert "defaults" in {one.reference.name for one in tail.against}
     varied = aqmlab.tune(
         plan,
         maximize="goodput",
@@ -263,3 +268,57 @@ def test_other_disciplines_and_parameters(plan: aqmlab.Scenario) -> None:
     assert varied.holds is Verdict.HOLDS
     with pytest.raises(Error, match="none of 5 trials"):
         aqmlab.tune(plan, minimize="loss", keep=["delay.p95<=0.001ms"], over=["flows=2:4"], **few)
+
+
+@pytest.mark.parametrize(
+    ("aqm", "searched", "text"),
+    [
+        ("codel", {"target", "interval"}, "codel"),
+        ("fq-codel", {"target", "interval"}, "fq_codel"),
+        ("cobalt", {"target", "interval"}, None),
+        ("pie", {"target", "alpha", "beta"}, "pie"),
+        ("fq-pie", {"target", "alpha", "beta"}, "fq_pie"),
+        ("pi2", {"target", "alpha", "beta"}, None),
+        ("dualpi2", {"target", "alpha", "beta"}, "dualpi2"),
+    ],
+)
+def test_disciplines_that_control_the_delay(
+    plan: aqmlab.Scenario, aqm: str, searched: set[str], text: str | None
+) -> None:
+    few = {**QUICK, "trials": 4, "fresh": 2}
+    found = aqmlab.tune(plan, minimize="delay.p95", over=["flows=2:4"], aqm=aqm, **few)
+    assert found.body.keys() - {"aqm", "limit", "mean_packet"} == searched
+    assert str(found.body["target"]).endswith("ms")
+    compared = {one.reference.name for one in found.against}
+    assert "file" in compared
+    assert "defaults" in compared or found.notes == ["the answer is defaults itself"]
+    assert AUTOMATIC not in compared
+    words = [one.text.partition(" limit ")[0] for one in found.dialects]
+    assert words == ([] if text is None else [f"tc qdisc replace dev DEV root {text}"])
+
+
+def test_red_where_the_file_has_codel(plan: aqmlab.Scenario) -> None:
+    codel = plan.with_overrides({"queue.bottleneck": "{ aqm = 'codel', limit = '40p' }"})
+    found = aqmlab.tune(
+        codel, minimize="delay.p95", over=["flows=2:4"], aqm="red", **{**QUICK, "trials": 4, "fresh": 2}
+    )
+    assert found.body["aqm"] == "red"
+    assert "file" in {one.reference.name for one in found.against}
+
+
+def test_a_range_of_times_has_units(plan: aqmlab.Scenario) -> None:
+    asked = {"minimize": "delay.p95", "over": ["flows=2:4"], "aqm": "codel", **QUICK, "trials": 2, "fresh": 2}
+    found = aqmlab.tune(plan, vary=["target=1ms:30ms"], **asked)
+    assert 1 <= float(str(found.body["target"]).removesuffix("ms")) <= 30
+    with pytest.raises(InputError, match=r"\"0.001\" has another unit \(allowed: for example target=1ms:30ms\)"):
+        aqmlab.tune(plan, vary=["target=0.001:0.03"], **asked)
+
+
+def test_undecided_says_why(plan: aqmlab.Scenario) -> None:
+    same = plan.queue_table("bottleneck") | {"max_p": 0.101}
+    found = aqmlab.tune(
+        plan, minimize="delay.p95", over=["flows=2:4"], against_settings={"near": same}, **{**QUICK, "trials": 1}
+    )
+    reasons = found.why_undecided()
+    undecided = [one.reference.name for one in found.against if one.verdict == "undecided"]
+    assert [reason.partition(":")[0] for reason in reasons] == [f"undecided against {name}" for name in undecided]

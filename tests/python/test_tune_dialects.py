@@ -95,11 +95,15 @@ def test_inexpressible_parts_are_named() -> None:
     assert "ecn" in texts(ecn=True)["tc"].text
 
 
-def test_queues_without_reds_parameters_have_no_text() -> None:
-    plan = aqmlab.Scenario.from_text(
-        DUMBBELL, filename="small.toml", overrides={"queue.bottleneck": "{ aqm = 'drop-tail', limit = '20p' }"}
-    )
-    assert dialects_of(plan, "bottleneck") == []
+def test_queues_without_reds_parameters_have_text_for_tc_alone_if_it_has_them() -> None:
+    def found(aqm: str) -> list[str]:
+        queue = f"{{ aqm = '{aqm}', limit = '20p' }}"
+        plan = aqmlab.Scenario.from_text(DUMBBELL, filename="small.toml", overrides={"queue.bottleneck": queue})
+        return [one.text for one in dialects_of(plan, "bottleneck")]
+
+    assert found("drop-tail") == ["tc qdisc replace dev DEV root pfifo limit 20"]
+    assert found("codel") == ["tc qdisc replace dev DEV root codel limit 20 target 5000us interval 100000us noecn"]
+    assert found("cobalt") == []
 
 
 @pytest.mark.parametrize(("burst", "wlog"), [(4, 3), (10, 6), (20, 8), (60, 11), (129, 14)])

@@ -15,6 +15,7 @@ from aqmlab.cli.values import parse_overrides
 from aqmlab.errors import InputError, printable
 
 if TYPE_CHECKING:
+    from aqmlab.interop.settings import Dialect
     from aqmlab.tuning.outcome import Tuned
 
 MOST_SHOWN = 12
@@ -68,6 +69,9 @@ Quantile = Annotated[
 Trials = Annotated[int, typer.Option("--trials", help="How many settings are tried.", min=1, metavar="N")]
 Seeds = Annotated[int, typer.Option("--seeds", help="Seeds of each trial.", min=1, metavar="N")]
 Fresh = Annotated[int, typer.Option("--fresh", help="Fresh seeds of the confirmation.", min=2, metavar="N")]
+Details = Annotated[
+    bool, typer.Option("--details", help="Also the texts for all systems, the Pareto front, intervals and tests.")
+]
 Out = Annotated[
     Path | None,
     typer.Option("--out", help="Folder for runs and answer; default: results/NAME-tune.", metavar="DIR"),
@@ -93,6 +97,7 @@ def tune(
     out: Out = None,
     workers: Workers = None,
     engine: Engine = "auto",
+    details: Details = False,
     as_json: Json = False,
 ) -> None:
     """Find a queue's parameters that hold over whole ranges, confirmed on fresh seeds. Python: aqmlab.tune."""
@@ -121,7 +126,7 @@ def tune(
     if as_json:
         print_json({**found.data(), "folder": str(found.folder)})
     else:
-        _show(found)
+        _show(found, details=details)
 
 
 def _settings(text: str) -> tuple[str, dict[str, Any]]:
@@ -135,37 +140,53 @@ def _settings(text: str) -> tuple[str, dict[str, Any]]:
     return name.strip(), body
 
 
-def _show(found: Tuned) -> None:
+def _show(found: Tuned, *, details: bool) -> None:
+    from aqmlab.tuning.outcome import short
+
     bounds = " and ".join(bound.words for bound in found.task.bounds)
     trial, choice, fresh = found.seeds
     print(f"{found.name}: {found.task.goal.words}{f', keep {bounds}' if bounds else ''}")
     print(f"{len(found.trials)} trials on {trial} seeds at {len(found.points)} points, the best again on {choice}\n")
     print(found.scenario_text + "\n")
-    from aqmlab.tuning.outcome import short
-
     points = len(found.points) + len(found.fresh_points)
-    title = f"On {fresh} fresh seeds at {points} points, {len(found.fresh_points)} of them new, 95 % intervals"
-    print_table(found.settings_table(), title=title)
+    title = f"On {fresh} fresh seeds at {points} points, {len(found.fresh_points)} of them new; 95 % intervals"
+    print_table(found.answer_table(), title=title)
     for settings in (found.confirmed, *(entry.reference for entry in found.against)):
         print(f"{settings.name}: {short(settings.body)}")
+    for line in found.why_undecided():
+        print(line)
     print()
+    if details:
+        _show_tables(found)
+    shown = found.dialects if details else found.dialects[:1]
+    for one in shown:
+        _show_dialect(one)
+    for line in found.notes:
+        print(f"Note: {line}")
+    if found.holds.value != "holds":
+        print(printable(f"aqmlab: warning: on fresh seeds the constraints are {_doubt(found)}"), file=sys.stderr)
+    others = ", ".join(one.title for one in found.dialects if one not in shown)
+    if not details:
+        print(f"With --details: {f'texts for {others}, ' if others else ''}the Pareto front, all intervals and tests")
+    print(f"Results: {found.folder}")
+
+
+def _show_tables(found: Tuned) -> None:
+    print_table(found.settings_table(), title="Worst points, 95 % intervals")
     if found.against:
         print_table(found.differences_table(), title=f"Tuned - reference: {found.task.goal.metric.label}; p by Holm")
     front = found.front_table()
     if len(front):
         rest = f", {MOST_SHOWN} of {len(front)}" if len(front) > MOST_SHOWN else ""
         print_table(front.head(MOST_SHOWN), title=f"Pareto front of the trials{rest}")
-    for one in found.dialects:
-        print(f"{one.title}\n\n{one.text}\n")
-        print_rows(["parameter", "effective value"], [[key, value] for key, value in one.effective.items()])
-        for note in one.notes:
-            print(f"- {note}")
-        print()
-    for line in found.notes:
-        print(f"Note: {line}")
-    if found.holds.value != "holds":
-        print(printable(f"aqmlab: warning: on fresh seeds the constraints are {_doubt(found)}"), file=sys.stderr)
-    print(f"Results: {found.folder}")
+
+
+def _show_dialect(one: Dialect) -> None:
+    print(f"{one.title}\n\n{one.text}\n")
+    print_rows(["parameter", "effective value"], [[key, value] for key, value in one.effective.items()])
+    for note in one.notes:
+        print(f"- {note}")
+    print()
 
 
 def _doubt(found: Tuned) -> str:

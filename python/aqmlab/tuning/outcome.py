@@ -11,8 +11,9 @@ import pandas as pd
 
 from aqmlab import _core
 from aqmlab.interop.settings import Dialect
+from aqmlab.reporting.fragments import plus_minus
 from aqmlab.scenario.toml_text import inline
-from aqmlab.statistics import Verdict
+from aqmlab.statistics import Verdict, runs_needed
 from aqmlab.tuning.measurements import Body
 from aqmlab.tuning.search import Task, Trial, front
 from aqmlab.tuning.verification import Against, Confirmed
@@ -86,6 +87,38 @@ class Tuned:
     def front(self) -> list[Trial]:
         """The Pareto front of the trials: the goal against the first bound's quantity."""
         return front(self.trials, self.task)
+
+    def answer_table(self) -> pd.DataFrame:
+        """Return a row for the answer and each reference on fresh seeds, short enough for 80 columns.
+
+        Columns: the settings' name, the goal, each bound with its verdict, and how the answer compares.
+        """
+        rows = []
+        for one, entry in [(self.confirmed, None), *((entry.reference, entry) for entry in self.against)]:
+            row = {"settings": one.name, self.task.goal.metric.key: plus_minus(one.goal.mean, one.goal.half_width)}
+            row |= {kept.bound.words: f"{kept.verdict}: {kept.interval.mean:.4g}" for kept in one.kept}
+            row["tuned is"] = "" if entry is None else f"{entry.verdict} ({_apart(entry)})"
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    def why_undecided(self) -> list[str]:
+        """Say for each reference against which the answer is undecided why it is."""
+        return [
+            f"undecided against {entry.reference.name}: {self._why(entry)}"
+            for entry in self.against
+            if entry.verdict == "undecided"
+        ]
+
+    def _why(self, entry: Against) -> str:
+        for name, verdict in ((TUNED, self.holds), (entry.reference.name, entry.reference.verdict)):
+            if verdict is Verdict.UNDECIDED and self.task.bounds:
+                return f"whether {name} keeps the bounds is open"
+        if self.holds is Verdict.FAILS and entry.reference.verdict is Verdict.FAILS:
+            return "neither keeps the bounds"
+        needed = runs_needed(entry.compared.difference.interval, 0.0)
+        if not math.isfinite(needed):
+            return "the difference is as good as none"
+        return f"the interval includes no difference; about {needed:,} fresh seeds would decide"
 
     def settings_table(self) -> pd.DataFrame:
         """Return a row for the answer and each reference: the goal and each bound, on fresh seeds."""
@@ -191,6 +224,11 @@ class Tuned:
 def short(body: Body) -> str:
     """Write what was searched on one line."""
     return ", ".join(f"{key} {value}" for key, value in body.items() if key not in ("limit", "mean_packet", "ecn"))
+
+
+def _apart(entry: Against) -> str:
+    found = entry.compared.difference.interval
+    return plus_minus(found.mean, found.half_width, signed=True)
 
 
 def _trial(trial: Trial) -> dict[str, Any]:

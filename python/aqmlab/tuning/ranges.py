@@ -135,7 +135,7 @@ def _range(text: str, plan: Scenario) -> Range:
     words = ends.split(":")
     if not sign or not key or len(words) != 2:
         raise InputError(f'over "{text}": write it as KEY=LOW:HIGH, for example flows=10:200 or rtt=20ms:200ms')
-    (low, unit), (high, other) = (_number(word, text) for word in words)
+    (low, unit), (high, other) = (number_of(word, f'over "{text}"') for word in words)
     if unit != other:
         raise InputError(f'over "{text}": both ends must have the same kind of unit')
     if not low < high:
@@ -145,12 +145,22 @@ def _range(text: str, plan: Scenario) -> Range:
     return Range(key, low, high, unit, whole, _meaning(key, low, unit, text, plan))
 
 
-def _number(word: str, text: str) -> tuple[float, str]:
+def number_of(word: str, where: str) -> tuple[float, str]:
+    """Read a number with its unit: a time in s (``s``), a rate in bit/s (``bps``), or in the unit as written.
+
+    Raises
+    ------
+    InputError
+        If it is none; the message begins with `where`.
+
+    >>> number_of("20ms", "over"), number_of("7p", "vary")
+    ((0.02, 's'), (7.0, 'p'))
+    """
     match = _VALUE.fullmatch(word)
     try:
         number, unit = float(match.group(1)), match.group(2)  # type: ignore[union-attr]
     except (AttributeError, ValueError):
-        raise InputError(f'over "{text}": "{word}" is not a number with or without a unit') from None
+        raise InputError(f'{where}: "{word}" is not a number with or without a unit') from None
     if unit in TIMES:
         return number * TIMES[unit], "s"
     if unit in RATES:
@@ -187,7 +197,7 @@ def _round_trip(low: float, unit: str, text: str, raw: dict[str, Any]) -> Callab
         raise InputError(f'over "{text}": rtt is for a [dumbbell]; elsewhere name a delay, such as chain.link.delay')
     if unit != "s" or low <= 0:
         raise InputError(f'over "{text}": a round trip is a time above 0, for example rtt=20ms:200ms')
-    number, kind = _number(raw["dumbbell"]["bottleneck"]["delay"], text)
+    number, kind = number_of(raw["dumbbell"]["bottleneck"]["delay"], f'over "{text}"')
     own = number if kind == "s" else math.nan
 
     def pairs(value: float) -> Pairs:

@@ -1,8 +1,9 @@
 """The parameters that are searched, and how numbers of the search become settings of a queue.
 
 Of a queue with RED's parameters these are max_th, min_th as a share of max_th (so that it is always below), max_p and
-w_q, all on logarithmic scales; the buffer (``limit``) stays as the scenario has it. Thresholds are whole packets, max_p
-and w_q have three digits: no finer than a configuration can hold or a run can resolve.
+w_q, all on logarithmic scales; the buffer (``limit``) stays as the scenario has it. A discipline that controls the
+delay has its target, with CoDel the interval, with a PI controller its two gains, in `RANGES`. Thresholds are whole
+packets, all else has three digits: no finer than a configuration can hold or a run can resolve.
 
 An average that is slower than a run never gets to where it would stay, and settings that live on that fail in longer
 runs. So w_q is at least so large that the average's time constant, 1/(w_q C), is a tenth of the measured time.
@@ -20,6 +21,7 @@ from aqmlab.scenario.parts import packets
 from aqmlab.scenario.registry import Discipline, Parameter
 from aqmlab.scenario.toml_text import Value
 from aqmlab.tuning.measurements import Body
+from aqmlab.tuning.ranges import number_of, written
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
@@ -28,6 +30,16 @@ Numbers = dict[str, Any]
 """Dimension to its value in the search."""
 SHARE = "min_th / max_th"
 PACKETS = ("limit", "min_th", "max_th")
+UNITS = {"packets": "p", "s": "s", "B": "B"}
+"""Units that a value of a scenario has to have, or may have."""
+EXAMPLES = {"p": "20:200", "s": "1ms:30ms", "B": "300B:3000B"}
+RED = frozenset({"min_th", "max_th", "max_p", "w_q"})
+RANGES: dict[str, dict[str, tuple[float, float]]] = {
+    **{name: {"target": (5e-4, 0.05), "interval": (0.01, 0.5)} for name in ("codel", "fq-codel", "cobalt")},
+    **{name: {"target": (1e-3, 0.1), "alpha": (0.0125, 1.25), "beta": (0.125, 12.5)} for name in ("pie", "fq-pie")},
+    **{name: {"target": (1e-3, 0.1), "alpha": (0.02, 2.0), "beta": (0.2, 20.0)} for name in ("pi2", "dualpi2")},
+}
+"""What is searched of the disciplines that control the delay: times in s, gains a decade around the RFCs' values."""
 TIME_CONSTANTS = 10
 """Time constants of the average that the measured time of a run must have room for."""
 
@@ -46,6 +58,8 @@ class Dimension:
         Whether it is a whole number.
     choices
         Words; empty for a number.
+    unit
+        The parameter's unit, which its values are written with: ``packets``, ``s``, ``B``, or ``1``.
     """
 
     key: str
@@ -53,6 +67,7 @@ class Dimension:
     high: float = 0.0
     whole: bool = False
     choices: tuple[str, ...] = ()
+    unit: str = "1"
 
     def distribution(self) -> BaseDistribution:
         """Return it as Optuna knows it."""
@@ -70,6 +85,17 @@ class Dimension:
             return value if value in self.choices else self.choices[0]
         near = min(max(float(value), self.low), self.high)
         return round(near) if self.whole else near
+
+    def value(self, number: Any) -> Value:  # noqa: ANN401 - a number or a word
+        """Return a number of the search as a scenario has it.
+
+        >>> Dimension("target", 1e-3, 0.1, unit="s").value(0.0051234), Dimension("limit", 2, 9, True).value(4)
+        ('5.12ms', 4)
+        """
+        if self.choices:
+            return str(number)
+        found = round(number) if self.whole else float(f"{number:.3g}")
+        return written(found, UNITS[self.unit]) if self.unit in UNITS else found
 
 
 @dataclass(frozen=True)
@@ -92,10 +118,16 @@ class Space:
         """The words of the table."""
         return {key: value for key, value in self.base.items() if isinstance(value, str) and key not in PACKETS}
 
+    @property
+    def needs(self) -> set[str]:
+        """The numbers that effective parameters must have to be numbers of the search."""
+        keys = {one.key for one in self.dimensions if not one.choices}
+        return keys - {SHARE} | {"min_th", "max_th"} if SHARE in keys else keys
+
     def body(self, numbers: Numbers) -> Body:
         """Return the queue's table for numbers of the search.
 
-        >>> searched = (Dimension("max_th", 2, 100, True), Dimension(SHARE, 0.05, 0.9))
+        >>> searched = (Dimension("max_th", 2, 100, True, unit="packets"), Dimension(SHARE, 0.05, 0.9))
         >>> space = Space({"aqm": "red", "limit": "100p"}, searched)
         >>> space.body({"max_th": 30, SHARE: 0.3333})
         {'aqm': 'red', 'limit': '100p', 'max_th': '30p', 'min_th': '10p'}
@@ -106,12 +138,8 @@ class Space:
             if dimension.key in (SHARE, "min_th") and "max_th" in numbers:
                 wanted = value * numbers["max_th"] if dimension.key == SHARE else value
                 found["min_th"] = f"{min(max(1, round(wanted)), round(numbers['max_th']) - 1)}p"
-            elif dimension.key in PACKETS:
-                found[dimension.key] = f"{round(value)}p"
-            elif isinstance(value, float):
-                found[dimension.key] = float(f"{value:.3g}")
             else:
-                found[dimension.key] = value
+                found[dimension.key] = dimension.value(value)
         return found
 
     def numbers(self, effective: Mapping[str, Any], packet: float) -> Numbers:
@@ -156,16 +184,19 @@ def space_of(aqm: Discipline, base: Mapping[str, Value], *, limit: float, slowes
     """
     own = {parameter.key: parameter for parameter in aqm.own_parameters}
     found: dict[str, Dimension] = {}
+    top = max(3.0, math.floor(limit))
     if "points" in base or "class" in base or aqm.name in ("rio", "wred", "adaptive-rio"):
         pass  # Thresholds belong to its classes, or to the points of its curve.
-    elif {"min_th", "max_th", "max_p", "w_q"} <= set(own):
-        top = max(3.0, math.floor(limit))
-        found["max_th"] = Dimension("max_th", 2, top, whole=True)
+    elif aqm.name in RANGES:
+        for key, (low, high) in RANGES[aqm.name].items():
+            found[key] = Dimension(key, low, high, unit=own[key].unit)
+    elif set(own) >= RED:
+        found["max_th"] = Dimension("max_th", 2, top, whole=True, unit="packets")
         found[SHARE] = Dimension(SHARE, 0.05, 0.9)
         found["max_p"] = Dimension("max_p", 0.005, 1.0)
         found["w_q"] = Dimension("w_q", slowest, 0.5)
     else:
-        found["limit"] = Dimension("limit", 2, max(3.0, math.floor(limit)), whole=True)
+        found["limit"] = Dimension("limit", 2, top, whole=True, unit="packets")
     for text in vary:
         dimension = _asked(text, own)
         if dimension.key == "min_th":
@@ -193,14 +224,27 @@ def _asked(text: str, own: Mapping[str, Parameter]) -> Dimension:
             if word not in parameter.choices:
                 raise InputError(f"vary {key}: {unknown('word', word, list(parameter.choices))}")
         return Dimension(key, choices=words)
-    try:
-        low, high = (float(word.strip().removesuffix("p")) for word in values.split(":"))
-    except ValueError:
-        raise InputError(f'vary "{text}": write it as {key}=LOW:HIGH, two numbers') from None
+    low, high = _ends(text, parameter, values)
     if not low < high:
         raise InputError(f'vary "{text}": the low end must be below the high end')
     if key == "max_th" and low < 2:
         raise InputError(f'vary "{text}": max_th begins at 2 packets, so that min_th is below it')
     if (parameter.low is not None and low < parameter.low) or (parameter.high is not None and high > parameter.high):
         raise InputError(f'vary "{text}": out of range (allowed: {parameter.allowed})')
-    return Dimension(key, low, high, whole=key in PACKETS)
+    return Dimension(key, low, high, whole=parameter.unit in ("packets", "B"), unit=parameter.unit)
+
+
+def _ends(text: str, parameter: Parameter, values: str) -> tuple[float, float]:
+    """Return both ends of a range in the parameter's unit."""
+    words = values.split(":")
+    unit = UNITS.get(parameter.unit, "")
+    example = f"{parameter.key}={EXAMPLES.get(unit, '0.01:0.3')}"
+    if len(words) != 2:
+        raise InputError(f'vary "{text}": write it as LOW:HIGH, for example {example}')
+    ends = []
+    for word in words:
+        number, own = number_of(word, f'vary "{text}"')
+        if own != unit and (own or unit == "s"):
+            raise InputError(f'vary "{text}": "{word.strip()}" has another unit (allowed: for example {example})')
+        ends.append(number)
+    return ends[0], ends[1]

@@ -1,4 +1,4 @@
-"""Where a search starts: the analytic design, ns-2's automatic RED, and the settings that the scenario has.
+"""Where a search starts: the analytic design and ns-2's automatic RED, or the values of an RFC, and the scenario's own.
 
 The analytic design takes thresholds as given and lets theory do the rest, for the whole range at once:
 
@@ -25,11 +25,12 @@ from aqmlab.theory.drop_curve import drop_rate
 from aqmlab.theory.scenario.model import LinkModel, model_of
 from aqmlab.tuning.measurements import Body, Place
 from aqmlab.tuning.ranges import Point
-from aqmlab.tuning.space import Space
+from aqmlab.tuning.space import RED, Space
 
 ANALYTIC = "analytic"
 AUTOMATIC = "ns-2 automatic"
 FILE = "file"
+DEFAULTS = "defaults"
 SHARES = (0.15, 0.3, 0.6)
 """max_th of the analytic designs, as shares of the buffer; min_th is a third of it."""
 
@@ -72,6 +73,18 @@ class Load:
         return cls(flows, mean, model.capacity)
 
 
+def has_red(aqm: Discipline) -> bool:
+    """Whether a discipline has RED's parameters."""
+    return {parameter.key for parameter in aqm.own_parameters} >= RED
+
+
+def defaults(aqm: Discipline, plan_body: Body) -> Start:
+    """Return a discipline with the values of its RFC, or its authors, and the buffer of the scenario."""
+    known = {parameter.key for parameter in aqm.own_parameters}
+    kept: Body = {key: plan_body[key] for key in ("limit", "mean_packet", "ecn") if key in plan_body and key in known}
+    return Start(DEFAULTS, {"aqm": aqm.name, **kept})
+
+
 def automatic(plan_body: Body) -> Start:
     """Return ns-2's RED with automatic thresholds and weight, as it has been by default since December 2001.
 
@@ -88,7 +101,7 @@ def analytic(place: Place, aqm: Discipline, space: Space, points: Sequence[Point
 
     What had to be done otherwise is added to `notes`.
     """
-    if not {"min_th", "max_th", "max_p", "w_q"} <= {parameter.key for parameter in aqm.own_parameters}:
+    if not has_red(aqm):
         return []
     if not any(dimension.key == "max_p" for dimension in space.dimensions):
         return []

@@ -22,8 +22,8 @@ from aqmlab.tuning.measurements import Bench, Body, Place
 from aqmlab.tuning.outcome import TUNED, Tuned
 from aqmlab.tuning.ranges import Point, fresh_points, ranges_of, search_points
 from aqmlab.tuning.search import Task, Trial, need_optuna, search
-from aqmlab.tuning.space import Numbers, Space, least_weight, space_of
-from aqmlab.tuning.starts import ANALYTIC, FILE, Start, analytic, automatic
+from aqmlab.tuning.space import RED, Numbers, Space, least_weight, space_of
+from aqmlab.tuning.starts import ANALYTIC, FILE, Start, analytic, automatic, defaults, has_red
 from aqmlab.tuning.verification import Confirmed, against, choose, confirm
 
 RECORD = "tune.json"
@@ -249,27 +249,37 @@ def _numbers(trials: int, seeds: int, fresh: int) -> Seeds:
 
 
 def _base(plan: Scenario, queue: str, chosen: Discipline, *, same: bool) -> Body:
-    """Return what stays of the queue's table: of another discipline only what the chosen one knows, and no curve."""
+    """Return what stays of the queue's table: between RED's all but its parts, with another discipline the buffer."""
     table = plan.queue_table(queue)
     if same:
         return {**table, "aqm": chosen.name}
+    if not (has_red(chosen) and set(table) & RED):
+        return defaults(chosen, table).body
     known = {parameter.key for parameter in chosen.own_parameters} - {"curve", "adaptation", "victim"}
     return {"aqm": chosen.name, **{key: value for key, value in table.items() if key in known}}
 
 
 def _starts(place: Place, chosen: Discipline, space: Space, points: Sequence[Point], notes: list[str]) -> list[Start]:
     table = place.plan.queue_table(place.queue)
+    own = Start(FILE, dict(table))
+    if not has_red(chosen):
+        return [defaults(chosen, table), own]
     designs = analytic(place, chosen, space, points, notes)
     if not designs:
         notes.append("no analytic design: it needs greedy TCP flows, and a queue with one set of RED's parameters")
-    return [*designs, automatic(table), Start(FILE, dict(table))]
+    return [*designs, automatic(table), own]
 
 
 def _numbers_of(place: Place, space: Space, starts: Sequence[Start]) -> list[tuple[str, Numbers]]:
-    """Return the starts as numbers of the search; of those that come to the same settings only the first."""
+    """Return the starts as numbers of the search; of those that come to the same settings only the first.
+
+    A start without what is searched, such as a file's own CoDel where RED is tuned, is only compared with.
+    """
     found: dict[str, tuple[str, Numbers]] = {}
     for start in starts:
         link = place.scenario(start.body).link(place.link)
+        if not space.needs <= set(link.parameters):
+            continue
         own = space.numbers(link.parameters, float(link.parameters.get("mean_packet", 1000)))
         found.setdefault(repr(space.body(own)), (start.name, own))
     return list(found.values())

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from aqmlab.errors import InputError
 from aqmlab.interop.differences import Kind, Semantic
-from aqmlab.interop.settings import Settings, packet_sizes
+from aqmlab.interop.settings import Dialect, Settings, packet_sizes
 from aqmlab.interop.tc.other_queues import OTHER_QUEUES, other_differences, phrase
 from aqmlab.interop.tc.red import is_choke, kind_of, read_choke, read_red, red_notes, write_red
 from aqmlab.interop.tc.schedulers import SCHEDULERS, bands_of, handles_from, write_ets
@@ -105,6 +105,26 @@ def _other(plan: Scenario, link: Link) -> Qdisc:
     words = table.write({**link.parameters, "limit": packets(limit, unit)})
     note = f"{table.kind} counts packets: the limit of {limit.removesuffix('B')} B is {words['limit']} of {unit:g} B"
     return Qdisc(table.kind, phrase(words), (note,))
+
+
+def dialect(plan: Scenario, link: Link) -> Dialect:
+    """Write a link's queue as a command of tc, with the values that tc's rounding leaves.
+
+    Raises
+    ------
+    InputError
+        If tc has no such discipline.
+    """
+    qdisc = qdisc_of(plan, link)
+    table = OTHER_QUEUES.get(link.aqm)
+    effective = {}
+    for row in table.rows if table is not None else ():
+        value = link.parameters.get(row.key)
+        if value is not None:
+            found = row.format.read(row.format.write(value))
+            effective[row.key] = f"{found:.6g}" if isinstance(found, float) else str(found)
+    notes = [difference.text for difference in queue_differences(link, qdisc)]
+    return Dialect("tc", "Linux tc", f"tc qdisc replace dev DEV root {qdisc.text}", effective, notes)
 
 
 def queue_differences(link: Link, qdisc: Qdisc) -> Iterator[Semantic]:
