@@ -322,3 +322,32 @@ def test_undecided_says_why(plan: aqmlab.Scenario) -> None:
     reasons = found.why_undecided()
     undecided = [one.reference.name for one in found.against if one.verdict == "undecided"]
     assert [reason.partition(":")[0] for reason in reasons] == [f"undecided against {name}" for name in undecided]
+
+
+def test_an_uplink_in_place_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    few = ("--trials", "2", "--seeds", "1", "--fresh", "2", "--out", str(tmp_path))
+    asked = ("tune", "--uplink", "5Mbps", "--rtt", "20ms:40ms", "--for", "calls and downloads")
+    assert main([*asked, "--aqm", "codel,cobalt", "--set", "run.duration=6s", "--set", "run.warmup=2s", *few]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("uplink-5Mbps: minimize delay_p99_ms, keep utilization>=0.9")
+    assert "codel: tc qdisc replace dev DEV root codel limit" in out
+    assert "cobalt: tc does not have it" in out
+    assert {path.name for path in tmp_path.glob("*/tune.json")} == {"tune.json"}
+    assert all(len(line) <= 200 for line in out.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "give a scenario file, or --uplink RATE"),
+        (("--uplink", "50"), "a rate has a unit, for example 50Mbps"),
+        (("--uplink", "5Mbps", "--rtt", "20ms"), "write it as LOW:HIGH"),
+        (("--uplink", "5Mbps", "--rtt", "40ms:20ms"), "the shorter first"),
+        (("--uplink", "5Mbps", "--for", "games"), 'unknown use "games"'),
+    ],
+)
+def test_bad_uplinks(words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tune", *words]) != 0
+    error = capsys.readouterr().err
+    assert message in error
+    assert len(error.strip().splitlines()) == 1

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aqmlab.cli.application import Engine, File, Json, Set, Workers, app
+from aqmlab.cli.application import Engine, Json, Set, Workers, app
 from aqmlab.cli.output import print_json, print_rows, print_table
 from aqmlab.cli.values import parse_overrides
 from aqmlab.errors import InputError, printable
@@ -45,7 +46,21 @@ Keep = Annotated[
     ),
 ]
 Queue = Annotated[str, typer.Option("--queue", help="The queue to tune.", metavar="NAME")]
-Aqm = Annotated[str | None, typer.Option("--aqm", help="The discipline; default: the queue's own.", metavar="NAME")]
+Aqm = Annotated[
+    str | None,
+    typer.Option("--aqm", help="The discipline, or several: red,codel; default: the queue's own.", metavar="NAME"),
+]
+OptionalFile = Annotated[
+    Path | None, typer.Argument(help="Scenario file (TOML); none with --uplink.", metavar="[FILE.toml]")
+]
+UplinkRate = Annotated[
+    str | None, typer.Option("--uplink", help="In place of a file: the rate of an uplink, 50Mbps.", metavar="RATE")
+]
+Rtt = Annotated[str, typer.Option("--rtt", help="With --uplink: round trips without queueing.", metavar="LOW:HIGH")]
+For = Annotated[
+    str,
+    typer.Option("--for", help="With --uplink: what it is used for, of downloads, calls and web.", metavar="USES"),
+]
 Vary = Annotated[
     list[str] | None,
     typer.Option(
@@ -66,9 +81,19 @@ Quantile = Annotated[
     float,
     typer.Option("--quantile", help="Which quantile over the points counts for the goal; 1: the worst.", metavar="Q"),
 ]
-Trials = Annotated[int, typer.Option("--trials", help="How many settings are tried.", min=1, metavar="N")]
-Seeds = Annotated[int, typer.Option("--seeds", help="Seeds of each trial.", min=1, metavar="N")]
-Fresh = Annotated[int, typer.Option("--fresh", help="Fresh seeds of the confirmation.", min=2, metavar="N")]
+Trials = Annotated[
+    int | None,
+    typer.Option("--trials", help="How many settings are tried; default: 60, 24 with --uplink.", min=1, metavar="N"),
+]
+Seeds = Annotated[
+    int | None, typer.Option("--seeds", help="Seeds of each trial; default: 3, 2 with --uplink.", min=1, metavar="N")
+]
+Fresh = Annotated[
+    int | None,
+    typer.Option("--fresh", help="Fresh seeds of the confirmation; default: 20, 10 with --uplink.", min=2, metavar="N"),
+]
+EFFORT, QUICKER = (60, 3, 20), (24, 2, 10)
+"""Trials, their seeds and fresh seeds: by default, and with --uplink, where an answer is wanted within minutes."""
 Details = Annotated[
     bool, typer.Option("--details", help="Also the texts for all systems, the Pareto front, intervals and tests.")
 ]
@@ -80,7 +105,10 @@ Out = Annotated[
 
 @app.command()
 def tune(
-    file: File,
+    file: OptionalFile = None,
+    uplink: UplinkRate = None,
+    rtt: Rtt = "20ms:100ms",
+    uses: For = "downloads",
     over: Over = None,
     minimize: Minimize = None,
     maximize: Maximize = None,
@@ -90,9 +118,9 @@ def tune(
     vary: Vary = None,
     against: Against = None,
     quantile: Quantile = 1.0,
-    trials: Trials = 60,
-    seeds: Seeds = 3,
-    fresh: Fresh = 20,
+    trials: Trials = None,
+    seeds: Seeds = None,
+    fresh: Fresh = None,
     set_: Set = None,
     out: Out = None,
     workers: Workers = None,
@@ -104,29 +132,47 @@ def tune(
     from aqmlab.execution.runner import as_scenario
     from aqmlab.tuning.tuner import tune as work
 
+    if (file is None) == (uplink is None):
+        raise InputError("tune: give a scenario file, or --uplink RATE for one that is made, for example 50Mbps")
+    if uplink is not None:
+        from aqmlab.tuning.uplink import uplink as described
+
+        own = described(uplink, rtt, uses)
+        file, over = own.scenario, over or list(own.over)
+        if minimize is None and maximize is None:
+            minimize, keep = own.minimize, keep or list(own.keep)
     plan = as_scenario(file, overrides=parse_overrides(set_))
-    found = work(
-        plan,
-        minimize=minimize,
-        maximize=maximize,
-        keep=keep or (),
-        over=over or (),
-        queue=queue,
-        aqm=aqm,
-        vary=vary or (),
-        against_settings=dict(_settings(text) for text in against or ()),
-        quantile=quantile,
-        trials=trials,
-        seeds=seeds,
-        fresh=fresh,
-        workers=workers,
-        out=out if out is not None else Path("results") / f"{plan.label}-tune",
-        engine=engine,
-    )
+    effort = EFFORT if uplink is None else QUICKER
+    folder = out if out is not None else Path("results") / f"{plan.label}-tune"
+    names = [name.strip() for name in aqm.split(",")] if aqm else [None]
+    answers = [
+        work(
+            plan,
+            minimize=minimize,
+            maximize=maximize,
+            keep=keep or (),
+            over=over or (),
+            queue=queue,
+            aqm=name,
+            vary=vary or (),
+            against_settings=dict(_settings(text) for text in against or ()),
+            quantile=quantile,
+            trials=trials or effort[0],
+            seeds=seeds or effort[1],
+            fresh=fresh or effort[2],
+            workers=workers,
+            out=folder / name if name is not None and len(names) > 1 else folder,
+            engine=engine,
+        )
+        for name in names
+    ]
     if as_json:
-        print_json({**found.data(), "folder": str(found.folder)})
+        data = [{**found.data(), "folder": str(found.folder)} for found in answers]
+        print_json(data[0] if len(data) == 1 else data)
+    elif len(answers) == 1:
+        _show(answers[0], details=details)
     else:
-        _show(found, details=details)
+        _show_all(answers, details=details)
 
 
 def _settings(text: str) -> tuple[str, dict[str, Any]]:
@@ -138,6 +184,25 @@ def _settings(text: str) -> tuple[str, dict[str, Any]]:
     if not sign or not name.strip() or not isinstance(body, dict):
         raise InputError(f"--against {text}: write it as NAME={{ aqm = 'red', min_th = '5p', ... }}")
     return name.strip(), body
+
+
+def _show_all(answers: Sequence[Tuned], *, details: bool) -> None:
+    """Show several disciplines: side by side with their commands of tc, or with all details behind one another."""
+    from aqmlab.tuning.outcome import side_by_side
+
+    if details:
+        for found in answers:
+            _show(found, details=True)
+            print()
+    task, (_, _, fresh) = answers[0].task, answers[0].seeds
+    bounds = " and ".join(bound.words for bound in task.bounds)
+    print(f"{answers[0].name}: {task.goal.words}{f', keep {bounds}' if bounds else ''}\n")
+    print_table(side_by_side(answers), title=f"Tuned, on {fresh} fresh seeds, 95 % intervals")
+    for found in answers:
+        print(f"{found.aqm}: {next((one.text for one in found.dialects), 'tc does not have it')}")
+        for line in found.why_undecided():
+            print(f"  {line}")
+    print(f"Results: {answers[0].folder.parent if answers[0].folder else ''}")
 
 
 def _show(found: Tuned, *, details: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from aqmlab.scenario.toml_text import inline
 from aqmlab.statistics import Verdict, runs_needed
 from aqmlab.tuning.measurements import Body
 from aqmlab.tuning.search import Task, Trial, front
+from aqmlab.tuning.starts import AUTOMATIC, DEFAULTS
 from aqmlab.tuning.verification import Against, Confirmed
 
 if TYPE_CHECKING:
@@ -219,6 +221,19 @@ class Tuned:
                 one.name: {"text": one.text, "effective": one.effective, "notes": one.notes} for one in self.dialects
             },
         }
+
+
+def side_by_side(answers: Sequence[Tuned]) -> pd.DataFrame:
+    """Return a row for each tuned discipline: its settings, the goal, the bounds, and against its defaults."""
+    rows = []
+    for found in answers:
+        goal = found.confirmed.goal
+        row = {"aqm": found.aqm, found.task.goal.metric.key: plus_minus(goal.mean, goal.half_width)}
+        row |= {kept.bound.words: f"{kept.verdict}: {kept.interval.mean:.4g}" for kept in found.confirmed.kept}
+        own = [entry for entry in found.against if entry.reference.name in (DEFAULTS, AUTOMATIC)]
+        row["against defaults"] = own[0].verdict if own else "the same"
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def short(body: Body) -> str:
