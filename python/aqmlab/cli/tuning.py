@@ -132,16 +132,17 @@ def tune(
     from aqmlab.execution.runner import as_scenario
     from aqmlab.tuning.tuner import tune as work
 
-    if (file is None) == (uplink is None):
-        raise InputError("tune: give a scenario file, or --uplink RATE for one that is made, for example 50Mbps")
-    if uplink is not None:
+    if uplink is not None and file is None:
         from aqmlab.tuning.uplink import uplink as described
 
         own = described(uplink, rtt, uses)
-        file, over = own.scenario, over or list(own.over)
+        plan, over = own.scenario.with_overrides(parse_overrides(set_)), over or list(own.over)
         if minimize is None and maximize is None:
             minimize, keep = own.minimize, keep or list(own.keep)
-    plan = as_scenario(file, overrides=parse_overrides(set_))
+    elif file is not None and uplink is None:
+        plan = as_scenario(file, overrides=parse_overrides(set_))
+    else:
+        raise InputError("tune: give a scenario file, or --uplink RATE for one that is made, for example 50Mbps")
     effort = EFFORT if uplink is None else QUICKER
     folder = out if out is not None else Path("results") / f"{plan.label}-tune"
     names = [name.strip() for name in aqm.split(",")] if aqm else [None]
