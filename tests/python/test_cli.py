@@ -137,3 +137,11 @@ def test_importing_a_part_does_not_hide_a_function():
     assert callable(aqmlab.run)
     assert callable(aqmlab.compare)
     assert callable(aqmlab.reproduce)
+
+
+def test_every_command_is_in_a_group_of_the_help(shell):
+    out = shell("-h").out
+    assert "\nSimulate:\n  run " in out
+    assert "Other:" not in out, "a command that no group has"
+    assert "..." not in out
+    assert "Usage: aqmlab run" in shell("run", "-h").out

@@ -14,28 +14,15 @@ from aqmlab.errors import Error, Interrupted
 PLUGINS = "AQMLAB_PLUGINS"
 """See `aqmlab.scenario.plugins.PLUGINS`; a copy, so that the help comes quickly."""
 
-ORDER = (
-    "run",
-    "compare",
-    "sweep",
-    "tune",
-    "shape",
-    "lab",
-    "live",
-    "analyze",
-    "reproduce",
-    "crosscheck",
-    "rfc7928",
-    "report",
-    "export",
-    "import",
-    "results",
-    "list",
-    "schema",
-    "check",
-    "draw",
-)
-"""Commands in the order in which the help lists them."""
+GROUPS = {
+    "Simulate": ("run", "compare", "sweep", "tune"),
+    "See": ("lab", "draw", "report"),
+    "Real traffic": ("live", "shape"),
+    "Theory, papers, other programs": ("analyze", "reproduce", "crosscheck", "rfc7928"),
+    "Files": ("check", "import", "export", "results", "list", "schema"),
+}
+"""Commands by what they are for, in the order in which the help lists them."""
+ORDER = tuple(name for names in GROUPS.values() for name in names)
 
 
 class _StoppedError(Error):
@@ -48,6 +35,16 @@ class _Commands(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401
         return sorted(self.commands, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
+        """List the commands by what they are for, each with its whole summary."""
+        others = tuple(name for name in self.list_commands(ctx) if name not in ORDER)
+        for title, names in {**GROUPS, "Other": others}.items():
+            known = [(name, self.commands[name]) for name in names if name in self.commands]
+            rows = [(name, command.get_short_help_str(limit=200)) for name, command in known]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows, col_max=12)
+
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - typer keeps its types to itself
         try:
             return super().invoke(ctx)
@@ -59,7 +56,8 @@ app = typer.Typer(
     name="aqmlab",
     cls=_Commands,
     help="A laboratory for active queue management.",
-    add_completion=False,
+    add_completion=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

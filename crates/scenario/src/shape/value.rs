@@ -1,8 +1,11 @@
 //! What is wrong with a value of some kind.
 
+use aqmlab_transport::rfc::CongestionControl;
+
 use crate::nearest::nearest;
 use crate::problem::Complaint;
 use crate::scenario::LONGEST_NAME;
+use crate::tcp;
 use crate::tree::Value;
 use crate::units::{self, Amount};
 
@@ -18,8 +21,15 @@ pub(super) fn bad_name(value: &Value, also: &[char]) -> Option<Complaint> {
 
 pub(super) fn bad_choice(value: &Value, words: &[&'static str]) -> Option<Complaint> {
     let word = value.as_text()?;
+    if words.contains(&word) {
+        return None;
+    }
+    if words.contains(&tcp::TCP) && CongestionControl::from_name(word).is_some() {
+        let way = format!("transport = \"tcp\" with tcp = {{ congestion_control = {word:?} }}");
+        return Some(Complaint::new(format!("{word:?} is a congestion control of TCP")).allowed(way));
+    }
     let near = nearest(word, words.iter().copied());
-    (!words.contains(&word)).then(|| Complaint::new(format!("{word:?} is not known")).suggest(near))
+    Some(Complaint::new(format!("{word:?} is not known")).suggest(near))
 }
 
 pub(super) fn out_of_range(number: Result<f64, Complaint>, min: f64, max: f64) -> Option<Complaint> {

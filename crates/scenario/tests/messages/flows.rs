@@ -362,6 +362,12 @@ fn transports() {
                 ],
             ),
             (
+                r#"transport = "cubic""#,
+                &[
+                    r#"net.toml:21:13: flow.tcp.transport: "cubic" is a congestion control of TCP (allowed: transport = "tcp" with tcp = { congestion_control = "cubic" })"#,
+                ],
+            ),
+            (
                 r#"transport = "udp""#,
                 &[
                     r#"net.toml:19:1: flow.tcp.rate: is missing (allowed: a rate above 0 such as "10Mbps", which udp needs)"#,
