@@ -145,3 +145,14 @@ def test_every_command_is_in_a_group_of_the_help(shell):
     assert "Other:" not in out, "a command that no group has"
     assert "..." not in out.partition("Simulate:")[2]
     assert "Usage: aqmlab run" in shell("run", "-h").out
+
+
+def test_examples_come_with_the_package(shell):
+    listed = shell("init").out
+    assert "dumbbell-red" in listed
+    assert shell("check", "example:dumbbell-red").code == 0
+    assert shell("init", "chain").out.startswith("chain.toml: Long and short TCP flows")
+    assert shell("check", "chain.toml").code == 0
+    again = shell("init", "chain")
+    assert (again.code, again.err) == (2, "aqmlab: chain.toml: is there already (another name: --out FILE)\n")
+    assert "did you mean chain?" in shell("run", "example:chian").err

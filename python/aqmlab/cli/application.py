@@ -19,7 +19,7 @@ GROUPS = {
     "See": ("lab", "draw", "report"),
     "Real traffic": ("live", "shape"),
     "Theory, papers, other programs": ("analyze", "reproduce", "crosscheck", "rfc7928"),
-    "Files": ("check", "import", "export", "results", "list", "schema"),
+    "Files": ("init", "check", "import", "export", "results", "list", "schema"),
 }
 """Commands by what they are for, in the order in which the help lists them."""
 ORDER = tuple(name for names in GROUPS.values() for name in names)

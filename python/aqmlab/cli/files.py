@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +12,7 @@ import typer
 from aqmlab.cli.application import File, Json, Set, app
 from aqmlab.cli.output import print_json, print_rows, text_of
 from aqmlab.cli.values import parse_overrides
-from aqmlab.errors import ScenarioError, printable
+from aqmlab.errors import InputError, ScenarioError, printable
 
 if TYPE_CHECKING:
     from aqmlab.scenario.registry import Transport
@@ -54,6 +55,34 @@ def list_(
     others = dict.fromkeys(part for p in discipline.parameters if p not in shown for part in p.parts)
     if others:
         print(f"With another victim or adaptation ({', '.join(others)}) it has that one's parameters too.")
+
+
+@app.command()
+def init(
+    name: Annotated[str | None, typer.Argument(help="The example; default: list them.", metavar="[EXAMPLE]")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Where to write it; default: EXAMPLE.toml here.", metavar="FILE")
+    ] = None,
+) -> None:
+    """Begin a scenario file with an example, or list the examples. Python: aqmlab.run("example:NAME")."""
+    from aqmlab.scenario.file import EXAMPLE, example_text, examples
+    from aqmlab.storage import folders
+
+    if name is None:
+        print_rows(["example", "what"], [[own, _description_of(text)] for own, text in examples().items()])
+        print(f"aqmlab init NAME writes NAME.toml here; {EXAMPLE}NAME stands for the file in every command.")
+        return
+    text = example_text(name)
+    path = out if out is not None else Path(f"{name.removesuffix('.toml')}.toml")
+    if path.exists():
+        raise InputError(f"{path}: is there already (another name: --out FILE)")
+    folders.save(path, text)
+    print(f"{path}: {_description_of(text)}")
+    print(f"Next: aqmlab check {path}, aqmlab draw {path}, aqmlab run {path}")
+
+
+def _description_of(text: str) -> str:
+    return str(tomllib.loads(text).get("description", ""))
 
 
 def _list_transport(transport: Transport) -> None:

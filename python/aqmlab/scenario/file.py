@@ -28,6 +28,7 @@ PINNED_SEEDS = ("run.seeds", "1")
 """The override under which a scenario's hash does not depend on its list of seeds."""
 PAPER = "paper:"
 LAB = "lab:"
+EXAMPLE = "example:"
 MOST_SEEDS = 1_000_000
 """More seeds in one go are taken for a mistake."""
 LARGEST_SEED = 2**63 - 1
@@ -97,7 +98,8 @@ class Scenario:
         Parameters
         ----------
         path
-            A TOML file with ``format = 1``, or ``paper:mred/sole.toml`` for one that comes with the package.
+            A TOML file with ``format = 1``, or ``paper:mred/sole.toml`` or ``example:dumbbell-red`` for one that comes
+            with the package.
         overrides
             Dotted keys and values that override the file's, for example
             ``{"queue.bottleneck.max_th": "45p"}``.
@@ -215,13 +217,15 @@ def override_pairs(overrides: Overrides) -> tuple[tuple[str, str], ...]:
 def read_text(path: Path) -> str:
     """Read a text file; what goes wrong becomes one clear line.
 
-    ``paper:mred/sole.toml`` is a file of a reproduced paper, ``lab:dumbbell.toml`` the one that `aqmlab lab` opens;
-    both come with the package.
+    ``paper:mred/sole.toml`` is a file of a reproduced paper, ``example:dumbbell-red`` an example, ``lab:dumbbell.toml``
+    the one that `aqmlab lab` opens; all come with the package.
     """
     if str(path) == f"{LAB}dumbbell.toml":
         return resources.files("aqmlab.explorer").joinpath("dumbbell.toml").read_text(encoding="utf-8")
     if str(path).startswith(PAPER):
         return _paper_text(str(path).removeprefix(PAPER))
+    if str(path).startswith(EXAMPLE):
+        return example_text(str(path).removeprefix(EXAMPLE))
     try:
         return _bytes_of(path).decode().replace("\r\n", "\n")
     except FileNotFoundError:
@@ -281,6 +285,22 @@ def _paper_text(name: str) -> str:
     if f"{PAPER}{name}" not in known:
         raise InputError(unknown("scenario", f"{PAPER}{name}", list(known)))
     return known[f"{PAPER}{name}"].read_text(encoding="utf-8")
+
+
+def examples() -> dict[str, str]:
+    """Return the examples that come with the package: name to text."""
+    files = resources.files("aqmlab").joinpath("examples").iterdir()
+    found = {one.name.removesuffix(".toml"): one for one in files if one.name.endswith(".toml")}
+    return {name: found[name].read_text(encoding="utf-8") for name in sorted(found)}
+
+
+def example_text(name: str) -> str:
+    """Return the text of an example by its name, with or without ``.toml``."""
+    known = examples()
+    short = name.removesuffix(".toml")
+    if short not in known:
+        raise InputError(unknown("example", short, list(known)))
+    return known[short]
 
 
 def _near(path: Path) -> str:

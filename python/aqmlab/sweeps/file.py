@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import InputError, unknown
-from aqmlab.scenario.file import MOST_SEEDS, override_pairs, read_text
+from aqmlab.scenario.file import EXAMPLE, MOST_SEEDS, PAPER, override_pairs, read_text
 from aqmlab.sweeps.axes import Axis, Range, axis_of, range_of
 
 FORMAT = 1
@@ -76,7 +76,7 @@ def _sweep_file(path: Path, data: dict[str, Any]) -> SweepFile:
             raise InputError(f"{path}: draw.{key}: is {value!r} (allowed: a whole number)")
     scenario = data["scenario"]
     return SweepFile(
-        scenario=scenario if scenario.startswith("paper:") else path.parent / scenario,
+        scenario=scenario if scenario.startswith((PAPER, EXAMPLE)) else path.parent / scenario,
         name=_text(path, data, "name"),
         seeds=_seeds(path, data.get("seeds")),
         overrides=override_pairs(_table(path, data, "set")),
