@@ -11,8 +11,8 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import Pool
 from pathlib import Path
 
 from aqmlab.errors import Error
@@ -78,7 +78,7 @@ def attempt(path: Path, arguments: Sequence[str], folder: Path) -> Attempt:
     name = str(path.relative_to(folder))
     try:
         found = import_scenario(path, approximate=True, arguments=arguments)
-    except (Error, RecursionError) as error:
+    except (Error, RecursionError, MemoryError) as error:
         return Attempt(name, tuple(arguments), "rejected", (reason(str(error)),))
     kinds = tuple(dict.fromkeys(reason(one) for one in found.differences))
     return Attempt(name, tuple(arguments), "differences" if kinds else "equal", kinds)
@@ -138,9 +138,8 @@ def main() -> int:
     parser.add_argument("--every", type=int, default=1, help="only each N-th script")
     order = parser.parse_args()
     chosen = list(scripts(order.folder))[:: order.every]
-    with ProcessPoolExecutor(2, initializer=prepare) as workers:
-        jobs = [workers.submit(attempt, path, own, order.folder) for path, own in chosen]
-        attempts = [job.result() for job in jobs]
+    with Pool(2, prepare, maxtasksperchild=50) as workers:
+        attempts = workers.starmap(attempt, [(path, own, order.folder) for path, own in chosen], chunksize=1)
     if not attempts:
         print(f"{order.folder}: no scripts in tcl/ex and tcl/test", file=sys.stderr)
         return 2

@@ -112,7 +112,7 @@ def _study(path: Path, text: str, name: str, *, approximate: bool, arguments: Se
         shown = [one_line(one) for one in study.differences[:MOST_SHOWN]]
         more = len(study.differences) - len(shown)
         shown += [f"... and {more} more"] if more else []
-        head = f"{path}: the scenario would differ from the study (--approximate, approximate=True: imports it nevertheless):"
+        head = f"{path}: the scenario would differ from the study (allowed with --approximate, approximate=True):"
         raise InputError("\n  ".join([head, *shown]))
     found = Imported(made, "ns2", tuple(study.notes), tuple(study.differences))
     try:

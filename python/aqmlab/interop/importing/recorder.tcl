@@ -1119,6 +1119,9 @@ proc exec {args} {
 set PERL perl
 proc source {args} {
     set name [lindex $args end]
+    if {![regexp {^[ -~]+$} $name]} {
+        recorder::fail "source: the name of a file has characters that are not ASCII"
+    }
     set number [recorder::prepare_file $name]
     if {![string is integer -strict $number]} {
         recorder::fail "source $name: $number"

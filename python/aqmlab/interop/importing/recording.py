@@ -400,7 +400,11 @@ class _Sandbox:
             except self._error as problem:
                 if self._eval("set recorder::ended") != "1":
                     raise InputError(self._line(str(problem))) from None
-            return self._result()
+            try:
+                return self._result()
+            finally:
+                # The command holds this object, which holds the interpreter.
+                self._tcl.tk.deletecommand("prepare_file")
 
     def _result(self) -> Recording:
         try:
