@@ -119,13 +119,13 @@ SILENT = {
         *("class_", "fid_", "flags_", "prio_", "debug_", "agent_addr_", "agent_port_", "dst_addr_", "dst_port_"),
         # ns-2 asks only whether it is 0.
         "singledup_",
-        *("nam_tracevar_", "trace_all_oneline_", "print_request_", "QOption_"),
-        # Without windowOption_, timestamps_, or with slow_start_restart_; a maxcwnd_ above the window.
-        *("windowConstant_", "windowThresh_", "ts_option_size_", "ts_resetRTO_", "bugFix_ts_", "restart_bugfix_"),
+        *("nam_tracevar_", "trace_all_oneline_", "print_request_"),
+        # Without windowOption_ or timestamps_.
+        *("windowConstant_", "windowThresh_", "ts_option_size_", "ts_resetRTO_", "bugFix_ts_"),
     },
     "Queue/RED": {
         *("blocked_", "unblock_on_resume_", "debug_", "util_check_intv_", "util_records_", "util_weight_"),
-        *("curq_", "ave_", "summarystats_", "targetdelay_", "idle_pktsize_", "drop_tail_"),
+        *("curq_", "ave_", "summarystats_", "idle_pktsize_", "drop_tail_"),
         # Without adaptive_.
         *("alpha_", "beta_", "interval_", "top_", "bottom_", "feng_adaptive_"),
     },
@@ -376,3 +376,21 @@ def test_only_files_of_the_folder_are_read(study, tmp_path, name):
 def test_queues_that_the_program_has(study, queue, settings, expected):
     found = study(QUEUE=queue, BEFORE=f"Queue/{queue} set {settings}")
     assert expected.items() <= found.scenario.links[0].parameters.items()
+
+
+def test_flows_that_share_a_queue_of_sfq_in_ns2_are_named(study):
+    second = "set t [$ns create-connection TCP $a TCPSink $b 1]; set f [$t attach-app FTP]\n"
+    found = study(second + '$ns at 1.0 "$f start"', QUEUE="SFQ")
+    assert found.differences == ("study.tcl:5: which flows share a queue of sfq, which ns-2 decides by addresses",)
+    assert study(QUEUE="SFQ").differences == ()
+
+
+def test_a_sink_of_two_senders_is_named(study):
+    second = "set t [new Agent/TCP]; $ns attach-agent $a $t; $ns connect $t $sink; set f [$t attach-app FTP]\n"
+    found = study(second + '$ns at 1.0 "$f start"')
+    assert found.differences == ("study.tcl:7: Agent/TCPSink of several senders, which answers the last one",)
+
+
+def test_two_way_tcp_is_named(study):
+    (difference,) = study("$sink listen", SENDER="Agent/TCP/FullTcp", SINK="Agent/TCP/FullTcp").differences
+    assert difference == "study.tcl:6: Agent/TCP/FullTcp: the one-way TCP reno stands for it"

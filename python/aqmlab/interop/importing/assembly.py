@@ -17,6 +17,7 @@ from aqmlab.interop.importing.ns2_study import (
     VARIANTS,
     Named,
     Table,
+    fair_bucket,
     queue_table,
     spread_of,
     tcp_table,
@@ -76,6 +77,8 @@ class Study:
         What is not as in the study.
     used
         Handles of the objects that the scenario has.
+    numbers
+        Numbers of the nodes in ns-2.
     """
 
     queues: dict[str, Table] = field(default_factory=dict)
@@ -87,6 +90,7 @@ class Study:
     notes: list[str] = field(default_factory=list)
     named: Named = field(default_factory=Named)
     used: set[str] = field(default_factory=set)
+    numbers: dict[str, int] = field(default_factory=dict)
 
     @property
     def differences(self) -> list[str]:
@@ -113,6 +117,7 @@ def study_of(runs: Sequence[Recording], filename: str) -> Study:
     for place, kind, variable, value in dict.fromkeys(middle.unread(study.used)):
         study.named.add(place, f"{kind} set {variable} {value} is not carried over")
     _paths(study)
+    _fair_queues(study)
     if not study.transfers:
         raise InputError(f"{filename}: no flow is read (agents that are connected, with an application that starts)")
     return study
@@ -126,6 +131,7 @@ def _study_of(run: Recording, filename: str) -> Study:
     if not run.whole:
         study.named.add("", f"the study does not end by itself: the last event read is at {run.end:g} s")
     nodes = _node_names(run)
+    study.numbers = {name: int(run.objects[handle]["id"]) for handle, name in nodes.items()}
     for handle in run.links:
         study.wires.append(_wire(run, handle, nodes, study))
     _flows(run, nodes, study)
@@ -174,6 +180,19 @@ def _starts(studies: Sequence[Study], middle: Recording, study: Study) -> None:
             transfer.table["start"] = found
     if spread > middle.draws:
         study.named.add(where, "several flows share a drawn start: here each draws its own")
+
+
+def _fair_queues(study: Study) -> None:
+    """Name flows that share a queue of SFQ or DRR in ns-2, or may share one here; either maps flows to queues itself."""
+    for name, table in study.queues.items():
+        if table.get("aqm") not in ("sfq", "drr"):
+            continue
+        aqm, buckets = str(table["aqm"]), int(str(table["buckets"]))
+        ends = [(study.numbers[one.from_], study.numbers[one.to]) for one in study.transfers]
+        found = [fair_bucket(aqm, buckets, source, sink) for source, sink in ends]
+        if len(set(found)) < len(found) or len(found) > buckets:
+            place = next(wire.place for wire in study.wires if wire.queue == name)
+            study.named.add(place, f"which flows share a queue of {aqm}, which ns-2 decides by addresses")
 
 
 def _paths(study: Study) -> None:
@@ -267,8 +286,11 @@ def _flows(run: Recording, nodes: dict[str, str], study: Study) -> None:
         told = _told(run, agent)
         if told and agent not in {one for pair in pairs for one in pair}:
             study.named.add(told[0].place, f"{run.kind(agent)} that is not connected")
+    answers = Counter(sink for sender, sink in pairs if _told(run, sender))
     for sender, sink in pairs:
         told = _told(run, sender)
+        if told and answers[sink] > 1 and run.kind(sink).startswith("Agent/TCP"):
+            study.named.add(run.place(sink), f"{run.kind(sink)} of several senders, which answers the last one")
         if not told:
             if run.kind(sender) in VARIANTS:
                 study.notes.append(f"the flow of {_shown(run, sender)}, which never starts, is left out")

@@ -91,6 +91,8 @@ def _red(own: Settings, bits_per_second: float, place: str, named: Named) -> Tab
         named.add(place, "bytes_ of Queue/RED that is not queue_in_bytes_: the mode is that of queue_in_bytes_")
     if found["adaptation"] == "none":
         own.without_effect("alpha_", "beta_", "interval_", "top_", "bottom_", "feng_adaptive_")
+    if "auto" not in (found["min_th"], found["max_th"]):
+        own.without_effect("targetdelay_")
     if not found["ecn"]:
         own.without_effect("mark_p_")
     if not is_true(own["drop_rand_"]) and not is_true(own["drop_front_"]):
@@ -169,6 +171,22 @@ def _vq(own: Settings, _: float, place: str, named: Named) -> Table:
     return table | {"limit": size(limit * mean) if in_bytes else packets(limit)}
 
 
+def fair_bucket(aqm: str, buckets: int, source: int, sink: int) -> int | None:
+    """Return which queue of SFQ or DRR ns-2 gives to a flow between two nodes; None for other disciplines.
+
+    Source: ``SFQ::hash`` of queue/sfq.cc and ``DRR::hash`` of queue/drr.cc in 2.35; addresses are numbers of nodes.
+
+    >>> fair_bucket("sfq", 16, 0, 5) == fair_bucket("sfq", 16, 1, 4), fair_bucket("red", 16, 0, 5)
+    (True, None)
+    """
+    if aqm == "sfq":
+        key = source + sink
+        return (key + (key >> 8) + ~(key >> 4)) % ((2 << 19) - 1) % buckets
+    if aqm == "drr":
+        return ((source + (source >> 8) + ~(source >> 4)) % ((2 << 23) - 1) + 1) % buckets
+    return None
+
+
 QUEUES: dict[str, Callable[[Settings, float, str, Named], Table]] = {
     "Queue/DropTail": _drop_tail,
     "Queue/RED": _red,
@@ -239,10 +257,6 @@ def _sender_values(own: Settings, kind: str, place: str, named: Named) -> dict[s
             named.add(place, f"maxcwnd_ {largest:g} of {kind}: here the window also bounds what recovery sends")
     if not values["timestamps"]:
         own.without_effect("ts_option_size_", "ts_resetRTO_", "bugFix_ts_")
-    if not is_true(own["slow_start_restart_"]):
-        own.read.discard("slow_start_restart_")
-    else:
-        own.without_effect("restart_bugfix_")
     if not is_true(own["useHeaders_"]):
         if values["syn"]:
             own.read.discard("useHeaders_")
