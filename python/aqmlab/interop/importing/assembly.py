@@ -183,7 +183,7 @@ def _starts(studies: Sequence[Study], middle: Recording, study: Study) -> None:
 
 
 def _fair_queues(study: Study) -> None:
-    """Name flows that share a queue of SFQ or DRR in ns-2, or may share one here; either maps flows to queues itself."""
+    """Name flows that share a queue of SFQ or DRR in ns-2, or may share one here (either has its own map)."""
     for name, table in study.queues.items():
         if table.get("aqm") not in ("sfq", "drr"):
             continue
