@@ -7,14 +7,19 @@ of ``tcl/test`` is a script for each of its tests, which is its argument. Each s
 from __future__ import annotations
 
 import argparse
+import contextlib
 import re
+import shutil
+import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing import Pool
 from pathlib import Path
 
+import aqmlab
 from aqmlab.errors import Error
 from aqmlab.interop.importing import import_scenario, reading, recording, sandbox
 
@@ -130,6 +135,51 @@ def prepare() -> None:
     sandbox.limit(memory_mb=2000, seconds=24 * 3600, output_mb=64)
 
 
+def in_ns2(path: Path, arguments: Sequence[str]) -> tuple[int, int] | None:
+    """Run a script in ns-2: data packets that arrive at their node, and packets dropped; None if it writes no trace."""
+    with tempfile.TemporaryDirectory() as folder:
+        own = Path(folder) / "scripts"
+        shutil.copytree(path.parent, own, symlinks=True, ignore=shutil.ignore_patterns("test-output*"))
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            subprocess.run(
+                ["ns", path.name, *arguments], cwd=own, capture_output=True, timeout=4 * SECONDS, check=False
+            )
+        for name in ("all.tr", "out.tr", "callback_demo.tr"):
+            if (own / name).is_file() and (text := (own / name).read_text()):
+                rows = [row for row in map(str.split, text.splitlines()) if len(row) > 10 and row[0] in "rd"]
+                arrived = [row for row in rows if row[0] == "r" and row[4] in ("tcp", "cbr")]
+                ends = sum(row[3] == row[9].split(".")[0] for row in arrived)
+                return ends, sum(row[0] == "d" for row in rows)
+    return None
+
+
+def compared(attempts: Sequence[Attempt], folder: Path) -> list[str]:
+    """Return rows that compare the scripts without a difference in ns-2 and here."""
+    rows = []
+    for one in attempts:
+        theirs = in_ns2(folder / one.script, one.arguments) if one.result == "equal" else None
+        if theirs is None:
+            continue
+        scenario = import_scenario(folder / one.script, arguments=one.arguments).scenario
+        flows = aqmlab.run(scenario, seeds=[1]).tables["flows"]
+        ours = (int(flows["arrived"].sum()), int(flows["drops"].sum()))
+        script = " ".join((one.script, *one.arguments[:1]))
+        same = "yes" if ours == theirs else "no"
+        rows.append(f"| `{script}` | {theirs[0]} | {ours[0]} | {theirs[1]} | {ours[1]} | {same} |")
+    return rows
+
+
+COMPARED = """
+## Scripts without a difference, run in ns-2 and here
+
+Data packets that arrive at their receiver, and packets dropped, in one run of either. Not equal are: scripts whose RED
+draws random numbers (`tcpecn.tcl`, `test-suite-friendly.tcl`), `example.tcl`, whose trace has one of its two flows, and
+`sackB2`, whose two flows start at the same instant, so that the order of simultaneous packets decides.
+
+| script | arrived, ns-2 | here | dropped, ns-2 | here | equal |
+|---|---|---|---|---|---|"""
+
+
 def main() -> int:
     """Import all scripts and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -143,7 +193,10 @@ def main() -> int:
     if not attempts:
         print(f"{order.folder}: no scripts in tcl/ex and tcl/test", file=sys.stderr)
         return 2
-    order.out.write_text(page(attempts), encoding="utf-8")
+    text = page(attempts)
+    if shutil.which("ns"):
+        text += "\n".join([COMPARED, *compared(attempts, order.folder)]) + "\n"
+    order.out.write_text(text, encoding="utf-8")
     print(Counter(one.result for one in attempts))
     return 0
 
