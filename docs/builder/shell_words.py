@@ -46,7 +46,8 @@ def problems(page: str) -> list[str]:
         if words and not name and not words[0].startswith("-") and not words[0].isupper():
             found.append(f"line {number}: aqmlab has no command {words[0]}")
         if name:
-            given = {word.partition("=")[0] for word in words if word.startswith("--")}
+            own = words[: words.index("--")] if "--" in words else words  # what follows are arguments
+            given = {word.partition("=")[0] for word in own if word.startswith("--")}
             found += [f"line {number}: aqmlab {name} has no {word}" for word in sorted(given - options(known[name]))]
     return found
 

@@ -35,10 +35,10 @@ def imported(tmp_path, monkeypatch):
     monkeypatch.setattr(recording, "SECONDS", 1)
     monkeypatch.setattr(recording, "MEMORY_MB", 100)
 
-    def work(lines):
+    def work(lines, **options):
         path = Path(tmp_path) / "study.tcl"
         path.write_text(STUDY % lines)
-        return aqmlab.import_scenario(path)
+        return aqmlab.import_scenario(path, **options)
 
     return work
 
@@ -107,7 +107,7 @@ def test_one_that_changes_what_reads_it_is_one_line(imported, lines, tmp_path, m
 
 
 def test_one_that_would_write_lines_into_the_scenario(imported):
-    text = imported('Class {\n[[flow]]\nname = "x"\nexec = "touch /tmp/owned"\n# }').text
+    text = imported('$ns {\n[[flow]]\nname = "x"\nexec = "touch /tmp/owned"\n# }', approximate=True).text
     assert not any("exec" in flow for flow in tomllib.loads(text)["flow"])
     assert "owned" in text
     assert all(line.startswith("#") for line in text.splitlines() if "owned" in line)

@@ -172,9 +172,12 @@ def test_a_queue_has_the_values_of_the_study_else_the_defaults(tmp_path, setting
     ("change", "message"),
     [
         (("TCP/Sack1 $a TCPSink/Sack1", "TCP/Vegas $a TCPSink"), "Agent/TCP/Vegas is not read (allowed: Agent/TCP, "),
-        (("DropTail\n$ns queue", "SFQ\n$ns queue"), "Queue/SFQ is not read (allowed: DropTail, RED)"),
+        (("DropTail\n$ns queue", "CBQ\n$ns queue"), "study.tcl:6: Queue/CBQ is not read (allowed: DropTail, RED, "),
         (("$ns at 10.0", "nonsense 3\n$ns at 10.0"), 'study.tcl:17: "nonsense" is not known here'),
-        (("set a [$ns node]", "source common.tcl\nset a [$ns node]"), "another file is read (source common.tcl)"),
+        (
+            ("set a [$ns node]", "source common.tcl\nset a [$ns node]"),
+            "study.tcl:3: source common.tcl: there is no such file",
+        ),
         (("2Mb 10ms", "2Mb soon"), '"soon" is no time'),
         (("set t [$ns create-connection", "continue; set t [$ns create-connection"), "no flow is read"),
         (("$ns simplex-link", "# $ns simplex-link"), ""),
@@ -190,14 +193,19 @@ def test_unsupported_lines_are_an_error_of_one_line(tmp_path, change, message, m
     assert "\n" not in str(error.value)
 
 
-def test_skipped_parts_are_reported(tmp_path):
-    later = '$ns at 2.0 "[[$ns link $a $b] queue] set limit_ 5"\n$ns lossmodel x $a $b\n$ns at 10.0'
-    found = imported(tmp_path, TWO_ON_A_HOST.replace("$ns at 10.0", later))
-    assert found.notes == (
-        "Simulator lossmodel is not read",
-        "Queue/DropTail set limit_ 5 at 2.0 s is not read",
+def test_parts_that_are_not_carried_over_are_named_with_their_line(tmp_path):
+    later = '$ns at 2.0 "[[$ns link $a $b] queue] set limit_ 5"\n$ns rtproto DV\n$ns at 10.0'
+    text = TWO_ON_A_HOST.replace("$ns at 10.0", later)
+    with pytest.raises(InputError) as error:
+        imported(tmp_path, text)
+    assert "--approximate" in str(error.value)
+    found = import_scenario(tmp_path / "study.tcl", approximate=True)
+    assert found.differences == (
+        "study.tcl:17: Queue/DropTail set limit_ 5 at 2.0 s is not carried over",
+        "study.tcl:18: Simulator rtproto DV is not carried over",
     )
-    assert "# Not as in the original: Simulator lossmodel is not read." in found.text
+    assert all(one in str(error.value) for one in found.differences)
+    assert "# Not as in the original: study.tcl:18: Simulator rtproto DV is not carried over." in found.text
     assert found.scenario.link("a->b").parameters["limit"] == 20
 
 

@@ -21,25 +21,35 @@ def import_(
             help="An ns-2 study, lines of tc, a configuration of Cisco IOS or Junos, or a capture.", metavar="FILE"
         ),
     ],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(help="Of an ns-2 study: its arguments (argv).", metavar="[-- ARGUMENT...]")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="The scenario file; default: standard output.", metavar="FILE.toml")
     ] = None,
     form: Annotated[
         str, typer.Option("--as", help="Of a capture: arrivals (open loop) or flows (closed loop).", metavar="FORM")
     ] = "arrivals",
+    approximate: Annotated[
+        bool,
+        typer.Option("--approximate", help="Import an ns-2 study although the scenario has not all that it sets."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Make a scenario of an ns-2 study, a queue's configuration or a capture. Python: aqmlab.import_scenario."""
     from aqmlab.interop.importing import import_scenario
     from aqmlab.storage.folders import guarded, write_file
 
-    found = import_scenario(file, form=form)
+    found = import_scenario(file, form=form, approximate=approximate, arguments=arguments or ())
     if out is not None:
         guarded(out.parent, lambda: out.parent.mkdir(parents=True, exist_ok=True))
         guarded(out, lambda: write_file(out, found.text.encode()))
     if as_json:
-        print_json({"kind": found.kind, "notes": found.notes, "text": found.text, "file": str(out) if out else None})
+        own = {"kind": found.kind, "notes": found.notes, "differences": found.differences, "text": found.text}
+        print_json({**own, "file": str(out) if out else None})
         return
+    for difference in found.differences:
+        print(printable(f"aqmlab: difference: {difference}"), file=sys.stderr)
     for note in found.notes:
         print(printable(f"aqmlab: note: {note}"), file=sys.stderr)
     if out is None:

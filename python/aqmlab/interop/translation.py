@@ -184,10 +184,13 @@ def quoted(value: object) -> str:
 def is_true(text: str) -> bool:
     """Read a truth value of Tcl or ns-3.
 
-    >>> is_true("true"), is_true("0"), is_true("on"), is_true("1")
-    (True, False, True, True)
+    >>> is_true("true"), is_true("0"), is_true("on"), is_true("1"), is_true("1.0")
+    (True, False, True, True, True)
     """
-    return text.strip().lower() in ("1", "true", "yes", "on")
+    try:
+        return float(text) != 0
+    except ValueError:
+        return text.strip().lower() in ("true", "yes", "on")
 
 
 def one_of(yes: str, no: str | None = None) -> Format:

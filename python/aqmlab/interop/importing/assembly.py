@@ -8,15 +8,28 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from aqmlab.errors import InputError, one_line
-from aqmlab.interop.importing.ns2_study import Table, queue_table, tcp_table, tcp_times, udp_table
+from aqmlab.interop.importing.ns2_study import (
+    VARIANTS,
+    Named,
+    Table,
+    fair_bucket,
+    queue_table,
+    spread_of,
+    tcp_table,
+    tcp_times,
+    times_of,
+    udp_periods,
+    udp_table,
+)
 from aqmlab.interop.importing.quantities import rate, time
-from aqmlab.interop.importing.recording import Recording
+from aqmlab.interop.importing.recording import QUANTILES, Action, Recording
 from aqmlab.interop.model import UDP
+from aqmlab.interop.ns2.quantities import seconds
 from aqmlab.scenario.toml_text import Value, inline
 
 WARMUPS = ("warmup", "warmup_", "warm_up", "warmuptime", "warmup_time")
@@ -24,7 +37,7 @@ WARMUPS = ("warmup", "warmup_", "warm_up", "warmuptime", "warmup_time")
 
 @dataclass(frozen=True)
 class Wire:
-    """One direction of a link."""
+    """One direction of a link; `place` is the line of the study that makes it."""
 
     handle: str
     from_: str
@@ -32,16 +45,18 @@ class Wire:
     rate_bps: float
     delay_s: float
     queue: str
+    place: str = ""
 
 
 @dataclass(frozen=True)
 class Transfer:
-    """A flow: its name, its ends, and its table without them."""
+    """A flow: its name, its ends, its table without them, and the line of the study that makes its sender."""
 
     name: str
     from_: str
     to: str
     table: Table
+    place: str = ""
 
 
 @dataclass
@@ -57,127 +72,298 @@ class Study:
     duration_s, warmup_s
         How long it runs, and from when on it is measured.
     notes
-        What was not read.
+        What was left out although nothing changes, or assumed.
+    named
+        What is not as in the study.
+    used
+        Handles of the objects that the scenario has.
+    numbers
+        Numbers of the nodes in ns-2.
     """
 
     queues: dict[str, Table] = field(default_factory=dict)
     wires: list[Wire] = field(default_factory=list)
     transfers: list[Transfer] = field(default_factory=list)
-    changes: list[Table] = field(default_factory=list)
+    changes: list[tuple[Table, str]] = field(default_factory=list)
     duration_s: float = 0.0
     warmup_s: float = 0.0
     notes: list[str] = field(default_factory=list)
+    named: Named = field(default_factory=Named)
+    used: set[str] = field(default_factory=set)
+    numbers: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def differences(self) -> list[str]:
+        """What is not as in the study, in the order of its lines."""
+
+        def order(entry: tuple[str, str]) -> tuple[str, int]:
+            file, _, line = entry[0].rpartition(":")
+            return file, int(line) if line.isdigit() else 0
+
+        return [f"{place}: {what}" if place else what for place, what in sorted(self.named.found, key=order)]
 
 
 def study_of(runs: Sequence[Recording], filename: str) -> Study:
-    """Put a study together from its runs."""
-    middle = runs[1]
-    if not middle.links:
-        raise InputError(f"{filename}: no link is made (duplex-link, simplex-link)")
-    study = Study(duration_s=middle.end)
-    study.notes += [f"{what} is not read" for what in middle.skipped]
-    if not middle.whole:
-        study.notes.append(f"the study does not end by itself; the last event read is at {middle.end:g} s")
-    if middle.sent:
-        study.notes.append(f"{middle.sent} packets that procedures send one by one are not read")
-    nodes = _node_names(middle)
-    for handle in middle.links:
-        study.wires.append(_wire(middle, handle, nodes, study, filename))
-    _flows(runs, nodes, study, filename)
-    _changes(middle, study)
-    warmups = [middle.numbers[name] for name in WARMUPS if 0 < middle.numbers.get(name, 0.0) < middle.end]
-    study.warmup_s = warmups[0] if warmups else 0.0
+    """Put a study together from its runs: one for each quantile, one with mixed quantiles, one with another state."""
+    low, middle, high, mixed, other = runs
+    study = _study_of(middle, filename)
+    studies = [study if run is middle else _study_of(run, filename) for run in (low, middle, high, mixed)]
+    _starts(studies, middle, study)
+    if not _is_same(study, other, filename):
+        where = middle.state_places[0] if middle.state_places else ""
+        study.named.add(where, "what the study does depends on a variable of the simulation that it reads")
+    for place, what in middle.skipped:
+        study.named.add(place, f"{what} is not carried over")
+    for place, kind, variable, value in dict.fromkeys(middle.unread(study.used)):
+        study.named.add(place, f"{kind} set {variable} {value} is not carried over")
+    _paths(study)
+    _fair_queues(study)
     if not study.transfers:
         raise InputError(f"{filename}: no flow is read (agents that are connected, with an application that starts)")
     return study
 
 
-def text_of(study: Study, *, name: str, description: str) -> str:
-    """Write the scenario."""
+def _study_of(run: Recording, filename: str) -> Study:
+    """Put one run together."""
+    if not run.links:
+        raise InputError(f"{filename}: no link is made (duplex-link, simplex-link)")
+    study = Study(duration_s=run.end)
+    if not run.whole:
+        study.named.add("", f"the study does not end by itself: the last event read is at {run.end:g} s")
+    nodes = _node_names(run)
+    study.numbers = {name: int(run.objects[handle]["id"]) for handle, name in nodes.items()}
+    for handle in run.links:
+        study.wires.append(_wire(run, handle, nodes, study))
+    _flows(run, nodes, study)
+    _changes(run, study)
+    warmups = [run.numbers[name] for name in WARMUPS if 0 < run.numbers.get(name, 0.0) < run.end]
+    study.warmup_s = warmups[0] if warmups else 0.0
+    return study
+
+
+def _is_same(study: Study, other: Recording, filename: str) -> bool:
+    """Return whether a study does the same when it reads another state of the simulation."""
+    try:
+        found = _study_of(other, filename)
+    except InputError:
+        return False
+    own = (study.queues, study.wires, study.changes, study.duration_s, [one.place for one in study.transfers])
+    return own == (found.queues, found.wires, found.changes, found.duration_s, [one.place for one in found.transfers])
+
+
+def _starts(studies: Sequence[Study], middle: Recording, study: Study) -> None:
+    """Make distributions of starts that are drawn, and name what else is drawn."""
+    if not middle.draws:
+        return
+    where = middle.draw_places[0] if middle.draw_places else ""
+
+    def fixed(one: Study) -> object:
+        flows = [(t.from_, t.to, {**t.table, "start": ""}) for t in one.transfers]
+        return (one.queues, one.wires, one.changes, one.duration_s, flows)
+
+    if any(fixed(one) != fixed(study) for one in studies):
+        lines = ", ".join(place.rpartition(":")[2] for place in middle.draw_places)
+        study.named.add(
+            where, f"numbers that are drawn (lines {lines}) set more than uniform starts: medians are taken"
+        )
+        return
+    spread = 0
+    for place, transfer in enumerate(study.transfers):
+        starts = [str(one.transfers[place].table.get("start", "0s")) for one in studies]
+        at = [seconds(text) for text in starts]
+        found = spread_of(at[:3], QUANTILES)
+        single = any(abs(at[3] - end) < 1e-9 for end in (at[0], at[2]))
+        spread += at[0] != at[2]
+        if found is None or not single:
+            study.named.add(where, f"the start of {transfer.name} is drawn, and not uniform: the median is taken")
+        elif at[0] != at[2]:
+            transfer.table["start"] = found
+    if spread > middle.draws:
+        study.named.add(where, "several flows share a drawn start: here each draws its own")
+
+
+def _fair_queues(study: Study) -> None:
+    """Name flows that share a queue of SFQ or DRR in ns-2, or may share one here (either has its own map)."""
+    for name, table in study.queues.items():
+        if table.get("aqm") not in ("sfq", "drr"):
+            continue
+        aqm, buckets = str(table["aqm"]), int(str(table["buckets"]))
+        ends = [(study.numbers[one.from_], study.numbers[one.to]) for one in study.transfers]
+        found = [fair_bucket(aqm, buckets, source, sink) for source, sink in ends]
+        if len(set(found)) < len(found) or len(found) > buckets:
+            place = next(wire.place for wire in study.wires if wire.queue == name)
+            study.named.add(place, f"which flows share a queue of {aqm}, which ns-2 decides by addresses")
+
+
+def _paths(study: Study) -> None:
+    """Name flows for which several ways are the shortest, as ns-2 takes the one that its own order gives."""
+    out: dict[str, list[str]] = {}
+    for wire in study.wires:
+        out.setdefault(wire.from_, []).append(wire.to)
+    ways = {node: _ways(node, out) for node in {t.from_ for t in study.transfers} | {t.to for t in study.transfers}}
+    for transfer in study.transfers:
+        if max(ways[transfer.from_].get(transfer.to, 1), ways[transfer.to].get(transfer.from_, 1)) > 1:
+            study.named.add(
+                transfer.place, f"the flow {transfer.name} has several shortest ways: ns-2 may take another"
+            )
+
+
+def _ways(first: str, out: Mapping[str, list[str]]) -> dict[str, int]:
+    """Return how many shortest ways lead from a node to each other one."""
+    ways, far, level = {first: 1}, {first: 0}, [first]
+    while level:
+        following: dict[str, None] = {}
+        for node in level:
+            for end in out.get(node, []):
+                if far.setdefault(end, far[node] + 1) == far[node] + 1:
+                    ways[end] = ways.get(end, 0) + ways[node]
+                    following[end] = None
+        level = list(following)
+    return ways
+
+
+def text_of(study: Study, *, name: str, description: str) -> tuple[str, dict[int, str]]:
+    """Write the scenario; with, by line of it, the line of the study that made what begins there."""
     lines = ["format = 1", f"name = {inline(name)}", f"description = {inline(description)}", ""]
-    lines += [f"# Not as in the original: {one_line(note)}." for note in study.notes]
-    lines += [""] if study.notes else []
+    remarks = study.differences + study.notes
+    lines += [f"# Not as in the original: {one_line(note)}." for note in remarks]
+    lines += [""] if remarks else []
     lines += ["[run]", f"duration = {inline(time(study.duration_s))}"]
     if study.warmup_s:
         lines.append(f"warmup = {inline(time(study.warmup_s))}")
     shape = _Dumbbell.of(study)
-    lines += shape.lines() if shape is not None else _links(study)
+    places: dict[int, str] = {}
+    if shape is not None:
+        lines += shape.lines()
+    else:
+        for wire, own in _links(study):
+            places[len(lines) + 2] = wire.place
+            lines += own
     for queue, table in study.queues.items():
+        places[len(lines) + 2] = next((wire.place for wire in study.wires if wire.queue == queue), "")
         lines += ["", f"[queue.{queue}]", *_entries(table)]
     flows = shape.flows() if shape is not None else _explicit_flows(study)
     for flow in flows:
+        named = next((one for one in study.transfers if _base(one.name) == _base(str(flow["name"]))), None)
+        places[len(lines) + 2] = named.place if named else ""
         lines += ["", "[[flow]]", *_entries(flow)]
     renamed = {wire.handle: name for wire, name in (shape.names() if shape is not None else [])}
-    for change in study.changes:
+    for change, place in study.changes:
         link = str(change["link"])
+        places[len(lines) + 2] = place
         lines += ["", "[[change]]", *_entries(change | {"link": renamed.get(link, _link_name(study, link))})]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n", places
 
 
-def _wire(of: Recording, handle: str, nodes: dict[str, str], study: Study, filename: str) -> Wire:
+def _wire(of: Recording, handle: str, nodes: dict[str, str], study: Study) -> Wire:
     own = of.objects[handle]
-    kind, settings = of.kind(own["queue"]), of.settings(own["queue"])
-    wire = of.settings(own["wire"])
-    now = {variable: value for at, link, variable, value in of.changes if link == handle and at == 0}
+    kind, place = of.kind(own["queue"]), of.place(handle)
+    now = {one.variable: one.value for one in of.changes if one.link == handle and one.at == 0}
     bits, delay = now.get("bandwidth_", float(own["rate"])), now.get("delay_", float(own["delay"]))
-    del wire
-    table, notes = queue_table(kind, settings, bits, filename)
-    study.notes += [f"{note} is not read" for note in notes if f"{note} is not read" not in study.notes]
+    of.settings(own["wire"]).without_effect("bandwidth_", "delay_")
+    study.used |= {str(own["queue"]), str(own["wire"])}
+    table = queue_table(kind, of.settings(own["queue"]), bits, place, study.named)
     same = (name for name, known in study.queues.items() if known == table)
-    queue = next(same, None) or _fresh("tail" if kind.endswith("DropTail") else "red", study.queues)
+    word = {"Queue/DropTail": "tail"}.get(kind, kind.removeprefix("Queue/").lower())
+    queue = next(same, None) or _fresh(word, study.queues)
     study.queues[queue] = table
-    return Wire(handle, nodes[own["from"]], nodes[own["to"]], bits, delay, queue)
+    return Wire(handle, nodes[own["from"]], nodes[own["to"]], bits, delay, queue, place)
 
 
-def _flows(runs: Sequence[Recording], nodes: dict[str, str], study: Study, filename: str) -> None:
-    middle = runs[1]
+IS_FILE = ("Application/FTP", "Source/FTP", "Application")
+"""Applications that send what they are asked for at once."""
+IGNORES = ("Agent/Null", "Agent/LossMonitor", "Agent/UDP")
+"""Agents that do nothing with packets of UDP."""
+
+
+def _flows(run: Recording, nodes: dict[str, str], study: Study) -> None:
     names: set[str] = set()
-    for place, (sender, sink) in enumerate(middle.connections):
-        told = [_told(run, run.connections[place][0]) for run in runs]
-        if not told[1]:
-            study.notes.append(f"the flow of {_shown(middle, sender)}, which never starts, is not read")
+    pairs = list(run.connections)
+    known = {sender for sender, _ in pairs}
+    # Both ends of a connection of UDP may send.
+    pairs += [(sink, sender) for sender, sink in pairs if sink not in known and run.kind(sink).startswith("Agent/UDP")]
+    for agent in run.agents:
+        told = _told(run, agent)
+        if told and agent not in {one for pair in pairs for one in pair}:
+            study.named.add(told[0].place, f"{run.kind(agent)} that is not connected")
+    answers = Counter(sink for sender, sink in pairs if _told(run, sender))
+    for sender, sink in pairs:
+        told = _told(run, sender)
+        if told and answers[sink] > 1 and run.kind(sink).startswith("Agent/TCP"):
+            study.named.add(run.place(sink), f"{run.kind(sink)} of several senders, which answers the last one")
+        if not told:
+            if run.kind(sender) in VARIANTS:
+                study.notes.append(f"the flow of {_shown(run, sender)}, which never starts, is left out")
             continue
-        ends = [middle.objects[agent].get("node") for agent in (sender, sink)]
+        ends = [run.objects[agent].get("node") for agent in (sender, sink)]
         if None in ends:
-            raise InputError(f"{filename}: {_shown(middle, sender)} is connected, but not attached to a node")
-        if middle.kind(sender).startswith("Agent/UDP"):
-            app = next((app for _, app, _, _ in told[1] if middle.kind(app) != "Agent/UDP"), sender)
-            table, notes = udp_table(middle, app, sender)
-            study.notes += [f"{note} is not read" for note in notes if f"{note} is not read" not in study.notes]
-            if not table:
+            raise InputError(f"{run.place(sender)}: {_shown(run, sender)} is connected, but not attached to a node")
+        if ends[0] == ends[1]:
+            study.notes.append(f"the flow of {_shown(run, sender)}, whose ends share a node, passes no link")
+            continue
+        for table, handle in _tables(run, sender, sink, told, study):
+            if "start" not in table and "active" not in table:
                 continue
+            label = _variable(run, handle) if handle != sender and len(_apps(told)) > 1 else ""
+            name = _fresh(re.sub(r"[^A-Za-z0-9_-]", "-", label) or _flow_name(run, sender, table), names)
+            names.add(name)
+            study.transfers.append(Transfer(name, nodes[str(ends[0])], nodes[str(ends[1])], table, run.place(sender)))
+
+
+def _apps(told: Sequence[Action]) -> list[str]:
+    return list(dict.fromkeys(action.handle for action in told))
+
+
+def _tables(run: Recording, sender: str, sink: str, told: Sequence[Action], study: Study) -> list[tuple[Table, str]]:
+    """Return the flows of a connection, and the application or agent that each belongs to."""
+    if run.kind(sender).startswith(("Agent/UDP", "Agent/CBR")):
+        if run.kind(sink) not in IGNORES:
+            study.named.add(run.place(sink), f"{run.kind(sink)} that gets packets of UDP: what it does is left out")
+        found = []
+        for app in _apps(told):
+            own = [action for action in told if action.handle == app]
+            if app == sender:
+                sent = [action for action in own if action.what in ("send", "start", "produce")]
+                for action in sent:
+                    study.named.add(action.place, "packets that procedures send one by one are left out")
+                continue
+            own += [action for action in told if action.handle == sender and action.what == "detach"]
+            periods = udp_periods(sorted(own, key=lambda action: action.at), study.named)
+            table = udp_table(run, app, sender, periods, study.named)
+            study.used |= {sender, sink, app} if table else set()
+            found.append((table | times_of(periods, run.end) if table else {}, app))
+        return found
+    kept = []
+    for app in _apps(told):
+        if app == sender or run.kind(app) in IS_FILE:
+            kept += [action for action in told if action.handle == app]
         else:
-            table = tcp_table(middle, sender, sink, filename)
-        plain = [[(at, what, argument) for at, _, what, argument in run] for run in told]
-        table |= tcp_times(runs, plain, table)
-        _again(plain[1], study)
-        name = _fresh(_flow_name(middle, sender, table), names)
-        names.add(name)
-        study.transfers.append(Transfer(name, nodes[str(ends[0])], nodes[str(ends[1])], table))
+            study.named.add(run.place(app), f"{run.kind(app)} over TCP: its packets are left out")
+    if not any(action.what != "detach" for action in kept):
+        return []
+    study.used |= {sender, sink, *_apps(kept)}
+    table = tcp_table(run, sender, sink, study.named)
+    if any(action.what == "detach" for action in _told(run, sink)):
+        study.named.add(run.place(sink), f"detach-agent of {run.kind(sink)}: here it goes on")
+    return [(table | tcp_times(run, sorted(kept, key=lambda action: action.at), sender, study.named), sender)]
 
 
-def _told(run: Recording, agent: str) -> list[tuple[float, str, str, str]]:
+def _told(run: Recording, agent: str) -> list[Action]:
     """Return the recorded commands of an agent, or of an application on it, in order of time."""
-    return [a for a in run.actions if a[1] == agent or run.objects[a[1]].get("agent") == agent]
-
-
-def _again(told: Sequence[tuple[float, str, str]], study: Study) -> None:
-    starts = sum(what == "start" for _, what, _ in told)
-    if starts > 1:
-        note = "a flow that starts again after a stop has only its first period"
-        study.notes += [note] if note not in study.notes else []
+    return [a for a in run.actions if a.handle == agent or run.objects[a.handle].get("agent") == agent]
 
 
 def _changes(of: Recording, study: Study) -> None:
-    for at, handle, variable, value in of.changes:
-        if at > 0:
-            key, text = ("rate", rate(value)) if variable == "bandwidth_" else ("delay", time(value))
-            study.changes.append({"at": time(at), "link": handle, key: text})
+    for change in of.changes:
+        if change.at > 0 and change.link in of.links:
+            is_rate = change.variable == "bandwidth_"
+            key, text = ("rate", rate(change.value)) if is_rate else ("delay", time(change.value))
+            study.changes.append(({"at": time(change.at), "link": change.link, key: text}, change.place))
 
 
-def _links(study: Study) -> list[str]:
+def _links(study: Study) -> list[tuple[Wire, list[str]]]:
     """Write links one by one, both directions in one table where they are alike but for the queue."""
-    lines: list[str] = []
+    found: list[tuple[Wire, list[str]]] = []
     done: set[str] = set()
     back = {(wire.to, wire.from_): wire for wire in study.wires}
     for wire in study.wires:
@@ -192,8 +378,8 @@ def _links(study: Study) -> list[str]:
             table["reverse_queue"] = other.queue
         else:
             table["duplex"] = False
-        lines += ["", "[[link]]", *_entries(table)]
-    return lines
+        found.append((wire, ["", "[[link]]", *_entries(table)]))
+    return found
 
 
 def _link_name(study: Study, handle: str) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aqmlab.errors import InputError
-from aqmlab.interop.importing import assembly, capture_scenario, routers, tc_words
+from aqmlab.errors import InputError, ScenarioError, one_line
+from aqmlab.interop.importing import assembly, capture_scenario, recording, routers, tc_words
 from aqmlab.interop.importing.capture_file import is_capture
 from aqmlab.interop.importing.recording import record
 from aqmlab.scenario.file import Scenario, read_text
@@ -25,11 +26,14 @@ class Imported:
         ``ns2``, ``tc``, ``cisco``, ``juniper`` or ``capture``.
     notes
         What is missing from the original, or assumed.
+    differences
+        What an ns-2 study sets or does and the scenario has not, each with the line of the study.
     """
 
     text: str
     kind: str
     notes: tuple[str, ...]
+    differences: tuple[str, ...] = ()
 
     @property
     def scenario(self) -> Scenario:
@@ -44,7 +48,13 @@ ROUTERS = (
 )
 
 
-def import_scenario(path: str | Path, *, form: str = "arrivals") -> Imported:
+MOST_SHOWN = 30
+"""Differences that an error names."""
+
+
+def import_scenario(
+    path: str | Path, *, form: str = "arrivals", approximate: bool = False, arguments: Sequence[str] = ()
+) -> Imported:
     """Make a scenario of an ns-2 study, of a queue's configuration, or of a capture.
 
     Parameters
@@ -54,11 +64,16 @@ def import_scenario(path: str | Path, *, form: str = "arrivals") -> Imported:
         pcap or pcapng file.
     form
         Of a capture: ``arrivals``, its packets in the open loop, or ``flows``, its connections in the closed loop.
+    approximate
+        Import an ns-2 study although the scenario has not all that it sets; `Imported.differences` names the rest.
+    arguments
+        Arguments of an ns-2 study (``argv``).
 
     Raises
     ------
     InputError, ScenarioError
-        With one clear line, where the file is none of these or has something that is not read.
+        With one clear line, where the file is none of these or has something that is not read; with a line for each
+        difference, where an ns-2 study has any and `approximate` is false.
     """
     path = Path(path)
     if form not in FORMS:
@@ -66,7 +81,55 @@ def import_scenario(path: str | Path, *, form: str = "arrivals") -> Imported:
     name = re.sub(r"[^A-Za-z0-9_.-]", "-", path.stem).strip("-.") or "imported"
     if is_capture(path):
         return _checked(_capture(path, name, form))
+    text = _study_text(path)
+    if text is not None:
+        return _study(path, text, name, approximate=approximate, arguments=arguments)
     return _checked(_text(path, read_text(path), name))
+
+
+def _study_text(path: Path) -> str | None:
+    """Return the text of an ns-2 study, which may be Latin-1; None if the file is none."""
+    try:
+        if not path.is_file() or path.stat().st_size > recording.LONGEST_FILE:
+            return None
+        text = recording.decoded(path.read_bytes())
+    except OSError:
+        return None  # `read_text` reports it
+    return text if re.search(r"new\s+Simulator|-superclass\s+TestSuite|^\s*Class\s+Test/", text, re.M) else None
+
+
+def _study(path: Path, text: str, name: str, *, approximate: bool, arguments: Sequence[str]) -> Imported:
+    runs = record(text, str(path), arguments)
+    try:
+        study = assembly.study_of(runs, str(path))
+        about = f"Imported from the ns-2 study {path.name}."
+        made, places = assembly.text_of(study, name=name, description=about)
+    except (ValueError, LookupError, TypeError, StopIteration, ArithmeticError, RecursionError):
+        raise InputError(
+            f"{path}: cannot be read: what it says of its links and agents does not fit together"
+        ) from None
+    if study.differences and not approximate:
+        shown = [one_line(one) for one in study.differences[:MOST_SHOWN]]
+        more = len(study.differences) - len(shown)
+        shown += [f"... and {more} more"] if more else []
+        head = f"{path}: the scenario would differ from the study (allowed with --approximate, approximate=True):"
+        raise InputError("\n  ".join([head, *shown]))
+    found = Imported(made, "ns2", tuple(study.notes), tuple(study.differences))
+    try:
+        return _checked(found)
+    except ScenarioError as error:
+        raise InputError(_at_study(error, path, places)) from None
+
+
+def _at_study(error: ScenarioError, path: Path, places: Mapping[int, str]) -> str:
+    """Return the first problem of the scenario, with the line of the study that made it."""
+    problem = error.problems[0]
+    before = [line for line in places if line <= problem.line]
+    place = places[max(before)] if before else ""
+    line = place.rpartition(":")[2]
+    allowed = f" (allowed: {problem.allowed})" if problem.allowed else ""
+    where = f"{path}:{line}" if line else str(path)
+    return f"{where}: the scenario made of this is not valid: {problem.key} {problem.message}{allowed}"
 
 
 def _checked(found: Imported) -> Imported:
@@ -87,16 +150,6 @@ def _capture(path: Path, name: str, form: str) -> Imported:
 
 
 def _text(path: Path, text: str, name: str) -> Imported:
-    if re.search(r"new\s+Simulator", text):
-        runs = record(text, str(path))
-        try:
-            study = assembly.study_of(runs, str(path))
-            made = assembly.text_of(study, name=name, description=f"Imported from the ns-2 study {path.name}.")
-        except (ValueError, LookupError, TypeError, StopIteration, ArithmeticError, RecursionError):
-            raise InputError(
-                f"{path}: cannot be read: what it says of its links and agents does not fit together"
-            ) from None
-        return Imported(made, "ns2", tuple(study.notes))
     if tc_words.looks_like_tc(text):
         bottleneck = tc_words.read_tc(text, str(path))
         made = tc_words.text_of(bottleneck, name=name, description=f"Imported from the lines of tc in {path.name}.")

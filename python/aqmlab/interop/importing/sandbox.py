@@ -9,7 +9,7 @@ import json
 import os
 import resource
 import sys
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path
 
 from aqmlab.errors import InputError
@@ -37,18 +37,24 @@ def limit(*, memory_mb: int, seconds: int, output_mb: int) -> None:
         resource.setrlimit(kind, (allowed, allowed))
 
 
+def plain(run: recording.Recording) -> dict[str, object]:
+    """Return a recording as plain data."""
+    return {field.name: getattr(run, field.name) for field in fields(run) if not field.name.startswith("_")}
+
+
 def main() -> int:
     """Read the order, run the study, and write what it did."""
     order = json.load(sys.stdin)
     recording.SECONDS = order["seconds"]
     limit(
         memory_mb=order["memory_mb"],
-        seconds=len(recording.QUANTILES) * order["seconds"],
+        seconds=recording.RUNS * order["seconds"],
         output_mb=order["output_mb"],
     )
     answer: dict[str, object]
     try:
-        answer = {"runs": [asdict(run) for run in recording.record_here(order["text"], order["filename"])]}
+        runs = recording.record_here(order["text"], order["filename"], order["arguments"])
+        answer = {"runs": [plain(run) for run in runs]}
     except InputError as error:
         answer = {"error": str(error)}
     sys.stdout.write(json.dumps(answer))

@@ -17,3 +17,16 @@ def seconds(text: str) -> float:
     if not found:
         raise ValueError(f'"{text}" is no time')
     return float(found[1]) * UNITS[found[2]]
+
+
+def bits(text: str) -> float:
+    """Read a rate in bit/s: b are bits, B bytes.
+
+    >>> bits("1.5Mb"), bits("64KB"), bits("448e3")
+    (1500000.0, 512000.0, 448000.0)
+    """
+    found = re.fullmatch(r"\s*([-+0-9.]+(?:[eE][-+]?\d+)?)\s*([kKmMgG]?)(bps|b|B|bit|)(?:/s)?\s*", text)
+    if not found:
+        raise ValueError(f'"{text}" is no rate')
+    factor = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}[found[2].lower()]
+    return float(found[1]) * factor * (8 if found[3] == "B" else 1)
