@@ -156,11 +156,12 @@ def test_every_figure_has_a_command_that_draws_it_alone(folder, shell):
     commands = re.findall(r"aqmlab report (\S+) --figure (\S+?)</code>", text)
     assert len(commands) == len(re.findall(r'<div class="chart', text))
     run = run_in(folder).name
-    assert {name for name, _ in commands} == {run, f"{run}-compare"}
+    both = "small-compare-red-mred"
+    assert {name for name, _ in commands} == {run, both}
     answer = shell("report", str(folder / run), "--figure", "delay-bottleneck", "--out", "one/delay.pdf")
     assert (answer.code, answer.out) == (0, "Figure: one/delay.pdf\n")
     assert (shell.folder / "one" / "delay.pdf").read_bytes().startswith(b"%PDF")
-    keys = {name: [chart.key for chart in charts_of(folder / name)] for name in (run, f"{run}-compare")}
+    keys = {name: [chart.key for chart in charts_of(folder / name)] for name in (run, both)}
     assert [key for name in keys for key in keys[name]] == [key for _, key in commands]
 
 

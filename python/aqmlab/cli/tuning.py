@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import sys
-import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aqmlab.cli.application import Engine, File, Json, Set, Workers, app
 from aqmlab.cli.output import print_json, print_rows, print_table
-from aqmlab.cli.values import parse_overrides
-from aqmlab.errors import InputError, printable
+from aqmlab.cli.values import parse_overrides, parse_settings
+from aqmlab.errors import printable
 
 if TYPE_CHECKING:
     from aqmlab.tuning.outcome import Tuned
@@ -109,7 +108,7 @@ def tune(
         queue=queue,
         aqm=aqm,
         vary=vary or (),
-        against_settings=dict(_settings(text) for text in against or ()),
+        against_settings=parse_settings("--against", against),
         quantile=quantile,
         trials=trials,
         seeds=seeds,
@@ -122,17 +121,6 @@ def tune(
         print_json({**found.data(), "folder": str(found.folder)})
     else:
         _show(found)
-
-
-def _settings(text: str) -> tuple[str, dict[str, Any]]:
-    name, sign, table = text.partition("=")
-    try:
-        body = tomllib.loads(f"table = {table}")["table"]
-    except tomllib.TOMLDecodeError:
-        body = None
-    if not sign or not name.strip() or not isinstance(body, dict):
-        raise InputError(f"--against {text}: write it as NAME={{ aqm = 'red', min_th = '5p', ... }}")
-    return name.strip(), body
 
 
 def _show(found: Tuned) -> None:

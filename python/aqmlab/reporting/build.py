@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ import pandas as pd
 from aqmlab.errors import InputError, unknown
 from aqmlab.execution import comparison
 from aqmlab.execution.comparison import Comparison
+from aqmlab.execution.comparison_settings import words_again
 from aqmlab.execution.comparison_tables import DIFFERENCE_COLUMNS
 from aqmlab.plotting import plots
 from aqmlab.plotting.figures.runs import slug
@@ -152,13 +154,20 @@ def add_comparison(page: Page, found: Comparison) -> None:
     for line in found.pairing_lines():
         page.text(line, note=True)
     page.table(found.means, caption=f"Means, {words}.")
-    disciplines = f"--aqm {','.join(found.aqm)} --queue {found.queue}"
-    seeds = seeds_text(next(iter(found.results.values())).seeds)
-    command = f"aqmlab compare {scenario_file(found.folder)} {disciplines} --seeds {seeds}"
+    command = f"aqmlab compare {scenario_file(found.folder)} {_options(found)}"
     for chart in of_comparison(found):
         page.chart(chart, command=_again(command, found.folder, chart.key))
     for result in found.results.values():
         _provenance(page, result, command)
+
+
+def _options(found: Comparison) -> str:
+    """Return the options of `aqmlab compare` that make this comparison again."""
+    plain, settings = words_again(found.aqm, found.settings)
+    words = ["--aqm", ",".join(plain)] if plain else []
+    for text in settings:
+        words += ["--with", text]
+    return shlex.join([*words, "--queue", found.queue, "--seeds", seeds_text(found.seeds)])
 
 
 def intervals(summary: pd.DataFrame) -> pd.DataFrame:
