@@ -234,19 +234,28 @@ def report(
         Path | None,
         typer.Option("--out", help="With --figure: the file, .png, .svg or .pdf.", metavar="FILE"),
     ] = None,
+    size: Annotated[
+        str | None,
+        typer.Option(
+            "--size",
+            help="With --figure: column (88 mm) or wide (180 mm), for a paper; default: for the screen.",
+            metavar="NAME",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Build one self-contained HTML page of a results folder. Python: aqmlab.report, aqmlab.reporting.figure."""
     from aqmlab import reporting, reports
 
-    if out is not None and figure is None:
-        raise InputError("--out: is for one figure; give --figure KEY too")
+    for option, value in (("--out", out), ("--size", size)):
+        if value is not None and figure is None:
+            raise InputError(f"{option}: is for one figure; give --figure KEY too")
     told: dict[str, Any]
     if figure is None:
         path = reports.report(folder)
         told, text = {"report": str(path)}, f"Report: {path}"
     else:
-        files = [str(path) for path in reporting.figure(folder, figure, out=out)]
+        files = [str(path) for path in reporting.figure(folder, figure, out=out, size=size)]
         told, text = {"files": files}, f"Figure: {', '.join(files)}"
     if as_json:
         print_json(told)

@@ -38,7 +38,7 @@ MANY_SCENARIOS = 20
 """With more scenarios than that a page has a table of them, and each has a page of its own."""
 
 
-def figure(folder: str | Path, key: str, *, out: str | Path | None = None) -> list[Path]:
+def figure(folder: str | Path, key: str, *, out: str | Path | None = None, size: str | None = None) -> list[Path]:
     """Draw one figure of a results folder's page.
 
     Parameters
@@ -49,6 +49,8 @@ def figure(folder: str | Path, key: str, *, out: str | Path | None = None) -> li
         The figure's key, which its place on the page names.
     out
         The file: ``.png``, ``.svg`` or ``.pdf``. Default: PNG and SVG in ``figures/`` of the folder.
+    size
+        ``column`` (88 mm wide) or ``wide`` (180 mm), for a paper: smaller letters, no title. Default: for the screen.
 
     Returns
     -------
@@ -57,6 +59,7 @@ def figure(folder: str | Path, key: str, *, out: str | Path | None = None) -> li
     """
     folder = Path(folder)
     must_exist(folder)
+    plots.look(size)  # an unknown one is an error before any work
     if (folder / REPRODUCTION).exists():
         raise InputError(f"{folder}: is of a reproduction; its figures are drawn together: aqmlab report {folder}")
     known = []
@@ -66,7 +69,9 @@ def figure(folder: str | Path, key: str, *, out: str | Path | None = None) -> li
         known.append(chart.key)
     else:
         raise InputError(unknown("figure", key, known))
-    return plots.save(chart, folder / "figures") if out is None else [plots.save_as(chart, Path(out))]
+    if out is None:
+        return plots.save(chart, folder / "figures", size=size)
+    return [plots.save_as(chart, Path(out), size=size)]
 
 
 def charts_of(folder: Path) -> Iterator[Chart]:
