@@ -198,18 +198,18 @@ def _show_comparison(found: Comparison, settled: Mapping[str, Settling], *, deta
     print(escaped(f"\n{found.name}: means at link {found.link}, {seeds}"))
     for line in lines_of(matrix):
         print(escaped(line))
-    print_wrapped(legend(matrix, level=found.level))
+    hint = "" if details else " --details prints intervals, tests and sizes of effects."
+    print_wrapped(legend(matrix, level=found.level) + hint)
     print()
     if details:
         _show_details(found)
     for name, one in settled.items():
         for line in one.lines():
             print_wrapped(f"{name}: {line}")
-    print_stopping(found.stopping)
-    print_evaluation(found.evaluation)
+    for part in (found.stopping, found.evaluation):
+        for line in part.lines() if part is not None else ():
+            print_wrapped(line)
     print(f"Results: {found.folder}")
-    if not details:
-        print("--details prints intervals, tests and sizes of effects.")
 
 
 def _show_details(found: Comparison) -> None:
