@@ -140,6 +140,29 @@ def test_settings_of_one_discipline_are_compared(settings_found):
     assert [series.name for series in own.series] == ["red", "red-tight"]
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({1: {"aqm": "red"}}, 'settings "1": cannot be a label'),
+        ({"figures": {"aqm": "red"}}, 'settings "figures": cannot be a label'),
+        ({"..": {"aqm": "red"}}, 'settings "..": cannot be a label'),
+        ({"tight": "red"}, 'settings "tight": write a table'),
+        ({"tight": {"aqm": ["red"]}}, 'settings "tight": unknown discipline'),
+        ({"tight": {"aqm": "red"}}, "compare: give at least two disciplines"),
+    ],
+)
+def test_settings_that_cannot_be_compared(small, settings, message):
+    with pytest.raises(aqmlab.InputError, match=re.escape(message)):
+        aqmlab.compare(small, settings=settings)
+
+
+def test_equal_settings_under_two_labels_have_equal_results(small, tmp_path):
+    settings = {"a": {"aqm": "red"}, "b": {"aqm": "red"}}
+    found = aqmlab.compare(small, settings=settings, seeds=2, out=tmp_path, workers=1, progress=False)
+    assert set(found.differences["verdict"]) == {"equal"}
+    assert "queue, loss and goodput equal" in found.answer()
+
+
 def test_settings_are_read_back(settings_found):
     loaded = Comparison.load(settings_found.folder)
     assert (loaded.aqm, loaded.settings) == (settings_found.aqm, TIGHT)
@@ -257,6 +280,14 @@ def test_many_disciplines_and_long_labels_fit_into_80_columns():
     names = ["drop-tail", "a-label-of-24-characters", *(f"red-{n}" for n in range(10))]
     rows = [(name, key, 12.345 * (n + 1), 0.123, "higher") for name in names for n, key in enumerate(COMPARED)]
     assert max(len(line) for line in lines_of(matrix_of(*_tables(*rows)))) <= 80
+
+
+def test_without_tcp_the_answer_is_about_throughput(small):
+    text = small.read_text().replace('transport = "newreno"', 'transport = "udp"\nrate = "1Mbps"')
+    small.write_text(text)
+    found = aqmlab.compare(small, aqm=["red", "codel"], seeds=2, workers=1, progress=False)
+    assert "throughput" in found.answer()
+    assert "goodput" not in found.answer() + "".join(lines_of(found.matrix()))
 
 
 def test_the_csv_has_means_and_differences(found):

@@ -45,8 +45,9 @@ def entries_of(aqm: Sequence[str], settings: Settings) -> dict[str, dict[str, An
     """
     found: dict[str, dict[str, Any]] = {discipline(name).name: {"aqm": name} for name in aqm}
     known = [entry.name for entry in disciplines()]
-    for label, table in settings.items():
-        if not LABEL.fullmatch(str(label)) or label in RESERVED:
+    given: Mapping[Any, Any] = settings  # callers in Python may give anything
+    for label, table in given.items():
+        if not isinstance(label, str) or not LABEL.fullmatch(label) or label in RESERVED:
             raise InputError(f'settings "{label}": cannot be a label (allowed: {LABEL_WORDS}; not {_or(RESERVED)})')
         if not isinstance(table, Mapping):
             raise InputError(f"settings \"{label}\": write a table, for example {{ aqm = 'red', max_th = '20p' }}")
