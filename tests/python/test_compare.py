@@ -173,6 +173,7 @@ def test_a_report_makes_settings_again(settings_found):
     page = html.unescape(aqmlab.report(settings_found.folder, pictures=False).read_text())
     command = '--aqm red --with \'red-tight={ aqm = "red", max_th = "10p" }\' --queue bottleneck --seeds 3'
     assert command in page
+    assert 'red-tight: <code>{ aqm = "red", max_th = "10p" }</code>, the rest as in the scenario.' in page
 
 
 def test_settings_under_a_discipline_s_name_are_its_own(small):

@@ -24,6 +24,7 @@ from aqmlab.results.metrics import BY_KEY, METRICS
 from aqmlab.results.result import Result
 from aqmlab.results.summary import level_words
 from aqmlab.scenario.file import Scenario
+from aqmlab.scenario.toml_text import inline
 from aqmlab.storage import folders
 
 if TYPE_CHECKING:
@@ -151,6 +152,8 @@ def add_comparison(page: Page, found: Comparison) -> None:
         f"measured at link `{found.link}`. "
         f"Differences are against {found.aqm[0]}, paired by seed where that helps."
     )
+    for label, table in found.settings.items():
+        page.text(f"{label}: `{inline(table)}`, the rest as in the scenario.", note=True)
     for note in found.notes:
         page.text(note, note=True)
     words = level_words(n, found.level)
