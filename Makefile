@@ -76,7 +76,7 @@ validate: $(CORE) ## slow comparisons with ns-2 (needs the command ns), all comb
 figures: $(CORE) ## draw the figures of README and docs/analysis
 	$(BIN)/python docs/analysis/figures.py
 	$(BIN)/aqmlab compare examples/dumbbell-red.toml --aqm drop-tail,red,codel --seeds 10 --out results/readme
-	$(BIN)/aqmlab report results/readme/dumbbell-red-901d97a2-compare --figure averages --out docs/queue-in-time.svg
+	$(BIN)/aqmlab report results/readme/dumbbell-red-compare-drop-tail-red-codel --figure averages --out docs/queue-in-time.svg
 
 docs: $(CORE) ## the documentation site in site/, links checked (1 min)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

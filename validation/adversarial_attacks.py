@@ -456,7 +456,7 @@ def records(tally: Tally, chance: random.Random, left: Callable[[], bool], folde
     aqmlab.compare(
         EXAMPLES / "dumbbell-red.toml", aqm=["red", "drop-tail"], seeds=2, overrides=overrides, out=out, progress=False
     )
-    made = next(path for path in out.iterdir() if path.name.endswith("-compare"))
+    made = next(path for path in out.iterdir() if (path / "compare.json").is_file())
     single = next(path.parent for path in sorted(out.rglob("seed-0001")))
     files = [made / "compare.json", single / "scenario.toml", single / "seed-0001" / "summary.json"]
     outside = snapshot(folder)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import subprocess
 import sys
@@ -43,12 +45,83 @@ def test_run_json_is_json_and_nothing_else(shell):
 
 
 def test_compare(shell):
-    answer = shell("compare", "small.toml", "--aqm", "red,drop-tail", "--seeds", "2")
+    words = ("compare", "small.toml", "--aqm", "red,drop-tail", "--seeds", "2")
+    answer = shell(*words)
     assert answer.code == 0
-    assert "Differences against red, 95 % intervals" in answer.out
-    data = json.loads(shell("compare", "small.toml", "--aqm", "red,drop-tail", "--seeds", "2", "--json").out)
+    assert answer.out.startswith("Against red: ")
+    assert "Differences against red" not in answer.out
+    assert "Differences against red, 95 % intervals" in shell(*words, "--details").out
+    data = json.loads(shell(*words, "--json").out)
     assert data["aqm"] == ["red", "drop-tail"]
     assert {row["n"] for row in data["differences"]} == {2}
+    assert set(data) == {
+        "scenario", "queue", "link", "aqm", "folder", "notes", "means", "differences", "pairing", "warm_up",
+        "stopping", "evaluation",
+    }  # fmt: skip
+
+
+def test_compare_of_six_fits_into_80_columns(shell):
+    names = ["drop-tail", "red", "mred", "codel", "fq-codel", "pie"]
+    answer = shell("compare", "small.toml", "--aqm", ",".join(names), "--seeds", "3")
+    assert (answer.code, answer.err) == (0, "")
+    lines = answer.out.splitlines()
+    assert max(len(line) for line in lines if not line.startswith("Results: ")) <= 80
+    head = next(index for index, line in enumerate(lines) if line.startswith("─"))
+    assert [line.split()[0] for line in lines[head + 1 : head + 13 : 2]] == names
+    assert all(line.strip().startswith("±") for line in lines[head + 2 : head + 14 : 2])
+    assert len(lines) <= 40
+
+
+def test_compare_of_settings(shell):
+    words = ("compare", "small.toml", "--seeds", "2", "--aqm", "red", "--with")
+    answer = shell(*words, "red-tight={ aqm = 'red', max_th = '10p' }")
+    assert (answer.code, answer.err) == (0, "")
+    assert "\nred-tight " in answer.out
+    assert "Results: results/small-compare-red-red-tight\n" in answer.out
+    data = json.loads(shell(*words, "red-tight={ aqm = 'red', max_th = '10p' }", "--json").out)
+    assert data["aqm"] == ["red", "red-tight"]
+    assert data["settings"] == {"red-tight": {"aqm": "red", "max_th": "10p"}}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("tight", "aqmlab: --with tight: write it as NAME={ aqm = 'red', min_th = '5p', ... }\n"),
+        (
+            "tight={ max_th = '20p' }",
+            "aqmlab: settings \"tight\": the discipline is missing; add aqm, for example aqm = 'red'\n",
+        ),
+        ("red={ aqm = 'codel' }", 'has aqm = "codel" under the name of another discipline; rename it'),
+        ("tight={ aqm = 'rde' }", "did you mean red?"),
+        ("a/b={ aqm = 'red' }", 'settings "a/b": cannot be a label (allowed: 1 to 24 of the characters'),
+        (
+            "tight={ aqm = 'red', max_p = 7 }",
+            'settings "tight": queue.bottleneck.max_p: 7 is out of range (allowed: 0 <= x <= 1)\n',
+        ),
+    ],
+)
+def test_settings_that_cannot_be_compared_are_reported_in_one_line(shell, text, message):
+    answer = shell("compare", "small.toml", "--aqm", "red,mred", "--with", text)
+    assert (answer.code, answer.out) == (2, "")
+    assert message in answer.err
+    assert answer.err.count("\n") == 1
+
+
+def test_compare_writes_latex_and_csv(shell):
+    words = ("compare", "small.toml", "--aqm", "red,drop-tail", "--seeds", "2")
+    answer = shell(*words, "--latex", "paper/table.tex", "--csv", "-")
+    assert answer.code == 0
+    rows = list(csv.DictReader(io.StringIO(answer.out)))
+    assert {row["aqm"] for row in rows} == {"red", "drop-tail"}
+    assert {row["verdict"] for row in rows if row["aqm"] == "red"} == {""}
+    text = (shell.folder / "paper" / "table.tex").read_text()
+    assert r"\toprule" in text
+    assert text == shell(*words, "--latex", "-").out
+    answer = shell(*words, "--latex", "-", "--json")
+    message = "aqmlab: --latex -, --csv - and --json: one of them prints; name a file for the others\n"
+    assert (answer.code, answer.err) == (2, message)
+    answer = shell(*words, "--csv", "paper")
+    assert (answer.code, answer.err) == (2, "aqmlab: --csv paper: is a folder; name a file, or - to print\n")
 
 
 def test_check(shell):

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import html
+import io
+import re
+from typing import Any
+
 import numpy as np
+import pandas as pd
 import pytest
 
 import aqmlab
 from aqmlab.execution.comparison import Comparison
-from aqmlab.execution.comparison_tables import verdict
+from aqmlab.execution.comparison_exports import latex_text
+from aqmlab.execution.comparison_matrix import answer, legend, lines_of, matrix_of
+from aqmlab.execution.comparison_tables import COMPARED, verdict
+from aqmlab.reporting.chosen import of_comparison
 from aqmlab.statistics import benjamini_hochberg, compare_means, paired
 
 pytestmark = pytest.mark.slow
@@ -110,3 +119,185 @@ def test_a_screen_is_corrected_over_the_whole_table(found):
     assert found.differences["p_fdr"].to_list() == pytest.approx(
         benjamini_hochberg(list(found.differences["p"])), nan_ok=True
     )
+
+
+TIGHT = {"red-tight": {"aqm": "red", "max_th": "10p"}}
+
+
+@pytest.fixture
+def settings_found(small, tmp_path):
+    return aqmlab.compare(small, aqm=["red"], settings=TIGHT, out=tmp_path / "out", workers=2, progress=False)
+
+
+def test_settings_of_one_discipline_are_compared(settings_found):
+    assert settings_found.aqm == ["red", "red-tight"]
+    plain, tight = (settings_found.results[name].summaries[0]["readings"]["bottleneck"] for name in settings_found.aqm)
+    assert (plain["aqm"], tight["aqm"]) == ("red", "red")
+    assert (plain["parameters"]["max_th"], tight["parameters"]["max_th"]) == (15.0, 10.0)
+    assert plain["parameters"]["min_th"] == tight["parameters"]["min_th"] == 5.0
+    assert settings_found.notes == ["red -> red-tight: max_th 15 -> 10"]
+    (own,) = (chart for chart in of_comparison(settings_found) if chart.key == "compare-mean-queue")
+    assert [series.name for series in own.series] == ["red", "red-tight"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({1: {"aqm": "red"}}, 'settings "1": cannot be a label'),
+        ({"figures": {"aqm": "red"}}, 'settings "figures": cannot be a label'),
+        ({"..": {"aqm": "red"}}, 'settings "..": cannot be a label'),
+        ({"tight": "red"}, 'settings "tight": write a table'),
+        ({"tight": {"aqm": ["red"]}}, 'settings "tight": unknown discipline'),
+        ({"tight": {"aqm": "red"}}, "compare: give at least two disciplines"),
+    ],
+)
+def test_settings_that_cannot_be_compared(small, settings, message):
+    with pytest.raises(aqmlab.InputError, match=re.escape(message)):
+        aqmlab.compare(small, settings=settings)
+
+
+def test_equal_settings_under_two_labels_have_equal_results(small, tmp_path):
+    settings = {"a": {"aqm": "red"}, "b": {"aqm": "red"}}
+    found = aqmlab.compare(small, settings=settings, seeds=2, out=tmp_path, workers=1, progress=False)
+    assert set(found.differences["verdict"]) == {"equal"}
+    assert "queue, loss and goodput equal" in found.answer()
+
+
+def test_settings_are_read_back(settings_found):
+    loaded = Comparison.load(settings_found.folder)
+    assert (loaded.aqm, loaded.settings) == (settings_found.aqm, TIGHT)
+    assert loaded.means.equals(settings_found.means)
+
+
+def test_a_report_makes_settings_again(settings_found):
+    page = html.unescape(aqmlab.report(settings_found.folder, pictures=False).read_text())
+    command = '--aqm red --with \'red-tight={ aqm = "red", max_th = "10p" }\' --queue bottleneck --seeds 3'
+    assert command in page
+    assert 'red-tight: <code>{ aqm = "red", max_th = "10p" }</code>, the rest as in the scenario.' in page
+
+
+def test_settings_under_a_discipline_s_name_are_its_own(small):
+    found = aqmlab.compare(
+        small, aqm=["red", "mred"], settings={"red": {"max_th": "10p"}}, seeds=1, workers=1, progress=False
+    )
+    assert found.aqm == ["red", "mred"]
+    assert found.results["red"].summaries[0]["readings"]["bottleneck"]["parameters"]["max_th"] == 10.0
+    assert found.results["mred"].summaries[0]["readings"]["bottleneck"]["parameters"]["max_th"] == 15.0
+
+
+def test_the_folder_is_named_by_what_is_compared(small, tmp_path):
+    def folder(*aqm: str, **more: Any) -> str:
+        found = aqmlab.compare(small, aqm=aqm, seeds=1, out=tmp_path / "out", workers=1, progress=False, **more)
+        assert found.folder is not None
+        assert Comparison.load(found.folder).aqm == found.aqm
+        return found.folder.name
+
+    assert folder("red", "codel") == "small-compare-red-codel"
+    assert folder("red", "mred") == "small-compare-red-mred"
+    assert folder("mred", "red") == "small-compare-mred-red"
+    shorter = folder("red", "codel", overrides={"run.duration": "2s"})
+    assert re.fullmatch(r"small-compare-red-codel-[0-9a-f]{8}", shorter)
+    tight = folder("red", "codel", settings={"red": {"max_th": "10p"}})
+    assert re.fullmatch(r"small-compare-red-codel-[0-9a-f]{8}", tight)
+    assert tight != shorter
+    assert folder("red", "codel", overrides={"run.duration": "2s"}) == shorter
+    assert folder("red", "codel") == "small-compare-red-codel"
+    assert Comparison.load(tmp_path / "out" / "small-compare-red-codel").settings == {}
+
+
+def test_a_long_folder_name_is_cut(small, tmp_path):
+    settings = {f"red-with-a-long-label-{n}": {"aqm": "red", "max_p": 0.1 + n / 100} for n in range(6)}
+    found = aqmlab.compare(small, settings=settings, seeds=1, out=tmp_path, workers=1, progress=False)
+    assert found.folder is not None
+    assert len(found.folder.name) <= 130
+
+
+def test_the_same_comparison_runs_nothing_again(small, tmp_path):
+    first, again, more = (
+        aqmlab.compare(small, aqm=["red", "mred"], seeds=n, out=tmp_path, workers=1, progress=False) for n in (2, 2, 3)
+    )
+    assert first.folder == again.folder == more.folder
+    runs = [len(one.evaluation.runs) for one in (first, again, more) if one.evaluation is not None]
+    assert runs == [4, 0, 2]
+
+
+def _tables(*rows: tuple[str, str, float, float, str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Make the two tables of a comparison of (label, metric, mean, half-width, verdict)."""
+    bases = {key: mean for label, key, mean, _, _ in rows if label == rows[0][0]}
+    means = [{"aqm": a, "metric": k, "mean": m, "low": m - h, "high": m + h} for a, k, m, h, _ in rows]
+    differences = [
+        {"aqm": a, "against": rows[0][0], "metric": k, "percent": 100 * (m / bases[k] - 1), "verdict": v}
+        for a, k, m, _, v in rows
+        if a != rows[0][0]
+    ]
+    return pd.DataFrame(means), pd.DataFrame(differences)
+
+
+def test_the_matrix_has_an_arrow_where_a_difference_is_decided():
+    means, differences = _tables(
+        ("red", "loss", 0.02, 0.001, ""),
+        ("red", "mean_queue", 20.0, 0.3, ""),
+        ("mred", "loss", 0.03, 0.0012, "higher"),
+        ("mred", "mean_queue", 20.4, 0.6, "undecided"),
+        ("codel", "loss", 0.02, 0.001, "equal"),
+        ("codel", "mean_queue", 9.0, 0.04, "lower"),
+    )
+    matrix = matrix_of(means, differences)
+    assert list(lines_of(matrix)) == [
+        "                   mean",
+        "        loss      queue",
+        "           %    packets",
+        "───────────────────────",
+        "red     2.00     20.0",
+        "       ±0.10     ±0.3",
+        "mred    3.00 ↑   20.4",
+        "       ±0.12     ±0.6",
+        "codel   2.00 =   9.00 ↓",
+        "       ±0.10    ±0.04",
+    ]
+    assert answer(differences) == (
+        "Against red: codel has a shorter queue (−55 %); mred has more loss (+50 %); queue undecided for mred; "
+        "loss equal for codel."
+    )
+    assert "↑ higher, ↓ lower than red: decided" in legend(matrix, level=0.95)
+    text = latex_text(matrix, name="a_b", runs=3, level=0.95)
+    assert r"Loss, \% & $2.00 \pm 0.10$ & $3.00 \pm 0.12\,\uparrow$ & $2.00 \pm 0.10\,=$ \\" in text
+    assert r"a\_b: mean $\pm$ half-width of the 95\,\% interval over 3 runs" in text
+
+
+def test_signs_stand_for_holm_s_verdicts(found):
+    matrix = found.matrix()
+    for row in found.differences.to_dict("records"):
+        cell = matrix.cells[row["aqm"], row["metric"]]
+        expected = {"higher": "↑", "lower": "↓", "equal": "=", "undecided": ""}[row["verdict"]]
+        assert cell.sign == expected
+        scale = 100 if row["metric"] == "loss" else 1
+        own = found.means[(found.means["aqm"] == row["aqm"]) & (found.means["metric"] == row["metric"])].iloc[0]
+        assert cell.mean == pytest.approx(scale * own["mean"])
+        assert cell.half == pytest.approx(scale * (own["high"] - own["low"]) / 2)
+
+
+def test_many_disciplines_and_long_labels_fit_into_80_columns():
+    names = ["drop-tail", "a-label-of-24-characters", *(f"red-{n}" for n in range(10))]
+    rows = [(name, key, 12.345 * (n + 1), 0.123, "higher") for name in names for n, key in enumerate(COMPARED)]
+    assert max(len(line) for line in lines_of(matrix_of(*_tables(*rows)))) <= 80
+
+
+def test_without_tcp_the_answer_is_about_throughput(small):
+    text = small.read_text().replace('transport = "newreno"', 'transport = "udp"\nrate = "1Mbps"')
+    small.write_text(text)
+    found = aqmlab.compare(small, aqm=["red", "codel"], seeds=2, workers=1, progress=False)
+    assert "throughput" in found.answer()
+    assert "goodput" not in found.answer() + "".join(lines_of(found.matrix()))
+
+
+def test_the_csv_has_means_and_differences(found):
+    table = pd.read_csv(io.StringIO(found.csv()), keep_default_na=True)
+    rows = table.set_index(["aqm", "metric"])
+    means = found.means.set_index(["aqm", "metric"])
+    assert len(table) == len(found.means)
+    assert rows.loc[("mred", "loss"), "mean"] == pytest.approx(means.loc[("mred", "loss"), "mean"])
+    own = found.differences.set_index(["aqm", "metric"]).loc[("mred", "loss")]
+    assert rows.loc[("mred", "loss"), "difference_low"] == pytest.approx(own["low"])
+    assert rows.loc[("mred", "loss"), "verdict"] == own["verdict"]
+    assert rows.loc["red", "verdict"].isna().all()

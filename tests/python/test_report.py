@@ -156,12 +156,40 @@ def test_every_figure_has_a_command_that_draws_it_alone(folder, shell):
     commands = re.findall(r"aqmlab report (\S+) --figure (\S+?)</code>", text)
     assert len(commands) == len(re.findall(r'<div class="chart', text))
     run = run_in(folder).name
-    assert {name for name, _ in commands} == {run, f"{run}-compare"}
+    both = "small-compare-red-mred"
+    assert {name for name, _ in commands} == {run, both}
     answer = shell("report", str(folder / run), "--figure", "delay-bottleneck", "--out", "one/delay.pdf")
     assert (answer.code, answer.out) == (0, "Figure: one/delay.pdf\n")
     assert (shell.folder / "one" / "delay.pdf").read_bytes().startswith(b"%PDF")
-    keys = {name: [chart.key for chart in charts_of(folder / name)] for name in (run, f"{run}-compare")}
+    keys = {name: [chart.key for chart in charts_of(folder / name)] for name in (run, both)}
     assert [key for name in keys for key in keys[name]] == [key for _, key in commands]
+
+
+@pytest.mark.parametrize(("size", "width_mm", "height_mm"), [("column", 88, 62), ("wide", 180, 90)])
+def test_figures_for_a_paper_have_its_width(folder, tmp_path, size, width_mm, height_mm):
+    both = folder / "small-compare-red-mred"
+    for key in ("compare-mean-queue", "averages", "ellipses"):
+        (path,) = figure(both, key, out=tmp_path / f"{key}.pdf", size=size)
+        box = re.search(rb"/MediaBox \[ 0 0 ([0-9.]+) ([0-9.]+) \]", path.read_bytes())
+        assert box is not None
+        assert [float(points) / 72 * 25.4 for points in box.groups()] == pytest.approx([width_mm, height_mm], abs=0.01)
+        (path,) = figure(both, key, out=tmp_path / f"{key}.svg", size=size)
+        text = path.read_text()
+        assert "Mean queue<" not in text, "a figure for a paper has no title"
+        sizes = [float(found) for found in re.findall(r"font(?:-size)?: (?:[a-z0-9]+ )*([0-9.]+)px", text)]
+        assert sizes
+        assert max(sizes) <= 7.5
+
+
+def test_sizes_are_for_figures_alone(folder, shell):
+    both = str(folder / "small-compare-red-mred")
+    answer = shell("report", both, "--figure", "averages", "--size", "wide", "--out", "a.pdf")
+    assert (answer.code, answer.out) == (0, "Figure: a.pdf\n")
+    answer = shell("report", both, "--figure", "averages", "--size", "wider")
+    message = 'aqmlab: unknown size "wider" (allowed: column, wide; did you mean wide?)\n'
+    assert (answer.code, answer.err) == (2, message)
+    answer = shell("report", both, "--size", "wide")
+    assert (answer.code, answer.err) == (2, "aqmlab: --size: is for one figure; give --figure KEY too\n")
 
 
 def test_figures_that_are_not_there_are_reported(folder, shell):

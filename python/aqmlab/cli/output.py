@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 from typing import Any
 
 from aqmlab.errors import escaped, one_line
@@ -46,6 +47,12 @@ def print_table(table: Any, *, title: str) -> None:  # noqa: ANN401 - a pandas t
     if title:
         print(escaped(title))
     print_rows([str(c) for c in table.columns], [[text_of(v) for v in row] for row in table.itertuples(index=False)])
+
+
+def print_wrapped(text: str) -> None:
+    """Print a sentence, wrapped at 80 columns."""
+    for line in textwrap.wrap(escaped(text), 80, break_on_hyphens=False):
+        print(line)
 
 
 def print_rows(columns: list[str], rows: list[list[str]]) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,10 +16,19 @@ from aqmlab.cli.output import (
     print_json,
     print_stopping,
     print_table,
+    print_wrapped,
     stopping_data,
 )
-from aqmlab.cli.values import parse_overrides, parse_seeds, parse_until
-from aqmlab.errors import InputError, printable
+from aqmlab.cli.values import parse_overrides, parse_seeds, parse_settings, parse_until
+from aqmlab.errors import InputError, escaped, printable
+from aqmlab.storage import folders
+
+if TYPE_CHECKING:
+    from aqmlab.execution.comparison import Comparison
+    from aqmlab.results.warmup_check import Settling
+
+STDOUT = "-"
+"""A file's name that stands for stdout."""
 
 
 @app.command()
@@ -78,7 +88,18 @@ def run(
 @app.command()
 def compare(
     file: File,
-    aqm: Annotated[str, typer.Option("--aqm", help="Disciplines, the first is compared against.", metavar="A,B,...")],
+    aqm: Annotated[
+        str, typer.Option("--aqm", help="Disciplines; the others are compared with the first.", metavar="A,B,...")
+    ] = "",
+    with_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            help="Settings of a discipline under a label: \"red-tight={ aqm = 'red', max_th = '20p' }\". "
+            "May be given often.",
+            metavar="LABEL=TABLE",
+        ),
+    ] = None,
     queue: Annotated[str, typer.Option("--queue", help="The queue whose discipline is exchanged.")] = "bottleneck",
     seeds: SeedsOption = None,
     set_: Set = None,
@@ -87,17 +108,28 @@ def compare(
     engine: Engine = "auto",
     until: UntilOption = None,
     max_runs: MaxRuns = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="Also print the tables of means and differences, and what was left out.")
+    ] = False,
+    latex: Annotated[
+        str | None,
+        typer.Option("--latex", help="Write the table for LaTeX (booktabs) into a file; - prints it.", metavar="FILE"),
+    ] = None,
+    csv: Annotated[
+        str | None,
+        typer.Option("--csv", help="Write means and differences as CSV into a file; - prints them.", metavar="FILE"),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Compare disciplines on the same traffic: differences with intervals and verdicts. Python: aqmlab.compare."""
     from aqmlab.execution.comparison import compare as work
-    from aqmlab.execution.comparison_tables import DIFFERENCE_COLUMNS
-    from aqmlab.results.summary import level_words
     from aqmlab.results.warmup_check import settling
 
+    _check_printed(latex, csv, as_json=as_json)
     found = work(
         file,
         aqm=[name.strip() for name in aqm.split(",") if name.strip()],
+        settings=parse_settings("--with", with_),
         queue=queue,
         seeds=parse_seeds(seeds),
         overrides=parse_overrides(set_),
@@ -106,6 +138,10 @@ def compare(
         engine=engine,
         **parse_until(until, max_runs),
     )
+    texts = {"--latex": (latex, found.latex), "--csv": (csv, found.csv)}
+    printed = _write_texts({option: (place, make()) for option, (place, make) in texts.items() if place is not None})
+    if printed:
+        return
     settled = {name: one for name, result in found.results.items() if (one := settling(result, link=found.link))}
     if as_json:
         data = {
@@ -122,20 +158,70 @@ def compare(
             "stopping": stopping_data(found.stopping),
             "evaluation": evaluation_data(found.evaluation),
         }
-        print_json(data)
+        print_json(data | ({"settings": found.settings} if found.settings else {}))
         return
+    _show_comparison(found, settled, details=details)
+
+
+def _check_printed(*places: str | None, as_json: bool) -> None:
+    """Raise if more than one text is to go to stdout."""
+    if [*places].count(STDOUT) + as_json > 1:
+        raise InputError("--latex -, --csv - and --json: one of them prints; name a file for the others")
+
+
+def _write_texts(texts: Mapping[str, tuple[str, str]]) -> bool:
+    """Write texts into their files and return whether one was printed instead.
+
+    Parameters
+    ----------
+    texts
+        Option to its file, or ``-`` for stdout, and the text.
+    """
+    for option, (place, text) in texts.items():
+        if place == STDOUT:
+            continue
+        if Path(place).is_dir():
+            raise InputError(f"{option} {place}: is a folder; name a file, or - to print")
+        folders.save_text(Path(place), text)
+    printed = [text for place, text in texts.values() if place == STDOUT]
+    sys.stdout.write("".join(printed))
+    return bool(printed)
+
+
+def _show_comparison(found: Comparison, settled: Mapping[str, Settling], *, details: bool) -> None:
+    """Print the answer and the matrix; with details the tables of means and differences too."""
+    from aqmlab.execution.comparison_matrix import legend, lines_of
+
+    matrix = found.matrix()
+    seeds = f"{len(found.seeds)} seed{'' if len(found.seeds) == 1 else 's'}"
+    print_wrapped(found.answer())
+    print(escaped(f"\n{found.name}: means at link {found.link}, {seeds}"))
+    for line in lines_of(matrix):
+        print(escaped(line))
+    hint = "" if details else " --details prints intervals, tests and sizes of effects."
+    print_wrapped(legend(matrix, level=found.level) + hint)
+    print()
+    if details:
+        _show_details(found)
+    for name, one in settled.items():
+        for line in one.lines():
+            print_wrapped(f"{name}: {line}")
+    for part in (found.stopping, found.evaluation):
+        for line in part.lines() if part is not None else ():
+            print_wrapped(line)
+    print(f"Results: {found.folder}")
+
+
+def _show_details(found: Comparison) -> None:
+    from aqmlab.execution.comparison_tables import DIFFERENCE_COLUMNS
+    from aqmlab.results.summary import level_words
+
     words = level_words(len(found.seeds), found.level)
     print_table(found.means, title=f"{found.name}: means at link {found.link}, {words}")
     title = f"Differences against {found.aqm[0]}, {words}; verdicts by Holm's p over a discipline's metrics"
     print_table(found.differences[list(DIFFERENCE_COLUMNS)], title=title)
     for line in [*found.pairing_lines(), *found.notes]:
         print(line)
-    for name, one in settled.items():
-        for line in one.lines():
-            print(f"{name}: {line}")
-    print_stopping(found.stopping)
-    print_evaluation(found.evaluation)
-    print(f"Results: {found.folder}")
 
 
 @app.command()
@@ -148,19 +234,28 @@ def report(
         Path | None,
         typer.Option("--out", help="With --figure: the file, .png, .svg or .pdf.", metavar="FILE"),
     ] = None,
+    size: Annotated[
+        str | None,
+        typer.Option(
+            "--size",
+            help="With --figure: column (88 mm) or wide (180 mm), for a paper; default: for the screen.",
+            metavar="NAME",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Build one self-contained HTML page of a results folder. Python: aqmlab.report, aqmlab.reporting.figure."""
     from aqmlab import reporting, reports
 
-    if out is not None and figure is None:
-        raise InputError("--out: is for one figure; give --figure KEY too")
+    for option, value in (("--out", out), ("--size", size)):
+        if value is not None and figure is None:
+            raise InputError(f"{option}: is for one figure; give --figure KEY too")
     told: dict[str, Any]
     if figure is None:
         path = reports.report(folder)
         told, text = {"report": str(path)}, f"Report: {path}"
     else:
-        files = [str(path) for path in reporting.figure(folder, figure, out=out)]
+        files = [str(path) for path in reporting.figure(folder, figure, out=out, size=size)]
         told, text = {"files": files}, f"Figure: {', '.join(files)}"
     if as_json:
         print_json(told)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import sys
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aqmlab.cli.application import Engine, Json, Set, Workers, app
 from aqmlab.cli.output import print_json, print_rows, print_table
-from aqmlab.cli.values import parse_overrides
+from aqmlab.cli.values import parse_overrides, parse_settings
 from aqmlab.errors import InputError, printable
 
 if TYPE_CHECKING:
@@ -156,7 +155,7 @@ def tune(
             queue=queue,
             aqm=name,
             vary=vary or (),
-            against_settings=dict(_settings(text) for text in against or ()),
+            against_settings=parse_settings("--against", against),
             quantile=quantile,
             trials=trials or effort[0],
             seeds=seeds or effort[1],
@@ -174,17 +173,6 @@ def tune(
         _show(answers[0], details=details)
     else:
         _show_all(answers, details=details)
-
-
-def _settings(text: str) -> tuple[str, dict[str, Any]]:
-    name, sign, table = text.partition("=")
-    try:
-        body = tomllib.loads(f"table = {table}")["table"]
-    except tomllib.TOMLDecodeError:
-        body = None
-    if not sign or not name.strip() or not isinstance(body, dict):
-        raise InputError(f"--against {text}: write it as NAME={{ aqm = 'red', min_th = '5p', ... }}")
-    return name.strip(), body
 
 
 def _show_all(answers: Sequence[Tuned], *, details: bool) -> None:

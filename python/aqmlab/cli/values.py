@@ -1,8 +1,9 @@
-"""Words of the command line as values: overrides and seeds."""
+"""Words of the command line as values: overrides, settings and seeds."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,6 +27,27 @@ def parse_overrides(entries: Sequence[str] | None) -> tuple[tuple[str, str], ...
             raise InputError(f'--set {entry}: write it as key=value, for example "run.duration=5s"')
         pairs.append((key.strip(), value.strip()))
     return tuple(pairs)
+
+
+def parse_settings(option: str, entries: Sequence[str] | None) -> dict[str, dict[str, Any]]:
+    """Read ``NAME={ aqm = 'red', ... }`` words of an option: name to table.
+
+    >>> parse_settings("--with", ["tight={ aqm = 'red', max_th = '20p' }"])
+    {'tight': {'aqm': 'red', 'max_th': '20p'}}
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for entry in entries or ():
+        name, sign, table = (part.strip() for part in entry.partition("="))
+        try:
+            data = tomllib.loads(f"table = {table}")
+        except tomllib.TOMLDecodeError:
+            data = {}
+        if not sign or not name or list(data) != ["table"] or not isinstance(data["table"], dict):
+            raise InputError(f"{option} {entry}: write it as NAME={{ aqm = 'red', min_th = '5p', ... }}")
+        if name in found:
+            raise InputError(f"{option} {entry}: {name} is given twice; give each settings a name of their own")
+        found[name] = data["table"]
+    return found
 
 
 def parse_seeds(text: str | None) -> int | list[int] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,16 @@ from typing import Any
 import pandas as pd
 
 from aqmlab.errors import InputError, StorageError, unknown
+from aqmlab.execution.comparison_exports import csv_text, latex_text
+from aqmlab.execution.comparison_matrix import Matrix, answer, matrix_of
+from aqmlab.execution.comparison_settings import (
+    DEFINITION,
+    Settings,
+    definition,
+    entries_of,
+    exchange,
+    folder_of,
+)
 from aqmlab.execution.comparison_tables import differences_table, means_table, pairing_lines
 from aqmlab.execution.jobs import jobs_for
 from aqmlab.execution.pool import execute
@@ -20,8 +30,6 @@ from aqmlab.execution.until import Until, run_comparison_until
 from aqmlab.results.evaluation import Evaluation, evaluation_of, together
 from aqmlab.results.result import Result
 from aqmlab.scenario.file import Overrides, Scenario
-from aqmlab.scenario.registry import discipline
-from aqmlab.scenario.toml_text import inline
 from aqmlab.statistics.intervals import LEVEL
 from aqmlab.statistics.sequential import MOST, Stopping, spent
 from aqmlab.storage import folders
@@ -42,9 +50,10 @@ class Comparison:
     queue, link
         The queue whose discipline was exchanged, and the link that is measured.
     aqm
-        The disciplines; differences are against the first.
+        The labels of what is compared: names of disciplines, and labels of `settings`. Differences are against the
+        first.
     results
-        Discipline to its result.
+        Label to its result.
     means
         Per discipline and metric: mean, sd, n, low, high, and how the interval was made.
     differences
@@ -62,6 +71,8 @@ class Comparison:
         How it ended if it ran until intervals are narrow enough.
     level
         Confidence at which the intervals are made, so that 95 % hold: more if their width ended the runs.
+    settings
+        The settings that were given: label to the queue's table, without what stays of the scenario's.
     """
 
     name: str
@@ -76,6 +87,7 @@ class Comparison:
     evaluation: Evaluation | None = field(default=None, compare=False, repr=False)
     stopping: Stopping | None = field(default=None, compare=False, repr=False)
     level: float = LEVEL
+    settings: Settings = field(default_factory=dict)
 
     @property
     def seeds(self) -> list[int]:
@@ -86,6 +98,22 @@ class Comparison:
         """Say what pairing by seed gained, a line a discipline."""
         return pairing_lines(self.differences)
 
+    def answer(self) -> str:
+        """Say in a sentence what is decided about queue, loss and goodput, and what is undecided."""
+        return answer(self.differences)
+
+    def matrix(self) -> Matrix:
+        """Return means, half-widths and verdicts, labels by metrics."""
+        return matrix_of(self.means, self.differences)
+
+    def csv(self) -> str:
+        """Return a row for each label and metric as CSV: mean, interval, difference against the first, verdict."""
+        return csv_text(self.means, self.differences)
+
+    def latex(self) -> str:
+        r"""Return the matrix as a table for LaTeX (package booktabs): mean \pm half-width, arrows where decided."""
+        return latex_text(self.matrix(), name=self.name, runs=len(self.seeds), level=self.level)
+
     @classmethod
     def load(cls, folder: str | Path) -> Comparison:
         """Read a comparison from its folder."""
@@ -95,13 +123,15 @@ class Comparison:
             raise StorageError(f"{folder / RECORD}: is damaged; delete it and run the same command again")
         results = {name: Result.load(folder / label, seeds=record["seeds"]) for name, label in record["runs"]}
         level = record.get("level", LEVEL)
-        return _build(record["name"], record["queue"], record["link"], results, record["notes"], folder, level=level)
+        found = _build(record["name"], record["queue"], record["link"], results, record["notes"], folder, level=level)
+        return replace(found, settings=record.get("settings", {}))
 
 
 def compare(
     scenario: str | Path | Scenario,
     *,
-    aqm: Sequence[str],
+    aqm: Sequence[str] = (),
+    settings: Settings | None = None,
     queue: str = "bottleneck",
     link: str | None = None,
     seeds: Seeds = None,
@@ -120,7 +150,10 @@ def compare(
     scenario
         A scenario file, or a scenario already loaded.
     aqm
-        Names of disciplines, at least two; differences are taken against the first.
+        Names of disciplines; with `settings` at least two in all. Differences are taken against the first.
+    settings
+        Settings of disciplines, by label: ``{"red-tight": {"aqm": "red", "max_th": "20p"}}``. Under the name of a
+        discipline they are those of that discipline. A table overrides what stays of the scenario's.
     queue
         The ``[queue.NAME]`` table whose discipline is exchanged. Its other parameters stay, as far as the
         discipline knows them.
@@ -133,14 +166,13 @@ def compare(
         interval of the difference of half a width of 1 % of the first discipline's mean.
     """
     plan = as_scenario(scenario, overrides=overrides)
-    names = list(dict.fromkeys(aqm))
-    if len(names) < 2:
-        raise InputError("compare: give at least two disciplines, for example --aqm red,mred")
+    entries = entries_of(aqm, settings or {})
     measured = link or _measured_link(plan, queue)
     notes: list[str] = []
-    plans = {name: _exchange(plan, queue, name, notes) for name in names}
+    plans = {label: exchange(plan, queue, label, table, notes) for label, table in entries.items()}
     notes += _what_differs(plans, measured)
-    folder = None if out is None else Path(out) / f"{plan.label}-compare"
+    folder = None if out is None else _prepared(Path(out), plan, definition(plan, queue, measured, entries), plans)
+    given = {label: entries[label] for label in settings or {}}
     evaluations: list[Evaluation] = []
 
     def more(wanted: Sequence[int]) -> dict[str, Result]:
@@ -156,21 +188,35 @@ def compare(
     else:
         results, stopping = run_comparison_until(until, more, seeds=seeds, most=max_runs, link=measured)
     level = LEVEL if stopping is None else spent(stopping.level)
-    found = _build(plan.name, queue, measured, results, notes, folder, level=level)
+    found = replace(_build(plan.name, queue, measured, results, notes, folder, level=level), settings=given)
     if folder is not None:
-        record: dict[str, Any] = {
-            "name": plan.name,
-            "queue": queue,
-            "link": measured,
-            "seeds": found.seeds,
-            "runs": [[name, plans[name].label] for name in names],
-            "notes": notes,
-        }
-        if stopping is not None:
-            record["level"] = level
-        folders.save(folder / "scenario.toml", plan.normalized)
-        folders.save_record(folder / RECORD, record)
+        _save(found, folder, plan)
     return replace(found, evaluation=together(evaluations), stopping=stopping)
+
+
+def _prepared(out: Path, plan: Scenario, text: str, plans: Mapping[str, Scenario]) -> Path:
+    """Make the folder of a comparison, with its definition, and return it."""
+    folder = folder_of(out, plan, list(plans), text)
+    folders.prepare(folder, scenario=text, name=DEFINITION)
+    return folder
+
+
+def _save(found: Comparison, folder: Path, plan: Scenario) -> None:
+    """Write the record by which `Comparison.load` finds the runs."""
+    record: dict[str, Any] = {
+        "name": plan.name,
+        "queue": found.queue,
+        "link": found.link,
+        "seeds": found.seeds,
+        "runs": [[label, label] for label in found.aqm],
+        "notes": found.notes,
+    }
+    if found.level != LEVEL:
+        record["level"] = found.level
+    if found.settings:
+        record["settings"] = found.settings
+    folders.save(folder / "scenario.toml", plan.normalized)
+    folders.save_record(folder / RECORD, record)
 
 
 def _is_record(record: dict[str, Any]) -> bool:
@@ -185,6 +231,8 @@ def _is_record(record: dict[str, Any]) -> bool:
         and all(label not in ("", ".", "..") and "/" not in label and "\0" not in label for _, label in pairs)
         and isinstance(level := record.get("level", LEVEL), float)
         and 0.0 < level < 1.0
+        and isinstance(settings := record.get("settings", {}), dict)
+        and all(isinstance(table, dict) and isinstance(table.get("aqm"), str) for table in settings.values())
     )
 
 
@@ -236,8 +284,8 @@ def _run_all(
 ) -> tuple[dict[str, Result], Evaluation]:
     """Run all disciplines in one pool, so that no core waits for the slowest of one."""
     jobs = []
-    for plan in plans.values():
-        target = None if folder is None else folder / plan.label
+    for label, plan in plans.items():
+        target = None if folder is None else folder / label
         if target is not None:
             folders.prepare(target, scenario=plan.normalized)
         jobs.append(jobs_for(plan, seeds, folder=target, engine=engine))
@@ -251,7 +299,7 @@ def _run_all(
     results = {}
     for index, (name, plan) in enumerate(plans.items()):
         if folder is not None:
-            results[name] = Result.load(folder / plan.label, seeds=seeds)
+            results[name] = Result.load(folder / name, seeds=seeds)
             continue
         own = outputs[index * len(seeds) : (index + 1) * len(seeds)]
         results[name] = Result.from_outputs(own, scenario_text=plan.normalized)
@@ -264,14 +312,3 @@ def _measured_link(plan: Scenario, queue: str) -> str:
             return link.name
     queues = list(dict.fromkeys(link.queue for link in plan.links))
     raise InputError(unknown("queue", queue, queues))
-
-
-def _exchange(plan: Scenario, queue: str, aqm: str, notes: list[str]) -> Scenario:
-    """Put another discipline into a queue's table; keep what the discipline knows of the rest."""
-    known = {parameter.key for parameter in discipline(aqm).parameters}
-    body = {key: value for key, value in plan.queue_table(queue).items() if key not in ("aqm", "curve")}
-    kept = {key: value for key, value in body.items() if key in known}
-    left_out = [key for key in body if key not in known]
-    if left_out:
-        notes.append(f"{aqm}: without {', '.join(left_out)}, which it does not know")
-    return plan.with_overrides({f"queue.{queue}": inline({"aqm": aqm, **kept})})

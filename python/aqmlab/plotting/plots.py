@@ -11,8 +11,8 @@ Every function takes an axis, so it can draw into your own figures:
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, unknown
 from aqmlab.plotting.chart import cell_edges
 from aqmlab.storage.folders import guarded, write_file
 
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from aqmlab.plotting.chart import Chart, Heat, Series
 
 SIZE_IN = (7.2, 4.2)
+MM_IN = 1 / 25.4
+PAPER_STYLE: Any = {"font.size": 7.5, "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6}
+"""What differs from `STYLE` in a figure for a paper, which is printed at its own size."""
 FORMATS: dict[str, dict[str, Any]] = {
     ".png": {"Software": None},
     ".svg": {"Date": None, "Creator": None},
@@ -85,7 +88,7 @@ def draw(ax: Axes, chart: Chart) -> None:
     _boxes(ax, boxes)
     ax.set_xlabel(chart.x_label)
     ax.set_ylabel(chart.y_label)
-    ax.set_title(chart.title, loc="left", fontsize=10.5, fontweight="bold")
+    ax.set_title(chart.title, loc="left", fontsize=_points(10.5), fontweight="bold")
     if chart.x_range:
         ax.set_xlim(*chart.x_range)
     if chart.y_range:
@@ -93,7 +96,7 @@ def draw(ax: Axes, chart: Chart) -> None:
     if len(ax.get_legend_handles_labels()[1]) > (0 if chart.heat else 1):
         # On a heat map no place is free.
         below: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, -0.14), "ncols": 3} if chart.heat else {}
-        ax.legend(fontsize=8.5, **below)
+        ax.legend(fontsize=_points(8.5), **below)
 
 
 def _panels(ax: Axes, chart: Chart) -> None:
@@ -115,14 +118,14 @@ def _panels(ax: Axes, chart: Chart) -> None:
             y_label=chart.y_label if middle else "",
         )
         draw(inset, one)
-        inset.set_title(series.name, loc="left", fontsize=9, pad=2)
+        inset.set_title(series.name, loc="left", fontsize=_points(9), pad=2)
         inset.tick_params(labelbottom=last)
         if (legend := inset.get_legend()) is not None:
             legend.remove()
         if row == 0 and (chart.shades or chart.levels):
-            inset.legend(*_unnamed(inset, series.name), fontsize=8, loc="upper right")
+            inset.legend(*_unnamed(inset, series.name), fontsize=_points(8), loc="upper right")
     ax.set_axis_off()
-    ax.set_title(chart.title, loc="left", fontsize=10.5, fontweight="bold", pad=16)
+    ax.set_title(chart.title, loc="left", fontsize=_points(10.5), fontweight="bold", pad=16)
 
 
 def _unnamed(ax: Axes, name: str) -> tuple[list[Any], list[str]]:
@@ -132,9 +135,60 @@ def _unnamed(ax: Axes, name: str) -> tuple[list[Any], list[str]]:
     return [handle for handle, _ in kept], [label for _, label in kept]
 
 
-def save(chart: Chart, folder: Path) -> list[Path]:
-    """Write a chart as ``<key>.png`` and ``<key>.svg``."""
-    return save_figure(lambda ax: draw(ax, chart), folder / file_stem(chart.key))
+def _points(size: float) -> float:
+    """Return a size of letters in points, given for the font size of `STYLE`, at the font size in force.
+
+    >>> with mpl.rc_context({"font.size": 7.6}):
+    ...     round(_points(8.5), 3)
+    6.8
+    """
+    return float(size * mpl.rcParams["font.size"] / STYLE["font.size"])
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a figure is made: its size in inches, what differs from `STYLE`, dots per inch, columns of its legend."""
+
+    size_in: tuple[float, float] = SIZE_IN
+    style: Mapping[str, Any] = field(default_factory=dict)
+    dpi: int = 150
+    legend_columns: int | None = None
+
+    def paint(self, ax: Axes, chart: Chart) -> None:
+        """Draw a chart; for a paper without its title, which the caption has, and with the legend above the axes."""
+        if self.legend_columns is None:
+            draw(ax, chart)
+            return
+        draw(ax, replace(chart, title=""))
+        legend = ax.get_legend()
+        if legend is not None and chart.heat is None:
+            above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": self.legend_columns}
+            ax.legend(fontsize=_points(8.5), borderaxespad=0.2, columnspacing=1.2, **above)
+
+
+SCREEN = Look()
+PAPER = {
+    "column": Look((88 * MM_IN, 62 * MM_IN), PAPER_STYLE, 300, 3),
+    "wide": Look((180 * MM_IN, 90 * MM_IN), PAPER_STYLE, 300, 6),
+}
+"""Figures for a paper, of the width of one column (88 mm) or of two (180 mm)."""
+
+
+def look(size: str | None) -> Look:
+    """Return how a figure of a size is made: ``column``, ``wide``, or None for the screen.
+
+    >>> [round(length * 25.4) for length in look("column").size_in]
+    [88, 62]
+    """
+    if size is not None and size not in PAPER:
+        raise InputError(unknown("size", size, list(PAPER)))
+    return SCREEN if size is None else PAPER[size]
+
+
+def save(chart: Chart, folder: Path, *, size: str | None = None) -> list[Path]:
+    """Write a chart as ``<key>.png`` and ``<key>.svg``; `size` as for `save_as`."""
+    own = look(size)
+    return save_figure(lambda ax: own.paint(ax, chart), folder / file_stem(chart.key), own=own)
 
 
 def file_stem(key: str) -> str:
@@ -144,28 +198,42 @@ def file_stem(key: str) -> str:
     return key
 
 
-def save_as(chart: Chart, path: Path) -> Path:
-    """Write a chart into one file, in the format that its ending says."""
+def save_as(chart: Chart, path: Path, *, size: str | None = None) -> Path:
+    """Write a chart into one file, in the format that its ending says.
+
+    Parameters
+    ----------
+    size
+        ``column`` (88 mm) or ``wide`` (180 mm): for a paper, with letters of 7.5 points and without a title, which
+        the caption has. None: for the screen.
+    """
+    own = look(size)
     if path.suffix not in FORMATS:
         raise InputError(f"{path}: figures are written as {', '.join(FORMATS)}")
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=SIZE_IN, layout="constrained")
-        draw(figure.add_subplot(), chart)
+    with mpl.rc_context(STYLE | own.style):
+        figure = Figure(figsize=own.size_in, layout="constrained")
+        own.paint(figure.add_subplot(), chart)
         buffer = io.BytesIO()
-        figure.savefig(buffer, format=path.suffix[1:], dpi=150, metadata=FORMATS[path.suffix])
+        figure.savefig(buffer, format=path.suffix[1:], dpi=own.dpi, metadata=FORMATS[path.suffix])
     guarded(path.parent, lambda: path.parent.mkdir(parents=True, exist_ok=True))
     guarded(path.parent, lambda: write_file(path, buffer.getvalue()))
     return path
 
 
-def save_figure(paint: Callable[[Axes], None], stem: Path, *, size_in: tuple[float, float] = SIZE_IN) -> list[Path]:
-    """Paint on a new figure and write it as PNG (on white) and SVG (transparent, in the page's text colour)."""
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=size_in, layout="constrained")
+def save_figure(
+    paint: Callable[[Axes], None], stem: Path, *, size_in: tuple[float, float] = SIZE_IN, own: Look | None = None
+) -> list[Path]:
+    """Paint on a new figure and write it as PNG (on white) and SVG (transparent, in the page's text colour).
+
+    `own` says how it is made; without it, `SCREEN` with the size in inches.
+    """
+    own = own or replace(SCREEN, size_in=size_in)
+    with mpl.rc_context(STYLE | own.style):
+        figure = Figure(figsize=own.size_in, layout="constrained")
         paint(figure.add_subplot())
         png, svg = stem.with_name(stem.name + ".png"), stem.with_name(stem.name + ".svg")
         guarded(stem.parent, lambda: stem.parent.mkdir(parents=True, exist_ok=True))
-        guarded(stem.parent, lambda: figure.savefig(png, dpi=150, metadata=FORMATS[".png"]))
+        guarded(stem.parent, lambda: figure.savefig(png, dpi=own.dpi, metadata=FORMATS[".png"]))
         figure.set_layout_engine("none")  # all is in its place
         text = svg_text(figure).encode()
         guarded(stem.parent, lambda: write_file(svg, text))
@@ -194,7 +262,7 @@ def _heat(ax: Axes, chart: Chart, heat: Heat) -> None:
     if heat.lines:
         levels, colors = zip(*heat.lines, strict=True)
         drawn = ax.contour(heat.x, heat.y, z, levels=levels, colors=colors, linewidths=1, zorder=1.5)
-        ax.clabel(drawn, fontsize=8.5, fmt=lambda level: f"{level:g}", zorder=1.6)
+        ax.clabel(drawn, fontsize=_points(8.5), fmt=lambda level: f"{level:g}", zorder=1.6)
 
 
 def _line(ax: Axes, series: Series, *, outlined: bool = False) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ import pandas as pd
 from aqmlab.errors import InputError, unknown
 from aqmlab.execution import comparison
 from aqmlab.execution.comparison import Comparison
+from aqmlab.execution.comparison_settings import words_again
 from aqmlab.execution.comparison_tables import DIFFERENCE_COLUMNS
 from aqmlab.plotting import plots
 from aqmlab.plotting.figures.runs import slug
@@ -22,6 +24,7 @@ from aqmlab.results.metrics import BY_KEY, METRICS
 from aqmlab.results.result import Result
 from aqmlab.results.summary import level_words
 from aqmlab.scenario.file import Scenario
+from aqmlab.scenario.toml_text import inline
 from aqmlab.storage import folders
 
 if TYPE_CHECKING:
@@ -36,7 +39,7 @@ MANY_SCENARIOS = 20
 """With more scenarios than that a page has a table of them, and each has a page of its own."""
 
 
-def figure(folder: str | Path, key: str, *, out: str | Path | None = None) -> list[Path]:
+def figure(folder: str | Path, key: str, *, out: str | Path | None = None, size: str | None = None) -> list[Path]:
     """Draw one figure of a results folder's page.
 
     Parameters
@@ -47,6 +50,8 @@ def figure(folder: str | Path, key: str, *, out: str | Path | None = None) -> li
         The figure's key, which its place on the page names.
     out
         The file: ``.png``, ``.svg`` or ``.pdf``. Default: PNG and SVG in ``figures/`` of the folder.
+    size
+        ``column`` (88 mm wide) or ``wide`` (180 mm), for a paper: smaller letters, no title. Default: for the screen.
 
     Returns
     -------
@@ -55,6 +60,7 @@ def figure(folder: str | Path, key: str, *, out: str | Path | None = None) -> li
     """
     folder = Path(folder)
     must_exist(folder)
+    plots.look(size)  # an unknown one is an error before any work
     if (folder / REPRODUCTION).exists():
         raise InputError(f"{folder}: is of a reproduction; its figures are drawn together: aqmlab report {folder}")
     known = []
@@ -64,7 +70,9 @@ def figure(folder: str | Path, key: str, *, out: str | Path | None = None) -> li
         known.append(chart.key)
     else:
         raise InputError(unknown("figure", key, known))
-    return plots.save(chart, folder / "figures") if out is None else [plots.save_as(chart, Path(out))]
+    if out is None:
+        return plots.save(chart, folder / "figures", size=size)
+    return [plots.save_as(chart, Path(out), size=size)]
 
 
 def charts_of(folder: Path) -> Iterator[Chart]:
@@ -144,6 +152,8 @@ def add_comparison(page: Page, found: Comparison) -> None:
         f"measured at link `{found.link}`. "
         f"Differences are against {found.aqm[0]}, paired by seed where that helps."
     )
+    for label, table in found.settings.items():
+        page.text(f"{label}: `{inline(table)}`, the rest as in the scenario.", note=True)
     for note in found.notes:
         page.text(note, note=True)
     words = level_words(n, found.level)
@@ -152,13 +162,20 @@ def add_comparison(page: Page, found: Comparison) -> None:
     for line in found.pairing_lines():
         page.text(line, note=True)
     page.table(found.means, caption=f"Means, {words}.")
-    disciplines = f"--aqm {','.join(found.aqm)} --queue {found.queue}"
-    seeds = seeds_text(next(iter(found.results.values())).seeds)
-    command = f"aqmlab compare {scenario_file(found.folder)} {disciplines} --seeds {seeds}"
+    command = f"aqmlab compare {scenario_file(found.folder)} {_options(found)}"
     for chart in of_comparison(found):
         page.chart(chart, command=_again(command, found.folder, chart.key))
     for result in found.results.values():
         _provenance(page, result, command)
+
+
+def _options(found: Comparison) -> str:
+    """Return the options of `aqmlab compare` that make this comparison again."""
+    plain, settings = words_again(found.aqm, found.settings)
+    words = ["--aqm", ",".join(plain)] if plain else []
+    for text in settings:
+        words += ["--with", text]
+    return shlex.join([*words, "--queue", found.queue, "--seeds", seeds_text(found.seeds)])
 
 
 def intervals(summary: pd.DataFrame) -> pd.DataFrame:

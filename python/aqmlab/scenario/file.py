@@ -166,8 +166,12 @@ class Scenario:
     @property
     def label(self) -> str:
         """Name of the results folder: the scenario's name and the first 8 digits of its hash."""
-        safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in self.name).strip(".") or "scenario"
-        return f"{safe}-{self.hash[:8]}"
+        return f"{self.safe_name}-{self.hash[:8]}"
+
+    @property
+    def safe_name(self) -> str:
+        """The scenario's name as part of a folder's name."""
+        return "".join(c if c.isalnum() or c in "-_." else "-" for c in self.name).strip(".") or "scenario"
 
     def link(self, name: str) -> Link:
         """Return the link with this name."""

@@ -197,6 +197,12 @@ def save(path: Path, text: str) -> None:
     guarded(path.parent, lambda: write_file(path, text.encode()))
 
 
+def save_text(path: Path, text: str) -> None:
+    """Write a text file as `save` does, in a folder that is made if it is not there."""
+    guarded(path.parent, lambda: path.parent.mkdir(parents=True, exist_ok=True))
+    save(path, text)
+
+
 def read_summary(folder: Path) -> dict[str, Any]:
     """Read the summary of one seed.
 

@@ -1,0 +1,86 @@
+"""The table of a comparison for a paper (LaTeX) and for a spreadsheet (CSV)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from aqmlab.execution.comparison_matrix import Cell, Matrix
+from aqmlab.execution.comparison_tables import EQUAL, HIGHER, LOWER
+from aqmlab.results.metrics import BY_KEY
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SIGNS = {HIGHER: r"\uparrow", LOWER: r"\downarrow", EQUAL: "="}
+SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
+    character: f"\\{character}" for character in "&%$#_{}"
+}
+COLUMNS = (
+    "aqm", "metric", "unit", "mean", "half_width", "low", "high", "n",
+    "against", "difference", "difference_low", "difference_high", "percent", "p_holm", "verdict",
+)  # fmt: skip
+"""The columns of the CSV."""
+
+
+def csv_text(means: pd.DataFrame, differences: pd.DataFrame) -> str:
+    """Return a row for each label and metric: mean, interval, and the difference against the baseline."""
+    kept = ["aqm", "metric", "against", "difference", "low", "high", "percent", "p_holm", "verdict"]
+    own = differences[kept].rename(columns={"low": "difference_low", "high": "difference_high"})
+    table = means.assign(half_width=(means["high"] - means["low"]) / 2).merge(own, how="left", on=["aqm", "metric"])
+    return table[list(COLUMNS)].to_csv(index=False, lineterminator="\n")
+
+
+def latex_text(matrix: Matrix, *, name: str, runs: int, level: float) -> str:
+    r"""Return a table for LaTeX (booktabs): metrics by labels, mean \pm half-width, arrows where decided.
+
+    Parameters
+    ----------
+    matrix
+        What the table shows.
+    name
+        The scenario's name, for the caption.
+    runs, level
+        Runs of each label, and the level of the intervals.
+    """
+    return "\n".join(_latex(matrix, name, runs, level)) + "\n"
+
+
+def _latex(matrix: Matrix, name: str, runs: int, level: float) -> Iterator[str]:
+    spread = f"mean $\\pm$ half-width of the {100 * level:.4g}\\,\\% interval over {runs} runs"
+    yield r"% Needs \usepackage{booktabs}; if it is too wide, table* in place of table."
+    yield r"\begin{table}"
+    yield r"  \centering"
+    yield (
+        f"  \\caption{{{escaped(name)}: {spread if runs > 1 else 'one run'}. $\\uparrow$ higher, $\\downarrow$ lower "
+        f"than {escaped(matrix.labels[0])} (5\\,\\%, Holm's correction); no arrow: undecided.}}"
+    )
+    yield f"  \\label{{tab:{''.join(c if c.isalnum() and c.isascii() else '-' for c in name)}}}"
+    yield f"  \\begin{{tabular}}{{l{'r' * len(matrix.labels)}}}"
+    yield r"    \toprule"
+    yield f"    & {' & '.join(escaped(label) for label in matrix.labels)} \\\\"
+    yield r"    \midrule"
+    for key in matrix.metrics:
+        unit = matrix.unit(key)
+        title = escaped(BY_KEY[key].title + (f", {unit}" if unit else ""))
+        cells = (matrix.cells.get((label, key)) for label in matrix.labels)
+        yield f"    {title} & {' & '.join('--' if cell is None else _cell(cell) for cell in cells)} \\\\"
+    yield r"    \bottomrule"
+    yield r"  \end{tabular}"
+    yield r"\end{table}"
+
+
+def _cell(cell: Cell) -> str:
+    mean, half = cell.texts
+    interval = rf" \pm {half}" if half else ""
+    sign = rf"\,{SIGNS[cell.verdict]}" if cell.verdict in SIGNS else ""
+    return f"${mean}{interval}{sign}$"
+
+
+def escaped(text: str) -> str:
+    r"""Return a text as LaTeX shows it.
+
+    >>> print(escaped("red_tight, 5 %"))
+    red\_tight, 5 \%
+    """
+    return "".join(SPECIAL.get(character, character) for character in text)

@@ -1,0 +1,237 @@
+"""A comparison at a glance: the answer in a sentence, and one matrix of disciplines by metrics within 80 columns."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from aqmlab.execution.comparison_tables import EQUAL, HIGHER, LOWER, UNDECIDED
+from aqmlab.results.metrics import BY_KEY
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WIDTH = 80
+ARROWS = {HIGHER: "↑", LOWER: "↓", EQUAL: "=", UNDECIDED: ""}
+"""Verdict to its sign."""
+NARROWEST_LABEL = 9
+ANSWERS = {"mean_queue": "queue", "loss": "loss", "goodput_mbps": "goodput", "throughput_mbps": "throughput"}
+"""Metrics that the sentence is about; throughput only where no goodput was measured."""
+HEADS = {
+    "throughput_mbps": ("through-", "put"),
+    "loss": ("", "loss"),
+    "mean_queue": ("mean", "queue"),
+    "mean_delay_ms": ("mean", "delay"),
+    "delay_p99_ms": ("99 %", "delay"),
+    "goodput_mbps": ("TCP", "goodput"),
+    "jain": ("Jain's", "index"),
+    "timeouts": ("time-", "outs"),
+}
+"""A metric's title in two lines."""
+PER_CENT = ("loss",)
+"""Shares that are shown in %."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A mean with the half-width of its interval (NaN if there is none), and the verdict against the baseline.
+
+    `verdict` is one of the verdicts of `aqmlab.execution.comparison_tables`, or "" for the baseline.
+    """
+
+    mean: float
+    half: float
+    verdict: str
+    digits: int
+
+    @property
+    def sign(self) -> str:
+        """An arrow where the difference is decided, else nothing."""
+        return ARROWS.get(self.verdict, "")
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """Mean and half-width, to the digits that the half-width supports; "" for a half-width that is not there.
+
+        >>> Cell(17.663, 0.2388, "", 2).texts, Cell(74.02, 1.27, "", 2).texts, Cell(9.5, float("nan"), "", 2).texts
+        (('17.7', '0.2'), ('74.0', '1.3'), ('9.50', ''))
+        """
+        if not math.isfinite(self.half):
+            return f"{self.mean:.{self.digits}f}", ""
+        places = min(self.digits, _places(self.half))
+        return f"{self.mean:.{places}f}", f"{self.half:.{places}f}"
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Labels by metrics.
+
+    Attributes
+    ----------
+    labels
+        What is compared; the first is the baseline.
+    metrics
+        The keys of the metrics.
+    cells
+        Label and metric to what was measured; what was not is absent.
+    """
+
+    labels: list[str]
+    metrics: list[str]
+    cells: Mapping[tuple[str, str], Cell]
+
+    def unit(self, key: str) -> str:
+        """Return the unit of a metric as shown; "" for a pure number."""
+        unit = BY_KEY[key].unit
+        return "%" if key in PER_CENT else ("" if unit == "1" else unit)
+
+
+def matrix_of(means: pd.DataFrame, differences: pd.DataFrame) -> Matrix:
+    """Make the matrix of the two tables of a comparison (`aqmlab.execution.comparison_tables`)."""
+    verdicts = {(row["aqm"], row["metric"]): row["verdict"] for row in differences.to_dict("records")}
+    cells = {}
+    for row in means.to_dict("records"):
+        key = row["metric"]
+        scale, fewer = (100.0, 2) if key in PER_CENT else (1.0, 0)
+        half = scale * (row["high"] - row["low"]) / 2
+        verdict = verdicts.get((row["aqm"], key), "")
+        cells[row["aqm"], key] = Cell(scale * row["mean"], half, verdict, BY_KEY[key].digits - fewer)
+    return Matrix(list(means["aqm"].drop_duplicates()), list(means["metric"].drop_duplicates()), cells)
+
+
+def answer(differences: pd.DataFrame) -> str:
+    """Return the answer as a sentence: what is decided about queue, loss and goodput, and what is undecided.
+
+    >>> import pandas as pd
+    >>> columns = ["aqm", "against", "metric", "percent", "verdict"]
+    >>> rows = [("red", "drop-tail", "mean_queue", -76.1, "lower"), ("red", "drop-tail", "loss", 191.4, "higher"),
+    ...         ("red", "drop-tail", "goodput_mbps", 0.02, "undecided")]
+    >>> answer(pd.DataFrame(rows, columns=columns))
+    'Against drop-tail: red has a shorter queue (−76 %) and more loss (+191 %); goodput undecided.'
+    """
+    rows = differences.to_dict("records")
+    measured = {row["metric"] for row in rows}
+    keys = [key for key in ANSWERS if key in measured and (key != "throughput_mbps" or "goodput_mbps" not in measured)]
+    others = list(dict.fromkeys(row["aqm"] for row in rows))
+    clauses: dict[tuple[str, ...], list[str]] = {}
+    rest: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for key in keys:
+        own = [row for row in rows if row["metric"] == key]
+        for verdict in (LOWER, HIGHER):
+            decided = [row for row in own if row["verdict"] == verdict]
+            if decided:
+                names = tuple(row["aqm"] for row in decided)
+                clauses.setdefault(names, []).append(f"{_words(key, verdict)}{_percents(decided)}")
+        for verdict in (EQUAL, UNDECIDED):
+            names = tuple(row["aqm"] for row in own if row["verdict"] == verdict)
+            if names:
+                rest.setdefault((verdict, names), []).append(ANSWERS[key])
+    told = [f"{_subject(names, others)} {_and(found)}" for names, found in clauses.items()]
+    for (verdict, names), found in rest.items():
+        told.append(f"{_and(found)} {verdict}{'' if list(names) == others else f' for {_and(names)}'}")
+    return f"Against {rows[0]['against']}: {'; '.join(told)}."
+
+
+def lines_of(matrix: Matrix) -> Iterator[str]:
+    """Yield the matrix: a head of three lines, and for each label a line of means and one of half-widths."""
+    heads = {key: (*HEADS[key], matrix.unit(key)) for key in matrix.metrics}
+    shown = {
+        place: (f"{cell.texts[0]} {cell.sign or ' '}", f"±{half}  " if (half := cell.texts[1]) else "")
+        for place, cell in matrix.cells.items()
+    }
+    widths = {
+        key: max(
+            *(len(line) for line in heads[key]),
+            *(len(text) for label in matrix.labels for text in shown.get((label, key), ("",))),
+        )
+        for key in matrix.metrics
+    }
+    # A head stands above the numbers, left of the arrows, where it is short enough.
+    indents = {key: "  " if max(len(line) for line in heads[key]) + 2 <= widths[key] else "" for key in matrix.metrics}
+    longest = max(len(label) for label in matrix.labels)
+    gap = 2 if longest + sum(widths.values()) + 2 * len(widths) <= WIDTH else 1
+    room = min(longest, max(NARROWEST_LABEL, WIDTH - sum(widths.values()) - gap * len(widths)))
+    between = " " * gap
+
+    def line(first: str, cells: Sequence[str]) -> str:
+        padded = (cell.rjust(width) for cell, width in zip(cells, widths.values(), strict=True))
+        return between.join([first.ljust(room), *padded]).rstrip()
+
+    for row in range(3):
+        yield line("", [heads[key][row] + indents[key] for key in matrix.metrics])
+    yield "─" * (room + sum(widths.values()) + gap * len(widths))
+    for label in matrix.labels:
+        rows = [[shown.get((label, key), ("-  ", ""))[row] for key in matrix.metrics] for row in range(2)]
+        names = textwrap.wrap(label, room) if len(label) > room else [label]
+        for index in range(max(len(names), 2 if any(rows[1]) else 1)):
+            cells = rows[index] if index < 2 else [""] * len(widths)
+            yield line(names[index] if index < len(names) else "", cells)
+
+
+def legend(matrix: Matrix, *, level: float) -> str:
+    """Explain the signs of the matrix."""
+    signs = {cell.verdict for cell in matrix.cells.values()}
+    equal = "; =: equal in every run" if EQUAL in signs else ""
+    half = any(cell.texts[1] for cell in matrix.cells.values())
+    interval = f" ±: half-width of the {100 * level:.4g} % interval." if half else " One run has no interval."
+    return (
+        f"↑ higher, ↓ lower than {matrix.labels[0]}: decided (5 %, Holm's correction over a discipline's metrics); "
+        f"no arrow: undecided{equal}.{interval}"
+    )
+
+
+def _places(half: float) -> int:
+    """Return the decimal places of a half-width: one significant digit, two if the first is 1.
+
+    >>> _places(0.2388), _places(0.0127), _places(12.5), _places(0.0)
+    (1, 3, 0, 2)
+    """
+    if half <= 0:
+        return 2
+    exponent = math.floor(math.log10(half))
+    return max(0, -exponent + (1 if half / 10**exponent < 2 else 0))
+
+
+_WORDS = {
+    ("mean_queue", LOWER): "a shorter queue",
+    ("mean_queue", HIGHER): "a longer queue",
+}
+
+
+def _words(key: str, verdict: str) -> str:
+    return _WORDS.get((key, verdict), f"{'less' if verdict == LOWER else 'more'} {ANSWERS[key]}")
+
+
+def _percents(rows: Sequence[Mapping[Any, Any]]) -> str:
+    """Write relative differences in parentheses; of more than three their range."""
+    values = [row["percent"] for row in rows if math.isfinite(row["percent"])]
+    if len(values) != len(rows):
+        return ""
+    texts = [_percent(value) for value in values]
+    if len(texts) > 3:
+        small, large = sorted(values, key=abs)[:: len(values) - 1]
+        return f" ({_percent(small).removesuffix(' %')} to {_percent(large)})"
+    return f" ({', '.join(texts)})"
+
+
+def _percent(value: float) -> str:
+    """Write a relative difference.
+
+    >>> _percent(-76.1), _percent(0.123), _percent(3120.0)
+    ('−76 %', '+0.12 %', '+3120 %')
+    """
+    number = f"{abs(value):.0f}" if abs(value) >= 10 else f"{abs(value):.2g}"
+    return f"{'−' if value < 0 else '+'}{number} %"
+
+
+def _subject(names: Sequence[str], others: Sequence[str]) -> str:
+    if len(names) == 1:
+        return f"{names[0]} has"
+    return f"{f'all {len(names)}' if list(names) == list(others) and len(names) > 2 else _and(names)} have"
+
+
+def _and(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -1,0 +1,133 @@
+"""What is compared: disciplines and settings under their labels, and the folder that is named by them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aqmlab.errors import InputError, ScenarioError, StorageError, unknown
+from aqmlab.scenario.registry import discipline, disciplines
+from aqmlab.scenario.toml_text import Value, inline
+from aqmlab.storage.folders import guarded
+from aqmlab.storage.key import digest
+
+if TYPE_CHECKING:
+    from aqmlab.scenario.file import Scenario
+
+Settings = Mapping[str, Mapping[str, Value]]
+"""Label to a queue's table: ``{"red-tight": {"aqm": "red", "max_th": "20p"}}``."""
+LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,23}")
+LABEL_WORDS = "1 to 24 of the characters A-Z a-z 0-9 _ . + -, beginning with a letter or digit"
+RESERVED = ("comparison.toml", "compare.json", "figures", "log.txt", "report.html", "scenario.toml")
+"""Names of other things in the folder of a comparison, where each label has a folder of its own."""
+DEFINITION = "comparison.toml"
+"""The file that says what a folder of a comparison compares."""
+LONGEST_NAME = 120
+"""Characters of a folder's name; of a longer one the last labels are left out."""
+
+
+def entries_of(aqm: Sequence[str], settings: Settings) -> dict[str, dict[str, Any]]:
+    """Return label to settings, the discipline (``aqm``) among them, in the order of the comparison.
+
+    Settings under the name of a discipline that `aqm` has are those of that discipline; other labels follow.
+
+    >>> entries_of(["drop-tail", "red"], {"red": {"max_p": 0.2}, "tight": {"aqm": "red", "max_th": "20p"}})
+    {'drop-tail': {'aqm': 'drop-tail'}, 'red': {'aqm': 'red', 'max_p': 0.2}, 'tight': {'aqm': 'red', 'max_th': '20p'}}
+
+    Raises
+    ------
+    InputError
+        If a label or a discipline cannot be used, or fewer than two are given.
+    """
+    found: dict[str, dict[str, Any]] = {discipline(name).name: {"aqm": name} for name in aqm}
+    known = [entry.name for entry in disciplines()]
+    given: Mapping[Any, Any] = settings  # callers in Python may give anything
+    for label, table in given.items():
+        if not isinstance(label, str) or not LABEL.fullmatch(label) or label in RESERVED:
+            raise InputError(f'settings "{label}": cannot be a label (allowed: {LABEL_WORDS}; not {_or(RESERVED)})')
+        if not isinstance(table, Mapping):
+            raise InputError(f"settings \"{label}\": write a table, for example {{ aqm = 'red', max_th = '20p' }}")
+        name = table.get("aqm", label if label in known else None)
+        if name is None:
+            raise InputError(f"settings \"{label}\": the discipline is missing; add aqm, for example aqm = 'red'")
+        if name not in known:
+            raise InputError(f'settings "{label}": {unknown("discipline", str(name), known)}')
+        if label in known and name != label:
+            raise InputError(f'settings "{label}": has aqm = "{name}" under the name of another discipline; rename it')
+        found[label] = {"aqm": name, **table}
+    if len(found) < 2:
+        raise InputError("compare: give at least two disciplines, for example --aqm red,mred")
+    return found
+
+
+def exchange(plan: Scenario, queue: str, label: str, table: Mapping[str, Value], notes: list[str]) -> Scenario:
+    """Return the scenario with another discipline in a queue.
+
+    Of the queue's other parameters those stay that the discipline knows; `table` overrides them. What is left out is
+    added to `notes`.
+    """
+    known = {parameter.key for parameter in discipline(str(table["aqm"])).parameters}
+    body = {key: value for key, value in plan.queue_table(queue).items() if key not in ("aqm", "curve")}
+    left_out = [key for key in body if key not in known]
+    if left_out:
+        notes.append(f"{label}: without {', '.join(left_out)}, which it does not know")
+    kept = {key: value for key, value in body.items() if key in known}
+    try:
+        return plan.with_overrides({f"queue.{queue}": inline({"aqm": table["aqm"], **kept, **table})})
+    except ScenarioError as error:
+        place = f'settings "{label}"'
+        raise ScenarioError([replace(one, file=place, line=0) for one in error.problems]) from None
+
+
+def words_again(labels: Sequence[str], settings: Settings) -> tuple[list[str], list[str]]:
+    """Return the disciplines (``--aqm``) and the settings (``--with``) that give this comparison again.
+
+    >>> words_again(["red", "tight"], {"tight": {"aqm": "red", "max_th": "20p"}})
+    (['red'], ['tight={ aqm = "red", max_th = "20p" }'])
+    """
+    plain = takewhile(lambda label: label not in settings or settings[label]["aqm"] == label, labels)
+    return list(plain), [f"{label}={inline(table)}" for label, table in settings.items()]
+
+
+def definition(plan: Scenario, queue: str, link: str, entries: Mapping[str, Mapping[str, Value]]) -> str:
+    """Return what is compared as TOML; two comparisons with the same text have the same runs, seeds apart."""
+    head = {"scenario": plan.name, "hash": plan.hash, "queue": queue, "link": link}
+    lines = [f"{key} = {inline(value)}" for key, value in head.items()]
+    rows = [f"  {inline({'label': label, **table})},\n" for label, table in entries.items()]
+    return "\n".join(lines) + f"\ncompared = [\n{''.join(rows)}]\n"
+
+
+def folder_of(out: Path, plan: Scenario, labels: Sequence[str], text: str) -> Path:
+    """Return the folder of a comparison below `out`: ``SCENARIO-compare-LABEL-LABEL``.
+
+    If another comparison has that folder, eight digits of the hash of `text` (the definition) are added.
+    """
+    whole = f"{plan.safe_name}-compare-{'-'.join(labels)}"
+    hashed = f"-{digest(text.encode())[:8]}"
+    if len(whole) > LONGEST_NAME:
+        return out / (whole[:LONGEST_NAME].rstrip("-.") + hashed)
+    own = out / (whole + hashed)
+    return out / whole if not own.exists() and _is_free(out / whole, text) else own
+
+
+def _is_free(folder: Path, text: str) -> bool:
+    """Whether a folder is not there, is empty, or has the comparison that `text` defines."""
+
+    def look() -> bool:
+        try:
+            return (folder / DEFINITION).read_text(encoding="utf-8", errors="replace") == text
+        except FileNotFoundError:
+            return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+
+    try:
+        return guarded(folder, look)
+    except StorageError:
+        return False
+
+
+def _or(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} or {names[-1]}"
