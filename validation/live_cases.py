@@ -222,6 +222,7 @@ CELLS = (
         },
         families=("ipv4",), controls=("reno",),
     ),
+    _form_of_ddred("red", "ddred", "gentle-red", {}),
     _form_of_ddred("tail", "ddred-tail", "drop-tail", {}, "live-tail"),
     _form_of_ddred(
         "ecn", "ddred", "gentle-red",

@@ -6,7 +6,9 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -223,3 +225,16 @@ class TestAQuery:
             assert len(query(opened, "SELECT * FROM links")) > 0
             with pytest.raises(StorageError, match=r"flows\.parquet: is damaged"):
                 query(opened, "SELECT * FROM flows")
+
+
+def test_several_may_make_a_store_at_once(tmp_path):
+    def make(root, together):
+        together.wait()
+        Index(root, create=True).close()
+
+    for i in range(20):
+        (root := tmp_path / str(i)).mkdir()
+        together = threading.Barrier(4)
+        with ThreadPoolExecutor(4) as pool:
+            for made in [pool.submit(make, root, together) for _ in range(4)]:
+                made.result()

@@ -12,6 +12,7 @@ import re
 import shutil
 import sqlite3
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ INDEX = "index.sqlite"
 FORMAT = 3
 """Format of the store. An older one is read, and brought to this format; a newer one is rejected."""
 BUSY_S = 60.0
+AGAIN_S = 0.01
 FILE = re.compile(r"[a-z_]+\.parquet")
 TABLES = """
 CREATE TABLE IF NOT EXISTS studies (
@@ -143,7 +145,7 @@ class Index:
             )
         if found == FORMAT:
             return connection
-        connection.execute("PRAGMA journal_mode = WAL")
+        _set_wal(connection)
         connection.execute("BEGIN IMMEDIATE")
         for statement in TABLES.split(";"):
             connection.execute(statement)
@@ -364,6 +366,19 @@ def _connected(path: Path, how: str, *, threads: bool) -> sqlite3.Connection:
         isolation_level=None,
         check_same_thread=not threads,
     )
+
+
+def _set_wal(connection: sqlite3.Connection) -> None:
+    """Set WAL mode. SQLite does not wait for others that do the same at that time, as it does for a transaction."""
+    until = time.monotonic() + BUSY_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(AGAIN_S)
 
 
 def _is_writable(path: Path) -> bool:
