@@ -6,7 +6,8 @@ A file has one thing:
 * `ranges`: what varies, and the points of the ranges that are looked at
 * `space`: the parameters that are searched
 * `measurements`: runs of settings at points, and the reducer that reads their metrics
-* `starts`: the analytic design, ns-2's automatic RED, the scenario's own settings
+* `starts`: the analytic design, ns-2's automatic RED, an RFC's values, the scenario's own settings
+* `uplink`: rate, round trips and use of an uplink in place of a scenario file
 * `search`: Optuna
 * `verification`: the choice among the best, and the confirmation on fresh seeds
 * `outcome`: the answer with its tables and figure
