@@ -236,7 +236,9 @@ impl Explicit {
             (true, true) => return Some((from as NodeId, to as NodeId)),
             (false, true) => format!("no route from {a} to {b}"),
             (true, false) => format!("no route for acknowledgements from {b} to {a}"),
-            (false, false) => format!("no route from {a} to {b}, and none for acknowledgements from {b} to {a}"),
+            (false, false) => {
+                format!("no route from {a} to {b}, and none for acknowledgements from {b} to {a}")
+            }
         };
         flow.report.error(flow.place, flow.path.as_str(), Complaint::new(missing));
         None
