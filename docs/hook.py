@@ -21,6 +21,7 @@ from builder import (
 )
 from builder.code_blocks import with_languages
 from builder.page import Page
+from builder.policy import with_policy
 
 DOCS = Path(__file__).parent
 REST = "rest"
@@ -60,6 +61,16 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, **_: Any) -> str:  # noqa: ANN401
     """Give indented code its language."""
     return with_languages(markdown)
+
+
+def on_post_page(output: str, **_: Any) -> str:  # noqa: ANN401
+    """Give the page a content security policy."""
+    return with_policy(output)
+
+
+def on_post_template(output: str, *, template_name: str, **_: Any) -> str:  # noqa: ANN401
+    """Give the page for missing pages a content security policy."""
+    return with_policy(output) if template_name.endswith(".html") else output
 
 
 def filled(navigation: list[Any]) -> list[Any]:

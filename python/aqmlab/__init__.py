@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -133,6 +134,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - names are loaded when first
     if name not in _HOME:
         raise AttributeError(f"module 'aqmlab' has no attribute '{name}'")
     value = getattr(importlib.import_module(f"aqmlab.{_HOME[name]}"), name)
+    if inspect.isfunction(value):
+        value = importlib.import_module("aqmlab.argument_types").named(value)
     globals()[name] = value
     return value
 

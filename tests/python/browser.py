@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from aqmlab.reporting.rendering import policy_for
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 SWITCHES = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--virtual-time-budget=20000")
 
@@ -39,6 +41,12 @@ def browse(page: Path, folder: Path) -> tuple[str, list[str]]:
     return done.stdout, console
 
 
+def allowing(page: str, scripts: list[str]) -> str:
+    """Let the page's content security policy allow further scripts."""
+    allowed = policy_for(scripts).partition("script-src ")[2].partition(";")[0]
+    return page.replace("script-src ", f"script-src {allowed} ", 1)
+
+
 def answer_of(page: str, script: str, folder: Path, *, libraries: str = "") -> Any:
     """Run a script on a page when its charts are drawn; what it gives to `tell`, as JSON."""
     told = f"""
@@ -50,10 +58,10 @@ def answer_of(page: str, script: str, folder: Path, *, libraries: str = "") -> A
         }}
         setTimeout(function () {{ {script} }}, 300);
     """
-    escaped = (text.replace("</script", r"<\/script") for text in (libraries, told))
+    escaped = [text.replace("</script", r"<\/script") for text in (libraries, told)]
     scripts = "".join(f"<script>{text}</script>" for text in escaped)
     path = folder / "page.html"
-    path.write_text(page.replace("</body>", scripts + "</body>"))
+    path.write_text(allowing(page, escaped).replace("</body>", scripts + "</body>"))
     document, console = browse(path, folder)
     assert console == []
     found = re.search(r'<pre id="answer">(.*?)</pre>', document, re.DOTALL)

@@ -1,7 +1,7 @@
 """Commands of tc that a kernel accepts, and some that it rejects.
 
 Source: the kernel's own tests, linux/tools/testing/selftests/tc-testing/tc-tests/qdiscs/*.json (red, choke, codel,
-fq_codel, pie, fq_pie, sfb, sfq, dualpi2, ets, prio, fifo, tbf, htb, netem): what follows
+fq_codel, pie, fq_pie, sfb, sfq, dualpi2, ets, prio, pfifo_fast, fifo, tbf, htb, netem, drr, gred): what follows
 ``tc qdisc add dev DEV handle 1: root``.
 """
 
@@ -9,6 +9,12 @@ from __future__ import annotations
 
 RED = "limit 1M avpkt 1500 min 100K max 300K"
 CHOKE = "limit 1000 bandwidth 10000"
+
+ASSUMED = (
+    *("is not given", "is given", "has no limit", "has no queue", "has no class", "sfb max 25", "is a limit of"),
+    "no code point reaches band",
+)
+"""Parts of notes on what is assumed, or what a default is; they name no word of the line."""
 
 WHOLE = [
     f"red {RED}",
@@ -61,6 +67,17 @@ WHOLE = [
     "bfifo limit 3000b",
     "pfifo limit 3000",
     "pfifo limit 30",
+    "netem delay 100ms",
+    "netem rate 20000",
+    "netem limit 200",
+    "netem",
+    "tbf limit 1000 burst 1500 rate 10000",
+    "tbf limit 1000 burst 1500 rate 20000 linklayer ethernet",
+    "tbf burst 1500 rate 20000 latency 100ms",
+    "htb",
+    "htb default 10",
+    "htb r2q 5",
+    "htb direct_qlen 1024",
 ]
 """Lines whose every word the program has."""
 
@@ -86,15 +103,48 @@ NAMED = {
     "dualpi2 no_split_gso": "dualpi2 no_split_gso",
     "dualpi2 step_thresh 3p": "dualpi2 step_thresh 3p (the threshold is a time; 1 ms is assumed)",
     "dualpi2 classic_protection 0": "dualpi2 classic_protection 0 (allowed: 1 to 99; 10 is assumed)",
-    "tbf limit 1000 burst 1500 rate 10000": "tbf burst 1500",
-    "tbf limit 1000 burst 1500 rate 20000 mtu 2048": "tbf burst 1500, mtu 2048",
-    "tbf limit 1000 burst 1500 rate 20000 mtu 1510 peakrate 30000": "tbf burst 1500, mtu 1510, peakrate 30000",
-    "tbf limit 1000 burst 1500 rate 20000 overhead 300": "tbf burst 1500, overhead 300",
-    "tbf limit 1000 burst 1500 rate 20000 linklayer atm": "tbf burst 1500, linklayer atm",
+    "tbf limit 1000 burst 1500 rate 20000 mtu 2048": "tbf mtu 2048",
+    "tbf limit 1000 burst 1500 rate 20000 mtu 1510 peakrate 30000": "tbf mtu 1510, peakrate 30000",
+    "tbf limit 1000 burst 1500 rate 20000 overhead 300": "tbf overhead 300",
+    "tbf limit 1000 burst 1500 rate 20000 linklayer atm": "tbf linklayer atm",
+    "netem delay 100ms 10ms distribution normal corrupt 1%": "netem delay ... 10ms, distribution normal, corrupt 1%",
+    "netem delay 100ms 10ms distribution normal duplicate 1%": (
+        "netem delay ... 10ms, distribution normal, duplicate 1%"
+    ),
+    "netem delay 100ms 10ms distribution pareto loss 1%": "netem delay ... 10ms, distribution pareto, loss 1%",
+    "netem delay 100ms 10ms distribution paretonormal loss state 1": (
+        "netem delay ... 10ms, distribution paretonormal, loss state 1"
+    ),
+    "netem loss gemodel 1%": "netem loss gemodel 1%",
+    "netem delay 100ms 10ms reorder 2% gap 100": "netem delay ... 10ms, gap 100, reorder 2%",
+    "netem slot 10 200 packets 2000 bytes 9000": "netem slot 10 200 packets 2000 bytes 9000",
+    "netem slot distribution pareto 1ms 0.1ms": "netem slot distribution pareto 1ms 0.1ms",
 }
 """Lines with words that the program has not, and the note that names them."""
 
+CLASSES = {
+    "rate 20kbit burst 1000": "",
+    "rate 20Kbit mpu 64": "htb mpu 64",
+    "rate 20Kbit prio 1": "",
+    "rate 20Kbit ceil 10Kbit": "",
+    "rate 20Kbit cburst 2000": "htb cburst 2000",
+    "rate 20Kbit mtu 2048": "",
+    "rate 20Kbit quantum 2048": "",
+}
+"""What follows ``tc class add dev DEV parent 1: classid 1:1 htb`` below ``htb``, and the note that names words."""
+
+ABSENT = {
+    "drr": "drr",
+    "gred setup vqs 10 default 1": "gred",
+    "gred setup vqs 10 default 1 grio": "gred",
+    "gred setup vqs 10 default 1 limit 1000": "gred",
+    "gred setup vqs 10 default 2 ecn": "gred",
+    "gred setup vqs 10 default 2 harddrop": "gred",
+}
+"""Lines of disciplines that are not read: their classes have no queue until further lines give them one."""
+
 SCHEDULERS = [
+    "pfifo_fast",
     "ets bands 2",
     "ets quanta 1000 900 800 700",
     "ets strict 3",

@@ -76,8 +76,7 @@ CASES = {
     ),
     "flow without a route": (
         ('from = "a"\nto = "b"\n', 'from = "a"\nto = "z"\n', FAR_LINK),
-        "bad.toml:20:1: flow.tcp: no route from a to z\n"
-        "bad.toml:20:1: flow.tcp: no route for acknowledgements from z to a",
+        "bad.toml:20:1: flow.tcp: no route from a to z, and none for acknowledgements from z to a",
     ),
     "flow to nowhere": (
         ('from = "a"\nto = "b"\n', 'from = "a"\nto = "z"\n'),

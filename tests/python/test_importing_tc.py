@@ -8,14 +8,12 @@ from typing import Any
 import pytest
 
 import aqmlab
+import import_tc
 from aqmlab.errors import InputError
 from aqmlab.interop.importing.tc_words import Bottleneck, read_tc, text_of
 from aqmlab.interop.tc.queues import qdisc_of
 from aqmlab.scenario.parts import Link
-from tc_cases import CHANGED, NAMED, PRINTED, REJECTED, SCHEDULERS, TOO_STRICT, WHOLE
-
-ASSUMED = ("is not given", "is given", "has no limit", "sfb max 25", "is a limit of")
-"""Parts of notes on what is assumed, or what a default is; they name no word of the line."""
+from tc_cases import ABSENT, ASSUMED, CHANGED, CLASSES, NAMED, PRINTED, REJECTED, SCHEDULERS, TOO_STRICT, WHOLE
 
 
 def found_in(*lines: str) -> Bottleneck:
@@ -65,6 +63,23 @@ def test_a_word_that_is_not_carried_over_is_named_with_its_line(line: str, note:
     notes = unread(found_in("# A comment.", add(line)))
     assert len(notes) == 1
     assert notes[0].removesuffix(" (the link has neither bursts nor a queue above this one)") == f"line 2: {note}"
+
+
+@pytest.mark.parametrize(("words", "note"), CLASSES.items())
+def test_a_class_of_htb_is_the_link_and_its_other_words_are_named(words: str, note: str) -> None:
+    found = found_in(add("htb"), f"tc class add dev eth0 parent 1: classid 1:1 htb {words}")
+    assert (found.rate_bps, found.queue) == (20_000, {"aqm": "drop-tail", "limit": "1000p"})
+    assert unread(found) == ([f"line 2: {note}"] if note else [])
+
+
+def test_the_page_of_lines_is_up_to_date() -> None:
+    assert import_tc.PAGE.read_text(encoding="utf-8") == import_tc.page()
+
+
+@pytest.mark.parametrize(("line", "kind"), ABSENT.items())
+def test_a_discipline_that_is_not_read_is_named(line: str, kind: str) -> None:
+    with pytest.raises(InputError, match=rf'^lines\.txt:1: unknown discipline "{kind}" \(allowed: red, choke, '):
+        found_in(add(line))
 
 
 @pytest.mark.parametrize(("line", "printed"), PRINTED.items())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +31,7 @@ def figure(chart: Chart) -> go.Figure:
     >>> [trace.name for trace in figure(chart).data]
     ['red']
     """
+    chart = _plain(chart)
     traces = [_trace(series) for series in chart.series]
     if chart.panels:
         return _panels(chart, traces)
@@ -50,6 +52,34 @@ def figure(chart: Chart) -> go.Figure:
     for height, label in chart.levels:
         plot.add_hline(height, **LEVEL, annotation_text=label)
     return plot
+
+
+def _plain(chart: Chart) -> Chart:
+    """Return the chart with texts as plotly shows them letter by letter; it takes some tags of HTML as markup."""
+    series = [
+        replace(one, name=plain(one.name), x=[plain(x) if isinstance(x, str) else x for x in one.x])
+        if one.mode == "bar"
+        else replace(one, name=plain(one.name))
+        for one in chart.series
+    ]
+    return replace(
+        chart,
+        x_label=plain(chart.x_label),
+        y_label=plain(chart.y_label),
+        series=series,
+        shades=[(low, high, plain(label)) for low, high, label in chart.shades],
+        levels=[(height, plain(label)) for height, label in chart.levels],
+        heat=replace(chart.heat, label=plain(chart.heat.label)) if chart.heat is not None else None,
+    )
+
+
+def plain(text: str) -> str:
+    """Return a text for plotly in which nothing is markup.
+
+    >>> plain('<a href="x">1 & 2</a>')
+    '&lt;a href="x"&gt;1 &amp; 2&lt;/a&gt;'
+    """
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _panels(chart: Chart, traces: list[Any]) -> go.Figure:

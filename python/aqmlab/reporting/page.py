@@ -164,8 +164,7 @@ class Page:
             sections=self._sections,
             charts=self._charts,
             style=rendering.resource("style.css"),
-            script=rendering.resource("script.js"),
-            plotly=Markup(get_plotlyjs()),
+            scripts=[Markup(get_plotlyjs()), rendering.resource("script.js")],
         )
 
     def write(self, folder: Path, *, pictures: bool = True) -> Path:

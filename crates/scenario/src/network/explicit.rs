@@ -229,18 +229,19 @@ impl Explicit {
             return None;
         }
         let mut reach = self.reach.borrow_mut();
-        let mut route = |a: usize, b: usize, back: &str| {
-            let fine = !self.complete || reach.has_path(a, b);
-            if !fine {
-                let (a, b) = (&self.nodes.names[a], &self.nodes.names[b]);
-                let complaint = Complaint::new(format!("no route{back} from {a} to {b}"));
-                flow.report.error(flow.place, flow.path.as_str(), complaint);
+        let mut route = |a: usize, b: usize| !self.complete || reach.has_path(a, b);
+        let (there, back) = (route(from, to), !back_too || route(to, from));
+        let (a, b) = (&self.nodes.names[from], &self.nodes.names[to]);
+        let missing = match (there, back) {
+            (true, true) => return Some((from as NodeId, to as NodeId)),
+            (false, true) => format!("no route from {a} to {b}"),
+            (true, false) => format!("no route for acknowledgements from {b} to {a}"),
+            (false, false) => {
+                format!("no route from {a} to {b}, and none for acknowledgements from {b} to {a}")
             }
-            fine
         };
-        let there = route(from, to, "");
-        let back = !back_too || route(to, from, " for acknowledgements");
-        (there && back).then_some((from as NodeId, to as NodeId))
+        flow.report.error(flow.place, flow.path.as_str(), Complaint::new(missing));
+        None
     }
 
     fn end(&self, flow: &Section<'_>, key: &str) -> Option<usize> {

@@ -104,10 +104,7 @@ fn ends_and_routes() {
         &[
             (
                 "from = \"a\"\nto = \"d\"\n\n[[link]]\nfrom = \"c\"\nto = \"d\"\nrate = \"1Mbps\"\ndelay = \"1ms\"",
-                &[
-                    "net.toml:19:1: flow.tcp: no route from a to d",
-                    "net.toml:19:1: flow.tcp: no route for acknowledgements from d to a",
-                ],
+                &["net.toml:19:1: flow.tcp: no route from a to d, and none for acknowledgements from d to a"],
             ),
             (
                 "from = \"b\"\nto = \"c\"\n\n[[link]]\nfrom = \"b\"\nto = \"c\"\nrate = \"1Mbps\"\ndelay = \"1ms\"\nduplex = false",

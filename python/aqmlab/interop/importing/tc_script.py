@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from aqmlab.errors import InputError
+from aqmlab.interop.importing.tc_leaf import READ
 from aqmlab.interop.tc.grammar import VERBS, Words, words_of
 
 OBJECTS = ("qdisc", "class", "filter")
@@ -232,7 +233,7 @@ def _node(words: list[str], is_class: bool, printed: bool, where: str, number: i
         dev=place.get("dev", ""),
         handle=_id(handle),
         parent=_id(place.get("parent", "")),
-        words=words_of(kind, own, where, is_class=is_class),
+        words=words_of(kind, own, where, is_class=is_class) if kind in READ else Words(),
         printed=printed,
         leaf=_id(place.get("leaf", "")),
     )

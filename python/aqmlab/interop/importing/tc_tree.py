@@ -21,9 +21,9 @@ from dataclasses import dataclass, field, replace
 
 from aqmlab.errors import InputError
 from aqmlab.interop.importing.ns2_study import Table
+from aqmlab.interop.importing.quantities import packets, size, time
 from aqmlab.interop.importing.quantities import rate as in_rate
-from aqmlab.interop.importing.quantities import size, time
-from aqmlab.interop.importing.tc_leaf import FIFO, NO_QUEUE, leaf_table
+from aqmlab.interop.importing.tc_leaf import FIFO, FULL_FRAME, NO_QUEUE, QUEUE_LENGTH, leaf_table
 from aqmlab.interop.importing.tc_script import Node, Script
 from aqmlab.interop.tc.quantities import bits_of, bytes_of, number_of, seconds_of
 from aqmlab.interop.tc.schedulers import BY_TOS, CODE_POINTS, MOST_BANDS, QUANTUM
@@ -35,6 +35,8 @@ PRIO_MAP = (1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1)
 """Of prio and pfifo_fast."""
 SCHEDULERS = ("prio", "ets", "pfifo_fast")
 SHAPERS = ("tbf", "netem")
+OF_HTB = {"default", "r2q", "direct_packets_stat", "direct_qlen"}
+"""Words of htb that say nothing of its classes' queues: r2q only makes quanta that are not given."""
 DEEPEST = 16
 
 
@@ -91,6 +93,8 @@ class Reader:
         """Read the tree of the first device that has a queue; delays of other devices too."""
         devices = dict.fromkeys(node.dev for node in self._script.nodes)
         main = next((dev for dev in devices if self._queue_nodes(dev)), None)
+        if main is None:
+            main = next((node.dev for node in self._script.nodes if node.kind == "netem"), None)
         if main is None:
             raise InputError(f"{self._filename}: no line of tc with a discipline (red, pfifo, codel, ...) is in it")
         for dev in devices:
@@ -185,6 +189,8 @@ class Reader:
                 self._queue(children[0], name, depth + 1)
             else:
                 self.found.queues[name] = self._fifo_of(node)
+                if node.kind == "netem" and "rate" not in node.words.lists:
+                    self._note("netem without a rate has no queue: drop-tail with its limit is assumed", node)
         elif node.kind == "htb":
             self._htb(node, name, depth)
         elif node.kind in SCHEDULERS:
@@ -221,7 +227,8 @@ class Reader:
                     raise ValueError("tbf needs a rate")
                 self._set_rate(bits_of(values["rate"]))
                 known = {"rate", "limit", "latency"} if is_queue else {"rate"}
-                self._unread(node, node.words.without(known), "the link has neither bursts nor a queue above this one")
+                rest = node.words.without(known | _of_no_effect(node))
+                self._unread(node, rest, "the link has neither bursts nor a queue above this one")
                 return
             if "rate" in lists:
                 self._set_rate(bits_of(lists["rate"][0]))
@@ -331,7 +338,11 @@ class Reader:
         classes = [one for one in self._script.nodes if one.is_class and one.dev == node.dev and one.kind == "htb"]
         leaves = [one for one in classes if not any(two.parent == one.handle for two in classes)]
         if not leaves:
-            raise ValueError("htb has no class (tc class add ... htb rate ...)")
+            limit = number_of(node.words.values.get("direct_qlen", str(QUEUE_LENGTH)))
+            self.found.queues[name] = {"aqm": FIFO, "limit": packets(limit)}
+            self._note("htb has no class: its packets wait for the device, whose rate is not in the line", node)
+            self._unread(node, node.words.without(OF_HTB))
+            return
         targets = self._targets(node)
         chosen = node.handle + node.words.values.get("default", "0").removeprefix("0x").lstrip("0")
         default = next((one for one in leaves if one.handle == chosen), None)
@@ -342,11 +353,12 @@ class Reader:
             raise ValueError(
                 f"htb's default class {chosen} is not among its classes; what no filter takes has no queue"
             )
-        self._unread(node, node.words.without({"default", "r2q", "direct_packets_stat", "direct_qlen"}))
+        self._unread(node, node.words.without(OF_HTB))
         chains = {one.handle: self._chain(one, classes) for one in reached}
         for one in {id(one): one for chain in chains.values() for one in chain}.values():
             self._used.add(id(one))
-            self._unread(one, one.words.without({"rate", "ceil"}))
+            alone = {"prio", "quantum", "mtu"} if len(reached) == 1 else set()
+            self._unread(one, one.words.without({"rate", "ceil"} | alone | _of_no_effect(one)))
         ceilings = [min(_ceil(one) for one in chain) for chain in chains.values()]
         if len(reached) == 1:
             self._set_rate(ceilings[0])
@@ -371,6 +383,13 @@ class Reader:
                 return found
             found.append(above)
         raise ValueError(f"classes are nested more than {DEEPEST} deep")
+
+
+def _of_no_effect(node: Node) -> set[str]:
+    """Return words of a shaper that change nothing: Ethernet's frames, and bursts of a packet, as a link sends them."""
+    bursts = [word for word in ("burst", "cburst") if word in node.words.values]
+    found = {word for word in bursts if bytes_of(node.words.values[word].partition("/")[0]) <= FULL_FRAME}
+    return found | ({"linklayer"} if node.words.values.get("linklayer") == "ethernet" else set())
 
 
 def _ceil(node: Node) -> float:

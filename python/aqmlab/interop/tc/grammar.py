@@ -78,7 +78,8 @@ def words_of(kind: str, words: list[str], where: str, *, is_class: bool = False)
             found.values[ALONE[word]] = word
         elif word in LISTS or (kind == "netem" and word in NETEM_LISTS):
             ends = _is_number if word in LISTS else _is_no_word_of_netem
-            several = []
+            several = words[at : at + 1] if words[at - 1 : at + 1] == ["slot", "distribution"] else []
+            at += len(several)
             while at < len(words) and ends(words[at]):
                 several.append(words[at])
                 at += 1
