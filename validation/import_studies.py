@@ -111,7 +111,7 @@ def reason(text: str) -> str:
     'Agent/TCP set overhead_'
     """
     line = text.splitlines()[0]
-    line = re.sub(r"^(?:\S*?\.(?:tcl|html)(?::\d+)?: )+", "", line).removesuffix(" is not carried over")
+    line = re.sub(r"^(?:[^:]*?\.(?:tcl|html)(?::\d+)?: )+", "", line).removesuffix(" is not carried over")
     line = re.sub(r"( set \S+) .*", r"\1", line)
     line = re.sub(r" \(allowed: .*", "", line)
     line = re.sub(r"\(lines [^)]*\)", "", line)
@@ -229,31 +229,28 @@ def events(path: Path) -> list[list[str]]:
     return [row for row in rows if len(row) == 12 and row[0] in ("r", "d")]
 
 
-def compared(attempts: Sequence[Attempt], folder: Path, users: Path | None) -> list[str]:
-    """Return rows that compare the scripts without a difference in ns-2 and here."""
-    rows = []
-    for one in attempts:
-        path = (users if is_users(one) and users else folder) / one.script
-        theirs = in_ns2(path, one.arguments) if one.result == "equal" else None
-        if theirs is None:
-            continue
-        scenario = import_scenario(path, arguments=one.arguments).scenario
-        flows = aqmlab.run(scenario, seeds=[1]).tables["flows"]
-        ours = (int(flows["arrived"].sum()), int(flows["drops"].sum()))
-        script = " ".join((one.script, *one.arguments[:1]))
-        same = "yes" if ours == theirs else "no"
-        rows.append(f"| `{script}` | {theirs[0]} | {ours[0]} | {theirs[1]} | {ours[1]} | {same} |")
-    return rows
+def compared(one: Attempt, folder: Path) -> str:
+    """Return the row that compares a script without a difference in ns-2 and here; "" if ns-2 traces nothing."""
+    path = folder / one.script
+    theirs = in_ns2(path, one.arguments)
+    if theirs is None:
+        return ""
+    flows = aqmlab.run(import_scenario(path, arguments=one.arguments).scenario, seeds=[1]).tables["flows"]
+    ours = (int(flows["arrived"].sum()), int(flows["drops"].sum()))
+    script = " ".join((one.script, *one.arguments[:1]))
+    same = "yes" if ours == theirs else "no"
+    return f"| `{script}` | {theirs[0]} | {ours[0]} | {theirs[1]} | {ours[1]} | {same} |"
 
 
 COMPARED = """
 ## Scripts without a difference, run in ns-2 and here
 
-Data packets that arrive at their receiver, and packets dropped, in one run of either. RED draws random numbers
-in `tcpecn.tcl` and `test-suite-friendly.tcl`, so one run of them need not be equal. The trace of `example.tcl` has
-one of its two flows. In `sackB2` packets of one flow arrive at the full queue just as one of the other leaves, which
-ns-2 orders by the last digits of its clock: with packets of 997, 1013 or 1100 B in the second flow, where nothing
-coincides, both programs give the same goodput to both flows.
+Data packets that arrive at their receiver, and packets dropped, in one run of either; in ns-2 each script runs with a
+trace of all packets and without other programs. RED and markers draw random numbers, as do the phases of TCP's clocks,
+so that one run of either need not be equal. Where two events coincide, ns-2 orders them by the last digits of its
+clock: one packet more or less at a full queue, or at the end. In `sackB2` packets of one flow arrive at the full queue
+just as one of the other leaves; with packets of 997, 1013 or 1100 B in the second flow, where nothing coincides, both
+programs give the same goodput to both flows.
 
 | script | arrived, ns-2 | here | dropped, ns-2 | here | equal |
 |---|---|---|---|---|---|"""
@@ -266,20 +263,23 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=PAGE)
     parser.add_argument("--users", type=Path, help="folder with a folder for each repository")
     parser.add_argument("--every", type=int, default=1, help="only each N-th script")
+    parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", default="", help="only scripts whose name has this")
     order = parser.parse_args()
     chosen = [(path, own, order.folder) for path, own in scripts(order.folder)]
     chosen += [(path, own, order.users) for path, own in users_scripts(order.users)] if order.users else []
     chosen = [one for one in chosen if order.only in str(one[0])][:: order.every]
-    with Pool(2, prepare, maxtasksperchild=50) as workers:
+    with Pool(order.workers, prepare, maxtasksperchild=50) as workers:
         attempts = workers.starmap(attempt, chosen, chunksize=1)
-    if not attempts:
-        print(f"{order.folder}: no scripts in tcl/ex and tcl/test", file=sys.stderr)
-        return 2
-    text = page(attempts)
-    if shutil.which("ns"):
-        text += "\n".join([COMPARED, *compared(attempts, order.folder, order.users)]) + "\n"
-    order.out.write_text(text, encoding="utf-8")
+        if not attempts:
+            print(f"{order.folder}: no scripts in tcl/ex and tcl/test", file=sys.stderr)
+            return 2
+        order.out.write_text(page(attempts), encoding="utf-8")
+        if shutil.which("ns"):
+            folders = [where for _, _, where in chosen]
+            equal = [pair for pair in zip(attempts, folders, strict=True) if pair[0].result == "equal"]
+            rows = [row for row in workers.starmap(compared, equal, chunksize=1) if row]
+            order.out.write_text(page(attempts) + "\n".join([COMPARED, *rows]) + "\n", encoding="utf-8")
     print(Counter(one.result for one in attempts))
     return 0
 

@@ -247,6 +247,22 @@ def test_variables_without_effect_are_no_differences(study, sender, line, named)
     assert len(found.differences) == named, found.differences
 
 
+@pytest.mark.parametrize(
+    ("line", "header"),
+    [
+        ("remove-all-packet-headers; add-packet-header IP TCP Flags", None),
+        ("remove-all-packet-headers; add-packet-header IP Flags", "TCP"),
+        ("remove-packet-header Flags", "Flags"),
+        ("remove-packet-header AODV RTP", None),
+    ],
+)
+def test_headers_that_packets_need_and_are_removed_are_named(study, line, header):
+    expected = () if header is None else (f"the removal of the header {header}, which packets need, is not carried",)
+    found = study(BEFORE=line).differences
+    assert len(found) == len(expected)
+    assert all(f"study.tcl:4: {one}" in whole for one, whole in zip(expected, found, strict=True))
+
+
 def test_a_threshold_that_is_set_during_the_run_is_named(study):
     (difference,) = study('$ns at 0.2 "$tcp set ssthresh_ 5"').differences
     assert "Agent/TCP set ssthresh_ 5 at 0.2 s" in difference
@@ -291,7 +307,7 @@ def test_cbr_over_tcp_is_greedy_where_it_is_faster_than_its_way(study, rate, exp
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ({"APPLICATION": "Application/PBC"}, "study.tcl:11: Application/PBC over TCP: its packets are left out"),
+        ({"APPLICATION": "Application/Traffic/Trace"}, "study.tcl:11: Application/Traffic/Trace over TCP"),
         ({"APPLICATION": "Application/FTP", "SENDER": "Agent/TFRC"}, "Agent/TFRC is not read"),
         ({"SENDER": "Agent/TCP/Vegas"}, "study.tcl:6: Agent/TCP/Vegas is not read"),
         ({"SENDER": "Agent/TCP/Fack"}, "study.tcl:6: Agent/TCP/Fack is not read"),

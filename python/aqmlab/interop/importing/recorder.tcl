@@ -35,6 +35,7 @@ namespace eval recorder {
     variable actions {}
     variable changes {}
     variable skipped {}
+    variable removed {}
     variable failed {"" ""}
     variable simulator ""
     variable seconds_of {s 1.0 ms 1e-3 us 1e-6 ns 1e-9 ps 1e-12 m 1e-3 u 1e-6 n 1e-9 p 1e-12 "" 1.0}
@@ -1125,10 +1126,42 @@ proc integer {n} {
 proc ns-version {} {
     return 2.35
 }
-proc remove-all-packet-headers {args} {}
-proc remove-packet-header {args} {}
-proc add-packet-header {args} {}
-proc add-all-packet-headers {args} {}
+proc remove-all-packet-headers {} {
+    remove-packet-header IP Flags RTP TCP
+}
+proc remove-packet-header {args} {
+    foreach header $args {
+        dict set recorder::removed $header [recorder::here]
+    }
+}
+proc add-packet-header {args} {
+    foreach header $args {
+        dict unset recorder::removed $header
+    }
+}
+proc add-all-packet-headers {} {
+    set recorder::removed {}
+}
+# Headers that are removed and that ns-2 uses all the same: it writes into other fields in their place.
+proc recorder::without_headers {} {
+    variable agents
+    variable object
+    variable removed
+    variable skipped
+    set kinds [lmap agent $agents {dict get $object($agent) native}]
+    set needed {IP Flags}
+    if {[lsearch $kinds Agent/UDP*] >= 0 || [lsearch $kinds Agent/CBR*] >= 0} {
+        lappend needed RTP
+    }
+    if {[lsearch $kinds Agent/TCP*] >= 0} {
+        lappend needed TCP
+    }
+    foreach header $needed {
+        if {[dict exists $removed $header]} {
+            lappend skipped [list [dict get $removed $header] "the removal of the header $header, which packets need,"]
+        }
+    }
+}
 proc use-scheduler {args} {}
 proc puts {args} {}
 proc open {args} {
@@ -1235,6 +1268,7 @@ proc recorder::would_end {script depth} {
     return 0
 }
 proc recorder::dump {} {
+    without_headers
     variable object
     variable links
     variable agents
