@@ -122,6 +122,10 @@ SILENT = {
         *("nam_tracevar_", "trace_all_oneline_", "print_request_"),
         # Without windowOption_ or timestamps_.
         *("windowConstant_", "windowThresh_", "ts_option_size_", "ts_resetRTO_", "bugFix_ts_"),
+        # Set when the simulation begins, or read by no class of ns-2.
+        *("cwnd_", "ssthresh_", "updated_rttvar_"),
+        # Of Tahoe, which has no recovery.
+        "precisionReduce_",
     },
     "Queue/RED": {
         *("blocked_", "unblock_on_resume_", "debug_", "util_check_intv_", "util_records_", "util_weight_"),
@@ -194,7 +198,6 @@ def test_agent_cbr_recomputes_its_rate(study):
         ("$tcp set overhead_ 0.01", "overhead_"),
         ("$tcp set windowOption_ 8", "windowOption_"),
         ("$tcp set decrease_num_ 0.8", "decrease_num_"),
-        ("$tcp set useHeaders_ false", "useHeaders_"),
         ("$tcp set rfc2988_ false", "rfc2988_"),
         ("$tcp set bugfix_ss_ 0", "bugfix_ss_"),
         ("$tcp set windowInitOption_ 2", None),
@@ -218,11 +221,57 @@ def test_each_setting_of_tcp_is_carried_over_or_named(study, line, named):
         assert any(named in one and one.startswith("study.tcl:13: ") for one in found.differences), found.differences
 
 
-def test_headers_that_do_not_count_are_a_byte_of_the_packet(study):
+def test_packets_whose_headers_do_not_count_contain_them(study):
+    found = study("$tcp set useHeaders_ false", approximate=False)
+    own = only_flow(found).parameters
+    assert (own["packet_size"], own["header"]) == (960, 40)  # the SYN has 40 B, all others 1000 B
+    assert found.notes == ("useHeaders_ false: of each packet 40 B count as header, and not as payload",)
     found = study("$tcp set useHeaders_ false; $tcp set syn_ false")
     own = only_flow(found).parameters
-    assert own["packet_size"] + own["header"] == 1000
-    assert len(found.differences) == 1
+    assert (own["packet_size"], own["header"]) == (999, 1)
+    assert "the first packet is a byte shorter" in found.differences[0]
+
+
+@pytest.mark.parametrize(
+    ("sender", "line", "named"),
+    [
+        ("Agent/TCP", "precisionReduce_ false", 0),
+        ("Agent/TCP/Reno", "precisionReduce_ false", 1),
+        ("Agent/TCP", "ecn_ 1; $tcp set precisionReduce_ false", 1),
+        ("Agent/TCP/Reno", "updated_rttvar_ false", 0),
+        ("Agent/TCP", "ssthresh_ 5", 0),
+    ],
+)
+def test_variables_without_effect_are_no_differences(study, sender, line, named):
+    found = study(f"$tcp set {line}", SENDER=sender)
+    assert len(found.differences) == named, found.differences
+
+
+@pytest.mark.parametrize(
+    ("line", "header"),
+    [
+        ("remove-all-packet-headers; add-packet-header IP TCP Flags", None),
+        ("remove-all-packet-headers; add-packet-header IP Flags", "TCP"),
+        ("remove-packet-header Flags", "Flags"),
+        ("remove-packet-header AODV RTP", None),
+    ],
+)
+def test_headers_that_packets_need_and_are_removed_are_named(study, line, header):
+    expected = () if header is None else (f"the removal of the header {header}, which packets need, is not carried",)
+    found = study(BEFORE=line).differences
+    assert len(found) == len(expected)
+    assert all(f"study.tcl:4: {one}" in whole for one, whole in zip(expected, found, strict=True))
+
+
+def test_a_threshold_that_is_set_during_the_run_is_named(study):
+    (difference,) = study('$ns at 0.2 "$tcp set ssthresh_ 5"').differences
+    assert "Agent/TCP set ssthresh_ 5 at 0.2 s" in difference
+
+
+def test_the_answer_to_a_syn_matters_only_where_answers_wait(study):
+    line = "$sink set SYN_immediate_ack_ false"
+    assert study(line).differences == ()
+    assert "SYN_immediate_ack_" in study(line, SINK="Agent/TCPSink/DelAck").differences[0]
 
 
 def test_maxcwnd_of_reno_is_the_window_and_named(study):
@@ -231,13 +280,54 @@ def test_maxcwnd_of_reno_is_the_window_and_named(study):
     assert "maxcwnd_ 8" in found.differences[0]
 
 
-@pytest.mark.parametrize("kind", ["Application/Telnet", "Application/Traffic/CBR"])
-def test_applications_over_tcp_that_are_not_greedy_are_left_out(study, kind):
-    also = "set f [new Application/FTP]; set t [new Agent/TCP]; set s [new Agent/TCPSink]; $ns attach-agent $a $t\n"
-    also += '$ns attach-agent $b $s; $ns connect $t $s; $f attach-agent $t; $ns at 1.0 "$f start"'
-    found = study(also, APPLICATION=kind)
-    assert only_flow(found).start_s[0] == 1.0
-    assert found.differences == (f"study.tcl:11: {kind} over TCP: its packets are left out",)
+def test_telnet_over_tcp_is_a_page_whose_objects_come_at_times_that_are_drawn(study):
+    found = study("$app set interval_ 0.5", APPLICATION="Application/Telnet")
+    (difference,) = found.differences
+    assert difference.startswith("study.tcl:11: Application/Telnet over TCP: its data wait here")
+    assert (
+        'web = { objects = 100000, size = "1000B", connections = 1, think = { exponential = "500ms" } }' in found.text
+    )
+
+
+@pytest.mark.parametrize(
+    ("rate", "expected"),
+    [
+        ("2Mb", 'start = "500ms"\n'),
+        # Packets of 500 B every 40 ms, each a segment; two round trips of 20 ms + 8.32 ms are two of them.
+        ("100Kb", 'web = { objects = 100000, size = "2000B", connections = 1, think = "51.68ms" }'),
+    ],
+)
+def test_cbr_over_tcp_is_greedy_where_it_is_faster_than_its_way(study, rate, expected):
+    found = study(f"$app set packetSize_ 500; $app set rate_ {rate}", APPLICATION="Application/Traffic/CBR")
+    (difference,) = found.differences
+    assert "Application/Traffic/CBR over TCP" in difference
+    assert expected in found.text
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"APPLICATION": "Application/Traffic/Trace"}, "study.tcl:11: Application/Traffic/Trace over TCP"),
+        ({"APPLICATION": "Application/FTP", "SENDER": "Agent/TFRC"}, "Agent/TFRC is not read"),
+        ({"SENDER": "Agent/TCP/Vegas"}, "study.tcl:6: Agent/TCP/Vegas is not read"),
+        ({"SENDER": "Agent/TCP/Fack"}, "study.tcl:6: Agent/TCP/Fack is not read"),
+        ({"SENDER": "Agent/TCP/RFC793edu"}, "study.tcl:6: Agent/TCP/RFC793edu is not read"),
+        ({"SINK": "Agent/TCPSink/Asym"}, "study.tcl:7: Agent/TCPSink/Asym is not read"),
+    ],
+)
+def test_what_has_no_counterpart_is_named(study, words, message):
+    with pytest.raises(InputError) as error:
+        study(**words)
+    assert message in str(error.value)
+
+
+def test_a_study_in_which_nothing_starts_says_what_it_has(tmp_path):
+    text = STUDY.replace('$ns at 0.5 "$app start"', "")
+    for word, value in USUAL.items():
+        text = text.replace(word, value)
+    (tmp_path / "study.tcl").write_text(text)
+    with pytest.raises(InputError, match=r"no application is attached to an agent and starts \(Agent/TCP\)"):
+        import_scenario(tmp_path / "study.tcl")
 
 
 def test_data_at_several_times_are_not_summed(study):
@@ -250,6 +340,11 @@ def test_starts_and_stops_are_periods(study):
     found = study('$ns at 1.0 "$app stop"; $ns at 2.0 "$app start"; $ns at 3.0 "$app stop"', approximate=False)
     flow = only_flow(found)
     assert (flow.start_s[0], flow.stop_s, flow.again) == (0.5, 1.0, ((2.0, 3.0),))
+
+
+def test_units_of_the_times_of_events_are_ignored_as_in_ns2(study):
+    found = study('$ns at 3ms "$app stop"', approximate=False)
+    assert only_flow(found).stop_s == 3.0
 
 
 def test_maxpkts_ends_a_source(study):

@@ -52,15 +52,18 @@ FAMILY = {"adaptive-red": "adaptive-red", "feng": "feng-red"}
 KEPT = ("limit", "min_th", "max_th", "max_p", "w_q", "mean_packet", "mode", "curve", "spacing")
 """Parameters of every RED that is read; others are written where ``ns2-2.35`` has another value."""
 MARK_UP_TO = 0.1
+TIMESTAMP_BYTES = 10.0
+"""ns-2's ``ts_option_size_``."""
 ENDLESS = 268_435_456
 """ns-2's ``maxpkts_`` of a source without an end."""
 
 
 @dataclass
 class Named:
-    """Differences by the line of the study, each once."""
+    """Differences by the line of the study, each once; and what changes no event."""
 
     found: list[tuple[str, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def add(self, place: str, what: str) -> None:
         """Name a difference."""
@@ -111,7 +114,7 @@ def _red(own: Settings, bits_per_second: float, place: str, named: Named) -> Tab
     if not found["p_one_is_early"]:
         table["p_one_is_early"] = False
     if found["mark_up_to"] != MARK_UP_TO:
-        table["mark_up_to"] = found["mark_up_to"]
+        table["mark_up_to"] = min(found["mark_up_to"], 1.0)  # no probability is greater
     if found["adaptation"] == "adaptive-red":
         found["max_p_low"] = found["max_p_low"] or min(0.01, 80_000 / bits_per_second)
     return table | {row.key: in_words(row.key, found[row.key]) for row in ADAPTATION[found["adaptation"]].rows}
@@ -257,19 +260,41 @@ def _sender_values(own: Settings, kind: str, place: str, named: Named) -> dict[s
             named.add(place, f"maxcwnd_ {largest:g} of {kind}: here the window also bounds what recovery sends")
     if not values["timestamps"]:
         own.without_effect("ts_option_size_", "ts_resetRTO_", "bugFix_ts_")
+    if kind == "Agent/TCP" and not values["ecn"] and not is_true(own["QOption_"]):
+        # It rounds the window that recovery begins with, and Tahoe has none (TcpAgent::slowdown).
+        own.without_effect("precisionReduce_")
+    own.read.discard("QOption_")
     if not is_true(own["useHeaders_"]):
-        if values["syn"]:
-            own.read.discard("useHeaders_")
-        else:
-            named.add(place, "useHeaders_ false: a byte of each packet is a header, and not payload")
-            values["packet_size"] -= 1
-            values["header"] = 1.0
+        _without_headers(values, place, named)
     return values
+
+
+def _without_headers(values: dict[str, Any], place: str, named: Named) -> None:
+    """Let the length that ns-2 gives a packet contain its header, as where ``useHeaders_`` is false.
+
+    Only the SYN has the length of a header then (``TcpAgent::output``).
+    """
+    header = values["header"] if values["syn"] else 1.0
+    options = TIMESTAMP_BYTES if values["timestamps"] else 0.0
+    if values["packet_size"] <= header + options:
+        raise InputError(f"{place}: packets of {values['packet_size']:g} B without headers are not read")
+    if not values["syn"]:
+        named.add(place, "useHeaders_ false, syn_ false: the first packet is a byte shorter")
+    values["packet_size"] -= header + options
+    values["header"] = header
+    note = f"useHeaders_ false: of each packet {header + options:g} B count as header, and not as payload"
+    if note not in named.notes:
+        named.notes.append(note)
+
+
+def payload_of(of: Recording, sender: str) -> float:
+    """Return the bytes that ns-2 hands to a packet of TCP."""
+    return float(of.settings(sender)["segsize_" if of.kind(sender) in TWO_WAY else "packetSize_"])
 
 
 def tcp_times(of: Recording, told: Sequence[Action], sender: str, named: Named) -> Table:
     """Return start, size and stop of a TCP connection, or when it has data to send; `told` has its commands."""
-    payload = float(of.settings(sender)["segsize_" if of.kind(sender) in TWO_WAY else "packetSize_"])
+    payload = payload_of(of, sender)
     if not told:
         return {}
     first = told[0].at

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from aqmlab.scenario.toml_text import Value
@@ -78,5 +79,5 @@ def plain(value: float) -> str:
     >>> plain(10.0), plain(0.1 + 0.2), plain(1e-7)
     ('10', '0.3', '0.0000001')
     """
-    text = f"{float(f'{value:.12g}'):.15f}".rstrip("0").rstrip(".")
-    return text or "0"
+    text = format(Decimal(f"{value:.12g}"), "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text

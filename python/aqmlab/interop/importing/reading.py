@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aqmlab.errors import InputError, ScenarioError, one_line
-from aqmlab.interop.importing import assembly, capture_scenario, recording, routers, tc_words
+from aqmlab.interop.importing import assembly, capture_scenario, recording, routers, study_text, tc_words
 from aqmlab.interop.importing.capture_file import is_capture
 from aqmlab.interop.importing.recording import record
 from aqmlab.scenario.file import Scenario, read_text
@@ -103,7 +103,7 @@ def _study(path: Path, text: str, name: str, *, approximate: bool, arguments: Se
     try:
         study = assembly.study_of(runs, str(path))
         about = f"Imported from the ns-2 study {path.name}."
-        made, places = assembly.text_of(study, name=name, description=about)
+        made, places = study_text.text_of(study, name=name, description=about)
     except (ValueError, LookupError, TypeError, StopIteration, ArithmeticError, RecursionError):
         raise InputError(
             f"{path}: cannot be read: what it says of its links and agents does not fit together"

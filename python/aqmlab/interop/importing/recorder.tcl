@@ -35,6 +35,7 @@ namespace eval recorder {
     variable actions {}
     variable changes {}
     variable skipped {}
+    variable removed {}
     variable failed {"" ""}
     variable simulator ""
     variable seconds_of {s 1.0 ms 1e-3 us 1e-6 ns 1e-9 ps 1e-12 m 1e-3 u 1e-6 n 1e-9 p 1e-12 "" 1.0}
@@ -454,7 +455,8 @@ proc recorder::set_native {name native variable value} {
         }
         return $value
     }
-    set late [expr {$now > [dict get $object($name) born] && ([string match Queue/* $native] || [info exists started($name)])}]
+    set late [expr {$now > [dict get $object($name) born] && ([string match Queue/* $native] || [info exists started($name)]
+        || $variable in {cwnd_ ssthresh_})}]
     if {$late && [set_variable $name $variable] ne $value} {
         skip "$native set $variable $value at $now s"
         return $value
@@ -549,7 +551,11 @@ proc recorder::simulator {name method args} {
             return [expr {$method in {create-connection create-connection-listen} ? $from : [list $from $to]}]
         }
         at - after {
-            set at [seconds [lindex $args 0]]
+            # The scheduler reads a number and ignores a unit: 4ms is 4 s (Scheduler::command).
+            if {![regexp {^\s*[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?} [lindex $args 0] number]} {
+                fail "\"[lindex $args 0]\" is no time"
+            }
+            set at [expr {$number < 0 ? $now - $number : double($number)}]
             if {$method eq "after"} {
                 set at [expr {$now + $at}]
             }
@@ -679,7 +685,8 @@ proc recorder::make_link {a b rate delay kind further} {
     set b [handle $b]
     set bits [bits $rate]
     set delay [seconds $delay]
-    if {[llength $kind] > 1 || [llength $further]} {
+    if {([llength $kind] > 1 || [llength $further]) && [lindex $kind 0] ni {DropTail RED}} {
+        # Those of DropTail and RED change nothing: the second's is a letter of its trace.
         skip "further words of a link's queue ([concat [lrange $kind 1 end] $further])"
     }
     set kind [lindex $kind 0]
@@ -707,7 +714,10 @@ proc recorder::link_of {a b} {
     set a [handle $a]
     set b [handle $b]
     if {![info exists object(link,$a,$b)]} {
-        fail "there is no link between these nodes"
+        variable skipped
+        set other [lsearch -inline -index 1 $skipped "Simulator *-link*"]
+        set why [expr {$other eq "" ? "" : " ([lindex $other 1] is not read)"}]
+        fail "there is no link between these nodes$why"
     }
     return $object(link,$a,$b)
 }
@@ -774,6 +784,9 @@ proc recorder::node_object {name method args} {
 }
 # Methods of a queue that show its state.
 proc recorder::queue_object {name native method args} {
+    if {[string match Queue/dsRED* $native] && [diffserv $name $native $method {*}$args]} {
+        return [expr {[string match get* $method] ? $recorder::reading : ""}]
+    }
     switch $method {
         trace - attach - trace-type - printstats - print-stats - reset - link - peakqlen - bytesInQ {
             return 0
@@ -787,6 +800,23 @@ proc recorder::queue_object {name native method args} {
         }
         default { return [anything $name $native $method {*}$args] }
     }
+}
+
+# Commands of ns-2's DiffServ queues, which are read by their words; whether it is one.
+proc recorder::diffserv {name native method args} {
+    variable object
+    variable now
+    if {$method in {configQ addPHBEntry meanPktSize setSchedularMode setMREDMode addQueueWeights addQueueRate
+            addPolicyEntry addPolicerEntry}} {
+        if {$now > 0} {
+            skip "$native $method at $now s"
+        } else {
+            dict lappend object($name) diffserv [list [here] $method {*}$args]
+        }
+        return 1
+    }
+    return [expr {$method in {setNumPrec getStat getAverage getCurrent getAverageV getCurrentV getCBucket printWRRcount
+        printPHBTable printPolicyTable printPolicerTable printStats}}]
 }
 
 proc recorder::agent {name method args} {
@@ -1018,7 +1048,8 @@ proc recorder::class_call {class args} {
     if {[info exists method(class\ $class,$word)]} {
         tailcall $method(class\ $class,$word) $class $class $word {*}$args
     }
-    if {[info exists own($class)] && ![string match -* $word]} {
+    if {$word ne "" && ![string match -* $word]} {
+        # Any other word is the name of a new object.
         return [make $class $word {*}$args]
     }
     skip "$class $word"
@@ -1095,10 +1126,42 @@ proc integer {n} {
 proc ns-version {} {
     return 2.35
 }
-proc remove-all-packet-headers {args} {}
-proc remove-packet-header {args} {}
-proc add-packet-header {args} {}
-proc add-all-packet-headers {args} {}
+proc remove-all-packet-headers {} {
+    remove-packet-header IP Flags RTP TCP
+}
+proc remove-packet-header {args} {
+    foreach header $args {
+        dict set recorder::removed $header [recorder::here]
+    }
+}
+proc add-packet-header {args} {
+    foreach header $args {
+        dict unset recorder::removed $header
+    }
+}
+proc add-all-packet-headers {} {
+    set recorder::removed {}
+}
+# Headers that are removed and that ns-2 uses all the same: it writes into other fields in their place.
+proc recorder::without_headers {} {
+    variable agents
+    variable object
+    variable removed
+    variable skipped
+    set kinds [lmap agent $agents {dict get $object($agent) native}]
+    set needed {IP Flags}
+    if {[lsearch $kinds Agent/UDP*] >= 0 || [lsearch $kinds Agent/CBR*] >= 0} {
+        lappend needed RTP
+    }
+    if {[lsearch $kinds Agent/TCP*] >= 0} {
+        lappend needed TCP
+    }
+    foreach header $needed {
+        if {[dict exists $removed $header]} {
+            lappend skipped [list [dict get $removed $header] "the removal of the header $header, which packets need,"]
+        }
+    }
+}
 proc use-scheduler {args} {}
 proc puts {args} {}
 proc open {args} {
@@ -1205,6 +1268,7 @@ proc recorder::would_end {script depth} {
     return 0
 }
 proc recorder::dump {} {
+    without_headers
     variable object
     variable links
     variable agents

@@ -233,6 +233,11 @@ NO_EFFECT = (
     ("Agent*", "agent_port_", "set by attach-agent"),
     ("Agent*", "dst_addr_", "set by connect"),
     ("Agent*", "dst_port_", "set by connect"),
+    ("Agent/TCP*", "updated_rttvar_", "no class of ns-2 reads it"),
+    ("Agent/TCP*", "ssthresh_", "is set to window_ when the simulation begins (TcpAgent::reset)"),
+    ("Agent/TCP*", "cwnd_", "is set to the initial window when the simulation begins (TcpAgent::reset)"),
+    ("Agent/TCPSink", "SYN_immediate_ack_", "is read only by sinks that delay (DelAckSink::recv)"),
+    ("Agent/TCPSink/Sack1", "SYN_immediate_ack_", "is read only by sinks that delay (DelAckSink::recv)"),
     ("Agent/TCP*", "print_request_", "prints"),
     ("Agent/Null", "*", "takes packets"),
     ("Agent/LossMonitor", "*", "counts packets"),
@@ -473,6 +478,8 @@ class _Sandbox:
         own: dict[str, Any] = dict(self._dict(text))
         own["settings"] = self._dict(str(own["settings"]))
         own["places"] = {name: self._list(pair) for name, pair in self._dict(str(own["places"])).items()}
+        if "diffserv" in own:
+            own["diffserv"] = [self._list(words) for words in self._list(str(own["diffserv"]))]
         return own
 
     def _eval(self, script: str) -> str:
