@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aqmlab.cli.application import Engine, Json, Set, Workers, app
-from aqmlab.cli.output import print_json, print_rows, print_table
+from aqmlab.cli.application import Engine, Json, Set, Workers, command
+from aqmlab.cli.output import print_json, print_rows, print_table, warn
 from aqmlab.cli.values import parse_overrides, parse_settings
-from aqmlab.errors import InputError, printable
+from aqmlab.errors import InputError
 
 if TYPE_CHECKING:
     from aqmlab.interop.settings import Dialect
@@ -82,7 +81,7 @@ Quantile = Annotated[
 ]
 Trials = Annotated[
     int | None,
-    typer.Option("--trials", help="How many settings are tried; default: 60, 24 with --uplink.", min=1, metavar="N"),
+    typer.Option("--trials", help="Settings to try; default: 60, 24 with --uplink.", min=1, metavar="N"),
 ]
 Seeds = Annotated[
     int | None, typer.Option("--seeds", help="Seeds of each trial; default: 3, 2 with --uplink.", min=1, metavar="N")
@@ -98,11 +97,11 @@ Details = Annotated[
 ]
 Out = Annotated[
     Path | None,
-    typer.Option("--out", help="Folder for runs and answer; default: results/NAME-tune.", metavar="DIR"),
+    typer.Option("--out", help="The folder; default: results/NAME-tune.", metavar="DIR"),
 ]
 
 
-@app.command()
+@command("aqmlab tune --uplink 50Mbps --for 'calls and downloads' --aqm red,fq-codel", long=True)
 def tune(
     file: OptionalFile = None,
     uplink: UplinkRate = None,
@@ -127,7 +126,7 @@ def tune(
     details: Details = False,
     as_json: Json = False,
 ) -> None:
-    """Find a queue's parameters that hold over whole ranges, confirmed on fresh seeds. Python: aqmlab.tune."""
+    """Find a queue's parameters that hold over ranges of conditions. Python: aqmlab.tune."""
     from aqmlab.execution.runner import as_scenario
     from aqmlab.tuning.tuner import tune as work
 
@@ -218,7 +217,7 @@ def _show(found: Tuned, *, details: bool) -> None:
     for line in found.notes:
         print(f"Note: {line}")
     if found.holds.value != "holds":
-        print(printable(f"aqmlab: warning: on fresh seeds the constraints are {_doubt(found)}"), file=sys.stderr)
+        warn(f"on fresh seeds the constraints are {_doubt(found)}")
     others = ", ".join(one.title for one in found.dialects if one not in shown)
     if not details:
         print(f"With --details: {f'texts for {others}, ' if others else ''}the Pareto front, all intervals and tests")

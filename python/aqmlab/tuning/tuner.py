@@ -26,7 +26,7 @@ from aqmlab.tuning.space import RED, Numbers, Space, least_weight, space_of
 from aqmlab.tuning.starts import ANALYTIC, FILE, Start, analytic, automatic, defaults, has_red
 from aqmlab.tuning.verification import Confirmed, against, choose, confirm
 
-RECORD = "tune.json"
+RECORD = folders.TUNING
 FRESH_POINTS = 2
 """Interior points for each range that only the confirmation sees."""
 
