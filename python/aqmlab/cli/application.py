@@ -118,7 +118,7 @@ def command(
 
 
 def _telling(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options ``-q`` and ``-v``, which say how much it tells on stderr meanwhile."""
+    """Give a command the options ``-q`` and ``-v``, which say how much it prints on stderr meanwhile."""
 
     @wraps(function)
     def wrapped(*, quiet: bool, verbose: bool, **named: Any) -> None:  # noqa: ANN401

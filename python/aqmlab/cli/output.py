@@ -20,7 +20,7 @@ def print_json(data: object) -> None:
 
 
 def warn(text: str) -> None:
-    """Print a warning on stderr, unless the command is told to be quiet."""
+    """Print a warning on stderr, unless the command has the option ``-q``."""
     if not is_quiet():
         print(printable(f"aqmlab: warning: {text}"), file=sys.stderr)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -30,10 +31,10 @@ Over = Annotated[
     ),
 ]
 Minimize = Annotated[
-    str | None, typer.Option("--minimize", help="The goal: a metric such as delay.p95.", metavar="METRIC")
+    str | None, typer.Option("--minimize", help="The goal: a metric such as delay_p95_ms.", metavar="METRIC")
 ]
 Maximize = Annotated[
-    str | None, typer.Option("--maximize", help="The goal: a metric such as goodput.", metavar="METRIC")
+    str | None, typer.Option("--maximize", help="The goal: a metric such as goodput_mbps.", metavar="METRIC")
 ]
 Keep = Annotated[
     list[str] | None,
@@ -141,6 +142,7 @@ def tune(
         plan = as_scenario(file, overrides=parse_overrides(set_))
     else:
         raise InputError("tune: give a scenario file, or --uplink RATE for one that is made, for example 50Mbps")
+    _warn_of_points(minimize, maximize, *(keep or ()))
     effort = EFFORT if uplink is None else QUICKER
     folder = out if out is not None else Path("results") / f"{plan.label}-tune"
     names = [name.strip() for name in aqm.split(",")] if aqm else [None]
@@ -172,6 +174,16 @@ def tune(
         _show(answers[0], details=details)
     else:
         _show_all(answers, details=details)
+
+
+def _warn_of_points(*texts: str | None) -> None:
+    """Warn of metrics that are written with points, as earlier versions showed them: ``delay.p95``."""
+    from aqmlab.execution.until import metric_named
+
+    for text in texts:
+        found = re.match(r"\s*([A-Za-z]\w*(?:\.\w+)+)", text or "")
+        if found is not None:
+            warn(f"{found[1]} is deprecated; use {metric_named(found[1])}, as in the tables")
 
 
 def _show_all(answers: Sequence[Tuned], *, details: bool) -> None:

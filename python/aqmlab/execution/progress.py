@@ -25,10 +25,10 @@ TELL_EVERY_S = 1.0
 
 
 class Talk(enum.Enum):
-    """How much is told on stderr while runs are done."""
+    """How much is printed on stderr while runs are done."""
 
     QUIET = enum.auto()
-    """Neither progress nor warnings; errors are always told."""
+    """Neither progress nor warnings; errors are always printed."""
     NORMAL = enum.auto()
     VERBOSE = enum.auto()
     """Also lines about finished runs, for logs."""
@@ -44,7 +44,7 @@ def is_quiet() -> bool:
 
 @contextlib.contextmanager
 def talking(how: Talk) -> Iterator[None]:
-    """Tell more or less than usual meanwhile."""
+    """Print more or less than usual meanwhile."""
     token = _talk.set(how)
     try:
         yield
@@ -105,8 +105,8 @@ class Bar:
 def bar_over(title: str, costs: Sequence[float], *, shown: bool, runs: int | None = None) -> Iterator[Bar]:
     """Show a bar over jobs with these costs, with an estimate of the time left, if there is a terminal or a notebook.
 
-    With `Talk.QUIET` there is none, with `Talk.VERBOSE` finished runs are told on stderr too. A job is one run unless
-    `runs` says how many all of them are.
+    With `Talk.QUIET` there is none, with `Talk.VERBOSE` lines about finished runs are printed on stderr too. A job is
+    one run unless `runs` says how many all of them are.
     """
     from rich.console import Console
 
