@@ -33,7 +33,7 @@ Stats = Annotated[
     list[str] | None,
     typer.Option("--stats", help="Watch: terminal, tc, jsonl[=FILE], prometheus[=PORT].", metavar="VIEW"),
 ]
-Interval = Annotated[float, typer.Option("--interval", help="How often the link reports, in s.", metavar="S")]
+Interval = Annotated[float, typer.Option("--interval", help="Time between reports, in s.", metavar="S")]
 Backend = Annotated[
     str, typer.Option("--backend", help="link: in user space; tc: Linux's own; vm: an emulated machine.")
 ]
@@ -48,14 +48,10 @@ KeepAwake = Annotated[
     bool,
     typer.Option("--keep-awake/--let-sleep", help="Keep the processors from sleeping."),
 ]
-WithSimulation = Annotated[
-    bool, typer.Option("--with-simulation", help="Also simulate the file, and report the differences.")
-]
+WithSimulation = Annotated[bool, typer.Option("--with-simulation", help="Also simulate the file, and compare.")]
 Report = Annotated[Path | None, typer.Option("--report", help="Write a page with all figures.", metavar="DIR")]
 Resume = Annotated[bool, typer.Option("--resume", help="Keep valid runs that are there already.")]
-Clean = Annotated[
-    bool, typer.Option("--clean", help="Remove namespaces and devices that killed runs have left, and exit.")
-]
+Clean = Annotated[bool, typer.Option("--clean", help="Remove what killed runs have left, and exit.")]
 
 
 @command("sudo aqmlab live my.toml --runs 3 --stats terminal", long=True)
