@@ -43,7 +43,7 @@ def _(chart: Chart) -> str:
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
         svg = svg_text(figure)
-    picture = svg[svg.index("<svg") :]
+    picture = svg[svg.index("<svg") :].replace("<svg", '<svg style="max-width: 100%; height: auto"', 1)
     label = escaping.escape(chart.alt or chart.title)
     return f'<figure role="img" aria-label="{label}" style="margin: 0; max-width: 48em">{picture}</figure>'
 
@@ -53,16 +53,16 @@ def _(result: Result) -> str:
     count = len(result.seeds)
     title = f"{result.name}: link {result.bottleneck}, {count} seed{'' if count == 1 else 's'}"
     table = result.summary()
-    table["metric"] = [BY_KEY[key].label for key in table["metric"]]
+    table["metric"] = [BY_KEY[key].title for key in table["metric"]]
     return _page(title, _queue_of(result), table, level_words(count, result.level))
 
 
 @html.register
 def _(found: Comparison) -> str:
-    words = level_words(len(found.seeds), found.level)
     table = found.means.pivot_table(index="aqm", columns="metric", values="mean", sort=False).reset_index()
-    table = table.rename(columns={key: one.label for key, one in BY_KEY.items()})
-    return _page(f"{found.name}: {found.answer()}", _means_of(found), table, f"means, {words}")
+    table = table.rename(columns={key: one.label for key, one in BY_KEY.items()}).rename_axis(columns=None)
+    note = f"Means over {len(found.seeds)} seeds at link {found.link}"
+    return _page(f"{found.name}: {found.answer()}", _means_of(found), table, note)
 
 
 @html.register

@@ -44,7 +44,7 @@ def test_a_result_has_its_queue_and_its_means(comparison):
     page = comparison.results["red"]._repr_html_()
     assert "small: link bottleneck, 2 seeds" in page
     assert len(figures_in(page)) == 1
-    assert "Mean queueing delay, ms" in page
+    assert "Mean queueing delay</td>" in page
     assert len(repr(queue_against_time(comparison.results["red"]))) < 100
 
 
@@ -52,7 +52,7 @@ def test_a_result_without_samples_has_its_means_alone(small):
     result = aqmlab.run(small, seeds=1, overrides={"probe": {"links": ["bottleneck"]}}, progress=False)
     page = result._repr_html_()
     assert figures_in(page) == []
-    assert "Throughput, Mb/s" in page
+    assert "Throughput</td>" in page
 
 
 def test_a_comparison_begins_with_its_answer(comparison):
