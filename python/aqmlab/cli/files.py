@@ -112,7 +112,7 @@ def check(file: File, set_: Set = None, as_json: Json = False) -> None:
             raise typer.Exit(error.exit_code) from None
         raise
     for warning in plan.warnings:
-        warn(warning)
+        warn(str(warning))
     if as_json:
         data = {"name": plan.name, "hash": plan.hash, "links": plan.counts["links"], "flows": plan.counts["flows"]}
         print_json({"ok": True, "errors": [], "warnings": [vars(w) for w in plan.warnings], "scenario": data})
