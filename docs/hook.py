@@ -13,6 +13,7 @@ from mkdocs.structure.files import File, Files
 from builder import (
     command_reference,
     discipline_pages,
+    gallery,
     paper_pages,
     python_reference,
     scenario_reference,
@@ -40,6 +41,7 @@ def made() -> dict[str, list[Page]]:
         "made/transports": [discipline_pages.transport_page()],
         "made/commands": command_reference.pages(),
         "made/python": python_reference.pages(),
+        "made/gallery": [gallery.page()],
     }
 
 

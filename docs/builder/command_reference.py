@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from aqmlab.cli import app
+from aqmlab.cli.manual import walk
 from builder.page import Page, cell, code, plain, table
 
 # typer keeps the types of its commands to itself.
@@ -24,13 +25,13 @@ def pages() -> list[Page]:
     """Make the page."""
     parts = [INTRODUCTION, "## Before any command", _options(application())]
     for words, command in commands():
-        parts += [f"## {words}", _help(command), _options(command)]
+        parts += [f"## {words}", _help(command), _examples(command), _options(command)]
     return [Page("reference/commands.md", "Command line", "\n\n".join(parts))]
 
 
 def commands() -> Iterator[tuple[str, Command]]:
     """Go through all commands, such as ``results ls``."""
-    yield from _below("", application())
+    yield from walk(application())
 
 
 def application() -> Command:
@@ -42,15 +43,6 @@ def options(command: Command) -> set[str]:
     """Return the words of a command that begin with a dash."""
     words = {word for one in command.params for word in [*one.opts, *one.secondary_opts] if word.startswith("-")}
     return words | {"--help"}
-
-
-def _below(path: str, group: Command) -> Iterator[tuple[str, Command]]:
-    for name in group.list_commands(None):
-        command = group.commands[name]
-        words = f"{path} {name}".strip()
-        yield words, command
-        if getattr(command, "commands", None):
-            yield from _below(words, command)
 
 
 def _options(command: Command) -> str:
@@ -68,6 +60,10 @@ def _row(one: Any) -> list[str]:  # noqa: ANN401
     shown = "" if flag or default in (None, (), []) or callable(default) else code(default)
     needed = "needed" if one.required else shown
     return [name, value, needed, plain(cell(one.help)) + many]
+
+
+def _examples(command: Command) -> str:
+    return "\n".join(f"    {line}" for line in (command.epilog or "").splitlines())
 
 
 def _help(command: Command) -> str:

@@ -16,7 +16,7 @@ from aqmlab.storage import folders
 __all__ = ["page_for", "report"]
 
 
-def report(folder: str | Path, *, pictures: bool = True) -> Path:
+def report(folder: str | Path, *, pictures: bool = True, out: str | Path | None = None, progress: bool = False) -> Path:
     """Build the HTML page of a results folder.
 
     Parameters
@@ -26,17 +26,27 @@ def report(folder: str | Path, *, pictures: bool = True) -> Path:
         are among them, the page begins with the overview over those.
     pictures
         Also write every figure as PNG and SVG into ``figures/`` beside the page.
+    out
+        The page's file, ``.html``; default: ``report.html`` in the folder.
+    progress
+        Show a progress bar over the figures if stderr is a terminal.
 
     Returns
     -------
     Path
-        The page, ``report.html`` in that folder.
+        The page.
     """
     folder = Path(folder)
     build.must_exist(folder)
+    target = folder / "report.html" if out is None else Path(out)
+    if target.suffix != ".html" or target.is_dir():
+        raise InputError(f"{target}: a page ends in .html (a figure: --figure KEY)")
     if (folder / build.REPRODUCTION).exists():
+        if out is not None:
+            raise InputError(f"{folder}: is of a reproduction; its page is written there, under its own name")
         return page_of(folder, pictures=pictures)
-    return page_for(folder, pictures=pictures).write(folder, pictures=pictures)
+    page = page_for(folder, pictures=pictures)
+    return page.write(target.parent, pictures=pictures, name=target.name, progress=progress)
 
 
 def page_for(folder: Path, *, pictures: bool) -> Page:

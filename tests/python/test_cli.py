@@ -5,12 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+import shlex
 import subprocess
 import sys
 
 import pytest
+import typer
 
 import aqmlab
+from aqmlab.cli import app, main
+from aqmlab.cli.manual import roff_text, walk
+from aqmlab.cli.output import warn
+from aqmlab.execution.progress import Talk, talking
 
 pytestmark = pytest.mark.slow
 
@@ -229,3 +236,66 @@ def test_examples_come_with_the_package(shell):
     again = shell("init", "chain")
     assert (again.code, again.err) == (2, "aqmlab: chain.toml: is there already (another name: --out FILE)\n")
     assert "did you mean chain?" in shell("run", "example:chian").err
+
+
+@pytest.mark.parametrize("words", ["", *(words for words, _ in walk(typer.main.get_command(app)))])
+def test_each_help_is_a_screen_with_an_example(words, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main([*words.split(), "--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 50
+    assert max(len(line) for line in lines) <= 80
+    examples = lines[lines.index("Examples:" if "Examples:" in lines else "Example:") + 1 :]
+    assert all("aqmlab" in line for line in examples)
+
+
+def test_examples_of_helps_use_commands_and_options_that_exist():
+    commands = dict(walk(typer.main.get_command(app)))
+    for words, command in commands.items():
+        for line in (command.epilog or "").splitlines():
+            typed = shlex.split(line.removeprefix("sudo ").partition(" > ")[0])
+            assert typed[1 : 1 + len(words.split())] == words.split(), line
+            known = {option for one in command.params for option in (*one.opts, *one.secondary_opts)}
+            assert {word for word in typed if word.startswith("-")} <= known, line
+
+
+def test_quiet_commands_print_no_warning(capsys):
+    warn("a queue of 0 packets")
+    with talking(Talk.QUIET):
+        warn("a queue of 1 packet")
+    assert capsys.readouterr().err == "aqmlab: warning: a queue of 0 packets\n"
+
+
+def test_verbose_commands_tell_of_finished_runs(shell):
+    answer = shell("run", "small.toml", "--seeds", "2", "-v")
+    assert answer.code == 0
+    assert re.fullmatch(r"(aqmlab: small: \d of 2 done after \d+\.\d s\n)+", answer.err)
+    assert "aqmlab: small: 2 of 2 done" in answer.err
+    assert shell("run", "small.toml", "-q", "-v").err == "aqmlab: --quiet, --verbose: give one of them\n"
+
+
+def test_the_manual_has_every_command_and_option(shell):
+    page = shell("--man").out
+    assert page.startswith('.TH AQMLAB 1 "" "aqmlab')
+    for words, command in walk(typer.main.get_command(app)):
+        assert f".SS {roff_text(words)}\n" in page
+        for option in (one.opts[-1] for one in command.params if not getattr(one, "hidden", False)):
+            assert roff_text(option) in page or option.islower()
+
+
+def test_results_ls_lists_runs_comparisons_tunings_and_sweeps(shell):
+    assert shell("run", "small.toml", "--seeds", "1").code == 0
+    assert shell("compare", "small.toml", "--aqm", "red,codel", "--seeds", "2").code == 0
+    assert shell("sweep", "small.toml", "--grid", "flow.tcp.count=1,2", "--seeds", "1").code == 0
+    tuned = shell.folder / "results" / "small-tune"
+    tuned.mkdir()
+    (tuned / "tune.json").write_text('{"aqm": "red", "goal": "minimize loss", "seeds": {"fresh": 20}}')
+    answer = shell("results", "ls", "results")
+    assert (answer.code, answer.err) == (0, "")
+    found = {line.split()[0]: line.split() for line in answer.out.splitlines() if line.strip()}
+    assert found["run"][1].startswith("small-")
+    assert found["comparison"][2:] == ["2", "red,", "codel"]
+    assert found["tuning"] == ["tuning", "small-tune", "20", "red,", "minimize", "loss"]
+    assert found["sweep"][1] == "small"
+    kinds = [one["kind"] for one in json.loads(shell("results", "ls", "results", "--json").out)["folders"]]
+    assert sorted(kinds) == ["comparison", "run", "tuning"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import aqmlab
 import hook
 from aqmlab.reproduction.reproduction import papers
 from aqmlab.scenario.registry import disciplines, schema
-from builder import discipline_pages, links, paper_pages, scene, shell_words
+from builder import discipline_pages, gallery, links, paper_pages, scene, shell_words
 from builder.code_blocks import MARK, blocks
 from builder.command_reference import commands
 from builder.examples import ROOT, has_examples, run
@@ -28,8 +29,9 @@ pytestmark = pytest.mark.slow
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 WRITTEN = [ROOT / "README.md", *PAGES]
-MADE = ("disciplines", "papers", "scenario", "tables", "words", "transports", "commands", "python")
+MADE = ("disciplines", "papers", "scenario", "tables", "words", "transports", "commands", "python", "gallery")
 EXAMPLES = [page for page in PAGES if has_examples(page)]
+CURVES = "chart = figures.drop_curves({'red': {'aqm': 'red', 'min_th': '5p', 'max_th': '15p'}}, top=30)"
 
 
 def named(path: Path) -> str:
@@ -118,6 +120,17 @@ def test_all_tables_papers_and_packages_have_pages() -> None:
     assert all("**Verdict" in text for uri, text in made.items() if uri != "papers/index.md")
     assert {"aqmlab.plotting.figures", "aqmlab.statistics", "aqmlab.theory"} <= set(packages())
     assert {"run", "results ls"} <= {words for words, _ in commands()}
+
+
+def test_the_gallery_has_twenty_figures_with_their_lines() -> None:
+    """The lines run when the site is built; here they are only complete."""
+    found = tomllib.loads(gallery.ENTRIES.read_text(encoding="utf-8"))
+    assert len({entry["title"] for entry in found["figure"]}) == 20
+    assert all("chart = " in entry["lines"] for entry in found["figure"])
+    compile("\n".join([found["begin"], *(entry["lines"] for entry in found["figure"])]), "gallery", "exec")
+    first = {"begin": "from aqmlab import figures", "figure": [{"title": "Curves", "lines": CURVES}]}
+    [(entry, chart)] = gallery.charts(first)
+    assert (entry["title"], chart.key) == ("Curves", "drop-curve")
 
 
 def test_links_of_a_built_site_are_checked(tmp_path: Path) -> None:

@@ -8,10 +8,12 @@ import signal
 import subprocess
 import sys
 import time
+import types
 
 import pytest
 
-from aqmlab.execution.progress import bar_over
+from aqmlab.execution import progress
+from aqmlab.execution.progress import Talk, bar_over, is_quiet, talking
 
 SHOWN, HIDDEN = b"\x1b[?25h", b"\x1b[?25l"
 INTERRUPTED = """
@@ -60,3 +62,39 @@ def test_an_interrupt_restores_the_terminal():
     os.close(ours)
     assert HIDDEN in seen
     assert seen.rindex(SHOWN) > seen.rindex(HIDDEN)
+
+
+class _Handle:
+    def __init__(self, shown):
+        self.shown = shown
+
+    def update(self, page):
+        self.shown.append(page)
+
+
+def test_a_notebook_shows_a_bar_without_further_packages(monkeypatch):
+    shown = []
+    display = types.ModuleType("IPython.display")
+    display.HTML = str
+    display.display = lambda page, display_id: (shown.append(page), _Handle(shown))[1]
+    monkeypatch.setitem(sys.modules, "IPython", types.ModuleType("IPython"))
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    monkeypatch.setattr(progress, "REPORT_EVERY_S", 0.0)
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    with bar_over("a<b", [1.0, 3.0], shown=True) as bar:
+        bar.done(0)
+    assert shown[0] == shown[-1] == ""
+    assert shown[-2] == 'a&lt;b <progress max="4" value="1" aria-label="a&lt;b"></progress> 1/2'
+
+
+@pytest.mark.parametrize(("how", "told"), [(Talk.QUIET, 0), (Talk.NORMAL, 0), (Talk.VERBOSE, 2)])
+def test_verbose_runs_are_told_of(how, told, capfd, monkeypatch):
+    monkeypatch.setattr(progress, "TELL_EVERY_S", 0.0)
+    with talking(how), bar_over("work", [1.0, 1.0], shown=True) as bar:
+        bar.done(0)
+        bar.done(1)
+    out, err = capfd.readouterr()
+    lines = err.splitlines()
+    assert (out, len(lines)) == ("", told)
+    assert all(line.startswith(f"aqmlab: work: {n} of 2 done after ") for n, line in enumerate(lines, start=1))
+    assert not is_quiet()

@@ -199,7 +199,10 @@ def test_figures_that_are_not_there_are_reported(folder, shell):
     with pytest.raises(aqmlab.InputError, match=r"a\.doc: figures are written as \.png, \.svg, \.pdf"):
         figure(run, "cwnd", out="a.doc")
     answer = shell("report", str(run), "--out", "a.png")
-    assert (answer.code, answer.err) == (2, "aqmlab: --out: is for one figure; give --figure KEY too\n")
+    assert (answer.code, answer.err) == (2, "aqmlab: a.png: a page ends in .html (a figure: --figure KEY)\n")
+    answer = shell("report", str(run), "--out", "pages/my.html")
+    assert (answer.code, answer.out) == (0, "Report: pages/my.html\n")
+    assert (shell.folder / "pages" / "my.html").is_file()
 
 
 def test_figures_of_the_same_key_do_not_overwrite_each_other(tmp_path):

@@ -101,3 +101,16 @@ def test_toml_text_is_read_back(value):
 def test_overrides_that_are_no_pairs_are_reported(small, overrides):
     with pytest.raises(InputError, match=r"^overrides: .* is not a pair; allowed: a mapping"):
         aqmlab.run(small, overrides=overrides)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        ({"queue.bottleneck.max_p": None}, r"^overrides: queue\.bottleneck\.max_p: .* is no value of a scenario"),
+        ({3: 4}, r'^overrides: the key 3 is no text; write it like "queue\.bottleneck\.max_p"$'),
+        (7, r"^overrides: 7 is neither a mapping nor pairs; allowed: a mapping"),
+    ],
+)
+def test_overrides_of_other_kinds_are_rejected_with_a_message(small, overrides, message):
+    with pytest.raises(InputError, match=message):
+        aqmlab.Scenario.load(small, overrides=overrides)

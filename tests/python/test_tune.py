@@ -30,7 +30,7 @@ pytestmark = pytest.mark.slow
 
 ASKED = {"minimize": "delay.p95", "keep": ["utilization>=0.8"], "over": ["flows=2:8"]}
 QUICK = {"trials": 8, "seeds": 1, "fresh": 5, "progress": False}
-WORDS = ("--minimize", "delay.p95", "--keep", "utilization>=0.8", "--over", "flows=2:8")
+WORDS = ("--minimize", "delay_p95_ms", "--keep", "utilization>=0.8", "--over", "flows=2:8")
 FEW = ("--trials", "8", "--seeds", "1", "--fresh", "5")
 
 
@@ -207,7 +207,7 @@ def command(*words: str) -> int:
 
 
 def test_bounds_that_cannot_be_kept_name_the_best(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ("--minimize", "delay.p95", "--keep", "loss<=0", "--over", "flows=4:8", *FEW)
+    asked = ("--minimize", "delay_p95_ms", "--keep", "loss<=0", "--over", "flows=4:8", *FEW)
     assert command(str(small), *asked, "--out", str(small.parent / "out")) == 1
     error = capsys.readouterr().err
     assert len(error.splitlines()) == 1
@@ -228,6 +228,14 @@ def test_bad_input_of_the_command_is_an_error_of_one_line(
     small: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
 ) -> None:
     assert command(str(small), "--minimize", "loss", *words) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_metrics_with_points_are_deprecated(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command(str(small), "--minimize", "delay.p95", "--over", "flows=9:2") == 2
+    first, _ = capsys.readouterr().err.splitlines()
+    assert first == "aqmlab: warning: delay.p95 is deprecated; use delay_p95_ms, as in the tables"
+    assert command(str(small), "--minimize", "delay_p95_ms", "--over", "flows=9:2") == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 

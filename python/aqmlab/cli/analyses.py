@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aqmlab.cli.application import Engine, File, Json, Out, SeedsOption, Set, Workers, app
-from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table
+from aqmlab.cli.application import Engine, File, Json, Out, SeedsOption, Set, Workers, command
+from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table, warn
 from aqmlab.cli.values import parse_overrides, parse_seeds
-from aqmlab.errors import printable
 
 if TYPE_CHECKING:
     from aqmlab.analysis.outcome import Analysis
 
 
-@app.command()
+@command("aqmlab analyze example:dumbbell-red --seeds 5 --report report", long=True)
 def analyze(
     file: File,
     seeds: SeedsOption = None,
@@ -37,7 +35,7 @@ def analyze(
     engine: Engine = "auto",
     as_json: Json = False,
 ) -> None:
-    """Theory over simulation: how far apart they are at a link, and why. Python: aqmlab.analyze."""
+    """Compare theory with simulation at a link, and explain the gaps. Python: aqmlab.analyze."""
     from aqmlab.analysis.analyzing import analyze as work
 
     found = work(
@@ -53,7 +51,7 @@ def analyze(
         engine=engine,
     )
     for line in found.result.warnings if found.result is not None else ():
-        print(printable(f"aqmlab: warning: {line}"), file=sys.stderr)
+        warn(line)
     if as_json:
         evaluation = None if found.result is None else evaluation_data(found.result.evaluation)
         folders = {"folder": str(found.folder), "report": str(found.report)}

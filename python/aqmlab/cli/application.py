@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-from aqmlab.errors import Error, Interrupted
+from aqmlab.errors import Error, InputError, Interrupted
+from aqmlab.execution.progress import Talk, talking
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 PLUGINS = "AQMLAB_PLUGINS"
 """See `aqmlab.scenario.plugins.PLUGINS`; a copy, so that the help comes quickly."""
@@ -31,7 +38,27 @@ class _StoppedError(Error):
     exit_code = Interrupted.exit_code
 
 
-class _Commands(TyperGroup):
+class _Examples:
+    """The end of a help text: examples, each on a line of its own."""
+
+    epilog: str | None
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - typer keeps its types to itself
+        lines = (self.epilog or "").splitlines()
+        if lines:
+            with formatter.section("Examples" if len(lines) > 1 else "Example"):
+                formatter.write("".join(f"  {line}\n" for line in lines))
+
+
+class _Command(_Examples, TyperCommand):
+    """A command."""
+
+
+class Group(_Examples, TyperGroup):
+    """A group of commands."""
+
+
+class _Commands(Group):
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401
         return sorted(self.commands, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
 
@@ -59,10 +86,58 @@ app = typer.Typer(
     add_completion=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
+    epilog="aqmlab run example:dumbbell-red\naqmlab COMMAND --help",
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
 
+
+def command(
+    *examples: str, name: str | None = None, long: bool = False, of: typer.Typer | None = None
+) -> Callable[[F], F]:
+    """Put a function into the application as a command.
+
+    Parameters
+    ----------
+    examples
+        Lines that its help shows, of at most 76 columns: what somebody would type first.
+    name
+        Its name; default: the function's.
+    long
+        Whether it works for long, so that it has ``-q`` and ``-v``.
+    of
+        The group that it belongs to; default: the application itself.
+    """
+
+    def put(function: F) -> F:
+        group = app if of is None else of
+        group.command(name, cls=_Command, epilog="\n".join(examples))(_telling(function) if long else function)
+        return function
+
+    return put
+
+
+def _telling(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options ``-q`` and ``-v``, which say how much it prints on stderr meanwhile."""
+
+    @wraps(function)
+    def wrapped(*, quiet: bool, verbose: bool, **named: Any) -> None:  # noqa: ANN401
+        if quiet and verbose:
+            raise InputError("--quiet, --verbose: give one of them")
+        with talking(Talk.QUIET if quiet else Talk.VERBOSE if verbose else Talk.NORMAL):
+            function(**named)
+
+    own = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=False, annotation=kind)
+        for name, kind in {"quiet": Quiet, "verbose": Verbose}.items()
+    ]
+    signature = inspect.signature(function, eval_str=True)
+    wrapped.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *own])  # type: ignore[attr-defined]
+    return wrapped
+
+
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Show no progress bar and no warnings.")]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Print a line when runs are finished.")]
 File = Annotated[Path, typer.Argument(help="Scenario file (TOML).", metavar="FILE.toml")]
 Set = Annotated[
     list[str] | None,
@@ -80,8 +155,7 @@ Engine = Annotated[
     str,
     typer.Option(
         "--engine",
-        help="auto, windows or events: what evaluates the runs. The results are the same; "
-        "auto takes windows, the fast one, where the scenario allows them.",
+        help="windows (fast), events, or auto: windows where possible. The results are the same.",
         metavar="NAME",
     ),
 ]
@@ -109,14 +183,24 @@ def _version(value: bool) -> None:
         raise typer.Exit
 
 
+def _manual(value: bool) -> None:
+    if value:
+        from aqmlab import _core
+        from aqmlab.cli.manual import manual, show
+
+        show(manual(typer.main.get_command(app), _core.version()))
+        raise typer.Exit
+
+
 @app.callback()
 def _main(
     version: Annotated[
         bool, typer.Option("--version", help="Show the version.", callback=_version, is_eager=True)
     ] = False,
+    man: Annotated[bool, typer.Option("--man", help="Show the manual page.", callback=_manual, is_eager=True)] = False,
     plugin: Annotated[
         list[str] | None,
-        typer.Option("--plugin", help="A Python file with your own disciplines. May be given often."),
+        typer.Option("--plugin", help="A Python file with your own disciplines.", metavar="FILE.py"),
     ] = None,
 ) -> None:
     """A laboratory for active queue management."""

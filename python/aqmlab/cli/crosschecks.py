@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from aqmlab.cli.application import File, Json, Out, SeedsOption, Set, Workers, app
+from aqmlab.cli.application import File, Json, Out, SeedsOption, Set, Workers, command
 from aqmlab.cli.output import print_json, print_table
 from aqmlab.cli.values import parse_overrides, parse_seeds
 
 
-@app.command()
+@command("aqmlab crosscheck my.toml --with ns2,tc --seeds 5 --report report", long=True)
 def crosscheck(
     file: File,
     with_: Annotated[
@@ -30,7 +30,7 @@ def crosscheck(
     workers: Workers = None,
     as_json: Json = False,
 ) -> None:
-    """Run a scenario in ns-2, ns-3 and Linux too, and say where they agree. Python: aqmlab.cross_check."""
+    """Run a scenario in ns-2, ns-3 and Linux too: where they agree. Python: aqmlab.cross_check."""
     from aqmlab.interop.crosscheck.checking import cross_check
     from aqmlab.interop.crosscheck.page import headline, margins, side_by_side
 

@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 
-from aqmlab.cli.application import Json, Set, app
+from aqmlab.cli.application import Json, Set, command
 from aqmlab.cli.output import print_json
 from aqmlab.cli.values import parse_overrides
 from aqmlab.errors import InputError, printable
 
 
-@app.command()
+@command("aqmlab export results/my-12ab34cd --to csv --out links.csv --table links", "aqmlab export my.toml --to tc")
 def export(
     what: Annotated[
         Path, typer.Argument(help="The results folder of one scenario, or a scenario file.", metavar="DIR|FILE.toml")
@@ -41,8 +41,9 @@ def export(
     set_: Set = None,
     as_json: Json = False,
 ) -> None:
-    """Write results as CSV, Parquet, flent data file, ns-2 trace or pcap; a scenario as a script for ns-2, ns-3, Linux.
+    """Write results, or a scenario, for other programs.
 
+    Results become CSV, Parquet, a flent data file, an ns-2 trace or pcap; a scenario a script for ns-2, ns-3 or Linux.
     Python: aqmlab.export, aqmlab.export_scenario.
     """
     # What is not there is taken for results, unless it is called like a scenario.

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aqmlab.cli.application import File, Json, Set, app
-from aqmlab.cli.output import print_json, print_rows, text_of
+from aqmlab.cli.application import File, Json, Set, command
+from aqmlab.cli.output import print_json, print_rows, text_of, warn
 from aqmlab.cli.values import parse_overrides
 from aqmlab.errors import InputError, ScenarioError, printable
 
@@ -18,12 +17,12 @@ if TYPE_CHECKING:
     from aqmlab.scenario.registry import Transport
 
 
-@app.command("list")
+@command("aqmlab list", "aqmlab list fq-codel", name="list")
 def list_(
     name: Annotated[str | None, typer.Argument(help="One discipline or transport; default: all.")] = None,
     as_json: Json = False,
 ) -> None:
-    """List disciplines and transports with their parameters, units, defaults, ranges. Python: aqmlab.disciplines."""
+    """List disciplines and transports, or the parameters of one. Python: aqmlab.disciplines."""
     from aqmlab.scenario import registry
 
     transports = registry.transports()
@@ -57,7 +56,7 @@ def list_(
         print(f"With another victim or adaptation ({', '.join(others)}) it has that one's parameters too.")
 
 
-@app.command()
+@command("aqmlab init", "aqmlab init dumbbell-red --out my.toml")
 def init(
     name: Annotated[str | None, typer.Argument(help="The example; default: list them.", metavar="[EXAMPLE]")] = None,
     out: Annotated[
@@ -92,15 +91,15 @@ def _list_transport(transport: Transport) -> None:
     print_rows(columns, shown)
 
 
-@app.command()
+@command("aqmlab schema > scenario.schema.json")
 def schema() -> None:
-    """Print the JSON schema of the scenario file, for completion in an editor. Python: aqmlab.schema."""
+    """Print the JSON schema of scenario files, for editors. Python: aqmlab.schema."""
     from aqmlab.scenario import registry
 
     print_json(registry.schema())
 
 
-@app.command()
+@command("aqmlab check my.toml --set queue.bottleneck.aqm=codel")
 def check(file: File, set_: Set = None, as_json: Json = False) -> None:
     """Validate a scenario file without running it; all errors at once. Python: aqmlab.check."""
     from aqmlab.scenario.file import Scenario
@@ -113,7 +112,7 @@ def check(file: File, set_: Set = None, as_json: Json = False) -> None:
             raise typer.Exit(error.exit_code) from None
         raise
     for warning in plan.warnings:
-        print(printable(f"aqmlab: warning: {warning}"), file=sys.stderr)
+        warn(str(warning))
     if as_json:
         data = {"name": plan.name, "hash": plan.hash, "links": plan.counts["links"], "flows": plan.counts["flows"]}
         print_json({"ok": True, "errors": [], "warnings": [vars(w) for w in plan.warnings], "scenario": data})
@@ -122,7 +121,7 @@ def check(file: File, set_: Set = None, as_json: Json = False) -> None:
     print(printable(f"{file}: valid ({plan.name}, {counts}, {plan.duration_s:g} s)"))
 
 
-@app.command()
+@command("aqmlab draw example:dumbbell-red --out pictures --png")
 def draw(
     file: File,
     set_: Set = None,

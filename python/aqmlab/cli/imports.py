@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from aqmlab.cli.application import Json, app
+from aqmlab.cli.application import Json, command
 from aqmlab.cli.output import print_json
 from aqmlab.errors import printable
 
 
-@app.command("import")
+@command("aqmlab import queues.tc --out my.toml", name="import")
 def import_(
     file: Annotated[
         Path,
@@ -36,7 +36,7 @@ def import_(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Make a scenario of an ns-2 study, a queue's configuration or a capture. Python: aqmlab.import_scenario."""
+    """Make a scenario of an ns-2 study, a configuration or a capture. Python: aqmlab.import_scenario."""
     from aqmlab.interop.importing import import_scenario
     from aqmlab.storage.folders import guarded, write_file
 

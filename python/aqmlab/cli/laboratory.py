@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 
-from aqmlab.cli.application import Json, Set, app
+from aqmlab.cli.application import Json, Set, command
 from aqmlab.cli.output import print_json
 from aqmlab.cli.values import parse_overrides
 from aqmlab.errors import printable
 
 
-@app.command()
+@command("aqmlab lab example:dumbbell-red")
 def lab(
     file: Annotated[
         Path | None, typer.Argument(help="Scenario file (TOML); default: a dumbbell with RED.", metavar="FILE.toml")

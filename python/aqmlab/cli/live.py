@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aqmlab.cli.application import Json, SeedsOption, Set, app
-from aqmlab.cli.output import print_json, print_table
+from aqmlab.cli.application import Json, SeedsOption, Set, command
+from aqmlab.cli.output import print_json, print_table, warn
 from aqmlab.cli.values import parse_overrides, parse_seeds
 from aqmlab.errors import InputError, one_line, printable
 
@@ -33,7 +33,7 @@ Stats = Annotated[
     list[str] | None,
     typer.Option("--stats", help="Watch: terminal, tc, jsonl[=FILE], prometheus[=PORT].", metavar="VIEW"),
 ]
-Interval = Annotated[float, typer.Option("--interval", help="How often the link reports, in s.", metavar="S")]
+Interval = Annotated[float, typer.Option("--interval", help="Time between reports, in s.", metavar="S")]
 Backend = Annotated[
     str, typer.Option("--backend", help="link: in user space; tc: Linux's own; vm: an emulated machine.")
 ]
@@ -46,19 +46,15 @@ BuildLab = Annotated[bool, typer.Option("--build-lab", hidden=True)]
 Traffic = Annotated[str, typer.Option("--traffic", help="What sends TCP: sockets or iperf3.")]
 KeepAwake = Annotated[
     bool,
-    typer.Option("--keep-awake/--let-sleep", help="Keep the processors from sleeping, so that packets are late less."),
+    typer.Option("--keep-awake/--let-sleep", help="Keep the processors from sleeping."),
 ]
-WithSimulation = Annotated[
-    bool, typer.Option("--with-simulation", help="Also simulate the file, and report the differences.")
-]
+WithSimulation = Annotated[bool, typer.Option("--with-simulation", help="Also simulate the file, and compare.")]
 Report = Annotated[Path | None, typer.Option("--report", help="Write a page with all figures.", metavar="DIR")]
 Resume = Annotated[bool, typer.Option("--resume", help="Keep valid runs that are there already.")]
-Clean = Annotated[
-    bool, typer.Option("--clean", help="Remove namespaces and devices that killed runs have left, and exit.")
-]
+Clean = Annotated[bool, typer.Option("--clean", help="Remove what killed runs have left, and exit.")]
 
 
-@app.command()
+@command("sudo aqmlab live my.toml --runs 3 --stats terminal", long=True)
 def live(
     file: File = None,
     runs: Runs = None,
@@ -83,7 +79,7 @@ def live(
     clean: Clean = False,
     as_json: Json = False,
 ) -> None:
-    """Run a scenario with this machine's real TCP through its queue discipline. Python: aqmlab.live.run.
+    """Run this machine's real TCP through a scenario's queue discipline. Python: aqmlab.live.run.
 
     Two network namespaces are made, with the scenario's bottleneck between them in user space; the traffic of the
     scenario starts there, and so does any command. All is removed at the end. Needs root, or user namespaces with TUN.
@@ -131,7 +127,7 @@ def live(
     )
     page = None if report is None else found.report(report)
     for trouble in found.troubles:
-        print(printable(f"aqmlab: warning: {trouble.text}"), file=sys.stderr)
+        warn(trouble.text)
     if as_json:
         print_json(_data(found, page))
     else:
@@ -151,7 +147,7 @@ def _clean(*, as_json: bool) -> None:
 
 def _warn_of(old: str, new: str) -> None:
     """Print a warning that an option is deprecated, with the one that replaces it."""
-    print(f"aqmlab: warning: {old} is deprecated; use {new}", file=sys.stderr)
+    warn(f"{old} is deprecated; use {new}")
 
 
 def _build_vm(backend: str) -> None:

@@ -7,7 +7,8 @@ import sys
 import textwrap
 from typing import Any
 
-from aqmlab.errors import escaped, one_line
+from aqmlab.errors import escaped, one_line, printable
+from aqmlab.execution.progress import is_quiet
 from aqmlab.results.evaluation import Evaluation
 from aqmlab.statistics.sequential import Stopping
 from aqmlab.storage import folders
@@ -16,6 +17,12 @@ from aqmlab.storage import folders
 def print_json(data: object) -> None:
     """Print data as JSON."""
     sys.stdout.write(folders.to_json(data))
+
+
+def warn(text: str) -> None:
+    """Print a warning on stderr, unless the command has the option ``-q``."""
+    if not is_quiet():
+        print(printable(f"aqmlab: warning: {text}"), file=sys.stderr)
 
 
 def print_stopping(stopping: Stopping | None) -> None:

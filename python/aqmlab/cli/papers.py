@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aqmlab.cli.application import Engine, Json, Out, Workers, app
+from aqmlab.cli.application import Engine, Json, Out, Workers, command
 from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _ABOUT = {"against": "against", "reading": "reading"}
 """Columns of the table of claims that say what a verdict is about, with the word before them."""
 
 
-@app.command()
+@command("aqmlab reproduce mred --quick --report report", long=True)
 def reproduce(
     paper: Annotated[str, typer.Argument(help="Which paper: pc-red, mred, ddred, exred, adaptive-rio, or all.")],
     quick: Annotated[bool, typer.Option("--quick", help="Few seeds: all papers in 5 minutes on two cores.")] = False,
@@ -36,7 +36,7 @@ def reproduce(
     engine: Engine = "auto",
     as_json: Json = False,
 ) -> None:
-    """Reproduce papers: published beside measured, a verdict on every claim. Python: aqmlab.reproduce[_all]."""
+    """Reproduce papers: published and measured values, verdicts. Python: aqmlab.reproduce[_all]."""
     from aqmlab.reproduction import reproduction
     from aqmlab.reproduction.papers.common.claim_file import FORMS
 

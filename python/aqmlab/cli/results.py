@@ -8,13 +8,17 @@ from typing import Annotated, Any
 
 import typer
 
-from aqmlab.cli.application import Json, app
+from aqmlab.cli.application import Group, Json, app, command
 from aqmlab.cli.output import print_json, print_rows, print_table
 from aqmlab.cli.sweeps import print_study, study_data
-from aqmlab.errors import escaped
+from aqmlab.errors import InputError, escaped
 
 results = typer.Typer(
-    name="results", help="Look into a store of results: ls, show, export, query, gc.", no_args_is_help=True
+    name="results",
+    cls=Group,
+    help="Look into a store of results: ls, show, export, query, gc.",
+    epilog="aqmlab results ls results",
+    no_args_is_help=True,
 )
 app.add_typer(results)
 
@@ -23,13 +27,40 @@ NAME_HELP = "A study's name or the beginning of its hash, or of a run's name; no
 Name = Annotated[str | None, typer.Argument(help=NAME_HELP, metavar="NAME")]
 
 
-@results.command("ls")
+@command("aqmlab results ls results", of=results)
 def ls(store: Store, as_json: Json = False) -> None:
-    """List the studies of a store, and how much of each is there. Python: aqmlab.storage.ResultStore.studies."""
+    """List runs, comparisons, tunings and sweeps of a folder. Python: aqmlab.storage.ResultStore.studies."""
+    from aqmlab.storage.listing import entries
+
+    listed = entries(store) if store.is_dir() else []
+    studies, runs, blocks = _stored(store, may_lack=bool(listed))
+    if as_json:
+        folders = [vars(one) for one in listed]
+        print_json({"store": str(store), "runs": runs, "blocks": blocks, "studies": studies, "folders": folders})
+        return
+    rows = [[one.kind, one.folder, _count(one.seeds), one.about] for one in listed]
+    for one in studies:
+        about = (
+            f"{one['runs']} of {one['points'] * one['seeds']} runs, {one['points']} points: {', '.join(one['keys'])}"
+        )
+        rows.append(["sweep", f"{one['name']} ({one['study'][:8]})", _count(one["seeds"]), about])
+    if rows:
+        print_rows(["what", "name", "seeds", "about"], rows)
+    print(f"{store}: {runs} runs in {blocks} blocks")
+
+
+def _stored(store: Path, *, may_lack: bool) -> tuple[list[dict[str, Any]], int, int]:
+    """Return the studies of a store, and how many runs and blocks it has; nothing if there is none and may be none."""
     from aqmlab.storage.store import ResultStore
 
-    with ResultStore(store) as opened:
-        listed: list[dict[str, Any]] = [
+    try:
+        opened = ResultStore(store)
+    except InputError:
+        if may_lack:
+            return [], 0, 0
+        raise
+    with opened:
+        studies = [
             {
                 "study": row.study,
                 "name": row.name,
@@ -42,21 +73,14 @@ def ls(store: Store, as_json: Json = False) -> None:
             for row in opened.studies()
         ]
         ((runs, blocks),) = opened.index.rows("SELECT count(*), count(DISTINCT block) FROM runs")
-    if as_json:
-        print_json({"store": str(store), "runs": runs, "blocks": blocks, "studies": listed})
-        return
-    rows = []
-    for one in listed:
-        wanted = one["points"] * one["seeds"]
-        there = f"{one['runs']} of {wanted}"
-        cells = [one["study"][:8], one["name"], one["version"], one["points"], one["seeds"], there]
-        rows.append([*map(str, cells), ", ".join(one["keys"])])
-    if rows:
-        print_rows(["study", "name", "version", "points", "seeds", "runs", "keys"], rows)
-    print(f"{store}: {runs} runs in {blocks} blocks")
+    return studies, runs, blocks
 
 
-@results.command("show")
+def _count(number: int | None) -> str:
+    return "-" if number is None else str(number)
+
+
+@command("aqmlab results show results my", of=results)
 def show(store: Store, name: Name = None, as_json: Json = False) -> None:
     """Show a study's points and runs, or a run with its scenario. Python: aqmlab.Study.load."""
     from aqmlab.storage.store import ResultStore
@@ -84,7 +108,7 @@ def show(store: Store, name: Name = None, as_json: Json = False) -> None:
     print_rows(["metric", "value"], [[key, "-" if value is None else f"{value:.6g}"] for key, value in metrics.items()])
 
 
-@results.command("export")
+@command("aqmlab results export results my --table points --out points.csv", of=results)
 def export(
     store: Store,
     name: Name = None,
@@ -115,7 +139,7 @@ def export(
         print(path)
 
 
-@results.command("query")
+@command("aqmlab results query results 'SELECT aqm, avg(loss) FROM links GROUP BY 1'", of=results)
 def query(
     store: Store,
     sql: Annotated[str, typer.Argument(help="Tables: runs, points, links, flows, ...", metavar="SQL")],
@@ -133,7 +157,7 @@ def query(
         print_table(answer, title="")
 
 
-@results.command("gc")
+@command("aqmlab results gc results --dry-run", of=results)
 def gc(
     store: Store,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,

@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from aqmlab.cli.application import Engine, Json, Out, Set, Workers, app
+from aqmlab.cli.application import Engine, Json, Out, Set, Workers, command
 from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table
 from aqmlab.cli.values import parse_overrides
 
 
-@app.command()
+@command("aqmlab rfc7928 --aqm red,codel --section 6.2 --quick --report report", long=True)
 def rfc7928(
     aqm: Annotated[str, typer.Option("--aqm", help="Disciplines; drop-tail is always beside them.", metavar="A,B,...")],
     quick: Annotated[
@@ -34,7 +34,7 @@ def rfc7928(
     engine: Engine = "auto",
     as_json: Json = False,
 ) -> None:
-    """Characterize disciplines by RFC 7928: all its scenarios, one report. Python: aqmlab.characterize."""
+    """Characterize disciplines by RFC 7928, in one report. Python: aqmlab.characterize."""
     from aqmlab.rfc7928.suite import characterize
 
     found = characterize(

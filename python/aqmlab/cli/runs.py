@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aqmlab.cli.application import Engine, File, Json, MaxRuns, Out, SeedsOption, Set, UntilOption, Workers, app
+from aqmlab.cli.application import Engine, File, Json, MaxRuns, Out, SeedsOption, Set, UntilOption, Workers, command
 from aqmlab.cli.output import (
     evaluation_data,
     print_evaluation,
@@ -18,9 +18,10 @@ from aqmlab.cli.output import (
     print_table,
     print_wrapped,
     stopping_data,
+    warn,
 )
 from aqmlab.cli.values import parse_overrides, parse_seeds, parse_settings, parse_until
-from aqmlab.errors import InputError, escaped, printable
+from aqmlab.errors import InputError, escaped
 from aqmlab.storage import folders
 
 if TYPE_CHECKING:
@@ -31,7 +32,11 @@ STDOUT = "-"
 """A file's name that stands for stdout."""
 
 
-@app.command()
+@command(
+    "aqmlab run example:dumbbell-red --seeds 10",
+    "aqmlab run my.toml --set queue.bottleneck.max_th=45p --until 'ci(goodput)=1%'",
+    long=True,
+)
 def run(
     file: File,
     seeds: SeedsOption = None,
@@ -60,7 +65,7 @@ def run(
     summary = result.summary()
     settled = settling(result)
     for line in result.warnings:
-        print(printable(f"aqmlab: warning: {line}"), file=sys.stderr)
+        warn(line)
     if as_json:
         data = {
             "scenario": {"name": result.name, "hash": result.hash},
@@ -85,7 +90,7 @@ def run(
     print(f"Results: {result.folder}")
 
 
-@app.command()
+@command("aqmlab compare example:dumbbell-red --aqm red,codel,fq-codel --seeds 10", long=True)
 def compare(
     file: File,
     aqm: Annotated[
@@ -121,7 +126,7 @@ def compare(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Compare disciplines on the same traffic: differences with intervals and verdicts. Python: aqmlab.compare."""
+    """Compare disciplines on the same traffic: means, intervals, verdicts. Python: aqmlab.compare."""
     from aqmlab.execution.comparison import compare as work
     from aqmlab.results.warmup_check import settling
 
@@ -224,7 +229,11 @@ def _show_details(found: Comparison) -> None:
         print(line)
 
 
-@app.command()
+@command(
+    "aqmlab report results --out study.html",
+    "aqmlab report results/my-12ab34cd --figure queue --out queue.pdf --size column",
+    long=True,
+)
 def report(
     folder: Annotated[Path, typer.Argument(help="A results folder.", metavar="DIR")],
     figure: Annotated[
@@ -232,7 +241,11 @@ def report(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="With --figure: the file, .png, .svg or .pdf.", metavar="FILE"),
+        typer.Option(
+            "--out",
+            help="The page (.html); default: report.html in DIR. With --figure a .png, .svg or .pdf.",
+            metavar="FILE",
+        ),
     ] = None,
     size: Annotated[
         str | None,
@@ -247,12 +260,11 @@ def report(
     """Build one self-contained HTML page of a results folder. Python: aqmlab.report, aqmlab.reporting.figure."""
     from aqmlab import reporting, reports
 
-    for option, value in (("--out", out), ("--size", size)):
-        if value is not None and figure is None:
-            raise InputError(f"{option}: is for one figure; give --figure KEY too")
+    if size is not None and figure is None:
+        raise InputError("--size: is for one figure; give --figure KEY too")
     told: dict[str, Any]
     if figure is None:
-        path = reports.report(folder)
+        path = reports.report(folder, out=out, progress=True)
         told, text = {"report": str(path)}, f"Report: {path}"
     else:
         files = [str(path) for path in reporting.figure(folder, figure, out=out, size=size)]

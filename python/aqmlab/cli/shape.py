@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from aqmlab.cli.application import Json, Set, app
+from aqmlab.cli.application import Json, Set, command
 from aqmlab.cli.output import print_json
 from aqmlab.cli.values import parse_overrides
 from aqmlab.errors import InputError, printable
 
 
-@app.command()
+@command("sudo aqmlab shape my.toml --in eth0 --out eth1 --stats terminal", long=True)
 def shape(
     file: Annotated[
         Path | None,
@@ -52,7 +52,7 @@ def shape(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Be the bottleneck between two interfaces until Ctrl-C; SIGHUP reads the file again. Python: aqmlab.live.shape."""
+    """Be the bottleneck between two interfaces until Ctrl-C. SIGHUP reads the file again. Python: aqmlab.live.shape."""
     from aqmlab.live.shape import clean as work_of_clean
     from aqmlab.live.shape import shape as work
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aqmlab.cli.application import Engine, Json, SeedsOption, Set, Workers, app
-from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table
+from aqmlab.cli.application import Engine, Json, SeedsOption, Set, Workers, command
+from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table, warn
 from aqmlab.cli.values import parse_overrides, parse_seeds
-from aqmlab.errors import InputError, printable
+from aqmlab.errors import InputError
 
 if TYPE_CHECKING:
     from aqmlab.sweeps.sweep import Study
@@ -22,7 +21,7 @@ SHOWN_WARNINGS = 10
 SHOWN_METRICS = ("throughput_mbps", "loss", "mean_queue", "mean_delay_ms", "delay_p95_ms", "goodput_mbps", "jain")
 
 
-@app.command()
+@command("aqmlab sweep my.toml --grid flow.tcp.count=10:100:10 --seeds 5 --out flows", long=True)
 def sweep(
     file: Annotated[Path, typer.Argument(help="Scenario file or study file (TOML).", metavar="FILE.toml")],
     grid: Annotated[
@@ -64,7 +63,7 @@ def sweep(
     engine: Engine = "auto",
     as_json: Json = False,
 ) -> None:
-    """Run a scenario at many points; a run that the store has is not run again. Python: aqmlab.sweep."""
+    """Run a scenario at many points; runs that the store has are reused. Python: aqmlab.sweep."""
     from aqmlab.sweeps.sweeping import sweep as work
 
     study = work(
@@ -84,11 +83,9 @@ def sweep(
         engine=engine,
     )
     for line in study.warnings[:SHOWN_WARNINGS]:
-        print(printable(f"aqmlab: warning: {line}"), file=sys.stderr)
+        warn(line)
     if len(study.warnings) > SHOWN_WARNINGS:
-        print(
-            printable(f"aqmlab: warning: and {len(study.warnings) - SHOWN_WARNINGS} more like these"), file=sys.stderr
-        )
+        warn(f"and {len(study.warnings) - SHOWN_WARNINGS} more like these")
     if as_json:
         took = {"simulation_s": study.simulation_s, "simulation_cpu_s": study.simulation_cpu_s}
         print_json({**study_data(study), **took, "warnings": list(study.warnings)})

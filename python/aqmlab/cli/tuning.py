@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import sys
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aqmlab.cli.application import Engine, Json, Set, Workers, app
-from aqmlab.cli.output import print_json, print_rows, print_table
+from aqmlab.cli.application import Engine, Json, Set, Workers, command
+from aqmlab.cli.output import print_json, print_rows, print_table, warn
 from aqmlab.cli.values import parse_overrides, parse_settings
-from aqmlab.errors import InputError, printable
+from aqmlab.errors import InputError
 
 if TYPE_CHECKING:
     from aqmlab.interop.settings import Dialect
@@ -31,10 +31,10 @@ Over = Annotated[
     ),
 ]
 Minimize = Annotated[
-    str | None, typer.Option("--minimize", help="The goal: a metric such as delay.p95.", metavar="METRIC")
+    str | None, typer.Option("--minimize", help="The goal: a metric such as delay_p95_ms.", metavar="METRIC")
 ]
 Maximize = Annotated[
-    str | None, typer.Option("--maximize", help="The goal: a metric such as goodput.", metavar="METRIC")
+    str | None, typer.Option("--maximize", help="The goal: a metric such as goodput_mbps.", metavar="METRIC")
 ]
 Keep = Annotated[
     list[str] | None,
@@ -82,7 +82,7 @@ Quantile = Annotated[
 ]
 Trials = Annotated[
     int | None,
-    typer.Option("--trials", help="How many settings are tried; default: 60, 24 with --uplink.", min=1, metavar="N"),
+    typer.Option("--trials", help="Settings to try; default: 60, 24 with --uplink.", min=1, metavar="N"),
 ]
 Seeds = Annotated[
     int | None, typer.Option("--seeds", help="Seeds of each trial; default: 3, 2 with --uplink.", min=1, metavar="N")
@@ -98,11 +98,11 @@ Details = Annotated[
 ]
 Out = Annotated[
     Path | None,
-    typer.Option("--out", help="Folder for runs and answer; default: results/NAME-tune.", metavar="DIR"),
+    typer.Option("--out", help="The folder; default: results/NAME-tune.", metavar="DIR"),
 ]
 
 
-@app.command()
+@command("aqmlab tune --uplink 50Mbps --for 'calls and downloads' --aqm red,fq-codel", long=True)
 def tune(
     file: OptionalFile = None,
     uplink: UplinkRate = None,
@@ -127,7 +127,7 @@ def tune(
     details: Details = False,
     as_json: Json = False,
 ) -> None:
-    """Find a queue's parameters that hold over whole ranges, confirmed on fresh seeds. Python: aqmlab.tune."""
+    """Find a queue's parameters that hold over ranges of conditions. Python: aqmlab.tune."""
     from aqmlab.execution.runner import as_scenario
     from aqmlab.tuning.tuner import tune as work
 
@@ -142,6 +142,7 @@ def tune(
         plan = as_scenario(file, overrides=parse_overrides(set_))
     else:
         raise InputError("tune: give a scenario file, or --uplink RATE for one that is made, for example 50Mbps")
+    _warn_of_points(minimize, maximize, *(keep or ()))
     effort = EFFORT if uplink is None else QUICKER
     folder = out if out is not None else Path("results") / f"{plan.label}-tune"
     names = [name.strip() for name in aqm.split(",")] if aqm else [None]
@@ -173,6 +174,16 @@ def tune(
         _show(answers[0], details=details)
     else:
         _show_all(answers, details=details)
+
+
+def _warn_of_points(*texts: str | None) -> None:
+    """Warn of metrics that are written with points, as earlier versions showed them: ``delay.p95``."""
+    from aqmlab.execution.until import metric_named
+
+    for text in texts:
+        found = re.match(r"\s*([A-Za-z]\w*(?:\.\w+)+)", text or "")
+        if found is not None:
+            warn(f"{found[1]} is deprecated; use {metric_named(found[1])}, as in the tables")
 
 
 def _show_all(answers: Sequence[Tuned], *, details: bool) -> None:
@@ -218,7 +229,7 @@ def _show(found: Tuned, *, details: bool) -> None:
     for line in found.notes:
         print(f"Note: {line}")
     if found.holds.value != "holds":
-        print(printable(f"aqmlab: warning: on fresh seeds the constraints are {_doubt(found)}"), file=sys.stderr)
+        warn(f"on fresh seeds the constraints are {_doubt(found)}")
     others = ", ".join(one.title for one in found.dialects if one not in shown)
     if not details:
         print(f"With --details: {f'texts for {others}, ' if others else ''}the Pareto front, all intervals and tests")

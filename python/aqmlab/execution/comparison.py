@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from aqmlab.displays import Shown
 from aqmlab.errors import InputError, StorageError, unknown
 from aqmlab.execution.comparison_exports import csv_text, latex_text
 from aqmlab.execution.comparison_matrix import Matrix, answer, matrix_of
@@ -40,7 +41,7 @@ SHAPE: dict[str, type] = {"name": str, "queue": str, "link": str, "seeds": list,
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Shown):
     """Disciplines side by side.
 
     Attributes

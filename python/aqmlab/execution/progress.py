@@ -1,32 +1,83 @@
-"""Show the progress of many jobs on stderr, each job weighted by its cost.
+"""Show the progress of many jobs on stderr or in a notebook, each job weighted by its cost.
 
-rich draws the bar, estimates the time left and restores the terminal. `Bar` is our own because jobs run in parallel
-and each reports its share. `Throttled` is our own because rich limits how often it draws, not how often workers report.
+On a terminal rich draws the bar, estimates the time left and restores the terminal. `Bar` is our own because jobs run
+in parallel and each reports its share. `Throttled` is our own because rich limits how often it draws, not how often
+workers report.
 """
 
 from __future__ import annotations
 
 import contextlib
+import enum
+import html
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.progress import Progress
 
 REPORT_EVERY_S = 0.25
+TELL_EVERY_S = 1.0
+"""With `Talk.VERBOSE`: the least time between two lines about finished runs."""
+
+
+class Talk(enum.Enum):
+    """How much is printed on stderr while runs are done."""
+
+    QUIET = enum.auto()
+    """Neither progress nor warnings; errors are always printed."""
+    NORMAL = enum.auto()
+    VERBOSE = enum.auto()
+    """Also lines about finished runs, for logs."""
+
+
+_talk: ContextVar[Talk] = ContextVar("talk", default=Talk.NORMAL)
+
+
+def is_quiet() -> bool:
+    """Whether warnings are unwanted too."""
+    return _talk.get() is Talk.QUIET
+
+
+@contextlib.contextmanager
+def talking(how: Talk) -> Iterator[None]:
+    """Print more or less than usual meanwhile."""
+    token = _talk.set(how)
+    try:
+        yield
+    finally:
+        _talk.reset(token)
+
+
+class Display(Protocol):
+    """Draws a bar: rich's, or `_InNotebook`."""
+
+    def add_task(self, description: str, *, total: float, runs: str) -> Any:  # noqa: ANN401
+        """Begin a bar and return what it is called by."""
+
+    def update(self, task_id: Any, *, completed: float, runs: str) -> None:  # noqa: ANN401
+        """Show how much is completed, and how many runs of how many."""
 
 
 class Bar:
     """Progress over all jobs by their cost: finished ones count whole, running ones the share they report."""
 
-    def __init__(self, shown: Progress, title: str, costs: Sequence[float], runs: int) -> None:
+    def __init__(
+        self, shown: Display, tell: Callable[[str], None], title: str, costs: Sequence[float], runs: int
+    ) -> None:
         self._shown = shown
+        self._tell = tell
+        self._title = title
         self._costs = costs
         self._runs = runs
         self._task = shown.add_task(title, total=sum(costs), runs=f"0/{runs}")
         self._running: dict[int, float] = {}
         self._done = 0.0
+        self._began = time.monotonic()
+        self._told = -TELL_EVERY_S
         self.finished = 0
 
     def report(self, job: int, share: float) -> None:
@@ -40,6 +91,10 @@ class Bar:
         self.finished += runs
         self._done += self._costs[job]
         self._show()
+        took = time.monotonic() - self._began
+        if took - self._told >= TELL_EVERY_S or self.finished == self._runs:
+            self._told = took
+            self._tell(f"aqmlab: {self._title}: {self.finished} of {self._runs} done after {took:.1f} s")
 
     def _show(self) -> None:
         running = sum(self._costs[job] * share for job, share in self._running.items())
@@ -48,14 +103,28 @@ class Bar:
 
 @contextlib.contextmanager
 def bar_over(title: str, costs: Sequence[float], *, shown: bool, runs: int | None = None) -> Iterator[Bar]:
-    """Show a bar over jobs with these costs, with an estimate of the time left, if stderr is a terminal.
+    """Show a bar over jobs with these costs, with an estimate of the time left, if there is a terminal or a notebook.
 
-    A job is one run unless `runs` says how many all of them are.
+    With `Talk.QUIET` there is none, with `Talk.VERBOSE` lines about finished runs are printed on stderr too. A job is
+    one run unless `runs` says how many all of them are.
     """
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
+    shown = shown and not is_quiet()
+
+    def tell(line: str) -> None:
+        if _talk.get() is Talk.VERBOSE:
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    in_notebook = shown and console.is_jupyter
+    with _InNotebook() if in_notebook else _on_terminal(console, shown=shown and console.is_terminal) as display:
+        yield Bar(display, tell, title, costs, len(costs) if runs is None else runs)
+
+
+def _on_terminal(console: Console, *, shown: bool) -> Progress:
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -63,9 +132,43 @@ def bar_over(title: str, costs: Sequence[float], *, shown: bool, runs: int | Non
         TextColumn("{task.fields[runs]}"),
         TimeRemainingColumn(),
     )
-    off = not (shown and console.is_terminal)
-    with Progress(*columns, console=console, transient=True, disable=off, speed_estimate_period=120) as rich_bar:
-        yield Bar(rich_bar, title, costs, len(costs) if runs is None else runs)
+    return Progress(*columns, console=console, transient=True, disable=not shown, speed_estimate_period=120)
+
+
+class _InNotebook:
+    """A bar in the output of a notebook's cell, which is empty again at the end.
+
+    rich needs ipywidgets for that and warns without; an element of HTML that IPython replaces needs nothing.
+    """
+
+    def __init__(self) -> None:
+        from IPython.display import HTML, display
+
+        self._html = HTML
+        self._handle = display(HTML(""), display_id=True)
+        self._title, self._total = "", 1.0
+        self._next = 0.0
+
+    def __enter__(self) -> _InNotebook:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._handle.update(self._html(""))
+
+    def add_task(self, description: str, *, total: float, runs: str) -> None:
+        """Begin the bar."""
+        self._title, self._total = description, total
+        self.update(None, completed=0.0, runs=runs)
+
+    def update(self, _: None, *, completed: float, runs: str) -> None:
+        """Replace the bar, at most every `REPORT_EVERY_S` seconds."""
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + REPORT_EVERY_S
+        title = html.escape(self._title)
+        bar = f'<progress max="{self._total:g}" value="{completed:g}" aria-label="{title}"></progress>'
+        self._handle.update(self._html(f"{title} {bar} {runs}"))
 
 
 class Throttled:

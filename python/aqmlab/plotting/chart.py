@@ -8,6 +8,8 @@ from typing import Literal
 
 import numpy as np
 
+from aqmlab.displays import Shown
+
 Mode = Literal["line", "dashed", "dotted", "steps", "points", "ring", "bar", "box"]
 
 PALETTE = ("#2f7fd6", "#cf5f1d", "#1d9268", "#a95bc9", "#d2475a", "#7b828d", "#8a7a12", "#12898f")
@@ -126,8 +128,8 @@ def cell_edges(centres: Sequence[float] | np.ndarray, *, log: bool = False) -> n
     return 10.0**edges if log else edges
 
 
-@dataclass(frozen=True)
-class Chart:
+@dataclass(frozen=True, repr=False)
+class Chart(Shown):
     """A figure.
 
     Attributes
@@ -171,3 +173,11 @@ class Chart:
     y_log: bool = False
     heat: Heat | None = None
     panels: bool = False
+
+    def __repr__(self) -> str:
+        """Say in a line what it is; its points would fill pages.
+
+        >>> Chart("queue", "The queue", "", "time, s", "packets", [Series("red", [0], [1])])
+        <Chart queue: The queue; packets against time, s; 1 series>
+        """
+        return f"<Chart {self.key}: {self.title}; {self.y_label} against {self.x_label}; {len(self.series)} series>"

@@ -30,7 +30,7 @@ from aqmlab.storage import folders
 if TYPE_CHECKING:
     from aqmlab.plotting.chart import Chart
 
-REPRODUCTION = "reproduction.json"
+REPRODUCTION = folders.REPRODUCTION
 MANY_FLOWS = 2000
 """With more flows than that a page does without what needs the whole scenario laid out: its network, its models."""
 MOST_SETTINGS = 6

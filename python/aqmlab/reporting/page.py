@@ -15,6 +15,7 @@ import pandas as pd
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
+from aqmlab.execution.progress import bar_over
 from aqmlab.plotting import charts, flowchart, plots, topology
 from aqmlab.plotting.layout import arrange
 from aqmlab.reporting import rendering
@@ -167,17 +168,24 @@ class Page:
             scripts=[Markup(get_plotlyjs()), rendering.resource("script.js")],
         )
 
-    def write(self, folder: Path, *, pictures: bool = True) -> Path:
-        """Write ``report.html`` and, beside it, the figures as PNG and SVG in ``figures/``."""
-        path = folder / "report.html"
+    def write(self, folder: Path, *, pictures: bool = True, name: str = "report.html", progress: bool = False) -> Path:
+        """Write the page under a name and, beside it, the figures as PNG and SVG in ``figures/``."""
+        path = folder / name
         guarded(folder, lambda: folder.mkdir(parents=True, exist_ok=True))
         guarded(folder, lambda: write_file(path, self.html().encode()))
         if pictures:
-            for chart in self._figures:
-                plots.save(chart, folder / "figures")
-            for key, paint, size_in in self._drawings:
-                plots.save_figure(paint, folder / "figures" / plots.file_stem(key), size_in=size_in)
+            self._write_pictures(folder / "figures", progress=progress)
         return path
+
+    def _write_pictures(self, folder: Path, *, progress: bool) -> None:
+        count = len(self._figures) + len(self._drawings)
+        with bar_over("figures", [1.0] * count, shown=progress) as bar:
+            for chart in self._figures:
+                plots.save(chart, folder)
+                bar.done(0)
+            for key, paint, size_in in self._drawings:
+                plots.save_figure(paint, folder / plots.file_stem(key), size_in=size_in)
+                bar.done(0)
 
     def _fresh(self, key: str) -> str:
         """Return a key that no figure of the page has: the same one, or with a number behind it."""

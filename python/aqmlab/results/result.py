@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from aqmlab import _core
+from aqmlab.displays import Shown
 from aqmlab.errors import InputError, StorageError, unknown
 from aqmlab.results import frames
 from aqmlab.results.evaluation import Evaluation, together
@@ -23,7 +24,7 @@ from aqmlab.storage import folders
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(Shown):
     """Finished runs of one scenario.
 
     Attributes

@@ -196,9 +196,9 @@ def _provenance(page: Page, collected: Collected, effort: Effort) -> None:
     )
     page.text(
         f"aqmlab {_core.version()}. The whole report: `{f'{command} {tuned}'.strip()}`. One scenario again, with every "
-        "table:"
+        "table, in the folder of the runs (`results/rfc7928` unless `--out` says another):"
     )
-    page.code("aqmlab run results/rfc7928/runs/NAME/scenario.toml --seeds 1")
+    page.code("aqmlab run scenarios/NAME/scenario.toml --seeds 1")
     if collected.entries:
         page.code(collected.entries[-1].plan.normalized, fold=f"For example: {collected.entries[-1].case.name}")
     lines = [f"{entry.plan.label}  {entry.case.name}  {entry.case.settings.title}" for entry in collected.entries]

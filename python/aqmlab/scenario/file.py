@@ -10,7 +10,7 @@ import os
 import select
 import stat
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import resources
@@ -207,15 +207,25 @@ def override_pairs(overrides: Overrides) -> tuple[tuple[str, str], ...]:
     >>> override_pairs({"run.duration": "5s", "queue.bottleneck.max_p": 0.2})
     (('run.duration', '5s'), ('queue.bottleneck.max_p', '0.2'))
     """
-    if isinstance(overrides, Mapping):
-        return tuple((key, override(value)) for key, value in overrides.items())
     given: Any = overrides
-    pairs: list[Any] = [given] if isinstance(given, str) else list(given)
+    allowed = 'allowed: a mapping {"KEY": VALUE} or pairs ("KEY", "VALUE")'
+    if not isinstance(given, Iterable):
+        raise InputError(f"overrides: {given!r} is neither a mapping nor pairs; {allowed}")
+    one_text = isinstance(given, str | bytes)
+    pairs: list[Any] = [given] if one_text else [*(given.items() if isinstance(given, Mapping) else given)]
     for pair in pairs:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
-            allowed = 'a mapping {"KEY": VALUE} or pairs ("KEY", "VALUE")'
-            raise InputError(f"overrides: {pair!r} is not a pair; allowed: {allowed}")
-    return tuple((key, value) for key, value in pairs)
+            raise InputError(f"overrides: {pair!r} is not a pair; {allowed}")
+        if not isinstance(pair[0], str):
+            raise InputError(f'overrides: the key {pair[0]!r} is no text; write it like "queue.bottleneck.max_p"')
+    return tuple((key, _override_of(key, value)) for key, value in pairs)
+
+
+def _override_of(key: str, value: Value) -> str:
+    try:
+        return override(value)
+    except InputError as error:
+        raise InputError(f"overrides: {key}: {error}") from None
 
 
 def read_text(path: Path) -> str:

@@ -39,6 +39,8 @@ SUMS = "SHA256SUMS"
 DIGEST = "digest"
 """Key of a record that has the hash of the others."""
 COMPARISON = "compare.json"
+TUNING = "tune.json"
+REPRODUCTION = "reproduction.json"
 """The file that makes a folder one of a comparison."""
 STALE_AFTER_S = 600.0
 """Age at which a temporary file of another machine is taken for one that was left behind."""

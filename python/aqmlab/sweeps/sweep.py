@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from aqmlab.displays import Shown
 from aqmlab.errors import InputError
 from aqmlab.results.evaluation import Evaluation
 from aqmlab.results.metrics import BY_KEY, METRICS
@@ -28,7 +29,7 @@ POINT, SEED, RUN = "point", "seed", "run"
 
 
 @dataclass(frozen=True)
-class Study:
+class Study(Shown):
     """A finished sweep.
 
     Attributes

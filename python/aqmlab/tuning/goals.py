@@ -106,7 +106,7 @@ def goal_of(minimize: str | None, maximize: str | None) -> Goal:
     'minimize delay_p95_ms'
     """
     if (minimize is None) == (maximize is None):
-        raise InputError("tune: give one goal, for example --minimize delay.p95 or --maximize goodput")
+        raise InputError("tune: give one goal, for example --minimize delay_p95_ms or --maximize goodput_mbps")
     if minimize is not None:
         return Goal(BY_KEY[metric_named(minimize)], 1)
     return Goal(BY_KEY[metric_named(str(maximize))], -1)

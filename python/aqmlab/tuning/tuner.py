@@ -26,7 +26,7 @@ from aqmlab.tuning.space import RED, Numbers, Space, least_weight, space_of
 from aqmlab.tuning.starts import ANALYTIC, FILE, Start, analytic, automatic, defaults, has_red
 from aqmlab.tuning.verification import Confirmed, against, choose, confirm
 
-RECORD = "tune.json"
+RECORD = folders.TUNING
 FRESH_POINTS = 2
 """Interior points for each range that only the confirmation sees."""
 
@@ -68,9 +68,9 @@ def tune(
     scenario
         A scenario file, or a scenario already loaded.
     minimize, maximize
-        The goal, one of the two: a metric such as ``delay.p95`` or ``goodput``.
+        The goal, one of the two: a metric such as ``delay_p95_ms`` or ``goodput_mbps``.
     keep
-        Bounds that the mean must keep at every point: ``utilization>=0.95``, ``delay.p99<=50ms``.
+        Bounds that the mean must keep at every point: ``utilization>=0.95``, ``delay_p99_ms<=50ms``.
     over
         What varies: ``flows=10:200`` (the first group of flows), ``rtt=20ms:200ms`` (of a dumbbell),
         ``rate=2Mbps:20Mbps``, or any dotted key of the scenario.

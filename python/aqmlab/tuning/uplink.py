@@ -116,7 +116,7 @@ def uplink(rate: str, rtt: str, uses: str = "downloads") -> Uplink:
     waits = len(wanted) > 1
     return Uplink(
         Scenario.from_text(head + flows, filename=f"uplink-{words['rate']}"),
-        minimize="delay.p99" if waits else "delay.p95",
+        minimize="delay_p99_ms" if waits else "delay_p95_ms",
         keep=("utilization>=0.9" if waits else "utilization>=0.95",),
         over=(FLOWS, f"rtt={words['low']}:{words['high']}"),
     )

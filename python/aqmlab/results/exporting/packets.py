@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from aqmlab.scenario.parts import Link
 
 PS = 10**12
+LARGEST, SMALL = 2**62, 2**31 - 1
+"""Numbers that 64 bits hold, and that 32 bits do, which are sorted faster."""
 NEEDED = ("packet", "dscp", "ecn", "ttl")
 """Columns that event logs of older versions lack."""
 
@@ -110,10 +113,7 @@ def order_of_leaving(came: tuple[np.ndarray, ...], left: tuple[np.ndarray, ...])
     [1, 0, 2, -1]
     """
     coming, leaving = len(came[0]), len(left[0])
-    names = np.zeros(coming + leaving, dtype=np.int64)
-    for first, second in zip(came, left, strict=True):
-        _, part = np.unique(np.concatenate([first, second]), return_inverse=True)
-        names = names * (int(part.max(initial=0)) + 1) + part
+    names = _as_one_number([np.concatenate(pair) for pair in zip(came, left, strict=True)])
     in_order, out_order = np.argsort(names[:coming], kind="stable"), np.argsort(names[coming:], kind="stable")
     in_names, out_names = names[:coming][in_order], names[coming:][out_order]
     turn = np.arange(leaving) - np.searchsorted(out_names, out_names)
@@ -122,6 +122,25 @@ def order_of_leaving(came: tuple[np.ndarray, ...], left: tuple[np.ndarray, ...])
     found = np.full(leaving, -1, dtype=np.int64)
     found[out_order[fits]] = in_order[place[fits]]
     return found
+
+
+def _as_one_number(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Return a number for each entry, the same for the same entries in all parts.
+
+    Whole numbers are digits as they are where they fit; else, and for anything else, their ranks are, which are dear.
+    """
+    names = np.zeros(len(parts[0]), dtype=np.int64)
+    size = 1
+    for part in parts:
+        digits, base = part, int(part.max(initial=0)) + 1 if part.dtype.kind in "iu" else 0
+        if base == 0 or int(part.min(initial=0)) < 0 or size * base > LARGEST:
+            _, digits = np.unique(part, return_inverse=True)
+            base = int(digits.max(initial=0)) + 1
+        if size * base > LARGEST:
+            raise ValueError("too many packets to number")
+        names = names * base + digits.astype(np.int64)
+        size *= base
+    return names.astype(np.int32) if size <= SMALL else names
 
 
 def arrivals_beyond(log: Log, departures: pd.DataFrame) -> np.ndarray:

@@ -1,0 +1,77 @@
+"""What a notebook shows of results: HTML with a figure, and short lines as text."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import pytest
+
+import aqmlab
+from aqmlab.notebook import html
+from aqmlab.plotting.chart import Chart, Series
+from aqmlab.plotting.figures import queue_against_time
+
+CHART = Chart("queue", "A & B", "shows <this>", "time, s", "packets", [Series("red", [0.0, 1.0], [1.0, 2.0])])
+
+
+@pytest.fixture(scope="module")
+def comparison(tmp_path_factory):
+    from conftest import DUMBBELL
+
+    path = tmp_path_factory.mktemp("scenario") / "small.toml"
+    path.write_text(DUMBBELL)
+    return aqmlab.compare(path, aqm=["red", "codel"], seeds=2, progress=False)
+
+
+def figures_in(page: str) -> list[ET.Element]:
+    """Return the drawings of a page, each of which must be whole XML."""
+    return [ET.fromstring(part.split("</svg>")[0] + "</svg>") for part in _after(page)]
+
+
+def _after(page: str) -> list[str]:
+    return [f"<svg{part}" for part in page.split("<svg")[1:]]
+
+
+def test_a_chart_is_a_line_of_text_and_a_drawing():
+    assert repr(CHART) == "<Chart queue: A & B; packets against time, s; 1 series>"
+    page = CHART._repr_html_()
+    assert 'aria-label="shows &lt;this&gt;"' in page
+    assert "<script" not in page
+    assert len(figures_in(page)) == 1
+
+
+def test_a_result_has_its_queue_and_its_means(comparison):
+    page = comparison.results["red"]._repr_html_()
+    assert "small: link bottleneck, 2 seeds" in page
+    assert len(figures_in(page)) == 1
+    assert "Mean queueing delay</td>" in page
+    assert len(repr(queue_against_time(comparison.results["red"]))) < 100
+
+
+def test_a_result_without_samples_has_its_means_alone(small):
+    result = aqmlab.run(small, seeds=1, overrides={"probe": {"links": ["bottleneck"]}}, progress=False)
+    page = result._repr_html_()
+    assert figures_in(page) == []
+    assert "Throughput</td>" in page
+
+
+def test_a_comparison_begins_with_its_answer(comparison):
+    page = comparison._repr_html_()
+    assert f"small: {comparison.answer()}" in page
+    assert len(figures_in(page)) == 1
+    assert page.index("codel") > 0
+
+
+@pytest.mark.parametrize(
+    ("grid", "drawings"), [({"flow.tcp.count": [1, 2]}, 1), ({"queue.bottleneck.aqm": ["red"]}, 0)]
+)
+def test_a_sweep_has_a_line_if_its_key_has_numbers(small, tmp_path, grid, drawings):
+    study = aqmlab.sweep(small, grid=grid, seeds=2, out=tmp_path / "store", progress=False)
+    page = study._repr_html_()
+    assert len(figures_in(page)) == drawings
+    assert f"small: {len(next(iter(grid.values())))} points" in page
+
+
+def test_other_objects_have_no_page():
+    with pytest.raises(TypeError, match="no page for int"):
+        html(7)
