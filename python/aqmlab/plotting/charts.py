@@ -57,7 +57,7 @@ def figure(chart: Chart) -> go.Figure:
 def _plain(chart: Chart) -> Chart:
     """Return the chart with texts as plotly shows them letter by letter; it takes some tags of HTML as markup."""
     series = [
-        replace(one, name=plain(one.name), x=[plain(x) if isinstance(x, str) else x for x in one.x])
+        replace(one, name=plain(one.name), x=[plain(x) if isinstance(x, str) else x for x in one.x])  # type: ignore[arg-type]
         if one.mode == "bar"
         else replace(one, name=plain(one.name))
         for one in chart.series

@@ -158,7 +158,8 @@ def _policy(own: Sequence[str], policers: dict[tuple[str, int], list[int]]) -> P
     if (kind, dscp) not in policers:
         return Policy(source, sink, dscp, None)
     colours = [dscp, *policers[kind, dscp]]
-    marker: Table = {"kind": meter} | {name: WORDS[name](text) for name, text in zip(names, own[4:], strict=False)}
+    marker: Table = {"kind": meter}
+    marker |= {name: WORDS[name](text) for name, text in zip(names, own[4:], strict=False)}
     if [name for name in names if name != "window" and name not in marker]:
         raise IndexError
     words = ("green", "red") if kind in TWO_COLOURS else ("green", "yellow", "red")
@@ -197,7 +198,7 @@ def queue_tables(told: Commands, own: Settings, place: str, name: str, named: Na
             one["weight"] = told.weights.get(queue, 1.0) if told.scheduler != "RR" else 1.0
         classes.append(one)
     classes[-1]["default"] = True
-    yield name, {"aqm": aqm, "class": classes}  # type: ignore[dict-item] - a list of tables
+    yield name, {"aqm": aqm, "class": classes}
 
 
 def _points(told: Commands, queue: int, precedence: int | None = None) -> list[Value]:
@@ -237,4 +238,4 @@ def _physical(told: Commands, queue: int, limit: str, place: str, named: Names) 
             {"name": f"p{precedence}", "dscp": points, "min_th": packets(low), "max_th": upper, "max_p": most}
         )
     classes[-1]["default"] = True
-    return table | {"class": classes}  # type: ignore[dict-item] - a list of tables
+    return table | {"class": classes}

@@ -57,7 +57,7 @@ def _queue_lines(name: str, table: Table) -> list[str]:
     """Write a queue, with a table for each of its classes."""
     classes = table.get("class", [])
     lines = ["", f"[queue.{name}]", *_entries({key: value for key, value in table.items() if key != "class"})]
-    for one in classes:  # type: ignore[union-attr] - a list of tables
+    for one in classes:  # type: ignore[union-attr]  # a list of tables
         lines += ["", f"[[queue.{name}.class]]", *_entries(one)]  # type: ignore[arg-type]
     return lines
 
