@@ -39,7 +39,7 @@ def report(folder: str | Path, *, pictures: bool = True, out: str | Path | None 
     folder = Path(folder)
     build.must_exist(folder)
     target = folder / "report.html" if out is None else Path(out)
-    if target.suffix != ".html" or target.is_dir():
+    if target.suffix != ".html" or (out is not None and target.is_dir()):
         raise InputError(f"{target}: a page ends in .html (a figure: --figure KEY)")
     if (folder / build.REPRODUCTION).exists():
         if out is not None:

@@ -335,7 +335,6 @@ def test_output_of_tc_is_read_too(tmp_path):
         ("tc qdisc add dev eth0 root red limit 9000 min 3000 max 9000 avpkt 100 burst 3", "tc rejects a burst of 3"),
         ("tc qdisc add dev eth0 root red limit much", '"much" is no size of tc'),
         ("tc qdisc add dev eth0 root tbf rate fast", '"fast" is no rate of tc'),
-        ("tc qdisc add dev eth0 root netem delay 10ms", "no line of tc with a discipline"),
         ("tc qdisc add dev eth0 root red limit", '"limit" has no value'),
         ("hello", "is neither an ns-2 study"),
     ],
@@ -345,6 +344,19 @@ def test_values_that_tc_rejects_are_an_error_of_one_line(tmp_path, line, message
         imported(tmp_path, line + "\n", "lines.txt")
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "note"),
+    [
+        ("tc qdisc add dev eth0 root netem delay 10ms", "netem without a rate has no queue"),
+        ("tc qdisc add dev e root handle 1: htb default 1", "htb has no class"),
+    ],
+)
+def test_lines_of_tc_with_nothing_below_come_in_with_a_note(tmp_path, line, note):
+    found = imported(tmp_path, line + "\n", "lines.txt")
+    assert found.scenario.link("bottleneck").parameters["limit"] == 1000
+    assert any(note in str(one) for one in found.notes)
 
 
 def test_the_command(tmp_path, capsys):
