@@ -33,7 +33,6 @@ ALLOWED: dict[str, tuple[str, tuple[type, ...]]] = {
     **dict.fromkeys(("grid", "settings", "against_settings"), MAPPING),
     "scenario": ("a path or a Scenario", (str, os.PathLike, object)),
     "seeds": ("a whole number, or a list of them", (Integral, Iterable)),
-    "overrides": ("a mapping, or a list of pairs", (Mapping, Iterable)),
     "paper": TEXT,
 }
 """By name of the argument: what is allowed, and its types. None, where it is a default, is always allowed."""

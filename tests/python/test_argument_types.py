@@ -13,7 +13,10 @@ CALLS = {
     "seeds: 1.5 is not possible (allowed: a whole number, or a list of them)": ("run", {"seeds": 1.5}),
     "workers: 'two' is not possible (allowed: a whole number)": ("run", {"workers": "two"}),
     "engine: 3 is not possible (allowed: a text)": ("run", {"engine": 3}),
-    "overrides: 3 is not possible (allowed: a mapping, or a list of pairs)": ("run", {"overrides": 3}),
+    'overrides: 3 is neither a mapping nor pairs; allowed: a mapping {"KEY": VALUE} or pairs ("KEY", "VALUE")': (
+        "run",
+        {"overrides": 3},
+    ),
     "out: 5 is not possible (allowed: a path)": ("run", {"out": 5}),
     "aqm: 3 is not possible (allowed: a list of texts)": ("compare", {"aqm": 3}),
     "aqm: ['red', None] is not possible (allowed: a list of texts)": ("compare", {"aqm": ["red", None]}),
