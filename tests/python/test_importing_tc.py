@@ -278,6 +278,12 @@ def test_a_guessed_weight_is_named() -> None:
     [
         (f"{add('codel')}\n{add('pie')}\n", "lines.txt:2: a second discipline, pie"),
         ("$TC qdisc add dev $DEV root tbf rate $RATE burst 5k latency 10ms\n", '"$RATE" is no rate of tc'),
+        (
+            "tc qdisc add dev e root handle 1: htb default 2\n"
+            "tc class add dev e parent 1: classid 1:3 htb rate 1mbit\n"
+            "tc class add dev e parent 1: classid 1:4 htb rate 1mbit\n",
+            "lines.txt:1: htb's default class 1:2 is not among its classes",
+        ),
         (add("netem rate 0"), "a rate is above 0"),
         (add("red limit 10k avpkt 0"), "avpkt of at least 1"),
         (add("codel target 99999999999999s"), ""),

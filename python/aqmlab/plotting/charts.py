@@ -12,6 +12,8 @@ from plotly.subplots import make_subplots
 from aqmlab.plotting.chart import cell_edges
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from aqmlab.plotting.chart import Chart, Heat, Series
 
 LEGEND_PX = 760
@@ -56,12 +58,7 @@ def figure(chart: Chart) -> go.Figure:
 
 def _plain(chart: Chart) -> Chart:
     """Return the chart with texts as plotly shows them letter by letter; it takes some tags of HTML as markup."""
-    series = [
-        replace(one, name=plain(one.name), x=[plain(x) if isinstance(x, str) else x for x in one.x])  # type: ignore[arg-type]
-        if one.mode == "bar"
-        else replace(one, name=plain(one.name))
-        for one in chart.series
-    ]
+    series = [replace(one, name=plain(one.name), x=_words(one.x)) for one in chart.series]
     return replace(
         chart,
         x_label=plain(chart.x_label),
@@ -71,6 +68,11 @@ def _plain(chart: Chart) -> Chart:
         levels=[(height, plain(label)) for height, label in chart.levels],
         heat=replace(chart.heat, label=plain(chart.heat.label)) if chart.heat is not None else None,
     )
+
+
+def _words(x: Sequence[float] | Sequence[str] | np.ndarray) -> Sequence[float] | Sequence[str] | np.ndarray:
+    """Return the places of points, words among them as `plain`."""
+    return [plain(str(one)) for one in x] if any(isinstance(one, str) for one in x) else x
 
 
 def plain(text: str) -> str:
