@@ -15,9 +15,11 @@ import aqmlab
 from aqmlab.execution.comparison import Comparison
 from aqmlab.execution.comparison_exports import latex_text
 from aqmlab.execution.comparison_matrix import answer, legend, lines_of, matrix_of
+from aqmlab.execution.comparison_settings import DEFINITION, folder_of
 from aqmlab.execution.comparison_tables import COMPARED, verdict
 from aqmlab.reporting.chosen import of_comparison
 from aqmlab.statistics import benjamini_hochberg, compare_means, paired
+from aqmlab.storage.folders import temporary_path
 
 pytestmark = pytest.mark.slow
 
@@ -203,6 +205,21 @@ def test_the_folder_is_named_by_what_is_compared(small, tmp_path):
     assert folder("red", "codel", overrides={"run.duration": "2s"}) == shorter
     assert folder("red", "codel") == "small-compare-red-codel"
     assert Comparison.load(tmp_path / "out" / "small-compare-red-codel").settings == {}
+
+
+def test_a_definition_that_is_being_written_takes_the_folder_from_nobody(small, tmp_path):
+    """Another process writes it, or was killed while it did; a file that somebody else put there is a result."""
+    plan = aqmlab.Scenario.load(small)
+    folder = tmp_path / "small-compare-red-codel"
+    folder.mkdir()
+    temporary_path(folder / DEFINITION).touch()
+    assert folder_of(tmp_path, plan, ["red", "codel"], "text") == folder
+    (folder / DEFINITION).write_text("text")
+    assert folder_of(tmp_path, plan, ["red", "codel"], "text") == folder
+    (folder / DEFINITION).write_text("another")
+    assert folder_of(tmp_path, plan, ["red", "codel"], "text") != folder
+    (folder / DEFINITION).rename(folder / "notes.txt")
+    assert folder_of(tmp_path, plan, ["red", "codel"], "text") != folder
 
 
 def test_a_long_folder_name_is_cut(small, tmp_path):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from aqmlab.errors import InputError, ScenarioError, StorageError, unknown
 from aqmlab.scenario.registry import discipline, disciplines
 from aqmlab.scenario.toml_text import Value, inline
-from aqmlab.storage.folders import guarded
+from aqmlab.storage.folders import TEMPORARY, guarded
 from aqmlab.storage.key import digest
 
 if TYPE_CHECKING:
@@ -115,13 +115,16 @@ def folder_of(out: Path, plan: Scenario, labels: Sequence[str], text: str) -> Pa
 
 
 def _is_free(folder: Path, text: str) -> bool:
-    """Whether a folder is not there, is empty, or has the comparison that `text` defines."""
+    """Whether a folder is not there, holds no results, or has the comparison that `text` defines.
+
+    Temporary files are no results: another process writes the definition, or was killed while it did.
+    """
 
     def look() -> bool:
-        try:
+        names = {entry.name for entry in folder.iterdir()} if folder.exists() else set()
+        if DEFINITION in names:
             return (folder / DEFINITION).read_text(encoding="utf-8", errors="replace") == text
-        except FileNotFoundError:
-            return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+        return all(TEMPORARY.search(name) for name in names)
 
     try:
         return guarded(folder, look)
