@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -190,6 +191,7 @@ def test_an_exception_of_python_ends_the_run_with_one_line(tmp_path, body, messa
     with pytest.raises(InputError) as raised:
         run(name)
     assert message in str(raised.value)
+    assert re.search(r" \(at [\d.]+ s, when a packet of \d+ B arrives\)$", str(raised.value))
     assert "\n" not in str(raised.value)
 
 

@@ -64,7 +64,19 @@ fn in_a_line(py: Python<'_>, error: &PyErr) -> String {
         let file: String = frame.getattr("tb_frame")?.getattr("f_code")?.getattr("co_filename")?.extract()?;
         Ok(format!("{file}:{}: ", frame.getattr("tb_lineno")?))
     };
-    format!("{}{error}", place().unwrap_or_default())
+    let notes: Vec<String> =
+        error.value(py).getattr("__notes__").and_then(|notes| notes.extract()).unwrap_or_default();
+    let notes: String = notes.iter().map(|note| format!(" ({note})")).collect();
+    format!("{}{error}{notes}", place().unwrap_or_default())
+}
+
+/// Add a note to an exception: the packet at whose arrival it was raised.
+fn at_arrival(py: Python<'_>, error: PyErr, now: Time, packet: &Meta) -> PyErr {
+    let note = format!("at {} s, when a packet of {} B arrives", now.secs(), packet.bytes);
+    match error.value(py).call_method1("add_note", (note,)) {
+        Ok(_) => error,
+        Err(other) => other,
+    }
 }
 
 fn has_raised() -> bool {
@@ -298,13 +310,16 @@ impl Policy for PythonPolicy {
     ) -> ArrivalDecision {
         let packet = Packet::from(arriving);
         let answer = self.call(draw, actions, |object, queue| {
-            let answer = object.call_method1("enqueue", (now.secs(), packet, queue))?;
+            let answer = object
+                .call_method1("enqueue", (now.secs(), packet, queue))
+                .map_err(|error| at_arrival(object.py(), error, now, arriving))?;
             decision(&answer).map_err(|error| {
                 let text = format!("{} ({:?})", error.value(object.py()), answer);
-                PyValueError::new_err(format!(
+                let error = PyValueError::new_err(format!(
                     "{}: {text}",
                     object.get_type().qualname().map_or_else(|_| String::new(), |n| n.to_string())
-                ))
+                ));
+                at_arrival(object.py(), error, now, arriving)
             })
         });
         self.decision = answer.unwrap_or(ArrivalDecision::Accept);
