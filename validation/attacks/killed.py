@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from attacks.processes import COMMANDS, finished, results_of, start, words_for
+from attacks.processes import COMMANDS, finished, prepare, results_of, start, words_for
 from attacks.tally import Tally
 
 KILLS = 20
@@ -35,10 +35,12 @@ class Victim:
         """Start the command and kill it, its whole group or itself alone; what has ended before is checked."""
         while True:
             process = start(words_for(self.kind, self._out), self._output)
-            if process.wait(chance.uniform(0.0, self._seconds / 2)) is None:
+            if process.wait(chance.uniform(0.0, self._seconds)) is None:
                 group = chance.random() < 0.5
                 process.kill(group=group)
                 self._tally.note(f"{self.kind}: killed" + (", its group" if group else ", alone"))
+                if results_of(self._out):
+                    self._tally.note(f"{self.kind}: had results when it was killed")
                 return
             self._check(process.code, process.said)
 
@@ -60,6 +62,7 @@ class Victim:
 
 def killed(tally: Tally, chance: random.Random, left: Callable[[], bool], folder: Path) -> None:
     """Kill each command 20 times, one after the other, and resume it."""
+    prepare()
     for kind in COMMANDS:
         if not left():
             return

@@ -8,12 +8,13 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from attacks.processes import COMMANDS, ENDING_S, Process, finished, results_of, start, words_for
+from attacks.processes import COMMANDS, ENDING_S, Process, finished, prepare, results_of, start, words_for
 from attacks.tally import Tally
 
 
 def together(tally: Tally, chance: random.Random, left: Callable[[], bool], folder: Path) -> None:
     """Start a command two to four times at once, each command in turn, then different ones on one store."""
+    prepare()
     expected = {}
     for kind in COMMANDS:
         process = finished(kind, folder / kind, folder / "output.txt")
