@@ -250,7 +250,8 @@ trace of all packets and without other programs. RED and markers draw random num
 so that one run of either need not be equal. Where two events coincide, ns-2 orders them by the last digits of its
 clock: one packet more or less at a full queue, or at the end. In `sackB2` packets of one flow arrive at the full queue
 just as one of the other leaves; with packets of 997, 1013 or 1100 B in the second flow, where nothing coincides, both
-programs give the same goodput to both flows.
+programs give the same goodput to both flows. The other rows with a difference have not been traced to their causes one
+by one.
 
 | script | arrived, ns-2 | here | dropped, ns-2 | here | equal |
 |---|---|---|---|---|---|"""

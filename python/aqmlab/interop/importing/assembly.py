@@ -295,21 +295,22 @@ def _tables(run: Recording, sender: str, sink: str, told: Sequence[Action], stud
             study.named.add(run.place(app), f"{run.kind(app)} over TCP: its packets are left out")
     if others and (files or len(others) > 1):
         study.named.add(run.place(others[0]), "several applications over one TCP: only one of them is read")
-    apps = files or others[:1]
-    kept = sorted((action for action in told if action.handle in apps), key=lambda action: action.at)
+    read = files or others[:1]
+    kept = sorted((action for action in told if action.handle in read), key=lambda action: action.at)
     if not any(action.what != "detach" for action in kept):
         return []
-    study.used |= {sender, sink, *apps}
+    study.used |= {sender, sink, *read}
     table = tcp_table(run, sender, sink, study.named)
     if any(action.what == "detach" for action in _told(run, sink)):
         study.named.add(run.place(sink), f"detach-agent of {run.kind(sink)}: here it goes on")
     if files:
         return [(table | tcp_times(run, kept, sender, study.named), sender)]
-    supplied = supply(run, apps[0], payload_of(run, sender), _way(run, sender, sink, study), study.named)
-    times = times_of(udp_periods(kept, study.named), run.end)
+    supplied = supply(run, read[0], payload_of(run, sender), _way(run, sender, sink, study), study.named)
+    periods = udp_periods(kept, study.named)
+    times = times_of(periods, run.end)
     if supplied and "active" in times:
-        study.named.add(run.place(apps[0]), f"{run.kind(apps[0])} over TCP stops and starts: here it goes on")
-        times = {"start": times["active"][0][0]}  # type: ignore[index]  # a list of pairs
+        study.named.add(run.place(read[0]), f"{run.kind(read[0])} over TCP stops and starts: here it goes on")
+        times = {"start": time(periods[0][0])}
     return [(table | times | supplied, sender)]
 
 

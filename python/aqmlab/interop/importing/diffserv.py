@@ -158,8 +158,7 @@ def _policy(own: Sequence[str], policers: dict[tuple[str, int], list[int]]) -> P
     if (kind, dscp) not in policers:
         return Policy(source, sink, dscp, None)
     colours = [dscp, *policers[kind, dscp]]
-    marker: Table = {"kind": meter}
-    marker |= {name: WORDS[name](text) for name, text in zip(names, own[4:], strict=False)}
+    marker: Table = {"kind": meter, **{name: WORDS[name](text) for name, text in zip(names, own[4:], strict=False)}}
     if [name for name in names if name != "window" and name not in marker]:
         raise IndexError
     words = ("green", "red") if kind in TWO_COLOURS else ("green", "yellow", "red")
@@ -190,14 +189,14 @@ def queue_tables(told: Commands, own: Settings, place: str, name: str, named: Na
         named.add(place, f"{told.scheduler} of Queue/dsRED takes turns by packets: here by bytes (wfq)")
     if told.rates:
         named.add(place, "addQueueRate of Queue/dsRED: its queues have no greatest rate")
-    classes: list[Table] = []
+    classes: list[Value] = []
     for queue, table in tables.items():
         yield f"{name}-{queue}", table
         one: Table = {"name": f"queue{queue}", "dscp": _points(told, queue), "queue": f"{name}-{queue}"}
         if aqm == "wfq":
             one["weight"] = told.weights.get(queue, 1.0) if told.scheduler != "RR" else 1.0
         classes.append(one)
-    classes[-1]["default"] = True
+    one["default"] = True
     yield name, {"aqm": aqm, "class": classes}
 
 
@@ -228,14 +227,13 @@ def _physical(told: Commands, queue: int, limit: str, place: str, named: Names) 
         named.add(place, "no meanPktSize of Queue/dsRED, which ns-2 then leaves to chance: 1000 B")
     table: Table = {"aqm": "red", "dialect": "dsred", "averages": MODES[mode], "limit": limit}
     table |= {"mean_packet": size(told.mean_packet or 1000.0), "w_q": own[precedences[0]][3]}
-    classes: list[Table] = []
+    classes: list[Value] = []
     for precedence, (low, high, most, _) in own.items():
         if low >= high:
             named.add(place, f"thresholds {low} and {high} of Queue/dsRED: the upper one is a millionth greater")
         upper = packets(max(high, low * (1 + 1e-6)))
-        points = _points(told, queue, precedence)
-        classes.append(
-            {"name": f"p{precedence}", "dscp": points, "min_th": packets(low), "max_th": upper, "max_p": most}
-        )
-    classes[-1]["default"] = True
+        one: Table = {"name": f"p{precedence}", "dscp": _points(told, queue, precedence)}
+        one |= {"min_th": packets(low), "max_th": upper, "max_p": most}
+        classes.append(one)
+    one["default"] = True
     return table | {"class": classes}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from aqmlab.errors import one_line
@@ -55,10 +55,11 @@ def text_of(study: Study, *, name: str, description: str) -> tuple[str, dict[int
 
 def _queue_lines(name: str, table: Table) -> list[str]:
     """Write a queue, with a table for each of its classes."""
-    classes = table.get("class", [])
+    classes = table.get("class", ())
     lines = ["", f"[queue.{name}]", *_entries({key: value for key, value in table.items() if key != "class"})]
-    for one in classes:  # type: ignore[union-attr]  # a list of tables
-        lines += ["", f"[[queue.{name}.class]]", *_entries(one)]  # type: ignore[arg-type]
+    for one in classes if isinstance(classes, Sequence) else ():
+        if isinstance(one, Mapping):
+            lines += ["", f"[[queue.{name}.class]]", *_entries(one)]
     return lines
 
 
@@ -262,5 +263,5 @@ def _base(name: str) -> str:
     return re.sub(r"[.\-_]?\d+$", "", name) or name
 
 
-def _entries(table: Table) -> list[str]:
+def _entries(table: Mapping[str, Value]) -> list[str]:
     return [f"{key} = {inline(value)}" for key, value in table.items()]
