@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from aqmlab.reproduction.papers.common import intervals_table, values, with_intervals
-from aqmlab.reproduction.papers.exred.chain import Averaged, chain
+from aqmlab.reproduction.papers.common.open_loop import Averaged
+from aqmlab.reproduction.papers.exred.chain import chain
 from aqmlab.reproduction.papers.exred.plan import EXRED, FILES, LOADS, QUEUE, SCHEMES, TCP_SCHEMES
 from aqmlab.statistics import Interval, interval
 
