@@ -254,7 +254,7 @@ def test_readings_stand_beside_the_chosen_one_at_their_own_points():
     rows = rows[rows["was"] == "a"]
     other = rows[(rows["n"] == 5) & (rows["seed"] == 1)].assign(reading=label)
     found = study(pd.concat([rows, other], ignore_index=True)).readings
-    assert list(found) == [CHOSEN, ("TCP flavour", "Reno")]
+    assert list(found)[:2] == [CHOSEN, ("TCP flavour", "Reno")]
     assert {tuple(at) for at in found[CHOSEN][["n", "seed"]].to_numpy().tolist()} == {(5, 1)}
     assert set(found[CHOSEN]["reading"]) == {BASE}
     few = other[other["discipline"] == "RED"]

@@ -26,7 +26,7 @@ SECOND = {"experiment2": CIR_MBPS, "above the committed rate": ABOVE_MBPS}
 """Cases of the second experiment, and the rate of the assured source."""
 PERIODS_S = ((0, 100), (100, 200), (200, 300), (300, 400))
 """Periods of the first experiment; the assured flow is active in the second and the fourth."""
-IDLE, ACTIVE = (0, 2), (1, 3)
+ACTIVE = (1, 3)
 EPSILON = 0.025
 """Dead zone around C', as a share of it (Table 1)."""
 AF11, BE = 10, 0

@@ -91,9 +91,9 @@ def _series(numbers: Numbers, rows: pd.DataFrame, place: str) -> pd.Series[float
         raise InputError(f"{place}: several runs of one seed: name more columns in rows, of or mean_over")
     if over:
         wide = rows.pivot(index=SEED, columns=over, values=name)
-        return pd.Series(np.mean(wide.to_numpy(dtype=float).T, axis=0), index=wide.index)
-    found: pd.Series[float] = rows.set_index(SEED)[name].astype(float).sort_index()
-    return found
+        means: np.ndarray = np.mean(wide.to_numpy(dtype=float).T, axis=0)
+        return pd.Series(means, index=wide.index.to_numpy())
+    return pd.Series(rows[name].to_numpy(dtype=float), index=rows[SEED].to_numpy()).sort_index()
 
 
 def _one(at: Mapping[str, Value]) -> dict[str, tuple[Value, ...]]:

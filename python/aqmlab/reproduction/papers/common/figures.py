@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -56,7 +57,9 @@ def drawn(
         else:
             line, said = _against(page, figure, numbers, runs, printed, at)
         color = _color(numbers, page.colors, index)
-        series.append(Series(title, *line, mode=numbers.mode, color=color))
+        x, y, *bounds = line
+        low, high = bounds or (None, None)
+        series.append(Series(title, x, y, low, high, numbers.mode, color))
         words.append(f"{title} {said}")
     alt = figure.alt or f"{figure.y_label} against {figure.x_label}: {{lines}}."
     return Chart(name, "", alt.replace("{lines}", "; ".join(words)), "", "", series, levels=levels)
@@ -105,7 +108,7 @@ def _against_time(
     figure: Figure, numbers: Numbers, setups: Sequence[Setup], root: Path, place: str
 ) -> tuple[tuple[np.ndarray, ...], str]:
     """Return times and samples of one line, and their mean in words."""
-    of = {name: values[0] for name, values in numbers.of.items()}
+    of: dict[str, Any] = {name: values[0] for name, values in numbers.of.items()}
     found = pick(setups, **of)
     if len(found) != 1:
         raise InputError(f"{place}: {len(found)} scenarios have {of}; it takes one")

@@ -35,8 +35,8 @@
     show = ["table:stability", "figure:figure-3", "text:why"]
 
 Names of columns are those of the table of runs; ``seeds`` counts the runs. A column may have ``mean_over`` (columns),
-``relative`` (per cent), ``ratio``, ``p``, ``printed``, or ``fit`` (see `numbers`). A table, figure or text without
-rows, lines and words is made by the paper's own code.
+``relative`` (per cent), ``ratio``, ``p``, ``printed``, or ``fit`` (see `Numbers`). ``source`` takes other runs, which
+the paper's own code names. A table, figure or text without rows, lines and words is made by that code.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class Study:
     """
 
     paper: Paper
-    effort: Effort
+    effort: Any
     root: Path
     setups: Sequence[Setup]
     runs: pd.DataFrame
@@ -158,7 +158,7 @@ class Paper:
         What is run besides scenarios.
     sources, tables, shown, figures, words
         What ``page.toml`` names and its own code makes: further tables of runs, tables in numbers, tables for reading
-        where they are others than those, charts and flow charts, and words in texts.
+        where they are others than those, charts and flow charts, and words in texts. A table that is None is left out.
     """
 
     files: PaperFiles
@@ -167,7 +167,7 @@ class Paper:
     rows: Callable[[Study], pd.DataFrame] = _same
     others: Callable[[Any], Sequence[Runs]] = field(default=lambda _: [])
     sources: Callable[[Study], Mapping[str, pd.DataFrame]] = _none
-    tables: Callable[[Study], Mapping[str, pd.DataFrame]] = _none
+    tables: Callable[[Study], Mapping[str, pd.DataFrame | None]] = _none
     shown: Callable[[Study], Mapping[str, pd.DataFrame]] = _none
     figures: Callable[[Study], Mapping[str, Chart | FlowChart]] = _none
     words: Callable[[Study], Mapping[str, str]] = _none
@@ -265,7 +265,8 @@ class _Report:
         """All tables by name."""
         study, paper = self.study, self.study.paper
         found = {name: study.made(name) for name, table in paper.page.tables.items() if table.columns}
-        found |= paper.tables(study)
+        own = paper.tables(study)
+        found = {name: table for name, table in {**found, **own}.items() if table is not None}
         found[PARTS] = parts_table(study.judged[1])
         found[VERDICTS] = study.verdicts(study.readings)
         gap = gaps(paper.files, study.base)
@@ -327,7 +328,8 @@ class _Report:
         if isinstance(own, FlowChart):
             view.flowchart(own, caption=caption)
         elif stated is not None and stated.network is not None:
-            (first, *_) = pick(study.setups, **{key: value for key, (value, *_) in stated.network.items()})
+            of: dict[str, Any] = {key: value for key, (value, *_) in stated.network.items()}
+            (first, *_) = pick(study.setups, **of)
             view.topology(first.plan, key=name, title=stated.title, caption=caption)
         else:
             again = self.filled(stated.command) if stated and stated.command else ""

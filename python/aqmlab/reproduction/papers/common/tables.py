@@ -55,12 +55,12 @@ def made(
     ]
     if not table.beside:
         return intervals_table([{**word, **cells(runs, at)} for word, at in zip(words, places, strict=True)])
-    rows = []
+    lines = []
     for word, at in zip(words, places, strict=True):
-        found = cells(runs, at)
         paper = {title: printed.number(numbers, at) for title, numbers in table.columns.items()}
-        rows.append(beside_row(word, {title: (_measured(one), paper[title]) for title, one in found.items()}))
-    return pd.DataFrame(rows)
+        found = {title: (_measured(one), paper[title]) for title, one in cells(runs, at).items()}
+        lines.append(beside_row(word, found))
+    return pd.DataFrame(lines)
 
 
 def shown(name: str, page: PageFile, table: pd.DataFrame) -> pd.DataFrame:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -39,7 +41,7 @@ def rows(study: Study) -> pd.DataFrame:
 
 def with_gains(runs: pd.DataFrame, gained: pd.DataFrame) -> pd.DataFrame:
     """Return the runs with what the transfers of the flower gain, in the rows of DDRED."""
-    where = {"case": "flower", "latency": 0, "discipline": "DDRED"}
+    where: dict[str, Any] = {"case": "flower", "latency": 0, "discipline": "DDRED"}
     return runs.merge(gained.assign(**where), how="left", on=[*where, "reading", "seed"])
 
 
@@ -71,7 +73,7 @@ def figure_1() -> Chart:
     return drop_curves({"RED": body | {"aqm": "red"}, "gentle RED": body | {"aqm": "gentle-red"}}, top=50)
 
 
-def losses_by_distance(setups: list[Setup], root: Path) -> Chart:
+def losses_by_distance(setups: Sequence[Setup], root: Path) -> Chart:
     """Figure 4: how the losses of one run of the bus are spread over the distance."""
     series, words = [], []
     both = pick(setups, case="bus")
@@ -89,7 +91,7 @@ def losses_by_distance(setups: list[Setup], root: Path) -> Chart:
     return Chart("figure-4", "", alt, "", "", series, caption=caption)
 
 
-def gains_by_transfer(setups: list[Setup], root: Path) -> Chart:
+def gains_by_transfer(setups: Sequence[Setup], root: Path) -> Chart:
     """Figure 11: what each transfer of one run of the flower gains by DDRED, sorted."""
     red, ddred = (pick(setups, case="flower", discipline=d)[0] for d in ("RED", "DDRED"))
     run = min(FIGURE_RUN, red.seeds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -67,7 +68,7 @@ def figure_3_crossing() -> Chart:
     )
 
 
-def queue_spectra(setups: list[Setup], root: Path) -> Chart:
+def queue_spectra(setups: Sequence[Setup], root: Path) -> Chart:
     """Power spectrum of the queue under RED and with 5, 10 and 30 % high-priority flows: means over the seeds."""
     series = []
     for index, name in enumerate(SWING_CASES):

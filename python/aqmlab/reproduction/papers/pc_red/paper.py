@@ -42,7 +42,7 @@ def read(setup: Setup, folder: Path) -> dict[str, float]:
     return channels.measure_drops(setup, folder) if setup.reading == BURSTS else measure_run(setup, folder)
 
 
-def tables(study: Study) -> dict[str, pd.DataFrame]:
+def tables(study: Study) -> dict[str, pd.DataFrame | None]:
     """Return the tables that ``page.toml`` leaves to this code."""
     base = study.base
     networks = {
@@ -62,7 +62,7 @@ def tables(study: Study) -> dict[str, pd.DataFrame]:
         "model-swings": swings(study),
     }
     mesh = network_2(study)
-    return found | ({"mesh-readings": study.made("mesh-readings", mesh)} if len(mesh) > 1 else {})
+    return {**found, "mesh-readings": study.made("mesh-readings", mesh) if len(mesh) > 1 else None}
 
 
 def shown(study: Study) -> dict[str, pd.DataFrame]:
@@ -82,7 +82,7 @@ def figures(study: Study) -> dict[str, Chart | FlowChart]:
     return {
         "figure-1": diagrams.figure_1(),
         "figure-2": diagrams.figure_2(),
-        "loop-gain": first,
+        "loop-magnitude": first,
         "loop-phase": second,
         "queue-spectra": drawn.queue_spectra(study.setups, study.root),
         **{chart.key: chart for chart in own},
