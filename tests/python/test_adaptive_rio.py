@@ -13,9 +13,10 @@ import pytest
 import aqmlab
 from aqmlab.plotting import flowchart
 from aqmlab.reproduction.papers import common
-from aqmlab.reproduction.papers.adaptive_rio import claims, delays, measure, plan
+from aqmlab.reproduction.papers.adaptive_rio import PAPER, delays, measure, plan, rows
 from aqmlab.reproduction.papers.adaptive_rio.algorithm import FIGURE_3
 from aqmlab.reproduction.papers.common import BASE
+from aqmlab.reproduction.papers.common.figures import table_of, throughput
 from test_report import browse
 
 pytestmark = pytest.mark.slow
@@ -61,8 +62,10 @@ def both(name, value):
     return {f"{name}_{basis}": value for basis in measure.BASES}
 
 
-def verdicts(runs, **options):
-    findings, _ = claims.judge(runs, **options)
+def verdicts(runs, further=None):
+    tables = [rows.by_period(runs)]
+    tables += [rows.further(rows.by_period(own), name) for name, own in (further or {}).items()]
+    findings, _ = PAPER.judge(PAPER.complete(pd.concat(tables, ignore_index=True).assign(reading=BASE)))
     return {(f.claim, f.form): str(f.verdict) for f in findings}
 
 
@@ -134,7 +137,7 @@ def beside(at_max_u, adaptive, n=10):
 
 
 def finding(*tables):
-    return common.find(plan.FILES.claim_file(), claims.claim_rows(pd.concat(tables, ignore_index=True)))
+    return common.find(plan.FILES.claim_file(), PAPER.complete(rows.by_period(pd.concat(tables, ignore_index=True))))
 
 
 def test_the_finding_is_about_each_number_of_flows():
@@ -171,10 +174,10 @@ def test_throughput_over_time_by_hand(tmp_path):
             "delivered_bytes": [0] * 9,
         },
     )
-    found = measure.throughput(tmp_path)
+    found = throughput(tmp_path)
     assert found["t_s"].tolist() == [5.0, 10.0]
     assert found["assured"].tolist() == pytest.approx([0.0, 4.0])
-    assert found["best_effort"].tolist() == pytest.approx([2.4, 1.6])
+    assert found["best-effort"].tolist() == pytest.approx([2.4, 1.6])
     assert found["total"].tolist() == pytest.approx([2.4, 5.6])
 
 
@@ -226,8 +229,8 @@ def test_classes_in_the_events_are_those_that_the_core_counted(tmp_path):
     edge = result.events.query("link == 'edge' and kind == '+' and flow == 0")
     green = delays.in_profile(edge["t_ps"].to_numpy(), edge["bytes"].to_numpy())
     seed = result.folder / "seed-0003"
-    assert green.sum() == measure.row(measure.table(seed, "markers"), flow="assured")["green"]
-    counted = measure.row(measure.table(seed, "code_points"), link="core", dscp=10)
+    assert green.sum() == measure.row(table_of(seed, "markers"), flow="assured")["green"]
+    counted = measure.row(table_of(seed, "code_points"), link="core", dscp=10)
     _, wait, inside = delays.waits(events.filter(pc.equal(events["link"], "core")), assured=0, green=green)
     link = result.links.set_index("link").loc["core"]
     assert len(wait) == link["departures"]

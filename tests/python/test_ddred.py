@@ -9,7 +9,11 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from aqmlab.reproduction.papers.ddred import claims, figures, measure, plan, published, sensitivity, sweep, tables
+from aqmlab.reproduction.papers.common.cells import Printed
+from aqmlab.reproduction.papers.common.figures import table_of
+from aqmlab.reproduction.papers.common.paper import CHOSEN
+from aqmlab.reproduction.papers.common.tables import made
+from aqmlab.reproduction.papers.ddred import PAPER, measure, paper, plan, sweep, tables
 from aqmlab.storage import folders
 
 SEEDS = 6
@@ -43,7 +47,7 @@ def made_up(network, pair, *, noise=1e-4):
 
 
 def as_printed(case, discipline):
-    return tuple(published.printed_mean(case, quantity, discipline) for quantity in ("L", "d", "T"))
+    return tuple(tables.printed_mean(case, quantity, discipline) for quantity in ("L", "d", "T"))
 
 
 def as_in_table_1(latency, discipline):
@@ -63,7 +67,8 @@ def gained(better, worse, seconds_gained, seconds_lost, *, even_better=20, even_
 
 
 def judged(runs, gains=None):
-    findings, _ = claims.judge(runs, gains)
+    gains = pd.DataFrame(columns=["seed", *measure.GAINS], dtype=float) if gains is None else gains
+    findings, _ = PAPER.judge(PAPER.complete(paper.with_gains(runs, gains.assign(reading=plan.BASE))))
     return {(f.claim, f.form): f for f in findings}
 
 
@@ -91,8 +96,8 @@ def test_printed_numbers_are_consistent():
     flows = {name: FILES.printed(case="flower", quantity=name) for name in ("better", "worse", "gained", "lost")}
     assert flows["better"] + flows["worse"] == 451
     assert flows["gained"] / flows["better"] == pytest.approx(47.9, abs=0.05)
-    assert published.printed_change("bus", "T") == pytest.approx(-2.2, abs=0.05)
-    assert published.printed_change("flower", "S") == pytest.approx(-48.4, abs=0.05)
+    assert tables.printed_change("bus", "T") == pytest.approx(-2.2, abs=0.05)
+    assert tables.printed_change("flower", "S") == pytest.approx(-48.4, abs=0.05)
 
 
 def test_claims_hold_where_they_are_made_true():
@@ -176,13 +181,10 @@ def test_table_1_has_the_order_at_20_ms_from_one_run():
 
 
 def test_figure_1_has_the_thresholds_of_the_runs():
-    used = plan.setup("pair", "RED", seeds=1, latency=20).plan.links[0].parameters
-    chart = figures.figure_1()
-    assert (used["min_th"], used["max_th"]) == (6.25, 18.75)
-    for series in chart.series:
+    for series in paper.figure_1().series:
         curve = dict(zip(series.x, series.y, strict=True))
         assert (curve[6.25], curve[12.5]) == (0, pytest.approx(0.05))
-    assert "6.25 and 18.75 packets of 500 B" in chart.caption
+    assert "6.25 and 18.75 packets of 500 B" in PAPER.page.figures["figure-1"].caption
 
 
 def test_claims_without_their_network_are_left_out():
@@ -236,7 +238,7 @@ def transfers(last, *, size=10):
 def test_transfers_gain_and_lose(tmp_path):
     red = run_folder(tmp_path / "red", flows=transfers([4.0, 4.0, 4.0]))
     ddred = run_folder(tmp_path / "ddred", flows=transfers([3.0, 6.0, 4.0]))
-    assert measure.transfer_times(measure.flows_of(red)).tolist() == [4.0, 3.0, 2.0]
+    assert measure.transfer_times(table_of(red, "flows")).tolist() == [4.0, 3.0, 2.0]
     assert measure.gains_of(red, ddred).tolist() == [1.0, -2.0, 0.0]
     assert measure.sums_of(np.array([3.0, 0.5, 0.2, 0.0, -0.4, -0.6])) == {
         "better": 1, "worse": 1, "even": 4, "gained": 3.0, "lost": 0.6, "all_better": 3, "all_worse": 2
@@ -264,10 +266,12 @@ def test_means_and_table_1_beside_the_printed():
     bus = tables.means(runs, "bus").set_index("quantity")
     assert bus["DDRED ratio"].to_numpy() == pytest.approx(1, abs=1e-3)
     assert bus["measured change, %"].iloc[0] == pytest.approx(16.0, abs=0.1)
-    table = tables.table_1(runs)
-    for column in tables.CELLS:
+    printed = Printed(FILES.claim_file(), FILES.cells())
+    table = made("table-1", PAPER.page, runs, {}, printed)
+    for column in PAPER.page.tables["table-1"].columns:
         assert table[f"{column} ratio"].to_numpy() == pytest.approx(1, abs=1e-3)
-    assert sensitivity.table_error(runs, "DDRED") < 1e-3
+    fits = made("readings", PAPER.page, runs, {CHOSEN: runs}, printed).iloc[0]
+    assert fits[["Table I DDRED, rms log ratio", "bus RED, rms log ratio"]].max() < 1e-3
 
 
 def test_the_score_of_a_reading_by_hand():
@@ -300,14 +304,12 @@ def test_effort_is_read_back():
 
 def test_readings_and_forms_change_what_they_name():
     effort = plan.Effort.of(quick=False)
-    for variant in plan.variants(effort) + plan.forms(effort):
-        if variant.count:
-            continue
-        for case in variant.cases:
+    for reading in plan.readings(effort) + plan.forms(effort):
+        for case in plan.cases_of(reading):
             latency = plan.FIGURE_LATENCY if case == "pair" else 0
             base = plan.setup(case, "DDRED", seeds=2, latency=latency)
-            other = plan.setup(case, "DDRED", seeds=2, latency=latency, variant=variant)
-            assert other.plan.hash != base.plan.hash, (variant.label, case)
+            other = plan.setup(case, "DDRED", seeds=2, latency=latency, reading=reading)
+            assert other.plan.hash != base.plan.hash, (reading.label, case)
 
 
 def test_scenarios_are_the_papers():

@@ -15,6 +15,7 @@ import aqmlab
 from aqmlab.plotting import flowchart
 from aqmlab.plotting.chart import Chart
 from aqmlab.reproduction.papers.common import BASE
+from aqmlab.reproduction.papers.common.open_loop import Averaged
 from aqmlab.reproduction.papers.exred import chain, claim_rows, claims, figures, plan, tables
 from aqmlab.reproduction.papers.exred.algorithm import FIGURE_1
 from test_report import browse
@@ -180,7 +181,7 @@ def made_up_average(factor):
         for scheme in (plan.RED, plan.EXRED):
             own = {key: chain.chain(scheme, load, key) for key in ("p_drop", "throughput", "wait_ms", "mean_run")}
             numbers[scheme, load] = own | ({"mean_run": factor * (1 + load)} if scheme == plan.RED else {})
-    return chain.Averaged(numbers)
+    return Averaged(plan.LOOP, numbers)
 
 
 def test_the_averaged_chain_shows_the_effect_of_averaging():

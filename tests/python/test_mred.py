@@ -13,7 +13,8 @@ import pytest
 
 import aqmlab
 from aqmlab.reproduction.papers.common import BASE
-from aqmlab.reproduction.papers.mred import chain, claims, measure, plan, published, sensitivity, tables
+from aqmlab.reproduction.papers.common.tables import shown
+from aqmlab.reproduction.papers.mred import PAPER, chain, plan
 from test_report import browse
 
 pytestmark = pytest.mark.slow
@@ -33,7 +34,7 @@ def made_up(effect, *, noise=0.001, sd=(3.0, 3.0, 3.0), reading=BASE):
                     gain = effect(n) if discipline == "MRED" else 0.0
                     row = {"case": case, "n": n, "discipline": discipline, "reading": reading, "seed": seed}
                     row |= {"throughput": 9.6 + n / 200 + gain + rng.normal(0, noise)}
-                    for key in measure.LOSSES:
+                    for key in ("loss_trace", "loss_data", "loss_both"):
                         row[key] = 0.001 * n * (1 - gain) + rng.normal(0, noise * 1e-3)
                     for key in ("average_sd", "burst_sd"):
                         row[key] = sd[index] + rng.normal(0, 0.05)
@@ -43,14 +44,14 @@ def made_up(effect, *, noise=0.001, sd=(3.0, 3.0, 3.0), reading=BASE):
 
 
 def verdicts(runs, against="RED", reading="ns-2's"):
-    findings, _ = claims.judge(runs)
+    findings, _ = PAPER.judge(runs)
     own = [f for f in findings if f.against in (against, "") and f.reading == reading]
     return {(f.claim, f.form): str(f.verdict) for f in own}
 
 
 def test_printed_numbers():
     """Spot checks against the paper: corners of each table, and every n and discipline is there."""
-    cells = [c for c in published.cells() if c.table != "parameters"]
+    cells = [c for c in plan.FILES.cells() if c.table != "parameters"]
     assert len(cells) == 48
     assert {(c.table, c.key["n"], c.key["discipline"]) for c in cells} == {
         (t, n, d) for t in "1234" for n in plan.FLOWS for d in ("RED", "MRED")
@@ -61,7 +62,7 @@ def test_printed_numbers():
     assert spot["2", 20, "MRED"] == "0.00446327"
     assert spot["3", 30, "RED"] == "9.873"
     assert spot["4", 50, "MRED"] == "0.0264582"
-    assert {c.quantity: c.value for c in published.parameters()} == {
+    assert {c.quantity: c.value for c in plan.FILES.cells() if c.table == "parameters"} == {
         "limit": 100, "min_th": 10, "max_th": 30, "w_q": 0.002, "max_p": 0.1, "duration": 50
     }  # fmt: skip
 
@@ -72,16 +73,16 @@ def test_printed_numbers_are_consistent():
         (case, n)
         for case in plan.CASES
         for n in plan.FLOWS
-        if published.printed(case=case, quantity="throughput", n=n, discipline="MRED")
-        < published.printed(case=case, quantity="throughput", n=n, discipline="RED")
+        if plan.FILES.printed(case=case, quantity="throughput", n=n, discipline="MRED")
+        < plan.FILES.printed(case=case, quantity="throughput", n=n, discipline="RED")
     }
     assert worse == {("sole", 30), ("mixed", 30)}
     more_loss = {
         (case, n)
         for case in plan.CASES
         for n in plan.FLOWS
-        if published.printed(case=case, quantity="loss", n=n, discipline="MRED")
-        > published.printed(case=case, quantity="loss", n=n, discipline="RED")
+        if plan.FILES.printed(case=case, quantity="loss", n=n, discipline="MRED")
+        > plan.FILES.printed(case=case, quantity="loss", n=n, discipline="RED")
     }
     assert more_loss == {("sole", 20)}
 
@@ -136,31 +137,10 @@ def test_the_equation_as_printed_is_run_with_all_seeds():
 
 
 def test_table_2_contradicts_the_text_at_20_flows():
-    findings, _ = claims.judge(made_up(lambda n: 0.02))
+    findings, _ = PAPER.judge(made_up(lambda n: 0.02))
     (strict,) = [f for f in findings if (f.claim, f.against, f.form) == ("B-b", "RED", "strict")]
     assert strict.printed == "contradict"
     assert "The printed numbers contradict it for TCP alone at n = 20." in strict.found
-
-
-def test_readings_are_scored_by_differences_too():
-    runs = made_up(lambda n: 0.02, noise=1e-9)
-    arguments = {"case": "sole", "baseline": "RED", "key": "throughput", "quantity": "throughput"}
-    error, inside = sensitivity.difference_errors(runs, flows=(5, 50), **arguments)
-    assert error == pytest.approx(np.sqrt(((0.02 - 0.084) ** 2 + (0.02 - 0.007) ** 2) / 2), rel=1e-5)
-    assert inside == 0
-    assert sensitivity.difference_errors(made_up(lambda n: 0.02, noise=0.1), flows=(5, 50), **arguments)[1] == 2
-
-
-def test_errors_against_the_paper_by_hand():
-    runs = made_up(lambda n: 0.0, noise=1e-9)
-    expected = [
-        9.6 + n / 200 - published.printed(case="sole", quantity="throughput", n=n, discipline="RED") for n in (5, 50)
-    ]
-    found = sensitivity.throughput_error(runs, case="sole", discipline="RED", flows=(5, 50))
-    assert found == pytest.approx(np.sqrt(np.mean(np.square(expected))), rel=1e-5)
-    relative = [0.001 * n / published.printed(case="sole", quantity="loss", n=n, discipline="RED") - 1 for n in (5, 50)]
-    found = sensitivity.loss_error(runs, case="sole", discipline="RED", flows=(5, 50))
-    assert found == pytest.approx(np.sqrt(np.mean(np.square(relative))), rel=1e-5)
 
 
 def test_readings_change_what_they_name():
@@ -245,11 +225,11 @@ def test_files_beside_the_page(reproduction):
 
 def test_the_chain_of_the_page_against_the_oracle():
     """Another program's numbers for the same curves; it has 1000 packets/s, which changes waits and rates only."""
-    scale = 1000 / plan.SERVICE_RATE
+    scale = 1000 / plan.QUEUE.service_rate
     series = {"red": "RED", "gentle_red": "gentle RED", "mred": "MRED", "exred": "ExRED"}
     names = {
         "P_drop": ("p_drop", 1.0),
-        "throughput": ("throughput", chain.mbps(1.0) / scale),
+        "throughput": ("throughput", plan.PACKET_BYTES * 8 / 1e6 / scale),
         "D": ("wait_ms", 1e3 * scale),
     }
     with (ORACLE / "chain.csv").open() as file:
@@ -304,6 +284,5 @@ def test_commands_in_the_page_are_commands(reproduction):
 
 def test_tables_for_reading_keep_their_numbers(reproduction):
     table = reproduction.tables["table-1"]
-    shown = tables.beside_text(table)
-    mean, _, half = shown["RED measured"][0].partition(" ± ")
+    mean, _, half = shown("table-1", PAPER.page, table)["RED measured"][0].partition(" ± ")
     assert float(mean) == pytest.approx(table["RED measured"][0], abs=float(half))

@@ -13,7 +13,8 @@ import pytest
 from aqmlab.execution.pool import execute
 from aqmlab.plotting import flowchart
 from aqmlab.reproduction.papers.common import BASE, pick
-from aqmlab.reproduction.papers.pc_red import claims, diagrams, measure, page, plan, tables
+from aqmlab.reproduction.papers.pc_red import PAPER, diagrams, measure, plan, tables
+from aqmlab.reproduction.papers.pc_red.rows import claim_rows
 from aqmlab.storage import folders
 from aqmlab.theory.control import pc_red as model
 from aqmlab.theory.domain import DomainError
@@ -244,7 +245,7 @@ def made_up(changed=None, *, noise=0.002):
 
 
 def judged(runs):
-    findings, _ = claims.judge(runs)
+    findings, _ = PAPER.judge(PAPER.complete(claim_rows(runs).assign(reading=BASE)))
     return {(f.claim, f.against, f.form): f for f in findings}
 
 
@@ -329,7 +330,7 @@ def test_claims_without_runs_are_not_judged():
 
 
 def test_the_cause_of_the_fluctuation_is_reported():
-    findings, _ = claims.judge(made_up(noise=0.0))
+    findings, _ = PAPER.judge(PAPER.complete(claim_rows(made_up(noise=0.0)).assign(reading=BASE)))
     (reasons,) = {finding.reasons for finding in findings if finding.claim == "A1c"}
     assert reasons.startswith("S.d. of the average: RED 2, PC-RED 5 packets.")
     assert "makes it 3 without any protection" in reasons
@@ -382,13 +383,13 @@ def short(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         everything = plan.readings
         patch.setattr(plan, "readings", lambda effort: everything(effort)[:2])
-        patch.setattr("aqmlab.reproduction.papers.pc_red.sensitivity.readings", plan.readings)
+        patch.setattr("aqmlab.reproduction.papers.pc_red.paper.readings", plan.readings)
         todo = []
-        for batch in plan.jobs(effort, root):
+        for batch in PAPER.jobs(effort, root):
             batch.prepare()
             todo += batch.jobs
         execute(todo, progress=False)
-        built = page.build(effort, root)
+        built = PAPER.build(effort, root)
         built.page.write(root)
     return built, root
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from aqmlab.execution import runner
-from aqmlab.reproduction.papers.pc_red import channels, loops, measure, model_page, plan, replay
+from aqmlab.reproduction.papers.pc_red import channels, loops, measure, paper, plan, replay
 from aqmlab.theory.control.pc_red import step
 
 RULES = replay.Rules(high=1, limit=70.0, interval=0.36, weight=0.1)
@@ -140,5 +140,5 @@ def test_a_swing_is_found():
 
 def test_the_gain_margin_beside_the_swings_is_the_loaded_one():
     margins = loops.margins_table()
-    assert model_page._model_db(margins, "RED") == pytest.approx(27.2, abs=0.05)
-    assert model_page._model_db(margins, "30 %") == pytest.approx(48.1, abs=0.05)
+    assert paper._model_db(margins, "RED") == pytest.approx(27.2, abs=0.05)
+    assert paper._model_db(margins, "30 %") == pytest.approx(48.1, abs=0.05)

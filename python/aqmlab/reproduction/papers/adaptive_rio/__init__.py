@@ -3,10 +3,12 @@
 Simulated in ns-2 with the DiffServ module that Nortel Networks wrote.
 
 `published.csv` holds the printed numbers, `readings.toml` what the paper leaves open and what was chosen, `claims.toml`
-its claims (and two questions of ours) as sentences that runs can decide.
+its claims (and two questions of ours) as sentences that runs can decide, `page.toml` what its page shows.
 """
 
-from aqmlab.reproduction.papers.adaptive_rio.page import CITATION, NAME, build
-from aqmlab.reproduction.papers.adaptive_rio.plan import Effort, jobs
+from aqmlab.reproduction.papers.adaptive_rio.paper import PAPER
+from aqmlab.reproduction.papers.adaptive_rio.plan import Effort
 
-__all__ = ["CITATION", "NAME", "Effort", "build", "jobs"]
+NAME, CITATION, build, jobs = PAPER.page.name, PAPER.page.citation, PAPER.build, PAPER.jobs
+
+__all__ = ["CITATION", "NAME", "PAPER", "Effort", "build", "jobs"]

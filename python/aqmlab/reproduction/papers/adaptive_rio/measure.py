@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aqmlab.reproduction.papers import common
 from aqmlab.reproduction.papers.common import Setup
+from aqmlab.reproduction.papers.common.figures import table_of, throughput
 from aqmlab.results.metrics import ratio
-from aqmlab.storage import folders
 
 LINK = "core"
 ASSURED, BEST_EFFORT = "assured", "best-effort"
@@ -27,7 +26,7 @@ SECOND = {"experiment2": CIR_MBPS, "above the committed rate": ABOVE_MBPS}
 """Cases of the second experiment, and the rate of the assured source."""
 PERIODS_S = ((0, 100), (100, 200), (200, 300), (300, 400))
 """Periods of the first experiment; the assured flow is active in the second and the fourth."""
-IDLE, ACTIVE = (0, 2), (1, 3)
+ACTIVE = (1, 3)
 EPSILON = 0.025
 """Dead zone around C', as a share of it (Table 1)."""
 AF11, BE = 10, 0
@@ -38,14 +37,9 @@ FLOW_BYTES = {"arrived": "arrived_bytes", "delivered": "goodput_bytes"}
 """The same two in the table of flows."""
 
 
-def measure(setups: list[Setup], root: Path) -> pd.DataFrame:
-    """Read all runs of a reproduction."""
-    return common.measure(setups, root, read_run)
-
-
 def read_run(setup: Setup, folder: Path) -> dict[str, float]:
     """Read one run."""
-    link = row(table(folder, "links"), link=LINK)
+    link = row(table_of(folder, "links"), link=LINK)
     duration_s = setup.plan.duration_s - setup.plan.warmup_s
     capacity_bps = setup.plan.link(LINK).rate_bps
     numbers = {
@@ -53,7 +47,7 @@ def read_run(setup: Setup, folder: Path) -> dict[str, float]:
         "mean_queue": link["mean_queue"],
         "mean_delay_ms": link["mean_delay_s"] * 1e3,
     }
-    flows = table(folder, "flows")
+    flows = table_of(folder, "flows")
     case = setup.key["case"]
     if case in FIRST:
         numbers |= periods(folder) | reference_point(folder, capacity_bps=capacity_bps)
@@ -95,26 +89,14 @@ def periods(folder: Path) -> dict[str, float]:
         series = throughput(folder, column)
         for index, (begin, end) in enumerate(PERIODS_S):
             own = series[(series["t_s"] > begin) & (series["t_s"] <= end)].mean()
-            for kind in ("assured", "best_effort", "total"):
-                numbers[f"{kind}_{index}_{basis}"] = float(own[kind])
+            for kind in (ASSURED, BEST_EFFORT, "total"):
+                numbers[f"{kind.replace('-', '_')}_{index}_{basis}"] = float(own[kind])
     return numbers
-
-
-def throughput(folder: Path, column: str = "arrived_bytes") -> pd.DataFrame:
-    """Throughput over time in Mb/s, a row per bin that ends at ``t_s``: assured, best effort and total."""
-    flows = table(folder, "flows").set_index("flow")["group"]
-    samples = table(folder, "flow_samples")
-    by_group = samples.assign(group=samples["flow"].map(flows)).pivot_table(
-        index="t_s", columns="group", values=column, aggfunc="sum"
-    )
-    rates = by_group.diff().div(np.diff(by_group.index, prepend=np.nan), axis=0).iloc[1:] * 8e-6
-    found = pd.DataFrame({"assured": rates[ASSURED], "best_effort": rates[BEST_EFFORT]})
-    return found.assign(total=found["assured"] + found["best_effort"]).reset_index()
 
 
 def by_code_point(folder: Path) -> dict[str, float]:
     """Loss of in- and out-of-profile packets at the bottleneck, and the share that is in profile."""
-    rows = table(folder, "code_points")
+    rows = table_of(folder, "code_points")
     numbers = {}
     for name, dscp in (("in", AF11), ("out", BE)):
         own = row(rows, link=LINK, dscp=dscp)
@@ -146,17 +128,8 @@ def reference_point(folder: Path, *, capacity_bps: float) -> dict[str, float]:
 
 def gauges(folder: Path) -> pd.DataFrame:
     """What the discipline shows of its inside over time: a column per gauge, a row per time."""
-    rows = table(folder, "discipline_samples")
+    rows = table_of(folder, "discipline_samples")
     return rows[rows["link"] == LINK].pivot_table(index="t_s", columns="name", values="value").reset_index()
-
-
-def table(folder: Path, name: str) -> pd.DataFrame:
-    """Return one table of one run."""
-    found = folders.read_table(folder, name)
-    if found is None:
-        raise FileNotFoundError(folder / name)
-    data: pd.DataFrame = found.to_pandas()
-    return data
 
 
 def row(rows: pd.DataFrame, **where: str | int) -> dict[str, Any]:
@@ -166,13 +139,3 @@ def row(rows: pd.DataFrame, **where: str | int) -> dict[str, Any]:
         fits &= (rows[column] == value).to_numpy()
     found = rows[fits].to_dict("records")
     return {str(key): value for key, value in found[0].items()} if found else {}
-
-
-def values(runs: pd.DataFrame, quantity: str, *, case: str, discipline: str, x: int = 0) -> np.ndarray:
-    """Return one quantity of one scenario, by seed."""
-    return common.values(runs, quantity, case=case, discipline=discipline, x=x)
-
-
-def abscissae(runs: pd.DataFrame, case: str) -> list[int]:
-    """Return where a case was run, in order."""
-    return sorted(int(x) for x in runs.loc[runs["case"] == case, "x"].unique())

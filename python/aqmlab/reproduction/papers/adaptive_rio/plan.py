@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
+from typing import ClassVar
 
 from aqmlab.reproduction.papers import common
 from aqmlab.reproduction.papers.adaptive_rio.delays import class_delays
 from aqmlab.reproduction.papers.adaptive_rio.measure import ABOVE_MBPS, MORE_FLOWS
-from aqmlab.reproduction.papers.common import BASE, Batch, Computation, PaperFiles, Reading, Setup, batches
+from aqmlab.reproduction.papers.common import BASE, Computation, PaperFiles, Reading, Setup
 from aqmlab.scenario.toml_text import Value
 
 FILES = PaperFiles("adaptive-rio")
@@ -82,23 +82,15 @@ class Effort(common.Effort):
     more_flows: tuple[int, ...] = (10, 20, 40)
     reading_max_th: tuple[int, ...] = (6, 15, 30, 60, 90)
     reading_off_s: tuple[int, ...] = (0, 40)
-
-    @classmethod
-    def of(cls, *, quick: bool, seeds: int | None = None) -> Effort:
-        """Return the quick effort (40 s on two cores) or the full one."""
-        if quick:
-            return cls(
-                count := seeds or 6,
-                min(count, 3),
-                quick=True,
-                off_s=(0, 5, 10, 20, 40, 60),
-                long_s=400.0,
-                delay_seeds=min(count, 3),
-                more_flows=(10,),
-                reading_max_th=(6, 30, 90),
-            )
-        count = seeds or cls.seeds
-        return cls(count, min(count, cls.reading_seeds), delay_seeds=min(count, cls.delay_seeds))
+    QUICK: ClassVar = {
+        "seeds": 6,
+        "reading_seeds": 3,
+        "off_s": (0, 5, 10, 20, 40, 60),
+        "long_s": 400.0,
+        "delay_seeds": 3,
+        "more_flows": (10,),
+        "reading_max_th": (6, 30, 90),
+    }
 
 
 def readings(effort: Effort) -> list[Reading]:
@@ -185,11 +177,6 @@ def delays(effort: Effort) -> list[Computation]:
         )
         for name in (RIO, ADAPTIVE, AT_MAX_U)
     ]
-
-
-def jobs(effort: Effort, root: Path) -> list[Batch]:
-    """List every run that is needed, by scenario."""
-    return batches([*setups(effort), *delays(effort)], root)
 
 
 def _experiment2(effort: Effort, off_s: Iterable[int], seeds: int, reading: Reading | None = None) -> list[Setup]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from string import Formatter
 from typing import Any
 
-from aqmlab.errors import InputError, unknown
+from aqmlab.errors import InputError
+from aqmlab.reproduction.papers.common.checks import known, listed, one_of, required
 from aqmlab.reproduction.papers.common.claim_file import (
     ANY,
     COMPARISONS,
@@ -56,10 +57,10 @@ def read_claims(data: Mapping[str, Any], *, file: str) -> ClaimFile:
     InputError
         One line with the file, the claim's id, the key and what is allowed.
     """
-    _known(data, ("column", "quantity", "claim", FINDING), file, "key")
+    known(data, ("column", "quantity", "claim", FINDING), file, "key")
     columns = {}
     for name, entry in data.get("column", {}).items():
-        _known(entry, _COLUMN_KEYS, f"{file}: column {name}", "key")
+        known(entry, _COLUMN_KEYS, f"{file}: column {name}", "key")
         values = entry.get("values")
         words = values if values is None or isinstance(values, Mapping) else {value: str(value) for value in values}
         columns[name] = Column(entry.get("title", ""), words)
@@ -73,7 +74,7 @@ def read_claims(data: Mapping[str, Any], *, file: str) -> ClaimFile:
 
 
 def _quantity(name: str, entry: Mapping[str, Any], place: str) -> Quantity:
-    _known(entry, _QUANTITY_KEYS, place, "key")
+    known(entry, _QUANTITY_KEYS, place, "key")
     printed = entry.get("printed", "")
     if isinstance(printed, str):
         printed = {"quantity": printed} if printed else {}
@@ -97,8 +98,8 @@ class _Reader:
 
     def claim(self, entry: Mapping[str, Any], file: str) -> Claim:
         place = f"{file}: claim {entry.get('id', '?')}"
-        _known(entry, (*_CLAIM_KEYS, *_INHERITED), place, "key")
-        _required(entry, ("id", "title", "says", "test"), place)
+        known(entry, (*_CLAIM_KEYS, *_INHERITED), place, "key")
+        required(entry, ("id", "title", "says", "test"), place)
         common = {key: value for key, value in entry.items() if key in _INHERITED}
         tests = tuple(
             self.test({**common, **test}, f"{place}: test {number}") for number, test in enumerate(entry["test"], 1)
@@ -107,40 +108,40 @@ class _Reader:
             if all(test.form != form for test in tests):
                 raise InputError(f'{place}: no test with form = "{form}"; each claim needs one of each form')
         correction = entry.get("correction", CORRECTIONS[0])
-        _one_of(correction, CORRECTIONS, place, "correction")
+        one_of(correction, CORRECTIONS, place, "correction")
         notes = [self.note(one, f"{place}: note {n}") for n, one in enumerate(entry.get("note", ()), 1)]
         notes += [self.objection(one, f"{place}: objection {n}") for n, one in enumerate(entry.get("objection", ()), 1)]
         own = entry.get("own", False)
         return Claim(entry["id"], entry["title"], entry["says"], tests, own, correction, tuple(notes))
 
     def test(self, entry: Mapping[str, Any], place: str) -> Test:
-        _known(entry, _TEST_KEYS, place, "key")
-        _required(entry, ("form", "quantity", "of", "compare"), place)
+        known(entry, _TEST_KEYS, place, "key")
+        required(entry, ("form", "quantity", "of", "compare"), place)
         for key, allowed in (
             ("form", FORMS), ("compare", COMPARISONS), ("statistic", STATISTICS), ("steps", STEPS),
         ):  # fmt: skip
             if key in entry:
-                _one_of(entry[key], allowed, place, key)
-        quantities = tuple(_list(entry["quantity"]))
+                one_of(entry[key], allowed, place, key)
+        quantities = tuple(listed(entry["quantity"]))
         for name in quantities:
-            _one_of(name, tuple(self.quantities), place, "quantity")
+            one_of(name, tuple(self.quantities), place, "quantity")
         for key in ("each", "mean_over", "along"):
-            for name in _list(entry.get(key, ())):
+            for name in listed(entry.get(key, ())):
                 columns = (*self.columns, SEED) if key == "each" else tuple(self.columns)
-                _one_of(name, columns, place, f"{key}: column")
+                one_of(name, columns, place, f"{key}: column")
         test = Test(
             form=entry["form"],
             quantities=quantities,
             of=self.where(entry["of"], f"{place}: of"),
             compare=entry["compare"],
             than=self.other(entry.get("than"), f"{place}: than"),
-            factor=tuple(float(value) for value in _list(entry.get("factor", ()))),
+            factor=tuple(float(value) for value in listed(entry.get("factor", ()))),
             margin=float(entry.get("margin", 0.0)),
             within=float(entry.get("within", 0.0)),
             along=entry.get("along", ""),
             steps=entry.get("steps", STEPS[0]),
-            each=tuple(_list(entry.get("each", ()))),
-            mean_over=tuple(_list(entry.get("mean_over", ()))),
+            each=tuple(listed(entry.get("each", ()))),
+            mean_over=tuple(listed(entry.get("mean_over", ()))),
             at=self.where(entry.get("at", {}), f"{place}: at"),
             without=self.where(entry.get("except", {}), f"{place}: except"),
             baselines=self.baselines(entry.get("against", ""), f"{place}: against"),
@@ -153,10 +154,10 @@ class _Reader:
         return test
 
     def finding(self, entry: Mapping[str, Any], place: str) -> FindingText:
-        _known(entry, _FINDING_KEYS, place, "key")
-        _required(entry, ("idea", "says", "shows", "number", "test"), place)
-        _known(entry["says"], _SAID, f"{place}: says", "verdict")
-        _required(entry["says"], _SAID, f"{place}: says")
+        known(entry, _FINDING_KEYS, place, "key")
+        required(entry, ("idea", "says", "shows", "number", "test"), place)
+        known(entry["says"], _SAID, f"{place}: says", "verdict")
+        required(entry["says"], _SAID, f"{place}: says")
         numbers = self.numbers(entry["number"], entry["shows"], f"{place}: shows", _NUMBER_KEYS)
         tests = tuple(
             self.test({"form": FORMS[0], **test}, f"{place}: test {index}")
@@ -165,13 +166,13 @@ class _Reader:
         return FindingText(entry["idea"], entry["says"], entry["shows"], numbers, tests)
 
     def note(self, entry: Mapping[str, Any], place: str) -> Note:
-        _known(entry, _NOTE_KEYS, place, "key")
-        _required(entry, ("says",), place)
+        known(entry, _NOTE_KEYS, place, "key")
+        required(entry, ("says",), place)
         return Note(entry["says"], **self.conditions(entry, entry["says"], f"{place}: says", fails=""))
 
     def objection(self, entry: Mapping[str, Any], place: str) -> Objection:
-        _known(entry, _OBJECTION_KEYS, place, "key")
-        _required(entry, ("says",), place)
+        known(entry, _OBJECTION_KEYS, place, "key")
+        required(entry, ("says",), place)
         if ("answer" in entry) == ("unanswered" in entry):
             raise InputError(f"{place}: either answer or unanswered")
         answer = entry.get("answer", "")
@@ -181,13 +182,13 @@ class _Reader:
     def conditions(self, entry: Mapping[str, Any], text: str, place: str, *, fails: str) -> dict[str, Any]:
         """Read when a note is shown, and the numbers in its text."""
         if "fails" in entry:
-            _one_of(entry["fails"], (ANY, *FORMS), place.rpartition(": ")[0], "fails")
+            one_of(entry["fails"], (ANY, *FORMS), place.rpartition(": ")[0], "fails")
         keys = (*_NUMBER_KEYS, "reading", "against")
         return {
             "fails": entry.get("fails", fails),
-            "against": tuple(_list(entry.get("against", ()))),
-            "under": tuple(_list(entry.get("under", ()))),
-            "numbers": self.numbers(entry.get("number", {}), text, place, keys, known=FORMS),
+            "against": tuple(listed(entry.get("against", ()))),
+            "under": tuple(listed(entry.get("under", ()))),
+            "numbers": self.numbers(entry.get("number", {}), text, place, keys, words=FORMS),
         }
 
     def numbers(
@@ -197,13 +198,13 @@ class _Reader:
         place: str,
         keys: Sequence[str],
         *,
-        known: Sequence[str] = (),
+        words: Sequence[str] = (),
     ) -> dict[str, Number]:
-        """Read the numbers of a text, which may use no others; `known` names further words in it."""
+        """Read the numbers of a text, which may use no others; `words` are further ones in it."""
         found = {}
         for name, entry in entries.items():
             at = f"{place.rpartition(': ')[0]}: number {name}"
-            _known(entry, keys, at, "key")
+            known(entry, keys, at, "key")
             own = {key: value for key, value in entry.items() if key in _TEST_KEYS and key != "against"}
             test = self.test({"form": FORMS[0], "compare": "above", "than": 0, **own}, at)
             found[name] = Number(
@@ -211,21 +212,21 @@ class _Reader:
             )
         for _, used, _, _ in Formatter().parse(text):
             if used is not None:
-                _one_of(used.partition(".")[0], (*found, *known), place, "number")
+                one_of(used.partition(".")[0], (*found, *words), place, "number")
         return found
 
     def where(self, entry: Mapping[str, Any], place: str) -> Where:
         found: dict[str, tuple[Value, ...] | Range] = {}
         for name, value in entry.items():
-            _one_of(name, tuple(self.columns), place, "column")
+            one_of(name, tuple(self.columns), place, "column")
             if isinstance(value, Mapping):
-                _known(value, ("from", "to"), f"{place}: {name}", "key")
+                known(value, ("from", "to"), f"{place}: {name}", "key")
                 found[name] = Range(value.get("from", float("-inf")), value.get("to", float("inf")))
                 continue
-            values = tuple(_list(value))
+            values = tuple(listed(value))
             declared = self.columns[name].values
             for one in values if declared is not None else ():
-                _one_of(one, tuple(declared or ()), place, name)
+                one_of(one, tuple(declared or ()), place, name)
             found[name] = values
         return found
 
@@ -233,7 +234,7 @@ class _Reader:
         if isinstance(entry, Mapping):
             quantity = entry.get("quantity", "")
             if quantity:
-                _one_of(quantity, tuple(self.quantities), place, "quantity")
+                one_of(quantity, tuple(self.quantities), place, "quantity")
             return Other(self.where({k: v for k, v in entry.items() if k != "quantity"}, place), quantity)
         if isinstance(entry, list):
             return tuple(float(value) for value in entry)
@@ -246,14 +247,14 @@ class _Reader:
             raise InputError(f"{place}: one column with its values, or text")
         ((name, values),) = entry.items()
         self.where(entry, place)
-        return tuple((str(value), {name: (value,)}) for value in _list(values))
+        return tuple((str(value), {name: (value,)}) for value in listed(values))
 
     def mechanism(self, entry: Mapping[str, Any] | None, place: str) -> Mechanism | None:
         if entry is None:
             return None
-        _known(entry, ("quantity", "above", "below", "of", "total"), place, "key")
-        _required(entry, ("quantity",), place)
-        _one_of(entry["quantity"], tuple(self.quantities), place, "quantity")
+        known(entry, ("quantity", "above", "below", "of", "total"), place, "key")
+        required(entry, ("quantity",), place)
+        one_of(entry["quantity"], tuple(self.quantities), place, "quantity")
         if ("above" in entry) == ("below" in entry):
             raise InputError(f"{place}: either above or below")
         of = self.where(entry["of"], f"{place}: of") if "of" in entry else None
@@ -287,23 +288,3 @@ def _consistent(test: Test, place: str) -> None:
         raise InputError(f'{place}: within belongs to compare = "equal"')
     if test.margin and test.compare not in ("above", "below"):
         raise InputError(f'{place}: margin belongs to compare = "above" or "below"')
-
-
-def _list(entry: Any) -> Sequence[Any]:  # noqa: ANN401 - TOML
-    return entry if isinstance(entry, list | tuple) else [entry]
-
-
-def _known(entry: Mapping[str, Any], allowed: Sequence[str], place: str, kind: str) -> None:
-    for key in entry:
-        _one_of(key, allowed, place, kind)
-
-
-def _one_of(value: Value, allowed: Sequence[Value], place: str, kind: str) -> None:
-    if value not in allowed:
-        raise InputError(f"{place}: {unknown(kind, str(value), [str(one) for one in allowed])}")
-
-
-def _required(entry: Mapping[str, Any], keys: Sequence[str], place: str) -> None:
-    for key in keys:
-        if key not in entry:
-            raise InputError(f"{place}: the key {key} is missing")

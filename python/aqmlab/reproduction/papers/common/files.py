@@ -14,6 +14,7 @@ from typing import Any
 from aqmlab.reproduction.papers.common.claim_file import ClaimFile
 from aqmlab.reproduction.papers.common.claim_prose import claim_text
 from aqmlab.reproduction.papers.common.claim_reader import read_claims
+from aqmlab.reproduction.papers.common.page_file import PageFile, read_page
 from aqmlab.scenario.file import PAPER, Overrides, Scenario
 from aqmlab.scenario.toml_text import Value
 
@@ -133,6 +134,10 @@ class PaperFiles:
     def claim_file(self) -> ClaimFile:
         """Return the claims of ``claims.toml`` as data that can be executed."""
         return read_claims(self.toml("claims.toml"), file=f"{self.key}/claims.toml")
+
+    def page(self) -> PageFile:
+        """Return what ``page.toml`` states."""
+        return read_page(self.toml("page.toml"), file=f"{self.key}/page.toml")
 
     def claims(self) -> list[ClaimText]:
         """Return the claims of ``claims.toml`` in words, in order; the sentences on tests are made from the data."""

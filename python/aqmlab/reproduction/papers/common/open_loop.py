@@ -7,7 +7,9 @@ which the number in system stands for the average (w = 1), and the chain of numb
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +17,16 @@ from aqmlab import _core
 from aqmlab.reproduction.papers.common.runs import Computation, answers_of
 from aqmlab.results.metrics import ratio
 from aqmlab.theory.drop_curve import DropCurve
-from aqmlab.theory.queueing.chain import Chain
-from aqmlab.theory.queueing.runs import consecutive_drops
+from aqmlab.theory.queueing.best_curve import SHAPES
+from aqmlab.theory.queueing.chain import Chain, solve_chain
+from aqmlab.theory.queueing.runs import Runs, consecutive_drops
 
 if TYPE_CHECKING:
     from aqmlab.theory.queueing.averaged_chain import AveragedChain
 
 Numbers = dict[str, float]
 """Named numbers; NaN where a model has none."""
+TAIL = "drop-tail"
 LONGEST = 20
 """Longest run of drops that is counted."""
 SECONDS_AN_ARRIVAL = 8e-8
@@ -34,6 +38,100 @@ def open_loop(*, queue: str, load: float, service_rate: float, arrivals: int, se
     return dict(_core.open_loop(queue, load * service_rate, service_rate, arrivals, arrivals // 20, seed))
 
 
+@dataclass(frozen=True)
+class Queue:
+    """A paper's queue in the open loop: its parameters for any curve, and what the chain of the number in system says.
+
+    Attributes
+    ----------
+    min_th, max_th, max_p, limit
+        Of the curve, in packets.
+    capacity
+        Packets in the system at most, the one in service included.
+    service_rate
+        Packets per second.
+    w_q
+        The weight of the average.
+    """
+
+    min_th: float
+    max_th: float
+    max_p: float
+    limit: float
+    capacity: int
+    service_rate: float
+    w_q: float
+
+    def parameters(self, shape: str, scale: float = 1.0) -> dict[str, Any]:
+        """Return what `DropCurve.of` takes for a shape of `SHAPES`, thresholds multiplied."""
+        thresholds = {"min_th": scale * self.min_th, "max_th": scale * self.max_th}
+        return {"aqm": SHAPES[shape], **thresholds, "max_p": self.max_p, "limit": self.limit}
+
+    @cache  # noqa: B019 - the queues are constants
+    def curve(self, shape: str) -> DropCurve:
+        """Return a curve with these parameters."""
+        return DropCurve.of(**self.parameters(shape), name=shape)
+
+    @cache  # noqa: B019
+    def chain(self, shape: str, load: float) -> Chain:
+        """Solve the chain in which the number in system stands for the average (w = 1)."""
+        return solve_chain(self.curve(shape), load=load, capacity=self.capacity, service_rate=self.service_rate)
+
+    @cache  # noqa: B019
+    def runs(self, shape: str, load: float) -> Runs:
+        """Return the drops in a row of that chain."""
+        return consecutive_drops(self.chain(shape, load))
+
+    @cache  # noqa: B019
+    def numbers(self, shape: str, load: float) -> Numbers:
+        """Return the numbers of that chain."""
+        return numbers_of(self.chain(shape, load))
+
+    def solution(self, shape: str, load: float, scale: float = 1.0) -> Computation:
+        """Make one point of the chain of number and average, thresholds multiplied."""
+        own = {"load": load, "capacity": self.capacity, "service_rate": self.service_rate, "w_q": self.w_q}
+        return Computation(
+            key={"scheme": shape, "load": load, "scale": scale},
+            name="averaged chain",
+            function=averaged_chain,
+            arguments={"curve": self.parameters(shape, scale), **own},
+            cost=SECONDS_A_SOLUTION,
+            by_chance=False,
+        )
+
+
+@dataclass(frozen=True)
+class Averaged:
+    """What the chain of number and average says, by shape and load; drop-tail has no average, so its own chain does."""
+
+    queue: Queue
+    known: Mapping[tuple[str, float], Numbers]
+
+    @classmethod
+    def read(cls, queue: Queue, points: Iterable[Computation], root: Path) -> Averaged:
+        """Read the solutions."""
+        known = {(str(p.key["scheme"]), float(p.key["load"])): solved_numbers(p, root) for p in points}
+        return cls(queue, known)
+
+    def __call__(self, shape: str, load: float, quantity: str) -> float | None:
+        """Return one number; None at a load that was not solved, or where drops are too rare for this chain."""
+        if shape == TAIL:
+            return self.queue.numbers(shape, load)[quantity]
+        found = self.known.get((shape, load), {}).get(quantity, math.nan)
+        return None if math.isnan(found) else found
+
+    @property
+    def loads(self) -> list[float]:
+        """The loads that were solved, ascending."""
+        return sorted({load for _, load in self.known})
+
+    @property
+    def loads_with_drops(self) -> list[float]:
+        """The loads at which no curve drops too rarely for this chain."""
+        rare = {load for (_, load), numbers in self.known.items() if math.isnan(numbers["mean_run"])}
+        return [load for load in self.loads if load not in rare]
+
+
 def averaged_chain(*, curve: Mapping[str, Any], load: float, capacity: int, service_rate: float, w_q: float) -> Numbers:
     """Solve the chain of number in system and average; `curve` is what `DropCurve.of` takes."""
     from aqmlab.theory.queueing.averaged_chain import solve_averaged_chain
@@ -42,22 +140,6 @@ def averaged_chain(*, curve: Mapping[str, Any], load: float, capacity: int, serv
         DropCurve.of(**curve), load=load, capacity=capacity, w_q=w_q, service_rate=service_rate
     )
     return numbers_of(found)
-
-
-def solution(
-    key: Mapping[str, str | float], curve: Mapping[str, Any], *, load: float, capacity: int, service_rate: float,
-    w_q: float,
-) -> Computation:  # fmt: skip
-    """Make one point of the chain of number and average."""
-    arguments = {"load": load, "capacity": capacity, "service_rate": service_rate, "w_q": w_q}
-    return Computation(
-        key=key,
-        name="averaged chain",
-        function=averaged_chain,
-        arguments={"curve": dict(curve), **arguments},
-        cost=SECONDS_A_SOLUTION,
-        by_chance=False,
-    )
 
 
 def numbers_of(model: Chain | AveragedChain) -> Numbers:

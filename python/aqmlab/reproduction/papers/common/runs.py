@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 import pandas as pd
@@ -22,7 +21,7 @@ BASE = "base"
 
 
 @dataclass(frozen=True)
-class Effort(ABC):
+class Effort:
     """How much to run. A paper derives its own, with further numbers, and with defaults for the full version.
 
     Attributes
@@ -39,10 +38,16 @@ class Effort(ABC):
     reading_seeds: int
     quick: bool = False
 
+    QUICK: ClassVar[Mapping[str, Any]] = {}
+    """What the quick version has in place of the full one's defaults."""
+
     @classmethod
-    @abstractmethod
     def of(cls, *, quick: bool, seeds: int | None = None) -> Self:
-        """Return the quick effort or the full one; a paper defines what they are."""
+        """Return the quick effort or the full one. No number of seeds is above `seeds`, if that is given."""
+        own: dict[str, Any] = {f.name: f.default for f in fields(cls)} | (dict(cls.QUICK) if quick else {})
+        count = seeds or own["seeds"]
+        most = {name: min(count, value) for name, value in own.items() if name.endswith("_seeds")}
+        return cls(**{**own, **most, "seeds": count, "quick": quick})
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain data."""

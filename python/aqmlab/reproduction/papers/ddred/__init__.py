@@ -2,11 +2,13 @@
 
 The packet that has travelled least pays for a drop, not the one that arrives. `published.csv` holds the printed
 numbers, `readings.toml` what the paper leaves open and what was chosen, `claims.toml` its claims as sentences that
-runs can decide, `forms.toml` the forms that it describes but did not run, and `sweep.toml` the search for the DDRED
-row of Table I.
+runs can decide, `page.toml` what its page shows, `forms.toml` the forms that it describes but did not run, and
+`sweep.toml` the search for the DDRED row of Table I.
 """
 
-from aqmlab.reproduction.papers.ddred.page import CITATION, NAME, build, jobs
+from aqmlab.reproduction.papers.ddred.paper import PAPER
 from aqmlab.reproduction.papers.ddred.plan import Effort
 
-__all__ = ["CITATION", "NAME", "Effort", "build", "jobs"]
+NAME, CITATION, build, jobs = PAPER.page.name, PAPER.page.citation, PAPER.build, PAPER.jobs
+
+__all__ = ["CITATION", "NAME", "PAPER", "Effort", "build", "jobs"]

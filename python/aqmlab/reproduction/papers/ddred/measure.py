@@ -15,7 +15,8 @@ import pandas as pd
 
 from aqmlab.reproduction.papers import common
 from aqmlab.reproduction.papers.common import Setup
-from aqmlab.reproduction.papers.ddred.plan import FIGURE_LATENCY, PAPER_RUNS
+from aqmlab.reproduction.papers.common.figures import table_of
+from aqmlab.reproduction.papers.ddred.plan import FIGURE_LATENCY
 from aqmlab.results.metrics import ratio
 from aqmlab.statistics import Interval, interval
 from aqmlab.storage import folders
@@ -28,18 +29,6 @@ EVEN_S = 0.5
 """A transfer whose time changes by no more than this, in s, is neither better nor worse (reading D-13)."""
 GAINS = ("better", "worse", "even", "gained", "lost", "all_better", "all_worse")
 """The columns of `gains`."""
-QUANTITIES = {
-    "L": "lost data packets L",
-    "S": "losses weighted by distance S",
-    "d": "mean distance of the losses S/L",
-    "T": "sum of transfer times T",
-}
-UNITS = {"L": "packets", "S": "slots", "d": "routers", "T": "s"}
-
-
-def measure(setups: list[Setup], root: Path) -> pd.DataFrame:
-    """Read all runs of a reproduction."""
-    return common.measure(setups, root, measure_run)
 
 
 def measure_run(setup: Setup, folder: Path) -> dict[str, float]:
@@ -52,7 +41,7 @@ def measure_run(setup: Setup, folder: Path) -> dict[str, float]:
 def network_of(folder: Path) -> dict[str, float]:
     """L, S, S/L, T, the losses by the other ways of counting, and the number of transfers that are not done."""
     distance, data, every = losses_of(folder)
-    times = transfer_times(flows_of(folder))
+    times = transfer_times(table_of(folder, "flows"))
     lost, weighted = float(data.sum()), float((distance * data).sum())
     return {
         "L": lost,
@@ -82,15 +71,6 @@ def losses_of(folder: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return distance, data, every
 
 
-def flows_of(folder: Path) -> pd.DataFrame:
-    """The flows of a run."""
-    table = folders.read_table(folder, "flows")
-    if table is None:
-        raise FileNotFoundError(folder)
-    found: pd.DataFrame = table.to_pandas()
-    return found
-
-
 def transfer_times(flows: pd.DataFrame) -> np.ndarray:
     """Last data packet received less first one sent, in s; NaN for a transfer that is not done."""
     times = (flows["last_received_s"] - flows["first_sent_s"]).to_numpy(dtype=float)
@@ -100,7 +80,7 @@ def transfer_times(flows: pd.DataFrame) -> np.ndarray:
 
 def shares_of(folder: Path, *, seconds: float, lead: bool) -> dict[str, float]:
     """Throughput of the two flows in KB/s (1000 B, headers counted), and how they share."""
-    arrived = flows_of(folder).set_index("flow")["arrived_bytes"] / seconds / 1000
+    arrived = table_of(folder, "flows").set_index("flow")["arrived_bytes"] / seconds / 1000
     far, near = float(arrived["PCs1"]), float(arrived["PCs2"])
     values = {
         "PCs1": far,
@@ -121,12 +101,9 @@ def lead_of(folder: Path) -> dict[str, float]:
 
 def rates_of(folder: Path, bin_s: float) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """Beginnings of bins in s, and throughput of each flow in each in KB/s; the last, partial bin is left out."""
-    table = folders.read_table(folder, "flow_samples")
-    if table is None:
-        raise FileNotFoundError(folder)
     rates = {}
     edges: np.ndarray = np.zeros(0)
-    for name, rows in table.to_pandas().groupby("flow"):
+    for name, rows in table_of(folder, "flow_samples").groupby("flow"):
         time = np.concatenate([[0.0], rows["t_s"].to_numpy(dtype=float)])
         total = np.concatenate([[0.0], rows["arrived_bytes"].to_numpy(dtype=float)])
         edges = np.arange(int(time[-1] / bin_s + 1e-9) + 1) * bin_s
@@ -165,7 +142,7 @@ def sums_of(gained: np.ndarray) -> dict[str, float]:
 
 def gains_of(red: Path, ddred: Path) -> np.ndarray:
     """Transfer time under RED less that under DDRED, of every transfer of one run, in s."""
-    before, after = flows_of(red), flows_of(ddred)
+    before, after = table_of(red, "flows"), table_of(ddred, "flows")
     drawn = ["flow", "from", "to", "size_packets", "start_s"]
     if not before[drawn].equals(after[drawn]):
         raise ValueError(f"{red} and {ddred} do not have the same transfers")
@@ -188,11 +165,6 @@ def crossing(runs: pd.DataFrame, *, discipline: str = "DDRED") -> float:
         if y[i] > 0 >= y[i + 1]:
             return float(np.exp(x[i] + (x[i + 1] - x[i]) * y[i] / (y[i] - y[i + 1])))
     return float("nan")
-
-
-def paper_runs(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return as many runs as the paper has."""
-    return runs[runs["seed"] <= PAPER_RUNS]
 
 
 def values(runs: pd.DataFrame, quantity: str, **where: Any) -> np.ndarray:  # noqa: ANN401 - words and numbers

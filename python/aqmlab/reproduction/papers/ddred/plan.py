@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 from aqmlab.reproduction.papers import common
 from aqmlab.reproduction.papers.common import BASE, PaperFiles, Reading, Setup
@@ -46,119 +45,64 @@ class Effort(common.Effort):
     flower_seeds: int = PAPER_RUNS
     flower_reading_seeds: int = 3
     sweep_seeds: int = 12
-
-    @classmethod
-    def of(cls, *, quick: bool, seeds: int | None = None) -> Effort:
-        """Return the quick effort (under 80 s on two cores) or the full one."""
-        if quick:
-            count = seeds or PAPER_RUNS
-            return cls(
-                seeds=count,
-                reading_seeds=min(count, 2),
-                quick=True,
-                flower_seeds=min(count, 2),
-                flower_reading_seeds=0,
-                sweep_seeds=min(count, 3),
-            )
-        count = seeds or cls.seeds
-        return cls(
-            seeds=count,
-            reading_seeds=min(count, cls.reading_seeds),
-            flower_seeds=min(count, cls.flower_seeds),
-            flower_reading_seeds=min(count, cls.flower_reading_seeds),
-            sweep_seeds=min(count, cls.sweep_seeds),
-        )
+    QUICK: ClassVar = {
+        "seeds": PAPER_RUNS,
+        "reading_seeds": 2,
+        "flower_seeds": 2,
+        "flower_reading_seeds": 0,
+        "sweep_seeds": 3,
+    }
 
 
-@dataclass(frozen=True)
-class Variant:
-    """Overrides of the paper's scenarios: another reading, or a form that the paper describes but did not run.
-
-    Attributes
-    ----------
-    question, name
-        What it answers, and how.
-    quick
-        Whether the quick version tries it too.
-    options
-        ``set``: overrides of every scenario; ``flow``: keys of every flow; ``bus``, ``flower``, ``pair``: overrides
-        of one scenario; ``RED``, ``DDRED``: overrides under one discipline; ``cases``: the scenarios it concerns;
-        ``count``: no runs of its own, but other columns of the table of runs as L and S.
-    """
-
-    question: str
-    name: str
-    quick: bool
-    options: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, reading: Reading) -> Variant:
-        """Make one of a reading of ``readings.toml`` or ``forms.toml``."""
-        return cls(reading.question, reading.name, reading.quick, {"set": reading.overrides, **reading.options})
-
-    @property
-    def label(self) -> str:
-        """Its name in the table of runs."""
-        return f"{self.question}: {self.name}"
-
-    @property
-    def cases(self) -> tuple[str, ...]:
-        """The scenarios it concerns."""
-        return tuple(self.options.get("cases", CASES))
-
-    @property
-    def count(self) -> dict[str, str]:
-        """Other columns of the table of runs as L and S; empty if it has runs of its own."""
-        return dict(self.options.get("count", {}))
-
-    def overrides(self, case: str, discipline: str) -> dict[str, Value]:
-        """Return its overrides of one scenario under one discipline."""
-        found: dict[str, Value] = dict(self.options.get("set", {}))
-        for group in GROUPS[case]:
-            found |= {f"flow.{group}.{key}": value for key, value in self.options.get("flow", {}).items()}
-        for key in (case, discipline):
-            found |= self.options.get(key, {})
-        return found
-
-
-def variants(effort: Effort) -> list[Variant]:
+def readings(effort: Effort) -> list[Reading]:
     """List the other readings, in the order of ``readings.toml``."""
-    return [Variant.of(reading) for reading in FILES.readings(quick=effort.quick)]
+    return FILES.readings(quick=effort.quick)
 
 
-def forms(effort: Effort) -> list[Variant]:
+def forms(effort: Effort) -> list[Reading]:
     """List the forms that the paper describes but did not run, in the order of ``forms.toml``."""
     found = [
-        Variant(entry["title"], one["name"], one.get("quick", False), {k: v for k, v in one.items() if k != "name"})
+        Reading("form", entry["title"], "", "", one["name"], one.get("set", {}), one.get("quick", False), one)
         for entry in FILES.toml("forms.toml")["form"]
         for one in entry["kind"]
     ]
     return [form for form in found if form.quick or not effort.quick]
 
 
+def cases_of(reading: Reading) -> tuple[str, ...]:
+    """Return the scenarios that a reading concerns; none if it counts losses in another way and needs no runs."""
+    return () if "count" in reading.options else tuple(reading.options.get("cases", CASES))
+
+
+def overrides_of(reading: Reading, case: str, discipline: str) -> dict[str, Value]:
+    """Return what a reading sets: in every scenario, for every flow, in one scenario, under one discipline."""
+    found: dict[str, Value] = dict(reading.overrides)
+    for group in GROUPS[case]:
+        found |= {f"flow.{group}.{key}": value for key, value in reading.options.get("flow", {}).items()}
+    for key in (case, discipline):
+        found |= reading.options.get(key, {})
+    return found
+
+
 def setups(effort: Effort) -> list[Setup]:
     """List every scenario that is needed, but for those of the search for Table I."""
-    found = of_variant(None, seeds=effort.seeds, flower_seeds=effort.flower_seeds)
-    for variant in variants(effort) + forms(effort):
-        if variant.count:
-            continue
-        found += of_variant(variant, seeds=effort.reading_seeds, flower_seeds=effort.flower_reading_seeds)
+    found = _under(None, seeds=effort.seeds, flower_seeds=effort.flower_seeds)
+    for reading in readings(effort) + forms(effort):
+        found += _under(reading, seeds=effort.reading_seeds, flower_seeds=effort.flower_reading_seeds)
     return found
 
 
-def of_variant(variant: Variant | None, *, seeds: int, flower_seeds: int) -> list[Setup]:
+def _under(reading: Reading | None, *, seeds: int, flower_seeds: int) -> list[Setup]:
     """List the scenarios of the chosen reading (None) or of another one."""
     found = []
-    for case in CASES if variant is None else variant.cases:
+    for case in CASES if reading is None else cases_of(reading):
         count = flower_seeds if case == "flower" else seeds
-        if count == 0:
-            continue
-        for latency in LATENCIES if case == "pair" else (0,):
-            found += [setup(case, d, seeds=count, latency=latency, variant=variant) for d in DISCIPLINES]
+        for latency in LATENCIES if case == "pair" else (0,) if count else ():
+            found += [setup(case, d, seeds=count, latency=latency, reading=reading) for d in DISCIPLINES]
     return found
 
 
-def setup(case: str, discipline: str, *, seeds: int, latency: int = 0, variant: Variant | None = None) -> Setup:
+def setup(case: str, discipline: str, *, seeds: int, latency: int = 0, reading: Reading | None = None) -> Setup:
     """Make one scenario; `latency` is that of the link PCs1-R1 in ms, 0 where there is none."""
     overrides: dict[str, Value] = {"queue.router.aqm": DISCIPLINES[discipline]}
     tables = ["flows", "drop_distances"]
@@ -167,12 +111,12 @@ def setup(case: str, discipline: str, *, seeds: int, latency: int = 0, variant: 
         if latency == FIGURE_LATENCY:
             overrides["probe.flow_interval"] = "100ms"
             tables.append("flow_samples")
-    if variant is not None:
-        overrides |= variant.overrides(case, discipline)
+    if reading is not None:
+        overrides |= overrides_of(reading, case, discipline)
     return Setup(
         key={"case": case, "latency": latency, "discipline": discipline},
         plan=FILES.scenario(case, overrides),
         seeds=seeds,
-        reading=BASE if variant is None else variant.label,
+        reading=BASE if reading is None else reading.label,
         tables=tuple(tables),
     )

@@ -21,7 +21,6 @@ import pandas as pd
 from aqmlab import _core
 from aqmlab.reproduction.papers.common import Computation, answers_of
 from aqmlab.reproduction.papers.ddred.plan import DISCIPLINES, FILES, TABLE_LATENCIES, Effort
-from aqmlab.reproduction.papers.ddred.published import printed_pair
 from aqmlab.scenario.toml_text import Value
 from aqmlab.statistics import student_quantile
 from aqmlab.storage.tables import to_arrow
@@ -110,7 +109,8 @@ def _cells(discipline: str, overrides: Mapping[str, Value], seed: int) -> list[f
 
 def printed(discipline: str) -> np.ndarray:
     """Return the eight printed cells of a row of Table I, in the order of `row_of_table`."""
-    return np.array([cell for latency in TABLE_LATENCIES for cell in printed_pair(latency, discipline)])
+    places = itertools.product(TABLE_LATENCIES, FLOWS)
+    return np.array([FILES.printed(table="I", quantity=q, latency=at, discipline=discipline) for at, q in places])
 
 
 def results(effort: Effort, root: Path) -> pd.DataFrame:
@@ -125,6 +125,19 @@ def results(effort: Effort, root: Path) -> pd.DataFrame:
     table = pd.DataFrame(rows)
     table["both error"] = np.sqrt((table["RED error"] ** 2 + table["DDRED error"] ** 2) / 2)
     return table.sort_values("DDRED error", ignore_index=True)
+
+
+def words(search: pd.DataFrame, effort: Effort) -> str:
+    """Say how close the readings come to Table I."""
+    best = search.iloc[0]
+    inside = int(search["DDRED row inside"].sum())
+    return (
+        f"{len(search)} readings of what Table I leaves open, {effort.sweep_seeds} seeds each. The closest has an "
+        f"error (root mean square of log(measured / printed) over the eight cells) of {best['DDRED error']:.3f} in the "
+        f"DDRED row and {best['RED error']:.3f} in the RED row. The printed DDRED row, which is one run, lies inside "
+        f"the 95 % prediction interval of one further run under {inside} of them (Bonferroni over the eight cells); "
+        f"at most {int(search['DDRED cells inside'].max())} of its cells do so each by itself."
+    )
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:

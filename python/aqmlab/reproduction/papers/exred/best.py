@@ -9,13 +9,13 @@ import pandas as pd
 
 from aqmlab.plotting.chart import Chart
 from aqmlab.reproduction.papers.common import answers_of, values
-from aqmlab.reproduction.papers.common.open_loop import solved_numbers
-from aqmlab.reproduction.papers.exred.chain import Averaged, curve
+from aqmlab.reproduction.papers.common.open_loop import Averaged, solved_numbers
 from aqmlab.reproduction.papers.exred.plan import (
     CAPACITY,
     CONFIRMED,
     CURVE,
     DELAYS,
+    LOOP,
     SERVICE_RATE,
     TAIL,
     Effort,
@@ -46,7 +46,7 @@ Lines = dict[str, list[tuple[float, float]]]
 
 def without_average() -> list[Outcome]:
     """Solve all curves with w = 1."""
-    return outcomes_of([curve(name) for name in SHAPES], MAP_LOADS, capacity=CAPACITY)
+    return outcomes_of([LOOP.curve(name) for name in SHAPES], MAP_LOADS, capacity=CAPACITY)
 
 
 def with_average(averaged: Averaged) -> list[Outcome]:
@@ -114,7 +114,7 @@ def own_parameters_table() -> pd.DataFrame:
         for name in SHAPES:
             if name == TAIL:
                 continue
-            one = outcome(curve(name), load=load, capacity=CAPACITY)
+            one = outcome(LOOP.curve(name), load=load, capacity=CAPACITY)
             excess = excess_loss(one, capacity=CAPACITY)
             row: dict[str, str | float] = {"load": load, "curve": name, "delay": one.delay, "loss": one.p_drop}
             row |= {"least loss": one.p_drop - excess, "excess": excess, "E(N)": one.mean_run}

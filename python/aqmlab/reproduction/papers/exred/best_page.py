@@ -8,8 +8,8 @@ import pandas as pd
 
 from aqmlab.reporting.page import Page
 from aqmlab.reproduction.papers.common import command, with_intervals
+from aqmlab.reproduction.papers.common.open_loop import Averaged
 from aqmlab.reproduction.papers.exred import best
-from aqmlab.reproduction.papers.exred.chain import Averaged
 from aqmlab.reproduction.papers.exred.plan import CAPACITY, FILES, Effort
 from aqmlab.theory.queueing.best_curve import TIE, best_map, describe
 from aqmlab.theory.queueing.frontier import SLIGHT, excess_loss

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from aqmlab.reproduction.papers.common.open_loop import LONGEST
-from aqmlab.reproduction.papers.exred.chain import Averaged, chain, longer
+from aqmlab.reproduction.papers.common.open_loop import LONGEST, Averaged
+from aqmlab.reproduction.papers.exred.chain import chain, longer
 from aqmlab.reproduction.papers.exred.plan import CAPACITY, EXRED, FILES, LOADS, RED, RUN_LOADS, SCHEMES
 
 Row = dict[str, str | float | None]

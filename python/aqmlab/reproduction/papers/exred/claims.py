@@ -6,7 +6,7 @@ import pandas as pd
 
 from aqmlab.reproduction.papers import common
 from aqmlab.reproduction.papers.common import BASE, Finding, Part, chosen
-from aqmlab.reproduction.papers.exred.chain import Averaged
+from aqmlab.reproduction.papers.common.open_loop import Averaged
 from aqmlab.reproduction.papers.exred.claim_rows import claim_rows
 from aqmlab.reproduction.papers.exred.plan import FILES
 

@@ -10,8 +10,8 @@ import pandas as pd
 from aqmlab.plotting.chart import Chart, Series
 from aqmlab.plotting.figures import drop_curves
 from aqmlab.reproduction.papers.common import values
-from aqmlab.reproduction.papers.common.open_loop import LONGEST
-from aqmlab.reproduction.papers.exred.chain import Averaged, chain, longer
+from aqmlab.reproduction.papers.common.open_loop import LONGEST, Averaged
+from aqmlab.reproduction.papers.exred.chain import chain, longer
 from aqmlab.reproduction.papers.exred.plan import (
     EXRED,
     GENTLE,

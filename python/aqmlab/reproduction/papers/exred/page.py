@@ -9,9 +9,10 @@ import pandas as pd
 from aqmlab.reporting.page import Page
 from aqmlab.reproduction.papers import common
 from aqmlab.reproduction.papers.common import Built, chosen, findings_table, intervals_text, parts_table
+from aqmlab.reproduction.papers.common.open_loop import Averaged
 from aqmlab.reproduction.papers.exred import best_page, figures, sensitivity, tables
 from aqmlab.reproduction.papers.exred.algorithm import FIGURE_1
-from aqmlab.reproduction.papers.exred.chain import Averaged
+from aqmlab.reproduction.papers.exred.chain import averaged as averaged_chain
 from aqmlab.reproduction.papers.exred.claim_rows import claim_rows
 from aqmlab.reproduction.papers.exred.claims import experiment_rows, judge
 from aqmlab.reproduction.papers.exred.measure import measure_loops, measure_tcp
@@ -32,7 +33,7 @@ def build(effort: Effort, root: Path) -> Built:
     points, setups = loops(effort), tcps(effort)
     all_loops, all_tcp = measure_loops(points, root), measure_tcp(setups, root)
     base, tcp = chosen(all_loops), chosen(all_tcp)
-    averaged = Averaged.read(effort, root)
+    averaged = averaged_chain(effort, root)
     experiments = experiment_rows(all_loops, all_tcp, averaged)
     findings, parts = judge(base, tcp, theory=averaged, experiments=experiments)
     found = {f"by-load-{name}": tables.beside(base, averaged, quantity) for quantity, name in _NAMES.items()}

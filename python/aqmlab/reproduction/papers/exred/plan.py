@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from aqmlab.reproduction.papers import common
 from aqmlab.reproduction.papers.common import BASE, Batch, Computation, PaperFiles, Reading, Setup, batches
-from aqmlab.reproduction.papers.common.open_loop import SECONDS_AN_ARRIVAL, open_loop, solution
+from aqmlab.reproduction.papers.common.open_loop import SECONDS_AN_ARRIVAL, Queue, open_loop
 from aqmlab.scenario.toml_text import Value, inline
 from aqmlab.theory.queueing.best_curve import SHAPES
 from aqmlab.theory.queueing.frontier import Setting, best_settings
@@ -43,6 +43,8 @@ QUEUE: dict[str, Value] = {
     "w_q": WEIGHT,
 }
 """The paper's RED and ExRED, as a queue of the scenario language."""
+LOOP = Queue(**CURVE, capacity=CAPACITY, service_rate=SERVICE_RATE, w_q=WEIGHT)
+"""The same in the open loop."""
 TAIL_LIMIT = "99p"
 """Drop-tail's limit does not count the packet in service; with it there are K = 100."""
 AVERAGED_LOADS = tuple(sorted({*LOADS, 0.85, 0.95, 1.15, 1.25}))
@@ -89,25 +91,16 @@ class Effort(common.Effort):
     averaged_scales: tuple[float, ...] = (0.4, 0.6, 0.8, 1.0, 1.4, 2.0)
     tcp_flows: tuple[int, ...] = (2, 5, 10, 20, 40, 80)
     tcp_duration_s: float = 100.0
-
-    @classmethod
-    def of(cls, *, quick: bool, seeds: int | None = None) -> Effort:
-        """Return the quick effort (half a minute on two cores) or the full one."""
-        if quick:
-            count = seeds or 4
-            return cls(
-                seeds=count,
-                reading_seeds=min(count, 3),
-                quick=True,
-                arrivals=200_000,
-                averaged_loads=QUICK_AVERAGED,
-                frontier_loads=(1.0,),
-                averaged_scales=(0.4, 0.7, 1.0),
-                tcp_flows=(5, 20, 80),
-                tcp_duration_s=40.0,
-            )
-        count = seeds or cls.seeds
-        return cls(seeds=count, reading_seeds=min(count, cls.reading_seeds))
+    QUICK: ClassVar = {
+        "seeds": 4,
+        "reading_seeds": 3,
+        "arrivals": 200_000,
+        "averaged_loads": QUICK_AVERAGED,
+        "frontier_loads": (1.0,),
+        "averaged_scales": (0.4, 0.7, 1.0),
+        "tcp_flows": (5, 20, 80),
+        "tcp_duration_s": 40.0,
+    }
 
 
 def readings(effort: Effort) -> list[Reading]:
@@ -156,13 +149,13 @@ def loops(effort: Effort) -> list[Computation]:
 
 def solutions(effort: Effort) -> list[Computation]:
     """List every point of the chain of number and average, of all curves: the best of them is asked for too."""
-    return [_solution(scheme, load, 1.0) for load in effort.averaged_loads for scheme in SHAPES if scheme != TAIL]
+    return [LOOP.solution(scheme, load) for load in effort.averaged_loads for scheme in SHAPES if scheme != TAIL]
 
 
 def scaled_solutions(effort: Effort) -> list[Computation]:
     """List the points of that chain with both thresholds multiplied."""
     return [
-        _solution(scheme, load, scale)
+        LOOP.solution(scheme, load, scale)
         for load in effort.frontier_loads
         for scheme in SHAPES
         if scheme != TAIL
@@ -174,18 +167,6 @@ def scaled_solutions(effort: Effort) -> list[Computation]:
 def fits(scheme: str, scale: float) -> bool:
     """Whether a curve allows its thresholds to be multiplied so."""
     return Setting(scheme, CURVE["min_th"] * scale, CURVE["max_th"] * scale, CURVE["max_p"]).fits(CAPACITY)
-
-
-def _solution(scheme: str, load: float, scale: float) -> Computation:
-    scaled = {key: CURVE[key] * scale for key in ("min_th", "max_th")}
-    return solution(
-        {"scheme": scheme, "load": load, "scale": scale},
-        {"aqm": SHAPES[scheme], **CURVE, **scaled},
-        load=load,
-        capacity=CAPACITY,
-        service_rate=SERVICE_RATE,
-        w_q=WEIGHT,
-    )
 
 
 def frontiers(effort: Effort) -> list[Computation]:

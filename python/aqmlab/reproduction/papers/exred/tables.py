@@ -7,9 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 
-from aqmlab.reproduction.papers.common import intervals_table, values, with_intervals
-from aqmlab.reproduction.papers.exred.chain import Averaged, chain
-from aqmlab.reproduction.papers.exred.plan import EXRED, FILES, LOADS, QUEUE, SCHEMES, TCP_SCHEMES
+from aqmlab.reproduction.papers.common import intervals_table, tables, values, with_intervals
+from aqmlab.reproduction.papers.common.open_loop import Averaged
+from aqmlab.reproduction.papers.exred.chain import chain
+from aqmlab.reproduction.papers.exred.plan import EXRED, FILES, LOADS, QUEUE, SCHEMES, SERVICE_RATE, TCP_SCHEMES
 from aqmlab.statistics import Interval, interval
 
 K, K_L, K_H, MAX_P = (Fraction(text) for text in ("100", "10", "30", "0.1"))
@@ -71,14 +72,8 @@ def coefficients() -> pd.DataFrame:
 
 def parameters() -> pd.DataFrame:
     """Printed parameters beside those of the runs."""
-    rows = []
-    for cell in FILES.cells():
-        effective = {"service_rate": 1000.0, **QUEUE}[cell.quantity]
-        found = float(str(effective).removesuffix("p"))
-        same = "yes" if found == cell.value else "no"
-        row = {"parameter": cell.quantity, "unit": cell.unit, "printed": cell.value, "in the runs": found}
-        rows.append({**row, "same": same, "note": cell.note})
-    return pd.DataFrame(rows)
+    effective = {"service_rate": SERVICE_RATE, **QUEUE}
+    return tables.parameters(FILES.cells(), lambda cell: effective[cell.quantity], found="in the runs")
 
 
 def beside(loops: pd.DataFrame, averaged: Averaged, quantity: str) -> pd.DataFrame:

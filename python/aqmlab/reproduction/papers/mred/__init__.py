@@ -1,10 +1,13 @@
 """MRED: Zhang, Ma, Wang and Xu, "MRED: An Improved Nonlinear RED Algorithm" (simulated in ns-2.31).
 
 Not the "Modified RED" of other authors. `published.csv` holds the printed tables, `readings.toml` what the paper
-leaves open and what was chosen, `claims.toml` its claims as sentences that runs can decide.
+leaves open and what was chosen, `claims.toml` its claims as sentences that runs can decide, `page.toml` what its page
+shows.
 """
 
-from aqmlab.reproduction.papers.mred.page import CITATION, NAME, build
-from aqmlab.reproduction.papers.mred.plan import Effort, jobs
+from aqmlab.reproduction.papers.mred.paper import PAPER
+from aqmlab.reproduction.papers.mred.plan import Effort
 
-__all__ = ["CITATION", "NAME", "Effort", "build", "jobs"]
+NAME, CITATION, build, jobs = PAPER.page.name, PAPER.page.citation, PAPER.build, PAPER.jobs
+
+__all__ = ["CITATION", "NAME", "PAPER", "Effort", "build", "jobs"]

@@ -6,54 +6,22 @@ as printed, the link's rate in packets of 1040 B. The spacing of drops is left o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import cache
-from pathlib import Path
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
-from aqmlab.reproduction.papers.common import Finding, by_claim
-from aqmlab.reproduction.papers.common.open_loop import Numbers, numbers_of, solved_numbers
-from aqmlab.reproduction.papers.mred.measure import values
-from aqmlab.reproduction.papers.mred.plan import (
-    CAPACITY,
-    CURVE,
-    DISCIPLINES,
-    FLOWS,
-    LINK_MBPS,
-    PACKET_BYTES,
-    SERVICE_RATE,
-    WEIGHT,
-    Effort,
-    solutions,
-)
+from aqmlab.reproduction.papers.common import Finding, by_claim, values
+from aqmlab.reproduction.papers.common.open_loop import TAIL, Averaged
+from aqmlab.reproduction.papers.mred.plan import DISCIPLINES, FLOWS, LINK_MBPS, PACKET_BYTES, QUEUE
 from aqmlab.statistics import Verdict, interval
-from aqmlab.theory.drop_curve import DropCurve
 from aqmlab.theory.queueing.best_curve import SHAPES
-from aqmlab.theory.queueing.chain import Chain, solve_chain
 
-CURVES = tuple(name for name in SHAPES if name != "drop-tail")
-"""The curves that drop early."""
 LOADS = tuple(round(0.5 + 0.05 * i, 2) for i in range(31))
-QUANTITIES = {
-    "p_drop": "probability of a drop",
-    "throughput": "throughput, Mb/s",
-    "wait_ms": "mean wait, ms",
-    "mean_run": "drops in a row, E(N)",
-}
 CLOSE_MBPS = 9.5
 """What claim B-e calls close to the capacity."""
 LEAST = 1e-9
 """Differences of two chains below this, relatively, are none."""
-Averaged = Mapping[tuple[str, float], Numbers]
-
-
-@cache
-def solved(name: str, load: float) -> Chain:
-    """Return the chain of a curve at a load."""
-    curve = DropCurve.of(SHAPES[name], **CURVE, name=name)
-    return solve_chain(curve, load=load, capacity=CAPACITY, service_rate=SERVICE_RATE)
 
 
 def number(name: str, load: float, quantity: str) -> float:
@@ -62,32 +30,22 @@ def number(name: str, load: float, quantity: str) -> float:
     >>> round(number("MRED", 1.0, "throughput"), 3), round(number("RED", 1.0, "throughput"), 3)
     (9.653, 9.613)
     """
-    found = _numbers(name, load)[quantity]
-    return mbps(found) if quantity == "throughput" else found
+    return _mbps(QUEUE.numbers(name, load))[quantity]
 
 
-def mbps(packets_per_s: float) -> float:
-    """Return a rate in Mb/s."""
-    return packets_per_s * PACKET_BYTES * 8 / 1e6
+def _mbps(numbers: dict[str, float]) -> dict[str, float]:
+    """Return numbers of a chain with the throughput in Mb/s."""
+    return numbers | {"throughput": numbers["throughput"] * PACKET_BYTES * 8 / 1e6}
 
 
-def averaged(effort: Effort, root: Path) -> Averaged:
-    """Read what the chain of number and average says, by discipline and load."""
-    return {
-        (str(point.key["discipline"]), float(point.key["load"])): solved_numbers(point, root)
-        for point in solutions(effort)
-    }
-
-
-def averaged_table(found: Averaged) -> pd.DataFrame:
-    """Return the chain of number and average as a table."""
-    rows = []
-    for (name, load), numbers in found.items():
-        row: dict[str, str | float] = {"load": load, "discipline": name}
-        for key, title in QUANTITIES.items():
-            row[title] = mbps(numbers[key]) if key == "throughput" else numbers[key]
-        rows.append(row | {"s.d. of the average, packets": numbers["sd_average"]})
-    return pd.DataFrame(rows).sort_values(["load", "discipline"], kind="stable", ignore_index=True)
+def open_loop(averaged: Averaged) -> pd.DataFrame:
+    """Return what both chains say: a row per weight, load and curve."""
+    alone = [(1.0, load, name, QUEUE.numbers(name, load)) for load in LOADS for name in SHAPES if name != TAIL]
+    both = [
+        (QUEUE.w_q, load, name, averaged.known[name, load]) for load in averaged.loads for name in sorted(DISCIPLINES)
+    ]
+    rows = [{"w": w, "load": load, "discipline": name, "seed": 1, **_mbps(own)} for w, load, name, own in alone + both]
+    return pd.DataFrame(rows)
 
 
 def at_tcp_loads(runs: pd.DataFrame) -> pd.DataFrame:
@@ -99,34 +57,34 @@ def at_tcp_loads(runs: pd.DataFrame) -> pd.DataFrame:
     for n in FLOWS:
         for name in DISCIPLINES:
             loss, carried, queue = (
-                interval(values(runs, case="sole", n=n, discipline=name, key=key)).mean
+                interval(values(runs, key, case="sole", n=n, discipline=name)).mean
                 for key in ("loss_data", "throughput", "mean_queue")
             )
             load = carried / (1 - loss) / LINK_MBPS
-            chain = solved(name, load)
-            waiting = chain.mean_number - (1 - float(chain.pi[0]))
+            chain = QUEUE.chain(name, load)
             row: dict[str, str | float] = {"n": n, "discipline": name, "offered load": load}
             row |= {"loss, TCP": loss, "loss, chain": chain.p_drop}
-            row |= {"Mb/s, TCP": carried, "Mb/s, chain": mbps(chain.throughput)}
+            row |= {"Mb/s, TCP": carried, "Mb/s, chain": number(name, load, "throughput")}
+            waiting = chain.mean_number - (1 - float(chain.pi[0]))
             rows.append(row | {"packets waiting, TCP": queue, "packets waiting, chain": waiting})
     return pd.DataFrame(rows)
 
 
-def against_tcp(findings: Iterable[Finding], found: Averaged) -> pd.DataFrame:
+def against_tcp(findings: Iterable[Finding], averaged: Averaged) -> pd.DataFrame:
     """Put what the open loop says of each claim beside the verdict on its literal form under TCP."""
     rows = []
     for own in by_claim(findings):
-        verdicts = {finding.form: finding.verdict for finding in own}
-        verdict = verdicts.get("literal", own[0].verdict)
-        holds, words = _claim(own[0].claim, own[0].against, found)
+        verdict = {finding.form: finding.verdict for finding in own}.get("literal", own[0].verdict)
+        holds, words = _claim(own[0].claim, own[0].against, averaged)
         same = "yes" if holds is (verdict is Verdict.HOLDS) else "no"
         agree = same if verdict in (Verdict.HOLDS, Verdict.FAILS) else "open"
-        row = {"claim": own[0].claim, "against": own[0].against, "open loop": str(_verdict(holds))}
+        open_loop_says = Verdict.HOLDS if holds else Verdict.FAILS
+        row = {"claim": own[0].claim, "against": own[0].against, "open loop": str(open_loop_says)}
         rows.append(row | {"under TCP": str(verdict), "agree": agree, "the open loop says": words})
     return pd.DataFrame(rows)
 
 
-def _claim(claim: str, against: str, found: Averaged) -> tuple[bool, str]:
+def _claim(claim: str, against: str, averaged: Averaged) -> tuple[bool, str]:
     if claim == "B-a":
         gains = {load: number("MRED", load, "throughput") - number(against, load, "throughput") for load in LOADS}
         best = max(gains, key=lambda load: gains[load])
@@ -143,19 +101,34 @@ def _claim(claim: str, against: str, found: Averaged) -> tuple[bool, str]:
         rising = all(np.all(np.diff([number(name, load, "p_drop") for load in LOADS]) > 0) for name in DISCIPLINES)
         return rising, "drops grow with the load; that the load grows with the number of flows is not in it"
     if claim == "B-d":
-        loads = sorted({load for _, load in found})
-        pairs = [(load, found["MRED", load]["sd_average"], found[against, load]["sd_average"]) for load in loads]
-        words = ", ".join(f"{mred:.2f} against {other:.2f} at load {load:g}" for load, mred, other in pairs)
-        return all(mred < other for _, mred, other in pairs), f"s.d. of the average (w = {WEIGHT:g}), packets: {words}"
+        spread = {
+            load: [averaged.known[name, load]["sd_average"] for name in ("MRED", against)] for load in averaged.loads
+        }
+        words = ", ".join(f"{mred:.2f} against {other:.2f} at load {load:g}" for load, (mred, other) in spread.items())
+        holds = all(mred < other for mred, other in spread.values())
+        return holds, f"s.d. of the average (w = {QUEUE.w_q:g}), packets: {words}"
     enough = [load for load in LOADS if number("MRED", load, "throughput") > CLOSE_MBPS]
-    loads = sorted({load for _, load in found})
-    return all(load in enough for load in loads if load >= 1), f"above {CLOSE_MBPS:g} Mb/s from load {enough[0]:g} on"
+    holds = all(load in enough for load in averaged.loads if load >= 1)
+    return holds, f"above {CLOSE_MBPS:g} Mb/s from load {enough[0]:g} on"
 
 
-def _verdict(holds: bool) -> Verdict:
-    return Verdict.HOLDS if holds else Verdict.FAILS
+def agreement(claims: pd.DataFrame, points: pd.DataFrame) -> str:
+    """Say where the open loop agrees with TCP, and where it cannot."""
 
+    def named(word: str) -> str:
+        rows = claims[claims["agree"] == word]
+        names = [c + (f" ({a})" if a else "") for c, a in zip(rows["claim"], rows["against"], strict=True)]
+        return ", ".join(names) if names else "none"
 
-@cache
-def _numbers(name: str, load: float) -> Numbers:
-    return numbers_of(solved(name, load))
+    def ratios(quantity: str) -> str:
+        found = points[f"{quantity}, TCP"] / points[f"{quantity}, chain"]
+        return f"{found.min():.2f} to {found.max():.2f}"
+
+    low, high = points["offered load"].min(), points["offered load"].max()
+    return (
+        f"Both say the same on {named('yes')}; they differ on {named('no')}; open: {named('open')}. At the loads that "
+        f"TCP offered ({low:.2f} to {high:.2f}) TCP has {ratios('loss')} times the chain's loss, {ratios('Mb/s')} "
+        f"times its throughput and {ratios('packets waiting')} times its packets waiting. What the chain cannot say: "
+        "which load n flows make, that a flow backs off after a drop, and that many of them do so at once after a run "
+        "of drops, so that the link idles."
+    )

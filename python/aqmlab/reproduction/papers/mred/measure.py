@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aqmlab.reproduction.papers import common
-from aqmlab.reproduction.papers.common import Setup, pick
-from aqmlab.reproduction.papers.mred.plan import FIGURE_N
+from aqmlab.reproduction.papers.common import Setup
+from aqmlab.reproduction.papers.common.figures import samples
 from aqmlab.results.metrics import ratio
 from aqmlab.storage import folders
 
@@ -25,37 +23,24 @@ MAX_TH = 30.0
 BURST_S = (3.0, 10.0)
 """The seconds of the fast UDP flow."""
 
-LOSSES = {
-    "loss_trace": "as printed: drops / all enqueue events of the network",
-    "loss_data": "drops / packets arriving at the bottleneck",
-    "loss_both": "drops / packets arriving at the bottleneck, data and ACKs of both directions",
-}
-"""The three definitions of loss."""
 
-
-def measure(setups: list[Setup], root: Path) -> pd.DataFrame:
-    """Read all runs of a reproduction."""
-    return common.measure(
-        setups, root, lambda setup, folder: measure_run(folder, samples="queue_samples" in setup.tables)
-    )
-
-
-def measure_run(folder: Path, *, samples: bool) -> dict[str, float]:
+def measure_run(setup: Setup, folder: Path) -> dict[str, float]:
     """Read one run."""
-    summary = folders.read_summary(folder)["summary"]
     table = folders.read_table(folder, "links")
     if table is None:
         raise FileNotFoundError(folder)
     links = {row["link"]: row for row in table.filter(pc.is_in(table["link"], pa.array([LINK, REVERSE]))).to_pylist()}
-    trace = (pc.sum(table["drops"]).as_py(), summary["enqueue_events"])
+    trace = (pc.sum(table["drops"]).as_py(), folders.read_summary(folder)["summary"]["enqueue_events"])
     values = loss_of(links[LINK], links[REVERSE], trace=trace)
     values["throughput"] = links[LINK]["throughput_bps"] / 1e6
     values["mean_queue"] = links[LINK]["mean_queue"]
-    return values | (average_of(folder) if samples else {})
+    return values | (average_of(folder) if "queue_samples" in (setup.tables or ()) else {})
 
 
 def loss_of(forward: dict[str, Any], reverse: dict[str, Any], *, trace: tuple[float, float]) -> dict[str, float]:
-    """Loss in its three definitions, see `LOSSES`; `trace` is the drops and enqueue events of the whole network.
+    """Loss in three definitions: of the whole network, as printed; of the data; of data and ACKs of both directions.
+
+    `trace` is the drops and enqueue events of the whole network.
 
     >>> found = loss_of({"arrivals": 100, "drops": 4}, {"arrivals": 60, "drops": 0}, trace=(4, 480))
     >>> found["loss_data"], found["loss_both"], round(found["loss_trace"], 5)
@@ -70,8 +55,8 @@ def loss_of(forward: dict[str, Any], reverse: dict[str, Any], *, trace: tuple[fl
 
 def average_of(folder: Path) -> dict[str, float]:
     """RED's average over time, after 5 s and from 3 to 10 s; time at or above max_th and with an empty queue."""
-    time, average = samples_of(folder)
-    _, queue = samples_of(folder, "queue_packets")
+    time, average = samples(folder, "queue_samples", "average", LINK)
+    _, queue = samples(folder, "queue_samples", "queue_packets", LINK)
     settled = average[time >= SETTLED_S]
     burst = average[(time >= BURST_S[0]) & (time < BURST_S[1])]
     return {
@@ -82,22 +67,3 @@ def average_of(folder: Path) -> dict[str, float]:
         "above_share": float(np.mean(settled >= MAX_TH)),
         "empty_share": float(np.mean(queue[time >= SETTLED_S] == 0)),
     }
-
-
-def samples_of(folder: Path, column: str = "average") -> tuple[np.ndarray, np.ndarray]:
-    """Times in s and RED's average (or another column) in packets, as sampled at the bottleneck."""
-    table = folders.read_table(folder, "queue_samples")
-    if table is None:
-        raise FileNotFoundError(folder)
-    here = np.array(table.column("link").to_pylist()) == LINK
-    return table.column("t_s").to_numpy()[here], table.column(column).to_numpy()[here]
-
-
-def figure_setups(setups: list[Setup], case: str) -> list[Setup]:
-    """Return the scenarios of Figure 6 (sole) or 7 (mixed)."""
-    return pick(setups, case=case, n=FIGURE_N)
-
-
-def values(runs: pd.DataFrame, *, case: str, n: int, discipline: str, key: str) -> np.ndarray:
-    """Return one quantity of one scenario, by seed."""
-    return common.values(runs, key, case=case, n=n, discipline=discipline)

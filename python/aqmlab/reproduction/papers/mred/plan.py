@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from typing import ClassVar
 
 from aqmlab.reproduction.papers import common
-from aqmlab.reproduction.papers.common import BASE, Batch, Computation, PaperFiles, Reading, Setup, batches
-from aqmlab.reproduction.papers.common.open_loop import solution
+from aqmlab.reproduction.papers.common import BASE, Computation, PaperFiles, Reading, Setup
+from aqmlab.reproduction.papers.common.open_loop import Queue
 from aqmlab.scenario.toml_text import Value
 
 FILES = PaperFiles("mred")
@@ -18,24 +18,26 @@ FEW = ("RED", "MRED")
 """The disciplines that readings other than the headlines are run with."""
 FIGURE_N = 40
 """The number of flows of Figures 6 and 7."""
-AS_PRINTED = "Form of P = P_b / (1 - count P_b): as printed, without ns-2's wait"
-"""The label of the reading that takes the paper's equation as it is printed."""
-HEADLINES = {"as printed": AS_PRINTED, "ns-2's": BASE}
+HEADLINES = FILES.page().readings.headlines
 """Readings under which every claim is judged at full effort. They differ in the spacing of drops: the paper prints
 P = P_b / (1 - count P_b), and ran ns-2.31, whose RED waits longer."""
+AS_PRINTED = HEADLINES["as printed"]
+"""The label of the reading that takes the paper's equation as it is printed."""
 COARSE_SAMPLES = "100ms"
 """Interval of the queue samples where no figure needs them finer."""
 
-CURVE = {"min_th": 10.0, "max_th": 30.0, "max_p": 0.1, "limit": 100.0}
-"""The paper's parameters, in packets."""
-CAPACITY = 100
-"""Packets in the system, the one in service included."""
-WEIGHT = 0.002
-"""The weight of the average."""
 LINK_MBPS = 10.0
 PACKET_BYTES = 1040
-SERVICE_RATE = LINK_MBPS * 1e6 / 8 / PACKET_BYTES
-"""Packets per second."""
+QUEUE = Queue(
+    min_th=10.0,
+    max_th=30.0,
+    max_p=0.1,
+    limit=100.0,
+    capacity=100,
+    service_rate=LINK_MBPS * 1e6 / 8 / PACKET_BYTES,
+    w_q=0.002,
+)
+"""The paper's queue in the open loop, in packets and packets per second."""
 
 
 @dataclass(frozen=True)
@@ -56,15 +58,7 @@ class Effort(common.Effort):
     reading_seeds: int = 10
     reading_flows: tuple[int, ...] = FLOWS
     averaged_loads: tuple[float, ...] = (0.9, 0.95, 1.0, 1.05, 1.1, 1.2)
-
-    @classmethod
-    def of(cls, *, quick: bool, seeds: int | None = None) -> Effort:
-        """Return the quick effort (15 s on two cores) or the full one."""
-        if quick:
-            few = (10, FIGURE_N)
-            return cls(seeds or 8, min(seeds or 8, 3), quick=True, reading_flows=few, averaged_loads=(1.0, 1.1))
-        count = seeds or cls.seeds
-        return cls(seeds=count, reading_seeds=min(count, cls.reading_seeds))
+    QUICK: ClassVar = {"seeds": 8, "reading_seeds": 3, "reading_flows": (10, FIGURE_N), "averaged_loads": (1.0, 1.1)}
 
 
 def readings(effort: Effort) -> list[Reading]:
@@ -109,20 +103,4 @@ def setup(case: str, n: int, discipline: str, *, seeds: int, reading: Reading | 
 
 def solutions(effort: Effort) -> list[Computation]:
     """List every point of the chain of number and average."""
-    return [
-        solution(
-            {"discipline": name, "load": load},
-            {"aqm": aqm, **CURVE},
-            load=load,
-            capacity=CAPACITY,
-            service_rate=SERVICE_RATE,
-            w_q=WEIGHT,
-        )
-        for name, aqm in DISCIPLINES.items()
-        for load in effort.averaged_loads
-    ]
-
-
-def jobs(effort: Effort, root: Path) -> list[Batch]:
-    """List every run that is needed, and the chain."""
-    return batches([*solutions(effort), *setups(effort)], root)
+    return [QUEUE.solution(name, load) for name in DISCIPLINES for load in effort.averaged_loads]

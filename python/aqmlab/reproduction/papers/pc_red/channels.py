@@ -24,15 +24,6 @@ WAYS = {
     "drops": "measured",
 }
 """What stands beside each other; all are shares of the drops."""
-STATE = {
-    "list_plus": "N_p+",
-    "list_minus": "N_p-",
-    "queue_at_drop": "queue at a drop, packets",
-    "queued_plus": "share of protected packets in it",
-    "tail": "protected packets in a row at its tail",
-    "one_by_one": "C_p+ by (2) with that share and every k",
-}
-"""What the equations rest on, as it was at the drops."""
 
 
 def measure_drops(setup: Setup, folder: Path) -> dict[str, float]:
@@ -92,14 +83,4 @@ def shares_table(runs: pd.DataFrame) -> pd.DataFrame:
             row: dict[str, str | float | Interval] = {"case": CASES[case].title, "drops of packets with": title}
             row |= {name: interval(values(runs, f"{way}_{kind}", case=case)) for way, name in WAYS.items()}
             rows.append(row | {"seeds": interval(values(runs, f"drops_{kind}", case=case)).n})
-    return intervals_table(rows)
-
-
-def state_table(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return what the equations rest on, as it was at the drops: a row per case."""
-    rows: list[Mapping[str, str | float | Interval]] = []
-    for case in CHANNEL_CASES:
-        row: dict[str, str | float | Interval] = {"case": CASES[case].title}
-        row |= {name: interval(values(runs, key, case=case)) for key, name in STATE.items()}
-        rows.append(row)
     return intervals_table(rows)

@@ -233,17 +233,6 @@ def with_bursts(runs: pd.DataFrame) -> pd.DataFrame:
     return base.drop(columns=columns).merge(found[["case", "seed", *columns]], on=["case", "seed"], how="left")
 
 
-def warnings_of(folder: Path) -> list[str]:
-    """The counters of a run at its end."""
-    return [str(line) for line in folders.read_summary(folder)["summary"].get("warnings", [])]
-
-
-def queue_samples(folder: Path, *, column: str = "average") -> tuple[np.ndarray, np.ndarray]:
-    """Times in s and RED's average in packets, or the queue (``queue_packets``)."""
-    table = _table(folder, "queue_samples")
-    return table.column("t_s").to_numpy(), table.column(column).to_numpy()
-
-
 def mid_range(values: np.ndarray) -> float:
     """(min + max) / 2, the paper's average."""
     return float(np.min(values) + np.max(values)) / 2

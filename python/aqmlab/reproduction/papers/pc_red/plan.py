@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import ClassVar
 
 from aqmlab.reproduction.papers import common
-from aqmlab.reproduction.papers.common import BASE, Batch, PaperFiles, Reading, Setup, batches
+from aqmlab.reproduction.papers.common import BASE, PaperFiles, Reading, Setup
 from aqmlab.scenario.toml_text import Value
 
 FILES = PaperFiles("pc-red")
@@ -119,15 +119,7 @@ class Effort(common.Effort):
     mesh_seeds: int = 10
     duration_s: float = 3000.0
     mesh_duration_s: float = 3000.0
-
-    @classmethod
-    def of(cls, *, quick: bool, seeds: int | None = None) -> Effort:
-        """Return the quick effort (under a minute on two cores) or the full one."""
-        if quick:
-            count = seeds or 6
-            return cls(count, min(count, 2), quick=True, mesh_seeds=min(count, 3), mesh_duration_s=400.0)
-        count = seeds or cls.seeds
-        return cls(count, min(count, cls.reading_seeds), mesh_seeds=min(count, cls.mesh_seeds))
+    QUICK: ClassVar = {"seeds": 6, "reading_seeds": 2, "mesh_seeds": 3, "mesh_duration_s": 400.0}
 
 
 def readings(effort: Effort) -> list[Reading]:
@@ -186,11 +178,6 @@ def bursts(name: str, effort: Effort) -> Setup:
 def drop_seeds(effort: Effort) -> int:
     """Return the seeds of the runs whose drops are set beside equations (2) to (4)."""
     return min(effort.seeds, 4 if effort.quick else 10)
-
-
-def jobs(effort: Effort, root: Path) -> list[Batch]:
-    """List every run that is needed, by scenario."""
-    return batches(setups(effort), root)
 
 
 def _overrides(name: str, reading: Reading) -> dict[str, Value]:

@@ -1,4 +1,4 @@
-"""Tables I to V, published beside measured, and what the paper left unmeasured."""
+"""Tables I to V, published beside measured: a row for each number; and the parameters."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from aqmlab.reproduction.papers.common import Cell, Setup, intervals_table, intervals_text, values
-from aqmlab.reproduction.papers.pc_red.measure import KINDS
-from aqmlab.reproduction.papers.pc_red.plan import CASES, FILES
+from aqmlab.reproduction.papers.common import Cell, Setup, intervals_table, values
+from aqmlab.reproduction.papers.pc_red.plan import FILES
 from aqmlab.statistics import Interval, interval
 
 Cells = Mapping[str, str | float | Interval]
@@ -117,14 +116,6 @@ def beside(runs: pd.DataFrame, number: str) -> pd.DataFrame:
     return intervals_table(rows)
 
 
-def beside_text(table: pd.DataFrame) -> pd.DataFrame:
-    """Return `beside`, or another table of intervals, for reading."""
-    shown = intervals_text(table)
-    if "ratio" in shown:
-        shown["ratio"] = ["" if math.isnan(ratio) else f"{ratio:.2f}" for ratio in table["ratio"]]
-    return shown
-
-
 def typical_factor(runs: pd.DataFrame, numbers: Iterable[str] = ("I", "II", "IV")) -> float:
     """By what factor measured and printed differ: exp of the root mean square of ln(measured / printed).
 
@@ -144,57 +135,6 @@ def typical_factor(runs: pd.DataFrame, numbers: Iterable[str] = ("I", "II", "IV"
                 if cell.value > 0 and measured > 0:
                     logs.append(math.log(measured / cell.value))
     return math.exp(math.sqrt(float(np.mean(np.square(logs)))))
-
-
-def drop_probabilities(runs: pd.DataFrame) -> pd.DataFrame:
-    """Drop probability of the three kinds of packets, and how much of the time a flow has a_d above L."""
-    rows: list[Cells] = []
-    for case in ("PC-RED", "w = 5e-3", "10 %", "30 %", "unprotected"):
-        row: dict[str, str | float | Interval] = {"case": CASES[case].title}
-        for kind, title in KINDS.items():
-            row[f"drops / arrivals, {title}"] = interval(values(runs, f"p_{kind}", case=case))
-        row["share of high-priority flows above L"] = interval(values(runs, "share_plus", case=case))
-        row["seeds"] = len(values(runs, "p_non", case=case))
-        rows.append(row)
-    return intervals_table(rows)
-
-
-def fluctuation(runs: pd.DataFrame) -> pd.DataFrame:
-    """Claim A1c taken apart: the queue under RED, with a random victim only, and with a protected flow."""
-    rows: list[Cells] = []
-    for case in ("RED", "unprotected", "PC-RED", "w = 5e-3", "10 %", "30 %"):
-        row: dict[str, str | float | Interval] = {"case": CASES[case].title}
-        for title, key in (
-            ("mean of the average", "average_mean"),
-            ("s.d. of the average", "average_sd"),
-            ("half-range of the average", "average_half_range"),
-            ("mean of the queue", "queue_mean"),
-            ("s.d. of the queue", "queue_sd"),
-            ("share of the time at or above max_th", "above_share"),
-            ("drops in a burst", "burst_drops"),
-            ("flows hit by a burst", "burst_flows"),
-        ):
-            row[title] = interval(values(runs, key, case=case))
-        rows.append(row)
-    return intervals_table(rows)
-
-
-def admission(runs: pd.DataFrame) -> pd.DataFrame:
-    """The admission limit: throughput of the classes, a_d, r_p and what was rejected."""
-    rows: list[Cells] = []
-    for case in ("no limit", "warn", "refuse"):
-        row: dict[str, str | float | Interval] = {"limit": CASES[case].title}
-        for title, key in (
-            ("r_p at the end", "r_p"),
-            ("High, KB/s", "high_class"),
-            ("asked for priority from 500 s, KB/s", "late_class"),
-            ("Non, KB/s", "non_class"),
-            ("a_d of High, bytes", "high_a_d"),
-            ("reported or rejected beyond r_p_max", "refused"),
-        ):
-            row[title] = interval(values(runs, key, case=case))
-        rows.append(row)
-    return intervals_table(rows)
 
 
 def parameters(setups: Mapping[str, Setup]) -> pd.DataFrame:

@@ -1,13 +1,13 @@
-"""The claims of ``claims.toml`` executed: on the runs, and on what the paper's model says."""
+"""The table that claims, tables and figures are about: the runs, and what the paper's model says."""
 
 from __future__ import annotations
 
 import pandas as pd
 
-from aqmlab.reproduction.papers import common
-from aqmlab.reproduction.papers.common import BASE, Finding, Part
+from aqmlab.reproduction.papers.common import BASE
+from aqmlab.reproduction.papers.common.paper import Study
 from aqmlab.reproduction.papers.pc_red import loops
-from aqmlab.reproduction.papers.pc_red.measure import with_bins
+from aqmlab.reproduction.papers.pc_red.measure import with_bins, with_bursts
 from aqmlab.reproduction.papers.pc_red.plan import BURSTS, FILES
 from aqmlab.theory.control.loop import PcRedForm
 from aqmlab.theory.control.pc_red import intervals_to_cross, weight_to_cross
@@ -19,27 +19,10 @@ ANSWERS = (50, 100)
 """The numbers of intervals within which the router is to answer."""
 
 
-def judge(runs: pd.DataFrame, *, experiments: pd.DataFrame | None = None) -> tuple[list[Finding], list[Part]]:
-    """Judge all claims on the runs of one reading; those without runs are left out.
-
-    Parameters
-    ----------
-    runs
-        Runs of one reading.
-    experiments
-        Runs of all readings, for the answers to objections.
-    """
-    return common.execute_claims(
-        FILES.claim_file(),
-        claim_rows(runs),
-        cells=FILES.cells(),
-        experiments=experiments,
-    )
-
-
-def experiment_rows(base: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of all readings; `base` are the runs of the chosen one, `runs` those of all."""
-    others = [measured_rows(runs[~runs["reading"].isin([BASE, BURSTS])])]
+def rows(study: Study) -> pd.DataFrame:
+    """Return the runs of all readings, those with other bins among them, and what is calculated."""
+    base = with_bursts(study.runs)
+    others = [measured_rows(study.runs[~study.runs["reading"].isin([BASE, BURSTS])])]
     for reading in FILES.readings():
         if width := reading.options.get("bins_s"):
             others.append(measured_rows(with_bins(base, width)).assign(reading=reading.label))

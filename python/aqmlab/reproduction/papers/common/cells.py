@@ -1,0 +1,167 @@
+"""What stands in a cell of a table or at a point of a figure: a quantity of some runs, seed by seed, or as printed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from aqmlab.errors import InputError, unknown
+from aqmlab.reproduction.papers.common.checks import Value
+from aqmlab.reproduction.papers.common.claim_file import SEED, ClaimFile
+from aqmlab.reproduction.papers.common.files import Cell
+from aqmlab.reproduction.papers.common.page_file import SEEDS, Numbers, Where
+from aqmlab.reproduction.papers.common.pairs import table_of_printed
+from aqmlab.statistics import Interval, interval, paired, student_quantile
+
+Content = str | float | Interval
+
+
+def content(numbers: Numbers, runs: pd.DataFrame, at: Mapping[str, Value], printed: Printed, place: str) -> Content:
+    """Return what a cell holds: an interval, a number, or words.
+
+    Parameters
+    ----------
+    numbers
+        What it holds.
+    runs
+        The runs that it is about.
+    at
+        The row.
+    printed
+        The printed numbers.
+    place
+        What errors name.
+    """
+    if numbers.fit:
+        return printed.fit(numbers, runs, at, place)
+    if numbers.printed:
+        found = printed.number(numbers, at)
+        return math.nan if found is None else found
+    if numbers.quantity == SEEDS:
+        return int(select(runs, {**_one(at), **numbers.of}, place)[SEED].nunique())
+    if numbers.p:
+        own, other = sides(numbers, runs, at, place)
+        return paired(own, other).p
+    return interval(by_seed(numbers, runs, at, place))
+
+
+def by_seed(numbers: Numbers, runs: pd.DataFrame, at: Mapping[str, Value], place: str) -> np.ndarray:
+    """Return a quantity of the runs at a place, or what it is more than that of others, by seed."""
+    own, other = sides(numbers, runs, at, place)
+    if numbers.than is None:
+        return own
+    found: np.ndarray = own / other if numbers.ratio else 100 * (own / other - 1) if numbers.relative else own - other
+    return found
+
+
+def sides(numbers: Numbers, runs: pd.DataFrame, at: Mapping[str, Value], place: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return both sides of a difference, paired by seed; the second is empty without `than`."""
+    here = {**_one(at), **numbers.of}
+    own = _series(numbers, select(runs, here, place), place)
+    if numbers.than is None:
+        return own.to_numpy(), np.zeros(0)
+    other = _series(numbers, select(runs, {**here, **numbers.than}, place), place)
+    own, other = own.align(other, join="inner")
+    return own.to_numpy(), other.to_numpy()
+
+
+def select(runs: pd.DataFrame, of: Where, place: str) -> pd.DataFrame:
+    """Return the runs with these values."""
+    fits = np.ones(len(runs), dtype=bool)
+    for name, values in of.items():
+        if name not in runs:
+            raise InputError(f"{place}: {unknown('column', name, [str(column) for column in runs])}")
+        column = runs[name].to_numpy()
+        fits &= np.logical_or.reduce([column == value for value in values])  # plain arrays: many times as fast
+    return runs[fits]
+
+
+def _series(numbers: Numbers, rows: pd.DataFrame, place: str) -> pd.Series[float]:
+    name = numbers.quantity
+    if name not in rows:
+        raise InputError(f"{place}: {unknown('quantity', name, [str(column) for column in rows])}")
+    rows = rows[rows[name].notna()]
+    over = list(numbers.mean_over)
+    if rows.duplicated([SEED, *over]).any():
+        raise InputError(f"{place}: several runs of one seed: name more columns in rows, of or mean_over")
+    if over:
+        wide = rows.pivot(index=SEED, columns=over, values=name)
+        means: np.ndarray = np.mean(wide.to_numpy(dtype=float).T, axis=0)
+        return pd.Series(means, index=wide.index.to_numpy())
+    return pd.Series(rows[name].to_numpy(dtype=float), index=rows[SEED].to_numpy()).sort_index()
+
+
+def _one(at: Mapping[str, Value]) -> dict[str, tuple[Value, ...]]:
+    return {name: (value,) for name, value in at.items()}
+
+
+@dataclass(frozen=True)
+class Printed:
+    """The printed numbers, by the quantities that ``claims.toml`` declares."""
+
+    file: ClaimFile
+    cells: Sequence[Cell]
+
+    def number(self, numbers: Numbers, at: Mapping[str, Value]) -> float | None:
+        """Return the printed number (or difference) at a place; None if there is none."""
+        found = [value for _, value in self.numbers(numbers, at)]
+        return found[0] if len(found) == 1 else None
+
+    def numbers(self, numbers: Numbers, at: Mapping[str, Value]) -> Iterator[tuple[dict[str, Value], float]]:
+        """Give every printed number of a place with the columns that tell where it is; with `than` the differences."""
+        here = {**_one(at), **numbers.of, **numbers.paper}
+        for name in numbers.quantities:
+            for key, value in self._of(name, here):
+                if numbers.than is None:
+                    yield key, value
+                    continue
+                for _, other in self._of(name, {**here, **_one(key), **numbers.than}):
+                    yield key, 100 * (value / other - 1) if numbers.relative else value - other
+
+    @cached_property
+    def _rows(self) -> list[dict[str, Value]]:
+        """The printed numbers in the form of runs, formulas included."""
+        found = table_of_printed(self.file, self.cells).to_dict("records")
+        return [{str(key): value for key, value in row.items()} for row in found]
+
+    def _of(self, name: str, here: Where) -> Iterator[tuple[dict[str, Value], float]]:
+        for row in self._rows if name in self.file.quantities else ():
+            value = float(row[name])
+            if not math.isnan(value) and all(row.get(key, "") in ("", *values) for key, values in here.items()):
+                yield {column: row[column] for column in self.file.columns if row[column] != ""}, value
+
+    def fit(self, numbers: Numbers, runs: pd.DataFrame, at: Mapping[str, Value], place: str) -> float | str:
+        """Return how far printed numbers are met: the root mean square of their errors, or how many are in reach.
+
+        An error is measured - printed, measured / printed - 1 ("relative") or ln(measured / printed) ("log"). A printed
+        number is in reach if it lies where one further run would with 95 % probability.
+        """
+        here = {**_one(at), **numbers.of}
+        errors, inside = [], 0
+        for name in numbers.quantities:
+            one = replace(numbers, quantities=(name,))
+            for key, printed in self.numbers(one, at):
+                own = {column: (at_column,) for column, at_column in key.items() if column not in numbers.paper}
+                found = interval(by_seed(replace(one, of={**here, **own}), runs, {}, place))
+                if found.n:
+                    errors.append(_error(numbers.fit, found.mean, printed))
+                    inside += abs(found.mean - printed) <= reach(found)
+        if numbers.fit == "in reach":
+            return f"{inside} of {len(errors)}"
+        return float(np.sqrt(np.mean(np.square(errors)))) if errors else math.nan
+
+
+def reach(found: Interval) -> float:
+    """Return how far from the mean one further run lies with 95 % probability at most."""
+    return student_quantile(0.975, found.n - 1) * found.sd * math.sqrt(1 + 1 / found.n) if found.n > 1 else 0.0
+
+
+def _error(fit: str, measured: float, printed: float) -> float:
+    if fit == "log":
+        return math.log(measured / printed)
+    return measured / printed - 1 if fit == "relative" else measured - printed
