@@ -153,7 +153,7 @@ def _trace(series: Series, mark: Mark, *, flat: bool) -> Any:  # noqa: ANN401 - 
     shape = mark.marker if mark.marker in ("x", "cross") else f"{mark.marker}-open"
     symbol = {"dashed": shape, "dotted": "x-thin-open" if not mark.known else shape, "ring": "circle-open"}
     more: dict[str, Any] = {"line": {"width": 2.5}} if series.mode == "ring" else {}
-    if many and series.mode != "points":
+    if len(series.y) > 2 * SPARSE and series.mode != "points":
         more["maxdisplayed"] = SPARSE
     x, y = np.asarray(series.x), np.asarray(series.y, dtype=float)
     return go.Scatter(

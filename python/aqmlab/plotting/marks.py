@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from aqmlab.plotting.chart import Series
 
 PALETTE = (
-    "#2f7fd6", "#cf5f1d", "#1d9268", "#a95bc9", "#d2475a", "#7b828d", "#8a7a12", "#12898f", "#7733ff", "#6699aa",
-    "#bb00aa", "#889966",
+    "#2277dd", "#cc6611", "#229955", "#cc00aa", "#ff3388", "#778888", "#776633", "#007766", "#0099dd", "#ee6666",
+    "#9988aa", "#bb3366",
 )  # fmt: skip
 """Line colours: each has a contrast of at least 3 to the white and to the dark page."""
 GREY = 5

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
+from markupsafe import Markup
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
@@ -48,7 +49,6 @@ MARKERS = {
     "hexagon": "h",
 }
 """Shapes of points, by their names in plotly."""
-
 SIZE_IN = (7.2, 4.2)
 SPARSE = 0.07
 """Distance of the markers on a line of many points, as a share of the axes."""
@@ -275,6 +275,15 @@ def svg_text(figure: Figure) -> str:
             ax.patch.set_alpha(0)
         canvas.print_svg(buffer, metadata={"Date": None, "Creator": None})
     return buffer.getvalue().replace(INK, "currentColor")
+
+
+def inline_svg(paint: Callable[[Axes], None], size_in: tuple[float, float]) -> Markup:
+    """Paint on a new figure and return it as markup for a page."""
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=size_in, layout="constrained")
+        paint(figure.add_subplot())
+        text = svg_text(figure)
+    return Markup(text[text.index("<svg") :])
 
 
 def _heat(ax: Axes, chart: Chart, heat: Heat) -> None:

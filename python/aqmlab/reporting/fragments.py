@@ -66,6 +66,8 @@ class PaperCard:
         Headings ("Fails", "Not engaged"), each with its claims.
     run
         How much was run.
+    picture, picture_alt
+        The idea as an SVG, and what it shows in words; "" if there is none.
     """
 
     name: str
@@ -76,6 +78,8 @@ class PaperCard:
     tallies: list[Tally]
     groups: list[tuple[str, list[ClaimMention]]]
     run: str
+    picture: str = ""
+    picture_alt: str = ""
 
 
 @dataclass(frozen=True)

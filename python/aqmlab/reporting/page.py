@@ -11,10 +11,8 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 import pandas as pd
 from markupsafe import Markup
-from matplotlib.figure import Figure
 
 from aqmlab.plotting import charts, flowchart, plots, topology
 from aqmlab.plotting.layout import arrange
@@ -167,11 +165,7 @@ class Page:
         caption: str,
     ) -> None:
         """Add a picture that is painted on an axis; `alt` says what it shows to those who cannot see it."""
-        with mpl.rc_context(plots.STYLE):
-            figure = Figure(figsize=size_in, layout="constrained")
-            paint(figure.add_subplot())
-            svg = plots.svg_text(figure)
-        svg = Markup(svg[svg.index("<svg") :])
+        svg = plots.inline_svg(paint, size_in)
         anchor = self._anchor(title) if title else ""
         self._add(block("drawing", svg=svg, title=title, alt=alt, caption=caption, anchor=anchor))
         self._drawings.append((self._fresh(key), paint, size_in))

@@ -31,7 +31,9 @@ MOST_LINES = 8
 """Lines of a chart; where there would be more, the points are drawn without lines."""
 MOST_MAPS = 4
 """Maps of a metric, one for each combination of the other keys."""
-RATIO = 4.0
+UNITS = {"p": "packets"}
+"""Units of scenario files as figures write them."""
+RATIO = 3.0
 """An axis is logarithmic if the largest step is so many times as long as the smallest."""
 
 
@@ -245,7 +247,7 @@ def _values_words(study: Study, keys: Sequence[str], values: Sequence[Any]) -> s
         if isinstance(value, str):
             parts.append(value)
         else:
-            parts.append(f"{short(study, key)} = {value:g}{f' {unit}' if unit else ''}")
+            parts.append(f"{short(study, key)} = {value:g}{f' {UNITS.get(unit, unit)}' if unit else ''}")
     return ", ".join(parts)
 
 
@@ -255,8 +257,7 @@ def _point_words(study: Study, row: pd.Series[Any]) -> str:
 
 def _label(study: Study, key: str) -> str:
     unit = study.units.get(key, "")
-    unit = {"p": "packets"}.get(unit, unit)
-    return f"{short(study, key)}, {unit}" if unit else short(study, key)
+    return f"{short(study, key)}, {UNITS.get(unit, unit)}" if unit else short(study, key)
 
 
 def _steps_grow(values: np.ndarray) -> bool:
