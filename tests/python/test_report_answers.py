@@ -150,7 +150,10 @@ def test_the_map_of_rfc7928_says_which_way_and_how_far():
     assert delay.rows == [("8.2.3 medium", [("-80.0 %", -1.0), ("+10.0 %", pytest.approx(10 / 75)), None])]
     goodput = heat.heat_table(against, "goodput", ["red", "pie"])
     assert goodput.rows[0][1] == [("-1.0 % ?", 0.0), ("+3.0 %", pytest.approx(-0.2))]
-    assert heat.words(against, ["red"]).startswith("red has less delay than drop-tail in 1 of 1 scenarios")
+    assert heat.words(against, ["red", "pie", "codel"]) == (
+        "Against drop-tail in up to 1 scenarios, less delay: red in 1, pie in 0; less goodput: red in 0, pie in 0; "
+        "more goodput: red in 0, pie in 1."
+    )
     page = Page("t", "l")
     page.heat_table(delay, caption="c")
     text = page.html()

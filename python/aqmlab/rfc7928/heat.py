@@ -34,18 +34,14 @@ def heat_table(against: pd.DataFrame, quantity: str, disciplines: Sequence[str])
 
 
 def words(against: pd.DataFrame, disciplines: Sequence[str]) -> str:
-    """Say in how many scenarios each discipline has less delay, and in how many it has more or less goodput."""
+    """Say in how many scenarios each discipline has less delay than drop-tail, less goodput and more goodput."""
+    names = [name for name in disciplines if (against["discipline"] == name).any()]
+    own = {name: against[against["discipline"] == name] for name in names}
     parts = []
-    for name in disciplines:
-        own = against[against["discipline"] == name]
-        if own.empty:
-            continue
-        counts = {(q, way): int((own[f"{q} is"] == way).sum()) for q in FULL for way in ("less", "more")}
-        parts.append(
-            f"{name} has less delay than drop-tail in {counts['delay', 'less']} of {len(own)} scenarios, "
-            f"less goodput in {counts['goodput', 'less']} and more in {counts['goodput', 'more']}"
-        )
-    return f"{'; '.join(parts)}."
+    for quantity, way in (("delay", "less"), ("goodput", "less"), ("goodput", "more")):
+        counts = [f"{name} in {int((own[name][f'{quantity} is'] == way).sum())}" for name in names]
+        parts.append(f"{way} {quantity}: {', '.join(counts)}")
+    return f"Against drop-tail in up to {max(len(part) for part in own.values())} scenarios, {'; '.join(parts)}."
 
 
 def _cell(record: Mapping[Any, Any], quantity: str) -> tuple[str, float]:
