@@ -8,12 +8,20 @@ from aqmlab.errors import InputError
 from aqmlab.execution import comparison
 from aqmlab.execution.comparison import Comparison
 from aqmlab.reporting import build
+from aqmlab.reporting.compare import add_comparison, comparison_title
 from aqmlab.reporting.page import Page
+from aqmlab.reporting.provenance import add_provenance, compare_command, run_command
+from aqmlab.reporting.run import add_run, run_finding, run_title
+from aqmlab.reporting.sweep import add_sweep, sweep_finding, sweep_title, sweeps_in
 from aqmlab.reproduction.reproduction import overview_of, page_of
 from aqmlab.results.result import Result
 from aqmlab.storage import folders
+from aqmlab.sweeps.sweep import Study
 
 __all__ = ["page_for", "report"]
+
+Found = Result | Comparison | Study
+"""What a page can show besides reproductions."""
 
 
 def report(folder: str | Path, *, pictures: bool = True, out: str | Path | None = None, progress: bool = False) -> Path:
@@ -22,8 +30,8 @@ def report(folder: str | Path, *, pictures: bool = True, out: str | Path | None 
     Parameters
     ----------
     folder
-        What `aqmlab run`, `compare` or `reproduce` wrote, or a folder that holds several of these; if reproductions
-        are among them, the page begins with the overview over those.
+        What `aqmlab run`, `compare`, `sweep` or `reproduce` wrote, or a folder that holds several of these; if
+        reproductions are among them, the page begins with the overview over those.
     pictures
         Also write every figure as PNG and SVG into ``figures/`` beside the page.
     out
@@ -50,30 +58,80 @@ def report(folder: str | Path, *, pictures: bool = True, out: str | Path | None 
 
 
 def page_for(folder: Path, *, pictures: bool) -> Page:
-    """Make the page of a folder with runs, comparisons or both, not yet written."""
+    """Make the page of a folder with runs, comparisons or sweeps, not yet written."""
     if (folder / comparison.RECORD).exists():
-        page = Page(f"{folder.name}", "Disciplines side by side on the same traffic.")
-        build.add_comparison(page, Comparison.load(folder))
-        return page
+        return _page_of_one(Comparison.load(folder))
     reproductions = [entry for entry in sorted(folder.iterdir()) if (entry / build.REPRODUCTION).exists()]
     runs = [folder] if folders.finished_seeds(folder) else build.runs_below(folder)
-    if not runs and not reproductions:
+    found: list[Found] = [
+        Comparison.load(run) if (run / comparison.RECORD).exists() else Result.load(run) for run in runs
+    ]
+    found = [*sweeps_in(folder), *found]
+    if not found and not reproductions:
         raise InputError(f"{folder}: holds no finished run")
+    if len(found) == 1 and not reproductions:
+        return _page_of_one(found[0])
+    results = [one for one in found if isinstance(one, Result)]
     if reproductions:
         page = overview_of(reproductions, folder, pictures=pictures)
     else:
-        page = Page(
-            folder.name,
-            f"{len(runs)} scenario{'s' if len(runs) > 1 else ''}, each figure with its n and, if it has one, interval.",
-        )
-    found = [Comparison.load(run) if (run / comparison.RECORD).exists() else Result.load(run) for run in runs]
-    results = [one for one in found if isinstance(one, Result)]
+        page = Page(f"Results in {folder.name}", f"{_counted(found)}. Each figure has its number of runs.")
     if len(results) > 1:
         build.add_scenarios(page, results, folder)
-    for one in found:
+    shown = [one for one in found if not isinstance(one, Result) or len(results) <= build.MANY_SCENARIOS]
+    for one in shown:
         if isinstance(one, Comparison):
-            build.add_comparison(page, one)
-        elif len(results) <= build.MANY_SCENARIOS:
-            alike = sum(other.name == one.name for other in results) > 1
-            build.add_run(page, one, title=f"{one.name} {one.hash[:8]}" if alike else "")
+            add_comparison(page, one)
+        elif isinstance(one, Study):
+            add_sweep(page, one)
+        else:
+            add_run(page, one, title=_name(one, results))
+    _provenance(page, shown, results)
     return page
+
+
+def _page_of_one(one: Found) -> Page:
+    """Make the page of one run, comparison or sweep: its title and its lead say the answer."""
+    if isinstance(one, Comparison):
+        page = Page(comparison_title(one), one.answer())
+        add_comparison(page, one, alone=True)
+    elif isinstance(one, Study):
+        page = Page(sweep_title(one), sweep_finding(one))
+        add_sweep(page, one, alone=True)
+    else:
+        page = Page(run_title(one), run_finding(one))
+        add_run(page, one, alone=True)
+    _provenance(page, [one], [one] if isinstance(one, Result) else [])
+    return page
+
+
+def _provenance(page: Page, shown: list[Found], results: list[Result]) -> None:
+    """Add how everything was made, once; sweeps say it with their tables."""
+    made = []
+    for one in shown:
+        if isinstance(one, Comparison):
+            made.append((comparison_title(one), compare_command(one), list(one.results.values())))
+        elif isinstance(one, Result):
+            made.append((_name(one, results), run_command(one), [one]))
+    if made:
+        add_provenance(page, made)
+
+
+def _name(one: Result, results: list[Result]) -> str:
+    """Return a scenario's name, with its hash if others have that name too."""
+    alike = sum(other.name == one.name for other in results) > 1
+    return f"{one.name} {one.hash[:8]}" if alike else one.name
+
+
+def _counted(found: list[Found]) -> str:
+    """Say how many there are of each.
+
+    >>> _counted([])
+    ''
+    """
+    words = []
+    for kind, name in ((Study, "sweep"), (Comparison, "comparison"), (Result, "scenario")):
+        count = sum(isinstance(one, kind) for one in found)
+        if count:
+            words.append(f"{count} {name}{'' if count == 1 else 's'}")
+    return ", ".join(words)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from aqmlab import _core
-from aqmlab.reporting.build import seeds_text
 from aqmlab.reporting.fragments import number, plus_minus
 from aqmlab.reporting.page import Page
+from aqmlab.reporting.provenance import seeds_text
 from aqmlab.theory.scenario import picture
 from aqmlab.theory.scenario.model import bottleneck_of
 

@@ -11,6 +11,7 @@ import pandas as pd
 
 from aqmlab.explorer.simulation import Run
 from aqmlab.plotting.chart import Chart
+from aqmlab.plotting.marks import marks
 from aqmlab.results.metrics import delay_metrics, flow_metrics, link_metrics, metric
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -73,7 +74,8 @@ def chart_data(chart: Chart) -> dict[str, Any]:
         "shades": chart.shades,
         "levels": [(finite([height])[0], name) for height, name in chart.levels],
         "series": [
-            {"name": s.name, "mode": s.mode, "paint": s.paint, "x": finite(s.x), "y": finite(s.y)} for s in chart.series
+            {"name": s.name, "mode": s.mode, "paint": mark.color, "x": finite(s.x), "y": finite(s.y)}
+            for s, mark in zip(chart.series, marks(chart.series), strict=True)
         ],
     }
 

@@ -11,8 +11,9 @@ from aqmlab.live.agreement import DELAY_WITHIN, GOODPUT_WITHIN, Line
 from aqmlab.plotting.chart import Chart, Series
 from aqmlab.plotting.figures import delay_distribution, thin
 from aqmlab.plotting.figures.runs import has_average, slug
-from aqmlab.reporting.build import add_run
 from aqmlab.reporting.page import Page
+from aqmlab.reporting.provenance import add_provenance, run_command
+from aqmlab.reporting.run import add_run
 
 if TYPE_CHECKING:
     from aqmlab.live.agreement import Agreement
@@ -69,9 +70,12 @@ def page_of(runs: Runs) -> Page:
         page.section("One over the other")
         for chart in overlays(live, runs.simulation):
             page.chart(chart)
-    add_run(page, live)
+    shown = {live.name: live}
     if runs.simulation is not None:
-        add_run(page, runs.simulation, title=f"{runs.simulation.name} (simulation)")
+        shown[f"{runs.simulation.name} (simulation)"] = runs.simulation
+    for title, result in shown.items():
+        add_run(page, result, title=title)
+    add_provenance(page, [(title, run_command(result), [result]) for title, result in shown.items()])
     return page
 
 

@@ -12,9 +12,6 @@ from aqmlab.displays import Shown
 
 Mode = Literal["line", "dashed", "dotted", "steps", "points", "ring", "bar", "box"]
 
-PALETTE = ("#2f7fd6", "#cf5f1d", "#1d9268", "#a95bc9", "#d2475a", "#7b828d", "#8a7a12", "#12898f")
-"""Line colours: each has a contrast of at least 3.6 to white and to the dark page, and differs for the colour-blind."""
-
 
 @dataclass(frozen=True)
 class Series:
@@ -31,9 +28,12 @@ class Series:
     mode
         How it is drawn. Steps hold a value until the next point; a ring is a wide circle around a point.
     color
-        Its place in `PALETTE`: the same thing has the same colour in every figure of a report.
+        Its place in `aqmlab.plotting.marks.PALETTE`, unless the name is that of a discipline, which has its own
+        colour and marker.
     listed
         Whether the legend names it; not where another series of the same name is its other part.
+    band
+        Draw the bounds of a line as a band, not as error bars.
     """
 
     name: str
@@ -44,11 +44,7 @@ class Series:
     mode: Mode = "line"
     color: int = 0
     listed: bool = True
-
-    @property
-    def paint(self) -> str:
-        """Return the colour as text."""
-        return PALETTE[self.color % len(PALETTE)]
+    band: bool = False
 
     def errors(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Lengths of the error bars below and above, or None if no point has any."""
@@ -152,10 +148,14 @@ class Chart(Shown):
         Vertical bands: from, to, label.
     levels
         Horizontal lines: height, label.
+    x_levels
+        Vertical lines: place, label.
     heat
         Values over the plane, drawn below everything else.
     panels
         Small multiples: each series has a panel of its own, one above the other, with shared axes.
+    flat
+        Points lie: their x, which are words, are on the vertical axis, the first at the top.
     """
 
     key: str
@@ -173,6 +173,8 @@ class Chart(Shown):
     y_log: bool = False
     heat: Heat | None = None
     panels: bool = False
+    x_levels: list[tuple[float, str]] = field(default_factory=list)
+    flat: bool = False
 
     def __repr__(self) -> str:
         """Say in a line what it is; its points would fill pages.
@@ -181,3 +183,12 @@ class Chart(Shown):
         <Chart queue: The queue; packets against time, s; 1 series>
         """
         return f"<Chart {self.key}: {self.title}; {self.y_label} against {self.x_label}; {len(self.series)} series>"
+
+
+def named_on_axis(chart: Chart) -> bool:
+    """Whether an axis names the series, so that no legend has to."""
+    return all(series.mode == "box" or (series.mode == "points" and _is_words(series.x)) for series in chart.series)
+
+
+def _is_words(values: Sequence[float] | Sequence[str] | np.ndarray) -> bool:
+    return len(values) > 0 and isinstance(values[0], str)

@@ -9,12 +9,14 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from aqmlab.plotting.chart import cell_edges
+from aqmlab.plotting.chart import cell_edges, named_on_axis
+from aqmlab.plotting.marks import marks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aqmlab.plotting.chart import Chart, Heat, Series
+    from aqmlab.plotting.marks import Mark
 
 LEGEND_PX = 760
 """Width of a legend on a page."""
@@ -22,6 +24,8 @@ SHADE: dict[str, Any] = {"fillcolor": "#7b828d", "opacity": 0.15, "line_width": 
 LEVEL: dict[str, Any] = {"line": {"color": "#7b828d", "dash": "dot", "width": 1}}
 BUTTONS_PX = 36
 """Height of plotly's buttons above a chart."""
+SPARSE = 14
+"""Markers on a line of many points, which tell it apart without colour."""
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 
 
@@ -33,15 +37,17 @@ def figure(chart: Chart) -> go.Figure:
     >>> [trace.name for trace in figure(chart).data]
     ['red']
     """
+    own = marks(chart.series)
     chart = _plain(chart)
-    traces = [_trace(series) for series in chart.series]
+    traces = [_trace(series, mark, flat=chart.flat) for series, mark in zip(chart.series, own, strict=True)]
     if chart.panels:
         return _panels(chart, traces)
     if chart.heat is not None:
         outlines = [_outline(series) for series in chart.series if series.mode in ("line", "dashed", "dotted")]
         traces = [_colours(chart, chart.heat), *_lines(chart.heat), *outlines, *traces]
-    plot = go.Figure(traces)
-    legend = len(chart.series) > 1 and any(s.mode not in ("points", "box") for s in chart.series)
+    bands = [_band(series, mark) for series, mark in zip(chart.series, own, strict=True) if series.band]
+    plot = go.Figure([*bands, *traces])
+    legend = sum(series.listed for series in chart.series) > 1 and not named_on_axis(chart)
     if chart.heat is not None:
         plot.update_traces(marker_line={"color": "#ffffff", "width": 1.5}, selector={"type": "scatter"})
         legend = len(chart.series) > 0
@@ -53,6 +59,10 @@ def figure(chart: Chart) -> go.Figure:
         plot.add_vrect(low, high, **SHADE, annotation_text=label, annotation_position="inside top left")
     for height, label in chart.levels:
         plot.add_hline(height, **LEVEL, annotation_text=label)
+    for place, label in chart.x_levels:
+        plot.add_vline(np.log10(place) if chart.x_log else place, **LEVEL, annotation_text=label)
+    if chart.flat:
+        plot.update_yaxes(autorange="reversed", showgrid=False)
     return plot
 
 
@@ -66,6 +76,7 @@ def _plain(chart: Chart) -> Chart:
         series=series,
         shades=[(low, high, plain(label)) for low, high, label in chart.shades],
         levels=[(height, plain(label)) for height, label in chart.levels],
+        x_levels=[(place, plain(label)) for place, label in chart.x_levels],
         heat=replace(chart.heat, label=plain(chart.heat.label)) if chart.heat is not None else None,
     )
 
@@ -145,12 +156,12 @@ def _above(chart: Chart) -> int:
     return 40 + 20 * -(-len(names) // a_row)
 
 
-def _trace(series: Series) -> Any:  # noqa: ANN401 - plotly has no common type for traces
+def _trace(series: Series, mark: Mark, *, flat: bool) -> Any:  # noqa: ANN401 - plotly has no common type for traces
     if series.mode == "box":
-        return go.Box(y=np.asarray(series.y), name=series.name, marker_color=series.paint, boxpoints="all")
+        return go.Box(y=np.asarray(series.y), name=series.name, marker_color=mark.color, boxpoints="all")
     bounds = series.errors()
     error = None
-    if bounds is not None:
+    if bounds is not None and not series.band:
         error = {
             "type": "data",
             "symmetric": False,
@@ -164,29 +175,59 @@ def _trace(series: Series) -> Any:  # noqa: ANN401 - plotly has no common type f
             y=np.asarray(series.y),
             error_y=error,
             name=series.name,
-            marker_color=series.paint,
+            marker_color=mark.color,
         )
     many = len(series.y) > 60
-    lines = "lines" if many else "lines+markers"
-    shown = {"dashed": "lines+markers", "steps": "lines", "points": "markers", "ring": "markers"}
+    bare = many and not mark.known
+    lines = "lines" if bare or not series.listed else "lines+markers"
+    steps = "lines+markers" if mark.known else "lines"
+    shown = {"dashed": "lines+markers", "steps": steps, "points": "markers", "ring": "markers"}
     dash = {"dashed": "dash", "dotted": "dot"}.get(series.mode, "solid")
-    symbol = {"dashed": "circle-open", "dotted": "x-thin-open", "ring": "circle-open"}.get(series.mode, "circle")
-    ring = {"line": {"width": 2.5}} if series.mode == "ring" else {}
+    shape = mark.marker if mark.marker in ("x", "cross") else f"{mark.marker}-open"
+    symbol = {"dashed": shape, "dotted": "x-thin-open" if not mark.known else shape, "ring": "circle-open"}
+    more: dict[str, Any] = {"line": {"width": 2.5}} if series.mode == "ring" else {}
+    if len(series.y) > 2 * SPARSE and series.mode != "points":
+        more["maxdisplayed"] = SPARSE
+    x, y = np.asarray(series.x), np.asarray(series.y, dtype=float)
     return go.Scatter(
-        x=np.asarray(series.x),
-        y=np.asarray(series.y, dtype=float),
-        error_y=error,
+        x=y if flat else x,
+        y=x if flat else y,
+        **{"error_x" if flat else "error_y": error},
         name=series.name,
         legendgroup=series.name,
         showlegend=series.listed,
         mode=shown.get(series.mode, lines),
         line={
-            "color": series.paint,
+            "color": mark.color,
             "width": 1.4 if many else 2,
             "dash": dash,
             "shape": "hv" if series.mode == "steps" else "linear",
         },
-        marker={"size": 16 if series.mode == "ring" else 7, "symbol": symbol, **ring},
+        marker={
+            "size": 16 if series.mode == "ring" else 8,
+            "symbol": symbol.get(series.mode, mark.marker),
+            "color": mark.color,
+            **more,
+        },
+    )
+
+
+def _band(series: Series, mark: Mark) -> Any:  # noqa: ANN401
+    """Return the bounds of a line as a filled band."""
+    x, low, high = (np.asarray(values, dtype=float) for values in (series.x, series.low, series.high))
+    known = np.isfinite(low) & np.isfinite(high)
+    x, low, high = x[known], low[known], high[known]
+    red, green, blue = (int(mark.color[start : start + 2], 16) for start in (1, 3, 5))
+    return go.Scatter(
+        x=np.concatenate([x, x[::-1]]),
+        y=np.concatenate([high, low[::-1]]),
+        mode="lines",
+        fill="toself",
+        fillcolor=f"rgba({red},{green},{blue},0.18)",
+        line={"width": 0},
+        legendgroup=series.name,
+        showlegend=False,
+        hoverinfo="skip",
     )
 
 

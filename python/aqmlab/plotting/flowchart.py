@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from matplotlib.patches import FancyBboxPatch, Polygon
 
-from aqmlab.plotting.chart import PALETTE
+from aqmlab.plotting.marks import PALETTE
 from aqmlab.plotting.plots import INK
 
 if TYPE_CHECKING:

@@ -18,20 +18,40 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
+from markupsafe import Markup
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
 from aqmlab.errors import InputError, unknown
-from aqmlab.plotting.chart import cell_edges
+from aqmlab.plotting.chart import cell_edges, named_on_axis
+from aqmlab.plotting.marks import marks
 from aqmlab.storage.folders import guarded, write_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from aqmlab.plotting.chart import Chart, Heat, Series
+    from aqmlab.plotting.marks import Mark
 
+MARKERS = {
+    "circle": "o",
+    "square": "s",
+    "diamond": "D",
+    "triangle-up": "^",
+    "triangle-down": "v",
+    "triangle-left": "<",
+    "triangle-right": ">",
+    "cross": "P",
+    "x": "X",
+    "pentagon": "p",
+    "star": "*",
+    "hexagon": "h",
+}
+"""Shapes of points, by their names in plotly."""
 SIZE_IN = (7.2, 4.2)
+SPARSE = 0.07
+"""Distance of the markers on a line of many points, as a share of the axes."""
 MM_IN = 1 / 25.4
 PAPER_STYLE: Any = {"font.size": 7.5, "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6}
 """What differs from `STYLE` in a figure for a paper, which is printed at its own size."""
@@ -79,13 +99,18 @@ def draw(ax: Axes, chart: Chart) -> None:
         ax.axvspan(low, high, color="#7b828d", alpha=0.15, lw=0, label=label)
     for height, label in chart.levels:
         ax.axhline(height, color="#7b828d", lw=1, ls=":", label=label)
+    for place, label in chart.x_levels:
+        ax.axvline(place, color="#7b828d", lw=1, ls="-.", label=label)
+    own = dict(zip((id(series) for series in chart.series), marks(chart.series), strict=True))
     boxes = [s for s in chart.series if s.mode == "box"]
     bars = [s for s in chart.series if s.mode == "bar"]
     for series in chart.series:
         if series.mode not in ("box", "bar"):
-            _line(ax, series, outlined=chart.heat is not None)
-    _bars(ax, bars)
-    _boxes(ax, boxes)
+            _line(ax, series, own[id(series)], outlined=chart.heat is not None, flat=chart.flat)
+    _bars(ax, bars, [own[id(series)].color for series in bars])
+    _boxes(ax, boxes, [own[id(series)].color for series in boxes])
+    if chart.flat:
+        ax.invert_yaxis()
     ax.set_xlabel(chart.x_label)
     ax.set_ylabel(chart.y_label)
     ax.set_title(chart.title, loc="left", fontsize=_points(10.5), fontweight="bold")
@@ -93,7 +118,7 @@ def draw(ax: Axes, chart: Chart) -> None:
         ax.set_xlim(*chart.x_range)
     if chart.y_range:
         ax.set_ylim(*chart.y_range)
-    if len(ax.get_legend_handles_labels()[1]) > (0 if chart.heat else 1):
+    if len(ax.get_legend_handles_labels()[1]) > (0 if chart.heat else 1) and not named_on_axis(chart):
         # On a heat map no place is free.
         below: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, -0.14), "ncols": 3} if chart.heat else {}
         ax.legend(fontsize=_points(8.5), **below)
@@ -252,6 +277,15 @@ def svg_text(figure: Figure) -> str:
     return buffer.getvalue().replace(INK, "currentColor")
 
 
+def inline_svg(paint: Callable[[Axes], None], size_in: tuple[float, float]) -> Markup:
+    """Paint on a new figure and return it as markup for a page."""
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=size_in, layout="constrained")
+        paint(figure.add_subplot())
+        text = svg_text(figure)
+    return Markup(text[text.index("<svg") :])
+
+
 def _heat(ax: Axes, chart: Chart, heat: Heat) -> None:
     low, high = heat.span
     z = np.ma.masked_invalid(heat.values)
@@ -265,33 +299,40 @@ def _heat(ax: Axes, chart: Chart, heat: Heat) -> None:
         ax.clabel(drawn, fontsize=_points(8.5), fmt=lambda level: f"{level:g}", zorder=1.6)
 
 
-def _line(ax: Axes, series: Series, *, outlined: bool = False) -> None:
+def _line(ax: Axes, series: Series, mark: Mark, *, outlined: bool = False, flat: bool = False) -> None:
     errors = series.errors()
     many = len(series.y) > 60
     name = series.name if series.listed else "_" + series.name
-    style: dict[str, Any] = {"color": series.paint, "label": name, "lw": 1.1 if many else 1.6}
+    style: dict[str, Any] = {"color": mark.color, "label": name, "lw": 1.1 if many else 1.6}
+    shape = MARKERS[mark.marker]
     if series.mode == "dashed":
-        style |= {"ls": "--", "marker": None if many else "o", "mfc": "none", "ms": 5}
+        style |= {"ls": "--", "marker": None if many else shape, "mfc": "none", "ms": 5}
     elif series.mode == "dotted":
-        style |= {"ls": ":", "marker": None if many else "x", "ms": 5}
+        style |= {"ls": ":", "marker": None if many else (shape if mark.known else "x"), "ms": 5}
     elif series.mode == "steps":
         style["drawstyle"] = "steps-post"
     elif series.mode == "points":
-        style |= {"ls": "none", "marker": "o", "ms": 4}
+        style |= {"ls": "none", "marker": shape, "ms": 5}
     elif series.mode == "ring":
         style |= {"ls": "none", "marker": "o", "ms": 11, "mfc": "none", "mew": 2}
     elif not many:
-        style |= {"marker": "o", "ms": 4}
+        style |= {"marker": shape, "ms": 5}
+    if mark.known and series.listed and many and series.mode in ("line", "steps"):
+        style |= {"marker": shape, "ms": 5, "markevery": SPARSE}
     if outlined:
         style["path_effects"] = [withStroke(linewidth=style["lw"] + 2, foreground="white")]
     x, y = np.asarray(series.x), np.asarray(series.y, dtype=float)
-    if errors is None:
+    if flat:
+        ax.errorbar(y, x, xerr=None if errors is None else np.vstack(errors), capsize=2.5, elinewidth=1, **style)
+    elif errors is None or series.band:
         ax.plot(x, y, **style)
+        if errors is not None:
+            ax.fill_between(x, y - errors[0], y + errors[1], color=mark.color, alpha=0.18, lw=0)
     else:
         ax.errorbar(x, y, yerr=np.vstack(errors), capsize=2.5, elinewidth=1, **style)
 
 
-def _bars(ax: Axes, bars: list[Series]) -> None:
+def _bars(ax: Axes, bars: list[Series], colors: list[str]) -> None:
     if not bars:
         return
     names = [str(x) for x in bars[0].x]
@@ -303,7 +344,7 @@ def _bars(ax: Axes, bars: list[Series]) -> None:
             at + (index - (len(bars) - 1) / 2) * width,
             np.asarray(series.y, dtype=float),
             width * 0.92,
-            color=series.paint,
+            color=colors[index],
             label=series.name,
             yerr=None if errors is None else np.vstack(errors),
             error_kw={"ecolor": INK, "capsize": 2.5, "elinewidth": 1},
@@ -312,14 +353,14 @@ def _bars(ax: Axes, bars: list[Series]) -> None:
     ax.grid(visible=False, axis="x")
 
 
-def _boxes(ax: Axes, boxes: list[Series]) -> None:
+def _boxes(ax: Axes, boxes: list[Series], colors: list[str]) -> None:
     if not boxes:
         return
     drawn = ax.boxplot(
         [np.asarray(s.y, dtype=float) for s in boxes], tick_labels=[s.name for s in boxes], patch_artist=True
     )
-    for patch, series in zip(drawn["boxes"], boxes, strict=True):
-        patch.set(facecolor=series.paint, alpha=0.5, edgecolor=INK)
+    for patch, color in zip(drawn["boxes"], colors, strict=True):
+        patch.set(facecolor=color, alpha=0.5, edgecolor=INK)
     for part in ("medians", "whiskers", "caps"):
         for line in drawn[part]:
             line.set_color(INK)

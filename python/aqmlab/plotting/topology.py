@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from aqmlab.execution.runner import as_scenario
 from aqmlab.plotting import plots
-from aqmlab.plotting.chart import PALETTE
 from aqmlab.plotting.figures import scenario_curves
 from aqmlab.plotting.layout import Drawing, Spot, Wire, arrange
+from aqmlab.plotting.marks import PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

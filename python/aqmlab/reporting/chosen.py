@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from aqmlab.scenario.file import Scenario
     from aqmlab.theory.control.loop import Loop
 
-FROM_ZERO = ("jain", "throughput_mbps")
-"""Metrics of which the length of a bar says something."""
 BOXES = ("throughput_mbps", "loss", "mean_delay_ms")
 FEWEST_RUNS = 3
 """Runs from which on their spread is drawn."""
@@ -57,7 +55,7 @@ def of_comparison(found: Comparison) -> Iterator[Chart]:
     """Yield the figures of disciplines side by side."""
     results = list(found.results.values())
     for key in found.means["metric"].drop_duplicates():
-        yield (figures.bars if key in FROM_ZERO else figures.compared)(found, str(key))
+        yield figures.compared(found, str(key))
     if all(_has_goodput(one) for one in results):
         yield figures.ellipses(found)
         yield figures.pareto_front(found)

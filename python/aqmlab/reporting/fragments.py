@@ -66,6 +66,8 @@ class PaperCard:
         Headings ("Fails", "Not engaged"), each with its claims.
     run
         How much was run.
+    picture, picture_alt
+        The idea as an SVG, and what it shows in words; "" if there is none.
     """
 
     name: str
@@ -76,6 +78,36 @@ class PaperCard:
     tallies: list[Tally]
     groups: list[tuple[str, list[ClaimMention]]]
     run: str
+    picture: str = ""
+    picture_alt: str = ""
+
+
+@dataclass(frozen=True)
+class HeatTable:
+    """A table of differences as colours.
+
+    Attributes
+    ----------
+    columns
+        What each column is of.
+    rows
+        Label of each row, and its cells: text, and a value from -1 to 1 that is the colour (below 0: better, above 0:
+        worse; 0: neither or undecided); None for a cell without a value.
+    """
+
+    columns: list[str]
+    rows: list[tuple[str, list[tuple[str, float] | None]]]
+
+    @staticmethod
+    def shade(value: float) -> str:
+        """Return the class of the style sheet for a value.
+
+        >>> [HeatTable.shade(value) for value in (-1.0, -0.3, 0.0, 0.05, 0.9)]
+        ['better-3', 'better-1', 'even', 'worse-1', 'worse-3']
+        """
+        if value == 0:
+            return "even"
+        return f"{'better' if value < 0 else 'worse'}-{min(3, 1 + int(3 * abs(value)))}"
 
 
 def claim_anchor(claim: str) -> str:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 import pandas as pd
 from markupsafe import Markup
-from matplotlib.figure import Figure
 
 from aqmlab.execution.progress import bar_over
 from aqmlab.plotting import charts, flowchart, plots, topology
 from aqmlab.plotting.layout import arrange
 from aqmlab.reporting import rendering
-from aqmlab.reporting.fragments import ClaimLine, PaperCard, chart_numbers, table_cells
+from aqmlab.reporting.fragments import ClaimLine, HeatTable, PaperCard, chart_numbers, table_cells
 from aqmlab.reporting.rendering import block
 from aqmlab.storage.folders import guarded, write_file
 
@@ -43,6 +42,7 @@ LONGEST_TEXT = 100_000
 class _Section:
     key: str
     title: str
+    folded: bool = False
     blocks: list[Markup] = field(default_factory=list)
 
 
@@ -69,10 +69,20 @@ class Page:
     _drawings: list[tuple[str, Callable[[Axes], None], tuple[float, float]]] = field(default_factory=list)
     contents: list[tuple[str, str]] = field(default_factory=list)
 
-    def section(self, title: str) -> None:
-        """Begin a section."""
+    def section(self, title: str, *, folded: bool = False) -> None:
+        """Begin a section; a folded one shows only its title until it is opened."""
         key = "".join(c if c.isalnum() else "-" for c in title.lower()).strip("-")
-        self._sections.append(_Section(f"{key}-{len(self._sections)}", title))
+        self._sections.append(_Section(f"{key}-{len(self._sections)}", title, folded))
+
+    @contextmanager
+    def folded(self, title: str) -> Iterator[None]:
+        """Fold what is added meanwhile under a title."""
+        if not self._sections:
+            self.section("Summary")
+        blocks = self._sections[-1].blocks
+        start = len(blocks)
+        yield
+        blocks[start:] = [block("fold", title=title, inner=Markup("").join(blocks[start:]))]
 
     def heading(self, text: str, *, listed: bool = False, anchor: str = "") -> None:
         """Add a heading inside a section; `listed` puts it into the contents, for one of a paper's tables."""
@@ -112,7 +122,19 @@ class Page:
         self._add(block("table", table=table_cells(shown, digits=digits), caption=caption))
 
     def chart(self, chart: Chart, *, command: str = "") -> None:
-        """Add an interactive chart, with the command that makes it again and its numbers as a table."""
+        """Add an interactive chart, with its numbers as a table and the command that makes it again, both folded."""
+        self._add(self._chart(chart, command, "tall" if chart.panels else ""))
+
+    def multiples(self, entries: Sequence[tuple[Chart, str]]) -> None:
+        """Add small charts side by side, as many in a row as fit, each with its command ("" for none)."""
+        self._add(block("multiples", figures=[self._chart(chart, command, "small") for chart, command in entries]))
+
+    def heat_table(self, table: HeatTable, *, caption: str) -> None:
+        """Add a table of which each cell has a colour that says which way and how far its value is from 0."""
+        self._add(block("heat_table", table=table, caption=caption))
+
+    def _chart(self, chart: Chart, command: str, size: str) -> Markup:
+        """Keep a chart for the page's script and for pictures; return its figure."""
         chart = replace(chart, key=self._fresh(chart.key))
         key = f"chart-{len(self._charts)}"
         plot = json.loads(charts.figure(chart).to_json())
@@ -120,8 +142,7 @@ class Page:
         self._figures.append(chart)
         numbers = block("table", table=table_cells(chart_numbers(chart), digits=6), caption=chart.title)
         anchor = self._anchor(chart.title)
-        size = "tall" if chart.panels else ""
-        self._add(block("chart", chart=chart, key=key, anchor=anchor, command=command, numbers=numbers, size=size))
+        return block("chart", chart=chart, key=key, anchor=anchor, command=command, numbers=numbers, size=size)
 
     def topology(self, scenario: Scenario, *, key: str = "topology", title: str = "", caption: str = "") -> None:
         """Add the drawing of a scenario's network."""
@@ -145,11 +166,7 @@ class Page:
         caption: str,
     ) -> None:
         """Add a picture that is painted on an axis; `alt` says what it shows to those who cannot see it."""
-        with mpl.rc_context(plots.STYLE):
-            figure = Figure(figsize=size_in, layout="constrained")
-            paint(figure.add_subplot())
-            svg = plots.svg_text(figure)
-        svg = Markup(svg[svg.index("<svg") :])
+        svg = plots.inline_svg(paint, size_in)
         anchor = self._anchor(title) if title else ""
         self._add(block("drawing", svg=svg, title=title, alt=alt, caption=caption, anchor=anchor))
         self._drawings.append((self._fresh(key), paint, size_in))

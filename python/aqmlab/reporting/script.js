@@ -71,9 +71,12 @@
     });
     window.Plotly.restyle(plot, { visible: listed[place].visible === "legendonly" ? true : "legendonly" }, group);
   }
+  // A chart in a closed part has no size: it is drawn when the part is opened.
+  function isShown(plot) { return plot.getClientRects().length > 0; }
   const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
   function drawAll() {
     for (const [id, chart] of Object.entries(charts)) {
+      if (!isShown(document.getElementById(id))) { continue; }
       const layout = paint(JSON.parse(JSON.stringify(chart.layout)));
       chart.data.forEach(function (trace) {
         if (trace.type === "bar" && trace.error_y) { trace.error_y.color = layout.font.color; }
@@ -85,6 +88,31 @@
       plot.querySelectorAll("svg.main-svg").forEach(function (svg) { svg.setAttribute("aria-hidden", "true"); });
     }
     root.dataset.charts = "drawn";
+  }
+  function openAround(target) {
+    for (let part = target; part; part = part.parentElement) {
+      if (part.tagName === "DETAILS") { part.open = true; }
+    }
+  }
+  function onHash() {
+    const target = document.getElementById(decodeURIComponent(window.location.hash.slice(1)));
+    if (!target) { return; }
+    const chapter = target.querySelector(":scope > details.chapter");
+    openAround(chapter || target);
+    target.scrollIntoView();
+  }
+  // Paper is light, and as wide as it is: charts are drawn for it, and again for the screen.
+  let before;
+  function toPaper() {
+    before = root.dataset.theme;
+    root.dataset.theme = "light";
+    root.dataset.paper = "yes";
+    drawAll();
+  }
+  function toScreen() {
+    delete root.dataset.paper;
+    if (before) { root.dataset.theme = before; } else { delete root.dataset.theme; }
+    drawAll();
   }
   function label() {
     button.textContent = isDark() ? "Light page" : "Dark page";
@@ -99,6 +127,13 @@
     drawAll();
   });
   system.addEventListener("change", function () { label(); drawAll(); });
+  document.addEventListener("toggle", function (event) {
+    if (event.target.open && event.target.querySelector(".chart")) { drawAll(); }
+  }, true);
+  window.addEventListener("hashchange", onHash);
+  window.addEventListener("beforeprint", toPaper);
+  window.addEventListener("afterprint", toScreen);
   label();
   drawAll();
+  onHash();
 })();

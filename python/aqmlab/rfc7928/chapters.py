@@ -33,7 +33,7 @@ def add(page: Page, collected: Collected) -> None:
         scenarios = collected.scenarios(section)
         if not scenarios:
             continue
-        page.section(title)
+        page.section(title, folded=True)
         if section == "6.2":
             _fairness(page, scenarios, section)
             continue
@@ -150,7 +150,7 @@ def _levels(page: Page, collected: Collected) -> None:
 
 
 def _ecn(page: Page, collected: Collected) -> None:
-    page.section("4.5 ECN")
+    page.section("4.5 ECN", folded=True)
     page.text(
         "A discipline that marks answers an early decision on a packet of an ECN-capable flow with a mark in place "
         "of a drop; a full buffer drops whatever comes. Section 6.2 is repeated with ECN for those that can mark; "
@@ -163,7 +163,7 @@ def _ecn(page: Page, collected: Collected) -> None:
 
 
 def _scheduling(page: Page, collected: Collected) -> None:
-    page.section("4.6 Scheduling")
+    page.section("4.6 Scheduling", folded=True)
     page.text(
         "Every discipline here has one interface, a packet offered and a packet wanted, so a scheduler can have one of "
         "them for each of its queues: it then sees the delay of that queue and the rate that the scheduler leaves it. "
@@ -176,7 +176,7 @@ def _scheduling(page: Page, collected: Collected) -> None:
 def _settings(page: Page, collected: Collected) -> None:
     if not collected.scenarios("4.3.1"):
         return
-    page.section("4.3.1 A range of settings")
+    page.section("4.3.1 A range of settings", folded=True)
     page.text(
         "Thresholds and delay targets are not the same thing, so disciplines are compared over a range of each: the "
         "parameters that set the target, turned together by the same factors, at medium congestion."
@@ -189,7 +189,7 @@ def _sensitivity(page: Page, collected: Collected) -> None:
     medium = collected.scenarios("8.2.3")
     if not medium:
         return
-    page.section("8.3 Sensitivity and stability")
+    page.section("8.3 Sensitivity and stability", folded=True)
     page.text(
         "The loop of TCP and discipline, linearized where it rests (`aqmlab analyze`), at medium congestion. A phase "
         "margin below 0 or a gain margin below 0 dB says that the queue swings by itself."
@@ -210,7 +210,7 @@ def _sensitivity(page: Page, collected: Collected) -> None:
 
 
 def _deployment(page: Page, collected: Collected) -> None:
-    page.section("11 Cost")
+    page.section("11 Cost", folded=True)
     page.text(
         "Time a packet, enqueue and dequeue together, of the simulator's code on this machine: 200,000 packets that "
         "come at random at load 1, the making of the arrivals included, the least of five repeats. What else runs on "
@@ -218,7 +218,7 @@ def _deployment(page: Page, collected: Collected) -> None:
     )
     bdp = network.bdp_packets(network.CAPACITY_BPS, network.RTT_S)
     page.table(discussion.cost(collected.disciplines, buffer=bdp), caption="Cost of a packet.", digits=4)
-    page.section("12 Operator control")
+    page.section("12 Operator control", folded=True)
     page.table(
         discussion.parameters(collected.disciplines),
         caption="Parameters without the buffer: how many there are, and which an operator must set.",

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from aqmlab.plotting.chart import Chart, Series
-from aqmlab.plotting.figures.runs import slug
+from aqmlab.plotting.figures.runs import data_range, slug
 from aqmlab.plotting.figures.trade_off import ellipses_of
 from aqmlab.rfc7928 import metrics
 from aqmlab.rfc7928.collected import Measured
-from aqmlab.rfc7928.settings import BASELINE
 from aqmlab.rfc7928.traffic import Group
 from aqmlab.statistics import Interval, interval
 
 Scenario = Mapping[str, Measured]
-BASELINE_COLOR = 5
-"""Drop-tail's place in the palette: grey."""
-COLORS = (0, 1, 2, 3, 4, 6, 7)
-"""Places of the others, in their order; after the last they begin again."""
 
 
 def ellipses(scenario: Scenario, group: Group, *, phase: str | None = None) -> Chart | None:
@@ -36,14 +30,13 @@ def ellipses(scenario: Scenario, group: Group, *, phase: str | None = None) -> C
     if not points:
         return None
     words = f"{_about(scenario, group)}{f', {phase}' if phase else ''}"
-    chart = ellipses_of(
+    return ellipses_of(
         points,
         key=slug(f"ellipses {_case(scenario)} {group.name} {phase or ''}"),
         title=f"Queueing delay and goodput: {words}",
         x_label="queueing delay (delay in excess of the minimum), ms",
         y_label="goodput, Mb/s",
     )
-    return painted(chart)
 
 
 def ellipses_of_all(scenario: Scenario, *, phase: str | None = None) -> Chart | None:
@@ -56,14 +49,13 @@ def ellipses_of_all(scenario: Scenario, *, phase: str | None = None) -> Chart | 
             points[name] = (delay[known], goodput[known])
     if not points:
         return None
-    chart = ellipses_of(
+    return ellipses_of(
         points,
         key=slug(f"ellipses {_case(scenario)} all {phase or ''}"),
         title=f"Queueing delay and goodput: {_case(scenario)}, all flows from A to B{f', {phase}' if phase else ''}",
         x_label="queueing delay at the bottleneck, ms",
         y_label="goodput, Mb/s",
     )
-    return painted(chart)
 
 
 def delays(scenario: Scenario, group: Group) -> Chart | None:
@@ -71,20 +63,19 @@ def delays(scenario: Scenario, group: Group) -> Chart | None:
     found = _distribution(scenario, "delays", group, metrics.DELAY_EDGES_MS)
     if not found:
         return None
-    series = [Series(name, x, y, color=0) for name, (x, y) in found.items()]
+    series = [Series(name, x, y) for name, (x, y) in found.items()]
     words = [f"{name} {_at(*found[name], 0.95):.3g} ms" for name in found]
-    return painted(
-        Chart(
-            key=slug(f"delays {_case(scenario)} {group.name}"),
-            title=f"Distribution of the queueing delay: {_about(scenario, group)}",
-            alt=f"Share of packets that waited at most so long. 95 %: {'; '.join(words)}.",
-            x_label="queueing delay, ms",
-            y_label="share of packets",
-            series=series,
-            x_log=True,
-            y_range=(0, 1.02),
-            caption=f"95 % of the packets waited at most: {'; '.join(words)}.",
-        )
+    return Chart(
+        key=slug(f"delays {_case(scenario)} {group.name}"),
+        title=f"Distribution of the queueing delay: {_about(scenario, group)}",
+        alt=f"Share of packets that waited at most so long. 95 %: {'; '.join(words)}.",
+        x_label="queueing delay, ms",
+        y_label="share of packets",
+        series=series,
+        x_log=True,
+        x_range=data_range(list(found.values())),
+        y_range=(0, 1.02),
+        caption=f"95 % of the packets waited at most: {'; '.join(words)}.",
     )
 
 
@@ -97,17 +88,15 @@ def goodputs(scenario: Scenario, group: Group, *, flows: int) -> Chart | None:
         return None
     words = [f"{name} {_at(*found[name], 0.05):.3g}" for name in found]
     each = "" if flows == 1 else f" of each of the {flows} flows"
-    return painted(
-        Chart(
-            key=slug(f"goodputs {_case(scenario)} {group.name}"),
-            title=f"Distribution of the goodput: {_about(scenario, group)}",
-            alt=f"Share of the intervals of 1 s with at most such a goodput{each}.",
-            x_label="goodput of a flow in 1 s, Mb/s",
-            y_label="share of intervals",
-            series=[Series(name, x, y, color=0) for name, (x, y) in found.items()],
-            y_range=(0, 1.02),
-            caption=f"Goodput{each} in intervals of 1 s. 5 % of them are below, Mb/s: {'; '.join(words)}.",
-        )
+    return Chart(
+        key=slug(f"goodputs {_case(scenario)} {group.name}"),
+        title=f"Distribution of the goodput: {_about(scenario, group)}",
+        alt=f"Share of the intervals of 1 s with at most such a goodput{each}.",
+        x_label="goodput of a flow in 1 s, Mb/s",
+        y_label="share of intervals",
+        series=[Series(name, x, y) for name, (x, y) in found.items()],
+        y_range=(0, 1.02),
+        caption=f"Goodput{each} in intervals of 1 s. 5 % of them are below, Mb/s: {'; '.join(words)}.",
     )
 
 
@@ -117,22 +106,20 @@ def course(scenario: Scenario, quantity: str, name: str, *, title: str, label: s
     series, words = [], []
     for discipline, entry in scenario.items():
         times, values = entry.course(quantity, name)
-        series.append(Series(discipline, times, values, color=0))
+        series.append(Series(discipline, times, values))
         words.append(f"{discipline} {np.nanmean(values):.3g}")
     begin = first.case.begin_s
     long_enough = [p for p in first.case.phases if p.spans[0][1] - p.spans[0][0] >= times[-1] / 50]
     bands = [(span[0] - begin, span[1] - begin, phase.name) for phase in long_enough[1::2] for span in phase.spans]
-    return painted(
-        Chart(
-            key=slug(f"course {_case(scenario)} {quantity} {name}"),
-            title=f"{title}: {_case(scenario)}",
-            alt=f"{label} against time; mean over the time: {'; '.join(words)}.",
-            x_label="time since time 0, s",
-            y_label=label,
-            series=series,
-            shades=bands,
-            caption=f"Mean over the runs in intervals of 1 s; over the time: {'; '.join(words)}.",
-        )
+    return Chart(
+        key=slug(f"course {_case(scenario)} {quantity} {name}"),
+        title=f"{title}: {_case(scenario)}",
+        alt=f"{label} against time; mean over the time: {'; '.join(words)}.",
+        x_label="time since time 0, s",
+        y_label=label,
+        series=series,
+        shades=bands,
+        caption=f"Mean over the runs in intervals of 1 s; over the time: {'; '.join(words)}.",
     )
 
 
@@ -155,16 +142,14 @@ def over_range(
         for name, own in lines.items()
     ]
     words = [f"{name} {own[0][1].mean:.3g} to {own[-1][1].mean:.3g}" for name, own in lines.items()]
-    return painted(
-        Chart(
-            key=key,
-            title=title,
-            alt=f"{label} against {x_label}; from the least to the greatest: {'; '.join(words)}.",
-            x_label=x_label,
-            y_label=label,
-            series=series,
-            x_log=True,
-        )
+    return Chart(
+        key=key,
+        title=title,
+        alt=f"{label} against {x_label}; from the least to the greatest: {'; '.join(words)}.",
+        x_label=x_label,
+        y_label=label,
+        series=series,
+        x_log=True,
     )
 
 
@@ -179,37 +164,14 @@ def settings_compared(lines: Mapping[str, Sequence[tuple[float, Measured]]]) -> 
         )
         factors = ", ".join(f"x{factor:g}" for factor, _ in points)
         words.append(f"{name}: {factors}" if len(points) > 1 else name)
-    return painted(
-        Chart(
-            key="settings",
-            title="Goodput against queueing delay over a range of settings",
-            alt=f"A line a discipline, a point a setting. {'; '.join(words)}.",
-            x_label="mean queueing delay, ms",
-            y_label="goodput, Mb/s",
-            series=series,
-            caption=f"Settings, as factors of the target, in the order of the line: {'; '.join(words)}.",
-        )
-    )
-
-
-def painted(chart: Chart) -> Chart:
-    """Give every discipline its colour, the same in all figures, and drop-tail dashes."""
-    names = list(dict.fromkeys(series.name for series in chart.series))
-    own = [name for name in names if name != BASELINE]
-    place = {
-        name: COLORS[index % len(COLORS)] if index < len(COLORS) else BASELINE_COLOR for index, name in enumerate(own)
-    }
-    place[BASELINE] = BASELINE_COLOR
-    return replace(
-        chart,
-        series=[
-            replace(
-                series,
-                color=place[series.name],
-                mode="dashed" if series.name == BASELINE and series.mode == "line" else series.mode,
-            )
-            for series in chart.series
-        ],
+    return Chart(
+        key="settings",
+        title="Goodput against queueing delay over a range of settings",
+        alt=f"A line a discipline, a point a setting. {'; '.join(words)}.",
+        x_label="mean queueing delay, ms",
+        y_label="goodput, Mb/s",
+        series=series,
+        caption=f"Settings, as factors of the target, in the order of the line: {'; '.join(words)}.",
     )
 
 

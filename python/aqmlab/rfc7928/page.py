@@ -1,4 +1,4 @@
-"""The report: requirements first, then section by section tables, ellipses, distributions, and the discussions."""
+"""The report: a map of disciplines by scenario; then, folded, requirements, tables and figures, and discussions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pandas as pd
 
 from aqmlab import _core
 from aqmlab.reporting.page import Page
-from aqmlab.rfc7928 import chapters, network, tables
+from aqmlab.rfc7928 import chapters, heat, network, tables
 from aqmlab.rfc7928.case import SAMPLE_S, Effort
 from aqmlab.rfc7928.collected import Collected
 from aqmlab.rfc7928.fairness import LONGER
@@ -43,9 +43,10 @@ def build(collected: Collected, effort: Effort, *, skipped: Mapping[str, str]) -
     """
     names = ", ".join(collected.names)
     form = "quick form" if effort.quick else "full form"
-    page = Page(TITLE, f"{names}; {effort.seeds} runs of each scenario, {form}. Intervals are of 95 %.")
     found = tables.long(collected) if collected.entries else {}
     found["against"] = tables.against_baseline(collected)
+    says = "" if found["against"].empty else f"{heat.words(found['against'], collected.names)} "
+    page = Page(TITLE, f"{says}{names}: {effort.seeds} runs of each scenario, {form}, intervals of 95 %.")
     required = _requirements(collected, skipped)
     _summary(page, collected, required, found["against"], skipped)
     _set_up(page, collected, effort)
@@ -81,26 +82,27 @@ def _sections(names: Sequence[str]) -> list[str]:
 def _summary(
     page: Page, collected: Collected, required: pd.DataFrame, against: pd.DataFrame, skipped: Mapping[str, str]
 ) -> None:
-    page.section("Summary")
+    page.section("At a glance")
+    if not against.empty:
+        others = [name for name in collected.names if name in set(against["discipline"])]
+        for quantity, title in (("delay", "Mean queueing delay"), ("goodput", "Goodput, all flows from A to B")):
+            page.heading(f"{title} against drop-tail", listed=True)
+            page.heat_table(
+                heat.heat_table(against, quantity, others),
+                caption=f"{title}: difference to drop-tail with a buffer of the bandwidth-delay product, in % of it, "
+                "means over the runs. Blue: better, orange: worse, grey with ?: the 95 % interval of the difference "
+                "has 0 in it.",
+            )
     open_ = required[required["status"] != "answered"]
     page.text(
         f"{len(required) - len(open_)} of {len(required)} requirements of RFC 7928 are answered. "
         + ("All are." if open_.empty else f"Open: {', '.join(open_['section'] + ' (' + open_['level'] + ')')}.")
     )
-    if not against.empty:
-        others = [name for name in collected.names if name in set(against["discipline"])]
-        for quantity, title in (("delay", "Mean queueing delay"), ("goodput", "Goodput, all flows from A to B")):
-            page.heading(f"{title} against drop-tail", listed=True)
-            page.table(
-                tables.overview(against, quantity, others),
-                caption=f"{title}: difference to drop-tail with a buffer of the bandwidth-delay product, in % of it, "
-                "means over the runs. (?): the 95 % interval of the difference has 0 in it.",
-            )
     if skipped:
         page.heading("Not runnable in this version")
         rows = [{"scenario": name, "what": reason} for name, reason in skipped.items()]
         page.table(pd.DataFrame(rows), caption="Scenarios that were left out.")
-    page.section("Requirements")
+    page.section("Requirements", folded=True)
     page.text(
         "Each thing that the RFC asks for, in short, with its level: that of the RFC's summary (section 13) for "
         "scenarios, that of its text for all else."
@@ -112,7 +114,7 @@ def _summary(
 
 
 def _set_up(page: Page, collected: Collected, effort: Effort) -> None:
-    page.section("Set-up")
+    page.section("Set-up", folded=True)
     page.table(
         pd.DataFrame(list(_choices(effort).items()), columns=["what", "how"]),
         caption="Choices that the RFC leaves open or wants disclosed.",

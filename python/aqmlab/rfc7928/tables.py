@@ -156,18 +156,6 @@ def against_baseline(collected: Collected) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def overview(against: pd.DataFrame, quantity: str, disciplines: Sequence[str]) -> pd.DataFrame:
-    """One of the quantities against drop-tail, a row a scenario, a column a discipline."""
-    rows = []
-    for (section, scenario), part in against.groupby(["section", "scenario"], sort=False):
-        row = {"section": str(section), "scenario": str(scenario)}
-        for record in part.to_dict("records"):
-            mark = {"undecided": " (?)"}.get(str(record[f"{quantity} is"]), "")
-            row[str(record["discipline"])] = f"{record[f'{quantity}, %']:+.1f} %{mark}"
-        rows.append(row)
-    return pd.DataFrame(rows, columns=["section", "scenario", *disciplines]).fillna("")
-
-
 def congestion_levels(collected: Collected) -> pd.DataFrame:
     """Section 8.2.1: S, the number of flows of each level, the loss projected and what drop-tail had."""
     bdp = network.bdp_packets(network.CAPACITY_BPS, network.RTT_S)

@@ -9,7 +9,7 @@ import numpy as np
 
 from aqmlab.errors import InputError
 from aqmlab.plotting.chart import Chart, Series
-from aqmlab.plotting.figures.runs import Runs, has_average, link_in, named, seed_in, slug, thin
+from aqmlab.plotting.figures.runs import Runs, has_average, link_in, named, seed_in, slug, thin, thresholds, warmup
 from aqmlab.results.metrics import jain
 
 if TYPE_CHECKING:
@@ -32,8 +32,10 @@ def queue_against_time(result: Result, *, link: str | None = None, seed: int | N
         title=f"Queue at {name}, seed {chosen}",
         alt=f"Queue and average against time at link {name}; mean {rows['queue_packets'].mean():.1f} packets.",
         x_label="time, s",
-        y_label="packets",
+        y_label="queue, packets",
         series=series,
+        shades=warmup(result),
+        levels=thresholds(result, name),
     )
 
 
@@ -54,6 +56,7 @@ def averages_against_time(runs: Runs, *, link: str | None = None, seed: int | No
         x_label="time, s",
         y_label="average queue, packets",
         series=series,
+        shades=warmup(next(iter(named(runs).values()))),
     )
 
 
@@ -72,8 +75,9 @@ def windows_against_time(result: Result, *, flows: Sequence[str] | None = None, 
         title=f"Congestion windows, seed {chosen}",
         alt=f"Congestion window in packets against time of the flows {', '.join(names)}.",
         x_label="time, s",
-        y_label="cwnd, packets",
+        y_label="congestion window, packets",
         series=series,
+        shades=warmup(result),
     )
 
 

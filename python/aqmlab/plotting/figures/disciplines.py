@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def compared(comparison: Comparison, key: str) -> Chart:
-    """Means of one metric with their intervals, as points."""
+    """Means of one metric with their intervals, as points; a discipline a line."""
     return _means(comparison, key, "points")
 
 
@@ -64,7 +64,8 @@ def _means(comparison: Comparison, key: str, mode: Mode) -> Chart:
         key=f"{'bars' if mode == 'bar' else 'compare'}-{slug(key)}",
         title=what.title,
         alt="; ".join(f"{row['aqm']}: {row['mean']:.5g} {what.unit}" for row in rows),
-        x_label="",
-        y_label=what.label,
+        x_label="" if mode == "bar" else what.label,
+        y_label=what.label if mode == "bar" else "",
         series=series,
+        flat=mode != "bar",
     )

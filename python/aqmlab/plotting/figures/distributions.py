@@ -8,7 +8,7 @@ import numpy as np
 
 from aqmlab.errors import InputError
 from aqmlab.plotting.chart import Chart, Series
-from aqmlab.plotting.figures.runs import MAX_POINTS, Runs, link_in, named, of_seeds, slug
+from aqmlab.plotting.figures.runs import MAX_POINTS, Runs, data_range, link_in, named, of_seeds, slug, target_ms
 
 if TYPE_CHECKING:
     from aqmlab.results.result import Result
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def delay_distribution(runs: Runs, *, link: str | None = None) -> Chart:
     """Cumulative distribution of the queueing delay, all seeds together. Needs ``probe.delay_histogram``."""
     place = link_in(runs, link)
-    series, words = [], []
+    series, words, found = [], [], list(named(runs).values())
     for index, (name, result) in enumerate(named(runs).items()):
         table = result.delay_histogram
         rows = table[table["link"] == place].groupby("high_s", as_index=False)["count"].sum()
@@ -37,7 +37,9 @@ def delay_distribution(runs: Runs, *, link: str | None = None) -> Chart:
         y_label="share of packets",
         series=series,
         x_log=True,
+        x_range=data_range([(np.asarray(one.x), np.asarray(one.y)) for one in series]),
         y_range=(0, 1.02),
+        x_levels=target_ms(found[0], place) if len(found) == 1 else [],
     )
 
 
@@ -70,6 +72,7 @@ def completion_distribution(runs: Runs, *, group: str | None = None) -> Chart:
         y_label="share of transfers begun",
         series=series,
         x_log=True,
+        x_range=data_range([(np.asarray(one.x), np.asarray(one.y)) for one in series]),
         y_range=(0, 1.02),
         caption=f"{'; '.join(words)}; {of_seeds(next(iter(named(runs).values())))}.",
     )

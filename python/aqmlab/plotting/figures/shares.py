@@ -28,8 +28,8 @@ def drop_shares(runs: Runs) -> Chart:
         points = np.array([part.mean(axis=0) for part in parts])
         series.append(Series(name, points[:, 0], points[:, 1], mode="points", color=index))
         words.append(f"{name}: {off:.1%} of the drops are not where the packets are")
-    top = max(float(np.max(one.x)) for one in series) * 1.05
-    even = Series("in proportion", [0.0, top], [0.0, top], mode="dashed", color=5)
+    ends = [0.95 * min(float(np.min(one.x)) for one in series), 1.05 * max(float(np.max(one.x)) for one in series)]
+    even = Series("in proportion", ends, ends, mode="dashed", color=5)
     return Chart(
         key="drop-shares",
         title="Share of the drops against share of the arrivals",

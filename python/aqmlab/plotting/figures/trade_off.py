@@ -62,7 +62,8 @@ def ellipses_of(
         x_label=x_label,
         y_label=y_label,
         series=series,
-        caption=f"Medians (rings): {'; '.join(words)}. Ellipses: one standard deviation of the runs.",
+        caption="Better is up and to the left. Ellipses: one standard deviation of the runs. "
+        f"Medians (rings): {'; '.join(words)}.",
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aqmlab.plotting.chart import PALETTE
+from aqmlab.plotting.marks import PALETTE
 from aqmlab.statistics import Interval
 from aqmlab.theory.scenario.agreement import QUANTITIES, Analysed, Measured
 

@@ -12,6 +12,7 @@ from aqmlab.reporting.fragments import ClaimMention, PaperCard, Tally, claim_anc
 from aqmlab.reproduction.papers.common.claim_file import FORMS
 from aqmlab.reproduction.papers.common.claims import COUNTED, Finding, Part, findings_table, places
 from aqmlab.reproduction.papers.common.finding import PaperFinding
+from aqmlab.reproduction.papers.common.ideas import picture
 from aqmlab.reproduction.papers.common.runs import Effort, Setup
 from aqmlab.statistics import Verdict
 
@@ -47,6 +48,7 @@ def card(
     }
     mentions = [(heading, _mentions(own, records)) for heading, own in groups.items()]
     mentions.append(("Not engaged, so never tested there", _not_engaged(records, parts)))
+    idea = picture(name)
     return PaperCard(
         name=name,
         href="",
@@ -56,6 +58,8 @@ def card(
         tallies=tallies(claims),
         groups=[(heading, claims) for heading, claims in mentions if claims],
         run=run,
+        picture=idea.svg() if idea else "",
+        picture_alt=idea.alt if idea else "",
     )
 
 

@@ -1,0 +1,111 @@
+"""The report of a comparison: the answer in words, delay against goodput, one matrix, then the evidence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from aqmlab.execution.comparison_matrix import legend
+from aqmlab.execution.comparison_tables import DIFFERENCE_COLUMNS
+from aqmlab.reporting.chosen import of_comparison
+from aqmlab.reporting.provenance import compare_command, figure_command
+from aqmlab.reporting.run import EVIDENCE, FIRST
+from aqmlab.results.metrics import BY_KEY
+from aqmlab.results.summary import level_words
+from aqmlab.scenario.toml_text import inline
+
+if TYPE_CHECKING:
+    from aqmlab.execution.comparison import Comparison
+    from aqmlab.execution.comparison_matrix import Matrix
+    from aqmlab.reporting.page import Page
+
+SMALL = ("compare-", "spread-")
+"""Beginnings of the keys of the figures that are small multiples: one metric each."""
+
+
+def comparison_title(found: Comparison) -> str:
+    """Return a title in words: what is compared, and on which traffic."""
+    names = f"{', '.join(found.aqm[:-1])} and {found.aqm[-1]}"
+    return f"{names} compared: {found.name}"
+
+
+def add_comparison(page: Page, found: Comparison, *, alone: bool = False) -> None:
+    """Add a comparison: answer, delay against goodput, a matrix, then the evidence.
+
+    Parameters
+    ----------
+    page
+        The page.
+    found
+        The comparison.
+    alone
+        Whether the page is of it alone: then its title and lead have said the answer, and its parts are sections.
+    """
+    begin = page.section if alone else page.heading
+    command = compare_command(found)
+    page.section("At a glance" if alone else comparison_title(found))
+    if not alone:
+        page.text(found.answer())
+    charts = list(of_comparison(found))
+    first = next((chart for start in FIRST for chart in charts if chart.key.startswith(start)), None)
+    if first is not None:
+        page.chart(first, command=figure_command(command, found.folder, first.key))
+    n = len(found.seeds)
+    page.table(
+        matrix_table(found.matrix()),
+        caption=f"Means at link `{found.link}` over {n} seed{'s' if n > 1 else ''}, the same for each. "
+        f"{legend(found.matrix(), level=found.level)}",
+    )
+    begin(EVIDENCE)
+    for start in SMALL:
+        entries = [chart for chart in charts if chart.key.startswith(start)]
+        page.multiples([(chart, figure_command(command, found.folder, chart.key)) for chart in entries])
+    for chart in charts:
+        if chart is not first and not chart.key.startswith(SMALL):
+            page.chart(chart, command=figure_command(command, found.folder, chart.key))
+    begin("Statistics and settings")
+    _statistics(page, found)
+    _settings(page, found)
+
+
+def matrix_table(matrix: Matrix) -> pd.DataFrame:
+    """Return means with half-widths and arrows for reading: a row a label, a column a metric."""
+    rows = []
+    for label in matrix.labels:
+        row = {"": label}
+        for key in matrix.metrics:
+            unit = matrix.unit(key)
+            title = f"{BY_KEY[key].title}, {unit}" if unit else BY_KEY[key].title
+            cell = matrix.cells.get((label, key))
+            if cell is None:
+                row[title] = "–"
+                continue
+            mean, half = cell.texts
+            row[title] = f"{mean}{f' ± {half}' if half else ''} {cell.sign}".strip()
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _statistics(page: Page, found: Comparison) -> None:
+    """Add the tables of differences and means, folded."""
+    words = level_words(len(found.seeds), found.level)
+    with page.folded(f"Differences against {found.aqm[0]}"):
+        columns = [column for column in DIFFERENCE_COLUMNS if column in found.differences]
+        page.table(
+            found.differences[columns],
+            caption=f"Differences against {found.aqm[0]}, {words}; verdicts by Holm's p.",
+            digits=3,
+        )
+        for line in found.pairing_lines():
+            page.text(line, note=True)
+    with page.folded("Means of every metric"):
+        page.table(found.means, caption=f"Means, {words}.")
+
+
+def _settings(page: Page, found: Comparison) -> None:
+    """Add what each label is: its settings, and what was left out of the queue's table."""
+    for label, table in found.settings.items():
+        page.text(f"{label}: `{inline(table)}`, the rest as in the scenario.", note=True)
+    with page.folded("What differs in the settings"):
+        page.text("\n".join(found.notes), note=True)

@@ -1,0 +1,80 @@
+"""How a result was made: version, scenario, seeds, and the commands that make it again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aqmlab.execution.comparison_settings import words_again
+from aqmlab.storage import folders
+
+if TYPE_CHECKING:
+    from aqmlab.execution.comparison import Comparison
+    from aqmlab.reporting.page import Page
+    from aqmlab.results.result import Result
+
+
+def seeds_text(seeds: list[int]) -> str:
+    """Write seeds as the command line takes them.
+
+    >>> seeds_text([1, 2, 3]), seeds_text([4, 7])
+    ('3', '4,7')
+    """
+    return str(len(seeds)) if seeds == list(range(1, len(seeds) + 1)) else ",".join(map(str, seeds))
+
+
+def run_command(result: Result) -> str:
+    """Return the command that runs a scenario again."""
+    return f"aqmlab run {_scenario_file(result.folder)} --seeds {seeds_text(result.seeds)}"
+
+
+def compare_command(found: Comparison) -> str:
+    """Return the command that makes a comparison again."""
+    plain, settings = words_again(found.aqm, found.settings)
+    words = ["--aqm", ",".join(plain)] if plain else []
+    for text in settings:
+        words += ["--with", text]
+    options = shlex.join([*words, "--queue", found.queue, "--seeds", seeds_text(found.seeds)])
+    return f"aqmlab compare {_scenario_file(found.folder)} {options}"
+
+
+def figure_command(command: str, folder: Path | None, key: str) -> str:
+    """Return the commands that make a result again and draw one of its figures."""
+    return command if folder is None else f"{command} && aqmlab report {folder.name} --figure {key}"
+
+
+def add_provenance(page: Page, made: Sequence[tuple[str, str, Sequence[Result]]]) -> None:
+    """Add the section on how everything on a page was made, at its end.
+
+    Parameters
+    ----------
+    page
+        The page.
+    made
+        What it shows: name, the command that makes it again, and its results.
+    """
+    page.section("Provenance")
+    for name, command, results in made:
+        first = results[0]
+        page.text(
+            f"{name}: aqmlab {first.summaries[0]['version']}, seeds {seeds_text(first.seeds)}. "
+            f"Make it again: `{command}`"
+        )
+        for result in results:
+            aqm = _discipline(result)
+            if result.scenario_text:
+                page.code(result.scenario_text, fold=f"Scenario {result.name} with {aqm}, hash {result.hash}")
+            readings = folders.to_json(result.summaries[0]["readings"])
+            page.code(readings, fold=f"Effective parameters of every queue, with {aqm}")
+
+
+def _discipline(result: Result) -> str:
+    place = result.bottleneck
+    return str(result.links.loc[result.links["link"] == place, "aqm"].iloc[0])
+
+
+def _scenario_file(folder: Path | None) -> str:
+    """Where the scenario of a results folder lies; it has the overrides in it, so it repeats the runs by itself."""
+    return "scenario.toml" if folder is None else f"{folder.name}/scenario.toml"

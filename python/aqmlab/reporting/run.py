@@ -1,0 +1,167 @@
+"""The report of a run: title and finding in words, delay against goodput, a compact table, then the evidence."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from aqmlab.plotting.figures.runs import slug
+from aqmlab.reporting.chosen import of_run
+from aqmlab.reporting.fragments import number, plus_minus
+from aqmlab.reporting.provenance import figure_command, run_command
+from aqmlab.results.metrics import BY_KEY
+from aqmlab.results.summary import level_words
+from aqmlab.scenario.file import Scenario
+
+if TYPE_CHECKING:
+    from aqmlab.reporting.page import Page
+    from aqmlab.results.result import Result
+
+MANY_FLOWS = 2000
+"""With more flows than that a page does without what needs the whole scenario laid out: its network, its models."""
+MOST_COLUMNS = 6
+"""Links or groups of flows that have a column each; more have a row each."""
+FIRST = ("ellipses", "queue-")
+"""Keys of the figures that a page begins with: the first that there is."""
+EVIDENCE = "Evidence"
+
+
+def run_title(result: Result) -> str:
+    """Return a title in words: the discipline, the link and the traffic."""
+    rows = result.links[result.links["link"] == result.bottleneck]
+    flows = len(result.flows) // max(len(result.seeds), 1)
+    traffic = f"{flows:,} flow{'' if flows == 1 else 's'}"
+    plan = plan_of(result)
+    rate = f"{plan.link(result.bottleneck).rate_bps / 1e6:g} Mb/s link" if plan is not None else "link"
+    return f"{rows['aqm'].iloc[0]} at a {rate} with {traffic}: {result.name}"
+
+
+def run_finding(result: Result) -> str:
+    """Return the finding in one sentence: delay, loss and goodput at the link in question."""
+    rows = {row["metric"]: row for row in result.summary().to_dict("records")}
+
+    def words(key: str, scale: float = 1.0) -> str:
+        row = rows[key]
+        half = (row["high"] - row["low"]) / 2
+        if not math.isfinite(half):
+            return number(float(f"{scale * row['mean']:.4g}"))
+        return plus_minus(scale * row["mean"], scale * half)
+
+    parts = [f"packets wait {words('mean_delay_ms')} ms on average"]
+    if "delay_p99_ms" in rows:
+        parts[0] += f" and 99 % of them at most {words('delay_p99_ms')} ms"
+    parts.append(f"{words('loss', 100)} % are dropped")
+    if "goodput_mbps" in rows:
+        parts.append(f"the TCP flows get {words('goodput_mbps')} Mb/s")
+    else:
+        parts.append(f"the link carries {words('throughput_mbps')} Mb/s")
+    n = len(result.seeds)
+    runs = f"means of {n} runs, {level_words(n, result.level)}" if n > 1 else "one run, so no interval"
+    return f"At link `{result.bottleneck}` {', '.join(parts[:-1])} and {parts[-1]} ({runs})."
+
+
+def add_run(page: Page, result: Result, *, title: str = "", alone: bool = False) -> None:
+    """Add one scenario's results: finding, first figure and compact table, then the evidence.
+
+    Parameters
+    ----------
+    page
+        The page.
+    result
+        The runs.
+    title
+        Of the section; default: the scenario's name.
+    alone
+        Whether the page is of this scenario alone: then its title and lead have said the finding, and its parts are
+        sections.
+    """
+    plan = plan_of(result)
+    command = run_command(result)
+    begin = page.section if alone else page.heading
+    page.section("At a glance" if alone else title or result.name)
+    if not alone:
+        page.text(run_finding(result))
+    charts = list(of_run(result, plan))
+    first = next((chart for start in FIRST for chart in charts if chart.key.startswith(start)), None)
+    if first is not None:
+        page.chart(first, command=figure_command(command, result.folder, first.key))
+    summary = result.summary()
+    n = len(result.seeds)
+    caption = f"Link `{result.bottleneck}`: means over {n} run{'' if n == 1 else 's'}, {level_words(n, result.level)}."
+    page.table(compact(summary), caption=caption)
+    with page.folded("Statistics of every metric"):
+        page.table(intervals(summary), caption=f"{caption} `method` says how the interval was made.")
+    begin(EVIDENCE)
+    _network(page, result, plan)
+    for chart in charts:
+        if chart is not first:
+            page.chart(chart, command=figure_command(command, result.folder, chart.key))
+    begin("Links and flows")
+    page.table(
+        side_by_side(mean_rows(notable(result.links), "link"), "link"),
+        caption="Means over the seeds, per link that has a discipline other than drop-tail or lost a packet.",
+    )
+    page.table(
+        side_by_side(mean_rows(result.flows, "group"), "group"),
+        caption="Means over flows and seeds, per group of flows.",
+    )
+
+
+def _network(page: Page, result: Result, plan: Scenario | None) -> None:
+    if plan is not None:
+        page.topology(plan, key=slug(f"topology {result.name}"), title="Network")
+    elif result.scenario_text:
+        flows = len(result.flows) // len(result.seeds)
+        page.text(f"The network of {flows:,} flows is not drawn here; `aqmlab draw` with the scenario's file draws it.")
+
+
+def compact(summary: pd.DataFrame) -> pd.DataFrame:
+    """Return a summary for reading: a metric, its mean with the half-width of its interval, its unit."""
+    rows = []
+    for row in summary.to_dict("records"):
+        half = (row["high"] - row["low"]) / 2
+        mean = plus_minus(row["mean"], half) if math.isfinite(half) else number(row["mean"])
+        rows.append({"metric": BY_KEY[row["metric"]].title, "mean": mean, "unit": row["unit"].replace("1", "")})
+    return pd.DataFrame(rows, columns=["metric", "mean", "unit"])
+
+
+def intervals(summary: pd.DataFrame) -> pd.DataFrame:
+    """Give the metrics of a summary table their names for people."""
+    table = summary.copy()
+    table["metric"] = [BY_KEY[key].title for key in table["metric"]]
+    return table
+
+
+def notable(links: pd.DataFrame) -> pd.DataFrame:
+    """Leave out the links at which nothing happens: drop-tail, and never a drop."""
+    lossy = links[links["drops"] > 0]["link"].unique()
+    return links[(links["aqm"] != "drop-tail") | links["link"].isin(lossy)]
+
+
+def mean_rows(table: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Average the numbers of a table per link or group."""
+    numbers = [c for c in table.columns if c != "seed" and pd.api.types.is_numeric_dtype(table[c])]
+    return table.groupby(by, sort=False)[numbers].mean().reset_index()
+
+
+def side_by_side(table: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Turn a wide table of few rows: a row a quantity, a column for each of its rows.
+
+    >>> side_by_side(pd.DataFrame({"link": ["a", "b"], "drops": [1.0, 2.0]}), "link")
+      quantity    a    b
+    0    drops  1.0  2.0
+    """
+    if len(table) > MOST_COLUMNS:
+        return table
+    turned = table.set_index(by).T.dropna(how="all")
+    turned.columns = [str(name) for name in turned.columns]
+    return turned.rename_axis(None, axis="columns").rename_axis("quantity").reset_index()
+
+
+def plan_of(result: Result) -> Scenario | None:
+    """Return the scenario of a result, unless there is none or it has very many flows."""
+    if not result.scenario_text or len(result.flows) > MANY_FLOWS * len(result.seeds):
+        return None
+    return Scenario.from_text(result.scenario_text, filename="scenario.toml")

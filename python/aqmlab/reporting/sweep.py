@@ -1,0 +1,278 @@
+"""The report of a sweep: delay against goodput over all points, then each metric as lines with bands or as maps."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from aqmlab.plotting.chart import Chart, Series
+from aqmlab.plotting.figures import parameter_map
+from aqmlab.plotting.figures.runs import slug
+from aqmlab.plotting.figures.trade_off import X_LABEL, Y_LABEL
+from aqmlab.reporting.fragments import number, plus_minus
+from aqmlab.results.metrics import BY_KEY
+from aqmlab.storage.store import ResultStore
+from aqmlab.sweeps.sweep import Study
+
+if TYPE_CHECKING:
+    from aqmlab.reporting.page import Page
+
+INDEX = "index.sqlite"
+SHOWN = ("mean_delay_ms", "delay_p99_ms", "loss", "goodput_mbps", "throughput_mbps", "jain")
+"""Metrics that are drawn, as far as they were measured."""
+FEWEST_FOR_MAP = 2
+MOST_LINES = 8
+"""Lines of a chart; where there would be more, the points are drawn without lines."""
+MOST_MAPS = 4
+"""Maps of a metric, one for each combination of the other keys."""
+UNITS = {"p": "packets"}
+"""Units of scenario files as figures write them."""
+RATIO = 3.0
+"""An axis is logarithmic if the largest step is so many times as long as the smallest."""
+
+
+def sweeps_in(folder: Path) -> list[Study]:
+    """Return the sweeps of a store of which runs are finished; none if the folder is no store."""
+    if not (folder / INDEX).exists():
+        return []
+    with ResultStore(folder) as store:
+        found = [Study.read(store, row) for row in store.studies()]
+    return [one for one in found if len(one.runs)]
+
+
+def sweep_title(study: Study) -> str:
+    """Return a title in words: what was varied."""
+    keys = [short(study, key) for key in study.keys]
+    varied = f"{', '.join(keys[:-1])} and {keys[-1]}" if len(keys) > 1 else keys[0]
+    return f"{varied} varied: {study.name}"
+
+
+def sweep_finding(study: Study) -> str:
+    """Return the finding in one sentence: between which points delay and goodput lie."""
+    points = study.points()
+    parts = []
+    for key, least in (("mean_delay_ms", "least"), ("goodput_mbps", "most"), ("loss", "least")):
+        if key not in points or points[key].isna().all():
+            continue
+        place = points[key].idxmin() if least == "least" else points[key].idxmax()
+        what = BY_KEY[key]
+        unit = "" if what.unit == "1" else f" {what.unit}"
+        value = f"{number(float(points.loc[place, key]), digits=4)}{unit}"
+        parts.append(f"{least} {_lower(what.title)} ({value}) at {_point_words(study, points.loc[place])}")
+    runs = f"{len(points)} points, {len(study.seeds)} seed{'' if len(study.seeds) == 1 else 's'} each"
+    return f"{_first_up('; '.join(parts))} ({runs})."
+
+
+def of_sweep(study: Study) -> Iterator[Chart]:
+    """Yield the figures of a sweep: delay against goodput, then a line or map chart of each metric."""
+    points = study.points()
+    trade = trade_off(study, points)
+    if trade is not None:
+        yield trade
+    numbers, words = _kinds(study, points)
+    for key in [key for key in SHOWN if key in points and not points[key].isna().all()]:
+        if not numbers:
+            yield _dots(study, points, key)
+        elif len(numbers) == 1:
+            yield lines(study, points, key, x=numbers[0], by=words)
+        elif len(numbers) == 2 and _is_grid(points, numbers, words):
+            yield from maps(study, points, key, numbers, words)
+        else:
+            for x in numbers:
+                yield lines(study, points, key, x=x, by=[one for one in (*numbers, *words) if one != x])
+
+
+def add_sweep(page: Page, study: Study, *, alone: bool = False) -> None:
+    """Add a sweep; `alone` as for a run."""
+    charts = list(of_sweep(study))
+    begin = page.section if alone else page.heading
+    page.section("At a glance" if alone else sweep_title(study))
+    if not alone:
+        page.text(sweep_finding(study))
+    for chart in charts[:1]:
+        page.chart(chart, command=_figure_command(study, chart.key))
+    begin("Evidence")
+    for chart in charts[1:]:
+        page.chart(chart, command=_figure_command(study, chart.key))
+    begin("Points")
+    points = study.points()
+    page.table(points_table(study, points), caption=f"{len(points)} points: means with half of the 95 % interval.")
+    with page.folded("Every metric with its interval"):
+        page.table(points, caption="The columns `_low` and `_high` are the ends of the 95 % intervals.", digits=4)
+    begin("How it was made")
+    page.text(
+        f"aqmlab {study.version}, sweep `{study.name}` with hash `{study.hash[:8]}`, {len(study.runs)} runs. "
+        f"All numbers: `aqmlab results export {study.folder.name} {study.hash[:8]} --table points --out points.csv`"
+    )
+
+
+def trade_off(study: Study, points: pd.DataFrame) -> Chart | None:
+    """Mean goodput against mean delay, a point a point of the sweep, joined along the first key of numbers."""
+    if "goodput_mbps" not in points or points["goodput_mbps"].isna().all():
+        return None
+    numbers, _ = _kinds(study, points)
+    along = numbers[:1]
+    by = [key for key in study.keys if key not in along]
+    series = []
+    groups = list(_groups(study, points, by))
+    for index, (name, rows) in enumerate(groups):
+        own = rows.sort_values(along) if along else rows
+        mode: Any = "line" if along and len(groups) <= MOST_LINES else "points"
+        columns = ("mean_delay_ms", "goodput_mbps", "goodput_mbps_low", "goodput_mbps_high")
+        values = [own[column].to_numpy(dtype=float) for column in columns]
+        series.append(Series(name or study.name, *values, mode=mode, color=index))
+    joined = f" Points of a line are in the order of {short(study, along[0])}." if along else ""
+    return Chart(
+        key=slug(f"sweep-{study.name}-trade-off"),
+        title="Delay against goodput over all points",
+        alt=f"Mean goodput against mean queueing delay, {len(points)} points. {sweep_finding(study)}",
+        x_label=X_LABEL,
+        y_label=Y_LABEL,
+        series=series,
+        caption=f"Better is up and to the left.{joined} Bars: 95 % intervals of the goodput.",
+    )
+
+
+def lines(study: Study, points: pd.DataFrame, key: str, *, x: str, by: Sequence[str]) -> Chart:
+    """Return a metric against a key of numbers, a line with a band for each combination of the others."""
+    what = BY_KEY[key]
+    groups = list(_groups(study, points, by))
+    many = len(groups) > MOST_LINES
+    series = []
+    for index, (name, rows) in enumerate([("all points", points)] if many else groups):
+        own = rows.sort_values(x)
+        values = [own[column].to_numpy(dtype=float) for column in (x, key, f"{key}_low", f"{key}_high")]
+        series.append(
+            Series(name or what.title, *values, mode="points" if many else "line", color=index, band=not many)
+        )
+    at = np.sort(points[x].unique().astype(float))
+    words = "; ".join(f"{one.name} {one.y[0]:.4g} to {one.y[-1]:.4g}" for one in series)
+    return Chart(
+        key=slug(f"sweep-{study.name}-{key}-over-{x}"),
+        title=f"{what.title} against {short(study, x)}",
+        alt=f"{what.label} against {_label(study, x)}, from the least to the greatest: {words}.",
+        x_label=_label(study, x),
+        y_label=what.label,
+        series=series,
+        x_log=_steps_grow(at),
+        caption="Bands: 95 % intervals." if len(study.seeds) > 1 and not many else "",
+    )
+
+
+def maps(study: Study, points: pd.DataFrame, key: str, numbers: Sequence[str], words: Sequence[str]) -> Iterator[Chart]:
+    """Yield colours of a metric over two keys of numbers, a map for each combination of the others."""
+    x, y = numbers
+    what = BY_KEY[key]
+    for name, rows in itertools.islice(_groups(study, points, words), MOST_MAPS):
+        chart = parameter_map(
+            rows, x=x, y=y, value=key, x_label=_label(study, x), y_label=_label(study, y), label=what.label,
+            x_log=_steps_grow(np.sort(rows[x].unique())), y_log=_steps_grow(np.sort(rows[y].unique())),
+        )  # fmt: skip
+        title = f"{what.title} over {short(study, x)} and {short(study, y)}"
+        yield replace(
+            chart,
+            key=slug(f"sweep-{study.name}-{key}-map{f'-{name}' if name else ''}"),
+            title=f"{title}: {name}" if name else title,
+        )
+
+
+def points_table(study: Study, points: pd.DataFrame) -> pd.DataFrame:
+    """Return the points for reading: the swept keys, then each drawn metric with half of its interval."""
+    table = pd.DataFrame({_label(study, key): points[key] for key in study.keys})
+    for key in [key for key in SHOWN if key in points]:
+        halves = (points[f"{key}_high"] - points[f"{key}_low"]) / 2
+        table[BY_KEY[key].label] = [plus_minus(mean, half) for mean, half in zip(points[key], halves, strict=True)]
+    return table
+
+
+def short(study: Study, key: str) -> str:
+    """Return the last word of a dotted key, or the whole key if another one ends alike."""
+    last = key.rpartition(".")[2]
+    return last if sum(other.rpartition(".")[2] == last for other in study.keys) == 1 else key
+
+
+def _dots(study: Study, points: pd.DataFrame, key: str) -> Chart:
+    """Return a metric of points that differ in words alone, a line of the chart a point."""
+    what = BY_KEY[key]
+    series = [
+        Series(
+            name, [name], *(rows[c].to_numpy() for c in (key, f"{key}_low", f"{key}_high")), mode="points", color=index
+        )
+        for index, (name, rows) in enumerate(_groups(study, points, study.keys))
+    ]
+    return Chart(
+        key=slug(f"sweep-{study.name}-{key}"),
+        title=what.title,
+        alt="; ".join(f"{one.name}: {one.y[0]:.5g} {what.unit}" for one in series),
+        x_label=what.label,
+        y_label="",
+        series=series,
+        flat=True,
+    )
+
+
+def _kinds(study: Study, points: pd.DataFrame) -> tuple[list[str], list[str]]:
+    """Return the keys whose values are numbers, and the others; those of one value count for neither."""
+    varied = [key for key in study.keys if points[key].nunique() > 1]
+    numbers = [key for key in varied if pd.api.types.is_numeric_dtype(points[key])]
+    return numbers, [key for key in varied if key not in numbers]
+
+
+def _is_grid(points: pd.DataFrame, numbers: Sequence[str], words: Sequence[str]) -> bool:
+    """Whether the points are all combinations of their values, at least two of each."""
+    sizes = [points[key].nunique() for key in (*numbers, *words)]
+    return min(sizes) >= FEWEST_FOR_MAP and int(np.prod(sizes)) == len(points)
+
+
+def _groups(study: Study, points: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the points of each combination of some keys, named by it; "" if there are no such keys."""
+    if not by:
+        yield "", points
+        return
+    for values, rows in points.groupby(list(by), sort=False):
+        yield _values_words(study, by, values), rows
+
+
+def _values_words(study: Study, keys: Sequence[str], values: Sequence[Any]) -> str:
+    """Write values with their keys; a value that is a word stands for itself."""
+    parts = []
+    for key, value in zip(keys, values, strict=True):
+        unit = study.units.get(key, "")
+        if isinstance(value, str):
+            parts.append(value)
+        else:
+            parts.append(f"{short(study, key)} = {value:g}{f' {UNITS.get(unit, unit)}' if unit else ''}")
+    return ", ".join(parts)
+
+
+def _point_words(study: Study, row: pd.Series[Any]) -> str:
+    return _values_words(study, study.keys, [row[key] for key in study.keys])
+
+
+def _label(study: Study, key: str) -> str:
+    unit = study.units.get(key, "")
+    return f"{short(study, key)}, {UNITS.get(unit, unit)}" if unit else short(study, key)
+
+
+def _steps_grow(values: np.ndarray) -> bool:
+    """Whether positive values are spread so unevenly that a logarithmic axis shows them better."""
+    steps = np.diff(values.astype(float))
+    return bool(len(steps) > 1 and values.min() > 0 and steps.max() >= RATIO * steps.min())
+
+
+def _figure_command(study: Study, key: str) -> str:
+    return f"aqmlab report {study.folder.name} --figure {key}"
+
+
+def _lower(title: str) -> str:
+    return title if title.startswith(("TCP", "RTT")) else title[:1].lower() + title[1:]
+
+
+def _first_up(text: str) -> str:
+    return text[:1].upper() + text[1:]
