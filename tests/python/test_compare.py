@@ -15,7 +15,7 @@ import aqmlab
 from aqmlab.execution.comparison import Comparison
 from aqmlab.execution.comparison_exports import latex_text
 from aqmlab.execution.comparison_matrix import answer, legend, lines_of, matrix_of
-from aqmlab.execution.comparison_tables import COMPARED, verdict
+from aqmlab.execution.comparison_tables import EVERY_RUN, verdict
 from aqmlab.reporting.chosen import of_comparison
 from aqmlab.statistics import benjamini_hochberg, compare_means, paired
 
@@ -279,7 +279,7 @@ def test_signs_stand_for_holm_s_verdicts(found):
 
 def test_many_disciplines_and_long_labels_fit_into_80_columns():
     names = ["drop-tail", "a-label-of-24-characters", *(f"red-{n}" for n in range(10))]
-    rows = [(name, key, 12.345 * (n + 1), 0.123, "higher") for name in names for n, key in enumerate(COMPARED)]
+    rows = [(name, key, 12.345 * (n + 1), 0.123, "higher") for name in names for n, key in enumerate(EVERY_RUN)]
     assert max(len(line) for line in lines_of(matrix_of(*_tables(*rows)))) <= 80
 
 

@@ -20,7 +20,7 @@ from aqmlab.plotting.figures.runs import slug
 from aqmlab.reporting.across import across, differing
 from aqmlab.reporting.chosen import of_comparison, of_run
 from aqmlab.reporting.page import Page
-from aqmlab.results.metrics import BY_KEY, METRICS
+from aqmlab.results.metrics import in_order, metric
 from aqmlab.results.result import Result
 from aqmlab.results.summary import level_words
 from aqmlab.scenario.file import Scenario
@@ -94,7 +94,7 @@ def add_scenarios(page: Page, results: list[Result], folder: Path) -> None:
     page.section("Scenarios")
     names = pd.DataFrame([{"scenario": one.name, "hash": one.hash[:8], "n": len(one.seeds)} for one in results])
     means = pd.DataFrame([one.metrics().drop(columns="seed").mean() for one in results])
-    means = means.rename(columns={one.key: one.label for one in METRICS})
+    means = means.rename(columns={key: metric(key).label for key in in_order(means.columns)})
     settings = differing(results)
     if len(settings.columns) > MOST_SETTINGS:
         page.text(f"The scenarios differ in {len(settings.columns)} settings.")
@@ -181,7 +181,7 @@ def _options(found: Comparison) -> str:
 def intervals(summary: pd.DataFrame) -> pd.DataFrame:
     """Give the metrics of a summary table their names for people."""
     table = summary.copy()
-    table["metric"] = [BY_KEY[key].title for key in table["metric"]]
+    table["metric"] = [metric(key).title for key in table["metric"]]
     return table
 
 
