@@ -136,6 +136,19 @@ def test_calls(result):
     assert there["mos"] < back["mos"] < 4.5
 
 
+def test_applications_are_among_the_metrics(result):
+    found = result.metrics().iloc[0]
+    scores = voip.calls(result)
+    assert found["mos"] == pytest.approx(scores["mos"].mean())
+    assert found["page_load_s"] == pytest.approx(result.pages["load_s"].mean())
+    assert 0.0 <= found["stalled"] < 1.0
+    assert 0.235 <= found["video_mbps"] <= 5.8
+    flows = result.flows.set_index("flow")
+    bulk = flows[flows["group"] == "bulk"]["goodput_bps"]
+    assert found["goodput_mbps.bulk"] == pytest.approx(bulk.sum() / 1e6)
+    assert found["jain"] == pytest.approx(bulk.sum() ** 2 / (5 * (bulk**2).sum())), "of the bulk transfers alone"
+
+
 def test_delays_and_losses(result):
     delays = delay_variation(result).set_index("flow")
     assert (delays["pdv_p99_s"].dropna() >= 0).all()

@@ -139,9 +139,7 @@ def link_metrics(row: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def flow_metrics(
-    flows: Mapping[str, Any] | pd.DataFrame, *, applications: Collection[str] = ()
-) -> dict[str, float]:
+def flow_metrics(flows: Mapping[str, Any] | pd.DataFrame, *, applications: Collection[str] = ()) -> dict[str, float]:
     """Quantities of the flows of one run, from the columns of the table ``flows``.
 
     Jain's index compares flows that want the same: TCP flows without end (`size_packets` below 0) that no application
@@ -236,14 +234,19 @@ def run_metrics(tables: Mapping[str, Any], link: str | None = None) -> dict[str,
     return {key: float(found[key]) for key in in_order(found)}
 
 
-def bottleneck_of(links: Sequence[str], disciplines: Sequence[str]) -> str:
-    """Return the link that results are about: ``bottleneck``, else the first with a discipline but drop-tail.
+MAIN_LINKS = ("bottleneck", "down")
+"""Names of links that results are about, whatever their disciplines."""
 
-    >>> bottleneck_of(["a", "b"], ["drop-tail", "red"])
-    'b'
+
+def bottleneck_of(links: Sequence[str], disciplines: Sequence[str]) -> str:
+    """Return the link that results are about: ``bottleneck``, ``down``, or the first whose queue is not drop-tail.
+
+    >>> bottleneck_of(["a", "b"], ["drop-tail", "red"]), bottleneck_of(["up", "down"], ["red", "drop-tail"])
+    ('b', 'down')
     """
-    if "bottleneck" in links:
-        return "bottleneck"
+    for name in MAIN_LINKS:
+        if name in links:
+            return name
     managed = (link for link, aqm in zip(links, disciplines, strict=True) if aqm != "drop-tail")
     return next(managed, links[0])
 

@@ -4,17 +4,18 @@ The playout buffer plays packet i a playout delay ``p_i`` after it was sent. A p
 late, and as good as lost. A sound is played ``frame + p_i`` after it was spoken.
 
 * ``adaptive``: algorithm 2 of R. Ramjee, J. Kurose, D. Towsley and H. Schulzrinne, "Adaptive Playout Mechanisms for
-  Packetized Audio Applications in Wide-Area Networks", INFOCOM 1994. The delay is set at the beginning of each talkspurt
-  from the packets that arrived before its first, and rises faster than it falls (its weights are those of D. Mills, RFC 889)::
+  Packetized Audio Applications in Wide-Area Networks", INFOCOM 1994. The delay is set at the beginning of each
+  talkspurt from the packets that arrived before its first, and rises faster than it falls, as D. Mills proposed in
+  RFC 889::
 
       d_i = w d_(i-1) + (1 - w) n_i         w = beta = 0.75 if n_i > d_(i-1), else alpha = 0.998002; d_0 = n_0
       v_i = alpha v_(i-1) + (1 - alpha) |d_i - n_i|                                                  v_0 = 0
       p   = d + max(4 v, frame)
 
   Readings: a call of this program is never silent, so that a talkspurt is a second (ITU-T P.59 has a mean of 1.004 s),
-  after which the buffer is free to move. The first talkspurt is played ``n_0 + jitter`` after it was sent, since there is
-  no estimate of the variation yet. The buffer holds at least a frame, as a player takes whole frames from it; without
-  that bound, which the paper lacks, a packet in a network without queues is late for a microsecond.
+  after which the buffer is free to move. The first talkspurt is played ``n_0 + jitter`` after it was sent, since there
+  is no estimate of the variation yet. The buffer holds at least a frame, as a player takes whole frames from it;
+  without that bound, which the paper lacks, a packet in a network without queues is late for a microsecond.
 * ``fixed``: ``p_i = n_0 + jitter`` to the end of the call.
 
 E-model (ITU-T Recommendation G.107) with default values for all that is not delay or loss, as in R. G. Cole and
@@ -256,9 +257,7 @@ def calls(
 
     found: list[dict[str, object]] = []
     for seed, packets in result.call_packets.groupby("seed"):
-        of_seed = scores(
-            packets, playout=playout, jitter_s=jitter_s, frame_s=frame_s, model=model, bursts=bursts
-        )
+        of_seed = scores(packets, playout=playout, jitter_s=jitter_s, frame_s=frame_s, model=model, bursts=bursts)
         found.extend({"seed": seed, "flow": flow, **vars(one)} for flow, one in of_seed.items())
     return pd.DataFrame(found, columns=["seed", "flow", *Score.__dataclass_fields__])
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from aqmlab.errors import InputError, ScenarioError
+from aqmlab.errors import ScenarioError
 from aqmlab.execution.jobs import Job, expected_cost, reduced
 from aqmlab.execution.pool import execute
 from aqmlab.execution.reuse import missing
