@@ -18,7 +18,7 @@ from aqmlab.execution.comparison import Comparison
 from aqmlab.plotting.chart import Chart, Series
 from aqmlab.plotting.figures import compared, pareto_front, queue_against_time
 from aqmlab.plotting.plots import SIZE_IN, STYLE, draw, svg_text
-from aqmlab.results.metrics import BY_KEY
+from aqmlab.results.metrics import is_metric, metric
 from aqmlab.results.result import Result
 from aqmlab.results.summary import level_words
 from aqmlab.sweeps.sweep import Study
@@ -53,14 +53,15 @@ def _(result: Result) -> str:
     count = len(result.seeds)
     title = f"{result.name}: link {result.bottleneck}, {count} seed{'' if count == 1 else 's'}"
     table = result.summary()
-    table["metric"] = [BY_KEY[key].title for key in table["metric"]]
+    table["metric"] = [metric(key).title for key in table["metric"]]
     return _page(title, _queue_of(result), table, level_words(count, result.level))
 
 
 @html.register
 def _(found: Comparison) -> str:
     table = found.means.pivot_table(index="aqm", columns="metric", values="mean", sort=False).reset_index()
-    table = table.rename(columns={key: one.label for key, one in BY_KEY.items()}).rename_axis(columns=None)
+    labels = {key: metric(key).label for key in table.columns if is_metric(key)}
+    table = table.rename(columns=labels).rename_axis(columns=None)
     note = f"Means over {len(found.seeds)} seeds at link {found.link}"
     return _page(f"{found.name}: {found.answer()}", _means_of(found), table, note)
 
@@ -72,7 +73,7 @@ def _(study: Study) -> str:
     metrics = [key for key in SHOWN if key in points.columns]
     table = points[["point", *study.keys, "n", *metrics]].head(MOST_POINTS)
     rest = f"{len(points) - MOST_POINTS} points more" if len(points) > MOST_POINTS else ""
-    table = table.rename(columns={key: BY_KEY[key].label for key in metrics})
+    table = table.rename(columns={key: metric(key).label for key in metrics})
     return _page(title, _line_of(study, points, metrics), table, rest)
 
 
@@ -105,15 +106,15 @@ def _line_of(study: Study, points: pd.DataFrame, metrics: list[str]) -> Chart | 
     if not study.keys or not metrics or not pd.api.types.is_numeric_dtype(points[study.keys[0]]):
         return None
     key, *others = study.keys
-    metric = BY_KEY[metrics[0]]
+    what = metric(metrics[0])
     groups = points.groupby(others, sort=False) if others else [(("",), points)]
     series = []
     for number, (values, rows) in enumerate(groups):
-        name = ", ".join(f"{other} {value}" for other, value in zip(others, values, strict=False)) or metric.title
+        name = ", ".join(f"{other} {value}" for other, value in zip(others, values, strict=False)) or what.title
         rows = rows.sort_values(key)
-        low, high = (np.asarray(rows[f"{metric.key}{end}"], dtype=float) for end in ("_low", "_high"))
-        x, y = np.asarray(rows[key], dtype=float), np.asarray(rows[metric.key], dtype=float)
+        low, high = (np.asarray(rows[f"{what.key}{end}"], dtype=float) for end in ("_low", "_high"))
+        x, y = np.asarray(rows[key], dtype=float), np.asarray(rows[what.key], dtype=float)
         series.append(Series(name, x, y, low=low, high=high, color=number))
     unit = f", {study.units[key]}" if study.units[key] else ""
-    title = f"{metric.title} against {key}"
-    return Chart("sweep", title, f"{title}: {len(series)} lines", f"{key}{unit}", metric.label, series)
+    title = f"{what.title} against {key}"
+    return Chart("sweep", title, f"{title}: {len(series)} lines", f"{key}{unit}", what.label, series)

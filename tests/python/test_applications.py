@@ -39,7 +39,7 @@ def test_ratings_by_hand():
 
 def test_a_direction_by_hand():
     # Packet 2 is lost; the buffer plays 60 ms after the first arrival, which packet 3 misses.
-    found = voip.score([0, 1, 3, 4], [0.030, 0.090, 0.091, 0.025], 5)
+    found = voip.score([0, 1, 3, 4], [0.030, 0.090, 0.091, 0.025], 5, playout="fixed")
     assert (found.sent, found.received, found.late) == (5, 4, 1)
     assert found.mean_delay_s == pytest.approx(0.059)
     assert found.mouth_to_ear_s == pytest.approx(0.02 + 0.03 + 0.06)
@@ -48,6 +48,40 @@ def test_a_direction_by_hand():
     # Two of five in a row, where 1 / 0.6 are expected: 2 * 0.6.
     assert voip.burst_ratio_of([False, False, True, True, False]) == pytest.approx(1.2)
     assert voip.score([], [], 5).mos == 1.0
+
+
+def test_an_adaptive_buffer_by_hand():
+    # A talkspurt of two packets. The first one has the buffer's own 60 ms.
+    delays = [0.100, 0.200, 0.150, 0.150, 0.150]
+    playing = voip.playout_delays(range(5), delays, 5, frame_s=1e-4, talkspurt_s=2e-4)
+    # n_1 > d: d = 0.75 * 0.1 + 0.25 * 0.2, v = (1 - alpha) * |d - 0.2|.
+    d, v = 0.125, 0.001998 * 0.075
+    assert playing[:2] == pytest.approx([0.16, 0.16])
+    assert playing[2:4] == pytest.approx([d + 4 * v] * 2)
+    # Twice 0.15 > d: 0.75 * 0.125 + 0.25 * 0.15 = 0.13125, then 0.1359375.
+    v = 0.998002 * v + 0.001998 * (0.15 - 0.13125)
+    v = 0.998002 * v + 0.001998 * (0.15 - 0.1359375)
+    assert playing[4] == pytest.approx(0.1359375 + 4 * v)
+    # A lower delay counts with 1 - alpha: d = 0.2 - 0.001998 * 0.1, v = 0.001998 * (d - 0.1).
+    falls = voip.playout_delays([0, 1], [0.2, 0.1], 3, frame_s=1e-4, talkspurt_s=2e-4)
+    assert falls[2] == pytest.approx(0.1998002 + 4 * 0.001998 * 0.0998002)
+    # Without variation a frame is held: 0.1 + 0.02 in the second talkspurt of 50 packets, in which 0.13 is late.
+    found = voip.score(range(60), [0.1] * 59 + [0.13], 60)
+    assert found.late == 1
+    assert found.mouth_to_ear_s == pytest.approx(0.02 + (50 * 0.16 + 10 * 0.12) / 60)
+    with pytest.raises(InputError, match="adaptive, fixed"):
+        voip.score([0], [0.1], 1, playout="none")
+
+
+def test_an_adaptive_buffer_follows_a_queue_that_builds_up():
+    # A call that starts on an empty queue, which is full a second later: 30 ms, then 330 ms.
+    delays = np.concatenate([np.full(50, 0.03), np.full(950, 0.33)])
+    fixed, adaptive = (voip.score(range(1000), delays, 1000, playout=one) for one in voip.PLAYOUTS[::-1])
+    assert fixed.loss == pytest.approx(0.95)
+    assert adaptive.loss < 0.06
+    assert adaptive.mouth_to_ear_s < 0.36
+    # R = 94.2 - 2.6 - 95 * 95 / 120.1 against 94.2 - 8.3 - 18 - 95 * 5 / 30.1.
+    assert fixed.mos < 1.2 < 2.5 < adaptive.mos
 
 
 def test_scores_fall_with_delay_and_loss():
@@ -100,6 +134,19 @@ def test_calls(result):
     assert back["mean_delay_s"] == pytest.approx(0.030 + 200 * 8 * (1e-7 + 2e-8), abs=1e-4)
     assert back["loss"] == 0.0
     assert there["mos"] < back["mos"] < 4.5
+
+
+def test_applications_are_among_the_metrics(result):
+    found = result.metrics().iloc[0]
+    scores = voip.calls(result)
+    assert found["mos"] == pytest.approx(scores["mos"].mean())
+    assert found["page_load_s"] == pytest.approx(result.pages["load_s"].mean())
+    assert 0.0 <= found["stalled"] < 1.0
+    assert 0.235 <= found["video_mbps"] <= 5.8
+    flows = result.flows.set_index("flow")
+    bulk = flows[flows["group"] == "bulk"]["goodput_bps"]
+    assert found["goodput_mbps.bulk"] == pytest.approx(bulk.sum() / 1e6)
+    assert found["jain"] == pytest.approx(bulk.sum() ** 2 / (5 * (bulk**2).sum())), "of the bulk transfers alone"
 
 
 def test_delays_and_losses(result):

@@ -37,6 +37,7 @@ def test_help_names_every_command(shell):
 def test_run(shell):
     answer = shell("run", "small.toml", "--seeds", "2", "--workers", "1")
     assert (answer.code, answer.err) == (0, "")
+    assert answer.out.startswith("Transport: newreno (profile ns2-2.35).\n")
     assert "small: link bottleneck, 2 seeds" in answer.out
     assert "throughput_mbps" in answer.out
     (folder,) = (path for path in (shell.folder / "results").iterdir() if path.is_dir())

@@ -16,8 +16,9 @@ from aqmlab.execution.comparison import Comparison
 from aqmlab.execution.comparison_exports import latex_text
 from aqmlab.execution.comparison_matrix import answer, legend, lines_of, matrix_of
 from aqmlab.execution.comparison_settings import DEFINITION, folder_of
-from aqmlab.execution.comparison_tables import COMPARED, verdict
+from aqmlab.execution.comparison_tables import EVERY_RUN, verdict
 from aqmlab.reporting.chosen import of_comparison
+from aqmlab.results.metrics import APPLICATIONS
 from aqmlab.statistics import benjamini_hochberg, compare_means, paired
 from aqmlab.storage.folders import temporary_path
 
@@ -296,8 +297,54 @@ def test_signs_stand_for_holm_s_verdicts(found):
 
 def test_many_disciplines_and_long_labels_fit_into_80_columns():
     names = ["drop-tail", "a-label-of-24-characters", *(f"red-{n}" for n in range(10))]
-    rows = [(name, key, 12.345 * (n + 1), 0.123, "higher") for name in names for n, key in enumerate(COMPARED)]
+    rows = [(name, key, 12.345 * (n + 1), 0.123, "higher") for name in names for n, key in enumerate(EVERY_RUN)]
     assert max(len(line) for line in lines_of(matrix_of(*_tables(*rows)))) <= 80
+
+
+def test_applications_and_groups_stand_below_within_80_columns():
+    names = ["drop-tail", "a-label-of-24-characters"]
+    groups = ["downloads", "a-group-of-many-characters", "web", "call.there", "video", "upload"]
+    keys = [*EVERY_RUN, *APPLICATIONS, *(f"goodput_mbps.{group}" for group in groups), "mos.web"]
+    rows = [(name, key, 0.345 * (n + 1), 0.123, "higher") for name in names for n, key in enumerate(keys)]
+    matrix = matrix_of(*_tables(*rows))
+    lines = list(lines_of(matrix))
+    assert max(len(line) for line in lines) <= 80
+    blocks = "\n".join(lines).split("\n\n")
+    assert len(blocks) > 2
+    assert "MOS" not in blocks[0]
+    assert "loaded" in blocks[1]
+    shown = " ".join(lines)
+    assert all(group[:13] in shown for group in groups)
+    assert shown.count("goodput of") == len(groups)
+    cells = matrix.cells["drop-tail", "stalled"]
+    assert (cells.mean, matrix.unit("stalled")) == (pytest.approx(100 * 0.345 * (keys.index("stalled") + 1)), "%")
+
+
+def test_the_measured_link_is_observed_whatever_its_discipline(tmp_path):
+    text = """\
+format = 1
+[run]
+duration = "3s"
+warmup = "1s"
+[[link]]
+from = "a"
+to = "b"
+rate = "2Mbps"
+delay = "5ms"
+[queue.default]
+aqm = "red"
+limit = "50p"
+[[flow]]
+name = "tcp"
+transport = "newreno"
+from = "a"
+to = "b"
+"""
+    file = tmp_path / "plain.toml"
+    file.write_text(text)
+    found = aqmlab.compare(file, aqm=["drop-tail", "red"], queue="default", seeds=2, workers=1, progress=False)
+    measured = found.means[found.means["metric"] == "delay_p99_ms"]
+    assert list(measured["aqm"]) == ["drop-tail", "red"]
 
 
 def test_without_tcp_the_answer_is_about_throughput(small):

@@ -13,7 +13,7 @@ import aqmlab
 from aqmlab.plotting import charts, plots
 from aqmlab.plotting.chart import Chart, Heat, Series
 from aqmlab.plotting.layout import arrange
-from aqmlab.plotting.topology import describe
+from aqmlab.plotting.topology import _labels, describe
 
 CHAIN = """\
 format = 1
@@ -47,6 +47,51 @@ duration = "1s"
     + "".join(f'[[link]]\nfrom = "n{i}"\nto = "n{(i + 1) % 6}"\nrate = "10Mbps"\ndelay = "1ms"\n' for i in range(6))
     + '[[flow]]\nname = "tcp"\ntransport = "newreno"\nfrom = "n0"\nto = "n3"\n'
 )
+
+
+ASYMMETRIC = """\
+format = 1
+[run]
+duration = "1s"
+[[link]]
+from = "home"
+to = "net"
+rate = "10Mbps"
+delay = "5ms"
+duplex = false
+[[link]]
+from = "net"
+to = "home"
+rate = "50Mbps"
+delay = "4ms"
+queue = "down"
+duplex = false
+[[link]]
+from = "pc"
+to = "home"
+rate = "1Gbps"
+delay = "1ms"
+[[link]]
+from = "server"
+to = "net"
+rate = "1Gbps"
+delay = "1ms"
+[queue.down]
+aqm = "red"
+[[flow]]
+name = "tcp"
+transport = "newreno"
+from = "server"
+to = "pc"
+"""
+
+
+def test_each_direction_has_its_own_label_where_they_differ():
+    labels, _ = _labels(arrange(aqmlab.Scenario.from_text(ASYMMETRIC)))
+    found = {tuple(sorted(ends)): lines for ends, lines in labels.items()}
+    ways = {"home → net: 10 Mb/s, 5 ms, drop-tail", "net → home: 50 Mb/s, 4 ms, red"}
+    assert set(found["home", "net"]) == ways
+    assert all(lines[0] == "1 Gb/s, 1 ms" for ends, lines in found.items() if ends != ("home", "net"))
 
 
 @pytest.mark.parametrize("which", ["dumbbell", "chain", "ring"])

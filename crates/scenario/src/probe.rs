@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use aqmlab_netsim::plan::{Link, LinkId, Probe};
 use aqmlab_units::Span;
 
-use crate::network::{LinkNames, Network};
+use crate::network::{Builder, LinkNames, Network};
 use crate::problem::Complaint;
 use crate::section::Section;
 use crate::shape::{Key, Kind, Shape};
@@ -26,8 +26,9 @@ pub(crate) fn shape() -> Shape {
             Key::new(
                 "links",
                 Kind::list(Kind::Label),
-                "Links to observe; if absent, all whose queue is not drop-tail, the bottleneck of a dumbbell and the \
-                 core of a diffserv network.",
+                "Links to observe; if absent, all whose queue is not drop-tail, the bottleneck (down, up) of a dumbbell, \
+                 the core of a diffserv network, and in other networks the links of [[link]] and between routers for \
+                 which a [queue.NAME] other than default is named, whatever its discipline.",
             ),
             Key::new(
                 "queue_interval",
@@ -60,11 +61,11 @@ pub(crate) fn shape() -> Shape {
     )
 }
 
-/// Reads what to record. `links` are those of the plan.
+/// Reads what to record. The links of the plan are those of `builder`.
 pub(crate) fn read(
     file: &Section<'_>,
     network: Option<&Network>,
-    links: &[Link],
+    builder: &Builder<'_>,
     names: &LinkNames<'_>,
     flows: usize,
     duration: Option<Span>,
@@ -73,7 +74,7 @@ pub(crate) fn read(
     let named = section.as_ref().filter(|s| s.has("links"));
     let observed = match named {
         Some(section) => named_links(section, names),
-        None => default_links(network, links),
+        None => default_links(network, builder),
     };
     let Some(section) = section else {
         return Probe { links: observed, delay_histogram: true, ..Probe::default() };
@@ -108,10 +109,17 @@ pub(crate) fn read(
     }
 }
 
-fn default_links(network: Option<&Network>, links: &[Link]) -> Vec<LinkId> {
-    let main = network.and_then(Network::main_link);
-    let observed = |l: &Link| l.aqm != "drop-tail" || main == Some(l.name.as_str());
-    (0..).zip(links).filter(|(_, l)| observed(l)).map(|(id, _)| id).collect()
+/// An unobserved drop-tail link is only a clock, which makes the links of hosts cheap. Where a queue matters, the file names
+/// it, and what is measured there must not depend on its discipline.
+fn default_links(network: Option<&Network>, builder: &Builder<'_>) -> Vec<LinkId> {
+    let main = network.map_or(&[][..], Network::main_links);
+    let named: BTreeSet<_> = match main {
+        [] => builder.with_named_queue.iter().copied().collect(),
+        _ => BTreeSet::new(),
+    };
+    let observed =
+        |id, l: &Link| l.aqm != "drop-tail" || main.contains(&l.name.as_str()) || named.contains(&id);
+    (0..).zip(&builder.links).filter(|&(id, l)| observed(id, l)).map(|(id, _)| id).collect()
 }
 
 fn named_links(section: &Section<'_>, names: &LinkNames<'_>) -> Vec<LinkId> {

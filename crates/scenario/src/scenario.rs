@@ -202,7 +202,7 @@ fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> (Option<P
     let context = marker::Context { links: &links, groups: group_names, flows: &flows };
     let markers = marker::read(file, &context);
     let changes = change::read(file, &links, duration);
-    let mut probe = probe::read(file, network.as_ref(), &builder.links, &links, flows.len(), duration);
+    let mut probe = probe::read(file, network.as_ref(), &builder, &links, flows.len(), duration);
     probe.packet_delays = calls;
     let live = live::read(file, network.as_ref(), &builder.links, &links);
     let queue_names = builder.queue_of.iter().map(|&id| queues.name(id).to_owned()).collect();

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -80,6 +80,7 @@ def run(
         }
         print_json(data)
         return
+    print_wrapped(_transports_of(list(result.flows["transport"].drop_duplicates())))
     n = len(result.seeds)
     title = f"{result.name}: link {result.bottleneck}, {n} seed{'' if n == 1 else 's'}"
     print_table(summary, title=f"{title}, {level_words(n, result.level)}")
@@ -88,6 +89,19 @@ def run(
     print_stopping(result.stopping)
     print_evaluation(result.evaluation)
     print(f"Results: {result.folder}")
+
+
+def _transports_of(names: Sequence[str]) -> str:
+    """Say how flows send, with the profile of TCP, from the table of flows.
+
+    >>> _transports_of(["newreno", "tcp-cubic", "udp"])
+    'Transport: newreno (profile ns2-2.35), tcp-cubic (profile rfc), udp.'
+    """
+    from aqmlab.scenario.registry import transports
+
+    known = transports()
+    profiles = {name: known["tcp" if name.startswith("tcp-") else name].profile for name in names}
+    return f"Transport: {', '.join(f'{n} (profile {p})' if p else n for n, p in profiles.items())}."
 
 
 @command("aqmlab compare example:dumbbell-red --aqm red,codel,fq-codel --seeds 10", long=True)

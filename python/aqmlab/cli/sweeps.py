@@ -111,9 +111,11 @@ def study_data(study: Study) -> dict[str, object]:
 
 def print_study(study: Study) -> None:
     """Print the points of a study."""
+    from aqmlab.results.metrics import APPLICATIONS
+
     points = study.points()
     if len(points):
-        metrics = [key for key in SHOWN_METRICS if key in points.columns]
+        metrics = [key for key in (*SHOWN_METRICS, *APPLICATIONS) if key in points.columns]
         shown = points[["point", *study.keys, "n", *metrics]].head(SHOWN_POINTS)
         columns = {key: f"{key}, {unit}" for key, unit in study.units.items() if unit}
         print_table(shown.rename(columns=columns), title=f"{study.name}: {len(points)} points, {len(study.runs)} runs")

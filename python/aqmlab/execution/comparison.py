@@ -31,6 +31,7 @@ from aqmlab.execution.until import Until, run_comparison_until
 from aqmlab.results.evaluation import Evaluation, evaluation_of, together
 from aqmlab.results.result import Result
 from aqmlab.scenario.file import Overrides, Scenario
+from aqmlab.scenario.toml_text import inline
 from aqmlab.statistics.intervals import LEVEL
 from aqmlab.statistics.sequential import MOST, Stopping, spent
 from aqmlab.storage import folders
@@ -170,7 +171,9 @@ def compare(
     entries = entries_of(aqm, settings or {})
     measured = link or _measured_link(plan, queue)
     notes: list[str] = []
-    plans = {label: exchange(plan, queue, label, table, notes) for label, table in entries.items()}
+    plans = {
+        label: _observing(exchange(plan, queue, label, table, notes), measured) for label, table in entries.items()
+    }
     notes += _what_differs(plans, measured)
     folder = None if out is None else _prepared(Path(out), plan, definition(plan, queue, measured, entries), plans)
     given = {label: entries[label] for label in settings or {}}
@@ -305,6 +308,12 @@ def _run_all(
         own = outputs[index * len(seeds) : (index + 1) * len(seeds)]
         results[name] = Result.from_outputs(own, scenario_text=plan.normalized)
     return results, evaluation
+
+
+def _observing(plan: Scenario, link: str) -> Scenario:
+    """Return the scenario with this link observed, whatever its discipline."""
+    observed = plan.probe["links"]
+    return plan if link in observed else plan.with_overrides({"probe.links": inline([*observed, link])})
 
 
 def _measured_link(plan: Scenario, queue: str) -> str:

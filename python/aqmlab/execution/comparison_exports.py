@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aqmlab.execution.comparison_matrix import Cell, Matrix
 from aqmlab.execution.comparison_tables import EQUAL, HIGHER, LOWER
-from aqmlab.results.metrics import BY_KEY
+from aqmlab.results.metrics import metric
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +62,7 @@ def _latex(matrix: Matrix, name: str, runs: int, level: float) -> Iterator[str]:
     yield r"    \midrule"
     for key in matrix.metrics:
         unit = matrix.unit(key)
-        title = escaped(BY_KEY[key].title + (f", {unit}" if unit else ""))
+        title = escaped(metric(key).title + (f", {unit}" if unit else ""))
         cells = (matrix.cells.get((label, key)) for label in matrix.labels)
         yield f"    {title} & {' & '.join('--' if cell is None else _cell(cell) for cell in cells)} \\\\"
     yield r"    \bottomrule"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.execution.comparison_tables import EQUAL, HIGHER, LOWER, UNDECIDED
-from aqmlab.results.metrics import BY_KEY
+from aqmlab.execution.comparison_tables import EQUAL, EVERY_RUN, HIGHER, LOWER, UNDECIDED
+from aqmlab.results.metrics import metric
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,9 +29,17 @@ HEADS = {
     "goodput_mbps": ("TCP", "goodput"),
     "jain": ("Jain's", "index"),
     "timeouts": ("time-", "outs"),
+    "mos": ("calls'", "MOS"),
+    "page_load_s": ("page", "load"),
+    "pages_unfinished": ("pages not", "loaded"),
+    "stalled": ("video", "stalled"),
+    "video_mbps": ("video", "bit rate"),
 }
+GROUP_HEADS = {"goodput_mbps": "goodput of", "jain": "Jain of"}
+LONGEST_GROUP = 14
+"""Characters of a group's name in a head."""
 """A metric's title in two lines."""
-PER_CENT = ("loss",)
+PER_CENT = ("loss", "pages_unfinished", "stalled")
 """Shares that are shown in %."""
 
 
@@ -85,8 +93,8 @@ class Matrix:
 
     def unit(self, key: str) -> str:
         """Return the unit of a metric as shown; "" for a pure number."""
-        unit = BY_KEY[key].unit
-        return "%" if key in PER_CENT else ("" if unit == "1" else unit)
+        unit = metric(key).unit
+        return "%" if key.partition(".")[0] in PER_CENT else ("" if unit == "1" else unit)
 
 
 def matrix_of(means: pd.DataFrame, differences: pd.DataFrame) -> Matrix:
@@ -95,10 +103,10 @@ def matrix_of(means: pd.DataFrame, differences: pd.DataFrame) -> Matrix:
     cells = {}
     for row in means.to_dict("records"):
         key = row["metric"]
-        scale, fewer = (100.0, 2) if key in PER_CENT else (1.0, 0)
+        scale, fewer = (100.0, 2) if key.partition(".")[0] in PER_CENT else (1.0, 0)
         half = scale * (row["high"] - row["low"]) / 2
         verdict = verdicts.get((row["aqm"], key), "")
-        cells[row["aqm"], key] = Cell(scale * row["mean"], half, verdict, BY_KEY[key].digits - fewer)
+        cells[row["aqm"], key] = Cell(scale * row["mean"], half, verdict, metric(key).digits - fewer)
     return Matrix(list(means["aqm"].drop_duplicates()), list(means["metric"].drop_duplicates()), cells)
 
 
@@ -136,19 +144,67 @@ def answer(differences: pd.DataFrame) -> str:
 
 
 def lines_of(matrix: Matrix) -> Iterator[str]:
-    """Yield the matrix: a head of three lines, and for each label a line of means and one of half-widths."""
-    heads = {key: (*HEADS[key], matrix.unit(key)) for key in matrix.metrics}
-    shown = {
+    """Yield the matrix: a head of three lines, and for each label a line of means and one of half-widths.
+
+    Link and TCP come first; what applications and groups of flows have follows below, as much in a row as fits.
+    """
+    for number, block in enumerate(_blocks(matrix)):
+        if number:
+            yield ""
+        yield from _block_lines(block)
+
+
+def _blocks(matrix: Matrix) -> Iterator[Matrix]:
+    """Divide the metrics: those of every run, then the others as the width allows."""
+    own = [key for key in matrix.metrics if key in EVERY_RUN]
+    if own:
+        yield replace(matrix, metrics=own)
+    longest = max(len(label) for label in matrix.labels)
+    row: list[str] = []
+    for key in (key for key in matrix.metrics if key not in EVERY_RUN):
+        more = replace(matrix, metrics=[*row, key])
+        if row and longest + sum(width + 2 for width in _widths(more).values()) > WIDTH:
+            yield replace(matrix, metrics=row)
+            row = []
+        row.append(key)
+    if row:
+        yield replace(matrix, metrics=row)
+
+
+def _heads(matrix: Matrix) -> dict[str, tuple[str, str, str]]:
+    """Return for each metric its head in three lines, the last of which is the unit."""
+    found = {}
+    for key in matrix.metrics:
+        whole, point, group = key.partition(".")
+        first, second = HEADS[whole]
+        if point:
+            short = group if len(group) <= LONGEST_GROUP else f"{group[: LONGEST_GROUP - 1]}…"
+            first, second = GROUP_HEADS.get(whole, f"{first} {second} of".strip()), short
+        found[key] = (first, second, matrix.unit(key))
+    return found
+
+
+def _shown(matrix: Matrix) -> dict[tuple[str, str], tuple[str, str]]:
+    """Return for each cell its mean with the arrow, and its half-width."""
+    return {
         place: (f"{cell.texts[0]} {cell.sign or ' '}", f"±{half}  " if (half := cell.texts[1]) else "")
         for place, cell in matrix.cells.items()
     }
-    widths = {
+
+
+def _widths(matrix: Matrix) -> dict[str, int]:
+    heads, shown = _heads(matrix), _shown(matrix)
+    return {
         key: max(
             *(len(line) for line in heads[key]),
             *(len(text) for label in matrix.labels for text in shown.get((label, key), ("",))),
         )
         for key in matrix.metrics
     }
+
+
+def _block_lines(matrix: Matrix) -> Iterator[str]:
+    heads, shown, widths = _heads(matrix), _shown(matrix), _widths(matrix)
     # A head stands above the numbers, left of the arrows, where it is short enough.
     indents = {key: "  " if max(len(line) for line in heads[key]) + 2 <= widths[key] else "" for key in matrix.metrics}
     longest = max(len(label) for label in matrix.labels)

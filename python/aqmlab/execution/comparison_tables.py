@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from aqmlab.results.metrics import BY_KEY
+from aqmlab.results.metrics import APPLICATIONS, in_order, metric
 from aqmlab.statistics.compared import Compared, compare_means
 from aqmlab.statistics.estimate import mean_interval
 from aqmlab.statistics.intervals import LEVEL
@@ -18,7 +18,7 @@ from aqmlab.statistics.pairing import Gain
 if TYPE_CHECKING:
     from aqmlab.results.result import Result
 
-COMPARED = (
+EVERY_RUN = (
     "throughput_mbps",
     "loss",
     "mean_queue",
@@ -28,6 +28,7 @@ COMPARED = (
     "jain",
     "timeouts",
 )
+"""Metrics of links and TCP that are compared."""
 HIGHER, LOWER, EQUAL, UNDECIDED = "higher", "lower", "equal", "undecided"
 DIFFERENCE_COLUMNS = (
     "aqm", "metric", "difference", "low", "high", "percent", "p_holm", "hedges_g", "correlation", "test", "verdict",
@@ -43,7 +44,7 @@ def means_table(results: Mapping[str, Result], link: str, *, level: float = LEVE
         for key in _compared(table):
             found, method = mean_interval(table[key].to_numpy(), level=level)
             values = {"mean": found.mean, "sd": found.sd, "n": found.n, "low": found.low, "high": found.high}
-            rows.append({"aqm": name, "metric": key, "unit": BY_KEY[key].unit, **values, "method": str(method)})
+            rows.append({"aqm": name, "metric": key, "unit": metric(key).unit, **values, "method": str(method)})
     return pd.DataFrame(rows)
 
 
@@ -64,7 +65,7 @@ def differences_table(results: Mapping[str, Result], link: str, *, level: float 
         adjusted = holm([one.difference.p for one in found])
         for key, one, p_holm in zip(keys, found, adjusted, strict=True):
             rows.append(
-                {"aqm": name, "against": names[0], "metric": key, "unit": BY_KEY[key].unit, **_row(one, p_holm)}
+                {"aqm": name, "against": names[0], "metric": key, "unit": metric(key).unit, **_row(one, p_holm)}
             )
     table = pd.DataFrame(rows)
     if len(table):
@@ -141,4 +142,5 @@ def verdict(difference: float, p: float) -> str:
 
 
 def _compared(table: pd.DataFrame) -> Iterable[str]:
-    return [key for key in COMPARED if key in table.columns and not table[key].isna().all()]
+    keys = [*EVERY_RUN, *APPLICATIONS, *(key for key in in_order(table.columns) if "." in key)]
+    return [key for key in keys if key in table.columns and not table[key].isna().all()]

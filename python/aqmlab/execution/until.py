@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aqmlab.errors import InputError, unknown
-from aqmlab.results.metrics import BY_KEY
+from aqmlab.results.metrics import BY_GROUP, BY_KEY, in_order, is_metric
 from aqmlab.scenario.file import MOST_SEEDS
 from aqmlab.statistics.compared import compare_means
 from aqmlab.statistics.estimate import mean_interval
@@ -124,16 +124,20 @@ def metric_of(goal: Goal, there: Collection[str]) -> str:
     for key in names:
         if key in there:
             return key
-    shown = ", ".join(key for key in BY_KEY if key in there)
+    shown = ", ".join(in_order(there))
     raise InputError(f"until {goal.text}: these runs have no {' or '.join(names)} (they have {shown})")
 
 
 def metric_named(text: str) -> str:
     """Return the metric that a text means: its key, or the beginning of one key, with points for underscores.
 
-    >>> metric_named("goodput"), metric_named("delay.p95"), metric_named("loss")
-    ('goodput_mbps', 'delay_p95_ms', 'loss')
+    >>> metric_named("goodput"), metric_named("delay.p95"), metric_named("loss"), metric_named("goodput.web")
+    ('goodput_mbps', 'delay_p95_ms', 'loss', 'goodput_mbps.web')
     """
+    whole, _, group = text.partition(".")
+    of_group = [key for key in BY_GROUP if key == whole or key.startswith(f"{whole}_")]
+    if is_metric(text) or (len(of_group) == 1 and group):
+        return text if is_metric(text) else f"{of_group[0]}.{group}"
     word = text.replace(".", "_")
     if word in BY_KEY:
         return word

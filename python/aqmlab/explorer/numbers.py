@@ -7,36 +7,29 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from aqmlab.explorer.simulation import Run
 from aqmlab.plotting.chart import Chart
 from aqmlab.plotting.marks import marks
-from aqmlab.results.metrics import delay_metrics, flow_metrics, link_metrics, metric
+from aqmlab.results.metrics import TABLES, metric, run_metrics
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
-NUMBERS = ("goodput_mbps", "utilization", "loss", "marks", "mean_queue", "mean_delay_ms", "delay_p95_ms", "jain")
-FLOW_COLUMNS = ("goodput_bps", "mean_rtt_s", "retransmissions", "sent", "timeouts")
-"""What `aqmlab.results.metrics` needs of the flows."""
+NUMBERS = ("goodput_mbps", "utilization", "loss", "marks", "mean_queue", "mean_delay_ms", "delay_p95_ms", "jain", "mos",
+           "page_load_s", "stalled")  # fmt: skip
+SELDOM = ("marks", "mos", "page_load_s", "stalled")
+"""Quantities that are left out where no run has them."""
 DIGITS = 5
 
 
 def numbers(run: Run, link: str) -> dict[str, float]:
     """Return the quantities of one run, as `aqmlab run` has them."""
     tables = run.output["tables"]
-    links = tables["links"]
-    row = links["link"].index(link)
-    found = link_metrics({name: column(links, name)[row] for name in links if name not in ("link", "aqm")})
-    flows = {name: column(tables["flows"], name) for name in FLOW_COLUMNS}
-    found |= flow_metrics(pd.DataFrame({"transport": tables["flows"]["transport"], **flows}))
-    delays = tables["delay_histogram"]
-    bins = zip(*(column(delays, name).tolist() for name in ("low_s", "high_s", "count")), strict=True)
-    rows = [
-        {"low_s": low, "high_s": high, "count": count}
-        for name, (low, high, count) in zip(delays["link"], bins, strict=True)
-        if name == link
-    ]
-    found |= delay_metrics(rows)
+    columns = {
+        key: {name: values if isinstance(values, list) else column(tables[key], name) for name, values in own.items()}
+        for key, own in tables.items()
+        if key in TABLES
+    }
+    found = run_metrics(columns, link)
     return {key: float(found.get(key, math.nan)) for key in NUMBERS}
 
 
@@ -46,7 +39,7 @@ def number_rows(runs: Sequence[Run], values: Sequence[dict[str, float]]) -> list
     for key in NUMBERS:
         what = metric(key)
         shown = [None if math.isnan(own[key]) else own[key] for own in values]
-        if key == "marks" and not any(shown):
+        if key in SELDOM and not any(shown):
             continue
         unit = "" if what.unit == "1" else what.unit
         rows.append({"key": key, "title": what.title, "unit": unit, "digits": what.digits, "values": shown,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from aqmlab.results.metrics import BY_KEY
+from aqmlab.results.metrics import metric
 from aqmlab.results.result import Result
 from aqmlab.statistics import Verdict, interval, verdict_between, welch
 from aqmlab.statistics.intervals import Interval
@@ -113,7 +113,7 @@ def _lines(live: Result, simulated: Result) -> Iterator[Line]:
         yield _line("TCP goodput", "Mb/s", one["goodput_mbps"], other["goodput_mbps"], GOODPUT_WITHIN)
     for key in ("mean_delay_ms", *(key for key in COMPARED if key != "mean_delay_ms")):
         if key in one.columns and key in other.columns:
-            what = BY_KEY[key]
+            what = metric(key)
             within = DELAY_WITHIN if key == "mean_delay_ms" else None
             yield _line(what.title, what.unit, one[key], other[key], within)
 

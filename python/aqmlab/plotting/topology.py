@@ -145,20 +145,37 @@ def _labels(drawing: Drawing) -> tuple[dict[tuple[str, str], list[str]], str]:
     labels: dict[tuple[str, str], list[str]] = {}
     for wire in drawing.wires:
         ends = (drawing.spots[wire.a], drawing.spots[wire.b])
-        labels[wire.a, wire.b] = [f"{rate_text(wire.forward.rate_bps)}, {wire.forward.delay_s * 1e3:g} ms"]
+        labels[wire.a, wire.b] = [_speed(wire)]
         if any(end.is_host for end in ends):
             kinds.setdefault(f"links to hosts: {labels[wire.a, wire.b][0]}", []).append(wire)
             continue
         there, back = wire.forward.aqm, wire.back.aqm if wire.back else ""
         queues = there if there == back else " / ".join(name for name in (there, back) if name)
         kinds.setdefault(f"links between routers: {labels[wire.a, wire.b][0]}, {queues}", []).append(wire)
-        labels[wire.a, wire.b] += [f"{link.from_} → {link.to}: {link.aqm}" for link in _directions(wire)]
+        ways = [f"{link.from_} → {link.to}: " for link in _directions(wire)]
+        own = [link.aqm if _is_symmetric(wire) else f"{_speed_of(link)}, {link.aqm}" for link in _directions(wire)]
+        lines = [way + what for way, what in zip(ways, own, strict=True)]
+        labels[wire.a, wire.b] = [*labels[wire.a, wire.b], *lines] if _is_symmetric(wire) else lines
     notes = []
     for kind, wires in kinds.items():
         if len(wires) >= MANY_ALIKE:
             notes.append(f"{len(wires)} {kind}")
             labels |= {(wire.a, wire.b): [] for wire in wires}
     return labels, "\n".join(notes)
+
+
+def _is_symmetric(wire: Wire) -> bool:
+    """Whether both directions have the same rate and delay."""
+    return len({(link.rate_bps, link.delay_s) for link in _directions(wire)}) == 1
+
+
+def _speed(wire: Wire) -> str:
+    """Return rate and delay, of each direction where they differ."""
+    return " / ".join(dict.fromkeys(_speed_of(link) for link in _directions(wire)))
+
+
+def _speed_of(link: Link) -> str:
+    return f"{rate_text(link.rate_bps)}, {link.delay_s * 1e3:g} ms"
 
 
 def _directions(wire: Wire) -> list[Link]:

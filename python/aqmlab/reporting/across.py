@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from aqmlab.plotting.figures import against, parameter_map
-from aqmlab.results.metrics import BY_KEY
+from aqmlab.results.metrics import APPLICATIONS, metric
 from aqmlab.statistics import interval
 
 if TYPE_CHECKING:
     from aqmlab.plotting.chart import Chart
     from aqmlab.results.result import Result
 
-SHOWN = ("throughput_mbps", "loss", "mean_delay_ms", "goodput_mbps", "jain")
+SHOWN = ("throughput_mbps", "loss", "mean_delay_ms", "goodput_mbps", "jain", *APPLICATIONS)
 NUMBER = re.compile(r"([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([A-Za-z%]*)")
 LABELS = ("name", "description", "run.seeds")
 """Keys that make no difference to a run."""
@@ -39,7 +39,7 @@ def across(results: Sequence[Result]) -> Iterator[Chart]:
     for key in SHOWN:
         if not all(key in table.columns for table in runs):
             continue
-        what = BY_KEY[key]
+        what = metric(key)
         means = [interval(table[key].to_numpy()) for table in runs]
         if len(varied) == 1:
             table = values.assign(

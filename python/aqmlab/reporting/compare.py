@@ -11,7 +11,7 @@ from aqmlab.execution.comparison_tables import DIFFERENCE_COLUMNS
 from aqmlab.reporting.chosen import of_comparison
 from aqmlab.reporting.provenance import compare_command, figure_command
 from aqmlab.reporting.run import EVIDENCE, FIRST
-from aqmlab.results.metrics import BY_KEY
+from aqmlab.results.metrics import metric
 from aqmlab.results.summary import level_words
 from aqmlab.scenario.toml_text import inline
 
@@ -76,7 +76,7 @@ def matrix_table(matrix: Matrix) -> pd.DataFrame:
         row = {"": label}
         for key in matrix.metrics:
             unit = matrix.unit(key)
-            title = f"{BY_KEY[key].title}, {unit}" if unit else BY_KEY[key].title
+            title = f"{metric(key).title}, {unit}" if unit else metric(key).title
             cell = matrix.cells.get((label, key))
             if cell is None:
                 row[title] = "–"

@@ -16,7 +16,7 @@ from aqmlab.plotting.figures import parameter_map
 from aqmlab.plotting.figures.runs import slug
 from aqmlab.plotting.figures.trade_off import X_LABEL, Y_LABEL
 from aqmlab.reporting.fragments import number, plus_minus
-from aqmlab.results.metrics import BY_KEY
+from aqmlab.results.metrics import metric
 from aqmlab.storage.store import ResultStore
 from aqmlab.sweeps.sweep import Study
 
@@ -61,7 +61,7 @@ def sweep_finding(study: Study) -> str:
         if key not in points or points[key].isna().all():
             continue
         place = points[key].idxmin() if least == "least" else points[key].idxmax()
-        what = BY_KEY[key]
+        what = metric(key)
         unit = "" if what.unit == "1" else f" {what.unit}"
         value = f"{number(float(points.loc[place, key]), digits=4)}{unit}"
         parts.append(f"{least} {_lower(what.title)} ({value}) at {_point_words(study, points.loc[place])}")
@@ -141,7 +141,7 @@ def trade_off(study: Study, points: pd.DataFrame) -> Chart | None:
 
 def lines(study: Study, points: pd.DataFrame, key: str, *, x: str, by: Sequence[str]) -> Chart:
     """Return a metric against a key of numbers, a line with a band for each combination of the others."""
-    what = BY_KEY[key]
+    what = metric(key)
     groups = list(_groups(study, points, by))
     many = len(groups) > MOST_LINES
     series = []
@@ -168,7 +168,7 @@ def lines(study: Study, points: pd.DataFrame, key: str, *, x: str, by: Sequence[
 def maps(study: Study, points: pd.DataFrame, key: str, numbers: Sequence[str], words: Sequence[str]) -> Iterator[Chart]:
     """Yield colours of a metric over two keys of numbers, a map for each combination of the others."""
     x, y = numbers
-    what = BY_KEY[key]
+    what = metric(key)
     for name, rows in itertools.islice(_groups(study, points, words), MOST_MAPS):
         chart = parameter_map(
             rows, x=x, y=y, value=key, x_label=_label(study, x), y_label=_label(study, y), label=what.label,
@@ -187,7 +187,7 @@ def points_table(study: Study, points: pd.DataFrame) -> pd.DataFrame:
     table = pd.DataFrame({_label(study, key): points[key] for key in study.keys})
     for key in [key for key in SHOWN if key in points]:
         halves = (points[f"{key}_high"] - points[f"{key}_low"]) / 2
-        table[BY_KEY[key].label] = [plus_minus(mean, half) for mean, half in zip(points[key], halves, strict=True)]
+        table[metric(key).label] = [plus_minus(mean, half) for mean, half in zip(points[key], halves, strict=True)]
     return table
 
 
@@ -199,7 +199,7 @@ def short(study: Study, key: str) -> str:
 
 def _dots(study: Study, points: pd.DataFrame, key: str) -> Chart:
     """Return a metric of points that differ in words alone, a line of the chart a point."""
-    what = BY_KEY[key]
+    what = metric(key)
     series = [
         Series(
             name, [name], *(rows[c].to_numpy() for c in (key, f"{key}_low", f"{key}_high")), mode="points", color=index

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from aqmlab.errors import InputError, unknown
+from aqmlab.results.applications import application_metrics, driven_groups
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Rows = Sequence[Mapping[str, Any]]
+TABLES = ("links", "flows", "delay_histogram", "pages", "segments", "call_packets")
+"""Tables of a run that metrics are read off."""
 HISTOGRAM = ("low_s", "high_s", "count")
 
 
@@ -58,19 +61,61 @@ METRICS = (
     Metric("delay_p95_ms", "95 % queueing delay", "ms", 2, "from the delay histogram"),
     Metric("delay_p99_ms", "99 % queueing delay", "ms", 2, "from the delay histogram"),
     Metric("goodput_mbps", "TCP goodput", "Mb/s", 3, "bytes delivered in order, headers included, all TCP flows"),
-    Metric("jain", "Jain's index", "1", 4, "fairness of the TCP flows' goodput"),
+    Metric("jain", "Jain's index", "1", 4, "fairness of the goodput of TCP flows without end, all of one transport"),
     Metric("mean_rtt_ms", "Mean RTT", "ms", 2, "mean of the TCP flows' mean round-trip samples"),
     Metric("retransmitted", "Retransmitted", "1", 5, "retransmissions / packets sent, all TCP flows"),
     Metric("timeouts", "Time-outs", "1", 1, "retransmission time-outs, all TCP flows"),
+    Metric("mos", "MOS of calls", "1", 2, "mean opinion score, mean over both directions of all calls (E-model)"),
+    Metric("page_load_s", "Page load time", "s", 2, "mean over the web pages that were loaded to their last byte"),
+    Metric("pages_unfinished", "Pages not loaded", "1", 3, "web pages not complete at the end / pages"),
+    Metric("stalled", "Video stalled", "1", 4, "time that videos stood still / that and the time they played"),
+    Metric("video_mbps", "Video bit rate", "Mb/s", 3, "mean over the segments of videos that arrived"),
 )
 BY_KEY = {metric.key: metric for metric in METRICS}
+APPLICATIONS = ("mos", "page_load_s", "pages_unfinished", "stalled", "video_mbps")
+"""What applications see, of the whole run, its warm-up included; for each group too where several have it."""
+BY_GROUP = ("goodput_mbps", "jain", *APPLICATIONS)
+"""Quantities that may be of one group of flows, with the key ``KEY.GROUP``."""
 
 
 def metric(key: str) -> Metric:
-    """Return the description of a quantity by its key."""
-    if key not in BY_KEY:
+    """Return the description of a quantity by its key; ``goodput_mbps.web`` is that of the flows of group ``web``.
+
+    >>> metric("goodput_mbps.web").label
+    'Goodput of web, Mb/s'
+    """
+    whole, _, group = key.partition(".")
+    if key in BY_KEY:
+        return BY_KEY[key]
+    if whole not in BY_GROUP or not group:
         raise InputError(unknown("metric", key, list(BY_KEY)))
-    return BY_KEY[key]
+    what = BY_KEY[whole]
+    title, doc = ("Goodput", GROUP_GOODPUT) if whole == "goodput_mbps" else (what.title, what.doc)
+    return replace(what, key=key, title=f"{title} of {group}", doc=f"{doc}; group {group}")
+
+
+GROUP_GOODPUT = "bytes delivered in order, headers included (UDP: received), all flows of the group"
+
+
+def is_metric(key: str) -> bool:
+    """Whether a key is that of a quantity, of a group or not."""
+    whole, _, group = key.partition(".")
+    return key in BY_KEY or (whole in BY_GROUP and bool(group))
+
+
+def in_order(keys: Iterable[str]) -> list[str]:
+    """Return the keys of quantities in the order of `METRICS`, those of groups behind all others; others are left out.
+
+    >>> in_order(["goodput_mbps.web", "jain", "seed", "loss", "goodput_mbps.bulk"])
+    ['loss', 'jain', 'goodput_mbps.web', 'goodput_mbps.bulk']
+    """
+    there = [key for key in dict.fromkeys(keys) if is_metric(key)]
+    order = list(BY_KEY)
+    return sorted(there, key=lambda key: order.index(key) if key in BY_KEY else len(order) + _rank(key))
+
+
+def _rank(key: str) -> int:
+    return BY_GROUP.index(key.partition(".")[0])
 
 
 def link_metrics(row: Mapping[str, Any]) -> dict[str, float]:
@@ -94,11 +139,43 @@ def link_metrics(row: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def flow_metrics(flows: Mapping[str, Any] | pd.DataFrame) -> dict[str, float]:
-    """Quantities of all TCP flows of one run together, from the columns of the table ``flows``."""
+def flow_metrics(flows: Mapping[str, Any] | pd.DataFrame, *, applications: Collection[str] = ()) -> dict[str, float]:
+    """Quantities of the flows of one run, from the columns of the table ``flows``.
+
+    Jain's index compares flows that want the same: TCP flows without end (`size_packets` below 0) that no application
+    drives, at least two. It is absent if they are of several transports, which an index of each group tells apart.
+
+    Parameters
+    ----------
+    flows
+        The columns; ``group`` and ``size_packets`` may be absent.
+    applications
+        Groups whose flows an application drives (web pages, video).
+    """
     tcp = np.asarray(flows["transport"]) != "udp"
-    if not tcp.any():
-        return {}
+    groups = np.asarray(flows["group"]) if "group" in flows else np.full(len(tcp), "")
+    names = list(dict.fromkeys(groups.tolist()))
+    goodput = np.asarray(flows["goodput_bps"]).astype(float)
+    found: dict[str, float] = {}
+    if tcp.any():
+        found |= _tcp_metrics(flows, tcp)
+    if len(names) > 1:
+        found |= {f"goodput_mbps.{name}": sum(goodput[groups == name].tolist()) / 1e6 for name in names}
+    greedy = tcp & ~np.isin(groups, list(applications))
+    if "size_packets" in flows:
+        greedy &= np.asarray(flows["size_packets"]) < 0
+    several = dict.fromkeys(groups[greedy].tolist())
+    if greedy.sum() > 1 and len(set(np.asarray(flows["transport"])[greedy].tolist())) == 1:
+        found["jain"] = jain(goodput[greedy])
+    for name in several if len(several) > 1 else ():
+        own = greedy & (groups == name)
+        if own.sum() > 1:
+            found[f"jain.{name}"] = jain(goodput[own])
+    return found
+
+
+def _tcp_metrics(flows: Mapping[str, Any] | pd.DataFrame, tcp: np.ndarray) -> dict[str, float]:
+    """Quantities of all TCP flows together, those where `tcp` is true."""
 
     def column(name: str) -> np.ndarray:
         found: np.ndarray = np.asarray(flows[name])[tcp]
@@ -108,7 +185,6 @@ def flow_metrics(flows: Mapping[str, Any] | pd.DataFrame) -> dict[str, float]:
     return {
         # One after the other, so that the last digit does not depend on how a library groups them.
         "goodput_mbps": sum(goodput.tolist()) / 1e6,
-        "jain": jain(goodput),
         "mean_rtt_ms": float(np.nanmean(rtt)) * 1e3 if not np.isnan(rtt).all() else math.nan,
         "retransmitted": ratio(float(column("retransmissions").sum()), float(column("sent").sum())),
         "timeouts": float(column("timeouts").sum()),
@@ -130,13 +206,13 @@ def _delay_metrics(*histogram: Sequence[float] | np.ndarray) -> dict[str, float]
     }
 
 
-def run_metrics(tables: Mapping[str, Mapping[str, Any]], link: str | None = None) -> dict[str, float]:
+def run_metrics(tables: Mapping[str, Any], link: str | None = None) -> dict[str, float]:
     """All quantities of one run, from the columns of its tables.
 
     Parameters
     ----------
     tables
-        ``links``, ``flows`` and ``delay_histogram``: column name to values.
+        `TABLES`, each as column name to values; all but ``links`` may be absent.
     link
         The link in question; default: `bottleneck_of` the run.
     """
@@ -146,24 +222,31 @@ def run_metrics(tables: Mapping[str, Mapping[str, Any]], link: str | None = None
     if name not in names:
         raise InputError(unknown("link", name, names))
     at = names.index(name)
-    found = link_metrics({key: values[at] for key, values in links.items()})
-    if len(tables["flows"]["transport"]):
-        found |= flow_metrics(tables["flows"])
+    found = link_metrics({key: np.asarray(links[key])[at] for key in links})
+    flows = tables.get("flows")
+    if flows is not None and len(flows["transport"]):
+        found |= flow_metrics(flows, applications=driven_groups(tables))
+    found |= application_metrics(tables)
     delays = tables.get("delay_histogram")
     if delays is not None:
-        own = [index for index, of in enumerate(delays["link"]) if of == name]
-        found |= _delay_metrics(*(delays[key][own] for key in HISTOGRAM))
-    return {metric.key: float(found[metric.key]) for metric in METRICS if metric.key in found}
+        own = np.asarray(delays["link"]) == name
+        found |= _delay_metrics(*(np.asarray(delays[key])[own] for key in HISTOGRAM))
+    return {key: float(found[key]) for key in in_order(found)}
+
+
+MAIN_LINKS = ("bottleneck", "down")
+"""Names of links that results are about, whatever their disciplines."""
 
 
 def bottleneck_of(links: Sequence[str], disciplines: Sequence[str]) -> str:
-    """Return the link that results are about: ``bottleneck``, else the first with a discipline but drop-tail.
+    """Return the link that results are about: ``bottleneck``, ``down``, or the first whose queue is not drop-tail.
 
-    >>> bottleneck_of(["a", "b"], ["drop-tail", "red"])
-    'b'
+    >>> bottleneck_of(["a", "b"], ["drop-tail", "red"]), bottleneck_of(["up", "down"], ["red", "drop-tail"])
+    ('b', 'down')
     """
-    if "bottleneck" in links:
-        return "bottleneck"
+    for name in MAIN_LINKS:
+        if name in links:
+            return name
     managed = (link for link, aqm in zip(links, disciplines, strict=True) if aqm != "drop-tail")
     return next(managed, links[0])
 

@@ -14,7 +14,8 @@ from aqmlab.displays import Shown
 from aqmlab.errors import InputError, StorageError, unknown
 from aqmlab.results import frames
 from aqmlab.results.evaluation import Evaluation, together
-from aqmlab.results.metrics import METRICS, bottleneck_of, delay_metrics, flow_metrics, link_metrics
+from aqmlab.results.metrics import TABLES as MEASURED
+from aqmlab.results.metrics import bottleneck_of, in_order, run_metrics
 from aqmlab.results.output import Output, output_in_folder
 from aqmlab.results.summary import summary_table
 from aqmlab.results.tables import OPTIONAL, TABLES
@@ -221,19 +222,15 @@ class Result(Shown):
             The link in question; default `bottleneck`.
         """
         name = self.bottleneck if link is None else link
-        rows = self.links[self.links["link"] == name].set_index("seed")
-        if not len(rows):
+        if name not in self.link_names:
             raise InputError(unknown("link", name, self.link_names))
-        flows = dict(tuple(self.flows.groupby("seed")))
-        delays = self._delays(name)
+        by_seed = {key: dict(tuple(self.tables[key].groupby("seed"))) for key in MEASURED if key in self.tables}
         found = []
         for seed in self.seeds:
-            values = link_metrics(records(rows.loc[[seed]])[0])
-            values |= flow_metrics(flows[seed]) if seed in flows else {}
-            values |= delay_metrics(records(delays[seed]) if seed in delays else [])
-            found.append({"seed": seed, **values})
+            tables = {key: rows[seed] for key, rows in by_seed.items() if seed in rows}
+            found.append({"seed": seed, **run_metrics(tables, name)})
         table = pd.DataFrame(found)
-        return table[["seed", *(m.key for m in METRICS if m.key in table.columns)]]
+        return table[["seed", *in_order(table.columns)]]
 
     def summary(
         self, *, link: str | None = None, level: float | None = None, quantile: float | None = None
@@ -268,13 +265,6 @@ class Result(Shown):
             tables={name: pd.concat(own, ignore_index=True) for name, own in parts.items()},
             evaluation=together(evaluations) if evaluations else None,
         )
-
-    def _delays(self, link: str) -> dict[int, pd.DataFrame]:
-        if "delay_histogram" not in self.tables:
-            return {}
-        table = self.tables["delay_histogram"]
-        groups = table[table["link"] == link].groupby("seed")
-        return {int(str(seed)): group for seed, group in groups}
 
     @property
     def warnings(self) -> list[str]:

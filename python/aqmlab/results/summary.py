@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from aqmlab.results.metrics import BY_KEY
+from aqmlab.results.metrics import metric
 from aqmlab.statistics.estimate import Method, mean_interval
 from aqmlab.statistics.quantiles import quantile_interval
 
@@ -31,7 +31,7 @@ def summary_table(metrics: pd.DataFrame, *, level: float, quantile: float | None
             found, method = quantile_interval(values, quantile, level=level), Method.ORDER
         if found.n:
             numbers = {middle: found.mean, "sd": found.sd, "n": found.n, "low": found.low, "high": found.high}
-            rows.append({"metric": key, "unit": BY_KEY[key].unit, **numbers, "method": str(method)})
+            rows.append({"metric": key, "unit": metric(key).unit, **numbers, "method": str(method)})
     return pd.DataFrame(rows, columns=["metric", "unit", middle, "sd", "n", "low", "high", "method"])
 
 

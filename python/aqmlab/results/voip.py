@@ -1,8 +1,22 @@
-"""Scores of calls: delays and losses after a jitter buffer, rated by the E-model.
+"""Scores of calls: delays and losses after a playout buffer, rated by the E-model.
 
-A fixed jitter buffer plays the first packet that arrives `jitter` after its arrival and every other one as much later
-as it was sent later. A packet that comes when it should have been played is late, and as good as lost. With the delay
-``d_0`` of the first packet every sound is played ``frame + d_0 + jitter`` after it was spoken.
+The playout buffer plays packet i a playout delay ``p_i`` after it was sent. A packet whose delay ``n_i`` exceeds p_i is
+late, and as good as lost. A sound is played ``frame + p_i`` after it was spoken.
+
+* ``adaptive``: algorithm 2 of R. Ramjee, J. Kurose, D. Towsley and H. Schulzrinne, "Adaptive Playout Mechanisms for
+  Packetized Audio Applications in Wide-Area Networks", INFOCOM 1994. The delay is set at the beginning of each
+  talkspurt from the packets that arrived before its first, and rises faster than it falls, as D. Mills proposed in
+  RFC 889::
+
+      d_i = w d_(i-1) + (1 - w) n_i         w = beta = 0.75 if n_i > d_(i-1), else alpha = 0.998002; d_0 = n_0
+      v_i = alpha v_(i-1) + (1 - alpha) |d_i - n_i|                                                  v_0 = 0
+      p   = d + max(4 v, frame)
+
+  Readings: a call of this program is never silent, so that a talkspurt is a second (ITU-T P.59 has a mean of 1.004 s),
+  after which the buffer is free to move. The first talkspurt is played ``n_0 + jitter`` after it was sent, since there
+  is no estimate of the variation yet. The buffer holds at least a frame, as a player takes whole frames from it;
+  without that bound, which the paper lacks, a packet in a network without queues is late for a microsecond.
+* ``fixed``: ``p_i = n_0 + jitter`` to the end of the call.
 
 E-model (ITU-T Recommendation G.107) with default values for all that is not delay or loss, as in R. G. Cole and
 J. H. Rosenbluth, "Voice over IP Performance Monitoring", ACM CCR 31(2), 2001::
@@ -19,9 +33,9 @@ For G.711 I_e = 0, and Bpl = 25.1 with concealment of losses (G.711 Appendix I),
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,6 +50,11 @@ BPL = {"g107": 25.1, "g107-no-concealment": 4.3}
 """Robustness of G.711 against loss by model: with packet loss concealment and without."""
 COLE_ROSENBLUTH = "cole-rosenbluth"
 LOSS_MODELS = (*BPL, COLE_ROSENBLUTH)
+ADAPTIVE, FIXED = "adaptive", "fixed"
+PLAYOUTS = (ADAPTIVE, FIXED)
+ALPHA, BETA = 0.998002, 0.75
+TALKSPURT_S = 1.0
+"""Length of a talkspurt."""
 JITTER_S = 0.06
 FRAME_S = 0.02
 UNDER_WAY_S = 0.5
@@ -53,7 +72,7 @@ class Score:
     mean_delay_s
         Mean one-way delay of the packets that arrived.
     mouth_to_ear_s
-        From speaking to hearing.
+        From speaking to hearing; the mean over all packets, late and lost ones too.
     loss
         Share of the packets that were not played.
     r, mos
@@ -138,11 +157,49 @@ def burst_ratio_of(lost: Sequence[bool] | np.ndarray) -> float:
     return max(float(gone.sum()) / runs * (1.0 - float(gone.mean())), 1.0)
 
 
+def playout_delays(
+    numbers: Sequence[int] | np.ndarray,
+    delays_s: Sequence[float] | np.ndarray,
+    sent: int,
+    *,
+    playout: str = ADAPTIVE,
+    jitter_s: float = JITTER_S,
+    frame_s: float = FRAME_S,
+    talkspurt_s: float = TALKSPURT_S,
+) -> np.ndarray:
+    """Return the playout delay of each packet that was sent, in s.
+
+    `talkspurt_s` is the speech after which the adaptive buffer sets its delay anew. The other parameters are those of
+    `score`; at least one packet arrived.
+
+    >>> playout_delays([0, 1], [0.03, 0.04], 2, playout="fixed").tolist()
+    [0.09, 0.09]
+    """
+    if playout not in PLAYOUTS:
+        raise InputError(f"playout {playout!r}: {', '.join(PLAYOUTS)} are allowed")
+    order, delays = np.asarray(numbers, dtype=int), np.asarray(delays_s, dtype=float)
+    found = np.full(sent, delays[0] + jitter_s)
+    if playout == FIXED:
+        return found
+    packets = max(round(talkspurt_s / frame_s), 1)
+    d, v, at = delays[0], 0.0, 1
+    for begin in range(packets, sent, packets):
+        while at < len(order) and order[at] < begin:
+            n = delays[at]
+            weight = BETA if n > d else ALPHA
+            d = weight * d + (1 - weight) * n
+            v = ALPHA * v + (1 - ALPHA) * abs(d - n)
+            at += 1
+        found[begin : begin + packets] = d + max(4 * v, frame_s)
+    return found
+
+
 def score(
     numbers: Sequence[int] | np.ndarray,
     delays_s: Sequence[float] | np.ndarray,
     sent: int,
     *,
+    playout: str = ADAPTIVE,
     jitter_s: float = JITTER_S,
     frame_s: float = FRAME_S,
     model: str = "g107",
@@ -156,8 +213,11 @@ def score(
         Of each packet that arrived, in order of arrival: its number, counted from 0, and its one-way delay.
     sent
         How many packets were sent.
+    playout
+        How the playout buffer sets its delay: ``adaptive`` or ``fixed``.
     jitter_s
-        The jitter buffer: the first packet is played so long after its arrival.
+        How long after its arrival the first packet is played; with the adaptive buffer only the first talkspurt is
+        played so.
     frame_s
         Speech in a packet.
     model, bursts
@@ -166,11 +226,12 @@ def score(
     order, delays = np.asarray(numbers, dtype=int), np.asarray(delays_s, dtype=float)
     if not len(order):
         return Score(sent, 0, 0, math.nan, math.nan, 1.0, 0.0, 1.0)
-    in_time = delays <= delays[0] + jitter_s
+    playing = playout_delays(order, delays, sent, playout=playout, jitter_s=jitter_s, frame_s=frame_s)
+    in_time = delays <= playing[order]
     played = np.zeros(sent, dtype=bool)
     played[order[in_time]] = True
     loss = 1.0 - float(played.mean())
-    heard = frame_s + float(delays[0]) + jitter_s
+    heard = frame_s + float(playing.mean())
     r = rating(heard, loss, model, burst_ratio=burst_ratio_of(~played) if bursts else 1.0)
     late = int((~in_time).sum())
     return Score(sent, len(order), late, float(delays.mean()), heard, loss, r, opinion(r))
@@ -179,8 +240,9 @@ def score(
 def calls(
     result: Result,
     *,
+    playout: str = ADAPTIVE,
     jitter_s: float = JITTER_S,
-    frame_s: float = FRAME_S,
+    frame_s: float | None = None,
     model: str = "g107",
     bursts: bool = False,
 ) -> pd.DataFrame:
@@ -195,16 +257,17 @@ def calls(
 
     found: list[dict[str, object]] = []
     for seed, packets in result.call_packets.groupby("seed"):
-        of_seed = scores(packets, jitter_s=jitter_s, frame_s=frame_s, model=model, bursts=bursts)
+        of_seed = scores(packets, playout=playout, jitter_s=jitter_s, frame_s=frame_s, model=model, bursts=bursts)
         found.extend({"seed": seed, "flow": flow, **vars(one)} for flow, one in of_seed.items())
     return pd.DataFrame(found, columns=["seed", "flow", *Score.__dataclass_fields__])
 
 
 def scores(
-    packets: pd.DataFrame,
+    packets: Mapping[str, Any] | pd.DataFrame,
     *,
+    playout: str = ADAPTIVE,
     jitter_s: float = JITTER_S,
-    frame_s: float = FRAME_S,
+    frame_s: float | None = None,
     model: str = "g107",
     bursts: bool = False,
 ) -> dict[str, Score]:
@@ -217,14 +280,29 @@ def scores(
     ----------
     packets
         The run's table ``call_packets``: ``flow``, ``packet``, ``sent_s``, ``delay_s``.
-    jitter_s, frame_s, model, bursts
+    frame_s
+        Speech in a packet; default: the time between two packets.
+    playout, jitter_s, model, bursts
         See `score`.
     """
+    flows = np.asarray(packets["flow"])
+    sent_s, numbers, delays = (np.asarray(packets[key]) for key in ("sent_s", "packet", "delay_s"))
     found = {}
-    for flow, own in packets.groupby("flow", sort=False):
-        judged = own[own["sent_s"] <= own["sent_s"].max() - UNDER_WAY_S]
-        numbers = judged["packet"].to_numpy()
-        sent = int(numbers.max()) + 1 if len(numbers) else 0
-        delays = judged["delay_s"].to_numpy()
-        found[str(flow)] = score(numbers, delays, sent, jitter_s=jitter_s, frame_s=frame_s, model=model, bursts=bursts)
+    for flow in dict.fromkeys(flows.tolist()):
+        own = flows == flow
+        own &= sent_s <= sent_s[own].max() - UNDER_WAY_S
+        judged, times = numbers[own], sent_s[own]
+        sent = int(judged.max()) + 1 if len(judged) else 0
+        frame = _frame(judged, times) if frame_s is None else frame_s
+        found[str(flow)] = score(
+            judged, delays[own], sent, playout=playout, jitter_s=jitter_s, frame_s=frame, model=model, bursts=bursts
+        )
     return found
+
+
+def _frame(numbers: np.ndarray, sent_s: np.ndarray) -> float:
+    """Return the time between two packets, of their numbers and times."""
+    if len(numbers) < 2:
+        return FRAME_S
+    first, last = numbers.argmin(), numbers.argmax()
+    return round(float(sent_s[last] - sent_s[first]) / int(numbers[last] - numbers[first]), 9)

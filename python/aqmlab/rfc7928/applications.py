@@ -75,7 +75,7 @@ def _call(tables: Mapping[str, pa.Table], name: str, begin_s: float) -> dict[str
     """Score of a call in either direction by the E-model, of the packets sent from a time on."""
     if "call_packets" not in tables or not tables["call_packets"].num_rows:
         return {}
-    from aqmlab.results.voip import UNDER_WAY_S, score
+    from aqmlab.results.voip import FIXED, UNDER_WAY_S, score
 
     columns = tables["call_packets"].to_pydict()
     flow = np.array(columns["flow"])
@@ -86,7 +86,7 @@ def _call(tables: Mapping[str, pa.Table], name: str, begin_s: float) -> dict[str
         if not mine.any():
             continue
         first, last = int(number[mine].min()), int(number[mine].max())
-        heard = score(number[mine] - first, late[mine], last - first + 1)
+        heard = score(number[mine] - first, late[mine], last - first + 1, playout=FIXED)
         found |= {
             f"mos_{direction}": heard.mos,
             f"unplayed_{direction}": heard.loss,

@@ -9,17 +9,14 @@ import numpy as np
 import pyarrow as pa
 
 from aqmlab.errors import StorageError
-from aqmlab.results.metrics import run_metrics
+from aqmlab.results.metrics import TABLES, run_metrics
 from aqmlab.results.output import output_in_folder
 from aqmlab.storage.block import BlockBuilder, RunRow
 from aqmlab.storage.key import RunKey
 from aqmlab.storage.store import ResultStore
 from aqmlab.storage.tables import Columns
 from aqmlab.sweeps.plan import Block
-from aqmlab.sweeps.work import MEASURED, plain_json
-
-EMPTY: Mapping[str, Mapping[str, Any]] = {"flows": {"transport": []}}
-"""What metrics need of a table that a folder leaves out since it has no rows."""
+from aqmlab.sweeps.work import plain_json
 
 
 def adopt(store: ResultStore, blocks: Iterable[Block], texts: Mapping[str, str]) -> None:
@@ -55,10 +52,7 @@ def _add(store: ResultStore, key: RunKey, builder: BlockBuilder, texts: Mapping[
     if found.summary.get("version") != key.version or found.summary.get("seed") != key.seed:
         return
     tables = {name: _columns(table) for name, table in found.tables.items()}
-    measured: dict[str, Mapping[str, Any]] = {
-        name: _values(found.tables[name]) if name in found.tables else EMPTY.get(name, {}) for name in MEASURED
-    }
-    metrics = run_metrics({name: columns for name, columns in measured.items() if columns})
+    metrics = run_metrics({name: _values(found.tables[name]) for name in TABLES if name in found.tables})
     row = RunRow(key.name, key.scenario, key.seed, key.version, plain_json(metrics))
     builder.add(row, text=texts[key.scenario], summary=plain_json(found.summary["summary"]), tables=tables)
 

@@ -14,7 +14,7 @@ import pandas as pd
 from aqmlab.displays import Shown
 from aqmlab.errors import InputError
 from aqmlab.results.evaluation import Evaluation
-from aqmlab.results.metrics import BY_KEY, METRICS
+from aqmlab.results.metrics import in_order, metric
 from aqmlab.results.result import Result
 from aqmlab.results.stored import result_of
 from aqmlab.statistics.intervals import LEVEL, interval
@@ -93,7 +93,7 @@ class Study(Shown):
         found = store.study_runs(row)
         columns, units = _parameters(row.keys, [point.values for point, _, _ in found])
         metrics = [store.index.numbers(run.metrics) for _, run, _ in found]
-        known = [metric.key for metric in METRICS if any(metric.key in one for one in metrics)]
+        known = in_order(key for one in metrics for key in one)
         table = {POINT: [point.point for point, _, _ in found], **columns, SEED: [run.seed for _, run, _ in found]}
         values = {key: np.array([_number(one.get(key)) for one in metrics]) for key in known}
         names = {RUN: [run.run for _, run, _ in found]}
@@ -105,7 +105,7 @@ class Study(Shown):
     @property
     def metrics(self) -> list[str]:
         """Keys of the metrics that the runs have."""
-        return [key for key in self.runs.columns if key in BY_KEY]
+        return in_order(self.runs.columns)
 
     def points(self, *, level: float = LEVEL) -> pd.DataFrame:
         """A row a point: its values, its number of runs, and every metric's mean with its interval.
@@ -141,7 +141,7 @@ class Study(Shown):
         if not self.shape:
             data = data.assign_coords(coordinates)
         for key in self.metrics:
-            data[key].attrs = {"units": BY_KEY[key].unit, "long_name": BY_KEY[key].title}
+            data[key].attrs = {"units": metric(key).unit, "long_name": metric(key).title}
         for key in self.keys:
             data[key].attrs = {"units": self.units[key] or "1"} if self.runs[key].dtype != object else {}
         data.attrs = {"study": self.name, "hash": self.hash, "aqmlab": self.version}

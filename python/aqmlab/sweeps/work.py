@@ -14,13 +14,12 @@ import numpy as np
 from aqmlab import _core
 from aqmlab.errors import InputError, WorkerError
 from aqmlab.results.evaluation import peak_memory
-from aqmlab.results.metrics import run_metrics
+from aqmlab.results.metrics import TABLES, run_metrics
 from aqmlab.scenario.plugins import load_plugins
 from aqmlab.storage.block import BlockBuilder, EncodedBlock, RunRow
 from aqmlab.storage.key import RunKey
 from aqmlab.storage.tables import Columns
 
-MEASURED = ("links", "flows", "delay_histogram")
 SHORT_S = 0.5
 """After a run that was shorter the next one does not say how far it is, which would take a hundredth of its time."""
 
@@ -79,7 +78,7 @@ class Task:
         done.simulation_s += done.last_s
         done.simulation_cpu_s += time.thread_time() - cpu
         tables, summary = output["tables"], output["summary"]
-        metrics = run_metrics({name: _decoded(tables[name]) for name in MEASURED})
+        metrics = run_metrics({name: _decoded(tables[name]) for name in TABLES if name in tables})
         row = RunRow(key.name, key.scenario, key.seed, self.version, plain_json(metrics))
         block.add(row, text=text, summary=plain_json(summary), tables=tables)
         done.warnings.update(map(str, _listed(summary.get("warnings"))))

@@ -11,17 +11,18 @@ import numpy as np
 
 from aqmlab.errors import InputError
 from aqmlab.execution.until import metric_named
-from aqmlab.results.metrics import BY_KEY, Metric
+from aqmlab.results.metrics import Metric, metric
 from aqmlab.statistics import Interval, Verdict, verdict_above, verdict_below
 
 UNITS = {
     "ms": {"": 1.0, "us": 1e-3, "ms": 1.0, "s": 1e3},
     "Mb/s": {"": 1.0, "kbps": 1e-3, "Mbps": 1.0, "Mb/s": 1.0, "Gbps": 1e3},
+    "s": {"": 1.0, "ms": 1e-3, "s": 1.0},
     "packets": {"": 1.0, "p": 1.0},
     "1": {"": 1.0, "%": 0.01},
 }
 """Unit of a metric to the units in which its bounds may be written."""
-_BOUND = re.compile(r"\s*([A-Za-z][\w.]*)\s*(>=|<=)\s*([-+0-9.eE]+)\s*([A-Za-z/%]*)\s*")
+_BOUND = re.compile(r"\s*([A-Za-z][\w.-]*)\s*(>=|<=)\s*([-+0-9.eE]+)\s*([A-Za-z/%]*)\s*")
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Goal:
 
         `values` has a row for each point and a column for each seed.
 
-        >>> Goal(BY_KEY["loss"], 1).over_points(np.array([[0.1, 0.2], [0.3, 0.1]]), 1.0).tolist()
+        >>> Goal(metric("loss"), 1).over_points(np.array([[0.1, 0.2], [0.3, 0.1]]), 1.0).tolist()
         [0.3, 0.2]
         """
         found: np.ndarray = self.sign * np.quantile(self.sign * values, share, axis=0)
@@ -86,7 +87,7 @@ class Bound:
     def violation(self, means: np.ndarray) -> float:
         """Return by what share of the bound the worst point breaks it; negative where all points keep it.
 
-        >>> round(Bound(BY_KEY["utilization"], 1, 0.8).violation(np.array([0.9, 0.6])), 12)
+        >>> round(Bound(metric("utilization"), 1, 0.8).violation(np.array([0.9, 0.6])), 12)
         0.25
         """
         worst = self.worst(means)
@@ -108,8 +109,8 @@ def goal_of(minimize: str | None, maximize: str | None) -> Goal:
     if (minimize is None) == (maximize is None):
         raise InputError("tune: give one goal, for example --minimize delay_p95_ms or --maximize goodput_mbps")
     if minimize is not None:
-        return Goal(BY_KEY[metric_named(minimize)], 1)
-    return Goal(BY_KEY[metric_named(str(maximize))], -1)
+        return Goal(metric(metric_named(minimize)), 1)
+    return Goal(metric(metric_named(str(maximize))), -1)
 
 
 def bounds_of(texts: Sequence[str]) -> list[Bound]:
@@ -126,13 +127,13 @@ def _bound(text: str) -> Bound:
     if match is None:
         raise InputError(f'keep "{text}": write it as METRIC>=VALUE or METRIC<=VALUE, for example utilization>=0.95')
     name, sign, number, unit = match.groups()
-    metric = BY_KEY[metric_named(name)]
-    units = UNITS[metric.unit]
+    what = metric(metric_named(name))
+    units = UNITS[what.unit]
     if unit not in units:
         known = ", ".join(u for u in units if u)
-        raise InputError(f'keep "{text}": {metric.key} has no unit {unit} (allowed: {known})')
+        raise InputError(f'keep "{text}": {what.key} has no unit {unit} (allowed: {known})')
     try:
         value = float(number) * units[unit]
     except ValueError:
         raise InputError(f'keep "{text}": {number} is not a number') from None
-    return Bound(metric, 1 if sign == ">=" else -1, value)
+    return Bound(what, 1 if sign == ">=" else -1, value)

@@ -8,13 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from aqmlab.errors import InputError, ScenarioError
+from aqmlab.errors import ScenarioError
 from aqmlab.execution.jobs import Job, expected_cost, reduced
 from aqmlab.execution.pool import execute
 from aqmlab.execution.reuse import missing
-from aqmlab.results.metrics import delay_metrics, flow_metrics, link_metrics
+from aqmlab.results.metrics import TABLES, run_metrics
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.toml_text import Value, inline
 from aqmlab.storage.earlier import tuning_name, tuning_runs
@@ -22,8 +21,6 @@ from aqmlab.storage.kept import Answers
 from aqmlab.storage.tables import Columns, to_arrow
 from aqmlab.tuning.ranges import Pairs, Point
 
-TABLES = ("links", "flows", "delay_histogram")
-"""Tables of a run that metrics need."""
 Values = dict[str, float]
 """Metric to its value in one run."""
 Body = dict[str, Value]
@@ -76,8 +73,8 @@ class LinkMetrics:
 
     @property
     def name(self) -> str:
-        """The stable name for keys of runs."""
-        return f"metrics {self.link}"
+        """The stable name for keys of runs; its number rises when runs get further metrics."""
+        return f"metrics 2 {self.link}"
 
     def __call__(self, tables: dict[str, Columns], seed: int) -> Values:
         """Return the metrics."""
@@ -154,18 +151,8 @@ class Bench:
 
 def metrics_of(tables: dict[str, pa.Table], link: str) -> Values:
     """Return the metrics of one link in one run."""
+    return run_metrics({name: _columns(table) for name, table in tables.items()}, link)
 
-    def rows(name: str) -> pa.Table | None:
-        table = tables.get(name)
-        return None if table is None else table.filter(pc.equal(table["link"], link))
 
-    own = rows("links")
-    if own is None or not own.num_rows:
-        raise InputError(f'tune: the runs have no link "{link}"')
-    found = link_metrics(own.to_pylist()[0])
-    if "flows" in tables:
-        found |= flow_metrics(tables["flows"].to_pandas())
-    delays = rows("delay_histogram")
-    if delays is not None:
-        found |= delay_metrics(delays.to_pylist())
-    return {key: float(value) for key, value in found.items()}
+def _columns(table: pa.Table) -> dict[str, np.ndarray]:
+    return {name: table[name].to_numpy() for name in table.column_names}

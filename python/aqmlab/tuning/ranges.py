@@ -192,20 +192,23 @@ def _flows(low: float, unit: str, text: str, raw: dict[str, Any]) -> Callable[[f
 
 
 def _round_trip(low: float, unit: str, text: str, raw: dict[str, Any]) -> Callable[[float], Pairs]:
-    """Round trip without queueing: the bottleneck keeps its delay while there is room; the rest goes to both sides."""
+    """Round trip without queueing: the bottleneck keeps its delays while there is room; the rest goes to both sides."""
     if "dumbbell" not in raw:
         raise InputError(f'over "{text}": rtt is for a [dumbbell]; elsewhere name a delay, such as chain.link.delay')
     if unit != "s" or low <= 0:
         raise InputError(f'over "{text}": a round trip is a time above 0, for example rtt=20ms:200ms')
-    number, kind = number_of(raw["dumbbell"]["bottleneck"]["delay"], f'over "{text}"')
-    own = number if kind == "s" else math.nan
+    parts = [part for part in ("bottleneck", "down", "up") if part in raw["dumbbell"]]
+    own = {}
+    for part in parts:
+        number, kind = number_of(raw["dumbbell"][part]["delay"], f'over "{text}"')
+        own[part] = number if kind == "s" else math.nan
 
     def pairs(value: float) -> Pairs:
-        middle = min(own, value / 4)
-        side = (value / 2 - middle) / 2
+        middle = {part: min(delay, value / 4) for part, delay in own.items()}
+        side = (value / 2 - sum(middle.values()) / len(middle)) / 2
         return tuple(
             (f"dumbbell.{part}.delay", f"{delay * 1e3:.9g}ms")
-            for part, delay in (("bottleneck", middle), ("left", side), ("right", side))
+            for part, delay in (*middle.items(), ("left", side), ("right", side))
         )
 
     return pairs
@@ -213,7 +216,7 @@ def _round_trip(low: float, unit: str, text: str, raw: dict[str, Any]) -> Callab
 
 def _rate(unit: str, text: str, raw: dict[str, Any]) -> Callable[[float], Pairs]:
     places = {"dumbbell": "bottleneck", "chain": "link", "bus": "link", "diffserv": "core"}
-    key = next((f"{name}.{part}.rate" for name, part in places.items() if name in raw), None)
+    key = next((f"{name}.{part}.rate" for name, part in places.items() if part in raw.get(name, ())), None)
     if key is None:
         raise InputError(f'over "{text}": this network has no one bottleneck; name the rate by its dotted key')
     if unit != "bps":

@@ -207,7 +207,7 @@ pub(crate) fn read(
 
 fn default_link(network: Option<&Network>, links: &[Link]) -> Option<LinkId> {
     let named = |name: &str| (0..).zip(links).find(|(_, l)| l.name == name).map(|(id, _)| id);
-    let main = || network.and_then(Network::main_link).and_then(named);
+    let main = || network.and_then(|of| of.main_links().first()).and_then(|name| named(name));
     named(BOTTLENECK).or_else(main).or_else(|| {
         let mut managed = (0..).zip(links).filter(|(_, l)| l.aqm != "drop-tail").map(|(id, _)| id);
         managed.next().filter(|_| managed.next().is_none())

@@ -11,7 +11,7 @@ use super::{Builder, Trunk, read_trunk, trunk_shape};
 pub(super) const DOC: &str = "An edge router e1, a core router c1 and an edge router e2 in a row; every flow goes from a host of its own at e1 to the receiver at e2.";
 
 /// Name of the link that such a network is about.
-pub(crate) const CORE: &str = "core";
+pub(super) const CORE: &str = "core";
 /// The node that sources are at.
 const E1: NodeId = 0;
 /// The node where all flows end.

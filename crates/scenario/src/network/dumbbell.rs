@@ -6,19 +6,31 @@ use crate::section::Section;
 use crate::shape::{Key, Kind, Shape};
 
 use super::host::{self, HostLink};
-use super::{Builder, Trunk, read_trunk, trunk_shape};
+use super::{Builder, OneWay, Trunk, one_way_shape, read_one_way, read_trunk, trunk_shape};
 
 pub(super) const DOC: &str = "Two routers, r1 and r2, with the bottleneck between them; every flow has a left and a right host of its own.";
 
 /// Name of the link that a dumbbell is about.
-pub(crate) const BOTTLENECK: &str = "bottleneck";
+const BOTTLENECK: &str = "bottleneck";
+/// Names of the links of an asymmetric dumbbell: from r1 to r2, and back.
+const DOWN: &str = "down";
+const UP: &str = "up";
 
 /// Two routers and what their hosts are connected by.
 #[derive(Debug)]
 pub(crate) struct Dumbbell {
-    bottleneck: Trunk,
+    middle: Middle,
     pub left: HostLink,
     pub right: HostLink,
+}
+
+/// What is between the routers.
+#[derive(Debug)]
+enum Middle {
+    /// Both directions have the same rate and delay.
+    Symmetric(Trunk),
+    /// Each direction has its own: down and up.
+    Asymmetric(OneWay, OneWay),
 }
 
 /// An end of a dumbbell.
@@ -56,9 +68,19 @@ pub(super) fn shape() -> Shape {
             Key::new(
                 "bottleneck",
                 Kind::Table(bottleneck),
-                "The links \"bottleneck\" and \"bottleneck.reverse\".",
-            )
-            .required(),
+                "The links \"bottleneck\" and \"bottleneck.reverse\"; needed unless down and up are given.",
+            ),
+            Key::new(
+                DOWN,
+                Kind::Table(one_way_shape("The link from r1 to r2.")),
+                "The link \"down\" from r1 to r2, from the left to the right, as flows go by default; with up in place \
+                 of bottleneck.",
+            ),
+            Key::new(
+                UP,
+                Kind::Table(one_way_shape("The link from r2 to r1.")),
+                "The link \"up\" from r2 to r1, with its own rate, delay and queue.",
+            ),
             Key::new(
                 "left",
                 side("The links of the left hosts."),
@@ -76,17 +98,57 @@ pub(super) fn shape() -> Shape {
 }
 
 pub(super) fn read(section: &Section<'_>, queues: &Queues<'_>) -> Option<Dumbbell> {
-    let bottleneck = section.section("bottleneck").and_then(|s| read_trunk(&s, queues));
+    let middle = middle(section, queues);
     let left = section.section("left").and_then(|s| HostLink::read(&s, queues));
     let right = section.section("right").and_then(|s| HostLink::read(&s, queues));
-    Some(Dumbbell { bottleneck: bottleneck?, left: left?, right: right? })
+    Some(Dumbbell { middle: middle?, left: left?, right: right? })
+}
+
+/// Reads `bottleneck`, or `down` and `up`; what is wrong is reported.
+fn middle(section: &Section<'_>, queues: &Queues<'_>) -> Option<Middle> {
+    let allowed = "bottleneck for the same rate and delay both ways, or down and up";
+    let ways = [DOWN, UP].map(|key| section.section(key).and_then(|s| read_one_way(&s, queues)));
+    if section.has(BOTTLENECK) {
+        for key in [DOWN, UP] {
+            section.refuse(key, Complaint::new("there is a bottleneck already").allowed(allowed));
+        }
+        return section.section(BOTTLENECK).and_then(|s| read_trunk(&s, queues)).map(Middle::Symmetric);
+    }
+    if !section.has(DOWN) && !section.has(UP) {
+        let misspelt = [BOTTLENECK, DOWN, UP].iter().any(|key| section.is_misspelt(key));
+        if !misspelt {
+            section.missing(BOTTLENECK, format!("a table with rate, delay, queue, reverse_queue; {allowed}"));
+        }
+        return None;
+    }
+    for key in [DOWN, UP].into_iter().filter(|key| !section.has(key) && !section.is_misspelt(key)) {
+        section.missing(key, "a table with rate, delay, queue");
+    }
+    let [down, up] = ways;
+    Some(Middle::Asymmetric(down?, up?))
 }
 
 impl Dumbbell {
     /// Adds the routers, as nodes 0 and 1, and the bottleneck.
     pub fn expand(&self, builder: &mut Builder<'_>) {
         let routers = (builder.node("r1".into()), builder.node("r2".into()));
-        builder.trunk([BOTTLENECK.into(), format!("{BOTTLENECK}.reverse")], routers, &self.bottleneck);
+        match &self.middle {
+            Middle::Symmetric(trunk) => {
+                builder.trunk([BOTTLENECK.into(), format!("{BOTTLENECK}.reverse")], routers, trunk);
+            }
+            Middle::Asymmetric(down, up) => {
+                builder.between(DOWN.into(), routers, (down.rate, down.delay), down.queue);
+                builder.between(UP.into(), (routers.1, routers.0), (up.rate, up.delay), up.queue);
+            }
+        }
+    }
+
+    /// The links that it is about, the first of them foremost.
+    pub fn main_links(&self) -> &'static [&'static str] {
+        match self.middle {
+            Middle::Symmetric(_) => &[BOTTLENECK],
+            Middle::Asymmetric(..) => &[DOWN, UP],
+        }
     }
 }
 

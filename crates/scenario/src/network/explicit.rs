@@ -210,7 +210,7 @@ impl Explicit {
         for link in &self.links {
             if let (Some(rate), Some(delay), Some(queue)) = (link.rate, link.delay, link.queue) {
                 let ends = (link.ends.0 as NodeId, link.ends.1 as NodeId);
-                builder.link(link.name.clone(), ends, (rate, delay), queue);
+                builder.between(link.name.clone(), ends, (rate, delay), queue);
             }
         }
     }

@@ -17,7 +17,7 @@ use aqmlab_netsim::plan::{self, LinkId, NodeId};
 use aqmlab_units::{Rate, Span};
 
 use crate::problem::Complaint;
-use crate::queue::{QueueId, Queues};
+use crate::queue::{self, QueueId, Queues};
 use crate::section::Section;
 use crate::shape::{Key, Kind, Shape};
 
@@ -98,12 +98,12 @@ fn of_section(key: &str, section: &Section<'_>, queues: &Queues<'_>) -> Option<N
 }
 
 impl Network {
-    /// The link that it is about, where there is one.
-    pub fn main_link(&self) -> Option<&'static str> {
+    /// The links that it is about, where there are such, the first of them foremost.
+    pub fn main_links(&self) -> &'static [&'static str] {
         match self {
-            Self::Dumbbell(_) => Some(dumbbell::BOTTLENECK),
-            Self::Diffserv(_) => Some(diffserv::CORE),
-            Self::Explicit(_) | Self::Chain(_) | Self::Shared(_) => None,
+            Self::Dumbbell(dumbbell) => dumbbell.main_links(),
+            Self::Diffserv(_) => &[diffserv::CORE],
+            Self::Explicit(_) | Self::Chain(_) | Self::Shared(_) => &[],
         }
     }
 
@@ -151,6 +151,33 @@ fn read_trunk(section: &Section<'_>, queues: &Queues<'_>) -> Option<Trunk> {
     Some(trunk)
 }
 
+/// Rate, delay and queue of one direction between routers.
+#[derive(Clone, Debug)]
+struct OneWay {
+    rate: Rate,
+    delay: Span,
+    queue: QueueId,
+}
+
+fn one_way_shape(doc: &'static str) -> Shape {
+    Shape::new(
+        doc,
+        vec![
+            Key::new("rate", Kind::Rate, "Bit rate.").required(),
+            Key::new("delay", Kind::ANY_TIME, "Propagation delay.").required(),
+            Key::new("queue", Kind::Name, "Name of a [queue.NAME] table.").default("\"default\""),
+        ],
+    )
+}
+
+fn read_one_way(section: &Section<'_>, queues: &Queues<'_>) -> Option<OneWay> {
+    let (rate, delay) = (section.rate("rate"), section.span("delay"));
+    let queue = queues.named_by(section, "queue");
+    let way = OneWay { rate: rate?, delay: delay?, queue: queue? };
+    queues.before_link(way.queue, way.rate, way.delay);
+    Some(way)
+}
+
 /// Nodes and links as they grow.
 pub(crate) struct Builder<'a> {
     pub nodes: Vec<String>,
@@ -159,12 +186,21 @@ pub(crate) struct Builder<'a> {
     pub invalid: Vec<String>,
     /// The queue of each link.
     pub queue_of: Vec<QueueId>,
+    /// Links that are not those of hosts, with a queue that the file names for them.
+    pub with_named_queue: Vec<LinkId>,
     queues: &'a Queues<'a>,
 }
 
 impl<'a> Builder<'a> {
     pub fn new(queues: &'a Queues<'a>) -> Self {
-        Self { nodes: Vec::new(), links: Vec::new(), invalid: Vec::new(), queue_of: Vec::new(), queues }
+        Self {
+            nodes: Vec::new(),
+            links: Vec::new(),
+            invalid: Vec::new(),
+            queue_of: Vec::new(),
+            with_named_queue: Vec::new(),
+            queues,
+        }
     }
 
     /// Adds a node.
@@ -191,10 +227,17 @@ impl<'a> Builder<'a> {
         Some(self.links.len() as LinkId - 1)
     }
 
+    /// Adds a one-way link that is not a host's own, as `link` does.
+    fn between(&mut self, name: String, ends: (NodeId, NodeId), of: (Rate, Span), queue: QueueId) {
+        let added = self.link(name, ends, of, queue);
+        let is_named = self.queues.name(queue) != queue::DEFAULT;
+        self.with_named_queue.extend(added.filter(|_| is_named));
+    }
+
     /// Adds both directions of a trunk.
     fn trunk(&mut self, names: [String; 2], (a, b): (NodeId, NodeId), trunk: &Trunk) {
         let [forward, reverse] = names;
-        self.link(forward, (a, b), (trunk.rate, trunk.delay), trunk.queue);
-        self.link(reverse, (b, a), (trunk.rate, trunk.delay), trunk.reverse_queue);
+        self.between(forward, (a, b), (trunk.rate, trunk.delay), trunk.queue);
+        self.between(reverse, (b, a), (trunk.rate, trunk.delay), trunk.reverse_queue);
     }
 }

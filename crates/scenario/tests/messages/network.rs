@@ -318,6 +318,38 @@ fn dumbbell() {
             ],
         )],
     );
+    let either = "bottleneck for the same rate and delay both ways, or down and up";
+    refused(
+        DUMBBELL,
+        r#"bottleneck = { rate = "10Mbps", delay = "10ms", queue = "main" }"#,
+        &[
+            (
+                "",
+                &[format!(
+                    "net.toml:6:1: dumbbell.bottleneck: is missing (allowed: a table with rate, delay, queue, \
+                     reverse_queue; {either})"
+                )
+                .as_str()],
+            ),
+            (
+                r#"down = { rate = "10Mbps", delay = "10ms", queue = "main" }"#,
+                &["net.toml:6:1: dumbbell.up: is missing (allowed: a table with rate, delay, queue)"],
+            ),
+            (
+                r#"up = { rate = "10Mbps", queue = "man" }
+down = { rate = "10Mbps", delay = "10ms", queue = "main" }"#,
+                &[
+                    r#"net.toml:7:6: dumbbell.up.delay: is missing (allowed: a time such as "10ms")"#,
+                    r#"net.toml:7:33: dumbbell.up.queue: there is no queue "man" (allowed: main, default; did you mean "main"?)"#,
+                ],
+            ),
+            (
+                r#"bottleneck = { rate = "10Mbps", delay = "10ms", queue = "main" }
+up = { rate = "10Mbps", delay = "10ms" }"#,
+                &[format!("net.toml:8:1: dumbbell.up: there is a bottleneck already (allowed: {either})").as_str()],
+            ),
+        ],
+    );
 }
 
 #[test]

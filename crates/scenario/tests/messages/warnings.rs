@@ -63,10 +63,37 @@ fn defaults() {
 }
 
 #[test]
-fn a_drop_tail_bottleneck_is_observed_in_a_dumbbell_only() {
+fn links_with_a_named_queue_are_observed_whatever_its_discipline() {
     let text = exchange(DUMBBELL, "aqm = \"red\"", "aqm = \"drop-tail\"");
     assert_eq!(accepted(&text, &[]).plan.probe.links, [0]);
+    let text = exchange(VALID, "aqm = \"red\"", "aqm = \"drop-tail\"");
+    let text = exchange(&text, "min_th = \"10p\"\nmax_th = \"30p\"\n", "");
+    assert_eq!(accepted(&text, &[]).plan.probe.links, [0], "not the way back, whose queue has no name");
     assert!(accepted(CHAIN, &[]).plan.probe.links.is_empty());
+    let text = exchange(CHAIN, "delay = \"10ms\" }\nhost", "delay = \"10ms\", queue = \"core\" }\nhost");
+    let text = exchange(
+        &text,
+        "delay = \"10ms\" }\n\n[[flow]]",
+        "delay = \"10ms\", queue = \"core\" }\n\n[queue.core]\nlimit = \"50p\"\n\n[[flow]]",
+    );
+    let plan = accepted(&text, &[]).plan;
+    let names: Vec<_> = plan.probe.links.iter().map(|&l| plan.links[l as usize].name.as_str()).collect();
+    assert_eq!(names, ["r1->r2", "r2->r3"], "not the links of hosts");
+}
+
+#[test]
+fn a_dumbbell_may_have_two_directions_of_its_own() {
+    let ways = "down = { rate = \"50Mbps\", delay = \"10ms\", queue = \"main\" }\n\
+                up = { rate = \"5Mbps\", delay = \"20ms\" }";
+    let bottleneck = "bottleneck = { rate = \"10Mbps\", delay = \"10ms\", queue = \"main\" }";
+    let plan = accepted(&exchange(DUMBBELL, bottleneck, ways), &[]).plan;
+    let [down, up] = [&plan.links[0], &plan.links[1]];
+    assert_eq!([down.name.as_str(), up.name.as_str()], ["down", "up"]);
+    assert_eq!([(down.from, down.to), (up.from, up.to)], [(0, 1), (1, 0)]);
+    assert_eq!([down.rate.0, up.rate.0], [50_000_000, 5_000_000]);
+    assert_eq!([down.delay.secs(), up.delay.secs()], [0.01, 0.02]);
+    assert_eq!([down.aqm, up.aqm], ["red", "drop-tail"]);
+    assert_eq!(plan.probe.links, [0, 1], "both directions");
 }
 
 #[test]
