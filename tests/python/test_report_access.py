@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from aqmlab.plotting.chart import Chart, Heat, Series
 from aqmlab.reporting import Page
-from aqmlab.reporting.fragments import ClaimLine
+from aqmlab.reporting.fragments import ClaimLine, HeatTable
 from browser import answer_of
 
 pytestmark = pytest.mark.slow
@@ -42,6 +43,13 @@ def page():
     found.chart(Chart("b", "Boxes", "Box plots of two disciplines.", "", "loss", boxes))
     heat = Heat([1, 2], [1, 2], [[1, 2], [3, 4]], "delay, ms")
     found.chart(Chart("c", "Map", "Delay over two parameters.", "w_q", "max_p", [], heat=heat))
+    found.multiples([(replace(queue, key=f"small-{one}"), "aqmlab run") for one in range(2)])
+    found.heat_table(
+        HeatTable(["a", "b"], [("red", [("+5", 0.8), ("-5", -0.8)]), ("pie", [("0 ?", 0), None])]), caption="H"
+    )
+    with found.folded("Statistics"):
+        found.text("Folded.")
+    found.section("Folded section", folded=True)
     found.code("format = 1", fold="Scenario")
     return found.html()
 

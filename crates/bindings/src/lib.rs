@@ -15,7 +15,7 @@ use aqmlab_scenario::Problem;
 use aqmlab_units::{Rate, Span, Time};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 /// Progress is reported, and Ctrl-C noticed, this many times a run.
 const STEPS: u64 = 200;
@@ -29,7 +29,10 @@ fn column<'py>(py: Python<'py>, column: &Column) -> PyResult<Bound<'py, PyAny>> 
     Ok(match column {
         Column::Integer(v) => ("<i8", words(py, v, |x| x.to_le_bytes())?).into_pyobject(py)?.into_any(),
         Column::Real(v) => ("<f8", words(py, v, |x| x.to_le_bytes())?).into_pyobject(py)?.into_any(),
-        Column::Text(v) => PyList::new(py, v)?.into_any(),
+        Column::Text(v) => {
+            let different: Vec<_> = v.different().iter().map(|word| PyString::new(py, word)).collect();
+            PyList::new(py, v.places().iter().map(|&place| &different[place as usize]))?.into_any()
+        }
     })
 }
 

@@ -24,7 +24,7 @@ pub fn table(table: &Table) -> Value {
     let column = |column: &Column| match column {
         Column::Integer(values) => json!(values),
         Column::Real(values) => json!(values),
-        Column::Text(values) => json!(values),
+        Column::Text(values) => values.iter().collect(),
     };
     table.iter().map(|(name, values)| ((*name).to_owned(), column(values))).collect::<Map<_, _>>().into()
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
 use aqmlab_netsim::standalone_link::{self, StandaloneLink};
-use aqmlab_netsim::{Column, Table};
+use aqmlab_netsim::{Column, Table, Words};
 use serde_json::{Map, Value, json};
 
 use crate::classify::Label;
@@ -173,7 +173,7 @@ impl Ended<'_> {
         let nothing = || real(&|_| f64::NAN);
         vec![
             ("flow", text(OTHER_FLOWS, &Label::to_string)),
-            ("group", Column::Text(rows.iter().map(|(group, ..)| (*group).clone()).collect())),
+            ("group", Column::Text(rows.iter().map(|(group, ..)| group).collect())),
             ("transport", text("", &|label| transport(label.protocol))),
             ("from", text("", &|label| label.a.to_string())),
             ("to", text("", &|label| label.b.to_string())),
@@ -212,7 +212,7 @@ fn clear(column: &mut Column) {
     match column {
         Column::Integer(values) => values.clear(),
         Column::Real(values) => values.clear(),
-        Column::Text(values) => values.clear(),
+        Column::Text(values) => *values = Words::default(),
     }
 }
 
@@ -235,7 +235,7 @@ fn write_csv(file: File, table: &Table) -> io::Result<()> {
                 Column::Integer(values) => write!(file, "{}", values[row])?,
                 Column::Real(values) if values[row].is_nan() => {}
                 Column::Real(values) => write!(file, "{}", values[row])?,
-                Column::Text(values) => write!(file, "{}", values[row])?,
+                Column::Text(values) => write!(file, "{}", values.get(row))?,
             }
         }
         writeln!(file)?;

@@ -47,4 +47,4 @@ pub use recorded::Recorded;
 pub use routing::{Routed, Routes};
 pub use sink::{FlowSample, SinkCounters};
 pub use source::{SourceCounters, WindowSample};
-pub use tables::{Column, Table};
+pub use tables::{Column, Table, Words};

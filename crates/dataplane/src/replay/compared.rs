@@ -39,7 +39,7 @@ fn cells(column: &Column) -> Vec<String> {
     match column {
         Column::Integer(values) => values.iter().map(i64::to_string).collect(),
         Column::Real(values) => values.iter().map(|value| format!("{value:?}")).collect(),
-        Column::Text(values) => values.clone(),
+        Column::Text(values) => values.iter().map(str::to_owned).collect(),
     }
 }
 

@@ -59,7 +59,7 @@ fn first_row(tables: &Tables, name: &str) -> Value {
     object(tables, name, |column| match column {
         Column::Integer(values) => json!(values.first()),
         Column::Real(values) => json!(values.first()),
-        Column::Text(values) => json!(values.first()),
+        Column::Text(values) => json!(values.iter().next()),
     })
 }
 
@@ -68,7 +68,7 @@ fn columns(tables: &Tables, name: &str) -> Value {
     object(tables, name, |column| match column {
         Column::Integer(values) => json!(values),
         Column::Real(values) => json!(values),
-        Column::Text(values) => json!(values),
+        Column::Text(values) => values.iter().collect(),
     })
 }
 

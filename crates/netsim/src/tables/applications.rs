@@ -63,8 +63,8 @@ impl Simulation {
     pub(super) fn pages_table(&self) -> Table {
         let rows: Vec<_> = self.network.plan.pages.iter().map(|page| self.page_row(page)).collect();
         vec![
-            ("page", texts(&rows, |r| r.page.name.clone())),
-            ("group", texts(&rows, |r| r.group.into())),
+            ("page", texts(&rows, |r| &r.page.name)),
+            ("group", texts(&rows, |r| r.group)),
             ("start_s", reals(&rows, |r| r.start.secs())),
             ("finish_s", reals(&rows, |r| secs(r.finish))),
             ("load_s", reals(&rows, |r| r.finish.map_or(f64::NAN, |t| t.since(r.start).secs()))),
@@ -101,8 +101,8 @@ impl Simulation {
         let flows = 0..self.network.plan.flows.len();
         let rows: Vec<_> = flows.flat_map(|flow| self.objects(flow)).collect();
         vec![
-            ("flow", texts(&rows, |o| o.flow.name.clone())),
-            ("group", texts(&rows, |o| o.flow.group.clone())),
+            ("flow", texts(&rows, |o| &o.flow.name)),
+            ("group", texts(&rows, |o| &o.flow.group)),
             ("object", integers(&rows, |o| o.number as u64)),
             ("bytes", integers(&rows, |o| o.request.bytes)),
             ("requested_s", reals(&rows, |o| o.request.at.secs())),
@@ -115,8 +115,8 @@ impl Simulation {
         let rows: Vec<_> = flows.flat_map(|flow| self.segments(flow)).collect();
         let took = |o: &Object<'_>| o.finish.map_or(f64::NAN, |t| t.since(o.request.at).secs());
         vec![
-            ("flow", texts(&rows, |s| s.object.flow.name.clone())),
-            ("group", texts(&rows, |s| s.object.flow.group.clone())),
+            ("flow", texts(&rows, |s| &s.object.flow.name)),
+            ("group", texts(&rows, |s| &s.object.flow.group)),
             ("segment", integers(&rows, |s| s.object.number as u64)),
             ("bitrate_bps", integers(&rows, |s| s.video.ladder[s.choice.0].0)),
             ("bytes", integers(&rows, |s| s.object.request.bytes)),
@@ -134,7 +134,7 @@ impl Simulation {
         let packets = |(flow, sink)| recorded(sink).into_iter().flatten().map(move |packet| (flow, packet));
         let rows: Vec<(&Flow, &PacketDelay)> = flows.flat_map(packets).collect();
         vec![
-            ("flow", texts(&rows, |(flow, _)| flow.name.clone())),
+            ("flow", texts(&rows, |(flow, _)| &flow.name)),
             ("packet", integers(&rows, |(_, p)| p.number as u64)),
             ("sent_s", reals(&rows, |(_, p)| p.sent.secs())),
             ("delay_s", reals(&rows, |(_, p)| p.delay.secs())),

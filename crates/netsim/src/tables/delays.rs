@@ -18,8 +18,8 @@ impl Simulation {
         let rows: Vec<_> = self.delays().collect();
         let secs = |span: Option<Span>| span.map_or(f64::NAN, Span::secs);
         vec![
-            ("flow", texts(&rows, |(flow, _)| flow.name.clone())),
-            ("group", texts(&rows, |(flow, _)| flow.group.clone())),
+            ("flow", texts(&rows, |(flow, _)| &flow.name)),
+            ("group", texts(&rows, |(flow, _)| &flow.group)),
             ("packets", integers(&rows, |(_, d)| d.packets)),
             ("mean_s", reals(&rows, |(_, d)| d.moments.mean())),
             ("sd_s", reals(&rows, |(_, d)| d.moments.sd())),
@@ -32,7 +32,7 @@ impl Simulation {
         let rows: Vec<_> =
             self.delays().flat_map(|(flow, d)| d.histogram.bins().map(move |bin| (flow, bin))).collect();
         vec![
-            ("flow", texts(&rows, |(flow, _)| flow.name.clone())),
+            ("flow", texts(&rows, |(flow, _)| &flow.name)),
             ("low_s", reals(&rows, |(_, (low, _, _))| *low)),
             ("high_s", reals(&rows, |(_, (_, high, _))| *high)),
             ("count", integers(&rows, |(_, (_, _, n))| *n)),

@@ -18,15 +18,15 @@ impl Simulation {
         let rows: Vec<_> = drops.into_iter().enumerate().map(|(i, n)| self.flow_row(i, n)).collect();
         let t = self.measured_s();
         let transport = |t: &Transport| match t {
-            Transport::Tcp { config, .. } => config.label().into(),
-            Transport::Udp { .. } => "udp".into(),
+            Transport::Tcp { config, .. } => config.label(),
+            Transport::Udp { .. } => "udp",
         };
         vec![
-            ("flow", texts(&rows, |r| r.plan.name.clone())),
-            ("group", texts(&rows, |r| r.plan.group.clone())),
+            ("flow", texts(&rows, |r| &r.plan.name)),
+            ("group", texts(&rows, |r| &r.plan.group)),
             ("transport", texts(&rows, |r| transport(&r.plan.transport))),
-            ("from", texts(&rows, |r| r.from.into())),
-            ("to", texts(&rows, |r| r.to.into())),
+            ("from", texts(&rows, |r| r.from)),
+            ("to", texts(&rows, |r| r.to)),
             ("size_packets", Column::Integer(rows.iter().map(|r| size_packets(r.plan)).collect())),
             ("sent", integers(&rows, |r| r.source.sent)),
             ("sent_bytes", integers(&rows, |r| r.source.sent_bytes)),
@@ -74,7 +74,7 @@ impl Simulation {
             flows.flat_map(|(p, f)| f.samples().iter().map(|s| (p.name.as_str(), *s))).collect();
         vec![
             ("t_s", reals(&rows, |(_, s)| s.time.secs())),
-            ("flow", texts(&rows, |(name, _)| (*name).into())),
+            ("flow", texts(&rows, |(name, _)| *name)),
             ("cwnd", reals(&rows, |(_, s)| s.cwnd)),
             ("ssthresh", reals(&rows, |(_, s)| s.ssthresh)),
             ("srtt_s", reals(&rows, |(_, s)| s.srtt)),
@@ -87,7 +87,7 @@ impl Simulation {
             flows.flat_map(|(p, f)| f.samples().iter().map(|s| (p.name.as_str(), *s))).collect();
         vec![
             ("t_s", reals(&rows, |(_, s)| s.time.secs())),
-            ("flow", texts(&rows, |(name, _)| (*name).into())),
+            ("flow", texts(&rows, |(name, _)| *name)),
             ("arrived_bytes", integers(&rows, |(_, s)| s.arrived_bytes)),
             ("delivered_bytes", integers(&rows, |(_, s)| s.delivered_bytes)),
         ]

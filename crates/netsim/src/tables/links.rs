@@ -10,8 +10,8 @@ impl Seen<'_> {
         let rows = &self.links;
         let average = |o: Option<&Observation>| o.map(Observation::averages).unwrap_or_default();
         vec![
-            ("link", texts(rows, |l| l.name.into())),
-            ("aqm", texts(rows, |l| l.aqm.into())),
+            ("link", texts(rows, |l| l.name)),
+            ("aqm", texts(rows, |l| l.aqm)),
             ("arrivals", integers(rows, |l| l.counters.arrivals)),
             ("arrived_bytes", integers(rows, |l| l.counters.arrived_bytes)),
             ("departures", integers(rows, |l| l.counters.departures)),
@@ -41,7 +41,7 @@ impl Seen<'_> {
         let rows: Vec<_> =
             self.drops().flat_map(|(name, drops)| drops.by_distance().map(move |d| (name, d))).collect();
         vec![
-            ("link", texts(&rows, |(name, _)| (*name).into())),
+            ("link", texts(&rows, |(name, _)| *name)),
             ("distance", integers(&rows, |(_, (distance, ..))| *distance as u64)),
             ("drops", integers(&rows, |(_, (_, drops, _))| *drops)),
             ("data_drops", integers(&rows, |(_, (_, _, data))| *data)),
@@ -53,9 +53,9 @@ impl Seen<'_> {
         let rows: Vec<_> =
             self.drops().flat_map(|(name, drops)| drops.by_reason().iter().map(move |r| (name, r))).collect();
         vec![
-            ("link", texts(&rows, |(name, _)| (*name).into())),
-            ("reason", texts(&rows, |(_, r)| r.reason.name().into())),
-            ("class", texts(&rows, |(_, r)| r.reason.class().name().into())),
+            ("link", texts(&rows, |(name, _)| *name)),
+            ("reason", texts(&rows, |(_, r)| r.reason.name())),
+            ("class", texts(&rows, |(_, r)| r.reason.class().name())),
             ("drops", integers(&rows, |(_, r)| r.drops)),
             ("marks", integers(&rows, |(_, r)| r.marks)),
         ]
@@ -64,7 +64,7 @@ impl Seen<'_> {
     pub fn code_points_table(&self) -> Table {
         let rows = self.observed(|o| o.code_points().collect());
         vec![
-            ("link", texts(&rows, |(name, _)| (*name).into())),
+            ("link", texts(&rows, |(name, _)| *name)),
             ("dscp", integers(&rows, |(_, (dscp, _))| (*dscp).into())),
             ("arrivals", integers(&rows, |(_, (_, c))| c.arrivals)),
             ("arrived_bytes", integers(&rows, |(_, (_, c))| c.arrived_bytes)),
@@ -81,8 +81,8 @@ impl Seen<'_> {
         let mut rows: Vec<_> = links.flat_map(|m| m.counters()).collect();
         rows.sort_by_key(|(marker, _, _)| *marker);
         vec![
-            ("marker", texts(&rows, |(marker, _, _)| self.plan.markers[*marker].name.clone())),
-            ("flow", texts(&rows, |(_, flow, _)| self.plan.flows[*flow].name.clone())),
+            ("marker", texts(&rows, |(marker, _, _)| &self.plan.markers[*marker].name)),
+            ("flow", texts(&rows, |(_, flow, _)| &self.plan.flows[*flow].name)),
             ("green", integers(&rows, |(_, _, c)| c.packets[0])),
             ("yellow", integers(&rows, |(_, _, c)| c.packets[1])),
             ("red", integers(&rows, |(_, _, c)| c.packets[2])),

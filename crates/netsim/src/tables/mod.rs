@@ -6,12 +6,14 @@ mod flows;
 mod links;
 mod observed;
 mod seen;
+mod words;
 
 use crate::engine::Simulation;
 use crate::link::Link;
 use crate::plan;
 
 pub(crate) use self::seen::{Seen, SeenLink};
+pub use self::words::Words;
 
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +23,7 @@ pub enum Column {
     /// Real numbers; NaN where there is no value.
     Real(Vec<f64>),
     /// Words.
-    Text(Vec<String>),
+    Text(Words),
 }
 
 /// A table: named columns of equal length.
@@ -35,7 +37,7 @@ fn reals<T>(rows: &[T], f: impl Fn(&T) -> f64) -> Column {
     Column::Real(rows.iter().map(f).collect())
 }
 
-fn texts<T>(rows: &[T], f: impl Fn(&T) -> String) -> Column {
+fn texts<'r, T, S: AsRef<str>>(rows: &'r [T], f: impl Fn(&'r T) -> S) -> Column {
     Column::Text(rows.iter().map(f).collect())
 }
 

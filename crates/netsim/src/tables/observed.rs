@@ -19,7 +19,7 @@ impl<'s> Seen<'s> {
         let rows = self.observed(|o| o.samples().to_vec());
         vec![
             ("t_s", reals(&rows, |(_, s)| s.time.secs())),
-            ("link", texts(&rows, |(name, _)| (*name).into())),
+            ("link", texts(&rows, |(name, _)| *name)),
             ("queue_packets", integers(&rows, |(_, s)| s.backlog.packets.into())),
             ("queue_bytes", integers(&rows, |(_, s)| s.backlog.bytes)),
             ("average", reals(&rows, |(_, s)| s.average)),
@@ -31,8 +31,8 @@ impl<'s> Seen<'s> {
         let rows = self.observed(|o| o.discipline_samples().to_vec());
         vec![
             ("t_s", reals(&rows, |(_, s)| s.time.secs())),
-            ("link", texts(&rows, |(name, _)| (*name).into())),
-            ("name", texts(&rows, |(_, s)| s.name.into())),
+            ("link", texts(&rows, |(name, _)| *name)),
+            ("name", texts(&rows, |(_, s)| s.name)),
             ("value", reals(&rows, |(_, s)| s.value)),
         ]
     }
@@ -40,7 +40,7 @@ impl<'s> Seen<'s> {
     pub fn delay_histogram_table(&self) -> Table {
         let rows = self.observed(|o| o.delays().collect());
         vec![
-            ("link", texts(&rows, |(name, _)| (*name).into())),
+            ("link", texts(&rows, |(name, _)| *name)),
             ("low_s", reals(&rows, |(_, (low, _, _))| *low)),
             ("high_s", reals(&rows, |(_, (_, high, _))| *high)),
             ("count", integers(&rows, |(_, (_, _, n))| *n)),
@@ -52,10 +52,10 @@ impl<'s> Seen<'s> {
         let flow = |number: u32| self.plan.flows.get(number as usize).map_or("", |flow| flow.name.as_str());
         vec![
             ("t_s", reals(&rows, |(_, l)| l.time.secs())),
-            ("link", texts(&rows, |(name, _)| (*name).into())),
-            ("flow", texts(&rows, |(_, l)| flow(l.flow).into())),
-            ("packet", texts(&rows, |(_, l)| packet(l.packet).into())),
-            ("reason", texts(&rows, |(_, l)| l.reason.name().into())),
+            ("link", texts(&rows, |(name, _)| *name)),
+            ("flow", texts(&rows, |(_, l)| flow(l.flow))),
+            ("packet", texts(&rows, |(_, l)| packet(l.packet))),
+            ("reason", texts(&rows, |(_, l)| l.reason.name())),
         ]
     }
 
@@ -63,13 +63,13 @@ impl<'s> Seen<'s> {
         let rows = self.observed(|o| o.events().to_vec());
         vec![
             ("t_ps", integers(&rows, |(_, e)| e.time.0)),
-            ("link", texts(&rows, |(name, _)| (*name).into())),
-            ("kind", texts(&rows, |(_, e)| kind(e.kind).into())),
+            ("link", texts(&rows, |(name, _)| *name)),
+            ("kind", texts(&rows, |(_, e)| kind(e.kind))),
             ("flow", integers(&rows, |(_, e)| e.flow.into())),
             ("seq", Column::Integer(rows.iter().map(|(_, e)| self.sequence_number(e)).collect())),
             ("bytes", integers(&rows, |(_, e)| e.bytes.into())),
-            ("reason", texts(&rows, |(_, e)| reason(e.kind).into())),
-            ("packet", texts(&rows, |(_, e)| packet(e.packet).into())),
+            ("reason", texts(&rows, |(_, e)| reason(e.kind))),
+            ("packet", texts(&rows, |(_, e)| packet(e.packet))),
             ("dscp", integers(&rows, |(_, e)| e.dscp.into())),
             ("ecn", integers(&rows, |(_, e)| ecn(e.ecn))),
             ("ttl", integers(&rows, |(_, e)| e.ttl.into())),

@@ -144,7 +144,7 @@ pub fn reals(tables: &[(&'static str, Table)], table: &str, name: &str) -> Vec<f
 /// A column of words.
 pub fn words(tables: &[(&'static str, Table)], table: &str, name: &str) -> Vec<String> {
     match column(tables, table, name) {
-        Column::Text(values) => values.clone(),
+        Column::Text(values) => values.iter().map(str::to_owned).collect(),
         _ => panic!("{table}.{name} is not a word"),
     }
 }

@@ -51,8 +51,10 @@ def _curves(ax: Axes, *, queues: Mapping[str, Mapping[str, Any]], marks: Mapping
     ax.legend(fontsize=8.5, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
-def _queue(ax: Axes, *, labels: Sequence[str], arriving: str, victim: int, words: str, color: str) -> None:
-    """Draw a queue with the arriving packet at its left, and cross out the packet that pays."""
+def _queue(
+    ax: Axes, *, labels: Sequence[str], arriving: str, victim: int, words: str, color: str, spared: int | None = None
+) -> None:
+    """Draw a queue with the arriving packet at its left, the packet that pays, and one that was picked and spared."""
     for place, label in enumerate(labels):
         pays = place == victim
         edge = color if pays else PALETTE[GREY]
@@ -63,6 +65,8 @@ def _queue(ax: Axes, *, labels: Sequence[str], arriving: str, victim: int, words
     ax.text(-1.0, 0.5, arriving, ha="center", va="center", fontsize=10)
     ax.text(-1.0, 1.12, "arrives", ha="center", fontsize=8.5)
     ax.text(victim + 0.5, 1.12, "is dropped", ha="center", fontsize=8.5, fontweight="bold")
+    if spared is not None:
+        ax.text(spared + 0.5, 1.12, "is picked, spared", ha="center", fontsize=8.5)
     ax.text((len(labels) - 1.4) / 2, -0.42, words, ha="center", fontsize=8.5)
     ax.annotate("", (0, 0.5), (-0.5, 0.5), arrowprops={"arrowstyle": "->", "color": plots.INK})
     ax.annotate("", (len(labels) + 0.6, 0.5), (len(labels), 0.5), arrowprops={"arrowstyle": "->", "color": plots.INK})
@@ -94,21 +98,25 @@ IDEAS = {
         "MRED", "mred", "Drop probability against the average queue: MRED rises as a parabola below RED, then to 1."
     ),
     "ExRED": _against_red(
-        "ExRED", "exred", "Drop probability against the average queue: ExRED rises exponentially, RED as a line."
+        "ExRED", "exred",
+        "Drop probability against the average queue: the same line up to max_th, where RED jumps to 1 and ExRED "
+        "rises as a parabola."
     ),
     "DDRED": Idea(
         partial(
             _queue, labels=["5", "2", "6", "4", "3"], arriving="7", victim=1, color=mark_of("ddred").color,
-            words="numbers: hops that a packet still has to go; the shortest way pays",
+            words="numbers: hops that a packet has travelled; the one with the fewest pays",
         ),
-        "A queue of packets with the hops that each still has to go: the one with the fewest is dropped.",
+        "A queue of packets with the hops that each has travelled: the one with the fewest is dropped.",
     ),
     "PC-RED": Idea(
         partial(
-            _queue, labels=["low", "high", "low", "low", "low"], arriving="high", victim=3,
-            color=mark_of("pc-red").color, words="a high-priority packet within its limit is spared; a random one pays",
+            _queue, labels=["kept", "kept", "over", "kept", "kept"], arriving="any", victim=1, spared=2,
+            color=mark_of("pc-red").color,
+            words="over: its flow has lost more than promised; the next behind it pays",
         ),
-        "A high-priority packet arrives; a random packet of the queue is dropped in its place.",
+        "A packet is picked at random; since its flow has lost more than promised it is spared, and the packet behind "
+        "it is dropped.",
     ),
     "Adaptive-RIO": _rio(),
 }  # fmt: skip
