@@ -16,7 +16,7 @@ import pandas as pd
 
 import aqmlab
 from aqmlab.execution.pool import available_cores
-from aqmlab.rfc7928.tables import overview
+from aqmlab.rfc7928.heat import heat_table
 
 TITLE = "RFC 7928's suite over eight disciplines"
 DISCIPLINES = ("red", "mred", "adaptive-red", "blue", "codel", "fq-codel", "pie", "pi2")
@@ -67,15 +67,22 @@ minutes.
 
 ## Queueing delay against drop-tail
 
-Drop-tail has a buffer of the bandwidth-delay product. Differences in % of drop-tail's mean; (?) where the 95 % interval
+Drop-tail has a buffer of the bandwidth-delay product. Differences in % of drop-tail's mean; ? where the 95 % interval
 has 0 in it.
 
-{_table(overview(against, "delay", DISCIPLINES))}
+{_table(_map(against, "delay"))}
 
 ## Goodput against drop-tail
 
-{_table(overview(against, "goodput", DISCIPLINES))}
+{_table(_map(against, "goodput"))}
 """
+
+
+def _map(against: pd.DataFrame, quantity: str) -> pd.DataFrame:
+    """Differences of a quantity as text, a row a scenario, a column a discipline."""
+    found = heat_table(against, quantity, DISCIPLINES)
+    rows = [[name, *(cell[0] if cell else "" for cell in cells)] for name, cells in found.rows]
+    return pd.DataFrame(rows, columns=["scenario", *found.columns])
 
 
 def _counts(requirements: pd.DataFrame) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from aqmlab.plotting.chart import Chart, Series
+from aqmlab.plotting.chart import Chart, Mode, Series
 from aqmlab.plotting.figures import parameter_map
 from aqmlab.plotting.figures.runs import slug
 from aqmlab.plotting.figures.trade_off import X_LABEL, Y_LABEL
@@ -60,11 +60,12 @@ def sweep_finding(study: Study) -> str:
     for key, least in (("mean_delay_ms", "least"), ("goodput_mbps", "most"), ("loss", "least")):
         if key not in points or points[key].isna().all():
             continue
-        place = points[key].idxmin() if least == "least" else points[key].idxmax()
+        values = points[key].to_numpy(dtype=float)
+        place = int(np.nanargmin(values) if least == "least" else np.nanargmax(values))
         what = metric(key)
         unit = "" if what.unit == "1" else f" {what.unit}"
-        value = f"{number(float(points.loc[place, key]), digits=4)}{unit}"
-        parts.append(f"{least} {_lower(what.title)} ({value}) at {_point_words(study, points.loc[place])}")
+        value = f"{number(float(values[place]), digits=4)}{unit}"
+        parts.append(f"{least} {_lower(what.title)} ({value}) at {_point_words(study, points.iloc[place])}")
     runs = f"{len(points)} points, {len(study.seeds)} seed{'' if len(study.seeds) == 1 else 's'} each"
     return f"{_first_up('; '.join(parts))} ({runs})."
 
@@ -123,10 +124,9 @@ def trade_off(study: Study, points: pd.DataFrame) -> Chart | None:
     groups = list(_groups(study, points, by))
     for index, (name, rows) in enumerate(groups):
         own = rows.sort_values(along) if along else rows
-        mode: Any = "line" if along and len(groups) <= MOST_LINES else "points"
-        columns = ("mean_delay_ms", "goodput_mbps", "goodput_mbps_low", "goodput_mbps_high")
-        values = [own[column].to_numpy(dtype=float) for column in columns]
-        series.append(Series(name or study.name, *values, mode=mode, color=index))
+        mode: Mode = "line" if along and len(groups) <= MOST_LINES else "points"
+        delays = own["mean_delay_ms"].to_numpy(dtype=float)
+        series.append(Series(name or study.name, delays, *_bounds(own, "goodput_mbps"), mode, color=index))
     joined = f" Points of a line are in the order of {short(study, along[0])}." if along else ""
     return Chart(
         key=slug(f"sweep-{study.name}-trade-off"),
@@ -147,11 +147,9 @@ def lines(study: Study, points: pd.DataFrame, key: str, *, x: str, by: Sequence[
     series = []
     for index, (name, rows) in enumerate([("all points", points)] if many else groups):
         own = rows.sort_values(x)
-        values = [own[column].to_numpy(dtype=float) for column in (x, key, f"{key}_low", f"{key}_high")]
-        series.append(
-            Series(name or what.title, *values, mode="points" if many else "line", color=index, band=not many)
-        )
-    at = np.sort(points[x].unique().astype(float))
+        mode: Mode = "points" if many else "line"
+        at = own[x].to_numpy(dtype=float)
+        series.append(Series(name or what.title, at, *_bounds(own, key), mode, color=index, band=not many))
     words = "; ".join(f"{one.name} {one.y[0]:.4g} to {one.y[-1]:.4g}" for one in series)
     return Chart(
         key=slug(f"sweep-{study.name}-{key}-over-{x}"),
@@ -160,7 +158,7 @@ def lines(study: Study, points: pd.DataFrame, key: str, *, x: str, by: Sequence[
         x_label=_label(study, x),
         y_label=what.label,
         series=series,
-        x_log=_steps_grow(at),
+        x_log=_steps_grow(np.sort(points[x].unique().astype(float))),
         caption="Bands: 95 % intervals." if len(study.seeds) > 1 and not many else "",
     )
 
@@ -201,9 +199,7 @@ def _dots(study: Study, points: pd.DataFrame, key: str) -> Chart:
     """Return a metric of points that differ in words alone, a line of the chart a point."""
     what = metric(key)
     series = [
-        Series(
-            name, [name], *(rows[c].to_numpy() for c in (key, f"{key}_low", f"{key}_high")), mode="points", color=index
-        )
+        Series(name, [name], *_bounds(rows, key), "points", color=index)
         for index, (name, rows) in enumerate(_groups(study, points, study.keys))
     ]
     return Chart(
@@ -215,6 +211,12 @@ def _dots(study: Study, points: pd.DataFrame, key: str) -> Chart:
         series=series,
         flat=True,
     )
+
+
+def _bounds(points: pd.DataFrame, key: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the means of a metric, and the ends of their intervals."""
+    mean, low, high = (points[column].to_numpy(dtype=float) for column in (key, f"{key}_low", f"{key}_high"))
+    return mean, low, high
 
 
 def _kinds(study: Study, points: pd.DataFrame) -> tuple[list[str], list[str]]:

@@ -35,7 +35,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -43,8 +43,6 @@ from aqmlab.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from aqmlab.results.result import Result
 
 BPL = {"g107": 25.1, "g107-no-concealment": 4.3}
 """Robustness of G.711 against loss by model: with packet loss concealment and without."""
@@ -237,8 +235,16 @@ def score(
     return Score(sent, len(order), late, float(delays.mean()), heard, loss, r, opinion(r))
 
 
+class HasCalls(Protocol):
+    """Runs with calls: `aqmlab.results.result.Result`."""
+
+    @property
+    def call_packets(self) -> pd.DataFrame:
+        """Packets of calls that arrived, of all runs."""
+
+
 def calls(
-    result: Result,
+    result: HasCalls,
     *,
     playout: str = ADAPTIVE,
     jitter_s: float = JITTER_S,

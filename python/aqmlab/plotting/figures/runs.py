@@ -72,8 +72,8 @@ def thresholds(result: Result, link: str) -> list[tuple[float, str]]:
 
 def target_ms(result: Result, link: str) -> list[tuple[float, str]]:
     """Return the delay target of a link's discipline in ms, if it has one."""
-    target = settings_at(result, link).get("target")
-    return [(float(target) * 1e3, "target")] if _is_number(target) else []
+    own = settings_at(result, link)
+    return [(float(own["target"]) * 1e3, "target")] if _is_number(own.get("target")) else []
 
 
 def warmup(result: Result) -> list[tuple[float, float, str]]:

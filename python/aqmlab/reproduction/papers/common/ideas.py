@@ -43,7 +43,7 @@ def _curves(ax: Axes, *, queues: Mapping[str, Mapping[str, Any]], marks: Mapping
     """Draw drop curves, from the code that is simulated."""
     for series in drop_curves(queues, top=TOP).series:
         mark = marks[series.name]
-        style = {"color": mark.color, "marker": plots.MARKERS[mark.marker], "markevery": 0.14, "ms": 5}
+        style: dict[str, Any] = {"color": mark.color, "marker": plots.MARKERS[mark.marker], "markevery": 0.14, "ms": 5}
         ax.plot(series.x, series.y, label=series.name, lw=1.8, **style)
     ax.set_xlabel("average queue, packets")
     ax.set_ylabel("drop probability")
