@@ -70,19 +70,18 @@ def add_comparison(page: Page, found: Comparison, *, alone: bool = False) -> Non
 
 
 def matrix_table(matrix: Matrix) -> pd.DataFrame:
-    """Return means with half-widths and arrows for reading: a row a label, a column a metric."""
+    """Return means with half-widths and arrows for reading: a row a metric, a column a label."""
     rows = []
-    for label in matrix.labels:
-        row = {"": label}
-        for key in matrix.metrics:
-            unit = matrix.unit(key)
-            title = f"{metric(key).title}, {unit}" if unit else metric(key).title
+    for key in matrix.metrics:
+        unit = matrix.unit(key)
+        row = {"metric": f"{metric(key).title}, {unit}" if unit else metric(key).title}
+        for label in matrix.labels:
             cell = matrix.cells.get((label, key))
             if cell is None:
-                row[title] = "–"
+                row[label] = "–"
                 continue
             mean, half = cell.texts
-            row[title] = f"{mean}{f' ± {half}' if half else ''} {cell.sign}".strip()
+            row[label] = f"{mean}{f' ± {half}' if half else ''} {cell.sign}".strip()
         rows.append(row)
     return pd.DataFrame(rows)
 
