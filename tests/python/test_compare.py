@@ -278,9 +278,27 @@ def test_the_matrix_has_an_arrow_where_a_difference_is_decided():
         "loss equal for codel."
     )
     assert "↑ higher, ↓ lower than red: decided" in legend(matrix, level=0.95)
-    text = latex_text(matrix, name="a_b", runs=3, level=0.95)
+    text = latex_text(matrix, name="a_b", link="x", runs=3, level=0.95)
     assert r"Loss, \% & $2.00 \pm 0.10$ & $3.00 \pm 0.12\,\uparrow$ & $2.00 \pm 0.10\,=$ \\" in text
     assert r"a\_b: mean $\pm$ half-width of the 95\,\% interval over 3 runs" in text
+
+
+def test_several_queues_change_together_and_are_those_of_both_directions_by_default(tmp_path):
+    asymmetric = {"run": {"duration": "3s", "warmup": "1s"}}
+    found = aqmlab.compare("example:asymmetric", aqm=["red", "codel"], seeds=1, overrides=asymmetric, progress=False)
+    assert (found.queue, found.link) == ("down,up", "down")
+    for name, result in found.results.items():
+        assert {result.summaries[0]["readings"][queue]["aqm"] for queue in ("down", "up")} == {name}
+    assert "link down:" in found.latex()
+    one = aqmlab.compare(
+        "example:asymmetric", aqm=["red", "codel"], queue="up", seeds=1, overrides=asymmetric, progress=False
+    )
+    readings = one.results["codel"].summaries[0]["readings"]
+    assert (readings["down"]["aqm"], readings["up"]["aqm"], one.link) == ("drop-tail", "codel", "up")
+    with pytest.raises(aqmlab.InputError, match=r'^--queue: unknown queue "sideways" \(allowed: '):
+        aqmlab.compare("example:asymmetric", aqm=["red", "codel"], queue="up,sideways", seeds=1, progress=False)
+    with pytest.raises(aqmlab.InputError, match="^compare: choose the queues with --queue, with commas"):
+        aqmlab.compare("example:chain", aqm=["red", "codel"], seeds=1, progress=False)
 
 
 def test_signs_stand_for_holm_s_verdicts(found):

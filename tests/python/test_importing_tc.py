@@ -305,3 +305,10 @@ def test_hostile_lines_are_one_clear_line(text: str, message: str, tmp_path: Pat
         aqmlab.import_scenario(tmp_path / "lines.txt")
     assert message in str(error.value)
     assert len(str(error.value)) < 1000
+
+
+def test_a_line_that_takes_the_place_of_another_is_named() -> None:
+    found = found_in("tc qdisc replace dev e root codel target 5ms", "tc qdisc replace dev e root pie limit 100")
+    assert "line 1: codel: line 2 replaces it by pie" in found.notes
+    again = found_in("tc qdisc add dev e root codel target 5ms", "tc qdisc change dev e root codel target 9ms")
+    assert not any("replaces" in note for note in again.notes)

@@ -119,7 +119,14 @@ def compare(
             metavar="LABEL=TABLE",
         ),
     ] = None,
-    queue: Annotated[str, typer.Option("--queue", help="The queue whose discipline is exchanged.")] = "bottleneck",
+    queue: Annotated[
+        str | None,
+        typer.Option(
+            "--queue",
+            help="Queues whose discipline is exchanged, with commas; default: bottleneck, or those of down and up.",
+            metavar="A,B,...",
+        ),
+    ] = None,
     seeds: SeedsOption = None,
     set_: Set = None,
     out: Out = Path("results"),
@@ -180,6 +187,9 @@ def compare(
         print_json(data | ({"settings": found.settings} if found.settings else {}))
         return
     _show_comparison(found, settled, details=details)
+    for option, (place, _) in texts.items():
+        if place is not None:
+            print(f"{option.removeprefix('--')}: {place}")
 
 
 def _check_printed(*places: str | None, as_json: bool) -> None:

@@ -202,6 +202,11 @@ def _show_all(answers: Sequence[Tuned], *, details: bool) -> None:
         print(f"{found.aqm}: {next((one.text for one in found.dialects), 'tc does not have it')}")
         for line in found.why_undecided():
             print(f"  {line}")
+    if any(found.dialects for found in answers):
+        print(
+            "DEV: the interface. Where its own rate is above the link's, a shaper (tbf, htb) has to make the queue:\n"
+            "aqmlab export FILE --to tc writes one."
+        )
     print(f"Results: {answers[0].folder.parent if answers[0].folder else ''}")
 
 

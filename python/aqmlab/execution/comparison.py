@@ -114,7 +114,7 @@ class Comparison(Shown):
 
     def latex(self) -> str:
         r"""Return the matrix as a table for LaTeX (package booktabs): mean \pm half-width, arrows where decided."""
-        return latex_text(self.matrix(), name=self.name, runs=len(self.seeds), level=self.level)
+        return latex_text(self.matrix(), name=self.name, link=self.link, runs=len(self.seeds), level=self.level)
 
     @classmethod
     def load(cls, folder: str | Path) -> Comparison:
@@ -134,7 +134,7 @@ def compare(
     *,
     aqm: Sequence[str] = (),
     settings: Settings | None = None,
-    queue: str = "bottleneck",
+    queue: str | None = None,
     link: str | None = None,
     seeds: Seeds = None,
     overrides: Overrides = (),
@@ -157,10 +157,11 @@ def compare(
         Settings of disciplines, by label: ``{"red-tight": {"aqm": "red", "max_th": "20p"}}``. Under the name of a
         discipline they are those of that discipline. A table overrides what stays of the scenario's.
     queue
-        The ``[queue.NAME]`` table whose discipline is exchanged. Its other parameters stay, as far as the
-        discipline knows them.
+        The ``[queue.NAME]`` table whose discipline is exchanged, or several: ``"down,up"``. Their other parameters
+        stay, as far as the discipline knows them. Default: ``bottleneck``, or else those of the links ``down`` and
+        ``up``.
     link
-        The link to measure; default: the first link with this queue.
+        The link to measure; default: the first link with the first of these queues.
     seeds, overrides, workers, out, progress, engine
         As for `aqmlab.run`.
     until, max_runs
@@ -169,10 +170,12 @@ def compare(
     """
     plan = as_scenario(scenario, overrides=overrides)
     entries = entries_of(aqm, settings or {})
-    measured = link or _measured_link(plan, queue)
+    queues = _queues(plan, queue)
+    queue = ",".join(queues)
+    measured = link or next(one.name for one in plan.links if one.queue == queues[0])
     notes: list[str] = []
     plans = {
-        label: _observing(exchange(plan, queue, label, table, notes), measured) for label, table in entries.items()
+        label: _observing(exchange(plan, queues, label, table, notes), measured) for label, table in entries.items()
     }
     notes += _what_differs(plans, measured)
     folder = None if out is None else _prepared(Path(out), plan, definition(plan, queue, measured, entries), plans)
@@ -316,9 +319,18 @@ def _observing(plan: Scenario, link: str) -> Scenario:
     return plan if link in observed else plan.with_overrides({"probe.links": inline([*observed, link])})
 
 
-def _measured_link(plan: Scenario, queue: str) -> str:
-    for link in plan.links:
-        if link.queue == queue:
-            return link.name
-    queues = list(dict.fromkeys(link.queue for link in plan.links))
-    raise InputError(unknown("queue", queue, queues))
+def _queues(plan: Scenario, asked: str | None) -> list[str]:
+    """Return the queues whose discipline is exchanged."""
+    known = list(dict.fromkeys(link.queue for link in plan.links))
+    if asked is None:
+        if "bottleneck" in known:
+            return ["bottleneck"]
+        found = [link.queue for name in ("down", "up") for link in plan.links if link.name == name]
+        if not found:
+            raise InputError(f"compare: choose the queues with --queue, with commas (allowed: {', '.join(known)})")
+        return list(dict.fromkeys(found))
+    names = [name.strip() for name in asked.split(",")]
+    for name in names:
+        if name not in known:
+            raise InputError(f"--queue: {unknown('queue', name, known)}")
+    return list(dict.fromkeys(names))

@@ -31,7 +31,7 @@ def csv_text(means: pd.DataFrame, differences: pd.DataFrame) -> str:
     return table[list(COLUMNS)].to_csv(index=False, lineterminator="\n")
 
 
-def latex_text(matrix: Matrix, *, name: str, runs: int, level: float) -> str:
+def latex_text(matrix: Matrix, *, name: str, link: str, runs: int, level: float) -> str:
     r"""Return a table for LaTeX (booktabs): metrics by labels, mean \pm half-width, arrows where decided.
 
     Parameters
@@ -40,20 +40,23 @@ def latex_text(matrix: Matrix, *, name: str, runs: int, level: float) -> str:
         What the table shows.
     name
         The scenario's name, for the caption.
+    link
+        The link that was measured, for the caption.
     runs, level
         Runs of each label, and the level of the intervals.
     """
-    return "\n".join(_latex(matrix, name, runs, level)) + "\n"
+    return "\n".join(_latex(matrix, name, link, runs, level)) + "\n"
 
 
-def _latex(matrix: Matrix, name: str, runs: int, level: float) -> Iterator[str]:
+def _latex(matrix: Matrix, name: str, link: str, runs: int, level: float) -> Iterator[str]:
     spread = f"mean $\\pm$ half-width of the {100 * level:.4g}\\,\\% interval over {runs} runs"
     yield r"% Needs \usepackage{booktabs}; if it is too wide, table* in place of table."
     yield r"\begin{table}"
     yield r"  \centering"
+    equal = " $=$ equal in every run;" if any(cell.verdict == EQUAL for cell in matrix.cells.values()) else ""
     yield (
-        f"  \\caption{{{escaped(name)}: {spread if runs > 1 else 'one run'}. $\\uparrow$ higher, $\\downarrow$ lower "
-        f"than {escaped(matrix.labels[0])} (5\\,\\%, Holm's correction); no arrow: undecided.}}"
+        f"  \\caption{{{escaped(name)}, link {escaped(link)}: {spread if runs > 1 else 'one run'}. $\\uparrow$ higher, $\\downarrow$ lower "
+        f"than {escaped(matrix.labels[0])} (5\\,\\%, Holm's correction);{equal} no arrow: undecided.}}"
     )
     yield f"  \\label{{tab:{''.join(c if c.isalnum() and c.isascii() else '-' for c in name)}}}"
     yield f"  \\begin{{tabular}}{{l{'r' * len(matrix.labels)}}}"

@@ -64,17 +64,26 @@ def entries_of(aqm: Sequence[str], settings: Settings) -> dict[str, dict[str, An
     return found
 
 
-def exchange(plan: Scenario, queue: str, label: str, table: Mapping[str, Value], notes: list[str]) -> Scenario:
-    """Return the scenario with another discipline in a queue.
+def exchange(
+    plan: Scenario, queues: Sequence[str], label: str, table: Mapping[str, Value], notes: list[str]
+) -> Scenario:
+    """Return the scenario with another discipline in some queues.
 
-    Of the queue's other parameters those stay that the discipline knows; `table` overrides them. What is left out is
+    Of a queue's other parameters those stay that the discipline knows; `table` overrides them. What is left out is
     added to `notes`.
     """
+    for queue in queues:
+        plan = _exchanged(plan, queue, label, table, notes)
+    return plan
+
+
+def _exchanged(plan: Scenario, queue: str, label: str, table: Mapping[str, Value], notes: list[str]) -> Scenario:
     known = {parameter.key for parameter in discipline(str(table["aqm"])).parameters}
     body = {key: value for key, value in plan.queue_table(queue).items() if key not in ("aqm", "curve")}
     left_out = [key for key in body if key not in known]
-    if left_out:
-        notes.append(f"{label}: without {', '.join(left_out)}, which it does not know")
+    note = f"{label}: without {', '.join(left_out)}, which it does not know"
+    if left_out and note not in notes:
+        notes.append(note)
     kept = {key: value for key, value in body.items() if key in known}
     try:
         return plan.with_overrides({f"queue.{queue}": inline({"aqm": table["aqm"], **kept, **table})})

@@ -79,6 +79,9 @@ def charts_of(folder: Path) -> Iterator[Chart]:
     sweeps = sweeps_in(folder)
     runs = [run for run in runs_below(folder) if not (run / comparison.RECORD).exists()]
     if not runs and not sweeps:
+        inside = [run.name for run in runs_below(folder)]
+        if inside:
+            raise InputError(f"{folder}: a figure is of one folder in it ({', '.join(inside[:4])})")
         raise InputError(f"{folder}: holds no finished run")
     for sweep in sweeps:
         yield from of_sweep(sweep)

@@ -100,7 +100,9 @@ def uplink(rate: str, rtt: str, uses: str = "downloads") -> Uplink:
     ('utilization>=0.9',)
     """
     speed, unit = number_of(rate, f'--uplink "{rate}"')
-    if unit != "bps" or speed <= 0:
+    if unit == "bps" and speed <= 0:
+        raise InputError(f'--uplink "{rate}": must be above 0, for example 50Mbps')
+    if unit != "bps":
         raise InputError(f'--uplink "{rate}": a rate has a unit, for example 50Mbps')
     ends = rtt.split(":")
     if len(ends) != 2:

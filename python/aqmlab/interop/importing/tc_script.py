@@ -62,10 +62,11 @@ class Node:
 
 @dataclass
 class Script:
-    """What lines of tc make, in their order."""
+    """What lines of tc make, in their order; of disciplines that a later line replaced by others: both."""
 
     nodes: list[Node] = field(default_factory=list)
     filters: list[tuple[int, list[str]]] = field(default_factory=list)
+    replaced: list[tuple[Node, Node]] = field(default_factory=list)
 
     def add(self, node: Node, verb: str) -> None:
         """Add a node; it takes the place of one that was there, or changes its options."""
@@ -77,6 +78,8 @@ class Script:
                 continue
             if old.kind == node.kind in MERGES and (verb == "change" or node.handle):
                 node.words = old.words.changed(node.words)
+            elif verb == "replace":
+                self.replaced.append((old, node))
             node.handle, node.parent = node.handle or old.handle, node.parent or old.parent
             self.nodes[at] = node
             return

@@ -209,6 +209,9 @@ class Reader:
 
     def _leftover(self, dev: str) -> None:
         """Name the disciplines and classes of the device that no queue was made of."""
+        for old, new in self._script.replaced:
+            if old.dev == dev and old.kind not in NO_QUEUE:
+                self._note(f"{old.kind}: line {new.line} replaces it by {new.kind}", old)
         for node in self._script.nodes:
             if node.dev == dev and id(node) not in self._used and node.kind not in (*NO_QUEUE, *SHAPERS):
                 thing = f"class {node.handle} of {node.kind}" if node.is_class else f"{node.kind} at {node.parent}"
