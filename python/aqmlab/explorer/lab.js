@@ -46,7 +46,7 @@ function go() {
 
 async function send(question) {
   underWay = question;
-  const { answer, line, problems } = await backend.ask(question);
+  const { answer, line, problems = [] } = await backend.ask(question);
   if (underWay === question) { underWay = null; at("cancel").hidden = true; }
   if (question.number > drawn && (answer || line)) {
     drawn = question.number;
@@ -203,8 +203,9 @@ function useScenario(text) {
   ask();
 }
 
-// Shows what is wrong with the scenario, and selects the line of the first problem.
-function showProblems(problems) {
+// Shows what is wrong with the scenario, and selects the line of the first problem. What is wrong with an override has no line.
+function showProblems(found) {
+  const problems = found.filter((problem) => problem.file !== "--set");
   const source = at("source"), rows = problems.map(({ line, column, key, message, allowed }) => {
     const item = document.createElement("li");
     item.textContent = `Line ${line}, column ${column}: ${key ? `${key}: ` : ""}${message}${allowed ? ` (allowed: ${allowed})` : ""}`;

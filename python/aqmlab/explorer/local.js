@@ -126,7 +126,8 @@ function cut({ plan, normalized }, seconds) {
 }
 
 // Returns about how many packets all links will carry: every flow sends as fast as its share of its slowest link allows,
-// at most its own rate, and each of its packets, with an acknowledgement for TCP, crosses every link of its way.
+// at most its own rate, and each of its packets, with an acknowledgement for TCP, crosses every link of its way. It is too
+// high for flows that have little to send.
 export function estimatedHops({ links, flows, duration_s: duration }) {
   const named = new Map(links.map((link) => [link.name, link])), loads = new Map();
   const fastest = Math.max(...links.map((link) => link.rate_bps), 0);
