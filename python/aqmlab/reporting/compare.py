@@ -43,14 +43,14 @@ def add_comparison(page: Page, found: Comparison, *, alone: bool = False) -> Non
         Whether the page is of it alone: then its title and lead have said the answer, and its parts are sections.
     """
     begin = page.section if alone else page.heading
-    command = compare_command(found)
+    command = compare_command(page, found)
     page.section("At a glance" if alone else comparison_title(found))
     if not alone:
         page.text(found.answer())
     charts = list(of_comparison(found))
     first = next((chart for start in FIRST for chart in charts if chart.key.startswith(start)), None)
     if first is not None:
-        page.chart(first, command=figure_command(command, found.folder, first.key))
+        page.chart(first, command=figure_command(page, command, found.folder, first.key))
     n = len(found.seeds)
     page.table(
         matrix_table(found.matrix()),
@@ -60,10 +60,10 @@ def add_comparison(page: Page, found: Comparison, *, alone: bool = False) -> Non
     begin(EVIDENCE)
     for start in SMALL:
         entries = [chart for chart in charts if chart.key.startswith(start)]
-        page.multiples([(chart, figure_command(command, found.folder, chart.key)) for chart in entries])
+        page.multiples([(chart, figure_command(page, command, found.folder, chart.key)) for chart in entries])
     for chart in charts:
         if chart is not first and not chart.key.startswith(SMALL):
-            page.chart(chart, command=figure_command(command, found.folder, chart.key))
+            page.chart(chart, command=figure_command(page, command, found.folder, chart.key))
     begin("Statistics and settings")
     _statistics(page, found)
     _settings(page, found)

@@ -16,7 +16,7 @@ impl<'s> Seen<'s> {
     }
 
     pub fn queue_samples_table(&self) -> Table {
-        let rows = self.observed(|o| o.samples().to_vec());
+        let rows = self.observed(|o| o.samples().iter().collect());
         vec![
             ("t_s", reals(&rows, |(_, s)| s.time.secs())),
             ("link", texts(&rows, |(name, _)| *name)),
@@ -28,7 +28,7 @@ impl<'s> Seen<'s> {
     }
 
     pub fn discipline_samples_table(&self) -> Table {
-        let rows = self.observed(|o| o.discipline_samples().to_vec());
+        let rows = self.observed(|o| o.discipline_samples().iter().collect());
         vec![
             ("t_s", reals(&rows, |(_, s)| s.time.secs())),
             ("link", texts(&rows, |(name, _)| *name)),
@@ -48,7 +48,7 @@ impl<'s> Seen<'s> {
     }
 
     pub fn losses_table(&self) -> Table {
-        let rows = self.observed(|o| o.losses().to_vec());
+        let rows = self.observed(|o| o.losses().iter().collect());
         let flow = |number: u32| self.plan.flows.get(number as usize).map_or("", |flow| flow.name.as_str());
         vec![
             ("t_s", reals(&rows, |(_, l)| l.time.secs())),
@@ -60,7 +60,7 @@ impl<'s> Seen<'s> {
     }
 
     pub fn events_table(&self) -> Table {
-        let rows = self.observed(|o| o.events().to_vec());
+        let rows = self.observed(|o| o.events().iter().collect());
         vec![
             ("t_ps", integers(&rows, |(_, e)| e.time.0)),
             ("link", texts(&rows, |(name, _)| *name)),
