@@ -13,7 +13,7 @@ MISSING = (
 
 
 def text() -> str:
-    """Return the page; without the simulator for browsers one that says so."""
+    """Return the page; without the simulator for browsers, a page with the reason."""
     try:
         return standalone_page()
     except Error as error:

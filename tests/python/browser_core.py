@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from aqmlab.explorer.standalone import CORE, bundle
+from aqmlab.explorer.standalone import CORE, WORKER, bundle
 
-MODULES = ("core", "controls", "results", "local")
+MODULES = WORKER[:-1]
 READ = """
 import { readFileSync } from "node:fs";
 const [wasm, input] = process.argv.slice(2).map((name) => readFileSync(name));

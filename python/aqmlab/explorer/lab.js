@@ -107,8 +107,8 @@ function afterPaint(work) {
 function triedChart(answer) {
   const value = (key) => answer.numbers.find((row) => row.key === key)?.values ?? [];
   const delays = value("mean_delay_ms"), goodputs = value("goodput_mbps");
-  const before = tried.slice(-KEPT), paints = ["#2f7fd6", "#cf5f1d"];
-  const series = [{ name: "tried before", mode: "points", paint: "#7b828d", x: before.map((p) => p[0]), y: before.map((p) => p[1]) }];
+  const before = tried.slice(-KEPT), paints = answer.charts.find((chart) => chart.key === "goodput").series.map((one) => one.paint);
+  const series = [{ name: "tried before", mode: "points", faint: true, paint: "#7b828d", x: before.map((p) => p[0]), y: before.map((p) => p[1]) }];
   answer.names.forEach((name, i) => {
     if (delays[i] === null || goodputs[i] === null || goodputs[i] === undefined) { return; }
     series.push({ name, mode: "points", paint: paints[i], x: [delays[i]], y: [goodputs[i]] });

@@ -4,7 +4,7 @@
 import {
   NO_OTHER, Scenario, SettingError, checkedValue, disciplineControls, exchanged, general, inline, networkControls, overridesOf, queueControls, runControls,
   shownControl,
-} from "./js";
+} from "./controls.js";
 import { charts, numberRows, numbers } from "./results.js";
 
 export const MOST_HOPS = 50e6;  // packets times links of a run that a page takes on: about ten seconds

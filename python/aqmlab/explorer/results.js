@@ -2,20 +2,11 @@
 // stand; tests/python/test_web_page.py compares both.
 
 import { general } from "./controls.js";
+import { FACTS } from "./facts.js";
 
-const PALETTE = ["#2f7fd6", "#cf5f1d", "#1d9268", "#a95bc9", "#d2475a", "#7b828d", "#8a7a12", "#12898f"];
+const { palette: PALETTE, grey: GREY, disciplines: DISCIPLINES, numbers: NUMBERS, seldom: SELDOM } = FACTS;
 const CLASS_COLORS = [0, 1, 2, 6, 7];  // of the curves of a queue's classes
 const CURVE_POINTS = 241, DIGITS = 5;
-const NUMBERS = [
-  ["goodput_mbps", "TCP goodput", "Mb/s", 3, "bytes delivered in order, headers included, all TCP flows"],
-  ["utilization", "Utilization", "", 4, "share of the time in which the link was sending"],
-  ["loss", "Loss", "", 5, "packets dropped / packets offered to the link's queue"],
-  ["marks", "Marks", "", 5, "packets marked (ECN) / packets offered to the link's queue"],
-  ["mean_queue", "Mean queue", "packets", 2, "time average of the packets waiting, without the one in service"],
-  ["mean_delay_ms", "Mean queueing delay", "ms", 2, "time waiting, without the packet's own transmission"],
-  ["delay_p95_ms", "95 % queueing delay", "ms", 2, "from the delay histogram"],
-  ["jain", "Jain's index", "", 4, "fairness of the TCP flows' goodput"],
-];
 
 const plain = (column) => Array.from(column, Number);
 const sum = (values) => values.reduce((total, value) => total + value, 0);
@@ -26,7 +17,8 @@ const significant = (value, digits) => (Number.isNaN(value) ? "nan" : general(va
 const fixed = (value, digits) => (Number.isNaN(value) ? "nan" : value.toFixed(digits));
 
 // Returns the quantities of one run.
-export function numbers({ tables: { links, flows, delay_histogram: delays } }, link) {
+export function numbers({ tables }, link) {
+  const { links, flows, delay_histogram: delays } = tables;
   const at = links.link.indexOf(link), of = (name) => Number(links[name][at]);
   const tcp = flows.transport.flatMap((name, i) => (name === "udp" ? [] : [flows.goodput_bps[i]]));
   return {
@@ -37,8 +29,17 @@ export function numbers({ tables: { links, flows, delay_histogram: delays } }, l
     mean_queue: of("mean_queue"),
     mean_delay_ms: of("mean_delay_s") * 1e3,
     delay_p95_ms: quantile(delays.link.flatMap((name, i) => (name === link ? [[delays.low_s[i], delays.high_s[i], Number(delays.count[i])]] : [])), 0.95) * 1e3,
-    jain: tcp.length ? ratio(sum(tcp) ** 2, tcp.length * sum(tcp.map((x) => x * x))) : NaN,
+    jain: jain(tables),
   };
+}
+
+// Returns Jain's index of the TCP flows without end that no application drives: at least two, all of one transport.
+function jain({ flows, pages, segments }) {
+  const driven = new Set([...(pages?.group ?? []), ...(segments?.group ?? [])]);
+  const alike = flows.transport.map((_, i) => i).filter((i) => flows.transport[i] !== "udp" && flows.size_packets[i] < 0 && !driven.has(flows.group[i]));
+  if (alike.length < 2 || new Set(alike.map((i) => flows.transport[i])).size > 1) { return NaN; }
+  const goodput = alike.map((i) => flows.goodput_bps[i]);
+  return ratio(sum(goodput) ** 2, goodput.length * sum(goodput.map((x) => x * x)));
 }
 
 // Returns a quantile of a histogram (low, high, count), linear within a bin.
@@ -54,9 +55,8 @@ function quantile(bins, share) {
 
 // Returns the rows of the table of numbers: one value for each run.
 export function numberRows(values) {
-  const rows = NUMBERS.map(([key, title, unit, digits, doc]) => (
-    { key, title, unit, digits, doc, values: values.map((own) => (Number.isFinite(own[key]) ? own[key] : null)) }));
-  return rows.filter((row) => row.key !== "marks" || row.values.some(Boolean));
+  const rows = NUMBERS.map((what) => ({ ...what, values: values.map((own) => (Number.isFinite(own[what.key]) ? own[what.key] : null)) }));
+  return rows.filter(({ key, values: shown }) => !SELDOM.includes(key) || shown.some(Boolean));
 }
 
 // Returns numbers with few digits, so that an answer is short; null where there is no value.
@@ -65,13 +65,35 @@ function finite(values) {
   return values.map((value) => (Number.isFinite(value) ? Number(value.toFixed(Math.min(digits, 100))) : null));
 }
 
-const series = (name, x, y, color, mode = "line") => ({ name, mode, paint: PALETTE[color % PALETTE.length], x: finite(x), y: finite(y) });
+const series = (name, x, y, color, mode = "line") => ({ name, mode, color, x: finite(x), y: finite(y) });
+
+// Returns the series of a chart with their colours: each discipline has its own. The same as marks.py.
+function painted(rows) {
+  let found = rows.map(({ name }) => disciplineIn(name));
+  const known = rows.map(({ mode }, i) => `${found[i]} ${mode}`).filter((_, i) => found[i]);
+  if (new Set(known).size < known.length) { found = found.map(() => null); }
+  const own = found.map((name) => (name ? PALETTE[DISCIPLINES[name]] : null)), taken = new Set(own.filter(Boolean)), mixed = taken.size > 0;
+  return rows.map(({ color, ...row }, i) => {
+    if (own[i]) { return { ...row, paint: own[i] }; }
+    const wanted = PALETTE.map((_, step) => PALETTE[(color + step) % PALETTE.length]);
+    const paint = (color === GREY ? null : wanted.find((one) => !taken.has(one))) ?? wanted[0];
+    if (mixed && color !== GREY) { taken.add(paint); }
+    return { ...row, paint };
+  });
+}
+
+// Returns the discipline that a series is named after, or null.
+function disciplineIn(name) {
+  const word = name.split(",")[0].split(":")[0].trim().toLowerCase().replaceAll(" ", "-");
+  return Object.hasOwn(DISCIPLINES, word) ? word : null;
+}
 
 // Returns the charts of runs, each with `name`, `plan`, `link` (checked), `tables`, `values`: queue, probability, goodput, delay.
 export function charts(runs, core) {
   const [first] = runs, named = (run, what) => (runs.length === 1 ? what : `${run.name}: ${what}`);
   const warmup = first.plan.warmup_s, common = { caption: "", x_label: "time, s", x_range: [0, first.plan.duration_s], shades: warmup > 0 ? [[0, warmup, "warm-up"]] : [], levels: [] };
-  return [queueChart(runs, common, named), probabilityChart(runs, core, named), goodputChart(runs, common), delayChart(runs, common)];
+  const drawn = [queueChart(runs, common, named), probabilityChart(runs, core, named), goodputChart(runs, common), delayChart(runs, common)];
+  return drawn.map((chart) => ({ ...chart, series: painted(chart.series) }));
 }
 
 const hasAverage = (run) => "curve" in run.link.parameters;

@@ -11,11 +11,15 @@ import gzip
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
 from aqmlab.errors import Error, InputError
+from aqmlab.explorer.numbers import NUMBERS, SELDOM, described
 from aqmlab.explorer.session import BUILT_IN
+from aqmlab.plotting.marks import DISCIPLINES, GREY, PALETTE
+from aqmlab.results.metrics import APPLICATIONS
 from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.scenario.registry import discipline
 
@@ -23,8 +27,8 @@ CORE = "explorer/aqmlab.wasm"
 STYLES = ("reporting/style.css", "explorer/vendor/uplot/uPlot.min.css", "explorer/lab.css")
 CHARTS = "explorer/vendor/uplot/uPlot.iife.min.js"
 PAGE = ("backend", "chart", "panel", "lab")
-WORKER = ("core", "controls", "results", "local", "worker")
-"""Modules of the page and of its worker, each after those that it imports."""
+WORKER = ("core", "controls", "facts", "results", "local", "worker")
+"""Modules of the page and of its worker, each after those that it imports. There is no file of `facts`."""
 
 
 def standalone_page(scenario: str | Path | None = None, *, link: str | None = None, overrides: Overrides = ()) -> str:
@@ -55,7 +59,7 @@ def standalone_page(scenario: str | Path | None = None, *, link: str | None = No
                 "(allowed: aqmlab lab without --out)"
             )
     setup = {"text": plan.text, "file": plan.filename, "link": chosen, "overrides": plan.overrides}
-    return _page(json.dumps(setup).replace("<", r"\u003c"), _core())
+    return _page(_json(setup), _core())
 
 
 def _core() -> str:
@@ -88,7 +92,7 @@ def _inert(name: str, kind: str, text: str) -> str:
     return f'<script type="{kind}" id="{name}">{text}</script>\n'
 
 
-def bundle(modules: tuple[str, ...]) -> str:
+def bundle(modules: Sequence[str]) -> str:
     """Return modules of this folder as one script: each becomes a function that returns what it exports.
 
     What a module imports is then there by its name, as modules come after those that they import from.
@@ -96,7 +100,24 @@ def bundle(modules: tuple[str, ...]) -> str:
     >>> bundle(("core",)).startswith("const { ScenarioError, Core } = (() => {")
     True
     """
-    return "\n".join(_function(_text(f"explorer/{name}.js")) for name in modules)
+    return "\n".join(_function(_facts() if name == "facts" else _text(f"explorer/{name}.js")) for name in modules)
+
+
+def _facts() -> str:
+    """Return the module with quantities and colours as Python has them, without what applications see."""
+    known = {
+        "numbers": [described(key) for key in NUMBERS if key not in APPLICATIONS],
+        "seldom": SELDOM,
+        "palette": PALETTE,
+        "grey": GREY,
+        "disciplines": {name: place for name, (place, _) in DISCIPLINES.items()},
+    }
+    return f"export const FACTS = {_json(known)};\n"
+
+
+def _json(value: object) -> str:
+    """Return JSON that can stand in an element `script`."""
+    return json.dumps(value).replace("<", r"\u003c")
 
 
 def _function(module: str) -> str:
