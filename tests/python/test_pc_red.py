@@ -377,7 +377,7 @@ def test_effort_is_read_back():
 
 @pytest.fixture(scope="module")
 def short(tmp_path_factory):
-    """The whole reproduction with 700 s (Network 2: 112 s) in place of 3000 s, and two other readings, RED's cases among them."""
+    """The whole reproduction, 700 s (Network 2: 112 s) in place of 3000 s, and two readings, RED's cases among them."""
     root = tmp_path_factory.mktemp("pc-red")
     effort = plan.Effort(seeds=2, reading_seeds=2, quick=True, mesh_seeds=2, duration_s=700.0, mesh_duration_s=122.0)
     with pytest.MonkeyPatch.context() as patch:

@@ -1,8 +1,9 @@
 //! A column of words.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
-/// So many words are compared one after the other, which is faster than a hash; later ones are looked up.
+/// The first words, the last one and the one after it are compared, which is faster than looking a word up: a table has few
+/// words, or goes through all of them again and again.
 const COMPARED: usize = 8;
 
 /// Words of which few differ: each once, and for each row its place among them.
@@ -48,21 +49,19 @@ impl Words {
 
 impl<S: AsRef<str>> FromIterator<S> for Words {
     fn from_iter<I: IntoIterator<Item = S>>(words: I) -> Self {
-        let mut later: HashMap<String, u32> = HashMap::new();
+        let mut places: BTreeMap<String, u32> = BTreeMap::new();
         let mut made = Self::default();
+        let mut last = 0;
         for word in words {
             let word = word.as_ref();
-            let first = made.different.iter().take(COMPARED).position(|known| known == word);
-            let known = first.map(|place| place as u32).or_else(|| later.get(word).copied());
-            let place = known.unwrap_or_else(|| {
-                let place = made.different.len();
+            let is_at = |place: &usize| made.different.get(*place).is_some_and(|known| known == word);
+            let near = (0..COMPARED).chain([last, last + 1]).find(is_at);
+            last = near.or_else(|| places.get(word).map(|&place| place as usize)).unwrap_or_else(|| {
                 made.different.push(word.to_owned());
-                if place >= COMPARED {
-                    later.insert(word.to_owned(), place as u32);
-                }
-                place as u32
+                places.insert(word.to_owned(), made.different.len() as u32 - 1);
+                made.different.len() - 1
             });
-            made.places.push(place);
+            made.places.push(last as u32);
         }
         made
     }
