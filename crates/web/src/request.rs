@@ -101,7 +101,8 @@ mod tests {
 
     #[test]
     fn what_is_no_request_is_an_error() {
-        for answered in [check("{"), curve("["), read_toml("a = "), curve(r#"{"queue": "{}", "x": [1]}"#)] {
+        let unknown = r#"{"queue": "{\"aqm\": \"unknown\"}", "x": [1]}"#;
+        for answered in [check("{"), curve("["), read_toml("a = "), curve(unknown)] {
             assert_eq!(answer(&answered)["ok"], false, "{answered}");
         }
     }
