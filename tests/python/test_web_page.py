@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import math
 import re
 from html.parser import HTMLParser
@@ -174,7 +175,21 @@ def test_the_page_loads_nothing(tmp_path):
     scripts = Scripts()
     scripts.feed(page)
     assert scripts.loaded == ["data:,"]
-    assert len(page) < 4_000_000
+    assert len(gzip.compress(page.encode())) < 2_000_000
+
+
+def test_the_policy_allows_the_page_its_own_scripts_and_a_worker():
+    wasm_path()
+    page = standalone_page()
+    found = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', page)
+    assert found
+    assert page.index(found[0]) < page.index("<style>")
+    digest = r"'sha256-[\w+/]{43}='"
+    wanted = (
+        rf"default-src 'none'; script-src {digest} {digest} 'wasm-unsafe-eval'; style-src {digest}; worker-src blob:; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    assert re.fullmatch(wanted, found[1])
 
 
 def test_the_command_writes_the_page(tmp_path):

@@ -147,7 +147,8 @@ function probabilityChart(runs, core, named) {
 function about(runs) {
   return runs.map((run) => {
     const { spacing } = run.link.parameters;
-    if (!hasAverage(run)) { return `${run.name} drops only what does not fit: it has no curve.`; }
+    if (run.link.aqm === "drop-tail") { return `${run.name} drops only what does not fit: it has no curve.`; }
+    if (!hasAverage(run)) { return `${run.name} does not drop by an average: it has no curve.`; }
     return spacing === "none" ? "" : `${run.name} spaces its drops (${spacing}): the share dropped is not p_b itself.`;
   }).filter(Boolean).join(" ");
 }
