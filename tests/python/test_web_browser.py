@@ -16,7 +16,7 @@ from browser_core import wasm_path
 from measure_lab import browser_path, lines, opened_page, press
 from test_report_access import RULES
 
-pytest.importorskip("playwright.sync_api")
+expect = pytest.importorskip("playwright.sync_api").expect
 
 pytestmark = [
     pytest.mark.browser,
@@ -130,9 +130,23 @@ def test_an_error_of_the_scenario_is_shown_at_its_line(page):
     page.fill("#source", text.replace('rate = "10Mbps"', 'rate = "5Mbps"'))
     page.click("#use")
     page.wait_for_selector("#error", state="hidden")
-    page.wait_for_function("document.querySelector('[data-key=rate] input[type=number]').value === '5'")
+    expect(page.locator("[data-key=rate] input[type=number]")).to_have_value("5")
     assert page.locator("#problems li").count() == 0
     assert "scenario=" in page.evaluate("location.hash")
+
+
+def test_a_scenario_of_a_paper_is_a_choice_of_the_menu(page):
+    page.select_option("#preset", label="MRED, TCP flows")
+    page.wait_for_selector('#title:has-text("mred-sole")')
+    assert page.text_content("#command") == "aqmlab run paper:mred/sole.toml --seeds 1"
+    link = page.evaluate("location.href")
+    page.goto("about:blank")
+    page.goto(link)
+    page.wait_for_selector('#title:has-text("mred-sole")')
+    assert page.text_content("#preset option:checked") == "MRED, TCP flows"
+    page.click("#reset")
+    page.wait_for_selector('#title:has-text("dumbbell")')
+    assert page.text_content("#preset option:checked") == BUILT_IN
 
 
 def test_a_run_that_is_too_large_is_refused(page):

@@ -6,6 +6,7 @@ import gzip
 import math
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -14,7 +15,7 @@ from aqmlab.cli import app
 from aqmlab.errors import Error, InputError, ScenarioError
 from aqmlab.explorer import standalone
 from aqmlab.explorer.session import BUILT_IN, Session
-from aqmlab.explorer.standalone import standalone_page
+from aqmlab.explorer.standalone import PRESETS, standalone_page
 from aqmlab.results.metrics import APPLICATIONS
 from aqmlab.scenario.file import examples, read_text
 from browser_core import answers_of, wasm_path
@@ -121,6 +122,16 @@ def panel_of(session: Session, aqm: str) -> list[dict]:
         return [control.data() for control in session.panel(aqm)]
     except ScenarioError as error:
         return [{"message": problem.message} for problem in error.problems]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", PRESETS.values())
+def test_scenarios_of_papers_run_in_the_page(file, tmp_path):
+    asked = {"text": read_text(Path(file)), "file": file, "settings": [{}]}
+    (found,) = answers_of(ANSWER, asked, tmp_path)
+    assert isinstance(found, dict), found
+    assert found["command"].startswith(f"aqmlab run {file} --seeds 1")
+    assert found["packet_hops"] > 10_000
 
 
 @pytest.mark.slow

@@ -194,8 +194,21 @@ function readLink() {
   useScenario(text);
 }
 
+// Returns the scenarios of the menu: the page's own and those of papers.
+function offered() {
+  return [{ name: setup.file, file: setup.file, text: setup.text }, ...setup.presets];
+}
+
+function showMenu() {
+  at("preset").append(...offered().map(({ name }, i) => new Option(name, i)), new Option("edited", -1));
+  at("preset").lastChild.hidden = true;
+  at("preset").addEventListener("change", () => { settings = {}; useScenario(offered()[at("preset").value].text); });
+}
+
 function useScenario(text) {
-  backend.use(text, text === setup.text ? setup.file : "scenario.toml");
+  const known = offered().findIndex((one) => one.text === text);
+  backend.use(text, offered()[known]?.file ?? "scenario.toml");
+  at("preset").value = known;
   if (text === setup.text) { Object.assign(backend, { link: setup.link, overrides: setup.overrides }); }
   at("source").value = text;
   tried.length = 0;
@@ -226,6 +239,7 @@ function runAlone() {
   at("cancel").addEventListener("click", () => backend.stop("Cancelled. Any change of a setting runs again."));
   at("use").addEventListener("click", () => { settings = {}; useScenario(at("source").value); });
   addEventListener("hashchange", readLink);
+  showMenu();
   readLink();
 }
 

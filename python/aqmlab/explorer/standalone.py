@@ -20,7 +20,7 @@ from aqmlab.explorer.numbers import NUMBERS, SELDOM, described
 from aqmlab.explorer.session import BUILT_IN
 from aqmlab.plotting.marks import DISCIPLINES, GREY, PALETTE
 from aqmlab.results.metrics import APPLICATIONS
-from aqmlab.scenario.file import Overrides, Scenario
+from aqmlab.scenario.file import Overrides, Scenario, read_text
 from aqmlab.scenario.registry import discipline
 
 CORE = "explorer/aqmlab.wasm"
@@ -29,6 +29,15 @@ CHARTS = "explorer/vendor/uplot/uPlot.iife.min.js"
 PAGE = ("backend", "chart", "panel", "lab")
 WORKER = ("core", "controls", "facts", "results", "local", "worker")
 """Modules of the page and of its worker, each after those that it imports. There is no file of `facts`."""
+
+PRESETS = {
+    "MRED, TCP flows": "paper:mred/sole.toml",
+    "ExRED, TCP flows": "paper:exred/tcp.toml",
+    "PC-RED, network 1": "paper:pc-red/network1.toml",
+    "DDRED, fairness network": "paper:ddred/pair.toml",
+    "Adaptive-RIO, experiment 1": "paper:adaptive-rio/experiment1.toml",
+}
+"""A scenario of each reproduced paper, which the page offers beside its own."""
 
 
 def standalone_page(scenario: str | Path | None = None, *, link: str | None = None, overrides: Overrides = ()) -> str:
@@ -58,7 +67,14 @@ def standalone_page(scenario: str | Path | None = None, *, link: str | None = No
                 f"{plan.filename}: queue.{name}.aqm: {queue['aqm']} is written in Python, which a page cannot run "
                 "(allowed: aqmlab lab without --out)"
             )
-    setup = {"text": plan.text, "file": plan.filename, "link": chosen, "overrides": plan.overrides}
+    presets = [{"name": name, "file": file, "text": read_text(Path(file))} for name, file in PRESETS.items()]
+    setup = {
+        "text": plan.text,
+        "file": plan.filename,
+        "link": chosen,
+        "overrides": plan.overrides,
+        "presets": presets,
+    }
     return _page(_json(setup), _core())
 
 
