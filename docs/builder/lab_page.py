@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from aqmlab.errors import Error
 from aqmlab.explorer.standalone import standalone_page
 
 URI = "try.html"
 MISSING = (
-    '<!DOCTYPE html>\n<html lang="en"><meta charset="utf-8"><title>aqmlab laboratory</title>'
+    '<!DOCTYPE html>\n<html lang="en"><meta charset="utf-8">'
+    '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'"><title>aqmlab laboratory</title>'
     "<p>This copy of the site was built without the laboratory: {why}.</p></html>\n"
 )
 
@@ -17,4 +20,4 @@ def text() -> str:
     try:
         return standalone_page()
     except Error as error:
-        return MISSING.format(why=error)
+        return MISSING.format(why=escape(str(error)))

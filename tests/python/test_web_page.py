@@ -19,6 +19,7 @@ from aqmlab.explorer.standalone import PRESETS, standalone_page
 from aqmlab.results.metrics import APPLICATIONS
 from aqmlab.scenario.file import examples, read_text
 from browser_core import answers_of, wasm_path
+from builder import lab_page
 
 ANSWER = """
 const session = await Session.open(core, asked.text, asked.file);
@@ -218,6 +219,9 @@ def test_without_the_simulator_the_error_names_the_command_that_makes_it(monkeyp
     monkeypatch.setattr(standalone, "CORE", "explorer/none.wasm")
     with pytest.raises(Error, match="run `make web`"):
         standalone_page()
+    site = lab_page.text()
+    assert "run `make web`" in site
+    assert "default-src 'none'" in site
 
 
 def test_a_discipline_of_python_is_rejected(monkeypatch):
