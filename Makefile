@@ -11,9 +11,10 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 # rustfmt does not find modules that a macro declares.
 PARTS := $(wildcard crates/aqm/src/red/*/*.rs crates/transport/src/rfc/sender/congestion/*.rs \
   crates/transport/src/rfc/sender/congestion/*/mod.rs)
+WASM := python/aqmlab/explorer/aqmlab.wasm
 REPORT := results/report
 
-.PHONY: help check demo test test-rust test-python lint format simulate bench instructions validate figures docs wheel clean
+.PHONY: help check demo test test-rust test-python lint format simulate web bench instructions validate figures docs wheel clean
 
 help: ## this list, with times on two cores
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -27,6 +28,15 @@ $(CORE): $(READY) $(RUST_SOURCES) pyproject.toml
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --quiet
 	touch $@
 
+# Without the target (no network) what needs the simulator in the browser is skipped.
+web: ## the simulator for browsers, which `aqmlab lab --out` needs (1 min; installs the target wasm32-unknown-unknown)
+	@if rustup target add wasm32-unknown-unknown >/dev/null 2>&1; then $(MAKE) --no-print-directory $(WASM); \
+	else echo "make web: skipped, since rustup cannot install the target wasm32-unknown-unknown here" >&2; fi
+
+$(WASM): $(RUST_SOURCES)
+	cargo build --profile web --target wasm32-unknown-unknown --package aqmlab-web --locked --quiet
+	cp $${CARGO_TARGET_DIR:-target}/wasm32-unknown-unknown/web/aqmlab_web.wasm $@
+
 demo: $(CORE) ## install, reproduce the MRED paper and print the path of the report (1 min on a built tree)
 	$(BIN)/aqmlab reproduce mred --seeds 10 --report $(REPORT)/mred
 
@@ -35,7 +45,7 @@ test: test-rust test-python ## all tests (8 min on a built tree)
 test-rust:
 	cargo test --workspace --locked --quiet
 
-test-python: $(CORE)
+test-python: $(CORE) web
 	$(BIN)/python -m pytest --quiet --numprocesses 2 --dist loadfile
 
 check: lint ## lints and the fast tests of both languages (1.5 min on a built tree)
@@ -78,15 +88,15 @@ figures: $(CORE) ## draw the figures of README and docs/analysis
 	$(BIN)/aqmlab compare examples/dumbbell-red.toml --aqm drop-tail,red,codel --seeds 10 --out results/readme
 	$(BIN)/aqmlab report results/readme/dumbbell-red-compare-drop-tail-red-codel --figure averages --out docs/queue-in-time.svg
 
-docs: $(CORE) ## the documentation site in site/, links checked (1 min)
+docs: $(CORE) web ## the documentation site in site/, links checked (1 min)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	$(BIN)/python docs/builder/links.py site
 
-wheel: $(READY) ## a wheel for Linux that installs without Rust, in dist/, tested in a separate environment (2 min)
+wheel: $(READY) web ## a wheel for Linux that installs without Rust, in dist/, tested in a separate environment (2 min)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-wheel.lock
 	PATH=$(abspath $(BIN)):$$PATH maturin build --release --locked --zig --compatibility manylinux2014 --out dist
 	$(BIN)/maturin sdist --out dist
 	$(BIN)/python validation/check_wheel.py dist
 
 clean: ## remove all generated files
-	rm -rf $(VENV) target results site dist
+	rm -rf $(VENV) target results site dist $(WASM)

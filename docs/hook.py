@@ -14,6 +14,7 @@ from builder import (
     command_reference,
     discipline_pages,
     gallery,
+    lab_page,
     paper_pages,
     python_reference,
     scenario_reference,
@@ -53,6 +54,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add the pages that are made, and their figures."""
+    files.append(File.generated(config, lab_page.URI, content=lab_page.text()))
     for page in (page for pages in made().values() for page in pages):
         files.append(File.generated(config, page.uri, content=page.text))
         for uri, content in page.files.items():

@@ -16,7 +16,7 @@ import aqmlab
 import hook
 from aqmlab.reproduction.reproduction import papers
 from aqmlab.scenario.registry import disciplines, schema
-from builder import discipline_pages, gallery, links, paper_pages, scene, shell_words
+from builder import discipline_pages, gallery, lab_page, links, paper_pages, scene, shell_words
 from builder.code_blocks import MARK, blocks
 from builder.command_reference import commands
 from builder.examples import ROOT, has_examples, run
@@ -82,6 +82,7 @@ def made_pages() -> set[str]:
         "reference/tables.md",
         "reference/words.md",
         "reference/python/index.md",
+        lab_page.URI,
     }
     return made | {f"disciplines/{one.name}.md" for one in disciplines()}
 

@@ -87,6 +87,11 @@ def test_the_page_asks_only_its_own_server(page, lab):
     assert all(url.startswith(lab.url) for url in page.asked)
 
 
+def test_what_is_for_a_page_that_runs_by_itself_is_hidden(page):
+    assert page.locator(".alone").count() > 2
+    assert page.locator(".alone:visible").count() == 0
+
+
 def test_a_slider_shows_in_command_scenario_and_numbers(page):
     before = page.text_content("#numbers")
     press(page, MAX_TH)

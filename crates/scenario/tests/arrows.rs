@@ -3,13 +3,14 @@
 use std::process::Command;
 
 /// Each crate with the crates of the project that it may use.
-const ARROWS: [(&str, &[&str]); 7] = [
+const ARROWS: [(&str, &[&str]); 8] = [
     ("units", &[]),
     ("aqm", &["units"]),
     ("transport", &["units"]),
     ("netsim", &["aqm", "transport", "units"]),
     ("scenario", &["aqm", "netsim", "transport", "units"]),
     ("dataplane", &["aqm", "netsim", "scenario", "transport", "units"]),
+    ("web", &["netsim", "scenario", "units"]),
     ("bindings", &["aqm", "dataplane", "netsim", "scenario", "units"]),
 ];
 

@@ -11,7 +11,9 @@ import typer
 from aqmlab.cli.application import Json, Set, command
 from aqmlab.cli.output import print_json
 from aqmlab.cli.values import parse_overrides
-from aqmlab.errors import printable
+from aqmlab.errors import InputError, printable
+from aqmlab.scenario.file import Overrides
+from aqmlab.storage import folders
 
 
 @command("aqmlab lab example:dumbbell-red")
@@ -29,12 +31,21 @@ def lab(
     port: Annotated[
         int, typer.Option("--port", help="Port of the loopback interface; default: a free one.", min=0, max=65535)
     ] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", help="Write the page to this file, which runs in any browser by itself.", metavar="FILE.html"
+        ),
+    ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address and open nothing.")] = False,
     as_json: Json = False,
 ) -> None:
     """Turn a scenario's knobs in the browser; charts follow at once. Ctrl-C ends it. Python: aqmlab.open_lab."""
     from aqmlab.explorer.laboratory import open_lab, show
 
+    if out is not None:
+        _write(out, file, link, parse_overrides(set_), as_json)
+        return
     try:
         with open_lab(file, link=link, overrides=parse_overrides(set_), port=port) as laboratory:
             if as_json:
@@ -48,3 +59,15 @@ def lab(
             laboratory.wait()
     except KeyboardInterrupt:
         print("aqmlab: laboratory closed", file=sys.stderr)
+
+
+def _write(out: Path, file: Path | None, link: str | None, overrides: Overrides, as_json: bool) -> None:
+    from aqmlab.explorer.standalone import standalone_page
+
+    if out.is_dir():
+        raise InputError(f"--out {out}: is a folder; name a file")
+    folders.save_text(out, standalone_page(file, link=link, overrides=overrides))
+    if as_json:
+        print_json({"page": str(out)})
+    else:
+        sys.stdout.write(f"Page: {out}\n")

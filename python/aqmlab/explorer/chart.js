@@ -126,8 +126,8 @@ export class Chart {
   series(one) {
     const common = { label: one.name, class: one.mode, stroke: one.paint, pxAlign: 0, value: (u, v) => short(v) };
     if (one.mode !== "points") { return { ...common, width: 1.7, points: { show: false } }; }
-    const many = one.x.length > MANY;
-    return { ...common, alpha: many ? 0.55 : 1, paths: () => null, points: { show: true, size: many ? 3.6 : 10, width: 0, fill: one.paint } };
+    const many = one.x.length > MANY, size = many ? 3.6 : one.faint ? 6 : 10;
+    return { ...common, alpha: size < 10 ? 0.55 : 1, paths: () => null, points: { show: true, size, width: 0, fill: one.paint } };
   }
 
   shades(u) {

@@ -1,14 +1,17 @@
 // The page: what is changed is asked for, the newest answer is drawn. At most one question is under way; one that is
 // overtaken is given GRACE_MS to be drawn on the way, so that the charts move while a slider is dragged.
 
+import { LocalBackend, ServerBackend } from "./backend.js";
 import { Chart, short } from "./chart.js";
 import { Panel } from "./panel.js";
 
 const GRACE_MS = 120;
 const KEPT = 40;
+const PATIENCE_MS = 400;  // a run that takes longer shows its progress
 const root = document.documentElement;
 const at = (id) => document.getElementById(id);
-const page = [...crypto.getRandomValues(new Uint8Array(8))].map((b) => b.toString(16).padStart(2, "0")).join("");
+const setup = at("setup") && JSON.parse(at("setup").textContent);  // of a page that runs by itself
+const backend = setup ? new LocalBackend(setup, showProgress) : new ServerBackend();
 
 let settings = {};
 let shownAqm = null;
@@ -43,28 +46,18 @@ function go() {
 
 async function send(question) {
   underWay = question;
-  let answer = null, line = "";
-  try {
-    const reply = await fetch("run", {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      signal: question.end.signal,
-      body: JSON.stringify({ page, number: question.number, settings: question.settings }),
-    });
-    if (reply.ok) { answer = await reply.json(); } else { line = reply.status === 409 ? "" : (await reply.text()).trim(); }
-  } catch (error) {
-    line = question.end.signal.aborted ? "" : "The laboratory does not answer. Was it closed?";
-  }
-  if (underWay === question) { underWay = null; }
+  const { answer, line, problems = [] } = await backend.ask(question);
+  if (underWay === question) { underWay = null; at("cancel").hidden = true; }
   if (question.number > drawn && (answer || line)) {
     drawn = question.number;
-    if (answer) { show(answer, question); } else { refuse(line, question.number); }
+    if (answer) { show(answer, question); } else { refuse(line, question.number, problems); }
   }
   if (wanted) { go(); }
 }
 
-function refuse(line, which) {
+function refuse(line, which, problems) {
   at("error").textContent = line;
+  if (setup) { showProblems(problems); }
   at("error").hidden = false;
   document.querySelector("main").classList.add("stale");
   root.dataset.refused = which;
@@ -90,6 +83,7 @@ function show(answer, question) {
   at("command").textContent = answer.command;
   at("text").textContent = answer.text;
   at("warnings").textContent = answer.warnings.join(" ");
+  if (setup) { showLink(); showProblems([]); }
   afterPaint(() => {
     const ms = Math.round(performance.now() - question.changedAt);
     const cut = answer.simulated_s < answer.asked_s;
@@ -113,8 +107,8 @@ function afterPaint(work) {
 function triedChart(answer) {
   const value = (key) => answer.numbers.find((row) => row.key === key)?.values ?? [];
   const delays = value("mean_delay_ms"), goodputs = value("goodput_mbps");
-  const before = tried.slice(-KEPT), paints = ["#2f7fd6", "#cf5f1d"];
-  const series = [{ name: "tried before", mode: "points", paint: "#7b828d", x: before.map((p) => p[0]), y: before.map((p) => p[1]) }];
+  const before = tried.slice(-KEPT), paints = answer.charts.find((chart) => chart.key === "goodput").series.map((one) => one.paint);
+  const series = [{ name: "tried before", mode: "points", faint: true, paint: "#7b828d", x: before.map((p) => p[0]), y: before.map((p) => p[1]) }];
   answer.names.forEach((name, i) => {
     if (delays[i] === null || goodputs[i] === null || goodputs[i] === undefined) { return; }
     series.push({ name, mode: "points", paint: paints[i], x: [delays[i]], y: [goodputs[i]] });
@@ -176,8 +170,85 @@ function theme() {
   label();
 }
 
+// What follows is for a page that runs by itself.
+
+function showProgress(number, share) {
+  if (underWay?.number !== number || performance.now() - underWay.began < PATIENCE_MS) { return; }
+  at("status").textContent = `Simulating: ${Math.round(100 * share)} %.`;
+  at("cancel").hidden = false;
+}
+
+// The whole setting is in the address, so that it opens the same run elsewhere.
+function showLink() {
+  const parts = new URLSearchParams();
+  if (Object.keys(settings).length) { parts.set("set", JSON.stringify(settings)); }
+  if (backend.text !== setup.text) { parts.set("scenario", backend.text); }
+  history.replaceState(null, "", `#${parts}`);
+  at("link").textContent = location.href;
+}
+
+// Takes the setting of the address.
+function readLink() {
+  const parts = new URLSearchParams(location.hash.slice(1)), text = parts.get("scenario") ?? setup.text;
+  try { settings = JSON.parse(parts.get("set") ?? "{}") ?? {}; } catch (error) { settings = {}; }
+  useScenario(text);
+}
+
+// Returns the scenarios of the menu: the page's own and those of papers.
+function offered() {
+  return [{ name: setup.file, file: setup.file, text: setup.text }, ...setup.presets];
+}
+
+function showMenu() {
+  at("preset").append(...offered().map(({ name }, i) => new Option(name, i)), new Option("edited", -1));
+  at("preset").lastChild.hidden = true;
+  at("preset").addEventListener("change", () => { settings = {}; useScenario(offered()[at("preset").value].text); });
+}
+
+function useScenario(text) {
+  const known = offered().findIndex((one) => one.text === text);
+  backend.use(text, offered()[known]?.file ?? "scenario.toml");
+  at("preset").value = known;
+  if (text === setup.text) { Object.assign(backend, { link: setup.link, overrides: setup.overrides }); }
+  at("source").value = text;
+  tried.length = 0;
+  shownAqm = null;
+  ask();
+}
+
+// Shows what is wrong with the scenario, and selects the line of the first problem. What is wrong with an override has no line.
+function showProblems(found) {
+  const problems = found.filter((problem) => problem.file !== "--set");
+  const source = at("source"), rows = problems.map(({ line, column, key, message, allowed }) => {
+    const item = document.createElement("li");
+    item.textContent = `Line ${line}, column ${column}: ${key ? `${key}: ` : ""}${message}${allowed ? ` (allowed: ${allowed})` : ""}`;
+    return item;
+  });
+  at("problems").replaceChildren(...rows);
+  source.setAttribute("aria-invalid", String(rows.length > 0));
+  if (!rows.length) { return; }
+  at("edit").open = true;
+  const lines = source.value.split("\n"), before = lines.slice(0, problems[0].line - 1).join("\n").length + (problems[0].line > 1 ? 1 : 0);
+  source.focus();
+  source.setSelectionRange(before, before + (lines[problems[0].line - 1] ?? "").length);
+}
+
+function runAlone() {
+  for (const part of document.querySelectorAll(".alone")) { part.hidden = false; }
+  at("made").textContent = "Made by aqmlab. This page simulates by itself and sends nothing anywhere.";
+  at("cancel").addEventListener("click", () => backend.stop("Cancelled. Any change of a setting runs again."));
+  at("use").addEventListener("click", () => { settings = {}; useScenario(at("source").value); });
+  addEventListener("hashchange", readLink);
+  showMenu();
+  readLink();
+}
+
 at("panel").addEventListener("submit", (event) => event.preventDefault());
-at("reset").addEventListener("click", () => { settings = {}; shownAqm = null; ask(); });
+at("reset").addEventListener("click", () => {
+  settings = {};
+  shownAqm = null;
+  if (setup) { useScenario(setup.text); } else { ask(); }
+});
 for (const button of document.querySelectorAll("button.copy")) { button.addEventListener("click", () => copy(button)); }
 theme();
-ask();
+if (setup) { runAlone(); } else { ask(); }

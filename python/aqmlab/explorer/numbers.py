@@ -37,14 +37,21 @@ def number_rows(runs: Sequence[Run], values: Sequence[dict[str, float]]) -> list
     """Return the table of numbers: one row for each quantity, one value for each run."""
     rows = []
     for key in NUMBERS:
-        what = metric(key)
         shown = [None if math.isnan(own[key]) else own[key] for own in values]
-        if key in SELDOM and not any(shown):
-            continue
-        unit = "" if what.unit == "1" else what.unit
-        rows.append({"key": key, "title": what.title, "unit": unit, "digits": what.digits, "values": shown,
-                     "doc": what.doc})  # fmt: skip
+        if key not in SELDOM or any(shown):
+            rows.append({**described(key), "values": shown})
     return rows
+
+
+def described(key: str) -> dict[str, Any]:
+    """Return what the table of numbers says of a quantity.
+
+    >>> described("loss")["title"], described("loss")["unit"], described("loss")["digits"]
+    ('Loss', '', 5)
+    """
+    what = metric(key)
+    unit = "" if what.unit == "1" else what.unit
+    return {"key": key, "title": what.title, "unit": unit, "digits": what.digits, "doc": what.doc}
 
 
 def column(table: dict[str, Any], name: str) -> Array:

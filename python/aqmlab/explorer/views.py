@@ -110,8 +110,10 @@ def _about(runs: Sequence[Run], link: str) -> str:
     lines = []
     for run in runs:
         spacing = run.plan.link.parameters.get("spacing")
-        if not _has_average(run, link):
+        if run.plan.link.aqm == "drop-tail":
             lines.append(f"{run.name} drops only what does not fit: it has no curve.")
+        elif not _has_average(run, link):
+            lines.append(f"{run.name} does not drop by an average: it has no curve.")
         elif spacing != "none":
             lines.append(f"{run.name} spaces its drops ({spacing}): the share dropped is not p_b itself.")
     return " ".join(lines)

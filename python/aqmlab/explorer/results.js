@@ -1,0 +1,197 @@
+// What the page shows of runs in the browser: numbers and charts. The same as numbers.py and views.py, where the reasons
+// stand; tests/python/test_web_page.py compares both.
+
+import { general } from "./controls.js";
+import { FACTS } from "./facts.js";
+
+const { palette: PALETTE, grey: GREY, disciplines: DISCIPLINES, numbers: NUMBERS, seldom: SELDOM } = FACTS;
+const CLASS_COLORS = [0, 1, 2, 6, 7];  // of the curves of a queue's classes
+const CURVE_POINTS = 241, DIGITS = 5;
+
+const plain = (column) => Array.from(column, Number);
+const sum = (values) => values.reduce((total, value) => total + value, 0);
+const ratio = (part, whole) => (whole ? part / whole : NaN);
+const isNumber = (value) => typeof value === "number";
+const highest = (values) => values.reduce((most, value) => (value > most ? value : most), 0);
+const significant = (value, digits) => (Number.isNaN(value) ? "nan" : general(value, digits));
+const fixed = (value, digits) => (Number.isNaN(value) ? "nan" : value.toFixed(digits));
+
+// Returns the quantities of one run.
+export function numbers({ tables }, link) {
+  const { links, flows, delay_histogram: delays } = tables;
+  const at = links.link.indexOf(link), of = (name) => Number(links[name][at]);
+  const tcp = flows.transport.flatMap((name, i) => (name === "udp" ? [] : [flows.goodput_bps[i]]));
+  return {
+    goodput_mbps: tcp.length ? sum(tcp) / 1e6 : NaN,
+    utilization: of("utilization"),
+    loss: ratio(of("drops"), of("arrivals")),
+    marks: ratio(of("marks"), of("arrivals")),
+    mean_queue: of("mean_queue"),
+    mean_delay_ms: of("mean_delay_s") * 1e3,
+    delay_p95_ms: quantile(delays.link.flatMap((name, i) => (name === link ? [[delays.low_s[i], delays.high_s[i], Number(delays.count[i])]] : [])), 0.95) * 1e3,
+    jain: jain(tables),
+  };
+}
+
+// Returns Jain's index of the TCP flows without end that no application drives: at least two, all of one transport.
+function jain({ flows, pages, segments }) {
+  const driven = new Set([...(pages?.group ?? []), ...(segments?.group ?? [])]);
+  const alike = flows.transport.map((_, i) => i).filter((i) => flows.transport[i] !== "udp" && flows.size_packets[i] < 0 && !driven.has(flows.group[i]));
+  if (alike.length < 2 || new Set(alike.map((i) => flows.transport[i])).size > 1) { return NaN; }
+  const goodput = alike.map((i) => flows.goodput_bps[i]);
+  return ratio(sum(goodput) ** 2, goodput.length * sum(goodput.map((x) => x * x)));
+}
+
+// Returns a quantile of a histogram (low, high, count), linear within a bin.
+function quantile(bins, share) {
+  const total = sum(bins.map((bin) => bin[2]));
+  let before = 0;
+  for (const [low, high, count] of bins) {
+    if (before + count >= share * total && count) { return Number.isFinite(high) ? low + ((share * total - before) / count) * (high - low) : low; }
+    before += count;
+  }
+  return NaN;
+}
+
+// Returns the rows of the table of numbers: one value for each run.
+export function numberRows(values) {
+  const rows = NUMBERS.map((what) => ({ ...what, values: values.map((own) => (Number.isFinite(own[what.key]) ? own[what.key] : null)) }));
+  return rows.filter(({ key, values: shown }) => !SELDOM.includes(key) || shown.some(Boolean));
+}
+
+// Returns numbers with few digits, so that an answer is short; null where there is no value.
+function finite(values) {
+  const size = highest(values.filter(Number.isFinite).map(Math.abs)), digits = Math.max(DIGITS - (size > 0 ? Math.floor(Math.log10(size)) : 0) - 1, 0);
+  return values.map((value) => (Number.isFinite(value) ? Number(value.toFixed(Math.min(digits, 100))) : null));
+}
+
+const series = (name, x, y, color, mode = "line") => ({ name, mode, color, x: finite(x), y: finite(y) });
+
+// Returns the series of a chart with their colours: each discipline has its own. The same as marks.py.
+function painted(rows) {
+  let found = rows.map(({ name }) => disciplineIn(name));
+  const known = rows.map(({ mode }, i) => `${found[i]} ${mode}`).filter((_, i) => found[i]);
+  if (new Set(known).size < known.length) { found = found.map(() => null); }
+  const own = found.map((name) => (name ? PALETTE[DISCIPLINES[name]] : null)), taken = new Set(own.filter(Boolean)), mixed = taken.size > 0;
+  return rows.map(({ color, ...row }, i) => {
+    if (own[i]) { return { ...row, paint: own[i] }; }
+    const wanted = PALETTE.map((_, step) => PALETTE[(color + step) % PALETTE.length]);
+    const paint = (color === GREY ? null : wanted.find((one) => !taken.has(one))) ?? wanted[0];
+    if (mixed && color !== GREY) { taken.add(paint); }
+    return { ...row, paint };
+  });
+}
+
+// Returns the discipline that a series is named after, or null.
+function disciplineIn(name) {
+  const word = name.split(",")[0].split(":")[0].trim().toLowerCase().replaceAll(" ", "-");
+  return Object.hasOwn(DISCIPLINES, word) ? word : null;
+}
+
+// Returns the charts of runs, each with `name`, `plan`, `link` (checked), `tables`, `values`: queue, probability, goodput, delay.
+export function charts(runs, core) {
+  const [first] = runs, named = (run, what) => (runs.length === 1 ? what : `${run.name}: ${what}`);
+  const warmup = first.plan.warmup_s, common = { caption: "", x_label: "time, s", x_range: [0, first.plan.duration_s], shades: warmup > 0 ? [[0, warmup, "warm-up"]] : [], levels: [] };
+  const drawn = [queueChart(runs, common, named), probabilityChart(runs, core, named), goodputChart(runs, common), delayChart(runs, common)];
+  return drawn.map((chart) => ({ ...chart, series: painted(chart.series) }));
+}
+
+const hasAverage = (run) => "curve" in run.link.parameters;
+const top = (rows, levels) => 1.06 * Math.max(highest(rows.flatMap((row) => row.y)), ...levels, 1e-3);
+const levelsOf = (levels) => levels.map(([height, name]) => [finite([height])[0], name]);
+
+function queueChart(runs, common, named) {
+  const rows = runs.flatMap((run, i) => {
+    const samples = run.tables.queue_samples, t = plain(samples.t_s), queue = series(named(run, "queue"), t, plain(samples.queue_packets), 5 + i);
+    return hasAverage(run) ? [queue, series(named(run, "average"), t, plain(samples.average), i)] : [queue];
+  });
+  const { parameters } = runs[0].link, levels = ["min_th", "max_th"].filter((key) => isNumber(parameters[key])).map((key) => [parameters[key], key]);
+  const means = runs.map((run) => `${run.name} ${fixed(run.values.mean_queue, 1)}`).join(", ");
+  return {
+    key: "queue", title: "Queue and average", alt: `Queue and average at ${runs[0].link.name} against time; mean queue in packets: ${means}.`,
+    ...common, y_label: "packets", y_range: [0, top(rows, levels.map(([height]) => height))], levels: levelsOf(levels), series: rows,
+  };
+}
+
+function probabilityChart(runs, core, named) {
+  const reached = [30], steep = [0.02];
+  const visited = runs.map((run) => {
+    for (const body of run.link.classes?.length ? run.link.classes : [run.link.parameters]) {
+      if (["min_th", "max_th", "max_p"].every((key) => isNumber(body[key]))) { reached.push(1.3 * body.max_th); steep.push(1.6 * body.max_p); }
+    }
+    const samples = run.tables.queue_samples, t = samples.t_s, counted = (column) => plain(column).filter((_, i) => t[i] >= run.plan.warmup_s);
+    const found = { average: counted(samples.average), p_b: counted(samples.p_b) };
+    if (hasAverage(run)) { reached.push(1.1 * highest(found.average)); steep.push(1.15 * highest(found.p_b)); }
+    return found;
+  });
+  const right = Math.max(...reached), x = Array.from({ length: CURVE_POINTS }, (_, i) => (i * right) / (CURVE_POINTS - 1)), rows = [], words = [];
+  runs.forEach((run, i) => {
+    const share = significant(run.values.loss, 3);
+    if (!hasAverage(run)) { words.push(`${run.name} has no curve, share dropped ${share}`); return; }
+    curvesOf(run).forEach(([name, body], number) => {
+      rows.push(series(named(run, name), x, core.curve(body, x).map((p) => p ?? NaN), runs.length > 1 ? i : CLASS_COLORS[number % CLASS_COLORS.length]));
+    });
+    const { links } = run.tables, mean = links.mean_average[links.link.indexOf(run.link.name)];
+    rows.push(series(named(run, "visited"), visited[i].average, visited[i].p_b, 5 + i, "points"));
+    rows.push(series(named(run, "mean average, share dropped"), [mean], [run.values.loss], 3 + i, "points"));
+    words.push(`${run.name} mean average ${fixed(mean, 1)} packets, share dropped ${share}`);
+  });
+  return {
+    key: "probability", title: "Drop probability", alt: `Drop probability against the average at ${runs[0].link.name}; ${words.join("; ")}.`,
+    caption: about(runs), x_label: "average, packets", y_label: "drop probability p_b", x_range: [0, right], y_range: [0, Math.min(Math.max(...steep), 1.02)],
+    shades: [], levels: [], series: rows,
+  };
+}
+
+// Says what is not plain to see in the chart of probabilities.
+function about(runs) {
+  return runs.map((run) => {
+    const { spacing } = run.link.parameters;
+    if (run.link.aqm === "drop-tail") { return `${run.name} drops only what does not fit: it has no curve.`; }
+    if (!hasAverage(run)) { return `${run.name} does not drop by an average: it has no curve.`; }
+    return spacing === "none" ? "" : `${run.name} spaces its drops (${spacing}): the share dropped is not p_b itself.`;
+  }).filter(Boolean).join(" ");
+}
+
+// Returns the name and the queue of every curve: one, or one for each class.
+function curvesOf({ link: { aqm, parameters, classes } }) {
+  const picked = (from, keys) => Object.fromEntries(keys.filter((key) => (from[key] ?? null) !== null).map((key) => [key, from[key]]));
+  if (!classes?.length) { return [["curve", { aqm, ...picked(parameters, ["curve", "min_th", "max_th", "max_p", "limit", "mean_packet", "points"]) }]]; }
+  return classes.map((one) => [`curve of ${one.name}`, { aqm: "red", curve: parameters.curve, ...picked(one, ["min_th", "max_th", "max_p"]) }]);
+}
+
+function goodputChart(runs, common) {
+  const rows = runs.map((run, i) => {
+    const samples = run.tables.flow_samples, totals = new Map();
+    samples.t_s.forEach((t, row) => totals.set(t, (totals.get(t) ?? 0) + Number(samples.delivered_bytes[row])));
+    const t = [...totals.keys()].sort((a, b) => a - b), x = [], y = [];
+    for (let k = 1; k < t.length; k += 1) {
+      x.push((t[k] + t[k - 1]) / 2);
+      y.push((8e-6 * (totals.get(t[k]) - totals.get(t[k - 1]))) / (t[k] - t[k - 1]));
+    }
+    return series(run.name, x, y, i);
+  });
+  const capacity = runs[0].link.rate_bps / 1e6, means = runs.map((run) => `${run.name} ${fixed(run.values.goodput_mbps, 2)}`).join(", ");
+  return {
+    key: "goodput", title: "Goodput", alt: `Bits delivered to all receivers against time; goodput of TCP in Mbit/s: ${means}.`,
+    ...common, y_label: "Mbit/s", y_range: [0, top(rows, [capacity])], levels: levelsOf([[capacity, "rate of the link"]]), series: rows,
+  };
+}
+
+function delayChart(runs, common) {
+  const rows = runs.map((run, i) => {
+    const samples = run.tables.queue_samples, t = plain(samples.t_s);
+    return series(run.name, t, plain(samples.queue_bytes).map((bytes, k) => (8e3 * bytes) / rateAt(run, t[k])), i);
+  });
+  const p95 = runs[0].values.delay_p95_ms, levels = Number.isFinite(p95) ? [[p95, "95 % of packets"]] : [];
+  const words = runs.map((run) => `${run.name} ${fixed(run.values.mean_delay_ms, 1)} and ${fixed(run.values.delay_p95_ms, 1)}`).join(", ");
+  return {
+    key: "delay", title: "Queueing delay", alt: `Queueing delay at ${runs[0].link.name} against time; mean and 95 % quantile in ms: ${words}.`,
+    ...common, y_label: "ms", y_range: [0, top(rows, levels.map(([height]) => height))], levels: levelsOf(levels), series: rows,
+  };
+}
+
+// Returns the link's rate at a time: links can change during a run.
+function rateAt({ plan, link }, t) {
+  return plan.changes.reduce((rate, change) => (change.link === link.name && change.rate_bps !== null && t >= change.at_s ? change.rate_bps : rate), link.rate_bps);
+}

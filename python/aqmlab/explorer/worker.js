@@ -1,0 +1,48 @@
+// Runs a scenario beside the page, so that the page never waits. Messages from the page:
+//   { core, text, file, link, overrides }   bytes of aqmlab.wasm and the scenario, first of all and with another scenario
+//   { number, settings }                    a question; an earlier one that is under way is dropped
+// and to it: { number, answer }, { number, share }, { number } if it was dropped, and { number, line, problems, failed }:
+// failed if the simulator cannot go on, as without memory.
+
+import { Core } from "./core.js";
+import { Session } from "./local.js";
+
+let session = null, newest = 0;
+const turn = new MessageChannel();
+
+// Lets messages arrive that wait.
+function others() {
+  return new Promise((done) => {
+    turn.port1.onmessage = done;
+    turn.port2.postMessage(0);
+  });
+}
+
+async function answer({ number, settings }) {
+  newest = number;
+  const step = async (share) => {
+    postMessage({ number, share });
+    await others();
+    if (newest !== number) { throw null; }
+  };
+  try {
+    await others();
+    if (newest !== number) { throw null; }
+    postMessage({ number, answer: { ...await (await session).answer(settings, step), number } });
+  } catch (error) {
+    if (error === null) { postMessage({ number }); return; }
+    const failed = error instanceof WebAssembly.RuntimeError || error instanceof RangeError;
+    const line = failed ? "The simulator failed, perhaps for want of memory: lower the rate, the flows or the simulated time." : error.message;
+    postMessage({ number, line, problems: error.problems ?? [], failed });
+  }
+}
+
+self.onmessage = ({ data }) => {
+  if (data.core) {
+    const { core, text, file, link, overrides } = data;
+    session = Core.load(core).then((loaded) => Session.open(loaded, text, file, { link, overrides }));
+    session.catch(() => {});  // reported with the first question
+  } else {
+    answer(data);
+  }
+};

@@ -1,0 +1,61 @@
+"""The simulator as WebAssembly (crates/web) gives what the native core gives, to the byte."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+
+from aqmlab import _core
+from aqmlab.scenario.file import examples
+from browser_core import answers_of
+
+RUN = """
+const bytes = (values) => (Array.isArray(values) ? values : Buffer.from(values.buffer).toString("base64"));
+const mapped = (object, value) => Object.fromEntries(Object.entries(object).map(([key, one]) => [key, value(one)]));
+const { summary, tables } = await core.run(asked);
+answers.push(summary, mapped(tables, (columns) => mapped(columns, bytes)));
+"""
+CHECK = """
+for (const [text, overrides] of asked) {
+  try {
+    answers.push(core.check(text, "a.toml", overrides).hash);
+  } catch (error) {
+    answers.push(error.problems ?? error.message);
+  }
+}
+"""
+SHORT = [("run.duration", "12s"), ("run.warmup", "2s")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", examples())
+def test_every_example_has_the_tables_of_the_native_core(name, tmp_path):
+    text, file = examples()[name], f"{name}.toml"
+    asked = {"text": text, "file": file, "overrides": SHORT, "seed": 3}
+    summary, tables = answers_of(RUN, asked, tmp_path)
+    native = _core.run(text, file, 3, SHORT)
+    assert summary.pop("warnings") == native["summary"].pop("warnings", [])
+    assert summary == native["summary"]
+    assert tables.keys() == native["tables"].keys()
+    for table, columns in native["tables"].items():
+        assert tables[table].keys() == columns.keys()
+        for key, column in columns.items():
+            own = column if isinstance(column, list) else base64.b64encode(column[1]).decode()
+            assert tables[table][key] == own, f"{table}.{key}"
+
+
+def test_errors_have_the_places_that_the_command_line_prints(tmp_path):
+    good = examples()["dumbbell-red"]
+    asked = [
+        (good, []),
+        (good.replace("min_th", "min_tth"), []),
+        (good, [("queue.bottleneck.max_p", "2")]),
+        ("format = 1\nname = \"unclosed", []),
+    ]  # fmt: skip
+    found = answers_of(CHECK, asked, tmp_path)
+    native = [json.loads(_core.check(text, "a.toml", pairs)) for text, pairs in asked]
+    assert found[0] == native[0]["scenario"]["hash"]
+    assert found[1:] == [answer["errors"] for answer in native[1:]]
+    assert all(problems[0]["line"] >= 1 for problems in found[1:])

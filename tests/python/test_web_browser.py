@@ -1,0 +1,199 @@
+"""The page that runs by itself in a real browser, opened from disk: no request, the numbers of the command line."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+import pytest
+
+from aqmlab.explorer.session import BUILT_IN, Session
+from aqmlab.explorer.standalone import standalone_page
+from browser_core import wasm_path
+from measure_lab import browser_path, lines, opened_page, press
+from test_report_access import RULES
+
+expect = pytest.importorskip("playwright.sync_api").expect
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.skipif(browser_path() is None, reason="no Chromium here"),
+]
+MAX_TH = "queue.bottleneck.max_th"
+CELLS = "[...document.querySelectorAll('#numbers td')].map((cell) => [cell.dataset.key, cell.textContent])"
+
+
+@pytest.fixture(scope="module")
+def browsed(tmp_path_factory):
+    """One browser for all tests, what its page wrote to the console, and what it asked for."""
+    wasm_path()
+    file = tmp_path_factory.mktemp("page") / "lab.html"
+    file.write_text(standalone_page(), encoding="utf-8")
+    with opened_page(file.as_uri()) as page:
+        page.console, page.asked = [], []
+        page.on("console", lambda line: page.console.append(line.text))
+        page.on("pageerror", lambda error: page.console.append(str(error)))
+        page.on("request", lambda request: page.asked.append(request.url))
+        page.home = file.as_uri()
+        yield page
+
+
+@pytest.fixture
+def page(browsed):
+    """The page as it is when it is opened."""
+    browsed.console.clear()
+    browsed.asked.clear()
+    browsed.goto("about:blank")
+    browsed.goto(browsed.home)
+    browsed.wait_for_selector("html[data-drawn]", state="attached")
+    yield browsed
+    assert browsed.console == []
+
+
+def settled(page, number):
+    page.wait_for_selector(f'html[data-drawn="{number}"]', state="attached")
+
+
+def fill(page, key, value):
+    field = f'[data-key="{key}"] input[type=number]'
+    page.fill(field, str(value))
+    page.press(field, "Enter")
+
+
+def numbers(settings):
+    """What the server's page shows of a setting."""
+    session = Session(budget_s=1000.0)
+    try:
+        rows = session.answer(settings)["numbers"]
+    finally:
+        session.close()
+    return [[row["key"], f"{row['values'][0]:.{row['digits']}f}"] for row in rows]
+
+
+def test_it_asks_nobody_and_shows_the_numbers_of_the_native_core(page):
+    assert page.evaluate(CELLS) == numbers({})
+    press(page, MAX_TH)
+    assert page.evaluate(CELLS) == numbers({MAX_TH: 31})
+    assert page.text_content("#command") == f"aqmlab run {BUILT_IN} --seeds 1 --set {MAX_TH}=31p"
+    assert [url for url in page.asked if not url.startswith(("file:", "blob:", "data:", "about:"))] == []
+    assert [url for url in page.asked if url.startswith("file:")] == [page.home]
+
+
+def test_a_slider_redraws_all_of_the_run(page):
+    before = lines(page)
+    press(page, MAX_TH)
+    assert lines(page) != before
+    assert re.match(r"30 s of 30 s simulated; seed 1; drawn after \d+ ms\.", page.text_content("#status"))
+
+
+def test_two_disciplines_on_the_same_traffic(page):
+    page.select_option('[data-key="beside"] select', "codel")
+    settled(page, 2)
+    assert page.locator("#numbers tr th[scope=row]").all_text_contents() == ["red", "codel"]
+    assert len(page.text_content("#command").splitlines()) == 2
+
+
+def test_a_link_opens_the_same_setting(page):
+    press(page, MAX_TH)
+    link, shown = page.text_content("#link"), page.evaluate(CELLS)
+    assert link == page.evaluate("location.href")
+    assert json.loads(unquote(link.partition("#set=")[2])) == {MAX_TH: 31}
+    page.goto("about:blank")
+    page.goto(link)
+    page.wait_for_selector("html[data-drawn]", state="attached")
+    assert page.evaluate(CELLS) == shown
+    assert page.input_value(f'[data-key="{MAX_TH}"] input[type=number]') == "31"
+
+
+def test_a_damaged_link_is_one_line(page):
+    page.goto("about:blank")
+    page.goto(f"{page.home}#set={quote(json.dumps({'nonsense': 1}))}")
+    page.wait_for_selector("#error:visible")
+    assert page.text_content("#error") == '"nonsense" is not among the controls of red'
+
+
+def test_an_error_of_the_scenario_is_shown_at_its_line(page):
+    page.click("#edit summary")
+    text = page.input_value("#source")
+    page.fill("#source", text.replace("min_th =", "min_tth ="))
+    page.click("#use")
+    page.wait_for_selector("#problems li")
+    line = next(number for number, row in enumerate(text.splitlines(), 1) if row.startswith("min_th"))
+    problem = page.text_content("#problems li")
+    assert problem.startswith(f"Line {line}, column 1: queue.bottleneck.min_tth: ")
+    chosen = "(({ value, selectionStart, selectionEnd }) => value.slice(selectionStart, selectionEnd))"
+    assert page.evaluate(f"{chosen}(document.activeElement)") == 'min_tth = "10p"'
+    page.fill("#source", text.replace('rate = "10Mbps"', 'rate = "5Mbps"'))
+    page.click("#use")
+    page.wait_for_selector("#error", state="hidden")
+    expect(page.locator("[data-key=rate] input[type=number]")).to_have_value("5")
+    assert page.locator("#problems li").count() == 0
+    assert "scenario=" in page.evaluate("location.hash")
+
+
+def test_a_scenario_of_a_paper_is_a_choice_of_the_menu(page):
+    page.select_option("#preset", label="MRED, TCP flows")
+    page.wait_for_selector('#title:has-text("mred-sole")')
+    assert page.text_content("#command") == "aqmlab run paper:mred/sole.toml --seeds 1"
+    link = page.evaluate("location.href")
+    page.goto("about:blank")
+    page.goto(link)
+    page.wait_for_selector('#title:has-text("mred-sole")')
+    assert page.text_content("#preset option:checked") == "MRED, TCP flows"
+    page.click("#reset")
+    page.wait_for_selector('#title:has-text("dumbbell")')
+    assert page.text_content("#preset option:checked") == BUILT_IN
+
+
+def test_a_run_that_is_too_large_is_refused(page):
+    fill(page, "rate", 5000)
+    page.wait_for_selector("#error:visible")
+    assert "million packets over links to simulate" in page.text_content("#error")
+    fill(page, "rate", 20)
+    page.wait_for_selector("#error", state="hidden")
+
+
+def test_a_long_run_can_be_cancelled(page):
+    fill(page, "rate", 60)
+    fill(page, "seconds", 600)
+    page.wait_for_selector("#cancel:visible")
+    assert page.text_content("#status").startswith("Simulating: ")
+    page.click("#cancel")
+    page.wait_for_selector("#error:visible")
+    assert page.text_content("#error") == "Cancelled. Any change of a setting runs again."
+    assert page.is_hidden("#cancel")
+    fill(page, "seconds", 20)
+    page.wait_for_selector('#status:has-text("20 s of 20 s simulated")')
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1400, 390])
+def test_axe_finds_nothing_and_nothing_sticks_out(page, theme, width):
+    spec = find_spec("axe_core_python")
+    if spec is None or spec.origin is None:
+        pytest.skip("no axe-core here")
+    page.emulate_media(color_scheme=theme)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    page.evaluate((Path(spec.origin).parent / "axe.min.js").read_text(encoding="utf-8"))
+    found = page.evaluate("(rules) => axe.run(document, { runOnly: rules })", RULES)
+    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found["violations"]] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.set_viewport_size({"width": 1400, "height": 1000})
+
+
+def test_the_keyboard_reaches_the_scenario_and_the_buttons(page):
+    page.focus("#charts .plot")
+    seen = []
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        seen.append(page.evaluate("document.activeElement.id || document.activeElement.dataset.of || ''"))
+    assert {"command", "text", "link"} <= set(seen)
+    page.focus("#edit summary")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "source"
