@@ -280,7 +280,7 @@ def test_the_matrix_has_an_arrow_where_a_difference_is_decided():
     assert "↑ higher, ↓ lower than red: decided" in legend(matrix, level=0.95)
     text = latex_text(matrix, name="a_b", link="x", runs=3, level=0.95)
     assert r"Loss, \% & $2.00 \pm 0.10$ & $3.00 \pm 0.12\,\uparrow$ & $2.00 \pm 0.10\,=$ \\" in text
-    assert r"a\_b: mean $\pm$ half-width of the 95\,\% interval over 3 runs" in text
+    assert r"a\_b, link x: mean $\pm$ half-width of the 95\,\% interval over 3 runs" in text
 
 
 def test_several_queues_change_together_and_are_those_of_both_directions_by_default(tmp_path):
@@ -297,7 +297,7 @@ def test_several_queues_change_together_and_are_those_of_both_directions_by_defa
     assert (readings["down"]["aqm"], readings["up"]["aqm"], one.link) == ("drop-tail", "codel", "up")
     with pytest.raises(aqmlab.InputError, match=r'^--queue: unknown queue "sideways" \(allowed: '):
         aqmlab.compare("example:asymmetric", aqm=["red", "codel"], queue="up,sideways", seeds=1, progress=False)
-    with pytest.raises(aqmlab.InputError, match="^compare: choose the queues with --queue, with commas"):
+    with pytest.raises(aqmlab.InputError, match=r"^compare: choose the queues with --queue, with commas"):
         aqmlab.compare("example:chain", aqm=["red", "codel"], seeds=1, progress=False)
 
 

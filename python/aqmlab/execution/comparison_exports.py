@@ -55,8 +55,9 @@ def _latex(matrix: Matrix, name: str, link: str, runs: int, level: float) -> Ite
     yield r"  \centering"
     equal = " $=$ equal in every run;" if any(cell.verdict == EQUAL for cell in matrix.cells.values()) else ""
     yield (
-        f"  \\caption{{{escaped(name)}, link {escaped(link)}: {spread if runs > 1 else 'one run'}. $\\uparrow$ higher, $\\downarrow$ lower "
-        f"than {escaped(matrix.labels[0])} (5\\,\\%, Holm's correction);{equal} no arrow: undecided.}}"
+        f"  \\caption{{{escaped(name)}, link {escaped(link)}: {spread if runs > 1 else 'one run'}. "
+        f"$\\uparrow$ higher, $\\downarrow$ lower than {escaped(matrix.labels[0])} "
+        f"(5\\,\\%, Holm's correction);{equal} no arrow: undecided.}}"
     )
     yield f"  \\label{{tab:{''.join(c if c.isalnum() and c.isascii() else '-' for c in name)}}}"
     yield f"  \\begin{{tabular}}{{l{'r' * len(matrix.labels)}}}"
