@@ -88,7 +88,9 @@ impl Windows {
             }
             self.inboxes.give_back(page, messages);
         }
-        self.put_due(station);
+        if self.inboxes.has_late(station) {
+            self.put_due(station);
+        }
         if self.ends.together {
             for word in 0..self.ends.lists[number as usize].words {
                 let mut from = 0;

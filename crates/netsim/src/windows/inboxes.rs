@@ -54,14 +54,16 @@ impl Inboxes {
         self.inboxes[self.of[station as usize] as usize].late.push(*message);
     }
 
+    /// Return whether a station has inputs that were too far ahead.
+    #[inline(always)]
+    pub fn has_late(&self, station: u32) -> bool {
+        !self.inboxes[self.of[station as usize] as usize].late.is_empty()
+    }
+
     /// Move the inputs that were too far ahead to their windows, of 2^`shift` ps, if these are before `limit`. Call `first` for
     /// each window of which one is the first input. Return whether any are left.
-    #[inline]
     pub fn put_due(&mut self, station: u32, shift: u32, limit: u64, mut first: impl FnMut(u64)) -> bool {
         let number = self.of[station as usize] as usize;
-        if self.inboxes[number].late.is_empty() {
-            return false;
-        }
         let mut late = core::mem::take(&mut self.inboxes[number].late);
         late.retain(|message| {
             let window = message.time.0 >> shift;

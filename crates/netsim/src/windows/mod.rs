@@ -114,27 +114,30 @@ impl Windows {
         let is_queue = matches!(network.fabric.links[link as usize], Link::Queue(_));
         if let Some((page, mut messages)) = self.inboxes.take(link, self.now) {
             let mut order = core::mem::take(&mut self.order);
-            let mut done = messages.len();
             let sorted = order.of(&messages, Time(self.now << self.shift), self.shift);
-            for (i, &(time, place)) in sorted.iter().enumerate() {
-                if time >= end {
+            let place = |i: usize| sorted.map_or(i, |sorted| sorted[i].1 as usize);
+            let mut done = messages.len();
+            for i in 0..messages.len() {
+                let message = &mut messages[place(i)];
+                if message.time >= end {
                     done = i;
                     break;
                 }
-                let message = &mut messages[place as usize];
                 if is_queue {
                     self.serve_before(network, link, message.key());
                 }
                 network.at_link(self, link, message);
             }
             // If the window is cut short, keep the inputs after `end` for the rest of it.
-            for &(_, place) in &sorted[done..] {
-                self.put(link, &messages[place as usize]);
+            for i in done..messages.len() {
+                self.put(link, &messages[place(i)]);
             }
             self.order = order;
             self.inboxes.give_back(page, messages);
         }
-        self.put_due(link);
+        if self.inboxes.has_late(link) {
+            self.put_due(link);
+        }
         if is_queue {
             self.serve_before(network, link, Key::start_of(end));
             if let Link::Queue(queue) = &network.fabric.links[link as usize]
@@ -175,7 +178,7 @@ impl Windows {
     }
 
     /// Move the inputs of a station that were too far ahead into their windows.
-    #[inline]
+    #[inline(never)]
     fn put_due(&mut self, station: u32) {
         let (rank, last) = (self.ranks[station as usize], self.now + SLOTS - 1);
         if self.inboxes.put_due(station, self.shift, last + 1, |window| self.calendar.set(window, rank)) {
