@@ -248,10 +248,7 @@ fn line(variants: &[Tcp], delays: &[f64], (aqm, set): (&'static str, &[(&'static
     let mut plan = dumbbell(&variants.iter().copied().map(Some).collect::<Vec<_>>(), 1.0, (aqm, set), 8.0);
     let ways = [(0, 1), (1, 2), (2, 3), (3, 4), (5, 1)].into_iter().zip(delays);
     let both = ways.flat_map(|((a, b), ms)| [(a, b, ms), (b, a, ms)]);
-    plan.links = both
-        .map(|(a, b, ms)| link(&format!("{a}-{b}"), (a, b), 2.0, *ms, (aqm, set)))
-        .collect::<Vec<_>>()
-        .into();
+    plan.links = both.map(|(a, b, ms)| link(&format!("{a}-{b}"), (a, b), 2.0, *ms, (aqm, set))).collect();
     let ends = [(5, 4), (3, 0), (4, 5), (0, 3), (5, 3)];
     for (i, flow) in plan.flows.iter_mut().enumerate() {
         let (from, to) = ends[i % ends.len()];

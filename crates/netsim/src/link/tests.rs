@@ -59,7 +59,7 @@ fn plan(aqm: &str, set: &[(&str, Value)], observed: bool, (warmup, duration): (u
     };
     Plan {
         nodes: vec!["0".into(), "1".into()],
-        links: links.to_vec().into(),
+        links: links.to_vec(),
         flows: vec![flow],
         pages: Vec::new(),
         markers: Vec::new(),

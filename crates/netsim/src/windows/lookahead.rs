@@ -191,7 +191,7 @@ mod tests {
         };
         let plan = Plan {
             nodes: (0..6).map(|i| i.to_string()).collect(),
-            links: links.collect::<Vec<_>>().into(),
+            links: links.collect(),
             flows: flows.iter().map(flow).collect(),
             pages: Vec::new(),
             markers: Vec::new(),
