@@ -396,6 +396,21 @@ NS2 = (
         ),
     ),
     Case(
+        "adaptive-lot",
+        "Adaptive RED at three links in a row",
+        CHAIN,
+        red("adaptive-red"),
+        "".join(
+            ACROSS.format(name=name, count=count, start=start, end=end)
+            for name, count, start, end in (
+                ("long", 20, "r1", "r4"),
+                ("first", 10, "r1", "r2"),
+                ("middle", 20, "r2", "r3"),
+                ("last", 10, "r3", "r4"),
+            )
+        ),
+    ),
+    Case(
         "two-hops",
         "RED, then drop-tail",
         TWO_HOPS,

@@ -53,14 +53,15 @@ def report(folder: str | Path, *, pictures: bool = True, out: str | Path | None 
         if out is not None:
             raise InputError(f"{folder}: is of a reproduction; its page is written there, under its own name")
         return page_of(folder, pictures=pictures)
-    page = page_for(folder, pictures=pictures)
+    page = page_for(folder, pictures=pictures, at=target.parent)
     return page.write(target.parent, pictures=pictures, name=target.name, progress=progress)
 
 
-def page_for(folder: Path, *, pictures: bool) -> Page:
-    """Make the page of a folder with runs, comparisons or sweeps, not yet written."""
+def page_for(folder: Path, *, pictures: bool, at: Path | None = None) -> Page:
+    """Make the page of a folder with runs, comparisons or sweeps; `at` (default: that folder) is where it will be."""
+    at = at or folder
     if (folder / comparison.RECORD).exists():
-        return _page_of_one(Comparison.load(folder))
+        return _page_of_one(Comparison.load(folder), at)
     reproductions = [entry for entry in sorted(folder.iterdir()) if (entry / build.REPRODUCTION).exists()]
     runs = [folder] if folders.finished_seeds(folder) else build.runs_below(folder)
     found: list[Found] = [
@@ -70,12 +71,13 @@ def page_for(folder: Path, *, pictures: bool) -> Page:
     if not found and not reproductions:
         raise InputError(f"{folder}: holds no finished run")
     if len(found) == 1 and not reproductions:
-        return _page_of_one(found[0])
+        return _page_of_one(found[0], at)
     results = [one for one in found if isinstance(one, Result)]
     if reproductions:
         page = overview_of(reproductions, folder, pictures=pictures)
+        page.folder = at
     else:
-        page = Page(f"Results in {folder.name}", f"{_counted(found)}. Each figure has its number of runs.")
+        page = Page(f"Results in {folder.name}", f"{_counted(found)}. Each figure has its number of runs.", folder=at)
     if len(results) > 1:
         build.add_scenarios(page, results, folder)
     shown = [one for one in found if not isinstance(one, Result) or len(results) <= build.MANY_SCENARIOS]
@@ -90,16 +92,16 @@ def page_for(folder: Path, *, pictures: bool) -> Page:
     return page
 
 
-def _page_of_one(one: Found) -> Page:
+def _page_of_one(one: Found, at: Path) -> Page:
     """Make the page of one run, comparison or sweep: its title and its lead say the answer."""
     if isinstance(one, Comparison):
-        page = Page(comparison_title(one), one.answer())
+        page = Page(comparison_title(one), one.answer(), folder=at)
         add_comparison(page, one, alone=True)
     elif isinstance(one, Study):
-        page = Page(sweep_title(one), sweep_finding(one))
+        page = Page(sweep_title(one), sweep_finding(one), folder=at)
         add_sweep(page, one, alone=True)
     else:
-        page = Page(run_title(one), run_finding(one))
+        page = Page(run_title(one), run_finding(one), folder=at)
         add_run(page, one, alone=True)
     _provenance(page, [one], [one] if isinstance(one, Result) else [])
     return page
@@ -110,9 +112,9 @@ def _provenance(page: Page, shown: list[Found], results: list[Result]) -> None:
     made = []
     for one in shown:
         if isinstance(one, Comparison):
-            made.append((comparison_title(one), compare_command(one), list(one.results.values())))
+            made.append((comparison_title(one), compare_command(page, one), list(one.results.values())))
         elif isinstance(one, Result):
-            made.append((_name(one, results), run_command(one), [one]))
+            made.append((_name(one, results), run_command(page, one), [one]))
     if made:
         add_provenance(page, made)
 

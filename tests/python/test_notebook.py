@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +14,7 @@ from aqmlab.notebook import html
 from aqmlab.plotting.chart import Chart, Series
 from aqmlab.plotting.figures import queue_against_time
 
+EXAMPLE = Path(aqmlab.__file__).parent / "examples" / "notebook.ipynb"
 CHART = Chart("queue", "A & B", "shows <this>", "time, s", "packets", [Series("red", [0.0, 1.0], [1.0, 2.0])])
 
 
@@ -75,3 +79,28 @@ def test_a_sweep_has_a_line_if_its_key_has_numbers(small, tmp_path, grid, drawin
 def test_other_objects_have_no_page():
     with pytest.raises(TypeError, match="no page for int"):
         html(7)
+
+
+def cells_of(notebook: Path) -> list[str]:
+    """Return the code of a notebook's cells."""
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+
+
+def shown_by(code: str, names: dict[str, object]) -> object:
+    """Run a cell and return the value of its last line, as a notebook does."""
+    *before, last = ast.parse(code).body
+    assert isinstance(last, ast.Expr), "every cell ends with what it shows"
+    exec(compile(ast.Module(before, []), "cell", "exec"), names)
+    return eval(compile(ast.Expression(last.value), "cell", "eval"), names)
+
+
+@pytest.mark.slow
+def test_every_cell_of_the_example_shows_something(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    shown = [shown_by(code, names) for code in cells_of(EXAMPLE)]
+    pages = [one._repr_html_() for one in shown if hasattr(one, "_repr_html_")]
+    assert [type(one).__name__ for one in shown] == ["Result", "DataFrame", "Comparison", "str", "Study", "Chart"]
+    assert len(pages) == 5
+    assert sum(len(figures_in(page)) for page in pages) == 4

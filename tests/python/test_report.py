@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import re
+import shlex
 from importlib import resources
 
 import pandas as pd
@@ -17,6 +19,7 @@ from aqmlab.reporting.build import charts_of
 from aqmlab.reporting.fragments import ClaimLine
 from aqmlab.reports import page_for
 from browser import browse
+from conftest import Shell
 
 pytestmark = pytest.mark.slow
 
@@ -151,6 +154,18 @@ def test_contrast_in_light_and_dark():
         for color in PALETTE:
             assert contrast(color, theme["card"]) >= 3
     assert found[1] == found[2], "the dark page by choice and by the system's wish"
+
+
+def test_the_commands_of_a_page_work_in_its_folder(folder):
+    for place in (folder, run_in(folder), folder / "small-compare-red-mred"):
+        aqmlab.report(place, pictures=False)
+        text = html.unescape((place / "report.html").read_text())
+        commands = sorted(set(re.findall(r"<code>(aqmlab (?:run|compare) [^<]*?)(?: &&[^<]*)?</code>", text)))
+        assert commands
+        before = sorted(folder.rglob("seed-*"))
+        for command in commands:
+            assert Shell(place)(*shlex.split(command)[1:], "--json").code == 0
+        assert sorted(folder.rglob("seed-*")) == before, "the same folders, in which everything was there"
 
 
 def test_every_figure_has_a_command_that_draws_it_alone(folder, shell):

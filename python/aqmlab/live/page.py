@@ -70,12 +70,13 @@ def page_of(runs: Runs) -> Page:
         page.section("One over the other")
         for chart in overlays(live, runs.simulation):
             page.chart(chart)
-    shown = {live.name: live}
+    shown = [(live.name, "live", live)]
     if runs.simulation is not None:
-        shown[f"{runs.simulation.name} (simulation)"] = runs.simulation
-    for title, result in shown.items():
+        shown.append((f"{runs.simulation.name} (simulation)", "run", runs.simulation))
+    for title, _, result in shown:
         add_run(page, result, title=title)
-    add_provenance(page, [(title, run_command(result), [result]) for title, result in shown.items()])
+    made = [(title, run_command(page, result, command=command), [result]) for title, command, result in shown]
+    add_provenance(page, made)
     return page
 
 

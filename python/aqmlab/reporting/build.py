@@ -100,7 +100,7 @@ def add_scenarios(page: Page, results: list[Result], folder: Path) -> None:
         caption=f"Means over the seeds at each scenario's link, {len(results)} scenarios.",
     )
     for chart in across(results):
-        page.chart(chart, command=f"aqmlab report {folder.name} --figure {chart.key}")
+        page.chart(chart, command=f"aqmlab report {page.path_to(folder)} --figure {chart.key}")
     versions = ", ".join(sorted({str(one.summaries[0]["version"]) for one in results}))
     page.text(f"aqmlab {versions}. The folder of each scenario ends in its hash and holds its `scenario.toml`.")
     if len(results) > MANY_SCENARIOS:

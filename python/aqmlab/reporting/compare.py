@@ -43,14 +43,14 @@ def add_comparison(page: Page, found: Comparison, *, alone: bool = False) -> Non
         Whether the page is of it alone: then its title and lead have said the answer, and its parts are sections.
     """
     begin = page.section if alone else page.heading
-    command = compare_command(found)
+    command = compare_command(page, found)
     page.section("At a glance" if alone else comparison_title(found))
     if not alone:
         page.text(found.answer())
     charts = list(of_comparison(found))
     first = next((chart for start in FIRST for chart in charts if chart.key.startswith(start)), None)
     if first is not None:
-        page.chart(first, command=figure_command(command, found.folder, first.key))
+        page.chart(first, command=figure_command(page, command, found.folder, first.key))
     n = len(found.seeds)
     page.table(
         matrix_table(found.matrix()),
@@ -60,29 +60,28 @@ def add_comparison(page: Page, found: Comparison, *, alone: bool = False) -> Non
     begin(EVIDENCE)
     for start in SMALL:
         entries = [chart for chart in charts if chart.key.startswith(start)]
-        page.multiples([(chart, figure_command(command, found.folder, chart.key)) for chart in entries])
+        page.multiples([(chart, figure_command(page, command, found.folder, chart.key)) for chart in entries])
     for chart in charts:
         if chart is not first and not chart.key.startswith(SMALL):
-            page.chart(chart, command=figure_command(command, found.folder, chart.key))
+            page.chart(chart, command=figure_command(page, command, found.folder, chart.key))
     begin("Statistics and settings")
     _statistics(page, found)
     _settings(page, found)
 
 
 def matrix_table(matrix: Matrix) -> pd.DataFrame:
-    """Return means with half-widths and arrows for reading: a row a label, a column a metric."""
+    """Return means with half-widths and arrows for reading: a row a metric, a column a label."""
     rows = []
-    for label in matrix.labels:
-        row = {"": label}
-        for key in matrix.metrics:
-            unit = matrix.unit(key)
-            title = f"{metric(key).title}, {unit}" if unit else metric(key).title
+    for key in matrix.metrics:
+        unit = matrix.unit(key)
+        row = {"metric": f"{metric(key).title}, {unit}" if unit else metric(key).title}
+        for label in matrix.labels:
             cell = matrix.cells.get((label, key))
             if cell is None:
-                row[title] = "–"
+                row[label] = "–"
                 continue
             mean, half = cell.texts
-            row[title] = f"{mean}{f' ± {half}' if half else ''} {cell.sign}".strip()
+            row[label] = f"{mean}{f' ± {half}' if half else ''} {cell.sign}".strip()
         rows.append(row)
     return pd.DataFrame(rows)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -56,6 +58,9 @@ class Page:
         Heading, and the sentence below it.
     notice
         What a reader must know first, above everything else; "" for nothing.
+    folder
+        Where it will be written: the commands on it are for a terminal in that folder. None: for one in the folder
+        above that of the results.
     contents
         Anchor and title of everything that an overview lists: charts, drawings and the headings marked so.
     """
@@ -63,11 +68,20 @@ class Page:
     title: str
     lead: str
     notice: str = ""
+    folder: Path | None = None
     _sections: list[_Section] = field(default_factory=list)
     _charts: dict[str, Any] = field(default_factory=dict)
     _figures: list[Chart] = field(default_factory=list)
     _drawings: list[tuple[str, Callable[[Axes], None], tuple[float, float]]] = field(default_factory=list)
     contents: list[tuple[str, str]] = field(default_factory=list)
+
+    def path_to(self, place: Path | None) -> str:
+        """Return the path of a file or folder for a command on the page, quoted for the shell."""
+        if place is None:
+            return "."
+        if self.folder is None:
+            return shlex.quote(place.name)
+        return shlex.quote(os.path.relpath(place, self.folder))
 
     def section(self, title: str, *, folded: bool = False) -> None:
         """Begin a section; a folded one shows only its title until it is opened."""
@@ -181,6 +195,7 @@ class Page:
             notice=self.notice,
             sections=self._sections,
             charts=self._charts,
+            commands_here=self.folder is not None,
             style=rendering.resource("style.css"),
             scripts=[Markup(get_plotlyjs()), rendering.resource("script.js")],
         )

@@ -25,24 +25,25 @@ def seeds_text(seeds: list[int]) -> str:
     return str(len(seeds)) if seeds == list(range(1, len(seeds) + 1)) else ",".join(map(str, seeds))
 
 
-def run_command(result: Result) -> str:
-    """Return the command that runs a scenario again."""
-    return f"aqmlab run {_scenario_file(result.folder)} --seeds {seeds_text(result.seeds)}"
+def run_command(page: Page, result: Result, *, command: str = "run") -> str:
+    """Return the command that runs a scenario again, in the page's folder; `command` is ``run`` or ``live``."""
+    file, out = _scenario_file(page, result.folder), _out(page, result.folder)
+    return f"aqmlab {command} {file} --seeds {seeds_text(result.seeds)}{out}"
 
 
-def compare_command(found: Comparison) -> str:
-    """Return the command that makes a comparison again."""
+def compare_command(page: Page, found: Comparison) -> str:
+    """Return the command that makes a comparison again, in the page's folder."""
     plain, settings = words_again(found.aqm, found.settings)
     words = ["--aqm", ",".join(plain)] if plain else []
     for text in settings:
         words += ["--with", text]
     options = shlex.join([*words, "--queue", found.queue, "--seeds", seeds_text(found.seeds)])
-    return f"aqmlab compare {_scenario_file(found.folder)} {options}"
+    return f"aqmlab compare {_scenario_file(page, found.folder)} {options}{_out(page, found.folder)}"
 
 
-def figure_command(command: str, folder: Path | None, key: str) -> str:
-    """Return the commands that make a result again and draw one of its figures."""
-    return command if folder is None else f"{command} && aqmlab report {folder.name} --figure {key}"
+def figure_command(page: Page, command: str, folder: Path | None, key: str) -> str:
+    """Return the commands that make a result again and draw one of its figures, in the page's folder."""
+    return command if folder is None else f"{command} && aqmlab report {page.path_to(folder)} --figure {key}"
 
 
 def add_provenance(page: Page, made: Sequence[tuple[str, str, Sequence[Result]]]) -> None:
@@ -75,6 +76,13 @@ def _discipline(result: Result) -> str:
     return str(result.links.loc[result.links["link"] == place, "aqm"].iloc[0])
 
 
-def _scenario_file(folder: Path | None) -> str:
+def _scenario_file(page: Page, folder: Path | None) -> str:
     """Where the scenario of a results folder lies; it has the overrides in it, so it repeats the runs by itself."""
-    return "scenario.toml" if folder is None else f"{folder.name}/scenario.toml"
+    if folder is None:
+        return "scenario.toml"
+    return f"{folder.name}/scenario.toml" if page.folder is None else page.path_to(folder / "scenario.toml")
+
+
+def _out(page: Page, folder: Path | None) -> str:
+    """Return the option for the folder in which the results are."""
+    return "" if folder is None or page.folder is None else f" --out {page.path_to(folder.parent)}"

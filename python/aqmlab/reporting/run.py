@@ -78,7 +78,7 @@ def add_run(page: Page, result: Result, *, title: str = "", alone: bool = False)
         sections.
     """
     plan = plan_of(result)
-    command = run_command(result)
+    command = run_command(page, result)
     begin = page.section if alone else page.heading
     page.section("At a glance" if alone else title or result.name)
     if not alone:
@@ -86,7 +86,7 @@ def add_run(page: Page, result: Result, *, title: str = "", alone: bool = False)
     charts = list(of_run(result, plan))
     first = next((chart for start in FIRST for chart in charts if chart.key.startswith(start)), None)
     if first is not None:
-        page.chart(first, command=figure_command(command, result.folder, first.key))
+        page.chart(first, command=figure_command(page, command, result.folder, first.key))
     summary = result.summary()
     n = len(result.seeds)
     caption = f"Link `{result.bottleneck}`: means over {n} run{'' if n == 1 else 's'}, {level_words(n, result.level)}."
@@ -97,7 +97,7 @@ def add_run(page: Page, result: Result, *, title: str = "", alone: bool = False)
     _network(page, result, plan)
     for chart in charts:
         if chart is not first:
-            page.chart(chart, command=figure_command(command, result.folder, chart.key))
+            page.chart(chart, command=figure_command(page, command, result.folder, chart.key))
     begin("Links and flows")
     page.table(
         side_by_side(mean_rows(notable(result.links), "link"), "link"),

@@ -97,10 +97,10 @@ def add_sweep(page: Page, study: Study, *, alone: bool = False) -> None:
     if not alone:
         page.text(sweep_finding(study))
     for chart in charts[:1]:
-        page.chart(chart, command=_figure_command(study, chart.key))
+        page.chart(chart, command=_figure_command(page, study, chart.key))
     begin("Evidence")
     for chart in charts[1:]:
-        page.chart(chart, command=_figure_command(study, chart.key))
+        page.chart(chart, command=_figure_command(page, study, chart.key))
     begin("Points")
     points = study.points()
     page.table(points_table(study, points), caption=f"{len(points)} points: means with half of the 95 % interval.")
@@ -109,7 +109,8 @@ def add_sweep(page: Page, study: Study, *, alone: bool = False) -> None:
     begin("How it was made")
     page.text(
         f"aqmlab {study.version}, sweep `{study.name}` with hash `{study.hash[:8]}`, {len(study.runs)} runs. "
-        f"All numbers: `aqmlab results export {study.folder.name} {study.hash[:8]} --table points --out points.csv`"
+        f"All numbers: `aqmlab results export {page.path_to(study.folder)} {study.hash[:8]} --table points "
+        "--out points.csv`"
     )
 
 
@@ -268,8 +269,8 @@ def _steps_grow(values: np.ndarray) -> bool:
     return bool(len(steps) > 1 and values.min() > 0 and steps.max() >= RATIO * steps.min())
 
 
-def _figure_command(study: Study, key: str) -> str:
-    return f"aqmlab report {study.folder.name} --figure {key}"
+def _figure_command(page: Page, study: Study, key: str) -> str:
+    return f"aqmlab report {page.path_to(study.folder)} --figure {key}"
 
 
 def _lower(title: str) -> str:

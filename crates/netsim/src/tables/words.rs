@@ -2,6 +2,9 @@
 
 use std::collections::HashMap;
 
+/// So many words are compared one after the other, which is faster than a hash; later ones are looked up.
+const COMPARED: usize = 8;
+
 /// Words of which few differ: each once, and for each row its place among them.
 ///
 /// The log of a link's packets has three such columns and a row per packet; a text for each cell takes most of a run's time.
@@ -45,20 +48,20 @@ impl Words {
 
 impl<S: AsRef<str>> FromIterator<S> for Words {
     fn from_iter<I: IntoIterator<Item = S>>(words: I) -> Self {
-        let mut known: HashMap<String, u32> = HashMap::new();
+        let mut later: HashMap<String, u32> = HashMap::new();
         let mut made = Self::default();
         for word in words {
             let word = word.as_ref();
-            let last = made.places.last().filter(|&&place| made.different[place as usize] == word);
-            let place = match last.or_else(|| known.get(word)) {
-                Some(&place) => place,
-                None => {
-                    let place = made.different.len() as u32;
-                    made.different.push(word.to_owned());
-                    known.insert(word.to_owned(), place);
-                    place
+            let first = made.different.iter().take(COMPARED).position(|known| known == word);
+            let known = first.map(|place| place as u32).or_else(|| later.get(word).copied());
+            let place = known.unwrap_or_else(|| {
+                let place = made.different.len();
+                made.different.push(word.to_owned());
+                if place >= COMPARED {
+                    later.insert(word.to_owned(), place as u32);
                 }
-            };
+                place as u32
+            });
             made.places.push(place);
         }
         made
@@ -76,6 +79,14 @@ mod tests {
         assert_eq!(words.places(), [0, 1, 1, 0, 2]);
         assert_eq!(words.iter().collect::<Vec<_>>(), ["+", "-", "-", "+", "d"]);
         assert_eq!((words.len(), words.get(4)), (5, "d"));
+    }
+
+    #[test]
+    fn many_different_words_keep_their_places() {
+        let all: Vec<_> = (0..3 * COMPARED).map(|i| i.to_string()).collect();
+        let words: Words = all.iter().chain(all.iter().rev()).collect();
+        assert_eq!(words.different(), all);
+        assert!(words.iter().eq(all.iter().chain(all.iter().rev())));
     }
 
     #[test]
