@@ -22,7 +22,7 @@ class Case:
     name
         The scenario file's, without its ending.
     script, arguments
-        What ns-2 runs.
+        What ns-2 runs; without a script there is no ns-2 to compare with.
     plain
         Overrides that give us the queue that ns-2 has, where it is another.
     draws
@@ -30,8 +30,8 @@ class Case:
     """
 
     name: str
-    script: str
-    arguments: tuple[str, ...]
+    script: str = ""
+    arguments: tuple[str, ...] = ()
     plain: tuple[str, ...] = ()
     draws: bool = False
 
@@ -66,6 +66,8 @@ CASES = (
         draws=True,
     ),
     Case("flows", "dumbbell.tcl", (*FLOWS, *SPREAD, "flows=100000", "window=64")),
+    Case("kernel"),
+    Case("web"),
 )
 
 

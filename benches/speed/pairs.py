@@ -20,6 +20,7 @@ HEADER = (
     "difference",
     "M packet-hops/s",
     "ns-2's",
+    "ns a hop",
     "ratio (range of the pairs)",
     "ratio without set-up",
     "peak MiB",
@@ -63,7 +64,7 @@ class Comparison:
         """Its row of the table."""
         whole, alone = self.ratios(process_s), self.ratios(run_s)
         others = [other.peak_kib for _, other in self.pairs if other is not None]
-        rates = [f"{self.rate(process_s) / 1e6:.1f}", MISSING]
+        rates = [f"{self.rate(process_s) / 1e6:.1f}", MISSING, f"{1e9 / self.rate(process_s):.1f}"]
         ratios = [MISSING, MISSING]
         peaks = [f"{median(run.peak_kib for run, _ in self.pairs) / MIB:.1f}", MISSING]
         if others:
@@ -96,12 +97,15 @@ def compare(case: Case, pairs: int, limits: Limits, folder: Path) -> tuple[Compa
         The comparison with the default probes, that with the probes off, and why ns-2 was left out (else empty).
     """
     default, off = ours(case.scenario), ours(case.scenario, PROBES_OFF)
-    other, ns2_hops, why = theirs(case.script, *case.ns2(folder)), 0, ""
-    try:
-        measure(other, limits)
-        ns2_hops = measure([*other, "count=1"]).packet_hops
-    except LimitError as stopped:
-        why = f"{case.name.upper()}: ns-2 did not get through; {stopped}."
+    other, ns2_hops, why = theirs(case.script, *case.ns2(folder)) if case.script else [], 0, ""
+    if not other:
+        why = f"{case.name.upper()}: there is no script for ns-2."
+    else:
+        try:
+            measure(other, limits)
+            ns2_hops = measure([*other, "count=1"]).packet_hops
+        except LimitError as stopped:
+            why = f"{case.name.upper()}: ns-2 did not get through; {stopped}."
     hops = measure(default).packet_hops
     with_probes, without = [], []
     for _ in range(pairs):

@@ -64,7 +64,7 @@ def test_ratios_are_taken_of_each_pair():
 
 def test_a_case_that_ns2_cannot_run_has_no_ratio():
     found = pairs.Comparison("flows", 2_000_000, 0, [(run(1.0, hops=2_000_000, engine="events"), None)])
-    assert found.row()[2:9] == ["2,000,000", "-", "-", "2.0", "-", "-", "-"]
+    assert found.row()[2:10] == ["2,000,000", "-", "-", "2.0", "-", "500.0", "-", "-"]
 
 
 def test_costs_are_medians():

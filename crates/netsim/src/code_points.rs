@@ -31,6 +31,12 @@ impl CodePoint {
         self.departures += 1;
         self.departed_bytes += u64::from(meta.bytes);
     }
+
+    /// Take a departure back.
+    pub(crate) fn take_back(&mut self, meta: &Meta) {
+        self.departures -= 1;
+        self.departed_bytes -= u64::from(meta.bytes);
+    }
 }
 
 /// All code points, 0 to 63.

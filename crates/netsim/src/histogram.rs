@@ -25,6 +25,11 @@ impl<const LOG2: u32> Histogram<LOG2> {
         self.0[bin] += 1;
     }
 
+    /// Take back a time that was added.
+    pub fn take_back(&mut self, time: Span) {
+        self.0[bin_of::<LOG2>(time)] -= 1;
+    }
+
     pub fn clear(&mut self) {
         self.0.clear();
     }

@@ -14,8 +14,22 @@ pub(crate) struct Key {
 }
 
 impl Key {
+    /// `self < other`. Nearly always the times decide.
+    #[inline(always)]
+    pub fn precedes(self, other: Self) -> bool {
+        self.time < other.time
+            || (self.time == other.time
+                && precedes_at_a_tie(self.cause, self.source, other.cause, other.source))
+    }
+
     /// Before everything that happens at `time`.
     pub fn start_of(time: Time) -> Self {
         Self { time, cause: Time::ZERO, source: 0 }
     }
+}
+
+#[cold]
+#[inline(never)]
+fn precedes_at_a_tie(cause: Time, source: u32, other_cause: Time, other_source: u32) -> bool {
+    (cause, source) < (other_cause, other_source)
 }

@@ -45,6 +45,20 @@ impl LinkCounters {
         self.drops_early + self.drops_forced + self.drops_overflow
     }
 
+    /// Count the departure of a packet after this delay, whose transmission takes so long, with the areas of its stay in the queue.
+    #[inline(always)]
+    fn departs(&mut self, bytes: u32, delay: Span, transmission: Span) {
+        self.departures += 1;
+        self.departed_bytes += u64::from(bytes);
+        self.busy += transmission.0;
+        if delay > Span::ZERO {
+            let delay = u128::from(delay.0);
+            self.delay += delay;
+            self.queue_area = self.queue_area.wrapping_add(delay);
+            self.byte_area = self.byte_area.wrapping_add(delay * u128::from(bytes));
+        }
+    }
+
     /// Return the number of marks.
     pub fn marks(&self) -> u64 {
         self.marks_early + self.marks_forced
@@ -159,6 +173,44 @@ impl LinkStats {
         self.leaves(now, 1, packet.meta.bytes.into());
         if let Some(observation) = &mut self.observation {
             observation.departed(now, packet, delay);
+        }
+    }
+
+    /// A packet was offered to a plain RED queue, which judged it by this average. If it is accepted, count its departure too: its
+    /// service starts after a delay and takes a time. If not, [`LinkStats::dropped`] has counted the drop.
+    #[inline(always)]
+    pub fn judged(&mut self, meta: &Meta, average: f64, accepted: Option<(Span, Span)>) {
+        self.counters.arrivals += 1;
+        self.counters.arrived_bytes += u64::from(meta.bytes);
+        match accepted {
+            Some((delay, transmission)) => self.counters.departs(meta.bytes, delay, transmission),
+            None => self.enters(meta.arrival, 1, meta.bytes.into()),
+        }
+        if let Some(observation) = &mut self.observation {
+            observation.judged(meta, average, accepted.map(|(delay, _)| delay));
+        }
+    }
+
+    /// Count the departure of a packet that waits at the end of the warm-up, where its arrival is counted already.
+    pub fn departs_after_warmup(&mut self, starts: Time, meta: &Meta, transmission: Span) {
+        let delay = starts.since(meta.arrival);
+        self.counters.departs(meta.bytes, delay, transmission);
+        self.leaves(meta.arrival, 1, meta.bytes.into());
+        if let Some(observation) = &mut self.observation {
+            observation.departs(meta, delay);
+        }
+    }
+
+    /// Take back a departure that was counted in advance: the packet still waits.
+    pub fn take_back(&mut self, starts: Time, meta: &Meta, transmission: Span) {
+        let delay = starts.since(meta.arrival);
+        self.counters.departures -= 1;
+        self.counters.departed_bytes -= u64::from(meta.bytes);
+        self.counters.delay -= u128::from(delay.0);
+        self.counters.busy -= transmission.0;
+        self.enters(starts, 1, meta.bytes.into());
+        if let Some(observation) = &mut self.observation {
+            observation.take_back(meta, delay);
         }
     }
 

@@ -294,6 +294,7 @@ impl Fabric {
         loop {
             let goes_on = match &mut self.links[link as usize] {
                 Link::UnobservedDropTail(link) => link.arrive(&self.paths, message),
+                Link::PlainRed(link) => link.arrive(&self.paths, message),
                 Link::InOrder(link) => link.arrive(&self.paths, message),
                 Link::Queue(_) => {
                     if !self.queue(scheduler, link, message) {

@@ -1,7 +1,7 @@
 //! What is recorded of an observed link, from inside its station.
 
 use aqmlab_aqm::red::{AVERAGE, P_B};
-use aqmlab_aqm::{Backlog, Discipline, DropReason, Ecn, Gauge, Kind, Packet, Qdisc};
+use aqmlab_aqm::{Backlog, Discipline, DropReason, Ecn, Gauge, Kind, Meta, Packet, Qdisc};
 use aqmlab_units::{Span, Time};
 
 use crate::code_points::{CodePoint, CodePoints};
@@ -189,6 +189,32 @@ impl Observation {
         self.delay(delay);
     }
 
+    /// A packet was judged by this average, and is accepted if it has a delay; no events are logged.
+    #[inline(always)]
+    pub(crate) fn judged(&mut self, meta: &Meta, average: f64, delay: Option<Span>) {
+        let counted = self.code_points.at(meta.header.dscp());
+        counted.arrived(meta);
+        if let Some(delay) = delay {
+            counted.departed(meta);
+            self.delay(delay);
+        }
+        self.averages.add(average);
+    }
+
+    /// A packet departs after this delay; no events are logged.
+    pub(crate) fn departs(&mut self, meta: &Meta, delay: Span) {
+        self.code_points.at(meta.header.dscp()).departed(meta);
+        self.delay(delay);
+    }
+
+    /// Take a departure back.
+    pub(crate) fn take_back(&mut self, meta: &Meta, delay: Span) {
+        self.code_points.at(meta.header.dscp()).take_back(meta);
+        if let Some(delays) = &mut self.delays {
+            delays.take_back(delay);
+        }
+    }
+
     pub(crate) fn dropped<P: Numbered>(&mut self, time: Time, packet: &Packet<P>, reason: DropReason) {
         self.event(time, EventKind::Drop(reason), packet);
         if let Some(losses) = &mut self.losses {
@@ -225,9 +251,14 @@ impl Observation {
     /// Record the average that decided about the last arrival.
     #[inline(always)]
     pub(crate) fn after_decision<P: Copy>(&mut self, now: Time, discipline: &Discipline<P>) {
-        if self.has_average
-            && let Some(average) = discipline.gauge(now, AVERAGE)
-        {
+        if !self.has_average {
+            return;
+        }
+        let average = match discipline {
+            Discipline::Red(red) => Some(red.average()),
+            Discipline::DropTail(_) | Discipline::NonRed(_) => discipline.gauge(now, AVERAGE),
+        };
+        if let Some(average) = average {
             self.saw_average(average);
         }
     }

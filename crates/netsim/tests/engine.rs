@@ -4,9 +4,11 @@
 mod common;
 
 use aqmlab_aqm::Value;
+use aqmlab_netsim::plan::{Ends, Plan, Size, Transport};
 use aqmlab_netsim::{EngineChoice, Options, Simulation};
 use aqmlab_transport::ns2::Variant;
 use aqmlab_transport::rfc::CongestionControl::Cubic;
+use aqmlab_units::Span;
 use common::ring::{Kind, ring};
 use common::{Tcp, dumbbell, integers as column, link, run, text};
 use proptest::prelude::*;
@@ -215,9 +217,11 @@ proptest! {
 
     #[test]
     fn packets_are_conserved_and_results_do_not_depend_on_the_order_of_evaluation(
-        variants in variants(), (aqm, set) in queue(), mbps in 0.3f64..20.0, seed in 0u64..1000,
+        variants in variants(), (aqm, set) in queue(), mbps in 0.3f64..20.0, seed in 0u64..1000, events in any::<bool>(),
     ) {
         let mut plan = dumbbell(&variants, mbps, (aqm, &set), 8.0);
+        // A log of events excludes shortcuts.
+        plan.probe.events = events;
         let measured = run(&plan, seed, Options::default());
         prop_assert_eq!(text(&measured), text(&run(&plan, seed, Options { shortcuts: false, ..Options::default() })));
         prop_assert_eq!(text(&measured), text(&run(&plan, seed, BY_EVENTS)));
@@ -236,6 +240,51 @@ proptest! {
             prop_assert!(received <= sent - retransmitted, "nothing is delivered twice");
         }
         prop_assert_eq!(flows("drops").iter().sum::<i64>(), links("drops").iter().sum::<i64>());
+    }
+}
+
+/// Hosts 0 and 4 at the ends of a line of three routers, 1 to 3, and host 5 at router 1; delays of the five links in ms.
+fn line(variants: &[Tcp], delays: &[f64], (aqm, set): (&'static str, &[(&'static str, Value)])) -> Plan {
+    let mut plan = dumbbell(&variants.iter().copied().map(Some).collect::<Vec<_>>(), 1.0, (aqm, set), 8.0);
+    let ways = [(0, 1), (1, 2), (2, 3), (3, 4), (5, 1)].into_iter().zip(delays);
+    let both = ways.flat_map(|((a, b), ms)| [(a, b, ms), (b, a, ms)]);
+    plan.links = both.map(|(a, b, ms)| link(&format!("{a}-{b}"), (a, b), 2.0, *ms, (aqm, set))).collect();
+    let ends = [(5, 4), (3, 0), (4, 5), (0, 3), (5, 3)];
+    for (i, flow) in plan.flows.iter_mut().enumerate() {
+        let (from, to) = ends[i % ends.len()];
+        flow.ends = Ends::At(from, to);
+        let delayed_ack = (i % 2 == 1).then(|| Span::from_millis(40));
+        flow.transport = Transport::Tcp {
+            config: variants[i].config(64, false, delayed_ack),
+            size: Size::Greedy,
+            clock_offset: None,
+        };
+    }
+    plan
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Delays from microseconds to a tenth of a second: with some, inputs come from many windows ahead; with others, one station for
+    /// all sources would shorten the windows.
+    #[test]
+    fn ends_anywhere_on_a_line_give_the_same_results(
+        variants in prop::collection::vec(prop::sample::select(Tcp::all()), 2..7),
+        delays in prop::collection::vec(prop::sample::select(vec![0.03, 0.2, 3.0, 100.0]), 5),
+        (aqm, set) in queue(), seed in 0u64..1000, events in any::<bool>(),
+    ) {
+        let mut plan = line(&variants, &delays, (aqm, &set));
+        plan.probe.events = events;
+        let measured = run(&plan, seed, Options::default());
+        prop_assert_eq!(text(&measured), text(&run(&plan, seed, Options { shortcuts: false, ..Options::default() })));
+        prop_assert_eq!(text(&measured), text(&run(&plan, seed, BY_EVENTS)));
+        let mut stepped = Simulation::new(&plan, seed, Options::default());
+        for i in 0..50 {
+            stepped.run_until(aqmlab_units::Time::from_secs(f64::from(i) * 0.171));
+        }
+        stepped.finish();
+        prop_assert_eq!(text(&measured), text(&stepped.tables()));
     }
 }
 

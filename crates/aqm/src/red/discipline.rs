@@ -156,6 +156,12 @@ impl<P: Copy> Red<P> {
         }
     }
 
+    /// Return the average of the last class, in packets: the gauge [`AVERAGE`].
+    #[inline(always)]
+    pub fn average(&self) -> f64 {
+        self.average_of(self.class_states.len() - 1)
+    }
+
     /// Return the number of classes.
     pub fn classes(&self) -> usize {
         self.class_states.len()
@@ -423,6 +429,63 @@ impl<P: Copy> Red<P> {
     }
 }
 
+/// The plain queue: one class, whose victims are the arriving packets. What it decides is a function of its own state, of number and
+/// bytes of what waits, and of the time since which the link is idle. So a caller that knows these may keep the packets, and
+/// call the following in place of [`Qdisc`].
+impl<P: Copy> Red<P> {
+    /// Return whether this queue is plain: a decision depends on nothing else than its own state and what [`Red::judge`] is given.
+    pub fn is_plain(&self) -> bool {
+        let Dialect { idle_when, in_service_counts, full_first, .. } = self.params.dialect;
+        self.class_states.len() == 1
+            && self.victim.is_arriving()
+            && self.adaptation.is_none()
+            && idle_when == IdleWhen::Free
+            && !in_service_counts
+            && !full_first
+            && self.waiting.packets == 0
+    }
+
+    /// Decide about an arrival at a plain queue, and mark it if it is to be marked. The link is busy, or idle since `idle_since`.
+    /// Return whether it is accepted; it then waits if the link is busy.
+    #[inline(always)]
+    pub fn judge(
+        &mut self,
+        now: Time,
+        idle_since: Option<Time>,
+        packet: &mut Packet<P>,
+        host: &mut impl Host<P>,
+    ) -> bool {
+        let bytes = packet.meta.bytes;
+        let state = &mut self.averages[0];
+        if let Some(since) = idle_since {
+            // The last arrival may have ended the idle time, and was dropped.
+            state.idle_since = state.idle_since.max(since);
+            state.end_idleness(now, IdleWhen::Free);
+        } else {
+            state.average.on_arrival(measured(self.params.byte_mode.is_some(), self.waiting, None));
+        }
+        let mut decision = self.drop_decision(0, bytes, host);
+        if self.is_full_for(bytes) {
+            decision = DropDecision::Overflow;
+            self.class_states[0].spacing.restart();
+        }
+        if decision != DropDecision::Accept && !self.marks(packet, decision, host) {
+            host.dropped(*packet, decision.reason());
+            return false;
+        }
+        if idle_since.is_none() {
+            self.waiting.add(bytes);
+        }
+        true
+    }
+
+    /// Note that a packet that waited leaves a plain queue by service.
+    #[inline(always)]
+    pub fn leaves(&mut self, bytes: u32) {
+        self.waiting.take(bytes);
+    }
+}
+
 impl<P: Copy> Qdisc<P> for Red<P> {
     #[inline(always)]
     fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
@@ -514,7 +577,7 @@ impl<P: Copy> Qdisc<P> for Red<P> {
         // Statistics need the average at every arrival, samples of the queue both of these.
         let last = self.class_states.len() - 1;
         match name {
-            AVERAGE => Some(self.average_of(last)),
+            AVERAGE => Some(self.average()),
             P_B => Some(self.class_states[last].curve.p_b(self.average_of(last))),
             _ => find_gauge::<P>(self, now, name),
         }

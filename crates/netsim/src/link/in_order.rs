@@ -67,7 +67,7 @@ impl InOrder {
     #[inline(always)]
     fn serve_until(&mut self, key: Key) {
         while let Some((cause, time)) = self.station.service
-            && (Key { time, cause, source: self.station.id }) < key
+            && (Key { time, cause, source: self.station.id }).precedes(key)
         {
             self.station.advance(time);
             self.serve_next(time);

@@ -77,8 +77,8 @@ impl Queue {
         }
         let payload = Held { slot: self.put(message), number: message.number };
         self.station.admit(now, Packet { meta, payload });
-        self.station.measure();
-        self.note_due();
+        let waiting = self.station.measure();
+        self.note_due(waiting);
         false
     }
 
@@ -95,9 +95,8 @@ impl Queue {
     }
 
     #[inline]
-    fn note_due(&mut self) {
-        let waits = self.station.discipline.backlog().packets > 0;
-        self.due = self.station.service.filter(|_| waits).map_or(Time::NEVER, |(_, end)| end);
+    fn note_due(&mut self, waiting: u32) {
+        self.due = self.station.service.filter(|_| waiting > 0).map_or(Time::NEVER, |(_, end)| end);
     }
 
     /// The key of the end of service that has come to matter, once.
@@ -117,7 +116,7 @@ impl Queue {
     #[inline]
     fn settle(&mut self, key: Key) {
         if let Some(end) = self.end()
-            && end < key
+            && end.precedes(key)
         {
             self.is_announced = false;
             self.station.advance(end.time);
@@ -150,7 +149,7 @@ impl Queue {
             self.send(now, &packet, &mut message);
             message
         });
-        self.note_due();
+        self.note_due(self.station.discipline.backlog().packets);
         served
     }
 

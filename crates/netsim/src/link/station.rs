@@ -86,6 +86,24 @@ impl<P: Copy + Numbered> Station<P> {
         passes
     }
 
+    /// Offer a packet to a plain RED queue; see [`Red::judge`](aqmlab_aqm::red::Red::judge). Return whether it is accepted. Its
+    /// departure is counted then: its service starts after a delay and takes a time, `service`.
+    #[inline(always)]
+    pub fn judge(
+        &mut self,
+        now: Time,
+        idle_since: Option<Time>,
+        packet: &mut Packet<P>,
+        service: (Span, Span),
+    ) -> bool {
+        let Self { discipline: Discipline::Red(red), rng, stats, .. } = self else {
+            unreachable!("the queue is plain RED");
+        };
+        let is_accepted = red.judge(now, idle_since, packet, &mut LinkHost::new(rng, stats, now, None));
+        stats.judged(&packet.meta, red.average(), is_accepted.then_some(service));
+        is_accepted
+    }
+
     #[inline(always)]
     fn offered(&mut self, now: Time, packet: &mut Packet<P>) {
         if let Some(markers) = &mut self.markers {
@@ -102,11 +120,13 @@ impl<P: Copy + Numbered> Station<P> {
         self.reschedule_timer();
     }
 
-    /// Update the maximum queue length, after an arrival that found the link busy.
+    /// Update the maximum queue length, after an arrival that found the link busy. Return the number of packets waiting.
     #[inline]
-    pub fn measure(&mut self) {
+    pub fn measure(&mut self) -> u32 {
         let counters = &mut self.stats.counters;
-        counters.max_queue = counters.max_queue.max(self.discipline.backlog().packets);
+        let packets = self.discipline.backlog().packets;
+        counters.max_queue = counters.max_queue.max(packets);
+        packets
     }
 
     /// Return the next packet to transmit, if any; the link is free.
@@ -134,6 +154,17 @@ impl<P: Copy + Numbered> Station<P> {
     pub fn serve(&mut self, now: Time, end: Time, packet: &Packet<P>) {
         self.service = Some((now, end));
         self.stats.departed(now, packet, end.since(now));
+    }
+
+    /// Return the time of the next own event; `NEVER` without.
+    #[inline(always)]
+    pub fn next_own_event(&self) -> Time {
+        self.next_event
+    }
+
+    /// Return the end of the warm-up.
+    pub fn warmup(&self) -> Time {
+        self.warmup
     }
 
     /// Handle all own events up to `now`, before any input at `now`.

@@ -1,16 +1,15 @@
 use super::SLOTS;
 use crate::message::Message;
-use crate::plan::LinkId;
 
 const NONE: u32 = u32::MAX;
 /// Messages for which a new page has room.
 const PAGE: usize = 64;
 
-/// Inputs of the links that are stations of their own, by window, unsorted.
+/// Inputs of the stations, by window, unsorted.
 #[derive(Clone, Debug)]
 pub(super) struct Inboxes {
     inboxes: Vec<Inbox>,
-    /// Index of the inbox of each link that has one.
+    /// Index of the inbox of each station, by its number.
     of: Vec<u32>,
     pages: Vec<Vec<Message>>,
     free: Vec<u32>,
@@ -20,23 +19,24 @@ pub(super) struct Inboxes {
 #[derive(Clone, Debug)]
 struct Inbox {
     pages: [u32; SLOTS as usize],
+    /// Windows, a bit each, into whose pages inputs have come late: after inputs that were sent later.
+    unordered: u64,
     late: Vec<Message>,
 }
 
 impl Inboxes {
-    /// Create an inbox for each station that is a link; links have the numbers below `links`.
-    pub fn new(links: u32, stations: &[u32]) -> Self {
-        let mut of = vec![NONE; links as usize];
-        let with_inbox = stations.iter().filter(|&&station| station < links);
-        with_inbox.clone().zip(0..).for_each(|(&link, number)| of[link as usize] = number);
-        let inbox = Inbox { pages: [NONE; SLOTS as usize], late: Vec::new() };
-        Self { inboxes: vec![inbox; with_inbox.count()], of, pages: Vec::new(), free: Vec::new() }
+    /// Create an inbox for each of the stations, whose numbers are below `numbers`.
+    pub fn new(numbers: usize, stations: &[u32]) -> Self {
+        let mut of = vec![NONE; numbers];
+        stations.iter().zip(0..).for_each(|(&station, number)| of[station as usize] = number);
+        let inbox = Inbox { pages: [NONE; SLOTS as usize], unordered: 0, late: Vec::new() };
+        Self { inboxes: vec![inbox; stations.len()], of, pages: Vec::new(), free: Vec::new() }
     }
 
     /// Add an input in a window less than [`SLOTS`] ahead. Return whether it is the first of that window.
     #[inline(always)]
-    pub fn put(&mut self, link: LinkId, window: u64, message: &Message) -> bool {
-        let page = &mut self.inboxes[self.of[link as usize] as usize].pages[(window % SLOTS) as usize];
+    pub fn put(&mut self, station: u32, window: u64, message: &Message) -> bool {
+        let page = &mut self.inboxes[self.of[station as usize] as usize].pages[(window % SLOTS) as usize];
         if let Some(page) = self.pages.get_mut(*page as usize) {
             page.push(*message);
             return false;
@@ -50,23 +50,28 @@ impl Inboxes {
     }
 
     /// Add an input after the last window.
-    pub fn put_late(&mut self, link: LinkId, message: &Message) {
-        self.inboxes[self.of[link as usize] as usize].late.push(*message);
+    pub fn put_late(&mut self, station: u32, message: &Message) {
+        self.inboxes[self.of[station as usize] as usize].late.push(*message);
+    }
+
+    /// Return whether a station has inputs that were too far ahead.
+    #[inline(always)]
+    pub fn has_late(&self, station: u32) -> bool {
+        !self.inboxes[self.of[station as usize] as usize].late.is_empty()
     }
 
     /// Move the inputs that were too far ahead to their windows, of 2^`shift` ps, if these are before `limit`. Call `first` for
     /// each window of which one is the first input. Return whether any are left.
-    #[inline]
-    pub fn put_due(&mut self, link: LinkId, shift: u32, limit: u64, mut first: impl FnMut(u64)) -> bool {
-        let number = self.of[link as usize] as usize;
-        if self.inboxes[number].late.is_empty() {
-            return false;
-        }
+    pub fn put_due(&mut self, station: u32, shift: u32, limit: u64, mut first: impl FnMut(u64)) -> bool {
+        let number = self.of[station as usize] as usize;
         let mut late = core::mem::take(&mut self.inboxes[number].late);
         late.retain(|message| {
             let window = message.time.0 >> shift;
-            if window < limit && self.put(link, window, message) {
-                first(window);
+            if window < limit {
+                if self.put(station, window, message) {
+                    first(window);
+                }
+                self.inboxes[number].unordered |= 1 << (window % SLOTS);
             }
             window >= limit
         });
@@ -76,10 +81,24 @@ impl Inboxes {
 
     /// Take the page of a window and its number; the caller must give it back.
     #[inline]
-    pub fn take(&mut self, link: LinkId, window: u64) -> Option<(u32, Vec<Message>)> {
-        let inbox = &mut self.inboxes[self.of[link as usize] as usize];
+    pub fn take(&mut self, station: u32, window: u64) -> Option<(u32, Vec<Message>)> {
+        let inbox = &mut self.inboxes[self.of[station as usize] as usize];
         let page = core::mem::replace(&mut inbox.pages[(window % SLOTS) as usize], NONE);
         self.pages.get_mut(page as usize).map(|messages| (page, core::mem::take(messages)))
+    }
+
+    /// [`Inboxes::take`], with the messages of each sender in the order in which they were sent.
+    #[inline]
+    pub fn take_in_order(&mut self, station: u32, window: u64) -> Option<(u32, Vec<Message>)> {
+        let mut taken = self.take(station, window);
+        let inbox = &mut self.inboxes[self.of[station as usize] as usize];
+        if inbox.unordered >> (window % SLOTS) & 1 != 0 {
+            inbox.unordered &= !(1 << (window % SLOTS));
+            if let Some((_, messages)) = &mut taken {
+                messages.sort_unstable_by_key(Message::key);
+            }
+        }
+        taken
     }
 
     /// Return a page for reuse.

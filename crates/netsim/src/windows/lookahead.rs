@@ -21,6 +21,8 @@ const SHORTEST: u32 = 24;
 pub(crate) struct Lookahead {
     /// A window is 2^shift ps.
     pub shift: u32,
+    /// All sources are the station of the source of flow 0, and all sinks that of its sink.
+    pub ends_together: bool,
     /// The numbers of the stations: links that are evaluated by themselves, sources and sinks. Links are numbered first, then
     /// a source and a sink for each flow.
     pub topological_order: Vec<u32>,
@@ -33,11 +35,21 @@ impl Lookahead {
     /// # Errors
     /// The reason why this network cannot be evaluated in windows.
     pub fn new(network: &Network) -> Result<Self, String> {
+        let together = Self::with_ends(network, true);
+        if together.as_ref().is_ok_and(|found| found.shift == LONGEST) {
+            return together;
+        }
+        // One station for many ends closes cycles that each of them does not: not if the windows are shorter then.
+        let apart = Self::with_ends(network, false)?;
+        Ok(together.ok().filter(|found| found.shift == apart.shift).unwrap_or(apart))
+    }
+
+    fn with_ends(network: &Network, ends_together: bool) -> Result<Self, String> {
         if let Some(page) = network.plan.pages.iter().find(|page| page.dispatch == Dispatch::FirstFree) {
             return Err(format!("the connections of page {} share its objects", page.name));
         }
         let stations = (network.numbering.links + 2 * network.numbering.flows) as usize;
-        let edges = edges(network);
+        let edges = edges(network, ends_together);
         let mut delays: Vec<Span> = edges.iter().map(|e| e.2).collect();
         delays.sort_unstable();
         delays.dedup();
@@ -64,16 +76,16 @@ impl Lookahead {
         let mut order = topological_order(stations, edges.iter().filter(|e| e.2.0 < 1 << shift))
             .ok_or_else(|| "a cycle of stations has no delay".to_owned())?;
         let mut is_station = vec![false; stations];
-        (0..network.numbering.flows)
-            .for_each(|f| is_station[(network.numbering.links + 2 * f) as usize] = true);
+        let sources = if ends_together { network.numbering.flows.min(1) } else { network.numbering.flows };
+        (0..sources).for_each(|f| is_station[(network.numbering.links + 2 * f) as usize] = true);
         edges.iter().for_each(|e| (is_station[e.0 as usize], is_station[e.1 as usize]) = (true, true));
         order.retain(|&station| is_station[station as usize]);
-        Ok(Self { shift, topological_order: order })
+        Ok(Self { shift, ends_together, topological_order: order })
     }
 }
 
 /// Return the edges between stations, without the stations that are evaluated together with their feeder.
-fn edges(network: &Network) -> Vec<Edge> {
+fn edges(network: &Network, ends_together: bool) -> Vec<Edge> {
     let mut least: Vec<Span> = network.plan.links.iter().map(|l| l.delay).collect();
     for change in &network.plan.changes {
         if let Some(delay) = change.delay {
@@ -84,7 +96,7 @@ fn edges(network: &Network) -> Vec<Edge> {
     let links = network.numbering.links;
     let mut edges = Vec::new();
     for flow in 0..network.numbering.flows {
-        let source = links + 2 * flow;
+        let source = if ends_together { links } else { links + 2 * flow };
         let (mut from, mut delay) = (source, Span::ZERO);
         for kind in [Kind::Data, Kind::Ack] {
             for step in network.fabric.paths.steps(flow as usize, kind) {
@@ -139,4 +151,71 @@ fn topological_order<'a>(stations: usize, edges: impl Iterator<Item = &'a Edge>)
         }
     }
     (done == stations).then_some(order)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::feeders;
+    use crate::plan::{Ends, Flow, Link, Plan, Probe, Size, Start, TTL};
+    use aqmlab_aqm::{LinkContext, Spec};
+    use aqmlab_transport::TcpConfig;
+    use aqmlab_transport::ns2::{Config, Variant};
+    use aqmlab_units::{Rate, Time};
+
+    /// Nodes 0 to 4 in a line and node 5 at node 1, with the delays of the links in ms; flows between these nodes.
+    fn lookahead(delays: [u64; 5], flows: &[(u32, u32)]) -> Lookahead {
+        let rate = Rate(1_000_000);
+        let ends = [(0, 1), (1, 2), (2, 3), (3, 4), (5, 1)].into_iter().zip(delays);
+        let links = ends.flat_map(|((a, b), ms)| [(a, b, ms), (b, a, ms)]).map(|(from, to, ms)| {
+            let context = LinkContext { rate, delay: Span::from_millis(ms) };
+            let queue = Spec::new("drop-tail").expect("a preset").resolve(context).expect("a queue");
+            let name = format!("{from}->{to}");
+            Link { name, from, to, rate, delay: context.delay, aqm: "drop-tail", queue: Arc::new(queue) }
+        });
+        let config = TcpConfig::Ns2(Arc::new(Config::ns2(Variant::Reno)));
+        let flow = |&(from, to): &(u32, u32)| Flow {
+            name: String::new(),
+            group: String::new(),
+            ends: Ends::At(from, to),
+            start: Start::At(Time::ZERO),
+            stop: None,
+            again: Vec::new(),
+            dscp: 0,
+            class: 0,
+            ttl: TTL,
+            acks_share_label: false,
+            transport: Transport::Tcp { config: config.clone(), size: Size::Greedy, clock_offset: None },
+        };
+        let plan = Plan {
+            nodes: (0..6).map(|i| i.to_string()).collect(),
+            links: links.collect(),
+            flows: flows.iter().map(flow).collect(),
+            pages: Vec::new(),
+            markers: Vec::new(),
+            changes: Vec::new(),
+            duration: Span::from_millis(5000),
+            warmup: Span::ZERO,
+            probe: Probe::default(),
+        };
+        let mut network = Network::new(&plan, 1, true);
+        let Network { plan, fabric, .. } = &mut network;
+        feeders::allow_ahead(plan, &mut fabric.paths, &fabric.links);
+        Lookahead::new(&network).expect("windows")
+    }
+
+    #[test]
+    fn ends_are_together_unless_windows_are_shorter_then() {
+        // A cycle goes from source 5 over 1->2 to source 3, and over 3->2 back, in edges of 1, 2, 0 and 3 ms. With one station for
+        // both sources, its first two edges are a cycle.
+        let ends = [(5, 4), (3, 0)];
+        let apart = lookahead([100, 1, 1, 100, 1], &ends);
+        assert!(!apart.ends_together && apart.shift == Span::from_millis(3).0.ilog2(), "{apart:?}");
+        let together = lookahead([20, 20, 20, 20, 20], &ends);
+        assert!(together.ends_together && together.shift == LONGEST, "{together:?}");
+        // The first with one station for all sources, and none for sinks, which are evaluated ahead.
+        assert_eq!(together.topological_order.iter().filter(|&&station| station >= 10).count(), 1);
+    }
 }

@@ -12,15 +12,15 @@
 //! A station with a single feeder is evaluated together with that feeder, as in the event-queue engine.
 
 mod calendar;
+mod ends;
 mod inboxes;
 mod lookahead;
 mod order;
 
-use std::collections::VecDeque;
-
 use aqmlab_units::Time;
 
 use self::calendar::Calendar;
+use self::ends::Ends;
 use self::inboxes::Inboxes;
 use self::lookahead::Lookahead;
 use self::order::Order;
@@ -32,23 +32,11 @@ use crate::paths::Next;
 use crate::plan::LinkId;
 use crate::sink::Sink;
 use crate::source::Source;
-use crate::target::{Numbering, Target};
+use crate::target::Numbering;
 
 /// Number of windows for which inputs are kept by window.
 const SLOTS: u64 = 64;
 const NONE: u32 = u32::MAX;
-/// The next start and stop of the application of a flow.
-#[derive(Clone, Copy, Debug, Default)]
-struct Application {
-    start: Option<Time>,
-    stop: Option<Time>,
-}
-
-impl Application {
-    fn next(self) -> Time {
-        self.start.unwrap_or(Time::NEVER).min(self.stop.unwrap_or(Time::NEVER))
-    }
-}
 
 /// The state of the windowed engine.
 #[derive(Clone, Debug)]
@@ -63,11 +51,7 @@ pub(crate) struct Windows {
     stations: Vec<u32>,
     ranks: Vec<u32>,
     inboxes: Inboxes,
-    /// Inputs of sources and sinks; each has one feeder, so they arrive in order.
-    lines: Vec<VecDeque<Message>>,
-    applications: Vec<Application>,
-    /// The window in which each source and sink is registered for its timer.
-    wake: Vec<u64>,
+    ends: Ends,
     order: Order,
 }
 
@@ -77,7 +61,7 @@ impl Windows {
     /// # Errors
     /// The reason why this network cannot be evaluated in windows.
     pub fn new(network: &Network) -> Result<Self, String> {
-        let Lookahead { shift, topological_order: stations } = Lookahead::new(network)?;
+        let Lookahead { shift, ends_together, topological_order: stations } = Lookahead::new(network)?;
         let numbering = network.numbering;
         let mut ranks = vec![NONE; (numbering.links + 2 * numbering.flows) as usize];
         for (rank, &station) in (0..).zip(&stations) {
@@ -88,12 +72,10 @@ impl Windows {
             now: 0,
             numbering,
             calendar: Calendar::new(stations.len()),
-            inboxes: Inboxes::new(numbering.links, &stations),
+            inboxes: Inboxes::new(ranks.len(), &stations),
             stations,
             ranks,
-            lines: vec![VecDeque::new(); 2 * numbering.flows as usize],
-            applications: vec![Application::default(); numbering.flows as usize],
-            wake: vec![0; 2 * numbering.flows as usize],
+            ends: Ends::new(numbering, ends_together),
             order: Order::default(),
         };
         network.announce(&mut windows);
@@ -122,12 +104,7 @@ impl Windows {
                 if station < self.numbering.links {
                     self.run_link(network, station, end);
                 } else {
-                    let end_point = station - self.numbering.links;
-                    if end_point.is_multiple_of(2) {
-                        self.run_source(network, end_point / 2, end);
-                    } else {
-                        self.run_sink(network, end_point / 2, end);
-                    }
+                    self.run_ends(network, station - self.numbering.links, end);
                 }
             }
         }
@@ -137,29 +114,29 @@ impl Windows {
         let is_queue = matches!(network.fabric.links[link as usize], Link::Queue(_));
         if let Some((page, mut messages)) = self.inboxes.take(link, self.now) {
             let mut order = core::mem::take(&mut self.order);
-            let mut done = messages.len();
             let sorted = order.of(&messages, Time(self.now << self.shift), self.shift);
-            for (i, &(time, place)) in sorted.iter().enumerate() {
-                if time >= end {
+            let place = |i: usize| sorted.map_or(i, |sorted| sorted[i].1 as usize);
+            let mut done = messages.len();
+            for i in 0..messages.len() {
+                let message = &mut messages[place(i)];
+                if message.time >= end {
                     done = i;
                     break;
                 }
-                let message = &mut messages[place as usize];
                 if is_queue {
                     self.serve_before(network, link, message.key());
                 }
                 network.at_link(self, link, message);
             }
             // If the window is cut short, keep the inputs after `end` for the rest of it.
-            for &(_, place) in &sorted[done..] {
-                self.put(link, &messages[place as usize]);
+            for i in done..messages.len() {
+                self.put(link, &messages[place(i)]);
             }
             self.order = order;
             self.inboxes.give_back(page, messages);
         }
-        let (rank, last) = (self.ranks[link as usize], self.now + SLOTS - 1);
-        if self.inboxes.put_due(link, self.shift, last + 1, |window| self.calendar.set(window, rank)) {
-            self.calendar.set(last, rank);
+        if self.inboxes.has_late(link) {
+            self.put_due(link);
         }
         if is_queue {
             self.serve_before(network, link, Key::start_of(end));
@@ -182,119 +159,31 @@ impl Windows {
         }
     }
 
-    fn run_source(&mut self, network: &mut Network, flow: u32, end: Time) {
-        let (f, line) = (flow as usize, 2 * flow as usize);
-        let mut application = self.applications[f].next();
-        loop {
-            let timer = network.sources[f].timer().map_or(Time::NEVER, |t| t.deadline);
-            let own = application.min(timer);
-            if let Some(ack) = self.lines[line].front()
-                && ack.time < own.min(end)
-            {
-                let ack = *ack;
-                self.lines[line].pop_front();
-                network.at_source(self, f, &ack);
-            } else if own < end {
-                self.step_source(network, flow);
-                application = self.applications[f].next();
-            } else {
-                if timer != Time::NEVER {
-                    self.wake(line, timer);
-                }
-                break;
-            }
-        }
-        if application != Time::NEVER {
-            self.register(self.numbering.links + 2 * flow, application.0 >> self.shift);
-        }
-        self.expect(line);
-    }
-
-    /// Evaluate the next event of a source, by key, if there is one.
-    fn step_source(&mut self, network: &mut Network, flow: u32) {
-        let (f, line) = (flow as usize, 2 * flow as usize);
-        let number = self.numbering.source(self.numbering.slot(Target::Sender(flow)));
-        let own = |time: Time, cause: Time| Key { time, cause, source: number };
-        let Application { start, stop } = self.applications[f];
-        let ack = self.lines[line].front().map(Message::key);
-        let timer = network.sources[f].timer().map(|t| own(t.deadline, t.set_at));
-        let (start, stop) = (start.map(|t| own(t, Time::ZERO)), stop.map(|t| own(t, Time::ZERO)));
-        let Some(key) = [start, stop, timer, ack].into_iter().flatten().min() else { return };
-        if start == Some(key) {
-            self.applications[f].start = None;
-            network.start(self, flow, key);
-        } else if stop == Some(key) {
-            self.applications[f].stop = None;
-            network.stop(self, flow, key);
-        } else if timer == Some(key) {
-            network.source_timer(self, f, key);
-        } else if let Some(message) = self.lines[line].pop_front() {
-            network.at_source(self, f, &message);
-        }
-    }
-
-    fn run_sink(&mut self, network: &mut Network, flow: u32, end: Time) {
-        let (f, line) = (flow as usize, 2 * flow as usize + 1);
-        let number = self.numbering.source(self.numbering.slot(Target::Receiver(flow)));
-        loop {
-            let data = self.lines[line].front().map(Message::key);
-            let timer = network.sinks[f].timer();
-            let timer = timer.map(|t| Key { time: t.deadline, cause: t.set_at, source: number });
-            let Some(key) = [timer, data].into_iter().flatten().min().filter(|k| k.time < end) else { break };
-            if timer == Some(key) {
-                network.sink_timer(self, f, key);
-            } else if let Some(message) = self.lines[line].pop_front() {
-                network.at_sink(self, &message);
-            }
-        }
-        if let Some(timer) = network.sinks[f].timer() {
-            self.wake(line, timer.deadline);
-        }
-        self.expect(line);
-    }
-
-    /// Register a source or sink for the window of its next input.
-    #[inline]
-    fn expect(&mut self, line: usize) {
-        if let Some(next) = self.lines[line].front() {
-            self.register(self.numbering.links + line as u32, next.time.0 >> self.shift);
-        }
-    }
-
-    /// Register a source or sink for the window of its timer, or for an earlier one.
-    #[inline]
-    fn wake(&mut self, line: usize, timer: Time) {
-        let window = (timer.0 >> self.shift).clamp(self.now, self.now + SLOTS - 1);
-        let pending = self.wake[line];
-        if pending <= self.now || window < pending {
-            self.wake[line] = window;
-            self.register(self.numbering.links + line as u32, window);
-        }
-    }
-
     /// Register a station for a window; if that is too far ahead, for the last window that the calendar has.
     #[inline(always)]
     fn register(&mut self, station: u32, window: u64) {
         self.calendar.set(window.clamp(self.now, self.now + SLOTS - 1), self.ranks[station as usize]);
     }
 
-    /// Deliver an input of a link.
+    /// Deliver an input of a station.
     #[inline(always)]
-    fn put(&mut self, link: LinkId, message: &Message) {
+    fn put(&mut self, station: u32, message: &Message) {
         let window = message.time.0 >> self.shift;
         if window >= self.now + SLOTS {
-            self.inboxes.put_late(link, message);
-            self.register(link, window);
-        } else if self.inboxes.put(link, window, message) {
-            self.calendar.set(window, self.ranks[link as usize]);
+            self.inboxes.put_late(station, message);
+            self.register(station, window);
+        } else if self.inboxes.put(station, window, message) {
+            self.calendar.set(window, self.ranks[station as usize]);
         }
     }
 
-    /// Deliver an input of a source or sink.
-    #[inline(always)]
-    fn queue(&mut self, line: usize, message: &Message) {
-        self.lines[line].push_back(*message);
-        self.register(self.numbering.links + line as u32, message.time.0 >> self.shift);
+    /// Move the inputs of a station that were too far ahead into their windows.
+    #[inline(never)]
+    fn put_due(&mut self, station: u32) {
+        let (rank, last) = (self.ranks[station as usize], self.now + SLOTS - 1);
+        if self.inboxes.put_due(station, self.shift, last + 1, |window| self.calendar.set(window, rank)) {
+            self.calendar.set(last, rank);
+        }
     }
 }
 
@@ -305,7 +194,10 @@ impl Scheduler for Windows {
     fn sent(&mut self, to: Next, message: &Message) {
         match to {
             Next::Link(link) => self.put(link, message),
-            Next::Endpoint(flow) => self.queue(2 * flow as usize + usize::from(!message.is_ack()), message),
+            Next::Endpoint(flow) => {
+                let end_point = 2 * flow + u32::from(!message.is_ack());
+                self.put(self.numbering.links + self.ends.station(end_point), message);
+            }
         }
     }
 
@@ -318,12 +210,12 @@ impl Scheduler for Windows {
     fn reschedule_sink(&mut self, _flow: usize, _sink: &mut Sink) {}
 
     fn starts(&mut self, flow: u32, at: Time) {
-        self.applications[flow as usize].start = Some(at);
-        self.register(self.numbering.links + 2 * flow, at.0 >> self.shift);
+        self.ends.applications[flow as usize].start = at;
+        self.list(2 * flow, at);
     }
 
     fn stops(&mut self, flow: u32, at: Time) {
-        self.applications[flow as usize].stop = Some(at);
-        self.register(self.numbering.links + 2 * flow, at.0 >> self.shift);
+        self.ends.applications[flow as usize].stop = at;
+        self.list(2 * flow, at);
     }
 }

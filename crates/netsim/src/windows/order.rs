@@ -18,22 +18,21 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// Return times and positions of the messages in the order of their keys; messages with equal keys stay in the order in
-    /// which they were sent. All must arrive in the window of 2^`shift` ps that begins at `base`.
-    pub fn of(&mut self, messages: &[Message], base: Time, shift: u32) -> &[(Time, u32)] {
+    /// Return times and positions of the messages in the order of their keys, or `None` if they are in this order; messages with
+    /// equal keys stay in the order in which they were sent. All must arrive in the window of 2^`shift` ps that begins at `base`.
+    pub fn of(&mut self, messages: &[Message], base: Time, shift: u32) -> Option<&[(Time, u32)]> {
+        if messages.windows(2).all(|pair| pair[0].time < pair[1].time) {
+            return None;
+        }
         self.sorted.clear();
         let entries = messages.iter().zip(0..).map(|(m, i)| (m.time, i));
-        if messages.windows(2).all(|pair| pair[0].time < pair[1].time) {
-            self.sorted.extend(entries);
-            return &self.sorted;
-        }
         if messages.len() <= FEW {
             self.sorted.extend(entries);
         } else {
             self.put_in_buckets(messages, base, shift);
         }
         self.insert(messages);
-        &self.sorted
+        Some(&self.sorted)
     }
 
     /// Distribute the messages over buckets of equal time.

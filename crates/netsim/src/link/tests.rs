@@ -1,0 +1,232 @@
+//! Each kind of link with a shortcut against the one whose ends of service are events.
+
+use std::sync::Arc;
+
+use aqmlab_aqm::{Ecn, LinkContext, Spec, Value};
+use aqmlab_transport::ns2::{Config, Variant};
+use aqmlab_transport::{Data, DataFlags, TcpConfig};
+use aqmlab_units::{Rate, Span, Time};
+use proptest::prelude::*;
+
+use super::*;
+use crate::key::Key;
+use crate::message::Message;
+use crate::paths::Paths;
+use crate::plan::{self, Ends, Flow, Plan, Probe, Size, Start, TTL, Transport};
+
+/// A packet of 125 bytes takes 125 us.
+const RATE: Rate = Rate(8_000_000);
+const TICK: u64 = 125_000_000;
+
+/// Flow 0 from node 0 to node 1 over link 0 and back over link 1. The links have the number 2 among the sources of the arrivals.
+fn plan(aqm: &str, set: &[(&str, Value)], observed: bool, (warmup, duration): (u64, u64)) -> Plan {
+    let context = LinkContext { rate: RATE, delay: Span(3 * TICK) };
+    let mut spec = Spec::new(aqm).expect("a preset");
+    set.iter().for_each(|(key, value)| spec.set(key, value.clone()).expect("a parameter"));
+    let queue = Arc::new(spec.resolve(context).expect("a queue"));
+    let links = [(0, 1), (1, 0), (0, 1)].map(|(from, to)| plan::Link {
+        name: format!("{from}->{to}"),
+        from,
+        to,
+        rate: context.rate,
+        delay: context.delay,
+        aqm: spec.preset().name,
+        queue: queue.clone(),
+    });
+    let flow = Flow {
+        name: String::new(),
+        group: String::new(),
+        ends: Ends::At(0, 1),
+        start: Start::At(Time::ZERO),
+        stop: None,
+        again: Vec::new(),
+        dscp: 0,
+        class: 0,
+        ttl: TTL,
+        acks_share_label: false,
+        transport: Transport::Tcp {
+            config: TcpConfig::Ns2(Arc::new(Config::ns2(Variant::Reno))),
+            size: Size::Greedy,
+            clock_offset: None,
+        },
+    };
+    let probe = Probe {
+        links: if observed { vec![2] } else { Vec::new() },
+        queue_interval: Some(Span(7 * TICK)),
+        delay_histogram: true,
+        losses: true,
+        ..Probe::default()
+    };
+    Plan {
+        nodes: vec!["0".into(), "1".into()],
+        links: links.to_vec(),
+        flows: vec![flow],
+        pages: Vec::new(),
+        markers: Vec::new(),
+        changes: Vec::new(),
+        duration: Span(duration * TICK),
+        warmup: Span(warmup * TICK),
+        probe,
+    }
+}
+
+/// Ticks since the arrival before, ticks by which the cause is earlier, source, length in units of 125 bytes, ECN-capable.
+type Arrival = (u64, u64, u32, u32, bool);
+
+/// Mostly back to back and with ties; of one length, of two, or of two in turn.
+fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
+    let gap = prop_oneof![4 => Just(0u64), 6 => Just(1), 2 => 0u64..4, 1 => 5u64..40];
+    let one = (gap, 0u64..4, prop::sample::select(vec![0u32, 1, 3, 4]), 1u32..3, any::<bool>());
+    (prop::collection::vec(one, 1..250), 0u8..3).prop_map(|(mut all, lengths)| {
+        for (i, arrival) in all.iter_mut().enumerate() {
+            arrival.3 = match lengths {
+                0 => 1,
+                1 => arrival.3,
+                _ => 1 + (i as u32 / 20) % 2,
+            };
+        }
+        all
+    })
+}
+
+fn messages(plan: &Plan, paths: &Paths, arrivals: &[Arrival]) -> Vec<Message> {
+    let mut time = Time::ZERO;
+    let mut messages = Vec::new();
+    for (&(gap, before, source, length, ect), seq) in arrivals.iter().zip(0..) {
+        time += Span(gap * TICK);
+        if time >= Time::ZERO + plan.duration {
+            break;
+        }
+        let key = Key { time, cause: Time(time.0.saturating_sub(before * TICK)), source };
+        let flags = DataFlags::NONE.with(DataFlags::ECT, ect);
+        let data = Data { sent: time, seq, bytes: 125 * length, flags };
+        messages.push(Message::of_data(key, paths.first(0, aqmlab_aqm::Kind::Data), 0, true, &data));
+    }
+    messages.sort_by_key(Message::key);
+    messages
+}
+
+/// Offer the packets to link 2. Return those whose service starts before the end of the run, as they arrive at the far end.
+fn carried(link: &mut Link, paths: &Paths, messages: &[Message], end: Time) -> Vec<Message> {
+    let mut out = Vec::new();
+    let serve = |queue: &mut Queue, key, out: &mut Vec<_>| {
+        while queue.is_due_before(key)
+            && let Some(service_end) = queue.service_end()
+        {
+            out.extend(queue.serve(service_end.time));
+            queue.take_dropped(None, |_| ());
+        }
+    };
+    for message in messages {
+        let mut message = *message;
+        let accepted = match link {
+            Link::UnobservedDropTail(link) => link.arrive(paths, &mut message),
+            Link::PlainRed(link) => link.arrive(paths, &mut message),
+            Link::InOrder(link) => link.arrive(paths, &mut message),
+            Link::Queue(queue) => {
+                serve(queue, message.key(), &mut out);
+                let passes = queue.arrive(paths, &mut message);
+                queue.take_dropped(None, |_| ());
+                passes
+            }
+        };
+        out.extend(accepted.then_some(message));
+    }
+    if let Link::Queue(queue) = link {
+        serve(queue, Key::start_of(end), &mut out);
+    }
+    link.finish(end);
+    out.retain(|message| message.cause < end);
+    out
+}
+
+/// All that tables show of a link.
+fn books(link: &Link) -> String {
+    let observed = link.observation().map(|o| {
+        let code_points: Vec<_> = o.code_points().collect();
+        let (delays, averages): (Vec<_>, _) = (o.delays().collect(), o.averages());
+        format!("{:?} {:?} {averages:?} {code_points:?} {delays:?}", o.samples(), o.losses())
+    });
+    let drops = link
+        .drops()
+        .map(|d| (d.by_flow().filter(|d| d.1 > 0).collect::<Vec<_>>(), d.by_distance().collect::<Vec<_>>()));
+    let drops = drops.filter(|d| !d.0.is_empty());
+    format!("{:?} {drops:?} {:?} {observed:?}", link.counters(), link.backlog())
+}
+
+fn check(plan: &Plan, arrivals: &[Arrival], kind: fn(&Link) -> bool) {
+    let (attached, paths) = (Attached::new(plan), Paths::new(plan));
+    let messages = messages(plan, &paths, arrivals);
+    let end = Time::ZERO + plan.duration;
+    let [fast, reference] = [true, false].map(|shortcuts| {
+        let mut link = Link::new(2, &attached, 1, shortcuts);
+        assert!(!shortcuts || kind(&link), "another kind of link");
+        (carried(&mut link, &paths, &messages, end), books(&link))
+    });
+    assert_eq!(fast.0, reference.0);
+    assert_eq!(fast.1, reference.1);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn an_unobserved_drop_tail_link_is_a_clock(
+        arrivals in arrivals(), limit in 1u32..40, warmup in 0u64..100, rest in 1u64..200,
+    ) {
+        let plan = plan("drop-tail", &[("limit", Value::Packets(limit.into()))], false, (warmup, warmup + rest));
+        check(&plan, &arrivals, |link| matches!(link, Link::UnobservedDropTail(_)));
+    }
+
+    #[test]
+    fn plain_red_is_a_function_of_what_waits(
+        arrivals in arrivals(), warmup in 0u64..100, rest in 1u64..200, observed in any::<bool>(),
+        preset in prop::sample::select(vec!["red", "gentle-red", "mred", "nlred"]),
+        dialect in prop::sample::select(vec!["floyd93", "ns2-2.35", "linux", "as-printed"]),
+        (in_bytes, ecn) in any::<(bool, bool)>(), limit in 16u32..30,
+    ) {
+        let word = |word: &str| Value::Word(word.into());
+        let mut set = vec![
+            ("dialect", word(dialect)), ("min_th", Value::Packets(2.0)), ("max_th", Value::Packets(7.0)),
+            ("limit", Value::Packets(limit.into())), ("w_q", Value::Number(0.2)), ("ecn", Value::Flag(ecn)),
+        ];
+        if in_bytes {
+            set.push(("mode", word("bytes")));
+        }
+        let plan = plan(preset, &set, observed, (warmup, warmup + rest));
+        check(&plan, &arrivals, |link| matches!(link, Link::PlainRed(_)));
+    }
+
+    #[test]
+    fn departures_in_order_follow_from_arrivals(
+        arrivals in arrivals(), warmup in 0u64..100, rest in 1u64..200,
+        preset in prop::sample::select(vec!["drop-tail", "adaptive-red", "rio"]),
+    ) {
+        let plan = plan(preset, &[], true, (warmup, warmup + rest));
+        check(&plan, &arrivals, |link| matches!(link, Link::InOrder(_)));
+    }
+}
+
+#[test]
+fn links_are_small() {
+    assert_eq!(size_of::<Link>(), 128);
+}
+
+#[test]
+fn an_ecn_field_is_rewritten() {
+    // What is compared above includes the header, so a mark must be seen in it.
+    let set = [
+        ("ecn", Value::Flag(true)),
+        ("min_th", Value::Packets(1.0)),
+        ("max_th", Value::Packets(20.0)),
+        ("max_p", Value::Number(1.0)),
+        ("w_q", Value::Number(1.0)),
+        ("dialect", Value::Word("floyd93".into())),
+    ];
+    let plan = plan("red", &set, true, (0, 1000));
+    let (attached, paths) = (Attached::new(&plan), Paths::new(&plan));
+    let messages = messages(&plan, &paths, &[(0, 0, 0, 1, true); 30]);
+    let mut link = Link::new(2, &attached, 1, true);
+    let out = carried(&mut link, &paths, &messages, Time::ZERO + plan.duration);
+    assert!(out.iter().any(|message| message.ecn() == Ecn::Ce));
+}

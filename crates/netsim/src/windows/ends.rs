@@ -1,0 +1,212 @@
+//! Sources and sinks as stations, and their timers.
+//!
+//! All sources are one station, and so are all sinks that are stations of their own, unless the windows are shorter then. This is
+//! exact. An endpoint reads nothing but its own inputs, so it has no effect in which order endpoints are evaluated; and its inputs
+//! come in order: all of them come over the last link of its path, which sends in order, and a page keeps what it is given in the
+//! order in which it is given. So the inputs of a window, of all sources, are evaluated from the first to the last, and need neither
+//! sorting nor a queue for each flow. (Inputs that were further ahead than windows are kept for come to a page late. Such a page is
+//! sorted.) What an endpoint does by itself before an input, by the keys, is done before it; what it does after its last input of
+//! the window, after all inputs.
+//!
+//! Timers are lazy: an endpoint is listed for a window no later than that of its next own event. If it finds nothing to do there, since
+//! the timer was set again, it is listed again.
+
+use aqmlab_units::Time;
+
+use super::calendar::Calendar;
+use super::{SLOTS, Windows};
+use crate::key::Key;
+use crate::message::Message;
+use crate::network::Network;
+use crate::target::Numbering;
+
+/// Of an endpoint that is listed for no window.
+const UNLISTED: u64 = u64::MAX;
+
+/// The next start and stop of the application of a flow; `NEVER` without.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Application {
+    pub start: Time,
+    pub stop: Time,
+}
+
+impl Application {
+    fn next(self) -> Time {
+        self.start.min(self.stop)
+    }
+}
+
+/// The endpoints; those of flow f have the numbers 2 f (source) and 2 f + 1 (sink).
+#[derive(Clone, Debug)]
+pub(super) struct Ends {
+    /// All sources are station 0, and all sinks station 1, of the stations behind the links; else each endpoint is one.
+    together: bool,
+    pub applications: Vec<Application>,
+    /// The window for which each endpoint is listed.
+    listed: Vec<u64>,
+    /// Where they are together: the flows listed for each window, of sources and of sinks.
+    lists: [Calendar; 2],
+}
+
+impl Ends {
+    pub fn new(numbering: Numbering, together: bool) -> Self {
+        let flows = numbering.flows as usize;
+        let list = || Calendar::new(if together { flows } else { 0 });
+        Self {
+            together,
+            applications: vec![Application { start: Time::NEVER, stop: Time::NEVER }; flows],
+            listed: vec![UNLISTED; 2 * flows],
+            lists: [list(), list()],
+        }
+    }
+
+    /// Return the number of the station of an endpoint behind those of the links.
+    #[inline]
+    pub fn station(&self, end_point: u32) -> u32 {
+        if self.together { end_point % 2 } else { end_point }
+    }
+}
+
+fn is_source(end_point: u32) -> bool {
+    end_point.is_multiple_of(2)
+}
+
+impl Windows {
+    /// Evaluate the endpoints of a station, which has this number behind those of the links.
+    pub(super) fn run_ends(&mut self, network: &mut Network, number: u32, end: Time) {
+        let station = self.numbering.links + number;
+        if let Some((page, messages)) = self.inboxes.take_in_order(station, self.now) {
+            for message in &messages {
+                if message.time >= end {
+                    // The window is cut short: for the rest of it.
+                    self.put(station, message);
+                } else if is_source(number) {
+                    self.run_source(network, message);
+                } else {
+                    self.run_sink(network, message);
+                }
+            }
+            self.inboxes.give_back(page, messages);
+        }
+        if self.inboxes.has_late(station) {
+            self.put_due(station);
+        }
+        if self.ends.together {
+            for word in 0..self.ends.lists[number as usize].words {
+                let mut from = 0;
+                while let Some(rank) = self.ends.lists[number as usize].take(self.now, word, from) {
+                    from = rank + 1;
+                    self.run_listed(network, 2 * (word as u32 * 64 + rank) + number, end);
+                }
+            }
+        } else {
+            self.run_listed(network, number, end);
+        }
+    }
+
+    /// An acknowledgement arrives at its source.
+    #[inline]
+    fn run_source(&mut self, network: &mut Network, ack: &Message) {
+        let flow = network.fabric.paths.flow(ack);
+        let end_point = 2 * flow as u32;
+        if self.next_own_event(network, end_point) <= ack.time {
+            self.run_own_events(network, end_point, ack.key());
+        }
+        network.at_source(self, flow, ack);
+        let next = self.next_own_event(network, end_point);
+        self.list(end_point, next);
+    }
+
+    /// A data packet arrives at its sink.
+    #[inline]
+    fn run_sink(&mut self, network: &mut Network, data: &Message) {
+        let end_point = 2 * network.fabric.paths.flow(data) as u32 + 1;
+        if self.next_own_event(network, end_point) <= data.time {
+            self.run_own_events(network, end_point, data.key());
+        }
+        network.at_sink(self, data);
+        let next = self.next_own_event(network, end_point);
+        self.list(end_point, next);
+    }
+
+    /// Evaluate the own events of an endpoint before `end`, if it is listed for this window.
+    fn run_listed(&mut self, network: &mut Network, end_point: u32, end: Time) {
+        if self.ends.listed[end_point as usize] != self.now {
+            return;
+        }
+        self.ends.listed[end_point as usize] = UNLISTED;
+        if self.next_own_event(network, end_point) < end {
+            self.run_own_events(network, end_point, Key::start_of(end));
+        }
+        let next = self.next_own_event(network, end_point);
+        self.list(end_point, next);
+    }
+
+    /// Return the time of the next own event of an endpoint; `NEVER` without.
+    #[inline]
+    fn next_own_event(&self, network: &Network, end_point: u32) -> Time {
+        let flow = (end_point / 2) as usize;
+        if is_source(end_point) {
+            let timer = network.sources[flow].timer().map_or(Time::NEVER, |timer| timer.deadline);
+            timer.min(self.ends.applications[flow].next())
+        } else {
+            network.sinks[flow].timer().map_or(Time::NEVER, |timer| timer.deadline)
+        }
+    }
+
+    /// Evaluate the own events of an endpoint before `limit`, in the order of their keys.
+    #[inline(never)]
+    fn run_own_events(&mut self, network: &mut Network, end_point: u32, limit: Key) {
+        let flow = end_point / 2;
+        let source = self.numbering.links + end_point;
+        let own = |time: Time, cause: Time| Key { time, cause, source };
+        loop {
+            let timer = if is_source(end_point) {
+                network.sources[flow as usize].timer()
+            } else {
+                network.sinks[flow as usize].timer()
+            };
+            let timer = timer.map_or(own(Time::NEVER, Time::ZERO), |t| own(t.deadline, t.set_at));
+            if !is_source(end_point) {
+                if timer >= limit {
+                    return;
+                }
+                network.sink_timer(self, flow as usize, timer);
+                continue;
+            }
+            let Application { start, stop } = self.ends.applications[flow as usize];
+            let (start, stop) = (own(start, Time::ZERO), own(stop, Time::ZERO));
+            let key = start.min(stop).min(timer);
+            if key >= limit {
+                return;
+            }
+            if start == key {
+                self.ends.applications[flow as usize].start = Time::NEVER;
+                network.start(self, flow, key);
+            } else if stop == key {
+                self.ends.applications[flow as usize].stop = Time::NEVER;
+                network.stop(self, flow, key);
+            } else {
+                network.source_timer(self, flow as usize, key);
+            }
+        }
+    }
+
+    /// List an endpoint for the window of its next own event, or for an earlier one.
+    #[inline]
+    pub(super) fn list(&mut self, end_point: u32, next: Time) {
+        if next == Time::NEVER {
+            return;
+        }
+        let window = (next.0 >> self.shift).clamp(self.now, self.now + SLOTS - 1);
+        let listed = &mut self.ends.listed[end_point as usize];
+        if window < *listed {
+            *listed = window;
+            if self.ends.together {
+                self.ends.lists[(end_point % 2) as usize].set(window, end_point / 2);
+            }
+            let station = self.numbering.links + self.ends.station(end_point);
+            self.calendar.set(window, self.ranks[station as usize]);
+        }
+    }
+}
