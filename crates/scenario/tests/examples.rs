@@ -38,13 +38,14 @@ fn ends(flow: &Flow) -> (NodeId, NodeId) {
 }
 
 #[test]
-fn there_are_eleven_examples() {
+fn the_examples_are_these() {
     let names: Vec<_> = toml_files(&root().join("examples"))
         .iter()
         .filter_map(|p| Some(p.file_name()?.to_string_lossy().into_owned()))
         .collect();
     let expected = [
         "applications.toml",
+        "asymmetric.toml",
         "bus.toml",
         "chain.toml",
         "diffserv.toml",
