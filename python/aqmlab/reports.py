@@ -75,7 +75,7 @@ def page_for(folder: Path, *, pictures: bool, at: Path | None = None) -> Page:
     results = [one for one in found if isinstance(one, Result)]
     if reproductions:
         page = overview_of(reproductions, folder, pictures=pictures)
-        page.folder = at
+        page.folder = at if found else None  # without runs beside them, no command is on the page
     else:
         page = Page(f"Results in {folder.name}", f"{_counted(found)}. Each figure has its number of runs.", folder=at)
     if len(results) > 1:

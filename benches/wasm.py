@@ -1,6 +1,6 @@
 """Measure how fast scenarios run in a browser's engine (node), beside native: user time of the run itself, in pairs.
 
-browser.py [PAIRS]    prints a table in Markdown of D10M, D1G and CHAIN (default: 5 pairs)
+wasm.py [PAIRS]    prints a table in Markdown of D10M, D1G and CHAIN (default: 5 pairs)
 
 Both sides have the scenario in memory before the clock starts, and stop it when the tables are there.
 """
