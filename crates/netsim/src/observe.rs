@@ -1,5 +1,7 @@
 //! What is recorded of an observed link, from inside its station.
 
+use core::ops::Range;
+
 use aqmlab_aqm::red::{AVERAGE, P_B};
 use aqmlab_aqm::{Backlog, Discipline, DropReason, Ecn, Gauge, Kind, Meta, Packet, Qdisc};
 use aqmlab_units::{Span, Time};
@@ -102,6 +104,8 @@ pub struct Observation {
     discipline_interval: Option<Span>,
     discipline_samples: Vec<DisciplineSample>,
     events: Option<Vec<LinkEvent>>,
+    /// When events are recorded.
+    events_within: Range<Time>,
     losses: Option<Vec<Loss>>,
     delays: Option<Histogram<BINS_LOG2>>,
     /// Whether the discipline has a gauge `average`.
@@ -118,6 +122,7 @@ impl Observation {
             discipline_interval: probe.discipline_interval,
             discipline_samples: Vec::new(),
             events: probe.events.then(Vec::new),
+            events_within: probe.events_from..probe.events_until.unwrap_or(Time::NEVER),
             losses: probe.losses.then(Vec::new),
             delays: probe.delay_histogram.then(Histogram::default),
             has_average: false,
@@ -231,7 +236,9 @@ impl Observation {
 
     #[inline]
     fn event<P: Numbered>(&mut self, time: Time, kind: EventKind, packet: &Packet<P>) {
-        if let Some(events) = &mut self.events {
+        if let Some(events) = &mut self.events
+            && self.events_within.contains(&time)
+        {
             let header = packet.meta.header;
             events.push(LinkEvent {
                 time,
@@ -259,15 +266,16 @@ impl Observation {
             Discipline::DropTail(_) | Discipline::NonRed(_) => discipline.gauge(now, AVERAGE),
         };
         if let Some(average) = average {
-            self.saw_average(average);
+            self.saw_average(now, average);
         }
     }
 
     #[inline]
-    fn saw_average(&mut self, average: f64) {
+    fn saw_average(&mut self, now: Time, average: f64) {
         self.averages.add(average);
         let offered = |event: &&mut LinkEvent| event.kind == EventKind::Enqueue;
         if let Some(events) = &mut self.events
+            && self.events_within.contains(&now)
             && let Some(event) = events.iter_mut().rev().find(offered)
         {
             event.average = average;

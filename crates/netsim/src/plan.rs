@@ -355,6 +355,10 @@ pub struct Probe {
     pub discipline_interval: Option<Span>,
     /// Record every enqueue, dequeue, drop and mark at those links.
     pub events: bool,
+    /// Record events from this time on.
+    pub events_from: Time,
+    /// Record events before this time; without it, to the end.
+    pub events_until: Option<Time>,
     /// Record every drop at those links.
     pub losses: bool,
     /// Record the distribution of every flow's one-way delay.

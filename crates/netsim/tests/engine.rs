@@ -8,9 +8,9 @@ use aqmlab_netsim::plan::{Ends, Plan, Size, Transport};
 use aqmlab_netsim::{EngineChoice, Options, Simulation};
 use aqmlab_transport::ns2::Variant;
 use aqmlab_transport::rfc::CongestionControl::Cubic;
-use aqmlab_units::Span;
+use aqmlab_units::{Span, Time};
 use common::ring::{Kind, ring};
-use common::{Tcp, dumbbell, integers as column, link, run, text};
+use common::{Tcp, dumbbell, integers as column, link, reals, run, text};
 use proptest::prelude::*;
 
 const BY_EVENTS: Options = Options { shortcuts: true, engine: EngineChoice::Events };
@@ -286,6 +286,24 @@ proptest! {
         stepped.finish();
         prop_assert_eq!(text(&measured), text(&stepped.tables()));
     }
+}
+
+#[test]
+fn a_log_of_some_time_is_a_part_of_the_whole_log() {
+    let mut plan = dumbbell(&[Some(Tcp::all()[0])], 1.0, ("red", &[]), 8.0);
+    plan.probe.events = true;
+    let whole = run(&plan, 1, Options::default());
+    (plan.probe.events_from, plan.probe.events_until) = (Time::from_secs(2.0), Some(Time::from_secs(4.5)));
+    let part = run(&plan, 1, Options::default());
+    let rows = |tables: &_| {
+        let times = column(tables, "events", "t_ps").to_vec();
+        let average = reals(tables, "events", "average").iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        times.into_iter().zip(average).collect::<Vec<_>>()
+    };
+    let inside = |&(time, _): &(i64, u64)| (2_000_000_000_000..4_500_000_000_000).contains(&time);
+    let expected: Vec<_> = rows(&whole).into_iter().filter(inside).collect();
+    assert!(expected.len() > 100 && expected.len() < rows(&whole).len());
+    assert_eq!(rows(&part), expected);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use core::cell::Cell;
 use std::collections::BTreeSet;
 
 use aqmlab_netsim::plan::{Link, LinkId, Probe};
-use aqmlab_units::Span;
+use aqmlab_units::{Span, Time};
 
 use crate::network::{Builder, LinkNames, Network};
 use crate::problem::Complaint;
@@ -54,6 +54,8 @@ pub(crate) fn shape() -> Shape {
                 .default("true"),
             Key::new("events", Kind::Flag, "Every enqueue, dequeue, drop and mark at those links; large.")
                 .default("false"),
+            Key::new("events_from", Kind::ANY_TIME, "Record events from this time on.").default("\"0s\""),
+            Key::new("events_until", Kind::SOME_TIME, "Record events before this time; default: to the end."),
             Key::new("losses", Kind::Flag, "Every packet that is dropped at those links.").default("false"),
             Key::new("flow_delay", Kind::Flag, "The distribution of every flow's one-way delay.")
                 .default("false"),
@@ -95,11 +97,20 @@ pub(crate) fn read(
         }
         Some(interval)
     };
+    let (events_from, events_until) = (section.time("events_from"), section.time("events_until"));
+    if let (Some(from), Some(until)) = (events_from, events_until)
+        && from >= until
+    {
+        let complaint = Complaint::new("is not after events_from");
+        section.error("events_until", complaint.allowed(format!("above {}s", Span(from.0).secs())));
+    }
     Probe {
         queue_interval: interval("queue_interval", observed.len()),
         cwnd_interval: interval("cwnd_interval", flows),
         delay_histogram: section.flag("delay_histogram").unwrap_or(true),
         events: section.flag("events").unwrap_or(false),
+        events_from: events_from.unwrap_or(Time::ZERO),
+        events_until,
         losses: section.flag("losses").unwrap_or(false),
         flow_delay: section.flag("flow_delay").unwrap_or(false),
         packet_delays: Vec::new(),

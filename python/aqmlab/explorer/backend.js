@@ -43,7 +43,8 @@ export class LocalBackend {
     Object.assign(this, { text, file, link: null, overrides: [] });
   }
 
-  async ask({ number, settings }) {
+  // `from_s`: a recording from that time on is asked for, not a run.
+  async ask({ number, settings, from_s }) {
     const core = await this.core;
     if (!this.worker) {
       this.worker = new Worker(this.code);
@@ -54,7 +55,7 @@ export class LocalBackend {
     }
     return new Promise((done) => {
       this.waiting.set(number, done);
-      this.worker.postMessage({ number, settings });
+      this.worker.postMessage({ number, settings, from_s });
     });
   }
 

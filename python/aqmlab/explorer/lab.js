@@ -4,6 +4,7 @@
 import { LocalBackend, ServerBackend } from "./backend.js";
 import { Chart, short } from "./chart.js";
 import { Panel } from "./panel.js";
+import { Watching } from "./watching.js";
 
 const GRACE_MS = 120;
 const KEPT = 40;
@@ -18,6 +19,8 @@ let shownAqm = null;
 let number = 0, drawn = 0, changedAt = 0, wanted = false, underWay = null, timer = 0;
 const charts = new Map(), tried = [];
 const panel = new Panel(at("controls"), change);
+const watching = setup && new Watching(watch);
+let shownParts = {};  // of a page that is part of another one: what the address wants to be seen
 
 function change(key, value) {
   settings[key] = value;
@@ -73,17 +76,18 @@ function show(answer, question) {
   at("lead").textContent = `${answer.description} Link ${answer.link}.`;
   if (shownAqm !== answer.aqm) {
     shownAqm = answer.aqm;
-    panel.show(answer.panel, settings);
+    panel.show(answer.panel.filter(({ key }) => !shownParts.knobs || shownParts.knobs.includes(key)), settings);
   }
   for (const spec of [...answer.charts, triedChart(answer)]) {
     if (!charts.has(spec.key)) { charts.set(spec.key, new Chart(at("charts"))); }
     charts.get(spec.key).draw(spec);
+    charts.get(spec.key).figure.hidden = Boolean(shownParts.show && !shownParts.show.includes(spec.key));
   }
   showNumbers(answer);
   at("command").textContent = answer.command;
   at("text").textContent = answer.text;
   at("warnings").textContent = answer.warnings.join(" ");
-  if (setup) { showLink(); showProblems([]); }
+  if (setup) { showLink(); showProblems([]); watching.use(answer.simulated_s, answer.packet_s); }
   afterPaint(() => {
     const ms = Math.round(performance.now() - question.changedAt);
     const cut = answer.simulated_s < answer.asked_s;
@@ -178,18 +182,35 @@ function showProgress(number, share) {
   at("cancel").hidden = false;
 }
 
+// Returns a recording of the queue from a time on; null if a run is under way, since that comes first.
+async function watch(from_s) {
+  if (underWay) { return null; }
+  number += 1;
+  const { answer, line } = await backend.ask({ number, settings: { ...settings }, from_s });
+  if (line) { refuse(line, number, []); }
+  return answer ?? null;
+}
+
 // The whole setting is in the address, so that it opens the same run elsewhere.
 function showLink() {
   const parts = new URLSearchParams();
   if (Object.keys(settings).length) { parts.set("set", JSON.stringify(settings)); }
-  if (backend.text !== setup.text) { parts.set("scenario", backend.text); }
+  const known = offered().findIndex((one) => one.text === backend.text);
+  if (known > 0) { parts.set("preset", offered()[known].name); }
+  if (known < 0) { parts.set("scenario", backend.text); }
+  for (const [key, words] of Object.entries(shownParts)) { if (words) { parts.set(key, words.join(",")); } }
   history.replaceState(null, "", `#${parts}`);
   at("link").textContent = location.href;
 }
 
 // Takes the setting of the address.
 function readLink() {
-  const parts = new URLSearchParams(location.hash.slice(1)), text = parts.get("scenario") ?? setup.text;
+  const parts = new URLSearchParams(location.hash.slice(1)), preset = offered().find(({ name }) => name === parts.get("preset"));
+  const text = parts.get("scenario") ?? preset?.text ?? setup.text;
+  shownParts = Object.fromEntries(["knobs", "show"].map((key) => [key, parts.get(key)?.split(",")]));
+  root.classList.toggle("part", Boolean(shownParts.show));
+  for (const one of document.querySelectorAll("[data-part]")) { one.classList.toggle("shown", Boolean(shownParts.show?.includes(one.dataset.part))); }
+  at("watching").open ||= Boolean(shownParts.show?.includes("packets"));
   try { settings = JSON.parse(parts.get("set") ?? "{}") ?? {}; } catch (error) { settings = {}; }
   useScenario(text);
 }

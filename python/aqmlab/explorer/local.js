@@ -5,11 +5,13 @@ import {
   NO_OTHER, Scenario, SettingError, checkedValue, disciplineControls, exchanged, general, inline, networkControls, overridesOf, queueControls, runControls,
   shownControl,
 } from "./controls.js";
-import { charts, numberRows, numbers } from "./results.js";
+import { recording } from "./recording.js";
+import { PALETTE, charts, longestDelay, numberRows, numbers, thresholds } from "./results.js";
 
 export const MOST_HOPS = 50e6;  // packets times links of a run that a page takes on: about ten seconds
 const MOST_FLOWS = 5000;  // and links
 const LONGEST_S = 600, SAMPLES = 500, FLOW_ROWS = 6000, FIRST_S = 5;
+const WATCHED = 1500;  // packets of a recording, about
 
 export class Session {
   // Returns a session of a scenario's text; `link` is the link whose queue the controls set, or null.
@@ -54,14 +56,10 @@ export class Session {
 
   // Runs a setting and returns what the page shows of it. `step(share)` is awaited now and then; what it throws ends the run.
   async answer(settings, step = async () => {}) {
-    const known = this.checked(settings), { plan } = this.scenario;
-    const aqm = known.aqm ?? this.scenario.link(this.link).aqm, beside = known.beside ?? NO_OTHER;
-    const names = beside === NO_OTHER || beside === aqm ? [aqm] : [aqm, beside];
-    const seconds = known.seconds ?? Math.min(plan.duration_s, LONGEST_S), seed = known.seed ?? plan.seeds[0], runs = [];
-    for (const name of names) {
-      const run = await this.run(name, this.pairs(name, known), seconds, seed, (share) => step((runs.length + share) / names.length));
-      runs.push({ ...run, values: numbers(run, this.link) });
-    }
+    const { aqm, names, seconds, seed } = this.wanted(settings), { plan } = this.scenario;
+    const runs = await this.runs(settings, (plan) => samples(plan, seconds), step);
+    runs.forEach((run) => { run.values = numbers(run, this.link); });
+    this.longest_s = longestDelay(runs);
     const commands = runs.map((run) => command(this.scenario.file, [...this.scenario.overrides, ...run.overrides], seed));
     return {
       name: plan.name, description: plan.description ?? "", file: this.scenario.file, link: this.link, aqm, names,
@@ -70,20 +68,52 @@ export class Session {
       numbers: numberRows(runs.map((run) => run.values)),
       asked_s: seconds, simulated_s: runs[0].plan.duration_s, warmup_s: runs[0].plan.warmup_s, seed,
       packet_hops: runs.reduce((total, run) => total + run.summary.packet_hops, 0),
+      packet_s: (8 * packetBytes(runs[0].plan)) / runs[0].link.rate_bps,
       warnings: [...new Set(runs.flatMap((run) => run.plan.warnings.map(problemLine)))],
       text: runs[0].plan.normalized,
       command: commands.join("\n"),
     };
   }
 
-  async run(name, pairs, seconds, seed, step) {
+  // Returns what happened at the queue from a time on, packet by packet: the view of queue_view.js, with the flows' colours.
+  async watch(settings, from_s, step = async () => {}) {
+    const { seconds } = this.wanted(settings);
+    const until = (plan, link) => Math.min(seconds, from_s + (WATCHED * 8 * packetBytes(plan)) / link.rate_bps), before = 1.5 * (this.longest_s ?? 1) + 0.1;
+    const nanoseconds = (s) => `${Math.max(0, Math.round(1e9 * s))}ns`;
+    const runs = await this.runs(settings, (plan, link) => ({
+      events: true, events_from: nanoseconds(from_s - before), events_until: nanoseconds(until(plan, link)), delay_histogram: false,
+    }), step);
+    const [{ plan, link }] = runs;
+    return {
+      from_s, until_s: until(plan, link), flows: plan.flows.map((flow) => flow.name), palette: PALETTE,
+      lanes: runs.map((run) => ({ name: run.name, levels: thresholds(run.link.parameters), ...recording(run.tables.events, from_s) })),
+    };
+  }
+
+  // Returns what a setting asks for.
+  wanted(settings) {
+    const known = this.checked(settings), { plan } = this.scenario;
+    const aqm = known.aqm ?? this.scenario.link(this.link).aqm, beside = known.beside ?? NO_OTHER;
+    const names = beside === NO_OTHER || beside === aqm ? [aqm] : [aqm, beside];
+    return { known, aqm, names, seconds: known.seconds ?? Math.min(plan.duration_s, LONGEST_S), seed: known.seed ?? plan.seeds[0] };
+  }
+
+  // Runs every discipline of a setting; `probe(plan, link)` says what is recorded at the link.
+  async runs(settings, probe, step) {
+    const { known, names, seconds, seed } = this.wanted(settings), runs = [];
+    for (const name of names) {
+      runs.push(await this.run(name, this.pairs(name, known), seconds, seed, probe, (share) => step((runs.length + share) / names.length)));
+    }
+    return runs;
+  }
+
+  async run(name, pairs, seconds, seed, probe, step) {
     const { core, scenario } = this, overrides = [...pairs, ...cut(scenario, seconds)], all = [...scenario.overrides, ...overrides];
     const plan = core.check(scenario.text, scenario.file, all), link = plan.links.find((one) => one.name === this.link);
     if (!link) { throw new SettingError(`this setting has no link ${this.link}`); }
     this.refuseIfTooLarge(plan);
-    const steps = Math.min(60, Math.max(15, Math.floor(FLOW_ROWS / Math.max(plan.flows.length, 1)))), every = (parts) => `${Math.round((1e9 * seconds) / parts)}ns`;
-    const probe = inline({ links: [this.link], queue_interval: every(SAMPLES), flow_interval: every(steps) });
-    const { summary, tables } = await core.run({ text: scenario.text, file: scenario.file, overrides: [...all, ["probe", probe]], seed }, step);
+    const recorded = inline({ links: [this.link], ...probe(plan, link) });
+    const { summary, tables } = await core.run({ text: scenario.text, file: scenario.file, overrides: [...all, ["probe", recorded]], seed }, step);
     return { name, overrides, plan, link, summary, tables };
   }
 
@@ -112,6 +142,18 @@ export class Session {
     const used = panel.filter((one) => one.key in settings && !(other && one.kind === "choice" && one.group === "Queue"));
     return [...this.exchanges.get(aqm), ...used.flatMap((one) => overridesOf(one, settings[one.key]))];
   }
+}
+
+// Returns what the charts need of a run.
+function samples(plan, seconds) {
+  const steps = Math.min(60, Math.max(15, Math.floor(FLOW_ROWS / Math.max(plan.flows.length, 1)))), every = (parts) => `${Math.round((1e9 * seconds) / parts)}ns`;
+  return { queue_interval: every(SAMPLES), flow_interval: every(steps) };
+}
+
+// Returns the size of the packets of the first flow.
+function packetBytes({ flows: [first] }) {
+  const { packet_size: size, mss, header = 0 } = first?.parameters ?? {};
+  return (mss ?? (typeof size === "number" ? size : 500)) + header;
 }
 
 // Returns the overrides that make a run as long as this, with a warm-up in proportion; later changes of links are left out.

@@ -4,7 +4,8 @@
 import { general } from "./controls.js";
 import { FACTS } from "./facts.js";
 
-const { palette: PALETTE, grey: GREY, disciplines: DISCIPLINES, numbers: NUMBERS, seldom: SELDOM } = FACTS;
+const { palette, grey: GREY, disciplines: DISCIPLINES, numbers: NUMBERS, seldom: SELDOM } = FACTS;
+export const PALETTE = palette;
 const CLASS_COLORS = [0, 1, 2, 6, 7];  // of the curves of a queue's classes
 const CURVE_POINTS = 241, DIGITS = 5;
 
@@ -100,12 +101,17 @@ const hasAverage = (run) => "curve" in run.link.parameters;
 const top = (rows, levels) => 1.06 * Math.max(highest(rows.flatMap((row) => row.y)), ...levels, 1e-3);
 const levelsOf = (levels) => levels.map(([height, name]) => [finite([height])[0], name]);
 
+// Returns the thresholds of a queue in packets, each with its name.
+export function thresholds(parameters) {
+  return ["min_th", "max_th"].filter((key) => isNumber(parameters[key])).map((key) => [parameters[key], key]);
+}
+
 function queueChart(runs, common, named) {
   const rows = runs.flatMap((run, i) => {
     const samples = run.tables.queue_samples, t = plain(samples.t_s), queue = series(named(run, "queue"), t, plain(samples.queue_packets), 5 + i);
     return hasAverage(run) ? [queue, series(named(run, "average"), t, plain(samples.average), i)] : [queue];
   });
-  const { parameters } = runs[0].link, levels = ["min_th", "max_th"].filter((key) => isNumber(parameters[key])).map((key) => [parameters[key], key]);
+  const levels = thresholds(runs[0].link.parameters);
   const means = runs.map((run) => `${run.name} ${fixed(run.values.mean_queue, 1)}`).join(", ");
   return {
     key: "queue", title: "Queue and average", alt: `Queue and average at ${runs[0].link.name} against time; mean queue in packets: ${means}.`,
@@ -189,6 +195,11 @@ function delayChart(runs, common) {
     key: "delay", title: "Queueing delay", alt: `Queueing delay at ${runs[0].link.name} against time; mean and 95 % quantile in ms: ${words}.`,
     ...common, y_label: "ms", y_range: [0, top(rows, levels.map(([height]) => height))], levels: levelsOf(levels), series: rows,
   };
+}
+
+// Returns the longest queueing delay of runs in the samples, in seconds.
+export function longestDelay(runs) {
+  return highest(runs.flatMap((run) => plain(run.tables.queue_samples.queue_bytes).map((bytes, k) => (8 * bytes) / rateAt(run, run.tables.queue_samples.t_s[k]))));
 }
 
 // Returns the link's rate at a time: links can change during a run.

@@ -26,8 +26,8 @@ from aqmlab.scenario.registry import discipline
 CORE = "explorer/aqmlab.wasm"
 STYLES = ("reporting/style.css", "explorer/vendor/uplot/uPlot.min.css", "explorer/lab.css")
 CHARTS = "explorer/vendor/uplot/uPlot.iife.min.js"
-PAGE = ("backend", "chart", "panel", "lab")
-WORKER = ("core", "controls", "facts", "results", "local", "worker")
+PAGE = ("backend", "chart", "panel", "queue_view", "watching", "lab")
+WORKER = ("core", "controls", "facts", "results", "recording", "local", "worker")
 """Modules of the page and of its worker, each after those that it imports. There is no file of `facts`."""
 
 PRESETS = {

@@ -1,6 +1,7 @@
 // Runs a scenario beside the page, so that the page never waits. Messages from the page:
 //   { core, text, file, link, overrides }   bytes of aqmlab.wasm and the scenario, first of all and with another scenario
-//   { number, settings }                    a question; an earlier one that is under way is dropped
+//   { number, settings, from_s }            a question; an earlier one that is under way is dropped. With from_s it is for a
+//                                           recording of the queue from that time on
 // and to it: { number, answer }, { number, share }, { number } if it was dropped, and { number, line, problems, failed }:
 // failed if the simulator cannot go on, as without memory.
 
@@ -18,7 +19,7 @@ function others() {
   });
 }
 
-async function answer({ number, settings }) {
+async function answer({ number, settings, from_s }) {
   newest = number;
   const step = async (share) => {
     postMessage({ number, share });
@@ -28,7 +29,8 @@ async function answer({ number, settings }) {
   try {
     await others();
     if (newest !== number) { throw null; }
-    postMessage({ number, answer: { ...await (await session).answer(settings, step), number } });
+    const opened = await session, found = from_s === undefined ? opened.answer(settings, step) : opened.watch(settings, from_s, step);
+    postMessage({ number, answer: { ...await found, number } });
   } catch (error) {
     if (error === null) { postMessage({ number }); return; }
     const failed = error instanceof WebAssembly.RuntimeError || error instanceof RangeError;

@@ -185,6 +185,8 @@ pub fn ring(kinds: &[Kind], mbps: f64, queue: Queue, seconds: f64) -> Plan {
         flow_interval: Some(Span::from_millis(250)),
         discipline_interval: Some(Span::from_millis(70)),
         events: true,
+        events_from: Time::ZERO,
+        events_until: None,
         losses: true,
         flow_delay: true,
         packet_delays: (0..kinds.len() as u32).step_by(4).collect(),

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use aqmlab_netsim::Routes;
 use aqmlab_netsim::plan::{Change, Link, Plan};
-use aqmlab_units::{Rate, Span};
+use aqmlab_units::{Rate, Span, Time};
 use serde_json::{Map, Value as Json, json};
 
 use super::flow::{flow_json, page_json};
@@ -90,6 +90,8 @@ fn scenario_json(scenario: &Scenario, whole: bool) -> String {
             "discipline_interval_s": interval(plan.probe.discipline_interval),
             "delay_histogram": plan.probe.delay_histogram,
             "events": plan.probe.events,
+            "events_from_s": plan.probe.events_from.secs(),
+            "events_until_s": plan.probe.events_until.map(Time::secs),
             "losses": plan.probe.losses,
             "flow_delay": plan.probe.flow_delay,
         },

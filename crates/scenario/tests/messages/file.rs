@@ -397,6 +397,10 @@ fn probe() {
                 &["net.toml:4:10: probe.events: is a whole number (allowed: true or false)"],
             ),
             (
+                "[probe]\nevents_from = \"2s\"\nevents_until = \"2s\"\n[run]",
+                &["net.toml:5:16: probe.events_until: is not after events_from (allowed: above 2s)"],
+            ),
+            (
                 "[probe]\ndelay_histogram = \"yes\"\n[run]",
                 &["net.toml:4:19: probe.delay_histogram: is text (allowed: true or false)"],
             ),

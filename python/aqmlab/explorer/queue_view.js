@@ -1,0 +1,209 @@
+// Shows a queue packet by packet: packets come from the left, wait, and leave over the link at the right. Dropped packets
+// fall; marked ones have a ring. A view is plain data: { from_s, until_s, flows, palette, lanes: [{ name, levels, start, steps }] }.
+
+const LANE = 128, TOP = 46, CELL = 22, WIDEST = 16, LINK = 92, LEFT = 64, FALL_MS = 700, LEAVE_MS = 350;
+const EASE = 0.3;  // of the way to its place that a packet goes in one frame
+const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+
+// One lane: the queue at a time, and the packets that are on their way out of the picture.
+class Lane {
+  constructor({ name, levels, start, steps }) {
+    Object.assign(this, { name, levels, start, steps });
+    this.most = Math.max(12, ...levels.map(([height]) => 1.1 * height), this.longest());
+    this.rewind();
+  }
+
+  longest() {
+    let now = this.start.length, most = now;
+    for (const { kind } of this.steps) { now += kind === "+" ? 1 : kind === "m" ? 0 : -1; most = Math.max(most, now); }
+    return most;
+  }
+
+  rewind() {
+    this.packets = this.start.map((one) => ({ ...one }));
+    Object.assign(this, { next: 0, average: null, gone: [], drops: 0, marks: 0, last: null });
+  }
+
+  // Takes the next event; returns it.
+  step(now) {
+    const step = this.steps[this.next];
+    this.next += 1;
+    this.last = step;
+    if (step.kind === "+") {
+      this.packets.push({ flow: step.flow, marked: false, x: 0 });
+      if (Number.isFinite(step.average)) { this.average = step.average; }
+    } else if (step.kind === "m") {
+      this.marks += 1;
+      this.packets[step.place].marked = true;
+    } else {
+      const [packet] = this.packets.splice(step.place, 1);
+      this.drops += step.kind === "d" ? 1 : 0;
+      this.gone.push({ ...packet, falls: step.kind === "d", at: now });
+    }
+    return step;
+  }
+}
+
+export class QueueView {
+  // `ended()` is called when the last event was shown.
+  constructor(canvas, said, ended = () => {}) {
+    Object.assign(this, { canvas, said, ended, lanes: [], time: 0, isPlaying: false, rate: 1, calm: matchMedia("(prefers-reduced-motion: reduce)").matches });
+    new ResizeObserver(() => this.draw(performance.now())).observe(canvas);
+  }
+
+  // Shows another recording, from its start.
+  show(view) {
+    Object.assign(this, { view, time: view.from_s, lanes: view.lanes.map((lane) => new Lane(lane)) });
+    this.canvas.style.height = `${LANE * this.lanes.length}px`;
+    this.say();
+    this.draw(performance.now());
+  }
+
+  rewind() {
+    this.lanes.forEach((lane) => lane.rewind());
+    this.time = this.view.from_s;
+  }
+
+  // Goes on by itself, at so many simulated seconds a second.
+  play(rate) {
+    this.rate = rate;
+    if (this.isPlaying) { return; }
+    this.isPlaying = true;
+    let before = performance.now();
+    const frame = (now) => {
+      if (!this.isPlaying) { return; }
+      this.advance(this.time + (this.rate * Math.min(now - before, 100)) / 1e3, now);
+      before = now;
+      this.draw(now);
+      requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+  }
+
+  pause() {
+    this.isPlaying = false;
+    this.say();
+  }
+
+  advance(time, now) {
+    this.time = time;
+    for (const lane of this.lanes) {
+      while (lane.next < lane.steps.length && lane.steps[lane.next].t <= time) { lane.step(now); }
+    }
+    if (time >= this.view.until_s) { this.ended(); }
+  }
+
+  // Shows the next event of all lanes.
+  step() {
+    const open = this.lanes.filter((lane) => lane.next < lane.steps.length);
+    if (!open.length) { this.ended(); return; }
+    const first = open.reduce((a, b) => (b.steps[b.next].t < a.steps[a.next].t ? b : a)), now = performance.now();
+    this.time = first.steps[first.next].t;
+    first.step(now);
+    this.say();
+    this.draw(now, true);
+    setTimeout(() => this.draw(performance.now(), true), FALL_MS);
+  }
+
+  // Says in words what is shown.
+  say() {
+    this.said.textContent = this.lanes.map((lane) => `${lane.name}: ${lane.packets.length} packets wait` +
+      `${lane.average === null ? "" : `, average ${lane.average.toFixed(1)}`}; ${this.words(lane.last)}`).join(" ") || "";
+  }
+
+  words(step) {
+    const at = `${this.time.toFixed(4)} s`;
+    if (!step) { return `${at}.`; }
+    const what = { "+": "arrives", "-": "leaves", d: `is dropped (${step.reason})`, m: `is marked (${step.reason})` }[step.kind];
+    return `${at}: a packet of ${this.view.flows[step.flow] ?? `flow ${step.flow}`} ${what}.`;
+  }
+
+  draw(now, still = this.calm) {
+    const { canvas } = this, width = canvas.clientWidth, height = canvas.clientHeight, scale = devicePixelRatio || 1;
+    if (!this.lanes.length || !width) { return; }
+    if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
+      canvas.width = Math.round(width * scale);
+      canvas.height = Math.round(height * scale);
+    }
+    const g = canvas.getContext("2d");
+    g.setTransform(scale, 0, 0, scale, 0, 0);
+    g.clearRect(0, 0, width, height);
+    g.font = '12px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
+    const colors = { ink: ink("ink"), soft: ink("soft"), line: ink("line"), bad: ink("bad"), accent: ink("accent") };
+    this.lanes.forEach((lane, i) => this.lane(g, lane, i * LANE, width, now, still, colors));
+  }
+
+  lane(g, lane, top, width, now, still, colors) {
+    const head = width - LINK, cell = Math.min(WIDEST, (head - LEFT) / lane.most), y = top + TOP;
+    const left = (place) => head - (place + 1) * cell;
+    g.fillStyle = colors.ink;
+    g.fillText(`${lane.name}, ${this.time.toFixed(3)} s`, 4, top + 16);
+    g.fillStyle = colors.soft;
+    const counts = `${lane.packets.length} wait, ${lane.drops} dropped${lane.marks ? `, ${lane.marks} marked` : ""}`;
+    g.fillText(counts, Math.max(4, width - g.measureText(counts).width - 4), top + 16);
+    g.strokeStyle = colors.soft;
+    g.strokeRect(left(lane.most - 1) - 1, y - 3, lane.most * cell + 2, CELL + 6);
+    g.beginPath();
+    g.moveTo(head + 4, y + CELL / 2);
+    g.lineTo(width - 6, y + CELL / 2);
+    g.stroke();
+    for (const [place, name] of lane.levels) { this.level(g, head - place * cell, y, name, colors.soft); }
+    if (lane.average !== null) { this.average(g, head - lane.average * cell, y, colors.accent); }
+    lane.packets.forEach((packet, place) => {
+      const goal = left(place);
+      packet.x = still || packet.x === undefined ? goal : packet.x + (goal - packet.x) * EASE;
+      this.packet(g, packet, packet.x, y, cell, 1, colors);
+    });
+    lane.gone = lane.gone.filter(({ at, falls }) => now - at < (falls ? FALL_MS : LEAVE_MS));
+    for (const packet of lane.gone) {
+      const share = (now - packet.at) / (packet.falls ? FALL_MS : LEAVE_MS), from = Math.max(packet.x ?? head, LEFT - cell);
+      if (packet.falls) {
+        this.packet(g, packet, from, y + 8 + share * 44, cell, 1 - share, colors);
+      } else {
+        this.packet(g, packet, head + 4 + share * (LINK - 16 - cell), y, cell, 1, colors);
+      }
+    }
+  }
+
+  packet(g, { flow, marked, falls }, x, y, cell, alpha, colors) {
+    g.globalAlpha = alpha;
+    g.fillStyle = this.view.palette[flow % this.view.palette.length];
+    g.fillRect(x, y, Math.max(cell - 1, 1), CELL);
+    g.lineWidth = 2;
+    if (marked) { g.strokeStyle = colors.ink; g.strokeRect(x + 1, y + 1, Math.max(cell - 3, 1), CELL - 2); }
+    if (falls) {
+      const wide = Math.max(cell - 1, 6);
+      g.strokeStyle = colors.bad;
+      g.beginPath();
+      g.moveTo(x, y);
+      g.lineTo(x + wide, y + CELL);
+      g.moveTo(x + wide, y);
+      g.lineTo(x, y + CELL);
+      g.stroke();
+    }
+    g.lineWidth = 1;
+    g.globalAlpha = 1;
+  }
+
+  level(g, x, y, name, paint) {
+    g.strokeStyle = paint;
+    g.setLineDash([3, 3]);
+    g.beginPath();
+    g.moveTo(x, y - 12);
+    g.lineTo(x, y + CELL + 5);
+    g.stroke();
+    g.setLineDash([]);
+    g.fillStyle = paint;
+    g.fillText(name, x - g.measureText(name).width / 2, y - 15);
+  }
+
+  average(g, x, y, paint) {
+    g.fillStyle = paint;
+    g.beginPath();
+    g.moveTo(x, y + CELL + 5);
+    g.lineTo(x - 5, y + CELL + 13);
+    g.lineTo(x + 5, y + CELL + 13);
+    g.fill();
+    g.fillText("average", Math.min(x + 8, x + 8), y + CELL + 16);
+  }
+}
