@@ -15,6 +15,7 @@ from builder import (
     discipline_pages,
     gallery,
     lab_page,
+    lesson,
     paper_pages,
     python_reference,
     scenario_reference,
@@ -43,6 +44,7 @@ def made() -> dict[str, list[Page]]:
         "made/commands": command_reference.pages(),
         "made/python": python_reference.pages(),
         "made/gallery": [gallery.page()],
+        "made/lesson": lesson.pages(),
     }
 
 

@@ -1,0 +1,96 @@
+"""The lesson: short pages, each with figures that run in the browser, and a question whose numbers are measured."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from aqmlab.explorer.session import Session
+from aqmlab.explorer.standalone import PRESETS
+from builder.page import Page
+
+FOLDER = "lesson"
+SOURCE = Path(__file__).with_suffix(".toml")
+HEIGHTS = {"packets": 330, "numbers": 190}
+"""Pixels that parts of a figure take; charts take `CHART`, two beside each other."""
+CHART = 350
+INTRODUCTION = """\
+# A lesson in six pages
+
+Each page has a figure that runs in your browser, and a question. Turn the knobs until you know the answer; then
+compare. Nothing has to be installed, and nothing is sent anywhere. The
+numbers of the answers are those of seed 1, measured when these pages were built."""
+
+
+def pages() -> list[Page]:
+    """Make the lesson's first page and its six pages."""
+    found = tomllib.loads(SOURCE.read_text(encoding="utf-8"))["page"]
+    contents = [f"{number}. [{one['title']}]({one['name']}.md)" for number, one in enumerate(found, 1)]
+    first = Page(f"{FOLDER}/index.md", "A lesson", f"{INTRODUCTION}\n\n" + "\n".join(contents))
+    return [first, *(_page(number, one) for number, one in enumerate(found, 1))]
+
+
+def _page(number: int, one: Mapping[str, Any]) -> Page:
+    parts = [f"# {number}. {one['title']}", one["text"].strip()]
+    for figure in one["figures"]:
+        if "heading" in figure:
+            parts += [f"## {figure['heading']}", figure["text"]]
+        parts.append(_frame(figure, one["title"]))
+    about = one["figures"][one.get("about", 0)]
+    answer = re.sub(r"\{([^{}]+)\}", lambda found: _number(found[1], about), one["answer"].strip())
+    parts += ["## A question", one["question"], f'<details markdown="1"><summary>Answer</summary>\n\n{answer}\n\n</details>']
+    return Page(f"{FOLDER}/{one['name']}.md", one["title"], "\n\n".join(parts))
+
+
+def laboratory(settings: Mapping[str, object], **parts: str) -> str:
+    """Return the address of the laboratory with a setting, from a page one folder below the site's first.
+
+    Parameters
+    ----------
+    settings
+        Key and value of controls.
+    parts
+        What else the address holds: ``knobs``, ``show``, ``preset``.
+
+    >>> laboratory({"aqm": "codel"}, show="queue")
+    '../try.html#set=%7B%22aqm%22%3A+%22codel%22%7D&show=queue'
+    """
+    held = {"set": json.dumps(settings)} if settings else {}
+    return f"../try.html#{urlencode({**held, **parts})}"
+
+
+def _frame(figure: Mapping[str, Any], title: str) -> str:
+    """Return a figure: the laboratory with some of its controls and charts."""
+    preset = {"preset": figure["preset"]} if "preset" in figure else {}
+    show, knobs = figure["show"], figure["knobs"]
+    address = laboratory(figure.get("set", {}), show=",".join(show), knobs=",".join(knobs), **preset)
+    charts = sum(part not in HEIGHTS for part in show)
+    height = 90 + sum(HEIGHTS.get(part, 0) for part in show) + CHART * -(-charts // 2)
+    name = escape(figure.get("heading", title), quote=True)
+    whole = laboratory(figure.get("set", {}), **preset)
+    return (
+        f'<iframe class="laboratory" src="{escape(address)}" title="{name}, live" loading="lazy" '
+        f'style="height: {height}px"></iframe>\n\n[The same in the whole laboratory]({whole})'
+    )
+
+
+def _number(words: str, figure: Mapping[str, Any]) -> str:
+    """Measure a number of an answer: ``KEY; CONTROL=VALUE, ...``, as the laboratory shows it."""
+    key, _, changes = words.partition(";")
+    settings = {key: value for key, value in figure.get("set", {}).items() if key != "beside"}
+    for pair in filter(None, (part.strip() for part in changes.split(","))):
+        name, _, value = pair.partition("=")
+        settings[name] = float(value) if re.fullmatch(r"[\d.]+", value) else value
+    session = Session(PRESETS[figure["preset"]] if "preset" in figure else None, budget_s=1000.0)
+    try:
+        rows = session.answer(settings)["numbers"]
+    finally:
+        session.close()
+    [row] = [row for row in rows if row["key"] == key]
+    return f"{row['values'][0]:.{row['digits']}f}"
