@@ -13,6 +13,7 @@ from mkdocs.structure.files import File, Files
 from builder import (
     command_reference,
     discipline_pages,
+    front_queue,
     gallery,
     lab_page,
     lesson,
@@ -57,6 +58,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add the pages that are made, and their figures."""
     files.append(File.generated(config, lab_page.URI, content=lab_page.text()))
+    files.append(File.generated(config, front_queue.URI, content=front_queue.script()))
     for page in (page for pages in made().values() for page in pages):
         files.append(File.generated(config, page.uri, content=page.text))
         for uri, content in page.files.items():

@@ -16,6 +16,7 @@ from aqmlab.scenario.registry import (
     registry,
     transports,
 )
+from builder.lesson import laboratory
 from builder.page import Page, cell, code, plain, table
 from builder.scene import Shown, show
 
@@ -131,6 +132,10 @@ def _page(discipline: Discipline, shown: Shown | str) -> Page:
         ]
     else:
         parts.append(f"It needs settings of its own to run: {plain(cell(shown))}")
+    if isinstance(shown, Shown):
+        parts.append(
+            f"[Try {plain(name)} in this browser]({laboratory({'aqm': name})}): turn its parameters and watch its queue."
+        )
     parts.append(f"```sh\naqmlab list {name}\naqmlab compare examples/dumbbell-red.toml --aqm red,{name}\n```")
     parts += ["## Parameters", _parameters(discipline.own_parameters)]
     others = [p for p in discipline.parameters if p not in discipline.own_parameters]

@@ -44,7 +44,11 @@ def _page(number: int, one: Mapping[str, Any]) -> Page:
         parts.append(_frame(figure, one["title"]))
     about = one["figures"][one.get("about", 0)]
     answer = re.sub(r"\{([^{}]+)\}", lambda found: _number(found[1], about), one["answer"].strip())
-    parts += ["## A question", one["question"], f'<details markdown="1"><summary>Answer</summary>\n\n{answer}\n\n</details>']
+    parts += [
+        "## A question",
+        one["question"],
+        f'<details markdown="1"><summary>Answer</summary>\n\n{answer}\n\n</details>',
+    ]
     return Page(f"{FOLDER}/{one['name']}.md", one["title"], "\n\n".join(parts))
 
 

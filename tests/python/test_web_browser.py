@@ -197,3 +197,39 @@ def test_the_keyboard_reaches_the_scenario_and_the_buttons(page):
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "source"
+
+
+def shown_queue(page):
+    page.wait_for_selector("#watching[data-shown]", state="attached")
+    return page.text_content("#queue-words")
+
+
+def test_the_queue_can_be_watched_packet_by_packet(page):
+    page.click("#watching summary")
+    before = shown_queue(page)
+    assert re.fullmatch(r"red: \d+ packets wait; 10\.0000 s\.", before)
+    page.focus("#step")
+    page.keyboard.press("Enter")
+    assert re.search(r"10\.\d{4} s: a packet of tcp\.\d (arrives|leaves|is dropped)", page.text_content("#queue-words"))
+    drawn = "document.getElementById('queue-view').toDataURL()"
+    still = page.evaluate(drawn)
+    page.click("#play")
+    for _ in range(200):
+        if page.evaluate(drawn) != still:
+            break
+        page.wait_for_timeout(50)
+    assert page.evaluate(drawn) != still
+    page.click("#play")
+    assert page.text_content("#play") == "Play"
+
+
+def test_a_link_shows_only_what_it_names(page):
+    page.goto("about:blank")
+    page.goto(f"{page.home}#show=queue,packets&knobs={MAX_TH}&preset={quote('MRED, TCP flows')}")
+    shown_queue(page)
+    assert page.locator(".control:visible").evaluate_all("(all) => all.map((one) => one.dataset.key)") == [MAX_TH]
+    assert page.locator("figure:visible").evaluate_all("(all) => all.map((one) => one.id)") == ["chart-queue"]
+    assert page.is_visible("#queue-view")
+    assert not page.is_visible("#numbers")
+    assert "show=" in page.evaluate("location.hash")
+    assert "preset=MRED" in page.evaluate("location.hash")

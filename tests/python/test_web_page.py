@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import gzip
 import math
 import re
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import aqmlab
 from aqmlab.cli import app
 from aqmlab.errors import Error, InputError, ScenarioError
 from aqmlab.explorer import standalone
@@ -39,6 +41,17 @@ HOPS = """
 for (const [text, file] of asked) {
   const plan = core.check(text, file, []), run = await core.run({ text, file, overrides: [], seed: 1 });
   answers.push([estimatedHops(plan), run.summary.packet_hops]);
+}
+"""
+WATCHED = """
+const session = await Session.open(core, asked.text, asked.file);
+for (const settings of asked.settings) {
+  await session.answer(settings);
+  for (const lane of (await session.watch(settings, asked.from_s)).lanes) {
+    const waiting = [[asked.from_s, lane.start.length]];
+    for (const { t, kind } of lane.steps) { waiting.push([t, waiting.at(-1)[1] + ({ "+": 1, m: 0 }[kind] ?? -1)]); }
+    answers.push(waiting);
+  }
 }
 """
 MOST_HOPS = 50e6
@@ -231,3 +244,24 @@ def test_a_discipline_of_python_is_rejected(monkeypatch):
     monkeypatch.setattr(standalone, "discipline", foreign)
     with pytest.raises(InputError, match=r"queue.bottleneck.aqm: red is written in Python"):
         standalone_page()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["red", "codel", "fq-codel", "ddred"])
+def test_the_packets_that_wait_in_a_recording_are_the_backlog_of_the_run(name, tmp_path):
+    text, begin = read_text(Path(BUILT_IN)), 7.003
+    settings = {"aqm": name, "queue.bottleneck.ecn": True} if name == "red" else {"aqm": name}
+    asked = {"text": text, "file": BUILT_IN, "settings": [settings], "from_s": begin}
+    [waiting] = answers_of(WATCHED, asked, tmp_path)
+    end = waiting[-1][0]
+    assert end > begin + 1
+    step = expected(BUILT_IN, settings)["command"].split("--set ")[1:]
+    overrides = [tuple(one.strip().strip("'").split("=", 1)) for one in step]
+    sampled = {"probe.links": ["bottleneck"], "probe.queue_interval": "37ms"}
+    run = aqmlab.run(BUILT_IN, seeds=1, out=tmp_path, progress=False, overrides=[*overrides, *sampled.items()])
+    samples = run.queue_samples.set_index("t_s")["queue_packets"]
+    inside = samples[(samples.index > begin) & (samples.index < end)]
+    assert len(inside) > 25
+    times = [time for time, _ in waiting]
+    found = [waiting[bisect.bisect_right(times, time) - 1][1] for time in inside.index]
+    assert found == inside.tolist()

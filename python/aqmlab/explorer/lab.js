@@ -87,7 +87,7 @@ function show(answer, question) {
   at("command").textContent = answer.command;
   at("text").textContent = answer.text;
   at("warnings").textContent = answer.warnings.join(" ");
-  if (setup) { showLink(); showProblems([]); watching.use(answer.simulated_s, answer.packet_s); }
+  if (setup) { showLink(); showProblems([]); watching.use(answer.simulated_s); }
   afterPaint(() => {
     const ms = Math.round(performance.now() - question.changedAt);
     const cut = answer.simulated_s < answer.asked_s;

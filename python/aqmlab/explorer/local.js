@@ -68,7 +68,6 @@ export class Session {
       numbers: numberRows(runs.map((run) => run.values)),
       asked_s: seconds, simulated_s: runs[0].plan.duration_s, warmup_s: runs[0].plan.warmup_s, seed,
       packet_hops: runs.reduce((total, run) => total + run.summary.packet_hops, 0),
-      packet_s: (8 * packetBytes(runs[0].plan)) / runs[0].link.rate_bps,
       warnings: [...new Set(runs.flatMap((run) => run.plan.warnings.map(problemLine)))],
       text: runs[0].plan.normalized,
       command: commands.join("\n"),
@@ -85,7 +84,7 @@ export class Session {
     }), step);
     const [{ plan, link }] = runs;
     return {
-      from_s, until_s: until(plan, link), flows: plan.flows.map((flow) => flow.name), palette: PALETTE,
+      from_s, until_s: until(plan, link), packet_s: (8 * packetBytes(plan)) / link.rate_bps, flows: plan.flows.map((flow) => flow.name), palette: PALETTE,
       lanes: runs.map((run) => ({ name: run.name, levels: thresholds(run.link.parameters), ...recording(run.tables.events, from_s) })),
     };
   }

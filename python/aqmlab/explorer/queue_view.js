@@ -3,7 +3,6 @@
 
 const LANE = 128, TOP = 46, CELL = 22, WIDEST = 16, LINK = 92, LEFT = 64, FALL_MS = 700, LEAVE_MS = 350;
 const EASE = 0.3;  // of the way to its place that a packet goes in one frame
-const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
 // One lane: the queue at a time, and the packets that are on their way out of the picture.
 class Lane {
@@ -95,6 +94,7 @@ export class QueueView {
 
   // Shows the next event of all lanes.
   step() {
+    if (!this.view) { return; }
     const open = this.lanes.filter((lane) => lane.next < lane.steps.length);
     if (!open.length) { this.ended(); return; }
     const first = open.reduce((a, b) => (b.steps[b.next].t < a.steps[a.next].t ? b : a)), now = performance.now();
@@ -129,7 +129,7 @@ export class QueueView {
     g.setTransform(scale, 0, 0, scale, 0, 0);
     g.clearRect(0, 0, width, height);
     g.font = '12px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
-    const colors = { ink: ink("ink"), soft: ink("soft"), line: ink("line"), bad: ink("bad"), accent: ink("accent") };
+    const style = getComputedStyle(canvas), colors = Object.fromEntries(["ink", "soft", "bad", "accent"].map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
     this.lanes.forEach((lane, i) => this.lane(g, lane, i * LANE, width, now, still, colors));
   }
 

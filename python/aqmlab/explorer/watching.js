@@ -8,7 +8,7 @@ const at = (id) => document.getElementById(id);
 export class Watching {
   // `ask(from_s)` returns a recording of the current setting from that time on, or null if something else came first.
   constructor(ask) {
-    Object.assign(this, { ask, part: at("watching"), setting: null, end: 0 });
+    Object.assign(this, { ask, part: at("watching"), end: 0 });
     this.view = new QueueView(at("queue-view"), at("queue-words"), () => this.next());
     this.part.addEventListener("toggle", () => { if (this.part.open) { this.load(); } else { this.pause(); } });
     at("play").addEventListener("click", () => { if (this.view.isPlaying) { this.pause(); } else { this.play(); } });
@@ -17,9 +17,8 @@ export class Watching {
     at("from").addEventListener("change", () => this.load());
   }
 
-  // Takes another setting: runs of this length, with packets that leave this often in seconds.
-  use(simulated_s, packet_s) {
-    this.packet_s = packet_s;
+  // Takes another setting: runs of this length.
+  use(simulated_s) {
     at("from").max = Math.max(0, simulated_s - 1e-3);
     at("from").step = "any";
     if (this.end > simulated_s || this.end === 0) { at("from").value = simulated_s / 3; }
@@ -36,7 +35,8 @@ export class Watching {
   }
 
   play() {
-    this.view.play(Number(at("pace").value) * this.packet_s);
+    if (!this.view.view) { return; }
+    this.view.play(Number(at("pace").value) * this.view.view.packet_s);
     at("queue-words").textContent = "";
     at("play").textContent = "Pause";
   }
