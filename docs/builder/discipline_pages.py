@@ -133,9 +133,8 @@ def _page(discipline: Discipline, shown: Shown | str) -> Page:
     else:
         parts.append(f"It needs settings of its own to run: {plain(cell(shown))}")
     if isinstance(shown, Shown):
-        parts.append(
-            f"[Try {plain(name)} in this browser]({laboratory({'aqm': name})}): turn its parameters and watch its queue."
-        )
+        address = laboratory({"aqm": name})
+        parts.append(f"[Try {plain(name)} in this browser]({address}): turn its parameters and watch its queue.")
     parts.append(f"```sh\naqmlab list {name}\naqmlab compare examples/dumbbell-red.toml --aqm red,{name}\n```")
     parts += ["## Parameters", _parameters(discipline.own_parameters)]
     others = [p for p in discipline.parameters if p not in discipline.own_parameters]

@@ -17,9 +17,9 @@ from builder.page import Page
 
 FOLDER = "lesson"
 SOURCE = Path(__file__).with_suffix(".toml")
-HEIGHTS = {"packets": 330, "numbers": 190}
-"""Pixels that parts of a figure take; charts take `CHART`, two beside each other."""
-CHART = 350
+HEIGHTS = {"packets": 400, "numbers": 220}
+"""Pixels that parts of a figure take in the column of a page."""
+CHART, KNOB, REST = 345, 66, 190
 INTRODUCTION = """\
 # A lesson in six pages
 
@@ -74,8 +74,7 @@ def _frame(figure: Mapping[str, Any], title: str) -> str:
     preset = {"preset": figure["preset"]} if "preset" in figure else {}
     show, knobs = figure["show"], figure["knobs"]
     address = laboratory(figure.get("set", {}), show=",".join(show), knobs=",".join(knobs), **preset)
-    charts = sum(part not in HEIGHTS for part in show)
-    height = 90 + sum(HEIGHTS.get(part, 0) for part in show) + CHART * -(-charts // 2)
+    height = REST + KNOB * len(knobs) + sum(HEIGHTS.get(part, CHART) for part in show)
     name = escape(figure.get("heading", title), quote=True)
     whole = laboratory(figure.get("set", {}), **preset)
     return (

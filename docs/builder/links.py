@@ -13,6 +13,8 @@ from urllib.parse import unquote, urlsplit
 
 LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "link": "href", "object": "data"}
 """What a browser fetches by itself; links of ``rel=canonical`` and the like only name an address."""
+LABORATORY = "try.html"
+"""What stands behind `#` in its address is a setting."""
 TOLD = {"canonical", "prev", "next", "alternate"}
 
 
@@ -68,6 +70,8 @@ def _reason(address: str, path: Path, root: Path, pages: dict[Path, Seen], *, lo
         target /= "index.html"
     if not target.is_file():
         return "is not there"
+    if target.name == LABORATORY:
+        return ""
     anchor = unquote(parts.fragment)
     known = next((seen for page, seen in pages.items() if page.resolve() == target), None)
     return f"has no anchor {anchor}" if anchor and known is not None and anchor not in known.anchors else ""

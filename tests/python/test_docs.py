@@ -14,9 +14,11 @@ import yaml
 
 import aqmlab
 import hook
+from aqmlab.explorer.session import Session
+from aqmlab.explorer.standalone import PRESETS
 from aqmlab.reproduction.reproduction import papers
 from aqmlab.scenario.registry import disciplines, schema
-from builder import discipline_pages, gallery, lab_page, links, paper_pages, scene, shell_words
+from builder import discipline_pages, front_queue, gallery, lab_page, lesson, links, paper_pages, scene, shell_words
 from builder.code_blocks import MARK, blocks
 from builder.command_reference import commands
 from builder.examples import ROOT, has_examples, run
@@ -83,7 +85,10 @@ def made_pages() -> set[str]:
         "reference/words.md",
         "reference/python/index.md",
         lab_page.URI,
+        "lesson/index.md",
     }
+    lessons = tomllib.loads(lesson.SOURCE.read_text(encoding="utf-8"))["page"]
+    made |= {f"lesson/{one['name']}.md" for one in lessons}
     return made | {f"disciplines/{one.name}.md" for one in disciplines()}
 
 
@@ -146,3 +151,22 @@ def test_links_of_a_built_site_are_checked(tmp_path: Path) -> None:
         "c.html: https://example.org/x.js: is loaded from elsewhere",
         "d.html: ../out.html: leads out of the site",
     ]
+
+
+def test_every_figure_of_the_lesson_names_what_the_laboratory_has():
+    for page in tomllib.loads(lesson.SOURCE.read_text())["page"]:
+        for figure in page["figures"]:
+            session = Session(PRESETS[figure["preset"]] if "preset" in figure else None, budget_s=1000.0)
+            answer = session.answer({**figure.get("set", {}), "seconds": 2})
+            session.close()
+            assert set(figure["knobs"]) <= {control["key"] for control in answer["panel"]}, page["name"]
+            parts = {"packets", "numbers", "tried", *(chart["key"] for chart in answer["charts"])}
+            assert set(figure["show"]) <= parts, page["name"]
+
+
+def test_the_queue_of_the_first_page_is_of_runs_and_small():
+    script = front_queue.script()
+    assert len(script) < 200_000
+    lanes = front_queue.recorded()["lanes"]
+    assert [lane["name"] for lane in lanes] == ["drop-tail", "red"]
+    assert all({"+", "-"} <= set(lane["events"]["kind"]) for lane in lanes)

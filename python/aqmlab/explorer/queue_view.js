@@ -108,7 +108,7 @@ export class QueueView {
   // Says in words what is shown.
   say() {
     this.said.textContent = this.lanes.map((lane) => `${lane.name}: ${lane.packets.length} packets wait` +
-      `${lane.average === null ? "" : `, average ${lane.average.toFixed(1)}`}; ${this.words(lane.last)}`).join(" ") || "";
+      `${lane.average === null || !lane.levels.length ? "" : `, average ${lane.average.toFixed(1)}`}; ${this.words(lane.last)}`).join(" ") || "";
   }
 
   words(step) {
@@ -148,7 +148,7 @@ export class QueueView {
     g.lineTo(width - 6, y + CELL / 2);
     g.stroke();
     for (const [place, name] of lane.levels) { this.level(g, head - place * cell, y, name, colors.soft); }
-    if (lane.average !== null) { this.average(g, head - lane.average * cell, y, colors.accent); }
+    if (lane.average !== null && lane.levels.length) { this.average(g, head - lane.average * cell, y, colors.accent); }
     lane.packets.forEach((packet, place) => {
       const goal = left(place);
       packet.x = still || packet.x === undefined ? goal : packet.x + (goal - packet.x) * EASE;
