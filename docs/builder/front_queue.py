@@ -13,6 +13,7 @@ from aqmlab.explorer.standalone import bundle
 from aqmlab.plotting.marks import PALETTE
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import Link
+from aqmlab.scenario.toml_text import Value
 
 URI = "front-queue.js"
 SCENARIO = "example:dumbbell-red"
@@ -33,7 +34,7 @@ def script() -> str:
 
 def recorded() -> dict[str, object]:
     """Run the first example with each discipline and return what happens at the bottleneck, packet by packet."""
-    overrides = {
+    overrides: dict[str, Value] = {
         "run.duration": f"{FROM_S + SECONDS + 1}s",
         "probe.links": [LINK],
         "probe.events": True,

@@ -302,7 +302,12 @@ fn a_log_of_some_time_is_a_part_of_the_whole_log() {
     };
     let inside = |&(time, _): &(i64, u64)| (2_000_000_000_000..4_500_000_000_000).contains(&time);
     let expected: Vec<_> = rows(&whole).into_iter().filter(inside).collect();
-    assert!(expected.len() > 100 && expected.len() < rows(&whole).len(), "{} of {}", expected.len(), rows(&whole).len());
+    assert!(
+        expected.len() > 100 && expected.len() < rows(&whole).len(),
+        "{} of {}",
+        expected.len(),
+        rows(&whole).len()
+    );
     assert_eq!(rows(&part), expected);
 }
 
