@@ -9,6 +9,7 @@ from aqmlab.execution import comparison
 from aqmlab.execution.comparison import Comparison
 from aqmlab.reporting import build
 from aqmlab.reporting.compare import add_comparison, comparison_title
+from aqmlab.reporting.live import add_live
 from aqmlab.reporting.page import Page
 from aqmlab.reporting.provenance import add_provenance, compare_command, run_command
 from aqmlab.reporting.run import add_run, run_finding, run_title
@@ -16,6 +17,7 @@ from aqmlab.reporting.sweep import add_sweep, sweep_finding, sweep_title, sweeps
 from aqmlab.reproduction.reproduction import overview_of, page_of
 from aqmlab.results.result import Result
 from aqmlab.storage import folders
+from aqmlab.storage.folders import guarded, write_file
 from aqmlab.sweeps.sweep import Study
 
 __all__ = ["page_for", "report"]
@@ -24,7 +26,14 @@ Found = Result | Comparison | Study
 """What a page can show besides reproductions."""
 
 
-def report(folder: str | Path, *, pictures: bool = True, out: str | Path | None = None, progress: bool = False) -> Path:
+def report(
+    folder: str | Path,
+    *,
+    pictures: bool = True,
+    out: str | Path | None = None,
+    live: bool = False,
+    progress: bool = False,
+) -> Path:
     """Build the HTML page of a results folder.
 
     Parameters
@@ -36,6 +45,9 @@ def report(folder: str | Path, *, pictures: bool = True, out: str | Path | None 
         Also write every figure as PNG and SVG into ``figures/`` beside the page.
     out
         The page's file, ``.html``; default: ``report.html`` in the folder.
+    live
+        Also write the laboratory of the run or comparison beside the page (``report-live.html``) and show it in there:
+        its parameters can be changed, with the curves of the report kept behind the new ones.
     progress
         Show a progress bar over the figures if stderr is a terminal.
 
@@ -50,10 +62,16 @@ def report(folder: str | Path, *, pictures: bool = True, out: str | Path | None 
     if target.suffix != ".html" or (out is not None and target.is_dir()):
         raise InputError(f"{target}: a page ends in .html (a figure: --figure KEY)")
     if (folder / build.REPRODUCTION).exists():
+        if live:
+            raise InputError(f"--live: {folder} is of a reproduction (allowed: one run or comparison)")
         if out is not None:
             raise InputError(f"{folder}: is of a reproduction; its page is written there, under its own name")
         return page_of(folder, pictures=pictures)
     page = page_for(folder, pictures=pictures, at=target.parent)
+    laboratory = add_live(page, folder, f"{target.stem}-live.html") if live else ""
+    if laboratory:
+        guarded(target.parent, lambda: target.parent.mkdir(parents=True, exist_ok=True))
+        guarded(target.parent, lambda: write_file(target.with_name(f"{target.stem}-live.html"), laboratory.encode()))
     return page.write(target.parent, pictures=pictures, name=target.name, progress=progress)
 
 

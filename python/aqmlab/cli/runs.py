@@ -279,6 +279,9 @@ def report(
             metavar="NAME",
         ),
     ] = None,
+    live: Annotated[
+        bool, typer.Option("--live", help="With sliders over the run or comparison, beside the page.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Build one self-contained HTML page of a results folder. Python: aqmlab.report, aqmlab.reporting.figure."""
@@ -286,9 +289,11 @@ def report(
 
     if size is not None and figure is None:
         raise InputError("--size: is for one figure; give --figure KEY too")
+    if live and figure is not None:
+        raise InputError("--live: is for a page, not for a figure")
     told: dict[str, Any]
     if figure is None:
-        path = reports.report(folder, out=out, progress=True)
+        path = reports.report(folder, out=out, live=live, progress=True)
         told, text = {"report": str(path)}, f"Report: {path}"
     else:
         files = [str(path) for path in reporting.figure(folder, figure, out=out, size=size)]

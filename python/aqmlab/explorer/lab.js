@@ -16,10 +16,11 @@ const backend = setup ? new LocalBackend(setup, showProgress) : new ServerBacken
 
 let settings = {};
 let shownAqm = null;
-let number = 0, drawn = 0, changedAt = 0, wanted = false, underWay = null, timer = 0;
+let number = 0, watched = 0, drawn = 0, changedAt = 0, wanted = false, underWay = null, timer = 0;
 const charts = new Map(), tried = [];
 const panel = new Panel(at("controls"), change);
 const watching = setup && new Watching(watch);
+let kept = null;  // charts of the first answer, if the address says to keep them behind those of later ones
 let shownParts = {};  // of a page that is part of another one: what the address wants to be seen
 
 function change(key, value) {
@@ -78,7 +79,8 @@ function show(answer, question) {
     shownAqm = answer.aqm;
     panel.show(answer.panel.filter(({ key }) => !shownParts.knobs || shownParts.knobs.includes(key)), settings);
   }
-  for (const spec of [...answer.charts, triedChart(answer)]) {
+  kept ??= shownParts.keep ? new Map(answer.charts.map((spec) => [spec.key, spec])) : null;
+  for (const spec of [...answer.charts.map(withKept), triedChart(answer)]) {
     if (!charts.has(spec.key)) { charts.set(spec.key, new Chart(at("charts"))); }
     charts.get(spec.key).draw(spec);
     charts.get(spec.key).figure.hidden = Boolean(shownParts.show && !shownParts.show.includes(spec.key));
@@ -98,6 +100,15 @@ function show(answer, question) {
     root.dataset.simulated = answer.simulated_s;
     root.dataset.drawn = answer.number;
   });
+}
+
+// Returns a chart with the lines of the first answer behind its own.
+function withKept(spec) {
+  const before = kept?.get(spec.key);
+  if (!before || before === spec) { return spec; }
+  const lines = before.series.filter(({ mode }) => mode === "line").map((one) => ({ ...one, name: `before: ${one.name}`, paint: "#9aa1ab" }));
+  const high = (range, other) => (range && other ? [range[0], Math.max(range[1], other[1])] : range);
+  return { ...spec, y_range: high(spec.y_range, before.y_range), x_range: high(spec.x_range, before.x_range), series: [...lines, ...spec.series] };
 }
 
 function afterPaint(work) {
@@ -185,9 +196,9 @@ function showProgress(number, share) {
 // Returns a recording of the queue from a time on; null if a run is under way, since that comes first.
 async function watch(from_s) {
   if (underWay) { return null; }
-  number += 1;
-  const { answer, line } = await backend.ask({ number, settings: { ...settings }, from_s });
-  if (line) { refuse(line, number, []); }
+  watched -= 1;  // below zero, apart from the numbers of questions
+  const { answer, line } = await backend.ask({ number: watched, settings: { ...settings }, from_s });
+  if (line) { refuse(line, watched, []); }
   return answer ?? null;
 }
 
@@ -207,7 +218,7 @@ function showLink() {
 function readLink() {
   const parts = new URLSearchParams(location.hash.slice(1)), preset = offered().find(({ name }) => name === parts.get("preset"));
   const text = parts.get("scenario") ?? preset?.text ?? setup.text;
-  shownParts = Object.fromEntries(["knobs", "show"].map((key) => [key, parts.get(key)?.split(",")]));
+  shownParts = Object.fromEntries(["knobs", "show", "keep"].map((key) => [key, parts.get(key)?.split(",")]));
   root.classList.toggle("part", Boolean(shownParts.show));
   for (const one of document.querySelectorAll("[data-part]")) { one.classList.toggle("shown", Boolean(shownParts.show?.includes(one.dataset.part))); }
   at("watching").open ||= Boolean(shownParts.show?.includes("packets"));

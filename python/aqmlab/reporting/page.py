@@ -74,6 +74,7 @@ class Page:
     _figures: list[Chart] = field(default_factory=list)
     _drawings: list[tuple[str, Callable[[Axes], None], tuple[float, float]]] = field(default_factory=list)
     contents: list[tuple[str, str]] = field(default_factory=list)
+    _frames: bool = False
 
     def path_to(self, place: Path | None) -> str:
         """Return the path of a file or folder for a command on the page, quoted for the shell."""
@@ -143,6 +144,11 @@ class Page:
         """Add small charts side by side, as many in a row as fit, each with its command ("" for none)."""
         self._add(block("multiples", figures=[self._chart(chart, command, "small") for chart, command in entries]))
 
+    def live(self, name: str, address: str, *, title: str) -> None:
+        """Add a page that lies beside this one, in a frame; `address` follows its name."""
+        self._frames = True
+        self._add(block("live", page=name, address=address, title=title))
+
     def heat_table(self, table: HeatTable, *, caption: str) -> None:
         """Add a table of which each cell has a colour that says which way and how far its value is from 0."""
         self._add(block("heat_table", table=table, caption=caption))
@@ -196,6 +202,7 @@ class Page:
             sections=self._sections,
             charts=self._charts,
             commands_here=self.folder is not None,
+            frames=self._frames,
             style=rendering.resource("style.css"),
             scripts=[Markup(get_plotlyjs()), rendering.resource("script.js")],
         )

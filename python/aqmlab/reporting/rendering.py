@@ -27,9 +27,10 @@ def block(name: str, **values: object) -> Markup:
     return Markup(getattr(_environment().get_template("blocks.html").module, name)(**values))
 
 
-def page(*, scripts: list[Markup], **values: object) -> str:
-    """Render ``templates/page.html``, which runs these scripts and nothing else."""
-    return _environment().get_template("page.html").render(scripts=scripts, policy=policy_for(scripts), **values)
+def page(*, scripts: list[Markup], frames: bool = False, **values: object) -> str:
+    """Render ``templates/page.html``, which runs these scripts alone; with `frames` it shows pages beside it."""
+    policy = policy_for(scripts) + ("; frame-src 'self'" if frames else "")
+    return _environment().get_template("page.html").render(scripts=scripts, policy=policy, **values)
 
 
 def policy_for(scripts: Iterable[str]) -> str:
