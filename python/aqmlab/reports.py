@@ -7,9 +7,9 @@ from pathlib import Path
 from aqmlab.errors import InputError
 from aqmlab.execution import comparison
 from aqmlab.execution.comparison import Comparison
+from aqmlab.explorer.framed import add_live
 from aqmlab.reporting import build
 from aqmlab.reporting.compare import add_comparison, comparison_title
-from aqmlab.reporting.live import add_live
 from aqmlab.reporting.page import Page
 from aqmlab.reporting.provenance import add_provenance, compare_command, run_command
 from aqmlab.reporting.run import add_run, run_finding, run_title
