@@ -65,7 +65,16 @@ def test_the_page_and_its_files(server):
         if not name.startswith("data:"):
             assert server.ask(path=f"{server.home}{name}")[0] == 200, name
     assert not re.search(r"https?://", text)
-    for name in ("lab.js", "chart.js", "panel.js", "lab.css", "page.css", "uPlot.min.css"):
+    for name in (
+        "lab.js",
+        "chart.js",
+        "panel.js",
+        "queue_view.js",
+        "watching.js",
+        "lab.css",
+        "page.css",
+        "uPlot.min.css",
+    ):
         assert not re.search(rb"https?://", server.ask(path=f"{server.home}{name}")[2]), name
 
 

@@ -6,7 +6,7 @@
 * `views`, `numbers`: charts and numbers of the runs
 * `message`, `request_validation`, `request_error`: which requests are accepted
 * `server`, `laboratory`: the HTTP server, and the whole
-* `page.html`, `lab.js`, `backend.js`, `panel.js`, `chart.js`, `lab.css`: the page
+* `page.html`, `lab.js`, `backend.js`, `panel.js`, `chart.js`, `watching.js`, `queue_view.js`, `lab.css`: the page
 * `standalone`: the page as one file that simulates by itself
 * `core.js`, `controls.js`, `results.js`, `local.js`, `worker.js`: its worker
 """

@@ -1,6 +1,6 @@
 """The server of the page.
 
-Python's own ``http.server``, since one page, its seven files and one question are all there is to answer: a framework
+Python's own ``http.server``, since one page, its files and one question are all there is to answer: a framework
 and its server (Starlette, uvicorn) would bring six packages for it, and `aqmlab lab` would not work without them. What
 the standard library leaves open is closed here: one request a connection, every error is one line of plain text, a
 request has to arrive within seconds, connections are counted, and a request is answered only if
