@@ -141,13 +141,20 @@ def page(attempts: Sequence[Attempt]) -> str:
                 f"| {sum(number for _, number in counted.most_common()[60:])} | {len(counted) - 60} further reasons |"
             )
     lines += ["", "## Imported without a difference", ""]
-    lines += [f"* `{' '.join((one.script, *one.arguments[:1]))}`" for one in attempts if one.result == "equal"]
+    lines += [f"* `{shown(one)}`" for one in attempts if one.result == "equal"]
     return "\n".join(lines) + "\n"
 
 
 def is_users(one: Attempt) -> bool:
     """Return whether a script is one of users."""
     return not one.script.startswith("tcl/")
+
+
+def shown(one: Attempt) -> str:
+    """Return how a page names a script: one of users by repository and path, and the argument that selects its test."""
+    repository, path = one.script.split("/", 1)
+    script = f"{repository.replace('+', '/', 1)}: {path}" if is_users(one) else one.script
+    return " ".join((script, *one.arguments[:1]))
 
 
 def repositories(attempts: Sequence[Attempt]) -> list[str]:
@@ -237,7 +244,7 @@ def compared(one: Attempt, folder: Path) -> str:
         return ""
     flows = aqmlab.run(import_scenario(path, arguments=one.arguments).scenario, seeds=[1]).tables["flows"]
     ours = (int(flows["arrived"].sum()), int(flows["drops"].sum()))
-    script = " ".join((one.script, *one.arguments[:1]))
+    script = shown(one)
     same = "yes" if ours == theirs else "no"
     return f"| `{script}` | {theirs[0]} | {ours[0]} | {theirs[1]} | {ours[1]} | {same} |"
 

@@ -122,7 +122,7 @@ def test_a_run_that_takes_too_long_is_cut_and_reported():
         answer = session.answer({"rate": 1000, "flow.tcp.count": 200})
         assert answer["asked_s"] == 600
         assert 0.1 <= answer["simulated_s"] < 60
-        assert time.monotonic() - began < 20
+        assert time.monotonic() - began < 2
         assert answer["warmup_s"] < answer["simulated_s"] / 2
     finally:
         session.close()
@@ -153,7 +153,7 @@ def test_a_slow_run_gives_way_at_once():
     began = time.monotonic()
     with pytest.raises(RequestError, match="409"):
         simulator.runs(Wanted((Side("red", ()),), 20000.0, 1, 10e6, 10, newer.is_set))
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 3
     simulator.close()
 
 

@@ -192,7 +192,7 @@ def test_a_body_that_does_not_come_is_not_waited_for_for_ever(server, monkeypatc
     began = time.monotonic()
     head = f"POST {server.home}run HTTP/1.1\r\nHost: {server.host}\r\nContent-Type: application/json\r\n"
     assert server.talk(f"{head}Content-Length: 100\r\n\r\nx".encode()) == b""
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 3
 
 
 def test_connections_are_counted(server, monkeypatch):

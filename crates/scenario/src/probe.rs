@@ -98,6 +98,12 @@ pub(crate) fn read(
         Some(interval)
     };
     let (events_from, events_until) = (section.time("events_from"), section.time("events_until"));
+    if let (Some(from), Some(duration)) = (events_from, duration)
+        && from >= Time::ZERO + duration
+    {
+        let complaint = Complaint::new("is not before the end of the run");
+        section.error("events_from", complaint.allowed(format!("below duration ({} s)", duration.secs())));
+    }
     if let (Some(from), Some(until)) = (events_from, events_until)
         && from >= until
     {

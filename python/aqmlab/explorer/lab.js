@@ -238,6 +238,7 @@ function showMenu() {
 }
 
 function useScenario(text) {
+  if (text !== backend.text) { kept = null; }
   const known = offered().findIndex((one) => one.text === text);
   backend.use(text, offered()[known]?.file ?? "scenario.toml");
   at("preset").value = known;

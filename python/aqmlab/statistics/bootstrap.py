@@ -18,6 +18,8 @@ from aqmlab.statistics.pairs import Difference
 RESAMPLES = 1999
 SEED = 20170131
 """Seed of the draws."""
+ROUNDING = 1e-9
+"""A spread below this share of that of all runs is one of rounding."""
 BATCH = 2_000_000
 """Most numbers that are drawn at a time."""
 
@@ -59,10 +61,13 @@ def _indices(n: int, resamples: int) -> np.ndarray:
 
 
 def _t_values(x: np.ndarray, indices: np.ndarray) -> np.ndarray:
-    """Student's t of resamples against the mean of all; infinite where a resample does not vary."""
+    """Student's t of resamples against the mean of all; infinite where a resample varies by no more than rounding."""
     drawn = x[indices]
     off = drawn.mean(axis=1) - x.mean()
     error = drawn.std(axis=1, ddof=1) / math.sqrt(len(x))
+    error_of_all = x.std(ddof=1) / math.sqrt(len(x))
     with np.errstate(divide="ignore", invalid="ignore"):
-        t: np.ndarray = np.where(error > 0, off / error, np.where(off == 0, 0.0, np.sign(off) * math.inf))
+        t: np.ndarray = np.where(
+            error > ROUNDING * error_of_all, off / error, np.where(off == 0, 0.0, np.sign(off) * math.inf)
+        )
     return t

@@ -397,6 +397,12 @@ fn probe() {
                 &["net.toml:4:10: probe.events: is a whole number (allowed: true or false)"],
             ),
             (
+                "[probe]\nevents_from = \"1000s\"\n[run]",
+                &[
+                    "net.toml:4:15: probe.events_from: is not before the end of the run (allowed: below duration (20 s))",
+                ],
+            ),
+            (
                 "[probe]\nevents_from = \"2s\"\nevents_until = \"2s\"\n[run]",
                 &["net.toml:5:16: probe.events_until: is not after events_from (allowed: above 2s)"],
             ),
