@@ -399,7 +399,7 @@ fn probe() {
             (
                 "[probe]\nevents_from = \"1000s\"\n[run]",
                 &[
-                    "net.toml:4:15: probe.events_from: is not before the end of the run (allowed: below duration (20 s))",
+                    "net.toml:4:15: probe.events_from: is not before the end of the run (allowed: below duration (10 s))",
                 ],
             ),
             (
