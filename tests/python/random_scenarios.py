@@ -152,7 +152,7 @@ ALL_KINDS = frozenset(
         "application": (*APPLICATIONS, "call"),
         "marker": MARKERS,
         "change": ("rate", "delay"),
-        "probe": ("all", "events", "losses", "flow_delay", *INTERVALS),
+        "probe": ("all", "events", "packets", "losses", "flow_delay", *INTERVALS),
     }.items()
     for name in names
 )
@@ -521,13 +521,13 @@ def probe(draft: Draft) -> Table:
     """What is recorded: half the time everything."""
     if draft.maybe(2):
         draft.kind("probe", "all")
-        everything: Table = dict.fromkeys(("events", "losses", "flow_delay"), True)
+        everything: Table = dict.fromkeys(("events", "packets", "losses", "flow_delay"), True)
         return {"links": draft.links, **everything, **dict.fromkeys(INTERVALS, "10ms")}
     found: Table = {}
     for key in INTERVALS:
         if draft.maybe(3):
             found[draft.kind("probe", key)] = draft.one(("3ms", "10ms", "12345us"))
-    for key in ("events", "losses", "flow_delay"):
+    for key in ("events", "packets", "losses", "flow_delay"):
         if draft.maybe(3):
             found[draft.kind("probe", key)] = True
     if draft.maybe(4):

@@ -83,35 +83,33 @@ def test_numbers_of_flows_are_those_computed_by_hand():
     assert network.projected_loss(19, 166) == pytest.approx(0.76 * 361 / 27556)
 
 
-LOG = [  # time in ps, link, kind, flow, seq, bytes, packet: two flows of data, one acknowledgement
-    (0, "+", 0, 1, 1500, "data"),
-    (0, "-", 0, 1, 1500, "data"),
-    (10**9, "+", 1, 1, 1500, "data"),
-    (2 * 10**9, "+", 0, 2, 1500, "data"),
-    (3 * 10**9, "d", 0, 2, 1500, "data"),
-    (5 * 10**9, "m", 1, 1, 1500, "data"),
-    (5 * 10**9, "-", 1, 1, 1500, "data"),
-    (6 * 10**9, "+", 0, 2, 1500, "data"),
-    (7 * 10**9, "+", 0, 9, 52, "ack"),
-    (8 * 10**9, "-", 0, 2, 1500, "data"),
+PACKETS = [  # times in ms: offered, flow, bytes, packet, left, dropped, marked: two flows of data, one acknowledgement
+    (0, 0, 1500, "data", 0, None, None),
+    (1, 1, 1500, "data", 5, None, 5),
+    (2, 0, 1500, "data", None, 3, None),
+    (6, 0, 1500, "data", 8, None, None),
+    (7, 0, 52, "ack", None, None, None),
 ]
 
 
-def log(rows=LOG, link="bottleneck"):
-    names = ("t_ps", "kind", "flow", "seq", "bytes", "packet")
-    columns = {name: [row[i] for row in rows] for i, name in enumerate(names)}
-    return pa.table({**columns, "link": pa.array([link] * len(rows), type=pa.string())})
+def packets(rows=PACKETS, link="bottleneck"):
+    offered, flow, length, packet, *ends = zip(*rows, strict=True)
+    times = {
+        name: np.array(column, dtype=float) / 1e3
+        for name, column in zip(("offered_s", "left_s", "dropped_s", "marked_s"), (offered, *ends), strict=True)
+    }
+    return pa.table({**times, "flow": flow, "bytes": length, "packet": packet, "link": [link] * len(rows)})
 
 
-def test_packets_are_followed_through_the_queue_also_one_dropped_from_within():
-    found = packets_of(log())["bottleneck"]
+def test_packets_wait_are_dropped_and_marked():
+    found = packets_of(packets())["bottleneck"]
     assert found.dropped.tolist() == [False, False, True, False, False]
     np.testing.assert_allclose(found.waited_s, [0, 4e-3, np.nan, 2e-3, np.nan])
     assert (found.mark_flow.tolist(), found.data.tolist()) == ([1], [True, True, True, True, False])
 
 
 def test_delay_and_its_variation_are_those_of_the_definition():
-    found = metrics.delay(packets_of(log())["bottleneck"], one_way_ms=50.0, rate_bps=12e6)
+    found = metrics.delay(packets_of(packets())["bottleneck"], one_way_ms=50.0, rate_bps=12e6)
     # waits of 0, 4 and 2 ms, a transmission of 1 ms, 50 ms on the way
     assert found["delay_ms"] == pytest.approx(2.0)
     assert found["latency_ms"] == pytest.approx(53.0)
@@ -120,10 +118,10 @@ def test_delay_and_its_variation_are_those_of_the_definition():
 
 
 def test_loss_marks_and_the_time_between_losses():
-    found = metrics.loss(packets_of(log())["bottleneck"].of(np.array([0, 1])))
+    found = metrics.loss(packets_of(packets())["bottleneck"].of(np.array([0, 1])))
     assert (found["offered"], found["lost"], found["loss"], found["marks"]) == (4, 1, 0.25, 0.25)
-    rows = [(t * 10**12, sign, 0, t, 1500, "data") for t in (1, 2, 5) for sign in "+d"]
-    assert metrics.loss(packets_of(log(rows))["bottleneck"])["gap_s"] == 2.0
+    rows = [(t * 1000, 0, 1500, "data", None, t * 1000, None) for t in (1, 2, 5)]
+    assert metrics.loss(packets_of(packets(rows))["bottleneck"])["gap_s"] == 2.0
 
 
 def test_goodput_counts_delivered_bytes_once_between_samples():
@@ -139,7 +137,7 @@ def test_goodput_counts_delivered_bytes_once_between_samples():
 
 def test_all_metrics_of_a_run_made_by_hand():
     tables = {
-        "events": log(),
+        "packets": packets(),
         "flows": pa.table(
             {
                 "flow": ["a", "b"],

@@ -17,6 +17,7 @@ PROBES = {
     "probe.discipline_interval": "100ms",
     "probe.delay_histogram": "true",
     "probe.events": "true",
+    "probe.packets": "true",
     "probe.losses": "true",
     "probe.flow_delay": "true",
 }

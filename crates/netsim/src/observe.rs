@@ -10,6 +10,7 @@ use crate::code_points::{CodePoint, CodePoints};
 use crate::histogram::Histogram;
 use crate::link_stats::Numbered;
 use crate::moments::Moments;
+use crate::packet_log::{LoggedPacket, PacketLog};
 use crate::paths::flow_of;
 use crate::plan::Probe;
 use crate::sampling;
@@ -107,6 +108,7 @@ pub struct Observation {
     /// When events are recorded.
     events_within: Range<Time>,
     losses: Option<Vec<Loss>>,
+    packets: Option<PacketLog>,
     delays: Option<Histogram<BINS_LOG2>>,
     /// Whether the discipline has a gauge `average`.
     has_average: bool,
@@ -124,6 +126,7 @@ impl Observation {
             events: probe.events.then(Vec::new),
             events_within: probe.events_from..probe.events_until.unwrap_or(Time::NEVER),
             losses: probe.losses.then(Vec::new),
+            packets: probe.packets.then(PacketLog::default),
             delays: probe.delay_histogram.then(Histogram::default),
             has_average: false,
             averages: Moments::default(),
@@ -166,6 +169,11 @@ impl Observation {
         self.events.as_deref().unwrap_or_default()
     }
 
+    /// The packets that came, where it was asked for; from the start of the run, warm-up included.
+    pub fn packets(&self) -> &[LoggedPacket] {
+        self.packets.as_ref().map_or(&[], PacketLog::packets)
+    }
+
     /// Moments of the average as the arrivals saw it; empty for disciplines without one.
     pub fn averages(&self) -> Moments {
         self.averages
@@ -184,12 +192,18 @@ impl Observation {
     #[inline]
     pub(crate) fn arrived<P: Numbered>(&mut self, time: Time, packet: &Packet<P>) {
         self.event(time, EventKind::Enqueue, packet);
+        if let Some(packets) = &mut self.packets {
+            packets.offered(time, packet);
+        }
         self.code_points.at(packet.meta.header.dscp()).arrived(&packet.meta);
     }
 
     #[inline]
     pub(crate) fn departed<P: Numbered>(&mut self, time: Time, packet: &Packet<P>, delay: Span) {
         self.event(time, EventKind::Dequeue, packet);
+        if let Some(packets) = &mut self.packets {
+            packets.left(time, packet);
+        }
         self.code_points.at(packet.meta.header.dscp()).departed(&packet.meta);
         self.delay(delay);
     }
@@ -222,6 +236,9 @@ impl Observation {
 
     pub(crate) fn dropped<P: Numbered>(&mut self, time: Time, packet: &Packet<P>, reason: DropReason) {
         self.event(time, EventKind::Drop(reason), packet);
+        if let Some(packets) = &mut self.packets {
+            packets.dropped(time, packet);
+        }
         if let Some(losses) = &mut self.losses {
             let (flow, packet) = (flow_of(&packet.meta) as u32, packet.meta.header.kind());
             losses.push(Loss { time, flow, packet, reason });
@@ -231,6 +248,9 @@ impl Observation {
 
     pub(crate) fn marked<P: Numbered>(&mut self, time: Time, packet: &Packet<P>, reason: DropReason) {
         self.event(time, EventKind::Mark(reason), packet);
+        if let Some(packets) = &mut self.packets {
+            packets.marked(time, packet);
+        }
         self.code_points.at(packet.meta.header.dscp()).marks += 1;
     }
 

@@ -359,6 +359,8 @@ pub struct Probe {
     pub events_from: Time,
     /// Record events before this time; without it, to the end.
     pub events_until: Option<Time>,
+    /// Record every packet that comes to those links, with what became of it.
+    pub packets: bool,
     /// Record every drop at those links.
     pub losses: bool,
     /// Record the distribution of every flow's one-way delay.

@@ -221,7 +221,7 @@ proptest! {
     ) {
         let mut plan = dumbbell(&variants, mbps, (aqm, &set), 8.0);
         // A log of events excludes shortcuts.
-        plan.probe.events = events;
+        (plan.probe.events, plan.probe.packets) = (events, events);
         let measured = run(&plan, seed, Options::default());
         prop_assert_eq!(text(&measured), text(&run(&plan, seed, Options { shortcuts: false, ..Options::default() })));
         prop_assert_eq!(text(&measured), text(&run(&plan, seed, BY_EVENTS)));
@@ -275,7 +275,7 @@ proptest! {
         (aqm, set) in queue(), seed in 0u64..1000, events in any::<bool>(),
     ) {
         let mut plan = line(&variants, &delays, (aqm, &set));
-        plan.probe.events = events;
+        (plan.probe.events, plan.probe.packets) = (events, events);
         let measured = run(&plan, seed, Options::default());
         prop_assert_eq!(text(&measured), text(&run(&plan, seed, Options { shortcuts: false, ..Options::default() })));
         prop_assert_eq!(text(&measured), text(&run(&plan, seed, BY_EVENTS)));
@@ -309,6 +309,40 @@ fn a_log_of_some_time_is_a_part_of_the_whole_log() {
         rows(&whole).len()
     );
     assert_eq!(rows(&part), expected);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn the_log_of_packets_has_what_the_log_of_events_has(
+        variants in variants(), (aqm, set) in any_queue(), mbps in 0.3f64..20.0, seed in 0u64..1000,
+    ) {
+        let mut plan = dumbbell(&variants, mbps, (aqm, &set), 8.0);
+        (plan.probe.events, plan.probe.packets) = (true, true);
+        let tables = run(&plan, seed, Options::default());
+        let (kinds, at) = (common::words(&tables, "events", "kind"), column(&tables, "events", "t_ps"));
+        let in_order = |mut times: Vec<f64>| {
+            times.retain(|time| !time.is_nan());
+            times.sort_by(f64::total_cmp);
+            times
+        };
+        let logged = |name| reals(&tables, "packets", name);
+        for (kind, name) in [("+", "offered_s"), ("-", "left_s"), ("d", "dropped_s"), ("m", "marked_s")] {
+            let events = at.iter().zip(&kinds).filter(|&(_, k)| k == kind);
+            let times = events.map(|(&time, _)| Time(time as u64).secs()).collect();
+            prop_assert_eq!(in_order(times), in_order(logged(name)), "{}", name);
+        }
+        let offered = logged("offered_s");
+        for name in ["left_s", "dropped_s", "marked_s"] {
+            for (at, offered) in logged(name).iter().zip(&offered) {
+                prop_assert!(at.is_nan() || at >= offered, "{name}");
+            }
+        }
+        for (left, dropped) in logged("left_s").iter().zip(logged("dropped_s")) {
+            prop_assert!(left.is_nan() || dropped.is_nan(), "it both left and was dropped");
+        }
+    }
 }
 
 #[test]

@@ -56,6 +56,12 @@ pub(crate) fn shape() -> Shape {
                 .default("false"),
             Key::new("events_from", Kind::ANY_TIME, "Record events from this time on.").default("\"0s\""),
             Key::new("events_until", Kind::SOME_TIME, "Record events before this time; default: to the end."),
+            Key::new(
+                "packets",
+                Kind::Flag,
+                "Every packet that comes to those links, with the times at which it left or was dropped; large.",
+            )
+            .default("false"),
             Key::new("losses", Kind::Flag, "Every packet that is dropped at those links.").default("false"),
             Key::new("flow_delay", Kind::Flag, "The distribution of every flow's one-way delay.")
                 .default("false"),
@@ -117,6 +123,7 @@ pub(crate) fn read(
         events: section.flag("events").unwrap_or(false),
         events_from: events_from.unwrap_or(Time::ZERO),
         events_until,
+        packets: section.flag("packets").unwrap_or(false),
         losses: section.flag("losses").unwrap_or(false),
         flow_delay: section.flag("flow_delay").unwrap_or(false),
         packet_delays: Vec::new(),

@@ -163,6 +163,11 @@ class Result(Shown):
         return self._optional("events")
 
     @property
+    def packets(self) -> pd.DataFrame:
+        """Every packet that came to the observed links, and when it left or was dropped; needs ``probe.packets``."""
+        return self._optional("packets")
+
+    @property
     def losses(self) -> pd.DataFrame:
         """Every packet dropped at the observed links; needs ``probe.losses``."""
         return self._optional("losses")

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from aqmlab.results.metrics import jain
 from aqmlab.rfc7928 import applications, metrics
-from aqmlab.rfc7928.packets import EVENT_COLUMNS, Packets, packets_of
+from aqmlab.rfc7928.packets import COLUMNS, Packets, packets_of
 from aqmlab.storage import folders
 from aqmlab.storage.tables import Columns, to_arrow
 
@@ -55,8 +55,8 @@ class Metrics:
 
 
 def _needed(table: str, columns: Columns) -> Columns:
-    """Leave out what is not measured of the log of packets, which is long."""
-    return {name: columns[name] for name in EVENT_COLUMNS} if table == "events" else columns
+    """Leave out what is not measured of the packets, which are many."""
+    return {name: columns[name] for name in COLUMNS} if table == "packets" else columns
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def measure(tables: Mapping[str, pa.Table], what: Mapping[str, Any]) -> dict[str
         ``groups``, ``links``, ``synchronization``: over the whole measured time; ``phases``: the same by phase;
         ``delays``, ``goodputs``: distributions as counts by bin; ``course``: a value for each interval of the samples.
     """
-    seen = _Seen(tables, packets_of(tables["events"]), what)
+    seen = _Seen(tables, packets_of(tables["packets"]), what)
     span = (what["begin_s"], what["end_s"])
     found: dict[str, Any] = _part(seen, [span], None)
     found["links"] = {name: values | _of_link(seen, name) for name, values in found["links"].items()}

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from aqmlab.results.exporting.packets import order_of_leaving
-
-PS = 1e12
 DATA = "data"
-EVENT_COLUMNS = ("t_ps", "link", "kind", "flow", "seq", "bytes", "packet")
-"""What is read of the table ``events``."""
+NUMBERS = ("flow", "bytes", "offered_s", "left_s", "dropped_s", "marked_s")
+COLUMNS = ("link", "packet", *NUMBERS)
+"""What is read of the table ``packets``."""
 
 
 @dataclass(frozen=True)
@@ -78,56 +77,36 @@ class Packets:
         )
 
 
-def packets_of(events: pa.Table) -> dict[str, Packets]:
-    """Put the event log of a run together, link by link.
+def packets_of(table: pa.Table) -> dict[str, Packets]:
+    """Read the table ``packets`` of a run, link by link.
 
-    >>> rows = {"t_ps": [0, 1, 2, 3], "link": ["a"] * 4, "kind": ["+", "+", "-", "d"], "flow": [0] * 4,
-    ...         "seq": [0, 1, 0, 1], "bytes": [1500] * 4, "packet": ["data"] * 4}
+    >>> rows = {"offered_s": [0.0, 0.1], "link": ["a"] * 2, "flow": [0] * 2, "bytes": [1500] * 2,
+    ...         "packet": ["data"] * 2, "left_s": [0.2, np.nan], "dropped_s": [np.nan, 0.1],
+    ...         "marked_s": [np.nan] * 2}
     >>> found = packets_of(pa.table(rows))["a"]
-    >>> found.dropped.tolist(), (found.waited_s * PS).tolist()
-    ([False, True], [2.0, nan])
+    >>> found.dropped.tolist(), found.waited_s.tolist()
+    ([False, True], [0.2, nan])
     """
-    link = events["link"].combine_chunks().dictionary_encode()
-    names, place = link.dictionary.to_pylist(), link.indices.to_numpy()
-    columns = {name: events[name].to_numpy() for name in ("t_ps", "flow", "seq", "bytes")}
-    columns |= {name: _codes(events, name, words) for name, words in (("kind", "+-dm"), ("packet", _PACKETS))}
+    columns = {name: table[name].to_numpy() for name in NUMBERS}
+    columns["data"] = pc.equal(table["packet"], DATA).to_numpy()
+    link = table["link"].combine_chunks().dictionary_encode()
+    place = link.indices.to_numpy()
     return {
-        name: _packets({key: own[place == index] for key, own in columns.items()}) for index, name in enumerate(names)
+        name: _packets({key: own[place == index] for key, own in columns.items()})
+        for index, name in enumerate(link.dictionary.to_pylist())
     }
 
 
-_PACKETS = (DATA, "ack", "syn")
-
-
-def _codes(events: pa.Table, column: str, words: str | tuple[str, ...]) -> np.ndarray:
-    """Return the place of each word in a list."""
-    found = events[column].combine_chunks().dictionary_encode()
-    places = np.array([words.index(word) for word in found.dictionary.to_pylist()], dtype=np.int64)
-    codes: np.ndarray = places[found.indices.to_numpy()]
-    return codes
-
-
-def _packets(events: Mapping[str, np.ndarray]) -> Packets:
-    came, left = events["kind"] == 0, (events["kind"] == 1) | (events["kind"] == 2)
-    time = events["t_ps"] / PS
-    packet = order_of_leaving(
-        tuple(events[key][came] for key in ("flow", "packet", "seq")),
-        tuple(events[key][left] for key in ("flow", "packet", "seq")),
-    )
-    count = int(came.sum())
-    left_s, dropped_s = np.full(count, np.nan), np.full(count, np.nan)
-    gone = events["kind"][left] == 2
-    left_s[packet[~gone]] = time[left][~gone]
-    dropped_s[packet[gone]] = time[left][gone]
-    marks = events["kind"] == 3
+def _packets(columns: Mapping[str, np.ndarray]) -> Packets:
+    marked = ~np.isnan(columns["marked_s"])
     return Packets(
-        flow=events["flow"][came],
-        data=events["packet"][came] == 0,
-        bytes=events["bytes"][came],
-        offered_s=time[came],
-        left_s=left_s,
-        dropped=~np.isnan(dropped_s),
-        dropped_s=dropped_s,
-        mark_flow=events["flow"][marks],
-        mark_s=time[marks],
+        flow=columns["flow"],
+        data=columns["data"],
+        bytes=columns["bytes"],
+        offered_s=columns["offered_s"],
+        left_s=columns["left_s"],
+        dropped=~np.isnan(columns["dropped_s"]),
+        dropped_s=columns["dropped_s"],
+        mark_flow=columns["flow"][marked],
+        mark_s=columns["marked_s"][marked],
     )

@@ -71,12 +71,10 @@ impl PlainRed {
         }
     }
 
-    /// Return whether a discipline is plain RED, and the link has neither a log of events nor markers.
+    /// Return whether a discipline is plain RED, and the link has neither a log of events or packets nor markers.
     pub fn fits(id: LinkId, plan: &Attached<'_>, discipline: &Discipline<()>) -> bool {
-        let logs_events = plan.is_observed(id) && plan.probe.events;
-        !logs_events
-            && plan.markers(id).is_empty()
-            && matches!(discipline, Discipline::Red(red) if red.is_plain())
+        let logs = plan.is_observed(id) && (plan.probe.events || plan.probe.packets);
+        !logs && plan.markers(id).is_empty() && matches!(discipline, Discipline::Red(red) if red.is_plain())
     }
 
     /// Handle an arriving packet. Return whether it is accepted; its key is then that of its arrival at the far end.

@@ -24,6 +24,7 @@ pub fn tables<P: Copy + PartialEq + Numbered>(
         ("code_points", seen.code_points_table()),
         ("markers", seen.markers_table()),
         ("losses", seen.losses_table()),
+        ("packets", seen.packets_table()),
     ]
 }
 

@@ -71,6 +71,7 @@ impl Simulation {
             ("code_points", seen.code_points_table()),
             ("markers", seen.markers_table()),
             ("losses", seen.losses_table()),
+            ("packets", seen.packets_table()),
             ("flow_delays", self.flow_delays_table()),
             ("flow_delay_histogram", self.flow_delay_histogram_table()),
             ("pages", self.pages_table()),

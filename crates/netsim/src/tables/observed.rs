@@ -2,6 +2,7 @@
 
 use aqmlab_aqm::{Ecn, Kind};
 use aqmlab_transport::TcpConfig;
+use aqmlab_units::Time;
 
 use super::seen::{Seen, SeenLink};
 use super::{Column, Table, integers, reals, texts};
@@ -66,7 +67,10 @@ impl<'s> Seen<'s> {
             ("link", texts(&rows, |(name, _)| *name)),
             ("kind", texts(&rows, |(_, e)| kind(e.kind))),
             ("flow", integers(&rows, |(_, e)| e.flow.into())),
-            ("seq", Column::Integer(rows.iter().map(|(_, e)| self.sequence_number(e)).collect())),
+            (
+                "seq",
+                Column::Integer(rows.iter().map(|(_, e)| self.sequence_number(e.flow, e.number)).collect()),
+            ),
             ("bytes", integers(&rows, |(_, e)| e.bytes.into())),
             ("reason", texts(&rows, |(_, e)| reason(e.kind))),
             ("packet", texts(&rows, |(_, e)| packet(e.packet))),
@@ -77,11 +81,30 @@ impl<'s> Seen<'s> {
         ]
     }
 
+    pub fn packets_table(&self) -> Table {
+        let rows = self.observed(|o| o.packets().iter().collect());
+        let at = |time: Time| if time == Time::NEVER { f64::NAN } else { time.secs() };
+        vec![
+            ("offered_s", reals(&rows, |(_, p)| p.offered.secs())),
+            ("link", texts(&rows, |(name, _)| *name)),
+            ("flow", integers(&rows, |(_, p)| p.flow.into())),
+            (
+                "seq",
+                Column::Integer(rows.iter().map(|(_, p)| self.sequence_number(p.flow, p.number)).collect()),
+            ),
+            ("bytes", integers(&rows, |(_, p)| p.bytes.into())),
+            ("packet", texts(&rows, |(_, p)| packet(p.packet))),
+            ("left_s", reals(&rows, |(_, p)| at(p.left))),
+            ("dropped_s", reals(&rows, |(_, p)| at(p.dropped))),
+            ("marked_s", reals(&rows, |(_, p)| at(p.marked))),
+        ]
+    }
+
     /// The sequence number of a packet, or what it acknowledges: in packets, or in bytes modulo 2^32.
-    fn sequence_number(&self, event: &LinkEvent) -> i64 {
-        match self.plan.flows.get(event.flow as usize).map(|flow| &flow.transport) {
-            Some(Transport::Tcp { config: TcpConfig::Rfc(_), .. }) => i64::from(event.number as u32),
-            _ => i64::from(event.number),
+    fn sequence_number(&self, flow: u32, number: i32) -> i64 {
+        match self.plan.flows.get(flow as usize).map(|flow| &flow.transport) {
+            Some(Transport::Tcp { config: TcpConfig::Rfc(_), .. }) => i64::from(number as u32),
+            _ => i64::from(number),
         }
     }
 }

@@ -187,6 +187,7 @@ pub fn ring(kinds: &[Kind], mbps: f64, queue: Queue, seconds: f64) -> Plan {
         events: true,
         events_from: Time::ZERO,
         events_until: None,
+        packets: false,
         losses: true,
         flow_delay: true,
         packet_delays: (0..kinds.len() as u32).step_by(4).collect(),

@@ -92,6 +92,7 @@ fn scenario_json(scenario: &Scenario, whole: bool) -> String {
             "events": plan.probe.events,
             "events_from_s": plan.probe.events_from.secs(),
             "events_until_s": plan.probe.events_until.map(Time::secs),
+            "packets": plan.probe.packets,
             "losses": plan.probe.losses,
             "flow_delay": plan.probe.flow_delay,
         },
