@@ -17,7 +17,7 @@ from aqmlab.cli.values import parse_overrides
 def rfc7928(
     aqm: Annotated[str, typer.Option("--aqm", help="Disciplines; drop-tail is always beside them.", metavar="A,B,...")],
     quick: Annotated[
-        bool, typer.Option("--quick", help="Few seeds, short runs: 8 disciplines in 15 minutes on two cores.")
+        bool, typer.Option("--quick", help="Few seeds, short runs: 8 disciplines in 3 minutes on two cores.")
     ] = False,
     section: Annotated[
         list[str] | None,
