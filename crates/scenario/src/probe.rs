@@ -54,8 +54,13 @@ pub(crate) fn shape() -> Shape {
                 .default("true"),
             Key::new("events", Kind::Flag, "Every enqueue, dequeue, drop and mark at those links; large.")
                 .default("false"),
-            Key::new("events_from", Kind::ANY_TIME, "Record events from this time on.").default("\"0s\""),
-            Key::new("events_until", Kind::SOME_TIME, "Record events before this time; default: to the end."),
+            Key::new("events_from", Kind::ANY_TIME, "Record events from this time on; needs events = true.")
+                .default("\"0s\""),
+            Key::new(
+                "events_until",
+                Kind::SOME_TIME,
+                "Record events before this time; needs events = true. Default: to the end.",
+            ),
             Key::new(
                 "packets",
                 Kind::Flag,
@@ -103,25 +108,13 @@ pub(crate) fn read(
         }
         Some(interval)
     };
-    let (events_from, events_until) = (section.time("events_from"), section.time("events_until"));
-    if let (Some(from), Some(duration)) = (events_from, duration)
-        && from >= Time::ZERO + duration
-    {
-        let complaint = Complaint::new("is not before the end of the run");
-        section.error("events_from", complaint.allowed(format!("below duration ({} s)", duration.secs())));
-    }
-    if let (Some(from), Some(until)) = (events_from, events_until)
-        && from >= until
-    {
-        let complaint = Complaint::new("is not after events_from");
-        section.error("events_until", complaint.allowed(format!("above {}s", Span(from.0).secs())));
-    }
+    let (events, events_from, events_until) = events(&section, duration);
     Probe {
         queue_interval: interval("queue_interval", observed.len()),
         cwnd_interval: interval("cwnd_interval", flows),
         delay_histogram: section.flag("delay_histogram").unwrap_or(true),
-        events: section.flag("events").unwrap_or(false),
-        events_from: events_from.unwrap_or(Time::ZERO),
+        events,
+        events_from,
         events_until,
         packets: section.flag("packets").unwrap_or(false),
         losses: section.flag("losses").unwrap_or(false),
@@ -131,6 +124,30 @@ pub(crate) fn read(
         discipline_interval: interval("discipline_interval", observed.len() * MOST_GAUGES),
         links: observed,
     }
+}
+
+/// Reads whether events are recorded, from when, and until when.
+fn events(section: &Section<'_>, duration: Option<Span>) -> (bool, Time, Option<Time>) {
+    let events = section.flag("events").unwrap_or(false);
+    let (from, until) = (section.time("events_from"), section.time("events_until"));
+    if let (Some(from), Some(duration)) = (from, duration)
+        && from >= Time::ZERO + duration
+    {
+        let complaint = Complaint::new("is not before the end of the run");
+        section.error("events_from", complaint.allowed(format!("below duration ({} s)", duration.secs())));
+    }
+    if let (Some(from), Some(until)) = (from, until)
+        && from >= until
+    {
+        let complaint = Complaint::new("is not after events_from");
+        section.error("events_until", complaint.allowed(format!("above {}s", Span(from.0).secs())));
+    }
+    for key in ["events_from", "events_until"] {
+        if section.has(key) && !events {
+            section.error(key, Complaint::new("has no effect without events").allowed("with events = true"));
+        }
+    }
+    (events, from.unwrap_or(Time::ZERO), until)
 }
 
 /// An unobserved drop-tail link is only a clock, which makes the links of hosts cheap. Where a queue matters, the file names

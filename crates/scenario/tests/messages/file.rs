@@ -397,14 +397,27 @@ fn probe() {
                 &["net.toml:4:10: probe.events: is a whole number (allowed: true or false)"],
             ),
             (
-                "[probe]\nevents_from = \"1000s\"\n[run]",
+                "[probe]\nevents = true\nevents_from = \"1000s\"\n[run]",
                 &[
-                    "net.toml:4:15: probe.events_from: is not before the end of the run (allowed: below duration (10 s))",
+                    "net.toml:5:15: probe.events_from: is not before the end of the run (allowed: below duration (10 s))",
                 ],
             ),
             (
-                "[probe]\nevents_from = \"2s\"\nevents_until = \"2s\"\n[run]",
-                &["net.toml:5:16: probe.events_until: is not after events_from (allowed: above 2s)"],
+                "[probe]\nevents = true\nevents_from = \"2s\"\nevents_until = \"2s\"\n[run]",
+                &["net.toml:6:16: probe.events_until: is not after events_from (allowed: above 2s)"],
+            ),
+            (
+                "[probe]\nevents_from = \"2s\"\nevents_until = \"3s\"\n[run]",
+                &[
+                    "net.toml:4:15: probe.events_from: has no effect without events (allowed: with events = true)",
+                    "net.toml:5:16: probe.events_until: has no effect without events (allowed: with events = true)",
+                ],
+            ),
+            (
+                "[probe]\nevents = false\nevents_until = \"3s\"\n[run]",
+                &[
+                    "net.toml:5:16: probe.events_until: has no effect without events (allowed: with events = true)",
+                ],
             ),
             (
                 "[probe]\ndelay_histogram = \"yes\"\n[run]",
