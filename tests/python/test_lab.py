@@ -12,15 +12,18 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
 import aqmlab
 from aqmlab.cli import main, parse_overrides, parse_seeds
-from aqmlab.explorer.laboratory import show
+from aqmlab.explorer import laboratory
+from aqmlab.explorer.laboratory import NOT_BUILT, show, why_native
 from aqmlab.explorer.request_error import RequestError
-from aqmlab.explorer.session import Session
+from aqmlab.explorer.session import BUILT_IN, Session
 from aqmlab.explorer.simulation import Side, Simulator, Wanted
+from aqmlab.scenario.file import Scenario
 
 RED = "queue.bottleneck"
 
@@ -214,8 +217,37 @@ def test_the_command_ends_cleanly(shell):
     with Opened(shell, "small.toml", "--no-browser", "--set", "queue.bottleneck.max_th=20p") as opened:
         assert re.match(r"Laboratory: http://127\.0\.0\.1:\d+/[\w-]{32}/\n", opened.first)
         code, out, err = opened.stop()
-    assert (code, err) == (0, "aqmlab: laboratory closed\n")
+    assert code == 0
+    assert err in (
+        "aqmlab: laboratory closed\n",
+        f"aqmlab: the server simulates: {NOT_BUILT}\naqmlab: laboratory closed\n",
+    )
     assert out.endswith("Ctrl-C ends it.\n")
+
+
+def test_what_a_page_cannot_run_is_said(shell):
+    with Opened(shell, "example:applications", "--no-browser") as opened:
+        _, _, err = opened.stop()
+    line = "aqmlab: the server simulates: what applications see is measured in Python\n"
+    assert err == f"{line}aqmlab: laboratory closed\n"
+
+
+def test_the_server_simulates_only_what_a_page_cannot(monkeypatch):
+    plan = Scenario.load(BUILT_IN)
+    native = [one for one in aqmlab.disciplines() if not one.foreign]
+    monkeypatch.setattr(laboratory, "disciplines", lambda: native)
+    monkeypatch.setattr(laboratory, "is_built", lambda: True)
+    assert why_native(plan) == ""
+    applications = why_native(Scenario.load("example:applications"))
+    assert applications == "what applications see is measured in Python"
+    own = replace(native[0], name="mine", foreign=True)
+    monkeypatch.setattr(laboratory, "disciplines", lambda: [*native, own])
+    assert why_native(plan) == "mine is written in Python"
+    monkeypatch.setattr(laboratory, "disciplines", lambda: native)
+    monkeypatch.setattr(laboratory, "is_built", lambda: False)
+    assert why_native(plan) == NOT_BUILT
+    with aqmlab.open_lab() as lab:
+        assert lab.native == NOT_BUILT
 
 
 def test_without_a_display_a_message_is_printed(shell):
@@ -225,7 +257,7 @@ def test_without_a_display_a_message_is_printed(shell):
         code, out, err = opened.stop()
     assert code == 0
     assert json.loads(out)["url"].startswith("http://127.0.0.1:")
-    assert err.startswith("aqmlab: there is no display here; open the address in a browser of this machine\n")
+    assert "aqmlab: there is no display here; open the address in a browser of this machine\n" in err
 
 
 def test_no_browser_is_an_error_of_one_line(monkeypatch):

@@ -1,4 +1,8 @@
-"""The laboratory in a real browser: a slider moved, a chart changed, in time; nothing fetched from elsewhere."""
+"""The laboratory in a real browser: a slider moved, a chart changed, in time; nothing fetched from elsewhere.
+
+Most of it is about the page whose runs the server does; `test_web_browser.py` is about the page that simulates by
+itself.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,10 @@ from statistics import median
 
 import pytest
 
-import aqmlab
+from aqmlab.explorer.laboratory import Lab
+from aqmlab.explorer.session import Session
+from aqmlab.explorer.standalone import standalone_page
+from browser_core import wasm_path
 from measure_lab import LIMIT_MS, browser_path, lines, moves, opened_page, press, slider
 
 pytest.importorskip("playwright.sync_api")
@@ -26,7 +33,7 @@ REBOUND = "--host-resolver-rules=MAP evil.example 127.0.0.1"
 @pytest.fixture(scope="module")
 def lab():
     """One that has time, so that no run is cut on a busy machine."""
-    with aqmlab.open_lab(budget_s=5.0) as opened:
+    with Lab(Session(budget_s=5.0)) as opened:
         yield opened
 
 
@@ -55,7 +62,7 @@ def page(browsed):
 @pytest.fixture
 def prompt(browsed):
     """The page of a laboratory as it is for users, which has no time."""
-    with aqmlab.open_lab() as opened:
+    with Lab(Session()) as opened:
         page = browsed.context.browser.new_page(viewport=browsed.viewport_size)
         page.goto(opened.url)
         page.wait_for_selector("html[data-drawn]", state="attached")
@@ -79,6 +86,23 @@ def test_twenty_moves_are_drawn_in_time(prompt, capsys):
         print(f"\nlaboratory: median {median(times):.0f} ms, worst {max(times):.0f} ms of {len(times)} moves")
     assert all(move.chart_changed for move in found)
     assert median(times) < LIMIT_MS
+
+
+def test_a_page_that_simulates_by_itself_is_served(browsed):
+    """One request; moves are drawn in time, also when the laboratory was closed."""
+    wasm_path()
+    other, asked, console = browsed.context.browser.new_page(viewport=browsed.viewport_size), [], []
+    other.on("request", lambda request: asked.append(request.url))
+    other.on("console", lambda line: console.append(line.text))
+    with Lab(standalone_page()) as lab:
+        other.goto(lab.url)
+        other.wait_for_selector("html[data-drawn]", state="attached")
+    found = moves(other, 10)
+    assert all(move.chart_changed for move in found)
+    assert median(move.ms for move in found) < LIMIT_MS
+    assert [url for url in asked if not url.startswith(("blob:", "data:"))] == [lab.url]
+    assert console == []
+    other.close()
 
 
 def test_the_page_asks_only_its_own_server(page, lab):
@@ -184,7 +208,7 @@ def test_a_cut_run_is_reported(prompt):
     page.fill('[data-key="seconds"] input[type=number]', "600")
     page.fill(field, "5000")
     page.press(field, "Enter")
-    page.wait_for_selector("#status.cut")
+    page.wait_for_selector('#status.cut:text("of 600 s")')
     assert re.match(r"[\d.]+ s of 600 s simulated, since more would take too long; ", page.text_content("#status"))
 
 
@@ -316,7 +340,7 @@ def test_a_foreign_page_cannot_ask(browsed, lab):
 
 
 def test_the_page_reports_that_the_laboratory_was_closed(browsed):
-    lab = aqmlab.open_lab()
+    lab = Lab(Session())
     other = browsed.context.browser.new_page()
     other.goto(lab.url)
     other.wait_for_selector("html[data-drawn]", state="attached")

@@ -12,7 +12,9 @@ import pytest
 
 import aqmlab
 from aqmlab.explorer import message
+from aqmlab.explorer.laboratory import Lab
 from aqmlab.explorer.server import MOST_CONNECTIONS
+from aqmlab.explorer.session import Session
 
 PAGE = "00112233445566aa"
 RED = "queue.bottleneck"
@@ -51,7 +53,7 @@ def split(answer):
 
 @pytest.fixture(scope="module")
 def server():
-    with aqmlab.open_lab() as lab:
+    with Lab(Session()) as lab:
         yield Server(lab.url)
 
 
@@ -76,6 +78,19 @@ def test_the_page_and_its_files(server):
         "uPlot.min.css",
     ):
         assert not re.search(rb"https?://", server.ask(path=f"{server.home}{name}")[2]), name
+
+
+def test_of_a_page_that_simulates_by_itself_nothing_else_is_served():
+    with Lab("<title>alone</title>") as lab:
+        alone = Server(lab.url)
+        status, headers, body = alone.ask()
+        assert (status, body) == (200, b"<title>alone</title>")
+        assert headers["content-security-policy"] == "frame-ancestors 'none'"
+        assert headers["x-frame-options"] == "DENY"
+        assert alone.post({"page": PAGE, "number": 1, "settings": {}})[0] == 404
+        assert alone.ask(path=f"{alone.home}lab.js")[0] == 404
+        assert alone.ask("POST", body=b"{}")[0] == 405
+        assert alone.ask(path="/")[0] == 401
 
 
 def test_a_run_over_the_wire(server):

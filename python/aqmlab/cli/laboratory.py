@@ -53,6 +53,8 @@ def lab(
             else:
                 sys.stdout.write(f"Laboratory: {laboratory.url}\nCtrl-C ends it.\n")
             sys.stdout.flush()
+            if laboratory.native:
+                print(printable(f"aqmlab: the server simulates: {laboratory.native}"), file=sys.stderr)
             why_not = "" if no_browser else show(laboratory.url)
             if why_not:
                 print(printable(f"aqmlab: {why_not}"), file=sys.stderr)

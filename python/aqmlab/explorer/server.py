@@ -40,9 +40,11 @@ PLACES = {
     "uPlot.min.css": "explorer/vendor/uplot/uPlot.min.css",
 }
 """Where the files are that do not lie beside this module under their own name; reports share the style sheet."""
+FRAMED_BY_NONE = "frame-ancestors 'none'"
+"""Of a page that simulates by itself: the rest of its policy is in the page."""
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    f"img-src data:; base-uri 'none'; form-action 'none'; {FRAMED_BY_NONE}",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
@@ -73,19 +75,27 @@ class Newest:
 
 
 class LabServer(ThreadingHTTPServer):
-    """HTTP server on the loopback interface; with `port` 0 the system chooses a free port."""
+    """HTTP server on the loopback interface; with `port` 0 the system chooses a free port.
+
+    It serves a page that simulates by itself, or one whose runs a session does.
+    """
 
     daemon_threads = True
     block_on_close = False
     request_queue_size = 128
 
-    def __init__(self, session: Session, *, token: str, port: int = 0) -> None:
-        self.session = session
+    def __init__(self, served: Session | str, *, token: str, port: int = 0) -> None:
+        self.session = None if isinstance(served, str) else served
         self.newest = Newest()
-        self.files = {name: _file(name) for name in METHODS if name != "run"}
+        if isinstance(served, str):
+            self.methods, self.headers = {"": "GET"}, {**HEADERS, "Content-Security-Policy": FRAMED_BY_NONE}
+            self.files = {"": (served.encode(), KINDS["html"])}
+        else:
+            self.methods, self.headers = METHODS, HEADERS
+            self.files = {name: _file(name) for name in METHODS if name != "run"}
         self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
         super().__init__((LOOPBACK, port), _Handler)
-        self.validator = RequestValidator(int(self.server_address[1]), token)
+        self.validator = RequestValidator(int(self.server_address[1]), token, self.methods)
 
     def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as in the base class
         """Answer in a new thread; close the connection if there are too many."""
@@ -157,8 +167,8 @@ class _Handler(BaseHTTPRequestHandler):
         if not self.parse_request():
             return
         name = self.server.validator.validate(self.command, target, self._headers())
-        if name == "run":
-            self._run()
+        if name == "run" and self.server.session is not None:
+            self._run(self.server.session)
         else:
             self._send(200, *self.server.files[name])
 
@@ -170,7 +180,7 @@ class _Handler(BaseHTTPRequestHandler):
             found[name.lower()].append(value)
         return dict(found)
 
-    def _run(self) -> None:
+    def _run(self, session: Session) -> None:
         length = body_length(self._headers())
         body = self.rfile.read(length)
         if len(body) < length:
@@ -178,9 +188,7 @@ class _Handler(BaseHTTPRequestHandler):
         asked = message.read(body)
         newest = self.server.newest
         newest.note(asked.page, asked.number)
-        answer = self.server.session.answer(
-            asked.settings, superseded=lambda: newest.is_newer(asked.page, asked.number)
-        )
+        answer = session.answer(asked.settings, superseded=lambda: newest.is_newer(asked.page, asked.number))
         answer["number"] = asked.number
         self._send(200, json.dumps(answer, separators=(",", ":"), allow_nan=False).encode(), "application/json")
 
@@ -204,7 +212,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         self.connection.settimeout(ARRIVAL_S)
         own = {"Content-Type": f"{kind}; charset=utf-8", "Content-Length": str(len(body))}
-        head = "".join(f"{name}: {value}\r\n" for name, value in {**own, **HEADERS, **(extra or {})}.items())
+        head = "".join(
+            f"{name}: {value}\r\n" for name, value in {**own, **self.server.headers, **(extra or {})}.items()
+        )
         shown = b"" if self.command == "HEAD" else body
         self.wfile.write(f"HTTP/1.1 {status} {responses.get(status, 'Rejected')}\r\n{head}\r\n".encode() + shown)
 

@@ -78,11 +78,16 @@ def standalone_page(scenario: str | Path | None = None, *, link: str | None = No
     return _page(_json(setup), _core())
 
 
+def is_built() -> bool:
+    """Whether the simulator for browsers is there."""
+    return resources.files("aqmlab").joinpath(CORE).is_file()
+
+
 def _core() -> str:
-    path = resources.files("aqmlab").joinpath(CORE)
-    if not path.is_file():
+    if not is_built():
         raise Error("the simulator for browsers is not built: run `make web` in a checkout of aqmlab first")
-    return base64.b64encode(gzip.compress(path.read_bytes(), mtime=0)).decode()
+    content = resources.files("aqmlab").joinpath(CORE).read_bytes()
+    return base64.b64encode(gzip.compress(content, mtime=0)).decode()
 
 
 def _page(setup: str, core: str) -> str:
