@@ -136,6 +136,14 @@ const COMMON: &[Parameter] = &[
         .source("Clark and Fang 1998"),
     Parameter::new("adaptation", "", ValueKind::Choice, "how parameters move").or(AdaptationKind::NAMES),
     ECN,
+    Parameter::new(
+        "arithmetic",
+        "",
+        ValueKind::Choice,
+        "average, curve and spacing as numbers with a floating point, or in integers as in a kernel",
+    )
+    .or(&["exact", "integer"])
+    .source("Linux include/net/red.h"),
     DIALECT,
     Parameter::new("at_idle", "", ValueKind::Choice, "decay of the average over an idle period")
         .or(&["real", "integer", "table", "none"]),

@@ -31,7 +31,7 @@ proptest! {
         preset in prop::sample::select(PRESETS.as_slice()),
         dialect in prop_oneof![Just("floyd93"), Just("ns2-2.35"), Just("linux"), Just("dsred"), Just("as-printed")],
         parts in any_parts(),
-        in_bytes: bool, limit_in_bytes: bool, ecn: bool, in_service: bool,
+        in_bytes: bool, limit_in_bytes: bool, ecn: bool, in_service: bool, in_integers: bool,
         w_q in 0.001f64..1.0,
         arrivals in prop::collection::vec((0u64..3_000_000_000, 40u32..1500, any::<bool>(), 0u8..16), 1..400),
     ) {
@@ -49,12 +49,13 @@ proptest! {
         let is_red = preset.parameters().iter().any(|p| p.key == "spacing");
         if is_red {
             set.extend(parts);
+            set.push(("arithmetic", word(if in_integers { "integer" } else { "exact" })));
         }
         if is_red || name == "drop-tail" {
             set.push(("dialect", word(dialect)));
         }
         set.retain(|(key, _)| preset.parameters().iter().any(|p| p.key == *key));
-        // Some curves and adaptations do not go together.
+        // Some curves and adaptations do not go together, and some parts have no form in integers.
         let Some(queue) = try_build(name, 5_000_000, &set) else { return Ok(()) };
         let mut link = VirtualLink::new(Checked::new(queue), 5_000_000);
         let mut host = Counting::new(3);

@@ -4,7 +4,7 @@ use super::adaptation::{Adaptation, Adapted};
 use super::average::Average;
 use super::by_class::ByClass;
 use super::classes::Classes;
-use super::curve::Curve;
+use super::curve::{Curve, CurveTable, ONE};
 use super::response::Response;
 use super::spacing::Spacing;
 use super::store::Store;
@@ -34,6 +34,8 @@ pub struct Params {
 pub struct ClassState {
     /// p_b from the average.
     pub curve: Curve,
+    /// The curve in integers, by which arrivals are then judged.
+    pub table: Option<Box<CurveTable>>,
     /// Spacing of its drops and marks.
     pub spacing: Spacing,
     /// The average was at or above min_th at the last arrival (ns-2's crossing).
@@ -42,8 +44,8 @@ pub struct ClassState {
 
 impl ClassState {
     /// Create the state of a class with no arrivals yet.
-    pub fn new(curve: Curve, spacing: Spacing) -> Self {
-        Self { curve, spacing, above_min_th: false }
+    pub fn new(curve: Curve, table: Option<CurveTable>, spacing: Spacing) -> Self {
+        Self { curve, table: table.map(Box::new), spacing, above_min_th: false }
     }
 }
 
@@ -203,10 +205,22 @@ impl<P: Copy> Red<P> {
         });
     }
 
+    /// Return p_b at the average of a class; `None` below min_th. In integer arithmetic it is a multiple of 2^-31.
+    #[inline(always)]
+    fn p_b(&self, class: usize) -> Option<f64> {
+        let state = &self.class_states[class];
+        if let Some(table) = &state.table {
+            let average = &self.averages[self.params.classes.judged_by(class)].average;
+            return table.p_b(average.fixed()).map(|p_b| f64::from(p_b) / f64::from(ONE));
+        }
+        let average = self.average_of(class);
+        (average >= state.curve.min_th()).then(|| state.curve.p_b(average))
+    }
+
     /// Decide about an arrival: the algorithm of the paper, figure 2, after the average and before the victim rule.
     #[inline(always)]
     fn drop_decision(&mut self, class: usize, bytes: u32, host: &mut impl Host<P>) -> DropDecision {
-        let avg = self.average_of(class);
+        let p_b = self.p_b(class);
         let dialect = &self.params.dialect;
         let state = &mut self.class_states[class];
         state.spacing.count(bytes);
@@ -214,14 +228,13 @@ impl<P: Copy> Red<P> {
             let serving = self.serving.filter(|_| dialect.in_service_counts).map(|(_, bytes)| bytes);
             measured(self.params.byte_mode.is_some(), self.waiting, serving) <= 1.0
         };
-        if avg < state.curve.min_th() || (dialect.guard_one && guarded()) {
+        let Some(p_b) = p_b.filter(|_| !(dialect.guard_one && guarded())) else {
             state.above_min_th = false;
             if dialect.crossing == Crossing::CountMinusOne {
                 state.spacing.reset_below_min_th();
             }
             return DropDecision::Accept;
-        }
-        let p_b = state.curve.p_b(avg);
+        };
         let just_crossed = !core::mem::replace(&mut state.above_min_th, true);
         if p_b >= 1.0 && !dialect.p_one_is_early {
             state.spacing.force();
@@ -554,7 +567,7 @@ impl<P: Copy> Qdisc<P> for Red<P> {
         ];
         let last = self.class_states.len() - 1;
         let (average, ClassState { curve, spacing, .. }) = (self.average_of(last), &self.class_states[last]);
-        let p_b = curve.p_b(average);
+        let p_b = self.p_b(last).unwrap_or(0.0);
         out(Gauge::State(AVERAGE), average);
         out(Gauge::State(P_B), p_b);
         let SpacingState { p_a, count } = spacing.state(p_b);
@@ -578,7 +591,7 @@ impl<P: Copy> Qdisc<P> for Red<P> {
         let last = self.class_states.len() - 1;
         match name {
             AVERAGE => Some(self.average()),
-            P_B => Some(self.class_states[last].curve.p_b(self.average_of(last))),
+            P_B => Some(self.p_b(last).unwrap_or(0.0)),
             _ => find_gauge::<P>(self, now, name),
         }
     }

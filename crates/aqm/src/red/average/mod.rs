@@ -4,10 +4,10 @@
 //! packets or bytes; [`Average::value`] gives it in that unit.
 
 mod ewma;
-mod linux;
+mod integer;
 
 pub use ewma::Ewma;
-pub use linux::LinuxEwma;
+pub use integer::{IdleRule, IntegerEwma, Powers, Shifts};
 
 use aqmlab_units::Span;
 
@@ -16,8 +16,8 @@ use aqmlab_units::Span;
 pub enum Average {
     /// Exponentially weighted moving average in floating point.
     Ewma(Ewma),
-    /// The same in the Linux kernel's integer arithmetic.
-    Linux(LinuxEwma),
+    /// The same in integers.
+    Integer(IntegerEwma),
 }
 
 impl Average {
@@ -26,7 +26,7 @@ impl Average {
     pub fn on_arrival(&mut self, q: f64) {
         match self {
             Self::Ewma(a) => a.on_arrival(q),
-            Self::Linux(a) => a.on_arrival(q),
+            Self::Integer(a) => a.on_arrival(q),
         }
     }
 
@@ -35,7 +35,7 @@ impl Average {
     pub fn on_arrival_after_idle(&mut self, idle: Span) {
         match self {
             Self::Ewma(a) => a.on_arrival_after_idle(idle),
-            Self::Linux(a) => a.on_arrival_after_idle(idle),
+            Self::Integer(a) => a.on_arrival_after_idle(idle),
         }
     }
 
@@ -44,7 +44,24 @@ impl Average {
     pub fn value(&self) -> f64 {
         match self {
             Self::Ewma(a) => a.value(),
-            Self::Linux(a) => a.value(),
+            Self::Integer(a) => a.value(),
+        }
+    }
+
+    /// The average times 2^fraction, rounded down; 0 if it is not in integers.
+    #[inline]
+    pub fn fixed(&self) -> u64 {
+        match self {
+            Self::Ewma(_) => 0,
+            Self::Integer(a) => a.fixed(),
+        }
+    }
+
+    /// The average in integers.
+    pub fn integer(&self) -> Option<&IntegerEwma> {
+        match self {
+            Self::Ewma(_) => None,
+            Self::Integer(a) => Some(a),
         }
     }
 }

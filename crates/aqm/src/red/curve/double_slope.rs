@@ -56,6 +56,10 @@ impl CurvePart for DoubleSlope {
     }
 
     between_thresholds!();
+
+    fn knots(&self) -> Vec<f64> {
+        vec![self.min_th, 0.5 * (self.min_th + self.max_th), self.max_th]
+    }
 }
 
 #[cfg(test)]

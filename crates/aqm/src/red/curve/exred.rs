@@ -85,6 +85,10 @@ impl CurvePart for Exred {
         }
     }
 
+    fn knots(&self) -> Vec<f64> {
+        vec![self.k_l, self.k_h, self.k]
+    }
+
     #[inline]
     fn thresholds(&self) -> (f64, f64) {
         (self.k_l, self.k_h)

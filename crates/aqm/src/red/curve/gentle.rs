@@ -55,6 +55,10 @@ impl CurvePart for Gentle {
         }
     }
 
+    fn knots(&self) -> Vec<f64> {
+        vec![self.min_th, self.max_th, 2.0 * self.max_th]
+    }
+
     #[inline]
     fn thresholds(&self) -> (f64, f64) {
         (self.min_th, self.max_th)

@@ -3,6 +3,10 @@
 //! Every curve is one small file with its formula, and one line in the list below. All are non-decreasing, stay in
 //! [0, 1], and take the average in packets.
 
+mod table;
+
+pub use table::{CELLS, CurveTable, ONE, Segment, fixed};
+
 use super::part::{Part, parts};
 use crate::ParameterError;
 use crate::plugin::CurveNumbers;
@@ -33,6 +37,13 @@ pub(crate) trait CurvePart: Part {
     #[inline]
     fn min_th(&self) -> f64 {
         self.thresholds().0
+    }
+
+    /// The averages in packets, in order, between which p_b neither jumps nor bends; it is 0 before the first and constant from
+    /// the last on.
+    fn knots(&self) -> Vec<f64> {
+        let (min_th, max_th) = self.thresholds();
+        vec![min_th, max_th]
     }
 
     /// p_b at max_th.
@@ -147,6 +158,11 @@ impl Curve {
         each_curve!(self, curve => curve.thresholds())
     }
 
+    /// The averages in packets between which p_b neither jumps nor bends.
+    pub fn knots(&self) -> Vec<f64> {
+        each_curve!(self, curve => curve.knots())
+    }
+
     /// p_b at max_th; of two slopes, where they meet.
     pub fn max_p(&self) -> f64 {
         each_curve!(self, curve => curve.max_p())
@@ -180,7 +196,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// A curve of any kind, with its name.
-    fn any_curve() -> impl Strategy<Value = (&'static str, Curve)> {
+    pub(super) fn any_curve() -> impl Strategy<Value = (&'static str, Curve)> {
         let max_p = prop_oneof![8 => 0.001f64..1.0, 1 => Just(0.0), 1 => Just(1.0)];
         let kind = prop::sample::select(CurveKind::ALL);
         (kind, 0.1f64..100.0, 0.1f64..100.0, max_p, 1.0f64..200.0).prop_map(

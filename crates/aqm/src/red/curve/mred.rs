@@ -53,6 +53,10 @@ impl CurvePart for Mred {
     }
 
     between_thresholds!();
+
+    fn knots(&self) -> Vec<f64> {
+        vec![self.min_th, self.max_th, 2.0 * self.max_th]
+    }
 }
 
 #[cfg(test)]

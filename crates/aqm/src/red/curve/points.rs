@@ -64,6 +64,11 @@ impl CurvePart for Points {
         }
     }
 
+    fn knots(&self) -> Vec<f64> {
+        let min_th = self.min_th();
+        self.points.iter().map(|&(x, _)| x).filter(|&x| x >= min_th).collect()
+    }
+
     fn thresholds(&self) -> (f64, f64) {
         (self.min_th(), self.max_th())
     }

@@ -1,4 +1,5 @@
 use super::SpacingPart;
+use crate::red::curve::ONE;
 use crate::red::part::Part;
 use crate::spec::ParameterReader;
 
@@ -19,5 +20,10 @@ impl SpacingPart for Bernoulli {
     #[inline]
     fn p_a(&self, p_b: f64, _: i64) -> Option<f64> {
         Some(p_b)
+    }
+
+    #[inline]
+    fn divisor(&self, _: u64) -> Option<u64> {
+        Some(ONE.into())
     }
 }

@@ -1,5 +1,6 @@
 use super::SpacingPart;
-use super::floyd93::uniform_gaps;
+use super::floyd93::{uniform_gaps, uniform_gaps_divisor};
+use crate::red::curve::ONE;
 use crate::red::part::Part;
 use crate::spec::ParameterReader;
 
@@ -26,6 +27,11 @@ impl SpacingPart for DsRed {
     #[inline]
     fn p_a(&self, p_b: f64, count: i64) -> Option<f64> {
         Some(if count as f64 * p_b > 1.0 { 0.0 } else { uniform_gaps(p_b, count) })
+    }
+
+    #[inline]
+    fn divisor(&self, done: u64) -> Option<u64> {
+        (done <= ONE.into()).then(|| uniform_gaps_divisor(done))
     }
 }
 

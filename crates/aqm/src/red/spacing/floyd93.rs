@@ -1,4 +1,5 @@
 use super::SpacingPart;
+use crate::red::curve::ONE;
 use crate::red::part::Part;
 use crate::spec::ParameterReader;
 
@@ -25,6 +26,11 @@ impl SpacingPart for Floyd93 {
     fn p_a(&self, p_b: f64, count: i64) -> Option<f64> {
         Some(uniform_gaps(p_b, count))
     }
+
+    #[inline]
+    fn divisor(&self, done: u64) -> Option<u64> {
+        Some(uniform_gaps_divisor(done))
+    }
 }
 
 /// p_a of gaps that are uniform on 1 .. 1/p_b.
@@ -32,6 +38,12 @@ impl SpacingPart for Floyd93 {
 pub(super) fn uniform_gaps(p_b: f64, count: i64) -> f64 {
     let done = count as f64 * p_b;
     if done < 1.0 { (p_b / (1.0 - done)).min(1.0) } else { 1.0 }
+}
+
+/// What divides p_b into that p_a, in integers; 0 where p_a is 1.
+#[inline]
+pub(super) fn uniform_gaps_divisor(done: u64) -> u64 {
+    u64::from(ONE).saturating_sub(done)
 }
 
 #[cfg(test)]

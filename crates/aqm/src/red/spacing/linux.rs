@@ -1,4 +1,4 @@
-use super::{Counted, SpacingPart};
+use super::{Counted, SpacingPart, draw};
 use crate::Host;
 use crate::red::part::Part;
 use crate::spec::ParameterReader;
@@ -28,6 +28,20 @@ impl SpacingPart for Linux {
     #[inline]
     fn p_a(&self, _: f64, _: i64) -> Option<f64> {
         None
+    }
+
+    fn divisor(&self, _: u64) -> Option<u64> {
+        None
+    }
+
+    fn picks_in_integers<P>(&mut self, count: u64, p_b: u32, host: &mut impl Host<P>) -> bool {
+        // A multiple of 2^-32, or 1 before the first draw.
+        let threshold = (self.threshold * libm::exp2(32.0)) as u64;
+        let picked = count > 0 && p_b > 0 && 2 * count * u64::from(p_b) >= threshold;
+        if picked || count == 0 {
+            self.threshold = f64::from(draw(host)) * libm::exp2(-32.0);
+        }
+        picked
     }
 
     fn picks<P>(&mut self, counted: &Counted, p_b: f64, _: u32, host: &mut impl Host<P>) -> bool {

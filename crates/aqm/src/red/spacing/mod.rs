@@ -15,6 +15,7 @@
 
 use super::part::{Part, parts};
 use crate::red::ByteScaling;
+use crate::red::curve::{ONE, fixed};
 use crate::spec::ParameterReader;
 use crate::{Host, SpacingState};
 
@@ -33,6 +34,18 @@ pub(crate) trait SpacingPart: Part {
     #[inline]
     fn picks<P>(&mut self, counted: &Counted, p_b: f64, bytes: u32, host: &mut impl Host<P>) -> bool {
         counted.p_a(self, p_b, bytes).is_some_and(|p_a| host.uniform() < p_a)
+    }
+
+    /// Return what divides p_b into p_a, as a multiple of 2^-31, where count p_b is `done` 2^-31; 0 where p_a is 1, `None` where
+    /// it is 0.
+    fn divisor(&self, done: u64) -> Option<u64>;
+
+    /// Decide as [`SpacingPart::picks`] does, in integers: p_b is in units of 2^-31, and a draw has 32 bits.
+    #[inline]
+    fn picks_in_integers<P>(&mut self, count: u64, p_b: u32, host: &mut impl Host<P>) -> bool {
+        let draw = u64::from(draw(host));
+        let divisor = self.divisor(count * u64::from(p_b));
+        divisor.is_some_and(|divisor| draw * divisor < u64::from(p_b) << 32)
     }
 
     /// Whether a forced drop resets the count.
@@ -59,6 +72,34 @@ impl SpacingKind {
     /// Read a rule of this kind.
     pub(crate) fn read(self, reader: &mut ParameterReader<'_>) -> SpacingRule {
         of_spacing_kind!(self, T => T::read(reader).into())
+    }
+}
+
+/// Return a random integer of 32 bits: the first bits of the next random number.
+#[inline]
+pub(super) fn draw<P>(host: &mut impl Host<P>) -> u32 {
+    (host.uniform() * libm::exp2(32.0)) as u32
+}
+
+/// Multiplies p_b by a packet's size over the mean packet, in integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SizeScale {
+    /// 2^32 over the mean packet in bytes.
+    pub reciprocal: u64,
+}
+
+impl SizeScale {
+    /// The scale for a mean packet of so many bytes, at least 1.
+    pub fn new(mean_packet: f64) -> Self {
+        Self { reciprocal: (libm::exp2(32.0) / mean_packet) as u64 }
+    }
+
+    /// Scale p_b, in units of 2^-31, by the size of a packet.
+    #[inline]
+    fn scale(self, p_b: u32, bytes: u32) -> u32 {
+        // The size over the mean, times 2^16. A packet has fewer than 2^31 bytes.
+        let share = ((u64::from(bytes) * self.reciprocal) >> 16).min(u32::MAX.into());
+        ((u64::from(p_b) * share) >> 16).min(ONE.into()) as u32
     }
 }
 
@@ -94,12 +135,33 @@ impl Counted {
 pub struct Spacing {
     rule: SpacingRule,
     counted: Counted,
+    in_integers: bool,
+    size_scale: Option<SizeScale>,
 }
 
 impl Spacing {
     /// Spacing by `rule`; in byte mode with its scaling and the mean packet size in bytes.
     pub fn new(rule: SpacingRule, byte_mode: Option<(ByteScaling, f64)>) -> Self {
-        Self { rule, counted: Counted { byte_mode, packets: -1, bytes: 0 } }
+        let counted = Counted { byte_mode, packets: -1, bytes: 0 };
+        let before = byte_mode.filter(|(scaling, _)| *scaling == ByteScaling::BeforeSpacing);
+        let size_scale = before.map(|(_, mean)| SizeScale::new(mean));
+        Self { rule, counted, in_integers: false, size_scale }
+    }
+
+    /// The same in integers: p_b must be a multiple of 2^-31. Byte mode must not scale after spacing.
+    #[must_use]
+    pub fn in_integers(self) -> Self {
+        Self { in_integers: true, ..self }
+    }
+
+    /// The scale of byte mode, in integers.
+    pub fn size_scale(&self) -> Option<SizeScale> {
+        self.size_scale
+    }
+
+    /// Arrivals since the last drop or mark; -1 below min_th.
+    pub fn counted(&self) -> i64 {
+        self.counted.packets
     }
 
     /// Reset because the average is below min_th: the next arrival above it is counted as the first.
@@ -139,8 +201,18 @@ impl Spacing {
     /// Decide whether the arrival just counted is dropped or marked. `p_b` is in [0, 1].
     #[inline]
     pub fn picks<P>(&mut self, p_b: f64, bytes: u32, host: &mut impl Host<P>) -> bool {
-        let Self { rule, counted } = self;
+        if self.in_integers {
+            return self.picks_in_integers(fixed(p_b), bytes, host);
+        }
+        let Self { rule, counted, .. } = self;
         each_spacing!(rule, rule => rule.picks(counted, p_b, bytes, host))
+    }
+
+    #[inline(never)]
+    fn picks_in_integers<P>(&mut self, p_b: u32, bytes: u32, host: &mut impl Host<P>) -> bool {
+        let p_b = self.size_scale.map_or(p_b, |size| size.scale(p_b, bytes));
+        let count = self.counted.packets.clamp(0, i64::from(u32::MAX >> 1)) as u64;
+        each_spacing!(&mut self.rule, rule => rule.picks_in_integers(count, p_b, host))
     }
 
     /// Return p_a of the arrival just counted, in [0, 1]; `None` if the rule has none.
@@ -161,12 +233,12 @@ mod tests {
     use crate::red::part::tests::LINK;
     use crate::{DropReason, Packet, Spec};
 
-    /// Always draws 0, which is below every probability except 0.
-    struct Zero;
+    /// Always draws this number; 0 is below every probability except 0.
+    struct Draws(f64);
 
-    impl Host<()> for Zero {
+    impl Host<()> for Draws {
         fn uniform(&mut self) -> f64 {
-            0.0
+            self.0
         }
         fn below(&mut self, _n: u64) -> u64 {
             0
@@ -200,18 +272,59 @@ mod tests {
         for &kind in SpacingKind::ALL {
             // A rule that draws a threshold draws it at count 0.
             let mut spacing = at(kind, 0);
-            spacing.picks(0.0, 1000, &mut Zero);
+            spacing.picks(0.0, 1000, &mut Draws(0.0));
             for count in [-1, 0, 1, 1_000_000] {
                 spacing.counted.packets = count;
-                assert!(!spacing.picks(0.0, 1000, &mut Zero), "{kind:?} at {count}");
+                assert!(!spacing.picks(0.0, 1000, &mut Draws(0.0)), "{kind:?} at {count}");
             }
             let mut count = 0..10;
             let picked = count.any(|count| {
                 spacing.counted.packets = count;
-                spacing.picks(1.0, 1000, &mut Zero)
+                spacing.picks(1.0, 1000, &mut Draws(0.0))
             });
             assert!(picked, "{kind:?}");
         }
+    }
+
+    #[test]
+    fn in_integers_every_rule_picks_with_p_a() {
+        for &kind in SpacingKind::ALL {
+            for (count, p_b) in (0..9).flat_map(|count| [0.0, 0.125, 0.25, 0.75, 1.0].map(|p_b| (count, p_b)))
+            {
+                let picks = |draw: f64| {
+                    let mut spacing = at(kind, count).in_integers();
+                    spacing.picks(p_b, 1000, &mut Draws(draw))
+                };
+                let Some(p_a) = at(kind, count).p_a(p_b, 1000) else { continue };
+                let unit = libm::exp2(-32.0);
+                let name = format!("{kind:?} at {count}, p_b {p_b}");
+                assert_eq!(picks((p_a - 2.0 * unit).max(0.0)), p_a > 0.0, "{name}");
+                assert!(!picks((p_a + 2.0 * unit).min(1.0 - unit)) || p_a == 1.0, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn linux_in_integers_by_hand() {
+        let mut spacing = at(SpacingKind::Linux, 0).in_integers();
+        let mut picked_at = |threshold| {
+            spacing.restart();
+            spacing.picks(0.25, 1000, &mut Draws(threshold));
+            (1..9).find(|_| {
+                spacing.count(1000);
+                spacing.picks(0.25, 1000, &mut Draws(0.0))
+            })
+        };
+        // The first count with 0.25 count >= threshold.
+        assert_eq!([0.0, 0.2, 0.25, 0.26, 0.99].map(&mut picked_at), [1, 1, 1, 2, 4].map(Some));
+    }
+
+    #[test]
+    fn byte_mode_in_integers_by_hand() {
+        let scale = SizeScale::new(500.0);
+        assert!((f64::from(scale.scale(fixed(0.1), 900)) / f64::from(ONE) - 0.18).abs() < 1e-5);
+        assert_eq!((scale.scale(fixed(0.9), 900), scale.scale(0, 900)), (ONE, 0));
+        assert_eq!(SizeScale::new(1.0).scale(1, u32::MAX >> 1), (1 << 16) - 1);
     }
 
     #[test]

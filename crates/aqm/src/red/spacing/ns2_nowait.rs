@@ -1,5 +1,5 @@
 use super::SpacingPart;
-use super::floyd93::uniform_gaps;
+use super::floyd93::{uniform_gaps, uniform_gaps_divisor};
 use crate::red::part::Part;
 use crate::spec::ParameterReader;
 
@@ -21,5 +21,10 @@ impl SpacingPart for Ns2NoWait {
     #[inline]
     fn p_a(&self, p_b: f64, count: i64) -> Option<f64> {
         Some(uniform_gaps(p_b, count))
+    }
+
+    #[inline]
+    fn divisor(&self, done: u64) -> Option<u64> {
+        Some(uniform_gaps_divisor(done))
     }
 }

@@ -1,4 +1,5 @@
 use super::SpacingPart;
+use crate::red::curve::ONE;
 use crate::red::part::Part;
 use crate::spec::ParameterReader;
 
@@ -32,6 +33,11 @@ impl SpacingPart for Ns2Wait {
         } else {
             1.0
         })
+    }
+
+    #[inline]
+    fn divisor(&self, done: u64) -> Option<u64> {
+        (done >= ONE.into()).then(|| (2 * u64::from(ONE)).saturating_sub(done))
     }
 }
 

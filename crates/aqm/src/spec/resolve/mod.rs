@@ -1,3 +1,4 @@
+mod arithmetic;
 mod classes;
 mod parts;
 
@@ -8,7 +9,7 @@ use crate::disciplines::{Parts, plugin};
 use crate::plugin::{CurveFunction, CurveNumbers};
 use crate::preset::{Make, RedPreset};
 use crate::red::adaptation::Adaptation;
-use crate::red::average::{Average, Ewma, LinuxEwma};
+use crate::red::average::Average;
 use crate::red::curve::{Curve, CurveKind, Points};
 use crate::red::response::Response;
 use crate::red::spacing::Spacing;
@@ -22,6 +23,7 @@ use crate::{Discipline, DropTail, Room};
 
 pub(crate) use classes::{CodePoints, code_points};
 
+use arithmetic::Arithmetic;
 use classes::ResolvedClasses;
 use parts::ChosenParts;
 
@@ -207,27 +209,17 @@ impl Spec {
             Response::Drop
         };
         let packets_per_s = link.rate.bps() / (8.0 * numbers.mean_packet);
-        let in_integers = match dialect.at_idle {
-            AtIdle::Table => true,
-            AtIdle::None => self.dialect_name() == Some(DialectName::Linux),
-            AtIdle::Real | AtIdle::Integer => false,
-        };
-        let average = if in_integers {
-            let wlog = LinuxEwma::nearest_wlog(numbers.w_q);
-            numbers.w_q = libm::exp2(-f64::from(wlog));
-            let s = (dialect.at_idle == AtIdle::Table).then_some(1.0 / packets_per_s);
-            Average::Linux(LinuxEwma::new(wlog, s))
-        } else {
-            Average::Ewma(Ewma::new(numbers.w_q, packets_per_s, dialect.at_idle, dialect.idle_extra_step))
-        };
+        let (arithmetic, average) = self.average(&parts, &dialect, in_bytes, packets_per_s, &mut numbers)?;
         let byte_mode = in_bytes.then_some(numbers.mean_packet);
         let mut reader = ParameterReader::new(self, link);
         reader.effective = numbers.effective(&parts, &dialect, in_bytes, response != Response::Drop);
+        reader.effective.push(("arithmetic".into(), Value::Word(arithmetic.name().into())));
         reader.warnings = numbers.warnings(parts.curve.registered(), in_bytes);
         let spacing = parts.spacing.read(&mut reader);
         let spacing = Spacing::new(spacing, byte_mode.map(|mean| (dialect.byte_scaling, mean)));
+        let spacing = if arithmetic == Arithmetic::Exact { spacing } else { spacing.in_integers() };
         let classes = self.classes(preset, &numbers, &mut reader.effective)?;
-        let class_states = self.class_states(&parts, &classes, &spacing, &mut reader)?;
+        let class_states = self.class_states(&parts, &classes, arithmetic, &spacing, &mut reader)?;
         let victim = self.victim(&parts, &mut reader)?;
         let adaptation = self.adaptation(&parts, &classes, numbers.mean_packet, &mut reader)?;
         let ParameterReader { effective, mut warnings, errors, .. } = reader;
@@ -247,6 +239,7 @@ impl Spec {
         &self,
         parts: &ChosenParts,
         classes: &ResolvedClasses,
+        arithmetic: Arithmetic,
         spacing: &Spacing,
         reader: &mut ParameterReader<'_>,
     ) -> Result<Vec<ClassState>, Vec<ParameterError>> {
@@ -262,7 +255,8 @@ impl Spec {
                 reader.effective.truncate(known.0);
                 reader.warnings.truncate(known.1);
             }
-            class_states.push(ClassState::new(curve, spacing.clone()));
+            let table = arithmetic.table(&curve);
+            class_states.push(ClassState::new(curve, table, spacing.clone()));
         }
         Ok(class_states)
     }
