@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from aqmlab.interop.crosscheck.checking import cross_check, export_scenario
     from aqmlab.interop.crosscheck.outcome import CrossCheck
     from aqmlab.interop.importing import Imported, import_scenario
+    from aqmlab.interop.kernel.export import export_module
+    from aqmlab.interop.kernel.replay import ReplayedLog, replay_decisions
     from aqmlab.plotting.topology import draw
     from aqmlab.reports import report
     from aqmlab.reproduction.outcome import Overview, Reproduction
@@ -49,6 +51,7 @@ __all__ = [
     "Overview",
     "Parameter",
     "Problem",
+    "ReplayedLog",
     "Reproduction",
     "Result",
     "Scenario",
@@ -65,9 +68,11 @@ __all__ = [
     "disciplines",
     "draw",
     "export",
+    "export_module",
     "export_scenario",
     "import_scenario",
     "open_lab",
+    "replay_decisions",
     "report",
     "reproduce",
     "reproduce_all",
@@ -89,6 +94,9 @@ _HOME = {
     "cross_check": "interop.crosscheck.checking",
     "draw": "plotting.topology",
     "export_scenario": "interop.crosscheck.checking",
+    "export_module": "interop.kernel.export",
+    "ReplayedLog": "interop.kernel.replay",
+    "replay_decisions": "interop.kernel.replay",
     "Imported": "interop.importing",
     "import_scenario": "interop.importing",
     "Error": "errors",

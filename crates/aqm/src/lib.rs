@@ -32,4 +32,4 @@ pub use preset::{PRESETS, Preset};
 pub use qdisc::{Backlog, Dequeue, DropClass, DropReason, Gauge, Host, Qdisc};
 pub(crate) use red::SpacingState;
 pub use registry::{parts_with, plugin_parameter};
-pub use spec::{ClassSpec, Limit, LinkContext, ParameterError, Resolved, Spec, Value};
+pub use spec::{ClassSpec, Limit, LinkContext, ParameterError, RedParts, Resolved, Spec, Value};

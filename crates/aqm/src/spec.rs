@@ -9,7 +9,7 @@ use aqmlab_units::{Rate, Span};
 
 pub(crate) use parameter_reader::ParameterReader;
 pub(crate) use resolve::{CodePoints, code_points};
-pub use resolve::{Limit, Resolved};
+pub use resolve::{Limit, RedParts, Resolved};
 
 use crate::{LEVELS, Parameter, Preset, ValueKind};
 

@@ -5,7 +5,7 @@ mod plugins;
 
 use std::collections::BTreeMap;
 
-use aqmlab_aqm::replay::Replay;
+use aqmlab_aqm::replay::{Replay, replay_log};
 use aqmlab_aqm::{Ecn, Header, Kind, LinkContext, Meta};
 use aqmlab_netsim::meter::{Arithmetic, Color, Exact, Meter, Ns2};
 use aqmlab_netsim::open_loop::OpenLoop;
@@ -229,8 +229,8 @@ fn replay<'py>(
     draws: Vec<f64>,
     gauges: bool,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    let link = LinkContext { rate: Rate(rate_bps as u64), delay: Span::from_secs(delay_s) };
-    let resolved = aqmlab_scenario::queue_for_link(queue, link).map_err(|p| value_error(&p))?;
+    let resolved =
+        aqmlab_scenario::queue_for_link(queue, link_context(rate_bps, delay_s)).map_err(|p| value_error(&p))?;
     let mut replay = Replay::new(&resolved, draws);
     let mut answers = Vec::with_capacity(operations.len());
     for (ps, packet) in operations {
@@ -255,6 +255,47 @@ fn replay<'py>(
         answers.push(answer);
     }
     Ok(answers)
+}
+
+/// Return the integers of a queue (the body of a `[queue.NAME]` table) with `arithmetic = "integer"` before a link; JSON.
+#[pyfunction]
+fn integers(queue: &str, rate_bps: f64, delay_s: f64) -> PyResult<String> {
+    aqmlab_scenario::integers_json(queue, link_context(rate_bps, delay_s)).map_err(|p| value_error(&p))
+}
+
+/// Replay the log of a kernel module's decisions through a queue (the body of a `[queue.NAME]` table) before a link. One dict:
+/// records, decisions, marks and drops; or record, time_ns, what, logged and replayed of the first difference.
+#[pyfunction]
+fn replay_integer<'py>(
+    py: Python<'py>,
+    queue: &str,
+    rate_bps: f64,
+    delay_s: f64,
+    log: &[u8],
+) -> PyResult<Bound<'py, PyDict>> {
+    let resolved = aqmlab_scenario::queue_for_link(queue, link_context(rate_bps, delay_s));
+    let resolved = resolved.map_err(|p| value_error(&p))?;
+    let answer = PyDict::new(py);
+    match py.detach(|| replay_log(&resolved, log)) {
+        Ok(replayed) => {
+            answer.set_item("records", replayed.records)?;
+            answer.set_item("decisions", replayed.decisions)?;
+            answer.set_item("marks", replayed.marks)?;
+            answer.set_item("drops", replayed.drops)?;
+        }
+        Err(difference) => {
+            answer.set_item("record", difference.record)?;
+            answer.set_item("time_ns", difference.time_ns)?;
+            answer.set_item("what", difference.what)?;
+            answer.set_item("logged", difference.logged)?;
+            answer.set_item("replayed", difference.replayed)?;
+        }
+    }
+    Ok(answer)
+}
+
+fn link_context(rate_bps: f64, delay_s: f64) -> LinkContext {
+    LinkContext { rate: Rate(rate_bps as u64), delay: Span::from_secs(delay_s) }
 }
 
 /// The colours (0 green, 1 yellow, 2 red) that a meter gives to packets (time in ps, bytes, colour that it comes with).
@@ -358,6 +399,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(curve, m)?)?;
     m.add_function(wrap_pyfunction!(open_loop, m)?)?;
     m.add_function(wrap_pyfunction!(replay, m)?)?;
+    m.add_function(wrap_pyfunction!(integers, m)?)?;
+    m.add_function(wrap_pyfunction!(replay_integer, m)?)?;
     m.add_function(wrap_pyfunction!(mark, m)?)?;
     m.add_function(wrap_pyfunction!(live_link, m)?)?;
     m.add_function(wrap_pyfunction!(live_traffic::live_udp, m)?)?;

@@ -17,6 +17,7 @@ from aqmlab.cli import (  # noqa: F401 - these put their commands into the appli
     exports,
     files,
     imports,
+    kernel,
     laboratory,
     live,
     papers,

@@ -14,6 +14,10 @@ from aqmlab.cli.values import parse_overrides
 from aqmlab.errors import InputError, printable
 
 
+KERNEL = "kernel"
+"""The format of sources of a module for Linux."""
+
+
 @command("aqmlab export results/my-12ab34cd --to csv --out links.csv --table links", "aqmlab export my.toml --to tc")
 def export(
     what: Annotated[
@@ -22,7 +26,7 @@ def export(
     to: Annotated[
         str,
         typer.Option(
-            "--to", help="Results: csv, parquet, flent, ns2 or pcap. A scenario: ns2, ns3 or tc.", metavar="FORMAT"
+            "--to", help="Results: csv, parquet, flent, ns2 or pcap. A scenario: ns2, ns3, tc or kernel.", metavar="FORMAT"
         ),
     ],
     out: Annotated[
@@ -43,7 +47,8 @@ def export(
 ) -> None:
     """Write results, or a scenario, for other programs.
 
-    Results become CSV, Parquet, a flent data file, an ns-2 trace or pcap; a scenario a script for ns-2, ns-3 or Linux.
+    Results become CSV, Parquet, a flent data file, an ns-2 trace or pcap; a scenario a script for ns-2, ns-3 or Linux, and
+    its queue before a link a kernel module for Linux (`--to kernel --link NAME --out DIR`).
     Python: aqmlab.export, aqmlab.export_scenario.
     """
     # What is not there is taken for results, unless it is called like a scenario.
@@ -55,10 +60,16 @@ def export(
             raise InputError("--out: name the file")
         _export_results(what, to, out, seed, link, table or "metrics", as_json)
     else:
-        for option, value in (("--seed", seed), ("--link", link), ("--table", table)):
+        of_results = [("--seed", seed), ("--table", table)]
+        if to != KERNEL:
+            of_results.append(("--link", link))
+        for option, value in of_results:
             if value is not None:
                 raise InputError(f"{option}: is for results, and {what} is no results folder")
-        _export_scenario(what, to, out, set_, as_json)
+        if to == KERNEL:
+            _export_module(what, link, out, set_, as_json)
+        else:
+            _export_scenario(what, to, out, set_, as_json)
 
 
 def _export_results(
@@ -71,6 +82,19 @@ def _export_results(
         print_json({"file": str(path), "format": to, "bytes": path.stat().st_size})
     else:
         print(f"Exported: {path}")
+
+
+def _export_module(file: Path, link: str | None, out: Path | None, set_: list[str] | None, as_json: bool) -> None:
+    from aqmlab.interop.kernel.export import export_module
+
+    paths, queue = export_module(file, link=link, out=out, overrides=parse_overrides(set_))
+    if as_json:
+        files = [str(path) for path in paths]
+        print_json({"files": files, "format": KERNEL, "module": queue.module, "kind": queue.kind})
+        return
+    for path in paths:
+        print(f"Exported: {path}")
+    print(f"{paths[0].parent / 'README.md'} says how to build, load and remove {queue.module}.")
 
 
 def _export_scenario(file: Path, to: str, out: Path | None, set_: list[str] | None, as_json: bool) -> None:

@@ -113,6 +113,17 @@ impl DropDecision {
     }
 }
 
+/// The integers by which arrivals of a class are judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InIntegers {
+    /// The average times 2^(wlog + fraction), in packets or bytes.
+    pub average: u64,
+    /// p_b times 2^31; `None` below min_th.
+    pub p_b: Option<u32>,
+    /// Arrivals since the last drop or mark; -1 below min_th.
+    pub count: i64,
+}
+
 /// A RED queue: parameters, and the state of its parts.
 #[derive(Clone, Debug)]
 pub struct Red<P> {
@@ -162,6 +173,19 @@ impl<P: Copy> Red<P> {
     #[inline(always)]
     pub fn average(&self) -> f64 {
         self.average_of(self.class_states.len() - 1)
+    }
+
+    /// Return the integers by which a class is judged; `None` unless the queue computes in integers.
+    pub fn in_integers(&self, class: usize) -> Option<InIntegers> {
+        let state = &self.class_states[class];
+        let average = self.averages[self.params.classes.judged_by(class)].average.integer()?;
+        let p_b = state.table.as_ref()?.p_b(average.fixed());
+        Some(InIntegers { average: average.scaled(), p_b, count: state.spacing.counted() })
+    }
+
+    /// Return the class of a code point.
+    pub fn class_of(&self, dscp: u8) -> usize {
+        self.params.classes.of(dscp)
     }
 
     /// Return the number of classes.

@@ -2,6 +2,7 @@
 
 mod check;
 mod flow;
+mod integers;
 mod live;
 mod marker;
 mod registry;
@@ -9,6 +10,7 @@ mod schema;
 mod tcp;
 
 pub use check::check_json;
+pub use integers::integers_json;
 pub use live::live_plan_json;
 pub use registry::disciplines_json;
 pub use schema::schema_json;

@@ -54,6 +54,11 @@ impl Classes {
         Self::new(1, Averages::Shared, [0; 64])
     }
 
+    /// What the average of a class measures.
+    pub fn measured(&self) -> Averages {
+        self.averages
+    }
+
     /// How many there are.
     pub fn count(&self) -> usize {
         self.count

@@ -154,6 +154,11 @@ impl Spacing {
         Self { in_integers: true, ..self }
     }
 
+    /// The rule.
+    pub fn rule(&self) -> &SpacingRule {
+        &self.rule
+    }
+
     /// The scale of byte mode, in integers.
     pub fn size_scale(&self) -> Option<SizeScale> {
         self.size_scale

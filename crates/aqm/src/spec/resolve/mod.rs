@@ -55,12 +55,17 @@ enum ResolvedKind {
 
 /// What a RED queue is built from.
 #[derive(Clone, Debug)]
-struct RedParts {
-    params: Params,
-    average: Average,
-    class_states: Vec<ClassState>,
-    victim: Victim,
-    adaptation: Adaptation,
+pub struct RedParts {
+    /// Classes, response, buffer and switches.
+    pub params: Params,
+    /// The average of each class, before the first arrival.
+    pub average: Average,
+    /// Curve and spacing of each class.
+    pub class_states: Vec<ClassState>,
+    /// The victim rule.
+    pub victim: Victim,
+    /// How parameters move.
+    pub adaptation: Adaptation,
 }
 
 impl Resolved {
@@ -85,6 +90,14 @@ impl Resolved {
         match self.kind {
             ResolvedKind::DropTail { limit, strict_limit } => Some(Room::new(limit, strict_limit)),
             ResolvedKind::Red(_) | ResolvedKind::NonRed(_) => None,
+        }
+    }
+
+    /// The parts of a RED queue.
+    pub fn red(&self) -> Option<&RedParts> {
+        match &self.kind {
+            ResolvedKind::Red(parts) => Some(parts),
+            ResolvedKind::DropTail { .. } | ResolvedKind::NonRed(_) => None,
         }
     }
 

@@ -1,5 +1,11 @@
 //! Replay of a list of operations and random numbers through a discipline, to compare each decision with an independent
-//! implementation.
+//! implementation; and of the log of decisions that a kernel module writes ([`replay_log`]).
+
+mod log;
+mod record;
+
+pub use log::{Difference, Replayed, replay_log};
+pub use record::{Record, RecordKind};
 
 use std::collections::VecDeque;
 

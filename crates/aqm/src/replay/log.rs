@@ -1,0 +1,210 @@
+use std::collections::BTreeMap;
+
+use aqmlab_units::Time;
+
+use super::record::{Record, RecordKind};
+use crate::red::Red;
+use crate::{
+    Dequeue, Discipline, DropClass, DropReason, Ecn, Header, Host, Meta, Packet, Qdisc, Resolved,
+};
+
+/// A log that was replayed without a difference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Replayed {
+    /// Records.
+    pub records: u64,
+    /// Arrivals, each with a decision.
+    pub decisions: u64,
+    /// Decisions by which a packet was marked.
+    pub marks: u64,
+    /// Decisions by which a packet was dropped.
+    pub drops: u64,
+}
+
+/// The first difference between a log and its replay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Number of the record in the log, from 0.
+    pub record: u64,
+    /// Time of the record in ns.
+    pub time_ns: u64,
+    /// What differs.
+    pub what: &'static str,
+    /// Its value in the log.
+    pub logged: String,
+    /// Its value in the replay.
+    pub replayed: String,
+}
+
+/// Replay the log of a module's decisions with its draws, and compare averages, p_b, verdicts, victims and order of departure
+/// bit by bit.
+///
+/// # Errors
+/// Return the first difference. A log that is cut or has a gap differs in its `length` or `sequence`.
+pub fn replay_log(queue: &Resolved, log: &[u8]) -> Result<Replayed, Difference> {
+    let mut queues = BTreeMap::new();
+    let mut replayed = Replayed::default();
+    for chunk in log.chunks(Record::BYTES) {
+        let at = At { record: replayed.records, time_ns: 0 };
+        let record = <&[u8; Record::BYTES]>::try_from(chunk).ok();
+        let record = record.ok_or_else(|| at.difference("length", &chunk.len(), &Record::BYTES))?;
+        let record = Record::read(record).ok_or_else(|| at.difference("kind", &record[56], &"0 to 3"))?;
+        let at = At { time_ns: record.time_ns, ..at };
+        at.compare("sequence", record.sequence, replayed.records as u32)?;
+        if record.kind == RecordKind::Reset {
+            queues.insert(record.instance, Queue::new(queue));
+        } else {
+            let Some(queue) = queues.get_mut(&record.instance) else {
+                return Err(at.difference("kind", &"no reset", &"a reset first"));
+            };
+            queue.step(&record, at)?;
+        }
+        replayed.records += 1;
+        if record.kind == RecordKind::Arrival {
+            replayed.decisions += 1;
+            replayed.marks += u64::from(record.outcome == 1);
+            replayed.drops += u64::from(record.outcome == 2);
+        }
+    }
+    Ok(replayed)
+}
+
+/// The place of a record.
+#[derive(Clone, Copy, Debug)]
+struct At {
+    record: u64,
+    time_ns: u64,
+}
+
+impl At {
+    fn difference(
+        self,
+        what: &'static str,
+        logged: &impl ToString,
+        replayed: &impl ToString,
+    ) -> Difference {
+        let Self { record, time_ns } = self;
+        Difference { record, time_ns, what, logged: logged.to_string(), replayed: replayed.to_string() }
+    }
+
+    fn compare<T: PartialEq + ToString>(
+        self,
+        what: &'static str,
+        logged: T,
+        replayed: T,
+    ) -> Result<(), Difference> {
+        if logged == replayed { Ok(()) } else { Err(self.difference(what, &logged, &replayed)) }
+    }
+}
+
+/// A queue whose packets are numbered in the order of arrival.
+struct Queue {
+    discipline: Discipline<u32>,
+    arrived: u32,
+}
+
+impl Queue {
+    fn new(queue: &Resolved) -> Self {
+        Self { discipline: queue.build(), arrived: 0 }
+    }
+
+    fn red(&self) -> Option<&Red<u32>> {
+        match &self.discipline {
+            Discipline::Red(red) => Some(red),
+            Discipline::DropTail(_) | Discipline::NonRed(_) => None,
+        }
+    }
+
+    fn step(&mut self, record: &Record, at: At) -> Result<(), Difference> {
+        let now = Time(record.time_ns * 1000);
+        let mut host = Draws::of(record);
+        if record.kind == RecordKind::Arrival {
+            return self.arrival(now, record, &mut host, at);
+        }
+        let departed = match self.discipline.dequeue(now, &mut host) {
+            Dequeue::Packet(packet) => packet.payload,
+            Dequeue::Empty | Dequeue::NotBefore(_) => Record::NONE,
+        };
+        let logged = if record.kind == RecordKind::Departure { record.packet } else { Record::NONE };
+        at.compare("departure", logged, departed)
+    }
+
+    fn arrival(
+        &mut self,
+        now: Time,
+        record: &Record,
+        host: &mut Draws,
+        at: At,
+    ) -> Result<(), Difference> {
+        at.compare("packet", record.packet, self.arrived)?;
+        at.compare("waiting", record.waiting, self.discipline.backlog().packets)?;
+        self.arrived += 1;
+        let header = Header::default()
+            .with_dscp(record.tos >> 2)
+            .with_ecn(Ecn::from_bits(record.tos))
+            .with_ttl(record.ttl)
+            .with_ttl_initial(record.ttl_initial);
+        let meta = Meta { arrival: now, bytes: record.bytes, flow: record.flow, header };
+        self.discipline.enqueue(now, Packet { meta, payload: record.packet }, host);
+        if let Some(red) = self.red()
+            && let Some(judged) = red.in_integers(red.class_of(header.dscp()))
+        {
+            at.compare("average", record.average, judged.average)?;
+            at.compare("p_b", record.p_b, judged.p_b.unwrap_or(Record::NONE))?;
+            at.compare("count", i64::from(record.count), judged.count)?;
+        }
+        let name = |names: &[&'static str], i: u8| names.get(usize::from(i)).copied().unwrap_or("unknown");
+        let verdicts = |i| name(&Record::VERDICTS, i);
+        at.compare("verdict", verdicts(record.verdict), verdicts(host.verdict))?;
+        at.compare("drawn", record.drawn, host.drawn)?;
+        let outcomes = |i| name(&Record::OUTCOMES, i);
+        at.compare("outcome", outcomes(record.outcome), outcomes(host.outcome))?;
+        at.compare("victim", record.victim, host.victim)
+    }
+}
+
+/// Returns the draws of a record, and notes what happens to packets.
+struct Draws {
+    draw: u32,
+    victim_draw: u32,
+    drawn: u8,
+    verdict: u8,
+    outcome: u8,
+    victim: u32,
+}
+
+impl Draws {
+    fn of(record: &Record) -> Self {
+        let Record { draw, victim_draw, .. } = *record;
+        Self { draw, victim_draw, drawn: 0, verdict: 0, outcome: 0, victim: Record::NONE }
+    }
+
+    fn note(&mut self, packet: &Packet<u32>, reason: DropReason, outcome: u8) {
+        self.verdict = match reason.class() {
+            DropClass::Early => 1,
+            DropClass::Forced => 2,
+            DropClass::Overflow => 3,
+        };
+        (self.outcome, self.victim) = (outcome, packet.payload);
+    }
+}
+
+impl Host<u32> for Draws {
+    fn uniform(&mut self) -> f64 {
+        self.drawn |= Record::DREW;
+        f64::from(self.draw) * libm::exp2(-32.0)
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.drawn |= Record::DREW_VICTIM;
+        (u64::from(self.victim_draw) * n) >> 32
+    }
+
+    fn dropped(&mut self, packet: Packet<u32>, reason: DropReason) {
+        self.note(&packet, reason, 2);
+    }
+
+    fn marked(&mut self, packet: &Packet<u32>, reason: DropReason) {
+        self.note(packet, reason, 1);
+    }
+}

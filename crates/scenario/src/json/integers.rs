@@ -1,0 +1,111 @@
+use aqmlab_aqm::red::average::{IdleRule, IntegerEwma};
+use aqmlab_aqm::red::classes::Averages;
+use aqmlab_aqm::red::curve::{CurveTable, fixed};
+use aqmlab_aqm::red::response::Response;
+use aqmlab_aqm::red::spacing::SpacingRule;
+use aqmlab_aqm::red::{ClassState, Crossing, IdleWhen};
+use aqmlab_aqm::{Limit, LinkContext, RedParts};
+use serde_json::{Value as Json, json};
+
+use crate::queue_for_link;
+use crate::problem::Problem;
+
+/// Return the integers of a queue with `arithmetic = "integer"` as JSON: what a kernel module is generated from. The queue is
+/// the body of a `[queue.NAME]` table; null if it does not compute in integers.
+///
+/// # Errors
+/// Return all errors of the queue.
+pub fn integers_json(queue_body: &str, link: LinkContext) -> Result<String, Vec<Problem>> {
+    let resolved = queue_for_link(queue_body, link)?;
+    let integers = resolved.red().and_then(|red| Some((red, red.average.integer()?)));
+    let json = integers.filter(|(red, _)| red.class_states.iter().all(|class| class.table.is_some()));
+    Ok(json.map_or(Json::Null, |(red, average)| queue_json(red, average)).to_string())
+}
+
+fn queue_json(red: &RedParts, average: &IntegerEwma) -> Json {
+    let (params, dialect) = (&red.params, &red.params.dialect);
+    let (limit, limit_in_bytes) = match params.limit {
+        Limit::Packets(n) => (u64::from(n), false),
+        Limit::Bytes(n) => (n, true),
+    };
+    let (ecn, mark_up_to, mark_forced) = match params.response {
+        Response::Drop => (false, 0.0, false),
+        Response::Mark { up_to, forced } => (true, up_to, forced),
+    };
+    let unit = ((1u64 << average.fraction) as f64) * params.byte_mode.unwrap_or(1.0);
+    let spacing = &red.class_states[0].spacing;
+    json!({
+        "wlog": average.wlog,
+        "fraction": average.fraction,
+        "extra_step": average.extra_step,
+        "idle": idle_json(&average.idle),
+        "curves": red.class_states.iter().map(|class| curve_json(class, unit)).collect::<Vec<_>>(),
+        "class_of": (0..64).map(|dscp| params.classes.of(dscp)).collect::<Vec<_>>(),
+        "averages": params.classes.averages(),
+        "measured": match params.classes.measured() {
+            Averages::Coupled => "coupled",
+            Averages::Decoupled => "decoupled",
+            Averages::Shared => "shared",
+        },
+        "spacing": spacing_name(spacing.rule()),
+        "size_reciprocal": spacing.size_scale().map(|scale| scale.reciprocal),
+        "in_bytes": params.byte_mode.is_some(),
+        "limit": limit,
+        "limit_in_bytes": limit_in_bytes,
+        "ecn": ecn,
+        // The largest p_b that is marked, rounded down.
+        "mark_up_to": (mark_up_to * f64::from(aqmlab_aqm::red::curve::ONE)) as u32,
+        "mark_forced": mark_forced,
+        "guard_one": dialect.guard_one,
+        "crossing_count_one": dialect.crossing == Crossing::CountOne,
+        "p_one_is_early": dialect.p_one_is_early,
+        "strict_limit": dialect.strict_limit,
+        "full_first": dialect.full_first,
+        "idle_none_waiting": dialect.idle_when == IdleWhen::NoneWaiting,
+        "in_service_counts": dialect.in_service_counts,
+    })
+}
+
+fn idle_json(rule: &IdleRule) -> Json {
+    match rule {
+        IdleRule::Step => json!({ "rule": "step" }),
+        IdleRule::Shifts(shifts) => {
+            json!({ "rule": "shifts", "cell_log": shifts.cell_log, "shifts": shifts.shifts.to_vec() })
+        }
+        IdleRule::Powers(powers) => json!({
+            "rule": "powers",
+            "mult": powers.mult,
+            "shift": powers.shift,
+            "longest_ns": powers.longest_ns,
+            "whole": powers.whole,
+            "factors": powers.factors,
+        }),
+    }
+}
+
+fn curve_json(class: &ClassState, unit: f64) -> Json {
+    let Some(table) = &class.table else { return Json::Null };
+    let CurveTable { begin, end, above, segments, points } = &**table;
+    let segment = |s: &aqmlab_aqm::red::curve::Segment| {
+        json!({ "from": s.from, "scale": s.scale, "shift": s.shift, "first": s.first })
+    };
+    json!({
+        "begin": begin,
+        "end": end,
+        "above": above,
+        "segments": segments.iter().map(segment).collect::<Vec<_>>(),
+        "points": points,
+        "largest_error": table.largest_error(&class.curve, unit),
+        "max_p": fixed(class.curve.max_p()),
+    })
+}
+
+fn spacing_name(rule: &SpacingRule) -> &'static str {
+    match rule {
+        SpacingRule::Floyd93(_) | SpacingRule::Ns2NoWait(_) => "uniform",
+        SpacingRule::Ns2Wait(_) => "wait",
+        SpacingRule::DsRed(_) => "dsred",
+        SpacingRule::Bernoulli(_) => "geometric",
+        SpacingRule::Linux(_) => "threshold",
+    }
+}

@@ -1,0 +1,43 @@
+"""The command that checks what a module in the Linux kernel decided."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aqmlab.cli.application import Json, Set, command
+from aqmlab.cli.output import print_json
+from aqmlab.cli.values import parse_overrides
+from aqmlab.errors import Error, printable
+
+
+@command("aqmlab replay my.toml decisions.bin --link bottleneck")
+def replay(
+    scenario: Annotated[
+        Path, typer.Argument(help="The scenario file that the module was exported from.", metavar="FILE.toml")
+    ],
+    log: Annotated[Path, typer.Argument(help="The log of decisions that the module wrote.", metavar="LOG")],
+    link: Annotated[
+        str | None, typer.Option("--link", help="Which link; default: the managed one.", metavar="NAME")
+    ] = None,
+    set_: Set = None,
+    as_json: Json = False,
+) -> None:
+    """Repeat the decisions that a kernel module logged.
+
+    The module is that of `aqmlab export --to kernel`. The log is equal bit by bit, or the first difference is an error.
+    Python: aqmlab.replay_decisions.
+    """
+    from aqmlab.interop.kernel.replay import replay_decisions
+
+    found = replay_decisions(scenario, log, link=link, overrides=parse_overrides(set_))
+    if found.difference is not None:
+        raise Error(printable(f"{log}: {found.difference}"))
+    if as_json:
+        print_json(
+            {"records": found.records, "decisions": found.decisions, "marks": found.marks, "drops": found.drops}
+        )
+        return
+    print(f"{found.decisions} decisions are equal bit by bit ({found.drops} drops, {found.marks} marks).")

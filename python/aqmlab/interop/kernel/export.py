@@ -1,0 +1,192 @@
+"""Write a module for Linux that does what a queue of a scenario does."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import aqmlab
+from aqmlab import _core
+from aqmlab.errors import InputError
+from aqmlab.interop.kernel.parameters import parameters_h
+from aqmlab.results.metrics import bottleneck_of
+from aqmlab.scenario.file import Overrides, Scenario
+from aqmlab.scenario.parts import Link
+from aqmlab.scenario.registry import disciplines
+
+KIND_LENGTH = 15
+"""Most characters of the name by which tc knows a discipline (IFNAMSIZ - 1)."""
+ONE = 1 << 31
+"""p_b = 1 in integers."""
+VICTIMS = ("arriving",)
+"""Victim rules that a module has."""
+CALLED_AS_THEY_ARE = ("decision.h", "record.h", "log.h", "Makefile")
+WIDTH = 118
+
+
+@dataclass(frozen=True)
+class KernelQueue:
+    """A queue before a link, as a module computes it.
+
+    Attributes
+    ----------
+    scenario
+        The scenario.
+    link
+        The link that it feeds.
+    table
+        The ``[queue.NAME]`` table with ``arithmetic = "integer"``, as JSON.
+    integers
+        The core's integers.
+    """
+
+    scenario: Scenario
+    link: Link
+    table: str
+    integers: dict[str, Any]
+
+    @property
+    def module(self) -> str:
+        """Name of the module's file without ``.ko``."""
+        return f"sch_aqmlab_{self.link.aqm.replace('-', '_')}"
+
+    @property
+    def kind(self) -> str:
+        """Name by which tc knows the discipline."""
+        return f"aq_{self.link.aqm.replace('-', '_')}"[:KIND_LENGTH]
+
+    @property
+    def largest_error(self) -> float:
+        """Largest difference of p_b from that of the exact curve, at the same average."""
+        return max(float(curve["largest_error"]) for curve in self.integers["curves"])
+
+
+def kernel_queue(scenario: str | Path | Scenario, *, link: str | None = None, overrides: Overrides = ()) -> KernelQueue:
+    """Return the queue before a link, in integers.
+
+    Parameters
+    ----------
+    scenario
+        A scenario file, or a scenario already loaded.
+    link
+        The link; default: the one that results are about.
+    overrides
+        Dotted keys and values that override the file's.
+
+    Raises
+    ------
+    ScenarioError, InputError
+        If the scenario is not valid, there is no such link, or a module cannot have the link's queue.
+    """
+    plan = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario, overrides=overrides)
+    names = [one.name for one in plan.links]
+    chosen = plan.link(link or bottleneck_of(names, [one.aqm for one in plan.links]))
+    where = f"{plan.filename}: queue.{chosen.queue}"
+    if "curve" not in chosen.parameters and "spacing" not in chosen.parameters:
+        raise InputError(f'{where}: a module has no form of aqm = "{chosen.aqm}" (allowed: RED and its descendants)')
+    table = json.dumps({**plan.queue_table(chosen.queue), "arithmetic": "integer"})
+    try:
+        integers = json.loads(_core.integers(table, chosen.rate_bps, chosen.delay_s))
+    except ValueError as error:
+        raise InputError(f"{where}: {str(error).splitlines()[0]}") from None
+    victim = str(chosen.parameters.get("victim", "plugin"))
+    if victim not in VICTIMS:
+        allowed = ", ".join(f'"{name}"' for name in VICTIMS)
+        raise InputError(f'{where}.victim: a module has no form of victim = "{victim}" (allowed: {allowed})')
+    return KernelQueue(plan, chosen, table, integers)
+
+
+def module_files(queue: KernelQueue) -> dict[str, str]:
+    """Return the files of the module: name and text."""
+    module = queue.module
+    words = {
+        "MODULE": module,
+        "MODULE_NAME": module,
+        "KIND": queue.kind,
+        "TITLE": next(one.title for one in disciplines() if one.name == queue.link.aqm),
+        "VERSION": aqmlab.__version__,
+        "SCENARIO": queue.scenario.name,
+        "SCENARIO_FILE": queue.scenario.filename,
+        "LINK": queue.link.name,
+        "QUEUE": queue.link.queue,
+        "RATE": f"{queue.link.rate_bps:.0f}",
+        "DISTANCE": "\n".join(distance_lines(queue)),
+    }
+    about = textwrap.wrap(
+        f"The numbers of {words['TITLE']} for the queue {queue.link.queue} before the link {queue.link.name} of the "
+        f"scenario {queue.scenario.name}. decision.h says what they mean.",
+        74,
+    )
+    files = {f"{module}.c": _filled("sch_aqmlab.c", words), "parameters.h": parameters_h(queue.integers, about)}
+    files |= {name: _text(name) for name in CALLED_AS_THEY_ARE}
+    return files | {name: _filled(name, words) for name in ("Kbuild", "dkms.conf", "README.md")}
+
+
+def distance_lines(queue: KernelQueue) -> list[str]:
+    """Say in lines of Markdown how far the integers are from the exact discipline."""
+    weight = 2.0 ** -queue.integers["wlog"]
+    points = [
+        f"The average has the weight {weight:.6g} (2^-{queue.integers['wlog']}) and {queue.integers['fraction']} bits "
+        "behind the binary point.",
+        f"p_b differs from the exact curve by at most {queue.largest_error:.2g} at the same average.",
+        "The spacing compares a random integer of 32 bits, without a division.",
+    ]
+    return [
+        line
+        for point in points
+        for line in textwrap.wrap(point, WIDTH, initial_indent="* ", subsequent_indent="  ", break_on_hyphens=False)
+    ]
+
+
+def export_module(
+    scenario: str | Path | Scenario,
+    *,
+    link: str | None = None,
+    out: str | Path | None = None,
+    overrides: Overrides = (),
+) -> tuple[list[Path], KernelQueue]:
+    """Write the sources of a module for Linux.
+
+    Parameters
+    ----------
+    scenario, link, overrides
+        As of `kernel_queue`.
+    out
+        Folder for the files, made if it is missing; default: one of the module's name in the current folder.
+
+    Returns
+    -------
+    tuple
+        The files, the module's source first, and the queue.
+
+    Raises
+    ------
+    ScenarioError, InputError
+        As of `kernel_queue`, and if the folder cannot be written.
+    """
+    queue = kernel_queue(scenario, link=link, overrides=overrides)
+    folder = Path.cwd() / queue.module if out is None else Path(out)
+    paths = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in module_files(queue).items():
+            paths.append(folder / name)
+            paths[-1].write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"--out {folder}: cannot be written ({error.strerror})") from None
+    return paths, queue
+
+
+def _text(name: str) -> str:
+    return resources.files("aqmlab.interop.kernel").joinpath("module", name).read_text(encoding="utf-8")
+
+
+def _filled(name: str, words: dict[str, str]) -> str:
+    text = _text(name)
+    for word, value in words.items():
+        text = text.replace(f"@{word}@", value)
+    return text

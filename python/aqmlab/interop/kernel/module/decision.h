@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The decisions of a RED queue in integers, as aqmlab's core computes them:
+ * crates/aqm/src/red/discipline.rs (decision), average/integer.rs, curve/table.rs
+ * and spacing/ have the same lines in Rust. There is no floating point, and no
+ * division.
+ *
+ * What the scenario says is in parameters.h. Of each switch only one case is
+ * compiled.
+ *
+ *   average    A <- A + (q << FRACTION) - (A >> W_LOG)
+ *   p_b        straight line between two points of a table; unit 2^-31
+ *   spacing    picked if draw * divisor < p_b << 32, draw of 32 bits
+ */
+#ifndef AQMLAB_DECISION_H
+#define AQMLAB_DECISION_H
+
+#define AQMLAB_ONE		(1U << 31)	/* p_b = 1 */
+#define AQMLAB_NO_P_B		(~0U)		/* below min_th */
+#define AQMLAB_NOBODY		(~0U)		/* no packet */
+#define AQMLAB_CELL_FRACTION	24
+#define AQMLAB_MOST_SEGMENTS	8
+
+/* Idle rules. */
+#define AQMLAB_STEP		0	/* a step with q = 0 */
+#define AQMLAB_SHIFTS		1	/* Linux's table of shifts */
+#define AQMLAB_POWERS		2	/* (1 - W)^m by binary powers */
+
+/* Spacing of drops and marks. */
+#define AQMLAB_UNIFORM		0	/* gaps uniform on 1 .. 1/p_b */
+#define AQMLAB_WAIT		1	/* gaps uniform on 1/p_b .. 2/p_b */
+#define AQMLAB_DSRED		2	/* as UNIFORM while count p_b is at most 1 */
+#define AQMLAB_GEOMETRIC	3	/* each packet with p_b */
+#define AQMLAB_THRESHOLD	4	/* Linux: a threshold drawn once a gap */
+
+/* What the averages measure. */
+#define AQMLAB_COUPLED		0	/* class i by the packets of classes 0 to i */
+#define AQMLAB_DECOUPLED	1	/* class i by its own packets */
+#define AQMLAB_SHARED		2	/* all by one average */
+
+enum aqmlab_verdict {
+	AQMLAB_ACCEPT,
+	AQMLAB_EARLY,
+	AQMLAB_FORCED,
+	AQMLAB_OVERFLOW,
+};
+
+/* A part of the curve without jumps and bends; x is the average times 2^FRACTION. */
+struct aqmlab_segment {
+	u64 from;
+	u64 scale;		/* cells times 2^24 in a unit of x, times 2^shift */
+	u32 shift;
+	u32 first;		/* its first point */
+};
+
+struct aqmlab_curve {
+	u64 begin;		/* x from which p_b is not 0 */
+	u64 end;		/* x from which p_b is above */
+	u32 above;
+	u32 segments;
+	struct aqmlab_segment segment[AQMLAB_MOST_SEGMENTS];
+	const u32 *points;	/* p_b at the ends of all cells */
+};
+
+#include "parameters.h"
+
+struct aqmlab_average {
+	u64 scaled;		/* the average times 2^(W_LOG + FRACTION) */
+	u64 idle_since;		/* ns */
+	u64 bytes;		/* of the packets that it covers and that wait */
+	u32 packets;
+};
+
+struct aqmlab_class {
+	u64 threshold;		/* AQMLAB_THRESHOLD: times 2^32 */
+	s64 count;		/* arrivals since the last drop or mark; -1 below min_th */
+	bool above_min_th;
+};
+
+struct aqmlab_queue {
+	struct aqmlab_average average[AQMLAB_AVERAGES];
+	struct aqmlab_class class[AQMLAB_CLASSES];
+	u64 bytes;		/* waiting */
+	u32 packets;
+	bool serving;		/* a packet is in transmission */
+	u32 serving_class;
+	u32 serving_bytes;
+};
+
+/* What was decided about an arrival, and why. */
+struct aqmlab_decision {
+	u8 verdict;
+	bool drawn;
+	u32 p_b;		/* AQMLAB_NO_P_B below min_th */
+	u32 draw;
+};
+
+static inline void aqmlab_reset(struct aqmlab_queue *q)
+{
+	u32 i;
+
+	memset(q, 0, sizeof(*q));
+	for (i = 0; i < AQMLAB_CLASSES; i++) {
+		q->class[i].count = -1;
+		q->class[i].threshold = 1ULL << 32;
+	}
+}
+
+/* The averages that cover the packets of a class: from the first to before the last. */
+static inline u32 aqmlab_first_average(u32 class)
+{
+	return AQMLAB_MEASURED == AQMLAB_SHARED ? 0 : class;
+}
+
+static inline u32 aqmlab_last_average(u32 class)
+{
+	if (AQMLAB_MEASURED == AQMLAB_COUPLED)
+		return AQMLAB_AVERAGES;
+	return aqmlab_first_average(class) + 1;
+}
+
+static inline bool aqmlab_covers(u32 average, u32 class)
+{
+	return average >= aqmlab_first_average(class) &&
+	       average < aqmlab_last_average(class);
+}
+
+static inline u64 aqmlab_step(u64 scaled, u64 length)
+{
+	return scaled + (length << AQMLAB_FRACTION) - (scaled >> AQMLAB_W_LOG);
+}
+
+#if AQMLAB_IDLE == AQMLAB_SHIFTS
+static inline u64 aqmlab_decay(u64 scaled, u64 idle_ns)
+{
+	u64 us = div_u64(idle_ns, 1000);
+	u64 linear;
+	u32 shift;
+
+	us = min_t(u64, us, 255ULL << AQMLAB_CELL_LOG);
+	shift = aqmlab_shifts[us >> AQMLAB_CELL_LOG];
+	if (shift)
+		return scaled >> shift;
+	linear = mul_u64_u64_shr(scaled, us, AQMLAB_CELL_LOG);
+	return scaled - min_t(u64, linear, scaled >> 1);
+}
+#elif AQMLAB_IDLE == AQMLAB_POWERS
+static inline u64 aqmlab_decay(u64 scaled, u64 idle_ns)
+{
+	u64 m;
+	u32 i;
+
+	if (idle_ns >= AQMLAB_LONGEST_NS)
+		return 0;
+	/* Packet times, in 256ths. */
+	m = (idle_ns * AQMLAB_IDLE_MULT) >> AQMLAB_IDLE_SHIFT;
+	if (AQMLAB_IDLE_WHOLE)
+		m &= ~255ULL;
+	for (i = 0; i < AQMLAB_FACTORS; i++)
+		if ((m >> i) & 1)
+			scaled = mul_u64_u32_shr(scaled, aqmlab_factors[i], 32);
+	return scaled;
+}
+#endif
+
+static inline u64 aqmlab_step_after_idle(u64 scaled, u64 idle_ns)
+{
+#if AQMLAB_IDLE == AQMLAB_STEP
+	return aqmlab_step(scaled, 0);
+#else
+	scaled = aqmlab_decay(scaled, idle_ns);
+	return AQMLAB_EXTRA_STEP ? aqmlab_step(scaled, 0) : scaled;
+#endif
+}
+
+/* Whether an average needs to know the time at the arrival of a packet of this class. */
+static inline bool aqmlab_is_idle(const struct aqmlab_queue *q, u32 average)
+{
+	if (q->average[average].packets)
+		return false;
+	return AQMLAB_IDLE_NONE_WAITING || !q->serving ||
+	       !aqmlab_covers(average, q->serving_class);
+}
+
+/* Update the averages of a class with the queue that an arrival finds. */
+static inline void aqmlab_update_averages(struct aqmlab_queue *q, u64 now, u32 class)
+{
+	u32 i;
+
+	for (i = aqmlab_first_average(class); i < aqmlab_last_average(class); i++) {
+		struct aqmlab_average *average = &q->average[i];
+		u64 length = AQMLAB_IN_BYTES ? average->bytes : average->packets;
+
+		if (aqmlab_is_idle(q, i)) {
+			average->scaled = aqmlab_step_after_idle(average->scaled,
+								 now - average->idle_since);
+			if (!AQMLAB_IDLE_NONE_WAITING)
+				average->idle_since = now;
+			continue;
+		}
+		if (AQMLAB_IN_SERVICE_COUNTS && q->serving &&
+		    aqmlab_covers(i, q->serving_class))
+			length += AQMLAB_IN_BYTES ? q->serving_bytes : 1;
+		average->scaled = aqmlab_step(average->scaled, length);
+	}
+}
+
+/* The average by which a class is judged. */
+static inline u64 aqmlab_average_of(const struct aqmlab_queue *q, u32 class)
+{
+	return q->average[aqmlab_first_average(class)].scaled;
+}
+
+static inline u32 aqmlab_p_b(const struct aqmlab_curve *curve, u64 x)
+{
+	const struct aqmlab_segment *segment = curve->segment;
+	const u32 *point;
+	u64 z;
+	u32 i;
+
+	if (x < curve->begin)
+		return AQMLAB_NO_P_B;
+	if (x >= curve->end)
+		return curve->above;
+	for (i = 1; i < curve->segments && x >= curve->segment[i].from; i++)
+		segment++;
+	z = ((x - segment->from) * segment->scale) >> segment->shift;
+	point = curve->points + segment->first + (z >> AQMLAB_CELL_FRACTION);
+	z &= (1U << AQMLAB_CELL_FRACTION) - 1;
+	return point[0] + (u32)(((u64)(point[1] - point[0]) * z) >> AQMLAB_CELL_FRACTION);
+}
+
+/* Whether at most one packet or byte waits. */
+static inline bool aqmlab_is_guarded(const struct aqmlab_queue *q)
+{
+	u64 length = AQMLAB_IN_BYTES ? q->bytes : q->packets;
+
+	if (!AQMLAB_GUARD_ONE)
+		return false;
+	if (AQMLAB_IN_SERVICE_COUNTS && q->serving)
+		length += AQMLAB_IN_BYTES ? q->serving_bytes : 1;
+	return length <= 1;
+}
+
+static inline bool aqmlab_is_full_for(const struct aqmlab_queue *q, u32 bytes)
+{
+	u64 serving = AQMLAB_IN_SERVICE_COUNTS && q->serving;
+
+	if (!AQMLAB_LIMIT_IN_BYTES)
+		return q->packets + serving >= AQMLAB_LIMIT;
+	if (AQMLAB_STRICT_LIMIT)
+		return q->bytes >= AQMLAB_LIMIT;
+	return q->bytes + bytes + serving * q->serving_bytes > AQMLAB_LIMIT;
+}
+
+/* p_b times the size of the packet over the mean packet. */
+static inline u32 aqmlab_scale(u32 p_b, u32 bytes)
+{
+	u64 share = min_t(u64, ((u64)bytes * AQMLAB_SIZE_RECIPROCAL) >> 16, ~0U);
+
+	return min_t(u64, ((u64)p_b * share) >> 16, AQMLAB_ONE);
+}
+
+/* Linux: the first arrival with count p_b at or above the threshold. */
+static inline bool aqmlab_passes_threshold(struct aqmlab_class *class, u64 count, u32 p_b,
+					   struct aqmlab_decision *decision)
+{
+	bool picked = count && p_b && 2 * count * p_b >= class->threshold;
+
+	if (picked || !count) {
+		decision->draw = aqmlab_random();
+		decision->drawn = true;
+		class->threshold = decision->draw;
+	}
+	return picked;
+}
+
+/* Whether the arrival just counted is dropped or marked. */
+static inline bool aqmlab_picks(struct aqmlab_class *class, u32 p_b, u32 bytes,
+				struct aqmlab_decision *decision)
+{
+	u64 count = clamp_t(s64, class->count, 0, S32_MAX);
+	u64 divisor, done;
+
+	if (AQMLAB_SCALES_P_B)
+		p_b = aqmlab_scale(p_b, bytes);
+	if (AQMLAB_SPACING == AQMLAB_THRESHOLD)
+		return aqmlab_passes_threshold(class, count, p_b, decision);
+	decision->draw = aqmlab_random();
+	decision->drawn = true;
+	done = count * p_b;
+	switch (AQMLAB_SPACING) {
+	case AQMLAB_GEOMETRIC:
+		divisor = AQMLAB_ONE;
+		break;
+	case AQMLAB_WAIT:
+		if (done < AQMLAB_ONE)
+			return false;
+		divisor = done < 2ULL * AQMLAB_ONE ? 2ULL * AQMLAB_ONE - done : 0;
+		break;
+	default:
+		if (AQMLAB_SPACING == AQMLAB_DSRED && done > AQMLAB_ONE)
+			return false;
+		divisor = done < AQMLAB_ONE ? AQMLAB_ONE - done : 0;
+	}
+	return decision->draw * divisor < (u64)p_b << 32;
+}
+
+/* Decide about an arrival, after the averages are updated; a full buffer comes last. */
+static inline void aqmlab_drop_decision(struct aqmlab_queue *q, u32 number, u32 bytes,
+					struct aqmlab_decision *decision)
+{
+	struct aqmlab_class *class = &q->class[number];
+	u64 x = aqmlab_average_of(q, number) >> AQMLAB_W_LOG;
+	bool just_crossed;
+
+	decision->verdict = AQMLAB_ACCEPT;
+	decision->drawn = false;
+	decision->draw = 0;
+	decision->p_b = aqmlab_p_b(&aqmlab_curves[number], x);
+	class->count++;
+	if (decision->p_b == AQMLAB_NO_P_B || aqmlab_is_guarded(q)) {
+		class->above_min_th = false;
+		if (!AQMLAB_CROSSING_COUNT_ONE)
+			class->count = -1;
+		return;
+	}
+	just_crossed = !class->above_min_th;
+	class->above_min_th = true;
+	if (decision->p_b >= AQMLAB_ONE && !AQMLAB_P_ONE_IS_EARLY) {
+		class->count = AQMLAB_SPACING == AQMLAB_THRESHOLD ? -1 : 0;
+		decision->verdict = AQMLAB_FORCED;
+	} else if (just_crossed && AQMLAB_CROSSING_COUNT_ONE) {
+		class->count = 1;
+	} else if (aqmlab_picks(class, decision->p_b, bytes, decision)) {
+		class->count = 0;
+		decision->verdict = AQMLAB_EARLY;
+	}
+}
+
+/* Decide about an arrival at a time in ns. The caller accepts, marks or drops. */
+static inline void aqmlab_decide(struct aqmlab_queue *q, u64 now, u32 class, u32 bytes,
+				 struct aqmlab_decision *decision)
+{
+	if (AQMLAB_FULL_FIRST && aqmlab_is_full_for(q, bytes)) {
+		*decision = (struct aqmlab_decision){
+			.verdict = AQMLAB_OVERFLOW,
+			.p_b = aqmlab_p_b(&aqmlab_curves[class],
+					  aqmlab_average_of(q, class) >> AQMLAB_W_LOG),
+		};
+		return;
+	}
+	aqmlab_update_averages(q, now, class);
+	aqmlab_drop_decision(q, class, bytes, decision);
+	if (aqmlab_is_full_for(q, bytes)) {
+		decision->verdict = AQMLAB_OVERFLOW;
+		q->class[class].count = 0;
+	}
+}
+
+/* Whether the victim of a decision is marked; ecn are the two bits of its header. */
+static inline bool aqmlab_marks(const struct aqmlab_decision *decision, u8 ecn)
+{
+	if (!AQMLAB_ECN || !(ecn & 3))
+		return false;
+	if (decision->verdict == AQMLAB_EARLY)
+		return decision->p_b <= AQMLAB_MARK_UP_TO;
+	return decision->verdict == AQMLAB_FORCED && AQMLAB_MARK_FORCED;
+}
+
+/* A packet joins the tail. */
+static inline void aqmlab_joins(struct aqmlab_queue *q, u32 class, u32 bytes)
+{
+	u32 i;
+
+	for (i = aqmlab_first_average(class); i < aqmlab_last_average(class); i++) {
+		q->average[i].packets++;
+		q->average[i].bytes += bytes;
+	}
+	q->packets++;
+	q->bytes += bytes;
+}
+
+/* A packet leaves the queue, by service or by drop. */
+static inline void aqmlab_leaves(struct aqmlab_queue *q, u32 class, u32 bytes)
+{
+	u32 i;
+
+	for (i = aqmlab_first_average(class); i < aqmlab_last_average(class); i++) {
+		q->average[i].packets--;
+		q->average[i].bytes -= bytes;
+	}
+	q->packets--;
+	q->bytes -= bytes;
+}
+
+/* Note since when averages are idle, now that the service of a packet ended or began. */
+static inline void aqmlab_note_idle(struct aqmlab_queue *q, u64 now, u32 ended)
+{
+	u32 i;
+
+	for (i = aqmlab_first_average(ended); i < aqmlab_last_average(ended); i++)
+		if (aqmlab_is_idle(q, i))
+			q->average[i].idle_since = now;
+}
+
+/* The service of a packet that has left the queue begins. */
+static inline void aqmlab_serve(struct aqmlab_queue *q, u64 now, u32 class, u32 bytes)
+{
+	bool was_serving = q->serving;
+	u32 before = q->serving_class;
+
+	q->serving = true;
+	q->serving_class = class;
+	q->serving_bytes = bytes;
+	if (AQMLAB_IDLE_NONE_WAITING)
+		aqmlab_note_idle(q, now, class);
+	else if (was_serving)
+		aqmlab_note_idle(q, now, before);
+}
+
+/* The link has asked for a packet, and none waits. */
+static inline void aqmlab_serve_nothing(struct aqmlab_queue *q, u64 now)
+{
+	if (!q->serving)
+		return;
+	q->serving = false;
+	if (!AQMLAB_IDLE_NONE_WAITING)
+		aqmlab_note_idle(q, now, q->serving_class);
+}
+
+/* Whether the time of an arrival or a departure matters. */
+static inline bool aqmlab_needs_time(const struct aqmlab_queue *q)
+{
+	return AQMLAB_AVERAGES > 1 || AQMLAB_IDLE_NONE_WAITING || !q->packets;
+}
+
+#endif

@@ -1,0 +1,118 @@
+"""``parameters.h`` of a module: the integers of a queue as C."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+IDLE = {"step": "AQMLAB_STEP", "shifts": "AQMLAB_SHIFTS", "powers": "AQMLAB_POWERS"}
+SPACING = {
+    "uniform": "AQMLAB_UNIFORM",
+    "wait": "AQMLAB_WAIT",
+    "dsred": "AQMLAB_DSRED",
+    "geometric": "AQMLAB_GEOMETRIC",
+    "threshold": "AQMLAB_THRESHOLD",
+}
+MEASURED = {"coupled": "AQMLAB_COUPLED", "decoupled": "AQMLAB_DECOUPLED", "shared": "AQMLAB_SHARED"}
+NUMBERS_A_LINE = 6
+
+
+def parameters_h(integers: Mapping[str, Any], about: Iterable[str]) -> str:
+    """Write the header.
+
+    Parameters
+    ----------
+    integers
+        The core's answer to `aqmlab._core.integers`.
+    about
+        Lines of comment: which queue of which scenario it is.
+    """
+    lines = ["/* SPDX-License-Identifier: GPL-2.0 OR MIT */", "/*", *(f" * {line}".rstrip() for line in about), " */"]
+    lines += ["#ifndef AQMLAB_PARAMETERS_H", "#define AQMLAB_PARAMETERS_H", ""]
+    lines += [_define(*definition) for definition in _definitions(integers)]
+    lines += ["", *_idle_tables(integers["idle"])]
+    for number, curve in enumerate(integers["curves"]):
+        lines += [*_array(f"static const u32 aqmlab_points_{number}[]", curve["points"] or [curve["above"]]), ""]
+    lines += ["static const struct aqmlab_curve aqmlab_curves[AQMLAB_CLASSES] = {"]
+    for number, curve in enumerate(integers["curves"]):
+        lines += _curve(number, curve)
+    lines += ["};", "", "/* The class of each code point. */"]
+    lines += _array("static const u8 aqmlab_class_of[64]", integers["class_of"])
+    return "\n".join([*lines, "", "#endif", ""])
+
+
+def _definitions(integers: Mapping[str, Any]) -> Iterator[tuple[str, object, str]]:
+    """Yield name, value and comment of each constant."""
+    idle = integers["idle"]
+    yield "W_LOG", integers["wlog"], "w_q = 2^-W_LOG"
+    yield "FRACTION", integers["fraction"], "bits behind the binary point of the average"
+    yield "IDLE", IDLE[idle["rule"]], "decay over an idle period"
+    yield "EXTRA_STEP", integers["extra_step"], "one more step after an idle period"
+    if idle["rule"] == "shifts":
+        yield "CELL_LOG", idle["cell_log"], "log2 of the us of a cell"
+    if idle["rule"] == "powers":
+        yield "IDLE_MULT", f"{idle['mult']}ULL", "256ths of a packet time in a ns, times 2^IDLE_SHIFT"
+        yield "IDLE_SHIFT", idle["shift"], ""
+        yield "IDLE_WHOLE", idle["whole"], "whole packet times only"
+        yield "LONGEST_NS", f"{idle['longest_ns']}ULL", "from here on nothing is left"
+        yield "FACTORS", len(idle["factors"]), ""
+    yield "IDLE_NONE_WAITING", integers["idle_none_waiting"], "idle once none waits, not once none is served"
+    yield "CLASSES", len(integers["curves"]), ""
+    yield "AVERAGES", integers["averages"], ""
+    yield "MEASURED", MEASURED[integers["measured"]], "what they measure"
+    yield "IN_BYTES", integers["in_bytes"], "queue and average in bytes"
+    yield "LIMIT", f"{integers['limit']}ULL", "bytes" if integers["limit_in_bytes"] else "packets"
+    yield "LIMIT_IN_BYTES", integers["limit_in_bytes"], ""
+    yield "STRICT_LIMIT", integers["strict_limit"], "the limit in bytes is never reached"
+    yield "FULL_FIRST", integers["full_first"], "a full buffer drops before all else"
+    yield "IN_SERVICE_COUNTS", integers["in_service_counts"], "the packet in transmission counts as queued"
+    yield "GUARD_ONE", integers["guard_one"], "no early drop while at most one waits"
+    yield "CROSSING_COUNT_ONE", integers["crossing_count_one"], "the first arrival above min_th counts as 1"
+    yield "P_ONE_IS_EARLY", integers["p_one_is_early"], "p_b = 1 goes through the spacing"
+    yield "SPACING", SPACING[integers["spacing"]], ""
+    yield "SCALES_P_B", integers["size_reciprocal"] is not None, "p_b times size over mean size"
+    yield "SIZE_RECIPROCAL", f"{integers['size_reciprocal'] or 0}ULL", "2^32 over the mean size"
+    yield "ECN", integers["ecn"], "mark what can be marked"
+    yield "MARK_UP_TO", f"{integers['mark_up_to']}U", "largest p_b that is marked"
+    yield "MARK_FORCED", integers["mark_forced"], "mark also what is dropped for sure"
+
+
+def _define(name: str, value: object, comment: str) -> str:
+    text = str(int(value)) if isinstance(value, bool) else str(value)
+    line = f"#define AQMLAB_{name} ".ljust(32) + text
+    return f"{line} /* {comment} */" if comment else line
+
+
+def _idle_tables(idle: Mapping[str, Any]) -> list[str]:
+    if idle["rule"] == "powers":
+        about = "/* (1 - W)^(2^i/256) times 2^32. */"
+        return [about, *_array("static const u32 aqmlab_factors[AQMLAB_FACTORS]", idle["factors"]), ""]
+    if idle["rule"] == "shifts":
+        return ["/* The shift of each cell. */", *_array("static const u8 aqmlab_shifts[256]", idle["shifts"]), ""]
+    return []
+
+
+def _array(declaration: str, numbers: list[int]) -> Iterator[str]:
+    """Yield the lines of an array of numbers."""
+    small = max(numbers) < 256
+    per_line = 16 if small else NUMBERS_A_LINE
+    yield f"{declaration} = {{"
+    for start in range(0, len(numbers), per_line):
+        yield "\t" + " ".join(f"{n}," if small else f"{n}U," for n in numbers[start : start + per_line])
+    yield "};"
+
+
+def _curve(number: int, curve: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the entry of a class in the array of curves."""
+    yield f"\t[{number}] = {{"
+    yield f"\t\t.begin = {curve['begin']}ULL,"
+    yield f"\t\t.end = {curve['end']}ULL,"
+    yield f"\t\t.above = {curve['above']}U,"
+    yield f"\t\t.segments = {len(curve['segments'])},"
+    yield "\t\t.segment = {"
+    for segment in curve["segments"]:
+        where = f"{segment['from']}ULL, {segment['scale']}ULL, {segment['shift']}, {segment['first']}"
+        yield f"\t\t\t{{ {where} }},"
+    yield "\t\t},"
+    yield f"\t\t.points = aqmlab_points_{number},"
+    yield "\t},"

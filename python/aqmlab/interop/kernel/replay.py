@@ -1,0 +1,93 @@
+"""Replay of the decisions that a module logged, through the core in the same integers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from aqmlab import _core
+from aqmlab.errors import InputError
+from aqmlab.interop.kernel.export import kernel_queue
+from aqmlab.scenario.file import Overrides, Scenario
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first difference between a log and its replay.
+
+    Attributes
+    ----------
+    record
+        Number of the record, from 0.
+    time_s
+        Its time in s, by the kernel's clock.
+    what
+        The field that differs.
+    logged, replayed
+        Its value in the log and in the core.
+    """
+
+    record: int
+    time_s: float
+    what: str
+    logged: str
+    replayed: str
+
+    def __str__(self) -> str:
+        return (
+            f"record {self.record} ({self.time_s:.9f} s): {self.what} is {self.logged} in the log, "
+            f"{self.replayed} in the replay"
+        )
+
+
+@dataclass(frozen=True)
+class ReplayedLog:
+    """The outcome of a replay.
+
+    Attributes
+    ----------
+    records, decisions
+        Records, and those of arrivals, which have a decision.
+    marks, drops
+        Decisions by which a packet was marked or dropped.
+    difference
+        The first difference, at which the replay ended; None if the log and the replay are equal bit by bit.
+    """
+
+    records: int
+    decisions: int
+    marks: int
+    drops: int
+    difference: Difference | None
+
+
+def replay_decisions(
+    scenario: str | Path | Scenario, log: str | Path | bytes, *, link: str | None = None, overrides: Overrides = ()
+) -> ReplayedLog:
+    """Repeat the decisions of a module's log with the log's draws, and compare them bit by bit.
+
+    Parameters
+    ----------
+    scenario, link, overrides
+        What the module was exported from.
+    log
+        The file ``decisions`` of the module, or its bytes.
+
+    Raises
+    ------
+    ScenarioError, InputError
+        If the scenario is not valid, a module cannot have the queue, or the log cannot be read.
+    """
+    queue = kernel_queue(scenario, link=link, overrides=overrides)
+    if not isinstance(log, bytes):
+        try:
+            log = Path(log).read_bytes()
+        except OSError as error:
+            raise InputError(f"{log}: cannot be read ({error.strerror})") from None
+    found = _core.replay_integer(queue.table, queue.link.rate_bps, queue.link.delay_s, log)
+    if "what" not in found:
+        return ReplayedLog(found["records"], found["decisions"], found["marks"], found["drops"], None)
+    difference = Difference(
+        found["record"], found["time_ns"] * 1e-9, found["what"], found["logged"], found["replayed"]
+    )
+    return ReplayedLog(difference.record, 0, 0, 0, difference)

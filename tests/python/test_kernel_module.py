@@ -1,0 +1,191 @@
+"""The module for Linux that is generated from a queue: its decisions in user space, and their replay."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import aqmlab
+from aqmlab.errors import InputError
+from aqmlab.interop.kernel.export import export_module, kernel_queue
+from aqmlab.interop.kernel.replay import replay_decisions
+from conftest import DUMBBELL
+
+pytestmark = pytest.mark.slow
+
+SOURCES = Path(__file__).resolve().parents[1] / "kernel"
+RED = 'aqm = "red"\nlimit = "60p"\nmin_th = "10p"\nmax_th = "30p"\nmax_p = 0.1\nw_q = 0.01\n'
+QUEUES = {
+    "red": RED,
+    "red-ecn": RED + "ecn = true\n",
+    "gentle-ecn-forced": RED.replace('"red"', '"gentle-red"') + "ecn = true\nmark_forced = true\nmark_up_to = 0.3\n",
+    "mred": RED.replace('"red"', '"mred"'),
+    "exred": RED.replace('"red"', '"exred"').replace("60p", "100p"),
+    "nlred": RED.replace('"red"', '"nlred"'),
+    "double-slope": RED.replace('"red"', '"double-slope-red"'),
+    "points": 'aqm = "red"\ncurve = "points"\npoints = [[5, 0.0], [15, 0.1], [15, 0.3], [30, 1.0]]\nw_q = 0.02\n',
+    "bytes": RED + 'mode = "bytes"\nmean_packet = "700B"\necn = true\n',
+    "limit-in-bytes": RED.replace("60p", "40kB"),
+    "floyd93": RED + 'dialect = "floyd93"\n',
+    "ns2": RED + 'dialect = "ns2-2.35"\necn = true\n',
+    "ns2-nowait": RED + 'spacing = "ns2-nowait"\n',
+    "dsred": RED + 'dialect = "dsred"\n',
+    "linux": RED + 'dialect = "linux"\necn = true\n',
+    "linux-bytes": RED + 'dialect = "linux"\nmode = "bytes"\n',
+    "no-idle-rule": RED + 'at_idle = "none"\n',
+    "integer-idle": RED + 'at_idle = "integer"\nidle_extra_step = true\n',
+    "geometric": RED + 'spacing = "none"\n',
+    "weight-one": RED.replace("w_q = 0.01", "w_q = 1.0"),
+    "rio": 'aqm = "rio"\nw_q = 0.02\n[queue.bottleneck.class.in]\nmin_th = "10p"\nmax_th = "20p"\n',
+    "rio-decoupled": 'aqm = "rio"\nw_q = 0.02\naverages = "decoupled"\n',
+    "wred": 'aqm = "wred"\nw_q = 0.02\necn = true\n',
+}
+ARRIVALS = 100_000
+RECORD = 64
+
+
+def scenario(tmp_path: Path, queue: str) -> Path:
+    """Write a scenario with this queue before its bottleneck."""
+    before, after = DUMBBELL.index("aqm ="), DUMBBELL.index("[queue.access]")
+    path = tmp_path / "scenario.toml"
+    path.write_text(f"{DUMBBELL[:before]}{queue}\n{DUMBBELL[after:]}")
+    return path
+
+
+def run(folder: Path, arrivals: int = ARRIVALS, seed: int = 1) -> bytes:
+    """Compile the decisions of a module in user space, and return the log of random traffic."""
+    program = folder / "traffic"
+    options = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Wno-type-limits", "-Wno-unused-parameter", "-Werror"]
+    command = ["gcc", *options, f"-I{SOURCES}", f"-I{folder}", str(SOURCES / "traffic.c"), "-o", str(program)]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    return subprocess.run([program, str(arrivals), str(seed), "2000000"], capture_output=True, check=True).stdout
+
+
+@pytest.fixture(autouse=True)
+def _compiler():
+    if shutil.which("gcc") is None:
+        pytest.skip("there is no gcc")
+
+
+@pytest.mark.parametrize("name", QUEUES)
+def test_the_c_of_a_module_decides_as_the_core_bit_by_bit(name, tmp_path):
+    file = scenario(tmp_path, QUEUES[name])
+    folder = tmp_path / "module"
+    export_module(file, link="bottleneck", out=folder)
+    replayed = replay_decisions(file, run(folder), link="bottleneck")
+    assert replayed.difference is None, str(replayed.difference)
+    assert replayed.decisions == ARRIVALS
+    assert replayed.drops > 500
+    assert (replayed.marks > 100) == ("ecn" in QUEUES[name])
+
+
+FAULTS = {
+    "average": ("- (scaled >> AQMLAB_W_LOG)", "- (scaled >> (AQMLAB_W_LOG + 1))"),
+    "p_b": ("((u64)(point[1] - point[0]) * z)", "((u64)(point[1] - point[0]) * (z >> 1))"),
+    "verdict": ("decision->draw * divisor < (u64)p_b << 32", "decision->draw * divisor < (u64)p_b << 31"),
+    "count": ("class->count = 0;\n\t\tdecision->verdict = AQMLAB_EARLY", "decision->verdict = AQMLAB_EARLY"),
+    "waiting": ("return q->packets + serving >= AQMLAB_LIMIT", "return q->packets + serving > AQMLAB_LIMIT"),
+}
+
+
+@pytest.mark.parametrize("what", FAULTS)
+def test_a_fault_in_the_c_is_found(what, tmp_path):
+    file = scenario(tmp_path, RED)
+    folder = tmp_path / "module"
+    export_module(file, link="bottleneck", out=folder)
+    right, wrong = FAULTS[what]
+    text = (folder / "decision.h").read_text()
+    assert right in text
+    (folder / "decision.h").write_text(text.replace(right, wrong))
+    difference = replay_decisions(file, run(folder), link="bottleneck").difference
+    assert difference is not None
+    # A drop that is missing is seen as such.
+    assert difference.what in {what, "verdict"}
+
+
+def test_an_altered_or_cut_log_is_found(tmp_path):
+    file = scenario(tmp_path, RED)
+    folder = tmp_path / "module"
+    export_module(file, link="bottleneck", out=folder)
+    log = run(folder, 2000)
+
+    def difference(log: bytes) -> str:
+        found = replay_decisions(file, log).difference
+        return "" if found is None else found.what
+
+    assert difference(log) == ""
+    assert difference(log[:-1]) == "length"
+    assert difference(log[RECORD:]) == "sequence"
+    assert difference(log[: 10 * RECORD] + log[11 * RECORD :]) == "sequence"
+    number = next(i for i in range(len(log) // RECORD) if log[i * RECORD + 56] == 0)
+    for offset, what in ((8, "average"), (32, "p_b"), (20, "packet"), (44, "victim"), (57, "verdict")):
+        place = number * RECORD + offset
+        altered = bytes([log[place] ^ 1])
+        assert difference(log[:place] + altered + log[place + 1 :]) == what
+    assert struct.unpack_from("<I", log, 16) == (0,)
+
+
+def test_the_files_of_a_module(tmp_path):
+    file = scenario(tmp_path, RED)
+    paths, queue = export_module(file, out=tmp_path / "out")
+    names = {path.name for path in paths}
+    assert paths[0].name == "sch_aqmlab_red.c"
+    assert names >= {"parameters.h", "decision.h", "record.h", "log.h", "Kbuild", "Makefile", "dkms.conf", "README.md"}
+    for path in paths:
+        assert "@" not in path.read_text().replace("@cpu", ""), path.name
+    assert queue.kind == "aq_red"
+    assert queue.largest_error < 2e-6
+    long = kernel_queue(scenario(tmp_path, RED.replace('"red"', '"double-slope-red"')))
+    assert (long.module, long.kind) == ("sch_aqmlab_double_slope_red", "aq_double_slope")
+
+
+@pytest.mark.parametrize(
+    ("queue", "message"),
+    [
+        ('aqm = "codel"\n', 'a module has no form of aqm = "codel" (allowed: RED and its descendants)'),
+        ('aqm = "choke"\n', 'queue.bottleneck.victim: a module has no form of victim = "choke"'),
+        (RED + 'adaptation = "feng"\n', '"feng" has no form in integers'),
+        (RED + 'mode = "bytes"\nbyte_scaling = "after-spacing"\n', '"after-spacing" has no form in integers'),
+        (RED.replace("w_q = 0.01", "w_q = 0.000001"), "is too small a weight"),
+    ],
+)
+def test_what_a_module_cannot_do_is_an_error(queue, message, tmp_path):
+    with pytest.raises(InputError) as error:
+        export_module(scenario(tmp_path, queue), link="bottleneck", out=tmp_path / "out")
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_command(tmp_path, capsys):
+    from aqmlab.cli import main
+
+    file = scenario(tmp_path, RED)
+    out = tmp_path / "out"
+    assert main(["export", str(file), "--to", "kernel", "--link", "bottleneck", "--out", str(out), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["module"], told["kind"], len(told["files"])) == ("sch_aqmlab_red", "aq_red", 9)
+    (tmp_path / "decisions.bin").write_bytes(run(out, 3000))
+    assert main(["replay", str(file), str(tmp_path / "decisions.bin"), "--link", "bottleneck"]) == 0
+    assert "3000 decisions" in capsys.readouterr().out
+    (tmp_path / "decisions.bin").write_bytes(run(out, 3000)[:-1])
+    assert main(["replay", str(file), str(tmp_path / "decisions.bin")]) == 1
+    assert "length" in capsys.readouterr().err
+
+
+def test_the_queue_in_integers_is_near_the_exact_one(tmp_path):
+    """A run differs by the noise of its draws: the draws of both arithmetics begin with the same numbers."""
+    file = scenario(tmp_path, RED)
+    exact, integer = (
+        aqmlab.run(file, seeds=3, workers=1, progress=False, out=tmp_path / word, overrides={"queue.bottleneck.arithmetic": word})
+        for word in ("exact", "integer")
+    )
+    for metric in ("goodput_mbps", "mean_queue"):
+        a, b = (result.metrics[metric].mean() for result in (exact, integer))
+        assert abs(a - b) < 0.1 * a, metric
