@@ -9,16 +9,49 @@
 #include "decision.h"
 #include "record.h"
 
-#define SIZES	(1U << 16)
+/* As in the kernel, a packet knows the next one of the list. */
+struct sk_buff;
+struct aqmlab_skb;
+static struct aqmlab_skb *aqmlab_skb(struct sk_buff *skb);
 
-struct packet {
-	u32 number, bytes, class;
+struct sk_buff {
+	struct sk_buff *next;
+	u64 cb;
+	u32 bytes;
 };
 
-static struct packet waiting[SIZES];
-static u32 head, tail;
+#include "victim.h"
+
+static struct sk_buff *head, *tail;
 static struct aqmlab_queue queue;
 static u32 sequence;
+
+static struct aqmlab_skb *aqmlab_skb(struct sk_buff *skb)
+{
+	return (struct aqmlab_skb *)&skb->cb;
+}
+
+static void append(struct sk_buff *skb)
+{
+	skb->next = NULL;
+	if (tail)
+		tail->next = skb;
+	else
+		head = skb;
+	tail = skb;
+	aqmlab_joins(&queue, aqmlab_skb(skb)->class, skb->bytes);
+}
+
+static void take(struct sk_buff *skb, struct sk_buff *before)
+{
+	if (before)
+		before->next = skb->next;
+	else
+		head = skb->next;
+	if (tail == skb)
+		tail = before;
+	aqmlab_leaves(&queue, aqmlab_skb(skb)->class, skb->bytes);
+}
 
 static void write_record(struct aqmlab_record *record)
 {
@@ -40,54 +73,95 @@ static void write_event(u8 kind, u64 now, u32 number, u32 bytes)
 /* The link asks for a packet. Return its length, 0 if there is none. */
 static u32 serve(u64 now)
 {
-	struct packet *packet;
+	struct sk_buff *skb = head;
+	u32 bytes;
 
-	if (head == tail) {
+	if (!skb) {
 		if (queue.serving) {
 			aqmlab_serve_nothing(&queue, now);
 			write_event(AQMLAB_EMPTY, now, AQMLAB_NOBODY, 0);
 		}
 		return 0;
 	}
-	packet = &waiting[head++ % SIZES];
-	aqmlab_leaves(&queue, packet->class, packet->bytes);
-	aqmlab_serve(&queue, now, packet->class, packet->bytes);
-	write_event(AQMLAB_DEPARTURE, now, packet->number, packet->bytes);
-	return packet->bytes;
+	take(skb, NULL);
+	bytes = skb->bytes;
+	aqmlab_serve(&queue, now, aqmlab_skb(skb)->class, bytes);
+	write_event(AQMLAB_DEPARTURE, now, aqmlab_skb(skb)->number, bytes);
+	free(skb);
+	return bytes;
 }
 
-static void arrive(u64 now, u32 number, u32 bytes, u8 tos)
+/* Append the arriving packet where a victim is searched; it is in the queue then. */
+static bool search(struct sk_buff *skb, u8 verdict, struct aqmlab_victim *victim)
 {
-	u32 class = aqmlab_class_of[tos >> 2], found = queue.packets;
-	struct aqmlab_decision decision;
-	u8 outcome = AQMLAB_NONE;
-	struct aqmlab_record record;
+	enum aqmlab_among among = aqmlab_among(verdict, !queue.packets);
 
-	aqmlab_decide(&queue, now, class, bytes, &decision);
-	if (decision.verdict != AQMLAB_ACCEPT)
-		outcome = aqmlab_marks(&decision, tos) ? AQMLAB_MARKED : AQMLAB_DROPPED;
+	if (verdict != AQMLAB_ACCEPT && among == AQMLAB_AMONG_ARRIVING) {
+		victim->skb = skb;
+		return false;
+	}
+	append(skb);
+	if (verdict != AQMLAB_ACCEPT)
+		aqmlab_find_victim(head, among == AQMLAB_AMONG_ALL ? NULL : skb, victim);
+	return true;
+}
+
+static void arrive(u64 now, struct sk_buff *skb)
+{
+	const struct aqmlab_skb *packet = aqmlab_skb(skb);
+	struct aqmlab_victim victim = { 0 };
+	u32 found = queue.packets;
+	struct aqmlab_decision decision;
+	struct aqmlab_record record;
+	u8 outcome = AQMLAB_NONE;
+	bool is_queued;
+
+	aqmlab_decide(&queue, now, packet->class, skb->bytes, &decision);
+	is_queued = search(skb, decision.verdict, &victim);
+	if (victim.skb)
+		outcome = aqmlab_marks(&decision, aqmlab_skb(victim.skb)->tos) ?
+			  AQMLAB_MARKED : AQMLAB_DROPPED;
 	record = (struct aqmlab_record){
-		.time_ns = now, .average = aqmlab_average_of(&queue, class),
-		.packet = number, .bytes = bytes, .flow = number % 7,
-		.p_b = decision.p_b, .draw = decision.draw,
-		.victim = outcome == AQMLAB_NONE ? AQMLAB_NOBODY : number,
-		.waiting = found, .count = (u32)queue.class[class].count,
+		.time_ns = now, .average = aqmlab_average_of(&queue, packet->class),
+		.packet = packet->number, .bytes = skb->bytes, .flow = packet->number % 7,
+		.p_b = decision.p_b, .draw = decision.draw, .victim_draw = victim.draw,
+		.victim = victim.skb ? aqmlab_skb(victim.skb)->number : AQMLAB_NOBODY,
+		.waiting = found, .count = (u32)queue.class[packet->class].count,
 		.kind = AQMLAB_ARRIVAL, .verdict = decision.verdict,
-		.outcome = outcome, .tos = tos, .ttl = 60, .ttl_initial = 64,
-		.drawn = decision.drawn ? AQMLAB_DREW : 0,
+		.outcome = outcome, .tos = packet->tos, .ttl = packet->ttl,
+		.ttl_initial = packet->ttl_initial,
+		.drawn = (decision.drawn ? AQMLAB_DREW : 0) |
+			 (victim.drawn ? AQMLAB_DREW_VICTIM : 0),
 	};
 	write_record(&record);
-	if (outcome == AQMLAB_DROPPED)
-		return;
-	waiting[tail++ % SIZES] = (struct packet){ number, bytes, class };
-	aqmlab_joins(&queue, class, bytes);
+	if (outcome == AQMLAB_DROPPED) {
+		if (is_queued)
+			take(victim.skb, victim.before);
+		free(victim.skb);
+	} else if (!is_queued) {
+		append(skb);
+	}
+}
+
+static struct sk_buff *new_packet(u32 number, u64 random)
+{
+	static const u8 code_points[] = { 0, 0, 10, 12, 14, 46 };
+	struct sk_buff *skb = calloc(1, sizeof(*skb));
+	struct aqmlab_skb *packet = aqmlab_skb(skb);
+
+	skb->bytes = random & (1 << 16) ? 40 + ((random >> 20) & 1023) : 1000;
+	packet->number = number;
+	packet->tos = code_points[random % 6] << 2 | ((random >> 8) & 3);
+	packet->class = aqmlab_class_of[packet->tos >> 2];
+	packet->ttl_initial = 64;
+	packet->ttl = 64 - ((random >> 11) & 7);
+	return skb;
 }
 
 int main(int count, char **words)
 {
-	static const u8 code_points[] = { 0, 0, 10, 12, 14, 46 };
 	u64 now = 0, free_at = 0, ns_per_byte;
-	u32 arrivals, i, bytes;
+	u32 arrivals, i;
 	u32 load = 100;
 
 	if (count != 4)
@@ -99,11 +173,9 @@ int main(int count, char **words)
 	write_event(AQMLAB_RESET, 0, AQMLAB_NOBODY, 0);
 	for (i = 0; i < arrivals; i++) {
 		u64 random = shim_random();
-		u8 tos = code_points[random % 6] << 2 | ((random >> 8) & 3);
 
 		if (i % 1000 == 0)
 			load = 20 + (shim_random() >> 32) % 140;
-		bytes = random & (1 << 16) ? 40 + ((random >> 20) & 1023) : 1000;
 		/* Uniform on 0 to twice the mean. */
 		now += ((random >> 32) % 2048) * (1000 * ns_per_byte * 100 / load) / 1024;
 		while (free_at <= now) {
@@ -115,7 +187,7 @@ int main(int count, char **words)
 			}
 			free_at += served * ns_per_byte;
 		}
-		arrive(now, i, bytes, tos);
+		arrive(now, new_packet(i, random));
 		if (!queue.serving && free_at <= now)
 			free_at = now + serve(now) * ns_per_byte;
 	}

@@ -20,6 +20,8 @@ pytestmark = pytest.mark.slow
 
 SOURCES = Path(__file__).resolve().parents[1] / "kernel"
 RED = 'aqm = "red"\nlimit = "60p"\nmin_th = "10p"\nmax_th = "30p"\nmax_p = 0.1\nw_q = 0.01\n'
+DDRED = 'aqm = "ddred"\nlimit = "40p"\nw_q = 0.02\n'
+ADAPTIVE = 'aqm = "adaptive-red"\nlimit = "60p"\nmin_th = "5p"\nmax_th = "15p"\nw_q = 0.02\n'
 QUEUES = {
     "red": RED,
     "red-ecn": RED + "ecn = true\n",
@@ -41,8 +43,17 @@ QUEUES = {
     "integer-idle": RED + 'at_idle = "integer"\nidle_extra_step = true\n',
     "geometric": RED + 'spacing = "none"\n',
     "weight-one": RED.replace("w_q = 0.01", "w_q = 1.0"),
-    "rio": 'aqm = "rio"\nw_q = 0.02\n[queue.bottleneck.class.in]\nmin_th = "10p"\nmax_th = "20p"\n',
+    "rio": 'aqm = "rio"\nw_q = 0.02\n[[queue.bottleneck.class]]\nname = "in"\nmin_th = "10p"\nmax_th = "20p"\n',
     "rio-decoupled": 'aqm = "rio"\nw_q = 0.02\naverages = "decoupled"\n',
+    "ddred": DDRED,
+    "ddred-ecn": DDRED + "ecn = true\n",
+    "ddred-oldest": DDRED + 'ties = "oldest"\n',
+    "ddred-random": DDRED + 'ties = "random"\necn = true\narrival_is_candidate = true\n',
+    "ddred-early": DDRED + 'search = "early"\n',
+    "ddred-full": DDRED.replace("40p", "12p"),
+    "adaptive-red": ADAPTIVE,
+    "adaptive-red-ns2": ADAPTIVE + 'dialect = "ns2-2.35"\necn = true\n',
+    "adaptive-linear": ADAPTIVE + 'curve = "linear"\n',
     "wred": 'aqm = "wred"\nw_q = 0.02\necn = true\n',
 }
 ARRIVALS = 100_000
@@ -82,7 +93,7 @@ def test_the_c_of_a_module_decides_as_the_core_bit_by_bit(name, tmp_path):
     assert replayed.difference is None, str(replayed.difference)
     assert replayed.decisions == ARRIVALS
     assert replayed.drops > 500
-    assert (replayed.marks > 100) == ("ecn" in QUEUES[name])
+    assert (replayed.marks > 0) == ("ecn" in QUEUES[name])
 
 
 FAULTS = {
@@ -96,7 +107,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("what", FAULTS)
 def test_a_fault_in_the_c_is_found(what, tmp_path):
-    file = scenario(tmp_path, RED)
+    file = scenario(tmp_path, RED.replace("60p", "20p"))
     folder = tmp_path / "module"
     export_module(file, link="bottleneck", out=folder)
     right, wrong = FAULTS[what]
@@ -105,8 +116,8 @@ def test_a_fault_in_the_c_is_found(what, tmp_path):
     (folder / "decision.h").write_text(text.replace(right, wrong))
     difference = replay_decisions(file, run(folder), link="bottleneck").difference
     assert difference is not None
-    # A drop that is missing is seen as such.
-    assert difference.what in {what, "verdict"}
+    # A packet too many is seen as a drop that is missing.
+    assert difference.what == ("verdict" if what == "waiting" else what)
 
 
 def test_an_altered_or_cut_log_is_found(tmp_path):
@@ -170,7 +181,7 @@ def test_the_command(tmp_path, capsys):
     out = tmp_path / "out"
     assert main(["export", str(file), "--to", "kernel", "--link", "bottleneck", "--out", str(out), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert (told["module"], told["kind"], len(told["files"])) == ("sch_aqmlab_red", "aq_red", 9)
+    assert (told["module"], told["kind"], len(told["files"])) == ("sch_aqmlab_red", "aq_red", 10)
     (tmp_path / "decisions.bin").write_bytes(run(out, 3000))
     assert main(["replay", str(file), str(tmp_path / "decisions.bin"), "--link", "bottleneck"]) == 0
     assert "3000 decisions" in capsys.readouterr().out
@@ -186,6 +197,7 @@ def test_the_queue_in_integers_is_near_the_exact_one(tmp_path):
         aqmlab.run(file, seeds=3, workers=1, progress=False, out=tmp_path / word, overrides={"queue.bottleneck.arithmetic": word})
         for word in ("exact", "integer")
     )
-    for metric in ("goodput_mbps", "mean_queue"):
-        a, b = (result.metrics[metric].mean() for result in (exact, integer))
-        assert abs(a - b) < 0.1 * a, metric
+    exact_links, integer_links = exact.links, integer.links
+    for column in ("bytes_delivered", "mean_queue"):
+        a, b = (links[links["link"] == "bottleneck"][column].mean() for links in (exact_links, integer_links))
+        assert abs(a - b) < 0.1 * a, column

@@ -367,9 +367,11 @@ impl<P: Copy> Red<P> {
         let Self { params, class_states, averages, adaptation, .. } = self;
         let mean = params.byte_mode.unwrap_or(1.0);
         let classes = class_states.len();
-        let adapted = class_states.iter_mut().map(|(class, state)| Adapted {
-            average: averages[params.classes.judged_by(class)].average.value() / mean,
-            curve: &mut state.curve,
+        let adapted = class_states.iter_mut().map(|(class, state)| {
+            let average = &averages[params.classes.judged_by(class)].average;
+            let table = state.table.as_deref_mut();
+            let in_integers = table.map(|table| (table, average.fixed()));
+            Adapted { average: average.value() / mean, curve: &mut state.curve, in_integers }
         });
         adaptation.step(now, classes, adapted);
     }

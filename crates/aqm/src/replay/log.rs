@@ -146,12 +146,10 @@ impl Queue {
             .with_ttl_initial(record.ttl_initial);
         let meta = Meta { arrival: now, bytes: record.bytes, flow: record.flow, header };
         self.discipline.enqueue(now, Packet { meta, payload: record.packet }, host);
-        if let Some(red) = self.red()
-            && let Some(judged) = red.in_integers(red.class_of(header.dscp()))
-        {
+        let judged = self.red().and_then(|red| red.in_integers(red.class_of(header.dscp())));
+        if let Some(judged) = judged {
             at.compare("average", record.average, judged.average)?;
             at.compare("p_b", record.p_b, judged.p_b.unwrap_or(Record::NONE))?;
-            at.compare("count", i64::from(record.count), judged.count)?;
         }
         let name = |names: &[&'static str], i: u8| names.get(usize::from(i)).copied().unwrap_or("unknown");
         let verdicts = |i| name(&Record::VERDICTS, i);
@@ -159,7 +157,8 @@ impl Queue {
         at.compare("drawn", record.drawn, host.drawn)?;
         let outcomes = |i| name(&Record::OUTCOMES, i);
         at.compare("outcome", outcomes(record.outcome), outcomes(host.outcome))?;
-        at.compare("victim", record.victim, host.victim)
+        at.compare("victim", record.victim, host.victim)?;
+        judged.map_or(Ok(()), |judged| at.compare("count", i64::from(record.count), judged.count))
     }
 }
 

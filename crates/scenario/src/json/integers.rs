@@ -3,6 +3,7 @@ use aqmlab_aqm::red::classes::Averages;
 use aqmlab_aqm::red::curve::{CurveTable, fixed};
 use aqmlab_aqm::red::response::Response;
 use aqmlab_aqm::red::spacing::SpacingRule;
+use aqmlab_aqm::red::victim::{Ddred, Distance, Ties, Victim};
 use aqmlab_aqm::red::{ClassState, Crossing, IdleWhen};
 use aqmlab_aqm::{Limit, LinkContext, RedParts};
 use serde_json::{Value as Json, json};
@@ -32,14 +33,13 @@ fn queue_json(red: &RedParts, average: &IntegerEwma) -> Json {
         Response::Drop => (false, 0.0, false),
         Response::Mark { up_to, forced } => (true, up_to, forced),
     };
-    let unit = ((1u64 << average.fraction) as f64) * params.byte_mode.unwrap_or(1.0);
     let spacing = &red.class_states[0].spacing;
     json!({
         "wlog": average.wlog,
         "fraction": average.fraction,
         "extra_step": average.extra_step,
         "idle": idle_json(&average.idle),
-        "curves": red.class_states.iter().map(|class| curve_json(class, unit)).collect::<Vec<_>>(),
+        "curves": red.class_states.iter().map(curve_json).collect::<Vec<_>>(),
         "class_of": (0..64).map(|dscp| params.classes.of(dscp)).collect::<Vec<_>>(),
         "averages": params.classes.averages(),
         "measured": match params.classes.measured() {
@@ -63,6 +63,8 @@ fn queue_json(red: &RedParts, average: &IntegerEwma) -> Json {
         "full_first": dialect.full_first,
         "idle_none_waiting": dialect.idle_when == IdleWhen::NoneWaiting,
         "in_service_counts": dialect.in_service_counts,
+        "adaptation": adaptation_json(red),
+        "victim": victim_json(&red.victim),
     })
 }
 
@@ -83,9 +85,9 @@ fn idle_json(rule: &IdleRule) -> Json {
     }
 }
 
-fn curve_json(class: &ClassState, unit: f64) -> Json {
+fn curve_json(class: &ClassState) -> Json {
     let Some(table) = &class.table else { return Json::Null };
-    let CurveTable { begin, end, above, segments, points } = &**table;
+    let CurveTable { begin, end, above, segments, points, .. } = &**table;
     let segment = |s: &aqmlab_aqm::red::curve::Segment| {
         json!({ "from": s.from, "scale": s.scale, "shift": s.shift, "first": s.first })
     };
@@ -95,9 +97,49 @@ fn curve_json(class: &ClassState, unit: f64) -> Json {
         "above": above,
         "segments": segments.iter().map(segment).collect::<Vec<_>>(),
         "points": points,
-        "largest_error": table.largest_error(&class.curve, unit),
+        "largest_error": table.largest_error(&class.curve),
         "max_p": fixed(class.curve.max_p()),
     })
+}
+
+/// The constants of Adaptive RED for each class.
+fn adaptation_json(red: &RedParts) -> Json {
+    let Some((rule, interval)) = red.adaptation.adaptive_red() else { return Json::Null };
+    let classes = red.class_states.iter().filter_map(|class| {
+        let steps = rule.in_integers(&class.curve, class.table.as_ref()?.unit);
+        Some(json!({
+            "target_low": steps.target_low,
+            "target_high": steps.target_high,
+        }))
+    });
+    let steps = rule.in_integers(&red.class_states[0].curve, 1.0);
+    json!({
+        "interval_ns": interval.0 / 1000,
+        "alpha": steps.alpha,
+        "beta": steps.beta,
+        "low": steps.low,
+        "high": steps.high,
+        "at_bound_too": steps.at_bound_too,
+        "above_moves": steps.above_moves,
+        "classes": classes.collect::<Vec<_>>(),
+    })
+}
+
+fn victim_json(victim: &Victim) -> Json {
+    match victim {
+        Victim::Arriving(_) => json!({ "rule": "arriving" }),
+        Victim::Ddred(Ddred { distance: Distance::Ttl, ties, arrival_is_candidate, early_only }) => json!({
+            "rule": "ddred",
+            "ties": match ties {
+                Ties::Newest => "newest",
+                Ties::Oldest => "oldest",
+                Ties::Random => "random",
+            },
+            "arrival_is_candidate": arrival_is_candidate,
+            "early_only": early_only,
+        }),
+        Victim::Ddred(_) | Victim::PcRed(_) | Victim::Choke(_) | Victim::Custom(_) => Json::Null,
+    }
 }
 
 fn spacing_name(rule: &SpacingRule) -> &'static str {

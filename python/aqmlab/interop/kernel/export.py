@@ -22,9 +22,11 @@ KIND_LENGTH = 15
 """Most characters of the name by which tc knows a discipline (IFNAMSIZ - 1)."""
 ONE = 1 << 31
 """p_b = 1 in integers."""
-VICTIMS = ("arriving",)
+VICTIMS = ("arriving", "ddred")
 """Victim rules that a module has."""
-CALLED_AS_THEY_ARE = ("decision.h", "record.h", "log.h", "Makefile")
+REFUSED = {"distance": "fraction", "adapt_clock": "timer"}
+"""Settings that a module has not."""
+CALLED_AS_THEY_ARE = ("decision.h", "victim.h", "record.h", "log.h", "Makefile")
 WIDTH = 118
 
 
@@ -97,6 +99,9 @@ def kernel_queue(scenario: str | Path | Scenario, *, link: str | None = None, ov
     if victim not in VICTIMS:
         allowed = ", ".join(f'"{name}"' for name in VICTIMS)
         raise InputError(f'{where}.victim: a module has no form of victim = "{victim}" (allowed: {allowed})')
+    for key, value in REFUSED.items():
+        if chosen.parameters.get(key) == value:
+            raise InputError(f'{where}.{key}: a module has no form of {key} = "{value}"')
     return KernelQueue(plan, chosen, table, integers)
 
 

@@ -36,7 +36,12 @@ def parameters_h(integers: Mapping[str, Any], about: Iterable[str]) -> str:
     lines += ["static const struct aqmlab_curve aqmlab_curves[AQMLAB_CLASSES] = {"]
     for number, curve in enumerate(integers["curves"]):
         lines += _curve(number, curve)
-    lines += ["};", "", "/* The class of each code point. */"]
+    lines += ["};", ""]
+    if adaptation := integers["adaptation"]:
+        lines += ["static const struct aqmlab_target aqmlab_targets[AQMLAB_CLASSES] = {"]
+        lines += [f"\t{{ {one['target_low']}ULL, {one['target_high']}ULL }}," for one in adaptation["classes"]]
+        lines += ["};", ""]
+    lines += ["/* The class of each code point. */"]
     lines += _array("static const u8 aqmlab_class_of[64]", integers["class_of"])
     return "\n".join([*lines, "", "#endif", ""])
 
@@ -72,9 +77,36 @@ def _definitions(integers: Mapping[str, Any]) -> Iterator[tuple[str, object, str
     yield "SPACING", SPACING[integers["spacing"]], ""
     yield "SCALES_P_B", integers["size_reciprocal"] is not None, "p_b times size over mean size"
     yield "SIZE_RECIPROCAL", f"{integers['size_reciprocal'] or 0}ULL", "2^32 over the mean size"
+    yield from _victim(integers["victim"])
+    yield from _adaptation(integers["adaptation"], integers["curves"])
     yield "ECN", integers["ecn"], "mark what can be marked"
     yield "MARK_UP_TO", f"{integers['mark_up_to']}U", "largest p_b that is marked"
     yield "MARK_FORCED", integers["mark_forced"], "mark also what is dropped for sure"
+
+
+def _victim(victim: Mapping[str, Any]) -> Iterator[tuple[str, object, str]]:
+    """Yield the constants of the victim rule."""
+    yield "VICTIM", f"AQMLAB_{victim['rule'].upper()}", ""
+    yield "TIES", f"AQMLAB_{victim.get('ties', 'newest').upper()}", "of packets that have travelled equally far"
+    yield "ARRIVAL_IS_CANDIDATE", victim.get("arrival_is_candidate", False), "at early drops"
+    yield "EARLY_ONLY", victim.get("early_only", False), "other drops take the arriving packet"
+
+
+def _adaptation(
+    adaptation: Mapping[str, Any] | None, curves: Iterable[Mapping[str, Any]]
+) -> Iterator[tuple[str, object, str]]:
+    """Yield the constants of Adaptive RED."""
+    yield "ADAPTIVE", adaptation is not None, "max_p moves (Adaptive RED)"
+    if adaptation is None:
+        return
+    yield "INTERVAL_NS", f"{adaptation['interval_ns']}ULL", "between two steps"
+    yield "MOVED_POINTS", max(len(curve["points"]) for curve in curves), ""
+    yield "ALPHA", f"{adaptation['alpha']}U", "largest increment, times 2^31"
+    yield "BETA", f"{adaptation['beta']}U", "factor of a decrease, times 2^31"
+    yield "MAX_P_LOW", f"{adaptation['low']}U", ""
+    yield "MAX_P_HIGH", f"{adaptation['high']}U", ""
+    yield "AT_BOUND_TOO", adaptation["at_bound_too"], "a step at the bound itself, and none late"
+    yield "ABOVE_MOVES", adaptation["above_moves"], "the curve above max_th moves too"
 
 
 def _define(name: str, value: object, comment: str) -> str:

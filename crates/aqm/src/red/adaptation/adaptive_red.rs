@@ -7,7 +7,7 @@ use super::{
 use crate::ParameterError;
 #[cfg(test)]
 use crate::Value;
-use crate::red::curve::Curve;
+use crate::red::curve::{Curve, CurveTable, ONE, fixed};
 use crate::red::part::Part;
 #[cfg(test)]
 use crate::red::part::tests::Change;
@@ -128,7 +128,10 @@ impl AdaptationPart for AdaptiveRed {
     fn step<'a>(&mut self, _: Time, _: usize, adapted: impl DoubleEndedIterator<Item = Adapted<'a>>) -> bool {
         let mut changed = false;
         for class in adapted {
-            changed |= self.step_of(class.average, class.curve);
+            changed |= match class.in_integers {
+                Some((table, average)) => self.step_in_integers(average, table, class.curve),
+                None => self.step_of(class.average, class.curve),
+            };
         }
         changed || self.from == AdaptFrom::LastStep
     }
@@ -158,10 +161,98 @@ impl AdaptiveRed {
     }
 }
 
+/// Adaptive RED of a class in integers; max_p, alpha and its bounds in units of 2^-31.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IntegerSteps {
+    /// The average times 2^fraction below which max_p decreases.
+    pub target_low: u64,
+    /// The average times 2^fraction above which max_p increases.
+    pub target_high: u64,
+    /// Largest increment of max_p.
+    pub alpha: u32,
+    /// Factor by which max_p decreases, times 2^31.
+    pub beta: u32,
+    /// Lower bound of max_p.
+    pub low: u32,
+    /// Upper bound of max_p.
+    pub high: u32,
+    /// Whether a max_p that is equal to its bound still moves.
+    pub at_bound_too: bool,
+    /// Whether the curve above max_th moves with max_p.
+    pub above_moves: bool,
+}
+
+impl IntegerSteps {
+    /// Return the next max_p, if it moves.
+    fn next(self, average: u64, max_p: u32) -> Option<u32> {
+        if average > self.target_high && (max_p < self.high || (self.at_bound_too && max_p == self.high)) {
+            Some((max_p + self.alpha.min(max_p >> 2)).min(ONE))
+        } else if average < self.target_low && (max_p > self.low || (self.at_bound_too && max_p == self.low)) {
+            Some(((u64::from(max_p) * u64::from(self.beta)) >> 31) as u32)
+        } else {
+            None
+        }
+    }
+}
+
+impl AdaptiveRed {
+    /// Return the constants of the steps in integers; `unit` is that of the curve's table.
+    pub fn in_integers(&self, curve: &Curve, unit: f64) -> IntegerSteps {
+        let (min_th, max_th) = curve.thresholds();
+        let part = 0.4 * (max_th - min_th);
+        IntegerSteps {
+            target_low: libm::ceil((min_th + part) * unit) as u64,
+            target_high: libm::floor((max_th - part) * unit) as u64,
+            alpha: fixed(self.alpha),
+            beta: fixed(self.beta),
+            low: fixed(self.bounds.0),
+            high: fixed(self.bounds.1),
+            at_bound_too: self.from == AdaptFrom::LastStep,
+            above_moves: self.slope == GentleSlope::Moving,
+        }
+    }
+
+    /// Take one step of a class in integers. Return whether it changed max_p.
+    fn step_in_integers(&self, average: u64, table: &mut CurveTable, curve: &mut Curve) -> bool {
+        let steps = self.in_integers(curve, table.unit);
+        let Some(max_p) = steps.next(average, table.points[1]) else { return false };
+        table.set_max_p(max_p, steps.above_moves);
+        self.slope.set_max_p(curve, f64::from(max_p) / f64::from(ONE));
+        true
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::red::curve::Gentle;
+
+    #[test]
+    fn in_integers_by_hand() {
+        let steps = |from| rule(from).in_integers(&Gentle::new(5.0, 15.0, 0.1).into(), 16.0);
+        let last_step = steps(AdaptFrom::LastStep);
+        assert_eq!((last_step.target_low, last_step.target_high), (144, 176));
+        let next = |average: f64, max_p: f64| last_step.next((average * 16.0) as u64, fixed(max_p));
+        let near = |found: Option<u32>, p: f64| found.expect("a step").abs_diff(fixed(p)) <= 1;
+        assert_eq!([9.0, 10.0, 11.0].map(|average| next(average, 0.1)), [None; 3]);
+        assert!(near(next(11.1, 0.1), 0.11) && near(next(11.1, 0.02), 0.025) && near(next(8.9, 0.1), 0.09));
+        assert!(near(next(12.0, 0.5), 0.51) && next(12.0, 0.51).is_none());
+        assert!(near(next(1.0, 0.01), 0.009) && next(1.0, 0.009).is_none());
+        let last_change = steps(AdaptFrom::LastChange);
+        assert_eq!((last_change.next(192, fixed(0.5)), last_change.next(16, fixed(0.01))), (None, None));
+    }
+
+    #[test]
+    fn a_step_in_integers_moves_the_table() {
+        for slope in [GentleSlope::Moving, GentleSlope::Initial] {
+            let mut curve = Curve::Gentle(Gentle::new(5.0, 15.0, 0.25));
+            let mut table = CurveTable::new(&curve, 16.0);
+            let rule = AdaptiveRed { slope, ..rule(AdaptFrom::LastStep) };
+            assert!(rule.step_in_integers(12 * 16, &mut table, &mut curve));
+            assert!((curve.max_p() - 0.26).abs() < 1e-9);
+            assert!(table.largest_error(&curve) < 1e-6, "{slope:?}");
+        }
+    }
 
     fn rule(from: AdaptFrom) -> AdaptiveRed {
         AdaptiveRed { alpha: 0.01, beta: 0.9, bounds: (0.01, 0.5), from, slope: GentleSlope::Moving }
@@ -198,7 +289,7 @@ mod tests {
             let mut rule = rule(from);
             let mut begins = |average| {
                 let mut curve = Curve::Gentle(Gentle::new(5.0, 15.0, 0.1));
-                rule.step(Time::ZERO, 1, [Adapted { average, curve: &mut curve }].into_iter())
+                rule.step(Time::ZERO, 1, [Adapted { average, curve: &mut curve, in_integers: None }].into_iter())
             };
             assert_eq!([4.0, 10.0, 14.0].map(&mut begins), [true, in_target, true], "{from:?}");
         }

@@ -3,11 +3,12 @@
 //! Every rule is one file, and one line in the list below. Feng's and Floyd's rules move max_p of every class by the class's
 //! own average; the load-adaptive one and Adaptive-RIO move the thresholds of the last, least precious class.
 
+pub use adaptive_red::IntegerSteps;
 pub use adaptive_rio::Trend;
 
 use aqmlab_units::{Span, Time};
 
-use super::curve::{Curve, CurveKind};
+use super::curve::{Curve, CurveKind, CurveTable};
 use super::part::{Part, parts};
 use crate::plugin::CurveNumbers;
 use crate::spec::ParameterReader;
@@ -272,6 +273,8 @@ pub struct Adaptation {
 pub(crate) struct Adapted<'a> {
     pub average: f64,
     pub curve: &'a mut Curve,
+    /// The curve in integers, with the average times 2^fraction.
+    pub in_integers: Option<(&'a mut CurveTable, u64)>,
 }
 
 impl Adaptation {
@@ -284,6 +287,14 @@ impl Adaptation {
     #[inline]
     pub fn is_none(&self) -> bool {
         each_adaptation!(&self.rule, rule => rule.is_none())
+    }
+
+    /// Adaptive RED with the interval of its steps, if that is the rule.
+    pub fn adaptive_red(&self) -> Option<(&AdaptiveRed, Span)> {
+        match &self.rule {
+            AdaptationRule::AdaptiveRed(rule) => Some((rule, self.interval)),
+            _ => None,
+        }
     }
 
     /// When the timer is due.

@@ -17,8 +17,10 @@ pub const ONE: u32 = 1 << 31;
 /// |---|---|---|
 /// | x | | 2^-fraction packets, or bytes in byte mode |
 /// | p_b, t | `points` | 2^-31 |
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CurveTable {
+    /// x of an average of one packet: 2^fraction, in byte mode times the mean packet.
+    pub unit: f64,
     /// x from which p_b is not 0.
     pub begin: u64,
     /// x from which p_b is `above`.
@@ -54,7 +56,7 @@ const MOST_SEGMENTS: usize = 8;
 const CHECKED: u64 = 64;
 
 impl CurveTable {
-    /// The table of a curve; `unit` is 2^fraction for an average in packets, in byte mode times the mean packet.
+    /// The table of a curve; see [`CurveTable::unit`].
     pub fn new(curve: &Curve, unit: f64) -> Self {
         let mut knots = curve.knots();
         knots.dedup();
@@ -64,6 +66,7 @@ impl CurveTable {
         let x_of = |average: f64| libm::ceil(average * unit) as u64;
         let (first, last) = (knots[0], knots[knots.len() - 1]);
         let mut table = Self {
+            unit,
             begin: x_of(first),
             end: x_of(last),
             above: fixed(curve.p_b(last)),
@@ -73,7 +76,7 @@ impl CurveTable {
         for ends in knots.windows(2) {
             let (from, to) = (x_of(ends[0]), x_of(ends[1]));
             if from < to {
-                table.add_segment(curve, unit, (from, to), ends[1].next_down());
+                table.add_segment(curve, (from, to), ends[1].next_down());
             }
         }
         // Rounding, or a parabola that falls, must not make it fall.
@@ -85,7 +88,8 @@ impl CurveTable {
     }
 
     /// Add the segment from one x to another; the curve is followed up to the average `last`.
-    fn add_segment(&mut self, curve: &Curve, unit: f64, (from, to): (u64, u64), last: f64) {
+    fn add_segment(&mut self, curve: &Curve, (from, to): (u64, u64), last: f64) {
+        let unit = self.unit;
         let p_at = |share: f64| {
             let x = from as f64 + share * (to - from) as f64;
             fixed(curve.p_b((x / unit).min(last)))
@@ -104,6 +108,15 @@ impl CurveTable {
         self.points.extend((0..=cells).map(|i| p_at(i as f64 / cells as f64)));
     }
 
+    /// Set p_b at max_th, in units of 2^-31, of a curve that is straight up to there; the curve above begins there too if it
+    /// `moves`.
+    pub fn set_max_p(&mut self, max_p: u32, moves: bool) {
+        self.points[1] = max_p;
+        if moves && self.points.len() > 2 {
+            self.points[2] = max_p;
+        }
+    }
+
     /// p_b at an average, in units of 2^-31; `None` where a packet is neither dropped nor counted.
     #[inline(never)]
     pub fn p_b(&self, x: u64) -> Option<u32> {
@@ -120,15 +133,16 @@ impl CurveTable {
         let segment = &self.segments[i];
         let z = ((x - segment.from) * segment.scale) >> segment.shift;
         let cell = segment.first as usize + (z >> CELL_FRACTION) as usize;
+        // An adaptation never moves a point above the next of its segment.
         let rise = u64::from(self.points[cell + 1] - self.points[cell]);
         Some(self.points[cell] + ((rise * (z & ((1 << CELL_FRACTION) - 1))) >> CELL_FRACTION) as u32)
     }
 
     /// The largest difference between this table and the curve that it was made from, over all averages.
-    pub fn largest_error(&self, curve: &Curve, unit: f64) -> f64 {
+    pub fn largest_error(&self, curve: &Curve) -> f64 {
         let error = |x: u64| {
             let p_b = f64::from(self.p_b(x).unwrap_or(0)) / f64::from(ONE);
-            (p_b - curve.p_b(x as f64 / unit)).abs()
+            (p_b - curve.p_b(x as f64 / self.unit)).abs()
         };
         let ends = self.segments.iter().map(|s| s.from).skip(1).chain([self.end]);
         let mut largest = error(self.begin.saturating_sub(1)).max(error(self.end));
@@ -200,7 +214,7 @@ mod tests {
             Exred::new(10.0, 30.0, 100.0, 0.1).into(),
             Nlred { min_th: 10.0, max_th: 30.0, max_p: 0.1 }.into(),
         ] {
-            let error = CurveTable::new(&curve, UNIT).largest_error(&curve, UNIT);
+            let error = CurveTable::new(&curve, UNIT).largest_error(&curve);
             // A chord of a parabola a2 x^2 over a cell of width h is off by a2 h^2/4. ExRED's: 11/98000 (70/256)^2/4.
             assert!(error < 2.1e-6, "{curve:?}: {error}");
         }
@@ -216,7 +230,7 @@ mod tests {
             averages in prop::collection::vec(0.0f64..500.0, 2..200),
         ) {
             let table = CurveTable::new(&curve, unit);
-            let bound = table.largest_error(&curve, unit);
+            let bound = table.largest_error(&curve);
             let mut xs: Vec<_> = averages.iter().map(|a| (a * unit) as u64).collect();
             xs.sort_unstable();
             let mut last = 0;

@@ -2,7 +2,7 @@ use super::parts::{Chosen, ChosenParts};
 use super::{AtIdle, ByteScaling, Dialect, DialectName, Limit, Numbers, ParameterError, Spec};
 use crate::red::adaptation::AdaptationKind;
 use crate::red::average::{Average, Ewma, IdleRule, IntegerEwma, Powers, Shifts};
-use crate::red::curve::{Curve, CurveTable};
+use crate::red::curve::{Curve, CurveKind, CurveTable};
 use crate::red::victim::VictimKind;
 
 /// The arithmetic of average, curve and spacing.
@@ -102,9 +102,17 @@ fn check(parts: &ChosenParts, dialect: &Dialect, in_bytes: bool) -> Result<(), P
     if in_bytes && dialect.byte_scaling == ByteScaling::AfterSpacing {
         return error("byte_scaling", "after-spacing", "one of \"before-spacing\", \"none\"");
     }
+    let is_straight = matches!(
+        parts.curve,
+        Chosen::Registered(CurveKind::Linear | CurveKind::Gentle)
+    );
     match parts.adaptation {
         AdaptationKind::Fixed => {}
-        other => return error("adaptation", other.name(), "\"none\""),
+        AdaptationKind::AdaptiveRed if is_straight => {}
+        other => {
+            let allowed = "\"none\", or \"adaptive-red\" with curve \"linear\" or \"gentle\"";
+            return error("adaptation", other.name(), allowed);
+        }
     }
     match parts.victim {
         Chosen::Registered(VictimKind::PcRed) => {

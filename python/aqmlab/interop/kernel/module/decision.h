@@ -33,6 +33,13 @@
 #define AQMLAB_GEOMETRIC	3	/* each packet with p_b */
 #define AQMLAB_THRESHOLD	4	/* Linux: a threshold drawn once a gap */
 
+/* Victim rules, and which of several packets that have travelled equally far. */
+#define AQMLAB_ARRIVING		0	/* the arriving packet */
+#define AQMLAB_DDRED		1	/* the packet that has travelled least */
+#define AQMLAB_NEWEST		0
+#define AQMLAB_OLDEST		1
+#define AQMLAB_RANDOM		2
+
 /* What the averages measure. */
 #define AQMLAB_COUPLED		0	/* class i by the packets of classes 0 to i */
 #define AQMLAB_DECOUPLED	1	/* class i by its own packets */
@@ -62,6 +69,12 @@ struct aqmlab_curve {
 	const u32 *points;	/* p_b at the ends of all cells */
 };
 
+/* Adaptive RED: where max_p of a class moves. */
+struct aqmlab_target {
+	u64 low;		/* x below which max_p decreases */
+	u64 high;		/* x above which it increases */
+};
+
 #include "parameters.h"
 
 struct aqmlab_average {
@@ -75,6 +88,9 @@ struct aqmlab_class {
 	u64 threshold;		/* AQMLAB_THRESHOLD: times 2^32 */
 	s64 count;		/* arrivals since the last drop or mark; -1 below min_th */
 	bool above_min_th;
+#if AQMLAB_ADAPTIVE
+	u32 points[AQMLAB_MOVED_POINTS];	/* in place of the curve's */
+#endif
 };
 
 struct aqmlab_queue {
@@ -85,6 +101,7 @@ struct aqmlab_queue {
 	bool serving;		/* a packet is in transmission */
 	u32 serving_class;
 	u32 serving_bytes;
+	u64 adapted;		/* ns, when max_p was last adapted */
 };
 
 /* What was decided about an arrival, and why. */
@@ -103,6 +120,10 @@ static inline void aqmlab_reset(struct aqmlab_queue *q)
 	for (i = 0; i < AQMLAB_CLASSES; i++) {
 		q->class[i].count = -1;
 		q->class[i].threshold = 1ULL << 32;
+#if AQMLAB_ADAPTIVE
+		memcpy(q->class[i].points, aqmlab_curves[i].points,
+		       sizeof(q->class[i].points));
+#endif
 	}
 }
 
@@ -211,9 +232,17 @@ static inline u64 aqmlab_average_of(const struct aqmlab_queue *q, u32 class)
 	return q->average[aqmlab_first_average(class)].scaled;
 }
 
-static inline u32 aqmlab_p_b(const struct aqmlab_curve *curve, u64 x)
+/* p_b of a class at its average. */
+static inline u32 aqmlab_p_b(const struct aqmlab_queue *q, u32 class)
 {
+	const struct aqmlab_curve *curve = &aqmlab_curves[class];
 	const struct aqmlab_segment *segment = curve->segment;
+	u64 x = aqmlab_average_of(q, class) >> AQMLAB_W_LOG;
+#if AQMLAB_ADAPTIVE
+	const u32 *points = q->class[class].points;
+#else
+	const u32 *points = curve->points;
+#endif
 	const u32 *point;
 	u64 z;
 	u32 i;
@@ -225,7 +254,7 @@ static inline u32 aqmlab_p_b(const struct aqmlab_curve *curve, u64 x)
 	for (i = 1; i < curve->segments && x >= curve->segment[i].from; i++)
 		segment++;
 	z = ((x - segment->from) * segment->scale) >> segment->shift;
-	point = curve->points + segment->first + (z >> AQMLAB_CELL_FRACTION);
+	point = points + segment->first + (z >> AQMLAB_CELL_FRACTION);
 	z &= (1U << AQMLAB_CELL_FRACTION) - 1;
 	return point[0] + (u32)(((u64)(point[1] - point[0]) * z) >> AQMLAB_CELL_FRACTION);
 }
@@ -311,13 +340,12 @@ static inline void aqmlab_drop_decision(struct aqmlab_queue *q, u32 number, u32 
 					struct aqmlab_decision *decision)
 {
 	struct aqmlab_class *class = &q->class[number];
-	u64 x = aqmlab_average_of(q, number) >> AQMLAB_W_LOG;
 	bool just_crossed;
 
 	decision->verdict = AQMLAB_ACCEPT;
 	decision->drawn = false;
 	decision->draw = 0;
-	decision->p_b = aqmlab_p_b(&aqmlab_curves[number], x);
+	decision->p_b = aqmlab_p_b(q, number);
 	class->count++;
 	if (decision->p_b == AQMLAB_NO_P_B || aqmlab_is_guarded(q)) {
 		class->above_min_th = false;
@@ -338,6 +366,44 @@ static inline void aqmlab_drop_decision(struct aqmlab_queue *q, u32 number, u32 
 	}
 }
 
+#if AQMLAB_ADAPTIVE
+/* One step of max_p of a class. Return whether it moved. */
+static inline bool aqmlab_adapt_class(struct aqmlab_queue *q, u32 number)
+{
+	u64 x = aqmlab_average_of(q, number) >> AQMLAB_W_LOG;
+	u32 *points = q->class[number].points;
+	u32 max_p = points[1];
+
+	if (x > aqmlab_targets[number].high &&
+	    (max_p < AQMLAB_MAX_P_HIGH || (AQMLAB_AT_BOUND_TOO && max_p == AQMLAB_MAX_P_HIGH)))
+		max_p = min_t(u32, max_p + min_t(u32, AQMLAB_ALPHA, max_p >> 2), AQMLAB_ONE);
+	else if (x < aqmlab_targets[number].low &&
+		 (max_p > AQMLAB_MAX_P_LOW || (AQMLAB_AT_BOUND_TOO && max_p == AQMLAB_MAX_P_LOW)))
+		max_p = ((u64)max_p * AQMLAB_BETA) >> 31;
+	else
+		return false;
+	points[1] = max_p;
+	if (AQMLAB_ABOVE_MOVES && AQMLAB_MOVED_POINTS > 2)
+		points[2] = max_p;
+	return true;
+}
+
+/* Adaptive RED: a step at the first arrival after each interval. */
+static inline void aqmlab_adapt(struct aqmlab_queue *q, u64 now)
+{
+	bool changed = false;
+	u32 i;
+
+	if (now <= q->adapted + AQMLAB_INTERVAL_NS)
+		return;
+	for (i = 0; i < AQMLAB_CLASSES; i++)
+		changed |= aqmlab_adapt_class(q, i);
+	/* At a bound too: the interval begins with each step, else with each change. */
+	if (changed || AQMLAB_AT_BOUND_TOO)
+		q->adapted = now;
+}
+#endif
+
 /* Decide about an arrival at a time in ns. The caller accepts, marks or drops. */
 static inline void aqmlab_decide(struct aqmlab_queue *q, u64 now, u32 class, u32 bytes,
 				 struct aqmlab_decision *decision)
@@ -345,12 +411,14 @@ static inline void aqmlab_decide(struct aqmlab_queue *q, u64 now, u32 class, u32
 	if (AQMLAB_FULL_FIRST && aqmlab_is_full_for(q, bytes)) {
 		*decision = (struct aqmlab_decision){
 			.verdict = AQMLAB_OVERFLOW,
-			.p_b = aqmlab_p_b(&aqmlab_curves[class],
-					  aqmlab_average_of(q, class) >> AQMLAB_W_LOG),
+			.p_b = aqmlab_p_b(q, class),
 		};
 		return;
 	}
 	aqmlab_update_averages(q, now, class);
+#if AQMLAB_ADAPTIVE
+	aqmlab_adapt(q, now);
+#endif
 	aqmlab_drop_decision(q, class, bytes, decision);
 	if (aqmlab_is_full_for(q, bytes)) {
 		decision->verdict = AQMLAB_OVERFLOW;
@@ -432,7 +500,8 @@ static inline void aqmlab_serve_nothing(struct aqmlab_queue *q, u64 now)
 /* Whether the time of an arrival or a departure matters. */
 static inline bool aqmlab_needs_time(const struct aqmlab_queue *q)
 {
-	return AQMLAB_AVERAGES > 1 || AQMLAB_IDLE_NONE_WAITING || !q->packets;
+	return AQMLAB_AVERAGES > 1 || AQMLAB_IDLE_NONE_WAITING || AQMLAB_ADAPTIVE ||
+	       !q->packets;
 }
 
 #endif

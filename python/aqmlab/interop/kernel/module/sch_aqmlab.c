@@ -31,20 +31,15 @@ static inline u32 aqmlab_random(void)
 #include "record.h"
 #include "log.h"
 
+static struct aqmlab_skb *aqmlab_skb(struct sk_buff *skb);
+
+#include "victim.h"
+
 struct aqmlab_private {
 	struct aqmlab_queue queue;
 	struct tc_red_xstats stats;
 	u32 arrived;		/* packets since the reset */
 	u8 instance;
-};
-
-/* What a packet in the queue is known by. */
-struct aqmlab_skb {
-	u32 number;
-	u8 class;
-	u8 tos;
-	u8 ttl;
-	u8 ttl_initial;
 };
 
 static atomic_t aqmlab_instances = ATOMIC_INIT(0);
@@ -110,7 +105,8 @@ static void aqmlab_log_event(struct Qdisc *sch, u8 kind, u64 now, struct sk_buff
 
 static void aqmlab_log_decision(struct Qdisc *sch, u64 now, struct sk_buff *skb,
 				const struct aqmlab_decision *decision,
-				u32 waiting, u32 victim, u8 outcome)
+				u32 waiting, const struct aqmlab_victim *victim,
+				u8 outcome)
 {
 	const struct aqmlab_private *private = qdisc_priv(sch);
 	const struct aqmlab_skb *packet = aqmlab_skb(skb);
@@ -123,7 +119,9 @@ static void aqmlab_log_decision(struct Qdisc *sch, u64 now, struct sk_buff *skb,
 		.flow = cpu_to_le32(skb_get_hash(skb)),
 		.p_b = cpu_to_le32(decision->p_b),
 		.draw = cpu_to_le32(decision->draw),
-		.victim = cpu_to_le32(victim),
+		.victim_draw = cpu_to_le32(victim->draw),
+		.victim = cpu_to_le32(victim->skb ? aqmlab_skb(victim->skb)->number :
+						    AQMLAB_NOBODY),
 		.waiting = cpu_to_le32(waiting),
 		.count = cpu_to_le32((u32)q->class[packet->class].count),
 		.kind = AQMLAB_ARRIVAL,
@@ -132,7 +130,8 @@ static void aqmlab_log_decision(struct Qdisc *sch, u64 now, struct sk_buff *skb,
 		.tos = packet->tos,
 		.ttl = packet->ttl,
 		.ttl_initial = packet->ttl_initial,
-		.drawn = decision->drawn ? AQMLAB_DREW : 0,
+		.drawn = (decision->drawn ? AQMLAB_DREW : 0) |
+			 (victim->drawn ? AQMLAB_DREW_VICTIM : 0),
 		.instance = private->instance,
 	};
 
@@ -159,42 +158,100 @@ static void aqmlab_count_mark(struct Qdisc *sch)
 	qdisc_qstats_overlimit(sch);
 }
 
+/* Take the victim out of the queue, wherever it is. */
+static void aqmlab_remove(struct Qdisc *sch, const struct aqmlab_victim *victim)
+{
+	struct aqmlab_private *private = qdisc_priv(sch);
+	struct qdisc_skb_head *list = &sch->q;
+	struct sk_buff *skb = victim->skb;
+
+	if (victim->before)
+		victim->before->next = skb->next;
+	else
+		list->head = skb->next;
+	if (list->tail == skb)
+		list->tail = victim->before;
+	list->qlen--;
+	skb_mark_not_on_list(skb);
+	qdisc_qstats_backlog_dec(sch, skb);
+	aqmlab_leaves(&private->queue, aqmlab_skb(skb)->class, qdisc_pkt_len(skb));
+}
+
+/* Mark the victim if it can be marked. Return what becomes of it. */
+static u8 aqmlab_outcome(const struct aqmlab_victim *victim,
+			 const struct aqmlab_decision *decision)
+{
+	if (!victim->skb)
+		return AQMLAB_NONE;
+	if (aqmlab_marks(decision, aqmlab_skb(victim->skb)->tos) &&
+	    INET_ECN_set_ce(victim->skb))
+		return AQMLAB_MARKED;
+	return AQMLAB_DROPPED;
+}
+
+/* Drop the victim, which may be the arriving packet. Return the answer to the sender. */
+static int aqmlab_drop(struct Qdisc *sch, const struct aqmlab_victim *victim, u8 verdict,
+		       bool is_queued, bool is_arriving, struct sk_buff **to_free)
+{
+	unsigned int bytes = qdisc_pkt_len(victim->skb);
+
+	aqmlab_count_drop(sch, verdict);
+	if (is_queued)
+		aqmlab_remove(sch, victim);
+	qdisc_drop(victim->skb, sch, to_free);
+	if (!is_arriving) {
+		/* The parents have counted it, and will count the arriving packet. */
+		qdisc_tree_reduce_backlog(sch, 1, bytes);
+		return NET_XMIT_SUCCESS;
+	}
+	return verdict == AQMLAB_OVERFLOW ? NET_XMIT_DROP : NET_XMIT_CN;
+}
+
 static int aqmlab_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	struct aqmlab_private *private = qdisc_priv(sch);
 	struct aqmlab_queue *q = &private->queue;
+	enum aqmlab_among among = AQMLAB_AMONG_WAITING;
+	struct aqmlab_victim victim = { };
 	struct aqmlab_decision decision;
 	u32 bytes = qdisc_pkt_len(skb);
 	u32 waiting = q->packets;
-	struct aqmlab_skb *packet;
-	u8 outcome = AQMLAB_NONE;
+	bool is_arriving;
 	u64 now = 0;
+	u8 outcome;
 
 	if (aqmlab_log || aqmlab_needs_time(q))
 		now = ktime_get_ns();
 	aqmlab_classify(skb);
-	packet = aqmlab_skb(skb);
-	packet->number = private->arrived++;
-	aqmlab_decide(q, now, packet->class, bytes, &decision);
+	aqmlab_skb(skb)->number = private->arrived++;
+	aqmlab_decide(q, now, aqmlab_skb(skb)->class, bytes, &decision);
 	if (decision.verdict != AQMLAB_ACCEPT) {
-		if (aqmlab_marks(&decision, packet->tos) && INET_ECN_set_ce(skb))
-			outcome = AQMLAB_MARKED;
-		else
-			outcome = AQMLAB_DROPPED;
+		among = aqmlab_among(decision.verdict, !waiting);
+		if (among == AQMLAB_AMONG_ARRIVING)
+			victim.skb = skb;
 	}
+	/* A search for the victim finds the arriving packet at the tail. */
+	if (among != AQMLAB_AMONG_ARRIVING) {
+		aqmlab_joins(q, aqmlab_skb(skb)->class, bytes);
+		qdisc_enqueue_tail(skb, sch);
+		if (decision.verdict != AQMLAB_ACCEPT)
+			aqmlab_find_victim(sch->q.head,
+					   among == AQMLAB_AMONG_ALL ? NULL : skb, &victim);
+	}
+	outcome = aqmlab_outcome(&victim, &decision);
 	if (aqmlab_log)
-		aqmlab_log_decision(sch, now, skb, &decision, waiting,
-				    outcome == AQMLAB_NONE ? AQMLAB_NOBODY : packet->number,
-				    outcome);
-	if (outcome == AQMLAB_DROPPED) {
-		aqmlab_count_drop(sch, decision.verdict);
-		qdisc_drop(skb, sch, to_free);
-		return decision.verdict == AQMLAB_OVERFLOW ? NET_XMIT_DROP : NET_XMIT_CN;
-	}
+		aqmlab_log_decision(sch, now, skb, &decision, waiting, &victim, outcome);
+	is_arriving = victim.skb == skb;
+	if (outcome == AQMLAB_DROPPED)
+		return aqmlab_drop(sch, &victim, decision.verdict,
+				   among != AQMLAB_AMONG_ARRIVING, is_arriving, to_free);
 	if (outcome == AQMLAB_MARKED)
 		aqmlab_count_mark(sch);
-	aqmlab_joins(q, packet->class, bytes);
-	return qdisc_enqueue_tail(skb, sch);
+	if (among == AQMLAB_AMONG_ARRIVING) {
+		aqmlab_joins(q, aqmlab_skb(skb)->class, bytes);
+		qdisc_enqueue_tail(skb, sch);
+	}
+	return NET_XMIT_SUCCESS;
 }
 
 /* The link asks, and nothing waits: idle time begins. A parent may only peek (tbf). */

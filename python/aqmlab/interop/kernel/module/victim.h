@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The victim: which packet is dropped or marked when one must be. The same lines in
+ * Rust are in crates/aqm/src/red/victim/.
+ */
+#ifndef AQMLAB_VICTIM_H
+#define AQMLAB_VICTIM_H
+
+/* What a packet in the queue is known by. */
+struct aqmlab_skb {
+	u32 number;
+	u8 class;
+	u8 tos;
+	u8 ttl;
+	u8 ttl_initial;
+};
+
+/* Which packets the victim is chosen from. */
+enum aqmlab_among {
+	AQMLAB_AMONG_ARRIVING,	/* it is the arriving packet */
+	AQMLAB_AMONG_WAITING,	/* the packets that wait, without the arriving one */
+	AQMLAB_AMONG_ALL,
+};
+
+struct aqmlab_victim {
+	struct sk_buff *skb;
+	struct sk_buff *before;	/* the packet ahead of it */
+	bool drawn;
+	u32 draw;
+};
+
+static inline enum aqmlab_among aqmlab_among(u8 verdict, bool is_empty)
+{
+	if (AQMLAB_VICTIM == AQMLAB_ARRIVING ||
+	    (AQMLAB_EARLY_ONLY && verdict != AQMLAB_EARLY))
+		return AQMLAB_AMONG_ARRIVING;
+	if (AQMLAB_ARRIVAL_IS_CANDIDATE || is_empty || verdict == AQMLAB_OVERFLOW)
+		return AQMLAB_AMONG_ALL;
+	return AQMLAB_AMONG_WAITING;
+}
+
+/* Hops that a packet has travelled. */
+static inline u32 aqmlab_distance(const struct aqmlab_skb *packet)
+{
+	return packet->ttl_initial > packet->ttl ? packet->ttl_initial - packet->ttl : 0;
+}
+
+/*
+ * Find the packet that has travelled least, from the head up to but not including
+ * one (NULL: the end). Of several it is the newest, the oldest or one at random.
+ */
+static inline void aqmlab_find_victim(struct sk_buff *head, const struct sk_buff *end,
+				      struct aqmlab_victim *victim)
+{
+	u32 least = ~0U, ties = 0, skip = 0;
+	struct sk_buff *skb, *before;
+
+	memset(victim, 0, sizeof(*victim));
+	for (skb = head; skb && skb != end; skb = skb->next) {
+		u32 distance = aqmlab_distance(aqmlab_skb(skb));
+
+		if (distance > least)
+			continue;
+		ties = distance < least ? 1 : ties + 1;
+		least = distance;
+	}
+	if (!ties)
+		return;
+	if (AQMLAB_TIES == AQMLAB_NEWEST)
+		skip = ties - 1;
+	if (AQMLAB_TIES == AQMLAB_RANDOM) {
+		victim->draw = aqmlab_random();
+		victim->drawn = true;
+		skip = ((u64)victim->draw * ties) >> 32;
+	}
+	before = NULL;
+	for (skb = head; skb != end; before = skb, skb = skb->next)
+		if (aqmlab_distance(aqmlab_skb(skb)) == least && !skip--)
+			break;
+	victim->skb = skb;
+	victim->before = before;
+}
+
+#endif
