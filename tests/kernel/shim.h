@@ -18,6 +18,7 @@ typedef int64_t s64;
 typedef uint32_t __le32;
 typedef uint64_t __le64;
 
+#define fallthrough		__attribute__((__fallthrough__))
 #define S32_MAX			INT32_MAX
 #define U32_MAX			UINT32_MAX
 #define min_t(type, a, b)	((type)(a) < (type)(b) ? (type)(a) : (type)(b))

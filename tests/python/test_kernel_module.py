@@ -198,6 +198,6 @@ def test_the_queue_in_integers_is_near_the_exact_one(tmp_path):
         for word in ("exact", "integer")
     )
     exact_links, integer_links = exact.links, integer.links
-    for column in ("bytes_delivered", "mean_queue"):
+    for column in ("departed_bytes", "mean_queue"):
         a, b = (links[links["link"] == "bottleneck"][column].mean() for links in (exact_links, integer_links))
         assert abs(a - b) < 0.1 * a, column

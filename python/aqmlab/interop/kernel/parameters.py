@@ -56,7 +56,7 @@ def _definitions(integers: Mapping[str, Any]) -> Iterator[tuple[str, object, str
     if idle["rule"] == "shifts":
         yield "CELL_LOG", idle["cell_log"], "log2 of the us of a cell"
     if idle["rule"] == "powers":
-        yield "IDLE_MULT", f"{idle['mult']}ULL", "256ths of a packet time in a ns, times 2^IDLE_SHIFT"
+        yield "IDLE_MULT", f"{idle['mult']}ULL", "256ths of a packet in a ns, 2^-IDLE_SHIFT"
         yield "IDLE_SHIFT", idle["shift"], ""
         yield "IDLE_WHOLE", idle["whole"], "whole packet times only"
         yield "LONGEST_NS", f"{idle['longest_ns']}ULL", "from here on nothing is left"
@@ -75,6 +75,7 @@ def _definitions(integers: Mapping[str, Any]) -> Iterator[tuple[str, object, str
     yield "CROSSING_COUNT_ONE", integers["crossing_count_one"], "the first arrival above min_th counts as 1"
     yield "P_ONE_IS_EARLY", integers["p_one_is_early"], "p_b = 1 goes through the spacing"
     yield "SPACING", SPACING[integers["spacing"]], ""
+    yield "FORCED_COUNT", -1 if integers["spacing"] == "threshold" else 0, "after a forced drop"
     yield "SCALES_P_B", integers["size_reciprocal"] is not None, "p_b times size over mean size"
     yield "SIZE_RECIPROCAL", f"{integers['size_reciprocal'] or 0}ULL", "2^32 over the mean size"
     yield from _victim(integers["victim"])
@@ -86,7 +87,7 @@ def _definitions(integers: Mapping[str, Any]) -> Iterator[tuple[str, object, str
 
 def _victim(victim: Mapping[str, Any]) -> Iterator[tuple[str, object, str]]:
     """Yield the constants of the victim rule."""
-    yield "VICTIM", f"AQMLAB_{victim['rule'].upper()}", ""
+    yield "SEARCHES", victim["rule"] == "ddred", "the victim is the packet that has travelled least"
     yield "TIES", f"AQMLAB_{victim.get('ties', 'newest').upper()}", "of packets that have travelled equally far"
     yield "ARRIVAL_IS_CANDIDATE", victim.get("arrival_is_candidate", False), "at early drops"
     yield "EARLY_ONLY", victim.get("early_only", False), "other drops take the arriving packet"

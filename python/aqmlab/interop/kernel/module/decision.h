@@ -15,7 +15,7 @@
 #ifndef AQMLAB_DECISION_H
 #define AQMLAB_DECISION_H
 
-#define AQMLAB_ONE		(1U << 31)	/* p_b = 1 */
+#define AQMLAB_ONE		2147483648U	/* p_b = 1: 2^31 */
 #define AQMLAB_NO_P_B		(~0U)		/* below min_th */
 #define AQMLAB_NOBODY		(~0U)		/* no packet */
 #define AQMLAB_CELL_FRACTION	24
@@ -33,9 +33,7 @@
 #define AQMLAB_GEOMETRIC	3	/* each packet with p_b */
 #define AQMLAB_THRESHOLD	4	/* Linux: a threshold drawn once a gap */
 
-/* Victim rules, and which of several packets that have travelled equally far. */
-#define AQMLAB_ARRIVING		0	/* the arriving packet */
-#define AQMLAB_DDRED		1	/* the packet that has travelled least */
+/* DDRED: which of several packets that have travelled equally far is the victim. */
 #define AQMLAB_NEWEST		0
 #define AQMLAB_OLDEST		1
 #define AQMLAB_RANDOM		2
@@ -130,7 +128,12 @@ static inline void aqmlab_reset(struct aqmlab_queue *q)
 /* The averages that cover the packets of a class: from the first to before the last. */
 static inline u32 aqmlab_first_average(u32 class)
 {
-	return AQMLAB_MEASURED == AQMLAB_SHARED ? 0 : class;
+	switch (AQMLAB_MEASURED) {
+	case AQMLAB_SHARED:
+		return 0;
+	default:
+		return class;
+	}
 }
 
 static inline u32 aqmlab_last_average(u32 class)
@@ -327,9 +330,11 @@ static inline bool aqmlab_picks(struct aqmlab_class *class, u32 p_b, u32 bytes,
 			return false;
 		divisor = done < 2ULL * AQMLAB_ONE ? 2ULL * AQMLAB_ONE - done : 0;
 		break;
-	default:
-		if (AQMLAB_SPACING == AQMLAB_DSRED && done > AQMLAB_ONE)
+	case AQMLAB_DSRED:
+		if (done > AQMLAB_ONE)
 			return false;
+		fallthrough;
+	default:
 		divisor = done < AQMLAB_ONE ? AQMLAB_ONE - done : 0;
 	}
 	return decision->draw * divisor < (u64)p_b << 32;
@@ -356,7 +361,7 @@ static inline void aqmlab_drop_decision(struct aqmlab_queue *q, u32 number, u32 
 	just_crossed = !class->above_min_th;
 	class->above_min_th = true;
 	if (decision->p_b >= AQMLAB_ONE && !AQMLAB_P_ONE_IS_EARLY) {
-		class->count = AQMLAB_SPACING == AQMLAB_THRESHOLD ? -1 : 0;
+		class->count = AQMLAB_FORCED_COUNT;
 		decision->verdict = AQMLAB_FORCED;
 	} else if (just_crossed && AQMLAB_CROSSING_COUNT_ONE) {
 		class->count = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A record of the log of decisions: 64 bytes, little endian.
+ * A record of the log of decisions: 64 bytes without gaps, little endian.
  * crates/aqm/src/replay/record.rs reads it.
  */
 #ifndef AQMLAB_RECORD_H
@@ -43,6 +43,6 @@ struct aqmlab_record {
 	__u8 ttl_initial;	/* 61 */
 	__u8 drawn;		/* 62 */
 	__u8 instance;		/* 63 number of the queue, where several have the discipline */
-} __attribute__((packed));
+};
 
 #endif

@@ -31,6 +31,8 @@ static inline u32 aqmlab_random(void)
 #include "record.h"
 #include "log.h"
 
+static_assert(sizeof(struct aqmlab_record) == 64);
+
 static struct aqmlab_skb *aqmlab_skb(struct sk_buff *skb);
 
 #include "victim.h"

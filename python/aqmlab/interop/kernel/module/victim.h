@@ -31,7 +31,7 @@ struct aqmlab_victim {
 
 static inline enum aqmlab_among aqmlab_among(u8 verdict, bool is_empty)
 {
-	if (AQMLAB_VICTIM == AQMLAB_ARRIVING ||
+	if (!AQMLAB_SEARCHES ||
 	    (AQMLAB_EARLY_ONLY && verdict != AQMLAB_EARLY))
 		return AQMLAB_AMONG_ARRIVING;
 	if (AQMLAB_ARRIVAL_IS_CANDIDATE || is_empty || verdict == AQMLAB_OVERFLOW)
