@@ -32,6 +32,7 @@ import compare_averaged  # noqa: E402
 import compare_crosscheck  # noqa: E402
 import compare_engines  # noqa: E402
 import compare_fluid  # noqa: E402
+import compare_integers  # noqa: E402
 import compare_kernel  # noqa: E402
 import compare_live  # noqa: E402
 import compare_papers  # noqa: E402
@@ -353,6 +354,12 @@ def live_cells() -> Section:
     return Section("live-cells", compare_live.TURNING.title, *compare_live.report(compare_live.TURNING))
 
 
+
+def integers() -> Section:
+    """RED in integers against the exact one."""
+    return Section("integers", compare_integers.TITLE, *compare_integers.report())
+
+
 def kernel() -> Section:
     """The window of the kernel's Reno and CUBIC compared with the simulator's."""
     return Section("kernel", compare_kernel.TITLE, *compare_kernel.report())
@@ -406,6 +413,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "rfc7928": rfc7928,
     "link": link,
     "linux-red": linux_red,
+    "integers": integers,
     "kernel": kernel,
     "live": live,
     "live-cells": live_cells,

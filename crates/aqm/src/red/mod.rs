@@ -27,6 +27,9 @@
 //! last; `p_a` (not in Linux's spacing) and `count` of the last decision; `average_0` and so on with several classes; then
 //! those of the victim rule and the adaptation.
 //!
+//! With `arithmetic = "integer"` the average ([`average::IntegerEwma`]), the curve ([`curve::CurveTable`]) and the spacing
+//! compute in integers, and p_b is a multiple of 2^-31. `python/aqmlab/interop/kernel/module/decision.h` has the same lines in C.
+//!
 //! A [`Dialect`] is a named set of switches over all parts: what the original paper, ns-2.35 and Linux do
 //! differently while all of them say "RED".
 
