@@ -25,13 +25,13 @@ QUEUES = ("red", "gentle-red", "mred", "exred", "nlred")
 RUNS = 40
 ERROR_WITHIN, DIFFERENCE_WITHIN = 1e-5, 0.02
 """Bounds of the error of p_b, and of the interval of a difference over the exact mean."""
-TEXT = f"""The scenario `examples/dumbbell-red.toml` (ten NewReno flows, 10 Mb/s) with each discipline, {RUNS} runs of each
-arithmetic with the same seeds. *Largest error* is that of p_b at the same average, over all averages; it is computed from the
-table that a kernel module has, and is to be below {ERROR_WITHIN:g}. *Difference* is integer minus exact, with the 95 % interval
-of the mean over pairs; the interval is to lie within {DIFFERENCE_WITHIN:.0%} of the exact mean. The weight 0.002 of the file becomes
-2^-9 = 0.00195, which is part of the difference.
+TEXT = f"""The scenario `examples/dumbbell-red.toml` (ten NewReno flows, 10 Mb/s) with each discipline, {RUNS} runs of
+each arithmetic with the same seeds. *Largest error* is that of p_b at the same average, over all averages; it is
+computed from the table that a kernel module has, and is to be below {ERROR_WITHIN:g}. *Difference* is integer minus
+exact, with the 95 % interval of the mean over pairs; the interval is to lie within {DIFFERENCE_WITHIN:.0%} of the exact
+mean. The weight 0.002 of the file becomes 2^-9 = 0.00195, which is part of the difference.
 
-| discipline | largest error of p_b | throughput, Mb/s | difference | mean queue, packets | difference | loss, % | difference |
+| discipline | largest error of p_b | Mb/s | difference | mean queue, packets | difference | loss, % | difference |
 |---|---:|---:|---:|---:|---:|---:|---:|
 """
 

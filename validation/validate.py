@@ -354,7 +354,6 @@ def live_cells() -> Section:
     return Section("live-cells", compare_live.TURNING.title, *compare_live.report(compare_live.TURNING))
 
 
-
 def integers() -> Section:
     """RED in integers against the exact one."""
     return Section("integers", compare_integers.TITLE, *compare_integers.report())

@@ -194,7 +194,14 @@ def test_the_queue_in_integers_is_near_the_exact_one(tmp_path):
     """A run differs by the noise of its draws: the draws of both arithmetics begin with the same numbers."""
     file = scenario(tmp_path, RED)
     exact, integer = (
-        aqmlab.run(file, seeds=3, workers=1, progress=False, out=tmp_path / word, overrides={"queue.bottleneck.arithmetic": word})
+        aqmlab.run(
+            file,
+            seeds=3,
+            workers=1,
+            progress=False,
+            out=tmp_path / word,
+            overrides={"queue.bottleneck.arithmetic": word},
+        )
         for word in ("exact", "integer")
     )
     exact_links, integer_links = exact.links, integer.links

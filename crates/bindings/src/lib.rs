@@ -229,8 +229,8 @@ fn replay<'py>(
     draws: Vec<f64>,
     gauges: bool,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    let resolved =
-        aqmlab_scenario::queue_for_link(queue, link_context(rate_bps, delay_s)).map_err(|p| value_error(&p))?;
+    let resolved = aqmlab_scenario::queue_for_link(queue, link_context(rate_bps, delay_s))
+        .map_err(|p| value_error(&p))?;
     let mut replay = Replay::new(&resolved, draws);
     let mut answers = Vec::with_capacity(operations.len());
     for (ps, packet) in operations {

@@ -13,7 +13,6 @@ from aqmlab.cli.output import print_json
 from aqmlab.cli.values import parse_overrides
 from aqmlab.errors import InputError, printable
 
-
 KERNEL = "kernel"
 """The format of sources of a module for Linux."""
 
@@ -26,7 +25,9 @@ def export(
     to: Annotated[
         str,
         typer.Option(
-            "--to", help="Results: csv, parquet, flent, ns2 or pcap. A scenario: ns2, ns3, tc or kernel.", metavar="FORMAT"
+            "--to",
+            help="Results: csv, parquet, flent, ns2 or pcap. A scenario: ns2, ns3, tc or kernel.",
+            metavar="FORMAT",
         ),
     ],
     out: Annotated[
@@ -47,9 +48,9 @@ def export(
 ) -> None:
     """Write results, or a scenario, for other programs.
 
-    Results become CSV, Parquet, a flent data file, an ns-2 trace or pcap; a scenario a script for ns-2, ns-3 or Linux, and
-    its queue before a link a kernel module for Linux (`--to kernel --link NAME --out DIR`).
-    Python: aqmlab.export, aqmlab.export_scenario.
+    Results become CSV, Parquet, a flent data file, an ns-2 trace or pcap; a scenario a script for ns-2, ns-3 or Linux.
+    `--to kernel --link NAME` writes a link's queue as a kernel module for Linux; `--out` is its folder.
+    Python: aqmlab.export, aqmlab.export_scenario, aqmlab.export_module.
     """
     # What is not there is taken for results, unless it is called like a scenario.
     is_missing = not what.exists() and what.suffix != ".toml"

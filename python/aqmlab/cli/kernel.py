@@ -36,8 +36,6 @@ def replay(
     if found.difference is not None:
         raise Error(printable(f"{log}: {found.difference}"))
     if as_json:
-        print_json(
-            {"records": found.records, "decisions": found.decisions, "marks": found.marks, "drops": found.drops}
-        )
+        print_json({"records": found.records, "decisions": found.decisions, "marks": found.marks, "drops": found.drops})
         return
     print(f"{found.decisions} decisions are equal bit by bit ({found.drops} drops, {found.marks} marks).")

@@ -4,9 +4,7 @@ use aqmlab_units::Time;
 
 use super::record::{Record, RecordKind};
 use crate::red::Red;
-use crate::{
-    Dequeue, Discipline, DropClass, DropReason, Ecn, Header, Host, Meta, Packet, Qdisc, Resolved,
-};
+use crate::{Dequeue, Discipline, DropClass, DropReason, Ecn, Header, Host, Meta, Packet, Qdisc, Resolved};
 
 /// A log that was replayed without a difference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,12 +75,7 @@ struct At {
 }
 
 impl At {
-    fn difference(
-        self,
-        what: &'static str,
-        logged: &impl ToString,
-        replayed: &impl ToString,
-    ) -> Difference {
+    fn difference(self, what: &'static str, logged: &impl ToString, replayed: &impl ToString) -> Difference {
         let Self { record, time_ns } = self;
         Difference { record, time_ns, what, logged: logged.to_string(), replayed: replayed.to_string() }
     }
@@ -129,13 +122,7 @@ impl Queue {
         at.compare("departure", logged, departed)
     }
 
-    fn arrival(
-        &mut self,
-        now: Time,
-        record: &Record,
-        host: &mut Draws,
-        at: At,
-    ) -> Result<(), Difference> {
+    fn arrival(&mut self, now: Time, record: &Record, host: &mut Draws, at: At) -> Result<(), Difference> {
         at.compare("packet", record.packet, self.arrived)?;
         at.compare("waiting", record.waiting, self.discipline.backlog().packets)?;
         self.arrived += 1;

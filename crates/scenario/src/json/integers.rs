@@ -8,8 +8,8 @@ use aqmlab_aqm::red::{ClassState, Crossing, IdleWhen};
 use aqmlab_aqm::{Limit, LinkContext, RedParts};
 use serde_json::{Value as Json, json};
 
-use crate::queue_for_link;
 use crate::problem::Problem;
+use crate::queue_for_link;
 
 /// Return the integers of a queue with `arithmetic = "integer"` as JSON: what a kernel module is generated from. The queue is
 /// the body of a `[queue.NAME]` table; null if it does not compute in integers.
@@ -88,9 +88,7 @@ fn idle_json(rule: &IdleRule) -> Json {
 fn curve_json(class: &ClassState) -> Json {
     let Some(table) = &class.table else { return Json::Null };
     let CurveTable { begin, end, above, segments, points, .. } = &**table;
-    let segment = |s: &aqmlab_aqm::red::curve::Segment| {
-        json!({ "from": s.from, "scale": s.scale, "shift": s.shift, "first": s.first })
-    };
+    let segment = |s: &aqmlab_aqm::red::curve::Segment| json!({ "from": s.from, "scale": s.scale, "shift": s.shift, "first": s.first });
     json!({
         "begin": begin,
         "end": end,

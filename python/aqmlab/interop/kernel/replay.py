@@ -79,15 +79,16 @@ def replay_decisions(
         If the scenario is not valid, a module cannot have the queue, or the log cannot be read.
     """
     queue = kernel_queue(scenario, link=link, overrides=overrides)
-    if not isinstance(log, bytes):
-        try:
-            log = Path(log).read_bytes()
-        except OSError as error:
-            raise InputError(f"{log}: cannot be read ({error.strerror})") from None
-    found = _core.replay_integer(queue.table, queue.link.rate_bps, queue.link.delay_s, log)
+    content = log if isinstance(log, bytes) else _content(log)
+    found = _core.replay_integer(queue.table, queue.link.rate_bps, queue.link.delay_s, content)
     if "what" not in found:
         return ReplayedLog(found["records"], found["decisions"], found["marks"], found["drops"], None)
-    difference = Difference(
-        found["record"], found["time_ns"] * 1e-9, found["what"], found["logged"], found["replayed"]
-    )
+    difference = Difference(found["record"], found["time_ns"] * 1e-9, found["what"], found["logged"], found["replayed"])
     return ReplayedLog(difference.record, 0, 0, 0, difference)
+
+
+def _content(path: str | Path) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None

@@ -187,7 +187,8 @@ impl IntegerSteps {
     fn next(self, average: u64, max_p: u32) -> Option<u32> {
         if average > self.target_high && (max_p < self.high || (self.at_bound_too && max_p == self.high)) {
             Some((max_p + self.alpha.min(max_p >> 2)).min(ONE))
-        } else if average < self.target_low && (max_p > self.low || (self.at_bound_too && max_p == self.low)) {
+        } else if average < self.target_low && (max_p > self.low || (self.at_bound_too && max_p == self.low))
+        {
             Some(((u64::from(max_p) * u64::from(self.beta)) >> 31) as u32)
         } else {
             None
@@ -289,7 +290,11 @@ mod tests {
             let mut rule = rule(from);
             let mut begins = |average| {
                 let mut curve = Curve::Gentle(Gentle::new(5.0, 15.0, 0.1));
-                rule.step(Time::ZERO, 1, [Adapted { average, curve: &mut curve, in_integers: None }].into_iter())
+                rule.step(
+                    Time::ZERO,
+                    1,
+                    [Adapted { average, curve: &mut curve, in_integers: None }].into_iter(),
+                )
             };
             assert_eq!([4.0, 10.0, 14.0].map(&mut begins), [true, in_target, true], "{from:?}");
         }

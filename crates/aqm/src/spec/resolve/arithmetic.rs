@@ -102,10 +102,7 @@ fn check(parts: &ChosenParts, dialect: &Dialect, in_bytes: bool) -> Result<(), P
     if in_bytes && dialect.byte_scaling == ByteScaling::AfterSpacing {
         return error("byte_scaling", "after-spacing", "one of \"before-spacing\", \"none\"");
     }
-    let is_straight = matches!(
-        parts.curve,
-        Chosen::Registered(CurveKind::Linear | CurveKind::Gentle)
-    );
+    let is_straight = matches!(parts.curve, Chosen::Registered(CurveKind::Linear | CurveKind::Gentle));
     match parts.adaptation {
         AdaptationKind::Fixed => {}
         AdaptationKind::AdaptiveRed if is_straight => {}
