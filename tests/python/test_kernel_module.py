@@ -72,10 +72,19 @@ def run(folder: Path, arrivals: int = ARRIVALS, seed: int = 1) -> bytes:
     """Compile the decisions of a module in user space, and return the log of random traffic."""
     program = folder / "traffic"
     options = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Wno-type-limits", "-Wno-unused-parameter", "-Werror"]
+    options += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     command = ["gcc", *options, f"-I{SOURCES}", f"-I{folder}", str(SOURCES / "traffic.c"), "-o", str(program)]
     built = subprocess.run(command, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
-    return subprocess.run([program, str(arrivals), str(seed), "2000000"], capture_output=True, check=True).stdout
+    # Packets that still wait at the end are not freed.
+    done = subprocess.run(
+        [program, str(arrivals), str(seed), "2000000"],
+        capture_output=True,
+        check=False,
+        env={"ASAN_OPTIONS": "detect_leaks=0"},
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout
 
 
 @pytest.fixture(autouse=True)
@@ -118,6 +127,23 @@ def test_a_fault_in_the_c_is_found(what, tmp_path):
     assert difference is not None
     # A packet too many is seen as a drop that is missing.
     assert difference.what == ("verdict" if what == "waiting" else what)
+
+
+HEADERS = sorted(Path("/lib/modules").glob("*/build/Makefile"))
+
+
+@pytest.mark.skipif(not HEADERS, reason="there are no kernel headers in /lib/modules (linux-headers-amd64)")
+@pytest.mark.parametrize("name", ["red-ecn", "linux-bytes", "rio", "ddred-random", "adaptive-red"])
+def test_a_module_compiles_without_a_warning(name, tmp_path):
+    folder = tmp_path / "module"
+    paths, queue = export_module(scenario(tmp_path, QUEUES[name]), link="bottleneck", out=folder)
+    words = ["make", "-C", str(folder), f"KERNEL={HEADERS[-1].parent}", "W=1", f"C={int(bool(shutil.which('sparse')))}"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    own = [line for line in (done.stdout + done.stderr).splitlines() if str(folder) in line and ": warning" in line]
+    assert own == []
+    assert (folder / f"{queue.module}.ko").stat().st_size > 0
+    assert paths[0].stem == queue.module
 
 
 def test_an_altered_or_cut_log_is_found(tmp_path):

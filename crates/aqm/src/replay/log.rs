@@ -125,7 +125,7 @@ impl Queue {
     fn arrival(&mut self, now: Time, record: &Record, host: &mut Draws, at: At) -> Result<(), Difference> {
         at.compare("packet", record.packet, self.arrived)?;
         at.compare("waiting", record.waiting, self.discipline.backlog().packets)?;
-        self.arrived += 1;
+        self.arrived = self.arrived.wrapping_add(1);
         let header = Header::default()
             .with_dscp(record.tos >> 2)
             .with_ecn(Ecn::from_bits(record.tos))
