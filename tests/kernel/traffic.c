@@ -20,6 +20,11 @@ struct sk_buff {
 	u32 bytes;
 };
 
+static inline u32 aqmlab_length(const struct sk_buff *skb)
+{
+	return skb->bytes;
+}
+
 #include "victim.h"
 
 static struct sk_buff *head, *tail;
@@ -96,12 +101,14 @@ static bool search(struct sk_buff *skb, u8 verdict, struct aqmlab_victim *victim
 {
 	enum aqmlab_among among = aqmlab_among(verdict, !queue.packets);
 
+	if (verdict != AQMLAB_ACCEPT && AQMLAB_LAST_N)
+		among = aqmlab_find_in_tail(&queue, head, skb, victim);
 	if (verdict != AQMLAB_ACCEPT && among == AQMLAB_AMONG_ARRIVING) {
 		victim->skb = skb;
 		return false;
 	}
 	append(skb);
-	if (verdict != AQMLAB_ACCEPT)
+	if (verdict != AQMLAB_ACCEPT && !victim->skb)
 		aqmlab_find_victim(head, among == AQMLAB_AMONG_ALL ? NULL : skb, victim);
 	return true;
 }

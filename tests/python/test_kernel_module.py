@@ -51,6 +51,8 @@ QUEUES = {
     "ddred-random": DDRED + 'ties = "random"\necn = true\narrival_is_candidate = true\n',
     "ddred-early": DDRED + 'search = "early"\n',
     "ddred-full": DDRED.replace("40p", "12p"),
+    "ddred-tail": 'aqm = "ddred-tail"\nlimit = "12p"\nlast_n = 5\n',
+    "ddred-tail-bytes": 'aqm = "ddred-tail"\nlimit = "12kB"\nlast_n = 100\n',
     "adaptive-red": ADAPTIVE,
     "adaptive-red-ns2": ADAPTIVE + 'dialect = "ns2-2.35"\necn = true\n',
     "adaptive-linear": ADAPTIVE + 'curve = "linear"\n',
@@ -133,7 +135,7 @@ HEADERS = sorted(Path("/lib/modules").glob("*/build/Makefile"))
 
 
 @pytest.mark.skipif(not HEADERS, reason="there are no kernel headers in /lib/modules (linux-headers-amd64)")
-@pytest.mark.parametrize("name", ["red-ecn", "linux-bytes", "rio", "ddred-random", "adaptive-red"])
+@pytest.mark.parametrize("name", ["red-ecn", "linux-bytes", "rio", "ddred-random", "ddred-tail", "adaptive-red"])
 def test_a_module_compiles_without_a_warning(name, tmp_path):
     folder = tmp_path / "module"
     paths, queue = export_module(scenario(tmp_path, QUEUES[name]), link="bottleneck", out=folder)
@@ -185,7 +187,7 @@ def test_the_files_of_a_module(tmp_path):
 @pytest.mark.parametrize(
     ("queue", "message"),
     [
-        ('aqm = "codel"\n', 'a module has no form of aqm = "codel" (allowed: RED and its descendants)'),
+        ('aqm = "codel"\n', 'a module has no form of aqm = "codel" (allowed: RED and its descendants, ddred-tail)'),
         ('aqm = "choke"\n', 'queue.bottleneck.victim: a module has no form of victim = "choke"'),
         (RED + 'adaptation = "feng"\n', '"feng" has no form in integers'),
         (RED + 'mode = "bytes"\nbyte_scaling = "after-spacing"\n', '"after-spacing" has no form in integers'),

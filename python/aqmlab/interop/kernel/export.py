@@ -12,7 +12,7 @@ from typing import Any
 import aqmlab
 from aqmlab import _core
 from aqmlab.errors import InputError
-from aqmlab.interop.kernel.parameters import parameters_h
+from aqmlab.interop.kernel.parameters import drop_tail, parameters_h
 from aqmlab.results.metrics import bottleneck_of
 from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.scenario.parts import Link
@@ -22,6 +22,8 @@ KIND_LENGTH = 15
 """Most characters of the name by which tc knows a discipline (IFNAMSIZ - 1)."""
 ONE = 1 << 31
 """p_b = 1 in integers."""
+DROP_TAIL = "ddred-tail"
+"""The discipline beside RED that a module has: DDRED's tail-drop variant."""
 VICTIMS = ("arriving", "ddred")
 """Victim rules that a module has."""
 REFUSED = {"distance": "fraction", "adapt_clock": "timer"}
@@ -88,8 +90,16 @@ def kernel_queue(scenario: str | Path | Scenario, *, link: str | None = None, ov
     names = [one.name for one in plan.links]
     chosen = plan.link(link or bottleneck_of(names, [one.aqm for one in plan.links]))
     where = f"{plan.filename}: queue.{chosen.queue}"
+    for key, value in REFUSED.items():
+        if chosen.parameters.get(key) == value:
+            raise InputError(f'{where}.{key}: a module has no form of {key} = "{value}"')
+    if chosen.aqm == DROP_TAIL:
+        table = json.dumps(plan.queue_table(chosen.queue))
+        return KernelQueue(plan, chosen, table, drop_tail(chosen.parameters))
     if "curve" not in chosen.parameters and "spacing" not in chosen.parameters:
-        raise InputError(f'{where}: a module has no form of aqm = "{chosen.aqm}" (allowed: RED and its descendants)')
+        raise InputError(
+            f'{where}: a module has no form of aqm = "{chosen.aqm}" (allowed: RED and its descendants, ddred-tail)'
+        )
     table = json.dumps({**plan.queue_table(chosen.queue), "arithmetic": "integer"})
     try:
         integers = json.loads(_core.integers(table, chosen.rate_bps, chosen.delay_s))
@@ -99,9 +109,6 @@ def kernel_queue(scenario: str | Path | Scenario, *, link: str | None = None, ov
     if victim not in VICTIMS:
         allowed = ", ".join(f'"{name}"' for name in VICTIMS)
         raise InputError(f'{where}.victim: a module has no form of victim = "{victim}" (allowed: {allowed})')
-    for key, value in REFUSED.items():
-        if chosen.parameters.get(key) == value:
-            raise InputError(f'{where}.{key}: a module has no form of {key} = "{value}"')
     return KernelQueue(plan, chosen, table, integers)
 
 
@@ -133,6 +140,8 @@ def module_files(queue: KernelQueue) -> dict[str, str]:
 
 def distance_lines(queue: KernelQueue) -> list[str]:
     """Say in lines of Markdown how far the integers are from the exact discipline."""
+    if queue.link.aqm == DROP_TAIL:
+        return ["* It has neither average nor curve; distances are whole hops."]
     weight = 2.0 ** -queue.integers["wlog"]
     points = [
         f"The average has the weight {weight:.6g} (2^-{queue.integers['wlog']}) and {queue.integers['fraction']} bits "

@@ -90,6 +90,7 @@ def _victim(victim: Mapping[str, Any]) -> Iterator[tuple[str, object, str]]:
     yield "SEARCHES", victim["rule"] == "ddred", "the victim is the packet that has travelled least"
     yield "TIES", f"AQMLAB_{victim.get('ties', 'newest').upper()}", "of packets that have travelled equally far"
     yield "ARRIVAL_IS_CANDIDATE", victim.get("arrival_is_candidate", False), "at early drops"
+    yield "LAST_N", f"{victim.get('last_n', 0)}U", "packets at the tail that a full queue compares (DDRED); 0: all else"
     yield "EARLY_ONLY", victim.get("early_only", False), "other drops take the arriving packet"
 
 
@@ -108,6 +109,52 @@ def _adaptation(
     yield "MAX_P_HIGH", f"{adaptation['high']}U", ""
     yield "AT_BOUND_TOO", adaptation["at_bound_too"], "a step at the bound itself, and none late"
     yield "ABOVE_MOVES", adaptation["above_moves"], "the curve above max_th moves too"
+
+
+def drop_tail(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the integers of ``ddred-tail``, which has neither average nor curve.
+
+    Parameters
+    ----------
+    parameters
+        Effective values of the queue: ``limit`` in packets, or text in bytes, and ``last_n`` packets.
+    """
+    limit = str(parameters["limit"])
+    never = {
+        "begin": (1 << 64) - 1,
+        "end": (1 << 64) - 1,
+        "above": 0,
+        "segments": [],
+        "points": [],
+        "largest_error": 0.0,
+    }
+    return {
+        "wlog": 0,
+        "fraction": 0,
+        "extra_step": False,
+        "idle": {"rule": "step"},
+        "curves": [never],
+        "class_of": [0] * 64,
+        "averages": 1,
+        "measured": "shared",
+        "spacing": "geometric",
+        "size_reciprocal": None,
+        "in_bytes": False,
+        "limit": int(float(limit.removesuffix("B"))),
+        "limit_in_bytes": limit.endswith("B"),
+        "ecn": False,
+        "mark_up_to": 0,
+        "mark_forced": False,
+        "guard_one": False,
+        "crossing_count_one": False,
+        "p_one_is_early": False,
+        "strict_limit": False,
+        "full_first": False,
+        "idle_none_waiting": False,
+        "in_service_counts": False,
+        "adaptation": None,
+        "victim": {"rule": "ddred", "last_n": int(parameters["last_n"])},
+    }
 
 
 def _define(name: str, value: object, comment: str) -> str:

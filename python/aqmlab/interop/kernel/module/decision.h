@@ -413,6 +413,13 @@ static inline void aqmlab_adapt(struct aqmlab_queue *q, u64 now)
 static inline void aqmlab_decide(struct aqmlab_queue *q, u64 now, u32 class, u32 bytes,
 				 struct aqmlab_decision *decision)
 {
+	if (AQMLAB_LAST_N) {
+		*decision = (struct aqmlab_decision){
+			.verdict = aqmlab_is_full_for(q, bytes) ? AQMLAB_OVERFLOW : AQMLAB_ACCEPT,
+			.p_b = AQMLAB_NO_P_B,
+		};
+		return;
+	}
 	if (AQMLAB_FULL_FIRST && aqmlab_is_full_for(q, bytes)) {
 		*decision = (struct aqmlab_decision){
 			.verdict = AQMLAB_OVERFLOW,

@@ -35,6 +35,11 @@ static_assert(sizeof(struct aqmlab_record) == 64);
 
 static struct aqmlab_skb *aqmlab_skb(struct sk_buff *skb);
 
+static inline u32 aqmlab_length(const struct sk_buff *skb)
+{
+	return qdisc_pkt_len(skb);
+}
+
 #include "victim.h"
 
 struct aqmlab_private {
@@ -227,7 +232,9 @@ static int aqmlab_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 	aqmlab_classify(skb);
 	aqmlab_skb(skb)->number = private->arrived++;
 	aqmlab_decide(q, now, aqmlab_skb(skb)->class, bytes, &decision);
-	if (decision.verdict != AQMLAB_ACCEPT) {
+	if (decision.verdict != AQMLAB_ACCEPT && AQMLAB_LAST_N) {
+		among = aqmlab_find_in_tail(q, sch->q.head, skb, &victim);
+	} else if (decision.verdict != AQMLAB_ACCEPT) {
 		among = aqmlab_among(decision.verdict, !waiting);
 		if (among == AQMLAB_AMONG_ARRIVING)
 			victim.skb = skb;
@@ -236,7 +243,7 @@ static int aqmlab_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 	if (among != AQMLAB_AMONG_ARRIVING) {
 		aqmlab_joins(q, aqmlab_skb(skb)->class, bytes);
 		qdisc_enqueue_tail(skb, sch);
-		if (decision.verdict != AQMLAB_ACCEPT)
+		if (decision.verdict != AQMLAB_ACCEPT && !victim.skb)
 			aqmlab_find_victim(sch->q.head,
 					   among == AQMLAB_AMONG_ALL ? NULL : skb, &victim);
 	}

@@ -81,4 +81,36 @@ static inline void aqmlab_find_victim(struct sk_buff *head, const struct sk_buff
 	victim->before = before;
 }
 
+/*
+ * DDRED's tail-drop variant: at a full queue, compare the arriving packet with the
+ * last ones. Of those that have travelled equally far the arriving one is the victim,
+ * then the newest. A packet that is too short to make room in bytes is kept.
+ */
+static inline enum aqmlab_among aqmlab_find_in_tail(const struct aqmlab_queue *q,
+						    struct sk_buff *head,
+						    struct sk_buff *arriving,
+						    struct aqmlab_victim *victim)
+{
+	struct sk_buff *skb, *before = NULL, *found = NULL;
+	u32 least = ~0U, ahead = q->packets;
+
+	for (skb = head; skb; before = skb, skb = skb->next) {
+		u32 distance = aqmlab_distance(aqmlab_skb(skb));
+
+		if (ahead-- > AQMLAB_LAST_N || distance > least)
+			continue;
+		least = distance;
+		found = skb;
+		victim->before = before;
+	}
+	if (found && least < aqmlab_distance(aqmlab_skb(arriving)) &&
+	    (!AQMLAB_LIMIT_IN_BYTES ||
+	     q->bytes + aqmlab_length(arriving) <= AQMLAB_LIMIT + aqmlab_length(found))) {
+		victim->skb = found;
+		return AQMLAB_AMONG_WAITING;
+	}
+	victim->skb = arriving;
+	return AQMLAB_AMONG_ARRIVING;
+}
+
 #endif
