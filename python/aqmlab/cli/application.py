@@ -25,7 +25,7 @@ GROUPS = {
     "Simulate": ("run", "compare", "sweep", "tune"),
     "See": ("lab", "draw", "report"),
     "Real traffic": ("live", "shape"),
-    "Theory, papers, other programs": ("analyze", "reproduce", "crosscheck", "rfc7928"),
+    "Theory, papers, other programs": ("analyze", "reproduce", "crosscheck", "replay", "rfc7928"),
     "Files": ("init", "check", "import", "export", "results", "list", "schema"),
 }
 """Commands by what they are for, in the order in which the help lists them."""

@@ -90,7 +90,7 @@ def _victim(victim: Mapping[str, Any]) -> Iterator[tuple[str, object, str]]:
     yield "SEARCHES", victim["rule"] == "ddred", "the victim is the packet that has travelled least"
     yield "TIES", f"AQMLAB_{victim.get('ties', 'newest').upper()}", "of packets that have travelled equally far"
     yield "ARRIVAL_IS_CANDIDATE", victim.get("arrival_is_candidate", False), "at early drops"
-    yield "LAST_N", f"{victim.get('last_n', 0)}U", "packets at the tail that a full queue compares (DDRED); 0: all else"
+    yield "LAST_N", f"{victim.get('last_n', 0)}U", "packets at the tail that are compared; 0: RED"
     yield "EARLY_ONLY", victim.get("early_only", False), "other drops take the arriving packet"
 
 
