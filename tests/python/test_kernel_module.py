@@ -189,7 +189,7 @@ def test_the_files_of_a_module(tmp_path):
     [
         ('aqm = "codel"\n', 'a module has no form of aqm = "codel" (allowed: RED and its descendants, ddred-tail)'),
         ('aqm = "choke"\n', 'queue.bottleneck.victim: a module has no form of victim = "choke"'),
-        (RED + 'adaptation = "feng"\n', '"feng" has no form in integers'),
+        (RED + 'adaptation = "feng"\n', 'queue.bottleneck.adaptation: "feng" has no form in integers'),
         (RED + 'mode = "bytes"\nbyte_scaling = "after-spacing"\n', '"after-spacing" has no form in integers'),
         (RED.replace("w_q = 0.01", "w_q = 0.000001"), "is too small a weight"),
     ],
@@ -216,6 +216,14 @@ def test_the_command(tmp_path, capsys):
     (tmp_path / "decisions.bin").write_bytes(run(out, 3000)[:-1])
     assert main(["replay", str(file), str(tmp_path / "decisions.bin")]) == 1
     assert "length" in capsys.readouterr().err
+
+
+def test_the_command_takes_an_example(tmp_path):
+    from aqmlab.cli import main
+
+    assert main(["export", "example:dumbbell-red", "--to", "kernel", "--out", str(tmp_path / "out")]) == 0
+    assert "example" not in (tmp_path / "out" / "Kbuild").read_text()
+    assert (tmp_path / "out" / "sch_aqmlab_red.c").exists()
 
 
 def test_the_queue_in_integers_is_near_the_exact_one(tmp_path):

@@ -53,7 +53,7 @@ def export(
     Python: aqmlab.export, aqmlab.export_scenario, aqmlab.export_module.
     """
     # What is not there is taken for results, unless it is called like a scenario.
-    is_missing = not what.exists() and what.suffix != ".toml"
+    is_missing = not what.exists() and what.suffix != ".toml" and not str(what).startswith("example:")
     if what.is_dir() or is_missing:
         if set_:
             raise InputError("--set: is for a scenario, not for results")

@@ -104,7 +104,8 @@ def kernel_queue(scenario: str | Path | Scenario, *, link: str | None = None, ov
     try:
         integers = json.loads(_core.integers(table, chosen.rate_bps, chosen.delay_s))
     except ValueError as error:
-        raise InputError(f"{where}: {str(error).splitlines()[0]}") from None
+        # The core knows the table alone: "queue:1:1: KEY: what is wrong".
+        raise InputError(f"{where}.{str(error).splitlines()[0].partition(': ')[2]}") from None
     victim = str(chosen.parameters.get("victim", "plugin"))
     if victim not in VICTIMS:
         allowed = ", ".join(f'"{name}"' for name in VICTIMS)
@@ -117,7 +118,6 @@ def module_files(queue: KernelQueue) -> dict[str, str]:
     module = queue.module
     words = {
         "MODULE": module,
-        "MODULE_NAME": module,
         "KIND": queue.kind,
         "TITLE": next(one.title for one in disciplines() if one.name == queue.link.aqm),
         "VERSION": aqmlab.__version__,
