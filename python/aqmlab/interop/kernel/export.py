@@ -23,7 +23,7 @@ KIND_LENGTH = 15
 ONE = 1 << 31
 """p_b = 1 in integers."""
 DROP_TAIL = "ddred-tail"
-"""The discipline beside RED that a module has: DDRED's tail-drop variant."""
+"""DDRED's tail-drop variant, the only non-RED discipline that a module has."""
 VICTIMS = ("arriving", "ddred")
 """Victim rules that a module has."""
 REFUSED = {"distance": "fraction", "adapt_clock": "timer"}
