@@ -173,7 +173,7 @@ fn classes() {
             (
                 "aqm = \"rio\"\nlcass = 1",
                 &[
-                    r#"net.toml:14:1: queue.main.lcass: unknown key (allowed: aqm, limit, min_th, max_th, max_p, w_q, mean_packet, mode, curve, points, spacing, victim, averages, adaptation, ecn, dialect, at_idle, idle_extra_step, guard_one, crossing, ... (N in all); did you mean "class"?)"#,
+                    r#"net.toml:14:1: queue.main.lcass: unknown key (allowed: aqm, limit, min_th, max_th, max_p, w_q, mean_packet, mode, curve, points, spacing, victim, averages, adaptation, ecn, arithmetic, dialect, at_idle, idle_extra_step, guard_one, ... (N in all); did you mean "class"?)"#,
                 ],
             ),
         ],

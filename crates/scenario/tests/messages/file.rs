@@ -124,7 +124,7 @@ fn unknown_keys_in_sections() {
         &[(
             r#"minth = "10p""#,
             &[
-                r#"net.toml:16:1: queue.main.minth: unknown key (allowed: aqm, limit, min_th, max_th, max_p, w_q, mean_packet, mode, curve, points, spacing, victim, averages, adaptation, ecn, dialect, at_idle, idle_extra_step, guard_one, crossing, ... (N in all); did you mean "min_th"?)"#,
+                r#"net.toml:16:1: queue.main.minth: unknown key (allowed: aqm, limit, min_th, max_th, max_p, w_q, mean_packet, mode, curve, points, spacing, victim, averages, adaptation, ecn, arithmetic, dialect, at_idle, idle_extra_step, guard_one, ... (N in all); did you mean "min_th"?)"#,
             ],
         )],
     );
