@@ -48,13 +48,13 @@ def lab(
         return
     try:
         with open_lab(file, link=link, overrides=parse_overrides(set_), port=port) as laboratory:
+            if laboratory.native:
+                print(printable(f"aqmlab: the server simulates: {laboratory.native}"), file=sys.stderr)
             if as_json:
                 print_json({"url": laboratory.url})
             else:
                 sys.stdout.write(f"Laboratory: {laboratory.url}\nCtrl-C ends it.\n")
             sys.stdout.flush()
-            if laboratory.native:
-                print(printable(f"aqmlab: the server simulates: {laboratory.native}"), file=sys.stderr)
             why_not = "" if no_browser else show(laboratory.url)
             if why_not:
                 print(printable(f"aqmlab: {why_not}"), file=sys.stderr)

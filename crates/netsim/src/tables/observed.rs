@@ -6,7 +6,7 @@ use aqmlab_units::Time;
 
 use super::seen::{Seen, SeenLink};
 use super::{Column, Table, integers, reals, texts};
-use crate::observe::{EventKind, LinkEvent, Observation};
+use crate::observe::{EventKind, Observation};
 use crate::plan::Transport;
 
 impl<'s> Seen<'s> {
