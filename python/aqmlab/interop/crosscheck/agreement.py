@@ -26,9 +26,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from aqmlab.interop.crosscheck.tool import Key, Measure, Measured
-from aqmlab.statistics import Interval, interval, welch
+from aqmlab.statistics import Interval, interval, paired, welch
 
 LEVEL = 0.90
 MARGINS = {
@@ -90,12 +91,33 @@ class Line:
         by = " by" if self.agreement is Agreement.DIFFERS else ":"
         return f"{self.agreement}{by} {shown}"
 
+    def data(self) -> dict[str, Any]:
+        """Return everything for other programs."""
+        return {
+            "measure": str(self.measure),
+            "place": self.place,
+            "ours": self.ours.mean,
+            "ours_sd": self.ours.sd,
+            "theirs": self.theirs.mean,
+            "theirs_sd": self.theirs.sd,
+            "difference": self.difference.mean,
+            "low": self.difference.low,
+            "high": self.difference.high,
+            "margin": self.margin,
+            "agreement": str(self.agreement),
+        }
+
     def _relative(self, value: float) -> str:
         return f"{100 * value / self.ours.mean:+.2g} %" if self.ours.mean else f"{value:+.2g}"
 
 
 def agreement(
-    ours: Mapping[int, Measured], theirs: Mapping[int, Measured], *, certain: bool, margin: float = 1.0
+    ours: Mapping[int, Measured],
+    theirs: Mapping[int, Measured],
+    *,
+    certain: bool,
+    margin: float = 1.0,
+    by_seed: bool = False,
 ) -> list[Line]:
     """Compare all measures that both sides have.
 
@@ -107,23 +129,34 @@ def agreement(
         Whether nothing is left to chance, so that one run is all there is.
     margin
         Factor of all margins.
+    by_seed
+        Whether runs of the same seed are pairs: the interval is then Student's of their differences.
     """
     keys: dict[Key, None] = {key: None for measured in ours.values() for key in measured}
     there = {key for measured in theirs.values() for key in measured}
     order = list(Measure)
     wanted = sorted((key for key in keys if key in there), key=lambda key: order.index(key[0]))
-    return [_line(key, ours, theirs, certain=certain, factor=margin) for key in wanted]
+    return [_line(key, ours, theirs, certain=certain, factor=margin, by_seed=by_seed) for key in wanted]
 
 
 def _line(
-    key: Key, ours: Mapping[int, Measured], theirs: Mapping[int, Measured], *, certain: bool, factor: float
+    key: Key,
+    ours: Mapping[int, Measured],
+    theirs: Mapping[int, Measured],
+    *,
+    certain: bool,
+    factor: float,
+    by_seed: bool,
 ) -> Line:
     measure, place = key
+    if by_seed:
+        both = [seed for seed in ours if key in ours[seed] and key in theirs.get(seed, {})]
+        ours, theirs = ({seed: side[seed] for seed in both} for side in (ours, theirs))
     a, b = ([run[key] for run in side.values() if key in run] for side in (ours, theirs))
     left, right = interval(a), interval(b)
     share, least = MARGINS[measure]
     margin = factor * max(share * abs(left.mean), least)
-    found = welch(b, a, level=LEVEL).interval
+    found = (paired if by_seed else welch)(b, a, level=LEVEL).interval
     if certain:
         off = right.mean - left.mean
         found = Interval(off, 0.0, found.n, off, off, LEVEL)

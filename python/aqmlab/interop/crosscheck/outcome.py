@@ -110,20 +110,5 @@ def _side_data(side: Side) -> dict[str, Any]:
         "why_not": side.why_not,
         "script": str(side.folder / side.files[0]),
         "differences": [{"name": d.name, "kind": str(d.kind), "text": d.text} for d in side.differences],
-        "lines": [
-            {
-                "measure": str(line.measure),
-                "place": line.place,
-                "ours": line.ours.mean,
-                "ours_sd": line.ours.sd,
-                "theirs": line.theirs.mean,
-                "theirs_sd": line.theirs.sd,
-                "difference": line.difference.mean,
-                "low": line.difference.low,
-                "high": line.difference.high,
-                "margin": line.margin,
-                "agreement": str(line.agreement),
-            }
-            for line in side.lines
-        ],
+        "lines": [line.data() for line in side.lines],
     }

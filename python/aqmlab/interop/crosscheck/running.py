@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
+from typing import Any, TypeVar
 
 from aqmlab.errors import Interrupted
 from aqmlab.execution.pool import available_cores, interrupts_noted
@@ -24,6 +25,7 @@ from aqmlab.storage.index import store_root
 from aqmlab.storage.kept import Answers
 from aqmlab.storage.key import RunKey, question
 
+K = TypeVar("K", bound=Hashable)
 REDUCER = "crosscheck"
 """The stable name, for keys of runs, of what is kept: the measurements of `aqmlab.interop.crosscheck.tool.Measure`."""
 
@@ -65,40 +67,78 @@ def run_seeds(
     version = f"{tool.name} {tool.version()}"
     keys = {seed: RunKey(version, question({"files": files}), seed, REDUCER) for seed in seeds}
     _adopt(folder, keys, answers, hashlib.sha256(json.dumps([tool.version(), files], sort_keys=True).encode()))
-    found: dict[int, Measured] = {seed: _read(answers, key) for seed, key in keys.items() if answers.has(key)}
-    wanted = [seed for seed in seeds if seed not in found]
-    if not wanted:
-        return found
+    if not answers.missing(keys.values()):
+        return {seed: _read(answers, key) for seed, key in keys.items()}
     tool.prepare(model, folder)
+    count = workers or available_cores() if tool.parallel else 1
+    answer_all(
+        keys,
+        lambda seed: _plain(tool.run(model, folder, seed)),
+        answers,
+        title=f"{model.name}, {tool.title}",
+        runs=f"runs of {tool.title}",
+        workers=count,
+        progress=progress,
+    )
+    return {seed: _read(answers, key) for seed, key in keys.items()}
 
-    def run(seed: int) -> tuple[int, Measured]:
-        measured = tool.run(model, folder, seed)
-        answers.put(keys[seed], _plain(measured))
-        return seed, measured
 
-    count = min(workers or available_cores(), len(wanted)) if tool.parallel else 1
+def answer_all(
+    keys: Mapping[K, RunKey],
+    run: Callable[[K], Mapping[str, Any]],
+    answers: Answers,
+    *,
+    title: str,
+    runs: str,
+    workers: int | None = None,
+    progress: bool = True,
+) -> None:
+    """Do all runs that have no answer yet, several at a time, and keep each answer as soon as it is there.
+
+    Parameters
+    ----------
+    keys
+        What to run, with the key of its answer.
+    run
+        Does a run and returns its answer, plain data; called in threads.
+    answers
+        Where answers are kept.
+    title, runs
+        Words of the progress bar, and what the runs are called when they are interrupted.
+    workers
+        Runs at a time; default: one per processor core.
+
+    Raises
+    ------
+    Interrupted
+        On Ctrl-C; what is finished is kept.
+    """
+    wanted = [one for one, key in keys.items() if not answers.has(key)]
+    if not wanted:
+        return
+
+    def work(one: K) -> None:
+        answers.put(keys[one], run(one))
+
     with (
-        bar_over(f"{model.name}, {tool.title}", [1.0] * len(wanted), shown=progress) as bar,
+        bar_over(title, [1.0] * len(wanted), shown=progress) as bar,
         interrupts_noted() as stop,
     ):
-        executor = ThreadPoolExecutor(count, thread_name_prefix=tool.name)
-        futures = [executor.submit(run, seed) for seed in wanted]
+        executor = ThreadPoolExecutor(min(workers or available_cores(), len(wanted)), thread_name_prefix="crosscheck")
+        futures = [executor.submit(work, one) for one in wanted]
         try:
             _wait(futures, bar, stop)
         except KeyboardInterrupt:
             _stop(executor)
-            done = f"{bar.finished} of {len(wanted)} runs of {tool.title}"
-            text = f"interrupted; {done} finished and kept in {answers.root}"
+            text = f"interrupted; {bar.finished} of {len(wanted)} {runs} finished and kept in {answers.root}"
             raise Interrupted(f"{text}; the same command goes on with the rest") from None
         except BaseException:
             _stop(executor)
             raise
         executor.shutdown()
-    found.update(future.result() for future in futures)
-    return {seed: found[seed] for seed in seeds}
 
 
-def _wait(futures: Sequence[Future[tuple[int, Measured]]], bar: Bar, stop: threading.Event) -> None:
+def _wait(futures: Sequence[Future[None]], bar: Bar, stop: threading.Event) -> None:
     places = {future: index for index, future in enumerate(futures)}
     left = set(futures)
     while left:
@@ -118,11 +158,21 @@ def _stop(executor: ThreadPoolExecutor) -> None:
 
 
 def _plain(measured: Measured) -> dict[str, list[list[str | float]]]:
-    return {"measured": [[str(measure), place, value] for (measure, place), value in measured.items()]}
+    return {"measured": plain_measured(measured)}
 
 
 def _read(answers: Answers, key: RunKey) -> dict[Key, float]:
-    return {(Measure(name), str(place)): float(value) for name, place, value in answers.get(key)["measured"]}
+    return measured_of(answers.get(key)["measured"])
+
+
+def plain_measured(measured: Measured) -> list[list[str | float]]:
+    """Return measurements as plain data."""
+    return [[str(measure), place, value] for (measure, place), value in measured.items()]
+
+
+def measured_of(data: Iterable[Sequence[Any]]) -> dict[Key, float]:
+    """Read measurements that are plain data."""
+    return {(Measure(name), str(place)): float(value) for name, place, value in data}
 
 
 def _adopt(folder: Path, keys: Mapping[int, RunKey], answers: Answers, of: hashlib._Hash) -> None:

@@ -82,7 +82,7 @@ class Tc:
         try:
             setting = program.setting(model, seed)
             lines = _lines(path, folder, seed)
-            return _measured(PeerRun(setting, lines, {}, OPTIONS.ping_interval_s))
+            return measured_in(PeerRun(setting, lines, {}, OPTIONS.ping_interval_s))
         except ToolError:
             raise
         except Error as error:
@@ -118,7 +118,8 @@ def _lines(path: Path, folder: Path, seed: int) -> tuple[str, ...]:
     return lines
 
 
-def _measured(run: PeerRun) -> Measured:
+def measured_in(run: PeerRun) -> Measured:
+    """Return the measurements of a run over Linux."""
     found: dict[tuple[Measure, str], float] = {}
     for flow in run.tables["flows"].to_pylist():
         key = (Measure.GOODPUT, str(flow["group"]))

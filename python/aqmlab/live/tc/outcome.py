@@ -103,6 +103,11 @@ class PeerRun:
         """Time and round trip of every echo that came back, in s."""
         return [(echo["seq"] * self.ping_interval_s, echo["rtt_ms"] / 1e3) for echo in self.of_kind("ping")]
 
+    @property
+    def discipline(self) -> Record:
+        """What tc reports of the bottleneck's discipline at the start: ``kind``, ``options`` and statistics."""
+        return _discipline(self.of_kind("qdisc")[0])
+
     @cached_property
     def counts(self) -> list[Count]:
         """What the bottleneck counted since it was made, about once a second from the start to the end."""
@@ -174,18 +179,24 @@ def links_of(run: PeerRun) -> dict[str, list[Any]]:
     return {name: [value] for name, value in row.items()}
 
 
-def _of_tc(record: Record) -> Count:
-    """Read what ``tc -j -s`` says of the bottleneck's discipline, the one with the handle 10."""
-    found = next((qdisc for qdisc in record["data"] if qdisc.get("handle") == "10:"), None)
+def _discipline(record: Record) -> Record:
+    """Return what ``tc -j -s`` says of the bottleneck's discipline, the one with the handle 10."""
+    found: Record | None = next((qdisc for qdisc in record["data"] if qdisc.get("handle") == "10:"), None)
     if found is None:
         raise InputError("tc reports no statistics of the bottleneck's discipline")
+    return found
+
+
+def _of_tc(record: Record) -> Count:
+    """Read the counts of the bottleneck's discipline."""
+    found = _discipline(record)
     return Count(
         t_s=record["ms"] / 1e3,
         departures=found["packets"],
         departed_bytes=found["bytes"] - ETHERNET * found["packets"],
         drops=found["drops"],
         early=found.get("early", 0),
-        marks=found.get("marked", found.get("ecn_mark", 0)),
+        marks=found.get("marked", found.get("ecn_mark", sum(tin["ecn_mark"] for tin in found.get("tins", ())))),
         packets=found["qlen"],
         bytes=found["backlog"] - ETHERNET * found["qlen"],
     )

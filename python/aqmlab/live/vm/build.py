@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -70,6 +70,15 @@ class Image:
     manifest: dict[str, Any]
 
     @property
+    def release(self) -> str:
+        """The kernel's release: ``6.12.95+deb12-cloud-amd64``."""
+        return str(self.manifest["kernel"])
+
+    def has(self, module: str) -> bool:
+        """Whether the kernel has one of the `MODULES`, to be loaded or built in."""
+        return module in self.manifest["modules"] or module in self.manifest["builtin"]
+
+    @property
     def kernel(self) -> Path:
         """The kernel to boot."""
         return self.folder / "kernel"
@@ -114,23 +123,41 @@ def find_or_build(folder: Path | None = None, *, tell: Callable[[str], None] = p
 
 
 def build(folder: Path | None = None, *, tell: Callable[[str], None] = print) -> Image:
-    """Fetch, pack and keep an image; the same packages give the same bytes."""
+    """Fetch, pack and keep an image of the distribution's present kernel; the same packages give the same bytes."""
     kept = cache() if folder is None else folder
     chosen = newest_kernel()
     tell(f"fetching {chosen}")
-    with package(chosen) as (files, kernel_version):
-        kernel = kernel_of(files, MODULES)
+    with package(chosen) as (files, version):
+        kernel = kernel_of([files], MODULES)
+    made = keep(kernel, [version], kept, tell=tell)
+    pointer = kept / CURRENT
+    pointer.unlink(missing_ok=True)
+    pointer.symlink_to(made.folder.name)
+    return find(kept)
+
+
+def keep(kernel: Kernel, versions: Sequence[str], kept: Path, *, tell: Callable[[str], None]) -> Image:
+    """Pack a kernel, a shell and this machine's programs into an image.
+
+    Parameters
+    ----------
+    kernel, versions
+        The kernel, and ``name version`` of the packages it is from.
+    kept
+        The folder for images.
+    """
     tell(f"fetching {BUSYBOX}")
     with package(BUSYBOX) as (files, shell_version):
         shell = file_of(files, "bin/busybox")
     programs = [program(name) for name in PROGRAMS]
-    entries = root(kernel, shell, programs)
-    initramfs = archive.newc(entries)
+    initramfs = archive.newc(root(kernel, shell, programs))
     manifest: dict[str, Any] = {
         "kernel": kernel.release,
-        "packages": sorted({kernel_version, shell_version, *(filter(None, map(owner, programs)))}),
+        "packages": sorted({*versions, shell_version, *(filter(None, map(owner, programs)))}),
+        "programs": programs_here(),
         "asked": ASKED,
         "modules": [name for name, _ in kernel.modules],
+        "builtin": list(kernel.builtin),
         "sha256": {"kernel": digest(kernel.image), "initramfs": digest(initramfs)},
     }
     text = json.dumps(manifest, indent=1) + "\n"
@@ -138,11 +165,13 @@ def build(folder: Path | None = None, *, tell: Callable[[str], None] = print) ->
     made.mkdir(parents=True, exist_ok=True)
     for name, data in (("kernel", kernel.image), ("initramfs", initramfs), ("manifest.json", text.encode())):
         (made / name).write_bytes(data)
-    pointer = kept / CURRENT
-    pointer.unlink(missing_ok=True)
-    pointer.symlink_to(made.name)
     tell(f"{made}: {(len(kernel.image) + len(initramfs)) / 1e6:.0f} MB, {len(kernel.modules)} modules")
-    return find(kept)
+    return Image(made, manifest)
+
+
+def programs_here() -> dict[str, str]:
+    """Return the digests of this machine's programs, which an image has copies of."""
+    return {name: digest(program(name).read_bytes()) for name in PROGRAMS}
 
 
 def root(kernel: Kernel, shell: bytes, programs: list[Path]) -> dict[str, archive.Entry]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import os
 import re
 import shutil
 import struct
@@ -10,37 +11,56 @@ import subprocess
 import tarfile
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
+
+import pyarrow as pa
 
 from aqmlab.errors import InputError
 
 KERNEL = "linux-image-amd64"
 """The distribution's package that depends on its present kernel."""
 BUSYBOX = "busybox-static"
-NEEDED = ("apt-get", "apt-cache", "dpkg-deb", "ldd")
+IMAGE = re.compile(r"(?:.*/)?(?:boot/vmlinuz-(?P<boot>[^/]+)|lib/modules/(?P<modules>[^/]+)/vmlinuz)")
+"""Path of a kernel's program in its package, by Debian's release."""
+MODULE = re.compile(r".*/([^/]+)\.ko(?:\.xz)?")
+PATIENCE_S = 600.0
+"""How long a command may take; the slowest fetches a package."""
+LZ4_BLOCK = 8 << 20
+"""Bytes in each block of LZ4's legacy format but the last."""
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel: its release, its program, and modules in the order in which they are loaded."""
+    """A kernel: its release, its program, modules in the order in which they are loaded, and those that it has built in."""
 
     release: str
     image: bytes
     modules: tuple[tuple[str, bytes], ...]
+    builtin: tuple[str, ...] = ()
 
 
-def said(command: Sequence[str], *, folder: Path | None = None) -> str:
+def said(command: Sequence[str], *, folder: Path | None = None, environment: Mapping[str, str] = {}) -> str:
     """Return what a command prints; its failure is one line."""
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, timeout=600)
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=PATIENCE_S,
+            env={**os.environ, **environment},
+        )
     except FileNotFoundError:
         raise InputError(
             f"the image of the emulated machine needs the command {command[0]}, which is not installed"
         ) from None
+    except subprocess.TimeoutExpired:
+        raise InputError(f"{' '.join(command)}: not finished after {PATIENCE_S:.0f} s") from None
     except subprocess.CalledProcessError as error:
         lines = [line for line in error.stderr.splitlines() if line.startswith("E:")] or error.stderr.splitlines()
         raise InputError(f"{' '.join(command)}: {lines[0] if lines else f'exit code {error.returncode}'}") from None
@@ -57,10 +77,10 @@ def newest_kernel() -> str:
 
 
 @contextmanager
-def package(name: str) -> Iterator[tuple[tarfile.TarFile, str]]:
-    """Fetch a package without installing it; its files, and ``name version``."""
+def package(name: str, *, environment: Mapping[str, str] = {}) -> Iterator[tuple[tarfile.TarFile, str]]:
+    """Fetch a package without installing it, in an environment that may choose apt's sources; its files, and ``name version``."""
     with tempfile.TemporaryDirectory() as folder:
-        said(["apt-get", "download", name], folder=Path(folder))
+        said(["apt-get", "download", name], folder=Path(folder), environment=environment)
         found = next(Path(folder).glob("*.deb"))
         version = said(["dpkg-deb", "--field", str(found), "Version"]).strip()
         with tempfile.TemporaryFile() as plain:
@@ -70,42 +90,48 @@ def package(name: str) -> Iterator[tuple[tarfile.TarFile, str]]:
                 yield files, f"{name} {version}"
 
 
-def kernel_of(files: tarfile.TarFile, wanted: Iterable[str]) -> Kernel:
-    """Read a kernel out of its package, with the wanted modules and all that they depend on.
+def kernel_of(packages: Iterable[tarfile.TarFile], wanted: Iterable[str]) -> Kernel:
+    """Read a kernel out of its packages, with the wanted modules and all that they depend on.
 
-    Modules that are not there are left out: they may be part of the kernel itself.
+    Modules that are in none of the packages are left out: they may be part of the kernel itself, as `Kernel.builtin`
+    reports.
     """
-    members = {member.name: member for member in files.getmembers()}
-    images = [name for name in members if PurePosixPath(name).name.startswith("vmlinuz-")]
+    members = {member.name: (files, member) for files in packages for member in files.getmembers()}
+    images = [match for match in map(IMAGE.fullmatch, members) if match is not None]
     if not images:
-        raise InputError("the kernel package holds no boot/vmlinuz-*")
-    paths = {
-        match[1].replace("-", "_"): name
-        for name in members
-        if (match := re.fullmatch(r".*/([^/]+)\.ko(?:\.xz)?", name)) is not None
-    }
+        raise InputError("the kernel's packages hold no vmlinuz")
+    paths = {match[1].replace("-", "_"): name for name in members if (match := MODULE.fullmatch(name)) is not None}
     order: dict[str, bytes] = {}
 
     def add(module: str) -> None:
         if module in order or module not in paths:
             return
-        data = _contents(files, members[paths[module]])
+        data = _contents(*members[paths[module]])
         if paths[module].endswith(".xz"):
             data = lzma.decompress(data)
         for other in depends(data):
             add(other)
         order[module] = data
 
-    for module in wanted:
+    asked = list(wanted)
+    for module in asked:
         add(module)
-    release = PurePosixPath(images[0]).name.removeprefix("vmlinuz-")
-    return Kernel(release, unpacked(_contents(files, members[images[0]])), tuple(order.items()))
+    lists = [name for name in members if name.endswith("/modules.builtin")]
+    inside = {
+        PurePosixPath(line).stem.replace("-", "_")
+        for name in lists
+        for line in _contents(*members[name]).decode().splitlines()
+    }
+    release = images[0]["boot"] or images[0]["modules"]
+    image = unpacked(_contents(*members[images[0][0]]))
+    return Kernel(release, image, tuple(order.items()), tuple(name for name in asked if name in inside))
 
 
 def unpacked(image: bytes) -> bytes:
     """Return the kernel in a compressed image (kernel documentation, x86 boot protocol 2.08), or the image itself.
 
-    An emulated processor would need longer to unpack it than to boot it. Only xz and gzip are unpacked.
+    An emulated processor would need longer to unpack it than to boot it. Images packed with xz, gzip, LZ4 and zstd are
+    unpacked; the last four bytes of the latter two are the length of what they hold.
     """
     offset, length = struct.unpack_from("<II", image, 0x248)
     begin = (image[0x1F1] + 1) * 512 + offset
@@ -114,7 +140,24 @@ def unpacked(image: bytes) -> bytes:
         return lzma.LZMADecompressor().decompress(payload)
     if payload.startswith(b"\x1f\x8b"):
         return zlib.decompressobj(wbits=31).decompress(payload)
+    if payload.startswith(b"\x02\x21\x4c\x18"):
+        return _of_lz4(payload)
+    if payload.startswith(b"\x28\xb5\x2f\xfd"):
+        return bytes(pa.CompressedInputStream(pa.py_buffer(payload[:-4]), "zstd").read())
     return image
+
+
+def _of_lz4(payload: bytes) -> bytes:
+    """Unpack LZ4's legacy format: after the magic number blocks, each behind its length."""
+    (left,) = struct.unpack_from("<I", payload, len(payload) - 4)
+    at, found = 4, []
+    while left > 0:
+        (length,) = struct.unpack_from("<I", payload, at)
+        block = payload[at + 4 : at + 4 + length]
+        found.append(pa.decompress(block, decompressed_size=min(left, LZ4_BLOCK), codec="lz4_raw", asbytes=True))
+        at += 4 + length
+        left -= LZ4_BLOCK
+    return b"".join(found)
 
 
 def depends(module: bytes) -> list[str]:

@@ -1,0 +1,337 @@
+"""Linux's own queue disciplines in several kernels: the same scenario in each, in virtual time, and what changed.
+
+Every run is a fresh guest of the emulated machine with one of Debian's kernels; programs and their versions are the
+same in all. A run of a seed is the same to the byte whenever it is repeated. Kernels are compared with the first that
+is named, seed by seed (Student's interval of the paired differences), by the margins of
+`aqmlab.interop.crosscheck.agreement`; the discipline's settings, as tc reports them, are compared as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import InputError
+from aqmlab.execution.runner import Seeds, as_scenario, seed_list
+from aqmlab.interop.crosscheck.agreement import LEVEL, Agreement, Line, agreement
+from aqmlab.interop.crosscheck.running import answer_all, measured_of, plain_measured
+from aqmlab.interop.crosscheck.tool import Measured
+from aqmlab.interop.tc.queues import own_words, qdisc_of
+from aqmlab.interop.tc.tool import measured_in
+from aqmlab.live.plan import live_plan
+from aqmlab.live.tc.job import script
+from aqmlab.live.tc.outcome import PeerRun
+from aqmlab.live.tc.setting import setting_of
+from aqmlab.live.vm.backend import MOST_BPS
+from aqmlab.live.vm.backend import run as run_vm
+from aqmlab.live.vm.build import Image
+from aqmlab.live.vm.kernels import images, parse_kernels
+from aqmlab.live.vm.machine import version
+from aqmlab.scenario.file import Overrides, Scenario
+from aqmlab.storage.index import store_root
+from aqmlab.storage.kept import Answers
+from aqmlab.storage.key import RunKey, question
+
+SEEDS = 3
+"""Runs of each discipline in each kernel unless others are asked for."""
+QDISCS = ("codel", "fq_codel", "pie", "cake")
+"""Disciplines that are run with the kernel's defaults beside the scenario's own."""
+ALWAYS = ("pfifo", "bfifo")
+"""Disciplines that are part of every kernel."""
+REDUCER = "kernels"
+FOLDER = "crosscheck/kernels"
+
+
+@dataclass(frozen=True)
+class KernelRun:
+    """One run of a discipline in a kernel.
+
+    Attributes
+    ----------
+    measured
+        Its measurements.
+    digest
+        SHA-256 of all that the guest reported.
+    options
+        The discipline's settings, as tc reports them.
+    statistics
+        Names of the statistics that tc reports of it.
+    """
+
+    measured: Measured
+    digest: str
+    options: dict[str, Any]
+    statistics: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Change:
+    """A discipline in one kernel compared with the same in the first.
+
+    Attributes
+    ----------
+    release, base
+        Releases of the two kernels.
+    qdisc
+        The discipline, in tc's words.
+    lines
+        The comparison of each measure; "ours" is the first kernel.
+    settings
+        Settings and statistics that are not the same, each in words.
+    same_bytes
+        Whether the guests reported the same bytes with every seed.
+    """
+
+    release: str
+    base: str
+    qdisc: str
+    lines: tuple[Line, ...]
+    settings: tuple[str, ...]
+    same_bytes: bool
+
+    @property
+    def changed(self) -> list[Line]:
+        """The measures that differ."""
+        return [line for line in self.lines if line.agreement is Agreement.DIFFERS]
+
+
+@dataclass(frozen=True)
+class KernelCheck:
+    """What `cross_check_kernels` found.
+
+    Attributes
+    ----------
+    scenario
+        The scenario.
+    seeds
+        Seeds of the kernels' random numbers.
+    margin
+        Factor of all margins.
+    kernels
+        Images, in the order in which they were asked for.
+    qdiscs
+        Disciplines in tc's words.
+    runs
+        By release, discipline and seed.
+    emulator
+        Version of QEMU.
+    notes
+        What was not run, and why.
+    """
+
+    scenario: Scenario
+    seeds: list[int]
+    margin: float
+    kernels: tuple[Image, ...]
+    qdiscs: tuple[str, ...]
+    runs: Mapping[tuple[str, str, int], KernelRun]
+    emulator: str
+    notes: tuple[str, ...]
+
+    def of(self, release: str, qdisc: str) -> dict[int, KernelRun]:
+        """Return the runs of a discipline in a kernel by seed; none if the kernel lacks it."""
+        keys = {seed: (release, qdisc, seed) for seed in self.seeds}
+        return {seed: self.runs[key] for seed, key in keys.items() if key in self.runs}
+
+    def changes(self) -> list[Change]:
+        """Compare every kernel with the first that has the discipline."""
+        found = []
+        for qdisc in self.qdiscs:
+            having = [image.release for image in self.kernels if self.of(image.release, qdisc)]
+            found += [self._change(having[0], release, qdisc) for release in having[1:]]
+        return found
+
+    def _change(self, base: str, release: str, qdisc: str) -> Change:
+        before, after = self.of(base, qdisc), self.of(release, qdisc)
+        a, b = ({seed: run.measured for seed, run in side.items()} for side in (before, after))
+        lines = agreement(a, b, certain=False, margin=self.margin, by_seed=True)
+        first = self.seeds[0]
+        settings = settings_changed(before[first], after[first])
+        same = all(before[seed].digest == after[seed].digest for seed in self.seeds)
+        return Change(release, base, qdisc, tuple(lines), tuple(settings), same)
+
+    def data(self) -> dict[str, Any]:
+        """Return everything for other programs."""
+        return {
+            "scenario": {"name": self.scenario.name, "hash": self.scenario.hash},
+            "seeds": self.seeds,
+            "level": LEVEL,
+            "margin": self.margin,
+            "emulator": self.emulator,
+            "kernels": [
+                {"release": image.release, **{key: image.manifest[key] for key in ("packages", "sha256")}}
+                for image in self.kernels
+            ],
+            "qdiscs": list(self.qdiscs),
+            "runs": [
+                {
+                    "kernel": release,
+                    "qdisc": qdisc,
+                    "seed": seed,
+                    "sha256": run.digest,
+                    "options": run.options,
+                    "measured": plain_measured(run.measured),
+                }
+                for (release, qdisc, seed), run in self.runs.items()
+            ],
+            "changes": [
+                {
+                    "kernel": change.release,
+                    "against": change.base,
+                    "qdisc": change.qdisc,
+                    "settings": list(change.settings),
+                    "same_bytes": change.same_bytes,
+                    "lines": [line.data() for line in change.lines],
+                }
+                for change in self.changes()
+            ],
+            "notes": list(self.notes),
+        }
+
+
+def cross_check_kernels(
+    scenario: str | Path | Scenario,
+    *,
+    kernels: str | Iterable[str],
+    qdiscs: Sequence[str] = (),
+    seeds: Seeds = None,
+    overrides: Overrides = (),
+    margin: float = 1.0,
+    workers: int | None = None,
+    out: str | Path = "results",
+    progress: bool = True,
+    cache: Path | None = None,
+) -> KernelCheck:
+    """Run Linux's own disciplines in several kernels in virtual time, and compare the kernels.
+
+    Parameters
+    ----------
+    scenario
+        A scenario file, or a scenario already loaded.
+    kernels
+        Beginnings of releases, e.g. ``6.1,6.12``; the newest of each that is in the cache, else that apt serves. The
+        others are compared with the first.
+    qdiscs
+        Disciplines in tc's words; default: the scenario's own, and `QDISCS` with the kernel's defaults.
+    seeds
+        A number n for the seeds 1 to n, or the seeds themselves; default: 3.
+    overrides
+        Dotted keys and values that override the file's.
+    margin
+        Factor of the margins of equality.
+    workers
+        Runs at a time; default: one per processor core.
+    out
+        Folder for the results. Runs that are there already are not made again.
+    progress
+        Show progress if stderr is a terminal.
+    cache
+        Folder of the images; default: the user's cache.
+
+    Raises
+    ------
+    ScenarioError, InputError, StorageError, Interrupted
+        With a message of one line.
+    """
+    if not margin > 0:
+        raise InputError(f"margin: {margin:g} is not a factor above 0")
+    words = parse_kernels(kernels)
+    plan = as_scenario(scenario, overrides=overrides)
+    wanted = seed_list(SEEDS if seeds is None else seeds, plan)
+    chosen, notes = choose_qdiscs(plan, qdiscs)
+    emulator = version()
+    found = images(words, cache)
+    lacking = {(image.release, qdisc) for image in found for qdisc in chosen if not _has(image, qdisc)}
+    notes += [f"{release} has no {qdisc.partition(' ')[0]}" for release, qdisc in sorted(lacking)]
+    here = {image.release: image for image in found}
+    keys = {
+        (release, qdisc, seed): _key(plan, chosen[qdisc], seed, image, emulator)
+        for qdisc in chosen
+        for release, image in here.items()
+        for seed in wanted
+        if (release, qdisc) not in lacking
+    }
+
+    def work(one: tuple[str, str, int]) -> dict[str, Any]:
+        release, qdisc, seed = one
+        return answer_of(run_vm(live_plan(plan, seed=seed), qdisc=chosen[qdisc], image=here[release]))
+
+    answers = Answers(store_root(Path(out) / plan.label / FOLDER))
+    title = f"{plan.name}, {len(found)} kernels"
+    answer_all(keys, work, answers, title=title, runs="runs of kernels", workers=workers, progress=progress)
+    runs = {one: run_of(answers.get(key)) for one, key in keys.items()}
+    return KernelCheck(plan, wanted, margin, tuple(found), tuple(chosen), runs, emulator, tuple(notes))
+
+
+def choose_qdiscs(plan: Scenario, words: Sequence[str]) -> tuple[dict[str, str | None], list[str]]:
+    """Return which disciplines are run, in tc's words, and notes on what is left out.
+
+    The scenario's own has None in place of words. Of the others only those are taken whose kind it is not.
+
+    Raises
+    ------
+    InputError
+        If the scenario cannot be run over Linux, or words are not tc's.
+    """
+    live = live_plan(plan, seed=1)
+    if live.rate_bps > MOST_BPS:
+        raise InputError(
+            f"{plan.filename}: link {live.link} has {live.rate_bps / 1e6:g} Mbit/s; above {MOST_BPS / 1e6:g} Mbit/s the "
+            "emulated processor is the bottleneck, and not the link"
+        )
+    setting_of(live, qdisc="pfifo limit 1")
+    if words:
+        return {own_words(one).text: one for one in words}, []
+    try:
+        own = qdisc_of(plan, plan.link(live.link))
+    except InputError as error:
+        return {name: name for name in QDISCS}, [f"the scenario's own discipline is not run: {error}"]
+    others = {name: name for name in QDISCS if name != own.kind}
+    return {own.text: None, **others}, []
+
+
+def settings_changed(before: KernelRun, after: KernelRun) -> list[str]:
+    """Return in words which settings and statistics of a discipline are not the same."""
+    found = []
+    for name in sorted({*before.options, *after.options}):
+        here, there = before.options.get(name), after.options.get(name)
+        if here != there:
+            found.append(f"{name}: {_said(here)} before, {_said(there)} now")
+    found += [f"statistic {name} is new" for name in after.statistics if name not in before.statistics]
+    found += [f"statistic {name} is gone" for name in before.statistics if name not in after.statistics]
+    return found
+
+
+def answer_of(run: PeerRun) -> dict[str, Any]:
+    """Return what is kept of a run."""
+    known = dict(run.discipline)
+    return {
+        "measured": plain_measured(measured_in(run)),
+        "digest": run.digest,
+        "options": known.pop("options", {}),
+        "statistics": [name for name in known if name not in ("kind", "handle", "parent")],
+    }
+
+
+def run_of(answer: Mapping[str, Any]) -> KernelRun:
+    """Read what is kept of a run."""
+    measured = measured_of(answer["measured"])
+    return KernelRun(measured, answer["digest"], answer["options"], tuple(answer["statistics"]))
+
+
+def _key(plan: Scenario, words: str | None, seed: int, image: Image, emulator: str) -> RunKey:
+    """Return the key of a run: the scenario, the guest's whole script, its image and the emulator."""
+    text = script(setting_of(live_plan(plan, seed=seed), qdisc=words))
+    asked = question({"scenario": plan.run_hash, "script": text})
+    return RunKey(f"QEMU {emulator}, {image.folder.name}", asked, seed, REDUCER)
+
+
+def _has(image: Image, qdisc: str) -> bool:
+    kind = qdisc.partition(" ")[0]
+    return kind in ALWAYS or image.has(f"sch_{kind}")
+
+
+def _said(value: object) -> str:
+    return "none" if value is None else str(value)
