@@ -8,12 +8,13 @@ is named, seed by seed (Student's interval of the paired differences), by the ma
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, printable
 from aqmlab.execution.runner import Seeds, as_scenario, seed_list
 from aqmlab.interop.crosscheck.agreement import LEVEL, Agreement, Line, agreement
 from aqmlab.interop.crosscheck.running import answer_all, measured_of, plain_measured
@@ -201,6 +202,7 @@ def cross_check_kernels(
     margin: float = 1.0,
     workers: int | None = None,
     out: str | Path = "results",
+    report: str | Path | None = None,
     progress: bool = True,
     cache: Path | None = None,
 ) -> KernelCheck:
@@ -225,6 +227,8 @@ def cross_check_kernels(
         Runs at a time; default: one per processor core.
     out
         Folder for the results. Runs that are there already are not made again.
+    report
+        Folder for the page ``report.html``; None makes none.
     progress
         Show progress if stderr is a terminal.
     cache
@@ -242,7 +246,7 @@ def cross_check_kernels(
     wanted = seed_list(SEEDS if seeds is None else seeds, plan)
     chosen, notes = choose_qdiscs(plan, qdiscs)
     emulator = version()
-    found = images(words, cache)
+    found = images(words, cache, tell=_tell)
     lacking = {(image.release, qdisc) for image in found for qdisc in chosen if not _has(image, qdisc)}
     notes += [f"{release} has no {qdisc.partition(' ')[0]}" for release, qdisc in sorted(lacking)]
     here = {image.release: image for image in found}
@@ -256,13 +260,21 @@ def cross_check_kernels(
 
     def work(one: tuple[str, str, int]) -> dict[str, Any]:
         release, qdisc, seed = one
-        return answer_of(run_vm(live_plan(plan, seed=seed), qdisc=chosen[qdisc], image=here[release]))
+        try:
+            return answer_of(run_vm(live_plan(plan, seed=seed), qdisc=chosen[qdisc], image=here[release]))
+        except InputError as error:
+            raise InputError(f"{release}, {qdisc}, seed {seed}: {error}") from None
 
     answers = Answers(store_root(Path(out) / plan.label / FOLDER))
     title = f"{plan.name}, {len(found)} kernels"
     answer_all(keys, work, answers, title=title, runs="runs of kernels", workers=workers, progress=progress)
     runs = {one: run_of(answers.get(key)) for one, key in keys.items()}
-    return KernelCheck(plan, wanted, margin, tuple(found), tuple(chosen), runs, emulator, tuple(notes))
+    checked = KernelCheck(plan, wanted, margin, tuple(found), tuple(chosen), runs, emulator, tuple(notes))
+    if report is not None:
+        from aqmlab.interop.crosscheck.kernels_page import page_of
+
+        page_of(checked).write(Path(report), pictures=False)
+    return checked
 
 
 def choose_qdiscs(plan: Scenario, words: Sequence[str]) -> tuple[dict[str, str | None], list[str]]:
@@ -326,6 +338,11 @@ def _key(plan: Scenario, words: str | None, seed: int, image: Image, emulator: s
     text = script(setting_of(live_plan(plan, seed=seed), qdisc=words))
     asked = question({"scenario": plan.run_hash, "script": text})
     return RunKey(f"QEMU {emulator}, {image.folder.name}", asked, seed, REDUCER)
+
+
+def _tell(line: str) -> None:
+    """Report what is fetched on stderr."""
+    print(printable(f"aqmlab: {line}"), file=sys.stderr)
 
 
 def _has(image: Image, qdisc: str) -> bool:

@@ -37,11 +37,11 @@ def side_by_side(found: CrossCheck) -> pd.DataFrame:
         lines = {name: line for name, line in here if (line.measure, line.place) == (measure, place)}
         if measure is Measure.MARKS and not own.mean and not any(line.theirs.mean for line in lines.values()):
             continue
-        row = {"measure": title, "at": place, "aqmlab": _text(own, factor)}
+        row = {"measure": title, "at": place, "aqmlab": mean_text(own, factor)}
         for side in found.sides:
             if side.lines:
                 line = lines.get(side.name)
-                row[side.title] = "" if line is None else _text(line.theirs, factor)
+                row[side.title] = "" if line is None else mean_text(line.theirs, factor)
                 row[f"{side.title}: verdict"] = "" if line is None else line.words
         rows.append(row)
     return pd.DataFrame(rows)
@@ -60,15 +60,20 @@ def headline(side: Side) -> str:
 
 def margins(factor: float) -> str:
     """Return the sentences that define "equal" and "differs"."""
+    return (
+        "Equal: the 90 % interval of the difference (Welch; two one-sided tests at 5 %) lies within "
+        f"{margin_words(factor)}. Differs: it lies wholly outside."
+    )
+
+
+def margin_words(factor: float) -> str:
+    """Return the margins of all measures."""
     said = []
     for measure, (share, least) in MARGINS.items():
         title, unit = SHOWN[measure]
         name, _, of = title.partition(", ")
         said.append(f"{name} {100 * share * factor:g} % or {least * unit * factor:g}{f' {of}' if of else ''}")
-    return (
-        "Equal: the 90 % interval of the difference (Welch; two one-sided tests at 5 %) lies within "
-        f"{'; '.join(said)}. Differs: it lies wholly outside."
-    )
+    return "; ".join(said)
 
 
 RNG = (
@@ -113,7 +118,8 @@ def page_of(found: CrossCheck) -> Page:
     return page
 
 
-def _text(found: Interval, factor: float) -> str:
+def mean_text(found: Interval, factor: float) -> str:
+    """Return a mean in the unit for people, with half of its interval."""
     if found.low != found.low:
         return f"{found.mean * factor:.5g}"
     return f"{found.mean * factor:.5g} ± {found.half_width * factor:.2g}"

@@ -12,6 +12,7 @@ thirty with traffic differs from the others.
 
 from __future__ import annotations
 
+import re
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -29,6 +30,7 @@ QEMU = "qemu-system-x86_64"
 MEMORY_MB = 512
 DATE = "2024-01-01T00:00:00"
 KERNEL = "console=ttyS0 panic=-1 quiet mitigations=off nokaslr tsc=reliable rdinit=/init"
+PANIC = re.compile(r"Kernel panic - [^\n\r]*")
 MOST_S = 3600.0
 """Longer than any run takes, in s of this machine's time."""
 
@@ -106,5 +108,16 @@ def _judge(lines: Sequence[str], console: str) -> None:
     """Raise what went wrong in the guest."""
     judge(lines, "the emulated machine")
     if "guest: the job ended with 0" not in console:
-        last = console.strip().splitlines()[-1:] or ["no output"]
-        raise InputError(f"the emulated machine did not finish its job: {last[0]}")
+        raise InputError(f"the emulated machine did not finish its job: {last_words(console)}")
+
+
+def last_words(console: str) -> str:
+    r"""Return why a kernel stopped, as its console says, else its last line.
+
+    >>> last_words("[ 1.2] BUG: unable\n[ 1.2] Kernel panic - not syncing: Fatal exception\n[ 1.3] Kernel Offset: disabled")
+    'Kernel panic - not syncing: Fatal exception'
+    """
+    panic = PANIC.search(console)
+    if panic is not None:
+        return panic[0].strip()
+    return (console.strip().splitlines() or ["no output"])[-1]
