@@ -92,7 +92,10 @@ def page_of(found: KernelCheck) -> Page:
     page.text(margins_of_kernels(found.margin), note=True)
     page.section("Provenance")
     page.table(_images(found), caption=f"Images of the emulated machine; QEMU {found.emulator}.")
-    page.table(_digests(found), caption="SHA-256 of all that each guest reported: a repeated run has the same.")
+    page.table(
+        _digests(found),
+        caption="SHA-256 of all that each guest reported: a repeated run has the same. Earlier attempts failed.",
+    )
     page.topology(found.scenario)
     page.code(found.scenario.normalized, fold="Scenario file, overrides applied")
     return page
@@ -117,7 +120,7 @@ def _images(found: KernelCheck) -> pd.DataFrame:
 
 def _digests(found: KernelCheck) -> pd.DataFrame:
     rows = [
-        {"kernel": short(release), "discipline": qdisc, "seed": seed, "SHA-256": run.digest}
+        {"kernel": short(release), "discipline": qdisc, "seed": seed, "attempt": run.attempt, "SHA-256": run.digest}
         for (release, qdisc, seed), run in found.runs.items()
     ]
     return pd.DataFrame(rows)

@@ -26,6 +26,7 @@ def run(
     options: Options = Options(),  # noqa: B008 - frozen
     image: Image | None = None,
     link_program: Path | None = None,
+    attempts: int = 1,
 ) -> PeerRun:
     """Do one run in virtual time; the same plan on the same image gives the same bytes.
 
@@ -41,6 +42,8 @@ def run(
         Default: the one that was built last.
     link_program
         ``aqmlab-link``; default: the one on the path.
+    attempts
+        How often a guest is booted whose kernel stops by a fault (`aqmlab.live.vm.machine.boot`).
 
     Raises
     ------
@@ -53,6 +56,7 @@ def run(
     if options.in_userspace:
         files |= with_libraries(program(LINK) if link_program is None else link_program, f"usr/sbin/{LINK}")
         files["job/link.json"] = archive.file(text(configuration(setting)))
-    told = boot(chosen, script(setting, options), seed=plan.seed, files=files)
+    told = boot(chosen, script(setting, options), seed=plan.seed, files=files, attempts=attempts)
     system = {"kernel": str(chosen.manifest["kernel"]), "emulator": told.emulator, "image": chosen.folder.name}
+    system |= {"attempt": str(told.attempt)} if told.attempt > 1 else {}
     return PeerRun(setting, told.lines, system, options.ping_interval_s)

@@ -35,8 +35,13 @@ MOST_S = 3600.0
 """Longer than any run takes, in s of this machine's time."""
 
 
-def command(image: Image, folder: Path, seed: int) -> list[str]:
+class PanicError(InputError):
+    """The guest's kernel stopped by a fault."""
+
+
+def command(image: Image, folder: Path, seed: int, attempt: int = 1) -> list[str]:
     """Return the emulator's command line for a job whose files are in the folder."""
+    again = f" aqmlab.attempt={attempt}" if attempt > 1 else ""
     return [
         QEMU,
         *("-machine", "pc,hpet=off"),
@@ -48,16 +53,17 @@ def command(image: Image, folder: Path, seed: int) -> list[str]:
         *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
         *("-serial", f"file:{folder / 'console'}", "-serial", f"file:{folder / 'results'}"),
         *("-kernel", str(image.kernel), "-initrd", str(folder / "initramfs")),
-        *("-append", f"{KERNEL} aqmlab.seed={seed}"),
+        *("-append", f"{KERNEL} aqmlab.seed={seed}{again}"),
     ]
 
 
 @dataclass(frozen=True)
 class Told:
-    """The output of a guest: its lines of results as they came, and the emulator's version."""
+    """The output of a guest: its lines of results as they came, the emulator's version, and which attempt it was."""
 
     lines: tuple[str, ...]
     emulator: str
+    attempt: int = 1
 
 
 def version() -> str:
@@ -68,7 +74,7 @@ def version() -> str:
         raise InputError(f"no {QEMU} (install it: apt-get install --no-install-recommends qemu-system-x86)") from None
 
 
-def boot(image: Image, script: str, *, seed: int, files: Mapping[str, archive.Entry] = {}) -> Told:
+def boot(image: Image, script: str, *, seed: int, files: Mapping[str, archive.Entry] = {}, attempts: int = 1) -> Told:
     """Run a job in a fresh guest.
 
     Parameters
@@ -81,18 +87,37 @@ def boot(image: Image, script: str, *, seed: int, files: Mapping[str, archive.En
         Decides the kernel's random numbers.
     files
         Further files of the guest, by path.
+    attempts
+        How often a guest whose kernel stops by a fault is booted again. Each attempt has its number on the kernel's
+        command line and therefore other random numbers; equal runs need equally many.
+
+    Raises
+    ------
+    InputError
+        If the emulator is missing, or the job fails; `PanicError` if the kernel stops by a fault in the last attempt.
     """
     emulator = version()
     job = {"job/run.sh": archive.file(script.encode()), **files}
+    for attempt in range(1, attempts + 1):
+        try:
+            return Told(_guest(image, job, seed, attempt), emulator, attempt)
+        except PanicError:
+            if attempt == attempts:
+                raise
+    raise AssertionError(f"{attempts} attempts")
+
+
+def _guest(image: Image, job: Mapping[str, archive.Entry], seed: int, attempt: int) -> tuple[str, ...]:
+    """Boot a guest and return its lines of results."""
     with tempfile.TemporaryDirectory(prefix="aqmlab-lab-") as name:
         folder = Path(name)
         (folder / "initramfs").write_bytes(image.initramfs.read_bytes() + archive.newc(job))
-        _run(command(image, folder, seed))
+        _run(command(image, folder, seed, attempt))
         console = (folder / "console").read_text(encoding="utf-8", errors="replace")
         results = (folder / "results").read_text(encoding="utf-8", errors="replace")
     lines = tuple(line for line in results.splitlines() if line.startswith("{"))
     _judge(lines, console)
-    return Told(lines, emulator)
+    return lines
 
 
 def _run(words: Sequence[str]) -> None:
@@ -106,18 +131,10 @@ def _run(words: Sequence[str]) -> None:
 
 def _judge(lines: Sequence[str], console: str) -> None:
     """Raise what went wrong in the guest."""
-    judge(lines, "the emulated machine")
-    if "guest: the job ended with 0" not in console:
-        raise InputError(f"the emulated machine did not finish its job: {last_words(console)}")
-
-
-def last_words(console: str) -> str:
-    r"""Return why a kernel stopped, as its console says, else its last line.
-
-    >>> last_words("[ 1.2] BUG: unable\n[ 1.2] Kernel panic - not syncing: Fatal exception\n[ 1.3] Kernel Offset: disabled")
-    'Kernel panic - not syncing: Fatal exception'
-    """
     panic = PANIC.search(console)
     if panic is not None:
-        return panic[0].strip()
-    return (console.strip().splitlines() or ["no output"])[-1]
+        raise PanicError(f"the kernel of the emulated machine stopped: {panic[0].strip()}")
+    judge(lines, "the emulated machine")
+    if "guest: the job ended with 0" not in console:
+        last = console.strip().splitlines()[-1:] or ["no output"]
+        raise InputError(f"the emulated machine did not finish its job: {last[0]}")

@@ -35,7 +35,7 @@ LZ4_BLOCK = 8 << 20
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel: its release, its program, modules in the order in which they are loaded, and those that it has built in."""
+    """A kernel: its release, its program, modules in the order in which they are loaded, and those built in."""
 
     release: str
     image: bytes
@@ -78,7 +78,10 @@ def newest_kernel() -> str:
 
 @contextmanager
 def package(name: str, *, environment: Mapping[str, str] = {}) -> Iterator[tuple[tarfile.TarFile, str]]:
-    """Fetch a package without installing it, in an environment that may choose apt's sources; its files, and ``name version``."""
+    """Fetch a package without installing it; its files, and ``name version``.
+
+    The environment may choose apt's sources.
+    """
     with tempfile.TemporaryDirectory() as folder:
         said(["apt-get", "download", name], folder=Path(folder), environment=environment)
         found = next(Path(folder).glob("*.deb"))

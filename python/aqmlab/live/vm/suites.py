@@ -67,7 +67,9 @@ class Suites:
     def update(self) -> None:
         """Write the configuration and fetch the lists of packages."""
         if not KEYS.is_file():
-            raise InputError(f"no keys of Debian's archive in {KEYS} (install them: apt-get install debian-archive-keyring)")
+            raise InputError(
+                f"no keys of Debian's archive in {KEYS} (install them: apt-get install debian-archive-keyring)"
+            )
         for name in ("sources", "state/lists/partial", "cache/archives/partial"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
         sources = SOURCES.format(mirror=mirror(), suites=" ".join(SUITES), keys=KEYS)
@@ -107,9 +109,9 @@ def mirror() -> str:
 
 
 def how_to_fetch(dump: str) -> str:
-    """Return the user's settings of apt's downloads out of all of apt's settings.
+    r"""Return the user's settings of apt's downloads out of all of apt's settings.
 
-    >>> how_to_fetch('Dir "/";\\nAcquire::Retries "3";\\nAcquire::IndexTargets::deb::DEP-11::MetaKey "x";')
+    >>> how_to_fetch('Dir "/";\nAcquire::Retries "3";\nAcquire::IndexTargets::deb::DEP-11::MetaKey "x";')
     'Acquire::Retries "3";'
     """
     kept = [line for line in dump.splitlines() if re.match(r"Acquire::(?!IndexTargets|Languages)", line)]
