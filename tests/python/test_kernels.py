@@ -14,10 +14,11 @@ import pytest
 
 from aqmlab.cli import main
 from aqmlab.errors import InputError
-from aqmlab.interop.crosscheck import kernels as checking
-from aqmlab.interop.crosscheck.kernels import KernelRun, choose_qdiscs, cross_check_kernels, settings_changed
-from aqmlab.interop.crosscheck.kernels_page import in_words, measures, page_of
 from aqmlab.interop.crosscheck.tool import Measure
+from aqmlab.interop.several_kernels import checking
+from aqmlab.interop.several_kernels.checking import choose_qdiscs, cross_check_kernels
+from aqmlab.interop.several_kernels.outcome import KernelRun, settings_changed
+from aqmlab.interop.several_kernels.page import in_words, measures, page_of
 from aqmlab.live.vm import kernels, machine, packages, suites
 from aqmlab.live.vm.build import ASKED, Image, programs_here
 from aqmlab.scenario.file import Scenario

@@ -84,8 +84,8 @@ def _programs(file: Path, programs: str, common: dict[str, Any], *, as_json: boo
 
 def _kernels(file: Path, kernels: str, qdiscs: Sequence[str], common: dict[str, Any], *, as_json: bool) -> None:
     """Run Linux's own disciplines in several kernels, and print what changed."""
-    from aqmlab.interop.crosscheck.kernels import cross_check_kernels
-    from aqmlab.interop.crosscheck.kernels_page import heading, in_words, margins_of_kernels, measures
+    from aqmlab.interop.several_kernels.checking import cross_check_kernels
+    from aqmlab.interop.several_kernels.page import heading, in_words, margins_of_kernels, measures
 
     found = cross_check_kernels(file, kernels=kernels, qdiscs=qdiscs, **common)
     if as_json:

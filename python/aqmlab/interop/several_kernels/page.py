@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
 
-from aqmlab.interop.crosscheck.agreement import Agreement
+from aqmlab.interop.crosscheck.agreement import Agreement, Line
 from aqmlab.interop.crosscheck.page import SHOWN, margin_words, mean_text
 from aqmlab.interop.crosscheck.tool import Measure
+from aqmlab.interop.several_kernels.outcome import Change, KernelCheck
 from aqmlab.live.vm.kernels import FLAVOUR
 from aqmlab.reporting.page import Page
 from aqmlab.statistics import interval
-
-if TYPE_CHECKING:
-    from aqmlab.interop.crosscheck.agreement import Line
-    from aqmlab.interop.crosscheck.kernels import Change, KernelCheck
 
 
 def short(release: str) -> str:

@@ -1,0 +1,1 @@
+"""Linux's own queue disciplines in several kernels."""
