@@ -34,6 +34,7 @@ import compare_engines  # noqa: E402
 import compare_fluid  # noqa: E402
 import compare_integers  # noqa: E402
 import compare_kernel  # noqa: E402
+import compare_kernels  # noqa: E402
 import compare_live  # noqa: E402
 import compare_papers  # noqa: E402
 import compare_pi  # noqa: E402
@@ -384,6 +385,11 @@ def joint() -> Section:
     return Section("joint-readings", joint_readings.TITLE, *joint_readings.report())
 
 
+def kernels() -> Section:
+    """Linux's own disciplines in several kernels, from the committed runs."""
+    return Section("kernels", compare_kernels.TITLE, *compare_kernels.report())
+
+
 def rfc7928() -> Section:
     """RFC 7928's suite over eight disciplines, and how long it takes."""
     return Section("rfc7928", characterize_disciplines.TITLE, *characterize_disciplines.report())
@@ -413,6 +419,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "link": link,
     "linux-red": linux_red,
     "integers": integers,
+    "kernels": kernels,
     "kernel": kernel,
     "live": live,
     "live-cells": live_cells,
