@@ -88,7 +88,7 @@ def report() -> tuple[str, bool]:
         PAGE,
         "\n".join(kernels),
         f"**{len(equal)} of {len(repeated)} repeated runs are equal to the byte.** {len(odd)} of {len(found)} runs "
-        "needed more than one boot, since their kernel stopped by a fault of the emulator.",
+        "needed more than one boot, since their kernel panicked.",
     ]
     differing = 0
     for qdisc in check.qdiscs:

@@ -41,8 +41,10 @@ QDISCS = ("codel", "fq_codel", "pie", "cake")
 ALWAYS = ("pfifo", "bfifo")
 """Disciplines that are part of every kernel."""
 ATTEMPTS = 4
-"""How often a guest is booted. In some runs a kernel stops by a fault that QEMU 7.2 makes (it corrupts the processor's
-flags); it does so in every repetition of that run, and seldom with other random numbers."""
+"""How often a guest is booted. In some runs a kernel panics under QEMU 7.2, again whenever that run is repeated.
+
+Whether the emulator or the kernel is at fault is not known. A further boot has other random numbers; the result has its
+number."""
 REDUCER = "kernels"
 FOLDER = "crosscheck/kernels"
 
