@@ -17,7 +17,7 @@ pub struct LoggedPacket {
     pub left: Time,
     /// When it was dropped; `NEVER` if it was not.
     pub dropped: Time,
-    /// When it was marked; `NEVER` if it was not.
+    /// When it was marked first; `NEVER` if it was not.
     pub marked: Time,
     /// Number of the flow.
     pub flow: u32,
