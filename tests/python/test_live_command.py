@@ -12,6 +12,7 @@ from aqmlab import Scenario
 from aqmlab.cli import main
 from aqmlab.errors import InputError
 from aqmlab.live import kernel_backends, running
+from aqmlab.live.kernel_backends import Bottleneck
 from aqmlab.live.link_process import LiveError
 from aqmlab.live.plan import live_plan
 from aqmlab.live.vm import build
@@ -79,7 +80,7 @@ class TestQdisc:
             return SimpleNamespace(setting=SimpleNamespace(qdisc=SimpleNamespace(text=qdisc)), tables={}, system={})
 
         monkeypatch.setattr("aqmlab.live.tc.backend.run", work)
-        output, _ = kernel_backends.perform(live_plan(Scenario.load(scenario), seed=1), "tc", qdisc=self.WORDS)
+        output, _, _ = kernel_backends.perform(live_plan(Scenario.load(scenario), seed=1), Bottleneck("tc", self.WORDS))
         assert output.summary["live"]["qdisc"] == self.WORDS
 
     @pytest.mark.parametrize("backend", ["tc", "vm"])

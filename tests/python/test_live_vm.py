@@ -19,7 +19,7 @@ from aqmlab.live.tc.iperf import flow_counts, sent_s
 from aqmlab.live.tc.job import Options, script
 from aqmlab.live.tc.link import configuration
 from aqmlab.live.tc.outcome import PeerRun
-from aqmlab.live.tc.setting import setting_of
+from aqmlab.live.tc.setting import IN_USERSPACE, setting_of
 from aqmlab.live.vm import archive, machine, packages
 from aqmlab.live.vm.backend import run as run_vm
 from aqmlab.live.vm.build import ASKED, Image, find
@@ -219,7 +219,7 @@ class TestJob:
             setting_of(plan(**{key: value}))
 
     def test_the_bottleneck_in_user_space_has_the_whole_way(self):
-        made = configuration(setting_of(plan(), userspace=True))
+        made = configuration(setting_of(plan(), qdisc=IN_USERSPACE))
         assert made["groups"][0]["delay_back_ns"] == 10_000_000
         assert made["count_bytes"] == "ethernet"
         assert json.dumps(made)

@@ -41,6 +41,12 @@ Qdisc = Annotated[
     str | None,
     typer.Option("--qdisc", help='With tc or vm: another discipline, as "pfifo limit 100".', metavar="WORDS"),
 ]
+KernelQdisc = Annotated[
+    bool, typer.Option("--kernel-qdisc", help="With vm: the discipline as a kernel module; its decisions are replayed.")
+]
+Kernel = Annotated[
+    str | None, typer.Option("--kernel", help="With vm: Debian's kernel of this version, as 6.12.", metavar="VERSION")
+]
 BuildVm = Annotated[bool, typer.Option("--build-vm", help="With vm: build its image first, if there is none.")]
 BuildLab = Annotated[bool, typer.Option("--build-lab", hidden=True)]
 Traffic = Annotated[str, typer.Option("--traffic", help="What sends TCP: sockets or iperf3.")]
@@ -69,6 +75,8 @@ def live(
     interval: Interval = 0.1,
     backend: Backend = "link",
     qdisc: Qdisc = None,
+    kernel_qdisc: KernelQdisc = False,
+    kernel: Kernel = None,
     build_vm: BuildVm = False,
     build_lab: BuildLab = False,
     traffic: Traffic = "sockets",
@@ -120,6 +128,8 @@ def live(
         interval_s=interval,
         backend=backend,
         qdisc=qdisc,
+        kernel_qdisc=kernel_qdisc,
+        kernel=kernel,
         traffic=traffic,
         keep_awake=keep_awake,
         with_simulation=with_simulation,
@@ -202,6 +212,9 @@ def _print(found: LiveRuns, page: Path | None) -> None:
     for seed, one in found.certificates.items():
         late = (one["measured"].get("lateness_us") or {}).get("p99")
         note = "" if late is None else f", lateness p99 {late:.0f} us"
+        replayed = one["measured"].get("replayed")
+        if replayed is not None:
+            note += f"; {replayed['decisions']:,} decisions of the kernel equal bit by bit to the core's"
         print(f"Run {seed}: {'valid' if one['valid'] else 'INVALID'}{note}{''.join(f'; {b}' for b in one['breaches'])}")
     print(f"Results: {result.folder}")
     if page is not None:

@@ -19,7 +19,7 @@ from aqmlab.execution.runner import Seeds, seed_list
 from aqmlab.execution.runner import run as simulate
 from aqmlab.live import kernel_backends
 from aqmlab.live.checks import Trouble, preflight
-from aqmlab.live.kernel_backends import check_qdisc, refuse_what_is_for_the_link
+from aqmlab.live.kernel_backends import Bottleneck, refuse_what_is_for_the_link
 from aqmlab.live.link_process import LiveError
 from aqmlab.live.link_process import link_command as default_command
 from aqmlab.live.observers import Watching, watching
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from aqmlab.live.agreement import Agreement
 
 CERTIFICATE = "certificate.json"
+IN_USERSPACE = Bottleneck()
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,8 @@ def run(
     interval_s: float = 0.1,
     backend: str = "link",
     qdisc: str | None = None,
+    kernel_qdisc: bool = False,
+    kernel: str | None = None,
     traffic: str = "sockets",
     keep_awake: bool = True,
     with_simulation: bool = False,
@@ -134,6 +137,11 @@ def run(
         ``link``: the bottleneck in user space; ``tc``: Linux's own; ``vm`` (formerly ``lab``): in an emulated machine.
     qdisc
         For ``tc`` and ``vm``: words of ``tc`` in place of the scenario's discipline, e.g. ``pfifo limit 100``.
+    kernel_qdisc
+        For ``vm``: the scenario's discipline runs inside the kernel, as a module generated from it, and the core
+        repeats every decision of it; a difference is an error.
+    kernel
+        For ``vm``: beginning of the release of its kernel, e.g. ``6.12``; default: the image that was built last.
     traffic
         ``sockets``, or ``iperf3``.
     keep_awake
@@ -152,17 +160,17 @@ def run(
     ScenarioError, InputError, LiveError, StorageError, Interrupted
         With one clear line each. Whatever was made for the runs is removed.
     """
-    backend = _backend(backend)
-    check_qdisc(qdisc, backend)
+    bottleneck = Bottleneck(_backend(backend), qdisc, kernel_qdisc, kernel)
+    bottleneck.check()
     chosen, wanted = _asked(scenario, runs=runs, seeds=seeds, family=family, overrides=overrides)
     options = Options(
         traffic=traffic, exec_a=exec_a, exec_b=exec_b, record=None if record is None else Path(record),
         snapshot_interval_s=interval_s, keep_awake=keep_awake, link_command=tuple(link_command or default_command()),
     )  # fmt: skip
-    troubles = _troubles(chosen, wanted[0], options, backend, stats)
-    folder = None if out is None else live_folder(Path(out), chosen, backend, qdisc)
+    troubles = _troubles(chosen, wanted[0], options, bottleneck.backend, stats)
+    folder = None if out is None else live_folder(Path(out), chosen, bottleneck)
     result, certificates = _measured(
-        chosen, wanted, options, backend, qdisc, folder=folder, resume=resume, stats=stats, progress=progress
+        chosen, wanted, options, bottleneck, folder=folder, resume=resume, stats=stats, progress=progress
     )
     beside = simulate(chosen, seeds=wanted, out=out, progress=progress) if with_simulation else None
     return LiveRuns(result, certificates, troubles, beside)
@@ -177,13 +185,13 @@ def _troubles(scenario: Scenario, seed: int, options: Options, backend: str, sta
 
 
 def _measured(
-    scenario: Scenario, seeds: list[int], options: Options, backend: str, qdisc: str | None, *,
+    scenario: Scenario, seeds: list[int], options: Options, bottleneck: Bottleneck, *,
     folder: Path | None, resume: bool, stats: Sequence[str], progress: bool,
 ) -> tuple[Result, dict[int, dict[str, Any]]]:  # fmt: skip
     """Do all runs, with their views open, and return their tables and certificates."""
     with _ended_by_signals(), watching(stats, scenario) as views:
         outputs, certificates = _all_runs(
-            scenario, seeds, options, backend, qdisc, folder=folder, resume=resume, views=views, progress=progress
+            scenario, seeds, options, bottleneck, folder=folder, resume=resume, views=views, progress=progress
         )
     if folder is None:
         return Result.from_outputs(outputs, scenario_text=scenario.normalized), certificates
@@ -213,15 +221,13 @@ def _asked(
     return chosen, seed_list(runs if runs is not None else seeds, chosen)
 
 
-def live_folder(out: Path, scenario: Scenario, backend: str = "link", qdisc: str | None = None) -> Path:
+def live_folder(out: Path, scenario: Scenario, bottleneck: Bottleneck = IN_USERSPACE) -> Path:
     """Return the folder of a scenario's live runs, beside that of its simulations; each qdisc has its own.
 
-    >>> live_folder(Path("out"), Scenario.load("paper:mred/live.toml"), "tc", "pfifo limit 100").name
+    >>> live_folder(Path("out"), Scenario.load("paper:mred/live.toml"), Bottleneck("tc", "pfifo limit 100")).name
     'mred-live-...-live-tc-pfifo-limit-100'
     """
-    words = "live" if backend == "link" else f"live-{backend}"
-    own = "" if qdisc is None else f"-{qdisc.replace(' ', '-').replace('/', '+')}"
-    return out / f"{scenario.label}-{words}{own}"
+    return out / f"{scenario.label}-{bottleneck.name}"
 
 
 def certificates_in(folder: Path, seeds: Sequence[int]) -> dict[int, dict[str, Any]]:
@@ -249,8 +255,7 @@ def _all_runs(
     scenario: Scenario,
     seeds: list[int],
     options: Options,
-    backend: str,
-    qdisc: str | None,
+    bottleneck: Bottleneck,
     *,
     folder: Path | None,
     resume: bool,
@@ -268,8 +273,8 @@ def _all_runs(
     with bar_over(f"{scenario.name} live", [scenario.duration_s] * len(seeds), shown=shown) as bar:
         for place, seed in enumerate(seeds):
             plan = live_plan(scenario, seed=seed)
-            said: dict[str, bytes] = {}
-            if backend == "link":
+            files: dict[str, bytes] = {}
+            if bottleneck.backend == "link":
                 raw = perform(
                     plan,
                     options,
@@ -278,15 +283,14 @@ def _all_runs(
                     record=_record(options, seed, several=len(seeds) > 1),
                 )
                 output, certificate = finished(plan, raw, options)
-                said = raw.outputs
+                files = {f"{name}.txt": words for name, words in raw.outputs.items()}
             else:
-                output, certificate = kernel_backends.perform(plan, backend, qdisc=qdisc)
+                output, certificate, files = kernel_backends.perform(plan, bottleneck)
             bar.done(place)
             outputs.append(output)
             certificates[seed] = certificate.data()
             if folder is not None:
-                files = {CERTIFICATE: folders.to_json(certificate.data()).encode()}
-                files |= {f"{name}.txt": words for name, words in said.items()}
+                files |= {CERTIFICATE: folders.to_json(certificate.data()).encode()}
                 folders.write_seed(folders.seed_folder(folder, seed), output.summary, output.tables, files=files)
                 folders.log(folder, f"live run of seed {seed}: {certificate.line()}")
     return outputs, certificates

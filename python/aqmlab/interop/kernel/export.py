@@ -183,7 +183,11 @@ def export_module(
         As of `kernel_queue`, and if the folder cannot be written.
     """
     queue = kernel_queue(scenario, link=link, overrides=overrides)
-    folder = Path.cwd() / queue.module if out is None else Path(out)
+    return write_module(queue, Path.cwd() / queue.module if out is None else Path(out)), queue
+
+
+def write_module(queue: KernelQueue, folder: Path) -> list[Path]:
+    """Write the sources of a queue's module into a folder, and return them, the module's source first."""
     paths = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -192,7 +196,7 @@ def export_module(
             paths[-1].write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(f"--out {folder}: cannot be written ({error.strerror})") from None
-    return paths, queue
+    return paths
 
 
 def _text(name: str) -> str:

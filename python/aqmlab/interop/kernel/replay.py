@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 from dataclasses import dataclass
 from pathlib import Path
 
 from aqmlab import _core
 from aqmlab.errors import InputError
-from aqmlab.interop.kernel.export import kernel_queue
+from aqmlab.interop.kernel.export import KernelQueue, kernel_queue
 from aqmlab.scenario.file import Overrides, Scenario
+
+GZIP = b"\x1f\x8b"
+"""The first bytes of a log that gzip has packed."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ def replay_decisions(
     scenario, link, overrides
         What the module was exported from.
     log
-        The file ``decisions`` of the module, or its bytes.
+        The file ``decisions`` of the module, plain or packed by gzip, or its bytes.
 
     Raises
     ------
@@ -79,7 +83,13 @@ def replay_decisions(
         If the scenario is not valid, a module cannot have the queue, or the log cannot be read.
     """
     queue = kernel_queue(scenario, link=link, overrides=overrides)
-    content = log if isinstance(log, bytes) else _content(log)
+    return replay_log(queue, log if isinstance(log, bytes) else _content(log))
+
+
+def replay_log(queue: KernelQueue, content: bytes) -> ReplayedLog:
+    """Replay the bytes of a log of a queue's module."""
+    if content.startswith(GZIP):
+        content = gzip.decompress(content)
     found = _core.replay_integer(queue.table, queue.link.rate_bps, queue.link.delay_s, content)
     if "what" not in found:
         return ReplayedLog(found["records"], found["decisions"], found["marks"], found["drops"], None)

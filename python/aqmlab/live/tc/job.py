@@ -10,6 +10,9 @@ JSON lines on file descriptor 3, each with a ``kind``:
 | ended | time in ms since the start at which a client, given by its number, was done |
 | ping | number and round trip in ms of an echo |
 | link | a line of the user-space bottleneck |
+| start | time of the start in ms since the kernel's |
+| decisions | a part of the log of a module's decisions, packed by gzip, in base64 |
+| lost | number of a module's decisions that found no room in its log |
 | error | what went wrong |
 
 Two networks can be built. With tc as bottleneck:
@@ -54,6 +57,8 @@ PATIENCE_S = 150
 until the kernel gives up itself (``tcp_syn_retries``, 127 s)."""
 GIVEN_UP = '{\\"error\\":\\"it was not done in time\\"}'
 """What stands for the report of a client that was given up, between double quotes of the shell."""
+USUAL_TTL = 64
+"""Linux's time to live."""
 GRACE_S = 3
 """Between the start of the servers and that of the run."""
 
@@ -74,6 +79,9 @@ class Options:
         Of the token bucket, in bytes.
     gso
         Whether a sender may hand segments to its device that the kernel cuts later.
+    module
+        Name of the kernel module that has the bottleneck's discipline, beside the job as ``NAME.ko``; its log of
+        decisions is part of the report. None: a discipline of Linux's own.
     """
 
     ping_interval_s: float = 0.1
@@ -81,12 +89,14 @@ class Options:
     settings: tuple[str, ...] = ()
     burst: int = BURST
     gso: bool = False
+    module: str | None = None
 
 
 def script(setting: Setting, options: Options = Options()) -> str:
     """Write the job of a run."""
     parts = [
-        HEAD.format(end=round(setting.duration_s * 1000)),
+        HEAD.format(end=round(setting.duration_s * 1000), queue=QUEUE),
+        *_module(options),
         *(LINK.splitlines() if options.in_userspace else _router(setting, options)),
         *_aside(setting),
         *_greetings(setting, options),
@@ -96,6 +106,10 @@ def script(setting: Setting, options: Options = Options()) -> str:
     ]
     return "\n".join(part for part in parts if part) + "\n"
 
+
+QUEUE = """report qdisc "$($R tc -j -s qdisc show dev rb | tr -d '\\n')\""""
+LOGGED = 65536
+"""Records of a module's log between two looks at the queue."""
 
 HEAD = """\
 # A run of {end} ms; results go to file descriptor 3.
@@ -109,7 +123,7 @@ clock() {{ read -r up rest < /proc/uptime; up=${{up%.*}}${{up#*.}}0; }}
 now() {{ clock; echo $((up - T0)); }}
 until_ms() {{ left=$(( $1 - $(now) )); [ $left -le 0 ] || sleep $((left / 1000)).$(printf %03d $((left % 1000))); }}
 report() {{ echo "{{\\"kind\\":\\"$1\\",\\"ms\\":$(now),\\"data\\":$2}}" >&3; }}
-queue() {{ report qdisc "$($R tc -j -s qdisc show dev rb | tr -d '\\n')"; }}
+queue() {{ {queue}; }}
 for n in s r d; do must $IP netns add aql-$n; $IP -n aql-$n link set lo up; done"""
 
 LINK = """\
@@ -144,6 +158,25 @@ exec 4>&-
 wait $LINK
 while read -r line; do report link "$line"; done < "$WORK/link.out"
 finish"""
+
+
+def _module(options: Options) -> list[str]:
+    """Write that the bottleneck's module is loaded, and that its log is emptied whenever the queue is looked at."""
+    if options.module is None:
+        return []
+    folder = f"/sys/kernel/debug/{options.module}"
+    return [
+        "mount -t debugfs debugfs /sys/kernel/debug 2> /dev/null",
+        f'must insmod "$JOB/{options.module}.ko" log={LOGGED}',
+        f'queue() {{ {QUEUE}; cat {folder}/decisions >> "$WORK/decisions"; }}',
+        "remove_module() {",
+        '  echo "{\\"kind\\":\\"start\\",\\"data\\":$T0}" >&3',
+        f'  must $R tc qdisc del dev rb root; cat {folder}/decisions >> "$WORK/decisions"',
+        f'  echo "{{\\"kind\\":\\"lost\\",\\"data\\":$(cat {folder}/lost)}}" >&3',
+        f"  must rmmod {options.module}",
+        '  gzip -c "$WORK/decisions" | base64 -w 4000 | sed \'s/.*/{"kind":"decisions","data":"&"}/\' >&3',
+        "}",
+    ]
 
 
 def _router(setting: Setting, options: Options) -> list[str]:
@@ -247,6 +280,7 @@ def _ends(setting: Setting, options: Options) -> list[str]:
         kind = "" if group.transport == "udp" else f" congctl {group.transport}"
         kind += " features ecn" if group.ecn else ""
         kind += f" advmss {group.advmss}" if group.advmss else ""
+        kind += f" hoplimit {group.ttl}" if group.ttl != USUAL_TTL else ""
         lines.append(f"$IP -n aql-s addr add {mine}/32 dev sa")
         lines.append(f"$IP -n aql-d addr add {peer}/32 dev db")
         there, back = ("", "") if options.in_userspace else (f" via {GATEWAYS[0]}", f" via {GATEWAYS[1]}")
@@ -278,6 +312,8 @@ def _traffic(setting: Setting, options: Options) -> list[str]:
             '  sed -n \'s/.*seq=\\([0-9]*\\).*time=\\([0-9.]*\\).*/{"kind":"ping","seq":\\1,"rtt_ms":\\2}/p\' '
             '"$WORK/ping" >&3'
         )
+    if options.module is not None:
+        finish.append("  remove_module")
     finish.append('  rm -rf "$WORK"')
     return [*lines, *finish, "}", f"sleep {GRACE_S}"]
 

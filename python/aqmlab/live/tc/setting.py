@@ -67,6 +67,8 @@ class Group:
         Of the whole round trip's links.
     dscp
         Code point of its data.
+    ttl
+        Time to live with which its data start: behind the one router before the bottleneck it is that of the scenario.
     """
 
     number: int
@@ -78,6 +80,7 @@ class Group:
     rate_bps: float
     delay_s: float
     dscp: int
+    ttl: int
 
     @property
     def is_udp(self) -> bool:
@@ -108,7 +111,7 @@ class Setting:
     warmup_s: float
 
 
-def setting_of(plan: LivePlan, *, qdisc: str | None = None, userspace: bool = False) -> Setting:
+def setting_of(plan: LivePlan, *, qdisc: str | Qdisc | None = None) -> Setting:
     """Read a run off a live plan.
 
     Parameters
@@ -116,9 +119,7 @@ def setting_of(plan: LivePlan, *, qdisc: str | None = None, userspace: bool = Fa
     plan
         The scenario for one seed.
     qdisc
-        Words of ``tc`` for the discipline in place of the scenario's, e.g. ``"pie target 15ms"``.
-    userspace
-        The bottleneck is not tc, so its discipline need not be one of tc's.
+        The discipline in place of the scenario's, or its words, e.g. ``"pie target 15ms"``.
 
     Raises
     ------
@@ -139,7 +140,7 @@ def setting_of(plan: LivePlan, *, qdisc: str | None = None, userspace: bool = Fa
         raise InputError(f"{len(clients)} flows that start one by one are too many (at most {MOST_CLIENTS})")
     return Setting(
         plan=plan,
-        qdisc=IN_USERSPACE if userspace else qdisc_of(scenario, scenario.link(plan.link), words=qdisc),
+        qdisc=qdisc if isinstance(qdisc, Qdisc) else qdisc_of(scenario, scenario.link(plan.link), words=qdisc),
         groups=tuple(map(_group, plan.groups)),
         clients=clients,
         rate_bps=plan.rate_bps,
@@ -183,6 +184,7 @@ def _group(group: FlowGroup) -> Group:
         rate_bps=float(own["rate_bps"]) if group.is_udp else 0.0,
         delay_s=(group.there.delay_ns + group.back.delay_ns) / 1e9,
         dscp=group.dscp,
+        ttl=group.ttl - group.there.hops_before + 1,
     )
 
 

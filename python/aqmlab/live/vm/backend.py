@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from aqmlab.live.plan import LivePlan
 from aqmlab.live.tc.job import Options, script
 from aqmlab.live.tc.link import configuration, text
 from aqmlab.live.tc.outcome import PeerRun
-from aqmlab.live.tc.setting import setting_of
+from aqmlab.live.tc.setting import IN_USERSPACE, setting_of
 from aqmlab.live.vm import archive
 from aqmlab.live.vm.build import Image, find, with_libraries
 from aqmlab.live.vm.machine import boot
+from aqmlab.live.vm.module import KernelModule
 from aqmlab.live.vm.packages import program
 
 LINK = "aqmlab-link"
@@ -26,6 +28,7 @@ def run(
     options: Options = Options(),  # noqa: B008 - frozen
     image: Image | None = None,
     link_program: Path | None = None,
+    module: KernelModule | None = None,
     attempts: int = 1,
 ) -> PeerRun:
     """Do one run in virtual time; the same plan on the same image gives the same bytes.
@@ -42,6 +45,8 @@ def run(
         Default: the one that was built last.
     link_program
         ``aqmlab-link``; default: the one on the path.
+    module
+        A module compiled for the image's kernel, whose discipline is the bottleneck's.
     attempts
         How often a guest is booted whose kernel stops by a fault (`aqmlab.live.vm.machine.boot`).
 
@@ -50,9 +55,13 @@ def run(
     InputError
         If something is missing, or Linux has nothing that corresponds to the plan.
     """
-    setting = setting_of(plan, qdisc=qdisc, userspace=options.in_userspace)
+    own = IN_USERSPACE if options.in_userspace else None if module is None else module.qdisc
+    setting = setting_of(plan, qdisc=qdisc if own is None else own)
     chosen = find() if image is None else image
     files: dict[str, archive.Entry] = {}
+    if module is not None:
+        options = replace(options, module=module.queue.module)
+        files[f"job/{module.queue.module}.ko"] = archive.file(module.program)
     if options.in_userspace:
         files |= with_libraries(program(LINK) if link_program is None else link_program, f"usr/sbin/{LINK}")
         files["job/link.json"] = archive.file(text(configuration(setting)))

@@ -24,7 +24,7 @@ FLAVOUR = "-cloud-amd64"
 WORD = re.compile(r"[0-9]+\.[0-9]+[a-z0-9.+~-]*")
 
 
-def parse_kernels(text: str | Iterable[str]) -> list[str]:
+def parse_kernels(text: str | Iterable[str], option: str = "--kernels") -> list[str]:
     """Read names of kernels, with commas, each once.
 
     >>> parse_kernels("6.1, 6.12.57,6.1")
@@ -33,10 +33,10 @@ def parse_kernels(text: str | Iterable[str]) -> list[str]:
     words = text.split(",") if isinstance(text, str) else list(text)
     wanted = list(dict.fromkeys(word.strip() for word in words if word.strip()))
     if not wanted:
-        raise InputError("--kernels: no kernel is given (for example: 6.1,6.12)")
+        raise InputError(f"{option}: no kernel is given (for example: 6.1,6.12)")
     for word in wanted:
         if not WORD.fullmatch(word):
-            raise InputError(f'--kernels: "{word}" is not a version of Linux (for example: 6.1 or 6.12.57)')
+            raise InputError(f'{option}: "{word}" is not a version of Linux (for example: 6.1 or 6.12.57)')
     return wanted
 
 
@@ -80,7 +80,13 @@ def listed(known: Iterable[str]) -> str:
     return ", ".join(f"{major}.{minor}" for major, minor in versions)
 
 
-def images(words: Iterable[str], folder: Path | None = None, *, tell: Callable[[str], None] = print) -> list[Image]:
+def images(
+    words: Iterable[str],
+    folder: Path | None = None,
+    *,
+    option: str = "--kernels",
+    tell: Callable[[str], None] = print,
+) -> list[Image]:
     """Return the images of kernels; those that are not in the cache are fetched and built.
 
     Parameters
@@ -89,6 +95,8 @@ def images(words: Iterable[str], folder: Path | None = None, *, tell: Callable[[
         Beginnings of releases, e.g. ``6.12``.
     folder
         Cache; default: the user's.
+    option
+        What named the kernels, for messages.
     tell
         Is called with a line for each image that is fetched.
 
@@ -98,24 +106,24 @@ def images(words: Iterable[str], folder: Path | None = None, *, tell: Callable[[
         If there is no such kernel, two words name the same one, or apt cannot fetch it.
     """
     kept = (cache() if folder is None else folder) / FOLDER
-    wanted = parse_kernels(words)
+    wanted = parse_kernels(words, option)
     suites = Suites(kept / "apt")
     there = in_cache(kept)
     found = {word: _cached(word, there) for word in wanted}
     missing = [word for word, image in found.items() if image is None]
     if missing:
-        served = _served(suites, missing[0], there)
+        served = _served(suites, missing[0], there, option)
         chosen = {word: newest(word, served) for word in missing}
         for word, release in chosen.items():
             if release is None:
-                raise InputError(f"--kernels: apt serves no kernel {word} (it serves {listed(served)})")
+                raise InputError(f"{option}: apt serves no kernel {word} (it serves {listed(served)})")
         for word, release in chosen.items():
             assert release is not None
             found[word] = fetch(release, suites, kept, tell=tell)
     result = [image for image in found.values() if image is not None]
     for at, image in enumerate(result):
         if image.release in [other.release for other in result[:at]]:
-            raise InputError(f"--kernels: {image.release} is named twice")
+            raise InputError(f"{option}: {image.release} is named twice")
     return result
 
 
@@ -150,12 +158,12 @@ def _cached(word: str, there: Sequence[Image]) -> Image | None:
     return next((image for image in there if image.release == release), None)
 
 
-def _served(suites: Suites, word: str, there: Sequence[Image]) -> list[str]:
+def _served(suites: Suites, word: str, there: Sequence[Image], option: str) -> list[str]:
     """Return what apt serves; where it cannot say, an error names what the cache has."""
     try:
         suites.update()
         served = releases(suites.names(PACKAGE))
     except InputError as error:
         own = f"in the cache: {listed(image.release for image in there)}" if there else "none is in the cache"
-        raise InputError(f"--kernels: {word} cannot be fetched ({own}): {error}") from None
+        raise InputError(f"{option}: {word} cannot be fetched ({own}): {error}") from None
     return served

@@ -48,7 +48,7 @@ def command(image: Image, folder: Path, seed: int, attempt: int = 1) -> list[str
         *("-accel", "tcg,thread=single"),
         *("-icount", "shift=1,sleep=off,rr=record,rrfile=/dev/null"),
         *("-rtc", f"base={DATE},clock=vm"),
-        *("-cpu", "max,-rdrand,-rdseed"),
+        *("-cpu", "max,-rdrand,-rdseed,-cx16"),
         *("-smp", "1", "-m", str(MEMORY_MB)),
         *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
         *("-serial", f"file:{folder / 'console'}", "-serial", f"file:{folder / 'results'}"),

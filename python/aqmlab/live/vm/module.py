@@ -1,0 +1,143 @@
+"""A queue's kernel module in the emulated machine: compiled for its kernel, loaded, and every decision replayed.
+
+The module is the one that ``aqmlab export --to kernel`` writes. Its log of decisions comes back in the job's report
+(records ``decisions``, packed by gzip, in base64), with the number of records that found no room.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from aqmlab.errors import InputError
+from aqmlab.interop.kernel.export import KernelQueue, kernel_queue, write_module
+from aqmlab.interop.kernel.replay import ReplayedLog, replay_log
+from aqmlab.interop.tc.queues import Qdisc
+from aqmlab.live.plan import LivePlan
+from aqmlab.live.tc.outcome import PeerRun
+from aqmlab.live.vm.build import Image
+from aqmlab.live.vm.headers import headers
+
+PATIENCE_S = 300.0
+"""How long compiling a module may take."""
+RECORD = np.dtype(
+    {
+        "names": ["time_ns", "kind", "verdict", "outcome"],
+        "formats": ["<u8", "u1", "u1", "u1"],
+        "offsets": [0, 56, 57, 58],
+        "itemsize": 64,
+    }
+)
+"""What is counted of a record of the log; ``record.h`` beside the module's source has all fields."""
+ARRIVAL = 0
+MARKED, DROPPED = 1, 2
+VERDICTS = {"early": 1, "forced": 2, "overflow": 3}
+
+
+@dataclass(frozen=True)
+class KernelModule:
+    """A module that was compiled for an image's kernel.
+
+    Attributes
+    ----------
+    queue
+        The queue that it was written from.
+    program
+        The file ``.ko``.
+    """
+
+    queue: KernelQueue
+    program: bytes
+
+    @property
+    def qdisc(self) -> Qdisc:
+        """The discipline in tc's words."""
+        return Qdisc(self.queue.kind, "")
+
+
+def compiled(plan: LivePlan, image: Image, *, tell: Callable[[str], None] = print) -> KernelModule:
+    """Write the module of a plan's bottleneck, and compile it for an image's kernel.
+
+    Raises
+    ------
+    InputError
+        If a module cannot have the queue, the headers cannot be had, or there is no compiler; and with the compiler's
+        first error.
+    """
+    queue = kernel_queue(plan.scenario, link=plan.link)
+    build = headers(image.release, tell=tell)
+    with tempfile.TemporaryDirectory(prefix="aqmlab-module-") as name:
+        folder = Path(name)
+        write_module(queue, folder)
+        _make(folder, build)
+        return KernelModule(queue, (folder / f"{queue.module}.ko").read_bytes())
+
+
+def _make(folder: Path, build: Path) -> None:
+    try:
+        done = subprocess.run(
+            ["make", "-C", str(folder), f"KERNEL={build}"],
+            capture_output=True, text=True, timeout=PATIENCE_S, check=False,
+        )  # fmt: skip
+    except FileNotFoundError:
+        raise InputError("--kernel-qdisc needs the program make and a C compiler, which are not installed") from None
+    except subprocess.TimeoutExpired:
+        raise InputError(f"the module was not compiled within {PATIENCE_S:.0f} s") from None
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or ["make failed"]
+        first = next((line for line in lines if "error" in line.lower() or "not found" in line), lines[0])
+        raise InputError(f"the module cannot be compiled with {build}: {first.strip()}")
+
+
+def log_of(run: PeerRun) -> bytes:
+    """Return the log of decisions that a job reported.
+
+    Raises
+    ------
+    InputError
+        If records found no room in the guest.
+    """
+    text = "".join(record["data"] for record in run.of_kind("decisions"))
+    lost = sum(int(record["data"]) for record in run.of_kind("lost"))
+    if lost:
+        raise InputError(f"the module's log had no room for {lost} records")
+    return gzip.decompress(base64.b64decode(text))
+
+
+def replayed(queue: KernelQueue, log: bytes) -> ReplayedLog:
+    """Replay a log in the core.
+
+    Raises
+    ------
+    InputError
+        At the first difference.
+    """
+    found = replay_log(queue, log)
+    if found.difference is not None:
+        raise InputError(f"the kernel and the core differ: {found.difference}")
+    return found
+
+
+def tables(run: PeerRun, log: bytes) -> dict[str, pa.Table]:
+    """Return a run's tables; marks and drops by their reason are those of the log after the warm-up."""
+    found = run.tables
+    start_ns = run.of_kind("start")[0]["data"] * 1e6
+    records = np.frombuffer(log, RECORD)
+    after = records[(records["kind"] == ARRIVAL) & (records["time_ns"] >= start_ns + run.setting.warmup_s * 1e9)]
+    dropped = after["verdict"][after["outcome"] == DROPPED]
+    counts = {f"drops_{name}": int(np.count_nonzero(dropped == code)) for name, code in VERDICTS.items()}
+    marked = after["verdict"][after["outcome"] == MARKED]
+    counts |= {"marks_early": int(np.count_nonzero(marked == VERDICTS["early"])), "marks": len(marked)}
+    counts["drops"] = len(dropped)
+    links = found["links"]
+    for name, value in counts.items():
+        links = links.set_column(links.schema.get_field_index(name), name, pa.array([value]))
+    return found | {"links": links}

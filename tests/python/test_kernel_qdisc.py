@@ -1,0 +1,212 @@
+"""A discipline inside the kernel of the emulated machine: its job, its log, and one whole run."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import io
+import json
+import shutil
+import struct
+import subprocess
+import tarfile
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from aqmlab.cli import main
+from aqmlab.errors import InputError
+from aqmlab.interop.kernel.export import kernel_queue
+from aqmlab.live import running
+from aqmlab.live.plan import live_plan
+from aqmlab.live.tc.job import Options, script
+from aqmlab.live.tc.outcome import PeerRun
+from aqmlab.live.tc.setting import setting_of
+from aqmlab.live.vm import backend as vm
+from aqmlab.live.vm import headers, kernels, module
+from aqmlab.live.vm.build import Image, cache
+from aqmlab.live.vm.module import KernelModule
+from aqmlab.live.vm.suites import Suites
+from aqmlab.scenario.file import Scenario
+
+DATA = Path(__file__).parents[1] / "data" / "vm"
+RED = {"aqm": "red", "limit": "60p", "min_th": "5p", "max_th": "15p", "max_p": 0.1, "w_q": 0.02}
+SHORT = {"run.duration": "3s", "run.warmup": "1s", "queue.bottleneck": RED}
+RELEASE = "6.1.0-50-cloud-amd64"
+
+
+def plan(**overrides):
+    """Return a short plan of five TCP flows through RED."""
+    return live_plan(Scenario.load(DATA / "red-tcp.toml", overrides=SHORT | overrides), seed=1)
+
+
+def record(sequence, kind, *, time_ns=0, verdict=0, outcome=0):
+    """Return a record of a log."""
+    return struct.pack("<QQ10I8B", time_ns, 0, sequence, *[0] * 9, kind, verdict, outcome, *[0] * 5)
+
+
+def finished(log, lost=0, start_ms=1000):
+    """Return a run whose job reported a log, in two parts."""
+    text = base64.b64encode(gzip.compress(log)).decode()
+    told = (DATA / "red-tcp.jsonl.gz").read_bytes()
+    lines = gzip.decompress(told).decode().splitlines()
+    lines += [json.dumps({"kind": "start", "data": start_ms}), json.dumps({"kind": "lost", "data": lost})]
+    lines += [json.dumps({"kind": "decisions", "data": part}) for part in (text[:12], text[12:])]
+    return PeerRun(setting_of(plan()), tuple(lines), {}, 0.1)
+
+
+class TestJob:
+    def test_it_loads_the_module_empties_its_log_and_removes_it(self):
+        text = script(setting_of(plan()), Options(module="sch_aqmlab_red"))
+        subprocess.run(["sh", "-n"], input=text, text=True, check=True)
+        lines = text.splitlines()
+        load = lines.index('must insmod "$JOB/sch_aqmlab_red.ko" log=65536')
+        attach = next(at for at, line in enumerate(lines) if "parent 1:1 handle 10:" in line)
+        assert load < attach
+        removed = text.index("tc qdisc del dev rb root")
+        assert removed < text.index("must rmmod sch_aqmlab_red")
+        assert text.count("/sys/kernel/debug/sch_aqmlab_red/decisions >>") == 2
+
+    def test_without_a_module_it_has_none_of_it(self):
+        text = script(setting_of(plan()))
+        assert "insmod" not in text
+        assert "debugfs" not in text
+
+    def test_data_begin_with_the_time_to_live_that_is_the_scenarios_behind_the_router(self):
+        assert "hoplimit" not in script(setting_of(plan()))
+        assert " congctl cubic hoplimit 60" in script(setting_of(plan(**{"flow.tcp.ttl": 60})))
+
+
+class TestOutcome:
+    LOG = b"".join([
+        record(0, 3),
+        record(1, 0, time_ns=1_500_000_000, verdict=1, outcome=2),
+        record(2, 0, time_ns=2_500_000_000, verdict=1, outcome=2),
+        record(3, 0, time_ns=2_600_000_000, verdict=3, outcome=2),
+        record(4, 0, time_ns=2_700_000_000, verdict=1, outcome=1),
+        record(5, 0, time_ns=2_800_000_000, verdict=2, outcome=1),
+        record(6, 1, time_ns=2_900_000_000),
+        record(7, 0, time_ns=3_000_000_000),
+    ])  # fmt: skip
+
+    def test_the_log_is_what_was_reported(self):
+        assert module.log_of(finished(self.LOG)) == self.LOG
+
+    def test_lost_records_are_an_error_of_one_line(self):
+        with pytest.raises(InputError, match=r"^the module's log had no room for 7 records$"):
+            module.log_of(finished(self.LOG, lost=7))
+
+    def test_marks_and_drops_are_those_of_the_log_after_the_warm_up(self):
+        (links,) = module.tables(finished(self.LOG), self.LOG)["links"].to_pylist()
+        counts = ("drops", "drops_early", "drops_forced", "drops_overflow", "marks", "marks_early")
+        assert [links[name] for name in counts] == [2, 1, 0, 1, 2, 1]
+
+    def test_a_difference_is_an_error_of_one_line(self):
+        queue = kernel_queue(plan().scenario)
+        with pytest.raises(InputError, match=r"^the kernel and the core differ: record 1 \(1\.500000000 s\): "):
+            module.replayed(queue, self.LOG)
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("words", "says"),
+        [
+            (["--kernel-qdisc"], "--kernel-qdisc: is for --backend vm"),
+            (["--kernel", "6.12", "--backend", "tc"], "--kernel: is for --backend vm"),
+            (
+                ["--backend", "vm", "--kernel-qdisc", "--qdisc", "pie"],
+                "--kernel-qdisc and --qdisc: both choose the discipline; give one of them",
+            ),
+            (
+                ["--backend", "vm", "--kernel", "six"],
+                '--kernel: "six" is not a version of Linux (for example: 6.1 or 6.12.57)',
+            ),
+        ],
+    )
+    def test_what_does_not_go_together_is_one_line(self, words, says, capsys, monkeypatch, tmp_path):
+        monkeypatch.setattr("aqmlab.live.rootless.is_privileged", lambda: True)
+        assert main(["live", str(DATA / "red-tcp.toml"), *words, "--out", str(tmp_path)]) != 0
+        assert capsys.readouterr().err == f"aqmlab: {says}\n"
+
+    def test_a_queue_that_a_module_cannot_have_is_one_line(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("aqmlab.live.vm.build.find", lambda: Image(tmp_path, {"kernel": RELEASE}))
+        codel = {"queue.bottleneck": {"aqm": "codel"}}
+        with pytest.raises(InputError, match=r"queue\.bottleneck: a module has no form of aqm = \"codel\""):
+            running.run(DATA / "red-tcp.toml", backend="vm", kernel_qdisc=True, overrides=SHORT | codel, runs=1)
+
+    def test_an_error_of_the_compiler_is_one_line(self, tmp_path, monkeypatch):
+        if shutil.which("make") is None:
+            pytest.skip("there is no make")
+        (tmp_path / "Makefile").write_text("modules:\n\t@echo 'x.c:1: error: what is this' >&2; exit 1\n")
+        monkeypatch.setattr(module, "headers", lambda release, tell: tmp_path)
+        with pytest.raises(InputError, match=rf"^the module cannot be compiled with {tmp_path}: x\.c:1: error: what"):
+            module.compiled(plan(), Image(tmp_path, {"kernel": RELEASE}))
+
+
+class TestHeaders:
+    def package(self, files):
+        data = io.BytesIO()
+        with tarfile.open(fileobj=data, mode="w") as archive:
+            for name, content in files.items():
+                member = tarfile.TarInfo(f"./{name}")
+                member.size = len(content)
+                archive.addfile(member, io.BytesIO(content))
+        data.seek(0)
+        return tarfile.open(fileobj=data)
+
+    def test_those_of_this_machine_are_taken(self, tmp_path):
+        own = tmp_path / RELEASE / "build"
+        own.mkdir(parents=True)
+        (own / "Makefile").touch()
+        assert headers.headers(RELEASE, tmp_path / "cache", installed=tmp_path) == own
+
+    def test_others_are_fetched_once_and_find_their_other_half(self, tmp_path, monkeypatch):
+        name, common = f"linux-headers-{RELEASE}", "linux-headers-6.1.0-50-common"
+        asked = []
+
+        @contextmanager
+        def fetched(self, names):
+            asked.append(list(names))
+            makefile = f"include /usr/src/{common}/Makefile\n".encode()
+            yield [self_.package({f"usr/src/{name}/Makefile": makefile, "usr/share/doc/x": b""})], []
+
+        self_ = self
+        monkeypatch.setattr(Suites, "update", lambda self: None)
+        monkeypatch.setattr(Suites, "names", lambda self, beginning: [name])
+        monkeypatch.setattr(Suites, "depends", lambda self, name: [common, "linux-kbuild-6.1", "gcc-12"])
+        monkeypatch.setattr(Suites, "packages", fetched)
+        for _ in range(2):
+            place = headers.headers(RELEASE, tmp_path, installed=tmp_path, tell=lambda line: None)
+        assert asked == [[name, common, "linux-kbuild-6.1"]]
+        root = tmp_path / kernels.FOLDER / "headers" / RELEASE
+        assert place == root / "usr/src" / name
+        assert (place / "Makefile").read_text() == f"include {root}/usr/src/{common}/Makefile\n"
+        assert not (root / "usr/share").exists()
+        assert sorted(path.name for path in root.parent.iterdir()) == [RELEASE]
+
+    def test_what_apt_does_not_serve_is_one_line(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(Suites, "update", lambda self: None)
+        monkeypatch.setattr(Suites, "names", lambda self, beginning: [])
+        with pytest.raises(InputError, match=rf"^no headers of Linux {RELEASE}: apt serves no package linux-headers-"):
+            headers.headers(RELEASE, tmp_path, installed=tmp_path, tell=lambda line: None)
+
+
+def bootable() -> tuple[Image, KernelModule]:
+    """Return an image of the cache and a module for it; skip where one is missing: tests fetch nothing."""
+    if shutil.which("qemu-system-x86_64") is None:
+        pytest.skip("QEMU is not installed")
+    for image in kernels.in_cache(cache() / kernels.FOLDER):
+        place = cache() / kernels.FOLDER / "headers" / image.release
+        if place.is_dir() or (headers.INSTALLED / image.release / "build" / "Makefile").is_file():
+            return image, module.compiled(plan(), image)
+    pytest.skip("no kernel of the cache has its headers (aqmlab live --backend vm --kernel 6.12 --kernel-qdisc)")
+
+
+@pytest.mark.slow
+def test_the_kernel_decides_as_the_core_bit_by_bit():
+    image, made = bootable()
+    run = vm.run(plan(), image=image, module=made)
+    found = module.replayed(made.queue, module.log_of(run))
+    assert found.decisions > 1500
+    assert found.drops > 20
