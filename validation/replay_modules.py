@@ -151,9 +151,9 @@ def report() -> tuple[str, bool]:
     kernels = dict.fromkeys((row["kernel"], row["image"]) for row in runs)
     parts = [
         "A module is generated from each queue, compiled for the kernel of the emulated machine and loaded below a "
-        "token bucket of 20 Mbit/s. The core replays its log of decisions with the log's random numbers: averages, p_b, "
-        "verdicts, victims, marks and order of departure. At the end the queue is removed, with packets in it, and the "
-        f"module unloaded. Each queue meets {', '.join(TRAFFIC)}, by turns in {len(kernels)} of Debian's kernels.",
+        "token bucket of 20 Mbit/s. The core replays its log of decisions with the log's random numbers: averages, "
+        "p_b, verdicts, victims, marks and order of departure. At the end the queue is removed, with packets in it, "
+        f"and the module unloaded. Each queue meets {', '.join(TRAFFIC)}, by turns in {len(kernels)} kernels.",
         f"**{len(runs) - len(differing)} of {len(runs)} runs are equal bit by bit.** "
         f"{len(faults) - len(missed)} of {len(faults)} faults that were put in on purpose are found.",
         "\n".join(lines),

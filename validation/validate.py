@@ -48,6 +48,7 @@ import crosscheck_ns3  # noqa: E402
 import joint_readings  # noqa: E402
 import measure_lab  # noqa: E402
 import measure_live  # noqa: E402
+import replay_modules  # noqa: E402
 import reproduce_claims  # noqa: E402
 from equivalence import compare, markdown  # noqa: E402
 from goldens import events as golden_events  # noqa: E402
@@ -390,6 +391,11 @@ def kernels() -> Section:
     return Section("kernels", compare_kernels.TITLE, *compare_kernels.report())
 
 
+def modules() -> Section:
+    """Disciplines as kernel modules, from the committed runs."""
+    return Section("modules", replay_modules.TITLE, *replay_modules.report())
+
+
 def rfc7928() -> Section:
     """RFC 7928's suite over eight disciplines, and how long it takes."""
     return Section("rfc7928", characterize_disciplines.TITLE, *characterize_disciplines.report())
@@ -420,6 +426,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "linux-red": linux_red,
     "integers": integers,
     "kernels": kernels,
+    "modules": modules,
     "kernel": kernel,
     "live": live,
     "live-cells": live_cells,

@@ -312,37 +312,18 @@ def test_bad_words_are_one_line(words, message, capsys):
     assert said.count("\n") == 1
 
 
-class TestPanics:
-    CONSOLE = "[ 1.0] Kernel panic - not syncing: Fatal exception\n[ 1.1] Kernel Offset: disabled\n"
+def test_a_kernel_that_stops_by_a_fault_is_one_line(tmp_path, monkeypatch):
+    def run(words):
+        folder = Path(words[words.index("-initrd") + 1]).parent
+        (folder / "console").write_text(
+            "[ 1.0] Kernel panic - not syncing: Fatal exception\n[ 1.1] Kernel Offset: disabled\n"
+        )
+        (folder / "results").write_text("{}\n")
 
-    def booted(self, monkeypatch, image, panics, attempts):
-        """Boot a guest whose first boots end in a panic; its result and the attempts' command lines."""
-        tried = []
-
-        def run(words):
-            folder = Path(words[words.index("-initrd") + 1]).parent
-            tried.append(words[words.index("-append") + 1])
-            (folder / "console").write_text(self.CONSOLE if len(tried) <= panics else "guest: the job ended with 0")
-            (folder / "results").write_text("{}\n" if len(tried) <= panics else '{"kind":"done"}\n')
-
-        monkeypatch.setattr(machine, "version", lambda: "7.2")
-        monkeypatch.setattr(machine, "_run", run)
-        return machine.boot(image, "true\n", seed=5, attempts=attempts), tried
-
-    def test_another_attempt_has_other_random_numbers(self, tmp_path, monkeypatch):
-        told, tried = self.booted(monkeypatch, kept_image(tmp_path, OLD), panics=2, attempts=3)
-        assert told.lines == ('{"kind":"done"}',)
-        assert told.attempt == 3
-        assert [words.rpartition("aqmlab.seed=")[2] for words in tried] == [
-            "5",
-            "5 aqmlab.attempt=2",
-            "5 aqmlab.attempt=3",
-        ]
-
-    @pytest.mark.parametrize("attempts", [1, 2])
-    def test_a_kernel_that_always_stops_is_one_line(self, tmp_path, monkeypatch, attempts):
-        with pytest.raises(machine.PanicError, match=r"stopped: Kernel panic - not syncing: Fatal exception$"):
-            self.booted(monkeypatch, kept_image(tmp_path, OLD), panics=9, attempts=attempts)
+    monkeypatch.setattr(machine, "version", lambda: "7.2")
+    monkeypatch.setattr(machine, "_run", run)
+    with pytest.raises(InputError, match=r"stopped: Kernel panic - not syncing: Fatal exception$"):
+        machine.boot(kept_image(tmp_path, OLD), "true\n", seed=5)
 
 
 class TestRuns:

@@ -28,7 +28,7 @@ from aqmlab.live.vm.backend import MOST_BPS
 from aqmlab.live.vm.backend import run as run_vm
 from aqmlab.live.vm.build import Image
 from aqmlab.live.vm.kernels import images, parse_kernels
-from aqmlab.live.vm.machine import version
+from aqmlab.live.vm.machine import PROCESSOR, version
 from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.storage.index import store_root
 from aqmlab.storage.kept import Answers
@@ -40,11 +40,6 @@ QDISCS = ("codel", "fq_codel", "pie", "cake")
 """Disciplines that are run with the kernel's defaults beside the scenario's own."""
 ALWAYS = ("pfifo", "bfifo")
 """Disciplines that are part of every kernel."""
-ATTEMPTS = 4
-"""How often a guest is booted. In some runs a kernel panics under QEMU 7.2, again whenever that run is repeated.
-
-Whether the emulator or the kernel is at fault is not known. A further boot has other random numbers; the result has its
-number."""
 REDUCER = "kernels"
 FOLDER = "crosscheck/kernels"
 
@@ -119,7 +114,7 @@ def cross_check_kernels(
         release, qdisc, seed = one
         try:
             plan_of_seed = live_plan(plan, seed=seed)
-            return answer_of(run_vm(plan_of_seed, qdisc=chosen[qdisc], image=here[release], attempts=ATTEMPTS))
+            return answer_of(run_vm(plan_of_seed, qdisc=chosen[qdisc], image=here[release]))
         except InputError as error:
             raise InputError(f"{release}, {qdisc}, seed {seed}: {error}") from None
 
@@ -167,7 +162,6 @@ def answer_of(run: PeerRun) -> dict[str, Any]:
         "measured": plain_measured(measured_in(run)),
         "digest": run.digest,
         "options": known.pop("options", {}),
-        "attempt": int(run.system.get("attempt", 1)),
         "statistics": [name for name in known if name not in ("kind", "handle", "parent")],
     }
 
@@ -175,16 +169,14 @@ def answer_of(run: PeerRun) -> dict[str, Any]:
 def run_of(answer: Mapping[str, Any]) -> KernelRun:
     """Read what is kept of a run."""
     measured = measured_of(answer["measured"])
-    return KernelRun(
-        measured, answer["digest"], answer["options"], tuple(answer["statistics"]), answer.get("attempt", 1)
-    )
+    return KernelRun(measured, answer["digest"], answer["options"], tuple(answer["statistics"]))
 
 
 def _key(plan: Scenario, words: str | None, seed: int, image: Image, emulator: str) -> RunKey:
     """Return the key of a run: the scenario, the guest's whole script, its image and the emulator."""
     text = script(setting_of(live_plan(plan, seed=seed), qdisc=words))
     asked = question({"scenario": plan.run_hash, "script": text})
-    return RunKey(f"QEMU {emulator}, {image.folder.name}", asked, seed, REDUCER)
+    return RunKey(f"QEMU {emulator}, {PROCESSOR}, {image.folder.name}", asked, seed, REDUCER)
 
 
 def _tell(line: str) -> None:

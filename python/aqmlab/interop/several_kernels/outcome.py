@@ -27,15 +27,12 @@ class KernelRun:
         The discipline's settings, as tc reports them.
     statistics
         Names of the statistics that tc reports of it.
-    attempt
-        Which boot it was; those before it ended in a fault of the guest's kernel.
     """
 
     measured: Measured
     digest: str
     options: dict[str, Any]
     statistics: tuple[str, ...]
-    attempt: int = 1
 
 
 @dataclass(frozen=True)
@@ -144,7 +141,6 @@ class KernelCheck:
                     "seed": seed,
                     "sha256": run.digest,
                     "options": run.options,
-                    "attempt": run.attempt,
                     "measured": plain_measured(run.measured),
                 }
                 for (release, qdisc, seed), run in self.runs.items()

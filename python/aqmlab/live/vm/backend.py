@@ -29,7 +29,6 @@ def run(
     image: Image | None = None,
     link_program: Path | None = None,
     module: KernelModule | None = None,
-    attempts: int = 1,
 ) -> PeerRun:
     """Do one run in virtual time; the same plan on the same image gives the same bytes.
 
@@ -47,8 +46,6 @@ def run(
         ``aqmlab-link``; default: the one on the path.
     module
         A module compiled for the image's kernel, whose discipline is the bottleneck's.
-    attempts
-        How often a guest is booted whose kernel stops by a fault (`aqmlab.live.vm.machine.boot`).
 
     Raises
     ------
@@ -65,7 +62,6 @@ def run(
     if options.in_userspace:
         files |= with_libraries(program(LINK) if link_program is None else link_program, f"usr/sbin/{LINK}")
         files["job/link.json"] = archive.file(text(configuration(setting)))
-    told = boot(chosen, script(setting, options), seed=plan.seed, files=files, attempts=attempts)
+    told = boot(chosen, script(setting, options), seed=plan.seed, files=files)
     system = {"kernel": str(chosen.manifest["kernel"]), "emulator": told.emulator, "image": chosen.folder.name}
-    system |= {"attempt": str(told.attempt)} if told.attempt > 1 else {}
     return PeerRun(setting, told.lines, system, options.ping_interval_s)
