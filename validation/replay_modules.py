@@ -117,11 +117,11 @@ def tasks(kernels: Sequence[Image]) -> list[Callable[[], Row]]:
     for at, queue in enumerate(QUEUES):
         for other, traffic in enumerate(TRAFFIC):
             image = kernels[(at + other) % len(kernels)]
-            made = module.compiled(live_plan(scenario(queue, traffic), seed=1), image)
+            made = module.compiled(export.kernel_queue(scenario(queue, traffic)), image)
             found.append(lambda q=queue, t=traffic, i=image, m=made: row_of(q, t, i, m))
     for fault, (queue, *change) in FAULTS.items():
         with wrong(*change):
-            made = module.compiled(live_plan(scenario(queue, "TCP"), seed=1), kernels[0])
+            made = module.compiled(export.kernel_queue(scenario(queue, "TCP")), kernels[0])
         found.append(lambda q=queue, m=made, f=fault: row_of(q, "TCP", kernels[0], m, f))
     return found
 

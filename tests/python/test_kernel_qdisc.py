@@ -23,8 +23,8 @@ from aqmlab.live.plan import live_plan
 from aqmlab.live.tc.job import Options, script
 from aqmlab.live.tc.outcome import PeerRun
 from aqmlab.live.tc.setting import setting_of
+from aqmlab.live.vm import archive, headers, kernels, machine, module
 from aqmlab.live.vm import backend as vm
-from aqmlab.live.vm import headers, kernels, module
 from aqmlab.live.vm.build import Image, cache
 from aqmlab.live.vm.module import KernelModule
 from aqmlab.live.vm.suites import Suites
@@ -141,7 +141,7 @@ class TestRefusals:
         (tmp_path / "Makefile").write_text("modules:\n\t@echo 'x.c:1: error: what is this' >&2; exit 1\n")
         monkeypatch.setattr(module, "headers", lambda release, tell: tmp_path)
         with pytest.raises(InputError, match=rf"^the module cannot be compiled with {tmp_path}: x\.c:1: error: what"):
-            module.compiled(plan(), Image(tmp_path, {"kernel": RELEASE}))
+            module.compiled(kernel_queue(plan().scenario), Image(tmp_path, {"kernel": RELEASE}))
 
 
 class TestHeaders:
@@ -199,7 +199,7 @@ def bootable() -> tuple[Image, KernelModule]:
     for image in kernels.in_cache(cache() / kernels.FOLDER):
         place = cache() / kernels.FOLDER / "headers" / image.release
         if place.is_dir() or (headers.INSTALLED / image.release / "build" / "Makefile").is_file():
-            return image, module.compiled(plan(), image)
+            return image, module.compiled(kernel_queue(plan().scenario), image)
     pytest.skip("no kernel of the cache has its headers (aqmlab live --backend vm --kernel 6.12 --kernel-qdisc)")
 
 
@@ -210,3 +210,83 @@ def test_the_kernel_decides_as_the_core_bit_by_bit():
     found = module.replayed(made.queue, module.log_of(run))
     assert found.decisions > 1500
     assert found.drops > 20
+
+
+ABUSE = """\
+said() {
+    text=$(head -n 1 /tmp/said | tr -d '"')
+    echo "{\\"kind\\":\\"said\\",\\"what\\":\\"$1\\",\\"code\\":$2,\\"text\\":\\"$text\\"}" >&3
+}
+try() { what=$1; shift; "$@" > /tmp/said 2>&1; said "$what" $?; }
+tc=/usr/sbin/tc
+mount -t debugfs debugfs /sys/kernel/debug
+$IP link add va address 02:00:00:00:00:01 type veth peer name vb address 02:00:00:00:00:02
+$IP netns add far
+$IP link set vb netns far
+$IP link set va up
+$IP -n far link set vb up
+$IP addr add 10.9.0.1/24 dev va
+$IP -n far addr add 10.9.0.2/24 dev vb
+try "more memory than there is" insmod /job/sch_aqmlab_red.ko log=4000000000
+try load insmod /job/sch_aqmlab_red.ko log=1000
+try options $tc qdisc add dev va root aq_red limit 100
+try add $tc qdisc add dev va root handle 1: aq_red
+try "change without options" $tc qdisc change dev va root handle 1: aq_red
+try "unload in use" rmmod sch_aqmlab_red
+$IP netns exec far iperf3 -s -D > /dev/null 2>&1
+sleep 0.5
+iperf3 -c 10.9.0.2 -u -b 60M -l 300 -t 4 > /dev/null 2>&1 &
+iperf3 -c 10.9.0.2 -p 9 -t 1 > /dev/null 2>&1
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+    $tc qdisc replace dev va root handle 1: tbf rate 5mbit burst 3000 limit 1000000
+    $tc qdisc replace dev va parent 1: handle 10: aq_red
+    sleep 0.2
+    arping -c 1 -w 1 -I va 10.9.0.2 > /dev/null 2>&1
+    $tc qdisc replace dev va root handle 2: aq_red
+    sleep 0.05
+done
+wait
+$tc qdisc replace dev va root handle 1: tbf rate 5mbit burst 3000 limit 1000000
+$tc qdisc replace dev va parent 1: handle 10: aq_red
+iperf3 -c 10.9.0.2 -u -b 20M -l 300 -t 1 > /dev/null 2>&1
+echo "{\\"kind\\":\\"counts\\",\\"data\\":$($tc -j -s qdisc show dev va | tr -d '\\n')}" >&3
+cat /sys/kernel/debug/sch_aqmlab_red/lost > /tmp/said; said lost 0
+try remove $tc qdisc del dev va root
+try unload rmmod sch_aqmlab_red
+try again insmod /job/sch_aqmlab_red.ko
+try "unload again" rmmod sch_aqmlab_red
+dmesg | grep -E "BUG|Oops|WARNING|Call Trace|leak" > /tmp/said; said dmesg 0
+"""
+
+
+@pytest.mark.slow
+def test_abuse_ends_in_errors_and_leaves_nothing():
+    image, made = bootable()
+    files = {"job/sch_aqmlab_red.ko": archive.file(made.program)}
+    told = [json.loads(line) for line in machine.boot(image, ABUSE, seed=1, files=files).lines]
+    found = {one["what"]: one for one in told if one["kind"] == "said"}
+    failed = {"more memory than there is", "options", "unload in use"}
+    assert {what for what, one in found.items() if one["code"]} == failed, found
+    assert "Cannot allocate memory" in found["more memory than there is"]["text"]
+    assert "busy" in found["unload in use"]["text"] or "temporarily unavailable" in found["unload in use"]["text"]
+    assert found["dmesg"]["text"] == ""
+    assert int(found["lost"]["text"]) > 0
+    (counts,) = [one["data"] for one in told if one["kind"] == "counts"]
+    bucket, own = counts
+    assert own["kind"] == "aq_red"
+    assert own["drops"] > 0
+    # What left the module's queue left the bucket.
+    assert bucket["packets"] == own["packets"]
+    assert bucket["qlen"] == own["qlen"]
+    assert bucket["backlog"] == own["backlog"]
+
+
+@pytest.mark.slow
+def test_segments_that_the_kernel_cuts_later_are_decided_on_whole():
+    image, made = bootable()
+    run = vm.run(plan(), image=image, module=made, options=Options(gso=True))
+    log = module.log_of(run)
+    assert module.replayed(made.queue, log).decisions > 100
+    # tbf cuts what is longer than its bucket before the queue, so none is longer than a packet there.
+    lengths = [struct.unpack_from("<I", log, at + 24)[0] for at in range(0, len(log), 64)]
+    assert 0 < max(lengths) <= 1514

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from aqmlab.errors import InputError, printable
+from aqmlab.interop.kernel.export import kernel_queue
 from aqmlab.interop.tc.queues import own_words
 from aqmlab.live.certificate import Certificate
 from aqmlab.live.options import Options
@@ -112,7 +113,7 @@ def _in_machine(
     if not bottleneck.in_module:
         peer = backend.run(plan, qdisc=bottleneck.qdisc, image=image)
         return peer, peer.tables, None
-    made = module.compiled(plan, image, tell=_tell)
+    made = module.compiled(kernel_queue(plan.scenario, link=plan.link), image, tell=_tell)
     peer = backend.run(plan, image=image, module=made)
     log = module.log_of(peer)
     found = module.replayed(made.queue, log)

@@ -18,10 +18,9 @@ import numpy as np
 import pyarrow as pa
 
 from aqmlab.errors import InputError
-from aqmlab.interop.kernel.export import KernelQueue, kernel_queue, write_module
+from aqmlab.interop.kernel.export import KernelQueue, write_module
 from aqmlab.interop.kernel.replay import ReplayedLog, replay_log
 from aqmlab.interop.tc.queues import Qdisc
-from aqmlab.live.plan import LivePlan
 from aqmlab.live.tc.outcome import PeerRun
 from aqmlab.live.vm.build import Image
 from aqmlab.live.vm.headers import headers
@@ -63,25 +62,30 @@ class KernelModule:
         return Qdisc(self.queue.kind, "")
 
 
-def compiled(plan: LivePlan, image: Image, *, tell: Callable[[str], None] = print) -> KernelModule:
-    """Write the module of a plan's bottleneck, and compile it for an image's kernel.
+def compiled(queue: KernelQueue, image: Image, *, tell: Callable[[str], None] = print) -> KernelModule:
+    """Write a queue's module, and compile it for an image's kernel.
 
     Raises
     ------
     InputError
-        If a module cannot have the queue, the headers cannot be had, or there is no compiler; and with the compiler's
-        first error.
+        As of `headers` and `make`.
     """
-    queue = kernel_queue(plan.scenario, link=plan.link)
     build = headers(image.release, tell=tell)
     with tempfile.TemporaryDirectory(prefix="aqmlab-module-") as name:
         folder = Path(name)
         write_module(queue, folder)
-        _make(folder, build)
+        make(folder, build)
         return KernelModule(queue, (folder / f"{queue.module}.ko").read_bytes())
 
 
-def _make(folder: Path, build: Path) -> None:
+def make(folder: Path, build: Path) -> None:
+    """Compile a module's sources with the headers of a kernel.
+
+    Raises
+    ------
+    InputError
+        If there is no compiler, and with the compiler's first error.
+    """
     try:
         done = subprocess.run(
             ["make", "-C", str(folder), f"KERNEL={build}"],

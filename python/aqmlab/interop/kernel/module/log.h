@@ -11,6 +11,7 @@
 #include <linux/minmax.h>
 #include <linux/moduleparam.h>
 #include <linux/mutex.h>
+#include <linux/overflow.h>
 #include <linux/spinlock.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
@@ -95,7 +96,8 @@ static int aqmlab_log_open(const char *name)
 	mutex_init(&aqmlab_ring.readers);
 	if (!aqmlab_log)
 		return 0;
-	aqmlab_ring.records = vcalloc(aqmlab_log, sizeof(*aqmlab_ring.records));
+	aqmlab_ring.records = __vmalloc(array_size(aqmlab_log, sizeof(*aqmlab_ring.records)),
+					GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
 	if (!aqmlab_ring.records)
 		return -ENOMEM;
 	aqmlab_ring.directory = debugfs_create_dir(name, NULL);

@@ -11,6 +11,7 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/module.h>
+#include <linux/percpu.h>
 #include <linux/random.h>
 #include <linux/skbuff.h>
 #include <linux/string.h>
@@ -22,9 +23,16 @@
 
 #define AQMLAB_KIND	"@KIND@"
 
+/* A generator for each processor: get_random_u32() costs more than the rest. */
+static DEFINE_PER_CPU(u64, aqmlab_generator);
+
+/* Draw 32 bits: the upper half of Knuth's linear congruential generator (MMIX). */
 static inline u32 aqmlab_random(void)
 {
-	return get_random_u32();
+	u64 *state = this_cpu_ptr(&aqmlab_generator);
+
+	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return *state >> 32;
 }
 
 #include "decision.h"
@@ -67,6 +75,10 @@ static u8 aqmlab_initial_ttl(u8 ttl)
 	return ttl <= 128 ? 128 : 255;
 }
 
+/* Whether anything depends on a packet's header; the log has it too. */
+#define AQMLAB_READS_HEADER						\
+	(AQMLAB_CLASSES > 1 || AQMLAB_SEARCHES || AQMLAB_LAST_N || AQMLAB_ECN)
+
 /* Read the header once; what is not IP has none of it. */
 static void aqmlab_classify(struct sk_buff *skb)
 {
@@ -74,6 +86,8 @@ static void aqmlab_classify(struct sk_buff *skb)
 	unsigned char *header = skb_network_header(skb);
 
 	memset(packet, 0, sizeof(*packet));
+	if (!AQMLAB_READS_HEADER && !aqmlab_log)
+		return;
 	switch (skb_protocol(skb, true)) {
 	case htons(ETH_P_IP):
 		if (header + sizeof(struct iphdr) > skb_tail_pointer(skb))
@@ -90,6 +104,12 @@ static void aqmlab_classify(struct sk_buff *skb)
 		packet->ttl_initial = aqmlab_initial_ttl(packet->ttl);
 	}
 	packet->class = aqmlab_class_of[packet->tos >> 2];
+}
+
+/* Of one class the compiler knows the curve. */
+static inline u8 aqmlab_class(struct sk_buff *skb)
+{
+	return AQMLAB_CLASSES > 1 ? aqmlab_skb(skb)->class : 0;
 }
 
 static void aqmlab_log_event(struct Qdisc *sch, u8 kind, u64 now, struct sk_buff *skb)
@@ -181,7 +201,7 @@ static void aqmlab_remove(struct Qdisc *sch, const struct aqmlab_victim *victim)
 	list->qlen--;
 	skb_mark_not_on_list(skb);
 	qdisc_qstats_backlog_dec(sch, skb);
-	aqmlab_leaves(&private->queue, aqmlab_skb(skb)->class, qdisc_pkt_len(skb));
+	aqmlab_leaves(&private->queue, aqmlab_class(skb), qdisc_pkt_len(skb));
 }
 
 /* Mark the victim if it can be marked. Return what becomes of it. */
@@ -231,7 +251,7 @@ static int aqmlab_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 		now = ktime_get_ns();
 	aqmlab_classify(skb);
 	aqmlab_skb(skb)->number = private->arrived++;
-	aqmlab_decide(q, now, aqmlab_skb(skb)->class, bytes, &decision);
+	aqmlab_decide(q, now, aqmlab_class(skb), bytes, &decision);
 	if (decision.verdict != AQMLAB_ACCEPT && AQMLAB_LAST_N) {
 		among = aqmlab_find_in_tail(q, sch->q.head, skb, &victim);
 	} else if (decision.verdict != AQMLAB_ACCEPT) {
@@ -241,7 +261,7 @@ static int aqmlab_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 	}
 	/* A search for the victim finds the arriving packet at the tail. */
 	if (among != AQMLAB_AMONG_ARRIVING) {
-		aqmlab_joins(q, aqmlab_skb(skb)->class, bytes);
+		aqmlab_joins(q, aqmlab_class(skb), bytes);
 		qdisc_enqueue_tail(skb, sch);
 		if (decision.verdict != AQMLAB_ACCEPT && !victim.skb)
 			aqmlab_find_victim(sch->q.head,
@@ -257,7 +277,7 @@ static int aqmlab_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 	if (outcome == AQMLAB_MARKED)
 		aqmlab_count_mark(sch);
 	if (among == AQMLAB_AMONG_ARRIVING) {
-		aqmlab_joins(q, aqmlab_skb(skb)->class, bytes);
+		aqmlab_joins(q, aqmlab_class(skb), bytes);
 		qdisc_enqueue_tail(skb, sch);
 	}
 	return NET_XMIT_SUCCESS;
@@ -299,7 +319,7 @@ static struct sk_buff *aqmlab_dequeue(struct Qdisc *sch)
 	}
 	if (aqmlab_log || aqmlab_needs_time(&private->queue))
 		now = ktime_get_ns();
-	class = aqmlab_skb(skb)->class;
+	class = aqmlab_class(skb);
 	aqmlab_leaves(&private->queue, class, qdisc_pkt_len(skb));
 	aqmlab_serve(&private->queue, now, class, qdisc_pkt_len(skb));
 	if (aqmlab_log)
@@ -360,7 +380,10 @@ static struct Qdisc_ops aqmlab_ops __read_mostly = {
 static int __init aqmlab_module_init(void)
 {
 	int error = aqmlab_log_open(KBUILD_MODNAME);
+	int cpu;
 
+	for_each_possible_cpu(cpu)
+		per_cpu(aqmlab_generator, cpu) = get_random_u64();
 	if (error)
 		return error;
 	error = register_qdisc(&aqmlab_ops);
