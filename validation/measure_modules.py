@@ -33,11 +33,12 @@ TICKS = 2
 """Of the time stamp counter in an instruction: 2 ns (``-icount shift=1``) at 1 GHz."""
 MOST = 1.5
 """Most that a RED queue with a table may cost, as a multiple of ``sch_red``."""
-THRESHOLDS = {"limit": "150000B", "min_th": "15000B", "max_th": "45000B", "max_p": 0.1, "w_q": 0.0078125}
-RED = {"aqm": "red", "dialect": "linux", "mode": "bytes", "mean_packet": "1000B", **THRESHOLDS}
-PACKETS = {"limit": "100p", "min_th": "10p", "max_th": "30p", "max_p": 0.1, "w_q": 0.0078125}
+Table = dict[str, str | float]
+THRESHOLDS: Table = {"limit": "150000B", "min_th": "15000B", "max_th": "45000B", "max_p": 0.1, "w_q": 0.0078125}
+RED: Table = {"aqm": "red", "dialect": "linux", "mode": "bytes", "mean_packet": "1000B", **THRESHOLDS}
+PACKETS: Table = {"limit": "100p", "min_th": "10p", "max_th": "30p", "max_p": 0.1, "w_q": 0.0078125}
 OWN = "red of Linux"
-QUEUES: Mapping[str, tuple[dict[str, object], int]] = {
+QUEUES: Mapping[str, tuple[Table, int]] = {
     OWN: (RED, 20),
     "red, Linux's rules, in bytes": (RED, 20),
     "red": ({"aqm": "red", **PACKETS}, 20),

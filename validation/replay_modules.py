@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from unittest import mock
 
@@ -113,16 +114,16 @@ def wrong(file: str, right: str, instead: str) -> Iterator[None]:
 
 def tasks(kernels: Sequence[Image]) -> list[Callable[[], Row]]:
     """Return all runs, each to be called; modules are compiled here, one after the other."""
-    found = []
+    found: list[Callable[[], Row]] = []
     for at, queue in enumerate(QUEUES):
         for other, traffic in enumerate(TRAFFIC):
             image = kernels[(at + other) % len(kernels)]
             made = module.compiled(export.kernel_queue(scenario(queue, traffic)), image)
-            found.append(lambda q=queue, t=traffic, i=image, m=made: row_of(q, t, i, m))
+            found.append(partial(row_of, queue, traffic, image, made))
     for fault, (queue, *change) in FAULTS.items():
         with wrong(*change):
             made = module.compiled(export.kernel_queue(scenario(queue, "TCP")), kernels[0])
-        found.append(lambda q=queue, m=made, f=fault: row_of(q, "TCP", kernels[0], m, f))
+        found.append(partial(row_of, queue, "TCP", kernels[0], made, fault))
     return found
 
 

@@ -48,6 +48,7 @@ import crosscheck_ns3  # noqa: E402
 import joint_readings  # noqa: E402
 import measure_lab  # noqa: E402
 import measure_live  # noqa: E402
+import measure_modules  # noqa: E402
 import replay_modules  # noqa: E402
 import reproduce_claims  # noqa: E402
 from equivalence import compare, markdown  # noqa: E402
@@ -396,6 +397,11 @@ def modules() -> Section:
     return Section("modules", replay_modules.TITLE, *replay_modules.report())
 
 
+def module_costs() -> Section:
+    """Instructions of disciplines inside the kernel, as they were measured."""
+    return Section("module-costs", measure_modules.TITLE, *measure_modules.report())
+
+
 def rfc7928() -> Section:
     """RFC 7928's suite over eight disciplines, and how long it takes."""
     return Section("rfc7928", characterize_disciplines.TITLE, *characterize_disciplines.report())
@@ -427,6 +433,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "integers": integers,
     "kernels": kernels,
     "modules": modules,
+    "module-costs": module_costs,
     "kernel": kernel,
     "live": live,
     "live-cells": live_cells,
