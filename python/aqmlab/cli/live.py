@@ -41,11 +41,9 @@ Qdisc = Annotated[
     str | None,
     typer.Option("--qdisc", help='With tc or vm: another discipline, as "pfifo limit 100".', metavar="WORDS"),
 ]
-KernelQdisc = Annotated[
-    bool, typer.Option("--kernel-qdisc", help="With vm: the discipline as a kernel module; its decisions are replayed.")
-]
+KernelQdisc = Annotated[bool, typer.Option("--kernel-qdisc", help="With vm: the discipline in the kernel, replayed.")]
 Kernel = Annotated[
-    str | None, typer.Option("--kernel", help="With vm: Debian's kernel of this version, as 6.12.", metavar="VERSION")
+    str | None, typer.Option("--kernel", help="With vm: the version of its kernel, as 6.12.", metavar="VERSION")
 ]
 BuildVm = Annotated[bool, typer.Option("--build-vm", help="With vm: build its image first, if there is none.")]
 BuildLab = Annotated[bool, typer.Option("--build-lab", hidden=True)]
