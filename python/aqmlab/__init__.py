@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from aqmlab.interop.crosscheck.outcome import CrossCheck
     from aqmlab.interop.importing import Imported, import_scenario
     from aqmlab.interop.kernel.export import export_module
+    from aqmlab.interop.kernel.export_bpf import export_bpf
     from aqmlab.interop.kernel.replay import ReplayedLog, replay_decisions
     from aqmlab.plotting.topology import draw
     from aqmlab.reports import report
@@ -68,6 +69,7 @@ __all__ = [
     "disciplines",
     "draw",
     "export",
+    "export_bpf",
     "export_module",
     "export_scenario",
     "import_scenario",
@@ -94,6 +96,7 @@ _HOME = {
     "cross_check": "interop.crosscheck.checking",
     "draw": "plotting.topology",
     "export_scenario": "interop.crosscheck.checking",
+    "export_bpf": "interop.kernel.export_bpf",
     "export_module": "interop.kernel.export",
     "ReplayedLog": "interop.kernel.replay",
     "replay_decisions": "interop.kernel.replay",

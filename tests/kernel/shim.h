@@ -18,6 +18,9 @@ typedef int64_t s64;
 typedef uint32_t __le32;
 typedef uint64_t __le64;
 
+#ifdef SHIM_BPF
+#include "arithmetic.h"
+#else
 #define fallthrough		__attribute__((__fallthrough__))
 #define S32_MAX			INT32_MAX
 #define U32_MAX			UINT32_MAX
@@ -39,6 +42,7 @@ static inline u64 mul_u64_u32_shr(u64 a, u32 b, unsigned int shift)
 {
 	return mul_u64_u64_shr(a, b, shift);
 }
+#endif
 
 /* splitmix64 (Steele, Lea and Flood 2014). */
 static u64 shim_state;

@@ -70,12 +70,12 @@ def scenario(tmp_path: Path, queue: str) -> Path:
     return path
 
 
-def run(folder: Path, arrivals: int = ARRIVALS, seed: int = 1) -> bytes:
+def run(folder: Path, arrivals: int = ARRIVALS, seed: int = 1, more: tuple[str, ...] = ()) -> bytes:
     """Compile the decisions of a module in user space, and return the log of random traffic."""
     program = folder / "traffic"
     options = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Wno-type-limits", "-Wno-unused-parameter", "-Werror"]
     options += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    command = ["gcc", *options, f"-I{SOURCES}", f"-I{folder}", str(SOURCES / "traffic.c"), "-o", str(program)]
+    command = ["gcc", *options, f"-I{SOURCES}", f"-I{folder}", *more, str(SOURCES / "traffic.c"), "-o", str(program)]
     built = subprocess.run(command, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
     # Packets that still wait at the end are not freed.

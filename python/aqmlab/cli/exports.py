@@ -15,6 +15,8 @@ from aqmlab.errors import InputError, printable
 
 KERNEL = "kernel"
 """The format of sources of a module for Linux."""
+BPF = "bpf"
+"""The format of sources of a BPF queueing discipline for Linux."""
 
 
 @command("aqmlab export results/my-12ab34cd --to csv --out links.csv --table links", "aqmlab export my.toml --to tc")
@@ -26,7 +28,7 @@ def export(
         str,
         typer.Option(
             "--to",
-            help="Results: csv, parquet, flent, ns2 or pcap. A scenario: ns2, ns3, tc or kernel.",
+            help="Results: csv, parquet, flent, ns2 or pcap. A scenario: ns2, ns3, tc, kernel or bpf.",
             metavar="FORMAT",
         ),
     ],
@@ -49,8 +51,9 @@ def export(
     """Write results, or a scenario, for other programs.
 
     Results become CSV, Parquet, a flent data file, an ns-2 trace or pcap; a scenario a script for ns-2, ns-3 or Linux.
-    `--to kernel --link NAME` writes a link's queue as a kernel module for Linux; `--out` is its folder.
-    Python: aqmlab.export, aqmlab.export_scenario, aqmlab.export_module.
+    `--to kernel --link NAME` writes a link's queue as a kernel module for Linux, `--to bpf` as a BPF qdisc with the
+    link's rate (Linux 6.16; no ECN, classes or search for victims); `--out` is the folder.
+    Python: aqmlab.export, aqmlab.export_scenario, aqmlab.export_module, aqmlab.export_bpf.
     """
     # What is not there is taken for results, unless it is called like a scenario.
     is_missing = not what.exists() and what.suffix != ".toml" and not str(what).startswith("example:")
@@ -62,13 +65,15 @@ def export(
         _export_results(what, to, out, seed, link, table or "metrics", as_json)
     else:
         of_results = [("--seed", seed), ("--table", table)]
-        if to != KERNEL:
+        if to not in (KERNEL, BPF):
             of_results.append(("--link", link))
         for option, value in of_results:
             if value is not None:
                 raise InputError(f"{option}: is for results, and {what} is no results folder")
         if to == KERNEL:
             _export_module(what, link, out, set_, as_json)
+        elif to == BPF:
+            _export_bpf(what, link, out, set_, as_json)
         else:
             _export_scenario(what, to, out, set_, as_json)
 
@@ -96,6 +101,19 @@ def _export_module(file: Path, link: str | None, out: Path | None, set_: list[st
     for path in paths:
         print(f"Exported: {path}")
     print(f"{paths[0].parent / 'README.md'} says how to build, load and remove {queue.module}.")
+
+
+def _export_bpf(file: Path, link: str | None, out: Path | None, set_: list[str] | None, as_json: bool) -> None:
+    from aqmlab.interop.kernel.export_bpf import export_bpf, kind_of, name_of
+
+    paths, queue = export_bpf(file, link=link, out=out, overrides=parse_overrides(set_))
+    if as_json:
+        files = [str(path) for path in paths]
+        print_json({"files": files, "format": BPF, "program": name_of(queue), "kind": kind_of(queue)})
+        return
+    for path in paths:
+        print(f"Exported: {path}")
+    print(f"{paths[0].parent / 'README.md'} says how to build, load and remove {kind_of(queue)}.")
 
 
 def _export_scenario(file: Path, to: str, out: Path | None, set_: list[str] | None, as_json: bool) -> None:

@@ -15,19 +15,17 @@ from aqmlab.errors import Error, printable
 
 @command("aqmlab replay my.toml decisions.bin --link bottleneck")
 def replay(
-    scenario: Annotated[
-        Path, typer.Argument(help="The scenario file that the module was exported from.", metavar="FILE.toml")
-    ],
-    log: Annotated[Path, typer.Argument(help="The log of decisions that the module wrote.", metavar="LOG")],
+    scenario: Annotated[Path, typer.Argument(help="The scenario file that was exported.", metavar="FILE.toml")],
+    log: Annotated[Path, typer.Argument(help="The log of decisions.", metavar="LOG")],
     link: Annotated[
         str | None, typer.Option("--link", help="Which link; default: the managed one.", metavar="NAME")
     ] = None,
     set_: Set = None,
     as_json: Json = False,
 ) -> None:
-    """Repeat the decisions that a kernel module logged.
+    """Repeat the decisions that a kernel module or BPF qdisc logged.
 
-    The module is that of `aqmlab export --to kernel`. The log is equal bit by bit, or the first difference is an error.
+    Both are written by `aqmlab export`. The log is equal bit by bit, or the first difference is an error.
     Python: aqmlab.replay_decisions.
     """
     from aqmlab.interop.kernel.replay import replay_decisions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -69,7 +70,22 @@ class KernelQueue:
         return max(float(curve["largest_error"]) for curve in self.integers["curves"])
 
 
-def kernel_queue(scenario: str | Path | Scenario, *, link: str | None = None, overrides: Overrides = ()) -> KernelQueue:
+def plan_and_link(
+    scenario: str | Path | Scenario, *, link: str | None = None, overrides: Overrides = ()
+) -> tuple[Scenario, Link]:
+    """Return the scenario, and the link: the one of this name, else the one that results are about."""
+    plan = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario, overrides=overrides)
+    names = [one.name for one in plan.links]
+    return plan, plan.link(link or bottleneck_of(names, [one.aqm for one in plan.links]))
+
+
+def kernel_queue(
+    scenario: str | Path | Scenario,
+    *,
+    link: str | None = None,
+    overrides: Overrides = (),
+    form: str = "a module",
+) -> KernelQueue:
     """Return the queue before a link, in integers.
 
     Parameters
@@ -80,25 +96,25 @@ def kernel_queue(scenario: str | Path | Scenario, *, link: str | None = None, ov
         The link; default: the one that results are about.
     overrides
         Dotted keys and values that override the file's.
+    form
+        What it is for, in messages.
 
     Raises
     ------
     ScenarioError, InputError
         If the scenario is not valid, there is no such link, or a module cannot have the link's queue.
     """
-    plan = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario, overrides=overrides)
-    names = [one.name for one in plan.links]
-    chosen = plan.link(link or bottleneck_of(names, [one.aqm for one in plan.links]))
+    plan, chosen = plan_and_link(scenario, link=link, overrides=overrides)
     where = f"{plan.filename}: queue.{chosen.queue}"
     for key, value in REFUSED.items():
         if chosen.parameters.get(key) == value:
-            raise InputError(f'{where}.{key}: a module has no form of {key} = "{value}"')
+            raise InputError(f'{where}.{key}: {form} has no form of {key} = "{value}"')
     if chosen.aqm == DROP_TAIL:
         table = json.dumps(plan.queue_table(chosen.queue))
         return KernelQueue(plan, chosen, table, drop_tail(chosen.parameters))
     if "curve" not in chosen.parameters and "spacing" not in chosen.parameters:
         raise InputError(
-            f'{where}: a module has no form of aqm = "{chosen.aqm}" (allowed: RED and its descendants, ddred-tail)'
+            f'{where}: {form} has no form of aqm = "{chosen.aqm}" (allowed: RED and its descendants, ddred-tail)'
         )
     table = json.dumps({**plan.queue_table(chosen.queue), "arithmetic": "integer"})
     try:
@@ -109,17 +125,24 @@ def kernel_queue(scenario: str | Path | Scenario, *, link: str | None = None, ov
     victim = str(chosen.parameters.get("victim", "plugin"))
     if victim not in VICTIMS:
         allowed = ", ".join(f'"{name}"' for name in VICTIMS)
-        raise InputError(f'{where}.victim: a module has no form of victim = "{victim}" (allowed: {allowed})')
+        raise InputError(f'{where}.victim: {form} has no form of victim = "{victim}" (allowed: {allowed})')
     return KernelQueue(plan, chosen, table, integers)
 
 
 def module_files(queue: KernelQueue) -> dict[str, str]:
     """Return the files of the module: name and text."""
-    module = queue.module
-    words = {
-        "MODULE": module,
+    words = words_of(queue)
+    files = {f"{queue.module}.c": filled("module/sch_aqmlab.c", words), "parameters.h": parameters_of(queue)}
+    files |= {name: text_of(f"module/{name}") for name in CALLED_AS_THEY_ARE}
+    return files | {name: filled(f"module/{name}", words) for name in ("Kbuild", "dkms.conf", "README.md")}
+
+
+def words_of(queue: KernelQueue) -> dict[str, str]:
+    """Return what stands for the words ``@WORD@`` of the templates."""
+    return {
+        "MODULE": queue.module,
         "KIND": queue.kind,
-        "TITLE": next(one.title for one in disciplines() if one.name == queue.link.aqm),
+        "TITLE": title_of(queue),
         "VERSION": aqmlab.__version__,
         "SCENARIO": queue.scenario.name,
         "SCENARIO_FILE": queue.scenario.filename,
@@ -128,14 +151,21 @@ def module_files(queue: KernelQueue) -> dict[str, str]:
         "RATE": f"{queue.link.rate_bps:.0f}",
         "DISTANCE": "\n".join(distance_lines(queue)),
     }
+
+
+def title_of(queue: KernelQueue) -> str:
+    """Return the name of the queue's discipline in words."""
+    return next(one.title for one in disciplines() if one.name == queue.link.aqm)
+
+
+def parameters_of(queue: KernelQueue) -> str:
+    """Return ``parameters.h`` of a queue."""
     about = textwrap.wrap(
-        f"The numbers of {words['TITLE']} for the queue {queue.link.queue} before the link {queue.link.name} of the "
+        f"The numbers of {title_of(queue)} for the queue {queue.link.queue} before the link {queue.link.name} of the "
         f"scenario {queue.scenario.name}. decision.h says what they mean.",
         74,
     )
-    files = {f"{module}.c": _filled("sch_aqmlab.c", words), "parameters.h": parameters_h(queue.integers, about)}
-    files |= {name: _text(name) for name in CALLED_AS_THEY_ARE}
-    return files | {name: _filled(name, words) for name in ("Kbuild", "dkms.conf", "README.md")}
+    return parameters_h(queue.integers, about)
 
 
 def distance_lines(queue: KernelQueue) -> list[str]:
@@ -183,15 +213,15 @@ def export_module(
         As of `kernel_queue`, and if the folder cannot be written.
     """
     queue = kernel_queue(scenario, link=link, overrides=overrides)
-    return write_module(queue, Path.cwd() / queue.module if out is None else Path(out)), queue
+    return write_files(Path.cwd() / queue.module if out is None else Path(out), module_files(queue)), queue
 
 
-def write_module(queue: KernelQueue, folder: Path) -> list[Path]:
-    """Write the sources of a queue's module into a folder, and return them, the module's source first."""
+def write_files(folder: Path, files: Mapping[str, str]) -> list[Path]:
+    """Write files, by name, to a folder that is made if it is missing."""
     paths = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, text in module_files(queue).items():
+        for name, text in files.items():
             paths.append(folder / name)
             paths[-1].write_text(text, encoding="utf-8")
     except OSError as error:
@@ -199,12 +229,14 @@ def write_module(queue: KernelQueue, folder: Path) -> list[Path]:
     return paths
 
 
-def _text(name: str) -> str:
-    return resources.files("aqmlab.interop.kernel").joinpath("module", name).read_text(encoding="utf-8")
+def text_of(path: str) -> str:
+    """Return a file of this package: ``module/decision.h``."""
+    return resources.files("aqmlab.interop.kernel").joinpath(*path.split("/")).read_text(encoding="utf-8")
 
 
-def _filled(name: str, words: dict[str, str]) -> str:
-    text = _text(name)
+def filled(path: str, words: Mapping[str, str]) -> str:
+    """Return a template of this package with words for its ``@WORD@``."""
+    text = text_of(path)
     for word, value in words.items():
         text = text.replace(f"@{word}@", value)
     return text

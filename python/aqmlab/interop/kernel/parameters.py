@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
 from typing import Any
 
 IDLE = {"step": "AQMLAB_STEP", "shifts": "AQMLAB_SHIFTS", "powers": "AQMLAB_POWERS"}
@@ -31,11 +32,14 @@ def parameters_h(integers: Mapping[str, Any], about: Iterable[str]) -> str:
     lines += ["#ifndef AQMLAB_PARAMETERS_H", "#define AQMLAB_PARAMETERS_H", ""]
     lines += [_define(*definition) for definition in _definitions(integers)]
     lines += ["", *_idle_tables(integers["idle"])]
-    for number, curve in enumerate(integers["curves"]):
-        lines += [*_array(f"static const u32 aqmlab_points_{number}[]", curve["points"] or [curve["above"]]), ""]
+    # A curve without cells is never looked up.
+    tables = [curve["points"] or [curve["above"]] * 2 for curve in integers["curves"]]
+    first = [0, *accumulate(map(len, tables))]
+    lines += [_define("POINTS", first[-1], ""), ""]
+    lines += [*_array("static const u32 aqmlab_points[AQMLAB_POINTS]", [p for table in tables for p in table]), ""]
     lines += ["static const struct aqmlab_curve aqmlab_curves[AQMLAB_CLASSES] = {"]
     for number, curve in enumerate(integers["curves"]):
-        lines += _curve(number, curve)
+        lines += _curve(number, curve, first[number])
     lines += ["};", ""]
     if adaptation := integers["adaptation"]:
         lines += ["static const struct aqmlab_target aqmlab_targets[AQMLAB_CLASSES] = {"]
@@ -182,8 +186,8 @@ def _array(declaration: str, numbers: list[int]) -> Iterator[str]:
     yield "};"
 
 
-def _curve(number: int, curve: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the entry of a class in the array of curves."""
+def _curve(number: int, curve: Mapping[str, Any], points: int) -> Iterator[str]:
+    """Yield the entry of a class in the array of curves; its points begin at this one of all."""
     yield f"\t[{number}] = {{"
     yield f"\t\t.begin = {curve['begin']}ULL,"
     yield f"\t\t.end = {curve['end']}ULL,"
@@ -194,5 +198,5 @@ def _curve(number: int, curve: Mapping[str, Any]) -> Iterator[str]:
         where = f"{segment['from']}ULL, {segment['scale']}ULL, {segment['shift']}, {segment['first']}"
         yield f"\t\t\t{{ {where} }},"
     yield "\t\t},"
-    yield f"\t\t.points = aqmlab_points_{number},"
+    yield f"\t\t.points = {points},"
     yield "\t},"

@@ -55,7 +55,7 @@ struct aqmlab_segment {
 	u64 from;
 	u64 scale;		/* cells times 2^24 in a unit of x, times 2^shift */
 	u32 shift;
-	u32 first;		/* its first point */
+	u32 first;		/* its first point, from the curve's */
 };
 
 struct aqmlab_curve {
@@ -64,7 +64,7 @@ struct aqmlab_curve {
 	u32 above;
 	u32 segments;
 	struct aqmlab_segment segment[AQMLAB_MOST_SEGMENTS];
-	const u32 *points;	/* p_b at the ends of all cells */
+	u32 points;		/* its first in aqmlab_points: p_b at the ends of all cells */
 };
 
 /* Adaptive RED: where max_p of a class moves. */
@@ -119,7 +119,7 @@ static inline void aqmlab_reset(struct aqmlab_queue *q)
 		q->class[i].count = -1;
 		q->class[i].threshold = 1ULL << 32;
 #if AQMLAB_ADAPTIVE
-		memcpy(q->class[i].points, aqmlab_curves[i].points,
+		memcpy(q->class[i].points, aqmlab_points + aqmlab_curves[i].points,
 		       sizeof(q->class[i].points));
 #endif
 	}
@@ -241,13 +241,8 @@ static inline u32 aqmlab_p_b(const struct aqmlab_queue *q, u32 class)
 	const struct aqmlab_curve *curve = &aqmlab_curves[class];
 	const struct aqmlab_segment *segment = curve->segment;
 	u64 x = aqmlab_average_of(q, class) >> AQMLAB_W_LOG;
-#if AQMLAB_ADAPTIVE
-	const u32 *points = q->class[class].points;
-#else
-	const u32 *points = curve->points;
-#endif
 	const u32 *point;
-	u64 z;
+	u64 z, cell;
 	u32 i;
 
 	if (x < curve->begin)
@@ -257,7 +252,13 @@ static inline u32 aqmlab_p_b(const struct aqmlab_queue *q, u32 class)
 	for (i = 1; i < curve->segments && x >= curve->segment[i].from; i++)
 		segment++;
 	z = ((x - segment->from) * segment->scale) >> segment->shift;
-	point = points + segment->first + (z >> AQMLAB_CELL_FRACTION);
+	cell = segment->first + (z >> AQMLAB_CELL_FRACTION);
+	/* The tables have room for each cell; BPF's verifier must see it. */
+#if AQMLAB_ADAPTIVE
+	point = q->class[class].points + min_t(u64, cell, AQMLAB_MOVED_POINTS - 2);
+#else
+	point = aqmlab_points + min_t(u64, curve->points + cell, AQMLAB_POINTS - 2);
+#endif
 	z &= (1U << AQMLAB_CELL_FRACTION) - 1;
 	return point[0] + (u32)(((u64)(point[1] - point[0]) * z) >> AQMLAB_CELL_FRACTION);
 }
