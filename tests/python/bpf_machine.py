@@ -146,14 +146,14 @@ def records(log: bytes) -> Iterator[tuple[int, int]]:
 def verify(built: dict[str, tuple[KernelQueue, Path]]) -> dict[str, str]:
     """Load and attach each of several qdiscs in one guest; what the loader says of each, an empty text for success."""
     # The shell takes busybox's own programs for names without a folder.
-    lines, files = ["/usr/sbin/ip link add va type veth peer name vb"], {}
+    lines, files = ["TC=/usr/sbin/tc", "/usr/sbin/ip link add va type veth peer name vb"], {}
     for name, (queue, folder) in built.items():
         files |= guest_files(queue, folder, f"job/{name}")
         lines += [
             f"cd /job/{name}",
             "./load > /tmp/out 2> /tmp/err & LOAD=$!",
             "for i in $(seq 20); do grep -q loaded /tmp/out && break; sleep 0.1; done",
-            f"tc=$(/usr/sbin/tc qdisc add dev va root {kind_of(queue)} 2>&1 && /usr/sbin/tc qdisc del dev va root 2>&1)",
+            f"tc=$($TC qdisc add dev va root {kind_of(queue)} 2>&1 && $TC qdisc del dev va root 2>&1)",
             "kill -INT $LOAD; wait $LOAD",
             'said=$(echo "$tc" "$(tail -n 1 /tmp/err)" | tr -d \'"\\\\\')',
             f'echo "{{\\"kind\\":\\"verified\\",\\"name\\":\\"{name}\\",\\"said\\":\\"$said\\"}}" >&3',

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 
 import pytest
 
@@ -12,7 +13,7 @@ from aqmlab.errors import InputError
 from aqmlab.interop.kernel.export import text_of
 from aqmlab.interop.kernel.export_bpf import bpf_queue, export_bpf, kind_of, name_of, time_of_a_byte
 from aqmlab.interop.kernel.replay import replay_decisions
-from test_kernel_module import ADAPTIVE, ARRIVALS, QUEUES, RED, run, scenario
+from test_kernel_module import ADAPTIVE, ARRIVALS, QUEUES, RED, SOURCES, run, scenario
 
 NOT_IN_BPF = ("ecn = true", "mark_forced", '"rio"', '"wred"', "ddred")
 OWN = {name: text for name, text in QUEUES.items() if not any(word in text for word in NOT_IN_BPF)}
@@ -43,6 +44,17 @@ def test_its_arithmetic_decides_as_the_core_bit_by_bit(name, tmp_path):
     assert replayed.difference is None, str(replayed.difference)
     assert replayed.decisions == ARRIVALS
     assert replayed.drops > 500
+
+
+def test_products_by_halves_are_those_of_128_bits(tmp_path):
+    if shutil.which("gcc") is None:
+        pytest.skip("there is no gcc")
+    (tmp_path / "arithmetic.h").write_text(text_of("bpf/arithmetic.h"))
+    words = ["gcc", "-std=gnu11", "-O1", "-Wall", "-Werror", "-Wno-unused-function", f"-I{tmp_path}", f"-I{SOURCES}"]
+    words += ["-fsanitize=undefined", "-fno-sanitize-recover=all", str(SOURCES / "products.c")]
+    subprocess.run([*words, "-o", str(tmp_path / "products")], check=True)
+    done = subprocess.run([tmp_path / "products"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 @pytest.mark.slow

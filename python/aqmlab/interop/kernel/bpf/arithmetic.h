@@ -19,7 +19,7 @@ static inline u64 div_u64(u64 a, u32 b)
 	return a / b;
 }
 
-/* a b / 2^shift, modulo 2^64, for shifts of 1 to 63, by products of halves. */
+/* a b / 2^shift, modulo 2^64, for shifts of 0 to 63, by products of halves. */
 static inline u64 mul_u64_u64_shr(u64 a, u64 b, unsigned int shift)
 {
 	u64 low = (a & U32_MAX) * (b & U32_MAX);
@@ -29,7 +29,7 @@ static inline u64 mul_u64_u64_shr(u64 a, u64 b, unsigned int shift)
 	u64 high = (a >> 32) * (b >> 32) + (cross >> 32) + (other >> 32) + (middle >> 32);
 
 	low = middle << 32 | (low & U32_MAX);
-	return high << (64 - shift) | low >> shift;
+	return shift ? high << (64 - shift) | low >> shift : low;
 }
 
 static inline u64 mul_u64_u32_shr(u64 a, u32 b, unsigned int shift)
