@@ -70,7 +70,12 @@ right = {{ rate = "1Gbps", delay = "0ms" }}
 {queue}
 {flows}"""
 FAULTS = {
-    "the average's shift": ("red", "decision.h", "- (scaled >> AQMLAB_W_LOG)", "- (scaled >> (AQMLAB_W_LOG + 1))"),
+    "the average's shift": (
+        "red",
+        "decision.h",
+        "- (scaled >> AQMLAB_W_LOG)",
+        "- (scaled >> (AQMLAB_W_LOG + 1))",
+    ),
     "p_b": ("mred", "decision.h", "((u64)(point[1] - point[0]) * z)", "((u64)(point[1] - point[0]) * (z >> 1))"),
     "the victim": ("ddred", "victim.h", "skip = ties - 1;", "skip = 0;"),
 }
@@ -102,13 +107,13 @@ def row_of(queue: str, traffic: str, image: Image, made: module.KernelModule, fa
 @contextmanager
 def wrong(file: str, right: str, instead: str) -> Iterator[None]:
     """Write modules with a fault."""
-    text_of = export._text
+    text_of = export.text_of
 
     def text(name: str) -> str:
         assert name != file or right in text_of(name), f"{file}: {right}"
         return text_of(name).replace(right, instead) if name == file else text_of(name)
 
-    with mock.patch.object(export, "_text", text):
+    with mock.patch.object(export, "text_of", text):
         yield
 
 
@@ -120,8 +125,8 @@ def tasks(kernels: Sequence[Image]) -> list[Callable[[], Row]]:
             image = kernels[(at + other) % len(kernels)]
             made = module.compiled(export.kernel_queue(scenario(queue, traffic)), image)
             found.append(partial(row_of, queue, traffic, image, made))
-    for fault, (queue, *change) in FAULTS.items():
-        with wrong(*change):
+    for fault, (queue, file, *change) in FAULTS.items():
+        with wrong(f"module/{file}", *change):
             made = module.compiled(export.kernel_queue(scenario(queue, "TCP")), kernels[0])
         found.append(partial(row_of, queue, "TCP", kernels[0], made, fault))
     return found

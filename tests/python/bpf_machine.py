@@ -104,19 +104,21 @@ cd /job
 LOAD=$!
 for i in $(seq 20); do grep -q loaded "$WORK/load.out" && break; sleep 0.1; done
 grep -q loaded "$WORK/load.out" || fail "$(tail -n 1 "$WORK/load.err" | tr -d '"\\\\')"
+must $R tc qdisc add dev lo root handle 7: tbf rate 1mbit burst 1600 limit 10000
+$R tc qdisc add dev lo parent 7: {kind} 2> /dev/null && fail "it can be below tbf"
 must $R tc qdisc add dev rb root {kind}"""
 
 SECOND = """\
-$R tc qdisc add dev ra root {kind} 2> /dev/null && fail "a second interface"
-$R tc qdisc add dev rb parent {handle} {kind} 2> /dev/null && fail "below another qdisc" """
+$R tc qdisc add dev ra root {kind} 2> "$WORK/second" && fail "a second interface"
+grep -q busy "$WORK/second" || fail "$(tr -d '"\\\\' < "$WORK/second")"
+"""
 
 END = """\
 must $R tc qdisc del dev rb root
 kill -INT $LOAD
 wait $LOAD || fail "load ended with an error"
 [ -s "$WORK/load.err" ] && fail "$(cat "$WORK/load.err")"
-must $R tc qdisc add dev ra root handle 2: tbf rate 1mbit burst 1600 limit 10000
-$R tc qdisc add dev ra root {kind} 2> /dev/null && fail "it is still known"
+$R tc qdisc add dev rb root {kind} 2> /dev/null && fail "it is still known"
 echo "{{\\"kind\\":\\"log\\",\\"data\\":\\"$(gzip < "$WORK/decisions" | base64 -w 0)\\"}}" >&3"""
 
 
@@ -128,7 +130,7 @@ def run(queue: KernelQueue, folder: Path) -> tuple[bytes, list[dict[str, object]
     kind = kind_of(queue)
     lines[at : at + 2] = LOAD.format(kind=kind).splitlines()
     text = "\n".join(line.replace('rm -rf "$WORK"', "true") for line in lines)
-    text += "\n" + SECOND.format(kind=kind, handle="1:1") + "\n" + END.format(kind=kind) + "\n"
+    text += "\n" + SECOND.format(kind=kind) + "\n" + END.format(kind=kind) + "\n"
     chosen = image()
     assert chosen is not None
     told = machine.boot(chosen, text, seed=1, files=guest_files(queue, folder, "job"), attempts=4)

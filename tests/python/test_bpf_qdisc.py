@@ -84,16 +84,16 @@ class TestInLinux:
         text = scenario(tmp_path, OWN[name]).read_text()
         file = tmp_path / "tcp.toml"
         file.write_text(text[: text.index("[[flow]]")] + TCP + text[text.index("[probe]") :])
-        queue = bpf_queue(file, link="bottleneck", overrides={"run.duration": "10s"})
+        queue = bpf_queue(file, link="bottleneck", overrides={"run.duration": "6s"})
         assert bpf_machine.build(queue, tmp_path / "bpf").returncode == 0
         log, _ = bpf_machine.run(queue, tmp_path / "bpf")
         replayed = replay_decisions(file, log, link="bottleneck")
         assert replayed.difference is None, str(replayed.difference)
-        assert replayed.decisions > 1000
+        assert replayed.decisions > 700
         assert replayed.drops > 10
-        # The link is busy: 2 Mbit/s for 10 s, with the 14 bytes of Ethernet's header.
+        # The link is busy: 2 Mbit/s for 6 s, with the 14 bytes of Ethernet's header.
         sent = sum(bytes_ for kind, bytes_ in bpf_machine.records(log) if kind == bpf_machine.DEPARTURE)
-        assert sent * 8 / 10 == pytest.approx(2e6, rel=0.05)
+        assert sent * 8 / 6 == pytest.approx(2e6, rel=0.05)
 
 
 @pytest.mark.parametrize(

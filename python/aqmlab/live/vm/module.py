@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from aqmlab.errors import InputError
-from aqmlab.interop.kernel.export import KernelQueue, write_module
+from aqmlab.interop.kernel.export import KernelQueue, module_files, write_files
 from aqmlab.interop.kernel.replay import ReplayedLog, replay_log
 from aqmlab.interop.tc.queues import Qdisc
 from aqmlab.live.tc.outcome import PeerRun
@@ -73,7 +73,7 @@ def compiled(queue: KernelQueue, image: Image, *, tell: Callable[[str], None] = 
     build = headers(image.release, tell=tell)
     with tempfile.TemporaryDirectory(prefix="aqmlab-module-") as name:
         folder = Path(name)
-        write_module(queue, folder)
+        write_files(folder, module_files(queue))
         make(folder, build)
         return KernelModule(queue, (folder / f"{queue.module}.ko").read_bytes())
 
