@@ -24,11 +24,12 @@ CODE_POINTS = ("BE", "AF11", "AF12", "AF13", "EF", "CS3")
 
 DELAYS = {
     "no delay": ("0s", "0s", "5us"),
+    "equal delays": ("1ms",),
     "short delays": ("100us", "250us", "250us", "1ms"),
     "long delays": ("1ms", "2ms", "5ms", "5ms", "10ms", "12345us"),
     "all delays": ("0s", "20us", "100us", "333us", "1ms", "1ms", "5ms", "17ms"),
 }
-PALETTES = (*("short delays", "long delays", "all delays") * 2, "no delay")
+PALETTES = (*("short delays", "long delays", "all delays") * 2, "no delay", "equal delays")
 RATES = ("1Mbps", "2Mbps", "2Mbps", "3Mbps", "5Mbps", "10Mbps")
 HOST_RATES = ("5Mbps", "10Mbps", "10Mbps", "33Mbps", "100Mbps")
 

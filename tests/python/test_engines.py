@@ -15,8 +15,8 @@ from random_scenarios import ALL_KINDS, Drawn, scenarios
 
 pytestmark = pytest.mark.slow
 
-SCENARIOS = 1200
-DIFFERENT = 600
+SCENARIOS = 2000
+DIFFERENT = 1000
 """So many of the random scenarios must differ: some are drawn twice."""
 OFTEN = 50
 """What must happen in many runs happens in so many."""
