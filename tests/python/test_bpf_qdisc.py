@@ -58,6 +58,7 @@ def test_products_by_halves_are_those_of_128_bits(tmp_path):
 
 
 @pytest.mark.slow
+# Compiling needs clang, libbpf and the types of a kernel, which tests do not fetch.
 @pytest.mark.skipif(bool(bpf_machine.why_not_compiled()), reason=bpf_machine.why_not_compiled())
 @pytest.mark.parametrize("name", ["red", "mred", "points", "linux", "bytes", "adaptive-red"])
 def test_it_compiles_without_a_warning(name, tmp_path):
@@ -68,6 +69,7 @@ def test_it_compiles_without_a_warning(name, tmp_path):
 
 
 @pytest.mark.slow
+# Booting needs QEMU and a fetched kernel of 6.16 or later.
 @pytest.mark.skipif(bool(bpf_machine.why_not_booted()), reason=bpf_machine.why_not_booted())
 class TestInLinux:
     def test_the_verifier_accepts_every_queue(self, tmp_path):

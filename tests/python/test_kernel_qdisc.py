@@ -19,6 +19,7 @@ import pytest
 from aqmlab.cli import main
 from aqmlab.errors import InputError
 from aqmlab.interop.kernel.export import kernel_queue
+from aqmlab.interop.kernel.replay import replay_decisions
 from aqmlab.live import running
 from aqmlab.live.plan import live_plan
 from aqmlab.live.tc.job import Options, script
@@ -107,6 +108,18 @@ class TestOutcome:
         queue = kernel_queue(plan().scenario)
         with pytest.raises(InputError, match=r"^the kernel and the core differ: record 1 \(1\.500000000 s\): "):
             module.replayed(queue, self.LOG)
+
+
+class TestPackedLogs:
+    def test_a_whole_one_is_unpacked(self, tmp_path):
+        (tmp_path / "log.gz").write_bytes(gzip.compress(record(0, 3)))
+        assert replay_decisions(plan().scenario, tmp_path / "log.gz").records == 1
+
+    @pytest.mark.parametrize("content", [b"no gzip", gzip.compress(record(0, 3))[:-9]])
+    def test_another_is_one_line(self, content, tmp_path):
+        (tmp_path / "log.gz").write_bytes(content)
+        with pytest.raises(InputError, match=r"log\.gz: is not a whole file of gzip$"):
+            replay_decisions(plan().scenario, tmp_path / "log.gz")
 
 
 class TestRefusals:

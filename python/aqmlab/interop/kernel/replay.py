@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,9 +11,6 @@ from aqmlab import _core
 from aqmlab.errors import InputError
 from aqmlab.interop.kernel.export import KernelQueue, kernel_queue
 from aqmlab.scenario.file import Overrides, Scenario
-
-GZIP = b"\x1f\x8b"
-"""The first bytes of a log that gzip has packed."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,7 @@ def replay_decisions(
     scenario, link, overrides
         What the module was exported from.
     log
-        The file ``decisions`` of the module, plain or packed by gzip, or its bytes.
+        The file ``decisions`` of the module, or its bytes; a file ``.gz`` is unpacked.
 
     Raises
     ------
@@ -88,8 +86,6 @@ def replay_decisions(
 
 def replay_log(queue: KernelQueue, content: bytes) -> ReplayedLog:
     """Replay the bytes of a log of a queue's module."""
-    if content.startswith(GZIP):
-        content = gzip.decompress(content)
     found = _core.replay_integer(queue.table, queue.link.rate_bps, queue.link.delay_s, content)
     if "what" not in found:
         return ReplayedLog(found["records"], found["decisions"], found["marks"], found["drops"], None)
@@ -99,6 +95,9 @@ def replay_log(queue: KernelQueue, content: bytes) -> ReplayedLog:
 
 def _content(path: str | Path) -> bytes:
     try:
-        return Path(path).read_bytes()
+        content = Path(path).read_bytes()
+        return gzip.decompress(content) if str(path).endswith(".gz") else content
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise InputError(f"{path}: is not a whole file of gzip") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
