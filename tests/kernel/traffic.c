@@ -16,7 +16,7 @@ static struct aqmlab_skb *aqmlab_skb(struct sk_buff *skb);
 
 struct sk_buff {
 	struct sk_buff *next;
-	u64 cb;
+	u64 cb[2];
 	u32 bytes;
 };
 
@@ -26,14 +26,18 @@ static inline u32 aqmlab_length(const struct sk_buff *skb)
 }
 
 #include "victim.h"
+#include "flows.h"
 
 static struct sk_buff *head, *tail;
 static struct aqmlab_queue queue;
+static struct aqmlab_flow flow[AQMLAB_LIST_SIZE + 1];
+static u32 chain[AQMLAB_CHAINS];
+static struct aqmlab_flows flows = { .flow = flow, .chain = chain };
 static u32 sequence;
 
 static struct aqmlab_skb *aqmlab_skb(struct sk_buff *skb)
 {
-	return (struct aqmlab_skb *)&skb->cb;
+	return (struct aqmlab_skb *)skb->cb;
 }
 
 static void append(struct sk_buff *skb)
@@ -109,7 +113,7 @@ static bool search(struct sk_buff *skb, u8 verdict, struct aqmlab_victim *victim
 	}
 	append(skb);
 	if (verdict != AQMLAB_ACCEPT && !victim->skb)
-		aqmlab_find_victim(head, among == AQMLAB_AMONG_ALL ? NULL : skb, victim);
+		aqmlab_find_victim(&queue, head, among == AQMLAB_AMONG_ALL ? NULL : skb, victim);
 	return true;
 }
 
@@ -123,6 +127,7 @@ static void arrive(u64 now, struct sk_buff *skb)
 	u8 outcome = AQMLAB_NONE;
 	bool is_queued;
 
+	aqmlab_protect(&flows, now, aqmlab_skb(skb));
 	aqmlab_decide(&queue, now, packet->class, skb->bytes, &decision);
 	is_queued = search(skb, decision.verdict, &victim);
 	if (victim.skb)
@@ -130,7 +135,7 @@ static void arrive(u64 now, struct sk_buff *skb)
 			  AQMLAB_MARKED : AQMLAB_DROPPED;
 	record = (struct aqmlab_record){
 		.time_ns = now, .average = aqmlab_average_of(&queue, packet->class),
-		.packet = packet->number, .bytes = skb->bytes, .flow = packet->number % 7,
+		.packet = packet->number, .bytes = skb->bytes, .flow = packet->flow,
 		.p_b = decision.p_b, .draw = decision.draw, .victim_draw = victim.draw,
 		.victim = victim.skb ? aqmlab_skb(victim.skb)->number : AQMLAB_NOBODY,
 		.waiting = found, .count = (u32)queue.class[packet->class].count,
@@ -144,6 +149,7 @@ static void arrive(u64 now, struct sk_buff *skb)
 	if (outcome == AQMLAB_DROPPED) {
 		if (is_queued)
 			take(victim.skb, victim.before);
+		aqmlab_note_loss(&flows, now, aqmlab_skb(victim.skb), victim.skb->bytes);
 		free(victim.skb);
 	} else if (!is_queued) {
 		append(skb);
@@ -158,6 +164,7 @@ static struct sk_buff *new_packet(u32 number, u64 random)
 
 	skb->bytes = random & (1 << 16) ? 40 + ((random >> 20) & 1023) : 1000;
 	packet->number = number;
+	packet->flow = number % 7 + 100 * (random >> 60);
 	packet->tos = code_points[random % 6] << 2 | ((random >> 8) & 3);
 	packet->class = aqmlab_class_of[packet->tos >> 2];
 	packet->ttl_initial = 64;
@@ -176,7 +183,8 @@ int main(int count, char **words)
 	arrivals = strtoul(words[1], NULL, 10);
 	shim_state = strtoull(words[2], NULL, 10);
 	ns_per_byte = 8000000000ULL / strtoull(words[3], NULL, 10);
-	aqmlab_reset(&queue);
+	aqmlab_reset(&queue, 0);
+	aqmlab_reset_flows(&flows);
 	write_event(AQMLAB_RESET, 0, AQMLAB_NOBODY, 0);
 	for (i = 0; i < arrivals; i++) {
 		u64 random = shim_random();

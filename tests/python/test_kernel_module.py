@@ -22,6 +22,16 @@ SOURCES = Path(__file__).resolve().parents[1] / "kernel"
 RED = 'aqm = "red"\nlimit = "60p"\nmin_th = "10p"\nmax_th = "30p"\nmax_p = 0.1\nw_q = 0.01\n'
 DDRED = 'aqm = "ddred"\nlimit = "40p"\nw_q = 0.02\n'
 ADAPTIVE = 'aqm = "adaptive-red"\nlimit = "60p"\nmin_th = "5p"\nmax_th = "15p"\nw_q = 0.02\n'
+RIO = 'aqm = "adaptive-rio"\nw_q = 0.02\nadapt_interval = "50ms"\n'
+PC_RED = 'aqm = "pc-red"\nlimit = "30p"\nmax_th = "20p"\nloss_limit = ["20B", "500B"]\nloss_interval = "100ms"\n'
+PRIORITY = """
+[[flow]]
+name = "{}"
+transport = "newreno"
+start = "0s"
+dscp = "{}"
+priority = {}
+"""
 QUEUES = {
     "red": RED,
     "red-ecn": RED + "ecn = true\n",
@@ -57,6 +67,16 @@ QUEUES = {
     "adaptive-red-ns2": ADAPTIVE + 'dialect = "ns2-2.35"\necn = true\n',
     "adaptive-linear": ADAPTIVE + 'curve = "linear"\n',
     "wred": 'aqm = "wred"\nw_q = 0.02\necn = true\n',
+    "ddred-full-first": DDRED.replace("40p", "12p") + "full_first = true\n",
+    "pc-red": PC_RED,
+    "pc-red-ecn": PC_RED + 'ecn = true\nscan = "circular"\n',
+    "pc-red-on-arrival": PC_RED + 'status_refresh = "on-arrival"\nloss_decay = "floor"\nlist_timeout = "2s"\n',
+    "pc-red-limits": PC_RED
+    + 'list_size = 9\nr_p_max = 0.2\nover_r_p_max = "refuse"\nfull_first = true\n',  # language: keep
+    "adaptive-rio": RIO + 'tsw_window = "1s"\n',
+    "adaptive-rio-gentle": RIO + 'curve = "gentle"\necn = true\ntrend = "rate"\ntsw_window = "100ms"\n',
+    "adaptive-rio-either": RIO + 'trend = "either"\nabsence = "5ms"\ntsw_window = "10s"\n',
+    "adaptive-rio-one-class": RED + 'adaptation = "adaptive-rio"\ntsw_window = "1s"\nmode = "bytes"\n',
 }
 ARRIVALS = 100_000
 RECORD = 64
@@ -66,7 +86,8 @@ def scenario(tmp_path: Path, queue: str) -> Path:
     """Write a scenario with this queue before its bottleneck."""
     before, after = DUMBBELL.index("aqm ="), DUMBBELL.index("[queue.access]")
     path = tmp_path / "scenario.toml"
-    path.write_text(f"{DUMBBELL[:before]}{queue}\n{DUMBBELL[after:]}")
+    flows = PRIORITY.format("first", "AF11", "true") + PRIORITY.format("second", "EF", "2") if "pc-red" in queue else ""
+    path.write_text(f"{DUMBBELL[:before]}{queue}\n{DUMBBELL[after:]}{flows}")
     return path
 
 
@@ -108,34 +129,50 @@ def test_the_c_of_a_module_decides_as_the_core_bit_by_bit(name, tmp_path):
 
 
 FAULTS = {
-    "average": ("- (scaled >> AQMLAB_W_LOG)", "- (scaled >> (AQMLAB_W_LOG + 1))"),
-    "p_b": ("((u64)(point[1] - point[0]) * z)", "((u64)(point[1] - point[0]) * (z >> 1))"),
-    "verdict": ("decision->draw * divisor < (u64)p_b << 32", "decision->draw * divisor < (u64)p_b << 31"),
-    "count": ("class->count = 0;\n\t\tdecision->verdict = AQMLAB_EARLY", "decision->verdict = AQMLAB_EARLY"),
-    "waiting": ("return q->packets + serving >= AQMLAB_LIMIT", "return q->packets + serving > AQMLAB_LIMIT"),
+    "average": (RED, "decision.h", "- (scaled >> AQMLAB_W_LOG)", "- (scaled >> (AQMLAB_W_LOG + 1))"),
+    "p_b": (RED, "decision.h", "((u64)(point[1] - point[0]) * z)", "((u64)(point[1] - point[0]) * (z >> 1))"),
+    "verdict": (RED, "decision.h", "draw * divisor < (u64)p_b << 32", "draw * divisor < (u64)p_b << 31"),
+    "count": (
+        RED,
+        "decision.h",
+        "class->count = 0;\n\t\tdecision->verdict = AQMLAB_EARLY",
+        "decision->verdict = AQMLAB_EARLY",
+    ),
+    "waiting": (
+        RED.replace("60p", "20p"),
+        "decision.h",
+        "q->packets + serving >= AQMLAB_LIMIT",
+        "q->packets + serving > AQMLAB_LIMIT",
+    ),
+    "loss": (PC_RED, "flows.h", "bytes * AQMLAB_LOSS_WEIGHT", "bytes / 2 * AQMLAB_LOSS_WEIGHT"),
+    "protection": (PC_RED, "flows.h", "return flow->level && a_d >", "return flow->level > 1 && a_d >"),
+    "thresholds": (RIO + 'tsw_window = "1s"\n', "adaptation.h", "max_th += AQMLAB_DELTA_T", "max_th += 1"),
+    "rate": (RIO + 'tsw_window = "1s"\n', "adaptation.h", "return u - (((u", "return u / 2 - (((u"),
 }
+SEEN_AS = {"waiting": "verdict", "loss": "victim", "protection": "victim", "thresholds": "p_b", "rate": "p_b"}
+"""What the replay finds first, if not the fault itself: a packet too many is seen as a drop that is missing."""
 
 
 @pytest.mark.parametrize("what", FAULTS)
 def test_a_fault_in_the_c_is_found(what, tmp_path):
-    file = scenario(tmp_path, RED.replace("60p", "20p"))
+    queue, name, right, wrong = FAULTS[what]
+    file = scenario(tmp_path, queue)
     folder = tmp_path / "module"
     export_module(file, link="bottleneck", out=folder)
-    right, wrong = FAULTS[what]
-    text = (folder / "decision.h").read_text()
+    text = (folder / name).read_text()
     assert right in text
-    (folder / "decision.h").write_text(text.replace(right, wrong))
+    (folder / name).write_text(text.replace(right, wrong))
     difference = replay_decisions(file, run(folder), link="bottleneck").difference
     assert difference is not None
-    # A packet too many is seen as a drop that is missing.
-    assert difference.what == ("verdict" if what == "waiting" else what)
+    assert difference.what == SEEN_AS.get(what, what)
 
 
+COMPILED = ("red-ecn", "linux-bytes", "rio", "ddred-random", "ddred-tail", "adaptive-red", "adaptive-rio", "pc-red-ecn")
 HEADERS = sorted(Path("/lib/modules").glob("*/build/Makefile"))
 
 
 @pytest.mark.skipif(not HEADERS, reason="there are no kernel headers in /lib/modules (linux-headers-amd64)")
-@pytest.mark.parametrize("name", ["red-ecn", "linux-bytes", "rio", "ddred-random", "ddred-tail", "adaptive-red"])
+@pytest.mark.parametrize("name", COMPILED)
 def test_a_module_compiles_without_a_warning(name, tmp_path):
     folder = tmp_path / "module"
     paths, queue = export_module(scenario(tmp_path, QUEUES[name]), link="bottleneck", out=folder)
@@ -192,6 +229,9 @@ def test_the_files_of_a_module(tmp_path):
         (RED + 'adaptation = "feng"\n', 'queue.bottleneck.adaptation: "feng" has no form in integers'),
         (RED + 'mode = "bytes"\nbyte_scaling = "after-spacing"\n', '"after-spacing" has no form in integers'),
         (RED.replace("w_q = 0.01", "w_q = 0.000001"), "is too small a weight"),
+        (PC_RED + 'qosa = "honoured"\n', 'queue.bottleneck.qosa: a module has no form of qosa = "honoured"'),
+        (PC_RED + "loss_weight = 0.000001\n", "queue.bottleneck.loss_weight: 0.000001 is too small a weight"),
+        (RIO + 'tsw_window = "1ns"\n', "queue.bottleneck.tsw_window: 0.000000001 s has no form in integers"),
     ],
 )
 def test_what_a_module_cannot_do_is_an_error(queue, message, tmp_path):
@@ -202,6 +242,16 @@ def test_what_a_module_cannot_do_is_an_error(queue, message, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_priority_needs_a_code_point_for_each_level(tmp_path):
+    file = scenario(tmp_path, PC_RED)
+    levels = kernel_queue(file, link="bottleneck").levels
+    assert {dscp: level for dscp, level in enumerate(levels) if level} == {10: 1, 46: 2}
+    with pytest.raises(
+        InputError, match=r"flow\.first\.dscp: a module tells priority by the code point, and flow\.tcp"
+    ):
+        kernel_queue(file, link="bottleneck", overrides={"flow.first.dscp": "BE"})
+
+
 def test_the_command(tmp_path, capsys):
     from aqmlab.cli import main
 
@@ -209,7 +259,7 @@ def test_the_command(tmp_path, capsys):
     out = tmp_path / "out"
     assert main(["export", str(file), "--to", "kernel", "--link", "bottleneck", "--out", str(out), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert (told["module"], told["kind"], len(told["files"])) == ("sch_aqmlab_red", "aq_red", 10)
+    assert (told["module"], told["kind"], len(told["files"])) == ("sch_aqmlab_red", "aq_red", 12)
     (tmp_path / "decisions.bin").write_bytes(run(out, 3000))
     assert main(["replay", str(file), str(tmp_path / "decisions.bin"), "--link", "bottleneck"]) == 0
     assert "3000 decisions" in capsys.readouterr().out

@@ -263,7 +263,8 @@ fn integers(queue: &str, rate_bps: f64, delay_s: f64) -> PyResult<String> {
     aqmlab_scenario::integers_json(queue, link_context(rate_bps, delay_s)).map_err(|p| value_error(&p))
 }
 
-/// Replay the log of a kernel module's decisions through a queue (the body of a `[queue.NAME]` table) before a link. One dict:
+/// Replay the log of a kernel module's decisions through a queue (the body of a `[queue.NAME]` table) before a link; `levels` are
+/// the priority levels of the 64 code points. One dict:
 /// records, decisions, marks and drops; or record, time_ns, what, logged and replayed of the first difference.
 #[pyfunction]
 fn replay_integer<'py>(
@@ -271,12 +272,13 @@ fn replay_integer<'py>(
     queue: &str,
     rate_bps: f64,
     delay_s: f64,
+    levels: [u8; 64],
     log: &[u8],
 ) -> PyResult<Bound<'py, PyDict>> {
     let resolved = aqmlab_scenario::queue_for_link(queue, link_context(rate_bps, delay_s));
     let resolved = resolved.map_err(|p| value_error(&p))?;
     let answer = PyDict::new(py);
-    match py.detach(|| replay_log(&resolved, log)) {
+    match py.detach(|| replay_log(&resolved, &levels, log)) {
         Ok(replayed) => {
             answer.set_item("records", replayed.records)?;
             answer.set_item("decisions", replayed.decisions)?;

@@ -75,7 +75,7 @@ class Flow:
     dscp
         Code point of its data as it is sent.
     priority
-        Whether PC-RED counts it as a high-priority flow.
+        Its priority level for PC-RED, from 1; 0 without priority.
     """
 
     name: str
@@ -89,7 +89,7 @@ class Flow:
     stop_s: float | None = None
     again: tuple[tuple[float, float], ...] = ()
     dscp: int = 0
-    priority: bool = False
+    priority: int = 0
 
     @property
     def payload_bytes(self) -> float:
@@ -127,7 +127,7 @@ class Flow:
             stop_s=data["stop"],
             again=tuple((begin, end) for begin, end in data["again"]),
             dscp=int(data["dscp"]),
-            priority=bool(data["priority"]),
+            priority=int(data["priority"]),
         )
 
 

@@ -136,6 +136,8 @@ pub struct Red<P> {
     queue: Store<P>,
     /// Class and bytes of the packet in transmission.
     serving: Option<(usize, u32)>,
+    /// Of an adaptation: p_b in integers of the last decision.
+    judged: Option<u32>,
 }
 
 impl<P: Copy> Red<P> {
@@ -152,7 +154,8 @@ impl<P: Copy> Red<P> {
         let averages = ByClass::from(vec![state; params.classes.averages()]);
         let queue = Store::new(&victim);
         let (class_states, waiting) = (ByClass::from(class_states), Backlog::default());
-        Self { params, class_states, averages, waiting, adaptation, victim, queue, serving: None }
+        let (serving, judged) = (None, None);
+        Self { params, class_states, averages, waiting, adaptation, victim, queue, serving, judged }
     }
 
     /// Return the average of the first class, to inspect it or to freeze it for a measurement.
@@ -175,12 +178,19 @@ impl<P: Copy> Red<P> {
         self.average_of(self.class_states.len() - 1)
     }
 
-    /// Return the integers by which a class is judged; `None` unless the queue computes in integers.
+    /// Return the integers by which the last arrival, one of this class, was judged; `None` unless the queue computes in integers.
     pub fn in_integers(&self, class: usize) -> Option<InIntegers> {
         let state = &self.class_states[class];
         let average = self.averages[self.params.classes.judged_by(class)].average.integer()?;
-        let p_b = state.table.as_ref()?.p_b(average.fixed());
+        state.table.as_ref()?;
+        let p_b = if self.adaptation.is_none() { self.table_p_b(class) } else { self.judged };
         Some(InIntegers { average: average.scaled(), p_b, count: state.spacing.counted() })
+    }
+
+    /// Return p_b at the average of a class, in units of 2^-31; `None` below min_th, and for a curve that is no table.
+    fn table_p_b(&self, class: usize) -> Option<u32> {
+        let table = self.class_states[class].table.as_ref()?;
+        table.p_b(self.averages[self.params.classes.judged_by(class)].average.fixed())
     }
 
     /// Return the class of a code point.
@@ -385,6 +395,7 @@ impl<P: Copy> Red<P> {
             self.victim.on_arrival(now, &mut packet.meta);
         }
         if self.params.dialect.full_first && self.is_full_for(bytes) {
+            self.judged = self.table_p_b(class);
             self.on_drop(now, *packet, DropDecision::Overflow, host);
             return None;
         }
@@ -437,6 +448,7 @@ impl<P: Copy> Red<P> {
         if self.adaptation.is_due_before_decision(now) {
             self.adapt_by_averages(now);
         }
+        self.judged = self.table_p_b(class);
     }
 
     #[cold]

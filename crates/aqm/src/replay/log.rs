@@ -34,12 +34,15 @@ pub struct Difference {
     pub replayed: String,
 }
 
+/// The priority level of each code point: a module tells the flows of PC-RED by it.
+pub type Levels = [u8; 64];
+
 /// Replay the log of a module's decisions with its draws, and compare averages, p_b, verdicts, victims and order of departure
-/// bit by bit.
+/// bit by bit. Times are counted from the reset.
 ///
 /// # Errors
 /// Return the first difference. A log that is cut or has a gap differs in its `length` or `sequence`.
-pub fn replay_log(queue: &Resolved, log: &[u8]) -> Result<Replayed, Difference> {
+pub fn replay_log(queue: &Resolved, levels: &Levels, log: &[u8]) -> Result<Replayed, Difference> {
     let mut queues = BTreeMap::new();
     let mut replayed = Replayed::default();
     for chunk in log.chunks(Record::BYTES) {
@@ -50,7 +53,7 @@ pub fn replay_log(queue: &Resolved, log: &[u8]) -> Result<Replayed, Difference> 
         let at = At { time_ns: record.time_ns, ..at };
         at.compare("sequence", record.sequence, replayed.records as u32)?;
         if record.kind == RecordKind::Reset {
-            queues.insert(record.instance, Queue::new(queue));
+            queues.insert(record.instance, Queue::new(queue, levels, record.time_ns));
         } else {
             let Some(queue) = queues.get_mut(&record.instance) else {
                 return Err(at.difference("kind", &"no reset", &"a reset first"));
@@ -91,14 +94,16 @@ impl At {
 }
 
 /// A queue whose packets are numbered in the order of arrival.
-struct Queue {
+struct Queue<'a> {
     discipline: Discipline<u32>,
+    levels: &'a Levels,
     arrived: u32,
+    start_ns: u64,
 }
 
-impl Queue {
-    fn new(queue: &Resolved) -> Self {
-        Self { discipline: queue.build(), arrived: 0 }
+impl<'a> Queue<'a> {
+    fn new(queue: &Resolved, levels: &'a Levels, start_ns: u64) -> Self {
+        Self { discipline: queue.build(), levels, arrived: 0, start_ns }
     }
 
     fn red(&self) -> Option<&Red<u32>> {
@@ -109,7 +114,7 @@ impl Queue {
     }
 
     fn step(&mut self, record: &Record, at: At) -> Result<(), Difference> {
-        let now = Time(record.time_ns * 1000);
+        let now = Time(record.time_ns.saturating_sub(self.start_ns) * 1000);
         let mut host = Draws::of(record);
         if record.kind == RecordKind::Arrival {
             return self.arrival(now, record, &mut host, at);
@@ -128,6 +133,7 @@ impl Queue {
         self.arrived = self.arrived.wrapping_add(1);
         let header = Header::default()
             .with_dscp(record.tos >> 2)
+            .with_class(self.levels[usize::from(record.tos >> 2)])
             .with_ecn(Ecn::from_bits(record.tos))
             .with_ttl(record.ttl)
             .with_ttl_initial(record.ttl_initial);

@@ -4,7 +4,7 @@
 mod log;
 mod record;
 
-pub use log::{Difference, Replayed, replay_log};
+pub use log::{Difference, Levels, Replayed, replay_log};
 pub use record::{Record, RecordKind};
 
 use std::collections::VecDeque;

@@ -40,6 +40,11 @@ impl<'a> ParameterReader<'a> {
         self.effective.push((format!("class.{class}.{key}"), value));
     }
 
+    /// Return whether the queue computes in integers.
+    pub fn in_integers(&self) -> bool {
+        self.spec.in_integers()
+    }
+
     /// Return whether the file sets this key.
     pub fn is_set(&self, key: &str) -> bool {
         self.spec.set.contains_key(key)

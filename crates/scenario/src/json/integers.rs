@@ -1,9 +1,10 @@
-use aqmlab_aqm::red::average::{IdleRule, IntegerEwma};
+use aqmlab_aqm::red::adaptation::Trend;
+use aqmlab_aqm::red::average::{IdleRule, IntegerEwma, Powers};
 use aqmlab_aqm::red::classes::Averages;
 use aqmlab_aqm::red::curve::{CurveTable, fixed};
 use aqmlab_aqm::red::response::Response;
 use aqmlab_aqm::red::spacing::SpacingRule;
-use aqmlab_aqm::red::victim::{Ddred, Distance, Ties, Victim};
+use aqmlab_aqm::red::victim::{Ddred, Distance, PcRedParams, Ties, Victim};
 use aqmlab_aqm::red::{ClassState, Crossing, IdleWhen};
 use aqmlab_aqm::{Limit, LinkContext, RedParts};
 use serde_json::{Value as Json, json};
@@ -74,15 +75,19 @@ fn idle_json(rule: &IdleRule) -> Json {
         IdleRule::Shifts(shifts) => {
             json!({ "rule": "shifts", "cell_log": shifts.cell_log, "shifts": shifts.shifts.to_vec() })
         }
-        IdleRule::Powers(powers) => json!({
-            "rule": "powers",
-            "mult": powers.mult,
-            "shift": powers.shift,
-            "longest_ns": powers.longest_ns,
-            "whole": powers.whole,
-            "factors": powers.factors,
-        }),
+        IdleRule::Powers(powers) => powers_json(powers),
     }
+}
+
+fn powers_json(powers: &Powers) -> Json {
+    json!({
+        "rule": "powers",
+        "mult": powers.mult,
+        "shift": powers.shift,
+        "longest_ns": powers.longest_ns,
+        "whole": powers.whole,
+        "factors": powers.factors,
+    })
 }
 
 fn curve_json(class: &ClassState) -> Json {
@@ -100,9 +105,13 @@ fn curve_json(class: &ClassState) -> Json {
     })
 }
 
-/// The constants of Adaptive RED for each class.
 fn adaptation_json(red: &RedParts) -> Json {
-    let Some((rule, interval)) = red.adaptation.adaptive_red() else { return Json::Null };
+    adaptive_red_json(red).or_else(|| adaptive_rio_json(red)).unwrap_or(Json::Null)
+}
+
+/// The constants of Adaptive RED for each class.
+fn adaptive_red_json(red: &RedParts) -> Option<Json> {
+    let (rule, interval) = red.adaptation.adaptive_red()?;
     let classes = red.class_states.iter().filter_map(|class| {
         let steps = rule.in_integers(&class.curve, class.table.as_ref()?.unit);
         Some(json!({
@@ -111,7 +120,8 @@ fn adaptation_json(red: &RedParts) -> Json {
         }))
     });
     let steps = rule.in_integers(&red.class_states[0].curve, 1.0);
-    json!({
+    Some(json!({
+        "rule": "adaptive-red",
         "interval_ns": interval.0 / 1000,
         "alpha": steps.alpha,
         "beta": steps.beta,
@@ -120,7 +130,36 @@ fn adaptation_json(red: &RedParts) -> Json {
         "at_bound_too": steps.at_bound_too,
         "above_moves": steps.above_moves,
         "classes": classes.collect::<Vec<_>>(),
-    })
+    }))
+}
+
+/// The constants of Adaptive-RIO, which moves the last class.
+fn adaptive_rio_json(red: &RedParts) -> Option<Json> {
+    let (rule, interval) = red.adaptation.adaptive_rio()?;
+    let table = red.class_states.last()?.table.as_ref()?;
+    let steps = rule.in_integers(table.unit)?;
+    Some(json!({
+        "rule": "adaptive-rio",
+        "interval_ns": interval.0 / 1000,
+        "window_ns": steps.window.window_ns,
+        "reciprocal": steps.window.reciprocal,
+        "gap_shift": steps.window.gap_shift,
+        "capacity": steps.capacity,
+        "c_init": steps.c_init,
+        "delta_c": steps.delta_c,
+        "epsilon": steps.epsilon,
+        "delta_t": steps.delta_t,
+        "max_l": steps.max_l,
+        "max_u": steps.max_u,
+        "min_share": steps.min_share,
+        "absence_ns": steps.absence_ns,
+        "max_th": table.max_th(),
+        "trend": match rule.trend {
+            Trend::Both => "both",
+            Trend::Rate => "rate",
+            Trend::Either => "either",
+        },
+    }))
 }
 
 fn victim_json(victim: &Victim) -> Json {
@@ -136,8 +175,28 @@ fn victim_json(victim: &Victim) -> Json {
             "arrival_is_candidate": arrival_is_candidate,
             "early_only": early_only,
         }),
-        Victim::Ddred(_) | Victim::PcRed(_) | Victim::Choke(_) | Victim::Custom(_) => Json::Null,
+        Victim::PcRed(rule) => pc_red_json(rule.params()),
+        Victim::Ddred(_) | Victim::Choke(_) | Victim::Custom(_) => Json::Null,
     }
+}
+
+/// The constants of PC-RED; sizes of drops in 2^-24 bytes.
+fn pc_red_json(params: &PcRedParams) -> Json {
+    let Some(powers) = &params.in_integers else { return Json::Null };
+    let parts = |bytes: f64| (bytes * PcRedParams::PARTS) as u64;
+    let limits = &params.list.limits;
+    json!({
+        "rule": "pc-red",
+        "weight": parts(params.weight),
+        "limits": (1..=limits.levels()).map(|level| parts(limits.limit(level))).collect::<Vec<_>>(),
+        "decay": powers_json(powers),
+        "refresh_on_arrival": params.refresh_on_arrival,
+        "circular": params.circular,
+        "list_size": params.list.size,
+        "timeout_ns": params.list.timeout.map(|timeout| timeout.0 / 1000),
+        "share": params.list.share(),
+        "refuse": params.list.refuse,
+    })
 }
 
 fn spacing_name(rule: &SpacingRule) -> &'static str {

@@ -25,11 +25,11 @@ ONE = 1 << 31
 """p_b = 1 in integers."""
 DROP_TAIL = "ddred-tail"
 """DDRED's tail-drop variant, the only non-RED discipline that a module has."""
-VICTIMS = ("arriving", "ddred")
+VICTIMS = ("arriving", "ddred", "pc-red")
 """Victim rules that a module has."""
-REFUSED = {"distance": "fraction", "adapt_clock": "timer"}
+REFUSED = {"distance": "fraction", "adapt_clock": "timer", "qosa": "honoured"}
 """Settings that a module has not."""
-CALLED_AS_THEY_ARE = ("decision.h", "victim.h", "record.h", "log.h", "Makefile")
+CALLED_AS_THEY_ARE = ("decision.h", "adaptation.h", "victim.h", "flows.h", "record.h", "log.h", "Makefile")
 WIDTH = 118
 
 
@@ -47,12 +47,15 @@ class KernelQueue:
         The ``[queue.NAME]`` table with ``arithmetic = "integer"``, as JSON.
     integers
         The core's integers.
+    levels
+        The priority level of each of the 64 code points, by which a module tells the flows of PC-RED.
     """
 
     scenario: Scenario
     link: Link
     table: str
     integers: dict[str, Any]
+    levels: tuple[int, ...] = (0,) * 64
 
     @property
     def module(self) -> str:
@@ -126,7 +129,27 @@ def kernel_queue(
     if victim not in VICTIMS:
         allowed = ", ".join(f'"{name}"' for name in VICTIMS)
         raise InputError(f'{where}.victim: {form} has no form of victim = "{victim}" (allowed: {allowed})')
-    return KernelQueue(plan, chosen, table, integers)
+    levels = levels_of(plan, form) if victim == "pc-red" else (0,) * 64
+    return KernelQueue(plan, chosen, table, integers, levels)
+
+
+def levels_of(plan: Scenario, form: str) -> tuple[int, ...]:
+    """Return the priority level of each code point, from the scenario's flows.
+
+    Raises
+    ------
+    InputError
+        If flows of one code point have several levels.
+    """
+    levels: dict[int, tuple[str, int]] = {}
+    for flow in plan.flows:
+        first, level = levels.setdefault(flow.dscp, (flow.name, flow.priority))
+        if level != flow.priority:
+            raise InputError(
+                f"{plan.filename}: flow.{flow.name}.dscp: {form} tells priority by the code point, and flow.{first} "
+                "with another priority has the same one (allowed: a code point for each level)"
+            )
+    return tuple(levels.get(dscp, ("", 0))[1] for dscp in range(64))
 
 
 def module_files(queue: KernelQueue) -> dict[str, str]:
@@ -165,7 +188,7 @@ def parameters_of(queue: KernelQueue) -> str:
         f"scenario {queue.scenario.name}. decision.h says what they mean.",
         74,
     )
-    return parameters_h(queue.integers, about)
+    return parameters_h(queue.integers, queue.levels, about)
 
 
 def distance_lines(queue: KernelQueue) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -15,16 +15,23 @@ SPACING = {
     "threshold": "AQMLAB_THRESHOLD",
 }
 MEASURED = {"coupled": "AQMLAB_COUPLED", "decoupled": "AQMLAB_DECOUPLED", "shared": "AQMLAB_SHARED"}
+ADAPTATION = {
+    None: "AQMLAB_NOTHING",
+    "adaptive-red": "AQMLAB_ADAPTIVE_RED",
+    "adaptive-rio": "AQMLAB_ADAPTIVE_RIO",
+}
 NUMBERS_A_LINE = 6
 
 
-def parameters_h(integers: Mapping[str, Any], about: Iterable[str]) -> str:
+def parameters_h(integers: Mapping[str, Any], levels: Sequence[int], about: Iterable[str]) -> str:
     """Write the header.
 
     Parameters
     ----------
     integers
         The core's answer to `aqmlab._core.integers`.
+    levels
+        The priority level of each of the 64 code points.
     about
         Lines of comment: which queue of which scenario it is.
     """
@@ -41,12 +48,14 @@ def parameters_h(integers: Mapping[str, Any], about: Iterable[str]) -> str:
     for number, curve in enumerate(integers["curves"]):
         lines += _curve(number, curve, first[number])
     lines += ["};", ""]
-    if adaptation := integers["adaptation"]:
+    adaptation = integers["adaptation"]
+    if adaptation and adaptation["rule"] == "adaptive-red":
         lines += ["static const struct aqmlab_target aqmlab_targets[AQMLAB_CLASSES] = {"]
         lines += [f"\t{{ {one['target_low']}ULL, {one['target_high']}ULL }}," for one in adaptation["classes"]]
         lines += ["};", ""]
     lines += ["/* The class of each code point. */"]
     lines += _array("static const u8 aqmlab_class_of[64]", integers["class_of"])
+    lines += _flow_tables(integers["victim"], levels)
     return "\n".join([*lines, "", "#endif", ""])
 
 
@@ -91,21 +100,51 @@ def _definitions(integers: Mapping[str, Any]) -> Iterator[tuple[str, object, str
 
 def _victim(victim: Mapping[str, Any]) -> Iterator[tuple[str, object, str]]:
     """Yield the constants of the victim rule."""
-    yield "SEARCHES", victim["rule"] == "ddred", "the victim is the packet that has travelled least"
+    yield "SEARCHES", victim["rule"] != "arriving", "the victim is searched in the queue"
     yield "TIES", f"AQMLAB_{victim.get('ties', 'newest').upper()}", "of packets that have travelled equally far"
     yield "ARRIVAL_IS_CANDIDATE", victim.get("arrival_is_candidate", False), "at early drops"
     yield "LAST_N", f"{victim.get('last_n', 0)}U", "packets at the tail that are compared; 0: RED"
     yield "EARLY_ONLY", victim.get("early_only", False), "other drops take the arriving packet"
+    yield from _protection(victim)
+
+
+def _protection(victim: Mapping[str, Any]) -> Iterator[tuple[str, object, str]]:
+    """Yield the constants of PC-RED."""
+    protects = victim["rule"] == "pc-red"
+    yield "PROTECTS", protects, "PC-RED: packets of flows that lost too much are not picked"
+    size = victim.get("list_size", 0)
+    yield "LIST_SIZE", f"{size}U", "most flows in the list"
+    yield "CHAINS", f"{1 << max(size - 1, 0).bit_length()}U", "a power of 2"
+    yield "CIRCULAR", victim.get("circular", False), "the scan goes on from the head"
+    if not protects:
+        return
+    decay = victim["decay"]
+    yield "LOSS_WEIGHT", f"{victim['weight']}ULL", "w, times 2^24"
+    yield "LOSS_MULT", f"{decay['mult']}ULL", "256ths of an interval in a ns, 2^-LOSS_SHIFT"
+    yield "LOSS_SHIFT", decay["shift"], ""
+    yield "LOSS_WHOLE", decay["whole"], "whole intervals only"
+    yield "LOSS_LONGEST_NS", f"{decay['longest_ns']}ULL", "from here on nothing is left"
+    yield "LOSS_FACTORS", len(decay["factors"]), ""
+    yield "LEVELS", len(victim["limits"]), "of priority"
+    yield "REFRESH_ON_ARRIVAL", victim["refresh_on_arrival"], "status is looked at at each arrival"
+    yield "TIMES_OUT", victim["timeout_ns"] is not None, "a flow not seen for so long is forgotten"
+    yield "TIMEOUT_NS", f"{victim['timeout_ns'] or 0}ULL", ""
+    yield "REFUSES", victim["refuse"], "priority beyond r_p_max"
+    yield "SHARE", f"{victim['share']}ULL", "r_p_max, times 2^32"
 
 
 def _adaptation(
     adaptation: Mapping[str, Any] | None, curves: Iterable[Mapping[str, Any]]
 ) -> Iterator[tuple[str, object, str]]:
-    """Yield the constants of Adaptive RED."""
-    yield "ADAPTIVE", adaptation is not None, "max_p moves (Adaptive RED)"
+    """Yield the constants of Adaptive RED or Adaptive-RIO."""
+    rule = None if adaptation is None else adaptation["rule"]
+    yield "ADAPTATION", ADAPTATION[rule], "what moves"
     if adaptation is None:
         return
     yield "INTERVAL_NS", f"{adaptation['interval_ns']}ULL", "between two steps"
+    if adaptation["rule"] == "adaptive-rio":
+        yield from _adaptive_rio(adaptation)
+        return
     yield "MOVED_POINTS", max(len(curve["points"]) for curve in curves), ""
     yield "ALPHA", f"{adaptation['alpha']}U", "largest increment, times 2^31"
     yield "BETA", f"{adaptation['beta']}U", "factor of a decrease, times 2^31"
@@ -113,6 +152,24 @@ def _adaptation(
     yield "MAX_P_HIGH", f"{adaptation['high']}U", ""
     yield "AT_BOUND_TOO", adaptation["at_bound_too"], "a step at the bound itself, and none late"
     yield "ABOVE_MOVES", adaptation["above_moves"], "the curve above max_th moves too"
+
+
+def _adaptive_rio(adaptation: Mapping[str, Any]) -> Iterator[tuple[str, object, str]]:
+    """Yield the constants of Adaptive-RIO; rates are bytes in the window, times 2^16."""
+    yield "WINDOW_NS", f"{adaptation['window_ns']}ULL", "of the rate"
+    yield "WINDOW_RECIPROCAL", f"{adaptation['reciprocal']}ULL", "2^70/WINDOW_NS"
+    yield "GAP_SHIFT", adaptation["gap_shift"], "bits that a gap loses before a division"
+    yield "CAPACITY", f"{adaptation['capacity']}ULL", "rate of the link"
+    yield "C_INIT", f"{adaptation['c_init']}ULL", "first and smallest C'"
+    yield "DELTA_C", f"{adaptation['delta_c']}ULL", "step of C'"
+    yield "EPSILON", f"{adaptation['epsilon']}U", "share of C', times 2^32"
+    yield "MAX_TH", f"{adaptation['max_th']}ULL", "first one of the last class"
+    yield "DELTA_T", f"{adaptation['delta_t']}ULL", "its step"
+    yield "MAX_L", f"{adaptation['max_l']}ULL", "its bounds"
+    yield "MAX_U", f"{adaptation['max_u']}ULL", ""
+    yield "MIN_SHARE", f"{adaptation['min_share']}U", "min_th over max_th, times 2^32"
+    yield "ABSENCE_NS", f"{adaptation['absence_ns']}ULL", "without the first class, until it counts as absent"
+    yield "TREND", f"AQMLAB_{adaptation['trend'].upper()}", "what speaks for a step"
 
 
 def drop_tail(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -174,6 +231,24 @@ def _idle_tables(idle: Mapping[str, Any]) -> list[str]:
     if idle["rule"] == "shifts":
         return ["/* The shift of each cell. */", *_array("static const u8 aqmlab_shifts[256]", idle["shifts"]), ""]
     return []
+
+
+def _flow_tables(victim: Mapping[str, Any], levels: Sequence[int]) -> list[str]:
+    """Return the tables of PC-RED."""
+    if victim["rule"] != "pc-red":
+        return []
+    limits = "".join(f" {limit}ULL," for limit in (0, *victim["limits"]))
+    return [
+        "",
+        "/* L of each level, times 2^24; level 0 has none. */",
+        f"static const u64 aqmlab_loss_limits[AQMLAB_LEVELS + 1] = {{{limits} }};",
+        "",
+        "/* (1 - w)^(2^i/256) times 2^32. */",
+        *_array("static const u32 aqmlab_loss_factors[AQMLAB_LOSS_FACTORS]", victim["decay"]["factors"]),
+        "",
+        "/* The priority level of each code point. */",
+        *_array("static const u8 aqmlab_level_of[64]", list(levels)),
+    ]
 
 
 def _array(declaration: str, numbers: list[int]) -> Iterator[str]:

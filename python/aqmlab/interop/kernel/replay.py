@@ -86,7 +86,7 @@ def replay_decisions(
 
 def replay_log(queue: KernelQueue, content: bytes) -> ReplayedLog:
     """Replay the bytes of a log of a queue's module."""
-    found = _core.replay_integer(queue.table, queue.link.rate_bps, queue.link.delay_s, content)
+    found = _core.replay_integer(queue.table, queue.link.rate_bps, queue.link.delay_s, queue.levels, content)
     if "what" not in found:
         return ReplayedLog(found["records"], found["decisions"], found["marks"], found["drops"], None)
     difference = Difference(found["record"], found["time_ns"] * 1e-9, found["what"], found["logged"], found["replayed"])

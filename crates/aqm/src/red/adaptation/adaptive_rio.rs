@@ -6,7 +6,8 @@ use super::{
 use crate::ParameterError;
 #[cfg(test)]
 use crate::Value;
-use crate::red::curve::Curve;
+use super::rate_window::RateWindow;
+use crate::red::curve::{Curve, CurveTable};
 use crate::red::part::Part;
 #[cfg(test)]
 use crate::red::part::tests::Change;
@@ -65,7 +66,9 @@ pub struct AdaptiveRio {
     pub absence: Span,
     /// What speaks for a step.
     pub trend: Trend,
-    state: RioState,
+    rate_at: Time,
+    assured_at: Time,
+    measured: Measured,
 }
 
 /// What speaks for a step of Adaptive-RIO.
@@ -187,7 +190,7 @@ impl AdaptationPart for AdaptiveRio {
         let capacity = reader.rate().bps();
         let (bounds, alpha) = context.threshold_bounds(reader)?;
         let c_init = reader.number("c_init", 0.9);
-        Ok(Self {
+        let mut rule = Self {
             capacity,
             c_init,
             delta_c: reader.number("delta_c", 0.0002),
@@ -198,12 +201,37 @@ impl AdaptationPart for AdaptiveRio {
             window: Span::from_secs(reader.seconds("tsw_window", 5.0)),
             absence: Span::from_secs(reader.seconds("absence", 1.0)),
             trend: reader.word("trend", &Trend::ALL),
-            state: RioState::new(c_init * capacity),
-        })
+            rate_at: Time::ZERO,
+            assured_at: Time::ZERO,
+            measured: Measured::Exact { rate: 0.0, previous: 0.0, threshold: c_init * capacity },
+        };
+        if reader.in_integers() {
+            let allowed = RateWindow::SHORTEST..=RateWindow::LONGEST;
+            if !allowed.contains(&rule.window) {
+                let message = format!("{} s has no form in integers (arithmetic = \"integer\")", rule.window.secs());
+                return Err(ParameterError::new("tsw_window", message, "1 us to 13 days"));
+            }
+            let window = RateWindow::new(rule.window);
+            let threshold = window.of_rate(c_init * capacity);
+            rule.measured = Measured::Integer { window, rate: 0, previous: 0, threshold };
+        }
+        Ok(rule)
     }
 
     fn on_decision(&mut self, now: Time, meta: &Meta, _: bool, is_assured: bool) {
-        self.state.on_arrival(self.window, now, meta.bytes, is_assured);
+        let gap = now.since(self.rate_at);
+        match &mut self.measured {
+            Measured::Exact { rate, .. } => {
+                let window = self.window.secs();
+                let bits = 8.0 * f64::from(meta.bytes);
+                *rate = (*rate * window + bits) / (gap.secs() + window);
+            }
+            Measured::Integer { window, rate, .. } => *rate = window.after(*rate, gap.0 / 1000, meta.bytes),
+        }
+        self.rate_at = now;
+        if is_assured {
+            self.assured_at = now;
+        }
     }
 
     fn step<'a>(
@@ -212,77 +240,211 @@ impl AdaptationPart for AdaptiveRio {
         classes: usize,
         mut adapted: impl DoubleEndedIterator<Item = Adapted<'a>>,
     ) -> bool {
-        if let Some(last) = adapted.next_back() {
-            self.step_of(now, classes > 1, last.curve);
+        let Some(last) = adapted.next_back() else { return true };
+        // With a single class no traffic is assured, and none can be absent.
+        let is_absent = classes > 1 && self.is_absent(now);
+        if let Some(grows) = self.grows(is_absent) {
+            match last.in_integers {
+                None => self.step_of(grows, last.curve),
+                Some((table, _)) => self.step_in_integers(grows, table, last.curve),
+            }
         }
+        self.note_rate();
         true
     }
 
     fn gauges(&self, now: Time, last: &Curve, out: &mut dyn FnMut(&'static str, f64)) {
         out("max_th_out", last.thresholds().1);
-        out("c_threshold_bps", self.state.threshold);
-        out("rate_bps", self.state.rate);
+        let (rate, threshold) = match self.measured {
+            Measured::Exact { rate, threshold, .. } => (rate, threshold),
+            Measured::Integer { window, rate, threshold, .. } => (window.rate(rate), window.rate(threshold)),
+        };
+        out("c_threshold_bps", threshold);
+        out("rate_bps", rate);
         out("absent", f64::from(u8::from(self.is_absent(now))));
     }
 }
 
-/// What Adaptive-RIO has measured.
-#[derive(Clone, Debug)]
-struct RioState {
-    /// C', in bit/s.
-    threshold: f64,
-    /// A, in bit/s.
-    rate: f64,
-    rate_at: Time,
-    previous: f64,
-    assured_at: Time,
+/// What Adaptive-RIO has measured: A, A at the last step, and C'.
+#[derive(Clone, Copy, Debug)]
+enum Measured {
+    /// In bit/s.
+    Exact { rate: f64, previous: f64, threshold: f64 },
+    /// In bytes in a window, times 2^16.
+    Integer { window: RateWindow, rate: u64, previous: u64, threshold: u64 },
 }
 
-impl RioState {
-    fn new(threshold: f64) -> Self {
-        Self { threshold, rate: 0.0, rate_at: Time::ZERO, previous: 0.0, assured_at: Time::ZERO }
+/// The constants of the steps in integers. Rates are in bytes in a window times 2^16, thresholds of the curve in units of its table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IntegerRio {
+    /// The window of the rate.
+    pub window: RateWindow,
+    /// C.
+    pub capacity: u64,
+    /// C_init.
+    pub c_init: u64,
+    /// Delta_C.
+    pub delta_c: u64,
+    /// epsilon, times 2^32.
+    pub epsilon: u32,
+    /// Delta_T.
+    pub delta_t: u64,
+    /// max_L.
+    pub max_l: u64,
+    /// max_U.
+    pub max_u: u64,
+    /// 1/alpha, times 2^32.
+    pub min_share: u32,
+    /// T_abs in ns.
+    pub absence_ns: u64,
+}
+
+/// Return a share of 1 in units of 2^-32.
+fn share_of_2_32(share: f64) -> u32 {
+    libm::round(share * libm::exp2(32.0)).min(f64::from(u32::MAX)) as u32
+}
+
+impl IntegerRio {
+    /// Return the next value of C'.
+    fn next_threshold(&self, threshold: u64, grows: bool) -> u64 {
+        let next = if grows { threshold.saturating_sub(self.delta_c) } else { threshold + self.delta_c };
+        next.clamp(self.c_init, self.capacity)
     }
 
-    /// A packet arrives, whatever becomes of it.
-    fn on_arrival(&mut self, window: Span, now: Time, bytes: u32, is_assured: bool) {
-        let window = window.secs();
-        let bits = 8.0 * f64::from(bytes);
-        self.rate = (self.rate * window + bits) / (now.since(self.rate_at).secs() + window);
-        self.rate_at = now;
-        if is_assured {
-            self.assured_at = now;
-        }
+    /// Return the next min_th and max_th.
+    fn next_thresholds(&self, max_th: u64, grows: bool) -> (u64, u64) {
+        let next = if grows { max_th + self.delta_t } else { max_th.saturating_sub(self.delta_t) };
+        let max_th = next.clamp(self.max_l, self.max_u);
+        let min_th = (u128::from(max_th) * u128::from(self.min_share)) >> 32;
+        ((min_th as u64).min(max_th - 1), max_th)
     }
 }
 
 impl AdaptiveRio {
-    /// Whether assured traffic is absent.
-    fn is_absent(&self, now: Time) -> bool {
-        now.since(self.state.assured_at) > self.absence
+    /// Return the constants of the steps in integers; `unit` is that of the curve's table. `None` for a queue that does not compute
+    /// in integers.
+    pub fn in_integers(&self, unit: f64) -> Option<IntegerRio> {
+        let Measured::Integer { window, .. } = self.measured else { return None };
+        let (max_l, max_u) = self.bounds;
+        let x_of = |packets: f64| libm::round(packets * unit).max(1.0) as u64;
+        Some(IntegerRio {
+            window,
+            capacity: window.of_rate(self.capacity),
+            c_init: window.of_rate(self.c_init * self.capacity),
+            delta_c: window.of_rate(self.delta_c * self.capacity),
+            epsilon: share_of_2_32(self.epsilon),
+            delta_t: x_of(self.delta_t * max_u),
+            max_l: x_of(max_l),
+            max_u: x_of(max_u),
+            min_share: share_of_2_32(1.0 / self.alpha),
+            absence_ns: self.absence.0 / 1000,
+        })
     }
 
-    /// One step; `may_be_absent`: there is assured traffic that can be absent.
-    fn step_of(&mut self, now: Time, may_be_absent: bool, curve: &mut Curve) {
-        let RioState { threshold, rate, previous, .. } = self.state;
-        let epsilon = self.epsilon * threshold;
-        let (over, rising) = (rate > threshold + epsilon, rate > previous);
-        let (under, falling) = (rate < threshold - epsilon, rate < previous);
-        let congested = self.trend.speaks(over, rising);
-        let relaxed = self.trend.speaks(under, falling);
-        self.state.previous = rate;
-        let up = if may_be_absent && self.is_absent(now) {
-            1.0
-        } else if congested {
-            -1.0
-        } else if relaxed {
-            1.0
-        } else {
-            return;
+    /// Whether assured traffic is absent.
+    fn is_absent(&self, now: Time) -> bool {
+        now.since(self.assured_at) > self.absence
+    }
+
+    /// Return whether the thresholds grow (`Some(true)`), shrink, or stay.
+    fn grows(&self, is_absent: bool) -> Option<bool> {
+        if is_absent {
+            return Some(true);
+        }
+        let (over, rising, under, falling) = match self.measured {
+            Measured::Exact { rate, previous, threshold } => {
+                let epsilon = self.epsilon * threshold;
+                (rate > threshold + epsilon, rate > previous, rate < threshold - epsilon, rate < previous)
+            }
+            Measured::Integer { rate, previous, threshold, .. } => {
+                let epsilon = u128::from(threshold) * u128::from(share_of_2_32(self.epsilon));
+                let epsilon = (epsilon >> 32) as u64;
+                (rate > threshold + epsilon, rate > previous, rate < threshold - epsilon, rate < previous)
+            }
         };
+        if self.trend.speaks(over, rising) {
+            Some(false)
+        } else {
+            self.trend.speaks(under, falling).then_some(true)
+        }
+    }
+
+    /// Note the rate of this step.
+    fn note_rate(&mut self) {
+        match &mut self.measured {
+            Measured::Exact { rate, previous, .. } => *previous = *rate,
+            Measured::Integer { rate, previous, .. } => *previous = *rate,
+        }
+    }
+
+    /// Let the thresholds of a curve grow or shrink, and C' the other way.
+    fn step_of(&mut self, grows: bool, curve: &mut Curve) {
+        let Measured::Exact { threshold, .. } = &mut self.measured else { return };
+        let up = if grows { 1.0 } else { -1.0 };
         let (max_l, max_u) = self.bounds;
         let max_th = (curve.thresholds().1 + up * self.delta_t * max_u).clamp(max_l, max_u);
         curve.set_thresholds(max_th / self.alpha, max_th);
-        let threshold = threshold - up * self.delta_c * self.capacity;
-        self.state.threshold = threshold.clamp(self.c_init * self.capacity, self.capacity);
+        let next = *threshold - up * self.delta_c * self.capacity;
+        *threshold = next.clamp(self.c_init * self.capacity, self.capacity);
+    }
+
+    /// The same in integers.
+    fn step_in_integers(&mut self, grows: bool, table: &mut CurveTable, curve: &mut Curve) {
+        let Some(steps) = self.in_integers(table.unit) else { return };
+        let Measured::Integer { threshold, .. } = &mut self.measured else { return };
+        *threshold = steps.next_threshold(*threshold, grows);
+        let (min_th, max_th) = steps.next_thresholds(table.max_th(), grows);
+        table.set_thresholds(min_th, max_th);
+        curve.set_thresholds(min_th as f64 / table.unit, max_th as f64 / table.unit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::red::curve::{Gentle, Linear};
+
+    fn steps() -> IntegerRio {
+        IntegerRio {
+            window: RateWindow::new(Span::from_secs(1.0)),
+            capacity: 1000,
+            c_init: 900,
+            delta_c: 30,
+            epsilon: 0,
+            delta_t: 160,
+            max_l: 320,
+            max_u: 640,
+            min_share: share_of_2_32(1.0 / 3.0),
+            absence_ns: 0,
+        }
+    }
+
+    #[test]
+    fn steps_in_integers_by_hand() {
+        let next = |max_th, grows| steps().next_thresholds(max_th, grows);
+        assert_eq!([next(320, true), next(480, true), next(640, true)], [(159, 480), (213, 640), (213, 640)]);
+        assert_eq!([next(640, false), next(480, false), next(320, false)], [(159, 480), (106, 320), (106, 320)]);
+        let next = |threshold, grows| steps().next_threshold(threshold, grows);
+        assert_eq!([next(900, false), next(990, false)], [930, 1000]);
+        assert_eq!([next(1000, true), next(910, true)], [970, 900]);
+        // min_th stays below max_th.
+        let narrow = IntegerRio { min_share: u32::MAX, max_l: 1, ..steps() };
+        assert_eq!(narrow.next_thresholds(2, false), (0, 1));
+    }
+
+    #[test]
+    fn a_table_that_moves_is_that_of_the_curve_that_moved() {
+        let curves = [
+            Curve::from(Linear { min_th: 5.0, max_th: 15.0, max_p: 0.1 }),
+            Curve::Gentle(Gentle::new(5.0, 15.0, 0.1)),
+        ];
+        for mut curve in curves {
+            let mut table = CurveTable::new(&curve, 16.0);
+            assert_eq!(table.max_th(), 240);
+            table.set_thresholds(160, 480);
+            curve.set_thresholds(10.0, 30.0);
+            assert_eq!(table, CurveTable::new(&curve, 16.0));
+            assert_eq!(table.max_th(), 480);
+        }
     }
 }

@@ -3,8 +3,11 @@
 //! Every rule is one file, and one line in the list below. Feng's and Floyd's rules move max_p of every class by the class's
 //! own average; the load-adaptive one and Adaptive-RIO move the thresholds of the last, least precious class.
 
+mod rate_window;
+
 pub use adaptive_red::IntegerSteps;
-pub use adaptive_rio::Trend;
+pub use adaptive_rio::{IntegerRio, Trend};
+pub use rate_window::RateWindow;
 
 use aqmlab_units::{Span, Time};
 
@@ -293,6 +296,14 @@ impl Adaptation {
     pub fn adaptive_red(&self) -> Option<(&AdaptiveRed, Span)> {
         match &self.rule {
             AdaptationRule::AdaptiveRed(rule) => Some((rule, self.interval)),
+            _ => None,
+        }
+    }
+
+    /// Adaptive-RIO with the interval of its steps, if that is the rule.
+    pub fn adaptive_rio(&self) -> Option<(&AdaptiveRio, Span)> {
+        match &self.rule {
+            AdaptationRule::AdaptiveRio(rule) => Some((rule, self.interval)),
             _ => None,
         }
     }

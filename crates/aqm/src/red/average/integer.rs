@@ -157,25 +157,29 @@ pub struct Powers {
 impl Powers {
     /// The rule for W = 2^-wlog, wlog at most [`IntegerEwma::LARGEST_WLOG`], and a link that carries `packets_per_s`.
     pub fn new(wlog: u32, packets_per_s: f64, at_idle: AtIdle) -> Self {
-        let keep = 1.0 - libm::exp2(-f64::from(wlog));
-        // An average has at most 62 bits.
+        Self::of(1.0 - libm::exp2(-f64::from(wlog)), packets_per_s, at_idle == AtIdle::Integer)
+    }
+
+    /// keep^m for 0 <= keep <= 1 - 2^-16, with m times `per_s` in a second, rounded down if it is `whole`.
+    pub fn of(keep: f64, per_s: f64, whole: bool) -> Self {
+        // What decays has at most 62 bits.
         let packets = libm::ceil(62.0 * core::f64::consts::LN_2 / -libm::log(keep)) + 1.0;
         let m_max = 256 * packets as u64;
         let bits = 64 - m_max.leading_zeros();
         let shift = (62 - bits).min(40);
-        let mult = libm::round(packets_per_s * 256e-9 * libm::exp2(f64::from(shift))).max(1.0) as u64;
+        let mult = libm::round(per_s * 256e-9 * libm::exp2(f64::from(shift))).max(1.0) as u64;
         let factor = |i| libm::pow(keep, libm::exp2(f64::from(i)) / 256.0) * libm::exp2(32.0);
         Self {
             mult,
             shift,
             longest_ns: (m_max << shift) / mult,
-            whole: at_idle == AtIdle::Integer,
+            whole,
             factors: (0..bits).map(|i| factor(i) as u32).collect(),
         }
     }
 
-    /// What a scaled average has become after an idle period of so many nanoseconds.
-    fn after(&self, scaled: u64, ns: u64) -> u64 {
+    /// What a scaled average has become after so many nanoseconds.
+    pub fn after(&self, scaled: u64, ns: u64) -> u64 {
         if ns >= self.longest_ns {
             return 0;
         }

@@ -46,6 +46,16 @@ pub struct Segment {
     pub first: u32,
 }
 
+impl Segment {
+    /// The segment from one x to another above it, of so many cells, a power of 2.
+    fn new((from, to): (u64, u64), cells: u64, first: u32) -> Self {
+        // A position has at most 62 bits.
+        let shift = 62 - CELL_FRACTION - cells.ilog2();
+        let scale = ((u128::from(cells) << (CELL_FRACTION + shift)) / u128::from(to - from)) as u64;
+        Self { from, scale, shift, first }
+    }
+}
+
 /// Cells of a segment that is not straight.
 pub const CELLS: u64 = 256;
 /// Binary point of a position in a cell.
@@ -100,11 +110,7 @@ impl CurveTable {
             (f64::from(p_at(share)) - p0 - share * (p1 - p0)).abs() <= 2.0
         });
         let cells = if is_straight { 1 } else { CELLS };
-        // A position has at most 62 bits.
-        let width = to - from;
-        let shift = 62 - CELL_FRACTION - cells.ilog2();
-        let scale = ((u128::from(cells) << (CELL_FRACTION + shift)) / u128::from(width)) as u64;
-        self.segments.push(Segment { from, scale, shift, first: self.points.len() as u32 });
+        self.segments.push(Segment::new((from, to), cells, self.points.len() as u32));
         self.points.extend((0..=cells).map(|i| p_at(i as f64 / cells as f64)));
     }
 
@@ -114,6 +120,21 @@ impl CurveTable {
         self.points[1] = max_p;
         if moves && self.points.len() > 2 {
             self.points[2] = max_p;
+        }
+    }
+
+    /// x of max_th, of a curve that is straight up to there, and from there to twice max_th or 1.
+    pub fn max_th(&self) -> u64 {
+        self.segments.get(1).map_or(self.end, |segment| segment.from)
+    }
+
+    /// Set x of min_th and of max_th, of such a curve.
+    pub fn set_thresholds(&mut self, min_th: u64, max_th: u64) {
+        (self.begin, self.end) = (min_th, max_th);
+        self.segments[0] = Segment::new((min_th, max_th), 1, 0);
+        if let Some(above) = self.segments.get_mut(1) {
+            self.end = 2 * max_th;
+            *above = Segment::new((max_th, self.end), 1, above.first);
         }
     }
 

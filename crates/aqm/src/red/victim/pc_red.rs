@@ -6,6 +6,7 @@ use crate::LEVELS;
 #[cfg(test)]
 use crate::Value;
 use crate::indexed::{Indexed, Tag};
+use crate::red::average::Powers;
 use crate::red::part::Part;
 #[cfg(test)]
 use crate::red::part::tests::Change;
@@ -54,6 +55,8 @@ pub struct PcRedParams {
     pub interval: Span,
     /// Whole intervals only.
     pub floor: bool,
+    /// The decay in integers, where the queue computes in them.
+    pub in_integers: Option<Powers>,
     /// Look at the status at every arrival.
     pub refresh_on_arrival: bool,
     /// A packet that arrives with QOSA keeps it.
@@ -65,11 +68,43 @@ pub struct PcRedParams {
 }
 
 impl PcRedParams {
+    /// Parts of a byte in which a_d is held in integers. The largest a_d, of 2^53 parts, is exact as `f64`.
+    pub const PARTS: f64 = 16_777_216.0;
+    const LARGEST: f64 = (1u64 << 53) as f64 / Self::PARTS;
+
     /// a_d as it has decayed since the flow's last drop.
     fn decayed(&self, entry: &Entry, now: Time) -> f64 {
-        let m = now.since(entry.last_drop).secs() / self.interval.secs();
+        let since = now.since(entry.last_drop);
+        if let Some(powers) = &self.in_integers {
+            return powers.after((entry.a_d * Self::PARTS) as u64, since.0 / 1000) as f64 / Self::PARTS;
+        }
+        let m = since.secs() / self.interval.secs();
         entry.a_d * libm::pow(1.0 - self.weight, if self.floor { m.floor() } else { m })
     }
+
+    /// The same in integers: w is a multiple of a part, and L an even number of parts, so that L/2 is a whole one.
+    fn to_integers(self) -> Result<Self, ParameterError> {
+        if self.weight < 1.0 / 65536.0 {
+            let message = format!("{} is too small a weight for arithmetic = \"integer\"", self.weight);
+            return Err(ParameterError::new("loss_weight", message, "2^-16 to 1"));
+        }
+        let weight = libm::round(self.weight * Self::PARTS) / Self::PARTS;
+        let powers = Powers::of(1.0 - self.weight, 1.0 / self.interval.secs(), self.floor);
+        if powers.mult < Self::LEAST_MULT {
+            let message = format!(
+                "{} s is too long an interval for arithmetic = \"integer\" with this loss_weight",
+                self.interval.secs()
+            );
+            return Err(ParameterError::new("loss_interval", message, "a shorter one"));
+        }
+        let half = Self::PARTS / 2.0;
+        let limits = self.list.limits.map(|limit| libm::round(limit * half).clamp(1.0, Self::LARGEST * half) / half);
+        let list = ListParams { limits, ..self.list };
+        Ok(Self { weight, in_integers: Some(powers), list, ..self })
+    }
+
+    /// Least [`Powers::mult`], so that m is right to 1 in 1000.
+    const LEAST_MULT: u64 = 500;
 }
 
 /// Arrivals and drops of protected packets, of other packets of high-priority flows, and of the rest.
@@ -225,19 +260,26 @@ impl VictimPart for PcRed {
         let refuse = reader.word("over_r_p_max", &[("warn", false), ("refuse", true)]);
         let list = ListParams { limits, size, timeout, r_p_max, refuse };
         let interval = Span::from_secs(interval);
-        Ok(Self::new(PcRedParams {
+        let params = PcRedParams {
             weight,
             interval,
             floor,
+            in_integers: None,
             refresh_on_arrival,
             honours_qosa,
             circular,
             list,
-        }))
+        };
+        Ok(Self::new(if reader.in_integers() { params.to_integers()? } else { params }))
     }
 }
 
 impl PcRed {
+    /// What it is set to.
+    pub fn params(&self) -> &PcRedParams {
+        &self.params
+    }
+
     /// With an empty list.
     pub fn new(params: PcRedParams) -> Self {
         let list = Box::new(PriorityList::new(params.list.clone()));
@@ -274,7 +316,8 @@ impl VictimRule for PcRed {
 
     fn on_drop(&mut self, now: Time, meta: &Meta) {
         let entry = self.list.lookup_dropped(now, meta);
-        entry.a_d = self.params.decayed(entry, now) + self.params.weight * f64::from(meta.bytes);
+        let lost = self.params.weight * f64::from(meta.bytes);
+        entry.a_d = (self.params.decayed(entry, now) + lost).min(PcRedParams::LARGEST);
         entry.protected = entry.a_d > entry.limit;
         entry.last_drop = now;
         if meta.header.kind() != Kind::Ack {
@@ -333,5 +376,61 @@ impl VictimRule for PcRed {
             let of_level = || of_kind(true).filter(|e| e.level == level).map(|e| e.a_d);
             out(name, of_level().sum::<f64>() / of_level().count() as f64);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn params(floor: bool) -> PcRedParams {
+        PcRedParams {
+            weight: 0.003,
+            interval: Span::from_secs(0.36),
+            floor,
+            in_integers: None,
+            refresh_on_arrival: false,
+            honours_qosa: false,
+            circular: false,
+            list: ListParams {
+                limits: Limits::new(&[70.0]),
+                size: 16,
+                timeout: None,
+                r_p_max: 1.0,
+                refuse: false,
+            },
+        }
+    }
+
+    fn dropped(params: PcRedParams, gaps: &[f64]) -> Vec<f64> {
+        let mut rule = PcRed::new(params);
+        let mut now = Time::ZERO;
+        let lose = |gap: &f64| {
+            now += Span::from_secs(*gap);
+            let meta = Meta { bytes: 1000, ..Meta::default() };
+            rule.on_drop(now, &meta);
+            rule.list.lookup(now, &meta).a_d
+        };
+        gaps.iter().map(lose).collect()
+    }
+
+    #[test]
+    fn in_integers_a_d_is_near_the_exact_one() {
+        let gaps = [0.0, 0.1, 0.36, 1.0, 0.0, 0.72, 36.0, 3.6, 400.0, 0.01];
+        for floor in [false, true] {
+            let exact = dropped(params(floor), &gaps);
+            let integers = dropped(params(floor).to_integers().expect("integers"), &gaps);
+            for (a, b) in exact.iter().zip(&integers) {
+                assert!((a - b).abs() < 1e-4 * a, "{exact:?} {integers:?}");
+                assert_eq!((b * PcRedParams::PARTS).fract(), 0.0);
+            }
+        }
+    }
+
+    #[test]
+    fn what_integers_cannot_have_is_an_error() {
+        let key = |params: PcRedParams| params.to_integers().expect_err("an error").key;
+        assert_eq!(key(PcRedParams { weight: 1e-6, ..params(false) }), "loss_weight");
+        assert_eq!(key(PcRedParams { interval: Span::from_secs(1e6), ..params(false) }), "loss_interval");
     }
 }

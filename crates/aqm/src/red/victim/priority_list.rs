@@ -53,6 +53,13 @@ pub struct ListParams {
     pub refuse: bool,
 }
 
+impl ListParams {
+    /// r_p_max times 2^32, rounded up: shares of less than 2^16 flows compare with it as they do with `r_p_max`.
+    pub fn share(&self) -> u64 {
+        libm::ceil(self.r_p_max * libm::exp2(32.0)) as u64
+    }
+}
+
 /// L in bytes per interval, for each priority level from 1.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -66,6 +73,13 @@ impl Limits {
         let levels = limits.len().min(LEVELS);
         let of = core::array::from_fn(|i| limits.get(i).copied().unwrap_or(f64::INFINITY));
         Self { of, levels: levels as u8 }
+    }
+
+    /// These limits, each changed.
+    #[must_use]
+    pub fn map(self, change: impl Fn(f64) -> f64) -> Self {
+        let limits: Vec<_> = self.of[..usize::from(self.levels)].iter().map(|&limit| change(limit)).collect();
+        Self::new(&limits)
     }
 
     /// How many levels have a limit.
@@ -213,8 +227,7 @@ impl PriorityList {
         if meta.header.class() == 0 || entry.has_priority() {
             return;
         }
-        let share = f64::from(self.priority + 1) / f64::from(self.flows.max(1));
-        if share > self.params.r_p_max {
+        if u64::from(self.priority + 1) << 32 > self.params.share() * u64::from(self.flows.max(1)) {
             self.over += u64::from(arrives);
             if self.params.refuse {
                 return;

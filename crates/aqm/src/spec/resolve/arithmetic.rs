@@ -3,7 +3,6 @@ use super::{AtIdle, ByteScaling, Dialect, DialectName, Limit, Numbers, Parameter
 use crate::red::adaptation::AdaptationKind;
 use crate::red::average::{Average, Ewma, IdleRule, IntegerEwma, Powers, Shifts};
 use crate::red::curve::{Curve, CurveKind, CurveTable};
-use crate::red::victim::VictimKind;
 
 /// The arithmetic of average, curve and spacing.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,6 +35,11 @@ impl Arithmetic {
 }
 
 impl Spec {
+    /// Return whether the queue computes in integers.
+    pub(in crate::spec) fn in_integers(&self) -> bool {
+        self.word("arithmetic") == Some("integer")
+    }
+
     /// Return the arithmetic and the average of a queue; its weight in `numbers` becomes the effective one.
     pub(super) fn average(
         &self,
@@ -45,7 +49,7 @@ impl Spec {
         packets_per_s: f64,
         numbers: &mut Numbers,
     ) -> Result<(Arithmetic, Average), ParameterError> {
-        let is_integer = self.word("arithmetic") == Some("integer");
+        let is_integer = self.in_integers();
         let as_linux = match dialect.at_idle {
             AtIdle::Table => true,
             AtIdle::None => self.dialect_name() == Some(DialectName::Linux),
@@ -105,16 +109,12 @@ fn check(parts: &ChosenParts, dialect: &Dialect, in_bytes: bool) -> Result<(), P
     let is_straight = matches!(parts.curve, Chosen::Registered(CurveKind::Linear | CurveKind::Gentle));
     match parts.adaptation {
         AdaptationKind::Fixed => {}
-        AdaptationKind::AdaptiveRed if is_straight => {}
+        AdaptationKind::AdaptiveRed | AdaptationKind::AdaptiveRio if is_straight => {}
         other => {
-            let allowed = "\"none\", or \"adaptive-red\" with curve \"linear\" or \"gentle\"";
+            let allowed =
+                "\"none\", or \"adaptive-red\" or \"adaptive-rio\" with curve \"linear\" or \"gentle\"";
             return error("adaptation", other.name(), allowed);
         }
     }
-    match parts.victim {
-        Chosen::Registered(VictimKind::PcRed) => {
-            error("victim", "pc-red", "one of \"arriving\", \"ddred\", \"choke\"")
-        }
-        Chosen::Registered(_) | Chosen::Plugin(_) => Ok(()),
-    }
+    Ok(())
 }

@@ -19,6 +19,11 @@ static inline u64 div_u64(u64 a, u32 b)
 	return a / b;
 }
 
+static inline u64 div64_u64(u64 a, u64 b)
+{
+	return a / b;
+}
+
 /* a b / 2^shift, modulo 2^64, for shifts of 0 to 63, by products of halves. */
 static inline u64 mul_u64_u64_shr(u64 a, u64 b, unsigned int shift)
 {

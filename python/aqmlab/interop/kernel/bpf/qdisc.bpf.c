@@ -151,11 +151,13 @@ static void aqmlab_transmit(u64 now, u32 bytes)
 
 static void aqmlab_start(void)
 {
-	aqmlab_reset(&aqmlab_queue);
+	u64 now = bpf_ktime_get_ns();
+
+	aqmlab_reset(&aqmlab_queue, now);
 	aqmlab_free_at = 0;
 	aqmlab_departed = 0;
 	aqmlab_arrived = 0;
-	aqmlab_log_event(AQMLAB_RESET, bpf_ktime_get_ns(), AQMLAB_NOBODY, 0);
+	aqmlab_log_event(AQMLAB_RESET, now, AQMLAB_NOBODY, 0);
 }
 
 static int aqmlab_count_drop(struct Qdisc *sch, u8 verdict)

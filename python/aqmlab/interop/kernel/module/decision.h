@@ -3,7 +3,7 @@
  * The decisions of a RED queue in integers, as aqmlab's core computes them:
  * crates/aqm/src/red/discipline.rs (decision), average/integer.rs, curve/table.rs
  * and spacing/ have the same lines in Rust. There is no floating point, and no
- * division.
+ * division for a packet.
  *
  * What the scenario says is in parameters.h. Of each switch only one case is
  * compiled.
@@ -37,6 +37,11 @@
 #define AQMLAB_NEWEST		0
 #define AQMLAB_OLDEST		1
 #define AQMLAB_RANDOM		2
+
+/* What moves while the queue runs. */
+#define AQMLAB_NOTHING		0
+#define AQMLAB_ADAPTIVE_RED	1	/* max_p of each class */
+#define AQMLAB_ADAPTIVE_RIO	2	/* the thresholds of the last class */
 
 /* What the averages measure. */
 #define AQMLAB_COUPLED		0	/* class i by the packets of classes 0 to i */
@@ -86,7 +91,7 @@ struct aqmlab_class {
 	u64 threshold;		/* AQMLAB_THRESHOLD: times 2^32 */
 	s64 count;		/* arrivals since the last drop or mark; -1 below min_th */
 	bool above_min_th;
-#if AQMLAB_ADAPTIVE
+#if AQMLAB_ADAPTATION == AQMLAB_ADAPTIVE_RED
 	u32 points[AQMLAB_MOVED_POINTS];	/* in place of the curve's */
 #endif
 };
@@ -99,7 +104,16 @@ struct aqmlab_queue {
 	bool serving;		/* a packet is in transmission */
 	u32 serving_class;
 	u32 serving_bytes;
-	u64 adapted;		/* ns, when max_p was last adapted */
+	u64 adapted;		/* ns, when the interval to the next step began */
+#if AQMLAB_ADAPTATION == AQMLAB_ADAPTIVE_RIO
+	struct aqmlab_curve moved;	/* of the last class */
+	u64 max_th;		/* of that curve */
+	u64 rate;		/* of all arrivals: bytes in the window, times 2^16 */
+	u64 rate_before;	/* at the last step */
+	u64 rate_bound;		/* C' */
+	u64 rate_at;		/* ns, of the last arrival */
+	u64 assured_at;		/* ns, of the last arrival of the first class */
+#endif
 };
 
 /* What was decided about an arrival, and why. */
@@ -110,15 +124,23 @@ struct aqmlab_decision {
 	u32 draw;
 };
 
-static inline void aqmlab_reset(struct aqmlab_queue *q)
+static inline void aqmlab_reset(struct aqmlab_queue *q, u64 now)
 {
 	u32 i;
 
 	memset(q, 0, sizeof(*q));
+	q->adapted = now;
+#if AQMLAB_ADAPTATION == AQMLAB_ADAPTIVE_RIO
+	q->moved = aqmlab_curves[AQMLAB_CLASSES - 1];
+	q->max_th = AQMLAB_MAX_TH;
+	q->rate_bound = AQMLAB_C_INIT;
+	q->rate_at = now;
+	q->assured_at = now;
+#endif
 	for (i = 0; i < AQMLAB_CLASSES; i++) {
 		q->class[i].count = -1;
 		q->class[i].threshold = 1ULL << 32;
-#if AQMLAB_ADAPTIVE
+#if AQMLAB_ADAPTATION == AQMLAB_ADAPTIVE_RED
 		memcpy(q->class[i].points, aqmlab_points + aqmlab_curves[i].points,
 		       sizeof(q->class[i].points));
 #endif
@@ -154,6 +176,17 @@ static inline u64 aqmlab_step(u64 scaled, u64 length)
 	return scaled + (length << AQMLAB_FRACTION) - (scaled >> AQMLAB_W_LOG);
 }
 
+/* What has become of a number that decays by a factor for each bit of m. */
+static inline u64 aqmlab_power(u64 scaled, u64 m, const u32 *factors, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		if ((m >> i) & 1)
+			scaled = mul_u64_u32_shr(scaled, factors[i], 32);
+	return scaled;
+}
+
 #if AQMLAB_IDLE == AQMLAB_SHIFTS
 static inline u64 aqmlab_decay(u64 scaled, u64 idle_ns)
 {
@@ -172,7 +205,6 @@ static inline u64 aqmlab_decay(u64 scaled, u64 idle_ns)
 static inline u64 aqmlab_decay(u64 scaled, u64 idle_ns)
 {
 	u64 m;
-	u32 i;
 
 	if (idle_ns >= AQMLAB_LONGEST_NS)
 		return 0;
@@ -180,10 +212,7 @@ static inline u64 aqmlab_decay(u64 scaled, u64 idle_ns)
 	m = (idle_ns * AQMLAB_IDLE_MULT) >> AQMLAB_IDLE_SHIFT;
 	if (AQMLAB_IDLE_WHOLE)
 		m &= ~255ULL;
-	for (i = 0; i < AQMLAB_FACTORS; i++)
-		if ((m >> i) & 1)
-			scaled = mul_u64_u32_shr(scaled, aqmlab_factors[i], 32);
-	return scaled;
+	return aqmlab_power(scaled, m, aqmlab_factors, AQMLAB_FACTORS);
 }
 #endif
 
@@ -235,10 +264,19 @@ static inline u64 aqmlab_average_of(const struct aqmlab_queue *q, u32 class)
 	return q->average[aqmlab_first_average(class)].scaled;
 }
 
+static inline const struct aqmlab_curve *aqmlab_curve_of(const struct aqmlab_queue *q, u32 class)
+{
+#if AQMLAB_ADAPTATION == AQMLAB_ADAPTIVE_RIO
+	if (class == AQMLAB_CLASSES - 1)
+		return &q->moved;
+#endif
+	return &aqmlab_curves[class];
+}
+
 /* p_b of a class at its average. */
 static inline u32 aqmlab_p_b(const struct aqmlab_queue *q, u32 class)
 {
-	const struct aqmlab_curve *curve = &aqmlab_curves[class];
+	const struct aqmlab_curve *curve = aqmlab_curve_of(q, class);
 	const struct aqmlab_segment *segment = curve->segment;
 	u64 x = aqmlab_average_of(q, class) >> AQMLAB_W_LOG;
 	const u32 *point;
@@ -254,7 +292,7 @@ static inline u32 aqmlab_p_b(const struct aqmlab_queue *q, u32 class)
 	z = ((x - segment->from) * segment->scale) >> segment->shift;
 	cell = segment->first + (z >> AQMLAB_CELL_FRACTION);
 	/* The tables have room for each cell; BPF's verifier must see it. */
-#if AQMLAB_ADAPTIVE
+#if AQMLAB_ADAPTATION == AQMLAB_ADAPTIVE_RED
 	point = q->class[class].points + min_t(u64, cell, AQMLAB_MOVED_POINTS - 2);
 #else
 	point = aqmlab_points + min_t(u64, curve->points + cell, AQMLAB_POINTS - 2);
@@ -372,43 +410,7 @@ static inline void aqmlab_drop_decision(struct aqmlab_queue *q, u32 number, u32 
 	}
 }
 
-#if AQMLAB_ADAPTIVE
-/* One step of max_p of a class. Return whether it moved. */
-static inline bool aqmlab_adapt_class(struct aqmlab_queue *q, u32 number)
-{
-	u64 x = aqmlab_average_of(q, number) >> AQMLAB_W_LOG;
-	u32 *points = q->class[number].points;
-	u32 max_p = points[1];
-
-	if (x > aqmlab_targets[number].high &&
-	    (max_p < AQMLAB_MAX_P_HIGH || (AQMLAB_AT_BOUND_TOO && max_p == AQMLAB_MAX_P_HIGH)))
-		max_p = min_t(u32, max_p + min_t(u32, AQMLAB_ALPHA, max_p >> 2), AQMLAB_ONE);
-	else if (x < aqmlab_targets[number].low &&
-		 (max_p > AQMLAB_MAX_P_LOW || (AQMLAB_AT_BOUND_TOO && max_p == AQMLAB_MAX_P_LOW)))
-		max_p = ((u64)max_p * AQMLAB_BETA) >> 31;
-	else
-		return false;
-	points[1] = max_p;
-	if (AQMLAB_ABOVE_MOVES && AQMLAB_MOVED_POINTS > 2)
-		points[2] = max_p;
-	return true;
-}
-
-/* Adaptive RED: a step at the first arrival after each interval. */
-static inline void aqmlab_adapt(struct aqmlab_queue *q, u64 now)
-{
-	bool changed = false;
-	u32 i;
-
-	if (now <= q->adapted + AQMLAB_INTERVAL_NS)
-		return;
-	for (i = 0; i < AQMLAB_CLASSES; i++)
-		changed |= aqmlab_adapt_class(q, i);
-	/* At a bound too: the interval begins with each step, else with each change. */
-	if (changed || AQMLAB_AT_BOUND_TOO)
-		q->adapted = now;
-}
-#endif
+#include "adaptation.h"
 
 /* Decide about an arrival at a time in ns. The caller accepts, marks or drops. */
 static inline void aqmlab_decide(struct aqmlab_queue *q, u64 now, u32 class, u32 bytes,
@@ -429,7 +431,7 @@ static inline void aqmlab_decide(struct aqmlab_queue *q, u64 now, u32 class, u32
 		return;
 	}
 	aqmlab_update_averages(q, now, class);
-#if AQMLAB_ADAPTIVE
+#if AQMLAB_ADAPTATION == AQMLAB_ADAPTIVE_RED
 	aqmlab_adapt(q, now);
 #endif
 	aqmlab_drop_decision(q, class, bytes, decision);
@@ -437,6 +439,9 @@ static inline void aqmlab_decide(struct aqmlab_queue *q, u64 now, u32 class, u32
 		decision->verdict = AQMLAB_OVERFLOW;
 		q->class[class].count = 0;
 	}
+#if AQMLAB_ADAPTATION == AQMLAB_ADAPTIVE_RIO
+	aqmlab_adapt(q, now, class, bytes);
+#endif
 }
 
 /* Whether the victim of a decision is marked; ecn are the two bits of its header. */
@@ -513,8 +518,8 @@ static inline void aqmlab_serve_nothing(struct aqmlab_queue *q, u64 now)
 /* Whether the time of an arrival or a departure matters. */
 static inline bool aqmlab_needs_time(const struct aqmlab_queue *q)
 {
-	return AQMLAB_AVERAGES > 1 || AQMLAB_IDLE_NONE_WAITING || AQMLAB_ADAPTIVE ||
-	       !q->packets;
+	return AQMLAB_AVERAGES > 1 || AQMLAB_IDLE_NONE_WAITING || AQMLAB_PROTECTS ||
+	       AQMLAB_ADAPTATION != AQMLAB_NOTHING || !q->packets;
 }
 
 #endif

@@ -10,6 +10,7 @@
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/random.h>
@@ -49,9 +50,11 @@ static inline u32 aqmlab_length(const struct sk_buff *skb)
 }
 
 #include "victim.h"
+#include "flows.h"
 
 struct aqmlab_private {
 	struct aqmlab_queue queue;
+	struct aqmlab_flows flows;	/* PC-RED */
 	struct tc_red_xstats stats;
 	u32 arrived;		/* packets since the reset */
 	u8 instance;
@@ -104,6 +107,8 @@ static void aqmlab_classify(struct sk_buff *skb)
 		packet->ttl_initial = aqmlab_initial_ttl(packet->ttl);
 	}
 	packet->class = aqmlab_class_of[packet->tos >> 2];
+	if (AQMLAB_PROTECTS || aqmlab_log)
+		packet->flow = skb_get_hash(skb);
 }
 
 /* Of one class the compiler knows the curve. */
@@ -143,7 +148,7 @@ static void aqmlab_log_decision(struct Qdisc *sch, u64 now, struct sk_buff *skb,
 		.average = cpu_to_le64(aqmlab_average_of(q, packet->class)),
 		.packet = cpu_to_le32(packet->number),
 		.bytes = cpu_to_le32(qdisc_pkt_len(skb)),
-		.flow = cpu_to_le32(skb_get_hash(skb)),
+		.flow = cpu_to_le32(packet->flow),
 		.p_b = cpu_to_le32(decision->p_b),
 		.draw = cpu_to_le32(decision->draw),
 		.victim_draw = cpu_to_le32(victim->draw),
@@ -217,12 +222,14 @@ static u8 aqmlab_outcome(const struct aqmlab_victim *victim,
 }
 
 /* Drop the victim, which may be the arriving packet. Return the answer to the sender. */
-static int aqmlab_drop(struct Qdisc *sch, const struct aqmlab_victim *victim, u8 verdict,
+static int aqmlab_drop(struct Qdisc *sch, u64 now, const struct aqmlab_victim *victim, u8 verdict,
 		       bool is_queued, bool is_arriving, struct sk_buff **to_free)
 {
+	struct aqmlab_private *private = qdisc_priv(sch);
 	unsigned int bytes = qdisc_pkt_len(victim->skb);
 
 	aqmlab_count_drop(sch, verdict);
+	aqmlab_note_loss(&private->flows, now, aqmlab_skb(victim->skb), bytes);
 	if (is_queued)
 		aqmlab_remove(sch, victim);
 	qdisc_drop(victim->skb, sch, to_free);
@@ -251,6 +258,7 @@ static int aqmlab_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 		now = ktime_get_ns();
 	aqmlab_classify(skb);
 	aqmlab_skb(skb)->number = private->arrived++;
+	aqmlab_protect(&private->flows, now, aqmlab_skb(skb));
 	aqmlab_decide(q, now, aqmlab_class(skb), bytes, &decision);
 	if (decision.verdict != AQMLAB_ACCEPT && AQMLAB_LAST_N) {
 		among = aqmlab_find_in_tail(q, sch->q.head, skb, &victim);
@@ -264,7 +272,7 @@ static int aqmlab_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 		aqmlab_joins(q, aqmlab_class(skb), bytes);
 		qdisc_enqueue_tail(skb, sch);
 		if (decision.verdict != AQMLAB_ACCEPT && !victim.skb)
-			aqmlab_find_victim(sch->q.head,
+			aqmlab_find_victim(q, sch->q.head,
 					   among == AQMLAB_AMONG_ALL ? NULL : skb, &victim);
 	}
 	outcome = aqmlab_outcome(&victim, &decision);
@@ -272,7 +280,7 @@ static int aqmlab_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 		aqmlab_log_decision(sch, now, skb, &decision, waiting, &victim, outcome);
 	is_arriving = victim.skb == skb;
 	if (outcome == AQMLAB_DROPPED)
-		return aqmlab_drop(sch, &victim, decision.verdict,
+		return aqmlab_drop(sch, now, &victim, decision.verdict,
 				   among != AQMLAB_AMONG_ARRIVING, is_arriving, to_free);
 	if (outcome == AQMLAB_MARKED)
 		aqmlab_count_mark(sch);
@@ -330,17 +338,30 @@ static struct sk_buff *aqmlab_dequeue(struct Qdisc *sch)
 static void aqmlab_start(struct Qdisc *sch)
 {
 	struct aqmlab_private *private = qdisc_priv(sch);
+	u64 now = ktime_get_ns();
 
-	aqmlab_reset(&private->queue);
+	aqmlab_reset(&private->queue, now);
+	/* The kernel resets also what could not be made. */
+	if (private->flows.chain)
+		aqmlab_reset_flows(&private->flows);
 	private->arrived = 0;
 	if (aqmlab_log)
-		aqmlab_log_event(sch, AQMLAB_RESET, ktime_get_ns(), NULL);
+		aqmlab_log_event(sch, AQMLAB_RESET, now, NULL);
 }
 
 static void aqmlab_reset_qdisc(struct Qdisc *sch)
 {
 	qdisc_reset_queue(sch);
 	aqmlab_start(sch);
+}
+
+/* Allocate PC-RED's list. Return whether there was memory. */
+static bool aqmlab_make_flows(struct aqmlab_flows *list)
+{
+	list->flow = kvcalloc(AQMLAB_LIST_SIZE, sizeof(*list->flow), GFP_KERNEL);
+	if (list->flow)
+		list->chain = kvcalloc(AQMLAB_CHAINS, sizeof(*list->chain), GFP_KERNEL);
+	return list->chain;
 }
 
 static int aqmlab_init(struct Qdisc *sch, struct nlattr *options,
@@ -352,10 +373,21 @@ static int aqmlab_init(struct Qdisc *sch, struct nlattr *options,
 		NL_SET_ERR_MSG_MOD(extack, "the parameters are built in: no options");
 		return -EINVAL;
 	}
+	/* The kernel calls aqmlab_destroy() also after an error. */
+	if (AQMLAB_PROTECTS && !aqmlab_make_flows(&private->flows))
+		return -ENOMEM;
 	private->instance = atomic_inc_return(&aqmlab_instances) - 1;
 	sch->limit = min_t(u64, AQMLAB_LIMIT, U32_MAX);
 	aqmlab_start(sch);
 	return 0;
+}
+
+static void aqmlab_destroy(struct Qdisc *sch)
+{
+	struct aqmlab_private *private = qdisc_priv(sch);
+
+	kvfree(private->flows.flow);
+	kvfree(private->flows.chain);
 }
 
 static int aqmlab_dump_stats(struct Qdisc *sch, struct gnet_dump *dump)
@@ -373,6 +405,7 @@ static struct Qdisc_ops aqmlab_ops __read_mostly = {
 	.peek		= aqmlab_peek,
 	.init		= aqmlab_init,
 	.reset		= aqmlab_reset_qdisc,
+	.destroy	= aqmlab_destroy,
 	.dump_stats	= aqmlab_dump_stats,
 	.owner		= THIS_MODULE,
 };

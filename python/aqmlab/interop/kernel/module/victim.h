@@ -13,6 +13,9 @@ struct aqmlab_skb {
 	u8 tos;
 	u8 ttl;
 	u8 ttl_initial;
+	u32 flow;
+	u8 level;		/* PC-RED: priority that it asks for; 0: none */
+	bool open;		/* PC-RED: it may be picked */
 };
 
 /* Which packets the victim is chosen from. */
@@ -32,8 +35,11 @@ struct aqmlab_victim {
 static inline enum aqmlab_among aqmlab_among(u8 verdict, bool is_empty)
 {
 	if (!AQMLAB_SEARCHES ||
+	    (AQMLAB_FULL_FIRST && verdict == AQMLAB_OVERFLOW) ||
 	    (AQMLAB_EARLY_ONLY && verdict != AQMLAB_EARLY))
 		return AQMLAB_AMONG_ARRIVING;
+	if (AQMLAB_PROTECTS)
+		return AQMLAB_AMONG_ALL;
 	if (AQMLAB_ARRIVAL_IS_CANDIDATE || is_empty || verdict == AQMLAB_OVERFLOW)
 		return AQMLAB_AMONG_ALL;
 	return AQMLAB_AMONG_WAITING;
@@ -49,13 +55,12 @@ static inline u32 aqmlab_distance(const struct aqmlab_skb *packet)
  * Find the packet that has travelled least, from the head up to but not including
  * one (NULL: the end). Of several it is the newest, the oldest or one at random.
  */
-static inline void aqmlab_find_victim(struct sk_buff *head, const struct sk_buff *end,
-				      struct aqmlab_victim *victim)
+static inline void aqmlab_find_nearest(struct sk_buff *head, const struct sk_buff *end,
+				       struct aqmlab_victim *victim)
 {
 	u32 least = ~0U, ties = 0, skip = 0;
 	struct sk_buff *skb, *before;
 
-	memset(victim, 0, sizeof(*victim));
 	for (skb = head; skb && skb != end; skb = skb->next) {
 		u32 distance = aqmlab_distance(aqmlab_skb(skb));
 
@@ -79,6 +84,51 @@ static inline void aqmlab_find_victim(struct sk_buff *head, const struct sk_buff
 			break;
 	victim->skb = skb;
 	victim->before = before;
+}
+
+/*
+ * PC-RED: pick a packet at random. From it on towards the tail the first that is open is
+ * the victim; if there is none, the first open one from the head (AQMLAB_CIRCULAR), else
+ * the last.
+ */
+static inline void aqmlab_find_open(struct sk_buff *head, u32 packets,
+				    struct aqmlab_victim *victim)
+{
+	struct sk_buff *skb, *before = NULL;
+	bool found = false;
+	u32 skip;
+
+	victim->draw = aqmlab_random();
+	victim->drawn = true;
+	skip = ((u64)victim->draw * packets) >> 32;
+	for (skb = head; skb; before = skb, skb = skb->next) {
+		bool open = aqmlab_skb(skb)->open;
+
+		if (skip) {
+			skip--;
+			open = open && AQMLAB_CIRCULAR && !found;
+		} else if (open || (!skb->next && !found)) {
+			victim->skb = skb;
+			victim->before = before;
+			return;
+		}
+		if (open) {
+			victim->skb = skb;
+			victim->before = before;
+			found = true;
+		}
+	}
+}
+
+/* Find the victim, from the head up to but not including one packet (NULL: the end). */
+static inline void aqmlab_find_victim(const struct aqmlab_queue *q, struct sk_buff *head,
+				      const struct sk_buff *end, struct aqmlab_victim *victim)
+{
+	memset(victim, 0, sizeof(*victim));
+	if (AQMLAB_PROTECTS)
+		aqmlab_find_open(head, q->packets, victim);
+	else
+		aqmlab_find_nearest(head, end, victim);
 }
 
 /*
