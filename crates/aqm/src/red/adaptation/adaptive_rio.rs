@@ -1,12 +1,12 @@
 use aqmlab_units::{Span, Time};
 
+use super::rate_window::RateWindow;
 use super::{
     ADAPT_CLOCK, ADAPT_INTERVAL, ALPHA, AdaptationContext, AdaptationPart, Adapted, MAX_L, MAX_U, Steps,
 };
 use crate::ParameterError;
 #[cfg(test)]
 use crate::Value;
-use super::rate_window::RateWindow;
 use crate::red::curve::{Curve, CurveTable};
 use crate::red::part::Part;
 #[cfg(test)]
@@ -208,7 +208,8 @@ impl AdaptationPart for AdaptiveRio {
         if reader.in_integers() {
             let allowed = RateWindow::SHORTEST..=RateWindow::LONGEST;
             if !allowed.contains(&rule.window) {
-                let message = format!("{} s has no form in integers (arithmetic = \"integer\")", rule.window.secs());
+                let message =
+                    format!("{} s has no form in integers (arithmetic = \"integer\")", rule.window.secs());
                 return Err(ParameterError::new("tsw_window", message, "1 us to 13 days"));
             }
             let window = RateWindow::new(rule.window);
@@ -423,7 +424,10 @@ mod tests {
     fn steps_in_integers_by_hand() {
         let next = |max_th, grows| steps().next_thresholds(max_th, grows);
         assert_eq!([next(320, true), next(480, true), next(640, true)], [(159, 480), (213, 640), (213, 640)]);
-        assert_eq!([next(640, false), next(480, false), next(320, false)], [(159, 480), (106, 320), (106, 320)]);
+        assert_eq!(
+            [next(640, false), next(480, false), next(320, false)],
+            [(159, 480), (106, 320), (106, 320)]
+        );
         let next = |threshold, grows| steps().next_threshold(threshold, grows);
         assert_eq!([next(900, false), next(990, false)], [930, 1000]);
         assert_eq!([next(1000, true), next(910, true)], [970, 900]);

@@ -98,7 +98,8 @@ impl PcRedParams {
             return Err(ParameterError::new("loss_interval", message, "a shorter one"));
         }
         let half = Self::PARTS / 2.0;
-        let limits = self.list.limits.map(|limit| libm::round(limit * half).clamp(1.0, Self::LARGEST * half) / half);
+        let limits =
+            self.list.limits.map(|limit| libm::round(limit * half).clamp(1.0, Self::LARGEST * half) / half);
         let list = ListParams { limits, ..self.list };
         Ok(Self { weight, in_integers: Some(powers), list, ..self })
     }
