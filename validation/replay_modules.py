@@ -41,6 +41,8 @@ QUEUES = {
     "adaptive-red": 'aqm = "adaptive-red"\nlimit = "100p"\nmin_th = "10p"\nmax_th = "30p"\nw_q = 0.005\n',
     "rio": 'aqm = "rio"\nlimit = "100p"\nw_q = 0.02\n',
     "wred": 'aqm = "wred"\nlimit = "100p"\nw_q = 0.02\n',
+    "adaptive-rio": 'aqm = "adaptive-rio"\nlimit = "100p"\nw_q = 0.02\ntsw_window = "1s"\n',
+    "pc-red": 'aqm = "pc-red"\nlimit = "60p"\nw_q = 0.02\nloss_limit = "100B"\nloss_interval = "100ms"\n',
     "ddred": 'aqm = "ddred"\nlimit = "60p"\nw_q = 0.02\n',
     "ddred-tail": 'aqm = "ddred-tail"\nlimit = "40p"\nlast_n = 5\n',
 }
@@ -88,6 +90,8 @@ def scenario(queue: str, traffic: str) -> Scenario:
     """Return the scenario of a queue with a traffic."""
     marks, seconds, flows = TRAFFIC[traffic]
     table = QUEUES[queue] + ("ecn = true\n" if marks and queue not in NO_ECN else "")
+    if queue == "pc-red":
+        flows = flows.replace('dscp = "AF11"', 'dscp = "AF11"\npriority = true')
     return Scenario.from_text(SCENARIO.format(seconds=seconds, queue=table, flows=flows))
 
 
@@ -117,15 +121,17 @@ def wrong(file: str, right: str, instead: str) -> Iterator[None]:
         yield
 
 
-def tasks(kernels: Sequence[Image]) -> list[Callable[[], Row]]:
-    """Return all runs, each to be called; modules are compiled here, one after the other."""
+def tasks(kernels: Sequence[Image], queues: Sequence[str]) -> list[Callable[[], Row]]:
+    """Return the runs of queues, each to be called; modules are compiled here, one after the other."""
     found: list[Callable[[], Row]] = []
-    for at, queue in enumerate(QUEUES):
+    for at, queue in enumerate(queues):
         for other, traffic in enumerate(TRAFFIC):
             image = kernels[(at + other) % len(kernels)]
             made = module.compiled(export.kernel_queue(scenario(queue, traffic)), image)
             found.append(partial(row_of, queue, traffic, image, made))
     for fault, (queue, file, *change) in FAULTS.items():
+        if queue not in queues:
+            continue
         with wrong(f"module/{file}", *change):
             made = module.compiled(export.kernel_queue(scenario(queue, "TCP")), kernels[0])
         found.append(partial(row_of, queue, "TCP", kernels[0], made, fault))
@@ -177,19 +183,26 @@ def main(arguments: Sequence[str]) -> int:
     """Make the runs that the table lacks."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", type=int, default=2, help="runs at a time")
+    parser.add_argument("--queues", nargs="+", choices=QUEUES, default=list(QUEUES), help="which; others stay")
+    parser.add_argument("--kernels", default=KERNELS, help="beginnings of their releases")
     chosen = parser.parse_args(arguments)
-    found: list[Row] = []
+    found = [row for row in rows() if row["queue"] not in chosen.queues]
     with ThreadPoolExecutor(chosen.workers) as pool:
-        for done in as_completed([pool.submit(task) for task in tasks(images(KERNELS))]):
+        for done in as_completed([pool.submit(task) for task in tasks(images(chosen.kernels), chosen.queues)]):
             found.append(done.result())
             print({name: value for name, value in found[-1].items() if name not in ("image", "sha256")}, flush=True)
+            write(found)
+    return 0
+
+
+def write(found: list[Row]) -> None:
+    """Write the runs in the order of queues and traffics."""
     order = list(QUEUES), list(TRAFFIC)
     found.sort(key=lambda row: (row["fault"], order[0].index(row["queue"]), order[1].index(row["traffic"])))
     with TABLE.open("w", newline="") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(found)
-    return 0
 
 
 if __name__ == "__main__":

@@ -83,7 +83,7 @@ impl PcRedParams {
     }
 
     /// The same in integers: w is a multiple of a part, and L an even number of parts, so that L/2 is a whole one.
-    fn to_integers(self) -> Result<Self, ParameterError> {
+    fn with_integers(self) -> Result<Self, ParameterError> {
         if self.weight < 1.0 / 65536.0 {
             let message = format!("{} is too small a weight for arithmetic = \"integer\"", self.weight);
             return Err(ParameterError::new("loss_weight", message, "2^-16 to 1"));
@@ -271,7 +271,7 @@ impl VictimPart for PcRed {
             circular,
             list,
         };
-        Ok(Self::new(if reader.in_integers() { params.to_integers()? } else { params }))
+        Ok(Self::new(if reader.in_integers() { params.with_integers()? } else { params }))
     }
 }
 
@@ -420,7 +420,7 @@ mod tests {
         let gaps = [0.0, 0.1, 0.36, 1.0, 0.0, 0.72, 36.0, 3.6, 400.0, 0.01];
         for floor in [false, true] {
             let exact = dropped(params(floor), &gaps);
-            let integers = dropped(params(floor).to_integers().expect("integers"), &gaps);
+            let integers = dropped(params(floor).with_integers().expect("integers"), &gaps);
             for (a, b) in exact.iter().zip(&integers) {
                 assert!((a - b).abs() < 1e-4 * a, "{exact:?} {integers:?}");
                 assert_eq!((b * PcRedParams::PARTS).fract(), 0.0);
@@ -430,7 +430,7 @@ mod tests {
 
     #[test]
     fn what_integers_cannot_have_is_an_error() {
-        let key = |params: PcRedParams| params.to_integers().expect_err("an error").key;
+        let key = |params: PcRedParams| params.with_integers().expect_err("an error").key;
         assert_eq!(key(PcRedParams { weight: 1e-6, ..params(false) }), "loss_weight");
         assert_eq!(key(PcRedParams { interval: Span::from_secs(1e6), ..params(false) }), "loss_interval");
     }
