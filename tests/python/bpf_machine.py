@@ -133,7 +133,7 @@ def run(queue: KernelQueue, folder: Path) -> tuple[bytes, list[dict[str, object]
     text += "\n" + SECOND.format(kind=kind) + "\n" + END.format(kind=kind) + "\n"
     chosen = image()
     assert chosen is not None
-    told = machine.boot(chosen, text, seed=1, files=guest_files(queue, folder, "job"), attempts=4)
+    told = machine.boot(chosen, text, seed=1, files=guest_files(queue, folder, "job"))
     answers = [json.loads(line) for line in told.lines]
     log = next(one["data"] for one in answers if one["kind"] == "log")
     return gzip.decompress(base64.b64decode(log)), answers
@@ -162,7 +162,7 @@ def verify(built: dict[str, tuple[KernelQueue, Path]]) -> dict[str, str]:
         ]
     chosen = image()
     assert chosen is not None
-    told = machine.boot(chosen, "\n".join([*lines, "true", ""]), seed=1, files=files, attempts=4)
+    told = machine.boot(chosen, "\n".join([*lines, "true", ""]), seed=1, files=files)
     found = [json.loads(line) for line in told.lines]
     return {one["name"]: one["said"].strip() for one in found if one["kind"] == "verified"}
 

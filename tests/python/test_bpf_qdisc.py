@@ -15,7 +15,7 @@ from aqmlab.interop.kernel.export_bpf import bpf_queue, export_bpf, kind_of, nam
 from aqmlab.interop.kernel.replay import replay_decisions
 from test_kernel_module import ADAPTIVE, ARRIVALS, QUEUES, RED, SOURCES, run, scenario
 
-NOT_IN_BPF = ("ecn = true", "mark_forced", '"rio"', '"wred"', "ddred")
+NOT_IN_BPF = ("pc-red", "adaptive-rio", "ecn = true", "mark_forced", '"rio"', '"wred"', "ddred")
 OWN = {name: text for name, text in QUEUES.items() if not any(word in text for word in NOT_IN_BPF)}
 """Queues that a BPF qdisc has."""
 LINUX = RED + 'dialect = "linux"\n'
@@ -38,8 +38,9 @@ def test_its_arithmetic_decides_as_the_core_bit_by_bit(name, tmp_path):
     file = scenario(tmp_path, OWN[name])
     folder = tmp_path / "bpf"
     export_bpf(file, link="bottleneck", out=folder)
-    # The traffic of the module's test may search for victims; here it never does.
-    (folder / "victim.h").write_text(text_of("module/victim.h"))
+    # The traffic of the module's test may search for victims and protect flows; here it never does.
+    for header in ("victim.h", "flows.h"):
+        (folder / header).write_text(text_of(f"module/{header}"))
     replayed = replay_decisions(file, run(folder, more=("-DSHIM_BPF",)), link="bottleneck")
     assert replayed.difference is None, str(replayed.difference)
     assert replayed.decisions == ARRIVALS
@@ -104,6 +105,10 @@ class TestInLinux:
         (RED + "ecn = true\n", "queue.bottleneck.ecn: a BPF qdisc cannot mark packets"),
         ('aqm = "ddred"\n', 'queue.bottleneck.victim: a BPF qdisc has no form of "ddred"'),
         ('aqm = "pc-red"\n', 'queue.bottleneck.victim: a BPF qdisc has no form of "pc-red"'),
+        (
+            RED + 'adaptation = "adaptive-rio"\n',
+            'queue.bottleneck.adaptation: a BPF qdisc has no form of "adaptive-rio"',
+        ),
         ('aqm = "ddred-tail"\n', 'queue.bottleneck.aqm: a BPF qdisc has no form of "ddred-tail"'),
         ('aqm = "rio"\n', "queue.bottleneck.class: a BPF qdisc has one class"),
         ('aqm = "codel"\n', 'queue.bottleneck: a BPF qdisc has no form of aqm = "codel" (allowed: RED'),
@@ -145,7 +150,7 @@ def test_the_command(tmp_path, capsys):
     words = ["export", str(file), "--to", "bpf", "--link", "bottleneck", "--out", str(out)]
     assert main([*words, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert (told["program"], told["kind"], len(told["files"])) == ("aqmlab_red", "bpf_red", 8)
+    assert (told["program"], told["kind"], len(told["files"])) == ("aqmlab_red", "bpf_red", 9)
     assert main(words) == 0
     assert "README.md says how to build, load and remove bpf_red." in capsys.readouterr().out
     assert main([*words, "--set", "queue.bottleneck.ecn=true"]) == 2
