@@ -16,12 +16,13 @@ from aqmlab.reproduction.papers.common.claim_file import SEED, ClaimFile
 from aqmlab.reproduction.papers.common.files import Cell
 from aqmlab.reproduction.papers.common.page_file import SEEDS, Numbers, Where
 from aqmlab.reproduction.papers.common.pairs import table_of_printed
+from aqmlab.reproduction.papers.common.run_table import RunTable
 from aqmlab.statistics import Interval, interval, paired, student_quantile
 
 Content = str | float | Interval
 
 
-def content(numbers: Numbers, runs: pd.DataFrame, at: Mapping[str, Value], printed: Printed, place: str) -> Content:
+def content(numbers: Numbers, runs: RunTable, at: Mapping[str, Value], printed: Printed, place: str) -> Content:
     """Return what a cell holds: an interval, a number, or words.
 
     Parameters
@@ -43,14 +44,14 @@ def content(numbers: Numbers, runs: pd.DataFrame, at: Mapping[str, Value], print
         found = printed.number(numbers, at)
         return math.nan if found is None else found
     if numbers.quantity == SEEDS:
-        return int(select(runs, {**_one(at), **numbers.of}, place)[SEED].nunique())
+        return len(np.unique(runs[SEED][_fits(runs, {**_one(at), **numbers.of}, place)]))
     if numbers.p:
         own, other = sides(numbers, runs, at, place)
         return paired(own, other).p
     return interval(by_seed(numbers, runs, at, place))
 
 
-def by_seed(numbers: Numbers, runs: pd.DataFrame, at: Mapping[str, Value], place: str) -> np.ndarray:
+def by_seed(numbers: Numbers, runs: RunTable, at: Mapping[str, Value], place: str) -> np.ndarray:
     """Return a quantity of the runs at a place, or what it is more than that of others, by seed."""
     own, other = sides(numbers, runs, at, place)
     if numbers.than is None:
@@ -59,41 +60,40 @@ def by_seed(numbers: Numbers, runs: pd.DataFrame, at: Mapping[str, Value], place
     return found
 
 
-def sides(numbers: Numbers, runs: pd.DataFrame, at: Mapping[str, Value], place: str) -> tuple[np.ndarray, np.ndarray]:
+def sides(numbers: Numbers, runs: RunTable, at: Mapping[str, Value], place: str) -> tuple[np.ndarray, np.ndarray]:
     """Return both sides of a difference, paired by seed; the second is empty without `than`."""
     here = {**_one(at), **numbers.of}
-    own = _series(numbers, select(runs, here, place), place)
+    seeds, own = _series(numbers, runs, here, place)
     if numbers.than is None:
-        return own.to_numpy(), np.zeros(0)
-    other = _series(numbers, select(runs, {**here, **numbers.than}, place), place)
-    own, other = own.align(other, join="inner")
-    return own.to_numpy(), other.to_numpy()
+        return own, np.zeros(0)
+    others, other = _series(numbers, runs, {**here, **numbers.than}, place)
+    _, left, right = np.intersect1d(seeds, others, assume_unique=True, return_indices=True)
+    return own[left], other[right]
 
 
 def select(runs: pd.DataFrame, of: Where, place: str) -> pd.DataFrame:
     """Return the runs with these values."""
-    fits = np.ones(len(runs), dtype=bool)
-    for name, values in of.items():
+    return runs[_fits(RunTable(runs), of, place)]
+
+
+def _fits(runs: RunTable, of: Where, place: str) -> np.ndarray:
+    """Return which runs have these values."""
+    for name in of:
         if name not in runs:
-            raise InputError(f"{place}: {unknown('column', name, [str(column) for column in runs])}")
-        column = runs[name].to_numpy()
-        fits &= np.logical_or.reduce([column == value for value in values])  # plain arrays: many times as fast
-    return runs[fits]
+            raise InputError(f"{place}: {unknown('column', name, [str(column) for column in runs.frame])}")
+    return runs.fits(of)
 
 
-def _series(numbers: Numbers, rows: pd.DataFrame, place: str) -> pd.Series[float]:
+def _series(numbers: Numbers, runs: RunTable, of: Where, place: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return seeds, ascending, and the quantity of each."""
+    fits = _fits(runs, of, place)
     name = numbers.quantity
-    if name not in rows:
-        raise InputError(f"{place}: {unknown('quantity', name, [str(column) for column in rows])}")
-    rows = rows[rows[name].notna()]
-    over = list(numbers.mean_over)
-    if rows.duplicated([SEED, *over]).any():
+    if name not in runs:
+        raise InputError(f"{place}: {unknown('quantity', name, [str(column) for column in runs.frame])}")
+    found = runs.by_seed(fits, name, numbers.mean_over)
+    if found is None:
         raise InputError(f"{place}: several runs of one seed: name more columns in rows, of or mean_over")
-    if over:
-        wide = rows.pivot(index=SEED, columns=over, values=name)
-        means: np.ndarray = np.mean(wide.to_numpy(dtype=float).T, axis=0)
-        return pd.Series(means, index=wide.index.to_numpy())
-    return pd.Series(rows[name].to_numpy(dtype=float), index=rows[SEED].to_numpy()).sort_index()
+    return found.seeds, np.mean(found.values, axis=1) if numbers.mean_over else found.values.reshape(-1)
 
 
 def _one(at: Mapping[str, Value]) -> dict[str, tuple[Value, ...]]:
@@ -135,7 +135,7 @@ class Printed:
             if not math.isnan(value) and all(row.get(key, "") in ("", *values) for key, values in here.items()):
                 yield {column: row[column] for column in self.file.columns if row[column] != ""}, value
 
-    def fit(self, numbers: Numbers, runs: pd.DataFrame, at: Mapping[str, Value], place: str) -> float | str:
+    def fit(self, numbers: Numbers, runs: RunTable, at: Mapping[str, Value], place: str) -> float | str:
         """Return how far printed numbers are met: the root mean square of their errors, or how many are in reach.
 
         An error is measured - printed, measured / printed - 1 ("relative") or ln(measured / printed) ("log"). A printed

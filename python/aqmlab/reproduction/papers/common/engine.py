@@ -35,6 +35,7 @@ from aqmlab.reproduction.papers.common.files import Cell
 from aqmlab.reproduction.papers.common.notes import Experiments, note_lines
 from aqmlab.reproduction.papers.common.pairs import Pair, pairs_of, table_of_printed, table_of_runs
 from aqmlab.reproduction.papers.common.power import decisive, decisive_words, seeds_cell, seeds_to_decide, seeds_words
+from aqmlab.reproduction.papers.common.run_table import RunTable
 from aqmlab.statistics import (
     Difference,
     Interval,
@@ -81,7 +82,7 @@ def execute_claims(
         Runs of all readings, with the column ``reading``, from which notes and answers take their numbers; without
         them, only the runs of the reading that is judged.
     """
-    measured, printed = table_of_runs(file, runs), table_of_printed(file, cells)
+    measured, printed = RunTable(table_of_runs(file, runs)), RunTable(table_of_printed(file, cells))
     known = Experiments(measured, printed, experiments)
     findings: list[Finding] = []
     parts: list[Part] = []
@@ -97,7 +98,7 @@ def execute_claims(
 
 
 def _form(
-    file: ClaimFile, claim: Claim, form: str, against: str, runs: pd.DataFrame, printed: pd.DataFrame
+    file: ClaimFile, claim: Claim, form: str, against: str, runs: RunTable, printed: RunTable
 ) -> tuple[Finding, list[Part]] | None:
     """Judge one form of a claim against one baseline; None if there are no runs for it."""
     tests = [test for test in claim.tests if test.form == form]
@@ -139,7 +140,7 @@ def overall(claim: Claim, parts: Sequence[Part]) -> Verdict:
 
 
 def parts_of(
-    file: ClaimFile, claim: Claim, test: Test, against: str, runs: pd.DataFrame, *, paper: bool = False
+    file: ClaimFile, claim: Claim, test: Test, against: str, runs: RunTable, *, paper: bool = False
 ) -> Iterator[Part]:
     """Judge every cell of a test; nothing where runs are missing."""
     several = len({name for other in claim.tests if other.form == test.form for name in other.quantities}) > 1

@@ -18,6 +18,7 @@ from aqmlab.reproduction.papers.common.cells import Printed, by_seed, select
 from aqmlab.reproduction.papers.common.checks import one_of
 from aqmlab.reproduction.papers.common.claim_file import SEED
 from aqmlab.reproduction.papers.common.page_file import Figure, Numbers, PageFile
+from aqmlab.reproduction.papers.common.run_table import RunTable
 from aqmlab.reproduction.papers.common.runs import Setup, pick
 from aqmlab.statistics import interval
 from aqmlab.storage import folders
@@ -88,9 +89,10 @@ def _against(
         rows = rows[rows[numbers.quantity].notna()]
     places = list(dict.fromkeys(rows[figure.x].tolist()))
     if figure.x == SEED:
-        y = by_seed(numbers, rows, {}, place)
+        y = by_seed(numbers, RunTable(rows), {}, place)
         return (np.array(sorted(places)), y), f"{np.mean(y):.5g} on average"
-    means = [interval(by_seed(numbers, runs, {figure.x: x}, place)) for x in places]
+    every = RunTable(runs)
+    means = [interval(by_seed(numbers, every, {figure.x: x}, place)) for x in places]
     x = (
         np.array([page.label(figure.x, at) for at in places])
         if isinstance(places[0], str)

@@ -12,6 +12,7 @@ from aqmlab.reproduction.papers.common.engine import overall, parts_of
 from aqmlab.reproduction.papers.common.files import Cell
 from aqmlab.reproduction.papers.common.numbers import number_words
 from aqmlab.reproduction.papers.common.pairs import table_of_printed, table_of_runs
+from aqmlab.reproduction.papers.common.run_table import RunTable
 from aqmlab.statistics import Verdict
 
 
@@ -52,7 +53,7 @@ def find(file: ClaimFile, runs: pd.DataFrame, *, cells: Iterable[Cell] = ()) -> 
     text = file.finding
     if text is None:
         return None
-    table, paper = table_of_runs(file, runs), table_of_printed(file, cells)
+    table, paper = RunTable(table_of_runs(file, runs)), RunTable(table_of_printed(file, cells))
     claim = Claim(FINDING, "", "", text.tests)
     parts = [part for test in text.tests for part in parts_of(file, claim, test, "", table)]
     engaged = [part for part in parts if part.verdict is not Verdict.NOT_ENGAGED]

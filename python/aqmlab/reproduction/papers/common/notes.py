@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 
@@ -11,6 +11,7 @@ from aqmlab.reproduction.papers.common.claim_file import ANY, FORMS, Claim, Clai
 from aqmlab.reproduction.papers.common.claims import COUNTED
 from aqmlab.reproduction.papers.common.numbers import MISSING, NumberWords, number_words
 from aqmlab.reproduction.papers.common.pairs import table_of_runs
+from aqmlab.reproduction.papers.common.run_table import RunTable
 from aqmlab.statistics import Verdict
 
 LITERAL, STRICT = FORMS
@@ -29,17 +30,21 @@ class Experiments:
         The runs of all readings, with the column ``reading``; None if there are no others.
     """
 
-    judged: pd.DataFrame
-    printed: pd.DataFrame
+    judged: RunTable
+    printed: RunTable
     others: pd.DataFrame | None = None
+    _known: dict[str, RunTable] = field(default_factory=dict)
 
-    def runs(self, file: ClaimFile, reading: str) -> pd.DataFrame:
+    def runs(self, file: ClaimFile, reading: str) -> RunTable:
         """Return the runs of one reading; "" for the one that was judged."""
         if not reading:
             return self.judged
-        if self.others is None:
-            return self.judged.iloc[:0]
-        return table_of_runs(file, self.others[self.others["reading"] == reading])
+        if reading not in self._known:
+            none = self.judged.frame.iloc[:0]
+            others = self.others
+            own = none if others is None else table_of_runs(file, others[others["reading"] == reading])
+            self._known[reading] = RunTable(own)
+        return self._known[reading]
 
 
 def note_lines(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 
 from aqmlab.reporting.fragments import plus_minus
 from aqmlab.reproduction.papers.common.claim_file import ClaimFile, Number, Test, Value, Where
 from aqmlab.reproduction.papers.common.pairs import Pair, pairs_of
+from aqmlab.reproduction.papers.common.run_table import RunTable
 from aqmlab.statistics import interval
 
 ROUNDING = 1e-9
@@ -43,8 +43,8 @@ class NumberWords:
 def number_words(
     file: ClaimFile,
     number: Number,
-    runs: pd.DataFrame,
-    printed: pd.DataFrame,
+    runs: RunTable,
+    printed: RunTable,
     *,
     place: str,
     baseline: Where | None = None,
@@ -56,7 +56,7 @@ def number_words(
     file, number
         The claims, and which number.
     runs, printed
-        What `table_of_runs` and `table_of_printed` return.
+        The tables that `table_of_runs` and `table_of_printed` return.
     place
         What errors name.
     baseline

@@ -21,12 +21,12 @@ from aqmlab.reproduction.papers.common.claim_file import (
     Column,
     Mechanism,
     Other,
-    Range,
     Test,
     Value,
     Where,
 )
 from aqmlab.reproduction.papers.common.files import Cell
+from aqmlab.reproduction.papers.common.run_table import BySeed, RunTable
 
 
 @dataclass(frozen=True)
@@ -80,22 +80,17 @@ def _has(runs: pd.DataFrame, name: str, kind: str) -> None:
         raise InputError(f"claims.toml and the table of runs: {unknown(kind, name, [str(c) for c in runs.columns])}")
 
 
-def pairs_of(
-    file: ClaimFile, place: str, test: Test, quantity: str, baseline: Where, runs: pd.DataFrame
-) -> Iterator[Pair]:
+def pairs_of(file: ClaimFile, place: str, test: Test, quantity: str, baseline: Where, runs: RunTable) -> Iterator[Pair]:
     """Return both sides of every cell, paired by seed; errors name `place`."""
-    rows = _select(runs[runs[quantity].notna()], test.of)
-    rows = rows[~_mask(rows, test.without)] if test.without else rows
-    rows = _select(rows, test.at)
+    rows = runs.fits(test.of, test.without) & runs.fits(test.at)
     against = _against(test, baseline, quantity)
     if against is not None:
         where, other = against
-        right = _select(runs[runs[other].notna()], {**test.of, **where})
-        right = _select(right[~_mask(right, test.without)] if test.without else right, test.at)
-    for at in _cells_of(file, test, rows, quantity):
-        here = _select(rows, at)
-        a = _by_seed(here, quantity, test, place)
-        b = None if against is None else _by_seed(_select(right, at), other, test, place)
+        right = runs.fits({**test.of, **where}, test.without) & runs.fits(test.at)
+    for at in _cells_of(file, test, runs, rows & runs.known(quantity)):
+        here = runs.fits(at)
+        a = _by_seed(runs, rows & here, quantity, test, place)
+        b = None if against is None else _by_seed(runs, right & here, other, test, place)
         words = {name: values[0] for name, values in at.items() if isinstance(values, tuple)}
         if test.along:
             acted = _acted(test.mechanism, test, at, runs)
@@ -103,12 +98,11 @@ def pairs_of(
             found = _steps(test, column, words, a, b)
             yield from (replace(pair, engaged=acted and pair.engaged) for pair in found)
             continue
-        columns = a.columns if b is None else a.columns.intersection(b.columns)
-        seeds = a.index if b is None else a.index.intersection(b.index)
-        if not len(columns) or not len(seeds):
+        keys, seeds = a.common(b)
+        if not keys or not len(seeds):
             continue
-        x = _mean(a.loc[seeds, columns])
-        y = None if b is None else _mean(b.loc[seeds, columns])
+        x = a.at(keys, seeds).mean(axis=1)
+        y = None if b is None else b.at(keys, seeds).mean(axis=1)
         if np.isnan(x).all() or (y is not None and np.isnan(y).all()):
             continue
         engaged = _acted(test.mechanism, test, at, runs) and not _identical(test, x, y)
@@ -122,34 +116,33 @@ def _against(test: Test, baseline: Where, quantity: str) -> tuple[Where, str] | 
     return (baseline, quantity) if baseline else None
 
 
-def _steps(
-    test: Test, column: Column, words: dict[str, Value], a: pd.DataFrame, b: pd.DataFrame | None
-) -> Iterator[Pair]:
+def _steps(test: Test, column: Column, words: dict[str, Value], a: BySeed, b: BySeed | None) -> Iterator[Pair]:
     """Return a pair for each step along a column: the higher value and the lower; words go in their declared order."""
-    if b is not None:
-        a = (a - b).dropna(axis="columns", how="all")
-    words_only = all(isinstance(value, str) for value in a.columns)
-    order = sorted(a.columns, key=lambda value: _order(column, value)) if words_only else sorted(a.columns)
+    keys, seeds = a.common(b)
+    values = a.at(keys, seeds) if b is None else a.at(keys, seeds) - b.at(keys, seeds)
+    rows = {key[0]: row for key, row in zip(keys, values.T, strict=True) if not np.isnan(row).all()}
+    words_only = all(isinstance(value, str) for value in rows)
+    order = sorted(rows, key=lambda value: _order(column, value)) if words_only else sorted(rows)
     steps = list(pairwise(order)) if test.steps == "each" else [(order[0], order[-1])] if len(order) > 1 else []
     for lower, higher in steps:
-        both = a[[lower, higher]].dropna()
-        if len(both):
-            x, y = both[higher].to_numpy(), both[lower].to_numpy()
+        both = ~(np.isnan(rows[lower]) | np.isnan(rows[higher]))
+        if both.any():
+            x, y = rows[higher][both], rows[lower][both]
             yield Pair({**words, test.along: higher}, x, y, not _identical(test, x, y))
 
 
-def _cells_of(file: ClaimFile, test: Test, rows: pd.DataFrame, quantity: str) -> list[Where]:
+def _cells_of(file: ClaimFile, test: Test, runs: RunTable, fits: np.ndarray) -> list[Where]:
     """Return the combinations of the columns in `each`, in the declared order of their values."""
-    if rows.empty:
+    if not fits.any():
         return []
     if not test.each:
         return [{}]
-    found = list(dict.fromkeys(rows.loc[rows[quantity].notna(), list(test.each)].itertuples(index=False, name=None)))
 
     def place(at: tuple[Value, ...]) -> list[int]:
         return [_order(file.column(name), value) for name, value in zip(test.each, at, strict=True)]
 
-    return [{name: (value,) for name, value in zip(test.each, at, strict=True)} for at in sorted(found, key=place)]
+    found = sorted(runs.places(fits, test.each), key=place)
+    return [{name: (value,) for name, value in zip(test.each, at, strict=True)} for at in found]
 
 
 def _order(column: Column, value: Value) -> int:
@@ -157,28 +150,21 @@ def _order(column: Column, value: Value) -> int:
     return declared.index(value) if value in declared else len(declared)
 
 
-def _by_seed(rows: pd.DataFrame, quantity: str, test: Test, place: str) -> pd.DataFrame:
-    """Return one quantity with a row per seed and a column per value of what is averaged or goes along."""
+def _by_seed(runs: RunTable, fits: np.ndarray, quantity: str, test: Test, place: str) -> BySeed:
+    """Return one quantity by seed, for each value of what is averaged or goes along."""
     over = [*test.mean_over, *([test.along] if test.along else [])]
-    if rows.duplicated([SEED, *over]).any():
+    found = runs.by_seed(fits, quantity, over)
+    if found is None:
+        rows = runs.frame[fits]
         differing = [
             c for c in rows.columns if c not in (SEED, *over) and rows[c].nunique() > 1 and rows[c].dtype == "O"
         ]
         hint = f"; they differ in {', '.join(differing)}" if differing else ""
         raise InputError(f"{place}: several runs of one seed in a cell{hint}; name columns in of, each or mean_over")
-    if not over:
-        return rows.set_index(SEED)[[quantity]].set_axis([""], axis="columns")
     if test.along and test.mean_over:
+        rows = runs.frame[fits & runs.known(quantity)]
         wide = rows.pivot_table(index=SEED, columns=test.along, values=quantity, aggfunc="mean")
-    else:
-        wide = rows.pivot(index=SEED, columns=over if len(over) > 1 else over[0], values=quantity)
-    found: pd.DataFrame = wide.dropna(axis="columns", how="all")
-    return found
-
-
-def _mean(table: pd.DataFrame) -> np.ndarray:
-    """Return the mean over columns, seed by seed; NaN where one is missing."""
-    found: np.ndarray = table.mean(axis="columns", skipna=False).to_numpy(dtype=float)
+        return BySeed(wide.index.to_numpy(), [(key,) for key in wide.columns], wide.to_numpy(dtype=float))
     return found
 
 
@@ -189,34 +175,23 @@ def _identical(test: Test, a: np.ndarray, b: np.ndarray | None) -> bool:
     return b is not None and not tolerant and len(a) > 0 and np.array_equal(a, b, equal_nan=True)
 
 
-def _acted(mechanism: Mechanism | None, test: Test, at: Where, runs: pd.DataFrame) -> bool:
+def _acted(mechanism: Mechanism | None, test: Test, at: Where, runs: RunTable) -> bool:
     """Whether the mechanism of a claim acted in a cell."""
     if mechanism is None:
         return True
     where = test.of if mechanism.of is None else {**test.of, **mechanism.of}
-    rows = _select(_select(_select(runs, where), test.at), at)
+    fits = runs.fits(where) & runs.fits(test.at) & runs.fits(at)
     listed = [name for name, values in where.items() if isinstance(values, tuple) and len(values) > 1]
-    groups = [rows] if not listed else [group for _, group in rows.groupby(listed)]
-    return bool(len(rows)) and all(_meets(mechanism, group[mechanism.quantity]) for group in groups)
+    groups = [dict(zip(listed, key, strict=True)) for key in runs.places(fits, listed)] if listed else [{}]
+    values = runs[mechanism.quantity]
+    return bool(fits.any()) and all(
+        _meets(mechanism, values[fits & runs.fits({name: (value,) for name, value in group.items()})])
+        for group in groups
+    )
 
 
-def _meets(mechanism: Mechanism, values: pd.Series[float]) -> bool:
-    found = np.array([values.sum()]) if mechanism.total else values.to_numpy(dtype=float)
+def _meets(mechanism: Mechanism, values: np.ndarray) -> bool:
+    found = np.array([np.nansum(values)]) if mechanism.total else values
     if mechanism.above is not None:
         return bool((found > mechanism.above).any())
     return bool((found < float(mechanism.below or 0)).any())
-
-
-def _select(rows: pd.DataFrame, where: Where) -> pd.DataFrame:
-    return rows[_mask(rows, where)] if where else rows
-
-
-def _mask(rows: pd.DataFrame, where: Where) -> np.ndarray:
-    fits = np.ones(len(rows), dtype=bool)
-    for name, values in where.items():
-        column = rows[name]
-        if isinstance(values, Range):
-            fits &= np.array([value in values for value in column], dtype=bool)
-        else:
-            fits &= column.isin(list(values)).to_numpy()
-    return fits

@@ -13,6 +13,7 @@ from aqmlab.reproduction.papers.common.cells import Content, Printed, content, s
 from aqmlab.reproduction.papers.common.checks import one_of
 from aqmlab.reproduction.papers.common.files import Cell
 from aqmlab.reproduction.papers.common.page_file import PageFile, Table
+from aqmlab.reproduction.papers.common.run_table import RunTable
 from aqmlab.statistics import Interval
 
 Row = Mapping[str, str | float]
@@ -36,7 +37,7 @@ def made(
     """
     table, place = page.tables[name], f"{page.file}: table {name}"
 
-    def cells(own: pd.DataFrame, at: Row) -> dict[str, Content]:
+    def cells(own: RunTable, at: Row) -> dict[str, Content]:
         found = {
             title: content(numbers, own, at, printed, f"{place}: column {title}")
             for title, numbers in table.columns.items()
@@ -46,19 +47,21 @@ def made(
 
     if table.rows is None:
         some = {key: select(own, table.of, place) for key, own in readings.items()}
-        rows = [{"question": key[0], "reading": key[1], **cells(own, {})} for key, own in some.items() if len(own)]
+        rows = [
+            {"question": key[0], "reading": key[1], **cells(RunTable(own), {})} for key, own in some.items() if len(own)
+        ]
         return intervals_table(rows)
-    titles, places = table.rows, _places(table, runs, place)
+    titles, places, every = table.rows, _places(table, runs, place), RunTable(runs)
     words = [
         {title: page.label(column, at[column]) if table.labelled else at[column] for column, title in titles.items()}
         for at in places
     ]
     if not table.beside:
-        return intervals_table([{**word, **cells(runs, at)} for word, at in zip(words, places, strict=True)])
+        return intervals_table([{**word, **cells(every, at)} for word, at in zip(words, places, strict=True)])
     lines = []
     for word, at in zip(words, places, strict=True):
         paper = {title: printed.number(numbers, at) for title, numbers in table.columns.items()}
-        found = {title: (_measured(one), paper[title]) for title, one in cells(runs, at).items()}
+        found = {title: (_measured(one), paper[title]) for title, one in cells(every, at).items()}
         lines.append(beside_row(word, found))
     return pd.DataFrame(lines)
 
