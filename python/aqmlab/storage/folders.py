@@ -24,7 +24,7 @@ import shutil
 import socket
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -113,9 +113,9 @@ def write_seed(
             temporary.mkdir()
             sums = {}
             for name, data in _contents(summary, tables, files or {}):
-                write_file(temporary / name, data)
+                _write_new(temporary / name, data)
                 sums[name] = hashlib.sha256(data).hexdigest()
-            write_file(temporary / SUMS, "".join(f"{sums[name]}  {name}\n" for name in sorted(sums)).encode())
+            _write_new(temporary / SUMS, "".join(f"{sums[name]}  {name}\n" for name in sorted(sums)).encode())
             sync_folder(temporary)
             known = (
                 {"scenario_hash": summary["scenario"]["hash"], "version": summary["version"]} if keep_finished else {}
@@ -184,14 +184,19 @@ def write_file(path: Path, data: bytes) -> None:
     """Write a file so that a reader sees the old content or the new, never a part."""
     temporary = temporary_path(path)
     try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        _write_new(temporary, data)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _write_new(path: Path, data: bytes) -> None:
+    """Write a file that is not there yet, and make it durable."""
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def save(path: Path, text: str) -> None:
@@ -283,8 +288,8 @@ def read_record(path: Path, shape: Mapping[str, type]) -> dict[str, Any]:
     return record
 
 
-def read_table(folder: Path, name: str) -> pa.Table | None:
-    """Read one table of one seed, or None if this run did not record it."""
+def read_table(folder: Path, name: str, columns: Sequence[str] | None = None) -> pa.Table | None:
+    """Read one table of one seed, or some columns of it, or None if this run did not record it."""
     path = folder / f"{name}.parquet"
     if not path.exists():
         if name == ALWAYS:
@@ -292,7 +297,7 @@ def read_table(folder: Path, name: str) -> pa.Table | None:
         return None
     verify(folder, path.name)
     try:
-        return read_parquet(path)
+        return read_parquet(path, columns)
     except (OSError, pa.ArrowException, ValueError):  # ValueError: text that is not UTF-8 in the schema
         raise StorageError(f"{path}: is damaged; delete {folder} and run again") from None
 

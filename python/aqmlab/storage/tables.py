@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -39,10 +39,10 @@ def parquet_bytes(table: pa.Table) -> bytes:
     return sink.getvalue()
 
 
-def read_parquet(path: Path) -> pa.Table:
-    """Read one Parquet file and check its pages.
+def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read one Parquet file, or some columns of it, and check the pages.
 
     Without the search for further parts that `pyarrow.parquet.read_table` begins with.
     """
     with pq.ParquetFile(path, memory_map=False, page_checksum_verification=True) as file:
-        return file.read(use_threads=False)
+        return file.read(columns=columns, use_threads=False)

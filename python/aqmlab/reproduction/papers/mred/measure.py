@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from aqmlab.errors import StorageError
 from aqmlab.reproduction.papers.common import Setup
-from aqmlab.reproduction.papers.common.figures import samples
 from aqmlab.results.metrics import ratio
 from aqmlab.storage import folders
 
@@ -26,11 +26,9 @@ BURST_S = (3.0, 10.0)
 
 def measure_run(setup: Setup, folder: Path) -> dict[str, float]:
     """Read one run."""
-    table = folders.read_table(folder, "links")
-    if table is None:
-        raise FileNotFoundError(folder)
-    links = {row["link"]: row for row in table.filter(pc.is_in(table["link"], pa.array([LINK, REVERSE]))).to_pylist()}
-    trace = (pc.sum(table["drops"]).as_py(), folders.read_summary(folder)["summary"]["enqueue_events"])
+    rows = _columns(folder, "links", ("link", "arrivals", "drops", "throughput_bps", "mean_queue"))
+    links = {row["link"]: row for row in rows.to_pylist()}
+    trace = (sum(row["drops"] for row in links.values()), folders.read_summary(folder)["summary"]["enqueue_events"])
     values = loss_of(links[LINK], links[REVERSE], trace=trace)
     values["throughput"] = links[LINK]["throughput_bps"] / 1e6
     values["mean_queue"] = links[LINK]["mean_queue"]
@@ -55,8 +53,9 @@ def loss_of(forward: dict[str, Any], reverse: dict[str, Any], *, trace: tuple[fl
 
 def average_of(folder: Path) -> dict[str, float]:
     """RED's average over time, after 5 s and from 3 to 10 s; time at or above max_th and with an empty queue."""
-    time, average = samples(folder, "queue_samples", "average", LINK)
-    _, queue = samples(folder, "queue_samples", "queue_packets", LINK)
+    rows = _columns(folder, "queue_samples", ("link", "t_s", "average", "queue_packets"))
+    rows = rows.filter(pc.equal(rows["link"], LINK))
+    time, average, queue = (rows[name].to_numpy() for name in ("t_s", "average", "queue_packets"))
     settled = average[time >= SETTLED_S]
     burst = average[(time >= BURST_S[0]) & (time < BURST_S[1])]
     return {
@@ -67,3 +66,11 @@ def average_of(folder: Path) -> dict[str, float]:
         "above_share": float(np.mean(settled >= MAX_TH)),
         "empty_share": float(np.mean(queue[time >= SETTLED_S] == 0)),
     }
+
+
+def _columns(folder: Path, table: str, columns: tuple[str, ...]) -> pa.Table:
+    """Read columns of a table of a run."""
+    found = folders.read_table(folder, table, columns)
+    if found is None:
+        raise StorageError(f"{folder}: holds no table {table}")
+    return found
