@@ -17,7 +17,8 @@ from pathlib import Path
 
 from aqmlab.interop.kernel.export import kernel_queue
 from aqmlab.interop.tc.queues import qdisc_of
-from aqmlab.live.vm import archive, module
+from aqmlab.live.tc import module
+from aqmlab.live.vm import archive, backend
 from aqmlab.live.vm.build import Image
 from aqmlab.live.vm.headers import headers
 from aqmlab.live.vm.kernels import images
@@ -81,7 +82,7 @@ def measured(queue: str, image: Image) -> dict[str, str]:
     if queue == OWN:
         load, words = "", qdisc_of(plan, plan.link("bottleneck")).text
     else:
-        made = module.compiled(kernel_queue(plan, link="bottleneck"), image)
+        made = backend.compiled(kernel_queue(plan, link="bottleneck"), image)
         files[f"job/{made.queue.module}.ko"] = archive.file(made.program)
         load, words = f"must insmod /job/{made.queue.module}.ko", made.queue.kind
     job = JOB.format(load=load, words=words, waiting=waiting, names=" ".join(COUNTS))

@@ -20,7 +20,8 @@ from unittest import mock
 from aqmlab.errors import InputError
 from aqmlab.interop.kernel import export
 from aqmlab.live.plan import live_plan
-from aqmlab.live.vm import backend, module
+from aqmlab.live.tc import module
+from aqmlab.live.vm import backend
 from aqmlab.live.vm.build import Image
 from aqmlab.live.vm.kernels import images
 from aqmlab.scenario.file import Scenario
@@ -127,13 +128,13 @@ def tasks(kernels: Sequence[Image], queues: Sequence[str]) -> list[Callable[[], 
     for at, queue in enumerate(queues):
         for other, traffic in enumerate(TRAFFIC):
             image = kernels[(at + other) % len(kernels)]
-            made = module.compiled(export.kernel_queue(scenario(queue, traffic)), image)
+            made = backend.compiled(export.kernel_queue(scenario(queue, traffic)), image)
             found.append(partial(row_of, queue, traffic, image, made))
     for fault, (queue, file, *change) in FAULTS.items():
         if queue not in queues:
             continue
         with wrong(f"module/{file}", *change):
-            made = module.compiled(export.kernel_queue(scenario(queue, "TCP")), kernels[0])
+            made = backend.compiled(export.kernel_queue(scenario(queue, "TCP")), kernels[0])
         found.append(partial(row_of, queue, "TCP", kernels[0], made, fault))
     return found
 

@@ -22,13 +22,14 @@ from aqmlab.interop.kernel.export import kernel_queue
 from aqmlab.interop.kernel.replay import replay_decisions
 from aqmlab.live import running
 from aqmlab.live.plan import live_plan
+from aqmlab.live.tc import module
 from aqmlab.live.tc.job import Options, script
+from aqmlab.live.tc.module import KernelModule
 from aqmlab.live.tc.outcome import PeerRun
 from aqmlab.live.tc.setting import setting_of
-from aqmlab.live.vm import archive, headers, kernels, machine, module
+from aqmlab.live.vm import archive, headers, kernels, machine
 from aqmlab.live.vm import backend as vm
 from aqmlab.live.vm.build import Image, cache
-from aqmlab.live.vm.module import KernelModule
 from aqmlab.live.vm.suites import Suites
 from aqmlab.scenario.file import Scenario
 
@@ -126,7 +127,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("words", "says"),
         [
-            (["--kernel-qdisc"], "--kernel-qdisc: is for --backend vm"),
+            (["--kernel-qdisc"], "--kernel-qdisc: is for --backend tc or vm"),
             (["--kernel", "6.12", "--backend", "tc"], "--kernel: is for --backend vm"),
             (
                 ["--backend", "vm", "--kernel-qdisc", "--qdisc", "pie"],
@@ -153,9 +154,9 @@ class TestRefusals:
         if shutil.which("make") is None:
             pytest.skip("there is no make")
         (tmp_path / "Makefile").write_text("modules:\n\t@echo 'x.c:1: error: what is this' >&2; exit 1\n")
-        monkeypatch.setattr(module, "headers", lambda release, tell: tmp_path)
+        monkeypatch.setattr(vm, "headers", lambda release, tell: tmp_path)
         with pytest.raises(InputError, match=rf"^the module cannot be compiled with {tmp_path}: x\.c:1: error: what"):
-            module.compiled(kernel_queue(plan().scenario), Image(tmp_path, {"kernel": RELEASE}))
+            vm.compiled(kernel_queue(plan().scenario), Image(tmp_path, {"kernel": RELEASE}))
 
 
 class TestHeaders:
@@ -215,14 +216,14 @@ def bootable() -> tuple[Image, KernelModule]:
     if os.environ.get("AQMLAB_TESTS_FETCH"):
         try:
             (image,) = kernels.images(["6.1"])
-            return image, module.compiled(kernel_queue(plan().scenario), image)
+            return image, vm.compiled(kernel_queue(plan().scenario), image)
         except InputError as error:
             # Other machines than Debian's have no such kernel.
             pytest.skip(str(error))
     for image in kernels.in_cache(cache() / kernels.FOLDER):
         place = cache() / kernels.FOLDER / "headers" / image.release
         if place.is_dir() or (headers.INSTALLED / image.release / "build" / "Makefile").is_file():
-            return image, module.compiled(kernel_queue(plan().scenario), image)
+            return image, vm.compiled(kernel_queue(plan().scenario), image)
     pytest.skip("no kernel of the cache has its headers (aqmlab live --backend vm --kernel 6.12 --kernel-qdisc)")
 
 

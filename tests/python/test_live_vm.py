@@ -218,10 +218,18 @@ class TestJob:
         with pytest.raises(InputError, match=r"^live: .* cannot be had with tc as bottleneck$"):
             setting_of(plan(**{key: value}))
 
+    def test_a_marker_is_an_error_of_one_line_but_in_user_space(self):
+        marked = live_plan(Scenario.load("paper:adaptive-rio/live.toml"), seed=1)
+        with pytest.raises(InputError, match=r"^live: a marker cannot be had with tc as bottleneck$"):
+            setting_of(marked, qdisc="pfifo")
+        assert setting_of(marked, qdisc=IN_USERSPACE).groups
+
     def test_the_bottleneck_in_user_space_has_the_whole_way(self):
         made = configuration(setting_of(plan(), qdisc=IN_USERSPACE))
         assert made["groups"][0]["delay_back_ns"] == 10_000_000
         assert made["count_bytes"] == "ethernet"
+        # Behind as many routers as with tc, so that DDRED finds the same distances.
+        assert made["groups"][0]["hops_before"] == 1
         assert json.dumps(made)
 
 

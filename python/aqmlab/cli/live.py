@@ -41,7 +41,7 @@ Qdisc = Annotated[
     str | None,
     typer.Option("--qdisc", help='With tc or vm: another discipline, as "pfifo limit 100".', metavar="WORDS"),
 ]
-KernelQdisc = Annotated[bool, typer.Option("--kernel-qdisc", help="With vm: the discipline in the kernel, replayed.")]
+KernelQdisc = Annotated[bool, typer.Option("--kernel-qdisc", help="With tc, vm: the queue as a module, replayed.")]
 Kernel = Annotated[
     str | None, typer.Option("--kernel", help="With vm: the version of its kernel, as 6.12.", metavar="VERSION")
 ]

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import gzip
-import importlib
 import sys
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import InputError, printable
-from aqmlab.interop.kernel.export import kernel_queue
+from aqmlab.interop.kernel.export import KernelQueue, kernel_queue
 from aqmlab.interop.tc.queues import own_words
 from aqmlab.live.certificate import Certificate
 from aqmlab.live.options import Options
 from aqmlab.live.plan import LivePlan
 from aqmlab.live.postprocess import LIVE, provenance
+from aqmlab.live.tc import module
+from aqmlab.live.tc.loading import build_folder
+from aqmlab.live.tc.module import KernelModule
 from aqmlab.live.tc.outcome import PeerRun
 from aqmlab.results.output import Output
 
-HOMES = {"tc": "aqmlab.live.tc.backend", "vm": "aqmlab.live.vm.backend"}
+HOMES = ("tc", "vm")
+"""Backends over disciplines in Linux."""
 DECISIONS = "decisions.bin.gz"
 """The file beside a run's tables with the log of a module's decisions."""
 
@@ -61,9 +66,10 @@ class Bottleneck:
         """Raise an error for what does not go together, before anything is made."""
         if self.in_module and self.qdisc is not None:
             raise InputError("--kernel-qdisc and --qdisc: both choose the discipline; give one of them")
-        for option, given in {"--kernel-qdisc": self.in_module, "--kernel": self.kernel is not None}.items():
-            if given and self.backend != "vm":
-                raise InputError(f"{option}: is for --backend vm")
+        if self.kernel is not None and self.backend != "vm":
+            raise InputError("--kernel: is for --backend vm")
+        if self.in_module and self.backend not in HOMES:
+            raise InputError(f"--kernel-qdisc: is for --backend {' or '.join(HOMES)}")
         if self.qdisc is None:
             return
         if self.backend not in HOMES:
@@ -71,18 +77,22 @@ class Bottleneck:
         own_words(self.qdisc)
 
 
-def perform(plan: LivePlan, bottleneck: Bottleneck) -> tuple[Output, Certificate, dict[str, bytes]]:
-    """Do one run over a discipline in Linux; return what a store holds of it, with further files by name."""
+def perform(
+    plan: LivePlan, bottleneck: Bottleneck, *, folder: Path | None = None
+) -> tuple[Output, Certificate, dict[str, bytes]]:
+    """Do one run over a discipline in Linux; return what a store holds of it, with further files by name.
+
+    Where the replay of a module's log differs, the log is kept in `folder`, by default in a new temporary one.
+    """
     measured: dict[str, Any] = {}
     files: dict[str, bytes] = {}
-    if bottleneck.backend == "vm":
-        peer, tables, replayed = _in_machine(plan, bottleneck)
-        if replayed is not None:
-            measured["replayed"] = replayed[0]
-            files[DECISIONS] = replayed[1]
-    else:
-        peer = importlib.import_module(HOMES[bottleneck.backend]).run(plan, qdisc=bottleneck.qdisc)
-        tables = peer.tables
+    peer, made = (_in_machine if bottleneck.backend == "vm" else _in_this_kernel)(plan, bottleneck)
+    tables = peer.tables
+    if made is not None:
+        log = module.log_of(peer)
+        files[DECISIONS] = gzip.compress(log, mtime=0)
+        measured["replayed"] = _replayed(made.queue, log, files[DECISIONS], plan.seed, folder)
+        tables = module.tables(peer, log)
     scenario = plan.scenario
     summary = provenance(scenario) | {
         "seed": plan.seed,
@@ -101,24 +111,45 @@ def perform(plan: LivePlan, bottleneck: Bottleneck) -> tuple[Output, Certificate
     return Output(summary=summary, tables=tables), Certificate(measured | dict(peer.system), [], notes), files
 
 
-def _in_machine(
-    plan: LivePlan, bottleneck: Bottleneck
-) -> tuple[PeerRun, dict[str, Any], tuple[dict[str, int], bytes] | None]:
-    """Do a run in the emulated machine; return it, its tables, and of a module what was replayed and its log."""
-    from aqmlab.live.vm import backend, module
+def _in_machine(plan: LivePlan, bottleneck: Bottleneck) -> tuple[PeerRun, KernelModule | None]:
+    """Do a run in the emulated machine; return it, and its module if it has one."""
+    from aqmlab.live.vm import backend
     from aqmlab.live.vm.build import find
     from aqmlab.live.vm.kernels import images
 
     image = find() if bottleneck.kernel is None else images([bottleneck.kernel], option="--kernel", tell=_tell)[0]
     if not bottleneck.in_module:
-        peer = backend.run(plan, qdisc=bottleneck.qdisc, image=image)
-        return peer, peer.tables, None
-    made = module.compiled(kernel_queue(plan.scenario, link=plan.link), image, tell=_tell)
-    peer = backend.run(plan, image=image, module=made)
-    log = module.log_of(peer)
-    found = module.replayed(made.queue, log)
-    counted = {"decisions": found.decisions, "marks": found.marks, "drops": found.drops}
-    return peer, module.tables(peer, log), (counted, gzip.compress(log, mtime=0))
+        return backend.run(plan, qdisc=bottleneck.qdisc, image=image), None
+    made = backend.compiled(kernel_queue(plan.scenario, link=plan.link), image, tell=_tell)
+    return backend.run(plan, image=image, module=made), made
+
+
+def _in_this_kernel(plan: LivePlan, bottleneck: Bottleneck) -> tuple[PeerRun, KernelModule | None]:
+    """Do a run on this machine's kernel; return it, and its module if it has one."""
+    from aqmlab.live.tc import backend
+
+    if not bottleneck.in_module:
+        return backend.run(plan, qdisc=bottleneck.qdisc), None
+    queue = kernel_queue(plan.scenario, link=plan.link)
+    made = module.compiled(queue, build_folder(queue.module))
+    return backend.run(plan, module=made, tell=_tell), made
+
+
+def _replayed(queue: KernelQueue, log: bytes, packed: bytes, seed: int, folder: Path | None) -> dict[str, int]:
+    """Replay a module's log and return its counts; where it differs, keep the log and name it in the error."""
+    try:
+        found = module.replayed(queue, log)
+    except InputError as error:
+        kept = Path(tempfile.mkdtemp(prefix="aqmlab-decisions-")) if folder is None else folder
+        path = kept / f"{seed:04d}-{DECISIONS}"
+        path.write_bytes(packed)
+        raise InputError(f"{error}; the log of its decisions is in {path}") from None
+    return {"decisions": found.decisions, "marks": found.marks, "drops": found.drops}
+
+
+def refuse_what_cannot_be_loaded(plan: LivePlan) -> None:
+    """Raise an error if this machine's kernel cannot have the module of a plan's queue."""
+    build_folder(kernel_queue(plan.scenario, link=plan.link).module)
 
 
 def refuse_what_is_for_the_link(options: Options, stats: object) -> None:

@@ -25,10 +25,14 @@ PROBE = f"{SCRIPT.partition(' && ')[0]} && test -w /dev/net/tun"
 
 def is_privileged() -> bool:
     """Whether this process may make network namespaces."""
+    return has_capability(NET_ADMIN) and has_capability(SYS_ADMIN)
+
+
+def has_capability(number: int) -> bool:
+    """Whether this process has a capability, by its number in capability.h."""
     for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
         if line.startswith("CapEff:"):
-            capabilities = int(line.split()[1], 16)
-            return bool(capabilities >> NET_ADMIN & 1 and capabilities >> SYS_ADMIN & 1)
+            return bool(int(line.split()[1], 16) >> number & 1)
     return os.geteuid() == 0
 
 

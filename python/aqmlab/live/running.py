@@ -138,8 +138,9 @@ def run(
     qdisc
         For ``tc`` and ``vm``: words of ``tc`` in place of the scenario's discipline, e.g. ``pfifo limit 100``.
     kernel_qdisc
-        For ``vm``: the scenario's discipline runs inside the kernel, as a module generated from it, and the core
-        repeats every decision of it; a difference is an error.
+        For ``tc`` and ``vm``: the scenario's discipline runs inside the kernel, as a module generated from it, and the
+        core repeats every decision of it; a difference is an error. With ``tc`` it needs root and the running kernel's
+        headers.
     kernel
         For ``vm``: beginning of the release of its kernel, e.g. ``6.12``; default: the image that was built last.
     traffic
@@ -167,7 +168,7 @@ def run(
         traffic=traffic, exec_a=exec_a, exec_b=exec_b, record=None if record is None else Path(record),
         snapshot_interval_s=interval_s, keep_awake=keep_awake, link_command=tuple(link_command or default_command()),
     )  # fmt: skip
-    troubles = _troubles(chosen, wanted[0], options, bottleneck.backend, stats)
+    troubles = _troubles(chosen, wanted[0], options, bottleneck, stats)
     folder = None if out is None else live_folder(Path(out), chosen, bottleneck)
     result, certificates = _measured(
         chosen, wanted, options, bottleneck, folder=folder, resume=resume, stats=stats, progress=progress
@@ -176,11 +177,15 @@ def run(
     return LiveRuns(result, certificates, troubles, beside)
 
 
-def _troubles(scenario: Scenario, seed: int, options: Options, backend: str, stats: Sequence[str]) -> list[Trouble]:
+def _troubles(
+    scenario: Scenario, seed: int, options: Options, bottleneck: Bottleneck, stats: Sequence[str]
+) -> list[Trouble]:
     """Return warnings about the run; what cannot be run is an error."""
-    if backend == "link":
+    if bottleneck.backend == "link":
         return checked(scenario, seed, options)
     refuse_what_is_for_the_link(options, stats)
+    if bottleneck.backend == "tc" and bottleneck.in_module:
+        kernel_backends.refuse_what_cannot_be_loaded(live_plan(scenario, seed=seed))
     return []
 
 
@@ -285,7 +290,7 @@ def _all_runs(
                 output, certificate = finished(plan, raw, options)
                 files = {f"{name}.txt": words for name, words in raw.outputs.items()}
             else:
-                output, certificate, files = kernel_backends.perform(plan, bottleneck)
+                output, certificate, files = kernel_backends.perform(plan, bottleneck, folder=folder)
             bar.done(place)
             outputs.append(output)
             certificates[seed] = certificate.data()

@@ -13,6 +13,7 @@ JSON lines on file descriptor 3, each with a ``kind``:
 | start | time of the start in ms since the kernel's |
 | decisions | a part of the log of a module's decisions, packed by gzip, in base64 |
 | lost | number of a module's decisions that found no room in its log |
+| slept | time in ms that the machine has slept since its kernel's start (added by the backend tc) |
 | error | what went wrong |
 
 Two networks can be built. With tc as bottleneck:
@@ -80,8 +81,10 @@ class Options:
     gso
         Whether a sender may hand segments to its device that the kernel cuts later.
     module
-        Name of the kernel module that has the bottleneck's discipline, beside the job as ``NAME.ko``; its log of
-        decisions is part of the report. None: a discipline of Linux's own.
+        Name of the kernel module that has the bottleneck's discipline; its log of decisions is part of the report.
+        None: a discipline of Linux's own.
+    loads_module
+        Whether the job loads the module, from ``NAME.ko`` beside it, and removes it; else it is loaded already.
     """
 
     ping_interval_s: float = 0.1
@@ -90,6 +93,7 @@ class Options:
     burst: int = BURST
     gso: bool = False
     module: str | None = None
+    loads_module: bool = True
 
 
 def script(setting: Setting, options: Options = Options()) -> str:
@@ -165,15 +169,20 @@ def _module(options: Options) -> list[str]:
     if options.module is None:
         return []
     folder = f"/sys/kernel/debug/{options.module}"
+    if options.loads_module:
+        load = f'must insmod "$JOB/{options.module}.ko" log={LOGGED}'
+        remove = [f"  must rmmod {options.module}"]
+    else:
+        load, remove = f'[ -r {folder}/decisions ] || fail "{folder} cannot be read (debugfs)"', []
     return [
         "mount -t debugfs debugfs /sys/kernel/debug 2> /dev/null",
-        f'must insmod "$JOB/{options.module}.ko" log={LOGGED}',
+        load,
         f'queue() {{ {QUEUE}; cat {folder}/decisions >> "$WORK/decisions"; }}',
         "remove_module() {",
         '  echo "{\\"kind\\":\\"start\\",\\"data\\":$T0}" >&3',
         f'  must $R tc qdisc del dev rb root; cat {folder}/decisions >> "$WORK/decisions"',
         f'  echo "{{\\"kind\\":\\"lost\\",\\"data\\":$(cat {folder}/lost)}}" >&3',
-        f"  must rmmod {options.module}",
+        *remove,
         '  gzip -c "$WORK/decisions" | base64 -w 4000 | sed \'s/.*/{"kind":"decisions","data":"&"}/\' >&3',
         "}",
     ]

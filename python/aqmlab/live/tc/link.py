@@ -54,7 +54,8 @@ def _group(group: Group, setting: Setting) -> dict[str, Any]:
         "delay_after_ns": 0,
         # The link itself delays on the way there.
         "delay_back_ns": round((group.delay_s - link.delay_s) * 1e9),
-        "hops_before": 0,
+        # The router that packets pass where tc is the bottleneck.
+        "hops_before": 1,
         "dscp": None,
         "class": 0,
         "flow_label": "5-tuple",

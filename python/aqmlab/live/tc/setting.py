@@ -132,6 +132,7 @@ def setting_of(plan: LivePlan, *, qdisc: str | Qdisc | None = None) -> Setting:
         "random loss": bool(plan.settings.get("loss")),
         "TTL_i in packets (live.distance)": plan.carries_ttl,
         "QOSA in packets (live.qosa_bit)": bool(plan.settings["qosa_bit"]),
+        "a marker": bool(scenario.markers) and qdisc is not IN_USERSPACE,
     }.items():
         if so:
             raise InputError(f"live: {what} cannot be had with tc as bottleneck")

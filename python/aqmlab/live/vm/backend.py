@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from aqmlab.interop.kernel.export import KernelQueue
 from aqmlab.live.plan import LivePlan
+from aqmlab.live.tc import module as modules
 from aqmlab.live.tc.job import Options, script
 from aqmlab.live.tc.link import configuration, text
+from aqmlab.live.tc.module import KernelModule
 from aqmlab.live.tc.outcome import PeerRun
 from aqmlab.live.tc.setting import IN_USERSPACE, setting_of
 from aqmlab.live.vm import archive
 from aqmlab.live.vm.build import Image, find, with_libraries
+from aqmlab.live.vm.headers import headers
 from aqmlab.live.vm.machine import boot
-from aqmlab.live.vm.module import KernelModule
 from aqmlab.live.vm.packages import program
 
 LINK = "aqmlab-link"
@@ -65,3 +69,14 @@ def run(
     told = boot(chosen, script(setting, options), seed=plan.seed, files=files)
     system = {"kernel": str(chosen.manifest["kernel"]), "emulator": told.emulator, "image": chosen.folder.name}
     return PeerRun(setting, told.lines, system, options.ping_interval_s)
+
+
+def compiled(queue: KernelQueue, image: Image, *, tell: Callable[[str], None] = print) -> KernelModule:
+    """Write a queue's module, and compile it for an image's kernel.
+
+    Raises
+    ------
+    InputError
+        As of `headers` and of `module.make`.
+    """
+    return modules.compiled(queue, headers(image.release, tell=tell))

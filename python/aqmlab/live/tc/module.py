@@ -1,4 +1,4 @@
-"""A queue's kernel module in the emulated machine: compiled for its kernel, loaded, and every decision replayed.
+"""A queue's kernel module as a run's bottleneck: compiled for a kernel, and every decision replayed.
 
 The module is the one that ``aqmlab export --to kernel`` writes. Its log of decisions comes back in the job's report
 (records ``decisions``, packed by gzip, in base64), with the number of records that found no room.
@@ -10,7 +10,6 @@ import base64
 import gzip
 import subprocess
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,8 +21,6 @@ from aqmlab.interop.kernel.export import KernelQueue, module_files, write_files
 from aqmlab.interop.kernel.replay import ReplayedLog, replay_log
 from aqmlab.interop.tc.queues import Qdisc
 from aqmlab.live.tc.outcome import PeerRun
-from aqmlab.live.vm.build import Image
-from aqmlab.live.vm.headers import headers
 
 PATIENCE_S = 300.0
 """How long compiling a module may take."""
@@ -43,7 +40,7 @@ VERDICTS = {"early": 1, "forced": 2, "overflow": 3}
 
 @dataclass(frozen=True)
 class KernelModule:
-    """A module that was compiled for an image's kernel.
+    """A module that was compiled for a kernel.
 
     Attributes
     ----------
@@ -62,15 +59,14 @@ class KernelModule:
         return Qdisc(self.queue.kind, "")
 
 
-def compiled(queue: KernelQueue, image: Image, *, tell: Callable[[str], None] = print) -> KernelModule:
-    """Write a queue's module, and compile it for an image's kernel.
+def compiled(queue: KernelQueue, build: Path) -> KernelModule:
+    """Write a queue's module, and compile it with the headers of a kernel.
 
     Raises
     ------
     InputError
-        As of `headers` and `make`.
+        As of `make`.
     """
-    build = headers(image.release, tell=tell)
     with tempfile.TemporaryDirectory(prefix="aqmlab-module-") as name:
         folder = Path(name)
         write_files(folder, module_files(queue))
@@ -134,7 +130,8 @@ def replayed(queue: KernelQueue, log: bytes) -> ReplayedLog:
 def tables(run: PeerRun, log: bytes) -> dict[str, pa.Table]:
     """Return a run's tables; marks and drops by their reason are those of the log after the warm-up."""
     found = run.tables
-    start_ns = run.of_kind("start")[0]["data"] * 1e6
+    # The log's clock stands while the machine sleeps, that of the job does not.
+    start_ns = (run.of_kind("start")[0]["data"] - sum(record["data"] for record in run.of_kind("slept"))) * 1e6
     records = np.frombuffer(log, RECORD)
     after = records[(records["kind"] == ARRIVAL) & (records["time_ns"] >= start_ns + run.setting.warmup_s * 1e9)]
     dropped = after["verdict"][after["outcome"] == DROPPED]
