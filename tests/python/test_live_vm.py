@@ -19,7 +19,7 @@ from aqmlab.live.tc.iperf import flow_counts, sent_s
 from aqmlab.live.tc.job import Options, script
 from aqmlab.live.tc.link import configuration
 from aqmlab.live.tc.outcome import PeerRun
-from aqmlab.live.tc.setting import IN_USERSPACE, setting_of
+from aqmlab.live.tc.setting import IN_USERSPACE, Client, setting_of
 from aqmlab.live.vm import archive, machine, packages
 from aqmlab.live.vm.backend import run as run_vm
 from aqmlab.live.vm.build import ASKED, Image, find
@@ -257,6 +257,17 @@ class TestOutcome:
         assert [flow["flow"] for flow in flows] == [f"tcp.{n}" for n in range(5)]
         assert sum(flow["goodput_bps"] for flow in flows) == pytest.approx(9.9e6, rel=0.02)
         assert all(0.02 < flow["mean_rtt_s"] < 0.1 for flow in flows)
+
+    def test_what_is_sent_behind_the_end_is_not_counted(self, finished):
+        shorter = setting_of(plan(**{"run__duration": "2s", "run__warmup": "1s"}))
+        whole, cut = (
+            sum(flow["goodput_bytes"] for flow in PeerRun(setting, finished.lines, {}, 0.1).tables["flows"].to_pylist())
+            for setting in (finished.setting, shorter)
+        )
+        assert cut == pytest.approx(whole / 2, rel=0.02)
+
+    def test_a_client_sends_whole_seconds_and_to_its_end_at_least(self):
+        assert [Client(1, ("a",), start, 30.0).length_s for start in (0.0, 0.3, 0.7, 29.9)] == [30, 30, 30, 1]
 
     def test_a_reported_error_is_an_error_of_one_line(self):
         with pytest.raises(InputError, match="iperf3: unable to connect"):

@@ -6,6 +6,7 @@ loop it only matters how long it is round, not where.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from aqmlab.errors import InputError
@@ -43,8 +44,8 @@ class Client:
 
     @property
     def length_s(self) -> int:
-        """How long it sends: iperf3 takes whole seconds."""
-        return max(1, round(self.stop_s - self.start_s))
+        """How long it sends: iperf3 takes whole seconds. It sends to its end at least, so that the load is the same."""
+        return max(1, math.ceil(self.stop_s - self.start_s))
 
 
 @dataclass(frozen=True)
