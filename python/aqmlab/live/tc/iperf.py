@@ -1,7 +1,7 @@
 """What iperf3 says of a client's flows (its option -J), both ends, per flow.
 
 Its report has intervals of a second from the client's start; the server's has the same, without the sender's numbers.
-Counts are those of intervals that begin after the warm-up.
+Counts are those after the warm-up; of an interval that is partly inside, the share that is.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from aqmlab.errors import InputError
 
 SHUT_OUT = "unable to connect stream: Connection timed out"
 """A client's error when none of a TCP flow's first packets came through, sent again for two minutes: it got nothing."""
-SLACK_S = 0.05
-"""Intervals begin that much before or after their second."""
+Shares = list[tuple[float, Mapping[str, Any]]]
+"""Intervals of a flow, each with the share of it that is counted."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,7 @@ def flow_counts(
     after_s
         End of the warm-up from the client's start.
     until_s
-        End of its flows from the client's start, where the client goes on behind it; intervals with their middle behind
-        it are left out.
+        End of its flows from the client's start, where the client goes on behind it.
     over_s
         Time over which the payload is a rate; that of the intervals if it is not given.
     """
@@ -85,7 +84,7 @@ def flow_counts(
             FlowCounts(
                 sent_bytes=_sum(sent, "bytes"),
                 received_bytes=_sum(got, "bytes"),
-                received_bps=_sum(got, "bytes") * 8 / (over_s or sum(float(one["seconds"]) for one in got) or math.nan),
+                received_bps=_sum(got, "bytes") * 8 / (over_s or _length_s(got) or math.nan),
                 sent=_sum(sent, "packets"),
                 received=_sum(got, "packets") - _sum(got, "lost_packets"),
                 lost=_sum(got, "lost_packets"),
@@ -102,12 +101,20 @@ def sent_s(report: Mapping[str, Any]) -> float:
     return max((float(one["end"]) for one in intervals[-1]["streams"]), default=0.0) if intervals else 0.0
 
 
-def _of(report: Mapping[str, Any], flow: int, after_s: float, until_s: float | None) -> list[Mapping[str, Any]]:
+def _of(report: Mapping[str, Any], flow: int, after_s: float, until_s: float | None) -> Shares:
+    """Return a flow's intervals, each with the share of it that lies between two times."""
     streams = [interval["streams"] for interval in report.get("intervals", ())]
     own = [intervals[flow] for intervals in streams if flow < len(intervals)]
     last = math.inf if until_s is None else until_s
-    return [one for one in own if one["start"] > after_s - SLACK_S and (one["start"] + one["end"]) / 2 < last]
+    inside = [min(one["end"], last) - max(one["start"], after_s) for one in own]
+    return [
+        (length / (one["end"] - one["start"]), one) for length, one in zip(inside, own, strict=True) if length > 0
+    ]
 
 
-def _sum(intervals: list[Mapping[str, Any]], key: str) -> int:
-    return sum(int(interval.get(key, 0)) for interval in intervals)
+def _sum(intervals: Shares, key: str) -> int:
+    return round(sum(share * int(interval.get(key, 0)) for share, interval in intervals))
+
+
+def _length_s(intervals: Shares) -> float:
+    return sum(share * float(interval["seconds"]) for share, interval in intervals)

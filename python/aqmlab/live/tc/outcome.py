@@ -230,7 +230,7 @@ def flows_of(run: PeerRun) -> pa.Table:
     ended = {record["data"]["client"]: record["data"]["ms"] / 1e3 for record in run.of_kind("ended")}
     for at, (client, report) in enumerate(zip(setting.clients, reports, strict=True)):
         start = client.start_s
-        over_s, until = None, max(client.stop_s - start, 1.0)
+        over_s, until = None, client.stop_s - start
         began = ended[at] - sent_s(report) if at in ended else start
         if began - start > LATE_S:
             start = began
