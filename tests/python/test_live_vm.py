@@ -266,6 +266,18 @@ class TestOutcome:
         )
         assert cut == pytest.approx(whole / 2, rel=0.02)
 
+    def test_goodput_is_counted_by_the_time_at_which_a_flow_began(self, finished):
+        whole = sum(flow["goodput_bps"] for flow in finished.tables["flows"].to_pylist())
+        sent = max(json.loads(line)["data"]["end"]["sum_sent"]["end"] for line in finished.lines if '"client"' in line)
+        late = json.dumps({"kind": "ended", "data": {"client": 0, "ms": round(1000 * (sent + 1))}})
+        lines = (*(line for line in finished.lines if json.loads(line)["kind"] != "ended"), late)
+        # A second later the warm-up is over at its start, so that its slow start counts.
+        shifted = sum(
+            flow["goodput_bps"] for flow in PeerRun(finished.setting, lines, {}, 0.1).tables["flows"].to_pylist()
+        )
+        assert shifted != whole
+        assert shifted == pytest.approx(9.7e6, rel=0.1)
+
     def test_a_client_sends_whole_seconds_and_to_its_end_at_least(self):
         assert [Client(1, ("a",), start, 30.0).length_s for start in (0.0, 0.3, 0.7, 29.9)] == [30, 30, 30, 1]
 

@@ -107,9 +107,7 @@ def _of(report: Mapping[str, Any], flow: int, after_s: float, until_s: float | N
     own = [intervals[flow] for intervals in streams if flow < len(intervals)]
     last = math.inf if until_s is None else until_s
     inside = [min(one["end"], last) - max(one["start"], after_s) for one in own]
-    return [
-        (length / (one["end"] - one["start"]), one) for length, one in zip(inside, own, strict=True) if length > 0
-    ]
+    return [(length / (one["end"] - one["start"]), one) for length, one in zip(inside, own, strict=True) if length > 0]
 
 
 def _sum(intervals: Shares, key: str) -> int:

@@ -25,8 +25,8 @@ from aqmlab.live.tc.iperf import FlowCounts, flow_counts, sent_s
 from aqmlab.live.tc.setting import IP_AND_UDP, Setting
 
 LATE_S = 2.0
-"""Flows that begin that much later than they should, mostly since their first packets were lost: their seconds are
-reported from the time at which they began, and those behind their end in the scenario are left out."""
+"""Flows that begin that much later than they should, mostly since their first packets were lost: their goodput is that
+over all the time in which they should have sent."""
 ETHERNET = 14
 """Bytes of header that tc counts with every packet."""
 ECHO = 84
@@ -229,14 +229,11 @@ def flows_of(run: PeerRun) -> pa.Table:
     rows: dict[str, dict[str, Any]] = {}
     ended = {record["data"]["client"]: record["data"]["ms"] / 1e3 for record in run.of_kind("ended")}
     for at, (client, report) in enumerate(zip(setting.clients, reports, strict=True)):
-        start = client.start_s
-        over_s, until = None, client.stop_s - start
-        began = ended[at] - sent_s(report) if at in ended else start
-        if began - start > LATE_S:
-            start = began
-            until = client.stop_s - start
-            over_s = max(client.stop_s - max(setting.warmup_s, client.start_s), 0.0)
-        after = max(setting.warmup_s - start, 0.0)
+        # Connections take a while, above all if their first packets are lost.
+        began = max(ended[at] - sent_s(report) if at in ended else 0.0, client.start_s)
+        late = began - client.start_s > LATE_S
+        over_s = max(client.stop_s - max(setting.warmup_s, client.start_s), 0.0) if late else None
+        after, until = max(setting.warmup_s - began, 0.0), client.stop_s - began
         found = flow_counts(report, flows=len(client.names), after_s=after, until_s=until, over_s=over_s)
         for name, counts in zip(client.names, found, strict=True):
             rows[name] = _flow(groups[client.group], counts)
