@@ -36,6 +36,7 @@ import compare_integers  # noqa: E402
 import compare_kernel  # noqa: E402
 import compare_kernels  # noqa: E402
 import compare_live  # noqa: E402
+import compare_modules  # noqa: E402
 import compare_papers  # noqa: E402
 import compare_pi  # noqa: E402
 import compare_shares  # noqa: E402
@@ -397,6 +398,11 @@ def modules() -> Section:
     return Section("modules", replay_modules.TITLE, *replay_modules.report())
 
 
+def module_agreement() -> Section:
+    """The papers' disciplines in the kernel, in user space and in the simulator, from the committed runs."""
+    return Section("module-agreement", compare_modules.TITLE, *compare_modules.report())
+
+
 def module_costs() -> Section:
     """Instructions of disciplines inside the kernel, as they were measured."""
     return Section("module-costs", measure_modules.TITLE, *measure_modules.report())
@@ -433,6 +439,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "integers": integers,
     "kernels": kernels,
     "modules": modules,
+    "module-agreement": module_agreement,
     "module-costs": module_costs,
     "kernel": kernel,
     "live": live,
