@@ -301,7 +301,7 @@ def section(measure: Measure, chosen: Sequence[Case], found: Values) -> tuple[st
             cells.append(f"{(low + high) / 2:+.2f} ± {(high - low) / 2:.2f}{' %' if measure.relative else ''}")
             inside = inside and max(-low, high) <= 100 * measure.most
         cells += [] if comparable else [""] * len(PAIRS)
-        cells += [("yes" if inside else "**no**")] if bounded else []
+        cells += [("yes" if inside else "**no**" if enough else "too few runs")] if bounded else []
         shown = shown and inside
         lines.append(f"| {case.disciplines[0]} | {' | '.join(cells)} |")
     return "\n".join(lines), shown
