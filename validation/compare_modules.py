@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import csv
 import math
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +34,7 @@ from aqmlab.live.tc.setting import setting_of
 from aqmlab.live.vm import backend
 from aqmlab.live.vm.build import Image
 from aqmlab.live.vm.kernels import images
-from aqmlab.scenario.file import Scenario
+from aqmlab.scenario.file import Scenario, read_text
 from live_cases import CASES, Case
 
 TITLE = "The papers' disciplines in the kernel, in user space and in the simulator"
@@ -50,6 +51,8 @@ LENGTHS = {
     "adaptive-rio": {"run.duration": "40s", "run.warmup": "5s", "flow.assured.active": '[["15s", "40s"]]'},
 }
 """What is shorter than in the file, since an emulated second at 10 Mb/s takes two seconds of a core."""
+CODE_POINTS = {"pc-red": {"flow.high.dscp": "AF11"}, "adaptive-rio": {"flow.assured.dscp": "AF11"}}
+"""By which a module tells priority, and what stands for the marker, which iperf3's packets do not meet."""
 MODULE, LINK, SIMULATOR = "module", "user space", "simulator"
 ETHERNET = 14
 RECORD = np.dtype(
@@ -82,6 +85,9 @@ Four things are set so that all places count the same:
   warm-up, or behind the end of the run, its share is counted.
 * No echoes are sent. The mean queue is the time that packets wait and are transmitted, summed over the packets that
   leave: of the module from its log, of user space from the link's own counts.
+
+A module tells PC-RED's flows of high priority by their code point, AF11. Adaptive-RIO's file marks the assured flow by a
+token bucket; here all its packets are AF11, since those of iperf3 meet no marker.
 
 Differences are relative (loss: in percentage points), with the 95 % interval of the difference of the means (Welch).
 Goodput must differ by at most {bound:.0%}, with its whole interval; the others have no bound."""
@@ -134,7 +140,17 @@ def scenario_of(case: Case, place: str) -> Scenario:
         for group, (header, ack) in tcp_headers(case).items():
             overrides |= {f"flow.{group}.tcp.header": f"{header + ETHERNET}B"}
             overrides |= {f"flow.{group}.tcp.ack_size": f"{ack + ETHERNET}B"}
-    return Scenario.load(case.file, overrides=overrides)
+    overrides |= CODE_POINTS.get(case.key, {})
+    return Scenario.from_text(without_markers(read_text(Path(case.file))), filename=str(case.file), overrides=overrides)
+
+
+def without_markers(text: str) -> str:
+    """Return a scenario's text without its markers.
+
+    >>> without_markers("[run]\\n[marker.edge]\\ncir = 1\\n[flow]\\n")
+    '[run]\\n[flow]\\n'
+    """
+    return re.sub(r"^\[marker\..*?(?=^\[)", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
 def tcp_headers(case: Case) -> dict[str, tuple[int, int]]:
