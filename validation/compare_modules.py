@@ -86,8 +86,8 @@ Four things are set so that all places count the same:
 * No echoes are sent. The mean queue is the time that packets wait and are transmitted, summed over the packets that
   leave: of the module from its log, of user space from the link's own counts.
 
-A module tells PC-RED's flows of high priority by their code point, AF11. Adaptive-RIO's file marks the assured flow by a
-token bucket; here all its packets are AF11, since those of iperf3 meet no marker.
+A module tells PC-RED's flows of high priority by their code point, AF11. Adaptive-RIO's file marks the assured flow by
+a token bucket; here all its packets are AF11, since those of iperf3 meet no marker.
 
 Differences are relative (loss: in percentage points), with the 95 % interval of the difference of the means (Welch).
 Goodput must differ by at most {bound:.0%}, with its whole interval; the others have no bound."""
