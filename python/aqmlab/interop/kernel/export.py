@@ -143,10 +143,10 @@ def levels_of(plan: Scenario, form: str) -> tuple[int, ...]:
     """
     levels: dict[int, tuple[str, int]] = {}
     for flow in plan.flows:
-        first, level = levels.setdefault(flow.dscp, (flow.name, flow.priority))
+        first, level = levels.setdefault(flow.dscp, (flow.group, flow.priority))
         if level != flow.priority:
             raise InputError(
-                f"{plan.filename}: flow.{flow.name}.dscp: {form} tells priority by the code point, and flow.{first} "
+                f"{plan.filename}: flow.{flow.group}.dscp: {form} tells priority by the code point, and flow.{first} "
                 "with another priority has the same one (allowed: a code point for each level)"
             )
     return tuple(levels.get(dscp, ("", 0))[1] for dscp in range(64))
@@ -201,6 +201,11 @@ def distance_lines(queue: KernelQueue) -> list[str]:
         "behind the binary point.",
         f"p_b differs from the exact curve by at most {queue.largest_error:.2g} at the same average.",
         "The spacing compares a random integer of 32 bits, without a division.",
+        *(
+            f"Packets with the code point {dscp} ask for priority of level {n}."
+            for dscp, n in enumerate(queue.levels)
+            if n
+        ),
     ]
     return [
         line

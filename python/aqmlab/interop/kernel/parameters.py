@@ -126,7 +126,7 @@ def _protection(victim: Mapping[str, Any]) -> Iterator[tuple[str, object, str]]:
     yield "LOSS_LONGEST_NS", f"{decay['longest_ns']}ULL", "from here on nothing is left"
     yield "LOSS_FACTORS", len(decay["factors"]), ""
     yield "LEVELS", len(victim["limits"]), "of priority"
-    yield "REFRESH_ON_ARRIVAL", victim["refresh_on_arrival"], "status is looked at at each arrival"
+    yield "REFRESH_ON_ARRIVAL", victim["refresh_on_arrival"], "status is evaluated at each arrival"
     yield "TIMES_OUT", victim["timeout_ns"] is not None, "a flow not seen for so long is forgotten"
     yield "TIMEOUT_NS", f"{victim['timeout_ns'] or 0}ULL", ""
     yield "REFUSES", victim["refuse"], "priority beyond r_p_max"
@@ -168,7 +168,7 @@ def _adaptive_rio(adaptation: Mapping[str, Any]) -> Iterator[tuple[str, object, 
     yield "MAX_L", f"{adaptation['max_l']}ULL", "its bounds"
     yield "MAX_U", f"{adaptation['max_u']}ULL", ""
     yield "MIN_SHARE", f"{adaptation['min_share']}U", "min_th over max_th, times 2^32"
-    yield "ABSENCE_NS", f"{adaptation['absence_ns']}ULL", "without the first class, until it counts as absent"
+    yield "ABSENCE_NS", f"{adaptation['absence_ns']}ULL", "without the first class; it is absent then"
     yield "TREND", f"AQMLAB_{adaptation['trend'].upper()}", "what speaks for a step"
 
 

@@ -11,7 +11,7 @@
 #define AQMLAB_RATE	1	/* the rate is beyond C' */
 #define AQMLAB_EITHER	2	/* one of the two */
 
-#define AQMLAB_LARGEST_RATE	(1ULL << 62)
+#define AQMLAB_LARGEST_RATE	0x4000000000000000ULL	/* 2^62 */
 
 #if AQMLAB_ADAPTATION == AQMLAB_ADAPTIVE_RED
 /* One step of max_p of a class. Return whether it moved. */

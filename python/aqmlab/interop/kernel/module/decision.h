@@ -519,7 +519,7 @@ static inline void aqmlab_serve_nothing(struct aqmlab_queue *q, u64 now)
 static inline bool aqmlab_needs_time(const struct aqmlab_queue *q)
 {
 	return AQMLAB_AVERAGES > 1 || AQMLAB_IDLE_NONE_WAITING || AQMLAB_PROTECTS ||
-	       AQMLAB_ADAPTATION != AQMLAB_NOTHING || !q->packets;
+	       AQMLAB_ADAPTATION || !q->packets;
 }
 
 #endif

@@ -12,7 +12,7 @@
 #ifndef AQMLAB_FLOWS_H
 #define AQMLAB_FLOWS_H
 
-#define AQMLAB_LARGEST_LOSS	(1ULL << 53)
+#define AQMLAB_LARGEST_LOSS	0x20000000000000ULL	/* 2^53 */
 
 struct aqmlab_flow {
 	u64 a_d;		/* bytes in an interval, times 2^24, as of the last drop */
