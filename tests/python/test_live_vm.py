@@ -232,6 +232,10 @@ class TestJob:
         assert made["groups"][0]["hops_before"] == 1
         assert json.dumps(made)
 
+    def test_the_bottleneck_in_user_space_knows_priorities(self):
+        made = configuration(setting_of(plan(flow__tcp__priority=2), qdisc=IN_USERSPACE))
+        assert [group["class"] for group in made["groups"]] == [2]
+
 
 class TestOutcome:
     @pytest.fixture

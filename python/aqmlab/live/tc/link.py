@@ -57,6 +57,6 @@ def _group(group: Group, setting: Setting) -> dict[str, Any]:
         # The router that packets pass where tc is the bottleneck.
         "hops_before": 1,
         "dscp": None,
-        "class": 0,
+        "class": group.level,
         "flow_label": "5-tuple",
     }

@@ -70,6 +70,8 @@ class Group:
         Code point of its data.
     ttl
         Time to live with which its data start: behind the one router before the bottleneck it is that of the scenario.
+    level
+        Priority level, which the link in user space is told.
     """
 
     number: int
@@ -82,6 +84,7 @@ class Group:
     delay_s: float
     dscp: int
     ttl: int
+    level: int
 
     @property
     def is_udp(self) -> bool:
@@ -187,6 +190,7 @@ def _group(group: FlowGroup) -> Group:
         delay_s=(group.there.delay_ns + group.back.delay_ns) / 1e9,
         dscp=group.dscp,
         ttl=group.ttl - group.there.hops_before + 1,
+        level=group.traffic_class,
     )
 
 
