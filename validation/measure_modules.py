@@ -53,14 +53,11 @@ QUEUES: Mapping[str, tuple[Table, int]] = {
     "adaptive-rio": ({"aqm": "adaptive-rio", "limit": "100p", "w_q": 0.0078125}, 20),
     "pc-red, 20 packets waiting": ({"aqm": "pc-red", "limit": "100p", "w_q": 0.0078125}, 20),
     "pc-red, 80 packets waiting": ({"aqm": "pc-red", "limit": "100p", "w_q": 0.0078125}, 80),
-    "pc-red, 20 packets waiting, with hash": ({"aqm": "pc-red", "limit": "100p", "w_q": 0.0078125}, 20),
     "ddred, 20 packets waiting": ({"aqm": "ddred", "limit": "100p", "w_q": 0.0078125}, 20),
     "ddred, 80 packets waiting": ({"aqm": "ddred", "limit": "100p", "w_q": 0.0078125}, 80),
     "ddred-tail, a full queue of 20": ({"aqm": "ddred-tail", "limit": "20p", "last_n": 5}, 20),
 }
 """Each with the packets that wait before an arrival."""
-HASHED = ", with hash"
-"""Packets come with the hash of their flow, as from a socket or most network cards."""
 TABLES = ("red, Linux's rules, in bytes", "red", "gentle-red", "mred", "exred", "nlred")
 """RED with a table."""
 COUNTS = ("accepted", "accepted_ticks", "dropped", "dropped_ticks", "dequeued", "dequeued_ticks", "empty_ticks")
@@ -73,7 +70,7 @@ must $IP link set va up
 must $IP link set vb up
 {load}
 must /usr/sbin/tc qdisc add dev va root {words}
-must insmod /job/aqmlab_cost.ko dev=va waiting={waiting} hashed={hashed}
+must insmod /job/aqmlab_cost.ko dev=va waiting={waiting}
 cd /sys/module/aqmlab_cost/parameters
 for name in {names}; do echo "{{\\"kind\\":\\"count\\",\\"name\\":\\"$name\\",\\"data\\":$(cat $name)}}" >&3; done
 must /usr/sbin/tc qdisc del dev va root
@@ -91,8 +88,7 @@ def measured(queue: str, image: Image) -> dict[str, str]:
         made = backend.compiled(kernel_queue(plan, link="bottleneck"), image)
         files[f"job/{made.queue.module}.ko"] = archive.file(made.program)
         load, words = f"must insmod /job/{made.queue.module}.ko", made.queue.kind
-    hashed = int(queue.endswith(HASHED))
-    job = JOB.format(load=load, words=words, waiting=waiting, hashed=hashed, names=" ".join(COUNTS))
+    job = JOB.format(load=load, words=words, waiting=waiting, names=" ".join(COUNTS))
     told = [json.loads(line) for line in boot(image, job, seed=1, files=files).lines]
     row = {"kernel": image.release, "image": image.manifest["sha256"]["kernel"], "queue": queue}
     return {**row, "waiting": str(waiting), **{one["name"]: str(one["data"]) for one in told if one["kind"] == "count"}}
@@ -132,8 +128,8 @@ def report() -> tuple[str, bool]:
         "is read around each call of `enqueue` and `dequeue`; the emulator's clock counts instructions, so they are "
         "exact. What caches and branches cost on a real processor it does not know. The modules write no log. "
         "`red of Linux` is `sch_red` with the same thresholds. DDRED searches the kernel's list of packets, so a drop "
-        "costs more the longer the queue is. PC-RED needs the hash of a packet's flow. Sockets and most network cards "
-        "have set it (`with hash`); otherwise the kernel dissects the packet's headers, which is most of its cost."
+        "costs more the longer the queue is. PC-RED has the kernel dissect a packet's headers for the hash "
+        "of its flow, which is most of its cost."
     ]
     shown = True
     found = rows()

@@ -18,9 +18,6 @@ module_param(dev, charp, 0444);
 static unsigned int waiting = 20;
 module_param(waiting, uint, 0444);
 
-static bool hashed;
-module_param(hashed, bool, 0444);
-
 static unsigned long accepted, accepted_ticks, dropped, dropped_ticks, dequeued, dequeued_ticks, empty_ticks;
 module_param(accepted, ulong, 0444);
 module_param(accepted_ticks, ulong, 0444);
@@ -47,8 +44,6 @@ static struct sk_buff *packet(struct net_device *device, unsigned int number)
 	ip->tot_len = htons(BYTES);
 	skb->protocol = htons(ETH_P_IP);
 	qdisc_skb_cb(skb)->pkt_len = BYTES;
-	if (hashed)
-		skb_set_hash(skb, number % 16, PKT_HASH_TYPE_L4);
 	return skb;
 }
 

@@ -14,6 +14,7 @@
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/random.h>
+#include <linux/siphash.h>
 #include <linux/skbuff.h>
 #include <linux/string.h>
 #include <linux/types.h>
@@ -23,6 +24,8 @@
 #include <net/pkt_sched.h>
 
 #define AQMLAB_KIND	"@KIND@"
+
+static siphash_key_t aqmlab_key __read_mostly;	/* of the hash of flows */
 
 /* A generator for each processor: get_random_u32() costs more than the rest. */
 static DEFINE_PER_CPU(u64, aqmlab_generator);
@@ -107,8 +110,9 @@ static void aqmlab_classify(struct sk_buff *skb)
 		packet->ttl_initial = aqmlab_initial_ttl(packet->ttl);
 	}
 	packet->class = aqmlab_class_of[packet->tos >> 2];
+	/* That of the socket would change after each time-out of TCP. */
 	if (AQMLAB_PROTECTS || aqmlab_log)
-		packet->flow = skb_get_hash(skb);
+		packet->flow = skb_get_hash_perturb(skb, &aqmlab_key);
 }
 
 /* Of one class the compiler knows the curve. */
@@ -415,6 +419,7 @@ static int __init aqmlab_module_init(void)
 	int error = aqmlab_log_open(KBUILD_MODNAME);
 	int cpu;
 
+	get_random_bytes(&aqmlab_key, sizeof(aqmlab_key));
 	for_each_possible_cpu(cpu)
 		per_cpu(aqmlab_generator, cpu) = get_random_u64();
 	if (error)
