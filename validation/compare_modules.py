@@ -189,10 +189,11 @@ def one(case: Case, place: str, seed: int, made: module.KernelModule | None, pro
 
 
 def of_flows(case: Case, plan: LivePlan, run: PeerRun) -> dict[str, float]:
-    """Return the goodput of a run and the share of its first group."""
+    """Return the goodput of a run, over all its time after the warm-up, and the share of its first group."""
     goodput: dict[str, float] = defaultdict(float)
+    measured_s = run.setting.duration_s - run.setting.warmup_s
     for flow in run.tables["flows"].to_pylist():
-        goodput[flow["group"]] += flow["goodput_bps"]
+        goodput[flow["group"]] += 8 * flow["goodput_bytes"] / measured_s
     whole = sum(goodput.values())
     return {"goodput_bps": whole, "share": goodput[case.tcp[0]] / whole}
 
