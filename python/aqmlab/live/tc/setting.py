@@ -71,7 +71,7 @@ class Group:
     ttl
         Time to live with which its data start: behind the one router before the bottleneck it is that of the scenario.
     level
-        Priority level, which the link in user space is told.
+        Priority level of its packets, for the link in user space.
     """
 
     number: int
