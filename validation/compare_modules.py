@@ -8,7 +8,6 @@ them with each other and with the simulator.
 from __future__ import annotations
 
 import argparse
-import csv
 import math
 import re
 import sys
@@ -35,6 +34,7 @@ from aqmlab.live.vm import backend
 from aqmlab.live.vm.build import Image
 from aqmlab.live.vm.kernels import images
 from aqmlab.scenario.file import Scenario, read_text
+from csv_rows import read_rows, write_rows
 from live_cases import CASES, Case
 
 TITLE = "The papers' disciplines in the kernel, in user space and in the simulator"
@@ -55,16 +55,7 @@ CODE_POINTS = {"pc-red": {"flow.high.dscp": "AF11"}, "adaptive-rio": {"flow.assu
 """By which a module tells priority, and what stands for the marker, which iperf3's packets do not meet."""
 MODULE, LINK, SIMULATOR = "module", "user space", "simulator"
 ETHERNET = 14
-RECORD = np.dtype(
-    {
-        "names": ["time_ns", "packet", "kind", "outcome"],
-        "formats": ["<u8", "<u4", "u1", "u1"],
-        "offsets": [0, 20, 56, 58],
-        "itemsize": 64,
-    }
-)
-"""What is read of a record of a module's log (``record.h``)."""
-ARRIVAL, DEPARTURE = 0, 1
+DEPARTURE = 1
 PAGE = """The live scenarios of the papers with the first discipline of each, Reno over IPv4, in three places:
 
 * **module**: the module that `aqmlab export --to kernel` writes, below a token bucket in the emulated machine. Every
@@ -203,10 +194,10 @@ def of_module(run: PeerRun, made: module.KernelModule) -> dict[str, float]:
     log = module.log_of(run)
     found = module.replayed(made.queue, log)
     start_s = run.of_kind("start")[0]["data"] / 1e3
-    records = np.frombuffer(log, RECORD)
+    records = np.frombuffer(log, module.RECORD)
     times_s = records["time_ns"] / 1e9 - start_s
     inside = (times_s >= run.setting.warmup_s) & (times_s < run.setting.duration_s)
-    arrivals, departures = records["kind"] == ARRIVAL, records["kind"] == DEPARTURE
+    arrivals, departures = records["kind"] == module.ARRIVAL, records["kind"] == DEPARTURE
     came_s = np.zeros(records["packet"][arrivals].max() + 1)
     came_s[records["packet"][arrivals]] = times_s[arrivals]
     spent_s = times_s[departures & inside] - came_s[records["packet"][departures & inside]]
@@ -255,10 +246,7 @@ def simulated(case: Case, scenario: Scenario) -> list[Row]:
 
 def rows() -> list[Row]:
     """Read the runs that were made."""
-    if not TABLE.exists():
-        return []
-    with TABLE.open(newline="") as file:
-        return list(csv.DictReader(file))
+    return read_rows(TABLE)
 
 
 def report() -> tuple[str, bool]:
@@ -356,10 +344,9 @@ def tasks(known: Sequence[Row], seeds: Sequence[int], program: Path | None) -> l
 
 def keep(known: Sequence[Row]) -> None:
     """Write the table."""
-    with TABLE.open("w", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(sorted(known, key=lambda row: (COMPARED.index(row["case"]), row["place"], int(row["seed"]))))
+    write_rows(
+        TABLE, FIELDS, sorted(known, key=lambda row: (COMPARED.index(row["case"]), row["place"], int(row["seed"])))
+    )
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -7,7 +7,6 @@ into ``tests/data/vm/module-costs.csv``; `report` compares them.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import shutil
 import sys
@@ -24,6 +23,7 @@ from aqmlab.live.vm.headers import headers
 from aqmlab.live.vm.kernels import images
 from aqmlab.live.vm.machine import boot
 from aqmlab.scenario.file import Scenario
+from csv_rows import read_rows, write_rows
 
 TITLE = "Instructions of disciplines inside the kernel"
 DATA = Path(__file__).resolve().parents[1] / "tests" / "data" / "vm"
@@ -115,10 +115,7 @@ def instructions(row: Mapping[str, str]) -> tuple[float, float, float]:
 
 def rows() -> list[dict[str, str]]:
     """Read what was measured."""
-    if not TABLE.exists():
-        return []
-    with TABLE.open(newline="") as file:
-        return list(csv.DictReader(file))
+    return read_rows(TABLE)
 
 
 def report() -> tuple[str, bool]:
@@ -161,10 +158,7 @@ def main(arguments: Sequence[str]) -> int:
             print(found[-1]["kernel"], queue, instructions(found[-1]), flush=True)
     order = list(QUEUES)
     found.sort(key=lambda row: (row["kernel"], order.index(row["queue"])))
-    with TABLE.open("w", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(found)
+    write_rows(TABLE, FIELDS, found)
     return 0
 
 

@@ -7,7 +7,6 @@ with apt) into ``tests/data/vm/modules.csv``; `report` counts them.
 from __future__ import annotations
 
 import argparse
-import csv
 import hashlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +24,7 @@ from aqmlab.live.vm import backend
 from aqmlab.live.vm.build import Image
 from aqmlab.live.vm.kernels import images
 from aqmlab.scenario.file import Scenario
+from csv_rows import read_rows, write_rows
 
 TITLE = "Disciplines inside the kernel, replayed by the core"
 TABLE = Path(__file__).resolve().parents[1] / "tests" / "data" / "vm" / "modules.csv"
@@ -141,10 +141,7 @@ def tasks(kernels: Sequence[Image], queues: Sequence[str]) -> list[Callable[[], 
 
 def rows() -> list[Row]:
     """Read the runs that were made."""
-    if not TABLE.exists():
-        return []
-    with TABLE.open(newline="") as file:
-        return list(csv.DictReader(file))
+    return read_rows(TABLE)
 
 
 def report() -> tuple[str, bool]:
@@ -200,10 +197,7 @@ def write(found: list[Row]) -> None:
     """Write the runs in the order of queues and traffics."""
     order = list(QUEUES), list(TRAFFIC)
     found.sort(key=lambda row: (row["fault"], order[0].index(row["queue"]), order[1].index(row["traffic"])))
-    with TABLE.open("w", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(found)
+    write_rows(TABLE, FIELDS, found)
 
 
 if __name__ == "__main__":

@@ -56,6 +56,7 @@ def why_not():
     return "; ".join(trouble.text for trouble in tun_trouble())
 
 
+# A live run needs rights and programs that not every machine has; the reason names what is missing here.
 POSSIBLE = pytest.mark.skipif(bool(why_not()), reason=f"live runs are not possible here: {why_not()}")
 
 

@@ -243,6 +243,7 @@ def router() -> Iterator[Router]:
         made.remove()
 
 
+# A router of namespaces needs rights that not every machine gives; the reason names what is missing here.
 POSSIBLE = pytest.mark.skipif(bool(reason := forbidden()), reason=reason or "possible")
 
 

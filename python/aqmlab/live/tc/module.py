@@ -26,9 +26,9 @@ PATIENCE_S = 300.0
 """How long compiling a module may take."""
 RECORD = np.dtype(
     {
-        "names": ["time_ns", "kind", "verdict", "outcome"],
-        "formats": ["<u8", "u1", "u1", "u1"],
-        "offsets": [0, 56, 57, 58],
+        "names": ["time_ns", "packet", "kind", "verdict", "outcome"],
+        "formats": ["<u8", "<u4", "u1", "u1", "u1"],
+        "offsets": [0, 20, 56, 57, 58],
         "itemsize": 64,
     }
 )
