@@ -206,11 +206,14 @@ impl AdaptationPart for AdaptiveRio {
             measured: Measured::Exact { rate: 0.0, previous: 0.0, threshold: c_init * capacity },
         };
         if reader.in_integers() {
-            let allowed = RateWindow::SHORTEST..=RateWindow::LONGEST;
-            if !allowed.contains(&rule.window) {
+            if !RateWindow::holds(rule.window, capacity) {
                 let message =
                     format!("{} s has no form in integers (arithmetic = \"integer\")", rule.window.secs());
-                return Err(ParameterError::new("tsw_window", message, "1 us to 13 days"));
+                return Err(ParameterError::new(
+                    "tsw_window",
+                    message,
+                    "1 us to 13 days, and at most 2^45 bytes at the rate of the link",
+                ));
             }
             let window = RateWindow::new(rule.window);
             let threshold = window.of_rate(c_init * capacity);

@@ -29,6 +29,12 @@ impl RateWindow {
     /// The largest V.
     const LARGEST: u64 = 1 << 62;
 
+    /// Whether a window has a form in integers, also at twice this rate in bit/s.
+    pub fn holds(window: Span, bps: f64) -> bool {
+        (Self::SHORTEST..=Self::LONGEST).contains(&window)
+            && Self::new(window).of_rate(2.0 * bps) < Self::LARGEST
+    }
+
     /// A window from [`RateWindow::SHORTEST`] to [`RateWindow::LONGEST`].
     pub fn new(window: Span) -> Self {
         let window_ns = window.0 / 1000;
@@ -85,6 +91,13 @@ mod tests {
         assert!((after(1.0) - 500.0).abs() < 0.01 && (after(3.0) - 250.0).abs() < 0.01);
         assert!((after(0.001) - 1000.0 / 1.001).abs() < 0.001);
         assert!((after(1e6) - 1000.0 / 257.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn what_integers_hold() {
+        let holds = |seconds, bps| RateWindow::holds(Span::from_secs(seconds), bps);
+        assert!(holds(5.0, 1e11) && holds(1e-6, 1e6) && holds(1e6, 1e6));
+        assert!(!holds(1e-7, 1e6) && !holds(2e6, 1e6) && !holds(1e6, 1e11));
     }
 
     proptest! {
