@@ -116,7 +116,7 @@ class TestPackedLogs:
         (tmp_path / "log.gz").write_bytes(gzip.compress(record(0, 3)))
         assert replay_decisions(plan().scenario, tmp_path / "log.gz").records == 1
 
-    @pytest.mark.parametrize("content", [b"no gzip", gzip.compress(record(0, 3))[:-9]])
+    @pytest.mark.parametrize("content", [b"no gzip", gzip.compress(record(0, 3))[:-9]], ids=["no gzip", "cut short"])
     def test_another_is_one_line(self, content, tmp_path):
         (tmp_path / "log.gz").write_bytes(content)
         with pytest.raises(InputError, match=r"log\.gz: is not a whole file of gzip$"):
