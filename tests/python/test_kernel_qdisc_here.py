@@ -219,6 +219,19 @@ class TestRun:
         found = [module.tables(PeerRun(setting_of(plan()), (*told, *more), {}, 0.1), log) for more in (late, early)]
         assert [tables["links"].to_pylist()[0]["drops"] for tables in found] == [2, 2]
 
+    def test_a_run_on_a_busy_machine_is_not_valid(self, monkeypatch):
+        queue = next(line for line in reported() if json.loads(line)["kind"] == "qdisc")
+        looks = [json.dumps(json.loads(queue) | {"ms": ms}) for ms in (0, 1002, 2000, 3000)]
+        told = [line for line in reported() if json.loads(line)["kind"] != "qdisc"]
+        runs = [PeerRun(setting_of(plan()), (*told, *some), {}, 0.1) for some in (looks, looks[:2] + looks[3:])]
+        monkeypatch.setattr(backend, "run", lambda *words, **more: runs.pop(0))
+        ran = [kernel_backends.perform(plan(), Bottleneck("tc")) for _ in range(2)]
+        assert [output.summary["live"]["valid"] for output, _, _ in ran] == [True, False]
+        assert [certificate.breaches for _, certificate, _ in ran] == [
+            [],
+            ["tc's counters, read each second, were not read for 2.0 s (limit 1.5 s): the machine was busy"],
+        ]
+
     @pytest.mark.parametrize("folder", [True, False])
     def test_a_log_that_differs_is_kept(self, folder, kernel, tools, monkeypatch, tmp_path):
         unshare(tools, reported())

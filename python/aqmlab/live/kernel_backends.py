@@ -24,6 +24,8 @@ from aqmlab.results.output import Output
 
 HOMES = ("tc", "vm")
 """Backends over disciplines in Linux."""
+LONGEST_GAP_S = 1.5
+"""Most that may lie between two looks at tc's counters in real time; more, and the machine was busy with other work."""
 DECISIONS = "decisions.bin.gz"
 """The file beside a run's tables with the log of a module's decisions."""
 
@@ -93,6 +95,14 @@ def perform(
         files[DECISIONS] = gzip.compress(log, mtime=0)
         measured["replayed"] = _replayed(made.queue, log, files[DECISIONS], plan.seed, folder)
         tables = module.tables(peer, log)
+    breaches = []
+    if bottleneck.backend == "tc":
+        measured["longest_gap_s"] = peer.longest_gap_s
+        if peer.longest_gap_s > LONGEST_GAP_S:
+            breaches.append(
+                f"tc's counters, read each second, were not read for {peer.longest_gap_s:.1f} s "
+                f"(limit {LONGEST_GAP_S} s): the machine was busy"
+            )
     scenario = plan.scenario
     summary = provenance(scenario) | {
         "seed": plan.seed,
@@ -102,13 +112,13 @@ def perform(
             "backend": bottleneck.backend,
             "qdisc": peer.setting.qdisc.text,
             "traffic": "iperf3",
-            "valid": True,
+            "valid": not breaches,
         },
     }
     notes = ["the bottleneck is Linux's own, which reports neither its lateness nor its rate"]
     if bottleneck.in_module:
         notes = ["the bottleneck is a module of the scenario's queue, whose decisions the core repeated bit by bit"]
-    return Output(summary=summary, tables=tables), Certificate(measured | dict(peer.system), [], notes), files
+    return Output(summary=summary, tables=tables), Certificate(measured | dict(peer.system), breaches, notes), files
 
 
 def _in_machine(plan: LivePlan, bottleneck: Bottleneck) -> tuple[PeerRun, KernelModule | None]:

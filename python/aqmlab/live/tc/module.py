@@ -10,6 +10,7 @@ import base64
 import gzip
 import subprocess
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -106,11 +107,15 @@ def log_of(run: PeerRun) -> bytes:
     InputError
         If records found no room in the guest.
     """
-    text = "".join(record["data"] for record in run.of_kind("decisions"))
     lost = sum(int(record["data"]) for record in run.of_kind("lost"))
     if lost:
         raise InputError(f"the module's log had no room for {lost} records")
-    return gzip.decompress(base64.b64decode(text))
+    return unpacked(record["data"] for record in run.of_kind("decisions"))
+
+
+def unpacked(parts: Iterable[str]) -> bytes:
+    """Return a log that a job reported in parts."""
+    return gzip.decompress(base64.b64decode("".join(parts)))
 
 
 def replayed(queue: KernelQueue, log: bytes) -> ReplayedLog:

@@ -14,6 +14,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -117,6 +118,12 @@ class PeerRun:
             told = [Count(0.0, 0, 0, 0, 0, 0, 0, 0), *(_of_link(one, self.setting.plan.link) for one in snapshots)]
         end = min(told, key=lambda count: abs(count.t_s - self.setting.duration_s))
         return told[: told.index(end) + 1]
+
+    @property
+    def longest_gap_s(self) -> float:
+        """Longest time between two looks at tc's counters, of which there is one a second; 0 without them."""
+        looks = [record["ms"] / 1e3 for record in self.of_kind("qdisc")]
+        return max((later - earlier for earlier, later in pairwise(looks)), default=0.0)
 
     def counted(self, from_s: float = 0.0) -> Count:
         """Return what the bottleneck counted from a time of the run to its end."""
