@@ -44,9 +44,13 @@ class Arrivals:
     def rates(self, q: int, to: int) -> Array:
         """Return the rates from the states with q in system to those with `to`, by arrivals."""
         width = self.p.shape[1]
-        rows, columns = slice(q * width, (q + 1) * width), slice(to * width, (to + 1) * width)
-        moved = self.accept[rows, columns] + self.drop[rows, columns] if q == to else self.accept[rows, columns]
-        return np.asarray(self.load * moved.toarray())
+        rates: Array = np.zeros((width, width))
+        if to == min(q + 1, len(self.p) - 1):
+            _add_rows(rates, self.accept, q, to)
+        if to == q:
+            _add_rows(rates, self.drop, q, to)
+        rates *= self.load
+        return rates
 
     def residual(self, law: Array) -> float:
         """Return by how much the balance of a state is missed at most."""
@@ -182,6 +186,14 @@ class Model:
         return grid[:, None] * decay, np.asarray(chance / chance.sum())
 
 
+def _add_rows(block: Array, matrix: csr_array, q: int, to: int) -> None:
+    """Add to a dense block the rows of the states with q in system, all of whose entries lead to `to` in system."""
+    width = len(block)
+    ends = matrix.indptr[q * width : (q + 1) * width + 1]
+    own = slice(ends[0], ends[-1])
+    block[np.repeat(np.arange(width), np.diff(ends)), matrix.indices[own] - to * width] += matrix.data[own]
+
+
 def _last(shares_of: Array) -> int:
     """Return the last index beyond which no more than SHARE_LEFT_OUT lies."""
     beyond = np.cumsum(shares_of[::-1])[::-1]
@@ -196,10 +208,13 @@ def _stationary(arrivals: Arrivals, levels: int) -> Array:
     ratio(q-1) = -up(q-1) (own(q) + ratio(q))^-1, and law(0) (own(0) + ratio(0)) = 0.
     """
     width = arrivals.p.shape[1]
+    diagonal = np.diag_indices(width)
     ratios: list[Array] = []
     above: Array = np.zeros((width, width))
     for q in range(levels - 1, 0, -1):
-        own = np.asarray(arrivals.rates(q, q) - (arrivals.load + 1) * np.eye(width) + above)
+        own = arrivals.rates(q, q)
+        own[diagonal] -= arrivals.load + 1
+        own += above
         above = np.asarray(-np.linalg.solve(own.T, arrivals.rates(q - 1, q).T).T)
         ratios.append(above)
     balance = (arrivals.rates(0, 0) - arrivals.load * np.eye(width) + above).T
