@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from aqmlab.errors import InputError, StorageError, unknown
 from aqmlab.storage.block import RUNS, SCENARIOS, EncodedBlock, RunRow, file_facts, files_in, rows_of
@@ -196,9 +194,7 @@ class ResultStore:
             return None
         path = self.block_folder(block) / f"{name}.parquet"
         try:
-            data = self.verify(block, name)
-            with pq.ParquetFile(io.BytesIO(data), page_checksum_verification=True) as file:
-                return file.read(use_threads=False)
+            return read_parquet(self.verify(block, name))
         except (OSError, pa.ArrowException):
             raise self._damaged(path) from None
 
@@ -260,10 +256,10 @@ class ResultStore:
             return
         for folder in block_folders(self.root):
             with contextlib.suppress(OSError, pa.ArrowException, KeyError):
-                rows = rows_of(read_parquet(folder / f"{RUNS}.parquet"))
+                rows = rows_of(read_parquet((folder / f"{RUNS}.parquet").read_bytes()))
                 if block_name(row.run for row in rows) != folder.name:
                     continue
-                texts = read_parquet(folder / f"{SCENARIOS}.parquet").to_pydict()
+                texts = read_parquet((folder / f"{SCENARIOS}.parquet").read_bytes()).to_pydict()
                 facts = file_facts({path.name: path.read_bytes() for path in files_in(folder)})
                 with self.index.transaction():
                     pairs = zip(texts["scenario"], texts["text"], strict=True)

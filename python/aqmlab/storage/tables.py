@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -34,15 +32,15 @@ def to_arrow(columns: Columns, *, seed: int) -> pa.Table:
 
 def parquet_bytes(table: pa.Table) -> bytes:
     """Write a table as Parquet. The bytes are a function of the table and of the library's version."""
-    sink = io.BytesIO()
+    sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd", version="2.6", write_statistics=True, write_page_checksum=True)
-    return sink.getvalue()
+    return bytes(sink.getvalue())
 
 
-def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read one Parquet file, or some columns of it, and check the pages.
+def read_parquet(data: bytes, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read the content of one Parquet file, or some columns of it, and check the pages.
 
     Without the search for further parts that `pyarrow.parquet.read_table` begins with.
     """
-    with pq.ParquetFile(path, memory_map=False, page_checksum_verification=True) as file:
+    with pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True) as file:
         return file.read(columns=columns, use_threads=False)
