@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 import numpy as np
 from markupsafe import Markup
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
@@ -258,7 +259,9 @@ def save_figure(
         paint(figure.add_subplot())
         png, svg = stem.with_name(stem.name + ".png"), stem.with_name(stem.name + ".svg")
         guarded(stem.parent, lambda: stem.parent.mkdir(parents=True, exist_ok=True))
-        guarded(stem.parent, lambda: figure.savefig(png, dpi=own.dpi, metadata=FORMATS[".png"]))
+        figure.set_dpi(own.dpi)
+        # `savefig` would draw the figure twice, the first time for its layout alone.
+        guarded(stem.parent, lambda: FigureCanvasAgg(figure).print_png(png, metadata=FORMATS[".png"]))
         figure.set_layout_engine("none")  # all is in its place
         text = svg_text(figure).encode()
         guarded(stem.parent, lambda: write_file(svg, text))

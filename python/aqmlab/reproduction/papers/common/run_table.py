@@ -101,8 +101,8 @@ class RunTable:
         keys = sorted(set(own), key=lambda key: [(isinstance(value, str), value) for value in key])
         place = {key: index for index, key in enumerate(keys)}
         at_key = np.array([place[key] for key in own], dtype=int)
-        if len(np.unique(at_key * len(seeds) + at_seed)) < len(rows):
-            return None
         values = np.full((len(seeds), len(keys)), np.nan)
         values[at_seed, at_key] = self[quantity][rows]
+        if np.count_nonzero(~np.isnan(values)) < len(rows):
+            return None
         return BySeed(seeds, keys, values)
