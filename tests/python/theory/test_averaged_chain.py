@@ -15,6 +15,7 @@ from aqmlab.statistics import interval
 from aqmlab.theory.domain import DomainError
 from aqmlab.theory.drop_curve import DropCurve
 from aqmlab.theory.queueing.average_grid import nodes, shares
+from aqmlab.theory.queueing.averaged_balance import Model
 from aqmlab.theory.queueing.averaged_chain import AveragedChain, solve_averaged_chain
 from aqmlab.theory.queueing.chain import solve_chain
 from aqmlab.theory.queueing.mm1k import MM1K
@@ -210,3 +211,12 @@ def test_outside_the_domain(change: dict[str, float], message: str) -> None:
         solve_averaged_chain(oracle.curve("red"), **arguments)
     assert str(caught.value).endswith(message)
     assert "\n" not in str(caught.value)
+
+
+def test_rates_between_numbers_in_system_are_blocks_of_the_matrices() -> None:
+    curve = DropCurve.of("red", min_th=2, max_th=6, max_p=0.1, limit=10)
+    arrivals = Model(curve, 0.9, 10, 0.05)._arrivals(np.linspace(0.0, 8.0, 9), 5, cubic=True)
+    whole = arrivals.load * (arrivals.accept + arrivals.drop).toarray().reshape(6, 9, 6, 9)
+    for q in range(6):
+        for to in range(6):
+            assert np.array_equal(arrivals.rates(q, to), whole[q, :, to])
