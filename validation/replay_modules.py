@@ -22,7 +22,7 @@ from aqmlab.live.plan import live_plan
 from aqmlab.live.tc import module
 from aqmlab.live.vm import backend
 from aqmlab.live.vm.build import Image
-from aqmlab.live.vm.kernels import images
+from aqmlab.live.vm.kernels import age, images
 from aqmlab.scenario.file import Scenario
 from csv_rows import read_rows, write_rows
 
@@ -182,11 +182,13 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", type=int, default=2, help="runs at a time")
     parser.add_argument("--queues", nargs="+", choices=QUEUES, default=list(QUEUES), help="which; others stay")
-    parser.add_argument("--kernels", default=KERNELS, help="beginnings of their releases")
+    parser.add_argument("--kernels", default=KERNELS, help="beginnings of their releases; runs in others stay")
     chosen = parser.parse_args(arguments)
-    found = [row for row in rows() if row["queue"] not in chosen.queues]
+    kernels = images(chosen.kernels)
+    again = {image.release for image in kernels}
+    found = [row for row in rows() if row["queue"] not in chosen.queues or row["kernel"] not in again]
     with ThreadPoolExecutor(chosen.workers) as pool:
-        for done in as_completed([pool.submit(task) for task in tasks(images(chosen.kernels), chosen.queues)]):
+        for done in as_completed([pool.submit(task) for task in tasks(kernels, chosen.queues)]):
             found.append(done.result())
             print({name: value for name, value in found[-1].items() if name not in ("image", "sha256")}, flush=True)
             write(found)
@@ -196,7 +198,9 @@ def main(arguments: Sequence[str]) -> int:
 def write(found: list[Row]) -> None:
     """Write the runs in the order of queues and traffics."""
     order = list(QUEUES), list(TRAFFIC)
-    found.sort(key=lambda row: (row["fault"], order[0].index(row["queue"]), order[1].index(row["traffic"])))
+    found.sort(
+        key=lambda row: (row["fault"], order[0].index(row["queue"]), order[1].index(row["traffic"]), age(row["kernel"]))
+    )
     write_rows(TABLE, FIELDS, found)
 
 
