@@ -260,8 +260,9 @@ def save_figure(
         png, svg = stem.with_name(stem.name + ".png"), stem.with_name(stem.name + ".svg")
         guarded(stem.parent, lambda: stem.parent.mkdir(parents=True, exist_ok=True))
         figure.set_dpi(own.dpi)
+        canvas: Any = FigureCanvasAgg(figure)
         # `savefig` would draw the figure twice, the first time for its layout alone.
-        guarded(stem.parent, lambda: FigureCanvasAgg(figure).print_png(png, metadata=FORMATS[".png"]))
+        guarded(stem.parent, lambda: canvas.print_png(png, metadata=FORMATS[".png"]))
         figure.set_layout_engine("none")  # all is in its place
         text = svg_text(figure).encode()
         guarded(stem.parent, lambda: write_file(svg, text))
