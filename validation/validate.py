@@ -28,6 +28,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / place) for place in ("tests", "tests/ns2", "validation/models", "validation/statistics")]
 
 import characterize_disciplines  # noqa: E402
+import check_memory  # noqa: E402
 import compare_averaged  # noqa: E402
 import compare_crosscheck  # noqa: E402
 import compare_engines  # noqa: E402
@@ -50,6 +51,7 @@ import joint_readings  # noqa: E402
 import measure_lab  # noqa: E402
 import measure_live  # noqa: E402
 import measure_modules  # noqa: E402
+import replay_bpf  # noqa: E402
 import replay_modules  # noqa: E402
 import reproduce_claims  # noqa: E402
 from equivalence import compare, markdown  # noqa: E402
@@ -408,6 +410,16 @@ def module_costs() -> Section:
     return Section("module-costs", measure_modules.TITLE, *measure_modules.report())
 
 
+def module_memory() -> Section:
+    """Modules in a kernel that looks for faults, from the committed boots."""
+    return Section("module-memory", check_memory.TITLE, *check_memory.report())
+
+
+def bpf() -> Section:
+    """Disciplines as BPF programs, from the committed runs."""
+    return Section("bpf", replay_bpf.TITLE, *replay_bpf.report())
+
+
 def rfc7928() -> Section:
     """RFC 7928's suite over eight disciplines, and how long it takes."""
     return Section("rfc7928", characterize_disciplines.TITLE, *characterize_disciplines.report())
@@ -441,6 +453,8 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "modules": modules,
     "module-agreement": module_agreement,
     "module-costs": module_costs,
+    "module-memory": module_memory,
+    "bpf": bpf,
     "kernel": kernel,
     "live": live,
     "live-cells": live_cells,

@@ -148,7 +148,8 @@ def records(log: bytes) -> Iterator[tuple[int, int]]:
 def verify(built: dict[str, tuple[KernelQueue, Path]]) -> dict[str, str]:
     """Load and attach each of several qdiscs in one guest; what the loader says of each, an empty text for success."""
     # The shell takes busybox's own programs for names without a folder.
-    lines, files = ["TC=/usr/sbin/tc", "/usr/sbin/ip link add va type veth peer name vb"], {}
+    lines = ["TC=/usr/sbin/tc", "/usr/sbin/ip link add va type veth peer name vb"]
+    files: dict[str, archive.Entry] = {}
     for name, (queue, folder) in built.items():
         files |= guest_files(queue, folder, f"job/{name}")
         lines += [
