@@ -77,7 +77,7 @@ impl<P: Copy> Default for Indexed<P> {
 
 impl<P: Copy> Indexed<P> {
     /// Appends a packet at the tail.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, packet: Packet<P>) {
         if self.tail == self.slots.len() {
             self.squeeze();
@@ -149,6 +149,7 @@ impl<P: Copy> Indexed<P> {
     }
 
     /// Squeezes the holes out, and grows when more than half of the slots are taken.
+    #[inline(never)]
     fn squeeze(&mut self) {
         let mut to = 0;
         for from in self.head..self.tail {

@@ -138,6 +138,8 @@ pub struct Red<P> {
     serving: Option<(usize, u32)>,
     /// Of an adaptation: p_b in integers of the last decision.
     judged: Option<u32>,
+    /// One class, no adaptation, and of the dialect and the victim rule nothing that needs more than [`Red::update_average`].
+    is_simple: bool,
 }
 
 impl<P: Copy> Red<P> {
@@ -155,7 +157,25 @@ impl<P: Copy> Red<P> {
         let queue = Store::new(&victim);
         let (class_states, waiting) = (ByClass::from(class_states), Backlog::default());
         let (serving, judged) = (None, None);
-        Self { params, class_states, averages, waiting, adaptation, victim, queue, serving, judged }
+        let Dialect { idle_when, in_service_counts, full_first, .. } = params.dialect;
+        let is_simple = class_states.len() == 1
+            && adaptation.is_none()
+            && !victim.compares()
+            && idle_when == IdleWhen::Free
+            && !in_service_counts
+            && !full_first;
+        Self {
+            params,
+            class_states,
+            averages,
+            waiting,
+            adaptation,
+            victim,
+            queue,
+            serving,
+            judged,
+            is_simple,
+        }
     }
 
     /// Return the average of the first class, to inspect it or to freeze it for a measurement.
@@ -165,7 +185,8 @@ impl<P: Copy> Red<P> {
 
     /// Return the average of a class in packets, also in byte mode.
     pub fn average_of(&self, class: usize) -> f64 {
-        let value = self.averages[self.params.classes.judged_by(class)].average.value();
+        let judged_by = if self.is_simple { 0 } else { self.params.classes.judged_by(class) };
+        let value = self.averages[judged_by].average.value();
         match self.params.byte_mode {
             Some(mean_packet) => value / mean_packet,
             None => value,
@@ -198,6 +219,12 @@ impl<P: Copy> Red<P> {
         self.params.classes.of(dscp)
     }
 
+    /// Return the class of a packet.
+    #[inline(always)]
+    fn class(&self, packet: &Packet<P>) -> usize {
+        if self.is_simple { 0 } else { self.params.classes.of(packet.meta.header.dscp()) }
+    }
+
     /// Return the number of classes.
     pub fn classes(&self) -> usize {
         self.class_states.len()
@@ -223,20 +250,25 @@ impl<P: Copy> Red<P> {
         let Self { params, averages, serving, .. } = self;
         let Dialect { idle_when, in_service_counts, .. } = params.dialect;
         let in_bytes = params.byte_mode.is_some();
-        for_each_average(params, averages, class, |i, params, state| {
-            // Only if this average covers the packet in service.
-            let serving = serving.filter(|&(class, _)| params.classes.is_measured_by(class, i));
-            let idle = match idle_when {
-                IdleWhen::Free => state.waiting.packets == 0 && serving.is_none(),
-                IdleWhen::NoneWaiting => state.waiting.packets == 0,
-            };
-            if idle {
+        // `serving`: the bytes of the packet in service, if the average covers it.
+        let update = |state: &mut AverageState, serving: Option<u32>| {
+            let is_free = idle_when == IdleWhen::NoneWaiting || serving.is_none();
+            if is_free && state.waiting.packets == 0 {
                 state.end_idleness(now, idle_when);
             } else {
-                let serving = serving.filter(|_| in_service_counts).map(|(_, bytes)| bytes);
+                let serving = serving.filter(|_| in_service_counts);
                 state.average.on_arrival(measured(in_bytes, state.waiting, serving));
             }
-        });
+        };
+        if averages.len() == 1 {
+            // It covers all packets.
+            update(&mut averages[0], serving.map(|(_, bytes)| bytes));
+            return;
+        }
+        for i in params.classes.measured_by(class) {
+            let covered = serving.filter(|&(class, _)| params.classes.is_measured_by(class, i));
+            update(&mut averages[i], covered.map(|(_, bytes)| bytes));
+        }
     }
 
     /// Return p_b at the average of a class; `None` below min_th. In integer arithmetic it is a multiple of 2^-31.
@@ -282,6 +314,44 @@ impl<P: Copy> Red<P> {
         } else {
             DropDecision::Accept
         }
+    }
+
+    /// Update the average of a simple queue. The link is busy, or `is_idle`.
+    #[inline(always)]
+    fn update_average(&mut self, now: Time, is_idle: bool) {
+        let state = &mut self.averages[0];
+        if is_idle {
+            state.end_idleness(now, IdleWhen::Free);
+        } else {
+            state.average.on_arrival(measured(self.params.byte_mode.is_some(), self.waiting, None));
+        }
+    }
+
+    /// [`Red::drop_decision`], after which a buffer without room overflows.
+    #[inline(always)]
+    fn drop_decision_with_room(&mut self, class: usize, bytes: u32, host: &mut impl Host<P>) -> DropDecision {
+        let decision = self.drop_decision(class, bytes, host);
+        if self.is_full_for(bytes) {
+            self.class_states[class].spacing.restart();
+            return DropDecision::Overflow;
+        }
+        decision
+    }
+
+    /// [`Red::offer`] at a simple queue: the same steps, without those that do nothing there. Return whether the caller is to accept
+    /// the packet, which is of class 0.
+    #[inline(always)]
+    fn offer_simple(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
+        if !self.victim.is_arriving() {
+            self.victim.on_arrival(now, &mut packet.meta);
+        }
+        self.update_average(now, self.waiting.packets == 0 && self.serving.is_none());
+        let decision = self.drop_decision_with_room(0, packet.meta.bytes, host);
+        if decision == DropDecision::Accept {
+            return true;
+        }
+        self.drop_or_mark_victim(now, 0, *packet, decision, host);
+        false
     }
 
     /// Mark the victim if the response allows it. Return whether it was marked; if not, the caller must drop it.
@@ -389,6 +459,9 @@ impl<P: Copy> Red<P> {
     /// Decide about an arrival and carry the decision out. If it is accepted unmarked, return its class; the caller accepts it.
     #[inline(always)]
     fn offer(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> Option<usize> {
+        if self.is_simple {
+            return self.offer_simple(now, packet, host).then_some(0);
+        }
         let class = self.params.classes.of(packet.meta.header.dscp());
         let bytes = packet.meta.bytes;
         if !self.victim.is_arriving() {
@@ -407,11 +480,7 @@ impl<P: Copy> Red<P> {
         if self.victim.compares() && self.drop_matches(class, packet, host) {
             return None;
         }
-        let mut decision = self.drop_decision(class, bytes, host);
-        if self.is_full_for(bytes) {
-            decision = DropDecision::Overflow;
-            self.class_states[class].spacing.restart();
-        }
+        let decision = self.drop_decision_with_room(class, bytes, host);
         let accepted = decision == DropDecision::Accept;
         let dropped = !accepted && self.drop_or_mark_victim(now, class, *packet, decision, host);
         if adapts {
@@ -463,6 +532,9 @@ impl<P: Copy> Red<P> {
     #[inline(always)]
     fn serve(&mut self, now: Time, next: Option<(usize, u32)>) {
         let before = core::mem::replace(&mut self.serving, next);
+        if self.is_simple && next.is_some() {
+            return;
+        }
         // Idleness begins with the end of the last service, or in ns-2's DiffServ module with its start.
         let ended = match self.params.dialect.idle_when {
             IdleWhen::Free => before,
@@ -486,14 +558,7 @@ impl<P: Copy> Red<P> {
 impl<P: Copy> Red<P> {
     /// Return whether this queue is plain: a decision depends on nothing else than its own state and what [`Red::judge`] is given.
     pub fn is_plain(&self) -> bool {
-        let Dialect { idle_when, in_service_counts, full_first, .. } = self.params.dialect;
-        self.class_states.len() == 1
-            && self.victim.is_arriving()
-            && self.adaptation.is_none()
-            && idle_when == IdleWhen::Free
-            && !in_service_counts
-            && !full_first
-            && self.waiting.packets == 0
+        self.is_simple && self.victim.is_arriving() && self.waiting.packets == 0
     }
 
     /// Decide about an arrival at a plain queue, and mark it if it is to be marked. The link is busy, or idle since `idle_since`.
@@ -507,19 +572,13 @@ impl<P: Copy> Red<P> {
         host: &mut impl Host<P>,
     ) -> bool {
         let bytes = packet.meta.bytes;
-        let state = &mut self.averages[0];
         if let Some(since) = idle_since {
             // The last arrival may have ended the idle time, and was dropped.
+            let state = &mut self.averages[0];
             state.idle_since = state.idle_since.max(since);
-            state.end_idleness(now, IdleWhen::Free);
-        } else {
-            state.average.on_arrival(measured(self.params.byte_mode.is_some(), self.waiting, None));
         }
-        let mut decision = self.drop_decision(0, bytes, host);
-        if self.is_full_for(bytes) {
-            decision = DropDecision::Overflow;
-            self.class_states[0].spacing.restart();
-        }
+        self.update_average(now, idle_since.is_some());
+        let decision = self.drop_decision_with_room(0, bytes, host);
         if decision != DropDecision::Accept && !self.marks(packet, decision, host) {
             host.dropped(*packet, decision.reason());
             return false;
@@ -551,7 +610,7 @@ impl<P: Copy> Qdisc<P> for Red<P> {
             self.serve(now, None);
             return Dequeue::Empty;
         };
-        let class = self.params.classes.of(packet.meta.header.dscp());
+        let class = self.class(&packet);
         self.left(class, packet.meta.bytes);
         self.serve(now, Some((class, packet.meta.bytes)));
         Dequeue::Packet(packet)
@@ -580,7 +639,7 @@ impl<P: Copy> Qdisc<P> for Red<P> {
 
     #[inline]
     fn next_timer(&self) -> Option<Time> {
-        self.adaptation.next_timer()
+        if self.is_simple { None } else { self.adaptation.next_timer() }
     }
 
     #[inline(never)]
@@ -642,3 +701,6 @@ impl<P: Copy> Qdisc<P> for Red<P> {
         self.victim.is_arriving()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -74,10 +74,12 @@ impl Ewma {
 
     /// Round down the number of packets that an idle period is worth.
     fn whole(&mut self, m: f64) -> f64 {
-        let nearest = libm::round(m);
+        // An idle time is below 2^64 ps, so m is far below 2^63, and both are exact.
+        let below = (m as i64) as f64;
+        let nearest = if m - below >= 0.5 { below + 1.0 } else { below };
         // Each of the m transmissions, and of the few on the way of the acknowledgement, is rounded by half a picosecond.
         if (m - nearest).abs() >= (m + 4.0) * self.inexact {
-            return libm::floor(m);
+            return below;
         }
         self.rounded_up = !self.rounded_up;
         if self.rounded_up { nearest } else { (nearest - 1.0).max(0.0) }

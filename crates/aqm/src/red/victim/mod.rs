@@ -115,7 +115,7 @@ impl Victim {
     }
 
     /// A packet arrives.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn on_arrival(&mut self, now: Time, meta: &mut Meta) {
         each_victim!(self, rule => rule.on_arrival(now, meta));
     }

@@ -290,6 +290,7 @@ impl PcRed {
 
 impl VictimRule for PcRed {
     /// Look the flow up and set the packet's QOSA bit, with which it goes on to later queues.
+    #[inline(never)]
     fn on_arrival(&mut self, now: Time, meta: &mut Meta) {
         let entry = self.list.lookup(now, meta);
         if self.params.refresh_on_arrival {

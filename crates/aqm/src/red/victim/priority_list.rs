@@ -147,8 +147,7 @@ impl PriorityList {
         };
         self.note_data(id, meta);
         self.admit(id, meta, arrives);
-        self.unlink(id);
-        self.link(id);
+        self.touch(id);
         let entry = &mut self.entries[id as usize];
         entry.seen = now;
         entry
@@ -289,6 +288,14 @@ impl PriorityList {
         self.priority -= u32::from(!entry.acks && entry.has_priority());
         if let Ok(place) = self.index.find_entry(hash(entry.flow), |&i| i == id) {
             place.remove();
+        }
+    }
+
+    /// Make an entry the newest of its kind.
+    fn touch(&mut self, id: u32) {
+        if self.entries[id as usize].newer != NONE {
+            self.unlink(id);
+            self.link(id);
         }
     }
 
