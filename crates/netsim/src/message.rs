@@ -5,6 +5,7 @@ use aqmlab_transport::{Ack, Data, DataFlags, SackBlocks};
 use aqmlab_units::Time;
 
 use crate::key::Key;
+use crate::link_stats::Numbered;
 
 /// Where the flags of a data packet are in [`Message::header`]; they have six bits. In an acknowledgement, the three of the
 /// number of marked packets (ACE).
@@ -41,7 +42,42 @@ pub(crate) struct Message {
     pub header: u32,
 }
 
+/// What a queue holds of a packet in addition to what disciplines see of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rest {
+    sent: Time,
+    step: u32,
+    number: i32,
+    sack: u32,
+    /// [`Message::header`] as it came.
+    header: u32,
+}
+
+impl Numbered for Rest {
+    #[inline]
+    fn number(&self) -> i32 {
+        self.number
+    }
+}
+
 impl Message {
+    /// Return what disciplines do not see of the packet; the inverse is [`Message::of_rest`].
+    #[inline]
+    pub fn rest(&self) -> Rest {
+        let Self { sent, step, number, sack, header, .. } = *self;
+        Rest { sent, step, number, sack, header }
+    }
+
+    /// Return the packet that leaves a queue, with what the queue may have written into its header.
+    #[inline]
+    pub fn of_rest(key: Key, meta: &Meta, rest: &Rest) -> Self {
+        let Rest { sent, step, number, sack, header } = *rest;
+        let Key { time, cause, source } = key;
+        let mut message = Self { time, cause, sent, source, step, number, bytes: meta.bytes, sack, header };
+        message.rewrite(meta.header);
+        message
+    }
+
     /// The key of its arrival.
     #[inline]
     pub fn key(&self) -> Key {
@@ -199,11 +235,11 @@ impl SackStore {
         Ack { ts_echo: sent, ack: number, bytes, sack, ece: header & ECHO != 0, ace, stamp }
     }
 
-    /// The packet is gone: its slot becomes free.
+    /// Free the slot of a packet that was dropped.
     #[inline]
-    pub fn release(&mut self, message: &Message) {
-        if message.sack != NO_SACK {
-            self.take(message.sack);
+    pub fn release(&mut self, dropped: &Rest) {
+        if dropped.sack != NO_SACK {
+            self.take(dropped.sack);
         }
     }
 
@@ -256,6 +292,20 @@ mod tests {
     }
 
     #[test]
+    fn a_packet_survives_a_queue_that_may_rewrite_its_header() {
+        let data =
+            Data { sent: Time(5), seq: 1, bytes: 500, flags: DataFlags::ECT.with(DataFlags::CWR, true) };
+        let message = Message { sack: 4, ..Message::of_data(KEY, 7, 46, true, &data) };
+        let next = Key { time: Time(19), ..KEY };
+        let mut meta = Meta { bytes: 500, header: message.seen(), ..Meta::default() };
+        let left = Message::of_rest(next, &meta, &message.rest());
+        assert_eq!(left, Message { time: Time(19), ..message });
+        meta.header.set_ecn(Ecn::Ce);
+        let marked = Message::of_rest(next, &meta, &message.rest());
+        assert_eq!((marked.ecn(), marked.to_data()), (Ecn::Ce, data));
+    }
+
+    #[test]
     fn acknowledgements_survive_the_journey_and_slots_are_used_again() {
         let mut store = SackStore::default();
         let plain = Ack { ts_echo: Time(7), ack: 3, bytes: 48, ece: true, ..Ack::default() };
@@ -272,7 +322,7 @@ mod tests {
             assert_eq!(store.take_ack(&message), ack);
         }
         let lost = store.message(KEY, 7, false, &ack);
-        store.release(&lost);
+        store.release(&lost.rest());
         assert_eq!((store.slots.len(), store.free.len()), (1, 1));
     }
 }

@@ -9,7 +9,7 @@ use aqmlab_units::Time;
 use crate::application::Taken;
 use crate::attached::Attached;
 use crate::key::Key;
-use crate::link::Link;
+use crate::link::{Link, Queue};
 use crate::message::{Message, SackStore};
 use crate::paths::{Next, Paths};
 use crate::plan::{Dispatch, LinkId, Page, Plan};
@@ -180,7 +180,8 @@ impl Network {
     /// Handle the end of a service, where that is an event: start the next one.
     #[inline]
     pub fn serve<A: Scheduler>(&mut self, scheduler: &mut A, link: LinkId, now: Time) {
-        if let Some(message) = self.fabric.serve(scheduler, link, now) {
+        let mut message = Message::default();
+        if self.fabric.serve(scheduler, link, now, &mut message) {
             self.at_sink(scheduler, &message);
         }
     }
@@ -296,15 +297,15 @@ impl Fabric {
                 Link::UnobservedDropTail(link) => link.arrive(&self.paths, message),
                 Link::PlainRed(link) => link.arrive(&self.paths, message),
                 Link::InOrder(link) => link.arrive(&self.paths, message),
-                Link::Queue(_) => {
-                    if !self.queue(scheduler, link, message) {
+                Link::Queue(queue) => {
+                    if !Self::queue(queue, &self.paths, &mut self.sacks, scheduler, message) {
                         return false;
                     }
                     true
                 }
             };
             if !goes_on {
-                self.sacks.release(message);
+                self.sacks.release(&message.rest());
                 return false;
             }
             if message.time >= self.end {
@@ -324,44 +325,59 @@ impl Fabric {
     }
 
     /// Deliver a packet to a queue whose ends of service are events. Return whether it is transmitted at once.
-    fn queue<A: Scheduler>(&mut self, scheduler: &mut A, link: LinkId, message: &mut Message) -> bool {
-        let Self { links, paths, sacks, .. } = self;
-        let Link::Queue(queue) = &mut links[link as usize] else { return false };
-        let goes_on = queue.arrive(paths, message);
-        queue.take_dropped(Some(message), |dropped| sacks.release(dropped));
+    #[inline(never)]
+    fn queue<A: Scheduler>(
+        queue: &mut Queue,
+        paths: &Paths,
+        sacks: &mut SackStore,
+        scheduler: &mut A,
+        message: &mut Message,
+    ) -> bool {
+        let is_transmitted = queue.arrive(paths, message);
+        queue.take_dropped(|dropped| sacks.release(&dropped));
         if A::GLOBAL_ORDER
-            && !goes_on
+            && !is_transmitted
             && let Some(end) = queue.announce()
         {
-            scheduler.serving(link, end);
+            scheduler.serving(end.source, end);
         }
-        goes_on
+        is_transmitted
     }
 
-    /// Handle the end of a service, where that is an event: start the next one. Return the packet if it is at its destination.
-    fn serve<A: Scheduler>(&mut self, scheduler: &mut A, link: LinkId, now: Time) -> Option<Message> {
+    /// Handle the end of a service, where that is an event: start the next one. Return whether there is one and its
+    /// packet, which is then in `message`, is at its destination.
+    #[inline(always)]
+    fn serve<A: Scheduler>(
+        &mut self,
+        scheduler: &mut A,
+        link: LinkId,
+        now: Time,
+        message: &mut Message,
+    ) -> bool {
         let Self { links, sacks, .. } = self;
-        let Link::Queue(queue) = &mut links[link as usize] else { return None };
-        let served = queue.serve(now);
-        queue.take_dropped(None, |dropped| sacks.release(dropped));
-        let mut message = served?;
+        let Link::Queue(queue) = &mut links[link as usize] else { return false };
+        let is_served = queue.serve(now, message);
+        queue.take_dropped(|dropped| sacks.release(&dropped));
+        if !is_served {
+            return false;
+        }
         if A::GLOBAL_ORDER
             && let Some(end) = queue.announce()
         {
             scheduler.serving(link, end);
         }
         if message.time >= self.end {
-            return None;
+            return false;
         }
         message.step += 1;
         let step = self.paths.at(message.step);
         match step.next() {
             next if !step.is_ahead() => {
-                scheduler.sent(next, &message);
-                None
+                scheduler.sent(next, message);
+                false
             }
-            Next::Link(next) => self.carry(scheduler, next, &mut message).then_some(message),
-            Next::Endpoint(_) => Some(message),
+            Next::Link(next) => self.carry(scheduler, next, message),
+            Next::Endpoint(_) => true,
         }
     }
 

@@ -189,7 +189,7 @@ impl Observation {
         self.delays.iter().flat_map(Histogram::bins)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn arrived<P: Numbered>(&mut self, time: Time, packet: &Packet<P>) {
         self.event(time, EventKind::Enqueue, packet);
         if let Some(packets) = &mut self.packets {
@@ -198,7 +198,7 @@ impl Observation {
         self.code_points.at(packet.meta.header.dscp()).arrived(&packet.meta);
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn departed<P: Numbered>(&mut self, time: Time, packet: &Packet<P>, delay: Span) {
         self.event(time, EventKind::Dequeue, packet);
         if let Some(packets) = &mut self.packets {
@@ -254,8 +254,15 @@ impl Observation {
         self.code_points.at(packet.meta.header.dscp()).marks += 1;
     }
 
-    #[inline]
+    #[inline(always)]
     fn event<P: Numbered>(&mut self, time: Time, kind: EventKind, packet: &Packet<P>) {
+        if self.events.is_some() {
+            self.log_event(time, kind, packet);
+        }
+    }
+
+    #[inline(never)]
+    fn log_event<P: Numbered>(&mut self, time: Time, kind: EventKind, packet: &Packet<P>) {
         if let Some(events) = &mut self.events
             && self.events_within.contains(&time)
         {

@@ -39,8 +39,8 @@ impl InOrder {
             message.rewrite(packet.meta.header);
             now
         } else {
-            let packet = Packet { meta: paths.meta(message), payload: message.number };
-            let (fate, mut header) = self.station.admit(now, packet);
+            let mut packet = Packet { meta: paths.meta(message), payload: message.number };
+            let (fate, mut header) = self.station.admit(now, &mut packet);
             self.station.measure();
             if fate.has_dropped {
                 return false;

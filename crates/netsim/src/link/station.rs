@@ -65,11 +65,11 @@ impl<P: Copy + Numbered> Station<P> {
 
     /// Enqueue a packet. Return its fate and its header, which a marker may have changed.
     #[inline(always)]
-    pub fn admit(&mut self, now: Time, mut packet: Packet<P>) -> (Fate, Header) {
-        self.offered(now, &mut packet);
+    pub fn admit(&mut self, now: Time, packet: &mut Packet<P>) -> (Fate, Header) {
+        self.offered(now, packet);
         let header = packet.meta.header;
         let mut host = LinkHost::new(&mut self.rng, &mut self.stats, now, self.dropped.as_mut());
-        self.discipline.enqueue(now, packet, &mut host);
+        self.discipline.enqueue(now, *packet, &mut host);
         let fate = host.fate;
         self.after_decision(now);
         (fate, header)
@@ -129,16 +129,25 @@ impl<P: Copy + Numbered> Station<P> {
         packets
     }
 
+    /// Report to the discipline that the link becomes idle, since nothing waits.
+    #[inline(always)]
+    pub fn become_idle(&mut self, now: Time) {
+        debug_assert_eq!(self.discipline.backlog().packets, 0, "nothing waits");
+        let mut host = LinkHost::new(&mut self.rng, &mut self.stats, now, self.dropped.as_mut());
+        self.discipline.on_idle(now, &mut host);
+        self.reschedule_timer();
+        self.service = None;
+    }
+
     /// Return the next packet to transmit, if any; the link is free.
     #[inline(always)]
     pub fn dequeue(&mut self, now: Time) -> Option<Packet<P>> {
+        if self.discipline.backlog().packets == 0 {
+            self.become_idle(now);
+            return None;
+        }
         let mut host = LinkHost::new(&mut self.rng, &mut self.stats, now, self.dropped.as_mut());
-        let next = if self.discipline.backlog().packets == 0 {
-            self.discipline.on_idle(now, &mut host);
-            Dequeue::Empty
-        } else {
-            self.discipline.dequeue(now, &mut host)
-        };
+        let next = self.discipline.dequeue(now, &mut host);
         self.reschedule_timer();
         match next {
             Dequeue::Packet(packet) => Some(packet),

@@ -113,8 +113,10 @@ fn carried(link: &mut Link, paths: &Paths, messages: &[Message], end: Time) -> V
         while queue.is_due_before(key)
             && let Some(service_end) = queue.service_end()
         {
-            out.extend(queue.serve(service_end.time));
-            queue.take_dropped(None, |_| ());
+            let mut message = Message::default();
+            let is_served = queue.serve(service_end.time, &mut message);
+            out.extend(is_served.then_some(message));
+            queue.take_dropped(|_| ());
         }
     };
     for message in messages {
@@ -126,7 +128,7 @@ fn carried(link: &mut Link, paths: &Paths, messages: &[Message], end: Time) -> V
             Link::Queue(queue) => {
                 serve(queue, message.key(), &mut out);
                 let passes = queue.arrive(paths, &mut message);
-                queue.take_dropped(None, |_| ());
+                queue.take_dropped(|_| ());
                 passes
             }
         };

@@ -24,9 +24,9 @@ impl<P> HeadOfLine<P> {
 
 impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
     /// A packet arrives where the one in service counts as waiting.
-    pub(super) fn offer_to_waiting(&mut self, now: Time, packet: Packet<P>) {
+    pub(super) fn offer_to_waiting(&mut self, now: Time, mut packet: Packet<P>) {
         let known = self.station.dropped.as_ref().map_or(0, Vec::len);
-        self.station.admit(now, packet);
+        self.station.admit(now, &mut packet);
         self.station.measure();
         let Some(HeadOfLine(waiting)) = &mut self.head else { return };
         waiting.push_back((packet.payload, packet.meta.bytes));

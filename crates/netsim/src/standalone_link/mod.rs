@@ -105,7 +105,7 @@ impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
                 self.send(now, &packet);
             }
         } else {
-            self.station.admit(now, packet);
+            self.station.admit(now, &mut packet);
             self.station.measure();
         }
         self.note_waiting(now);

@@ -12,7 +12,7 @@ use crate::paths::Next;
 use crate::plan::{Dispatch, Transport};
 
 /// A window is at most 2^35 ps, 34 ms: longer ones do not pay.
-const LONGEST: u32 = 35;
+pub(super) const LONGEST: u32 = 35;
 /// A window is at least 2^24 ps, 17 us: with shorter ones the event queue is faster.
 const SHORTEST: u32 = 24;
 

@@ -113,9 +113,10 @@ impl Windows {
     fn run_link(&mut self, network: &mut Network, link: LinkId, end: Time) {
         let is_queue = matches!(network.fabric.links[link as usize], Link::Queue(_));
         if let Some((page, mut messages)) = self.inboxes.take(link, self.now) {
-            let mut order = core::mem::take(&mut self.order);
-            let sorted = order.of(&messages, Time(self.now << self.shift), self.shift);
-            let place = |i: usize| sorted.map_or(i, |sorted| sorted[i].1 as usize);
+            let mut order = (!Order::is_in(&messages)).then(|| core::mem::take(&mut self.order));
+            let base = Time(self.now << self.shift);
+            let sorted = order.as_mut().map(|order| order.of(&messages, base, self.shift));
+            let place = |i: usize| sorted.map_or(i, |sorted| sorted[i].position());
             let mut done = messages.len();
             for i in 0..messages.len() {
                 let message = &mut messages[place(i)];
@@ -132,7 +133,9 @@ impl Windows {
             for i in done..messages.len() {
                 self.put(link, &messages[place(i)]);
             }
-            self.order = order;
+            if let Some(order) = order {
+                self.order = order;
+            }
             self.inboxes.give_back(page, messages);
         }
         if self.inboxes.has_late(link) {
@@ -149,8 +152,17 @@ impl Windows {
     }
 
     /// Evaluate the ends of service before `key`, if they are events.
-    #[inline]
+    #[inline(always)]
     fn serve_before(&mut self, network: &mut Network, link: LinkId, key: Key) {
+        if let Link::Queue(queue) = &network.fabric.links[link as usize]
+            && queue.is_due_before(key)
+        {
+            self.serve_due(network, link, key);
+        }
+    }
+
+    #[inline(never)]
+    fn serve_due(&mut self, network: &mut Network, link: LinkId, key: Key) {
         while let Link::Queue(queue) = &network.fabric.links[link as usize]
             && queue.is_due_before(key)
             && let Some(end) = queue.service_end()

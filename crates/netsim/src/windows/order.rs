@@ -2,67 +2,100 @@
 
 use aqmlab_units::Time;
 
+use super::lookahead::LONGEST;
 use crate::message::Message;
 
 /// Up to this number, messages are sorted by insertion only.
 const FEW: usize = 12;
 /// Maximum number of buckets.
 const MOST_BUCKETS: usize = 2048;
+/// Bits of an entry for the position of its message; the bits above them have room for a time of the longest window.
+const POSITION_BITS: u32 = u64::BITS - LONGEST;
+
+/// The time of a message since the start of the window, and below it the position of the message, so that one comparison of numbers
+/// orders entries by both.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Entry(u64);
+
+impl Entry {
+    #[inline(always)]
+    fn new(since_start: u64, position: usize) -> Self {
+        debug_assert!(
+            since_start >> LONGEST == 0 && position >> POSITION_BITS == 0,
+            "too large for an entry"
+        );
+        Self(since_start << POSITION_BITS | position as u64)
+    }
+
+    #[inline(always)]
+    fn since_start(self) -> u64 {
+        self.0 >> POSITION_BITS
+    }
+
+    /// The position of the message.
+    #[inline(always)]
+    pub fn position(self) -> usize {
+        (self.0 & ((1 << POSITION_BITS) - 1)) as usize
+    }
+}
 
 /// Sorts messages by bucket, then by insertion. Reuses its memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Order {
-    /// Time and place of each message, in order.
-    sorted: Vec<(Time, u32)>,
+    /// An entry for each message, in order.
+    sorted: Vec<Entry>,
     ends: Vec<u32>,
 }
 
 impl Order {
-    /// Return times and positions of the messages in the order of their keys, or `None` if they are in this order; messages with
-    /// equal keys stay in the order in which they were sent. All must arrive in the window of 2^`shift` ps that begins at `base`.
-    pub fn of(&mut self, messages: &[Message], base: Time, shift: u32) -> Option<&[(Time, u32)]> {
-        if messages.windows(2).all(|pair| pair[0].time < pair[1].time) {
-            return None;
-        }
-        self.sorted.clear();
-        let entries = messages.iter().zip(0..).map(|(m, i)| (m.time, i));
-        if messages.len() <= FEW {
-            self.sorted.extend(entries);
-        } else {
-            self.put_in_buckets(messages, base, shift);
-        }
-        self.insert(messages);
-        Some(&self.sorted)
+    /// Return whether each message is later than the one before it.
+    #[inline]
+    pub fn is_in(messages: &[Message]) -> bool {
+        messages.windows(2).all(|pair| pair[0].time < pair[1].time)
     }
 
-    /// Distribute the messages over buckets of equal time.
-    fn put_in_buckets(&mut self, messages: &[Message], base: Time, shift: u32) {
+    /// Return the messages in the order of their keys; messages with equal keys stay in the order in which they were sent. All must
+    /// arrive in the window of 2^`shift` ps that begins at `base`.
+    pub fn of(&mut self, messages: &[Message], base: Time, shift: u32) -> &[Entry] {
+        let times = messages.iter().map(|message| message.time.0 - base.0);
+        if messages.len() <= FEW {
+            self.sorted.clear();
+            self.sorted.extend(times.zip(0..).map(|(time, i)| Entry::new(time, i)));
+        } else {
+            self.put_in_buckets(times, shift);
+        }
+        self.insert(messages);
+        &self.sorted
+    }
+
+    /// Distribute messages of these times over buckets of equal time. Those of a bucket keep their order.
+    fn put_in_buckets(&mut self, times: impl ExactSizeIterator<Item = u64> + Clone, shift: u32) {
         let Self { sorted, ends } = self;
-        let buckets = messages.len().next_power_of_two().min(MOST_BUCKETS);
+        let buckets = times.len().next_power_of_two().min(MOST_BUCKETS);
         let shift = shift.saturating_sub(buckets.ilog2());
-        let bucket = |time: Time| ((time.0 - base.0) >> shift) as usize;
+        let bucket = |time: u64| (time >> shift) as usize;
         ends.clear();
         ends.resize(buckets + 1, 0);
-        messages.iter().for_each(|m| ends[bucket(m.time) + 1] += 1);
+        times.clone().for_each(|time| ends[bucket(time) + 1] += 1);
         let mut before = 0;
         for end in &mut ends[1..] {
             before += *end;
             *end = before;
         }
-        sorted.resize(messages.len(), (Time::ZERO, 0));
-        for (message, place) in messages.iter().zip(0..) {
-            let end = &mut ends[bucket(message.time)];
-            sorted[*end as usize] = (message.time, place);
+        // Each place is written below.
+        sorted.resize(times.len(), Entry::default());
+        for (time, i) in times.zip(0..) {
+            let end = &mut ends[bucket(time)];
+            sorted[*end as usize] = Entry::new(time, i);
             *end += 1;
         }
     }
 
-    /// Insertion sort of nearly sorted entries.
+    /// Insertion sort of nearly sorted entries. Entries of equal time come in the order of their positions.
+    #[inline(always)]
     fn insert(&mut self, messages: &[Message]) {
-        let precedes = |a: (Time, u32), b: (Time, u32)| {
-            a.0 < b.0
-                || (a.0 == b.0 && (messages[a.1 as usize].key(), a.1) < (messages[b.1 as usize].key(), b.1))
-        };
+        let key = |entry: Entry| messages[entry.position()].key();
+        let precedes = |a: Entry, b: Entry| a < b || (a.since_start() == b.since_start() && key(a) < key(b));
         let sorted = &mut self.sorted[..];
         for i in 1..sorted.len() {
             let entry = sorted[i];
@@ -72,6 +105,38 @@ impl Order {
                 j -= 1;
             }
             sorted[j] = entry;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use aqmlab_aqm::Meta;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::key::Key;
+
+    /// A window of 2^20 ps, in which few different times make ties.
+    const SHIFT: u32 = 20;
+    const BASE: Time = Time(5 << SHIFT);
+
+    proptest! {
+        #[test]
+        fn the_order_is_that_of_the_keys(
+            inputs in prop::collection::vec((0u64..40, 0u64..3, 0u32..3), 0..200), spread in 0u32..3,
+        ) {
+            let messages: Vec<_> = inputs
+                .iter()
+                .map(|&(tick, cause, source)| {
+                    let time = Time(BASE.0 + (tick << (7 * spread)));
+                    Message::recorded(Key { time, cause: Time(cause), source }, 0, 0, &Meta::default())
+                })
+                .collect();
+            let positions = |entries: &[Entry]| entries.iter().map(|e| e.position()).collect::<Vec<_>>();
+            let mut expected: Vec<_> = (0..messages.len()).collect();
+            expected.sort_by_key(|&i| messages[i].key());
+            prop_assert_eq!(positions(Order::default().of(&messages, BASE, SHIFT)), expected);
         }
     }
 }
