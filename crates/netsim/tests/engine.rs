@@ -121,8 +121,9 @@ fn check_books(tables: &[(&'static str, aqmlab_netsim::Table)]) {
         assert!(at("received") <= sent - at("retransmissions"), "nothing is delivered twice");
         assert!(at("received") <= at("arrived") && at("arrived") <= *sent);
         assert!(at("goodput_bytes") <= at("arrived_bytes") && at("arrived_bytes") <= at("sent_bytes"));
-        let size = at("size_packets");
-        assert!(size == -1 || at("received") <= size + 1, "a SYN comes on top");
+        // A SYN comes on top, and a packet beyond the end where ns-2 answers duplicates of its acknowledgement.
+        let most = at("size_packets") + 1 + at("fast_retransmits");
+        assert!(at("size_packets") == -1 || at("received") <= most, "{} of {most}", at("received"));
     }
 }
 
