@@ -31,6 +31,8 @@ from replay_modules import QUEUES, scenario, wrong
 TITLE = "Memory of the modules"
 TABLE = Path(__file__).resolve().parents[1] / "tests" / "data" / "vm" / "module-memory.csv"
 FRAGMENT = Path(__file__).parent / "kernel_debug" / "fragment.config"
+SMALL = {"pc-red": {"queue.bottleneck.list_size": 40}}
+"""So that its lists are in slabs, whose allocations are made to fail; those of whole pages are not."""
 LEAK = "a list is not freed"
 FAULTS = {
     LEAK: ("pc-red", "\tkvfree(private->flows.chain);\n", ""),
@@ -113,7 +115,11 @@ $tc -force -batch /tmp/commands > /dev/null 2>&1 &
 TC=$!
 exec 5> /tmp/commands
 sleep 0.5
-add() { echo "qdisc add dev va root $KIND" >&5; sleep 0.1; $tc qdisc show dev va | grep -q $KIND; }
+add() {
+    echo "qdisc add dev va root $KIND" >&5
+    sleep 0.1
+    $tc qdisc show dev va | grep -q $KIND && ping -c 1 -w 1 10.9.0.2 > /dev/null
+}
 echo 0 > $FAIL/probability
 n=0
 while :; do
@@ -129,7 +135,7 @@ done
 bytes=0
 echo 100 > $FAIL/probability
 while :; do
-    bytes=$((bytes + 256))
+    bytes=$((bytes + 64))
     echo $bytes > $FAIL/space
     echo 1 > /proc/$TC/make-it-fail
     add
@@ -230,7 +236,7 @@ def build(tree: Path) -> Image:
 def checked(queue: str, image: Image, tree: Path, fault: str = "") -> Row:
     """Boot once: a queue's module, with or without a fault."""
     traffic = "TCP and UDP with ECN"
-    plan: Scenario = scenario(queue, traffic)
+    plan: Scenario = scenario(queue, traffic).with_overrides(SMALL.get(queue, {}))
     row = {"queue": queue, "fault": fault, "kernel": image.release, "sha256": image.manifest["sha256"]["kernel"]}
     made = module.compiled(kernel_queue(plan), tree)
     if fault:
@@ -291,8 +297,9 @@ def report() -> tuple[str, bool]:
         "locking (lockdep, RCU, sleeping in atomic context) and with failing allocations, boots once for each module:",
         f"* {' and '.join(EVERY)} are loaded again and again, while all allocations of `insmod` fail behind a number "
         "of bytes that grows by 1 KiB, until it succeeds; then attached again and again: of `tc` the n-th allocation "
-        "fails, for each n until there are no more, then all behind a number of bytes that grows by 256. *Inside* "
-        "counts tries whose failing allocation was in a function of the module. The others allocate as red does.\n"
+        "fails, for each n until there are no more, then all behind a number of bytes that grows by 64. *Inside* "
+        "counts tries whose failing allocation was in a function of the module. The others allocate as red does. "
+        "PC-RED's list is of 40 flows, so that it is in slabs, whose allocations fail here.\n"
         "* TCP with ECN and UDP flow through it for 6 s, below a token bucket, while one of a hundred allocations of "
         "the kernel fails where it may not wait (*failed with traffic*). The core replays every decision.\n"
         "* While packets flow, the queue is replaced and removed at the root, below `htb` and below `tbf`, five times "
@@ -305,7 +312,7 @@ def report() -> tuple[str, bool]:
         "\n".join(["| kernel | SHA-256 of the kernel |", "|---|---|", *(f"| {k} | `{i}` |" for k, i in kernels)]),
         "\n".join([
             "| fault | queue | leaks | reports |", "|---|---|---|---|",
-            *(f"| {row['fault']} | {row['queue']} | {row['leaks'] or '-'} | {row['found']} |" for row in faults),
+            *(f"| {one['fault']} | {one['queue']} | {one['leaks'] or '-'} | {one['found'] or '-'} |" for one in faults),
         ]),
         "`validation/check_memory.py` builds the kernel from Debian's sources with `validation/kernel_debug`.",
     ]  # fmt: skip
