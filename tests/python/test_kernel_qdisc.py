@@ -18,7 +18,7 @@ import pytest
 
 from aqmlab.cli import main
 from aqmlab.errors import InputError
-from aqmlab.interop.kernel.export import kernel_queue
+from aqmlab.interop.kernel.export import kernel_queue, module_files
 from aqmlab.interop.kernel.replay import replay_decisions
 from aqmlab.live import running
 from aqmlab.live.plan import live_plan
@@ -109,6 +109,13 @@ class TestOutcome:
         queue = kernel_queue(plan().scenario)
         with pytest.raises(InputError, match=r"^the kernel and the core differ: record 1 \(1\.500000000 s\): "):
             module.replayed(queue, self.LOG)
+
+
+def test_overrides_are_those_of_a_loaded_scenario_too():
+    changed = kernel_queue(plan().scenario, overrides={"queue.bottleneck.limit": "61p"})
+    assert "#define AQMLAB_LIMIT" in module_files(changed)["parameters.h"]
+    assert changed.scenario.text == plan().scenario.text
+    assert module_files(changed)["parameters.h"] != module_files(kernel_queue(plan().scenario))["parameters.h"]
 
 
 class TestPackedLogs:

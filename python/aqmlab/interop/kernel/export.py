@@ -13,6 +13,7 @@ from typing import Any
 import aqmlab
 from aqmlab import _core
 from aqmlab.errors import InputError
+from aqmlab.execution.runner import as_scenario
 from aqmlab.interop.kernel.parameters import drop_tail, parameters_h
 from aqmlab.results.metrics import bottleneck_of
 from aqmlab.scenario.file import Overrides, Scenario
@@ -77,7 +78,7 @@ def plan_and_link(
     scenario: str | Path | Scenario, *, link: str | None = None, overrides: Overrides = ()
 ) -> tuple[Scenario, Link]:
     """Return the scenario, and the link: the one of this name, else the one that results are about."""
-    plan = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario, overrides=overrides)
+    plan = as_scenario(scenario, overrides=overrides)
     names = [one.name for one in plan.links]
     return plan, plan.link(link or bottleneck_of(names, [one.aqm for one in plan.links]))
 
@@ -98,7 +99,7 @@ def kernel_queue(
     link
         The link; default: the one that results are about.
     overrides
-        Dotted keys and values that override the file's.
+        Dotted keys and values that override the scenario's.
     form
         What it is for, in messages.
 
