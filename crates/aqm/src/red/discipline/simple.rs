@@ -1,0 +1,86 @@
+//! A simple queue: one class, no adaptation, and of the dialect and the victim rule nothing that needs more steps than these. Its steps
+//! are those of all queues without the ones that do nothing there, as a property test shows.
+
+use aqmlab_units::Time;
+
+use super::{DropDecision, Red, measured};
+use crate::red::IdleWhen;
+use crate::{Host, Packet};
+
+impl<P: Copy> Red<P> {
+    /// Update the average of a simple queue. The link is busy, or `is_idle`.
+    #[inline(always)]
+    fn update_average(&mut self, now: Time, is_idle: bool) {
+        let state = &mut self.averages[0];
+        if is_idle {
+            state.end_idleness(now, IdleWhen::Free);
+        } else {
+            state.average.on_arrival(measured(self.params.byte_mode.is_some(), self.waiting, None));
+        }
+    }
+
+    /// [`Red::offer`] at a simple queue: the same steps, without those that do nothing there. Return whether the caller is to accept
+    /// the packet, which is of class 0.
+    #[inline(always)]
+    pub(super) fn offer_simple(
+        &mut self,
+        now: Time,
+        packet: &mut Packet<P>,
+        host: &mut impl Host<P>,
+    ) -> bool {
+        if !self.victim.is_arriving() {
+            self.victim.on_arrival(now, &mut packet.meta);
+        }
+        self.update_average(now, self.waiting.packets == 0 && self.serving.is_none());
+        let decision = self.drop_decision_with_room(0, packet.meta.bytes, host);
+        if decision == DropDecision::Accept {
+            return true;
+        }
+        self.drop_or_mark_victim(now, 0, *packet, decision, host);
+        false
+    }
+}
+
+/// The plain queue: one class, whose victims are the arriving packets. What it decides is a function of its own state, of number and
+/// bytes of what waits, and of the time since which the link is idle. So a caller that knows these may keep the packets, and
+/// call the following in place of [`crate::Qdisc`].
+impl<P: Copy> Red<P> {
+    /// Return whether this queue is plain: a decision depends on nothing else than its own state and what [`Red::judge`] is given.
+    pub fn is_plain(&self) -> bool {
+        self.is_simple && self.victim.is_arriving() && self.waiting.packets == 0
+    }
+
+    /// Decide about an arrival at a plain queue, and mark it if it is to be marked. The link is busy, or idle since `idle_since`.
+    /// Return whether it is accepted; it then waits if the link is busy.
+    #[inline(always)]
+    pub fn judge(
+        &mut self,
+        now: Time,
+        idle_since: Option<Time>,
+        packet: &mut Packet<P>,
+        host: &mut impl Host<P>,
+    ) -> bool {
+        let bytes = packet.meta.bytes;
+        if let Some(since) = idle_since {
+            // The last arrival may have ended the idle time, and was dropped.
+            let state = &mut self.averages[0];
+            state.idle_since = state.idle_since.max(since);
+        }
+        self.update_average(now, idle_since.is_some());
+        let decision = self.drop_decision_with_room(0, bytes, host);
+        if decision != DropDecision::Accept && !self.marks(packet, decision, host) {
+            host.dropped(*packet, decision.reason());
+            return false;
+        }
+        if idle_since.is_none() {
+            self.waiting.add(bytes);
+        }
+        true
+    }
+
+    /// Note that a packet that waited leaves a plain queue by service.
+    #[inline(always)]
+    pub fn leaves(&mut self, bytes: u32) {
+        self.waiting.take(bytes);
+    }
+}
