@@ -395,6 +395,30 @@ def test_workers_end_with_a_killed_parent(tmp_path):
     assert not any(map(runs, workers))
 
 
+def test_workers_end_in_the_middle_of_an_answer(tmp_path):
+    """What is in the pipe then is less than its length says; Ctrl-C at that moment once left a command that hung."""
+    (tmp_path / "halting.py").write_text(
+        "import multiprocessing.connection as connection, pathlib, time\n"
+        "def send(self, data, write=None):\n"
+        "    connection.os.write(self._handle, bytes(data)[: len(data) // 2])\n"
+        "    pathlib.Path('halfway').touch()\n    time.sleep(600)\n"
+        "class Halting:\n"
+        "    def perform(self, progress):\n        connection.Connection._send = send\n"
+    )
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import pathlib, time, halting\n"
+        "from aqmlab.execution import worker_processes\n"
+        "with worker_processes.worker_processes(1) as (executor, _):\n"
+        "    with worker_processes.starting():\n"
+        "        executor.submit(worker_processes.work_in_process, 0, halting.Halting())\n"
+        "    while not pathlib.Path('halfway').exists():\n        time.sleep(0.01)\n"
+        "    raise SystemExit(130)\n"
+    )
+    done = subprocess.run([sys.executable, str(program)], cwd=tmp_path, timeout=60, check=False)
+    assert done.returncode == 130
+
+
 def runs(pid: int) -> bool:
     """Whether a process is there and no zombie."""
     try:

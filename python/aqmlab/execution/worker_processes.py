@@ -70,13 +70,20 @@ def starting() -> Iterator[None]:
 
 
 def stop_workers(executor: ProcessPoolExecutor) -> None:
-    """End the workers at once: what they have not finished is not wanted, what they have is on disk."""
+    """End the workers at once: what they have not finished is not wanted, what they have is on disk.
+
+    One that is ended while it sends its answer leaves part of it in the pipe. The executor's thread waits for the rest
+    until no process can write it, and Python at its end for that thread: so the last writer, this process, lets go.
+    """
     processes = list((getattr(executor, "_processes", None) or {}).values())
+    answers = getattr(executor, "_result_queue", None)
     executor.shutdown(wait=False, cancel_futures=True)
     for process in processes:
         process.terminate()
     for process in processes:
         process.join()
+    if answers is not None:
+        answers._writer.close()
 
 
 @contextlib.contextmanager
