@@ -193,8 +193,6 @@ impl Message {
 /// Optional data of an acknowledgement: SACK blocks, and the time at which it was sent.
 type Aside = (SackBlocks, Time);
 
-const NOTHING_ASIDE: Aside = (SackBlocks::EMPTY, Time::ZERO);
-
 /// The optional data of acknowledgements in flight, in slots that are reused.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SackStore {
@@ -229,10 +227,14 @@ impl SackStore {
     /// The acknowledgement as its receiver sees it; its slot becomes free.
     #[inline]
     pub fn take_ack(&mut self, message: &Message) -> Ack {
-        let (sack, stamp) = if message.sack == NO_SACK { NOTHING_ASIDE } else { self.take(message.sack) };
         let Message { sent, number, bytes, header, .. } = *message;
         let ace = (header >> FLAGS_AT & ACE) as u8;
-        Ack { ts_echo: sent, ack: number, bytes, sack, ece: header & ECHO != 0, ace, stamp }
+        let mut ack =
+            Ack { ts_echo: sent, ack: number, bytes, ece: header & ECHO != 0, ace, ..Ack::default() };
+        if message.sack != NO_SACK {
+            (ack.sack, ack.stamp) = self.take(message.sack);
+        }
+        ack
     }
 
     /// Free the slot of a packet that was dropped.
