@@ -30,7 +30,7 @@ fn column<'py>(py: Python<'py>, column: &Column) -> PyResult<Bound<'py, PyAny>> 
         Column::Integer(v) => ("<i8", words(py, v, |x| x.to_le_bytes())?).into_pyobject(py)?.into_any(),
         Column::Real(v) => ("<f8", words(py, v, |x| x.to_le_bytes())?).into_pyobject(py)?.into_any(),
         Column::Text(v) => {
-            let different: Vec<_> = v.different().iter().map(|word| PyString::new(py, word)).collect();
+            let different: Vec<_> = v.different().map(|word| PyString::new(py, word)).collect();
             PyList::new(py, v.places().iter().map(|&place| &different[place as usize]))?.into_any()
         }
     })

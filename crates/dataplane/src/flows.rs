@@ -100,7 +100,7 @@ impl FlowStats {
     /// For at most `bound` flows of these groups, which are those of the plan by their names.
     pub fn new(plan: &Plan, groups: &[Group], bound: usize) -> Self {
         let of = |group: &Group| {
-            (0..).zip(&plan.flows).filter(|(_, flow)| flow.group == group.name).map(|(i, _)| i).collect()
+            (0..).zip(&*plan.flows).filter(|(_, flow)| *flow.group == *group.name).map(|(i, _)| i).collect()
         };
         Self {
             flows: vec![Flow::default(); bound],

@@ -105,9 +105,9 @@ fn plan(preset: &str, set: &[(&str, Value)], flows: &[String], changes: Vec<Chan
     let links = vec![Link { name, from: 0, to: 1, rate, delay, aqm: spec.preset().name, queue }];
     let nodes = vec!["a".to_owned(), "b".to_owned()];
     let plan = Plan {
-        nodes,
-        links,
-        flows: Vec::new(),
+        nodes: nodes.into(),
+        links: links.into(),
+        flows: [].into(),
         pages: Vec::new(),
         markers: Vec::new(),
         changes,

@@ -18,8 +18,8 @@ fn simulated(packet: Length, pattern: Pattern, seed: u64) -> Vec<(u64, i64)> {
     let queue = Arc::new(spec.resolve(LinkContext { rate, delay }).expect("a queue"));
     let link = Link { name: "link".to_owned(), from: 0, to: 1, rate, delay, aqm: "drop-tail", queue };
     let flow = Flow {
-        name: "noise 3".to_owned(),
-        group: "noise".to_owned(),
+        name: "noise 3".into(),
+        group: "noise".into(),
         ends: Ends::At(0, 1),
         start: Start::At(Time::from_secs(0.25)),
         stop: Some(Time::from_secs(1.25)),
@@ -31,9 +31,9 @@ fn simulated(packet: Length, pattern: Pattern, seed: u64) -> Vec<(u64, i64)> {
         transport: Transport::Udp { rate: Rate(1_000_000), packet, pattern },
     };
     let plan = Plan {
-        nodes: vec!["a".to_owned(), "b".to_owned()],
-        links: vec![link],
-        flows: vec![flow],
+        nodes: ["a".to_owned(), "b".to_owned()].into(),
+        links: [link].into(),
+        flows: [flow].into(),
         pages: Vec::new(),
         markers: Vec::new(),
         changes: Vec::new(),

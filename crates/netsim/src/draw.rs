@@ -20,9 +20,13 @@ impl Plan {
     #[must_use]
     pub fn drawn(&self, seed: u64) -> Self {
         let mut plan = self.clone();
+        if !plan.is_to_draw() {
+            return plan;
+        }
+        let flows = Arc::make_mut(&mut plan.flows);
         // Of the list that the flow before had; those of a group have the same.
         let mut known: Option<Hosts> = None;
-        for flow in &mut plan.flows {
+        for flow in flows.iter_mut() {
             if let Ends::Drawn { from, to, hosts } = &flow.ends {
                 let hosts = match known.take().filter(|known| Arc::ptr_eq(&known.list, hosts)) {
                     Some(known) => known,
@@ -47,9 +51,18 @@ impl Plan {
         }
         for page in &plan.pages {
             let first = page.first as usize;
-            draw_page(page, &mut plan.flows[first..first + page.connections as usize], seed);
+            draw_page(page, &mut flows[first..first + page.connections as usize], seed);
         }
         plan
+    }
+
+    /// Whether anything differs between seeds.
+    fn is_to_draw(&self) -> bool {
+        let of_flow = |flow: &Flow| {
+            matches!(flow.ends, Ends::Drawn { .. })
+                || matches!(flow.transport, Transport::Tcp { size: Size::Drawn(_), .. })
+        };
+        !self.pages.is_empty() || self.flows.iter().any(of_flow)
     }
 }
 

@@ -86,6 +86,9 @@ impl Simulation {
     pub fn finish(&mut self) {
         self.run_until(self.network.end());
         self.network.finish();
+        if let Engine::Windows(windows) = &mut self.engine {
+            windows.end();
+        }
     }
 
     /// What the disciplines have found to be probably not meant, with the names of their links.

@@ -77,7 +77,7 @@ impl Paths {
             plan.flows.iter().map(Flow::ends).flat_map(|(from, to)| [(from, to), (to, from)]);
         let routed = Routes::new(plan).paths(&there_and_back.collect::<Vec<_>>());
         let mut paths = Self { hops: Vec::new(), first: Vec::new(), planned: 0 };
-        for (number, flow) in (0..).zip(&plan.flows) {
+        for (number, flow) in (0..).zip(&*plan.flows) {
             // Of UDP nothing travels back.
             let one_way = matches!(flow.transport, Transport::Udp { .. });
             for kind in [Kind::Data, Kind::Ack] {
@@ -103,6 +103,7 @@ impl Paths {
                 paths.hops.extend(links.enumerate().map(|(passed, step)| hop(passed, step)));
             }
         }
+        paths.hops.shrink_to_fit();
         paths.planned = paths.hops.len();
         paths
     }
@@ -219,8 +220,8 @@ mod tests {
         });
         let config = TcpConfig::Ns2(Arc::new(Config::ns2(Variant::Reno)));
         let flow = |acks_share_label| Flow {
-            name: String::new(),
-            group: String::new(),
+            name: "".into(),
+            group: "".into(),
             ends: Ends::At(0, 3),
             start: Start::At(Time::ZERO),
             stop: None,
@@ -234,7 +235,7 @@ mod tests {
         Plan {
             nodes: (0..4).map(|i| i.to_string()).collect(),
             links: links.into(),
-            flows: vec![flow(false), flow(true)],
+            flows: [flow(false), flow(true)].into(),
             pages: Vec::new(),
             markers: Vec::new(),
             changes: Vec::new(),

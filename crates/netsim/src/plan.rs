@@ -16,15 +16,15 @@ pub type LinkId = u32;
 /// Time to live with which hosts send, unless the scenario says another: Linux's.
 pub const TTL: u8 = 64;
 
-/// Everything that a run needs except for its seed.
+/// Everything that a run needs except for its seed. Copies share what may be large and is the same for all seeds.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Names of the nodes.
-    pub nodes: Vec<String>,
+    pub nodes: Arc<[String]>,
     /// One-way links.
-    pub links: Vec<Link>,
+    pub links: Arc<[Link]>,
     /// Flows, in the order of their numbers.
-    pub flows: Vec<Flow>,
+    pub flows: Arc<[Flow]>,
     /// Web pages, which are made of flows.
     pub pages: Vec<Page>,
     /// Meters and markers before the queues of links.
@@ -145,9 +145,9 @@ pub enum Meter {
 #[derive(Clone, Debug)]
 pub struct Flow {
     /// Name, unique.
-    pub name: String,
+    pub name: Arc<str>,
     /// Name of the group that it belongs to.
-    pub group: String,
+    pub group: Arc<str>,
     /// From where to where.
     pub ends: Ends,
     /// When it starts.

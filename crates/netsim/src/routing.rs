@@ -33,7 +33,7 @@ impl<'a> Routes<'a> {
             let (into, out) = (only_in[node as usize], only_out[node as usize]);
             into < NONE && out < NONE && plan.links[into as usize].from == plan.links[out as usize].to
         };
-        let inner = || (0..).zip(&plan.links).filter(|(_, l)| !leaf(l.from) && !leaf(l.to));
+        let inner = || (0..).zip(&*plan.links).filter(|(_, l)| !leaf(l.from) && !leaf(l.to));
         let out = Adjacency::new(nodes, inner().map(|(id, l)| (l.from, l.to, id)));
         let into = Adjacency::new(nodes, inner().map(|(id, l)| (l.to, l.from, id)));
         Self { plan, only_in, only_out, out, into, search: Search::new(nodes), searches: 0 }
@@ -249,7 +249,7 @@ mod tests {
         Plan {
             nodes: (0..nodes).map(|i| i.to_string()).collect(),
             links: links.iter().map(link).collect(),
-            flows: Vec::new(),
+            flows: [].into(),
             pages: Vec::new(),
             markers: Vec::new(),
             changes: Vec::new(),

@@ -50,12 +50,13 @@ fn flow(name: &str, size: Size, stop: Option<Time>) -> Flow {
 
 fn plan(flows: Vec<Flow>, pages: Vec<Page>) -> Plan {
     Plan {
-        nodes: vec!["a".into(), "b".into()],
-        links: vec![
+        nodes: ["a".into(), "b".into()].into(),
+        links: [
             link("there", (0, 1), 10.0, 10.0, ("drop-tail", &[])),
             link("back", (1, 0), 10.0, 10.0, ("drop-tail", &[])),
-        ],
-        flows,
+        ]
+        .into(),
+        flows: flows.into(),
         pages,
         markers: Vec::new(),
         changes: Vec::new(),
@@ -248,7 +249,7 @@ fn a_link_too_slow_stalls() {
 #[test]
 fn what_stops_asks_for_nothing_more() {
     let mut plan = page(2, 40, Spread::Fixed(4000.0), Spread::Fixed(0.2));
-    plan.flows.iter_mut().for_each(|flow| flow.stop = Some(Time::from_secs(2.0)));
+    Arc::make_mut(&mut plan.flows).iter_mut().for_each(|flow| flow.stop = Some(Time::from_secs(2.0)));
     let tables = run_both(&plan);
     assert!(reals(&tables, "pages", "load_s")[0].is_nan());
     let requested = reals(&tables, "objects", "requested_s");
@@ -259,7 +260,7 @@ fn what_stops_asks_for_nothing_more() {
 #[test]
 fn delays_of_every_packet() {
     let mut plan = plan(vec![flow("call", Size::Greedy, Some(Time::from_secs(1.05)))], Vec::new());
-    plan.flows[0].transport =
+    Arc::make_mut(&mut plan.flows)[0].transport =
         Transport::Udp { rate: Rate(80_000), packet: Length::fixed(200), pattern: Pattern::Constant };
     plan.probe.packet_delays = vec![0];
     let tables = run_both(&plan);

@@ -3,6 +3,8 @@
 #[allow(dead_code, reason = "this test uses its part")]
 mod common;
 
+use std::sync::Arc;
+
 use aqmlab_netsim::Options;
 use aqmlab_netsim::plan::{Ends, Length, Plan, Size, Spread, Transport};
 use aqmlab_transport::ns2::Variant;
@@ -65,7 +67,7 @@ fn a_run_says_what_was_drawn() {
 /// When each of two Poisson sources sends a packet and of how many bytes, with such lengths.
 fn sent(lengths: [Length; 2], seed: u64) -> [Vec<(i64, i64)>; 2] {
     let mut plan = ring(&[Kind::Poisson, Kind::Poisson], 2.0, ("drop-tail", &[]), 5.0);
-    for (flow, length) in plan.flows.iter_mut().zip(lengths) {
+    for (flow, length) in Arc::make_mut(&mut plan.flows).iter_mut().zip(lengths) {
         let Transport::Udp { packet, .. } = &mut flow.transport else { panic!("not UDP") };
         // From a router, so that they arrive at its link when they are sent.
         (*packet, flow.ends) = (length, Ends::At(0, 1));

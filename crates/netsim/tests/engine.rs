@@ -4,6 +4,7 @@
 mod common;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use aqmlab_aqm::Value;
 use aqmlab_netsim::plan::{Ends, Plan, Size, Transport};
@@ -204,11 +205,13 @@ proptest! {
         variants in variants(), (aqm, set) in any_queue(), managed in any::<u32>(), seed in 0u64..1000,
     ) {
         let mut plan = dumbbell(&variants, 1.0, ("drop-tail", &[]), 8.0);
-        for (i, l) in plan.links.iter_mut().enumerate().filter(|(i, _)| managed >> (i % 32) & 1 == 1) {
+        let mut links = plan.links.to_vec();
+        for (i, l) in links.iter_mut().enumerate().filter(|(i, _)| managed >> (i % 32) & 1 == 1) {
             // Every other way is too narrow for the acknowledgements, so that they wait too.
             let mbps = if i % 2 == 0 { l.rate.bps() / 1e6 } else { 0.02 };
             *l = link(&l.name, (l.from, l.to), mbps, 10.0, (aqm, &set));
         }
+        plan.links = links.into();
         let measured = run(&plan, seed, Options::default());
         prop_assert_eq!(text(&measured), text(&run(&plan, seed, Options { shortcuts: false, ..Options::default() })));
         prop_assert_eq!(text(&measured), text(&run(&plan, seed, BY_EVENTS)));
@@ -253,7 +256,7 @@ fn line(variants: &[Tcp], delays: &[f64], (aqm, set): (&'static str, &[(&'static
     let both = ways.flat_map(|((a, b), ms)| [(a, b, ms), (b, a, ms)]);
     plan.links = both.map(|(a, b, ms)| link(&format!("{a}-{b}"), (a, b), 2.0, *ms, (aqm, set))).collect();
     let ends = [(5, 4), (3, 0), (4, 5), (0, 3), (5, 3)];
-    for (i, flow) in plan.flows.iter_mut().enumerate() {
+    for (i, flow) in Arc::make_mut(&mut plan.flows).iter_mut().enumerate() {
         let (from, to) = ends[i % ends.len()];
         flow.ends = Ends::At(from, to);
         let delayed_ack = (i % 2 == 1).then(|| Span::from_millis(40));

@@ -28,7 +28,7 @@ fn chain(middle: Queue, qosa: Option<&str>) -> Plan {
         link("last", (2, 3), 0.8, 5.0, ("pc-red", &last)),
     ];
     let flow = |i| Flow {
-        name: format!("f{i}"),
+        name: format!("f{i}").into(),
         group: "f".into(),
         ends: Ends::At(0, 3),
         start: Start::At(Time::ZERO),
@@ -46,7 +46,7 @@ fn chain(middle: Queue, qosa: Option<&str>) -> Plan {
     };
     Plan {
         nodes: (0..4).map(|i| format!("n{i}")).collect(),
-        links,
+        links: links.into(),
         flows: (0..6).map(flow).collect(),
         pages: Vec::new(),
         markers: Vec::new(),

@@ -93,7 +93,7 @@ impl Context<'_> {
         let mut members: BTreeMap<_, _> = groups.collect();
         let mut start = 0;
         for flows in self.flows.chunk_by(|a, b| a.group == b.group) {
-            members.insert(flows[0].group.as_str(), start..start + flows.len());
+            members.insert(&*flows[0].group, start..start + flows.len());
             start += flows.len();
         }
         members

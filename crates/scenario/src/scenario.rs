@@ -1,3 +1,6 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use aqmlab_aqm::{LinkContext, Resolved};
 use aqmlab_netsim::plan::Plan;
 use aqmlab_units::{Rate, Span};
@@ -35,7 +38,7 @@ pub struct Scenario {
     /// What to simulate.
     pub plan: Plan,
     /// The name of the queue of each link of the plan.
-    pub queues: Vec<String>,
+    pub queues: Vec<Arc<str>>,
     /// How a live run of it is made; the simulator does not read it.
     pub live: Live,
     /// Warnings.
@@ -176,7 +179,7 @@ fn check_format(root: &Table, report: &Report<'_>) -> Option<()> {
     None
 }
 
-fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> (Option<Plan>, Vec<String>, Live) {
+fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> (Option<Plan>, Vec<Arc<str>>, Live) {
     let before = file.report.errors();
     let network = network::read(file, queues);
     let duration = run.map(|r| r.duration);
@@ -205,13 +208,15 @@ fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> (Option<P
     let mut probe = probe::read(file, network.as_ref(), &builder, &links, flows.len(), duration);
     probe.packet_delays = calls;
     let live = live::read(file, network.as_ref(), &builder.links, &links);
-    let queue_names = builder.queue_of.iter().map(|&id| queues.name(id).to_owned()).collect();
+    let mut names: BTreeMap<_, Arc<str>> = BTreeMap::new();
+    let name = |&id| Arc::clone(names.entry(id).or_insert_with(|| queues.name(id).into()));
+    let queue_names = builder.queue_of.iter().map(name).collect();
     let (duration, warmup) = run.map_or((Span::ZERO, Span::ZERO), |r| (r.duration, r.warmup));
     let Builder { nodes, links, .. } = builder;
     let plan = run.is_some().then_some(Plan {
-        nodes,
-        links,
-        flows,
+        nodes: nodes.into(),
+        links: links.into(),
+        flows: flows.into(),
         pages,
         markers,
         changes,

@@ -94,8 +94,8 @@ fn dumbbell_red() {
     assert_eq!(names, expected);
     assert_eq!(plan.links[0].aqm, "red");
     assert_eq!(plan.links[1].aqm, "drop-tail");
-    assert_eq!(s.queues[..3], ["bottleneck", "default", "default"]);
-    assert_eq!(plan.flows[9].name, "tcp.9");
+    assert_eq!(s.queues[..3], ["bottleneck", "default", "default"].map(Into::into));
+    assert_eq!(&*plan.flows[9].name, "tcp.9");
     assert_eq!(plan.flows[9].start, Start::Uniform(Time(0), Time(100_000_000_000)));
     assert_eq!(plan.probe.links, [0]);
     assert_eq!(plan.probe.queue_interval, Some(Span::from_millis(50)));
@@ -145,7 +145,7 @@ fn routes_lead_through_the_bottleneck() {
     let s = scenario("udp-mix.toml");
     let mut routes = Routes::new(&s.plan);
     let mut path = |flow: &str| -> Vec<String> {
-        let f = s.plan.flows.iter().find(|f| f.name == flow).expect("a flow of the example");
+        let f = s.plan.flows.iter().find(|f| *f.name == *flow).expect("a flow of the example");
         let (from, to) = ends(f);
         let links = routes.path(from, to).unwrap_or_default();
         links.into_iter().map(|l| s.plan.links[l as usize].name.clone()).collect()
@@ -206,7 +206,7 @@ fn explicit_two_hop() {
         "d->r3",
     ];
     assert_eq!(names, expected);
-    assert_eq!(s.plan.nodes, ["a", "b", "c", "r1", "r2", "r3", "d"]);
+    assert_eq!(s.plan.nodes[..], ["a", "b", "c", "r1", "r2", "r3", "d"]);
     assert_eq!(s.plan.links[11].rate, Rate(10_000_000));
     assert_eq!(s.seeds, [1, 2, 3]);
     let Transport::Tcp { size, .. } = &s.plan.flows[7].transport else { panic!("not TCP") };

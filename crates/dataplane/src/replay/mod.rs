@@ -28,7 +28,7 @@ pub fn standalone_plan(plan: &Plan, link: LinkId, flows: &[String]) -> Plan {
     let mut plan = plan.clone();
     plan.changes.retain(|change| change.link == link);
     plan.changes.iter_mut().for_each(|change| change.link = 0);
-    plan.links = vec![plan.links.swap_remove(link as usize)];
+    plan.links = [plan.links[link as usize].clone()].into();
     plan.pages = Vec::new();
     plan.markers = Vec::new();
     plan.probe.packet_delays = Vec::new();
@@ -43,8 +43,8 @@ pub fn standalone_plan(plan: &Plan, link: LinkId, flows: &[String]) -> Plan {
 /// Return a flow that never sends.
 fn receiver(name: &str, ends: &Ends) -> Flow {
     Flow {
-        name: name.to_owned(),
-        group: name.to_owned(),
+        name: name.into(),
+        group: name.into(),
         ends: ends.clone(),
         start: Start::At(Time::NEVER),
         stop: None,

@@ -19,6 +19,7 @@ use crate::link_stats::{Drops, LinkCounters};
 use crate::marker::Markers;
 use crate::observe::Observation;
 use crate::plan::LinkId;
+use crate::tables::Counting;
 
 /// The kinds of link stations, by what is known about a packet at its arrival.
 #[derive(Clone, Debug)]
@@ -71,43 +72,6 @@ impl Link {
         }
     }
 
-    pub fn counters(&self) -> LinkCounters {
-        match self {
-            Self::UnobservedDropTail(link) => link.counters(),
-            Self::PlainRed(link) => link.station.stats.counters,
-            Self::InOrder(link) => link.station.stats.counters,
-            Self::Queue(link) => link.station.stats.counters,
-        }
-    }
-
-    /// Return the drops by flow and distance.
-    pub fn drops(&self) -> Option<&Drops> {
-        match self {
-            Self::UnobservedDropTail(link) => link.drops(),
-            Self::PlainRed(link) => Some(&link.station.stats.drops),
-            Self::InOrder(link) => Some(&link.station.stats.drops),
-            Self::Queue(link) => Some(&link.station.stats.drops),
-        }
-    }
-
-    pub fn observation(&self) -> Option<&Observation> {
-        match self {
-            Self::UnobservedDropTail(_) => None,
-            Self::PlainRed(link) => link.station.stats.observation.as_deref(),
-            Self::InOrder(link) => link.station.stats.observation.as_deref(),
-            Self::Queue(link) => link.station.stats.observation.as_deref(),
-        }
-    }
-
-    pub fn markers(&self) -> Option<&Markers> {
-        match self {
-            Self::UnobservedDropTail(_) => None,
-            Self::PlainRed(link) => link.station.markers(),
-            Self::InOrder(link) => link.station.markers(),
-            Self::Queue(link) => link.station.markers(),
-        }
-    }
-
     pub fn warnings(&self) -> Vec<String> {
         match self {
             Self::UnobservedDropTail(_) => Vec::new(),
@@ -116,9 +80,46 @@ impl Link {
             Self::Queue(link) => link.station.discipline.warnings(),
         }
     }
+}
 
-    /// Return the packets and bytes waiting.
-    pub fn backlog(&self) -> Backlog {
+impl Counting for Link {
+    fn counters(&self) -> LinkCounters {
+        match self {
+            Self::UnobservedDropTail(link) => link.counters(),
+            Self::PlainRed(link) => link.station.stats.counters,
+            Self::InOrder(link) => link.station.stats.counters,
+            Self::Queue(link) => link.station.stats.counters,
+        }
+    }
+
+    fn drops(&self) -> Option<&Drops> {
+        match self {
+            Self::UnobservedDropTail(link) => link.drops(),
+            Self::PlainRed(link) => Some(&link.station.stats.drops),
+            Self::InOrder(link) => Some(&link.station.stats.drops),
+            Self::Queue(link) => Some(&link.station.stats.drops),
+        }
+    }
+
+    fn observation(&self) -> Option<&Observation> {
+        match self {
+            Self::UnobservedDropTail(_) => None,
+            Self::PlainRed(link) => link.station.stats.observation.as_deref(),
+            Self::InOrder(link) => link.station.stats.observation.as_deref(),
+            Self::Queue(link) => link.station.stats.observation.as_deref(),
+        }
+    }
+
+    fn markers(&self) -> Option<&Markers> {
+        match self {
+            Self::UnobservedDropTail(_) => None,
+            Self::PlainRed(link) => link.station.markers(),
+            Self::InOrder(link) => link.station.markers(),
+            Self::Queue(link) => link.station.markers(),
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
         match self {
             Self::UnobservedDropTail(link) => link.backlog(),
             Self::PlainRed(link) => link.station.discipline.backlog(),

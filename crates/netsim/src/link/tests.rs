@@ -34,8 +34,8 @@ fn plan(aqm: &str, set: &[(&str, Value)], observed: bool, (warmup, duration): (u
         queue: queue.clone(),
     });
     let flow = Flow {
-        name: String::new(),
-        group: String::new(),
+        name: "".into(),
+        group: "".into(),
         ends: Ends::At(0, 1),
         start: Start::At(Time::ZERO),
         stop: None,
@@ -58,9 +58,9 @@ fn plan(aqm: &str, set: &[(&str, Value)], observed: bool, (warmup, duration): (u
         ..Probe::default()
     };
     Plan {
-        nodes: vec!["0".into(), "1".into()],
-        links: links.to_vec(),
-        flows: vec![flow],
+        nodes: ["0".into(), "1".into()].into(),
+        links: links.into(),
+        flows: [flow].into(),
         pages: Vec::new(),
         markers: Vec::new(),
         changes: Vec::new(),

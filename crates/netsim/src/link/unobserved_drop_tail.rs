@@ -45,10 +45,22 @@ struct Waiting {
     /// Packets that wait, in order.
     packets: VecDeque<Waiter>,
     bytes: u64,
+    /// Largest number that waited.
+    max_queue: u32,
+    /// [`LinkCounters::delay`], [`LinkCounters::queue_area`] and [`LinkCounters::byte_area`].
+    delay: u128,
+    queue_area: u128,
+    byte_area: u128,
     /// Backlog at the end of the warm-up.
     carried_over: Backlog,
-    counters: LinkCounters,
-    dropped_bytes: u64,
+    lost: Option<Box<Lost>>,
+}
+
+/// What a link has lost, since the end of the warm-up.
+#[derive(Clone, Debug, Default)]
+struct Lost {
+    packets: u64,
+    bytes: u64,
     drops: Drops,
 }
 
@@ -64,10 +76,12 @@ impl Waiting {
         Self {
             packets: VecDeque::new(),
             bytes: 0,
+            max_queue: 0,
+            delay: 0,
+            queue_area: 0,
+            byte_area: 0,
             carried_over: Backlog::default(),
-            counters: LinkCounters::default(),
-            dropped_bytes: 0,
-            drops: Drops::default(),
+            lost: None,
         }
     }
 
@@ -79,35 +93,35 @@ impl Waiting {
     #[inline]
     fn push(&mut self, packet: Waiter) {
         let wait = u128::from(packet.starts.since(packet.arrival).0);
-        self.counters.delay += wait;
-        self.counters.queue_area += wait;
-        self.counters.byte_area += wait * u128::from(packet.bytes);
+        self.delay += wait;
+        self.queue_area += wait;
+        self.byte_area += wait * u128::from(packet.bytes);
         self.bytes += u64::from(packet.bytes);
         self.packets.push_back(packet);
-        self.counters.max_queue = self.counters.max_queue.max(self.packets.len() as u32);
+        self.max_queue = self.max_queue.max(self.packets.len() as u32);
     }
 
     /// Reset the statistics at the end of the warm-up; of waiting packets, only the time after it counts.
     fn reset_stats(&mut self, warmup: Time) {
         self.carried_over = self.backlog();
-        self.counters = LinkCounters { max_queue: self.carried_over.packets, ..LinkCounters::default() };
+        self.max_queue = self.carried_over.packets;
+        (self.delay, self.queue_area, self.byte_area) = (0, 0, 0);
         for packet in &self.packets {
             let to_come = u128::from(packet.starts.since(warmup).0);
-            self.counters.delay += u128::from(packet.starts.since(packet.arrival).0);
-            self.counters.queue_area += to_come;
-            self.counters.byte_area += to_come * u128::from(packet.bytes);
+            self.delay += u128::from(packet.starts.since(packet.arrival).0);
+            self.queue_area += to_come;
+            self.byte_area += to_come * u128::from(packet.bytes);
         }
-        self.dropped_bytes = 0;
-        self.drops = Drops::default();
+        self.lost = None;
     }
 
     /// Correct the statistics at the end of the run for packets that still wait.
     fn finish(&mut self, end: Time) {
         for packet in &self.packets {
             let beyond = u128::from(packet.starts.since(end).0);
-            self.counters.delay -= u128::from(packet.starts.since(packet.arrival).0);
-            self.counters.queue_area -= beyond;
-            self.counters.byte_area -= beyond * u128::from(packet.bytes);
+            self.delay -= u128::from(packet.starts.since(packet.arrival).0);
+            self.queue_area -= beyond;
+            self.byte_area -= beyond * u128::from(packet.bytes);
         }
     }
 }
@@ -171,9 +185,10 @@ impl UnobservedDropTail {
         }
         let waiting = self.waiting.get_or_insert_with(|| Box::new(Waiting::new()));
         if self.waiters >= self.limit {
-            waiting.counters.drops_overflow += 1;
-            waiting.dropped_bytes += u64::from(bytes);
-            waiting.drops.count(&paths.meta(message));
+            let lost = waiting.lost.get_or_insert_default();
+            lost.packets += 1;
+            lost.bytes += u64::from(bytes);
+            lost.drops.count(&paths.meta(message));
             return false;
         }
         let (starts, transmission) = (self.free_at, self.serializer.transmit(bytes));
@@ -248,24 +263,25 @@ impl UnobservedDropTail {
             busy,
             ..LinkCounters::default()
         };
-        let Some(Waiting { counters, carried_over, dropped_bytes, .. }) = self.waiting.as_deref() else {
-            return passed;
-        };
+        let Some(waiting) = self.waiting.as_deref() else { return passed };
         let Backlog { packets, bytes } = self.backlog();
+        let (lost_packets, lost_bytes) =
+            waiting.lost.as_ref().map_or((0, 0), |lost| (lost.packets, lost.bytes));
+        let carried_over = waiting.carried_over;
         LinkCounters {
-            departures: arrivals + u64::from(carried_over.packets) - u64::from(packets) - counters.drops(),
-            departed_bytes: arrived_bytes + carried_over.bytes - bytes - dropped_bytes,
-            drops_overflow: counters.drops_overflow,
-            max_queue: counters.max_queue,
-            delay: counters.delay,
-            queue_area: counters.queue_area,
-            byte_area: counters.byte_area,
+            departures: arrivals + u64::from(carried_over.packets) - u64::from(packets) - lost_packets,
+            departed_bytes: arrived_bytes + carried_over.bytes - bytes - lost_bytes,
+            drops_overflow: lost_packets,
+            max_queue: waiting.max_queue,
+            delay: waiting.delay,
+            queue_area: waiting.queue_area,
+            byte_area: waiting.byte_area,
             ..passed
         }
     }
 
-    /// Return the drops by flow and distance.
+    /// Return the drops by flow and distance, if there were any.
     pub fn drops(&self) -> Option<&Drops> {
-        self.waiting.as_ref().map(|w| &w.drops)
+        self.waiting.as_ref()?.lost.as_ref().map(|lost| &lost.drops)
     }
 }

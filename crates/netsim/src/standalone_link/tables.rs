@@ -1,9 +1,12 @@
+use aqmlab_aqm::Backlog;
 use aqmlab_units::Span;
 
 use super::StandaloneLink;
-use crate::link_stats::Numbered;
+use crate::link_stats::{Drops, LinkCounters, Numbered};
+use crate::marker::Markers;
+use crate::observe::Observation;
 use crate::plan::Plan;
-use crate::tables::{Seen, SeenLink, Table};
+use crate::tables::{Counting, Seen, SeenLink, Table};
 
 /// Return the tables of finished standalone links, as a simulation returns them, without the tables of flows. `measured` is the
 /// length of the measured part of the run.
@@ -12,7 +15,13 @@ pub fn tables<P: Copy + PartialEq + Numbered>(
     links: &[&StandaloneLink<P>],
     measured: Span,
 ) -> Vec<(&'static str, Table)> {
-    let seen = Seen { plan, links: links.iter().map(|link| see(link)).collect() };
+    let seen = Seen {
+        plan,
+        links: links
+            .iter()
+            .map(|&link| SeenLink { name: &link.name, aqm: link.aqm, station: link })
+            .collect(),
+    };
     vec![
         ("links", seen.links_table(measured.secs())),
         ("queue_samples", seen.queue_samples_table()),
@@ -28,14 +37,24 @@ pub fn tables<P: Copy + PartialEq + Numbered>(
     ]
 }
 
-fn see<P: Copy + PartialEq + Numbered>(link: &StandaloneLink<P>) -> SeenLink<'_> {
-    SeenLink {
-        name: &link.name,
-        aqm: link.aqm,
-        counters: link.station.stats.counters,
-        drops: Some(&link.station.stats.drops),
-        observation: link.station.stats.observation.as_deref(),
-        markers: link.station.markers(),
-        waiting: link.backlog().packets,
+impl<P: Copy + PartialEq + Numbered> Counting for StandaloneLink<P> {
+    fn counters(&self) -> LinkCounters {
+        self.station.stats.counters
+    }
+
+    fn drops(&self) -> Option<&Drops> {
+        Some(&self.station.stats.drops)
+    }
+
+    fn observation(&self) -> Option<&Observation> {
+        self.station.stats.observation.as_deref()
+    }
+
+    fn markers(&self) -> Option<&Markers> {
+        self.station.markers()
+    }
+
+    fn backlog(&self) -> Backlog {
+        StandaloneLink::backlog(self)
     }
 }

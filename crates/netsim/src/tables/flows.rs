@@ -6,8 +6,8 @@ use super::seen::Seen;
 use super::{Column, Table, integers, ratio, reals, texts};
 use crate::engine::Simulation;
 use crate::plan::{Flow, NodeId, Size, Transport};
-use crate::sink::SinkCounters;
-use crate::source::SourceCounters;
+use crate::sink::Sink;
+use crate::source::Source;
 
 impl Simulation {
     pub(super) fn flows_table(&self, seen: &Seen<'_>) -> Table {
@@ -28,23 +28,28 @@ impl Simulation {
             ("from", texts(&rows, |r| r.from)),
             ("to", texts(&rows, |r| r.to)),
             ("size_packets", Column::Integer(rows.iter().map(|r| size_packets(r.plan)).collect())),
-            ("sent", integers(&rows, |r| r.source.sent)),
-            ("sent_bytes", integers(&rows, |r| r.source.sent_bytes)),
-            ("retransmissions", integers(&rows, |r| r.source.retransmissions)),
-            ("received", integers(&rows, |r| r.sink.received)),
-            ("goodput_bytes", integers(&rows, |r| r.sink.bytes)),
-            ("goodput_bps", reals(&rows, |r| r.sink.bytes as f64 * 8.0 / t)),
-            ("acked", integers(&rows, |r| r.source.acked)),
-            ("timeouts", integers(&rows, |r| r.source.timeouts)),
-            ("fast_retransmits", integers(&rows, |r| r.source.fast_retransmits)),
+            ("sent", integers(&rows, |r| r.source.counters().sent)),
+            ("sent_bytes", integers(&rows, |r| r.source.counters().sent_bytes)),
+            ("retransmissions", integers(&rows, |r| r.source.counters().retransmissions)),
+            ("received", integers(&rows, |r| r.sink.counters().received)),
+            ("goodput_bytes", integers(&rows, |r| r.sink.counters().bytes)),
+            ("goodput_bps", reals(&rows, |r| r.sink.counters().bytes as f64 * 8.0 / t)),
+            ("acked", integers(&rows, |r| r.source.counters().acked)),
+            ("timeouts", integers(&rows, |r| r.source.counters().timeouts)),
+            ("fast_retransmits", integers(&rows, |r| r.source.counters().fast_retransmits)),
             ("drops", integers(&rows, |r| r.drops)),
-            ("mean_rtt_s", reals(&rows, |r| ratio(r.source.rtt_sum.secs(), r.source.rtt_samples as f64))),
-            ("arrived", integers(&rows, |r| r.sink.arrived)),
-            ("arrived_bytes", integers(&rows, |r| r.sink.arrived_bytes)),
-            ("start_s", reals(&rows, |r| r.start_s)),
-            ("finish_s", reals(&rows, |r| r.finish_s)),
-            ("first_sent_s", reals(&rows, |r| r.first_sent_s)),
-            ("last_received_s", reals(&rows, |r| r.last_received_s)),
+            (
+                "mean_rtt_s",
+                reals(&rows, |r| {
+                    ratio(r.source.counters().rtt_sum.secs(), r.source.counters().rtt_samples as f64)
+                }),
+            ),
+            ("arrived", integers(&rows, |r| r.sink.counters().arrived)),
+            ("arrived_bytes", integers(&rows, |r| r.sink.counters().arrived_bytes)),
+            ("start_s", reals(&rows, |r| r.source.start_time().secs())),
+            ("finish_s", reals(&rows, |r| secs(r.source.finish))),
+            ("first_sent_s", reals(&rows, |r| secs(r.source.first_sent))),
+            ("last_received_s", reals(&rows, |r| secs(r.sink.last_received()))),
         ]
     }
 
@@ -53,25 +58,12 @@ impl Simulation {
         let plan = &self.network.plan.flows[flow];
         let (from, to) = plan.ends();
         let node = |id: NodeId| self.network.plan.nodes[id as usize].as_str();
-        let secs = |t: Option<Time>| t.map_or(f64::NAN, Time::secs);
-        FlowRow {
-            plan,
-            from: node(from),
-            to: node(to),
-            source: source.counters(),
-            sink: sink.counters(),
-            drops,
-            start_s: source.start_time().secs(),
-            finish_s: secs(source.finish),
-            first_sent_s: secs(source.first_sent),
-            last_received_s: secs(sink.last_received()),
-        }
+        FlowRow { plan, from: node(from), to: node(to), source, sink, drops }
     }
 
     pub(super) fn cwnd_samples_table(&self) -> Table {
         let flows = self.network.plan.flows.iter().zip(&self.network.sources);
-        let rows: Vec<_> =
-            flows.flat_map(|(p, f)| f.samples().iter().map(|s| (p.name.as_str(), *s))).collect();
+        let rows: Vec<_> = flows.flat_map(|(p, f)| f.samples().iter().map(|s| (&*p.name, *s))).collect();
         vec![
             ("t_s", reals(&rows, |(_, s)| s.time.secs())),
             ("flow", texts(&rows, |(name, _)| *name)),
@@ -83,8 +75,7 @@ impl Simulation {
 
     pub(super) fn flow_samples_table(&self) -> Table {
         let flows = self.network.plan.flows.iter().zip(&self.network.sinks);
-        let rows: Vec<_> =
-            flows.flat_map(|(p, f)| f.samples().iter().map(|s| (p.name.as_str(), *s))).collect();
+        let rows: Vec<_> = flows.flat_map(|(p, f)| f.samples().iter().map(|s| (&*p.name, *s))).collect();
         vec![
             ("t_s", reals(&rows, |(_, s)| s.time.secs())),
             ("flow", texts(&rows, |(name, _)| *name)),
@@ -103,16 +94,16 @@ fn size_packets(flow: &Flow) -> i64 {
     }
 }
 
-/// A row of the table of flows.
+/// A row of the table of flows; what the ends have counted is computed where it is asked for.
 struct FlowRow<'a> {
     plan: &'a Flow,
     from: &'a str,
     to: &'a str,
-    source: SourceCounters,
-    sink: SinkCounters,
+    source: &'a Source,
+    sink: &'a Sink,
     drops: u64,
-    start_s: f64,
-    finish_s: f64,
-    first_sent_s: f64,
-    last_received_s: f64,
+}
+
+fn secs(time: Option<Time>) -> f64 {
+    time.map_or(f64::NAN, Time::secs)
 }

@@ -12,28 +12,33 @@ impl Seen<'_> {
         vec![
             ("link", texts(rows, |l| l.name)),
             ("aqm", texts(rows, |l| l.aqm)),
-            ("arrivals", integers(rows, |l| l.counters.arrivals)),
-            ("arrived_bytes", integers(rows, |l| l.counters.arrived_bytes)),
-            ("departures", integers(rows, |l| l.counters.departures)),
-            ("departed_bytes", integers(rows, |l| l.counters.departed_bytes)),
-            ("drops_early", integers(rows, |l| l.counters.drops_early)),
-            ("drops_forced", integers(rows, |l| l.counters.drops_forced)),
-            ("drops_overflow", integers(rows, |l| l.counters.drops_overflow)),
-            ("drops", integers(rows, |l| l.counters.drops())),
-            ("marks_early", integers(rows, |l| l.counters.marks_early)),
-            ("marks", integers(rows, |l| l.counters.marks())),
-            ("mean_queue", reals(rows, |l| l.counters.queue_area as f64 / PS_PER_S / t)),
-            ("mean_queue_bytes", reals(rows, |l| l.counters.byte_area as f64 / PS_PER_S / t)),
-            ("mean_average", reals(rows, |l| average(l.observation).mean())),
-            ("sd_average", reals(rows, |l| average(l.observation).sd())),
-            ("max_queue", integers(rows, |l| l.counters.max_queue.into())),
+            ("arrivals", integers(rows, |l| l.station.counters().arrivals)),
+            ("arrived_bytes", integers(rows, |l| l.station.counters().arrived_bytes)),
+            ("departures", integers(rows, |l| l.station.counters().departures)),
+            ("departed_bytes", integers(rows, |l| l.station.counters().departed_bytes)),
+            ("drops_early", integers(rows, |l| l.station.counters().drops_early)),
+            ("drops_forced", integers(rows, |l| l.station.counters().drops_forced)),
+            ("drops_overflow", integers(rows, |l| l.station.counters().drops_overflow)),
+            ("drops", integers(rows, |l| l.station.counters().drops())),
+            ("marks_early", integers(rows, |l| l.station.counters().marks_early)),
+            ("marks", integers(rows, |l| l.station.counters().marks())),
+            ("mean_queue", reals(rows, |l| l.station.counters().queue_area as f64 / PS_PER_S / t)),
+            ("mean_queue_bytes", reals(rows, |l| l.station.counters().byte_area as f64 / PS_PER_S / t)),
+            ("mean_average", reals(rows, |l| average(l.station.observation()).mean())),
+            ("sd_average", reals(rows, |l| average(l.station.observation()).sd())),
+            ("max_queue", integers(rows, |l| l.station.counters().max_queue.into())),
             (
                 "mean_delay_s",
-                reals(rows, |l| ratio(l.counters.delay as f64 / PS_PER_S, l.counters.departures as f64)),
+                reals(rows, |l| {
+                    ratio(
+                        l.station.counters().delay as f64 / PS_PER_S,
+                        l.station.counters().departures as f64,
+                    )
+                }),
             ),
-            ("utilization", reals(rows, |l| l.counters.busy as f64 / PS_PER_S / t)),
-            ("throughput_bps", reals(rows, |l| l.counters.departed_bytes as f64 * 8.0 / t)),
-            ("packets_at_end", integers(rows, |l| l.waiting.into())),
+            ("utilization", reals(rows, |l| l.station.counters().busy as f64 / PS_PER_S / t)),
+            ("throughput_bps", reals(rows, |l| l.station.counters().departed_bytes as f64 * 8.0 / t)),
+            ("packets_at_end", integers(rows, |l| l.station.backlog().packets.into())),
         ]
     }
 
@@ -77,7 +82,7 @@ impl Seen<'_> {
 
     /// In the order of the plan: marker by marker, flow by flow.
     pub fn markers_table(&self) -> Table {
-        let links = self.links.iter().filter_map(|l| l.markers);
+        let links = self.links.iter().filter_map(|l| l.station.markers());
         let mut rows: Vec<_> = links.flat_map(|m| m.counters()).collect();
         rows.sort_by_key(|(marker, _, _)| *marker);
         vec![

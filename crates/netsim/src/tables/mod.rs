@@ -9,10 +9,8 @@ mod seen;
 mod words;
 
 use crate::engine::Simulation;
-use crate::link::Link;
-use crate::plan;
 
-pub(crate) use self::seen::{Seen, SeenLink};
+pub(crate) use self::seen::{Counting, Seen, SeenLink};
 pub use self::words::Words;
 
 /// A column of a table.
@@ -84,24 +82,17 @@ impl Simulation {
     fn seen(&self) -> Seen<'_> {
         let plan = &self.network.plan;
         let links = plan.links.iter().zip(&self.network.fabric.links);
-        Seen { plan, links: links.map(|(plan, link)| see(plan, link)).collect() }
+        Seen {
+            plan,
+            links: links
+                .map(|(plan, link)| SeenLink { name: &plan.name, aqm: plan.aqm, station: link })
+                .collect(),
+        }
     }
 
     /// Packets carried over a link, and packets offered to a queue, summed over all links.
     pub fn totals(&self) -> (u64, u64) {
         let counters = self.network.fabric.links.iter().map(|l| l.counters());
         counters.fold((0, 0), |(hops, offers), c| (hops + c.departures, offers + c.arrivals))
-    }
-}
-
-fn see<'a>(plan: &'a plan::Link, link: &'a Link) -> SeenLink<'a> {
-    SeenLink {
-        name: &plan.name,
-        aqm: plan.aqm,
-        counters: link.counters(),
-        drops: link.drops(),
-        observation: link.observation(),
-        markers: link.markers(),
-        waiting: link.backlog().packets,
     }
 }

@@ -12,7 +12,7 @@ use crate::plan::Transport;
 impl<'s> Seen<'s> {
     /// What was observed, with the names of the links.
     pub fn observed<T>(&self, rows: impl Fn(&'s Observation) -> Vec<T>) -> Vec<(&'s str, T)> {
-        let observed = |l: &SeenLink<'s>| l.observation.map(&rows).unwrap_or_default();
+        let observed = |l: &SeenLink<'s>| l.station.observation().map(&rows).unwrap_or_default();
         self.links.iter().flat_map(|l| observed(l).into_iter().map(|r| (l.name, r))).collect()
     }
 
@@ -50,7 +50,7 @@ impl<'s> Seen<'s> {
 
     pub fn losses_table(&self) -> Table {
         let rows = self.observed(|o| o.losses().iter().collect());
-        let flow = |number: u32| self.plan.flows.get(number as usize).map_or("", |flow| flow.name.as_str());
+        let flow = |number: u32| self.plan.flows.get(number as usize).map_or("", |flow| &*flow.name);
         vec![
             ("t_s", reals(&rows, |(_, l)| l.time.secs())),
             ("link", texts(&rows, |(name, _)| *name)),

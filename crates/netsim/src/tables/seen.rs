@@ -1,5 +1,7 @@
 //! The links as tables show them, either in a network or standalone.
 
+use aqmlab_aqm::Backlog;
+
 use crate::link_stats::{Drops, LinkCounters};
 use crate::marker::Markers;
 use crate::observe::Observation;
@@ -15,17 +17,24 @@ pub(crate) struct Seen<'a> {
 pub(crate) struct SeenLink<'a> {
     pub name: &'a str,
     pub aqm: &'a str,
-    pub counters: LinkCounters,
-    pub drops: Option<&'a Drops>,
-    pub observation: Option<&'a Observation>,
-    pub markers: Option<&'a Markers>,
-    /// Packets that wait.
-    pub waiting: u32,
+    /// What it has counted, computed where it is asked for: with many links, copies of all counters are larger than the tables.
+    pub station: &'a dyn Counting,
+}
+
+/// A link station, by what it has counted and recorded.
+pub(crate) trait Counting {
+    fn counters(&self) -> LinkCounters;
+    /// Drops by flow and distance.
+    fn drops(&self) -> Option<&Drops>;
+    fn observation(&self) -> Option<&Observation>;
+    fn markers(&self) -> Option<&Markers>;
+    /// What waits.
+    fn backlog(&self) -> Backlog;
 }
 
 impl<'a> Seen<'a> {
     /// Links that lost packets, by name.
     pub fn drops(&self) -> impl Iterator<Item = (&'a str, &'a Drops)> {
-        self.links.iter().filter_map(|l| l.drops.map(|d| (l.name, d)))
+        self.links.iter().filter_map(|l| l.station.drops().map(|d| (l.name, d)))
     }
 }

@@ -1,6 +1,8 @@
 //! A column of words.
 
-use std::collections::BTreeMap;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+
+use hashbrown::HashTable;
 
 /// The first words, the last one and the one after it are compared, which is faster than looking a word up: a table has few
 /// words, or goes through all of them again and again.
@@ -11,14 +13,18 @@ const COMPARED: usize = 8;
 /// The log of a link's packets has three such columns and a row per packet; a text for each cell takes most of a run's time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Words {
-    different: Vec<String>,
+    /// The different words, one after the other, in one text: with many links and flows, texts of their own take more memory than
+    /// the words.
+    text: String,
+    /// Where each ends in it, in bytes.
+    ends: Vec<usize>,
     places: Vec<u32>,
 }
 
 impl Words {
     /// The different words, in the order in which they appear first.
-    pub fn different(&self) -> &[String] {
-        &self.different
+    pub fn different(&self) -> impl ExactSizeIterator<Item = &str> {
+        (0..self.ends.len()).map(|place| self.word(place))
     }
 
     /// For each row the place of its word among the different ones.
@@ -38,31 +44,49 @@ impl Words {
 
     /// The word of a row.
     pub fn get(&self, row: usize) -> &str {
-        &self.different[self.places[row] as usize]
+        self.word(self.places[row] as usize)
     }
 
     /// The word of each row.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
-        self.places.iter().map(|&place| self.different[place as usize].as_str())
+        self.places.iter().map(|&place| self.word(place as usize))
+    }
+
+    fn word(&self, place: usize) -> &str {
+        let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[start..self.ends[place]]
+    }
+
+    /// Add a word that differs from all before. Return its place.
+    fn push(&mut self, word: &str) -> u32 {
+        self.text.push_str(word);
+        self.ends.push(self.text.len());
+        self.ends.len() as u32 - 1
     }
 }
 
 impl<S: AsRef<str>> FromIterator<S> for Words {
     fn from_iter<I: IntoIterator<Item = S>>(words: I) -> Self {
-        let mut places: BTreeMap<String, u32> = BTreeMap::new();
+        let hash = |word: &str| BuildHasherDefault::<DefaultHasher>::default().hash_one(word);
+        let mut known: HashTable<u32> = HashTable::new();
         let mut made = Self::default();
         let mut last = 0;
         for word in words {
             let word = word.as_ref();
-            let is_at = |place: &usize| made.different.get(*place).is_some_and(|known| known == word);
-            let near = (0..COMPARED).chain([last, last + 1]).find(is_at);
-            last = near.or_else(|| places.get(word).map(|&place| place as usize)).unwrap_or_else(|| {
-                made.different.push(word.to_owned());
-                places.insert(word.to_owned(), made.different.len() as u32 - 1);
-                made.different.len() - 1
-            });
+            let is_at = |place: &usize| *place < made.ends.len() && made.word(*place) == word;
+            if let Some(near) = (0..COMPARED).chain([last, last + 1]).find(is_at) {
+                last = near;
+            } else if let Some(&place) = known.find(hash(word), |&place| made.word(place as usize) == word) {
+                last = place as usize;
+            } else {
+                let place = made.push(word);
+                known.insert_unique(hash(word), place, |&place| hash(made.word(place as usize)));
+                last = place as usize;
+            }
             made.places.push(last as u32);
         }
+        made.text.shrink_to_fit();
+        made.ends.shrink_to_fit();
         made
     }
 }
@@ -74,7 +98,7 @@ mod tests {
     #[test]
     fn each_word_is_kept_once() {
         let words: Words = ["+", "-", "-", "+", "d"].into_iter().collect();
-        assert_eq!(words.different(), ["+", "-", "d"]);
+        assert!(words.different().eq(["+", "-", "d"]));
         assert_eq!(words.places(), [0, 1, 1, 0, 2]);
         assert_eq!(words.iter().collect::<Vec<_>>(), ["+", "-", "-", "+", "d"]);
         assert_eq!((words.len(), words.get(4)), (5, "d"));
@@ -84,13 +108,13 @@ mod tests {
     fn many_different_words_keep_their_places() {
         let all: Vec<_> = (0..3 * COMPARED).map(|i| i.to_string()).collect();
         let words: Words = all.iter().chain(all.iter().rev()).collect();
-        assert_eq!(words.different(), all);
+        assert!(words.different().eq(&all));
         assert!(words.iter().eq(all.iter().chain(all.iter().rev())));
     }
 
     #[test]
     fn no_rows() {
         let words = Words::from_iter::<[&str; 0]>([]);
-        assert!(words.is_empty() && words.different().is_empty());
+        assert!(words.is_empty() && words.different().len() == 0);
     }
 }

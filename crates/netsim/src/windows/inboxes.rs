@@ -6,7 +6,7 @@ const NONE: u32 = u32::MAX;
 const PAGE: usize = 64;
 
 /// Inputs of the stations, by window, unsorted.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Inboxes {
     inboxes: Vec<Inbox>,
     /// Index of the inbox of each station, by its number.

@@ -177,8 +177,8 @@ mod tests {
         });
         let config = TcpConfig::Ns2(Arc::new(Config::ns2(Variant::Reno)));
         let flow = |&(from, to): &(u32, u32)| Flow {
-            name: String::new(),
-            group: String::new(),
+            name: "".into(),
+            group: "".into(),
             ends: Ends::At(from, to),
             start: Start::At(Time::ZERO),
             stop: None,

@@ -82,7 +82,7 @@ pub fn dumbbell(variants: &[Option<Tcp>], mbps: f64, queue: Queue, seconds: f64)
             },
         };
         flows.push(Flow {
-            name: format!("f{i}"),
+            name: format!("f{i}").into(),
             group: "f".into(),
             ends: Ends::At(left, right),
             start: Start::Uniform(Time::ZERO, Time::from_secs(1.0)),
@@ -107,8 +107,8 @@ pub fn dumbbell(variants: &[Option<Tcp>], mbps: f64, queue: Queue, seconds: f64)
     };
     Plan {
         nodes,
-        links,
-        flows,
+        links: links.into(),
+        flows: flows.into(),
         pages: Vec::new(),
         markers: Vec::new(),
         changes: Vec::new(),

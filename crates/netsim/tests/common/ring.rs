@@ -77,7 +77,7 @@ fn flow(i: usize, kind: Kind, mbps: f64, hosts: &Arc<[(NodeId, NodeId)]>) -> Flo
     };
     let fixed = (i % 4 == 2).then_some(hosts[i % hosts.len()].0);
     Flow {
-        name: format!("f{i}"),
+        name: format!("f{i}").into(),
         group: "f".into(),
         ends: Ends::Drawn { from: fixed, to: None, hosts: hosts.clone() },
         start: if again.is_empty() { Start::Uniform(s(0.0), s(1.0)) } else { Start::At(s(0.1)) },
@@ -194,7 +194,7 @@ pub fn ring(kinds: &[Kind], mbps: f64, queue: Queue, seconds: f64) -> Plan {
     };
     Plan {
         nodes: (0..ROUTERS + HOSTS).map(|i| format!("n{i}")).collect(),
-        links,
+        links: links.into(),
         flows: kinds.iter().enumerate().map(|(i, kind)| flow(i, *kind, mbps, &hosts)).collect(),
         pages: pages(kinds),
         markers: markers(kinds.len() as u32, mbps),

@@ -9,6 +9,7 @@ mod start;
 mod transport;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use aqmlab_aqm::LEVELS;
 use aqmlab_netsim::{Routes, plan};
@@ -35,7 +36,7 @@ pub(crate) const MAX_FLOWS: i64 = 1_000_000;
 /// Flows that are alike.
 #[derive(Debug)]
 pub(crate) struct Group<'a> {
-    pub name: String,
+    pub name: Arc<str>,
     pub count: usize,
     starts: Starts,
     stop: Option<Time>,
@@ -208,7 +209,7 @@ fn group<'a>(
         section.error("from", complaint.allowed("ends that are not random"));
         return None;
     }
-    let name = section.text("name")?.to_owned();
+    let name = section.text("name")?.into();
     let Times { starts, stop, again } = times?;
     Some(Group {
         name,
@@ -236,7 +237,7 @@ pub(crate) fn check_ttl(sections: &[Section<'_>], plan: &plan::Plan) {
     let mut routes = Routes::new(plan);
     for section in given {
         let name = section.text("name");
-        let of_group = plan.flows.iter().filter(|flow| name == Some(flow.group.as_str()));
+        let of_group = plan.flows.iter().filter(|flow| name == Some(&*flow.group));
         let ends = of_group.filter_map(|flow| match flow.ends {
             plan::Ends::At(from, to) => Some([(from, to), (to, from)]),
             plan::Ends::Drawn { .. } => None,
@@ -294,7 +295,7 @@ fn check_number(section: &Section<'_>, place: Place) {
 impl Group<'_> {
     /// The name of a flow of the group, or of what several flows make.
     fn name_of(&self, index: usize) -> String {
-        if self.count == 1 { self.name.clone() } else { format!("{}.{index}", self.name) }
+        if self.count == 1 { self.name.to_string() } else { format!("{}.{index}", self.name) }
     }
 
     /// Adds the flows, and their hosts where they have hosts of their own.
@@ -327,8 +328,8 @@ impl Group<'_> {
 
     fn flow(&self, name: String, index: usize, ends: plan::Ends) -> plan::Flow {
         plan::Flow {
-            name,
-            group: self.name.clone(),
+            name: name.into(),
+            group: Arc::clone(&self.name),
             ends,
             start: self.starts.of(index),
             stop: self.stop,

@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use aqmlab_netsim::Routes;
 use aqmlab_netsim::plan::{Change, Link, Plan};
@@ -79,7 +80,7 @@ fn scenario_json(scenario: &Scenario, whole: bool) -> String {
         "managed_bps": plan.links.iter().filter(|l| l.aqm != "drop-tail").map(|l| l.rate.0 as f64).sum::<f64>(),
         "slowest_bps": plan.links.iter().map(|l| l.rate.0).min(),
         "pages": plan.pages.iter().map(|page| page_json(plan, page)).collect::<Vec<_>>(),
-        "calls": plan.probe.packet_delays.iter().map(|&f| &plan.flows[f as usize].name).collect::<Vec<_>>(),
+        "calls": plan.probe.packet_delays.iter().map(|&f| &*plan.flows[f as usize].name).collect::<Vec<_>>(),
         "markers": plan.markers.iter().map(|m| marker_json(plan, m)).collect::<Vec<_>>(),
         "changes": plan.changes.iter().map(|c| change_json(plan, c)).collect::<Vec<_>>(),
         "probe": {
@@ -120,10 +121,10 @@ pub(super) fn link_name(plan: &Plan, link: u32) -> &str {
 }
 
 /// Discipline and effective parameters of each queue, at the last link that has it.
-fn queues_json(plan: &Plan, queues: &[String]) -> Json {
+fn queues_json(plan: &Plan, queues: &[Arc<str>]) -> Json {
     let last: BTreeMap<_, _> = queues.iter().zip(plan.links.iter()).collect();
     let reading = |link: &Link| json!({ "aqm": link.aqm, "parameters": parameters_json(link) });
-    last.into_iter().map(|(queue, link)| (queue.clone(), reading(link))).collect::<Map<_, _>>().into()
+    last.into_iter().map(|(queue, link)| (queue.to_string(), reading(link))).collect::<Map<_, _>>().into()
 }
 
 fn link_json(plan: &Plan, link: &Link, queue: &str) -> Json {

@@ -24,8 +24,8 @@ pub(super) fn flow_json(plan: &Plan, flow: &Flow, routes: &mut Routes<'_>) -> Js
     let name_of = |end: Option<NodeId>| end.map_or(RANDOM, |node| node_name(plan, node));
     let (transport, parameters) = transport_json(&flow.transport);
     json!({
-        "name": flow.name,
-        "group": flow.group,
+        "name": &*flow.name,
+        "group": &*flow.group,
         "transport": transport,
         "from": name_of(from),
         "to": name_of(to),
@@ -113,7 +113,7 @@ pub(super) fn page_json(plan: &Plan, page: &Page) -> Json {
     let flows = &plan.flows[first..first + page.connections as usize];
     json!({
         "name": page.name,
-        "flows": flows.iter().map(|flow| &flow.name).collect::<Vec<_>>(),
+        "flows": flows.iter().map(|flow| &*flow.name).collect::<Vec<_>>(),
         "objects": page.objects,
         "dispatch": page.dispatch.name(),
         "size": spread_json(&page.size, "B"),

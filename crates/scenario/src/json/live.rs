@@ -72,7 +72,7 @@ fn link_json(scenario: &Scenario, id: LinkId) -> Json {
         "to": node_name(plan, link.to),
         "rate_bps": link.rate.0,
         "delay_ns": nanoseconds(link.delay),
-        "queue": scenario.queues[id as usize],
+        "queue": &*scenario.queues[id as usize],
         "aqm": link.aqm,
     })
 }
@@ -82,14 +82,14 @@ fn group_json(live: &scenario::LiveScenario, number: usize, group: &LiveGroup, s
     let flows: Vec<&Flow> = group.flows.iter().map(|&i| &plan.flows[i]).collect();
     let first = flows[0];
     let parts = groups.iter().filter(|g| plan.flows[g.flows[0]].group == first.group).count();
-    let program = scenario.live.programs.get(&first.group);
+    let program = scenario.live.programs.get(&*first.group);
     let (transport, parameters) = transport_json(&first.transport);
     let (congestion_control, ecn) = kernel(&first.transport);
     json!({
         "number": number,
-        "name": if parts == 1 { &first.group } else { &first.name },
-        "group": first.group,
-        "flows": flows.iter().map(|flow| &flow.name).collect::<Vec<_>>(),
+        "name": if parts == 1 { &*first.group } else { &*first.name },
+        "group": &*first.group,
+        "flows": flows.iter().map(|flow| &*flow.name).collect::<Vec<_>>(),
         "direction": direction(live, &group.there),
         "there": way_json(plan, &group.there),
         "back": way_json(plan, &group.back),

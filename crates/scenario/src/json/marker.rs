@@ -14,7 +14,7 @@ pub(super) fn marker_json(plan: &Plan, marker: &Marker) -> Json {
         "name": marker.name,
         "kind": kind,
         "link": link_name(plan, marker.link),
-        "flows": marker.flows.iter().map(|&i| plan.flows[i as usize].name.as_str()).collect::<Vec<_>>(),
+        "flows": marker.flows.iter().map(|&i| &*plan.flows[i as usize].name).collect::<Vec<_>>(),
         "per": if marker.per_flow { "flow" } else { "group" },
         "parameters": parameters,
         "dscp": { green: marker.dscp[0], yellow: three.then_some(marker.dscp[1]), red: marker.dscp[2] },

@@ -56,7 +56,7 @@ impl LivePath {
 /// The link in the other direction: the first from the end of this one to its start.
 pub(crate) fn reverse(plan: &Plan, link: LinkId) -> Option<LinkId> {
     let Link { from, to, .. } = plan.links[link as usize];
-    (0..).zip(&plan.links).find(|(_, l)| (l.from, l.to) == (to, from)).map(|(id, _)| id)
+    (0..).zip(&*plan.links).find(|(_, l)| (l.from, l.to) == (to, from)).map(|(id, _)| id)
 }
 
 /// The groups of a plan with all ends drawn, in the order of the flows.

@@ -250,7 +250,7 @@ pub(crate) fn check(file: &Section<'_>, plan: &Plan, live: &Live, groups: &[Live
     }
     for group in groups.iter().filter(|group| group.there.crossed.is_none()) {
         let first = &plan.flows[group.flows[0]];
-        if let Some(section) = sections.iter().find(|s| s.text("name") == Some(first.group.as_str())) {
+        if let Some(section) = sections.iter().find(|s| s.text("name") == Some(&*first.group)) {
             let message = format!("flow {} does not cross the live link {}", first.name, name(link));
             section.report.error(section.place, section.path.as_str(), Complaint::new(message));
         }

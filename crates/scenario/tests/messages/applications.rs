@@ -167,7 +167,7 @@ fn what_applications_come_to() {
     let text = with("count = 2\nweb = { size = \"1KB\", objects = 4, connections = 2 }");
     let scenario =
         accepted(&format!("{text}\n[[flow]]\nname = \"call\"\nfrom = \"right\"\nvoip = {{}}\n"), &[]);
-    let names: Vec<_> = scenario.plan.flows.iter().map(|flow| flow.name.as_str()).collect();
+    let names: Vec<_> = scenario.plan.flows.iter().map(|flow| &*flow.name).collect();
     assert_eq!(names, ["tcp.0.0", "tcp.0.1", "tcp.1.0", "tcp.1.1", "call.there", "call.back"]);
     let pages: Vec<_> = scenario.plan.pages.iter().map(|page| (page.name.as_str(), page.first)).collect();
     assert_eq!(pages, [("tcp.0", 0), ("tcp.1", 2)]);
