@@ -20,13 +20,9 @@ impl Plan {
     #[must_use]
     pub fn drawn(&self, seed: u64) -> Self {
         let mut plan = self.clone();
-        if !plan.is_to_draw() {
-            return plan;
-        }
-        let flows = Arc::make_mut(&mut plan.flows);
         // Of the list that the flow before had; those of a group have the same.
         let mut known: Option<Hosts> = None;
-        for flow in flows.iter_mut() {
+        for (i, flow) in self.flows.iter().enumerate() {
             if let Ends::Drawn { from, to, hosts } = &flow.ends {
                 let hosts = match known.take().filter(|known| Arc::ptr_eq(&known.list, hosts)) {
                     Some(known) => known,
@@ -36,33 +32,29 @@ impl Plan {
                 let (from, to) = ends(*from, *to, &hosts, &mut |n| stream.below(n))
                     .unwrap_or_else(|| panic!("no host to draw for flow {}", flow.name));
                 known = Some(hosts);
-                flow.ends = Ends::At(from, to);
+                plan.own_flows()[i].ends = Ends::At(from, to);
             }
-            if let Transport::Tcp { config, size, .. } = &mut flow.transport
-                && let Size::Drawn(bytes) = size
-            {
+            if let Transport::Tcp { config, size: Size::Drawn(bytes), clock_offset } = &flow.transport {
                 let mut stream = Stream::new(seed, &format!("size of flow {}", flow.name));
                 let bytes = bytes.draw(stream.uniform());
-                *size = match config {
+                let size = match config {
                     TcpConfig::Ns2(config) => Size::Packets(whole(bytes / f64::from(config.packet_size))),
                     TcpConfig::Rfc(_) => Size::Bytes(whole(bytes)),
                 };
+                plan.own_flows()[i].transport =
+                    Transport::Tcp { config: config.clone(), size, clock_offset: *clock_offset };
             }
         }
-        for page in &plan.pages {
+        for page in &self.pages {
             let first = page.first as usize;
-            draw_page(page, &mut flows[first..first + page.connections as usize], seed);
+            draw_page(page, &mut plan.own_flows()[first..first + page.connections as usize], seed);
         }
         plan
     }
 
-    /// Whether anything differs between seeds.
-    fn is_to_draw(&self) -> bool {
-        let of_flow = |flow: &Flow| {
-            matches!(flow.ends, Ends::Drawn { .. })
-                || matches!(flow.transport, Transport::Tcp { size: Size::Drawn(_), .. })
-        };
-        !self.pages.is_empty() || self.flows.iter().any(of_flow)
+    /// The flows, to change them; they are copied first if other plans share them.
+    fn own_flows(&mut self) -> &mut [Flow] {
+        Arc::make_mut(&mut self.flows)
     }
 }
 

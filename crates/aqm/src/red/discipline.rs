@@ -1,3 +1,5 @@
+mod simple;
+
 use aqmlab_units::Time;
 
 use super::adaptation::{Adaptation, Adapted};
@@ -631,6 +633,5 @@ impl<P: Copy> Qdisc<P> for Red<P> {
     }
 }
 
-mod simple;
 #[cfg(test)]
 mod tests;
