@@ -1,7 +1,5 @@
 //! What an observed link counts of each code point.
 
-use aqmlab_aqm::Meta;
-
 /// What was counted of a code point over the measured part of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CodePoint {
@@ -21,21 +19,27 @@ pub struct CodePoint {
 
 impl CodePoint {
     #[inline]
-    pub(crate) fn arrived(&mut self, meta: &Meta) {
+    pub(crate) fn arrived(&mut self, bytes: u32) {
         self.arrivals += 1;
-        self.arrived_bytes += u64::from(meta.bytes);
+        self.arrived_bytes += u64::from(bytes);
     }
 
     #[inline]
-    pub(crate) fn departed(&mut self, meta: &Meta) {
+    pub(crate) fn departed(&mut self, bytes: u32) {
         self.departures += 1;
-        self.departed_bytes += u64::from(meta.bytes);
+        self.departed_bytes += u64::from(bytes);
     }
 
-    /// Take a departure back.
-    pub(crate) fn take_back(&mut self, meta: &Meta) {
-        self.departures -= 1;
-        self.departed_bytes -= u64::from(meta.bytes);
+    /// Take a departure back, or count that one of the arrivals does not depart, before [`CodePoint::count_arrivals_as_departed`].
+    pub(crate) fn take_back(&mut self, bytes: u32) {
+        self.departures = self.departures.wrapping_sub(1);
+        self.departed_bytes = self.departed_bytes.wrapping_sub(u64::from(bytes));
+    }
+
+    /// Count a departure for each arrival.
+    fn count_arrivals_as_departed(&mut self) {
+        self.departures = self.departures.wrapping_add(self.arrivals);
+        self.departed_bytes = self.departed_bytes.wrapping_add(self.arrived_bytes);
     }
 }
 
@@ -54,6 +58,11 @@ impl CodePoints {
     #[inline]
     pub fn at(&mut self, dscp: u8) -> &mut CodePoint {
         &mut self.0[usize::from(dscp & 63)]
+    }
+
+    /// Count a departure for each arrival.
+    pub fn count_arrivals_as_departed(&mut self) {
+        self.0.iter_mut().for_each(CodePoint::count_arrivals_as_departed);
     }
 
     /// Those with arrivals, by number.

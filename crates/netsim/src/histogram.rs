@@ -42,12 +42,11 @@ impl<const LOG2: u32> Histogram<LOG2> {
 }
 
 fn bin_of<const LOG2: u32>(time: Span) -> usize {
-    if time.0 >> FIRST_BIN_LOG2 == 0 {
-        return 0;
-    }
-    let octave = time.0.ilog2();
-    let part = (time.0 >> (octave - LOG2)) as u32 & ((1 << LOG2) - 1);
-    (((octave - FIRST_BIN_LOG2) << LOG2) + part + 1) as usize
+    // Times of bin 0 are taken for the last part of the octave before the first bin: no branch that depends on them.
+    let time = time.0.max((1 << FIRST_BIN_LOG2) - 1);
+    let octave = time.ilog2();
+    let part = (time >> (octave - LOG2)) as u32 & ((1 << LOG2) - 1);
+    ((octave << LOG2) + part + 1 - (FIRST_BIN_LOG2 << LOG2)) as usize
 }
 
 /// Start of a bin in seconds.

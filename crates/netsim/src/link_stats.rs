@@ -45,16 +45,13 @@ impl LinkCounters {
         self.drops_early + self.drops_forced + self.drops_overflow
     }
 
-    /// Count the departure of a packet after this delay, whose transmission takes so long, with the areas of its stay in the queue.
+    /// Count the stay of a packet in the queue and its transmission.
     #[inline(always)]
-    fn departs(&mut self, bytes: u32, delay: Span, transmission: Span) {
-        self.departures += 1;
-        self.departed_bytes += u64::from(bytes);
+    fn passes(&mut self, bytes: u32, delay: Span, transmission: Span) {
         self.busy += transmission.0;
         if delay > Span::ZERO {
             let delay = u128::from(delay.0);
             self.delay += delay;
-            self.queue_area = self.queue_area.wrapping_add(delay);
             self.byte_area = self.byte_area.wrapping_add(delay * u128::from(bytes));
         }
     }
@@ -176,25 +173,55 @@ impl LinkStats {
         }
     }
 
-    /// A packet was offered to a plain RED queue, which judged it by this average. If it is accepted, count its departure too: its
-    /// service starts after a delay and takes a time. If not, [`LinkStats::dropped`] has counted the drop.
+    /// A packet was offered to a plain RED queue, which judged it by this average and accepted it: its service starts after a delay and
+    /// takes a time. Its departure is counted at the end of the run, by [`LinkStats::count_arrivals_as_departed`].
     #[inline(always)]
-    pub fn judged(&mut self, meta: &Meta, average: f64, accepted: Option<(Span, Span)>) {
+    pub fn passes(&mut self, dscp: u8, bytes: u32, average: f64, delay: Span, transmission: Span) {
+        self.counters.arrivals += 1;
+        self.counters.arrived_bytes += u64::from(bytes);
+        self.counters.passes(bytes, delay, transmission);
+        if let Some(observation) = &mut self.observation {
+            observation.judged(dscp, bytes, average);
+            observation.delay(delay);
+        }
+    }
+
+    /// A packet was offered to a plain RED queue, which judged it by this average. It does not depart: [`LinkStats::dropped`] has
+    /// counted its drop.
+    pub fn does_not_pass(&mut self, meta: &Meta, average: f64) {
         self.counters.arrivals += 1;
         self.counters.arrived_bytes += u64::from(meta.bytes);
-        match accepted {
-            Some((delay, transmission)) => self.counters.departs(meta.bytes, delay, transmission),
-            None => self.enters(meta.arrival, 1, meta.bytes.into()),
-        }
+        self.does_not_depart(meta.bytes);
+        self.enters(meta.arrival, 1, meta.bytes.into());
         if let Some(observation) = &mut self.observation {
-            observation.judged(meta, average, accepted.map(|(delay, _)| delay));
+            observation.judged(meta.header.dscp(), meta.bytes, average);
+            observation.does_not_depart(meta);
+        }
+    }
+
+    fn does_not_depart(&mut self, bytes: u32) {
+        let LinkCounters { departures, departed_bytes, .. } = &mut self.counters;
+        *departures = departures.wrapping_sub(1);
+        *departed_bytes = departed_bytes.wrapping_sub(u64::from(bytes));
+    }
+
+    /// Count a departure, and the area of a stay in the queue, for each packet that came to a plain RED queue.
+    pub fn count_arrivals_as_departed(&mut self) {
+        let counters = &mut self.counters;
+        counters.departures = counters.departures.wrapping_add(counters.arrivals);
+        counters.departed_bytes = counters.departed_bytes.wrapping_add(counters.arrived_bytes);
+        counters.queue_area = counters.queue_area.wrapping_add(counters.delay);
+        if let Some(observation) = &mut self.observation {
+            observation.count_arrivals_as_departed();
         }
     }
 
     /// Count the departure of a packet that waits at the end of the warm-up, where its arrival is counted already.
     pub fn departs_after_warmup(&mut self, starts: Time, meta: &Meta, transmission: Span) {
         let delay = starts.since(meta.arrival);
-        self.counters.departs(meta.bytes, delay, transmission);
+        self.counters.departures += 1;
+        self.counters.departed_bytes += u64::from(meta.bytes);
+        self.counters.passes(meta.bytes, delay, transmission);
         self.leaves(meta.arrival, 1, meta.bytes.into());
         if let Some(observation) = &mut self.observation {
             observation.departs(meta, delay);
@@ -204,8 +231,7 @@ impl LinkStats {
     /// Take back a departure that was counted in advance: the packet still waits.
     pub fn take_back(&mut self, starts: Time, meta: &Meta, transmission: Span) {
         let delay = starts.since(meta.arrival);
-        self.counters.departures -= 1;
-        self.counters.departed_bytes -= u64::from(meta.bytes);
+        self.does_not_depart(meta.bytes);
         self.counters.delay -= u128::from(delay.0);
         self.counters.busy -= transmission.0;
         self.enters(starts, 1, meta.bytes.into());

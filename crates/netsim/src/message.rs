@@ -1,7 +1,7 @@
 //! What travels between stations: a packet with the key of its next arrival.
 
 use aqmlab_aqm::{Ecn, Header, Kind, Meta};
-use aqmlab_transport::{Ack, Data, DataFlags, SackBlocks};
+use aqmlab_transport::{Ack, Data, DataFlags, NewData, PlainAnswer, SackBlocks};
 use aqmlab_units::Time;
 
 use crate::key::Key;
@@ -90,6 +90,12 @@ impl Message {
         self.seen().kind()
     }
 
+    /// The code point.
+    #[inline]
+    pub fn dscp(&self) -> u8 {
+        self.seen().dscp()
+    }
+
     /// The ECN field.
     #[inline]
     pub fn ecn(&self) -> Ecn {
@@ -131,17 +137,31 @@ impl Message {
         self.sent
     }
 
+    /// Return whether it is an acknowledgement without SACK blocks, time stamp and ECN echo.
+    #[inline]
+    pub fn is_plain_ack(&self) -> bool {
+        self.sack == NO_SACK && self.header & ECHO == 0
+    }
+
+    /// A data packet becomes its acknowledgement, at the start of its path.
+    #[inline(always)]
+    pub fn become_answer(&mut self, step: u32, answer: PlainAnswer) {
+        let PlainAnswer { ack, ts_echo, bytes } = answer;
+        let header = self.header & PEER_TTL_KNOWN | Header::default().with_kind(Kind::Ack).own();
+        (self.sent, self.step, self.number, self.bytes, self.header) = (ts_echo, step, ack, bytes, header);
+    }
+
+    /// A plain acknowledgement becomes the first of the packets that it releases, at the start of its path.
+    #[inline(always)]
+    pub fn become_first_of(&mut self, step: u32, dscp: u8, new: &NewData) {
+        let header = data_header(dscp, true, new.flags);
+        (self.sent, self.step, self.number) = (self.time, step, new.first);
+        (self.bytes, self.header) = (new.bytes, header);
+    }
+
     /// A data packet at the start of its path, put there by an event.
     #[inline]
     pub fn of_data(key: Key, step: u32, dscp: u8, peer_ttl_known: bool, data: &Data) -> Self {
-        let seen = Header::default()
-            .with_dscp(dscp)
-            .with_ecn(match (data.ect(), data.ect1()) {
-                (false, _) => Ecn::NotEct,
-                (true, false) => Ecn::Ect,
-                (true, true) => Ecn::Ect1,
-            })
-            .with_kind(if data.syn() { Kind::Syn } else { Kind::Data });
         Self {
             time: key.time,
             cause: key.cause,
@@ -151,9 +171,7 @@ impl Message {
             number: data.seq as i32,
             bytes: data.bytes,
             sack: NO_SACK,
-            header: seen.own()
-                | u32::from(data.flags.bits()) << FLAGS_AT
-                | if peer_ttl_known { PEER_TTL_KNOWN } else { 0 },
+            header: data_header(dscp, peer_ttl_known, data.flags),
         }
     }
 
@@ -188,6 +206,20 @@ impl Message {
     pub fn rewrite(&mut self, header: Header) {
         self.header = self.header >> FLAGS_AT << FLAGS_AT | header.own();
     }
+}
+
+/// Return [`Message::header`] of a data packet.
+#[inline]
+fn data_header(dscp: u8, peer_ttl_known: bool, flags: DataFlags) -> u32 {
+    let seen = Header::default()
+        .with_dscp(dscp)
+        .with_ecn(match (flags.has(DataFlags::ECT), flags.has(DataFlags::ECT1)) {
+            (false, _) => Ecn::NotEct,
+            (true, false) => Ecn::Ect,
+            (true, true) => Ecn::Ect1,
+        })
+        .with_kind(if flags.has(DataFlags::SYN) { Kind::Syn } else { Kind::Data });
+    seen.own() | u32::from(flags.bits()) << FLAGS_AT | if peer_ttl_known { PEER_TTL_KNOWN } else { 0 }
 }
 
 /// Optional data of an acknowledgement: SACK blocks, and the time at which it was sent.

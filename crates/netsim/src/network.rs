@@ -102,7 +102,7 @@ impl Network {
     /// Advance all stations to the end of the run.
     pub fn finish(&mut self) {
         let end = self.end();
-        self.fabric.links.iter_mut().for_each(|l| l.finish(end));
+        (0..).zip(&mut self.fabric.links).for_each(|(id, link)| link.finish(id, end));
         self.sources.iter_mut().for_each(|f| f.end(end));
         self.sinks.iter_mut().for_each(|f| f.end(end));
     }
@@ -159,20 +159,43 @@ impl Network {
     /// Deliver a packet to the queue of a link.
     #[inline(always)]
     pub fn at_link<A: Scheduler>(&mut self, scheduler: &mut A, link: LinkId, message: &mut Message) {
-        if self.fabric.carry(scheduler, link, message) {
-            self.at_sink(scheduler, message);
-        }
+        self.fabric.forward(&mut self.sinks, scheduler, link, message);
     }
 
     /// Deliver a data packet to its sink.
-    #[inline(always)]
-    pub fn at_sink<A: Scheduler>(&mut self, scheduler: &mut A, message: &Message) {
-        self.fabric.deliver(&mut self.sinks, scheduler, message);
+    #[inline]
+    pub fn at_sink<A: Scheduler>(&mut self, scheduler: &mut A, message: &mut Message) {
+        if let Some(link) = self.fabric.deliver(&mut self.sinks, scheduler, message) {
+            self.at_link(scheduler, link, message);
+        }
     }
 
     /// Deliver an acknowledgement to its source.
     #[inline(always)]
-    pub fn at_source<A: Scheduler>(&mut self, scheduler: &mut A, flow: usize, message: &Message) {
+    pub fn at_source<A: Scheduler>(&mut self, scheduler: &mut A, flow: usize, message: &mut Message) {
+        let Self { sources, sinks, fabric, .. } = self;
+        let source = &mut sources[flow];
+        let plain =
+            if message.is_plain_ack() { source.on_plain_ack(message.time, message.number) } else { None };
+        let Some(new) = plain else {
+            return self.at_source_with_any(scheduler, flow, message);
+        };
+        if new.first <= new.last {
+            message.become_first_of(fabric.paths.first(flow, Kind::Data), source.dscp, &new);
+            for _ in new.first..new.last {
+                let mut next = *message;
+                next.number += 1;
+                fabric.launch(sinks, scheduler, message);
+                *message = next;
+            }
+            fabric.launch(sinks, scheduler, message);
+        }
+        scheduler.reschedule_source(flow, source);
+    }
+
+    /// Deliver an acknowledgement that is not plain to its source.
+    #[inline(never)]
+    fn at_source_with_any<A: Scheduler>(&mut self, scheduler: &mut A, flow: usize, message: &Message) {
         let ack = self.fabric.sacks.take_ack(message);
         self.send(scheduler, flow, message.key(), |source, out| source.on_ack(message.time, &ack, out));
     }
@@ -182,7 +205,7 @@ impl Network {
     pub fn serve<A: Scheduler>(&mut self, scheduler: &mut A, link: LinkId, now: Time) {
         let mut message = Message::default();
         if self.fabric.serve(scheduler, link, now, &mut message) {
-            self.at_sink(scheduler, &message);
+            self.at_sink(scheduler, &mut message);
         }
     }
 
@@ -229,15 +252,13 @@ struct DataOutput<'a, A> {
 }
 
 impl<A: Scheduler> Out<Data> for DataOutput<'_, A> {
-    #[inline(never)]
+    #[inline]
     fn put(&mut self, data: &Data) {
         let mut message = Message::of_data(self.key, self.step, self.dscp, self.peer_ttl_known, data);
         if self.last {
             message.mark_last();
         }
-        if self.fabric.enter(self.scheduler, &mut message) {
-            self.fabric.deliver(self.sinks, self.scheduler, &message);
-        }
+        self.fabric.launch(self.sinks, self.scheduler, &mut message);
     }
 
     #[inline]
@@ -264,8 +285,10 @@ impl<A: Scheduler> Out<Ack> for AckOutput<'_, A> {
     #[inline]
     fn put(&mut self, ack: &Ack) {
         let mut message = self.fabric.sacks.message(self.key, self.step, self.peer_ttl_known, ack);
-        let arrived = self.fabric.enter(self.scheduler, &mut message);
-        debug_assert!(!arrived, "a source is never evaluated ahead");
+        if let Some(link) = self.fabric.enter(self.scheduler, &message) {
+            let arrived = self.fabric.carry(self.scheduler, link, &mut message);
+            debug_assert!(!arrived, "a source is never evaluated ahead");
+        }
     }
 
     #[inline]
@@ -275,16 +298,39 @@ impl<A: Scheduler> Out<Ack> for AckOutput<'_, A> {
 }
 
 impl Fabric {
-    /// Send a packet of an endpoint along its path. Return whether it is at its destination already.
+    /// Send a data packet along its path.
+    #[inline(never)]
+    fn launch<A: Scheduler>(&mut self, sinks: &mut [Sink], scheduler: &mut A, message: &mut Message) {
+        if let Some(link) = self.enter(scheduler, message) {
+            self.forward(sinks, scheduler, link, message);
+        }
+    }
+
+    /// Return the first link of the path of a packet that an endpoint sends, if it may enter it at once. If not, schedule that.
     #[inline(always)]
-    fn enter<A: Scheduler>(&mut self, scheduler: &mut A, message: &mut Message) -> bool {
+    fn enter<A: Scheduler>(&mut self, scheduler: &mut A, message: &Message) -> Option<LinkId> {
         let step = self.paths.at(message.step);
-        let Next::Link(link) = step.next() else { return false };
+        let Next::Link(link) = step.next() else { return None };
         if A::GLOBAL_ORDER || step.is_ahead() {
-            self.carry(scheduler, link, message)
-        } else {
-            scheduler.entered(link, message);
-            false
+            return Some(link);
+        }
+        scheduler.entered(link, message);
+        None
+    }
+
+    /// Deliver a packet to the queue of a link, and forward it and its acknowledgement over all that may be evaluated ahead.
+    #[inline(always)]
+    fn forward<A: Scheduler>(
+        &mut self,
+        sinks: &mut [Sink],
+        scheduler: &mut A,
+        mut link: LinkId,
+        message: &mut Message,
+    ) {
+        while self.carry(scheduler, link, message)
+            && let Some(next) = self.deliver(sinks, scheduler, message)
+        {
+            link = next;
         }
     }
 
@@ -293,39 +339,69 @@ impl Fabric {
     #[inline(always)]
     fn carry<A: Scheduler>(&mut self, scheduler: &mut A, mut link: LinkId, message: &mut Message) -> bool {
         loop {
-            let goes_on = match &mut self.links[link as usize] {
-                Link::UnobservedDropTail(link) => link.arrive(&self.paths, message),
-                Link::PlainRed(link) => link.arrive(&self.paths, message),
-                Link::InOrder(link) => link.arrive(&self.paths, message),
-                Link::Queue(queue) => {
-                    if !Self::queue(queue, &self.paths, &mut self.sacks, scheduler, message) {
-                        return false;
-                    }
-                    true
-                }
-            };
-            if !goes_on {
-                self.sacks.release(&message.rest());
+            if !self.pass(scheduler, link, message) {
                 return false;
             }
-            if message.time >= self.end {
-                return false;
-            }
-            message.step += 1;
-            let step = self.paths.at(message.step);
-            if !step.is_ahead() {
-                scheduler.sent(step.next(), message);
-                return false;
-            }
-            match step.next() {
-                Next::Link(next) => link = next,
-                Next::Endpoint(_) => return true,
+            match self.leave(scheduler, message) {
+                Some(Next::Link(next)) => link = next,
+                Some(Next::Endpoint(_)) => return true,
+                None => return false,
             }
         }
     }
 
-    /// Deliver a packet to a queue whose ends of service are events. Return whether it is transmitted at once.
+    /// Deliver a packet to the queue of a link. Return whether its key is then that of its arrival at the far end; if not, it is dropped,
+    /// or its departure is an event.
+    #[inline(always)]
+    fn pass<A: Scheduler>(&mut self, scheduler: &mut A, link: LinkId, message: &mut Message) -> bool {
+        let station = &mut self.links[link as usize];
+        let is_accepted = if let Link::UnobservedDropTail(station) = station {
+            station.arrive(link, &self.paths, message)
+        } else if let Link::PlainRed(station) = station {
+            station.arrive(&self.paths, message)
+        } else {
+            return self.pass_any(scheduler, link, message);
+        };
+        if !is_accepted {
+            self.sacks.release(&message.rest());
+        }
+        is_accepted
+    }
+
+    /// [`Fabric::pass`] at the less common kinds of links.
     #[inline(never)]
+    fn pass_any<A: Scheduler>(&mut self, scheduler: &mut A, link: LinkId, message: &mut Message) -> bool {
+        match &mut self.links[link as usize] {
+            Link::Queue(queue) => Self::queue(queue, &self.paths, &mut self.sacks, scheduler, message),
+            Link::InOrder(station) => {
+                let is_accepted = station.arrive(&self.paths, message);
+                if !is_accepted {
+                    self.sacks.release(&message.rest());
+                }
+                is_accepted
+            }
+            Link::UnobservedDropTail(_) | Link::PlainRed(_) => unreachable!("a common kind of link"),
+        }
+    }
+
+    /// A packet leaves a link: it goes on to the next station of its path. Return that if it may be evaluated ahead; if not, schedule the
+    /// arrival, unless it is after the end of the run.
+    #[inline(always)]
+    fn leave<A: Scheduler>(&mut self, scheduler: &mut A, message: &mut Message) -> Option<Next> {
+        if message.time >= self.end {
+            return None;
+        }
+        message.step += 1;
+        let step = self.paths.at(message.step);
+        if !step.is_ahead() {
+            scheduler.sent(step.next(), message);
+            return None;
+        }
+        Some(step.next())
+    }
+
+    /// Deliver a packet to a queue whose ends of service are events. Return whether it is transmitted at once.
+    #[inline]
     fn queue<A: Scheduler>(
         queue: &mut Queue,
         paths: &Paths,
@@ -366,28 +442,42 @@ impl Fabric {
         {
             scheduler.serving(link, end);
         }
-        if message.time >= self.end {
-            return false;
-        }
-        message.step += 1;
-        let step = self.paths.at(message.step);
-        match step.next() {
-            next if !step.is_ahead() => {
-                scheduler.sent(next, message);
-                false
-            }
-            Next::Link(next) => self.carry(scheduler, next, message),
-            Next::Endpoint(_) => true,
+        match self.leave(scheduler, message) {
+            Some(Next::Link(next)) => self.carry(scheduler, next, message),
+            Some(Next::Endpoint(_)) => true,
+            None => false,
         }
     }
 
-    /// Deliver a data packet to its sink.
+    /// Deliver a data packet to its sink. If its answer is plain, the packet becomes its acknowledgement; return the first link of that if
+    /// it may enter it at once.
     #[inline(always)]
-    fn deliver<A: Scheduler>(&mut self, sinks: &mut [Sink], scheduler: &mut A, message: &Message) {
+    fn deliver<A: Scheduler>(
+        &mut self,
+        sinks: &mut [Sink],
+        scheduler: &mut A,
+        message: &mut Message,
+    ) -> Option<LinkId> {
         let flow = self.paths.flow(message);
-        self.acknowledge(&mut sinks[flow], scheduler, flow, message.key(), |sink, out| {
-            sink.on_data(message, out)
-        });
+        let sink = &mut sinks[flow];
+        let Some(answer) = sink.on_plain_data(message) else {
+            self.answer_any(sink, scheduler, flow, message);
+            return None;
+        };
+        message.become_answer(self.paths.first(flow, Kind::Ack), answer);
+        self.enter(scheduler, message)
+    }
+
+    /// Deliver a data packet to its sink, and send the acknowledgements of that.
+    #[inline(never)]
+    fn answer_any<A: Scheduler>(
+        &mut self,
+        sink: &mut Sink,
+        scheduler: &mut A,
+        flow: usize,
+        message: &Message,
+    ) {
+        self.acknowledge(sink, scheduler, flow, message.key(), |sink, out| sink.on_data(message, out));
     }
 
     /// Run an action of a sink, send its output and reschedule its timer.

@@ -195,7 +195,7 @@ impl Observation {
         if let Some(packets) = &mut self.packets {
             packets.offered(time, packet);
         }
-        self.code_points.at(packet.meta.header.dscp()).arrived(&packet.meta);
+        self.code_points.at(packet.meta.header.dscp()).arrived(packet.meta.bytes);
     }
 
     #[inline(always)]
@@ -204,34 +204,39 @@ impl Observation {
         if let Some(packets) = &mut self.packets {
             packets.left(time, packet);
         }
-        self.code_points.at(packet.meta.header.dscp()).departed(&packet.meta);
+        self.code_points.at(packet.meta.header.dscp()).departed(packet.meta.bytes);
         self.delay(delay);
     }
 
-    /// A packet was judged by this average, and is accepted if it has a delay; no events are logged.
+    /// A packet was judged by this average; no events are logged.
     #[inline(always)]
-    pub(crate) fn judged(&mut self, meta: &Meta, average: f64, delay: Option<Span>) {
-        let counted = self.code_points.at(meta.header.dscp());
-        counted.arrived(meta);
-        if let Some(delay) = delay {
-            counted.departed(meta);
-            self.delay(delay);
-        }
+    pub(crate) fn judged(&mut self, dscp: u8, bytes: u32, average: f64) {
+        self.code_points.at(dscp).arrived(bytes);
         self.averages.add(average);
     }
 
     /// A packet departs after this delay; no events are logged.
     pub(crate) fn departs(&mut self, meta: &Meta, delay: Span) {
-        self.code_points.at(meta.header.dscp()).departed(meta);
+        self.code_points.at(meta.header.dscp()).departed(meta.bytes);
         self.delay(delay);
     }
 
     /// Take a departure back.
     pub(crate) fn take_back(&mut self, meta: &Meta, delay: Span) {
-        self.code_points.at(meta.header.dscp()).take_back(meta);
+        self.does_not_depart(meta);
         if let Some(delays) = &mut self.delays {
             delays.take_back(delay);
         }
+    }
+
+    /// One of the arrivals does not depart; see [`Observation::count_arrivals_as_departed`].
+    pub(crate) fn does_not_depart(&mut self, meta: &Meta) {
+        self.code_points.at(meta.header.dscp()).take_back(meta.bytes);
+    }
+
+    /// Count a departure for each arrival.
+    pub(crate) fn count_arrivals_as_departed(&mut self) {
+        self.code_points.count_arrivals_as_departed();
     }
 
     pub(crate) fn dropped<P: Numbered>(&mut self, time: Time, packet: &Packet<P>, reason: DropReason) {
@@ -309,8 +314,8 @@ impl Observation {
         }
     }
 
-    #[inline]
-    fn delay(&mut self, delay: Span) {
+    #[inline(always)]
+    pub(crate) fn delay(&mut self, delay: Span) {
         if let Some(delays) = &mut self.delays {
             delays.add(delay);
         }

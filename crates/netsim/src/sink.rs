@@ -1,7 +1,7 @@
 //! The sink of a flow, as a station.
 
 use aqmlab_aqm::Ecn;
-use aqmlab_transport::{Ack, Receiver, Timer};
+use aqmlab_transport::{Ack, PlainAnswer, Receiver, Timer};
 use aqmlab_units::Time;
 
 use crate::message::Message;
@@ -88,16 +88,33 @@ impl Sink {
         (self.arrived > 0).then_some(self.last_arrival)
     }
 
+    /// A data packet arrives: take it if its answer is plain, and nothing is to be recorded. Return the answer. If not, return `None` and
+    /// change nothing: [`Sink::on_data`] takes it.
+    #[inline(always)]
+    pub fn on_plain_data(&mut self, message: &Message) -> Option<PlainAnswer> {
+        if self.next_event <= message.time || self.watch.is_some() {
+            return None;
+        }
+        let answer = self.receiver.as_mut()?.on_plain_data(&message.to_data(), message.ecn() == Ecn::Ce)?;
+        self.count(message);
+        Some(answer)
+    }
+
+    #[inline(always)]
+    fn count(&mut self, message: &Message) {
+        self.peer_ttl_known = message.peer_ttl_known();
+        self.arrived += 1;
+        self.arrived_bytes += u64::from(message.bytes);
+        self.last_arrival = message.time;
+    }
+
     /// A data packet arrives, which may have been marked.
     #[inline]
     pub fn on_data(&mut self, message: &Message, out: &mut impl Out<Ack>) {
         let now = message.time;
         self.advance(now);
-        self.peer_ttl_known = message.peer_ttl_known();
+        self.count(message);
         out.set_peer_ttl_known(self.peer_ttl_known);
-        self.arrived += 1;
-        self.arrived_bytes += u64::from(message.bytes);
-        self.last_arrival = now;
         if let Some(receiver) = &mut self.receiver {
             let ce = message.ecn() == Ecn::Ce;
             receiver.on_data(now, &message.to_data(), ce, &mut |ack| out.put(&ack));

@@ -1,6 +1,8 @@
 //! The source of a flow, as a station.
 
-use aqmlab_transport::{Ack, Data, DataFlags, Sender, Supply, TcpConfig, Timer, UdpSource, ns2, rfc};
+use aqmlab_transport::{
+    Ack, Data, DataFlags, NewData, Sender, Supply, TcpConfig, Timer, UdpSource, ns2, rfc,
+};
 use aqmlab_units::{Span, Stream, Time};
 
 use crate::application::{Application, Driven, Numbers, Request, Taken};
@@ -224,8 +226,21 @@ impl Source {
         }
     }
 
+    /// An acknowledgement arrives that is [plain](Message::is_plain_ack): take it if it is plain to the sender too, and nothing is to be
+    /// recorded. Return what is to be sent. If not, return `None` and change nothing: [`Source::on_ack`] takes it.
+    #[inline(always)]
+    pub fn on_plain_ack(&mut self, now: Time, ack: i32) -> Option<NewData> {
+        let Generator::Tcp(sender) = &mut self.generator else { return None };
+        if self.next_event <= now {
+            return None;
+        }
+        let new = sender.on_plain_ack(now, ack)?;
+        self.peer_ttl_known = true;
+        Some(new)
+    }
+
     /// An acknowledgement arrives.
-    #[inline]
+    #[inline(never)]
     pub fn on_ack(&mut self, now: Time, ack: &Ack, out: &mut impl Out<Data>) {
         self.advance(now);
         self.peer_ttl_known = true;

@@ -1,7 +1,7 @@
 use aqmlab_units::Time;
 
 use crate::profile::out_of_line;
-use crate::{Ack, Data, ReceiverCounters, TcpConfig, Timer, ns2, rfc};
+use crate::{Ack, Data, PlainAnswer, ReceiverCounters, TcpConfig, Timer, ns2, rfc};
 
 /// A receiver of any profile.
 #[derive(Clone, Debug)]
@@ -27,6 +27,16 @@ impl Receiver {
         match self {
             Self::Ns2(receiver) => receiver.on_data(now, data, ce, out),
             Self::Rfc(receiver) => out_of_line(|| receiver.on_data(now, data, ce, out)),
+        }
+    }
+
+    /// Take a data packet if its answer is plain, and return the answer. If it is another packet, return `None` and change nothing:
+    /// [`Receiver::on_data`] takes it.
+    #[inline]
+    pub fn on_plain_data(&mut self, data: &Data, ce: bool) -> Option<PlainAnswer> {
+        match self {
+            Self::Ns2(receiver) => receiver.on_plain_data(data, ce),
+            Self::Rfc(_) => None,
         }
     }
 

@@ -155,6 +155,41 @@ pub struct Ack {
     pub stamp: Time,
 }
 
+/// An acknowledgement that comes at once and has neither SACK blocks nor ECN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlainAnswer {
+    /// [`Ack::ack`].
+    pub ack: i32,
+    /// [`Ack::ts_echo`].
+    pub ts_echo: Time,
+    /// Length in bytes.
+    pub bytes: u32,
+}
+
+/// New data packets that are sent at once, from the first to the last; alike except for their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewData {
+    /// Sequence number of the first packet.
+    pub first: i32,
+    /// Sequence number of the last packet; before the first if there is none.
+    pub last: i32,
+    /// Length of each packet in bytes, headers included.
+    pub bytes: u32,
+    /// Their properties.
+    pub flags: DataFlags,
+}
+
+impl NewData {
+    /// Call `out` with each of the packets, which are sent at `now`.
+    #[inline]
+    pub fn send(self, now: Time, out: &mut impl FnMut(Data)) {
+        let Self { first, last, bytes, flags } = self;
+        for seq in first..=last {
+            out(Data { sent: now, seq: seq as u32, bytes, flags });
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 use aqmlab_units::{Span, Time};
 
 use crate::profile::out_of_line;
-use crate::{Ack, Data, SenderCounters, Supply, Timer, ns2, rfc};
+use crate::{Ack, Data, NewData, SenderCounters, Supply, Timer, ns2, rfc};
 
 /// A sender of any profile.
 #[derive(Clone, Debug)]
@@ -27,6 +27,16 @@ impl Sender {
         match self {
             Self::Ns2(sender) => sender.on_ack(now, ack, out),
             Self::Rfc(sender) => out_of_line(|| sender.on_ack(now, ack, out)),
+        }
+    }
+
+    /// Take an acknowledgement without SACK blocks, time stamp and ECN echo, if it says nothing but that new data has arrived, and is not the
+    /// last. Return what is to be sent. If it is another, return `None` and change nothing: [`Sender::on_ack`] takes it.
+    #[inline]
+    pub fn on_plain_ack(&mut self, now: Time, ack: i32) -> Option<NewData> {
+        match self {
+            Self::Ns2(sender) => sender.on_plain_ack(now, ack),
+            Self::Rfc(_) => None,
         }
     }
 

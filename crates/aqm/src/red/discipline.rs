@@ -49,6 +49,25 @@ impl ClassState {
     pub fn new(curve: Curve, table: Option<CurveTable>, spacing: Spacing) -> Self {
         Self { curve, table: table.map(Box::new), spacing, above_min_th: false }
     }
+
+    /// Note that the arrival just counted found the average below min_th.
+    #[inline(always)]
+    fn is_below_min_th(&mut self, dialect: &Dialect) {
+        self.above_min_th = false;
+        if dialect.crossing == Crossing::CountMinusOne {
+            self.spacing.reset_below_min_th();
+        }
+    }
+
+    /// Return a number such that an average below it, in packets or bytes after the mode, is below min_th.
+    fn surely_below(&self, byte_mode: Option<f64>) -> f64 {
+        match (&self.table, byte_mode) {
+            (Some(_), _) => f64::NEG_INFINITY,
+            (None, None) => self.curve.min_th(),
+            // The average is divided by the mean packet, and then compared: with room for the rounding.
+            (None, Some(mean_packet)) => self.curve.min_th() * mean_packet * (1.0 - 1e-12),
+        }
+    }
 }
 
 /// An average with the packets that it covers.
@@ -97,11 +116,14 @@ fn measured(in_bytes: bool, waiting: Backlog, serving: Option<u32>) -> f64 {
 
 /// The decision about an arrival.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum DropDecision {
+pub enum DropDecision {
+    /// The packet is accepted.
     Accept,
     /// Chosen at random, with this p_b.
     Early(f64),
+    /// p_b is 1.
     Forced,
+    /// The buffer is full.
     Overflow,
 }
 
@@ -142,6 +164,8 @@ pub struct Red<P> {
     judged: Option<u32>,
     /// One class, no adaptation, and of the dialect and the victim rule nothing that needs more than [`Red::update_average`].
     is_simple: bool,
+    /// Of a simple queue: an average below this, in packets or bytes after the mode, is below min_th.
+    surely_below: f64,
 }
 
 impl<P: Copy> Red<P> {
@@ -166,6 +190,7 @@ impl<P: Copy> Red<P> {
             && idle_when == IdleWhen::Free
             && !in_service_counts
             && !full_first;
+        let surely_below = class_states[0].surely_below(params.byte_mode);
         Self {
             params,
             class_states,
@@ -177,6 +202,7 @@ impl<P: Copy> Red<P> {
             serving,
             judged,
             is_simple,
+            surely_below,
         }
     }
 
@@ -234,15 +260,19 @@ impl<P: Copy> Red<P> {
 
     #[inline]
     fn is_full_for(&self, bytes: u32) -> bool {
-        let waiting = self.waiting;
         let serving = self.serving.filter(|_| self.params.dialect.in_service_counts);
+        self.is_full(bytes, serving.map(|(_, bytes)| bytes))
+    }
+
+    /// Return whether there is no room for a packet; `serving` are the bytes of the packet in service, if it counts.
+    #[inline(always)]
+    fn is_full(&self, bytes: u32, serving: Option<u32>) -> bool {
+        let waiting = self.waiting;
         match self.params.limit {
             Limit::Packets(n) => waiting.packets + u32::from(serving.is_some()) >= n,
             // ns-2 compares the backlog before the arrival, the others the backlog after it.
             Limit::Bytes(n) if self.params.dialect.strict_limit => waiting.bytes >= n,
-            Limit::Bytes(n) => {
-                waiting.bytes + u64::from(bytes) + serving.map_or(0, |(_, bytes)| u64::from(bytes)) > n
-            }
+            Limit::Bytes(n) => waiting.bytes + u64::from(bytes) + serving.map_or(0, u64::from) > n,
         }
     }
 
@@ -297,10 +327,7 @@ impl<P: Copy> Red<P> {
             measured(self.params.byte_mode.is_some(), self.waiting, serving) <= 1.0
         };
         let Some(p_b) = p_b.filter(|_| !(dialect.guard_one && guarded())) else {
-            state.above_min_th = false;
-            if dialect.crossing == Crossing::CountMinusOne {
-                state.spacing.reset_below_min_th();
-            }
+            state.is_below_min_th(dialect);
             return DropDecision::Accept;
         };
         let just_crossed = !core::mem::replace(&mut state.above_min_th, true);

@@ -23,7 +23,6 @@ use crate::tables::Counting;
 
 /// The kinds of link stations, by what is known about a packet at its arrival.
 #[derive(Clone, Debug)]
-#[repr(align(64))]
 pub(crate) enum Link {
     /// Drop-tail without observation: the departure follows from the time at which the link becomes free.
     UnobservedDropTail(UnobservedDropTail),
@@ -63,9 +62,9 @@ impl Link {
     }
 
     /// Advance the station to the end of the run.
-    pub fn finish(&mut self, end: Time) {
+    pub fn finish(&mut self, id: LinkId, end: Time) {
         match self {
-            Self::UnobservedDropTail(link) => link.finish(end),
+            Self::UnobservedDropTail(link) => link.finish(id, end),
             Self::PlainRed(link) => link.finish(end),
             Self::InOrder(link) => link.finish(end),
             Self::Queue(link) => link.finish(end),

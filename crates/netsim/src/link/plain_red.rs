@@ -17,6 +17,7 @@
 
 use std::collections::VecDeque;
 
+use aqmlab_aqm::red::DropDecision;
 use aqmlab_aqm::{Discipline, Header, Meta, Packet};
 use aqmlab_units::Time;
 
@@ -38,6 +39,8 @@ pub(crate) struct PlainRed {
     serving_since: Time,
     /// What waits for its service, in order.
     waiting: VecDeque<Waiter>,
+    /// When the service of the first of them starts; `NEVER` if nothing waits.
+    next_start: Time,
     /// The warm-up is not over.
     is_warming_up: bool,
 }
@@ -67,6 +70,7 @@ impl PlainRed {
             free_at: Time::ZERO,
             serving_since: Time::ZERO,
             waiting: VecDeque::new(),
+            next_start: Time::NEVER,
             is_warming_up: true,
         }
     }
@@ -84,27 +88,57 @@ impl PlainRed {
             self.handle_events(now);
         }
         self.release(key);
-        let is_idle = self.waiting.is_empty() && self.is_free(key);
-        let (starts, idle_since) = if is_idle { (now, Some(self.free_at)) } else { (self.free_at, None) };
-        let mut packet = Packet { meta: paths.meta(message), payload: message.number };
-        let transmission = self.station.serializer.transmit(message.bytes);
-        let service = (starts.since(now), transmission);
-        if !self.station.judge(now, idle_since, &mut packet, service) {
-            return false;
+        let is_idle = self.next_start == Time::NEVER && self.is_free(key);
+        let bytes = message.bytes;
+        let Discipline::Red(red) = &mut self.station.discipline else {
+            unreachable!("the queue is plain RED");
+        };
+        let average = red.see_arrival(now, is_idle.then_some(self.free_at));
+        if !red.accepts_below_min_th(bytes) {
+            let decision = self.station.judge(now, bytes);
+            if decision != DropDecision::Accept && !self.carry_out(decision, average, paths, message) {
+                return false;
+            }
         }
-        let Packet { meta, .. } = packet;
+        let starts = if is_idle { now } else { self.free_at };
+        let transmission = self.station.serializer.transmit(bytes);
+        self.station.stats.passes(message.dscp(), bytes, average, starts.since(now), transmission);
         if is_idle {
             self.serving_since = now;
         } else {
-            self.station.measure();
-            let header = meta.header.own();
-            self.waiting.push_back(Waiter { arrival: now, starts, bytes: meta.bytes, header });
+            self.wait(Waiter { arrival: now, starts, bytes, header: message.header });
         }
-        message.rewrite(meta.header);
         self.free_at = starts + transmission;
         (message.time, message.cause, message.source) =
             (self.free_at + self.station.delay, starts, self.station.id);
         true
+    }
+
+    /// Carry out a decision other than to accept a packet. Return whether it is accepted all the same, marked.
+    #[inline(never)]
+    fn carry_out(
+        &mut self,
+        decision: DropDecision,
+        average: f64,
+        paths: &Paths,
+        message: &mut Message,
+    ) -> bool {
+        let mut packet = Packet { meta: paths.meta(message), payload: message.number };
+        let is_marked = self.station.carry_out(decision, average, &mut packet);
+        message.rewrite(packet.meta.header);
+        is_marked
+    }
+
+    /// Let an accepted packet wait.
+    #[inline(always)]
+    fn wait(&mut self, packet: Waiter) {
+        if let Discipline::Red(red) = &mut self.station.discipline {
+            red.waits(packet.bytes);
+        }
+        self.next_start = self.next_start.min(packet.starts);
+        self.waiting.push_back(packet);
+        let counters = &mut self.station.stats.counters;
+        counters.max_queue = counters.max_queue.max(self.waiting.len() as u32);
     }
 
     /// Return whether the last service ends before `key`.
@@ -123,11 +157,12 @@ impl PlainRed {
     /// Let those leave the queue whose services start before `key`.
     #[inline(always)]
     fn release(&mut self, key: Key) {
-        while let Some(&Waiter { starts, bytes, .. }) = self.waiting.front()
-            && self.ends_before(starts, key)
+        while self.next_start <= key.time
+            && self.ends_before(self.next_start, key)
+            && let Some(Waiter { starts, bytes, .. }) = self.waiting.pop_front()
         {
-            self.waiting.pop_front();
             self.serving_since = starts;
+            self.next_start = self.waiting.front().map_or(Time::NEVER, |next| next.starts);
             if let Discipline::Red(red) = &mut self.station.discipline {
                 red.leaves(bytes);
             }
@@ -139,6 +174,7 @@ impl PlainRed {
         self.handle_events(end);
         self.release(Key::start_of(end));
         let Self { waiting, station, .. } = self;
+        station.stats.count_arrivals_as_departed();
         for packet in &*waiting {
             let transmission = station.serializer.transmit(packet.bytes);
             station.stats.take_back(packet.starts, &packet.meta(), transmission);

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use aqmlab_aqm::red::DropDecision;
 use aqmlab_aqm::{Dequeue, Discipline, Header, Packet, Qdisc};
 use aqmlab_units::{Serializer, Span, Stream, Time};
 
@@ -86,22 +87,27 @@ impl<P: Copy + Numbered> Station<P> {
         passes
     }
 
-    /// Offer a packet to a plain RED queue; see [`Red::judge`](aqmlab_aqm::red::Red::judge). Return whether it is accepted. Its
-    /// departure is counted then: its service starts after a delay and takes a time, `service`.
+    /// Let a plain RED queue decide about a packet that the average has seen; see [`Red::judge`](aqmlab_aqm::red::Red::judge).
     #[inline(always)]
-    pub fn judge(
-        &mut self,
-        now: Time,
-        idle_since: Option<Time>,
-        packet: &mut Packet<P>,
-        service: (Span, Span),
-    ) -> bool {
+    pub fn judge(&mut self, now: Time, bytes: u32) -> DropDecision {
         let Self { discipline: Discipline::Red(red), rng, stats, .. } = self else {
             unreachable!("the queue is plain RED");
         };
-        let is_accepted = red.judge(now, idle_since, packet, &mut LinkHost::new(rng, stats, now, None));
-        stats.judged(&packet.meta, red.average(), is_accepted.then_some(service));
-        is_accepted
+        red.judge(bytes, &mut LinkHost::new(rng, stats, now, None))
+    }
+
+    /// Carry out what a plain RED queue has decided about a packet, by this average, other than to accept it. Return whether it is
+    /// accepted all the same, marked.
+    pub fn carry_out(&mut self, decision: DropDecision, average: f64, packet: &mut Packet<P>) -> bool {
+        let Self { discipline: Discipline::Red(red), rng, stats, .. } = self else {
+            unreachable!("the queue is plain RED");
+        };
+        let mut host = LinkHost::new(rng, stats, packet.meta.arrival, None);
+        let is_marked = red.carry_out(decision, packet, &mut host);
+        if !is_marked {
+            stats.does_not_pass(&packet.meta, average);
+        }
+        is_marked
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use aqmlab_aqm::Backlog;
-use aqmlab_units::{Serializer, Span, Time};
+use aqmlab_units::{Rate, Span, Time};
 
 use crate::key::Key;
 use crate::link_stats::{Drops, LinkCounters};
@@ -13,26 +13,38 @@ use crate::plan::{LinkId, Plan};
 
 /// A drop-tail link whose departures follow from the time at which the link becomes free.
 ///
-/// A packet that finds the link free costs a few additions. The state of waiting packets is allocated separately, since on
-/// most links no packet ever waits.
+/// A packet that finds the link free and has the length of the one before costs a few additions, in one cache line. All else is
+/// allocated when it is needed: on most links no packet ever waits.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(crate) struct UnobservedDropTail {
-    id: LinkId,
-    /// Maximum number of waiting packets, at least 1; and their current number.
-    limit: u32,
-    waiters: u32,
     /// Time from which the link is free.
     free_at: Time,
-    /// Start of the last service.
-    serving_since: Time,
-    /// End of the warm-up; `NEVER` once it is over.
-    warmup_end: Time,
+    /// Before this time an arrival need not look at waiting packets and the end of the warm-up: that end, then `NEVER`; `ZERO` while
+    /// packets wait.
+    short_until: Time,
     delay: Span,
-    serializer: Serializer,
-    /// Packets offered, their bytes, and the transmission time of those accepted.
-    arrivals: u64,
-    arrived_bytes: u64,
+    rate: Rate,
+    /// Transmission time and length of the last packet accepted.
+    transmission: Span,
+    bytes: u32,
+    /// Packets accepted of this length, since the length changed.
+    count: u32,
+    /// Maximum number of waiting packets, at least 1.
+    limit: u32,
+    has_waiters: bool,
+    cold: Option<Box<Cold>>,
+}
+
+/// What most arrivals do not need.
+#[derive(Clone, Debug, Default)]
+struct Cold {
+    /// Packets accepted, their bytes and transmission time, without those of [`UnobservedDropTail::count`].
+    accepted: u64,
+    accepted_bytes: u64,
     busy: u64,
+    /// The length before the last one, and its transmission time: nearly all packets of a link have one of two.
+    before: (u32, Span),
     waiting: Option<Box<Waiting>>,
 }
 
@@ -54,6 +66,9 @@ struct Waiting {
     /// Backlog at the end of the warm-up.
     carried_over: Backlog,
     lost: Option<Box<Lost>>,
+    /// While packets wait: start of the service in progress, and end of the warm-up; `NEVER` once that is over.
+    serving_since: Time,
+    warmup_end: Time,
 }
 
 /// What a link has lost, since the end of the warm-up.
@@ -82,6 +97,8 @@ impl Waiting {
             byte_area: 0,
             carried_over: Backlog::default(),
             lost: None,
+            serving_since: Time::ZERO,
+            warmup_end: Time::NEVER,
         }
     }
 
@@ -131,146 +148,234 @@ impl UnobservedDropTail {
     pub fn new(id: LinkId, plan: &Plan, limit: u32) -> Self {
         let link = &plan.links[id as usize];
         Self {
-            id,
-            limit,
-            waiters: 0,
             free_at: Time::ZERO,
-            serving_since: Time::ZERO,
-            warmup_end: Time::ZERO + plan.warmup,
+            short_until: Time::ZERO + plan.warmup,
             delay: link.delay,
-            serializer: Serializer::new(link.rate),
-            arrivals: 0,
-            arrived_bytes: 0,
-            busy: 0,
-            waiting: None,
+            rate: link.rate,
+            transmission: Span::ZERO,
+            bytes: 0,
+            count: 0,
+            limit,
+            has_waiters: false,
+            cold: None,
         }
     }
 
-    /// Handle an arriving packet. Return whether it is accepted; its key is then that of its arrival at the far end.
-    #[inline]
-    pub fn arrive(&mut self, paths: &Paths, message: &mut Message) -> bool {
+    /// Handle a packet that arrives at this link, number `id`. Return whether it is accepted; its key is then that of its arrival at the
+    /// far end.
+    #[inline(always)]
+    pub fn arrive(&mut self, id: LinkId, paths: &Paths, message: &mut Message) -> bool {
         let now = message.time;
-        // The link is free, and no waiting packet remains to be accounted for.
-        if self.free_at < now && now < self.warmup_end && self.waiters == 0 {
-            self.arrivals += 1;
-            self.arrived_bytes += u64::from(message.bytes);
-            self.serve_at_once(message);
+        if self.free_at < now && now < self.short_until && message.bytes == self.bytes {
+            self.serve_at_once(id, message);
             return true;
         }
-        self.queue(paths, message)
+        self.arrive_any(id, paths, message)
     }
 
-    /// Start the service of a packet at once.
-    #[inline]
-    fn serve_at_once(&mut self, message: &mut Message) {
-        let transmission = self.serializer.transmit(message.bytes);
-        self.busy += transmission.0;
-        self.serving_since = message.time;
-        self.free_at = message.time + transmission;
-        (message.time, message.cause, message.source) = (self.free_at + self.delay, message.time, self.id);
+    /// Start the service of a packet of the length at hand at once.
+    #[inline(always)]
+    fn serve_at_once(&mut self, id: LinkId, message: &mut Message) {
+        self.count_accepted();
+        self.free_at = message.time + self.transmission;
+        (message.time, message.cause, message.source) = (self.free_at + self.delay, message.time, id);
+    }
+
+    #[inline(always)]
+    fn count_accepted(&mut self) {
+        self.count += 1;
+        if self.count == u32::MAX {
+            self.sum_up();
+        }
     }
 
     /// Handle an arrival that may find other packets.
-    fn queue(&mut self, paths: &Paths, message: &mut Message) -> bool {
-        let (now, bytes) = (message.time, message.bytes);
-        self.advance(now);
-        self.release(message.key());
-        self.arrivals += 1;
-        self.arrived_bytes += u64::from(bytes);
-        let end = Key { time: self.free_at, cause: self.serving_since, source: self.id };
-        let is_free = self.free_at == Time::ZERO || end < message.key();
-        if is_free && self.waiters == 0 {
-            self.serve_at_once(message);
+    #[inline(never)]
+    fn arrive_any(&mut self, id: LinkId, paths: &Paths, message: &mut Message) -> bool {
+        self.advance(id, message.time);
+        self.release(id, message.key());
+        if self.has_waiters {
+            return self.wait(id, paths, message);
+        }
+        let end = Key { time: self.free_at, cause: self.last_start(), source: id };
+        if self.free_at == Time::ZERO || end < message.key() {
+            self.set_length(message.bytes);
+            self.serve_at_once(id, message);
             return true;
         }
-        let waiting = self.waiting.get_or_insert_with(|| Box::new(Waiting::new()));
-        if self.waiters >= self.limit {
-            let lost = waiting.lost.get_or_insert_default();
+        let (serving_since, warmup_end) = (self.last_start(), self.short_until);
+        let waiting = self.waiting_mut();
+        (waiting.serving_since, waiting.warmup_end) = (serving_since, warmup_end);
+        (self.has_waiters, self.short_until) = (true, Time::ZERO);
+        self.wait(id, paths, message)
+    }
+
+    /// Let a packet wait, if there is room. Return whether there is.
+    #[inline(always)]
+    fn wait(&mut self, id: LinkId, paths: &Paths, message: &mut Message) -> bool {
+        let bytes = message.bytes;
+        if self.waiting_mut().packets.len() as u32 >= self.limit {
+            let lost = self.waiting_mut().lost.get_or_insert_default();
             lost.packets += 1;
             lost.bytes += u64::from(bytes);
             lost.drops.count(&paths.meta(message));
             return false;
         }
-        let (starts, transmission) = (self.free_at, self.serializer.transmit(bytes));
-        self.waiters += 1;
-        self.busy += transmission.0;
-        waiting.push(Waiter { arrival: now, starts, bytes });
-        self.free_at = starts + transmission;
-        (message.time, message.cause, message.source) = (self.free_at + self.delay, starts, self.id);
+        let starts = self.free_at;
+        self.set_length(bytes);
+        self.count_accepted();
+        self.free_at = starts + self.transmission;
+        self.waiting_mut().push(Waiter { arrival: message.time, starts, bytes });
+        (message.time, message.cause, message.source) = (self.free_at + self.delay, starts, id);
         true
     }
 
-    /// Account for the services that start before `key`.
-    #[inline]
-    fn release(&mut self, key: Key) {
-        if self.waiters == 0 {
-            return;
-        }
-        let Some(waiting) = &mut self.waiting else { return };
-        while let Some(&packet) = waiting.packets.front()
-            && (Key { time: packet.starts, cause: self.serving_since, source: self.id }) < key
-        {
-            waiting.packets.pop_front();
-            waiting.bytes -= u64::from(packet.bytes);
-            self.waiters -= 1;
-            self.serving_since = packet.starts;
+    /// Start of the last service, if nothing waits.
+    #[inline(always)]
+    fn last_start(&self) -> Time {
+        Time(self.free_at.0 - self.transmission.0)
+    }
+
+    fn waiting(&self) -> Option<&Waiting> {
+        self.cold.as_ref()?.waiting.as_deref()
+    }
+
+    #[inline(always)]
+    fn waiting_mut(&mut self) -> &mut Waiting {
+        self.cold.get_or_insert_default().waiting.get_or_insert_with(|| Box::new(Waiting::new()))
+    }
+
+    /// Make this the length at hand.
+    #[inline(always)]
+    fn set_length(&mut self, bytes: u32) {
+        if bytes != self.bytes {
+            self.change_length(bytes);
         }
     }
 
+    #[inline(never)]
+    fn change_length(&mut self, bytes: u32) {
+        let last = (self.bytes, self.transmission);
+        let before = if self.count == 0 && self.cold.is_none() {
+            (0, Span::ZERO)
+        } else {
+            self.sum_up();
+            core::mem::replace(&mut self.cold.get_or_insert_default().before, last)
+        };
+        self.bytes = bytes;
+        self.transmission = if before.0 == bytes { before.1 } else { self.rate.time_of(u64::from(bytes)) };
+    }
+
+    /// Move what is counted of the length at hand to the sums.
+    fn sum_up(&mut self) {
+        let cold = self.cold.get_or_insert_default();
+        let count = u64::from(core::mem::take(&mut self.count));
+        cold.accepted += count;
+        cold.accepted_bytes += count * u64::from(self.bytes);
+        cold.busy += count * self.transmission.0;
+    }
+
+    /// Account for the services that start before `key`.
+    #[inline(always)]
+    fn release(&mut self, id: LinkId, key: Key) {
+        if !self.has_waiters {
+            return;
+        }
+        let waiting = self.waiting_mut();
+        while let Some(&packet) = waiting.packets.front()
+            && (Key { time: packet.starts, cause: waiting.serving_since, source: id }) < key
+        {
+            waiting.packets.pop_front();
+            waiting.bytes -= u64::from(packet.bytes);
+            waiting.serving_since = packet.starts;
+        }
+        if waiting.packets.is_empty() {
+            self.short_until = waiting.warmup_end;
+            self.has_waiters = false;
+        }
+    }
+
+    /// The end of the warm-up; `NEVER` once it is over.
+    #[inline(always)]
+    fn warmup_end(&mut self) -> &mut Time {
+        if self.has_waiters { &mut self.waiting_mut().warmup_end } else { &mut self.short_until }
+    }
+
     /// Advance to `now`; at the end of the warm-up, reset the statistics.
-    #[inline]
-    fn advance(&mut self, now: Time) {
-        if now >= self.warmup_end {
-            self.reset_stats();
+    #[inline(always)]
+    fn advance(&mut self, id: LinkId, now: Time) {
+        if now >= *self.warmup_end() {
+            self.reset_stats(id);
         }
     }
 
     #[cold]
-    fn reset_stats(&mut self) {
-        let warmup = core::mem::replace(&mut self.warmup_end, Time::NEVER);
-        self.release(Key::start_of(warmup));
-        (self.arrivals, self.arrived_bytes) = (0, 0);
-        self.busy = self.free_at.since(warmup).0;
-        if let Some(waiting) = &mut self.waiting {
-            waiting.reset_stats(warmup);
+    fn reset_stats(&mut self, id: LinkId) {
+        let warmup = core::mem::replace(self.warmup_end(), Time::NEVER);
+        self.release(id, Key::start_of(warmup));
+        self.count = 0;
+        let busy = self.free_at.since(warmup).0;
+        if busy > 0 {
+            self.cold.get_or_insert_default();
+        }
+        if let Some(cold) = &mut self.cold {
+            (cold.accepted, cold.accepted_bytes, cold.busy) = (0, 0, busy);
+            if let Some(waiting) = &mut cold.waiting {
+                waiting.reset_stats(warmup);
+            }
         }
     }
 
     /// Advance the station to the end of the run.
-    pub fn finish(&mut self, end: Time) {
-        self.advance(end);
-        self.release(Key::start_of(end));
+    pub fn finish(&mut self, id: LinkId, end: Time) {
+        self.advance(id, end);
+        self.release(id, Key::start_of(end));
         // Transmissions after the end do not count.
-        self.busy -= self.free_at.since(end).0;
-        if let Some(waiting) = &mut self.waiting {
-            waiting.finish(end);
+        let after_end = self.free_at.since(end).0;
+        if after_end > 0 {
+            self.sum_up();
+        }
+        if let Some(cold) = &mut self.cold {
+            cold.busy -= after_end;
+            if let Some(waiting) = &mut cold.waiting {
+                waiting.finish(end);
+            }
         }
     }
 
     /// Return the packets and bytes waiting.
     pub fn backlog(&self) -> Backlog {
-        self.waiting.as_ref().map_or_else(Backlog::default, |w| w.backlog())
+        self.waiting().map_or_else(Backlog::default, Waiting::backlog)
     }
 
     /// Return the counters over the measured part of the run.
     pub fn counters(&self) -> LinkCounters {
-        let Self { arrivals, arrived_bytes, busy, .. } = *self;
+        let count = u64::from(self.count);
+        let (mut accepted, mut accepted_bytes) = (count, count * u64::from(self.bytes));
+        let mut busy = count * self.transmission.0;
+        if let Some(cold) = &self.cold {
+            accepted += cold.accepted;
+            accepted_bytes += cold.accepted_bytes;
+            busy += cold.busy;
+        }
         let passed = LinkCounters {
-            arrivals,
-            arrived_bytes,
-            departures: arrivals,
-            departed_bytes: arrived_bytes,
+            arrivals: accepted,
+            arrived_bytes: accepted_bytes,
+            departures: accepted,
+            departed_bytes: accepted_bytes,
             busy,
             ..LinkCounters::default()
         };
-        let Some(waiting) = self.waiting.as_deref() else { return passed };
-        let Backlog { packets, bytes } = self.backlog();
+        let Some(waiting) = self.waiting() else { return passed };
+        let Backlog { packets, bytes } = waiting.backlog();
         let (lost_packets, lost_bytes) =
             waiting.lost.as_ref().map_or((0, 0), |lost| (lost.packets, lost.bytes));
         let carried_over = waiting.carried_over;
         LinkCounters {
-            departures: arrivals + u64::from(carried_over.packets) - u64::from(packets) - lost_packets,
-            departed_bytes: arrived_bytes + carried_over.bytes - bytes - lost_bytes,
+            arrivals: accepted + lost_packets,
+            arrived_bytes: accepted_bytes + lost_bytes,
+            departures: accepted + u64::from(carried_over.packets) - u64::from(packets),
+            departed_bytes: accepted_bytes + carried_over.bytes - bytes,
             drops_overflow: lost_packets,
             max_queue: waiting.max_queue,
             delay: waiting.delay,
@@ -282,6 +387,6 @@ impl UnobservedDropTail {
 
     /// Return the drops by flow and distance, if there were any.
     pub fn drops(&self) -> Option<&Drops> {
-        self.waiting.as_ref()?.lost.as_ref().map(|lost| &lost.drops)
+        self.waiting()?.lost.as_ref().map(|lost| &lost.drops)
     }
 }

@@ -75,8 +75,8 @@ impl Windows {
     /// Evaluate the endpoints of a station, which has this number behind those of the links.
     pub(super) fn run_ends(&mut self, network: &mut Network, number: u32, end: Time) {
         let station = self.numbering.links + number;
-        if let Some((page, messages)) = self.inboxes.take_in_order(station, self.now) {
-            for message in &messages {
+        if let Some((page, mut messages)) = self.inboxes.take_in_order(station, self.now) {
+            for message in &mut messages {
                 if message.time >= end {
                     // The window is cut short: for the rest of it.
                     self.put(station, message);
@@ -106,7 +106,7 @@ impl Windows {
 
     /// An acknowledgement arrives at its source.
     #[inline]
-    fn run_source(&mut self, network: &mut Network, ack: &Message) {
+    fn run_source(&mut self, network: &mut Network, ack: &mut Message) {
         let flow = network.fabric.paths.flow(ack);
         let end_point = 2 * flow as u32;
         if self.next_own_event(network, end_point) <= ack.time {
@@ -119,7 +119,7 @@ impl Windows {
 
     /// A data packet arrives at its sink.
     #[inline]
-    fn run_sink(&mut self, network: &mut Network, data: &Message) {
+    fn run_sink(&mut self, network: &mut Network, data: &mut Message) {
         let end_point = 2 * network.fabric.paths.flow(data) as u32 + 1;
         if self.next_own_event(network, end_point) <= data.time {
             self.run_own_events(network, end_point, data.key());
@@ -193,20 +193,21 @@ impl Windows {
     }
 
     /// List an endpoint for the window of its next own event, or for an earlier one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn list(&mut self, end_point: u32, next: Time) {
-        if next == Time::NEVER {
-            return;
+        let window = (next.0 >> self.shift).min(self.now + SLOTS - 1);
+        if window < self.ends.listed[end_point as usize] && next != Time::NEVER {
+            self.list_for(end_point, window.max(self.now));
         }
-        let window = (next.0 >> self.shift).clamp(self.now, self.now + SLOTS - 1);
-        let listed = &mut self.ends.listed[end_point as usize];
-        if window < *listed {
-            *listed = window;
-            if self.ends.together {
-                self.ends.lists[(end_point % 2) as usize].set(window, end_point / 2);
-            }
-            let station = self.numbering.links + self.ends.station(end_point);
-            self.calendar.set(window, self.ranks[station as usize]);
+    }
+
+    #[inline(never)]
+    fn list_for(&mut self, end_point: u32, window: u64) {
+        self.ends.listed[end_point as usize] = window;
+        if self.ends.together {
+            self.ends.lists[(end_point % 2) as usize].set(window, end_point / 2);
         }
+        let station = self.numbering.links + self.ends.station(end_point);
+        self.calendar.set(window, self.ranks[station as usize]);
     }
 }

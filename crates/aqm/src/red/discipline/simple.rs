@@ -50,32 +50,50 @@ impl<P: Copy> Red<P> {
         self.is_simple && self.victim.is_arriving() && self.waiting.packets == 0
     }
 
-    /// Decide about an arrival at a plain queue, and mark it if it is to be marked. The link is busy, or idle since `idle_since`.
-    /// Return whether it is accepted; it then waits if the link is busy.
+    /// Update the average of a plain queue at an arrival. The link is busy, or idle since `idle_since`. Return the average in packets.
     #[inline(always)]
-    pub fn judge(
-        &mut self,
-        now: Time,
-        idle_since: Option<Time>,
-        packet: &mut Packet<P>,
-        host: &mut impl Host<P>,
-    ) -> bool {
-        let bytes = packet.meta.bytes;
+    pub fn see_arrival(&mut self, now: Time, idle_since: Option<Time>) -> f64 {
         if let Some(since) = idle_since {
             // The last arrival may have ended the idle time, and was dropped.
             let state = &mut self.averages[0];
             state.idle_since = state.idle_since.max(since);
         }
         self.update_average(now, idle_since.is_some());
-        let decision = self.drop_decision_with_room(0, bytes, host);
-        if decision != DropDecision::Accept && !self.marks(packet, decision, host) {
-            host.dropped(*packet, decision.reason());
+        self.average_of(0)
+    }
+
+    /// Accept an arrival whose average is below min_th, if there is room: the steps of [`Red::judge`] that such an arrival takes.
+    /// Return whether it is accepted; if not, [`Red::judge`] decides.
+    #[inline(always)]
+    pub fn accepts_below_min_th(&mut self, bytes: u32) -> bool {
+        if self.averages[0].average.value() >= self.surely_below || self.is_full(bytes, None) {
             return false;
         }
-        if idle_since.is_none() {
-            self.waiting.add(bytes);
-        }
+        let state = &mut self.class_states[0];
+        state.spacing.count(bytes);
+        state.is_below_min_th(&self.params.dialect);
         true
+    }
+
+    /// Decide about an arrival that the average has seen. If it is not accepted, the caller goes on with [`Red::carry_out`].
+    #[inline(always)]
+    pub fn judge(&mut self, bytes: u32, host: &mut impl Host<P>) -> DropDecision {
+        self.drop_decision_with_room(0, bytes, host)
+    }
+
+    /// Mark an arrival or drop it. Return whether it is accepted all the same, marked.
+    pub fn carry_out(&self, decision: DropDecision, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
+        let is_marked = self.marks(packet, decision, host);
+        if !is_marked {
+            host.dropped(*packet, decision.reason());
+        }
+        is_marked
+    }
+
+    /// Note that an accepted packet waits, since the link is busy.
+    #[inline(always)]
+    pub fn waits(&mut self, bytes: u32) {
+        self.waiting.add(bytes);
     }
 
     /// Note that a packet that waited leaves a plain queue by service.

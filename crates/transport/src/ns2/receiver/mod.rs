@@ -23,7 +23,7 @@ use aqmlab_units::Time;
 
 use super::SACK_BLOCK_BYTES;
 use crate::ns2::{Config, Variant};
-use crate::{Ack, Data, DataFlags, ReceiverCounters, SackBlocks, Timer};
+use crate::{Ack, Data, DataFlags, PlainAnswer, ReceiverCounters, SackBlocks, Timer};
 use reassembly::Reassembly;
 use sack::SackGenerator;
 
@@ -90,30 +90,51 @@ impl Receiver {
     /// Takes a data packet; `ce`: it was marked on its way.
     #[inline]
     pub fn on_data(&mut self, now: Time, data: &Data, ce: bool, out: &mut impl FnMut(Ack)) {
-        self.received_packets += 1;
-        let seq = data.seq as i32;
-        let arrival = Arrival { seq, flags: data.flags, ce };
-        let nothing_of_ecn = arrival.has_nothing_of_ecn(self.mark_unanswered);
-        if self.delay.is_none() && nothing_of_ecn && self.reassembly.receive_next(seq) {
-            // Nothing is out of order: the answer says nothing but the number.
-            self.ts_echo = self.ts_echo.max(data.sent);
-            self.last_acked = seq;
-            self.acks_sent += 1;
-            let (ts_echo, bytes) = (self.ts_echo, self.ack_size);
-            out(Ack { ts_echo, ack: seq, bytes, sack: SackBlocks::EMPTY, ece: false, ..Ack::default() });
-        } else {
-            self.on_any_data(now, data, ce, out);
+        match self.on_plain_data(data, ce) {
+            Some(PlainAnswer { ack, ts_echo, bytes }) => out(Ack { ts_echo, ack, bytes, ..Ack::default() }),
+            None => self.on_any_data(now, data, ce, out),
         }
     }
 
+    /// Take a data packet whose answer is plain: no acknowledgement is delayed, and its answer has neither ECN nor SACK. Return the
+    /// answer. If it is not plain, return `None` and change nothing.
+    #[inline]
+    pub fn on_plain_data(&mut self, data: &Data, ce: bool) -> Option<PlainAnswer> {
+        let seq = data.seq as i32;
+        let arrival = Arrival { seq, flags: data.flags, ce };
+        if self.delay.is_some() || !arrival.has_nothing_of_ecn(self.mark_unanswered) {
+            return None;
+        }
+        if self.reassembly.receive_next(seq) {
+            self.ts_echo = self.ts_echo.max(data.sent);
+            self.last_acked = seq;
+        } else if self.sack.is_some() {
+            return None;
+        } else {
+            self.reassemble(data);
+            self.last_acked = self.reassembly.last_in_order();
+        }
+        self.received_packets += 1;
+        self.acks_sent += 1;
+        Some(PlainAnswer { ack: self.last_acked, ts_echo: self.ts_echo, bytes: self.ack_size })
+    }
+
+    /// Enter a data packet, which may be out of order.
     #[inline(never)]
-    fn on_any_data(&mut self, now: Time, data: &Data, ce: bool, out: &mut impl FnMut(Ack)) {
+    fn reassemble(&mut self, data: &Data) {
         let seq = data.seq as i32;
         if data.sent >= self.ts_echo && seq <= self.last_acked + 1 {
             self.ts_echo = data.sent;
         }
         self.reassembly.receive(seq);
         self.duplicates += u64::from(self.reassembly.last_was_duplicate());
+    }
+
+    #[inline(never)]
+    fn on_any_data(&mut self, now: Time, data: &Data, ce: bool, out: &mut impl FnMut(Ack)) {
+        self.received_packets += 1;
+        self.reassemble(data);
+        let seq = data.seq as i32;
 
         let arrival = Arrival { seq, flags: data.flags, ce };
         if let (Some(delay), Some(longest)) = (&mut self.delay, self.config.delayed_ack) {

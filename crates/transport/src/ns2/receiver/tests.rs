@@ -202,3 +202,31 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    /// Packets arrive in any order, some twice, some marked, with and without SACK, ECN and delayed acknowledgements.
+    #[test]
+    fn a_plain_answer_is_that_of_all_steps(
+        (sack, ecn, delayed) in any::<(bool, bool, bool)>(),
+        steps in prop::collection::vec((0u32..8, 0u32..12, any::<bool>()), 1..300),
+    ) {
+        let variant = if sack { Variant::Sack } else { Variant::Reno };
+        let delayed_ack = delayed.then_some(Span::from_millis(100));
+        let config = Arc::new(Config { delayed_ack, ecn, ..Config::ns2(variant) });
+        let [mut with, mut without] = [(); 2].map(|()| Receiver::new(config.clone()));
+        let mut now = Time::ZERO;
+        for (ahead, trouble, ce) in steps {
+            now += Span::from_millis(1);
+            let seq = if trouble > 8 { with.expected() + ahead } else { with.expected() };
+            let ce = ecn && ce && trouble == 7;
+            let flags = DataFlags::NONE.with(DataFlags::ECT, ecn).with(DataFlags::CWR, ecn && trouble == 8);
+            let data = Data { sent: now, seq: seq.saturating_sub(4 * (trouble / 11)), bytes: 1040, flags };
+            let (mut answers, mut expected) = (Vec::new(), Vec::new());
+            with.on_data(now, &data, ce, &mut |ack| answers.push(ack));
+            without.on_any_data(now, &data, ce, &mut |ack| expected.push(ack));
+            prop_assert_eq!(answers, expected);
+            prop_assert_eq!(with.counters(), without.counters());
+            prop_assert_eq!((with.expected(), with.timer()), (without.expected(), without.timer()));
+        }
+    }
+}

@@ -23,7 +23,7 @@ use newreno::NewReno;
 use sack::Sack;
 
 use crate::ns2::{Config, Variant};
-use crate::{Ack, Data, SenderCounters, Supply, Timer};
+use crate::{Ack, Data, NewData, SenderCounters, Supply, Timer};
 
 /// How this sender repairs losses, with the state that only this way needs.
 #[derive(Clone, Debug)]
@@ -78,16 +78,27 @@ impl Sender {
     /// Takes an acknowledgement.
     #[inline]
     pub fn on_ack(&mut self, now: Time, ack: &Ack, out: &mut impl FnMut(Data)) {
-        self.flow.tally.acks_received += 1;
-        if !ack.ece && self.flow.is_plain(ack.ack) {
-            self.flow.on_plain_ack(now, ack.ack, out);
-        } else {
-            self.on_any_ack(now, ack, out);
+        let new = if ack.ece { None } else { self.on_plain_ack(now, ack.ack) };
+        match new {
+            Some(new) => new.send(now, out),
+            None => self.on_any_ack(now, ack, out),
         }
+    }
+
+    /// Take an acknowledgement without an ECN echo, if it is plain: of new data, but not the last that there will be, while nothing else is
+    /// going on. Return what is to be sent. If it is not plain, return `None` and change nothing.
+    #[inline]
+    pub fn on_plain_ack(&mut self, now: Time, ack: i32) -> Option<NewData> {
+        if !self.flow.is_plain(ack) {
+            return None;
+        }
+        self.flow.tally.acks_received += 1;
+        Some(self.flow.on_plain_ack(now, ack))
     }
 
     #[inline(never)]
     fn on_any_ack(&mut self, now: Time, ack: &Ack, out: &mut impl FnMut(Data)) {
+        self.flow.tally.acks_received += 1;
         self.end_plain();
         let flow = &mut self.flow;
         if ack.ece && flow.config.ecn {

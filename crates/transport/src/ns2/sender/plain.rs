@@ -13,7 +13,7 @@
 use aqmlab_units::Time;
 
 use super::flow::{Flow, NOTHING_TIMED};
-use crate::Data;
+use crate::NewData;
 
 /// State of the fast path in addition to that of the connection.
 #[derive(Clone, Debug)]
@@ -70,9 +70,9 @@ impl Flow {
         self.last_ack < ack && ack < self.next && ack < self.plain.below
     }
 
-    /// Takes a plain acknowledgement.
+    /// Take a plain acknowledgement. Return what is to be sent.
     #[inline]
-    pub fn on_plain_ack(&mut self, now: Time, ack: i32, out: &mut impl FnMut(Data)) {
+    pub fn on_plain_ack(&mut self, now: Time, ack: i32) -> NewData {
         self.last_ack = ack;
         self.highest_ack = ack;
         if ack >= self.timed_seq {
@@ -86,19 +86,14 @@ impl Flow {
         let edge = ack + self.plain.usable;
         let room = self.next <= edge;
         self.plain.had_room = Some(room);
-        if room {
-            self.send_new(now, edge.min(self.plain.below), out);
-        }
+        self.send_new(now, edge.min(self.plain.below))
     }
 
-    /// Sends packets from the next one up to `last`, which are new.
+    /// Return the packets from the next one up to `last`, which are new, and note that they are sent.
     #[inline]
-    fn send_new(&mut self, now: Time, last: i32, out: &mut impl FnMut(Data)) {
+    fn send_new(&mut self, now: Time, last: i32) -> NewData {
         let first = self.next;
         let (bytes, flags) = (self.full_length, self.plain_flags);
-        for seq in first..=last {
-            out(Data { sent: now, seq: seq as u32, bytes, flags });
-        }
         if first <= last {
             self.next = last + 1;
             self.highest_sent = last;
@@ -107,6 +102,7 @@ impl Flow {
                 (self.timed_seq, self.timed_sent) = (first, now);
             }
         }
+        NewData { first, last, bytes, flags }
     }
 }
 
@@ -150,10 +146,7 @@ mod tests {
         fn ack(&mut self, now: Time, ack: &Ack) -> Vec<Data> {
             self.both(
                 |sender, sent| sender.on_ack(now, ack, &mut |data| sent.push(data)),
-                |sender, sent| {
-                    sender.flow.tally.acks_received += 1;
-                    sender.on_any_ack(now, ack, &mut |data| sent.push(data));
-                },
+                |sender, sent| sender.on_any_ack(now, ack, &mut |data| sent.push(data)),
             )
         }
 
