@@ -186,6 +186,18 @@ impl LinkStats {
         }
     }
 
+    /// A packet was offered to an idle link, judged by this average and accepted: it is in service at once, which takes a time. No events are
+    /// logged.
+    #[inline(always)]
+    pub fn passes_at_once(&mut self, dscp: u8, bytes: u32, average: f64, transmission: Span) {
+        self.passes(dscp, bytes, average, Span::ZERO, transmission);
+        self.counters.departures += 1;
+        self.counters.departed_bytes += u64::from(bytes);
+        if let Some(observation) = &mut self.observation {
+            observation.departs_at_once(dscp, bytes);
+        }
+    }
+
     /// A packet was offered to a plain RED queue, which judged it by this average. It does not depart: [`LinkStats::dropped`] has
     /// counted its drop.
     pub fn does_not_pass(&mut self, meta: &Meta, average: f64) {

@@ -215,6 +215,17 @@ impl Observation {
         self.averages.add(average);
     }
 
+    /// A packet departs at once, of which all else is counted; no events are logged.
+    #[inline(always)]
+    pub(crate) fn departs_at_once(&mut self, dscp: u8, bytes: u32) {
+        self.code_points.at(dscp).departed(bytes);
+    }
+
+    /// Return whether each packet or event is logged.
+    pub(crate) fn has_logs(&self) -> bool {
+        self.events.is_some() || self.packets.is_some()
+    }
+
     /// A packet departs after this delay; no events are logged.
     pub(crate) fn departs(&mut self, meta: &Meta, delay: Span) {
         self.code_points.at(meta.header.dscp()).departed(meta.bytes);

@@ -32,6 +32,18 @@ impl Queue {
     #[inline(always)]
     pub fn arrive(&mut self, paths: &Paths, message: &mut Message) -> bool {
         let now = message.time;
+        // Nothing waits for an end of service that does not matter.
+        let ends = self.end().unwrap_or_else(|| Key::start_of(Time::ZERO));
+        if self.due == Time::NEVER && ends.precedes(message.key()) {
+            let mut meta = paths.meta(message);
+            if self.station.passes_below_min_th(now, ends.time, &mut meta) {
+                self.is_announced = false;
+                message.rewrite(meta.header);
+                let end = self.station.service.map_or(now, |(_, end)| end);
+                (message.time, message.cause, message.source) = (self.arrival_of(end), now, self.station.id);
+                return true;
+            }
+        }
         self.settle(message.key());
         self.station.advance(now);
         let mut packet = Packet { meta: paths.meta(message), payload: message.rest() };
@@ -118,10 +130,16 @@ impl Queue {
     fn send(&mut self, now: Time, packet: &Packet<Rest>) -> Message {
         let end = now + self.station.serializer.transmit(packet.meta.bytes);
         self.station.serve(now, end, packet);
+        let key = Key { time: self.arrival_of(end), cause: now, source: self.station.id };
+        Message::of_rest(key, &packet.meta, &packet.payload)
+    }
+
+    /// When a packet arrives at the far end whose service ends at `end`.
+    #[inline(always)]
+    fn arrival_of(&mut self, end: Time) -> Time {
         // Not before those on the wire, also when the delay has become shorter.
         self.last_arrival = self.last_arrival.max(end + self.station.delay);
-        let key = Key { time: self.last_arrival, cause: now, source: self.station.id };
-        Message::of_rest(key, &packet.meta, &packet.payload)
+        self.last_arrival
     }
 
     /// Brings the station to the end of the run.

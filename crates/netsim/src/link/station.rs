@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use aqmlab_aqm::red::DropDecision;
-use aqmlab_aqm::{Dequeue, Discipline, Header, Packet, Qdisc};
+use aqmlab_aqm::{Dequeue, Discipline, Header, Meta, Packet, Qdisc};
 use aqmlab_units::{Serializer, Span, Stream, Time};
 
 use crate::attached::Attached;
@@ -25,6 +25,8 @@ pub(crate) struct Station<P> {
     /// Packets dropped in the last call; recorded if the discipline may drop packets after accepting them.
     pub dropped: Option<Vec<P>>,
     markers: Option<Box<Markers>>,
+    /// Each packet or event is marked or logged.
+    has_logs: bool,
     /// Future changes of rate or delay.
     changes: VecDeque<Change>,
     pub stats: LinkStats,
@@ -51,6 +53,7 @@ impl<P: Copy + Numbered> Station<P> {
             service: None,
             dropped: keeps.then(Vec::new),
             markers: Markers::of(plan.markers(id), plan, seed),
+            has_logs: !plan.markers(id).is_empty() || observation.as_ref().is_some_and(Observation::has_logs),
             changes: plan.changes(id).iter().cloned().collect(),
             stats: LinkStats::new(observation),
             next_event: Time::ZERO,
@@ -108,6 +111,21 @@ impl<P: Copy + Numbered> Station<P> {
             stats.does_not_pass(&packet.meta, average);
         }
         is_marked
+    }
+
+    /// A packet finds the link idle since `idle_since`, and a RED queue whose average is below min_th: enqueue and dequeue it, if it leaves no
+    /// trace besides counts. Return whether that was done; if not, nothing is changed.
+    #[inline(always)]
+    pub fn passes_below_min_th(&mut self, now: Time, idle_since: Time, meta: &mut Meta) -> bool {
+        if self.next_event <= now || self.has_logs {
+            return false;
+        }
+        let Discipline::Red(red) = &mut self.discipline else { return false };
+        let Some(average) = red.passes_below_min_th(now, idle_since, meta) else { return false };
+        let transmission = self.serializer.transmit(meta.bytes);
+        self.service = Some((now, now + transmission));
+        self.stats.passes_at_once(meta.header.dscp(), meta.bytes, average, transmission);
+        true
     }
 
     #[inline(always)]

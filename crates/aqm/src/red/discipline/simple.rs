@@ -5,7 +5,7 @@ use aqmlab_units::Time;
 
 use super::{DropDecision, Red, measured};
 use crate::red::IdleWhen;
-use crate::{Host, Packet};
+use crate::{Host, Meta, Packet};
 
 impl<P: Copy> Red<P> {
     /// Update the average of a simple queue. The link is busy, or `is_idle`.
@@ -32,12 +32,44 @@ impl<P: Copy> Red<P> {
             self.victim.on_arrival(now, &mut packet.meta);
         }
         self.update_average(now, self.waiting.packets == 0 && self.serving.is_none());
+        if self.accepts_below_min_th(packet.meta.bytes) {
+            return true;
+        }
         let decision = self.drop_decision_with_room(0, packet.meta.bytes, host);
         if decision == DropDecision::Accept {
             return true;
         }
         self.drop_or_mark_victim(now, 0, *packet, decision, host);
         false
+    }
+}
+
+impl<P: Copy> Red<P> {
+    /// An arrival at a simple queue finds the link idle since `idle_since`, or since an earlier time that the queue knows. If the average is below min_th,
+    /// the packet passes: take the steps of [`Qdisc::enqueue_dequeue`](crate::Qdisc::enqueue_dequeue) that it takes then, and return the
+    /// average in packets. If not, or if the queue is not simple, return `None` and change nothing.
+    #[inline(always)]
+    pub fn passes_below_min_th(&mut self, now: Time, idle_since: Time, meta: &mut Meta) -> Option<f64> {
+        // The average does not grow by an arrival at an idle link.
+        let is_below = self.averages[0].average.value() < self.surely_below;
+        if !(self.is_simple && is_below) || self.is_full(meta.bytes, None) {
+            return None;
+        }
+        if !self.victim.is_arriving() {
+            self.victim.on_arrival(now, meta);
+        }
+        let average = self.see_arrival(now, Some(idle_since));
+        self.count_below_min_th(meta.bytes);
+        self.serving = Some((0, meta.bytes));
+        Some(average)
+    }
+
+    /// Count an arrival whose average is below min_th.
+    #[inline(always)]
+    fn count_below_min_th(&mut self, bytes: u32) {
+        let state = &mut self.class_states[0];
+        state.spacing.count(bytes);
+        state.is_below_min_th(&self.params.dialect);
     }
 }
 
@@ -69,9 +101,7 @@ impl<P: Copy> Red<P> {
         if self.averages[0].average.value() >= self.surely_below || self.is_full(bytes, None) {
             return false;
         }
-        let state = &mut self.class_states[0];
-        state.spacing.count(bytes);
-        state.is_below_min_th(&self.params.dialect);
+        self.count_below_min_th(bytes);
         true
     }
 
