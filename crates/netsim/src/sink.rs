@@ -83,6 +83,11 @@ impl Sink {
         self.peer_ttl_known
     }
 
+    /// The sequence number that is expected next; 0 of UDP.
+    pub fn expected(&self) -> u32 {
+        self.receiver.as_ref().map_or(0, Receiver::expected)
+    }
+
     /// When the last data packet arrived.
     pub fn last_received(&self) -> Option<Time> {
         (self.arrived > 0).then_some(self.last_arrival)

@@ -162,6 +162,11 @@ impl Source {
         self.peer_ttl_known
     }
 
+    /// Packets acknowledged; 0 of UDP.
+    pub fn acked(&self) -> u64 {
+        self.generator.sender().map_or(0, Sender::acked)
+    }
+
     /// When the flow starts.
     pub fn start_time(&self) -> Time {
         self.first.0

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use aqmlab_netsim::{Options, Routes, Simulation};
+use aqmlab_netsim::{EngineChoice, Options, Routes, Simulation};
 use aqmlab_scenario::{Scenario, parse};
 
 const RUN: &str = "format = 1\n[run]\nduration = \"1ms\"\n";
@@ -82,4 +82,38 @@ fn ten_thousand_routers_need_one_search_a_destination() {
     }
     let simulation = Simulation::new(&s.plan, 1, Options::default());
     assert_eq!(simulation.path(0).count(), 99 + 50);
+}
+
+#[test]
+fn some_thousand_flows_are_the_same_with_both_engines() {
+    let s = plan(
+        r#"format = 1
+        run.duration = "300ms"
+        dumbbell.bottleneck = { rate = "1Gbps", delay = "5ms", queue = "red" }
+        dumbbell.left = { rate = "1Gbps", delay = "2ms" }
+        dumbbell.right = { rate = "1Gbps", delay = "2ms" }
+        queue.red.aqm = "red"
+        [[flow]]
+        name = "ns2"
+        count = 2000
+        transport = "newreno"
+        start = { uniform = ["0s", "50ms"] }
+        [[flow]]
+        name = "kernel"
+        count = 300
+        transport = "tcp"
+        [[flow]]
+        name = "udp"
+        count = 200
+        transport = "udp"
+        rate = "1Mbps"
+        "#,
+    );
+    let [windows, events] = [EngineChoice::Windows, EngineChoice::Events].map(|engine| {
+        let mut simulation = Simulation::new(&s.plan, 1, Options { engine, ..Options::default() });
+        simulation.finish();
+        simulation.tables()
+    });
+    assert!(windows.iter().any(|(name, table)| *name == "links" && !table.is_empty()));
+    assert_eq!(format!("{windows:?}"), format!("{events:?}"));
 }

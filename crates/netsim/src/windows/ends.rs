@@ -14,6 +14,7 @@
 use aqmlab_units::Time;
 
 use super::calendar::Calendar;
+use super::read_ahead::{BLOCK, MANY_FLOWS};
 use super::{SLOTS, Windows};
 use crate::key::Key;
 use crate::message::Message;
@@ -43,7 +44,7 @@ pub(super) struct Ends {
     together: bool,
     pub applications: Vec<Application>,
     /// The window for which each endpoint is listed.
-    listed: Vec<u64>,
+    pub listed: Vec<u64>,
     /// Where they are together: the flows listed for each window, of sources and of sinks.
     lists: [Calendar; 2],
 }
@@ -75,8 +76,13 @@ impl Windows {
     /// Evaluate the endpoints of a station, which has this number behind those of the links.
     pub(super) fn run_ends(&mut self, network: &mut Network, number: u32, end: Time) {
         let station = self.numbering.links + number;
+        let reads_ahead = is_source(number) && self.numbering.flows > MANY_FLOWS;
         if let Some((page, mut messages)) = self.inboxes.take_in_order(station, self.now) {
-            for message in &mut messages {
+            for i in 0..messages.len() {
+                if reads_ahead && i % BLOCK == 0 {
+                    self.read_ahead_for_sources(network, &messages[i..]);
+                }
+                let message = &mut messages[i];
                 if message.time >= end {
                     // The window is cut short: for the rest of it.
                     self.put(station, message);

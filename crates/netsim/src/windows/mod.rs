@@ -16,6 +16,7 @@ mod ends;
 mod inboxes;
 mod lookahead;
 mod order;
+mod read_ahead;
 
 use aqmlab_units::Time;
 
@@ -24,6 +25,7 @@ use self::ends::Ends;
 use self::inboxes::Inboxes;
 use self::lookahead::Lookahead;
 use self::order::Order;
+use self::read_ahead::{BLOCK, MANY_FLOWS};
 use crate::key::Key;
 use crate::link::Link;
 use crate::message::Message;
@@ -118,6 +120,7 @@ impl Windows {
 
     fn run_link(&mut self, network: &mut Network, link: LinkId, end: Time) {
         let is_queue = matches!(network.fabric.links[link as usize], Link::Queue(_));
+        let reads_ahead = self.numbering.flows > MANY_FLOWS;
         if let Some((page, mut messages)) = self.inboxes.take(link, self.now) {
             let mut order = (!Order::is_in(&messages)).then(|| core::mem::take(&mut self.order));
             let base = Time(self.now << self.shift);
@@ -125,6 +128,10 @@ impl Windows {
             let place = |i: usize| sorted.map_or(i, |sorted| sorted[i].position());
             let mut done = messages.len();
             for i in 0..messages.len() {
+                if reads_ahead && i % BLOCK == 0 {
+                    let block = i..messages.len().min(i + BLOCK);
+                    network.read_ahead_behind(block.map(|i| &messages[place(i)]));
+                }
                 let message = &mut messages[place(i)];
                 if message.time >= end {
                     done = i;
