@@ -101,7 +101,7 @@ impl Events {
             Target::Receiver(flow) => {
                 let sink = &mut network.sinks[flow as usize];
                 let due = sink.timer();
-                if is_due(&mut sink.wake, due, key) {
+                if is_due(sink.wake(), due, key) {
                     network.sink_timer(self, flow as usize, key);
                 } else {
                     self.reschedule_sink(flow as usize, sink);
@@ -151,7 +151,9 @@ impl Scheduler for Events {
     #[inline]
     fn reschedule_sink(&mut self, flow: usize, sink: &mut Sink) {
         let timer = sink.timer();
-        self.schedule(&mut sink.wake, timer, Target::Receiver(flow as u32));
+        if timer.is_some() {
+            self.schedule(sink.wake(), timer, Target::Receiver(flow as u32));
+        }
     }
 
     fn starts(&mut self, flow: u32, at: Time) {

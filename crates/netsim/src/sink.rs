@@ -34,8 +34,9 @@ pub struct SinkCounters {
     pub arrived_bytes: u64,
 }
 
-/// The station.
+/// The station: what a plain data packet needs, in one cache line, and the rest.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(crate) struct Sink {
     /// Whether the source knew the time to live at this end when it sent the last packet received.
     peer_ttl_known: bool,
@@ -45,13 +46,22 @@ pub(crate) struct Sink {
     arrived_bytes: u64,
     /// When the last data packet arrived, if any has.
     last_arrival: Time,
+    /// The end of the warm-up or the next sample.
+    next_event: Time,
+    has_watch: bool,
+    rest: Box<Rest>,
+}
+
+/// What is seldom needed.
+#[derive(Clone, Debug)]
+struct Rest {
     /// The wake-up that is pending for the timer.
-    pub wake: Option<Timer>,
+    wake: Option<Timer>,
     sampler: Option<Box<Sampler<FlowSample>>>,
     watch: Option<Box<Watch>>,
-    before: SinkCounters,
+    /// The counters at the end of the warm-up, if it is over.
+    before: Option<Box<SinkCounters>>,
     warmup: Time,
-    next_event: Time,
 }
 
 impl Sink {
@@ -62,19 +72,23 @@ impl Sink {
             Transport::Udp { .. } => None,
         };
         let (warmup, sampler) = (Time::ZERO + plan.warmup, Sampler::every(plan.probe.flow_interval));
+        let watch = Watch::new(number, flow, plan);
         Self {
             peer_ttl_known: false,
             receiver,
             arrived: 0,
             arrived_bytes: 0,
             last_arrival: Time::ZERO,
-            wake: None,
             next_event: warmup.min(sampler.as_ref().map_or(Time::NEVER, |s| s.next(None))),
-            sampler,
-            watch: Watch::new(number, flow, plan),
-            before: SinkCounters::default(),
-            warmup,
+            has_watch: watch.is_some(),
+            rest: Box::new(Rest { wake: None, sampler, watch, before: None, warmup }),
         }
+    }
+
+    /// The wake-up that is pending for the timer.
+    #[inline]
+    pub fn wake(&mut self) -> &mut Option<Timer> {
+        &mut self.rest.wake
     }
 
     /// Whether the source knew the time to live at this end when it sent the last packet received.
@@ -97,7 +111,7 @@ impl Sink {
     /// change nothing: [`Sink::on_data`] takes it.
     #[inline(always)]
     pub fn on_plain_data(&mut self, message: &Message) -> Option<PlainAnswer> {
-        if self.next_event <= message.time || self.watch.is_some() {
+        if self.next_event <= message.time || self.has_watch {
             return None;
         }
         let answer = self.receiver.as_mut()?.on_plain_data(&message.to_data(), message.ecn() == Ecn::Ce)?;
@@ -124,14 +138,14 @@ impl Sink {
             let ce = message.ecn() == Ecn::Ce;
             receiver.on_data(now, &message.to_data(), ce, &mut |ack| out.put(&ack));
         }
-        if self.watch.is_some() {
+        if self.has_watch {
             self.note(message, out);
         }
     }
 
     /// Records what is to be recorded. The end of an object is answered at once, as a request goes out with it.
     fn note(&mut self, message: &Message, out: &mut impl Out<Ack>) {
-        let Some(watch) = &mut self.watch else { return };
+        let Some(watch) = &mut self.rest.watch else { return };
         watch.take(message);
         if let (Some(objects), Some(receiver)) = (&mut watch.objects, &mut self.receiver) {
             let (data, expected) = (message.to_data(), receiver.expected());
@@ -162,16 +176,16 @@ impl Sink {
 
     /// Recordings in addition to counters and samples.
     pub fn watch(&self) -> Option<&Watch> {
-        self.watch.as_deref()
+        self.rest.watch.as_deref()
     }
 
     pub fn samples(&self) -> &[FlowSample] {
-        self.sampler.as_ref().map_or(&[], |s| s.samples())
+        self.rest.sampler.as_ref().map_or(&[], |s| s.samples())
     }
 
     /// Return the counters since the end of the warm-up.
     pub fn counters(&self) -> SinkCounters {
-        let (all, before) = (self.totals(), &self.before);
+        let (all, before) = (self.totals(), self.rest.before.as_deref().copied().unwrap_or_default());
         SinkCounters {
             received: all.received - before.received,
             bytes: all.bytes - before.bytes,
@@ -198,18 +212,19 @@ impl Sink {
     }
 
     fn handle_events(&mut self, at: Time) {
-        if at == self.warmup {
-            self.before = self.totals();
-            if let Some(watch) = &mut self.watch {
+        if at == self.rest.warmup {
+            self.rest.before = (at > Time::ZERO).then(|| Box::new(self.totals()));
+            if let Some(watch) = &mut self.rest.watch {
                 watch.reset_stats();
             }
         }
         let SinkCounters { bytes: delivered_bytes, arrived_bytes, .. } = self.totals();
-        if let Some(sampler) = &mut self.sampler {
+        if let Some(sampler) = &mut self.rest.sampler {
             sampler.take(at, || FlowSample { time: at, arrived_bytes, delivered_bytes });
         }
-        let after_warmup = if at < self.warmup { self.warmup } else { Time::NEVER };
-        self.next_event = after_warmup.min(self.sampler.as_ref().map_or(Time::NEVER, |s| s.next(Some(at))));
+        let after_warmup = if at < self.rest.warmup { self.rest.warmup } else { Time::NEVER };
+        self.next_event =
+            after_warmup.min(self.rest.sampler.as_ref().map_or(Time::NEVER, |s| s.next(Some(at))));
     }
 }
 
@@ -218,12 +233,14 @@ mod tests {
     use super::*;
     use crate::source::Source;
 
-    /// A kilobyte a flow with windows up to 64 packets; `transport` holds what is left for a connection.
+    /// A kilobyte a flow with windows up to 64 packets, of which a cache line each is needed again and again; `transport` holds what is
+    /// left for a connection.
     #[test]
     fn the_stations_of_a_flow_are_small() {
         const CONNECTION: usize = 640;
-        // The ends of the connection are allocated.
-        let heap = 2 * 16;
+        assert_eq!((size_of::<Source>(), size_of::<Sink>()), (64, 64));
+        // The ends of the connection are allocated, and so is what is seldom needed.
+        let heap = Source::REST_BYTES + size_of::<Rest>() + 4 * 16;
         let bytes = size_of::<Source>() + size_of::<Sink>() + heap + CONNECTION;
         assert!(bytes <= 1024, "{bytes} bytes");
     }

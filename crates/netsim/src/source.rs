@@ -76,32 +76,45 @@ struct Udp {
     set_at: Time,
 }
 
-/// The station.
+/// The station: what a plain acknowledgement needs, in one cache line, and the rest.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(crate) struct Source {
     /// DSCP of its data packets.
     pub dscp: u8,
     /// An acknowledgement has arrived.
     peer_ttl_known: bool,
     generator: Generator,
+    /// The wake-up that is pending for the timer.
+    pub wake: Option<Timer>,
+    /// The end of the warm-up or the next sample.
+    next_event: Time,
+    rest: Box<Rest>,
+}
+
+/// What is seldom needed.
+#[derive(Debug)]
+struct Rest {
     /// When the application has something to send: from, to; and has so again.
     first: (Time, Time),
     again: Box<[(Time, Time)]>,
     /// How many of the periods have begun.
     begun: u32,
     /// When the first packet was sent.
-    pub first_sent: Option<Time>,
+    first_sent: Option<Time>,
     /// When all data of the flow was acknowledged.
-    pub finish: Option<Time>,
-    /// The wake-up that is pending for the timer.
-    pub wake: Option<Timer>,
+    finish: Option<Time>,
     sampler: Option<Box<Sampler<WindowSample>>>,
-    before: SourceCounters,
+    /// The counters at the end of the warm-up, if it is over.
+    before: Option<Box<SourceCounters>>,
     warmup: Time,
-    next_event: Time,
 }
 
 impl Source {
+    /// Bytes of what is seldom needed.
+    #[cfg(test)]
+    pub const REST_BYTES: usize = size_of::<Rest>();
+
     pub fn new(flow: &Flow, taken: Option<Taken>, plan: &Plan, seed: u64) -> Self {
         let (start, for_clock) = flow.start_and_clock(seed);
         let first = (start, flow.stop.unwrap_or(Time::NEVER));
@@ -143,17 +156,29 @@ impl Source {
             dscp: flow.dscp,
             peer_ttl_known: false,
             generator,
-            first,
-            again: flow.again.as_slice().into(),
-            begun: 0,
-            first_sent: None,
-            finish: None,
             wake: None,
             next_event: warmup.min(sampler.as_ref().map_or(Time::NEVER, |s| s.next(None))),
-            sampler,
-            before: SourceCounters::default(),
-            warmup,
+            rest: Box::new(Rest {
+                first,
+                again: flow.again.as_slice().into(),
+                begun: 0,
+                first_sent: None,
+                finish: None,
+                sampler,
+                before: None,
+                warmup,
+            }),
         }
+    }
+
+    /// When the first packet was sent.
+    pub fn first_sent(&self) -> Option<Time> {
+        self.rest.first_sent
+    }
+
+    /// When all data of the flow was acknowledged.
+    pub fn finish(&self) -> Option<Time> {
+        self.rest.finish
     }
 
     /// Return whether an acknowledgement has arrived, so that the time to live at the sink is known.
@@ -169,31 +194,31 @@ impl Source {
 
     /// When the flow starts.
     pub fn start_time(&self) -> Time {
-        self.first.0
+        self.rest.first.0
     }
 
     /// The next period in which the application has something to send: from, to.
     pub fn next_period(&self) -> Option<(Time, Time)> {
-        match self.begun {
-            0 => Some(self.first),
-            begun => self.again.get(begun as usize - 1).copied(),
+        match self.rest.begun {
+            0 => Some(self.rest.first),
+            begun => self.rest.again.get(begun as usize - 1).copied(),
         }
     }
 
     /// Whether the flow has started.
     pub fn has_begun(&self) -> bool {
-        self.begun > 0
+        self.rest.begun > 0
     }
 
     /// A period begins: TCP sends; the timer sends the first packet of UDP.
     pub fn start(&mut self, now: Time, out: &mut impl Out<Data>) {
         self.advance(now);
         let end = self.next_period().map_or(Time::NEVER, |(_, end)| end);
-        let again = self.begun > 0;
-        self.begun += 1;
+        let again = self.rest.begun > 0;
+        self.rest.begun += 1;
         match &mut self.generator {
             Generator::Tcp(sender) if again => {
-                self.finish = None;
+                self.rest.finish = None;
                 sender.resume(now, &mut |data| out.put(&data));
             }
             Generator::Tcp(sender) => {
@@ -202,13 +227,13 @@ impl Source {
                     first_sent = Some(now);
                     out.put(&data);
                 });
-                self.first_sent = first_sent;
+                self.rest.first_sent = first_sent;
             }
             // An application has one period.
             Generator::Driven(_) if again => {}
             Generator::Driven(driven) => {
                 driven.start(now, out);
-                self.first_sent = Some(now);
+                self.rest.first_sent = Some(now);
             }
             Generator::Udp(udp) => {
                 udp.set_at = Time::ZERO;
@@ -223,8 +248,8 @@ impl Source {
         match &mut self.generator {
             Generator::Tcp(sender) => sender.stop(now, &mut |data| out.put(&data)),
             Generator::Driven(driven) => {
-                if driven.stop(now, out) && self.begun > 0 {
-                    self.finish.get_or_insert(now);
+                if driven.stop(now, out) && self.rest.begun > 0 {
+                    self.rest.finish.get_or_insert(now);
                 }
             }
             Generator::Udp(_) => {}
@@ -253,13 +278,13 @@ impl Source {
         match &mut self.generator {
             Generator::Tcp(sender) => {
                 sender.on_ack(now, ack, &mut |data| out.put(&data));
-                if self.finish.is_none() && sender.is_finished() {
-                    self.finish = Some(now);
+                if self.rest.finish.is_none() && sender.is_finished() {
+                    self.rest.finish = Some(now);
                 }
             }
             Generator::Driven(driven) => {
                 if driven.on_ack(now, ack, out) {
-                    self.finish = Some(now);
+                    self.rest.finish = Some(now);
                 }
             }
             Generator::Udp(_) => {}
@@ -278,7 +303,7 @@ impl Source {
                 if let Some(packet) = source.send(&mut || rng.uniform(), &mut || lengths.uniform()) {
                     let (seq, bytes) = (packet.seq as u32, packet.bytes);
                     out.put(&Data { sent: now, seq, bytes, flags: DataFlags::NONE });
-                    self.first_sent.get_or_insert(now);
+                    self.rest.first_sent.get_or_insert(now);
                 }
             }
         }
@@ -302,7 +327,7 @@ impl Source {
     }
 
     pub fn samples(&self) -> &[WindowSample] {
-        self.sampler.as_ref().map_or(&[], |s| s.samples())
+        self.rest.sampler.as_ref().map_or(&[], |s| s.samples())
     }
 
     /// What an application has asked for.
@@ -312,7 +337,7 @@ impl Source {
 
     /// Return the counters since the end of the warm-up.
     pub fn counters(&self) -> SourceCounters {
-        let (all, before) = (self.totals(), &self.before);
+        let (all, before) = (self.totals(), self.rest.before.as_deref().copied().unwrap_or_default());
         SourceCounters {
             sent: all.sent - before.sent,
             sent_bytes: all.sent_bytes - before.sent_bytes,
@@ -353,17 +378,18 @@ impl Source {
     }
 
     fn handle_events(&mut self, at: Time) {
-        if at == self.warmup {
-            self.before = self.totals();
+        if at == self.rest.warmup {
+            self.rest.before = (at > Time::ZERO).then(|| Box::new(self.totals()));
         }
-        if let (Some(sender), Some(sampler)) = (self.generator.sender(), &mut self.sampler) {
+        if let (Some(sender), Some(sampler)) = (self.generator.sender(), &mut self.rest.sampler) {
             sampler.take(at, || {
                 let srtt = sender.srtt().map_or(f64::NAN, Span::secs);
                 let ssthresh = Some(sender.ssthresh()).filter(|x| x.is_finite()).unwrap_or(f64::NAN);
                 WindowSample { time: at, cwnd: sender.cwnd(), ssthresh, srtt }
             });
         }
-        let after_warmup = if at < self.warmup { self.warmup } else { Time::NEVER };
-        self.next_event = after_warmup.min(self.sampler.as_ref().map_or(Time::NEVER, |s| s.next(Some(at))));
+        let after_warmup = if at < self.rest.warmup { self.rest.warmup } else { Time::NEVER };
+        self.next_event =
+            after_warmup.min(self.rest.sampler.as_ref().map_or(Time::NEVER, |s| s.next(Some(at))));
     }
 }

@@ -47,8 +47,8 @@ impl Simulation {
             ("arrived", integers(&rows, |r| r.sink.counters().arrived)),
             ("arrived_bytes", integers(&rows, |r| r.sink.counters().arrived_bytes)),
             ("start_s", reals(&rows, |r| r.source.start_time().secs())),
-            ("finish_s", reals(&rows, |r| secs(r.source.finish))),
-            ("first_sent_s", reals(&rows, |r| secs(r.source.first_sent))),
+            ("finish_s", reals(&rows, |r| secs(r.source.finish()))),
+            ("first_sent_s", reals(&rows, |r| secs(r.source.first_sent()))),
             ("last_received_s", reals(&rows, |r| secs(r.sink.last_received()))),
         ]
     }

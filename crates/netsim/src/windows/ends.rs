@@ -37,14 +37,20 @@ impl Application {
     }
 }
 
+/// What is known of the endpoints of a flow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timers {
+    pub application: Application,
+    /// The windows for which source and sink are listed.
+    listed: [u64; 2],
+}
+
 /// The endpoints; those of flow f have the numbers 2 f (source) and 2 f + 1 (sink).
 #[derive(Clone, Debug)]
 pub(super) struct Ends {
     /// All sources are station 0, and all sinks station 1, of the stations behind the links; else each endpoint is one.
     together: bool,
-    pub applications: Vec<Application>,
-    /// The window for which each endpoint is listed.
-    pub listed: Vec<u64>,
+    pub flows: Vec<Timers>,
     /// Where they are together: the flows listed for each window, of sources and of sinks.
     lists: [Calendar; 2],
 }
@@ -52,13 +58,19 @@ pub(super) struct Ends {
 impl Ends {
     pub fn new(numbering: Numbering, together: bool) -> Self {
         let flows = numbering.flows as usize;
+        let application = Application { start: Time::NEVER, stop: Time::NEVER };
         let list = || Calendar::new(if together { flows } else { 0 });
         Self {
             together,
-            applications: vec![Application { start: Time::NEVER, stop: Time::NEVER }; flows],
-            listed: vec![UNLISTED; 2 * flows],
+            flows: vec![Timers { application, listed: [UNLISTED; 2] }; flows],
             lists: [list(), list()],
         }
+    }
+
+    /// The window for which an endpoint is listed.
+    #[inline(always)]
+    fn listed(&mut self, end_point: u32) -> &mut u64 {
+        &mut self.flows[(end_point / 2) as usize].listed[(end_point % 2) as usize]
     }
 
     /// Return the number of the station of an endpoint behind those of the links.
@@ -137,10 +149,10 @@ impl Windows {
 
     /// Evaluate the own events of an endpoint before `end`, if it is listed for this window.
     fn run_listed(&mut self, network: &mut Network, end_point: u32, end: Time) {
-        if self.ends.listed[end_point as usize] != self.now {
+        if *self.ends.listed(end_point) != self.now {
             return;
         }
-        self.ends.listed[end_point as usize] = UNLISTED;
+        *self.ends.listed(end_point) = UNLISTED;
         if self.next_own_event(network, end_point) < end {
             self.run_own_events(network, end_point, Key::start_of(end));
         }
@@ -154,7 +166,7 @@ impl Windows {
         let flow = (end_point / 2) as usize;
         if is_source(end_point) {
             let timer = network.sources[flow].timer().map_or(Time::NEVER, |timer| timer.deadline);
-            timer.min(self.ends.applications[flow].next())
+            timer.min(self.ends.flows[flow].application.next())
         } else {
             network.sinks[flow].timer().map_or(Time::NEVER, |timer| timer.deadline)
         }
@@ -180,17 +192,17 @@ impl Windows {
                 network.sink_timer(self, flow as usize, timer);
                 continue;
             }
-            let Application { start, stop } = self.ends.applications[flow as usize];
+            let Application { start, stop } = self.ends.flows[flow as usize].application;
             let (start, stop) = (own(start, Time::ZERO), own(stop, Time::ZERO));
             let key = start.min(stop).min(timer);
             if key >= limit {
                 return;
             }
             if start == key {
-                self.ends.applications[flow as usize].start = Time::NEVER;
+                self.ends.flows[flow as usize].application.start = Time::NEVER;
                 network.start(self, flow, key);
             } else if stop == key {
-                self.ends.applications[flow as usize].stop = Time::NEVER;
+                self.ends.flows[flow as usize].application.stop = Time::NEVER;
                 network.stop(self, flow, key);
             } else {
                 network.source_timer(self, flow as usize, key);
@@ -202,14 +214,14 @@ impl Windows {
     #[inline(always)]
     pub(super) fn list(&mut self, end_point: u32, next: Time) {
         let window = (next.0 >> self.shift).min(self.now + SLOTS - 1);
-        if window < self.ends.listed[end_point as usize] && next != Time::NEVER {
+        if window < *self.ends.listed(end_point) && next != Time::NEVER {
             self.list_for(end_point, window.max(self.now));
         }
     }
 
     #[inline(never)]
     fn list_for(&mut self, end_point: u32, window: u64) {
-        self.ends.listed[end_point as usize] = window;
+        *self.ends.listed(end_point) = window;
         if self.ends.together {
             self.ends.lists[(end_point % 2) as usize].set(window, end_point / 2);
         }

@@ -235,12 +235,12 @@ impl Scheduler for Windows {
     fn reschedule_sink(&mut self, _flow: usize, _sink: &mut Sink) {}
 
     fn starts(&mut self, flow: u32, at: Time) {
-        self.ends.applications[flow as usize].start = at;
+        self.ends.flows[flow as usize].application.start = at;
         self.list(2 * flow, at);
     }
 
     fn stops(&mut self, flow: u32, at: Time) {
-        self.ends.applications[flow as usize].stop = at;
+        self.ends.flows[flow as usize].application.stop = at;
         self.list(2 * flow, at);
     }
 }

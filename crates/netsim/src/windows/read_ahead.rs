@@ -32,8 +32,7 @@ impl Windows {
         for (first, &flow) in first.iter_mut().zip(&*flows) {
             let source = &network.sources[flow];
             *first = network.fabric.paths.first(flow, Kind::Data);
-            black_box((source.dscp, source.peer_ttl_known(), source.finish));
-            black_box((self.ends.applications[flow], self.ends.listed[2 * flow]));
+            black_box((source.dscp, self.ends.flows[flow]));
         }
         for (&flow, &first) in flows.iter().zip(&first) {
             black_box((network.sources[flow].timer(), network.sources[flow].acked()));
