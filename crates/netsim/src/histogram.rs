@@ -16,7 +16,7 @@ impl<const LOG2: u32> Histogram<LOG2> {
         self.0.reserve(bins);
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, time: Span) {
         let bin = bin_of::<LOG2>(time);
         if bin >= self.0.len() {

@@ -212,6 +212,7 @@ impl<P: Copy> Red<P> {
     }
 
     /// Return the average of a class in packets, also in byte mode.
+    #[inline(always)]
     pub fn average_of(&self, class: usize) -> f64 {
         let judged_by = if self.is_simple { 0 } else { self.params.classes.judged_by(class) };
         let value = self.averages[judged_by].average.value();
