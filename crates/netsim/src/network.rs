@@ -56,6 +56,8 @@ pub(crate) struct Fabric {
     pub paths: Paths,
     sacks: SackStore,
     end: Time,
+    /// Plain packets and acknowledgements are answered where they are.
+    shortcuts: bool,
 }
 
 /// Return the counter of objects taken, for each connection of a page whose connections share its objects.
@@ -88,6 +90,7 @@ impl Network {
                 paths: Paths::new(&plan),
                 sacks: SackStore::default(),
                 end: Time::ZERO + plan.duration,
+                shortcuts,
             },
             numbering: Numbering { links: plan.links.len() as u32, flows: plan.flows.len() as u32 },
             plan,
@@ -175,8 +178,11 @@ impl Network {
     pub fn at_source<A: Scheduler>(&mut self, scheduler: &mut A, flow: usize, message: &mut Message) {
         let Self { sources, sinks, fabric, .. } = self;
         let source = &mut sources[flow];
-        let plain =
-            if message.is_plain_ack() { source.on_plain_ack(message.time, message.number) } else { None };
+        let plain = if fabric.shortcuts && message.is_plain_ack() {
+            source.on_plain_ack(message.time, message.number)
+        } else {
+            None
+        };
         let Some(new) = plain else {
             return self.at_source_with_any(scheduler, flow, message);
         };
@@ -449,7 +455,8 @@ impl Fabric {
     ) -> Option<LinkId> {
         let flow = self.paths.flow(message);
         let sink = &mut sinks[flow];
-        let Some(answer) = sink.on_plain_data(message) else {
+        let answer = if self.shortcuts { sink.on_plain_data(message) } else { None };
+        let Some(answer) = answer else {
             self.answer_any(sink, scheduler, flow, message);
             return None;
         };

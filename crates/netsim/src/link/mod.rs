@@ -40,7 +40,7 @@ impl Link {
         let link = &plan.links[id as usize];
         // Departures cannot be revoked when the rate changes, so ends of service must be events.
         if !shortcuts || !plan.changes(id).is_empty() {
-            return Self::Queue(Box::new(Queue::new(id, plan, seed)));
+            return Self::Queue(Box::new(Queue::new(id, plan, seed, shortcuts)));
         }
         let is_seen = plan.is_observed(id) || !plan.markers(id).is_empty();
         if let Some(limit) = link.queue.room().and_then(|room| room.packets()).filter(|_| !is_seen) {
@@ -52,7 +52,7 @@ impl Link {
         } else if discipline.departs_in_order() {
             Self::InOrder(Box::new(InOrder::new(id, plan, seed)))
         } else {
-            Self::Queue(Box::new(Queue::new(id, plan, seed)))
+            Self::Queue(Box::new(Queue::new(id, plan, seed, shortcuts)))
         }
     }
 

@@ -23,8 +23,10 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    pub fn new(id: LinkId, plan: &Attached<'_>, seed: u64) -> Self {
-        let station = Station::new(id, plan, seed, true);
+    /// Create the station of a link. With `shortcuts`, a packet may pass without being stored where that is exact.
+    pub fn new(id: LinkId, plan: &Attached<'_>, seed: u64, shortcuts: bool) -> Self {
+        let mut station = Station::new(id, plan, seed, true);
+        station.only_counts &= shortcuts;
         Self { station, due: Time::NEVER, is_announced: false, last_arrival: Time::ZERO }
     }
 

@@ -25,8 +25,8 @@ pub(crate) struct Station<P> {
     /// Packets dropped in the last call; recorded if the discipline may drop packets after accepting them.
     pub dropped: Option<Vec<P>>,
     markers: Option<Box<Markers>>,
-    /// Each packet or event is marked or logged.
-    has_logs: bool,
+    /// Packets leave no trace besides counts: none is marked or logged.
+    pub only_counts: bool,
     /// Future changes of rate or delay.
     changes: VecDeque<Change>,
     pub stats: LinkStats,
@@ -53,7 +53,8 @@ impl<P: Copy + Numbered> Station<P> {
             service: None,
             dropped: keeps.then(Vec::new),
             markers: Markers::of(plan.markers(id), plan, seed),
-            has_logs: !plan.markers(id).is_empty() || observation.as_ref().is_some_and(Observation::has_logs),
+            only_counts: plan.markers(id).is_empty()
+                && !observation.as_ref().is_some_and(Observation::has_logs),
             changes: plan.changes(id).iter().cloned().collect(),
             stats: LinkStats::new(observation),
             next_event: Time::ZERO,
@@ -117,7 +118,7 @@ impl<P: Copy + Numbered> Station<P> {
     /// trace besides counts. Return whether that was done; if not, nothing is changed.
     #[inline(always)]
     pub fn passes_below_min_th(&mut self, now: Time, idle_since: Time, meta: &mut Meta) -> bool {
-        if self.next_event <= now || self.has_logs {
+        if self.next_event <= now || !self.only_counts {
             return false;
         }
         let Discipline::Red(red) = &mut self.discipline else { return false };
