@@ -45,9 +45,9 @@ impl<P: Copy> Red<P> {
 }
 
 impl<P: Copy> Red<P> {
-    /// An arrival at a simple queue finds the link idle since `idle_since`, or since an earlier time that the queue knows. If the average is below min_th,
-    /// the packet passes: take the steps of [`Qdisc::enqueue_dequeue`](crate::Qdisc::enqueue_dequeue) that it takes then, and return the
-    /// average in packets. If not, or if the queue is not simple, return `None` and change nothing.
+    /// An arrival finds the link idle since `idle_since`, or since a later time that the queue knows. If the queue is simple and the average
+    /// below min_th, the packet passes: take the steps that [`Qdisc::enqueue_dequeue`](crate::Qdisc::enqueue_dequeue) takes then, and
+    /// return the average in packets. If not, return `None` and change nothing.
     #[inline(always)]
     pub fn passes_below_min_th(&mut self, now: Time, idle_since: Time, meta: &mut Meta) -> Option<f64> {
         // The average does not grow by an arrival at an idle link.
