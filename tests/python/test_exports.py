@@ -169,8 +169,8 @@ def test_trace_equals_the_reference_of_ns2(name, tmp_path):
     assert max(abs(float(line[1]) - row[0] * 1e-12) for line, row in zip(have, want, strict=True)) < 0.51e-6
 
 
-# ns-2 is a witness that not every machine has; what its traces look like is kept in tests/data as well.
 @pytest.mark.ns2
+# ns-2 is a witness that not every machine has; what its traces look like is kept in tests/data as well.
 @pytest.mark.skipif(shutil.which("ns") is None, reason="no ns-2 here")
 def test_trace_equals_ns2s_own(tmp_path):
     """ns-2 runs the same scenario and writes its trace: all fields agree, and the same packets have the same number."""

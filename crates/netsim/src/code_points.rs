@@ -30,16 +30,10 @@ impl CodePoint {
         self.departed_bytes += u64::from(bytes);
     }
 
-    /// Take a departure back, or count that one of the arrivals does not depart, before [`CodePoint::count_arrivals_as_departed`].
+    /// Take a departure back.
     pub(crate) fn take_back(&mut self, bytes: u32) {
-        self.departures = self.departures.wrapping_sub(1);
-        self.departed_bytes = self.departed_bytes.wrapping_sub(u64::from(bytes));
-    }
-
-    /// Count a departure for each arrival.
-    fn count_arrivals_as_departed(&mut self) {
-        self.departures = self.departures.wrapping_add(self.arrivals);
-        self.departed_bytes = self.departed_bytes.wrapping_add(self.arrived_bytes);
+        self.departures -= 1;
+        self.departed_bytes -= u64::from(bytes);
     }
 }
 
@@ -58,11 +52,6 @@ impl CodePoints {
     #[inline]
     pub fn at(&mut self, dscp: u8) -> &mut CodePoint {
         &mut self.0[usize::from(dscp & 63)]
-    }
-
-    /// Count a departure for each arrival.
-    pub fn count_arrivals_as_departed(&mut self) {
-        self.0.iter_mut().for_each(CodePoint::count_arrivals_as_departed);
     }
 
     /// Those with arrivals, by number.

@@ -45,13 +45,16 @@ impl LinkCounters {
         self.drops_early + self.drops_forced + self.drops_overflow
     }
 
-    /// Count the stay of a packet in the queue and its transmission.
+    /// Count the departure of a packet after this delay, whose transmission takes so long, with the areas of its stay in the queue.
     #[inline(always)]
-    fn passes(&mut self, bytes: u32, delay: Span, transmission: Span) {
+    fn departs(&mut self, bytes: u32, delay: Span, transmission: Span) {
+        self.departures += 1;
+        self.departed_bytes += u64::from(bytes);
         self.busy += transmission.0;
         if delay > Span::ZERO {
             let delay = u128::from(delay.0);
             self.delay += delay;
+            self.queue_area = self.queue_area.wrapping_add(delay);
             self.byte_area = self.byte_area.wrapping_add(delay * u128::from(bytes));
         }
     }
@@ -173,67 +176,31 @@ impl LinkStats {
         }
     }
 
-    /// A packet was offered to a plain RED queue, which judged it by this average and accepted it: its service starts after a delay and
-    /// takes a time. Its departure is counted at the end of the run, by [`LinkStats::count_arrivals_as_departed`].
+    /// A packet was offered to a RED queue, which judged it by this average. If it is accepted, count its departure too: its service starts
+    /// after a delay and takes a time. If not, [`LinkStats::dropped`] has counted the drop. No events are logged.
     #[inline(always)]
-    pub fn passes(&mut self, dscp: u8, bytes: u32, average: f64, delay: Span, transmission: Span) {
+    pub fn judged(
+        &mut self,
+        now: Time,
+        (dscp, bytes): (u8, u32),
+        average: f64,
+        accepted: Option<(Span, Span)>,
+    ) {
         self.counters.arrivals += 1;
         self.counters.arrived_bytes += u64::from(bytes);
-        self.counters.passes(bytes, delay, transmission);
-        if let Some(observation) = &mut self.observation {
-            observation.judged(dscp, bytes, average);
-            observation.delay(delay);
+        match accepted {
+            Some((delay, transmission)) => self.counters.departs(bytes, delay, transmission),
+            None => self.enters(now, 1, bytes.into()),
         }
-    }
-
-    /// A packet was offered to an idle link, judged by this average and accepted: it is in service at once, which takes a time. No events are
-    /// logged.
-    #[inline(always)]
-    pub fn passes_at_once(&mut self, dscp: u8, bytes: u32, average: f64, transmission: Span) {
-        self.passes(dscp, bytes, average, Span::ZERO, transmission);
-        self.counters.departures += 1;
-        self.counters.departed_bytes += u64::from(bytes);
         if let Some(observation) = &mut self.observation {
-            observation.departs_at_once(dscp, bytes);
-        }
-    }
-
-    /// A packet was offered to a plain RED queue, which judged it by this average. It does not depart: [`LinkStats::dropped`] has
-    /// counted its drop.
-    pub fn does_not_pass(&mut self, meta: &Meta, average: f64) {
-        self.counters.arrivals += 1;
-        self.counters.arrived_bytes += u64::from(meta.bytes);
-        self.does_not_depart(meta.bytes);
-        self.enters(meta.arrival, 1, meta.bytes.into());
-        if let Some(observation) = &mut self.observation {
-            observation.judged(meta.header.dscp(), meta.bytes, average);
-            observation.does_not_depart(meta);
-        }
-    }
-
-    fn does_not_depart(&mut self, bytes: u32) {
-        let LinkCounters { departures, departed_bytes, .. } = &mut self.counters;
-        *departures = departures.wrapping_sub(1);
-        *departed_bytes = departed_bytes.wrapping_sub(u64::from(bytes));
-    }
-
-    /// Count a departure, and the area of a stay in the queue, for each packet that came to a plain RED queue.
-    pub fn count_arrivals_as_departed(&mut self) {
-        let counters = &mut self.counters;
-        counters.departures = counters.departures.wrapping_add(counters.arrivals);
-        counters.departed_bytes = counters.departed_bytes.wrapping_add(counters.arrived_bytes);
-        counters.queue_area = counters.queue_area.wrapping_add(counters.delay);
-        if let Some(observation) = &mut self.observation {
-            observation.count_arrivals_as_departed();
+            observation.judged(dscp, bytes, average, accepted.map(|(delay, _)| delay));
         }
     }
 
     /// Count the departure of a packet that waits at the end of the warm-up, where its arrival is counted already.
     pub fn departs_after_warmup(&mut self, starts: Time, meta: &Meta, transmission: Span) {
         let delay = starts.since(meta.arrival);
-        self.counters.departures += 1;
-        self.counters.departed_bytes += u64::from(meta.bytes);
-        self.counters.passes(meta.bytes, delay, transmission);
+        self.counters.departs(meta.bytes, delay, transmission);
         self.leaves(meta.arrival, 1, meta.bytes.into());
         if let Some(observation) = &mut self.observation {
             observation.departs(meta, delay);
@@ -243,7 +210,8 @@ impl LinkStats {
     /// Take back a departure that was counted in advance: the packet still waits.
     pub fn take_back(&mut self, starts: Time, meta: &Meta, transmission: Span) {
         let delay = starts.since(meta.arrival);
-        self.does_not_depart(meta.bytes);
+        self.counters.departures -= 1;
+        self.counters.departed_bytes -= u64::from(meta.bytes);
         self.counters.delay -= u128::from(delay.0);
         self.counters.busy -= transmission.0;
         self.enters(starts, 1, meta.bytes.into());

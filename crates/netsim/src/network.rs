@@ -360,18 +360,13 @@ impl Fabric {
     /// or its departure is an event.
     #[inline(always)]
     fn pass<A: Scheduler>(&mut self, scheduler: &mut A, link: LinkId, message: &mut Message) -> bool {
-        // Branches for the common kinds, in the order of their number, can be predicted better than one jump to any of four.
-        let station = &mut self.links[link as usize];
-        let is_accepted = if let Link::UnobservedDropTail(station) = station {
-            station.arrive(link, &self.paths, message)
-        } else if let Link::PlainRed(station) = station {
-            station.arrive(&self.paths, message)
-        } else if let Link::Queue(queue) = station {
-            return Self::queue(queue, &self.paths, &mut self.sacks, scheduler, message);
-        } else if let Link::InOrder(station) = station {
-            station.arrive(&self.paths, message)
-        } else {
-            false
+        let is_accepted = match &mut self.links[link as usize] {
+            Link::UnobservedDropTail(station) => station.arrive(link, &self.paths, message),
+            Link::PlainRed(station) => station.arrive(&self.paths, message),
+            Link::InOrder(station) => station.arrive(&self.paths, message),
+            Link::Queue(queue) => {
+                return Self::queue(queue, &self.paths, &mut self.sacks, scheduler, message);
+            }
         };
         if !is_accepted {
             self.sacks.release(&message.rest());

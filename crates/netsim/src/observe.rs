@@ -208,17 +208,16 @@ impl Observation {
         self.delay(delay);
     }
 
-    /// A packet was judged by this average; no events are logged.
+    /// A packet was judged by this average, and is accepted if it has a delay; no events are logged.
     #[inline(always)]
-    pub(crate) fn judged(&mut self, dscp: u8, bytes: u32, average: f64) {
-        self.code_points.at(dscp).arrived(bytes);
+    pub(crate) fn judged(&mut self, dscp: u8, bytes: u32, average: f64, delay: Option<Span>) {
+        let counted = self.code_points.at(dscp);
+        counted.arrived(bytes);
+        if let Some(delay) = delay {
+            counted.departed(bytes);
+            self.delay(delay);
+        }
         self.averages.add(average);
-    }
-
-    /// A packet departs at once, of which all else is counted; no events are logged.
-    #[inline(always)]
-    pub(crate) fn departs_at_once(&mut self, dscp: u8, bytes: u32) {
-        self.code_points.at(dscp).departed(bytes);
     }
 
     /// Return whether each packet or event is logged.
@@ -234,20 +233,10 @@ impl Observation {
 
     /// Take a departure back.
     pub(crate) fn take_back(&mut self, meta: &Meta, delay: Span) {
-        self.does_not_depart(meta);
+        self.code_points.at(meta.header.dscp()).take_back(meta.bytes);
         if let Some(delays) = &mut self.delays {
             delays.take_back(delay);
         }
-    }
-
-    /// One of the arrivals does not depart; see [`Observation::count_arrivals_as_departed`].
-    pub(crate) fn does_not_depart(&mut self, meta: &Meta) {
-        self.code_points.at(meta.header.dscp()).take_back(meta.bytes);
-    }
-
-    /// Count a departure for each arrival.
-    pub(crate) fn count_arrivals_as_departed(&mut self) {
-        self.code_points.count_arrivals_as_departed();
     }
 
     pub(crate) fn dropped<P: Numbered>(&mut self, time: Time, packet: &Packet<P>, reason: DropReason) {
@@ -326,7 +315,7 @@ impl Observation {
     }
 
     #[inline(always)]
-    pub(crate) fn delay(&mut self, delay: Span) {
+    fn delay(&mut self, delay: Span) {
         if let Some(delays) = &mut self.delays {
             delays.add(delay);
         }

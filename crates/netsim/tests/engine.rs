@@ -380,6 +380,21 @@ fn a_run_in_steps_is_the_run() {
 }
 
 #[test]
+fn packets_carried_so_far_are_known_during_a_run() {
+    let mut plan = dumbbell(&[Some(Tcp::Ns2(Variant::NewReno)); 3], 3.0, ("red", &[]), 20.0);
+    (plan.warmup, plan.probe.events, plan.probe.packets) = (aqmlab_units::Span::ZERO, false, false);
+    let mut simulation = Simulation::new(&plan, 3, Options::default());
+    let mut before = 0;
+    for i in 1..10 {
+        simulation.run_until(aqmlab_units::Time::from_secs(f64::from(i) * 2.0));
+        let (hops, offers) = simulation.totals();
+        // The others were dropped.
+        assert!(before < hops && hops <= offers && offers <= hops + hops / 10, "{hops} of {offers}");
+        before = hops;
+    }
+}
+
+#[test]
 fn statistics_after_the_warmup_are_those_of_the_rest() {
     let mut plan = dumbbell(&[Some(Tcp::Ns2(Variant::NewReno)); 3], 5.0, ("gentle-red", &[]), 30.0);
     let whole = |plan: &aqmlab_netsim::plan::Plan| {

@@ -5,10 +5,10 @@
 //! 1. What is accepted leaves in order as soon as the link is free. So when packet n arrives, at a_n, the start of its service is
 //!    known, with the transmission time t_n: s_n = max(a_n, s_(n-1) + t_(n-1)). It arrives at the far end at s_n + t_n + delay.
 //! 2. What the link counts of a departure is a sum over packets of what depends on a_n, s_n and t_n only, and a sum has no order.
-//!    So delays and times of service are counted at the arrival, and departures at the end of the run: as many as arrivals, less
-//!    the drops. Two instants need those that have departed until then: at the end of the run departures after it are
-//!    taken back, and at the end of the warm-up those of the packets that wait are counted again, after the counters were
-//!    reset. (A log of events has an order: a link that keeps one is an [`InOrder`](super::InOrder).)
+//!    So departures are counted at the arrival. Two instants need the sum of those that have departed until then: at the end of the
+//!    run departures after it are taken back, and at the end of the warm-up those of the packets that wait are counted
+//!    again, after the counters were reset. (A log of events has an order: a link that keeps one is an
+//!    [`InOrder`](super::InOrder).)
 //! 3. A decision depends on the queue by number and bytes of what waits, and by the time since which the link is idle: see
 //!    [`Red::is_plain`](aqmlab_aqm::red::Red::is_plain). Who waits follows from the starts s_n: those that come before the arrival, by their
 //!    keys, have left. The link is idle since the end of the last service.
@@ -102,7 +102,8 @@ impl PlainRed {
         }
         let starts = if is_idle { now } else { self.free_at };
         let transmission = self.station.serializer.transmit(bytes);
-        self.station.stats.passes(message.dscp(), bytes, average, starts.since(now), transmission);
+        let seen = (message.dscp(), bytes);
+        self.station.stats.judged(now, seen, average, Some((starts.since(now), transmission)));
         if is_idle {
             self.serving_since = now;
         } else {
@@ -174,7 +175,6 @@ impl PlainRed {
         self.handle_events(end);
         self.release(Key::start_of(end));
         let Self { waiting, station, .. } = self;
-        station.stats.count_arrivals_as_departed();
         for packet in &*waiting {
             let transmission = station.serializer.transmit(packet.bytes);
             station.stats.take_back(packet.starts, &packet.meta(), transmission);

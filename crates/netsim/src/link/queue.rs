@@ -34,11 +34,11 @@ impl Queue {
     #[inline(always)]
     pub fn arrive(&mut self, paths: &Paths, message: &mut Message) -> bool {
         let now = message.time;
-        // Nothing waits for an end of service that does not matter.
-        let ends = self.end().unwrap_or_else(|| Key::start_of(Time::ZERO));
-        if self.due == Time::NEVER && ends.precedes(message.key()) {
+        // While nothing waits, the end of the last service is no event; the link is idle from then on.
+        let idle_since = self.end().unwrap_or_else(|| Key::start_of(Time::ZERO));
+        if self.due == Time::NEVER && idle_since.precedes(message.key()) {
             let mut meta = paths.meta(message);
-            if self.station.passes_below_min_th(now, ends.time, &mut meta) {
+            if self.station.passes_below_min_th(now, idle_since.time, &mut meta) {
                 self.is_announced = false;
                 message.rewrite(meta.header);
                 let end = self.station.service.map_or(now, |(_, end)| end);

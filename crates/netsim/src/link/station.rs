@@ -109,7 +109,8 @@ impl<P: Copy + Numbered> Station<P> {
         let mut host = LinkHost::new(rng, stats, packet.meta.arrival, None);
         let is_marked = red.carry_out(decision, packet, &mut host);
         if !is_marked {
-            stats.does_not_pass(&packet.meta, average);
+            let Meta { arrival, bytes, header, .. } = packet.meta;
+            stats.judged(arrival, (header.dscp(), bytes), average, None);
         }
         is_marked
     }
@@ -125,7 +126,8 @@ impl<P: Copy + Numbered> Station<P> {
         let Some(average) = red.passes_below_min_th(now, idle_since, meta) else { return false };
         let transmission = self.serializer.transmit(meta.bytes);
         self.service = Some((now, now + transmission));
-        self.stats.passes_at_once(meta.header.dscp(), meta.bytes, average, transmission);
+        let seen = (meta.header.dscp(), meta.bytes);
+        self.stats.judged(now, seen, average, Some((Span::ZERO, transmission)));
         true
     }
 

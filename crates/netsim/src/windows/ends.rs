@@ -37,7 +37,7 @@ impl Application {
     }
 }
 
-/// What is known of the endpoints of a flow.
+/// When the endpoints of a flow have something to do by themselves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timers {
     pub application: Application,
@@ -50,6 +50,7 @@ pub(super) struct Timers {
 pub(super) struct Ends {
     /// All sources are station 0, and all sinks station 1, of the stations behind the links; else each endpoint is one.
     together: bool,
+    /// Of each flow.
     pub flows: Vec<Timers>,
     /// Where they are together: the flows listed for each window, of sources and of sinks.
     lists: [Calendar; 2],

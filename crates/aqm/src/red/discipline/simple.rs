@@ -42,9 +42,30 @@ impl<P: Copy> Red<P> {
         self.drop_or_mark_victim(now, 0, *packet, decision, host);
         false
     }
-}
 
-impl<P: Copy> Red<P> {
+    /// Update the average of a simple queue at an arrival. The link is busy, or idle since `idle_since`. Return the average in packets.
+    #[inline(always)]
+    pub fn see_arrival(&mut self, now: Time, idle_since: Option<Time>) -> f64 {
+        if let Some(since) = idle_since {
+            // The last arrival may have ended the idle time, and was dropped.
+            let state = &mut self.averages[0];
+            state.idle_since = state.idle_since.max(since);
+        }
+        self.update_average(now, idle_since.is_some());
+        self.average_of(0)
+    }
+
+    /// Accept an arrival whose average is below min_th, if there is room: the steps of [`Red::judge`] that such an arrival takes.
+    /// Return whether it is accepted; if not, [`Red::judge`] decides.
+    #[inline(always)]
+    pub fn accepts_below_min_th(&mut self, bytes: u32) -> bool {
+        if self.averages[0].average.value() >= self.surely_below || self.is_full(bytes, None) {
+            return false;
+        }
+        self.count_below_min_th(bytes);
+        true
+    }
+
     /// An arrival finds the link idle since `idle_since`, or since a later time that the queue knows. If the queue is simple and the average
     /// below min_th, the packet passes: take the steps that [`Qdisc::enqueue_dequeue`](crate::Qdisc::enqueue_dequeue) takes then, and
     /// return the average in packets. If not, return `None` and change nothing.
@@ -80,29 +101,6 @@ impl<P: Copy> Red<P> {
     /// Return whether this queue is plain: a decision depends on nothing else than its own state and what [`Red::judge`] is given.
     pub fn is_plain(&self) -> bool {
         self.is_simple && self.victim.is_arriving() && self.waiting.packets == 0
-    }
-
-    /// Update the average of a plain queue at an arrival. The link is busy, or idle since `idle_since`. Return the average in packets.
-    #[inline(always)]
-    pub fn see_arrival(&mut self, now: Time, idle_since: Option<Time>) -> f64 {
-        if let Some(since) = idle_since {
-            // The last arrival may have ended the idle time, and was dropped.
-            let state = &mut self.averages[0];
-            state.idle_since = state.idle_since.max(since);
-        }
-        self.update_average(now, idle_since.is_some());
-        self.average_of(0)
-    }
-
-    /// Accept an arrival whose average is below min_th, if there is room: the steps of [`Red::judge`] that such an arrival takes.
-    /// Return whether it is accepted; if not, [`Red::judge`] decides.
-    #[inline(always)]
-    pub fn accepts_below_min_th(&mut self, bytes: u32) -> bool {
-        if self.averages[0].average.value() >= self.surely_below || self.is_full(bytes, None) {
-            return false;
-        }
-        self.count_below_min_th(bytes);
-        true
     }
 
     /// Decide about an arrival that the average has seen. If it is not accepted, the caller goes on with [`Red::carry_out`].
