@@ -11,12 +11,12 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Protocol, TypeVar
 
 from aqmlab.errors import Error, Interrupted, StorageError, WorkerError
@@ -162,27 +162,40 @@ def _results(
     started: Mapping[int, Future[T]], reports: Reports, bar: Bar, interrupted: threading.Event | None = None
 ) -> list[T]:
     """Wait for all runs and keep the bar moving; the first error ends it. What they returned, in order."""
-    futures = [started[index] for index in range(len(started))]
-    index = {future: i for i, future in enumerate(futures)}
-    open_futures = set(futures)
-    while open_futures:
-        done, open_futures = wait(open_futures, timeout=REPORT_EVERY_S, return_when=FIRST_COMPLETED)
+    finished: SimpleQueue[int] = SimpleQueue()
+
+    def when_done(index: int) -> Callable[[Future[T]], None]:
+        return lambda _: finished.put(index)
+
+    for index, future in started.items():
+        future.add_done_callback(when_done(index))
+    left = len(started)
+    while left:
+        done = _taken(finished)
         while not reports.empty():
             job, share = reports.get()
-            if not futures[job].done():
+            if not started[job].done():
                 bar.report(job, share)
-        errors = []
-        for future in done:
-            error = future.exception()
-            if error is None:
-                bar.done(index[future])
-            else:
-                errors.append(error)
-        if errors:
-            raise errors[0]
+        for index in done:
+            error = started[index].exception()
+            if error is not None:
+                raise error
+            bar.done(index)
+        left -= len(done)
         if interrupted is not None and interrupted.is_set():
             raise KeyboardInterrupt
-    return [future.result() for future in futures]
+    return [started[index].result() for index in range(len(started))]
+
+
+def _taken(finished: SimpleQueue[int]) -> list[int]:
+    """Wait for the next job that is finished, but not for long; take all that are."""
+    try:
+        taken = [finished.get(timeout=REPORT_EVERY_S)]
+        while not finished.empty():
+            taken.append(finished.get())
+    except Empty:
+        return []
+    return taken
 
 
 def _how_to_go_on(what: str, jobs: Sequence[Work[T]], finished: int) -> str:
