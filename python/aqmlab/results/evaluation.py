@@ -10,7 +10,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import InputError, unknown
@@ -143,10 +142,11 @@ def peak_memory() -> int:
     started, when the process still was a copy of its parent.
     """
     try:
-        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+        with open("/proc/self/status", "rb", buffering=0) as file:  # noqa: PTH123 - it is asked after each run
+            status = file.read()
     except OSError:
-        status = ""
-    for line in status.splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) * 1024
+        status = b""
+    _, _, rest = status.partition(b"VmHWM:")
+    if rest:
+        return int(rest.split(None, 1)[0]) * 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

@@ -1,7 +1,8 @@
 """The open loop that papers analyse: Poisson arrivals, exponential service, no feedback; simulated, and by its chains.
 
-Three models answer in the same words (`numbers_of`, `loop_numbers`): the event simulation, the birth-death chain in
-which the number in system stands for the average (w = 1), and the chain of number and average (w < 1).
+Three models answer in the same words (`loop_numbers`, `aqmlab.theory.queueing.numbers`): the event simulation, the
+birth-death chain in which the number in system stands for the average (w = 1), and the chain of number and average
+(w < 1).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aqmlab import _core
 from aqmlab.reproduction.papers.common.runs import Computation, answers_of
@@ -19,13 +20,9 @@ from aqmlab.results.metrics import ratio
 from aqmlab.theory.drop_curve import DropCurve
 from aqmlab.theory.queueing.best_curve import SHAPES
 from aqmlab.theory.queueing.chain import Chain, solve_chain
+from aqmlab.theory.queueing.numbers import Numbers, averaged_chain, numbers_of
 from aqmlab.theory.queueing.runs import Runs, consecutive_drops
 
-if TYPE_CHECKING:
-    from aqmlab.theory.queueing.averaged_chain import AveragedChain
-
-Numbers = dict[str, float]
-"""Named numbers; NaN where a model has none."""
 TAIL = "drop-tail"
 LONGEST = 20
 """Longest run of drops that is counted."""
@@ -130,33 +127,6 @@ class Averaged:
         """The loads at which no curve drops too rarely for this chain."""
         rare = {load for (_, load), numbers in self.known.items() if math.isnan(numbers["mean_run"])}
         return [load for load in self.loads if load not in rare]
-
-
-def averaged_chain(*, curve: Mapping[str, Any], load: float, capacity: int, service_rate: float, w_q: float) -> Numbers:
-    """Solve the chain of number in system and average; `curve` is what `DropCurve.of` takes."""
-    from aqmlab.theory.queueing.averaged_chain import solve_averaged_chain
-
-    found = solve_averaged_chain(
-        DropCurve.of(**curve), load=load, capacity=capacity, w_q=w_q, service_rate=service_rate
-    )
-    return numbers_of(found)
-
-
-def numbers_of(model: Chain | AveragedChain) -> Numbers:
-    """Return what a chain says, in the units of `loop_numbers`.
-
-    The chain of number and average has a finite grid: drops that are too rare for it are none of its numbers.
-    """
-    numbers = {
-        "p_drop": model.p_drop or math.nan,
-        "throughput": model.throughput,
-        "wait_ms": model.mean_wait * 1e3,
-        "mean_number": model.mean_number,
-    }
-    if isinstance(model, Chain):
-        return numbers | {"mean_run": consecutive_drops(model).mean_run}
-    run = math.nan if model.mean_run is None else model.mean_run
-    return numbers | {"mean_run": run, "sd_average": model.sd_average}
 
 
 def solved_numbers(point: Computation, root: Path) -> Numbers:
