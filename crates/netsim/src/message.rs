@@ -1,7 +1,7 @@
 //! What travels between stations: a packet with the key of its next arrival.
 
 use aqmlab_aqm::{Ecn, Header, Kind, Meta};
-use aqmlab_transport::{Ack, Data, DataFlags, NewData, PlainAnswer, SackBlocks};
+use aqmlab_transport::{Ack, Data, DataFlags, NewData, PlainAck, SackBlocks};
 use aqmlab_units::Time;
 
 use crate::key::Key;
@@ -137,17 +137,25 @@ impl Message {
         self.sent
     }
 
-    /// Return whether it is an acknowledgement without SACK blocks, time stamp and ECN echo.
+    /// Return whether it is an acknowledgement without SACK blocks and time stamp.
     #[inline]
     pub fn is_plain_ack(&self) -> bool {
-        self.sack == NO_SACK && self.header & ECHO == 0
+        self.sack == NO_SACK
+    }
+
+    /// Return whether an acknowledgement echoes a mark.
+    #[inline]
+    pub fn echoes(&self) -> bool {
+        self.header & ECHO != 0
     }
 
     /// A data packet becomes its acknowledgement, at the start of its path.
     #[inline(always)]
-    pub fn become_answer(&mut self, step: u32, answer: PlainAnswer) {
-        let PlainAnswer { ack, ts_echo, bytes } = answer;
-        let header = self.header & PEER_TTL_KNOWN | Header::default().with_kind(Kind::Ack).own();
+    pub fn become_answer(&mut self, step: u32, answer: PlainAck) {
+        let PlainAck { ack, ts_echo, bytes, ece } = answer;
+        let header = self.header & PEER_TTL_KNOWN
+            | Header::default().with_kind(Kind::Ack).own()
+            | if ece { ECHO } else { 0 };
         (self.sent, self.step, self.number, self.bytes, self.header) = (ts_echo, step, ack, bytes, header);
     }
 
@@ -155,7 +163,7 @@ impl Message {
     #[inline(always)]
     pub fn become_first_of(&mut self, step: u32, dscp: u8, new: &NewData) {
         let header = data_header(dscp, true, new.flags);
-        (self.sent, self.step, self.number) = (self.time, step, new.first);
+        (self.sent, self.step, self.number) = (self.time, step, new.first as i32);
         (self.bytes, self.header) = (new.bytes, header);
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use aqmlab_aqm::Kind;
-use aqmlab_transport::{Ack, Data};
+use aqmlab_transport::{Ack, Data, PlainAnswer};
 use aqmlab_units::Time;
 
 use crate::application::Taken;
@@ -178,19 +178,16 @@ impl Network {
     pub fn at_source<A: Scheduler>(&mut self, scheduler: &mut A, flow: usize, message: &mut Message) {
         let Self { sources, sinks, fabric, .. } = self;
         let source = &mut sources[flow];
-        let plain = if fabric.shortcuts && message.is_plain_ack() {
-            source.on_plain_ack(message.time, message.number)
-        } else {
-            None
-        };
+        let plain =
+            if fabric.shortcuts && message.is_plain_ack() { source.on_plain_ack(message) } else { None };
         let Some(new) = plain else {
             return self.at_source_with_any(scheduler, flow, message);
         };
-        if new.first <= new.last {
+        if new.count > 0 {
             message.become_first_of(fabric.paths.first(flow, Kind::Data), source.dscp, &new);
-            for _ in new.first..new.last {
+            for _ in 1..new.count {
                 let mut next = *message;
-                next.number += 1;
+                next.number = next.number.wrapping_add(new.step as i32);
                 fabric.launch(sinks, scheduler, message);
                 *message = next;
             }
@@ -451,12 +448,20 @@ impl Fabric {
         let flow = self.paths.flow(message);
         let sink = &mut sinks[flow];
         let answer = if self.shortcuts { sink.on_plain_data(message) } else { None };
-        let Some(answer) = answer else {
-            self.answer_any(sink, scheduler, flow, message);
-            return None;
-        };
-        message.become_answer(self.paths.first(flow, Kind::Ack), answer);
-        self.enter(scheduler, message)
+        match answer {
+            Some(PlainAnswer::Sent(ack)) => {
+                message.become_answer(self.paths.first(flow, Kind::Ack), ack);
+                self.enter(scheduler, message)
+            }
+            Some(PlainAnswer::Held) => {
+                scheduler.reschedule_sink(flow, sink);
+                None
+            }
+            None => {
+                self.answer_any(sink, scheduler, flow, message);
+                None
+            }
+        }
     }
 
     /// Deliver a data packet to its sink, and send the acknowledgements of that.

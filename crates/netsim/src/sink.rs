@@ -114,7 +114,11 @@ impl Sink {
         if self.next_event <= message.time || self.has_watch {
             return None;
         }
-        let answer = self.receiver.as_mut()?.on_plain_data(&message.to_data(), message.ecn() == Ecn::Ce)?;
+        let answer = self.receiver.as_mut()?.on_plain_data(
+            message.time,
+            &message.to_data(),
+            message.ecn() == Ecn::Ce,
+        )?;
         self.count(message);
         Some(answer)
     }

@@ -6,6 +6,7 @@ use aqmlab_transport::{
 use aqmlab_units::{Span, Stream, Time};
 
 use crate::application::{Application, Driven, Numbers, Request, Taken};
+use crate::message::Message;
 use crate::network::Out;
 use crate::plan::{Flow, Plan, Size, Transport};
 use crate::sampling::Sampler;
@@ -259,12 +260,12 @@ impl Source {
     /// An acknowledgement arrives that is [plain](Message::is_plain_ack): take it if it is plain to the sender too, and nothing is to be
     /// recorded. Return what is to be sent. If not, return `None` and change nothing: [`Source::on_ack`] takes it.
     #[inline(always)]
-    pub fn on_plain_ack(&mut self, now: Time, ack: i32) -> Option<NewData> {
+    pub fn on_plain_ack(&mut self, ack: &Message) -> Option<NewData> {
         let Generator::Tcp(sender) = &mut self.generator else { return None };
-        if self.next_event <= now {
+        if self.next_event <= ack.time {
             return None;
         }
-        let new = sender.on_plain_ack(now, ack)?;
+        let new = sender.on_plain_ack(ack.time, ack.number, ack.echoes())?;
         self.peer_ttl_known = true;
         Some(new)
     }

@@ -40,7 +40,9 @@ pub use length::Length;
 pub use parameters::InvalidParameter;
 pub use profile::{Profile, TcpConfig};
 pub use receiver::Receiver;
-pub use segment::{Ack, Data, DataFlags, MAX_SACK_BLOCKS, NewData, PlainAnswer, SackBlock, SackBlocks};
+pub use segment::{
+    Ack, Data, DataFlags, MAX_SACK_BLOCKS, NewData, PlainAck, PlainAnswer, SackBlock, SackBlocks,
+};
 pub use sender::Sender;
 pub use settings::{Configuration, Value};
 pub use supply::Supply;

@@ -33,10 +33,10 @@ impl Receiver {
     /// Take a data packet if its answer is plain, and return the answer. If it is another packet, return `None` and change nothing:
     /// [`Receiver::on_data`] takes it.
     #[inline]
-    pub fn on_plain_data(&mut self, data: &Data, ce: bool) -> Option<PlainAnswer> {
+    pub fn on_plain_data(&mut self, now: Time, data: &Data, ce: bool) -> Option<PlainAnswer> {
         match self {
-            Self::Ns2(receiver) => receiver.on_plain_data(data, ce),
-            Self::Rfc(_) => None,
+            Self::Ns2(receiver) => receiver.on_plain_data(now, data, ce),
+            Self::Rfc(receiver) => receiver.on_plain_data(now, data, ce),
         }
     }
 

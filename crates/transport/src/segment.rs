@@ -155,24 +155,44 @@ pub struct Ack {
     pub stamp: Time,
 }
 
-/// An acknowledgement that comes at once and has neither SACK blocks nor ECN.
+/// What a receiver does with a data packet that changes nothing of SACK and ECN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PlainAnswer {
+pub enum PlainAnswer {
+    /// Its acknowledgement is held back.
+    Held,
+    /// It is acknowledged at once.
+    Sent(PlainAck),
+}
+
+/// An acknowledgement without SACK blocks, count of marks and time stamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlainAck {
     /// [`Ack::ack`].
     pub ack: i32,
     /// [`Ack::ts_echo`].
     pub ts_echo: Time,
     /// Length in bytes.
     pub bytes: u32,
+    /// [`Ack::ece`].
+    pub ece: bool,
 }
 
-/// New data packets that are sent at once, from the first to the last; alike except for their numbers.
+impl From<PlainAck> for Ack {
+    #[inline]
+    fn from(PlainAck { ack, ts_echo, bytes, ece }: PlainAck) -> Self {
+        Self { ts_echo, ack, bytes, ece, ..Self::default() }
+    }
+}
+
+/// New data packets that are sent at once, one after the other; alike except for their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewData {
     /// Sequence number of the first packet.
-    pub first: i32,
-    /// Sequence number of the last packet; before the first if there is none.
-    pub last: i32,
+    pub first: u32,
+    /// How many there are.
+    pub count: u32,
+    /// From one sequence number to the next.
+    pub step: u32,
     /// Length of each packet in bytes, headers included.
     pub bytes: u32,
     /// Their properties.
@@ -183,9 +203,9 @@ impl NewData {
     /// Call `out` with each of the packets, which are sent at `now`.
     #[inline]
     pub fn send(self, now: Time, out: &mut impl FnMut(Data)) {
-        let Self { first, last, bytes, flags } = self;
-        for seq in first..=last {
-            out(Data { sent: now, seq: seq as u32, bytes, flags });
+        let Self { first, count, step, bytes, flags } = self;
+        for k in 0..count {
+            out(Data { sent: now, seq: first.wrapping_add(k * step), bytes, flags });
         }
     }
 }

@@ -30,13 +30,14 @@ impl Sender {
         }
     }
 
-    /// Take an acknowledgement without SACK blocks, time stamp and ECN echo, if it says nothing but that new data has arrived, and is not the
-    /// last. Return what is to be sent. If it is another, return `None` and change nothing: [`Sender::on_ack`] takes it.
+    /// Take an acknowledgement without SACK blocks and time stamp, if it says nothing but that new data has arrived, and is not the last.
+    /// Return what is to be sent. If it is another, return `None` and change nothing: [`Sender::on_ack`] takes it.
     #[inline]
-    pub fn on_plain_ack(&mut self, now: Time, ack: i32) -> Option<NewData> {
+    pub fn on_plain_ack(&mut self, now: Time, ack: i32, ece: bool) -> Option<NewData> {
         match self {
-            Self::Ns2(sender) => sender.on_plain_ack(now, ack),
-            Self::Rfc(_) => None,
+            Self::Ns2(sender) if !ece => sender.on_plain_ack(now, ack),
+            Self::Ns2(_) => None,
+            Self::Rfc(sender) => sender.on_plain_ack(now, ack, ece),
         }
     }
 

@@ -30,10 +30,13 @@
 //! | proportional rate reduction | `sender/prr.rs` |
 //! | ECN, pacing | `sender/ecn.rs`, `pacing.rs` |
 //! | sending | `sender/output.rs` |
+//! | plain packets in a few steps | `receiver/plain.rs`, `sender/plain.rs` |
 
 mod config;
 mod feedback;
 mod parameters;
+#[cfg(test)]
+mod plain_tests;
 mod receiver;
 mod rtt;
 mod sender;

@@ -23,7 +23,7 @@ use aqmlab_units::Time;
 
 use super::SACK_BLOCK_BYTES;
 use crate::ns2::{Config, Variant};
-use crate::{Ack, Data, DataFlags, PlainAnswer, ReceiverCounters, SackBlocks, Timer};
+use crate::{Ack, Data, DataFlags, PlainAck, PlainAnswer, ReceiverCounters, SackBlocks, Timer};
 use reassembly::Reassembly;
 use sack::SackGenerator;
 
@@ -90,33 +90,62 @@ impl Receiver {
     /// Takes a data packet; `ce`: it was marked on its way.
     #[inline]
     pub fn on_data(&mut self, now: Time, data: &Data, ce: bool, out: &mut impl FnMut(Ack)) {
-        match self.on_plain_data(data, ce) {
-            Some(PlainAnswer { ack, ts_echo, bytes }) => out(Ack { ts_echo, ack, bytes, ..Ack::default() }),
+        match self.on_plain_data(now, data, ce) {
+            Some(PlainAnswer::Sent(ack)) => out(ack.into()),
+            Some(PlainAnswer::Held) => {}
             None => self.on_any_data(now, data, ce, out),
         }
     }
 
-    /// Take a data packet whose answer is plain: no acknowledgement is delayed, and its answer has neither ECN nor SACK. Return the
-    /// answer. If it is not plain, return `None` and change nothing.
+    /// Take a data packet whose answer is plain: it has neither ECN nor SACK. Return the answer. If it is not plain, return `None` and
+    /// change nothing.
     #[inline]
-    pub fn on_plain_data(&mut self, data: &Data, ce: bool) -> Option<PlainAnswer> {
+    pub fn on_plain_data(&mut self, now: Time, data: &Data, ce: bool) -> Option<PlainAnswer> {
         let seq = data.seq as i32;
         let arrival = Arrival { seq, flags: data.flags, ce };
-        if self.delay.is_some() || !arrival.has_nothing_of_ecn(self.mark_unanswered) {
+        if !arrival.has_nothing_of_ecn(self.mark_unanswered) {
             return None;
         }
+        if let (Some(delay), Some(longest)) = (&mut self.delay, self.config.delayed_ack) {
+            let holds = match delay.held {
+                None => seq != 0,
+                Some(held) if held.has_nothing_of_ecn(false) => false,
+                Some(_) => return None,
+            };
+            if !self.reassembly.receive_next(seq) {
+                return None;
+            }
+            if seq <= self.last_acked + 1 {
+                self.ts_echo = self.ts_echo.max(data.sent);
+            }
+            self.received_packets += 1;
+            if holds {
+                delay.held = Some(arrival);
+                delay.timer = Some(Timer { deadline: now + longest, set_at: now });
+                return Some(PlainAnswer::Held);
+            }
+            (delay.held, delay.timer) = (None, None);
+            return Some(PlainAnswer::Sent(self.plain_ack(seq)));
+        }
+        let mut ack = seq;
         if self.reassembly.receive_next(seq) {
             self.ts_echo = self.ts_echo.max(data.sent);
-            self.last_acked = seq;
         } else if self.sack.is_some() {
             return None;
         } else {
             self.reassemble(data);
-            self.last_acked = self.reassembly.last_in_order();
+            ack = self.reassembly.last_in_order();
         }
         self.received_packets += 1;
+        Some(PlainAnswer::Sent(self.plain_ack(ack)))
+    }
+
+    /// Acknowledge everything up to `ack`.
+    #[inline]
+    fn plain_ack(&mut self, ack: i32) -> PlainAck {
+        self.last_acked = ack;
         self.acks_sent += 1;
-        Some(PlainAnswer { ack: self.last_acked, ts_echo: self.ts_echo, bytes: self.ack_size })
+        PlainAck { ack, ts_echo: self.ts_echo, bytes: self.ack_size, ece: false }
     }
 
     /// Enter a data packet, which may be out of order.

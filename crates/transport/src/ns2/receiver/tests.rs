@@ -216,7 +216,13 @@ proptest! {
         let [mut with, mut without] = [(); 2].map(|()| Receiver::new(config.clone()));
         let mut now = Time::ZERO;
         for (ahead, trouble, ce) in steps {
-            now += Span::from_millis(1);
+            now += Span::from_millis(if trouble == 6 { 150 } else { 1 });
+            if let Some(timer) = with.timer().filter(|timer| timer.deadline < now) {
+                let (mut answers, mut expected) = (Vec::new(), Vec::new());
+                with.on_timer(timer.deadline, &mut |ack| answers.push(ack));
+                without.on_timer(timer.deadline, &mut |ack| expected.push(ack));
+                prop_assert_eq!(answers, expected);
+            }
             let seq = if trouble > 8 { with.expected() + ahead } else { with.expected() };
             let ce = ecn && ce && trouble == 7;
             let flags = DataFlags::NONE.with(DataFlags::ECT, ecn).with(DataFlags::CWR, ecn && trouble == 8);

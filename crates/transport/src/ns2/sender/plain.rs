@@ -94,15 +94,16 @@ impl Flow {
     fn send_new(&mut self, now: Time, last: i32) -> NewData {
         let first = self.next;
         let (bytes, flags) = (self.full_length, self.plain_flags);
-        if first <= last {
+        let count = (last + 1 - first).max(0) as u32;
+        if count > 0 {
             self.next = last + 1;
             self.highest_sent = last;
-            self.tally.sent_packets += u64::from((last + 1 - first) as u32);
+            self.tally.sent_packets += u64::from(count);
             if self.timed_seq == NOTHING_TIMED {
                 (self.timed_seq, self.timed_sent) = (first, now);
             }
         }
-        NewData { first, last, bytes, flags }
+        NewData { first: first as u32, count, step: 1, bytes, flags }
     }
 }
 

@@ -68,6 +68,18 @@ impl Delay {
         self.last = now;
     }
 
+    /// Whether data that arrives now is not the first, and comes after no pause.
+    #[inline]
+    pub fn knows_no_pause(&self, now: Time) -> bool {
+        self.longest_gap.is_some_and(|longest| now.since(self.last) <= longest)
+    }
+
+    /// Record the arrival of data that is not the first, after no pause.
+    #[inline]
+    pub fn note_time(&mut self, now: Time) {
+        self.last = now;
+    }
+
     /// At least the next `acks` acknowledgements are not delayed, if the window has room for as many pairs.
     pub fn quicken(&mut self, acks: u32, config: &Config) {
         let pairs = (config.window / (2 * config.mss)).max(2);

@@ -46,6 +46,24 @@ impl Marks {
         Self { feedback, seen: false, count: 0, unreported: 0 }
     }
 
+    /// Return whether a data packet may change what is known of marks, or expedite its acknowledgement; with accurate feedback also whether
+    /// anything was ever marked. If not, its acknowledgement has an ACE field of 0.
+    #[inline]
+    pub fn may_change(&self, data: &Data, ce: bool) -> bool {
+        let marked = ce && data.ect();
+        match self.feedback {
+            EcnFeedback::Off | EcnFeedback::Classic => {
+                if self.seen {
+                    data.cwr()
+                } else {
+                    marked
+                }
+            }
+            EcnFeedback::Dctcp => marked != self.seen,
+            EcnFeedback::Accurate => marked || self.count > 0,
+        }
+    }
+
     /// Return whether a packet's mark differs from those before, so that those must be acknowledged separately.
     pub fn ends_run(&self, data: &Data, ce: bool) -> bool {
         self.feedback == EcnFeedback::Dctcp && !data.syn() && (ce && data.ect()) != self.seen

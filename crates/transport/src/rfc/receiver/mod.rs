@@ -10,6 +10,7 @@
 mod delay;
 mod growth;
 mod marks;
+mod plain;
 mod reassembly;
 #[cfg(test)]
 mod tests;

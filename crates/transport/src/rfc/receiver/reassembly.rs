@@ -54,6 +54,18 @@ impl Reassembly {
         self.next
     }
 
+    /// Whether all that has arrived is in order, and no block is to be reported.
+    #[inline]
+    pub fn is_whole(&self) -> bool {
+        self.recent_len == 0 && self.duplicate.is_none() && !self.has_hole()
+    }
+
+    /// Take the next bytes, while nothing is out of order.
+    #[inline]
+    pub fn receive_next(&mut self, length: u32) {
+        self.next += u64::from(length);
+    }
+
     /// Whether something is missing that later data has overtaken.
     pub fn has_hole(&self) -> bool {
         !self.runs.is_empty()

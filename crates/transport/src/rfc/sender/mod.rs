@@ -10,6 +10,7 @@ mod ecn;
 mod news;
 mod output;
 mod pacing;
+mod plain;
 mod prr;
 mod rack;
 mod recovery;

@@ -15,9 +15,19 @@ impl Sender {
             return;
         }
         let mut sent = false;
-        while self.board.next() < self.end && self.has_room() && !self.waits(now) {
-            self.transmit_next(now, out);
-            sent = true;
+        'sending: loop {
+            let room = self.room();
+            if room == 0 {
+                break;
+            }
+            // To send when nothing is in the network may change the window.
+            for _ in 0..if self.pipe() == 0 { 1 } else { room } {
+                if self.waits(now) {
+                    break 'sending;
+                }
+                self.transmit_next(now, out);
+                sent = true;
+            }
         }
         let limited = self.pipe() as f64 + 1.0 > self.window.cwnd;
         if sent || limited {
@@ -28,13 +38,21 @@ impl Sender {
         }
     }
 
-    fn has_room(&self) -> bool {
-        let ends = self.seq(self.board.next() + 1) - self.seq(self.board.una());
+    /// How many new segments the windows allow.
+    #[inline]
+    pub(super) fn room(&self) -> u64 {
         let mut pipe = self.pipe();
         if !self.config.limited_transmit && matches!(self.recovery.state, State::Open | State::Disorder) {
             pipe += self.board.sacked() + self.recovery.dupacks;
         }
-        pipe as f64 + 1.0 <= self.window.cwnd && ends <= self.config.window.into()
+        let next = self.board.next();
+        let room = (self.window.cwnd as u64).saturating_sub(pipe).min(self.end.saturating_sub(next));
+        let (una, window) = (self.seq(self.board.una()), u64::from(self.config.window));
+        if room == 0 || self.seq(next + room) - una <= window {
+            return room;
+        }
+        // Fewer, so that the last segment of the application's data, which alone may be short, is not among them.
+        window.saturating_sub(self.seq(next) - una) / u64::from(self.config.mss)
     }
 
     /// Whether pacing makes the next packet wait.

@@ -127,6 +127,18 @@ impl Rack {
         }
     }
 
+    /// Whether nothing can be lost, of segments of which `oldest`, number `k`, was sent first: none that has arrived was sent after it.
+    #[inline]
+    pub fn finds_none(&self, k: u64, oldest: &Segment) -> bool {
+        (oldest.sent, k) >= (self.sent, self.segment)
+    }
+
+    /// Record that nothing was found lost.
+    #[inline]
+    pub fn note_detection(&mut self) {
+        self.advanced = false;
+    }
+
     /// Make the next detection run even if nothing arrives before it.
     pub fn request_detection(&mut self) {
         self.advanced = true;

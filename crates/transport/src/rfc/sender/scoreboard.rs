@@ -45,6 +45,12 @@ impl Segment {
         self.state & RESENT != 0
     }
 
+    /// Whether it was sent once, and nothing is known of it since.
+    #[inline]
+    pub fn was_sent_once(&self) -> bool {
+        self.state == 0
+    }
+
     /// Whether it has been sent more than once.
     pub fn was_resent(&self) -> bool {
         self.state & EVER_RESENT != 0

@@ -1,0 +1,135 @@
+//! The plain acknowledgement: new data is acknowledged and new data is sent, and nothing else is going on.
+//!
+//! V. Jacobson, "4BSD header prediction", CCR 20(2), 1990. In the open state, with each outstanding segment sent once and none
+//! known to have arrived, these of the steps in [`Sender::on_ack`] are left, and while the window is reduced for a mark too:
+//!
+//! ```text
+//! acknowledged segments are taken off;  round-trip samples of the first and the last of them
+//! cwnd opens, if it was the limit, or shrinks;  new segments as the windows allow;  timer
+//! ```
+//!
+//! The timer is set once: after new segments it is the probe's whatever it was before (`output.rs`).
+//!
+//! This fast path changes no behaviour: everything sent, counted and kept is the same as without it.
+
+use aqmlab_units::Time;
+
+use super::recovery::State;
+use super::{Delivery, Sender, expand};
+use crate::NewData;
+use crate::rfc::EcnFeedback;
+
+impl Sender {
+    /// Take an acknowledgement without SACK blocks and time stamp, if it is plain. Return what is to be sent. If it is not, return `None`
+    /// and change nothing.
+    pub fn on_plain_ack(&mut self, now: Time, ack: i32, ece: bool) -> Option<NewData> {
+        if !self.is_quiet() {
+            return None;
+        }
+        let una = self.board.una();
+        let reached = self.segments(expand(ack as u32, self.seq(una)));
+        if reached <= una || reached >= self.board.next().min(self.end) {
+            return None;
+        }
+        let all_once = (una..reached).all(|k| self.board.segment(k).was_sent_once());
+        if !all_once || !self.keeps_state(reached, ece) || self.may_come_to_the_short_segment(reached - una) {
+            return None;
+        }
+        self.counters.acks_received += 1;
+        self.recovery.timeouts = 0;
+        let first_sent = self.board.segment(una).sent;
+        let least = self.rtt.least();
+        let mut last_sent = first_sent;
+        for k in una..reached {
+            let segment = self.board.pop();
+            last_sent = segment.sent;
+            self.rack.advance(now, k, &segment, least);
+        }
+        let (first, last) = (now.since(first_sent), now.since(last_sent));
+        self.rtt.note_least(last);
+        self.sample(first);
+        let srtt = self.rtt.srtt().unwrap_or(last);
+        self.congestion.on_sample(&mut self.window, now, (last, srtt), (reached, self.board.next()));
+        if self.recovery.state == State::Reducing {
+            self.note_nothing_lost(ece);
+        }
+        let news = Delivery { delivered: reached - una, lost: 0, advanced: true };
+        self.control(now, &news, (Some(last), 0));
+        Some(self.send_plain(now))
+    }
+
+    /// Whether nothing is going on besides data and its acknowledgement.
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        matches!(self.recovery.state, State::Open | State::Reducing)
+            && self.recovery.dupacks == 0
+            && !self.probe.is_out()
+            && self.board.una() > 0
+            && self.board.una() >= self.board.highest_sacked()
+            && self.board.sacked() + self.board.lost() == 0
+            && !self.paces
+            && !self.congestion.needs_feedback()
+            && !self.congestion.owns_window()
+            && !(self.ecn.granted && (self.ecn.reduction_unsaid || self.config.ecn == EcnFeedback::Accurate))
+    }
+
+    /// Whether the state stays when all segments before `reached` are acknowledged: open, or reducing, in which echoes have no effect
+    /// until more than what was outstanding at its beginning is acknowledged.
+    #[inline]
+    fn keeps_state(&self, reached: u64, ece: bool) -> bool {
+        match self.recovery.state {
+            State::Open => !(ece && self.ecn.granted),
+            _ => reached < self.recovery.high && self.rack.finds_none(reached, self.board.segment(reached)),
+        }
+    }
+
+    /// What is left of the search for losses while the window is reduced.
+    fn note_nothing_lost(&mut self, ece: bool) {
+        if ece && self.ecn.granted {
+            self.undo.ssthresh = None;
+        }
+        self.undo.first_resent = None;
+        if self.config.sack && self.config.rack {
+            self.rack.note_detection();
+        }
+    }
+
+    /// Whether the answer to `acked` segments may include the last segment of the application's data, if that is not a full one.
+    #[inline]
+    fn may_come_to_the_short_segment(&self, acked: u64) -> bool {
+        let most = self.window.cwnd as u64 + acked + 1;
+        self.short.is_some_and(|short| short.segment <= self.board.next().saturating_add(most))
+    }
+
+    /// Send new segments as the windows allow, all of them full ones, while something is outstanding; set the timer.
+    fn send_plain(&mut self, now: Time) -> NewData {
+        let (una, next) = (self.board.una(), self.board.next());
+        let count = self.room();
+        let bytes = self.config.header + self.config.mss;
+        for _ in 0..count {
+            self.board.push(now);
+            if self.recovery.state == State::Reducing {
+                self.recovery.prr.note_sent();
+            }
+        }
+        let limited = self.board.pipe() as f64 + 1.0 > self.window.cwnd;
+        if count > 0 || limited && next < self.end {
+            self.window.note_use(limited, una, self.board.next());
+        }
+        if count > 0 {
+            self.counters.sent_packets += count;
+            self.counters.sent_bytes += count * u64::from(bytes);
+            self.last_sent = now;
+        }
+        if count == 0 || !self.schedule_probe(now, false) {
+            self.set_timer(now);
+        }
+        NewData {
+            first: self.seq(next) as u32,
+            count: count as u32,
+            step: self.config.mss,
+            bytes,
+            flags: self.ecn.flags(),
+        }
+    }
+}
