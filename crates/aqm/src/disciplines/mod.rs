@@ -195,7 +195,7 @@ impl<P: Copy> Qdisc<P> for NonRed<P> {
         whichever!(self, q => q.on_idle(now, host));
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn next_timer(&self) -> Option<Time> {
         whichever!(self, q => Qdisc::<P>::next_timer(q))
     }
@@ -204,7 +204,7 @@ impl<P: Copy> Qdisc<P> for NonRed<P> {
         whichever!(self, q => q.on_timer(now, host));
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn backlog(&self) -> Backlog {
         whichever!(self, q => Qdisc::<P>::backlog(q))
     }
