@@ -27,8 +27,9 @@ BURST_S = (3.0, 10.0)
 def measure_run(setup: Setup, folder: Path) -> dict[str, float]:
     """Read one run."""
     rows = _columns(folder, "links", ("link", "arrivals", "drops", "throughput_bps", "mean_queue"))
-    links = {row["link"]: row for row in rows.to_pylist()}
-    trace = (sum(row["drops"] for row in links.values()), folders.read_summary(folder)["summary"]["enqueue_events"])
+    bottleneck = rows.filter(pc.is_in(rows["link"], pa.array([LINK, REVERSE])))
+    links = {row["link"]: row for row in bottleneck.to_pylist()}
+    trace = (pc.sum(rows["drops"]).as_py(), folders.read_summary(folder)["summary"]["enqueue_events"])
     values = loss_of(links[LINK], links[REVERSE], trace=trace)
     values["throughput"] = links[LINK]["throughput_bps"] / 1e6
     values["mean_queue"] = links[LINK]["mean_queue"]
