@@ -148,7 +148,7 @@ impl<P: Copy + Numbered> Station<P> {
     }
 
     /// Update the maximum queue length, after an arrival that found the link busy. Return the number of packets waiting.
-    #[inline]
+    #[inline(always)]
     pub fn measure(&mut self) -> u32 {
         let counters = &mut self.stats.counters;
         let packets = self.discipline.backlog().packets;
@@ -246,7 +246,7 @@ impl<P: Copy + Numbered> Station<P> {
     }
 
     /// Reschedule the next event, since the timer of the discipline may have become earlier.
-    #[inline]
+    #[inline(always)]
     pub fn reschedule_timer(&mut self) {
         if let Some(timer) = self.discipline.next_timer() {
             self.next_event = self.next_event.min(timer);

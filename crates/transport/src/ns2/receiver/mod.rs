@@ -106,26 +106,8 @@ impl Receiver {
         if !arrival.has_nothing_of_ecn(self.mark_unanswered) {
             return None;
         }
-        if let (Some(delay), Some(longest)) = (&mut self.delay, self.config.delayed_ack) {
-            let holds = match delay.held {
-                None => seq != 0,
-                Some(held) if held.has_nothing_of_ecn(false) => false,
-                Some(_) => return None,
-            };
-            if !self.reassembly.receive_next(seq) {
-                return None;
-            }
-            if seq <= self.last_acked + 1 {
-                self.ts_echo = self.ts_echo.max(data.sent);
-            }
-            self.received_packets += 1;
-            if holds {
-                delay.held = Some(arrival);
-                delay.timer = Some(Timer { deadline: now + longest, set_at: now });
-                return Some(PlainAnswer::Held);
-            }
-            (delay.held, delay.timer) = (None, None);
-            return Some(PlainAnswer::Sent(self.plain_ack(seq)));
+        if self.delay.is_some() {
+            return self.on_plain_data_delayed(now, data, arrival);
         }
         let mut ack = seq;
         if self.reassembly.receive_next(seq) {
@@ -138,6 +120,32 @@ impl Receiver {
         }
         self.received_packets += 1;
         Some(PlainAnswer::Sent(self.plain_ack(ack)))
+    }
+
+    /// [`Receiver::on_plain_data`] where acknowledgements are delayed.
+    #[inline(never)]
+    fn on_plain_data_delayed(&mut self, now: Time, data: &Data, arrival: Arrival) -> Option<PlainAnswer> {
+        let (Some(delay), Some(longest)) = (&mut self.delay, self.config.delayed_ack) else { return None };
+        let seq = arrival.seq;
+        let holds = match delay.held {
+            None => seq != 0,
+            Some(held) if held.has_nothing_of_ecn(false) => false,
+            Some(_) => return None,
+        };
+        if !self.reassembly.receive_next(seq) {
+            return None;
+        }
+        if seq <= self.last_acked + 1 {
+            self.ts_echo = self.ts_echo.max(data.sent);
+        }
+        self.received_packets += 1;
+        if holds {
+            delay.held = Some(arrival);
+            delay.timer = Some(Timer { deadline: now + longest, set_at: now });
+            return Some(PlainAnswer::Held);
+        }
+        (delay.held, delay.timer) = (None, None);
+        Some(PlainAnswer::Sent(self.plain_ack(seq)))
     }
 
     /// Acknowledge everything up to `ack`.
