@@ -109,7 +109,7 @@ fn configs() -> impl Strategy<Value = Config> {
 }
 
 proptest! {
-    /// Both ends over a line that loses, marks, delays and reorders, with a pause, a stop and an end.
+    /// Both ends over a line that loses, marks and reorders; a greedy sender stops and goes on, another comes to its end.
     #[test]
     fn plain_packets_change_nothing(
         config in configs(),
@@ -159,9 +159,10 @@ proptest! {
     }
 }
 
-#[test]
-fn nearly_all_packets_of_a_connection_without_losses_are_plain() {
-    let config = Arc::new(Config::linux(CongestionControl::Cubic));
+/// Let a connection send 1000 packets, of which one in `marked_every` is marked. Return the packets, and the acknowledgements, that were
+/// not plain, and how often the sender has answered a mark.
+fn not_plain(ecn: EcnFeedback, marked_every: u32) -> (u32, u32, u64) {
+    let config = Arc::new(Config { ecn, ..Config::linux(CongestionControl::Cubic) });
     let mut sender = Pair::new(Sender::new(config.clone(), Supply::Greedy));
     let mut receiver = Pair::new(Receiver::new(config));
     let mut now = Time::ZERO;
@@ -171,11 +172,25 @@ fn nearly_all_packets_of_a_connection_without_losses_are_plain() {
     while let Some(data) = line.pop_front().filter(|_| packets < 1000) {
         packets += 1;
         now += Span::from_millis(1);
-        for ack in receiver.data(now, &data, false) {
+        for ack in receiver.data(now, &data, packets % marked_every == 0) {
             answers += 1;
             line.extend(sender.ack(now, &ack));
         }
     }
-    assert_eq!((packets, packets - receiver.plain), (1000, 2), "all but the SYN and the first segment");
-    assert_eq!(answers - sender.plain, 1, "all but the answer to the SYN");
+    assert_eq!(packets, 1000);
+    (packets - receiver.plain, answers - sender.plain, sender.with.counters().ecn_responses)
+}
+
+#[test]
+fn without_losses_all_packets_are_plain_but_those_of_the_handshake() {
+    // The SYN and the first segment; the answer to the SYN.
+    assert_eq!(not_plain(EcnFeedback::Off, u32::MAX), (2, 1, 0));
+}
+
+#[test]
+fn few_packets_are_not_plain_because_of_a_mark() {
+    let (packets, answers, responses) = not_plain(EcnFeedback::Classic, 200);
+    // The packet that is marked and the one that says CWR; what begins and ends a reduction, and what comes before CWR goes out.
+    assert_eq!((packets, responses), (2 + 2 * 5 - 1, 5), "the last mark has no CWR yet");
+    assert!(answers <= 1 + 4 * 5, "{answers}");
 }

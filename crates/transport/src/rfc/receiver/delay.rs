@@ -70,7 +70,7 @@ impl Delay {
 
     /// Whether data that arrives now is not the first, and comes after no pause.
     #[inline]
-    pub fn knows_no_pause(&self, now: Time) -> bool {
+    pub fn follows_without_pause(&self, now: Time) -> bool {
         self.longest_gap.is_some_and(|longest| now.since(self.last) <= longest)
     }
 

@@ -22,7 +22,7 @@ impl Receiver {
         let is_next = data.seq == edge as u32 && length > 0 && !data.syn() && self.reassembly.is_whole();
         if !is_next
             || self.marks.may_change(data, ce)
-            || !self.delay.knows_no_pause(now)
+            || !self.delay.follows_without_pause(now)
             || self.growth.is_some()
             || self.config.congestion_control.needs_one_way_delay()
         {
