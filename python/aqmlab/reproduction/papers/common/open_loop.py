@@ -1,7 +1,7 @@
 """The open loop that papers analyse: Poisson arrivals, exponential service, no feedback; simulated, and by its chains.
 
-Three models answer in the same words (`loop_numbers`, `aqmlab.theory.queueing.numbers`): the event simulation, the
-birth-death chain in which the number in system stands for the average (w = 1), and the chain of number and average
+Three models answer in the same words (`loop_numbers`, `aqmlab.theory.queueing.chain_numbers`): the event simulation,
+the birth-death chain in which the number in system stands for the average (w = 1), and the chain of number and average
 (w < 1).
 """
 
@@ -20,7 +20,7 @@ from aqmlab.results.metrics import ratio
 from aqmlab.theory.drop_curve import DropCurve
 from aqmlab.theory.queueing.best_curve import SHAPES
 from aqmlab.theory.queueing.chain import Chain, solve_chain
-from aqmlab.theory.queueing.numbers import Numbers, averaged_chain, numbers_of
+from aqmlab.theory.queueing.chain_numbers import Numbers, averaged_chain, numbers_of
 from aqmlab.theory.queueing.runs import Runs, consecutive_drops
 
 TAIL = "drop-tail"
