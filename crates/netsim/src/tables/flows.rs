@@ -2,12 +2,13 @@
 
 use aqmlab_units::Time;
 
+use super::Number::{Integer, Real};
 use super::seen::Seen;
-use super::{Column, Table, integers, ratio, reals, texts};
+use super::{Column, Table, integers, numbers, ratio, reals, texts};
 use crate::engine::Simulation;
 use crate::plan::{Flow, NodeId, Size, Transport};
-use crate::sink::Sink;
-use crate::source::Source;
+use crate::sink::{Sink, SinkCounters};
+use crate::source::{Source, SourceCounters};
 
 impl Simulation {
     pub(super) fn flows_table(&self, seen: &Seen<'_>) -> Table {
@@ -21,36 +22,38 @@ impl Simulation {
             Transport::Tcp { config, .. } => config.label(),
             Transport::Udp { .. } => "udp",
         };
-        vec![
+        let plain = [
             ("flow", texts(&rows, |r| &r.plan.name)),
             ("group", texts(&rows, |r| &r.plan.group)),
             ("transport", texts(&rows, |r| transport(&r.plan.transport))),
             ("from", texts(&rows, |r| r.from)),
             ("to", texts(&rows, |r| r.to)),
             ("size_packets", Column::Integer(rows.iter().map(|r| size_packets(r.plan)).collect())),
-            ("sent", integers(&rows, |r| r.source.counters().sent)),
-            ("sent_bytes", integers(&rows, |r| r.source.counters().sent_bytes)),
-            ("retransmissions", integers(&rows, |r| r.source.counters().retransmissions)),
-            ("received", integers(&rows, |r| r.sink.counters().received)),
-            ("goodput_bytes", integers(&rows, |r| r.sink.counters().bytes)),
-            ("goodput_bps", reals(&rows, |r| r.sink.counters().bytes as f64 * 8.0 / t)),
-            ("acked", integers(&rows, |r| r.source.counters().acked)),
-            ("timeouts", integers(&rows, |r| r.source.counters().timeouts)),
-            ("fast_retransmits", integers(&rows, |r| r.source.counters().fast_retransmits)),
-            ("drops", integers(&rows, |r| r.drops)),
-            (
-                "mean_rtt_s",
-                reals(&rows, |r| {
-                    ratio(r.source.counters().rtt_sum.secs(), r.source.counters().rtt_samples as f64)
-                }),
-            ),
-            ("arrived", integers(&rows, |r| r.sink.counters().arrived)),
-            ("arrived_bytes", integers(&rows, |r| r.sink.counters().arrived_bytes)),
-            ("start_s", reals(&rows, |r| r.source.start_time().secs())),
-            ("finish_s", reals(&rows, |r| secs(r.source.finish()))),
-            ("first_sent_s", reals(&rows, |r| secs(r.source.first_sent()))),
-            ("last_received_s", reals(&rows, |r| secs(r.sink.last_received()))),
-        ]
+        ];
+        let of_counters = numbers(
+            &rows,
+            FlowRow::counted,
+            [
+                ("sent", Integer(&|(source, ..)| source.sent)),
+                ("sent_bytes", Integer(&|(source, ..)| source.sent_bytes)),
+                ("retransmissions", Integer(&|(source, ..)| source.retransmissions)),
+                ("received", Integer(&|(_, sink, _)| sink.received)),
+                ("goodput_bytes", Integer(&|(_, sink, _)| sink.bytes)),
+                ("goodput_bps", Real(&|(_, sink, _)| sink.bytes as f64 * 8.0 / t)),
+                ("acked", Integer(&|(source, ..)| source.acked)),
+                ("timeouts", Integer(&|(source, ..)| source.timeouts)),
+                ("fast_retransmits", Integer(&|(source, ..)| source.fast_retransmits)),
+                ("drops", Integer(&|(.., row)| row.drops)),
+                ("mean_rtt_s", Real(&|(source, ..)| ratio(source.rtt_sum.secs(), source.rtt_samples as f64))),
+                ("arrived", Integer(&|(_, sink, _)| sink.arrived)),
+                ("arrived_bytes", Integer(&|(_, sink, _)| sink.arrived_bytes)),
+                ("start_s", Real(&|(.., row)| row.source.start_time().secs())),
+                ("finish_s", Real(&|(.., row)| secs(row.source.finish()))),
+                ("first_sent_s", Real(&|(.., row)| secs(row.source.first_sent()))),
+                ("last_received_s", Real(&|(.., row)| secs(row.sink.last_received()))),
+            ],
+        );
+        plain.into_iter().chain(of_counters).collect()
     }
 
     fn flow_row(&self, flow: usize, drops: u64) -> FlowRow<'_> {
@@ -94,7 +97,7 @@ fn size_packets(flow: &Flow) -> i64 {
     }
 }
 
-/// A row of the table of flows; what the ends have counted is computed where it is asked for.
+/// A row of the table of flows.
 struct FlowRow<'a> {
     plan: &'a Flow,
     from: &'a str,
@@ -102,6 +105,13 @@ struct FlowRow<'a> {
     source: &'a Source,
     sink: &'a Sink,
     drops: u64,
+}
+
+impl FlowRow<'_> {
+    /// What the ends have counted, and the row.
+    fn counted(&self) -> (SourceCounters, SinkCounters, &Self) {
+        (self.source.counters(), self.sink.counters(), self)
+    }
 }
 
 fn secs(time: Option<Time>) -> f64 {

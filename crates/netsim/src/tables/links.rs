@@ -1,7 +1,8 @@
 //! What links and their markers count.
 
-use super::seen::Seen;
-use super::{PS_PER_S, Table, integers, ratio, reals, texts};
+use super::Number::{Integer, Real};
+use super::seen::{Seen, SeenLink};
+use super::{PS_PER_S, Table, integers, numbers, ratio, texts};
 use crate::observe::Observation;
 
 impl Seen<'_> {
@@ -9,32 +10,36 @@ impl Seen<'_> {
     pub fn links_table(&self, t: f64) -> Table {
         let rows = &self.links;
         let average = |o: Option<&Observation>| o.map(Observation::averages).unwrap_or_default();
-        vec![
-            ("link", texts(rows, |l| l.name)),
-            ("aqm", texts(rows, |l| l.aqm)),
-            ("arrivals", integers(rows, |l| l.counters().arrivals)),
-            ("arrived_bytes", integers(rows, |l| l.counters().arrived_bytes)),
-            ("departures", integers(rows, |l| l.counters().departures)),
-            ("departed_bytes", integers(rows, |l| l.counters().departed_bytes)),
-            ("drops_early", integers(rows, |l| l.counters().drops_early)),
-            ("drops_forced", integers(rows, |l| l.counters().drops_forced)),
-            ("drops_overflow", integers(rows, |l| l.counters().drops_overflow)),
-            ("drops", integers(rows, |l| l.counters().drops())),
-            ("marks_early", integers(rows, |l| l.counters().marks_early)),
-            ("marks", integers(rows, |l| l.counters().marks())),
-            ("mean_queue", reals(rows, |l| l.counters().queue_area as f64 / PS_PER_S / t)),
-            ("mean_queue_bytes", reals(rows, |l| l.counters().byte_area as f64 / PS_PER_S / t)),
-            ("mean_average", reals(rows, |l| average(l.station.observation()).mean())),
-            ("sd_average", reals(rows, |l| average(l.station.observation()).sd())),
-            ("max_queue", integers(rows, |l| l.counters().max_queue.into())),
-            (
-                "mean_delay_s",
-                reals(rows, |l| ratio(l.counters().delay as f64 / PS_PER_S, l.counters().departures as f64)),
-            ),
-            ("utilization", reals(rows, |l| l.counters().busy as f64 / PS_PER_S / t)),
-            ("throughput_bps", reals(rows, |l| l.counters().departed_bytes as f64 * 8.0 / t)),
-            ("packets_at_end", integers(rows, |l| l.station.backlog().packets.into())),
-        ]
+        let row = |l: &SeenLink<'_>| {
+            (l.station.counters(), average(l.station.observation()), l.station.backlog().packets)
+        };
+        let of_counters = numbers(
+            rows,
+            row,
+            [
+                ("arrivals", Integer(&|(c, ..)| c.arrivals)),
+                ("arrived_bytes", Integer(&|(c, ..)| c.arrived_bytes)),
+                ("departures", Integer(&|(c, ..)| c.departures)),
+                ("departed_bytes", Integer(&|(c, ..)| c.departed_bytes)),
+                ("drops_early", Integer(&|(c, ..)| c.drops_early)),
+                ("drops_forced", Integer(&|(c, ..)| c.drops_forced)),
+                ("drops_overflow", Integer(&|(c, ..)| c.drops_overflow)),
+                ("drops", Integer(&|(c, ..)| c.drops())),
+                ("marks_early", Integer(&|(c, ..)| c.marks_early)),
+                ("marks", Integer(&|(c, ..)| c.marks())),
+                ("mean_queue", Real(&|(c, ..)| c.queue_area as f64 / PS_PER_S / t)),
+                ("mean_queue_bytes", Real(&|(c, ..)| c.byte_area as f64 / PS_PER_S / t)),
+                ("mean_average", Real(&|(_, average, _)| average.mean())),
+                ("sd_average", Real(&|(_, average, _)| average.sd())),
+                ("max_queue", Integer(&|(c, ..)| c.max_queue.into())),
+                ("mean_delay_s", Real(&|(c, ..)| ratio(c.delay as f64 / PS_PER_S, c.departures as f64))),
+                ("utilization", Real(&|(c, ..)| c.busy as f64 / PS_PER_S / t)),
+                ("throughput_bps", Real(&|(c, ..)| c.departed_bytes as f64 * 8.0 / t)),
+                ("packets_at_end", Integer(&|&(.., waiting)| waiting.into())),
+            ],
+        );
+        let names = [("link", texts(rows, |l| l.name)), ("aqm", texts(rows, |l| l.aqm))];
+        names.into_iter().chain(of_counters).collect()
     }
 
     pub fn drop_distances_table(&self) -> Table {

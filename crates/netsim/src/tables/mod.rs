@@ -39,6 +39,43 @@ fn texts<'r, T, S: AsRef<str>>(rows: &'r [T], f: impl Fn(&'r T) -> S) -> Column 
     Column::Text(rows.iter().map(f).collect())
 }
 
+/// Rows of which values are computed at a time.
+const BLOCK: usize = 256;
+
+/// A column of numbers, as a function of what is computed of a row.
+enum Number<'f, C> {
+    Integer(&'f dyn Fn(&C) -> u64),
+    Real(&'f dyn Fn(&C) -> f64),
+}
+
+/// Columns of numbers of what is computed of each row, once. It is computed for a block of rows at a time: for all rows it may be larger
+/// than the columns.
+fn numbers<'r, R, C, const N: usize>(
+    rows: &'r [R],
+    compute: impl Fn(&'r R) -> C,
+    of: [(&'static str, Number<'_, C>); N],
+) -> Table {
+    let mut columns = of.each_ref().map(|(_, number)| match number {
+        Number::Integer(_) => Column::Integer(Vec::with_capacity(rows.len())),
+        Number::Real(_) => Column::Real(Vec::with_capacity(rows.len())),
+    });
+    let mut computed = Vec::with_capacity(BLOCK);
+    for block in rows.chunks(BLOCK) {
+        computed.clear();
+        computed.extend(block.iter().map(&compute));
+        for (column, (_, number)) in columns.iter_mut().zip(&of) {
+            match (column, number) {
+                (Column::Integer(values), Number::Integer(f)) => {
+                    values.extend(computed.iter().map(|c| f(c) as i64));
+                }
+                (Column::Real(values), Number::Real(f)) => values.extend(computed.iter().map(f)),
+                _ => unreachable!("a column has the type of its numbers"),
+            }
+        }
+    }
+    of.map(|(name, _)| name).into_iter().zip(columns).collect()
+}
+
 /// `a / b`, NaN where `b` is 0.
 fn ratio(a: f64, b: f64) -> f64 {
     if b == 0.0 { f64::NAN } else { a / b }

@@ -21,12 +21,6 @@ pub(crate) struct SeenLink<'a> {
     pub station: &'a dyn Counting,
 }
 
-impl SeenLink<'_> {
-    pub fn counters(&self) -> LinkCounters {
-        self.station.counters()
-    }
-}
-
 /// A link station, by what it has counted and recorded.
 pub(crate) trait Counting {
     fn counters(&self) -> LinkCounters;
