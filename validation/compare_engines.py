@@ -1,8 +1,8 @@
-"""Both engines on every scenario of every paper's reproduction: the same tables to the byte.
+"""All engines on every scenario of every paper's reproduction: the same tables to the byte.
 
-Every scenario of the full reproductions, all other readings of the papers among them, is run with seed 1 by events and
-by windows, as long as it is run for the papers. All tables of the core are compared, those that the papers do not need
-included, and the summaries.
+Every scenario of the full reproductions, all other readings of the papers among them, is run with seed 1 by events, by
+windows, and by windows on two threads, as long as it is run for the papers. All tables of the core are compared, those
+that the papers do not need included, and the summaries.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from aqmlab.reproduction.reproduction import PAPERS
 SEEDS = 1
 SHOWN = 10
 """So many differences are shown in full."""
-TITLE = "Both engines on every reproduction"
+TITLE = "All engines on every reproduction"
 
 Table = Mapping[str, Any]
 
@@ -58,9 +58,19 @@ def _first_row(table: Table, against: Table) -> str:
     return f"{len(rows)} rows and {len(others)}, or other columns"
 
 
+def run_in_parallel(text: str, filename: str, seed: int, overrides: Sequence[tuple[str, str]] = ()) -> Any:
+    """What the core returns with windows on two threads; `None` where the stations cannot be divided."""
+    try:
+        return _core.run(text, filename, seed, list(overrides), engine="parallel")
+    except ValueError as error:
+        if "cannot be evaluated in parallel" not in str(error):
+            raise
+        return None
+
+
 @dataclass(frozen=True)
 class Compared:
-    """One run of a paper in both engines."""
+    """One run of a paper in all engines."""
 
     paper: str
     scenario: str
@@ -68,15 +78,18 @@ class Compared:
     """The engine that evaluates it by default."""
     why_events: str
     packet_hops: int
+    is_divided: bool
+    """It was run on two threads too."""
     differs: str
 
 
 def compared(paper: str, job: Job) -> Compared:
-    """Run it in both engines."""
+    """Run it in all engines."""
     source = job.source
     assert isinstance(source, Simulation)
     words = (source.text, source.filename, job.key.seed, list(source.overrides))
     events, auto = _core.run(*words, engine="events"), _core.run(*words)
+    parallel = run_in_parallel(*words)
     plan = source.summary["scenario"]
     return Compared(
         paper,
@@ -84,7 +97,8 @@ def compared(paper: str, job: Job) -> Compared:
         auto["engine"],
         auto["why_events"] or "",
         int(auto["summary"]["packet_hops"]),
-        difference(events, auto),
+        parallel is not None,
+        difference(events, auto) or (difference(events, parallel) if parallel else ""),
     )
 
 
@@ -101,13 +115,15 @@ def jobs(*, quick: bool = False, papers: Sequence[str] = tuple(PAPERS)) -> list[
 
 def report(found: Sequence[Compared]) -> tuple[str, bool]:
     """The page, and whether all are equal."""
-    lines = ["| paper | scenarios | packet-hops | in windows | by events | equal |", "|---|---:|---:|---:|---:|---|"]
+    names = ("paper", "scenarios", "packet-hops", "in windows", "on two threads", "by events", "equal")
+    lines = [f"| {' | '.join(names)} |", "|---|---:|---:|---:|---:|---:|---|"]
     for paper in dict.fromkeys(one.paper for one in found):
         own = [one for one in found if one.paper == paper]
         windows = sum(one.engine == "windows" for one in own)
         hops, differ = sum(one.packet_hops for one in own), sum(bool(one.differs) for one in own)
+        divided = sum(one.is_divided for one in own)
         lines.append(
-            f"| {paper} | {len(own):,} | {hops:,} | {windows:,} | {len(own) - windows:,} "
+            f"| {paper} | {len(own):,} | {hops:,} | {windows:,} | {divided:,} | {len(own) - windows:,} "
             f"| {f'**{differ} differ**' if differ else 'all'} |"
         )
     reasons = Counter(one.why_events for one in found if one.why_events)
@@ -115,8 +131,8 @@ def report(found: Sequence[Compared]) -> tuple[str, bool]:
     bad = [one for one in found if one.differs]
     text = f"""Every scenario of the full reproductions of the papers, all other readings among them, {len(found):,}
 runs of seed {SEEDS} and {sum(one.packet_hops for one in found):,} packet-hops: once by the queue of events, once by
-the engine that it has by default. *Equal* are runs whose summaries and tables, those of the probes
-included, are the same to the byte.
+the engine that it has by default, and once by windows on two threads where its stations can be divided. *Equal* are
+runs whose summaries and tables, those of the probes included, are the same to the byte.
 
 {chr(10).join(lines)}
 

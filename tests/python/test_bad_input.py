@@ -353,7 +353,7 @@ def test_a_killed_worker_is_an_error_of_one_line(tmp_path):
     (tmp_path / "deadly.py").write_text(
         "import os, signal\n"
         "class Deadly:\n"
-        "    place, cost, in_python = None, 1.0, True\n"
+        "    place, cost, in_python, cores = None, 1.0, True, 1\n"
         "    def perform(self, progress):\n        os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     program = tmp_path / "program.py"
@@ -373,7 +373,7 @@ def test_workers_end_with_a_killed_parent(tmp_path):
     (tmp_path / "slow.py").write_text(
         "import os, pathlib, time\n"
         "class Slow:\n"
-        "    place, cost, in_python = None, 1.0, True\n"
+        "    place, cost, in_python, cores = None, 1.0, True, 1\n"
         "    def perform(self, progress):\n"
         "        pathlib.Path(f'worker-{os.getpid()}').touch()\n        time.sleep(600)\n"
     )

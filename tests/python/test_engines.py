@@ -1,4 +1,4 @@
-"""Both engines give the same bytes, and so does the event queue without shortcuts: on random scenarios of all kinds."""
+"""All engines give the same bytes, and so does the event queue without shortcuts: on random scenarios of all kinds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, assume, given, settings
 
 from aqmlab import _core, errors
 from aqmlab.scenario.file import Scenario
-from compare_engines import compared, difference, jobs, report, values
+from compare_engines import compared, difference, jobs, report, run_in_parallel, values
 from random_scenarios import ALL_KINDS, Drawn, scenarios
 
 pytestmark = pytest.mark.slow
@@ -22,6 +22,8 @@ OFTEN = 50
 """What must happen in many runs happens in so many."""
 IN_WINDOWS = 0.6
 """At least this share of the random scenarios must run in windows."""
+PARALLEL = 0.5
+"""At least this share of them must be divided between two threads."""
 REFUSED = 0.1
 """At most this share of the random texts may be no valid scenario."""
 HAPPENS = {
@@ -35,11 +37,16 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 
 
 def run_in_all_ways(text: str, seed: int) -> dict:
-    """Run a scenario by events, as it is run by itself, and without shortcuts, and compare; the second of these."""
+    """Run a scenario in all ways and compare; return the run as it is by itself."""
     by_events = _core.run(text, "random.toml", seed, engine="events")
     by_itself = _core.run(text, "random.toml", seed)
     plain = _core.run(text, "random.toml", seed, shortcuts=False, engine="events")
-    for name, found in ((by_itself["engine"], by_itself), ("events without shortcuts", plain)):
+    others = [(by_itself["engine"], by_itself), ("events without shortcuts", plain)]
+    parallel = run_in_parallel(text, "random.toml", seed)
+    by_itself["parallel"] = parallel is not None
+    if parallel:
+        others.append(("two threads", parallel))
+    for name, found in others:
         differs = difference(by_events, found)
         assert not differs, f"events and {name} differ with seed {seed}, {differs}\n{text}"
     return by_itself
@@ -70,6 +77,7 @@ def test_all_ways_agree_on_random_scenarios():
         texts.add(drawn.text)
         found = run_in_all_ways(drawn.text, drawn.seed)
         engines[found["engine"]] += 1
+        engines["parallel"] += found["parallel"]
         kinds.update(drawn.kinds)
         happens.update(what for what, (table, column) in HAPPENS.items() if any(values(found["tables"][table], column)))
         happens["packet-hops"] += found["summary"]["packet_hops"]
@@ -77,7 +85,9 @@ def test_all_ways_agree_on_random_scenarios():
     check()
     print(f"{engines}, {len(texts)} different, {refused} rejected, {happens}")
     assert len(texts) >= DIFFERENT
-    assert engines["windows"] >= IN_WINDOWS * engines.total()
+    runs = engines["windows"] + engines["events"]
+    assert engines["windows"] >= IN_WINDOWS * runs
+    assert engines["parallel"] >= PARALLEL * runs
     assert engines["events"] > 0
     assert refused <= REFUSED * SCENARIOS
     assert not sorted(ALL_KINDS - kinds.keys())
@@ -87,7 +97,9 @@ def test_all_ways_agree_on_random_scenarios():
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_all_ways_agree_on_the_examples(path):
     plan = Scenario.load(path, overrides={"run.warmup": "1s", "run.duration": "11s", "probe.events": True})
-    assert run_in_all_ways(plan.normalized, seed=1)["engine"] == "windows"
+    found = run_in_all_ways(plan.normalized, seed=1)
+    assert found["engine"] == "windows"
+    assert found["parallel"]
 
 
 def test_papers_are_compared():

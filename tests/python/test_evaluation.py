@@ -48,9 +48,8 @@ def circle(shell):
 def test_result_files_are_the_same_whatever_the_engine(small, tmp_path):
     for engine in ENGINES:
         result = aqmlab.run(small, out=tmp_path / engine, workers=1, progress=False, engine=engine)
-        assert result.evaluation.engines.keys() == {
-            ("events", "the event queue was asked for") if engine == "events" else ("windows", "")
-        }
+        why = "the event queue was asked for" if engine == "events" else ""
+        assert result.evaluation.engines.keys() == {("windows" if engine == "auto" else engine, why)}
     first = contents(tmp_path / "auto")
     assert len(first) > 9
     assert all(contents(tmp_path / engine) == first for engine in ENGINES)
@@ -77,10 +76,11 @@ def test_the_same_for_programs(shell):
     assert (again["runs"], again["engines"], again["packet_hops"]) == (0, [], 0)
 
 
-def test_an_engine_that_cannot_be_forced_is_an_error(shell, circle):
-    answer = shell("run", circle, "--engine", "windows", "--out", "o")
+@pytest.mark.parametrize(("engine", "how"), [("windows", "in windows"), ("parallel", "in parallel")])
+def test_an_engine_that_cannot_be_forced_is_an_error(shell, circle, engine, how):
+    answer = shell("run", circle, "--engine", engine, "--out", "o")
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith("aqmlab: no-delay.toml: cannot be evaluated in windows, since a cycle of stations has")
+    assert answer.err.startswith(f"aqmlab: no-delay.toml: cannot be evaluated {how}, since a cycle of stations has")
     assert answer.err.count("\n") == 1
     assert not list((shell.folder / "o").rglob("*.parquet"))
 
@@ -97,7 +97,7 @@ def test_an_engine_that_cannot_be_forced_is_an_error(shell, circle):
 )
 def test_a_wrong_word_gets_one_line(shell, command):
     answer = shell(*command, "--engine", "window", "--out", "o")
-    line = 'aqmlab: unknown engine "window" (allowed: auto, events, windows; did you mean windows?)\n'
+    line = 'aqmlab: unknown engine "window" (allowed: auto, events, parallel, windows; did you mean windows?)\n'
     assert (answer.code, answer.out, answer.err) == (2, "", line)
     assert not list(shell.folder.rglob("seed-*"))
 
@@ -116,3 +116,10 @@ def test_a_run_in_memory_has_its_evaluation(small):
     assert output.evaluated.engine == "events"
     assert output.evaluated.packet_hops == output.summary["summary"]["packet_hops"]
     assert not {"engine", "why_events", "events"} & set(output.summary["summary"])
+
+
+def test_runs_on_two_cores_are_as_many_at_a_time_as_there_are_pairs_of_cores(small):
+    plan = Scenario.load(small)
+    one, two = (next(iter(jobs_for(plan, [1], folder=None, engine=engine))) for engine in ("auto", "parallel"))
+    assert (one.cores, two.cores) == (1, 2)
+    assert len(execute([two, two, one], progress=False)) == 3

@@ -116,10 +116,11 @@ fn run<'py>(
     let choice = match engine {
         "auto" => EngineChoice::Auto,
         "events" => EngineChoice::Events,
+        "parallel" => EngineChoice::Parallel,
         "windows" => EngineChoice::Windows,
         other => {
             return Err(PyValueError::new_err(format!(
-                "engine {other:?} is not known (allowed: auto, events, windows)"
+                "engine {other:?} is not known (allowed: auto, events, parallel, windows)"
             )));
         }
     };
@@ -128,6 +129,11 @@ fn run<'py>(
     if let (EngineChoice::Windows, Some(why)) = (choice, simulation.why_events()) {
         return Err(PyValueError::new_err(format!(
             "{filename}: cannot be evaluated in windows, since {why}"
+        )));
+    }
+    if let (EngineChoice::Parallel, Some(why)) = (choice, simulation.why_not_parallel()) {
+        return Err(PyValueError::new_err(format!(
+            "{filename}: cannot be evaluated in parallel, since {why} (choose another engine)"
         )));
     }
     for step in 1..=STEPS {

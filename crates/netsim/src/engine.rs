@@ -4,10 +4,9 @@ use aqmlab_aqm::Kind;
 use aqmlab_units::Time;
 
 use crate::events::Events;
-use crate::feeders;
 use crate::network::Network;
 use crate::plan::Plan;
-use crate::windows::Windows;
+use crate::windows::{Parallel, Windows};
 
 /// Which engine evaluates a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,6 +18,8 @@ pub enum EngineChoice {
     Events,
     /// Windows; the event queue where the plan does not allow them.
     Windows,
+    /// Windows on two threads; on one, or the event queue, where the plan does not allow that.
+    Parallel,
 }
 
 /// How to evaluate a plan; all ways give the same results.
@@ -41,6 +42,7 @@ pub(crate) enum Engine {
     /// And why it is not windows.
     Events(Events, String),
     Windows(Box<Windows>),
+    Parallel(Box<Parallel>),
 }
 
 /// A run in progress.
@@ -48,6 +50,7 @@ pub(crate) enum Engine {
 pub struct Simulation {
     pub(crate) network: Network,
     pub(crate) engine: Engine,
+    why_not_parallel: Option<String>,
 }
 
 impl Simulation {
@@ -56,21 +59,27 @@ impl Simulation {
     /// # Panics
     /// If a flow has no path there and back; in a checked plan every flow has.
     pub fn new(plan: &Plan, seed: u64, options: Options) -> Self {
-        let mut network = Network::new(plan, seed, options.shortcuts);
-        if options.shortcuts {
-            let Network { plan, fabric, .. } = &mut network;
-            feeders::allow_ahead(plan, &mut fabric.paths, &fabric.links);
-        }
+        let network = Network::new(plan, seed, options.shortcuts);
         let windows = match options.engine {
             _ if !options.shortcuts => Err("shortcuts are off".to_owned()),
             EngineChoice::Events => Err("the event queue was asked for".to_owned()),
-            EngineChoice::Auto | EngineChoice::Windows => Windows::new(&network),
+            EngineChoice::Auto | EngineChoice::Windows | EngineChoice::Parallel => Windows::new(&network),
         };
+        let mut why_not_parallel = None;
         let engine = match windows {
-            Ok(windows) => Engine::Windows(Box::new(windows)),
             Err(reason) => Engine::Events(Events::new(&network), reason),
+            Ok(windows) if options.engine == EngineChoice::Parallel => {
+                match Parallel::new(&network, || Network::new(plan, seed, options.shortcuts)) {
+                    Ok(parallel) => Engine::Parallel(Box::new(parallel)),
+                    Err(reason) => {
+                        why_not_parallel = Some(reason);
+                        Engine::Windows(Box::new(windows))
+                    }
+                }
+            }
+            Ok(windows) => Engine::Windows(Box::new(windows)),
         };
-        Self { network, engine }
+        Self { network, engine, why_not_parallel }
     }
 
     /// Goes on to just before `until` (or the end of the run, if that is earlier).
@@ -79,6 +88,7 @@ impl Simulation {
         match &mut self.engine {
             Engine::Events(events, _) => events.run_until(&mut self.network, until),
             Engine::Windows(windows) => windows.run_until(&mut self.network, until),
+            Engine::Parallel(parallel) => parallel.run_until(&mut self.network, until),
         }
     }
 
@@ -86,8 +96,10 @@ impl Simulation {
     pub fn finish(&mut self) {
         self.run_until(self.network.end());
         self.network.finish();
-        if let Engine::Windows(windows) = &mut self.engine {
-            windows.end();
+        match &mut self.engine {
+            Engine::Windows(windows) => windows.end(),
+            Engine::Parallel(parallel) => parallel.end(),
+            Engine::Events(..) => {}
         }
     }
 
@@ -101,15 +113,16 @@ impl Simulation {
     pub fn events(&self) -> u64 {
         match &self.engine {
             Engine::Events(events, _) => events.evaluated(),
-            Engine::Windows(_) => 0,
+            Engine::Windows(_) | Engine::Parallel(_) => 0,
         }
     }
 
-    /// The engine that evaluates this run: `windows` or `events`.
+    /// The engine that evaluates this run: `windows`, `parallel` or `events`.
     pub fn engine(&self) -> &'static str {
         match &self.engine {
             Engine::Events(..) => "events",
             Engine::Windows(_) => "windows",
+            Engine::Parallel(_) => "parallel",
         }
     }
 
@@ -117,8 +130,13 @@ impl Simulation {
     pub fn why_events(&self) -> Option<&str> {
         match &self.engine {
             Engine::Events(_, reason) => Some(reason),
-            Engine::Windows(_) => None,
+            Engine::Windows(_) | Engine::Parallel(_) => None,
         }
+    }
+
+    /// Why this run is not evaluated by two threads, if that was asked for.
+    pub fn why_not_parallel(&self) -> Option<&str> {
+        self.why_not_parallel.as_deref().or_else(|| self.why_events())
     }
 
     /// The links that the data packets of flow `flow` cross, in order.

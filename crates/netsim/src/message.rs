@@ -285,6 +285,13 @@ impl SackStore {
         }
     }
 
+    /// Move what is kept aside of a packet to another store.
+    pub fn hand_over(&mut self, message: &mut Message, other: &mut Self) {
+        if message.sack != NO_SACK {
+            message.sack = other.put(self.take(message.sack));
+        }
+    }
+
     fn take(&mut self, slot: u32) -> Aside {
         self.free.push(slot);
         self.slots[slot as usize]
@@ -363,6 +370,10 @@ mod tests {
             assert_eq!((message.kind(), message.key(), message.peer_ttl_known()), (Kind::Ack, KEY, false));
             assert_eq!(store.take_ack(&message), ack);
         }
+        let mut elsewhere = SackStore::default();
+        let mut message = store.message(KEY, 7, false, &ack);
+        store.hand_over(&mut message, &mut elsewhere);
+        assert_eq!((elsewhere.take_ack(&message), store.free.len()), (ack, 1));
         let lost = store.message(KEY, 7, false, &ack);
         store.release(&lost.rest());
         assert_eq!((store.slots.len(), store.free.len()), (1, 1));

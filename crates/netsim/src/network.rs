@@ -8,6 +8,7 @@ use aqmlab_units::Time;
 
 use crate::application::Taken;
 use crate::attached::Attached;
+use crate::feeders;
 use crate::key::Key;
 use crate::link::{Link, Queue};
 use crate::message::{Message, SackStore};
@@ -54,7 +55,7 @@ pub(crate) struct Network {
 pub(crate) struct Fabric {
     pub links: Vec<Link>,
     pub paths: Paths,
-    sacks: SackStore,
+    pub sacks: SackStore,
     end: Time,
     /// Plain packets and acknowledgements are answered where they are.
     shortcuts: bool,
@@ -80,7 +81,7 @@ impl Network {
             (0..plan.links.len() as LinkId).map(|id| Link::new(id, &attached, seed, shortcuts)).collect();
         let flows = || plan.flows.iter().enumerate();
         let mut taken = shared_objects(&plan);
-        Self {
+        let mut network = Self {
             sources: flows()
                 .map(|(i, flow)| Source::new(flow, taken.remove(&(i as u32)), &plan, seed))
                 .collect(),
@@ -94,7 +95,12 @@ impl Network {
             },
             numbering: Numbering { links: plan.links.len() as u32, flows: plan.flows.len() as u32 },
             plan,
+        };
+        if shortcuts {
+            let Self { plan, fabric, .. } = &mut network;
+            feeders::allow_ahead(plan, &mut fabric.paths, &fabric.links);
         }
+        network
     }
 
     /// Return the end of the run.

@@ -17,6 +17,7 @@ use common::{Tcp, dumbbell, integers as column, link, reals, run, text};
 use proptest::prelude::*;
 
 const BY_EVENTS: Options = Options { shortcuts: true, engine: EngineChoice::Events };
+const PARALLEL: Options = Options { shortcuts: true, engine: EngineChoice::Parallel };
 
 fn variants() -> impl Strategy<Value = Vec<Option<Tcp>>> {
     let one = prop_oneof![1 => Just(None), 6 => prop::sample::select(Tcp::all()).prop_map(Some)];
@@ -75,6 +76,16 @@ fn kinds() -> impl Strategy<Value = Vec<Kind>> {
         Just(Kind::Lengths),
     ];
     prop::collection::vec(one, 2..12)
+}
+
+/// The tables of a run that stops often on its way, in the middle of windows too.
+fn run_in_steps(plan: &Plan, seed: u64, options: Options) -> Vec<(&'static str, aqmlab_netsim::Table)> {
+    let mut stepped = Simulation::new(plan, seed, options);
+    for i in 0..50 {
+        stepped.run_until(Time::from_secs(f64::from(i) * 0.171));
+    }
+    stepped.finish();
+    stepped.tables()
 }
 
 /// Packets and bytes are where they can be, in all tables that count them from the start.
@@ -167,15 +178,13 @@ proptest! {
         let measured = run(&plan, seed, Options::default());
         prop_assert_eq!(text(&measured), text(&run(&plan, seed, Options { shortcuts: false, ..Options::default() })));
         prop_assert_eq!(text(&measured), text(&run(&plan, seed, BY_EVENTS)));
+        prop_assert_eq!(text(&measured), text(&run(&plan, seed, PARALLEL)));
         prop_assert_eq!(text(&measured), text(&run(&plan, seed, Options::default())));
         prop_assert_eq!(text(&measured), text(&run(&plan.drawn(seed), seed, Options::default())));
 
-        let mut stepped = Simulation::new(&plan, seed, Options::default());
-        for i in 0..50 {
-            stepped.run_until(aqmlab_units::Time::from_secs(f64::from(i) * 0.171));
+        for options in [Options::default(), PARALLEL] {
+            prop_assert_eq!(text(&measured), text(&run_in_steps(&plan, seed, options)));
         }
-        stepped.finish();
-        prop_assert_eq!(text(&measured), text(&stepped.tables()));
 
         plan.warmup = aqmlab_units::Span::ZERO;
         check_books(&run(&plan, seed, Options::default()));
@@ -215,6 +224,7 @@ proptest! {
         let measured = run(&plan, seed, Options::default());
         prop_assert_eq!(text(&measured), text(&run(&plan, seed, Options { shortcuts: false, ..Options::default() })));
         prop_assert_eq!(text(&measured), text(&run(&plan, seed, BY_EVENTS)));
+        prop_assert_eq!(text(&measured), text(&run(&plan, seed, PARALLEL)));
     }
 }
 
@@ -231,6 +241,7 @@ proptest! {
         let measured = run(&plan, seed, Options::default());
         prop_assert_eq!(text(&measured), text(&run(&plan, seed, Options { shortcuts: false, ..Options::default() })));
         prop_assert_eq!(text(&measured), text(&run(&plan, seed, BY_EVENTS)));
+        prop_assert_eq!(text(&measured), text(&run(&plan, seed, PARALLEL)));
         prop_assert_eq!(text(&measured), text(&run(&plan, seed, Options::default())));
 
         plan.warmup = aqmlab_units::Span::ZERO;
@@ -285,12 +296,10 @@ proptest! {
         let measured = run(&plan, seed, Options::default());
         prop_assert_eq!(text(&measured), text(&run(&plan, seed, Options { shortcuts: false, ..Options::default() })));
         prop_assert_eq!(text(&measured), text(&run(&plan, seed, BY_EVENTS)));
-        let mut stepped = Simulation::new(&plan, seed, Options::default());
-        for i in 0..50 {
-            stepped.run_until(aqmlab_units::Time::from_secs(f64::from(i) * 0.171));
+        prop_assert_eq!(text(&measured), text(&run(&plan, seed, PARALLEL)));
+        for options in [Options::default(), PARALLEL] {
+            prop_assert_eq!(text(&measured), text(&run_in_steps(&plan, seed, options)));
         }
-        stepped.finish();
-        prop_assert_eq!(text(&measured), text(&stepped.tables()));
     }
 }
 

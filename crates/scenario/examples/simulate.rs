@@ -1,7 +1,7 @@
 //! Run a scenario file with one seed and print its costs: the process that `make bench` times.
 //!
 //! ```text
-//! cargo run --release -p aqmlab-scenario --example simulate -- FILE.toml [SEED [events|windows]] [--set PATH=VALUE]...
+//! cargo run --release -p aqmlab-scenario --example simulate -- FILE.toml [SEED [events|windows|parallel]] [--set PATH=VALUE]...
 //! ```
 //!
 //! Results are made as for any user: the time of the run ends when all tables are there. The line that is printed has
@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use aqmlab_netsim::{EngineChoice, Options, Simulation};
 
-const USAGE: &str = "usage: simulate FILE.toml [SEED [events|windows]] [--set PATH=VALUE]...";
+const USAGE: &str = "usage: simulate FILE.toml [SEED [events|windows|parallel]] [--set PATH=VALUE]...";
 
 struct Arguments {
     file: String,
@@ -41,6 +41,7 @@ fn arguments() -> Option<Arguments> {
         None => EngineChoice::Auto,
         Some("events") => EngineChoice::Events,
         Some("windows") => EngineChoice::Windows,
+        Some("parallel") => EngineChoice::Parallel,
         Some(_) => return None,
     };
     plain.next().is_none().then_some(Arguments { file, seed, engine, overrides })

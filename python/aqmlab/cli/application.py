@@ -155,7 +155,8 @@ Engine = Annotated[
     str,
     typer.Option(
         "--engine",
-        help="windows (fast), events, or auto: windows where possible. The results are the same.",
+        help="windows (fast), parallel (windows on two cores, for a single long run), events, or auto: windows where "
+        "possible. The results are the same.",
         metavar="NAME",
     ),
 ]

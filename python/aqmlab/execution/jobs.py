@@ -164,6 +164,11 @@ class Job:
         """Whether it works in Python for long, so that it belongs into a process of its own."""
         return self.source.in_python
 
+    @property
+    def cores(self) -> int:
+        """How many processor cores it keeps busy."""
+        return 2 if isinstance(self.source, Simulation) and self.source.engine == "parallel" else 1
+
     def is_done(self) -> bool:
         """Whether the store has the result."""
         return self.store is not None and self.store.has(self.key)

@@ -42,6 +42,10 @@ class Work(Protocol[T_co]):
     def in_python(self) -> bool:
         """Whether it works in Python for long, so that it belongs into a process of its own."""
 
+    @property
+    def cores(self) -> int:
+        """How many processor cores it keeps busy."""
+
     def perform(self, progress: Callable[[float], None]) -> T_co:
         """Do the job. `progress` is called with the share that is done, 0 to 1."""
 
@@ -59,7 +63,7 @@ def perform(job: Work[T], progress: Callable[[float], None]) -> T:
 def execute(
     jobs: Sequence[Work[T]], *, workers: int | None = None, progress: bool = True, title: str = "runs"
 ) -> list[T]:
-    """Do all runs, up to `workers` at a time (default: one per core), with a progress bar on stderr.
+    """Do all runs, up to `workers` at a time (default: as many as there are cores for), with a progress bar on stderr.
 
     The costliest are begun first, so that no core is left alone with a long one at the end.
 
@@ -77,7 +81,8 @@ def execute(
     """
     if not jobs:
         return []
-    count = min(workers or available_cores(), len(jobs))
+    at_a_time = max(1, available_cores() // max(job.cores for job in jobs))
+    count = min(workers or at_a_time, len(jobs))
     with bar_over(title, [job.cost for job in jobs], shown=progress) as bar:
         try:
             if count == 1:

@@ -51,7 +51,8 @@ def run(
     progress
         Show a progress bar if stderr is a terminal.
     engine
-        ``events``, ``windows``, or ``auto``: windows where the scenario allows them. The results are the same.
+        ``events``, ``windows``, ``parallel`` (windows on two cores, for a single long run), or ``auto``: windows where
+        the scenario allows them. The results are the same.
     until
         Run seeds 1, 2, ... until intervals are narrow enough: ``ci(goodput)=1%`` asks for half a width of 1 % of the
         mean, ``ci(mean_delay_ms)=0.5`` for one of 0.5 ms; several goals are a list. `seeds`, if given, is then the

@@ -82,6 +82,7 @@ class _PageJob:
     cost: float = 1.0
 
     in_python: ClassVar[bool] = True
+    cores: ClassVar[int] = 1
 
     @property
     def place(self) -> Path:

@@ -14,9 +14,10 @@ from typing import Any
 
 from aqmlab.errors import InputError, unknown
 
-ENGINES = ("auto", "events", "windows")
-"""``windows`` evaluates station after station within a window of time, ``events`` takes event after event out of a
-queue, ``auto`` takes windows where the scenario allows them. All give the same results."""
+ENGINES = ("auto", "events", "parallel", "windows")
+"""``windows`` evaluates station after station within a window of time, ``parallel`` does so on two cores, ``events``
+takes event after event out of a queue, ``auto`` takes windows where the scenario allows them. All give the same
+results."""
 
 
 def checked_engine(name: str) -> str:
@@ -24,7 +25,7 @@ def checked_engine(name: str) -> str:
 
     >>> checked_engine("window")
     Traceback (most recent call last):
-    aqmlab.errors.InputError: unknown engine "window" (allowed: auto, events, windows; did you mean windows?)
+    aqmlab.errors.InputError: unknown engine "window" (allowed: auto, events, parallel, windows; did you mean windows?)
     """
     if name not in ENGINES:
         raise InputError(unknown("engine", name, list(ENGINES)))
@@ -38,9 +39,9 @@ class Evaluated:
     Attributes
     ----------
     engine
-        ``windows`` or ``events``.
+        ``windows``, ``parallel`` or ``events``.
     why_events
-        Why it was not windows; "" if it was.
+        Why it was the queue of events; "" if it was not.
     packet_hops
         Packets carried over a link, all links together.
     peak_bytes

@@ -37,6 +37,7 @@ class Metrics:
 
     what: Mapping[str, Any] = field(repr=False)
     in_python: ClassVar[bool] = True
+    cores: ClassVar[int] = 1
 
     @property
     def digest(self) -> str:

@@ -101,6 +101,19 @@ impl Inboxes {
         taken
     }
 
+    /// Take the inputs of a window, and those that are too far ahead.
+    pub fn take_all(&mut self, station: u32, window: u64, mut take: impl FnMut(&[Message])) {
+        if let Some((page, messages)) = self.take(station, window) {
+            take(&messages);
+            self.give_back(page, messages);
+        }
+        let late = &mut self.inboxes[self.of[station as usize] as usize].late;
+        if !late.is_empty() {
+            take(late);
+            late.clear();
+        }
+    }
+
     /// Return a page for reuse.
     #[inline]
     pub fn give_back(&mut self, page: u32, mut messages: Vec<Message>) {

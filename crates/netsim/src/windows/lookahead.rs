@@ -8,13 +8,13 @@ use aqmlab_aqm::Kind;
 use aqmlab_units::Span;
 
 use crate::network::Network;
-use crate::paths::Next;
+use crate::paths::{Next, Step};
 use crate::plan::{Dispatch, Transport};
 
 /// A window is at most 2^35 ps, 34 ms: longer ones do not pay.
 pub(super) const LONGEST: u32 = 35;
 /// A window is at least 2^24 ps, 17 us: with shorter ones the event queue is faster.
-const SHORTEST: u32 = 24;
+pub(super) const SHORTEST: u32 = 24;
 
 /// The length of a window, and the stations in topological order.
 #[derive(Clone, Debug)]
@@ -26,10 +26,12 @@ pub(crate) struct Lookahead {
     /// The numbers of the stations: links that are evaluated by themselves, sources and sinks. Links are numbered first, then
     /// a source and a sink for each flow.
     pub topological_order: Vec<u32>,
+    /// All pairs of stations of which the first sends to the second.
+    pub edges: Vec<Edge>,
 }
 
 /// An edge from station to station, with the least delay of a message.
-type Edge = (u32, u32, Span);
+pub(super) type Edge = (u32, u32, Span);
 
 impl Lookahead {
     /// # Errors
@@ -80,7 +82,7 @@ impl Lookahead {
         (0..sources).for_each(|f| is_station[(network.numbering.links + 2 * f) as usize] = true);
         edges.iter().for_each(|e| (is_station[e.0 as usize], is_station[e.1 as usize]) = (true, true));
         order.retain(|&station| is_station[station as usize]);
-        Ok(Self { shift, ends_together, topological_order: order })
+        Ok(Self { shift, ends_together, topological_order: order, edges })
     }
 }
 
@@ -93,35 +95,51 @@ fn edges(network: &Network, ends_together: bool) -> Vec<Edge> {
             *known = delay.min(*known);
         }
     }
-    let links = network.numbering.links;
     let mut edges = Vec::new();
     for flow in 0..network.numbering.flows {
-        let source = if ends_together { links } else { links + 2 * flow };
-        let (mut from, mut delay) = (source, Span::ZERO);
-        for kind in [Kind::Data, Kind::Ack] {
-            for step in network.fabric.paths.steps(flow as usize, kind) {
-                let station = match step.next() {
-                    Next::Link(link) => link,
-                    Next::Endpoint(_) if kind == Kind::Data => source + 1,
-                    Next::Endpoint(_) => source,
-                };
-                if !step.is_ahead() {
-                    edges.push((from, station, delay));
-                    (from, delay) = (station, Span::ZERO);
-                }
-                if let Next::Link(link) = step.next() {
-                    delay = delay + least[link as usize];
-                }
+        let (mut from, mut delay) = (source_of(network, ends_together, flow), Span::ZERO);
+        for (_, step, station) in steps(network, ends_together, flow) {
+            if !step.is_ahead() {
+                edges.push((from, station, delay));
+                (from, delay) = (station, Span::ZERO);
             }
-            // UDP has no return path.
-            if matches!(network.plan.flows[flow as usize].transport, Transport::Udp { .. }) {
-                break;
+            if let Next::Link(link) = step.next() {
+                delay = delay + least[link as usize];
             }
         }
     }
     edges.sort_unstable();
     edges.dedup_by_key(|e| (e.0, e.1));
     edges
+}
+
+/// Return the number of the station that evaluates the source of a flow.
+pub(super) fn source_of(network: &Network, ends_together: bool, flow: u32) -> u32 {
+    network.numbering.links + if ends_together { 0 } else { 2 * flow }
+}
+
+/// The steps of the packets of a flow and of its acknowledgements, each with the station that evaluates it.
+pub(super) fn steps(
+    network: &Network,
+    ends_together: bool,
+    flow: u32,
+) -> impl Iterator<Item = (Kind, Step, u32)> {
+    let source = source_of(network, ends_together, flow);
+    // UDP has no return path.
+    let is_udp = matches!(network.plan.flows[flow as usize].transport, Transport::Udp { .. });
+    let kinds = [Kind::Data, Kind::Ack].into_iter().take(if is_udp { 1 } else { 2 });
+    let steps =
+        kinds.flat_map(move |kind| network.fabric.paths.steps(flow as usize, kind).map(move |s| (kind, s)));
+    steps.scan(source, move |station, (kind, step)| {
+        if !step.is_ahead() {
+            *station = match step.next() {
+                Next::Link(link) => link,
+                Next::Endpoint(_) if kind == Kind::Data => source + 1,
+                Next::Endpoint(_) => source,
+            };
+        }
+        Some((kind, step, *station))
+    })
 }
 
 /// Return the stations in topological order, or `None` if the edges form a cycle (A. B. Kahn, "Topological Sorting of Large
@@ -154,11 +172,10 @@ fn topological_order<'a>(stations: usize, edges: impl Iterator<Item = &'a Edge>)
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::feeders;
     use crate::plan::{Ends, Flow, Link, Plan, Probe, Size, Start, TTL};
     use aqmlab_aqm::{LinkContext, Spec};
     use aqmlab_transport::TcpConfig;
@@ -166,7 +183,7 @@ mod tests {
     use aqmlab_units::{Rate, Time};
 
     /// Nodes 0 to 4 in a line and node 5 at node 1, with the delays of the links in ms; flows between these nodes.
-    fn lookahead(delays: [u64; 5], flows: &[(u32, u32)]) -> Lookahead {
+    pub fn network(delays: [u64; 5], flows: &[(u32, u32)]) -> Network {
         let rate = Rate(1_000_000);
         let ends = [(0, 1), (1, 2), (2, 3), (3, 4), (5, 1)].into_iter().zip(delays);
         let links = ends.flat_map(|((a, b), ms)| [(a, b, ms), (b, a, ms)]).map(|(from, to, ms)| {
@@ -200,10 +217,11 @@ mod tests {
             warmup: Span::ZERO,
             probe: Probe::default(),
         };
-        let mut network = Network::new(&plan, 1, true);
-        let Network { plan, fabric, .. } = &mut network;
-        feeders::allow_ahead(plan, &mut fabric.paths, &fabric.links);
-        Lookahead::new(&network).expect("windows")
+        Network::new(&plan, 1, true)
+    }
+
+    fn lookahead(delays: [u64; 5], flows: &[(u32, u32)]) -> Lookahead {
+        Lookahead::new(&network(delays, flows)).expect("windows")
     }
 
     #[test]

@@ -9,13 +9,16 @@
 //! have a topological order, and each message goes to a later station or to a later window. When a station is evaluated, all
 //! its inputs of the window are known; they are sorted by their keys.
 //!
-//! A station with a single feeder is evaluated together with that feeder, as in the event-queue engine.
+//! A station with a single feeder is evaluated together with that feeder, as in the event-queue engine. [`Parallel`] divides the stations
+//! between two threads.
 
 mod calendar;
+mod division;
 mod ends;
 mod inboxes;
 mod lookahead;
 mod order;
+mod parallel;
 mod read_ahead;
 
 use aqmlab_units::Time;
@@ -25,6 +28,7 @@ use self::ends::Ends;
 use self::inboxes::Inboxes;
 use self::lookahead::Lookahead;
 use self::order::Order;
+pub(crate) use self::parallel::Parallel;
 use self::read_ahead::{BLOCK, MANY_FLOWS};
 use crate::key::Key;
 use crate::link::Link;
@@ -49,8 +53,10 @@ pub(crate) struct Windows {
     now: u64,
     numbering: Numbering,
     calendar: Calendar,
-    /// The stations in topological order, and the rank of each station in it.
+    /// The stations that are evaluated here, in topological order; from [`Windows::first_other`] those that another thread evaluates.
     stations: Vec<u32>,
+    first_other: usize,
+    /// The rank of each station: in the calendar and in `stations`.
     ranks: Vec<u32>,
     inboxes: Inboxes,
     ends: Ends,
@@ -63,25 +69,36 @@ impl Windows {
     /// # Errors
     /// The reason why this network cannot be evaluated in windows.
     pub fn new(network: &Network) -> Result<Self, String> {
-        let Lookahead { shift, ends_together, topological_order: stations } = Lookahead::new(network)?;
+        let lookahead = Lookahead::new(network)?;
+        Ok(Self::of_part(network, &lookahead, &lookahead.topological_order, &[]))
+    }
+
+    /// Windows in which these of the stations are evaluated, in this order. What is sent to the others is kept until it is handed over.
+    fn of_part(network: &Network, lookahead: &Lookahead, own: &[u32], others: &[u32]) -> Self {
         let numbering = network.numbering;
+        // A word of the calendar has no ranks of both.
+        let first_other = if others.is_empty() { own.len() } else { own.len().next_multiple_of(64) };
+        let mut stations = own.to_vec();
+        stations.resize(first_other, NONE);
+        stations.extend(others);
         let mut ranks = vec![NONE; (numbering.links + 2 * numbering.flows) as usize];
-        for (rank, &station) in (0..).zip(&stations) {
+        for (rank, &station) in (0..).zip(&stations).filter(|&(_, &station)| station != NONE) {
             ranks[station as usize] = rank;
         }
         let mut windows = Self {
-            shift,
+            shift: lookahead.shift,
             now: 0,
             numbering,
             calendar: Calendar::new(stations.len()),
-            inboxes: Inboxes::new(ranks.len(), &stations),
+            inboxes: Inboxes::new(ranks.len(), [own, others].concat().as_slice()),
             stations,
+            first_other,
             ranks,
-            ends: Ends::new(numbering, ends_together),
+            ends: Ends::new(numbering, lookahead.ends_together),
             order: Order::default(),
         };
         network.announce(&mut windows);
-        Ok(windows)
+        windows
     }
 
     /// Evaluate everything before `until`.
@@ -104,7 +121,7 @@ impl Windows {
 
     /// Evaluate one window, up to `end`.
     fn run_window(&mut self, network: &mut Network, end: Time) {
-        for word in 0..self.calendar.words {
+        for word in 0..self.first_other.div_ceil(64) {
             let mut from = 0;
             while let Some(rank) = self.calendar.take(self.now, word, from) {
                 from = rank + 1;
