@@ -1,4 +1,4 @@
-"""Command line: `python -m speed [hops] [pairs] [growth] [chain]`; without a word hops, pairs and growth."""
+"""Command line: `python -m speed [hops] [pairs] [growth] [cores] [chain]`; without a word all but chain."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from speed import growth, pairs, table
+from speed import cores, growth, pairs, table
 from speed.cases import CASES, named
 from speed.chain import LINKS, chain
 from speed.process import BENCHES, SCENARIOS, SIMULATE, Limits, ProcessError
 
 PAGE = BENCHES.parent / "docs" / "performance.md"
-PARTS = ("hops", "pairs", "growth")
+PARTS = ("hops", "pairs", "growth", "cores")
 PAIRS = 7
 REPEATS = 3
 SECONDS = 300.0
@@ -29,9 +29,10 @@ def arguments(words: list[str] | None) -> argparse.Namespace:
         nargs="*",
         metavar="PART",
         help="hops: both count the same with plain RED; pairs: ours and ns-2 in turn; "
-        "growth: of flows, links and routers; chain: write scenarios/chain.toml (default: hops pairs growth)",
+        "growth: of flows, links and routers; cores: one run on one core and on two; chain: write scenarios/chain.toml "
+        "(default: all but chain)",
     )
-    parser.add_argument("--cases", default=",".join(case.name for case in CASES), help="of hops and pairs")
+    parser.add_argument("--cases", default=",".join(case.name for case in CASES), help="of hops, pairs and cores")
     parser.add_argument("--pairs", type=int, default=PAIRS, help=f"runs of each in turn (default {PAIRS})")
     parser.add_argument("--repeats", type=int, default=REPEATS, help=f"runs of each size (default {REPEATS})")
     parser.add_argument("--ns2-seconds", type=float, default=SECONDS, help=f"stops ns-2 (default {SECONDS:g})")
@@ -68,6 +69,7 @@ def texts(options: argparse.Namespace) -> dict[str, Callable[[], str]]:
             "links": lambda: growth.by_links(effort, tell),
             "routers": lambda: growth.by_routers(effort, tell),
         },
+        "cores": {"cores": lambda: cores.report(options.cases, options.pairs, tell)},
     }
     wanted = options.parts or PARTS
     return {name: make for part in PARTS if part in wanted for name, make in makers[part].items()}

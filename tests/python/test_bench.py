@@ -8,7 +8,7 @@ import pytest
 import instructions
 from aqmlab import _core
 from aqmlab.reproduction.papers.common import PaperFiles
-from speed import growth, lists, pairs, table
+from speed import cores, growth, lists, pairs, table
 from speed.cases import CASES, named
 from speed.chain import LINKS, chain
 from speed.process import SCENARIOS, LimitError, Limits, ProcessError, Run, measure, parse
@@ -65,6 +65,14 @@ def test_ratios_are_taken_of_each_pair():
 def test_a_case_that_ns2_cannot_run_has_no_ratio():
     found = pairs.Comparison("flows", 2_000_000, 0, [(run(1.0, hops=2_000_000, engine="events"), None)])
     assert found.row()[2:10] == ["2,000,000", "-", "-", "2.0", "-", "500.0", "-", "-"]
+
+
+def test_gains_of_two_cores_are_taken_of_each_pair():
+    found = [(run(one, hops=2_000_000), run(two, peak_kib=4096)) for one, two in ((3.0, 2.0), (4.0, 2.0), (2.0, 2.0))]
+    cells = dict(zip(cores.HEADER, cores.row("CHAIN", found), strict=True))
+    assert cells["gain (range of the pairs)"] == "1.50 (1.00 to 2.00)"
+    assert (cells["s, windows"], cells["s, parallel"]) == ("3.00", "2.00")
+    assert (cells["peak MiB, windows"], cells["peak MiB, parallel"]) == ("2.0", "4.0")
 
 
 def test_costs_are_medians():

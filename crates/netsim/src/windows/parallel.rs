@@ -10,6 +10,7 @@
 //! endpoint come over one link.
 
 use core::hint::spin_loop;
+use std::panic::resume_unwind;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -39,7 +40,7 @@ impl Parallel {
     ///
     /// # Errors
     /// The reason why they cannot be divided.
-    pub fn new(network: &Network, network_again: impl FnOnce() -> Network) -> Result<Self, String> {
+    pub fn new(network: &Network, network_again: impl FnOnce() -> Network + Send) -> Result<Self, String> {
         if Preset::all().any(|preset| preset.definition().is_some()) {
             return Err(
                 "a plugin is registered, and all plugins of a run are called by one thread".to_owned()
@@ -49,11 +50,13 @@ impl Parallel {
         let division = Division::new(network, &lookahead)?;
         lookahead.shift = division.shift;
         let [first, second] = &division.parts;
-        let windows = [
-            Windows::of_part(network, &lookahead, first, second),
-            Windows::of_part(network, &lookahead, second, first),
-        ];
-        Ok(Self { windows, second_network: network_again(), division })
+        let (second_network, windows) = thread::scope(|scope| {
+            let second_network = scope.spawn(network_again);
+            let windows = [(first, second), (second, first)]
+                .map(|(own, others)| Windows::of_part(network, &lookahead, own, others));
+            (second_network.join().unwrap_or_else(|panic| resume_unwind(panic)), windows)
+        });
+        Ok(Self { windows, second_network, division })
     }
 
     /// Evaluate everything before `until`.
