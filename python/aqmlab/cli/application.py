@@ -155,8 +155,7 @@ Engine = Annotated[
     str,
     typer.Option(
         "--engine",
-        help="windows (fast), parallel (windows on two cores, for a single long run), events, or auto: windows where "
-        "possible. The results are the same.",
+        help="windows, parallel (a long run on two cores), events, or auto. All give the same results.",
         metavar="NAME",
     ),
 ]
