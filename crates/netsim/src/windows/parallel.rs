@@ -41,10 +41,8 @@ impl Parallel {
     /// # Errors
     /// The reason why they cannot be divided.
     pub fn new(network: &Network, network_again: impl FnOnce() -> Network + Send) -> Result<Self, String> {
-        if Preset::all().any(|preset| preset.definition().is_some()) {
-            return Err(
-                "a plugin is registered, and all plugins of a run are called by one thread".to_owned()
-            );
+        if may_call_plugins(network) {
+            return Err("all plugins of a run are called by one thread".to_owned());
         }
         let mut lookahead = Lookahead::new(network)?;
         let division = Division::new(network, &lookahead)?;
@@ -86,6 +84,13 @@ impl Parallel {
         swap(&division.sources, &mut network.sources, &mut other.sources);
         swap(&division.sinks, &mut network.sinks, &mut other.sinks);
     }
+}
+
+/// Whether a queue is that of a plugin, or has queues inside, of which one may be.
+fn may_call_plugins(network: &Network) -> bool {
+    let mut presets = network.plan.links.iter().filter_map(|link| Preset::find(link.aqm));
+    Preset::all().any(|preset| preset.definition().is_some())
+        && presets.any(|preset| preset.definition().is_some() || preset.has_class_queues())
 }
 
 fn swap<T>(numbers: &[u32], one: &mut [T], other: &mut [T]) {
