@@ -1,4 +1,4 @@
-"""The slow comparisons: with ns-2, with an open loop, of models with simulation, of both engines; of the statistics
+"""The slow comparisons: with ns-2, with an open loop, of models with simulation, of the engines; of the statistics
 themselves; the laboratory; and the live link.
 
 Writes `docs/validation`. Exits with 1 when anything that should be shown is not. Needs the command `ns` (ns-2 2.35);
@@ -311,7 +311,7 @@ def fluid() -> Section:
 
 
 def engines() -> Section:
-    """The two engines on every scenario of every reproduction."""
+    """All engines on every scenario of every reproduction."""
     return Section("engines", compare_engines.TITLE, *compare_engines.compare_all(WORKERS))
 
 

@@ -6,7 +6,7 @@ use aqmlab_units::Time;
 use crate::events::Events;
 use crate::network::Network;
 use crate::plan::Plan;
-use crate::windows::{Parallel, Windows};
+use crate::windows::{Division, Lookahead, Parallel, Windows};
 
 /// Which engine evaluates a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,24 +60,30 @@ impl Simulation {
     /// If a flow has no path there and back; in a checked plan every flow has.
     pub fn new(plan: &Plan, seed: u64, options: Options) -> Self {
         let network = Network::new(plan, seed, options.shortcuts);
-        let windows = match options.engine {
+        let lookahead = match options.engine {
             _ if !options.shortcuts => Err("shortcuts are off".to_owned()),
             EngineChoice::Events => Err("the event queue was asked for".to_owned()),
-            EngineChoice::Auto | EngineChoice::Windows | EngineChoice::Parallel => Windows::new(&network),
+            EngineChoice::Auto | EngineChoice::Windows | EngineChoice::Parallel => Lookahead::new(&network),
         };
         let mut why_not_parallel = None;
-        let engine = match windows {
+        let engine = match lookahead {
             Err(reason) => Engine::Events(Events::new(&network), reason),
-            Ok(windows) if options.engine == EngineChoice::Parallel => {
-                match Parallel::new(&network, || Network::new(plan, seed, options.shortcuts)) {
-                    Ok(parallel) => Engine::Parallel(Box::new(parallel)),
-                    Err(reason) => {
+            Ok(lookahead) => {
+                let division = (options.engine == EngineChoice::Parallel)
+                    .then(|| Division::new(&network, &lookahead))
+                    .transpose()
+                    .unwrap_or_else(|reason| {
                         why_not_parallel = Some(reason);
-                        Engine::Windows(Box::new(windows))
+                        None
+                    });
+                match division {
+                    Some(division) => {
+                        let again = || Network::new(plan, seed, options.shortcuts);
+                        Engine::Parallel(Box::new(Parallel::new(&network, lookahead, division, again)))
                     }
+                    None => Engine::Windows(Box::new(Windows::new(&network, &lookahead))),
                 }
             }
-            Ok(windows) => Engine::Windows(Box::new(windows)),
         };
         Self { network, engine, why_not_parallel }
     }

@@ -304,6 +304,13 @@ proptest! {
 }
 
 #[test]
+fn a_dumbbell_is_divided_between_two_threads() {
+    let plan = dumbbell(&[Some(Tcp::Ns2(Variant::NewReno)); 3], 2.0, ("gentle-red", &[]), 8.0);
+    let simulation = Simulation::new(&plan, 1, PARALLEL);
+    assert_eq!((simulation.engine(), simulation.why_not_parallel()), ("parallel", None));
+}
+
+#[test]
 fn a_log_of_some_time_is_a_part_of_the_whole_log() {
     let mut plan = dumbbell(&[Some(Tcp::Ns2(Variant::NewReno)); 3], 2.0, ("gentle-red", &[]), 8.0);
     plan.probe.events = true;

@@ -44,7 +44,7 @@ def run(
     overrides
         Dotted keys and values that replace those of the file: ``{"queue.bottleneck.max_th": "45p"}``.
     workers
-        Runs at a time; default: one per processor core.
+        Runs at a time; default: one per processor core, and per two cores with the engine ``parallel``.
     out
         Folder for the results. Runs that it already holds (same scenario, seed and version) are not run again.
         None keeps the results in memory.

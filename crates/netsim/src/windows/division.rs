@@ -4,7 +4,7 @@
 //! never wait for later ones within a window, but some inputs of a window may come from the other part in the same window. Both
 //! parts work at the same time only if what one sends comes back two windows later or more; windows become shorter until it does.
 
-use aqmlab_aqm::Kind;
+use aqmlab_aqm::{Kind, Preset};
 
 use super::SLOTS;
 use super::lookahead::{Lookahead, SHORTEST, source_of, steps};
@@ -26,7 +26,7 @@ const ACK: f64 = 0.6;
 
 /// The two parts of a network.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Division {
+pub(crate) struct Division {
     /// The stations of each part, in topological order.
     pub parts: [Vec<u32>; 2],
     /// A window is 2^shift ps.
@@ -43,6 +43,9 @@ impl Division {
     /// # Errors
     /// The reason why the stations cannot be divided.
     pub fn new(network: &Network, lookahead: &Lookahead) -> Result<Self, String> {
+        if may_call_plugins(network) {
+            return Err("all plugins of a run are called by one thread".to_owned());
+        }
         let order = &lookahead.topological_order;
         let loads = loads(network, lookahead.ends_together);
         let (first, second) = order.split_at(middle(order, &loads));
@@ -93,6 +96,13 @@ impl Division {
         self.links.sort_unstable();
         self.links.dedup();
     }
+}
+
+/// Whether a queue is that of a plugin, or has queues inside, of which one may be.
+fn may_call_plugins(network: &Network) -> bool {
+    let mut presets = network.plan.links.iter().filter_map(|link| Preset::find(link.aqm));
+    Preset::all().any(|preset| preset.definition().is_some())
+        && presets.any(|preset| preset.definition().is_some() || preset.has_class_queues())
 }
 
 /// Return what each station has to do, in instructions a second by a rough estimate: each flow has an equal share of the link that gives it

@@ -24,9 +24,10 @@ mod read_ahead;
 use aqmlab_units::Time;
 
 use self::calendar::Calendar;
+pub(crate) use self::division::Division;
 use self::ends::Ends;
 use self::inboxes::Inboxes;
-use self::lookahead::Lookahead;
+pub(crate) use self::lookahead::Lookahead;
 use self::order::Order;
 pub(crate) use self::parallel::Parallel;
 use self::read_ahead::{BLOCK, MANY_FLOWS};
@@ -65,12 +66,8 @@ pub(crate) struct Windows {
 
 impl Windows {
     /// Create the windows of a network.
-    ///
-    /// # Errors
-    /// The reason why this network cannot be evaluated in windows.
-    pub fn new(network: &Network) -> Result<Self, String> {
-        let lookahead = Lookahead::new(network)?;
-        Ok(Self::of_part(network, &lookahead, &lookahead.topological_order, &[]))
+    pub fn new(network: &Network, lookahead: &Lookahead) -> Self {
+        Self::of_part(network, lookahead, &lookahead.topological_order, &[])
     }
 
     /// Windows in which these of the stations are evaluated, in this order. What is sent to the others is kept until it is handed over.

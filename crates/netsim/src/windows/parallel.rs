@@ -15,7 +15,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use aqmlab_aqm::Preset;
 use aqmlab_units::Time;
 
 use super::division::Division;
@@ -36,16 +35,13 @@ pub(crate) struct Parallel {
 }
 
 impl Parallel {
-    /// Divide the stations of a network; `network_again` makes an equal one.
-    ///
-    /// # Errors
-    /// The reason why they cannot be divided.
-    pub fn new(network: &Network, network_again: impl FnOnce() -> Network + Send) -> Result<Self, String> {
-        if may_call_plugins(network) {
-            return Err("all plugins of a run are called by one thread".to_owned());
-        }
-        let mut lookahead = Lookahead::new(network)?;
-        let division = Division::new(network, &lookahead)?;
+    /// Create the windows of both parts; `network_again` makes a network equal to this one.
+    pub fn new(
+        network: &Network,
+        mut lookahead: Lookahead,
+        division: Division,
+        network_again: impl FnOnce() -> Network + Send,
+    ) -> Self {
         lookahead.shift = division.shift;
         let [first, second] = &division.parts;
         let (second_network, windows) = thread::scope(|scope| {
@@ -54,7 +50,7 @@ impl Parallel {
                 .map(|(own, others)| Windows::of_part(network, &lookahead, own, others));
             (second_network.join().unwrap_or_else(|panic| resume_unwind(panic)), windows)
         });
-        Ok(Self { windows, second_network, division })
+        Self { windows, second_network, division }
     }
 
     /// Evaluate everything before `until`.
@@ -84,13 +80,6 @@ impl Parallel {
         swap(&division.sources, &mut network.sources, &mut other.sources);
         swap(&division.sinks, &mut network.sinks, &mut other.sinks);
     }
-}
-
-/// Whether a queue is that of a plugin, or has queues inside, of which one may be.
-fn may_call_plugins(network: &Network) -> bool {
-    let mut presets = network.plan.links.iter().filter_map(|link| Preset::find(link.aqm));
-    Preset::all().any(|preset| preset.definition().is_some())
-        && presets.any(|preset| preset.definition().is_some() || preset.has_class_queues())
 }
 
 fn swap<T>(numbers: &[u32], one: &mut [T], other: &mut [T]) {
