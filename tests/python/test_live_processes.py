@@ -206,8 +206,10 @@ class TestWorkers:
         assert all(stream.closed for one in started for stream in (one.stdin, one.stdout) if stream is not None)
 
     def test_one_that_complains_much_goes_on(self, worker):
+        # Its order comes before it is ready, and its start after.
         one = worker(
-            "print('ready', flush=True); sys.stdin.readline(); os.write(2, b'e' * 200_000); print('{\"flows\": []}')"
+            "sys.stdin.readline(); print('ready', flush=True); sys.stdin.readline();"
+            "os.write(2, b'e' * 200_000); print('{\"flows\": []}')"
         )
         one.wait_ready()
         one.begin(0.0)
