@@ -158,17 +158,17 @@ fn run<'py>(
     if !warnings.is_empty() {
         summary.set_item("warnings", warnings)?;
     }
-    let tables = PyDict::new(py);
-    for (name, columns) in py.detach(|| simulation.tables()) {
-        tables.set_item(name, table(py, &columns)?)?;
-    }
     let result = PyDict::new(py);
     result.set_item("summary", summary)?;
-    result.set_item("tables", tables)?;
     // Not part of the summary: results do not depend on the engine.
     result.set_item("engine", simulation.engine())?;
     result.set_item("why_events", simulation.why_events())?;
     result.set_item("events", simulation.events())?;
+    let tables = PyDict::new(py);
+    for (name, columns) in py.detach(|| simulation.into_tables()) {
+        tables.set_item(name, table(py, &columns)?)?;
+    }
+    result.set_item("tables", tables)?;
     Ok(result)
 }
 

@@ -43,7 +43,7 @@ fn simulated(packet: Length, pattern: Pattern, seed: u64) -> Vec<(u64, i64)> {
     };
     let mut simulation = Simulation::new(&plan, seed, Options::default());
     simulation.finish();
-    let tables = simulation.tables();
+    let tables = simulation.into_tables();
     let (_, events) = tables.iter().find(|(name, _)| *name == "events").expect("a log");
     let column = |name| &events.iter().find(|(column, _)| *column == name).expect("a column").1;
     let (Column::Integer(t), Column::Integer(bytes), Column::Text(kinds)) =

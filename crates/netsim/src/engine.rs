@@ -102,11 +102,6 @@ impl Simulation {
     pub fn finish(&mut self) {
         self.run_until(self.network.end());
         self.network.finish();
-        match &mut self.engine {
-            Engine::Windows(windows) => windows.end(),
-            Engine::Parallel(parallel) => parallel.end(),
-            Engine::Events(..) => {}
-        }
     }
 
     /// What the disciplines have found to be probably not meant, with the names of their links.

@@ -85,7 +85,7 @@ fn run_in_steps(plan: &Plan, seed: u64, options: Options) -> Vec<(&'static str, 
         stepped.run_until(Time::from_secs(f64::from(i) * 0.171));
     }
     stepped.finish();
-    stepped.tables()
+    stepped.into_tables()
 }
 
 /// Packets and bytes are where they can be, in all tables that count them from the start.
@@ -392,7 +392,7 @@ fn a_run_in_steps_is_the_run() {
         stepped.run_until(aqmlab_units::Time::from_secs(f64::from(i) * 0.21));
     }
     stepped.finish();
-    assert_eq!(text(&stepped.tables()), text(&run(&plan, 3, Options::default())));
+    assert_eq!(text(&stepped.into_tables()), text(&run(&plan, 3, Options::default())));
 }
 
 #[test]

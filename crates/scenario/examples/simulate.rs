@@ -73,10 +73,10 @@ fn main() {
     let mut simulation = Simulation::new(&scenario.plan, seed.unwrap_or(scenario.seeds[0]), options);
     let set_up = began.elapsed().as_secs_f64();
     simulation.finish();
-    let tables = simulation.tables();
-    let run = began.elapsed().as_secs_f64() - set_up;
     let (packet_hops, _) = simulation.totals();
     let (engine, events) = (simulation.engine(), simulation.events());
+    let tables = simulation.into_tables();
+    let run = began.elapsed().as_secs_f64() - set_up;
     drop(tables);
     print!("packet_hops={packet_hops} engine={engine} events={events} ");
     println!("setup_s={set_up:.6} run_s={run:.6} peak_kib={}", peak_kib());

@@ -137,7 +137,7 @@ fn a_seed_draws_what_it_draws_in_the_simulator() {
     let scenario = aqmlab_scenario::parse(DUMBBELL, "live.toml", &[]).expect("valid");
     let mut simulation = aqmlab_netsim::Simulation::new(&scenario.plan, 3, aqmlab_netsim::Options::default());
     simulation.finish();
-    let tables = simulation.tables();
+    let tables = simulation.into_tables();
     let (_, flows) = tables.iter().find(|(name, _)| *name == "flows").expect("a table of flows");
     let (_, starts) = flows.iter().find(|(name, _)| *name == "start_s").expect("a column of starts");
     let aqmlab_netsim::Column::Real(starts) = starts else { panic!("real numbers") };

@@ -112,7 +112,7 @@ fn some_thousand_flows_are_the_same_with_both_engines() {
     let [windows, events] = [EngineChoice::Windows, EngineChoice::Events].map(|engine| {
         let mut simulation = Simulation::new(&s.plan, 1, Options { engine, ..Options::default() });
         simulation.finish();
-        simulation.tables()
+        simulation.into_tables()
     });
     assert!(windows.iter().any(|(name, table)| *name == "links" && !table.is_empty()));
     assert_eq!(format!("{windows:?}"), format!("{events:?}"));

@@ -38,9 +38,10 @@ impl Run {
     pub fn finish(mut self) -> (String, Vec<u8>) {
         self.simulation.finish();
         let (packet_hops, enqueue_events) = self.simulation.totals();
+        let warnings = self.simulation.warnings();
         let mut block = Vec::new();
         let mut tables = Map::new();
-        for (name, columns) in self.simulation.tables() {
+        for (name, columns) in self.simulation.into_tables() {
             let entries: Vec<_> = columns
                 .iter()
                 .map(|(name, column)| {
@@ -63,7 +64,7 @@ impl Run {
                 "warmup_s": self.warmup.secs(),
                 "packet_hops": packet_hops,
                 "enqueue_events": enqueue_events,
-                "warnings": self.simulation.warnings(),
+                "warnings": warnings,
             },
             "tables": tables,
         });

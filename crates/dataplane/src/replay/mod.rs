@@ -64,7 +64,7 @@ pub fn through_simulator(plan: &Plan, seed: u64, arrivals: &[Recorded], shortcut
     let mut simulation = Simulation::new(plan, seed, options);
     simulation.replay(0, arrivals.iter().copied());
     simulation.finish();
-    simulation.tables()
+    simulation.into_tables()
 }
 
 /// The same tables from the bottleneck of the data plane, as far as it has them, and when each packet came to the far end.

@@ -22,19 +22,7 @@ pub fn tables<P: Copy + PartialEq + Numbered>(
             .map(|&link| SeenLink { name: &link.name, aqm: link.aqm, station: link })
             .collect(),
     };
-    vec![
-        ("links", seen.links_table(measured.secs())),
-        ("queue_samples", seen.queue_samples_table()),
-        ("delay_histogram", seen.delay_histogram_table()),
-        ("events", seen.events_table()),
-        ("discipline_samples", seen.discipline_samples_table()),
-        ("drop_distances", seen.drop_distances_table()),
-        ("drop_reasons", seen.drop_reasons_table()),
-        ("code_points", seen.code_points_table()),
-        ("markers", seen.markers_table()),
-        ("losses", seen.losses_table()),
-        ("packets", seen.packets_table()),
-    ]
+    seen.tables(measured.secs()).into()
 }
 
 impl<P: Copy + PartialEq + Numbered> Counting for StandaloneLink<P> {

@@ -4,7 +4,7 @@ use aqmlab_units::{Span, Time};
 
 use super::{Table, integers, reals, texts};
 use crate::application::{Arrivals, Playback, Request};
-use crate::engine::Simulation;
+use crate::network::Network;
 use crate::plan::{Dispatch, Flow, Page, Size, Transport, Video};
 use crate::sink::Sink;
 use crate::watch::PacketDelay;
@@ -30,15 +30,15 @@ fn secs(t: Option<Time>) -> f64 {
     t.map_or(f64::NAN, Time::secs)
 }
 
-impl Simulation {
+impl Network {
     fn arrivals(&self, flow: usize) -> &[Time] {
-        let objects = self.network.sinks[flow].watch().and_then(|watch| watch.objects.as_ref());
+        let objects = self.sinks[flow].watch().and_then(|watch| watch.objects.as_ref());
         objects.map_or(&[], Arrivals::times)
     }
 
     fn objects(&self, number: usize) -> impl Iterator<Item = Object<'_>> {
-        let (flow, arrivals) = (&self.network.plan.flows[number], self.arrivals(number));
-        let requests = self.network.sources[number].requests().iter().enumerate();
+        let (flow, arrivals) = (&self.plan.flows[number], self.arrivals(number));
+        let requests = self.sources[number].requests().iter().enumerate();
         requests.map(move |(number, &request)| {
             let finish = arrivals.get(number).copied();
             Object { flow, number, request, finish }
@@ -46,7 +46,7 @@ impl Simulation {
     }
 
     fn segments(&self, number: usize) -> Vec<Segment<'_>> {
-        let Transport::Tcp { size: Size::Video(video), .. } = &self.network.plan.flows[number].transport
+        let Transport::Tcp { size: Size::Video(video), .. } = &self.plan.flows[number].transport
         else {
             return Vec::new();
         };
@@ -61,7 +61,7 @@ impl Simulation {
     }
 
     pub(super) fn pages_table(&self) -> Table {
-        let rows: Vec<_> = self.network.plan.pages.iter().map(|page| self.page_row(page)).collect();
+        let rows: Vec<_> = self.plan.pages.iter().map(|page| self.page_row(page)).collect();
         vec![
             ("page", texts(&rows, |r| &r.page.name)),
             ("group", texts(&rows, |r| r.group)),
@@ -89,16 +89,16 @@ impl Simulation {
         let last = flows.clone().filter_map(|flow| self.arrivals(flow).last().copied()).max();
         PageRow {
             page,
-            group: &self.network.plan.flows[first].group,
-            start: self.network.sources[first].start_time(),
+            group: &self.plan.flows[first].group,
+            start: self.sources[first].start_time(),
             finish: last.filter(|_| finished == u64::from(page.objects)),
             finished,
-            bytes: self.network.plan.flows[with_objects].iter().map(bytes).sum(),
+            bytes: self.plan.flows[with_objects].iter().map(bytes).sum(),
         }
     }
 
     pub(super) fn objects_table(&self) -> Table {
-        let flows = 0..self.network.plan.flows.len();
+        let flows = 0..self.plan.flows.len();
         let rows: Vec<_> = flows.flat_map(|flow| self.objects(flow)).collect();
         vec![
             ("flow", texts(&rows, |o| &o.flow.name)),
@@ -111,7 +111,7 @@ impl Simulation {
     }
 
     pub(super) fn segments_table(&self) -> Table {
-        let flows = 0..self.network.plan.flows.len();
+        let flows = 0..self.plan.flows.len();
         let rows: Vec<_> = flows.flat_map(|flow| self.segments(flow)).collect();
         let took = |o: &Object<'_>| o.finish.map_or(f64::NAN, |t| t.since(o.request.at).secs());
         vec![
@@ -129,7 +129,7 @@ impl Simulation {
     }
 
     pub(super) fn call_packets_table<'a>(&'a self) -> Table {
-        let flows = self.network.plan.flows.iter().zip(&self.network.sinks);
+        let flows = self.plan.flows.iter().zip(&self.sinks);
         let recorded = |sink: &'a Sink| sink.watch().and_then(|watch| watch.packets.as_deref());
         let packets = |(flow, sink)| recorded(sink).into_iter().flatten().map(move |packet| (flow, packet));
         let rows: Vec<(&Flow, &PacketDelay)> = flows.flat_map(packets).collect();

@@ -3,14 +3,14 @@
 use aqmlab_units::Span;
 
 use super::{Table, integers, reals, texts};
-use crate::engine::Simulation;
+use crate::network::Network;
 use crate::plan::Flow;
 use crate::watch::Delays;
 
-impl Simulation {
+impl Network {
     /// Flows whose delays are recorded.
     fn delays(&self) -> impl Iterator<Item = (&Flow, &Delays)> {
-        let flows = self.network.plan.flows.iter().zip(&self.network.sinks);
+        let flows = self.plan.flows.iter().zip(&self.sinks);
         flows.filter_map(|(flow, sink)| Some((flow, sink.watch()?.delays.as_ref()?)))
     }
 

@@ -3,21 +3,22 @@
 use aqmlab_units::Time;
 
 use super::Number::{Integer, Real};
-use super::seen::Seen;
+use super::seen::Counting;
 use super::{Column, Table, integers, numbers, ratio, reals, texts};
-use crate::engine::Simulation;
+use crate::link_stats::Drops;
+use crate::network::Network;
 use crate::plan::{Flow, NodeId, Size, Transport};
 use crate::sink::{Sink, SinkCounters};
 use crate::source::{Source, SourceCounters};
 
-impl Simulation {
-    pub(super) fn flows_table(&self, seen: &Seen<'_>) -> Table {
-        let mut drops = vec![0; self.network.plan.flows.len()];
-        for (flow, n) in seen.drops().flat_map(|(_, d)| d.by_flow()) {
+impl Network {
+    pub(super) fn flows_table(&self) -> Table {
+        let mut drops = vec![0; self.plan.flows.len()];
+        for (flow, n) in self.fabric.links.iter().filter_map(Counting::drops).flat_map(Drops::by_flow) {
             drops[flow] += n;
         }
         let rows: Vec<_> = drops.into_iter().enumerate().map(|(i, n)| self.flow_row(i, n)).collect();
-        let t = self.measured_s();
+        let t = (self.plan.duration - self.plan.warmup).secs();
         let transport = |t: &Transport| match t {
             Transport::Tcp { config, .. } => config.label(),
             Transport::Udp { .. } => "udp",
@@ -57,15 +58,15 @@ impl Simulation {
     }
 
     fn flow_row(&self, flow: usize, drops: u64) -> FlowRow<'_> {
-        let (source, sink) = (&self.network.sources[flow], &self.network.sinks[flow]);
-        let plan = &self.network.plan.flows[flow];
+        let (source, sink) = (&self.sources[flow], &self.sinks[flow]);
+        let plan = &self.plan.flows[flow];
         let (from, to) = plan.ends();
-        let node = |id: NodeId| self.network.plan.nodes[id as usize].as_str();
+        let node = |id: NodeId| self.plan.nodes[id as usize].as_str();
         FlowRow { plan, from: node(from), to: node(to), source, sink, drops }
     }
 
     pub(super) fn cwnd_samples_table(&self) -> Table {
-        let flows = self.network.plan.flows.iter().zip(&self.network.sources);
+        let flows = self.plan.flows.iter().zip(&self.sources);
         let rows: Vec<_> = flows.flat_map(|(p, f)| f.samples().iter().map(|s| (&*p.name, *s))).collect();
         vec![
             ("t_s", reals(&rows, |(_, s)| s.time.secs())),
@@ -77,7 +78,7 @@ impl Simulation {
     }
 
     pub(super) fn flow_samples_table(&self) -> Table {
-        let flows = self.network.plan.flows.iter().zip(&self.network.sinks);
+        let flows = self.plan.flows.iter().zip(&self.sinks);
         let rows: Vec<_> = flows.flat_map(|(p, f)| f.samples().iter().map(|s| (&*p.name, *s))).collect();
         vec![
             ("t_s", reals(&rows, |(_, s)| s.time.secs())),

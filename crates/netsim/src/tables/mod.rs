@@ -9,6 +9,9 @@ mod seen;
 mod words;
 
 use crate::engine::Simulation;
+use crate::link::Link;
+use crate::network::Network;
+use crate::plan::{self, Plan};
 
 pub(crate) use self::seen::{Counting, Seen, SeenLink};
 pub use self::words::Words;
@@ -84,29 +87,35 @@ fn ratio(a: f64, b: f64) -> f64 {
 const PS_PER_S: f64 = 1e12;
 
 impl Simulation {
-    /// Seconds over which statistics were taken.
-    fn measured_s(&self) -> f64 {
-        (self.network.plan.duration - self.network.plan.warmup).secs()
+    /// Packets carried over a link, and packets offered to a queue, summed over all links.
+    pub fn totals(&self) -> (u64, u64) {
+        let counters = self.network.fabric.links.iter().map(|l| l.counters());
+        counters.fold((0, 0), |(hops, offers), c| (hops + c.departures, offers + c.arrivals))
     }
 
-    /// All tables of a finished run.
-    pub fn tables(&self) -> Vec<(&'static str, Table)> {
-        let seen = self.seen();
-        vec![
-            ("links", seen.links_table(self.measured_s())),
-            ("flows", self.flows_table(&seen)),
-            ("queue_samples", seen.queue_samples_table()),
+    /// All tables of a finished run, which ends with it: with many flows, its state and the tables together would take most of the
+    /// memory of a run.
+    pub fn into_tables(self) -> Vec<(&'static str, Table)> {
+        let Self { engine, network, .. } = self;
+        drop(engine);
+        let of_flows = network.tables_of_flows();
+        let (plan, links) = network.into_links();
+        let seen = Seen::of(&plan, &links);
+        seen.tables((plan.duration - plan.warmup).secs()).into_iter().chain(of_flows).collect()
+    }
+}
+
+impl Network {
+    /// The plan and the links, without all else.
+    fn into_links(self) -> (Plan, Vec<Link>) {
+        (self.plan, self.fabric.links)
+    }
+
+    fn tables_of_flows(&self) -> [(&'static str, Table); 9] {
+        [
+            ("flows", self.flows_table()),
             ("cwnd_samples", self.cwnd_samples_table()),
-            ("delay_histogram", seen.delay_histogram_table()),
-            ("events", seen.events_table()),
             ("flow_samples", self.flow_samples_table()),
-            ("discipline_samples", seen.discipline_samples_table()),
-            ("drop_distances", seen.drop_distances_table()),
-            ("drop_reasons", seen.drop_reasons_table()),
-            ("code_points", seen.code_points_table()),
-            ("markers", seen.markers_table()),
-            ("losses", seen.losses_table()),
-            ("packets", seen.packets_table()),
             ("flow_delays", self.flow_delays_table()),
             ("flow_delay_histogram", self.flow_delay_histogram_table()),
             ("pages", self.pages_table()),
@@ -115,21 +124,29 @@ impl Simulation {
             ("call_packets", self.call_packets_table()),
         ]
     }
+}
 
-    fn seen(&self) -> Seen<'_> {
-        let plan = &self.network.plan;
-        let links = plan.links.iter().zip(&self.network.fabric.links);
-        Seen {
-            plan,
-            links: links
-                .map(|(plan, link)| SeenLink { name: &plan.name, aqm: plan.aqm, station: link })
-                .collect(),
-        }
+impl<'a> Seen<'a> {
+    fn of(plan: &'a Plan, stations: &'a [Link]) -> Self {
+        let links = plan.links.iter().zip(stations);
+        let seen = |(link, station): (&'a plan::Link, &'a Link)| SeenLink { name: &link.name, aqm: link.aqm, station };
+        Self { plan, links: links.map(seen).collect() }
     }
 
-    /// Packets carried over a link, and packets offered to a queue, summed over all links.
-    pub fn totals(&self) -> (u64, u64) {
-        let counters = self.network.fabric.links.iter().map(|l| l.counters());
-        counters.fold((0, 0), |(hops, offers), c| (hops + c.departures, offers + c.arrivals))
+    /// The tables of links, over `measured_s` seconds.
+    pub fn tables(&self, measured_s: f64) -> [(&'static str, Table); 11] {
+        [
+            ("links", self.links_table(measured_s)),
+            ("queue_samples", self.queue_samples_table()),
+            ("delay_histogram", self.delay_histogram_table()),
+            ("events", self.events_table()),
+            ("discipline_samples", self.discipline_samples_table()),
+            ("drop_distances", self.drop_distances_table()),
+            ("drop_reasons", self.drop_reasons_table()),
+            ("code_points", self.code_points_table()),
+            ("markers", self.markers_table()),
+            ("losses", self.losses_table()),
+            ("packets", self.packets_table()),
+        ]
     }
 }

@@ -110,12 +110,6 @@ impl Windows {
         }
     }
 
-    /// The run is over: release the memory of what would arrive after its end.
-    pub fn end(&mut self) {
-        self.now = u64::MAX >> self.shift;
-        self.inboxes = Inboxes::default();
-    }
-
     /// Evaluate one window, up to `end`.
     fn run_window(&mut self, network: &mut Network, end: Time) {
         for word in 0..self.first_other.div_ceil(64) {

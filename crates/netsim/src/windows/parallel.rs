@@ -68,11 +68,6 @@ impl Parallel {
         self.exchange(network);
     }
 
-    /// The run is over: release the memory of what would arrive after its end.
-    pub fn end(&mut self) {
-        self.windows.iter_mut().for_each(Windows::end);
-    }
-
     /// Move the stations of the second part from the one network to the other and back.
     fn exchange(&mut self, network: &mut Network) {
         let Self { second_network: other, division, .. } = self;

@@ -122,7 +122,7 @@ pub fn dumbbell(variants: &[Option<Tcp>], mbps: f64, queue: Queue, seconds: f64)
 pub fn run(plan: &Plan, seed: u64, options: Options) -> Vec<(&'static str, Table)> {
     let mut simulation = Simulation::new(plan, seed, options);
     simulation.finish();
-    simulation.tables()
+    simulation.into_tables()
 }
 
 /// A column of whole numbers.
