@@ -54,8 +54,9 @@ struct Cold {
 /// and of the run they are corrected for the packets that still wait.
 #[derive(Clone, Debug)]
 struct Waiting {
-    /// Packets that wait, in order.
-    packets: VecDeque<Waiter>,
+    /// Packets that wait, in order, and their number and bytes.
+    runs: VecDeque<Run>,
+    packets: u32,
     bytes: u64,
     /// Largest number that waited.
     max_queue: u32,
@@ -79,17 +80,31 @@ struct Lost {
     drops: Drops,
 }
 
+/// Packets of one length that arrived one after the other at one time, as those of a window do: their services follow each other.
 #[derive(Clone, Copy, Debug)]
-struct Waiter {
+struct Run {
     arrival: Time,
+    /// When the service of the first one starts, and how long each takes.
     starts: Time,
+    transmission: Span,
     bytes: u32,
+    packets: u32,
+}
+
+impl Run {
+    /// The sum of the times from `from` until the service of each starts; that is not before `from`.
+    fn waits(&self, from: Time) -> u128 {
+        let packets = u128::from(self.packets);
+        let first = u128::from(self.starts.since(from).0);
+        packets * first + packets * (packets - 1) / 2 * u128::from(self.transmission.0)
+    }
 }
 
 impl Waiting {
     fn new() -> Self {
         Self {
-            packets: VecDeque::new(),
+            runs: VecDeque::new(),
+            packets: 0,
             bytes: 0,
             max_queue: 0,
             delay: 0,
@@ -103,19 +118,40 @@ impl Waiting {
     }
 
     fn backlog(&self) -> Backlog {
-        Backlog { packets: self.packets.len() as u32, bytes: self.bytes }
+        Backlog { packets: self.packets, bytes: self.bytes }
     }
 
-    /// Add a waiting packet.
+    /// Add a waiting packet of `bytes`, whose service starts at `starts` and takes `transmission`.
     #[inline]
-    fn push(&mut self, packet: Waiter) {
-        let wait = u128::from(packet.starts.since(packet.arrival).0);
+    fn push(&mut self, arrival: Time, starts: Time, (bytes, transmission): (u32, Span)) {
+        let wait = u128::from(starts.since(arrival).0);
         self.delay += wait;
         self.queue_area += wait;
-        self.byte_area += wait * u128::from(packet.bytes);
-        self.bytes += u64::from(packet.bytes);
-        self.packets.push_back(packet);
-        self.max_queue = self.max_queue.max(self.packets.len() as u32);
+        self.byte_area += wait * u128::from(bytes);
+        self.packets += 1;
+        self.bytes += u64::from(bytes);
+        self.max_queue = self.max_queue.max(self.packets);
+        match self.runs.back_mut() {
+            Some(last) if (last.arrival, last.bytes) == (arrival, bytes) => last.packets += 1,
+            _ => self.runs.push_back(Run { arrival, starts, transmission, bytes, packets: 1 }),
+        }
+    }
+
+    /// Account for the services of link `id` that start before `key`.
+    #[inline(always)]
+    fn release(&mut self, id: LinkId, key: Key) {
+        while let Some(run) = self.runs.front_mut()
+            && (Key { time: run.starts, cause: self.serving_since, source: id }) < key
+        {
+            self.serving_since = run.starts;
+            self.packets -= 1;
+            self.bytes -= u64::from(run.bytes);
+            run.packets -= 1;
+            run.starts += run.transmission;
+            if run.packets == 0 {
+                self.runs.pop_front();
+            }
+        }
     }
 
     /// Reset the statistics at the end of the warm-up; of waiting packets, only the time after it counts.
@@ -123,22 +159,22 @@ impl Waiting {
         self.carried_over = self.backlog();
         self.max_queue = self.carried_over.packets;
         (self.delay, self.queue_area, self.byte_area) = (0, 0, 0);
-        for packet in &self.packets {
-            let to_come = u128::from(packet.starts.since(warmup).0);
-            self.delay += u128::from(packet.starts.since(packet.arrival).0);
+        for run in &self.runs {
+            let to_come = run.waits(warmup);
+            self.delay += run.waits(run.arrival);
             self.queue_area += to_come;
-            self.byte_area += to_come * u128::from(packet.bytes);
+            self.byte_area += to_come * u128::from(run.bytes);
         }
         self.lost = None;
     }
 
     /// Correct the statistics at the end of the run for packets that still wait.
     fn finish(&mut self, end: Time) {
-        for packet in &self.packets {
-            let beyond = u128::from(packet.starts.since(end).0);
-            self.delay -= u128::from(packet.starts.since(packet.arrival).0);
+        for run in &self.runs {
+            let beyond = run.waits(end);
+            self.delay -= run.waits(run.arrival);
             self.queue_area -= beyond;
-            self.byte_area -= beyond * u128::from(packet.bytes);
+            self.byte_area -= beyond * u128::from(run.bytes);
         }
     }
 }
@@ -214,7 +250,7 @@ impl UnobservedDropTail {
     #[inline(always)]
     fn wait(&mut self, id: LinkId, paths: &Paths, message: &mut Message) -> bool {
         let bytes = message.bytes;
-        if self.waiting_mut().packets.len() as u32 >= self.limit {
+        if self.waiting_mut().packets >= self.limit {
             let lost = self.waiting_mut().lost.get_or_insert_default();
             lost.packets += 1;
             lost.bytes += u64::from(bytes);
@@ -225,7 +261,8 @@ impl UnobservedDropTail {
         self.set_length(bytes);
         self.count_accepted();
         self.free_at = starts + self.transmission;
-        self.waiting_mut().push(Waiter { arrival: message.time, starts, bytes });
+        let length = (bytes, self.transmission);
+        self.waiting_mut().push(message.time, starts, length);
         (message.time, message.cause, message.source) = (self.free_at + self.delay, starts, id);
         true
     }
@@ -282,14 +319,8 @@ impl UnobservedDropTail {
             return;
         }
         let waiting = self.waiting_mut();
-        while let Some(&packet) = waiting.packets.front()
-            && (Key { time: packet.starts, cause: waiting.serving_since, source: id }) < key
-        {
-            waiting.packets.pop_front();
-            waiting.bytes -= u64::from(packet.bytes);
-            waiting.serving_since = packet.starts;
-        }
-        if waiting.packets.is_empty() {
+        waiting.release(id, key);
+        if waiting.packets == 0 {
             self.short_until = waiting.warmup_end;
             self.has_waiters = false;
         }

@@ -46,8 +46,7 @@ impl Network {
     }
 
     fn segments(&self, number: usize) -> Vec<Segment<'_>> {
-        let Transport::Tcp { size: Size::Video(video), .. } = &self.plan.flows[number].transport
-        else {
+        let Transport::Tcp { size: Size::Video(video), .. } = &self.plan.flows[number].transport else {
             return Vec::new();
         };
         let mut playback = Playback::new(video.startup);

@@ -129,7 +129,11 @@ impl Network {
 impl<'a> Seen<'a> {
     fn of(plan: &'a Plan, stations: &'a [Link]) -> Self {
         let links = plan.links.iter().zip(stations);
-        let seen = |(link, station): (&'a plan::Link, &'a Link)| SeenLink { name: &link.name, aqm: link.aqm, station };
+        let seen = |(link, station): (&'a plan::Link, &'a Link)| SeenLink {
+            name: &link.name,
+            aqm: link.aqm,
+            station,
+        };
         Self { plan, links: links.map(seen).collect() }
     }
 
