@@ -74,6 +74,11 @@ impl Ends {
         &mut self.flows[(end_point / 2) as usize].listed[(end_point % 2) as usize]
     }
 
+    /// Return how many stations they are.
+    pub fn stations(&self) -> u32 {
+        if self.together { 2 } else { 2 * self.flows.len() as u32 }
+    }
+
     /// Return the number of the station of an endpoint behind those of the links.
     #[inline]
     pub fn station(&self, end_point: u32) -> u32 {
@@ -89,8 +94,9 @@ impl Windows {
     /// Evaluate the endpoints of a station, which has this number behind those of the links.
     pub(super) fn run_ends(&mut self, network: &mut Network, number: u32, end: Time) {
         let station = self.numbering.links + number;
+        let rank = self.ranks[station as usize];
         let reads_ahead = is_source(number) && self.numbering.flows > MANY_FLOWS;
-        if let Some((page, mut messages)) = self.inboxes.take_in_order(station, self.now) {
+        if let Some((page, mut messages)) = self.inboxes.take_in_order(rank, self.now) {
             for i in 0..messages.len() {
                 if reads_ahead && i % BLOCK == 0 {
                     self.read_ahead_for_sources(network, &messages[i..]);
@@ -107,8 +113,8 @@ impl Windows {
             }
             self.inboxes.give_back(page, messages);
         }
-        if self.inboxes.has_late(station) {
-            self.put_due(station);
+        if self.inboxes.has_late(rank) {
+            self.put_due(rank);
         }
         if self.ends.together {
             for word in 0..self.ends.lists[number as usize].words {

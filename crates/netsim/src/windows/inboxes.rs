@@ -8,9 +8,8 @@ const PAGE: usize = 64;
 /// Inputs of the stations, by window, unsorted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Inboxes {
+    /// Of each station, by its rank.
     inboxes: Vec<Inbox>,
-    /// Index of the inbox of each station, by its number.
-    of: Vec<u32>,
     pages: Vec<Vec<Message>>,
     free: Vec<u32>,
 }
@@ -25,18 +24,16 @@ struct Inbox {
 }
 
 impl Inboxes {
-    /// Create an inbox for each of the stations, whose numbers are below `numbers`.
-    pub fn new(numbers: usize, stations: &[u32]) -> Self {
-        let mut of = vec![NONE; numbers];
-        stations.iter().zip(0..).for_each(|(&station, number)| of[station as usize] = number);
+    /// Create an inbox for each of so many stations.
+    pub fn new(stations: usize) -> Self {
         let inbox = Inbox { pages: [NONE; SLOTS as usize], unordered: 0, late: Vec::new() };
-        Self { inboxes: vec![inbox; stations.len()], of, pages: Vec::new(), free: Vec::new() }
+        Self { inboxes: vec![inbox; stations], pages: Vec::new(), free: Vec::new() }
     }
 
     /// Add an input in a window less than [`SLOTS`] ahead. Return whether it is the first of that window.
     #[inline(always)]
-    pub fn put(&mut self, station: u32, window: u64, message: &Message) -> bool {
-        let page = &mut self.inboxes[self.of[station as usize] as usize].pages[(window % SLOTS) as usize];
+    pub fn put(&mut self, rank: u32, window: u64, message: &Message) -> bool {
+        let page = &mut self.inboxes[rank as usize].pages[(window % SLOTS) as usize];
         if let Some(page) = self.pages.get_mut(*page as usize) {
             page.push(*message);
             return false;
@@ -50,48 +47,47 @@ impl Inboxes {
     }
 
     /// Add an input after the last window.
-    pub fn put_late(&mut self, station: u32, message: &Message) {
-        self.inboxes[self.of[station as usize] as usize].late.push(*message);
+    pub fn put_late(&mut self, rank: u32, message: &Message) {
+        self.inboxes[rank as usize].late.push(*message);
     }
 
     /// Return whether a station has inputs that were too far ahead.
     #[inline(always)]
-    pub fn has_late(&self, station: u32) -> bool {
-        !self.inboxes[self.of[station as usize] as usize].late.is_empty()
+    pub fn has_late(&self, rank: u32) -> bool {
+        !self.inboxes[rank as usize].late.is_empty()
     }
 
     /// Move the inputs that were too far ahead to their windows, of 2^`shift` ps, if these are before `limit`. Call `first` for
     /// each window of which one is the first input. Return whether any are left.
-    pub fn put_due(&mut self, station: u32, shift: u32, limit: u64, mut first: impl FnMut(u64)) -> bool {
-        let number = self.of[station as usize] as usize;
-        let mut late = core::mem::take(&mut self.inboxes[number].late);
+    pub fn put_due(&mut self, rank: u32, shift: u32, limit: u64, mut first: impl FnMut(u64)) -> bool {
+        let mut late = core::mem::take(&mut self.inboxes[rank as usize].late);
         late.retain(|message| {
             let window = message.time.0 >> shift;
             if window < limit {
-                if self.put(station, window, message) {
+                if self.put(rank, window, message) {
                     first(window);
                 }
-                self.inboxes[number].unordered |= 1 << (window % SLOTS);
+                self.inboxes[rank as usize].unordered |= 1 << (window % SLOTS);
             }
             window >= limit
         });
-        self.inboxes[number].late = late;
-        !self.inboxes[number].late.is_empty()
+        self.inboxes[rank as usize].late = late;
+        !self.inboxes[rank as usize].late.is_empty()
     }
 
     /// Take the page of a window and its number; the caller must give it back.
     #[inline]
-    pub fn take(&mut self, station: u32, window: u64) -> Option<(u32, Vec<Message>)> {
-        let inbox = &mut self.inboxes[self.of[station as usize] as usize];
+    pub fn take(&mut self, rank: u32, window: u64) -> Option<(u32, Vec<Message>)> {
+        let inbox = &mut self.inboxes[rank as usize];
         let page = core::mem::replace(&mut inbox.pages[(window % SLOTS) as usize], NONE);
         self.pages.get_mut(page as usize).map(|messages| (page, core::mem::take(messages)))
     }
 
     /// [`Inboxes::take`], with the messages of each sender in the order in which they were sent.
     #[inline]
-    pub fn take_in_order(&mut self, station: u32, window: u64) -> Option<(u32, Vec<Message>)> {
-        let mut taken = self.take(station, window);
-        let inbox = &mut self.inboxes[self.of[station as usize] as usize];
+    pub fn take_in_order(&mut self, rank: u32, window: u64) -> Option<(u32, Vec<Message>)> {
+        let mut taken = self.take(rank, window);
+        let inbox = &mut self.inboxes[rank as usize];
         if inbox.unordered >> (window % SLOTS) & 1 != 0 {
             inbox.unordered &= !(1 << (window % SLOTS));
             if let Some((_, messages)) = &mut taken {
@@ -102,12 +98,12 @@ impl Inboxes {
     }
 
     /// Take the inputs of a window, and those that are too far ahead.
-    pub fn take_all(&mut self, station: u32, window: u64, mut take: impl FnMut(&[Message])) {
-        if let Some((page, messages)) = self.take(station, window) {
+    pub fn take_all(&mut self, rank: u32, window: u64, mut take: impl FnMut(&[Message])) {
+        if let Some((page, messages)) = self.take(rank, window) {
             take(&messages);
             self.give_back(page, messages);
         }
-        let late = &mut self.inboxes[self.of[station as usize] as usize].late;
+        let late = &mut self.inboxes[rank as usize].late;
         if !late.is_empty() {
             take(late);
             late.clear();

@@ -57,7 +57,7 @@ pub(crate) struct Windows {
     /// The stations that are evaluated here, in topological order; from [`Windows::first_other`] those that another thread evaluates.
     stations: Vec<u32>,
     first_other: usize,
-    /// The rank of each station: in the calendar and in `stations`.
+    /// The rank of each station: in the calendar, in `stations` and among the inboxes.
     ranks: Vec<u32>,
     inboxes: Inboxes,
     ends: Ends,
@@ -78,7 +78,8 @@ impl Windows {
         let mut stations = own.to_vec();
         stations.resize(first_other, NONE);
         stations.extend(others);
-        let mut ranks = vec![NONE; (numbering.links + 2 * numbering.flows) as usize];
+        let ends = Ends::new(numbering, lookahead.ends_together);
+        let mut ranks = vec![NONE; (numbering.links + ends.stations()) as usize];
         for (rank, &station) in (0..).zip(&stations).filter(|&(_, &station)| station != NONE) {
             ranks[station as usize] = rank;
         }
@@ -87,11 +88,11 @@ impl Windows {
             now: 0,
             numbering,
             calendar: Calendar::new(stations.len()),
-            inboxes: Inboxes::new(ranks.len(), [own, others].concat().as_slice()),
+            inboxes: Inboxes::new(stations.len()),
             stations,
             first_other,
             ranks,
-            ends: Ends::new(numbering, lookahead.ends_together),
+            ends,
             order: Order::default(),
         };
         network.announce(&mut windows);
@@ -129,7 +130,8 @@ impl Windows {
     fn run_link(&mut self, network: &mut Network, link: LinkId, end: Time) {
         let is_queue = matches!(network.fabric.links[link as usize], Link::Queue(_));
         let reads_ahead = self.numbering.flows > MANY_FLOWS;
-        if let Some((page, mut messages)) = self.inboxes.take(link, self.now) {
+        let rank = self.ranks[link as usize];
+        if let Some((page, mut messages)) = self.inboxes.take(rank, self.now) {
             let mut order = (!Order::is_in(&messages)).then(|| core::mem::take(&mut self.order));
             let base = Time(self.now << self.shift);
             let sorted = order.as_mut().map(|order| order.of(&messages, base, self.shift));
@@ -159,8 +161,8 @@ impl Windows {
             }
             self.inboxes.give_back(page, messages);
         }
-        if self.inboxes.has_late(link) {
-            self.put_due(link);
+        if self.inboxes.has_late(rank) {
+            self.put_due(rank);
         }
         if is_queue {
             self.serve_before(network, link, Key::start_of(end));
@@ -201,20 +203,20 @@ impl Windows {
     /// Deliver an input of a station.
     #[inline(always)]
     fn put(&mut self, station: u32, message: &Message) {
-        let window = message.time.0 >> self.shift;
+        let (window, rank) = (message.time.0 >> self.shift, self.ranks[station as usize]);
         if window >= self.now + SLOTS {
-            self.inboxes.put_late(station, message);
+            self.inboxes.put_late(rank, message);
             self.register(station, window);
-        } else if self.inboxes.put(station, window, message) {
-            self.calendar.set(window, self.ranks[station as usize]);
+        } else if self.inboxes.put(rank, window, message) {
+            self.calendar.set(window, rank);
         }
     }
 
     /// Move the inputs of a station that were too far ahead into their windows.
     #[inline(never)]
-    fn put_due(&mut self, station: u32) {
-        let (rank, last) = (self.ranks[station as usize], self.now + SLOTS - 1);
-        if self.inboxes.put_due(station, self.shift, last + 1, |window| self.calendar.set(window, rank)) {
+    fn put_due(&mut self, rank: u32) {
+        let last = self.now + SLOTS - 1;
+        if self.inboxes.put_due(rank, self.shift, last + 1, |window| self.calendar.set(window, rank)) {
             self.calendar.set(last, rank);
         }
     }

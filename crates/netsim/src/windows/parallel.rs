@@ -157,8 +157,9 @@ impl Windows {
         for word in self.first_other / 64..self.calendar.words {
             for window in self.now..self.now + SLOTS {
                 while let Some(rank) = self.calendar.take(window, word, 0) {
-                    let station = self.stations[word * 64 + rank as usize];
-                    self.inboxes.take_all(station, window, |inputs| {
+                    let rank = word * 64 + rank as usize;
+                    let station = self.stations[rank];
+                    self.inboxes.take_all(rank as u32, window, |inputs| {
                         runs.push((station, inputs.len()));
                         messages.extend_from_slice(inputs);
                     });
