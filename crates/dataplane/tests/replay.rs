@@ -102,8 +102,8 @@ fn plan(preset: &str, set: &[(&str, Value)], flows: &[String], changes: Vec<Chan
         ..Probe::default()
     };
     let (duration, warmup) = (Span::from_secs(SECONDS), Span::from_secs(SECONDS / 7.0));
-    let links = vec![Link { name, from: 0, to: 1, rate, delay, aqm: spec.preset().name, queue }];
-    let nodes = vec!["a".to_owned(), "b".to_owned()];
+    let links = vec![Link { name: name.into(), from: 0, to: 1, rate, delay, queue }];
+    let nodes = ["a".into(), "b".into()];
     let plan = Plan {
         nodes: nodes.into(),
         links: links.into(),

@@ -16,7 +16,7 @@ fn simulated(packet: Length, pattern: Pattern, seed: u64) -> Vec<(u64, i64)> {
     let (rate, delay) = (Rate(100_000_000), Span::from_millis(1));
     let spec = Spec::new("drop-tail").expect("a preset");
     let queue = Arc::new(spec.resolve(LinkContext { rate, delay }).expect("a queue"));
-    let link = Link { name: "link".to_owned(), from: 0, to: 1, rate, delay, aqm: "drop-tail", queue };
+    let link = Link { name: "link".into(), from: 0, to: 1, rate, delay, queue };
     let flow = Flow {
         name: "noise 3".into(),
         group: "noise".into(),
@@ -31,7 +31,7 @@ fn simulated(packet: Length, pattern: Pattern, seed: u64) -> Vec<(u64, i64)> {
         transport: Transport::Udp { rate: Rate(1_000_000), packet, pattern },
     };
     let plan = Plan {
-        nodes: ["a".to_owned(), "b".to_owned()].into(),
+        nodes: ["a".into(), "b".into()].into(),
         links: [link].into(),
         flows: [flow].into(),
         pages: Vec::new(),

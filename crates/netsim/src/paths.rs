@@ -210,12 +210,11 @@ mod tests {
         let context = LinkContext { rate: Rate(1_000_000), delay: Span::from_millis(1) };
         let queue = Arc::new(Spec::new("drop-tail").expect("a preset").resolve(context).expect("a queue"));
         let links = [(0, 1), (1, 2), (2, 3), (3, 1), (1, 0)].map(|(from, to)| Link {
-            name: format!("{from}->{to}"),
+            name: format!("{from}->{to}").into(),
             from,
             to,
             rate: context.rate,
             delay: context.delay,
-            aqm: "drop-tail",
             queue: queue.clone(),
         });
         let config = TcpConfig::Ns2(Arc::new(Config::ns2(Variant::Reno)));
@@ -233,7 +232,7 @@ mod tests {
             transport: Transport::Tcp { config: config.clone(), size: Size::Packets(20), clock_offset: None },
         };
         Plan {
-            nodes: (0..4).map(|i| i.to_string()).collect(),
+            nodes: (0..4).map(|i| i.to_string().into()).collect(),
             links: links.into(),
             flows: [flow(false), flow(true)].into(),
             pages: Vec::new(),

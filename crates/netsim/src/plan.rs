@@ -8,6 +8,8 @@ pub use aqmlab_transport::{Arrival, Length, Pattern};
 pub use aqmlab_units::{Cdf, Spread};
 use aqmlab_units::{Rate, Span, Time};
 
+/// A name. With many flows, most memory of a plan would be that of texts: one of up to 24 bytes needs none of its own.
+pub type Name = compact_str::CompactString;
 /// Number of a node in [`Plan::nodes`].
 pub type NodeId = u32;
 /// Number of a link in [`Plan::links`].
@@ -20,7 +22,7 @@ pub const TTL: u8 = 64;
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Names of the nodes.
-    pub nodes: Arc<[String]>,
+    pub nodes: Arc<[Name]>,
     /// One-way links.
     pub links: Arc<[Link]>,
     /// Flows, in the order of their numbers.
@@ -43,7 +45,7 @@ pub struct Plan {
 #[derive(Clone, Debug)]
 pub struct Link {
     /// Name, unique.
-    pub name: String,
+    pub name: Name,
     /// Start.
     pub from: NodeId,
     /// End.
@@ -52,10 +54,15 @@ pub struct Link {
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Span,
-    /// Name of the preset of its discipline.
-    pub aqm: &'static str,
     /// The discipline.
     pub queue: Arc<Resolved>,
+}
+
+impl Link {
+    /// Name of the preset of its discipline.
+    pub fn aqm(&self) -> &'static str {
+        self.queue.preset
+    }
 }
 
 /// A change of a link during the run. The packet in service keeps the rate at which it was begun, and no packet
@@ -145,7 +152,7 @@ pub enum Meter {
 #[derive(Clone, Debug)]
 pub struct Flow {
     /// Name, unique.
-    pub name: Arc<str>,
+    pub name: Name,
     /// Name of the group that it belongs to.
     pub group: Arc<str>,
     /// From where to where.

@@ -238,16 +238,15 @@ mod tests {
         let context = LinkContext { rate: Rate(1_000_000), delay: Span::from_millis(1) };
         let queue = Arc::new(Spec::new("drop-tail").expect("a preset").resolve(context).expect("a queue"));
         let link = |&(from, to): &(u32, u32)| Link {
-            name: format!("{from}->{to}"),
+            name: format!("{from}->{to}").into(),
             from,
             to,
             rate: context.rate,
             delay: context.delay,
-            aqm: "drop-tail",
             queue: queue.clone(),
         };
         Plan {
-            nodes: (0..nodes).map(|i| i.to_string()).collect(),
+            nodes: (0..nodes).map(|i| i.to_string().into()).collect(),
             links: links.iter().map(link).collect(),
             flows: [].into(),
             pages: Vec::new(),

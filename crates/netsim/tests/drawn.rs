@@ -59,7 +59,7 @@ fn a_run_says_what_was_drawn() {
     let rows = words(&tables, "flows", "from").into_iter().zip(words(&tables, "flows", "to"));
     let rows: Vec<_> = rows.zip(integers(&tables, "flows", "size_packets")).collect();
     let expected = drawn(&plan, 5).into_iter().map(|(from, to, size)| {
-        ((plan.nodes[from as usize].clone(), plan.nodes[to as usize].clone()), size as i64)
+        ((plan.nodes[from as usize].to_string(), plan.nodes[to as usize].to_string()), size as i64)
     });
     assert_eq!(rows, expected.collect::<Vec<_>>());
 }

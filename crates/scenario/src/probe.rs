@@ -159,7 +159,7 @@ fn default_links(network: Option<&Network>, builder: &Builder<'_>) -> Vec<LinkId
         _ => BTreeSet::new(),
     };
     let observed =
-        |id, l: &Link| l.aqm != "drop-tail" || main.contains(&l.name.as_str()) || named.contains(&id);
+        |id, l: &Link| l.aqm() != "drop-tail" || main.contains(&l.name.as_str()) || named.contains(&id);
     (0..).zip(&builder.links).filter(|&(id, l)| observed(id, l)).map(|(id, _)| id).collect()
 }
 

@@ -1,8 +1,5 @@
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use aqmlab_aqm::{LinkContext, Resolved};
-use aqmlab_netsim::plan::Plan;
+use aqmlab_netsim::plan::{Link, LinkId, Plan};
 use aqmlab_units::{Rate, Span};
 
 use crate::flow::{Flows, Group};
@@ -37,8 +34,10 @@ pub struct Scenario {
     pub seeds: Vec<u64>,
     /// What to simulate.
     pub plan: Plan,
-    /// The name of the queue of each link of the plan.
-    pub queues: Vec<Arc<str>>,
+    /// The names of its queues.
+    pub queue_names: Vec<String>,
+    /// The number of the queue of each link of the plan.
+    pub queue_of: Vec<u32>,
     /// How a live run of it is made; the simulator does not read it.
     pub live: Live,
     /// Warnings.
@@ -72,6 +71,18 @@ pub(crate) fn shape() -> Shape {
         Key::new("live", Kind::Table(live::shape()), "How a live run is made."),
     ]);
     Shape::new("A scenario of aqmlab.", keys)
+}
+
+impl Scenario {
+    /// The name of the queue before a link.
+    pub fn queue(&self, link: LinkId) -> &str {
+        &self.queue_names[self.queue_of[link as usize] as usize]
+    }
+
+    /// The links, each with the name of the queue before it.
+    pub fn links_with_queues(&self) -> impl Iterator<Item = (&Link, &str)> {
+        self.plan.links.iter().zip(0..).map(|(link, id)| (link, self.queue(id)))
+    }
 }
 
 /// Reads and checks a scenario: the text of a file, its name for messages, and overrides as (path, value).
@@ -141,7 +152,7 @@ fn read<T>(
 
     let queues = Queues::read(&section);
     let run = section.section("run").and_then(|s| run::read(&s));
-    let (plan, queue_names, live) = plan(&section, run.as_ref(), &queues);
+    let (plan, queue_of, live) = plan(&section, run.as_ref(), &queues);
     queues.finish();
 
     let mut normalized = normal::text(root);
@@ -156,7 +167,8 @@ fn read<T>(
         description: section.text("description").unwrap_or_default().to_owned(),
         seeds: run?.seeds,
         plan: plan?,
-        queues: queue_names,
+        queue_names: queues.names().map(str::to_owned).collect(),
+        queue_of,
         live,
         warnings: Vec::new(),
         hash: normal::hash(&normalized),
@@ -179,7 +191,7 @@ fn check_format(root: &Table, report: &Report<'_>) -> Option<()> {
     None
 }
 
-fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> (Option<Plan>, Vec<Arc<str>>, Live) {
+fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> (Option<Plan>, Vec<u32>, Live) {
     let before = file.report.errors();
     let network = network::read(file, queues);
     let duration = run.map(|r| r.duration);
@@ -208,11 +220,8 @@ fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> (Option<P
     let mut probe = probe::read(file, network.as_ref(), &builder, &links, flows.len(), duration);
     probe.packet_delays = calls;
     let live = live::read(file, network.as_ref(), &builder.links, &links);
-    let mut names: BTreeMap<_, Arc<str>> = BTreeMap::new();
-    let name = |&id| Arc::clone(names.entry(id).or_insert_with(|| queues.name(id).into()));
-    let queue_names = builder.queue_of.iter().map(name).collect();
     let (duration, warmup) = run.map_or((Span::ZERO, Span::ZERO), |r| (r.duration, r.warmup));
-    let Builder { nodes, links, .. } = builder;
+    let Builder { nodes, links, queue_of, .. } = builder;
     let plan = run.is_some().then_some(Plan {
         nodes: nodes.into(),
         links: links.into(),
@@ -227,7 +236,7 @@ fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> (Option<P
     if complete && let Some(plan) = &plan {
         flow::check_ttl(&sections, plan);
     }
-    (plan, queue_names, live)
+    (plan, queue_of, live)
 }
 
 fn expand(network: &Network, groups: &[Group<'_>], builder: &mut Builder<'_>, flows: &mut Flows) {

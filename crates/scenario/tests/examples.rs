@@ -92,9 +92,9 @@ fn dumbbell_red() {
         "right.tcp.0.reverse",
     ];
     assert_eq!(names, expected);
-    assert_eq!(plan.links[0].aqm, "red");
-    assert_eq!(plan.links[1].aqm, "drop-tail");
-    assert_eq!(s.queues[..3], ["bottleneck", "default", "default"].map(Into::into));
+    assert_eq!(plan.links[0].aqm(), "red");
+    assert_eq!(plan.links[1].aqm(), "drop-tail");
+    assert_eq!([0, 1, 2].map(|link| s.queue(link)), ["bottleneck", "default", "default"]);
     assert_eq!(&*plan.flows[9].name, "tcp.9");
     assert_eq!(plan.flows[9].start, Start::Uniform(Time(0), Time(100_000_000_000)));
     assert_eq!(plan.probe.links, [0]);
@@ -148,7 +148,7 @@ fn routes_lead_through_the_bottleneck() {
         let f = s.plan.flows.iter().find(|f| *f.name == *flow).expect("a flow of the example");
         let (from, to) = ends(f);
         let links = routes.path(from, to).unwrap_or_default();
-        links.into_iter().map(|l| s.plan.links[l as usize].name.clone()).collect()
+        links.into_iter().map(|l| s.plan.links[l as usize].name.to_string()).collect()
     };
     assert_eq!(path("tcp.7"), ["left.tcp.7", "bottleneck", "right.tcp.7"]);
     assert_eq!(path("trickle"), ["right.trickle.reverse", "bottleneck.reverse", "left.trickle.reverse"]);

@@ -33,7 +33,7 @@ fn survive(text: &str, overrides: &[(String, String)]) {
             let again = parse(&scenario.normalized, "fuzz.toml", &[]).unwrap_or_else(|e| panic!("{e:?}"));
             assert_eq!(again.hash, scenario.hash);
             let plan = &scenario.plan;
-            assert_eq!(scenario.queues.len(), plan.links.len());
+            assert_eq!(scenario.queue_of.len(), plan.links.len());
             assert!(plan.warmup < plan.duration);
             let node = |n: u32| (n as usize) < plan.nodes.len();
             assert!(plan.links.iter().all(|l| node(l.from) && node(l.to) && l.from != l.to && l.rate.0 > 0));

@@ -1,7 +1,7 @@
 //! The networks that have hosts of their own: nodes, links, and where flows begin and end.
 
 use aqmlab_netsim::Routes;
-use aqmlab_netsim::plan::{Ends, Flow, NodeId, Plan};
+use aqmlab_netsim::plan::{Ends, Flow, LinkId, NodeId, Plan};
 use aqmlab_scenario::{Scenario, parse};
 
 fn scenario(network: &str, flows: &str) -> Scenario {
@@ -20,13 +20,18 @@ fn network(kind: &str, keys: &str) -> Scenario {
     scenario(&format!("[{kind}]\n{keys}\n{LINKS}"), ONE_FLOW)
 }
 
+/// The names of the queues of the links.
+fn queues(scenario: &Scenario) -> Vec<&str> {
+    scenario.links_with_queues().map(|(_, queue)| queue).collect()
+}
+
 /// Names of the links between routers.
 fn trunks(plan: &Plan) -> Vec<&str> {
     plan.links.iter().map(|l| l.name.as_str()).filter(|name| !name.contains('h')).collect()
 }
 
 fn names(plan: &Plan, flow: &Flow) -> (String, String) {
-    let name = |end: Option<NodeId>| end.map_or("random".to_owned(), |n| plan.nodes[n as usize].clone());
+    let name = |end: Option<NodeId>| end.map_or("random".to_owned(), |n| plan.nodes[n as usize].to_string());
     match flow.ends {
         Ends::At(from, to) => (name(Some(from)), name(Some(to))),
         Ends::Drawn { from, to, .. } => (name(from), name(to)),
@@ -38,7 +43,7 @@ fn bus() {
     let s = network("bus", "routers = 3\nhosts = 2");
     assert_eq!(s.plan.nodes[..], ["r1", "r2", "r3", "h1", "h2", "h3", "h4", "h5", "h6"]);
     assert_eq!(trunks(&s.plan), ["r1->r2", "r2->r1", "r2->r3", "r3->r2"]);
-    let hosts: Vec<_> = s.plan.links.iter().zip(&s.queues).map(|(l, q)| (l.name.as_str(), &**q)).collect();
+    let hosts: Vec<_> = s.links_with_queues().map(|(l, q)| (l.name.as_str(), q)).collect();
     let expected = [("h1->r1", "up"), ("r1->h1", "main"), ("h2->r2", "up"), ("r2->h2", "main")];
     assert_eq!(hosts[4..8], expected);
     let last = s.plan.links.last().map(|l| l.name.as_str());
@@ -49,8 +54,8 @@ fn bus() {
 fn without_an_uplink_queue_both_directions_have_the_same() {
     let links = LINKS.replace(", uplink_queue = \"up\"", "");
     let s = scenario(&format!("[bus]\nrouters = 2\n{links}"), ONE_FLOW);
-    assert_eq!(s.queues, ["main"; 6].map(Into::into));
-    assert!(s.plan.nodes.contains(&"h2".to_owned()), "one host a router unless the file says otherwise");
+    assert_eq!(queues(&s), ["main"; 6]);
+    assert!(s.plan.nodes.iter().any(|name| name == "h2"), "one host a router unless the file says otherwise");
 }
 
 #[test]
@@ -145,15 +150,15 @@ fn diffserv() {
         "source.b.reverse",
     ];
     assert_eq!(links, expected);
-    assert_eq!(s.queues[..4], ["default", "default", "default", "main"].map(Into::into));
-    assert_eq!(s.queues[6..8], ["up", "default"].map(Into::into));
+    assert_eq!(queues(&s)[..4], ["default", "default", "default", "main"]);
+    assert_eq!(queues(&s)[6..8], ["up", "default"]);
     let delays: Vec<_> = [6, 7, 8, 10].map(|l| s.plan.links[l].delay.secs()).into();
     assert_eq!(delays, [0.001, 0.001, 0.002, 0.005]);
     let mut routes = Routes::new(&s.plan);
     let Ends::At(from, to) = s.plan.flows[2].ends else { panic!("a flow from its source") };
     let path = |routes: &mut Routes<'_>, a, b| {
         let path = routes.path(a, b).unwrap_or_default();
-        path.into_iter().map(|l| s.plan.links[l as usize].name.clone()).collect::<Vec<_>>()
+        path.into_iter().map(|l| s.plan.links[l as usize].name.to_string()).collect::<Vec<_>>()
     };
     assert_eq!(path(&mut routes, from, to), ["source.b", "edge", "core", "sink"]);
     let back = ["sink.reverse", "core.reverse", "edge.reverse", "source.b.reverse"];
@@ -170,14 +175,14 @@ fn hosts_of_dumbbells_and_chains_have_uplinks_too() {
     let s = scenario(dumbbell, flows);
     let queue = |name: &str| {
         let link = s.plan.links.iter().position(|l| l.name == name).expect("a link");
-        &*s.queues[link]
+        s.queue(link as LinkId)
     };
     assert_eq!([queue("left.f"), queue("left.f.reverse")], ["up", "default"]);
     assert_eq!([queue("right.f"), queue("right.f.reverse")], ["main", "up"]);
     assert_eq!([queue("right.g"), queue("right.g.reverse")], ["main", "default"]);
     let chain = format!("[chain]\nrouters = 2\n{LINKS}");
     let s = scenario(&chain, "[[flow]]\nname = \"f\"\nfrom = \"r1\"\nto = \"r2\"\n");
-    let pairs: Vec<_> = s.plan.links.iter().zip(&s.queues).map(|(l, q)| (l.name.as_str(), &**q)).collect();
+    let pairs: Vec<_> = s.links_with_queues().map(|(l, q)| (l.name.as_str(), q)).collect();
     let expected = [("f.from->r1", "up"), ("r1->f.from", "main"), ("f.to->r2", "up"), ("r2->f.to", "main")];
     assert_eq!(pairs[2..], expected);
 }

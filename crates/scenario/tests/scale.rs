@@ -68,8 +68,8 @@ fn ten_thousand_routers_need_one_search_a_destination() {
         );
     }
     let s = plan(&text);
-    let known: BTreeMap<_, u32> = s.plan.nodes.iter().zip(0..).collect();
-    let numbers: Vec<u32> = (0..side * side).map(|k| known[&node(k / side, k % side)]).collect();
+    let known: BTreeMap<_, u32> = s.plan.nodes.iter().map(|name| name.as_str()).zip(0..).collect();
+    let numbers: Vec<u32> = (0..side * side).map(|k| known[&*node(k / side, k % side)]).collect();
     let end = |k: usize| numbers[to(k).0 * side + to(k).1];
     let pairs: Vec<_> = (0..side * side).map(|k| (numbers[k], end(k))).collect();
     let mut routes = Routes::new(&s.plan);

@@ -25,12 +25,11 @@ fn plan(aqm: &str, set: &[(&str, Value)], observed: bool, (warmup, duration): (u
     set.iter().for_each(|(key, value)| spec.set(key, value.clone()).expect("a parameter"));
     let queue = Arc::new(spec.resolve(context).expect("a queue"));
     let links = [(0, 1), (1, 0), (0, 1)].map(|(from, to)| plan::Link {
-        name: format!("{from}->{to}"),
+        name: format!("{from}->{to}").into(),
         from,
         to,
         rate: context.rate,
         delay: context.delay,
-        aqm: spec.preset().name,
         queue: queue.clone(),
     });
     let flow = Flow {

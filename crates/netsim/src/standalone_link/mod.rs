@@ -21,7 +21,7 @@ use crate::attached::Attached;
 use crate::key::Key;
 use crate::link::Station;
 use crate::link_stats::Numbered;
-use crate::plan::{LinkId, Plan};
+use crate::plan::{LinkId, Name, Plan};
 
 /// Options of a standalone link that are not part of the plan.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,7 +37,7 @@ pub struct StandaloneOptions {
 /// A link with its queue; `P` is what it carries of a packet in addition to the header.
 #[derive(Clone, Debug)]
 pub struct StandaloneLink<P> {
-    name: String,
+    name: Name,
     aqm: &'static str,
     station: Station<P>,
     /// In service or on the wire, with the time of arrival at the far end.
@@ -74,7 +74,7 @@ impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
         let planned = &plan.links[link as usize];
         Self {
             name: planned.name.clone(),
-            aqm: planned.aqm,
+            aqm: planned.aqm(),
             station,
             wire: VecDeque::with_capacity(options.room),
             last_arrival: Time::ZERO,

@@ -21,7 +21,7 @@ impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
         let planned = &plan.links[link as usize];
         let changes = Attached::new(plan).changes(link).iter().filter(|c| c.at > now).cloned().collect();
         self.station.renew(now, planned, changes);
-        self.aqm = planned.aqm;
+        self.aqm = planned.aqm();
         if !is_same_queue {
             self.move_over(now, &planned.queue);
         }

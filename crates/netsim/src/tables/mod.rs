@@ -131,7 +131,7 @@ impl<'a> Seen<'a> {
         let links = plan.links.iter().zip(stations);
         let seen = |(link, station): (&'a plan::Link, &'a Link)| SeenLink {
             name: &link.name,
-            aqm: link.aqm,
+            aqm: link.aqm(),
             station,
         };
         Self { plan, links: links.map(seen).collect() }

@@ -100,7 +100,7 @@ impl Division {
 
 /// Whether a queue is that of a plugin, or has queues inside, of which one may be.
 fn may_call_plugins(network: &Network) -> bool {
-    let mut presets = network.plan.links.iter().filter_map(|link| Preset::find(link.aqm));
+    let mut presets = network.plan.links.iter().filter_map(|link| Preset::find(link.aqm()));
     Preset::all().any(|preset| preset.definition().is_some())
         && presets.any(|preset| preset.definition().is_some() || preset.has_class_queues())
 }

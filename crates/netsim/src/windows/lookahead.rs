@@ -190,7 +190,7 @@ pub(super) mod tests {
             let context = LinkContext { rate, delay: Span::from_millis(ms) };
             let queue = Spec::new("drop-tail").expect("a preset").resolve(context).expect("a queue");
             let name = format!("{from}->{to}");
-            Link { name, from, to, rate, delay: context.delay, aqm: "drop-tail", queue: Arc::new(queue) }
+            Link { name: name.into(), from, to, rate, delay: context.delay, queue: Arc::new(queue) }
         });
         let config = TcpConfig::Ns2(Arc::new(Config::ns2(Variant::Reno)));
         let flow = |&(from, to): &(u32, u32)| Flow {
@@ -207,7 +207,7 @@ pub(super) mod tests {
             transport: Transport::Tcp { config: config.clone(), size: Size::Greedy, clock_offset: None },
         };
         let plan = Plan {
-            nodes: (0..6).map(|i| i.to_string()).collect(),
+            nodes: (0..6).map(|i| i.to_string().into()).collect(),
             links: links.collect(),
             flows: flows.iter().map(flow).collect(),
             pages: Vec::new(),

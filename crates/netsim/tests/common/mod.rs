@@ -55,7 +55,7 @@ pub fn link(name: &str, (from, to): (u32, u32), mbps: f64, ms: f64, (aqm, set): 
         spec.set(key, value.clone()).expect("a valid value");
     }
     let queue = Arc::new(spec.resolve(LinkContext { rate, delay }).expect("a valid queue"));
-    Link { name: name.into(), from, to, rate, delay, aqm: spec.preset().name, queue }
+    Link { name: name.into(), from, to, rate, delay, queue }
 }
 
 /// A dumbbell: routers 0 and 1, hosts 2 + 2i and 3 + 2i of flow i.
@@ -95,7 +95,7 @@ pub fn dumbbell(variants: &[Option<Tcp>], mbps: f64, queue: Queue, seconds: f64)
             transport,
         });
     }
-    let nodes = (0..2 + 2 * variants.len()).map(|i| format!("n{i}")).collect();
+    let nodes = (0..2 + 2 * variants.len()).map(|i| format!("n{i}").into()).collect();
     let (duration, warmup) = (Span::from_secs(seconds), Span::from_secs(seconds / 7.0));
     let probe = Probe {
         links: vec![0],

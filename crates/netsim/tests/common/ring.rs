@@ -193,7 +193,7 @@ pub fn ring(kinds: &[Kind], mbps: f64, queue: Queue, seconds: f64) -> Plan {
         packet_delays: (0..kinds.len() as u32).step_by(4).collect(),
     };
     Plan {
-        nodes: (0..ROUTERS + HOSTS).map(|i| format!("n{i}")).collect(),
+        nodes: (0..ROUTERS + HOSTS).map(|i| format!("n{i}").into()).collect(),
         links: links.into(),
         flows: kinds.iter().enumerate().map(|(i, kind)| flow(i, *kind, mbps, &hosts)).collect(),
         pages: pages(kinds),

@@ -1,5 +1,4 @@
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use aqmlab_netsim::Routes;
 use aqmlab_netsim::plan::{Change, Link, Plan};
@@ -66,7 +65,7 @@ fn problem_json(p: &Problem) -> Json {
 }
 
 fn scenario_json(scenario: &Scenario, whole: bool) -> String {
-    let Scenario { name, description, seeds, plan, queues, live, normalized, hash, .. } = scenario;
+    let Scenario { name, description, seeds, plan, live, normalized, hash, .. } = scenario;
     let interval = |span: Option<Span>| span.map(Span::secs);
     let result = json!({
         "name": name,
@@ -76,8 +75,8 @@ fn scenario_json(scenario: &Scenario, whole: bool) -> String {
         "seeds": seeds,
         "hash": hash,
         "counts": { "nodes": plan.nodes.len(), "links": plan.links.len(), "flows": plan.flows.len() },
-        "queues": queues_json(plan, queues),
-        "managed_bps": plan.links.iter().filter(|l| l.aqm != "drop-tail").map(|l| l.rate.0 as f64).sum::<f64>(),
+        "queues": queues_json(scenario),
+        "managed_bps": plan.links.iter().filter(|l| l.aqm() != "drop-tail").map(|l| l.rate.0 as f64).sum::<f64>(),
         "slowest_bps": plan.links.iter().map(|l| l.rate.0).min(),
         "pages": plan.pages.iter().map(|page| page_json(plan, page)).collect::<Vec<_>>(),
         "calls": plan.probe.packet_delays.iter().map(|&f| &*plan.flows[f as usize].name).collect::<Vec<_>>(),
@@ -103,9 +102,10 @@ fn scenario_json(scenario: &Scenario, whole: bool) -> String {
     if !whole {
         return result.to_string();
     }
-    let result =
-        with_entry(result.to_string(), "nodes", |text| write_list(text, plan.nodes.iter().map(|n| json!(n))));
-    let links = plan.links.iter().zip(queues).map(|(link, queue)| link_json(plan, link, queue));
+    let result = with_entry(result.to_string(), "nodes", |text| {
+        write_list(text, plan.nodes.iter().map(|n| json!(n.as_str())))
+    });
+    let links = scenario.links_with_queues().map(|(link, queue)| link_json(plan, link, queue));
     let result = with_entry(result, "links", |text| write_list(text, links));
     let mut routes = Routes::new(plan);
     let flows = plan.flows.iter().map(|flow| flow_json(plan, flow, &mut routes));
@@ -121,28 +121,28 @@ pub(super) fn link_name(plan: &Plan, link: u32) -> &str {
 }
 
 /// Discipline and effective parameters of each queue, at the last link that has it.
-fn queues_json(plan: &Plan, queues: &[Arc<str>]) -> Json {
-    let last: BTreeMap<_, _> = queues.iter().zip(plan.links.iter()).collect();
-    let reading = |link: &Link| json!({ "aqm": link.aqm, "parameters": parameters_json(link) });
+fn queues_json(scenario: &Scenario) -> Json {
+    let last: BTreeMap<_, _> = scenario.links_with_queues().map(|(link, queue)| (queue, link)).collect();
+    let reading = |link: &Link| json!({ "aqm": link.aqm(), "parameters": parameters_json(link) });
     last.into_iter().map(|(queue, link)| (queue.to_string(), reading(link))).collect::<Map<_, _>>().into()
 }
 
 fn link_json(plan: &Plan, link: &Link, queue: &str) -> Json {
     json!({
-        "name": link.name,
+        "name": link.name.as_str(),
         "from": node_name(plan, link.from),
         "to": node_name(plan, link.to),
         "rate_bps": link.rate.0,
         "delay_s": link.delay.secs(),
         "queue": queue,
-        "aqm": link.aqm,
+        "aqm": link.aqm(),
         "parameters": parameters_json(link),
         "classes": classes_json(&link.queue),
     })
 }
 
 fn parameters_json(link: &Link) -> Json {
-    let registry = aqmlab_aqm::Preset::find(link.aqm).map_or(&[][..], |p| p.parameters());
+    let registry = aqmlab_aqm::Preset::find(link.aqm()).map_or(&[][..], |p| p.parameters());
     let mut parameters = Map::new();
     for (key, value) in &link.queue.effective {
         let key = key.to_string();

@@ -72,8 +72,8 @@ fn link_json(scenario: &Scenario, id: LinkId) -> Json {
         "to": node_name(plan, link.to),
         "rate_bps": link.rate.0,
         "delay_ns": nanoseconds(link.delay),
-        "queue": &*scenario.queues[id as usize],
-        "aqm": link.aqm,
+        "queue": scenario.queue(id),
+        "aqm": link.aqm(),
     })
 }
 

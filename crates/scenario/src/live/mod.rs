@@ -209,7 +209,7 @@ fn default_link(network: Option<&Network>, links: &[Link]) -> Option<LinkId> {
     let named = |name: &str| (0..).zip(links).find(|(_, l)| l.name == name).map(|(id, _)| id);
     let main = || network.and_then(|of| of.main_links().first()).and_then(|name| named(name));
     named(BOTTLENECK).or_else(main).or_else(|| {
-        let mut managed = (0..).zip(links).filter(|(_, l)| l.aqm != "drop-tail").map(|(id, _)| id);
+        let mut managed = (0..).zip(links).filter(|(_, l)| l.aqm() != "drop-tail").map(|(id, _)| id);
         managed.next().filter(|_| managed.next().is_none())
     })
 }
@@ -266,12 +266,13 @@ pub(crate) fn check(file: &Section<'_>, plan: &Plan, live: &Live, groups: &[Live
     }
     let on_the_way = groups.iter().flat_map(|g| g.there.links.iter().chain(&g.back.links));
     let mut others: Vec<_> =
-        on_the_way.filter(|&&l| l != link && plan.links[l as usize].aqm != "drop-tail").collect();
+        on_the_way.filter(|&&l| l != link && plan.links[l as usize].aqm() != "drop-tail").collect();
     others.sort_unstable();
     others.dedup();
     for &other in others.into_iter().filter(|&&other| Some(other) != reverse(plan, link)) {
         let link = &plan.links[other as usize];
-        let message = format!("link {} has a queue of {}, which a live run leaves out", link.name, link.aqm);
+        let message =
+            format!("link {} has a queue of {}, which a live run leaves out", link.name, link.aqm());
         file.report.warning(file.place_of("live"), "live", Complaint::new(message));
     }
 }

@@ -53,10 +53,10 @@ impl<'a> LinkNames<'a> {
 
     /// All names, those of links that are not valid included; none while some are not known.
     fn known(&self) -> Vec<&'a str> {
-        let valid = self.builder.links.iter().map(|l| &l.name);
+        let valid = self.builder.links.iter().map(|l| l.name.as_str());
         match self.network {
             Some(Network::Explicit(explicit)) => explicit.link_names(),
-            _ if self.complete => valid.chain(&self.builder.invalid).map(String::as_str).collect(),
+            _ if self.complete => valid.chain(self.builder.invalid.iter().map(String::as_str)).collect(),
             _ => Vec::new(),
         }
     }

@@ -180,12 +180,12 @@ fn read_one_way(section: &Section<'_>, queues: &Queues<'_>) -> Option<OneWay> {
 
 /// Nodes and links as they grow.
 pub(crate) struct Builder<'a> {
-    pub nodes: Vec<String>,
+    pub nodes: Vec<plan::Name>,
     pub links: Vec<plan::Link>,
     /// Names of the links that were left out.
     pub invalid: Vec<String>,
-    /// The queue of each link.
-    pub queue_of: Vec<QueueId>,
+    /// The number of the queue of each link.
+    pub queue_of: Vec<u32>,
     /// Links that are not those of hosts, with a queue that the file names for them.
     pub with_named_queue: Vec<LinkId>,
     queues: &'a Queues<'a>,
@@ -205,7 +205,7 @@ impl<'a> Builder<'a> {
 
     /// Adds a node.
     pub fn node(&mut self, name: String) -> NodeId {
-        self.nodes.push(name);
+        self.nodes.push(name.into());
         self.nodes.len() as NodeId - 1
     }
 
@@ -221,9 +221,8 @@ impl<'a> Builder<'a> {
             self.invalid.push(name);
             return None;
         };
-        let aqm = self.queues.aqm(queue);
-        self.links.push(plan::Link { name, from, to, rate, delay, aqm, queue: resolved });
-        self.queue_of.push(queue);
+        self.links.push(plan::Link { name: name.into(), from, to, rate, delay, queue: resolved });
+        self.queue_of.push(queue as u32);
         Some(self.links.len() as LinkId - 1)
     }
 

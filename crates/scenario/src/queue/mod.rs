@@ -90,7 +90,7 @@ impl<'a> Queues<'a> {
         match found {
             Some(id) => self.uses(id),
             None => {
-                let names = || self.queues.iter().map(|q| q.name.as_str());
+                let names = || self.names();
                 let complaint = Complaint::new(format!("there is no queue {name:?}"));
                 section.error(key, complaint.allowed(listed(names())).suggest(nearest(name, names())));
             }
@@ -110,9 +110,9 @@ impl<'a> Queues<'a> {
         &self.queues[id].name
     }
 
-    /// The name of its discipline.
-    pub fn aqm(&self, id: QueueId) -> &'static str {
-        self.queues[id].spec.as_ref().map_or(DEFAULT_AQM, |spec| spec.preset().name)
+    /// The names of all, by their numbers.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.queues.iter().map(|queue| queue.name.as_str())
     }
 
     /// The queue before a link of this rate and delay. What is wrong is reported, once.

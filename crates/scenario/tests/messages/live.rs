@@ -77,7 +77,7 @@ fn settings_that_are_taken() {
     assert_eq!(of(VALID), Live { link: Some(0), ..Live::default() }, "the only queue that is not drop-tail");
     let link = |text: &str| {
         let scenario = accepted(text, &[]);
-        scenario.live.link.map(|link| scenario.plan.links[link as usize].name.clone())
+        scenario.live.link.map(|link| scenario.plan.links[link as usize].name.to_string())
     };
     assert_eq!(link(DUMBBELL).as_deref(), Some("bottleneck"));
     assert_eq!(link(DIFFSERV).as_deref(), Some("core"));

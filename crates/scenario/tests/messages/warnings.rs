@@ -50,7 +50,7 @@ fn defaults() {
     let plan = &scenario.plan;
     assert_eq!((scenario.name.as_str(), scenario.description.as_str()), ("net", ""));
     assert_eq!((scenario.seeds.as_slice(), plan.warmup), (&[1][..], Span::ZERO));
-    assert_eq!((plan.links[1].name.as_str(), plan.links[1].aqm), ("b->a", "drop-tail"));
+    assert_eq!((plan.links[1].name.as_str(), plan.links[1].aqm()), ("b->a", "drop-tail"));
     assert_eq!(plan.links[1].queue.effective[0].1.to_string(), "1000p");
     assert_eq!((plan.flows[0].start, plan.flows[0].stop), (Start::At(Time::ZERO), None));
     assert_eq!(plan.probe.links, [0], "the queue that is not drop-tail");
@@ -92,7 +92,7 @@ fn a_dumbbell_may_have_two_directions_of_its_own() {
     assert_eq!([(down.from, down.to), (up.from, up.to)], [(0, 1), (1, 0)]);
     assert_eq!([down.rate.0, up.rate.0], [50_000_000, 5_000_000]);
     assert_eq!([down.delay.secs(), up.delay.secs()], [0.01, 0.02]);
-    assert_eq!([down.aqm, up.aqm], ["red", "drop-tail"]);
+    assert_eq!([down.aqm(), up.aqm()], ["red", "drop-tail"]);
     assert_eq!(plan.probe.links, [0, 1], "both directions");
 }
 

@@ -39,6 +39,8 @@ pub enum Limit {
 /// A discipline's parameters, checked, with every automatic value filled in.
 #[derive(Clone, Debug)]
 pub struct Resolved {
+    /// The name of its preset.
+    pub preset: &'static str,
     kind: ResolvedKind,
     /// Key and effective value of every parameter.
     pub effective: Vec<(String, Value)>,
@@ -134,6 +136,15 @@ impl Spec {
         }
     }
 
+    fn resolved(
+        &self,
+        kind: ResolvedKind,
+        effective: Vec<(String, Value)>,
+        warnings: Vec<String>,
+    ) -> Resolved {
+        Resolved { preset: self.preset.name, kind, effective, warnings }
+    }
+
     fn resolve_non_red(
         &self,
         link: LinkContext,
@@ -143,7 +154,7 @@ impl Spec {
         let parts = read(&mut reader)?;
         let ParameterReader { effective, warnings, errors, .. } = reader;
         let kind = ResolvedKind::NonRed(parts);
-        if errors.is_empty() { Ok(Resolved { kind, effective, warnings }) } else { Err(errors) }
+        if errors.is_empty() { Ok(self.resolved(kind, effective, warnings)) } else { Err(errors) }
     }
 
     pub(super) fn word(&self, key: &str) -> Option<&str> {
@@ -204,7 +215,7 @@ impl Spec {
         }
         let effective = named(vec![("limit", limit.into()), ("strict_limit", Value::Flag(strict_limit))]);
         let kind = ResolvedKind::DropTail { limit, strict_limit };
-        Ok(Resolved { kind, effective, warnings: Vec::new() })
+        Ok(self.resolved(kind, effective, Vec::new()))
     }
 
     fn resolve_red(&self, preset: &RedPreset, link: LinkContext) -> Result<Resolved, Vec<ParameterError>> {
@@ -244,7 +255,7 @@ impl Spec {
         let params = Params { classes: classes.classes, response, limit: numbers.limit, byte_mode, dialect };
         let kind =
             ResolvedKind::Red(Box::new(RedParts { params, average, class_states, victim, adaptation }));
-        Ok(Resolved { kind, effective, warnings })
+        Ok(self.resolved(kind, effective, warnings))
     }
 
     /// The parameters of each class.
