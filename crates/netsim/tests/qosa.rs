@@ -45,7 +45,7 @@ fn chain(middle: Queue, qosa: Option<&str>) -> Plan {
         },
     };
     Plan {
-        nodes: (0..4).map(|i| format!("n{i}")).collect(),
+        nodes: (0..4).map(|i| format!("n{i}").into()).collect(),
         links: links.into(),
         flows: (0..6).map(flow).collect(),
         pages: Vec::new(),

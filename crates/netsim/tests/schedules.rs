@@ -49,7 +49,7 @@ fn row(forward: Vec<Link>, flows: Vec<Flow>, duration_ms: u64) -> Plan {
     let back = (0..n).map(|i| link(&format!("back {i}"), (i + 1, i), 1000.0, 0.0, PLAIN));
     let observed = (0..n).collect();
     Plan {
-        nodes: (0..=n).map(|i| format!("n{i}")).collect(),
+        nodes: (0..=n).map(|i| format!("n{i}").into()).collect(),
         links: forward.into_iter().chain(back).collect(),
         flows: flows.into(),
         pages: Vec::new(),

@@ -133,7 +133,13 @@ impl Waiting {
         self.max_queue = self.max_queue.max(self.packets);
         match self.runs.back_mut() {
             Some(last) if (last.arrival, last.bytes) == (arrival, bytes) => last.packets += 1,
-            _ => self.runs.push_back(Run { arrival, starts, transmission, bytes, packets: 1 }),
+            _ => {
+                if self.runs.len() == self.runs.capacity() {
+                    // There is mostly one.
+                    self.runs.reserve_exact(self.runs.len().max(1));
+                }
+                self.runs.push_back(Run { arrival, starts, transmission, bytes, packets: 1 });
+            }
         }
     }
 

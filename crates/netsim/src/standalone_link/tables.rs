@@ -15,14 +15,8 @@ pub fn tables<P: Copy + PartialEq + Numbered>(
     links: &[&StandaloneLink<P>],
     measured: Span,
 ) -> Vec<(&'static str, Table)> {
-    let seen = Seen {
-        plan,
-        links: links
-            .iter()
-            .map(|&link| SeenLink { name: &link.name, aqm: link.aqm, station: link })
-            .collect(),
-    };
-    seen.tables(measured.secs()).into()
+    let link = |i: usize| SeenLink { name: &links[i].name, aqm: links[i].aqm, station: links[i] };
+    Seen { plan, count: links.len(), link: &link }.tables(measured.secs()).into()
 }
 
 impl<P: Copy + PartialEq + Numbered> Counting for StandaloneLink<P> {

@@ -32,7 +32,7 @@ impl Network {
             ("size_packets", Column::Integer(rows.iter().map(|r| size_packets(r.plan)).collect())),
         ];
         let of_counters = numbers(
-            &rows,
+            rows.iter(),
             FlowRow::counted,
             [
                 ("sent", Integer(&|(source, ..)| source.sent)),

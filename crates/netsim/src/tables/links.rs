@@ -2,19 +2,18 @@
 
 use super::Number::{Integer, Real};
 use super::seen::{Seen, SeenLink};
-use super::{PS_PER_S, Table, integers, numbers, ratio, texts};
+use super::{Column, PS_PER_S, Table, integers, numbers, ratio, texts};
 use crate::observe::Observation;
 
 impl Seen<'_> {
     /// Over `t` seconds.
     pub fn links_table(&self, t: f64) -> Table {
-        let rows = &self.links;
         let average = |o: Option<&Observation>| o.map(Observation::averages).unwrap_or_default();
-        let row = |l: &SeenLink<'_>| {
+        let row = |l: SeenLink<'_>| {
             (l.station.counters(), average(l.station.observation()), l.station.backlog().packets)
         };
         let of_counters = numbers(
-            rows,
+            self.links(),
             row,
             [
                 ("arrivals", Integer(&|(c, ..)| c.arrivals)),
@@ -38,7 +37,10 @@ impl Seen<'_> {
                 ("packets_at_end", Integer(&|&(.., waiting)| waiting.into())),
             ],
         );
-        let names = [("link", texts(rows, |l| l.name)), ("aqm", texts(rows, |l| l.aqm))];
+        let names = [
+            ("link", Column::Text(self.links().map(|l| l.name).collect())),
+            ("aqm", Column::Text(self.links().map(|l| l.aqm).collect())),
+        ];
         names.into_iter().chain(of_counters).collect()
     }
 
@@ -82,7 +84,7 @@ impl Seen<'_> {
 
     /// In the order of the plan: marker by marker, flow by flow.
     pub fn markers_table(&self) -> Table {
-        let links = self.links.iter().filter_map(|l| l.station.markers());
+        let links = self.links().filter_map(|l| l.station.markers());
         let mut rows: Vec<_> = links.flat_map(|m| m.counters()).collect();
         rows.sort_by_key(|(marker, _, _)| *marker);
         vec![

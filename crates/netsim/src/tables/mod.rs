@@ -11,7 +11,7 @@ mod words;
 use crate::engine::Simulation;
 use crate::link::Link;
 use crate::network::Network;
-use crate::plan::{self, Plan};
+use crate::plan::Plan;
 
 pub(crate) use self::seen::{Counting, Seen, SeenLink};
 pub use self::words::Words;
@@ -53,9 +53,9 @@ enum Number<'f, C> {
 
 /// Columns of numbers of what is computed of each row, once. It is computed for a block of rows at a time: for all rows it may be larger
 /// than the columns.
-fn numbers<'r, R, C, const N: usize>(
-    rows: &'r [R],
-    compute: impl Fn(&'r R) -> C,
+fn numbers<R, C, const N: usize>(
+    mut rows: impl ExactSizeIterator<Item = R>,
+    compute: impl Fn(R) -> C,
     of: [(&'static str, Number<'_, C>); N],
 ) -> Table {
     let mut columns = of.each_ref().map(|(_, number)| match number {
@@ -63,9 +63,9 @@ fn numbers<'r, R, C, const N: usize>(
         Number::Real(_) => Column::Real(Vec::with_capacity(rows.len())),
     });
     let mut computed = Vec::with_capacity(BLOCK);
-    for block in rows.chunks(BLOCK) {
+    while rows.len() > 0 {
         computed.clear();
-        computed.extend(block.iter().map(&compute));
+        computed.extend(rows.by_ref().take(BLOCK).map(&compute));
         for (column, (_, number)) in columns.iter_mut().zip(&of) {
             match (column, number) {
                 (Column::Integer(values), Number::Integer(f)) => {
@@ -100,7 +100,9 @@ impl Simulation {
         drop(engine);
         let of_flows = network.tables_of_flows();
         let (plan, links) = network.into_links();
-        let seen = Seen::of(&plan, &links);
+        let link =
+            |i: usize| SeenLink { name: &plan.links[i].name, aqm: plan.links[i].aqm(), station: &links[i] };
+        let seen = Seen { plan: &plan, count: links.len(), link: &link };
         seen.tables((plan.duration - plan.warmup).secs()).into_iter().chain(of_flows).collect()
     }
 }
@@ -126,17 +128,7 @@ impl Network {
     }
 }
 
-impl<'a> Seen<'a> {
-    fn of(plan: &'a Plan, stations: &'a [Link]) -> Self {
-        let links = plan.links.iter().zip(stations);
-        let seen = |(link, station): (&'a plan::Link, &'a Link)| SeenLink {
-            name: &link.name,
-            aqm: link.aqm(),
-            station,
-        };
-        Self { plan, links: links.map(seen).collect() }
-    }
-
+impl Seen<'_> {
     /// The tables of links, over `measured_s` seconds.
     pub fn tables(&self, measured_s: f64) -> [(&'static str, Table); 11] {
         [

@@ -12,8 +12,13 @@ use crate::plan::Transport;
 impl<'s> Seen<'s> {
     /// What was observed, with the names of the links.
     pub fn observed<T>(&self, rows: impl Fn(&'s Observation) -> Vec<T>) -> Vec<(&'s str, T)> {
-        let observed = |l: &SeenLink<'s>| l.station.observation().map(&rows).unwrap_or_default();
-        self.links.iter().flat_map(|l| observed(l).into_iter().map(|r| (l.name, r))).collect()
+        let observed = |l: SeenLink<'s>| l.station.observation().map(&rows).unwrap_or_default();
+        self.links()
+            .flat_map(|l| {
+                let name = l.name;
+                observed(l).into_iter().map(move |r| (name, r))
+            })
+            .collect()
     }
 
     pub fn queue_samples_table(&self) -> Table {

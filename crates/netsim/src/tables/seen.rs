@@ -7,10 +7,11 @@ use crate::marker::Markers;
 use crate::observe::Observation;
 use crate::plan::Plan;
 
-/// Links to show, in the order of the plan.
+/// Links to show, in the order of the plan. They are looked up one by one: with many links, a list of them would be as large as some columns.
 pub(crate) struct Seen<'a> {
     pub plan: &'a Plan,
-    pub links: Vec<SeenLink<'a>>,
+    pub count: usize,
+    pub link: &'a dyn Fn(usize) -> SeenLink<'a>,
 }
 
 /// One link.
@@ -33,8 +34,12 @@ pub(crate) trait Counting {
 }
 
 impl<'a> Seen<'a> {
+    pub fn links(&self) -> impl ExactSizeIterator<Item = SeenLink<'a>> {
+        (0..self.count).map(self.link)
+    }
+
     /// Links that lost packets, by name.
     pub fn drops(&self) -> impl Iterator<Item = (&'a str, &'a Drops)> {
-        self.links.iter().filter_map(|l| l.station.drops().map(|d| (l.name, d)))
+        self.links().filter_map(|l| l.station.drops().map(|d| (l.name, d)))
     }
 }

@@ -35,6 +35,9 @@ impl Inboxes {
     pub fn put(&mut self, rank: u32, window: u64, message: &Message) -> bool {
         let page = &mut self.inboxes[rank as usize].pages[(window % SLOTS) as usize];
         if let Some(page) = self.pages.get_mut(*page as usize) {
+            if page.len() == page.capacity() {
+                make_room(page);
+            }
             page.push(*message);
             return false;
         }
@@ -117,4 +120,10 @@ impl Inboxes {
         self.pages[page as usize] = messages;
         self.free.push(page);
     }
+}
+
+/// Pages are reused, so all of them grow to what is needed: not by doubling, after which half of them would be empty.
+#[cold]
+fn make_room(page: &mut Vec<Message>) {
+    page.reserve_exact(page.len() / 4);
 }
