@@ -28,7 +28,7 @@ fn simulated(packet: Length, pattern: Pattern, seed: u64) -> Vec<(u64, i64)> {
         class: 0,
         ttl: TTL,
         acks_share_label: false,
-        transport: Transport::Udp { rate: Rate(1_000_000), packet, pattern },
+        transport: Arc::new(Transport::Udp { rate: Rate(1_000_000), packet, pattern }),
     };
     let plan = Plan {
         nodes: ["a".into(), "b".into()].into(),

@@ -34,7 +34,7 @@ impl Plan {
                 known = Some(hosts);
                 plan.own_flows()[i].ends = Ends::At(from, to);
             }
-            if let Transport::Tcp { config, size: Size::Drawn(bytes), clock_offset } = &flow.transport {
+            if let Transport::Tcp { config, size: Size::Drawn(bytes), clock_offset } = &*flow.transport {
                 let mut stream = Stream::new(seed, &format!("size of flow {}", flow.name));
                 let bytes = bytes.draw(stream.uniform());
                 let size = match config {
@@ -42,7 +42,7 @@ impl Plan {
                     TcpConfig::Rfc(_) => Size::Bytes(whole(bytes)),
                 };
                 plan.own_flows()[i].transport =
-                    Transport::Tcp { config: config.clone(), size, clock_offset: *clock_offset };
+                    Arc::new(Transport::Tcp { config: config.clone(), size, clock_offset: *clock_offset });
             }
         }
         for page in &self.pages {
@@ -68,7 +68,8 @@ fn draw_page(page: &Page, connections: &mut [Flow], seed: u64) {
     let all = connections.len();
     for (place, flow) in connections.iter_mut().enumerate() {
         (flow.start, flow.ends) = (start, ends.clone());
-        if let Transport::Tcp { size: Size::Objects(Objects { sizes: own, .. }), .. } = &mut flow.transport {
+        let transport = Arc::make_mut(&mut flow.transport);
+        if let Transport::Tcp { size: Size::Objects(Objects { sizes: own, .. }), .. } = transport {
             *own = match page.dispatch {
                 Dispatch::InTurn => sizes.iter().skip(place).step_by(all).copied().collect(),
                 Dispatch::FirstFree => Arc::clone(&sizes),

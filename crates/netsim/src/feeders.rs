@@ -22,7 +22,7 @@ pub(crate) fn allow_ahead(plan: &Plan, paths: &mut Paths, links: &[Link]) {
         .flows
         .iter()
         .enumerate()
-        .map(|(i, flow)| match &flow.transport {
+        .map(|(i, flow)| match &*flow.transport {
             Transport::Tcp { config, .. } => {
                 let own_link = |link: u32| {
                     matches!(feeders[link as usize], Feeder::Endpoint(_, Kind::Ack))

@@ -79,7 +79,7 @@ impl Paths {
         let mut paths = Self { hops: Vec::new(), first: Vec::new(), planned: 0 };
         for (number, flow) in (0..).zip(&*plan.flows) {
             // Of UDP nothing travels back.
-            let one_way = matches!(flow.transport, Transport::Udp { .. });
+            let one_way = matches!(*flow.transport, Transport::Udp { .. });
             for kind in [Kind::Data, Kind::Ack] {
                 let path = match routed.get(number_of(number as usize, kind)).filter(|p| !p.is_empty()) {
                     None if !one_way || kind == Kind::Data => {
@@ -229,7 +229,11 @@ mod tests {
             class: 1,
             ttl: if acks_share_label { 9 } else { TTL },
             acks_share_label,
-            transport: Transport::Tcp { config: config.clone(), size: Size::Packets(20), clock_offset: None },
+            transport: Arc::new(Transport::Tcp {
+                config: config.clone(),
+                size: Size::Packets(20),
+                clock_offset: None,
+            }),
         };
         Plan {
             nodes: (0..4).map(|i| i.to_string().into()).collect(),

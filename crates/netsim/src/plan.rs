@@ -172,8 +172,8 @@ pub struct Flow {
     pub ttl: u8,
     /// Acknowledgements carry the flow label (and class) of the data; else a label of their own and class 0.
     pub acks_share_label: bool,
-    /// How it sends.
-    pub transport: Transport,
+    /// How it sends; flows of a group share it, unless something in it is their own.
+    pub transport: Arc<Transport>,
 }
 
 impl Flow {

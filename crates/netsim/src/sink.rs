@@ -67,7 +67,7 @@ struct Rest {
 impl Sink {
     /// Of flow number `number`.
     pub fn new(number: usize, flow: &Flow, plan: &Plan) -> Self {
-        let receiver = match &flow.transport {
+        let receiver = match &*flow.transport {
             Transport::Tcp { config, .. } => Some(Receiver::new(config)),
             Transport::Udp { .. } => None,
         };

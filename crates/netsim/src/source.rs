@@ -119,7 +119,7 @@ impl Source {
     pub fn new(flow: &Flow, taken: Option<Taken>, plan: &Plan, seed: u64) -> Self {
         let (start, for_clock) = flow.start_and_clock(seed);
         let first = (start, flow.stop.unwrap_or(Time::NEVER));
-        let generator = match &flow.transport {
+        let generator = match &*flow.transport {
             Transport::Tcp { config, size, clock_offset } => {
                 let application = Application::new(size, taken, &flow.name, seed, plan.duration);
                 let supply = match (size, &application) {

@@ -54,7 +54,7 @@ pub(crate) struct PacketDelay {
 impl Watch {
     /// Nothing where nothing is recorded of flow number `number`.
     pub fn new(number: usize, flow: &Flow, plan: &Plan) -> Option<Box<Self>> {
-        let objects = match &flow.transport {
+        let objects = match &*flow.transport {
             Transport::Tcp { config, size, .. } => objects(config, most_requests(size, plan.duration)),
             Transport::Udp { .. } => None,
         };
@@ -93,7 +93,7 @@ fn objects(config: &TcpConfig, most: usize) -> Option<Arrivals> {
 
 /// So many packets a source of UDP sends in a run at its mean rate.
 fn most_packets(flow: &Flow, duration: Span) -> usize {
-    match &flow.transport {
+    match &*flow.transport {
         Transport::Udp { rate, packet, .. } => {
             (duration.secs() * rate.bps() / (8.0 * packet.mean())) as usize + 1
         }

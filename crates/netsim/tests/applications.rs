@@ -44,7 +44,7 @@ fn flow(name: &str, size: Size, stop: Option<Time>) -> Flow {
         class: 0,
         ttl: TTL,
         acks_share_label: false,
-        transport: Transport::Tcp { config, size, clock_offset: None },
+        transport: Arc::new(Transport::Tcp { config, size, clock_offset: None }),
     }
 }
 
@@ -260,8 +260,11 @@ fn what_stops_asks_for_nothing_more() {
 #[test]
 fn delays_of_every_packet() {
     let mut plan = plan(vec![flow("call", Size::Greedy, Some(Time::from_secs(1.05)))], Vec::new());
-    Arc::make_mut(&mut plan.flows)[0].transport =
-        Transport::Udp { rate: Rate(80_000), packet: Length::fixed(200), pattern: Pattern::Constant };
+    Arc::make_mut(&mut plan.flows)[0].transport = Arc::new(Transport::Udp {
+        rate: Rate(80_000),
+        packet: Length::fixed(200),
+        pattern: Pattern::Constant,
+    });
     plan.probe.packet_delays = vec![0];
     let tables = run_both(&plan);
     assert_eq!(integers(&tables, "call_packets", "packet"), [0, 1, 2]);

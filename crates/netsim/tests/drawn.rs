@@ -17,7 +17,7 @@ fn plan(flows: usize) -> Plan {
 
 /// Ends and size of every flow.
 fn drawn(plan: &Plan, seed: u64) -> Vec<(u32, u32, u64)> {
-    let draw = |flow: &aqmlab_netsim::plan::Flow| match (&flow.ends, &flow.transport) {
+    let draw = |flow: &aqmlab_netsim::plan::Flow| match (&flow.ends, &*flow.transport) {
         (Ends::At(from, to), Transport::Tcp { size: Size::Packets(n), .. }) => (*from, *to, *n),
         other => panic!("not drawn: {other:?}"),
     };
@@ -68,7 +68,7 @@ fn a_run_says_what_was_drawn() {
 fn sent(lengths: [Length; 2], seed: u64) -> [Vec<(i64, i64)>; 2] {
     let mut plan = ring(&[Kind::Poisson, Kind::Poisson], 2.0, ("drop-tail", &[]), 5.0);
     for (flow, length) in Arc::make_mut(&mut plan.flows).iter_mut().zip(lengths) {
-        let Transport::Udp { packet, .. } = &mut flow.transport else { panic!("not UDP") };
+        let Transport::Udp { packet, .. } = Arc::make_mut(&mut flow.transport) else { panic!("not UDP") };
         // From a router, so that they arrive at its link when they are sent.
         (*packet, flow.ends) = (length, Ends::At(0, 1));
     }

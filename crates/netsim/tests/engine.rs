@@ -271,11 +271,11 @@ fn line(variants: &[Tcp], delays: &[f64], (aqm, set): (&'static str, &[(&'static
         let (from, to) = ends[i % ends.len()];
         flow.ends = Ends::At(from, to);
         let delayed_ack = (i % 2 == 1).then(|| Span::from_millis(40));
-        flow.transport = Transport::Tcp {
+        flow.transport = Arc::new(Transport::Tcp {
             config: variants[i].config(64, false, delayed_ack),
             size: Size::Greedy,
             clock_offset: None,
-        };
+        });
     }
     plan
 }

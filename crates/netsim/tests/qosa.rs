@@ -3,6 +3,8 @@
 #[allow(dead_code, reason = "this test uses its part")]
 mod common;
 
+use std::sync::Arc;
+
 use aqmlab_aqm::Value;
 use aqmlab_netsim::plan::{Ends, Flow, Length, Pattern, Plan, Probe, Start, TTL, Transport};
 use aqmlab_netsim::{EngineChoice, Options};
@@ -38,11 +40,11 @@ fn chain(middle: Queue, qosa: Option<&str>) -> Plan {
         class: u8::from(i == 0),
         ttl: TTL,
         acks_share_label: false,
-        transport: Transport::Udp {
+        transport: Arc::new(Transport::Udp {
             rate: Rate(200_000),
             packet: Length::fixed(500),
             pattern: Pattern::Poisson,
-        },
+        }),
     };
     Plan {
         nodes: (0..4).map(|i| format!("n{i}").into()).collect(),

@@ -35,11 +35,11 @@ fn udp(name: &str, (from, to): (u32, u32), stop: f64) -> Flow {
         class: 0,
         ttl: TTL,
         acks_share_label: false,
-        transport: Transport::Udp {
+        transport: Arc::new(Transport::Udp {
             rate: Rate(8_000_000),
             packet: Length::fixed(1000),
             pattern: Pattern::Constant,
-        },
+        }),
     }
 }
 

@@ -221,7 +221,7 @@ fn warn_of_small_buckets<'a>(
     meter: &Meter,
     flows: impl Iterator<Item = &'a plan::Flow>,
 ) {
-    let size = |flow: &plan::Flow| match &flow.transport {
+    let size = |flow: &plan::Flow| match &*flow.transport {
         Transport::Tcp { config, .. } => config.full_length(),
         // Of lengths that are drawn the mean: some are longer than any bucket.
         Transport::Udp { packet, .. } => packet.mean() as u32,

@@ -101,7 +101,7 @@ fn dumbbell_red() {
     assert_eq!(plan.probe.queue_interval, Some(Span::from_millis(50)));
     assert!(plan.probe.delay_histogram && !plan.probe.events);
     let Transport::Tcp { config: TcpConfig::Ns2(config), size: Size::Greedy, clock_offset: None } =
-        &plan.flows[0].transport
+        &*plan.flows[0].transport
     else {
         panic!("{:?}", plan.flows[0].transport)
     };
@@ -155,7 +155,7 @@ fn routes_lead_through_the_bottleneck() {
     let own = s.plan.links.iter().find(|l| l.name == "right.trickle").expect("a link of the example");
     assert_eq!((own.rate, own.delay), (Rate(2_000_000), Span::from_millis(30)));
     assert_eq!(s.plan.flows[20].stop, Some(Time(10_000_000_000_000)));
-    let Transport::Udp { rate, packet, pattern: Pattern::Constant } = &s.plan.flows[21].transport else {
+    let Transport::Udp { rate, packet, pattern: Pattern::Constant } = &*s.plan.flows[21].transport else {
         panic!("not UDP")
     };
     assert_eq!((*rate, packet), (Rate(1_000_000), &Length::fixed(500)));
@@ -209,7 +209,7 @@ fn explicit_two_hop() {
     assert_eq!(s.plan.nodes[..], ["a", "b", "c", "r1", "r2", "r3", "d"]);
     assert_eq!(s.plan.links[11].rate, Rate(10_000_000));
     assert_eq!(s.seeds, [1, 2, 3]);
-    let Transport::Tcp { size, .. } = &s.plan.flows[7].transport else { panic!("not TCP") };
+    let Transport::Tcp { size, .. } = &*s.plan.flows[7].transport else { panic!("not TCP") };
     assert_eq!(*size, Size::Packets(5000));
 }
 

@@ -42,7 +42,8 @@ fn flow(keys: &str) -> Flow {
 }
 
 fn size(value: &str) -> Size {
-    let Transport::Tcp { size, .. } = flow(&format!("packet_size = \"500B\"\nsize = {value}")).transport
+    let Transport::Tcp { size, .. } =
+        Transport::clone(&flow(&format!("packet_size = \"500B\"\nsize = {value}")).transport)
     else {
         panic!("not TCP")
     };
@@ -51,7 +52,7 @@ fn size(value: &str) -> Size {
 
 fn pattern(value: &str) -> Pattern {
     let keys = format!("transport = \"udp\"\nrate = \"1Mbps\"\npattern = {value}");
-    let Transport::Udp { pattern, .. } = flow(&keys).transport else { panic!("not UDP") };
+    let Transport::Udp { pattern, .. } = Transport::clone(&flow(&keys).transport) else { panic!("not UDP") };
     pattern
 }
 
@@ -93,7 +94,9 @@ fn patterns() {
 #[test]
 fn arrivals() {
     let keys = "transport = \"udp\"\narrivals = \"\"\"\n0 1500\n0.0125 500\n0.02 1000\n\"\"\"";
-    let Transport::Udp { rate, packet, pattern } = flow(keys).transport else { panic!("not UDP") };
+    let Transport::Udp { rate, packet, pattern } = Transport::clone(&flow(keys).transport) else {
+        panic!("not UDP")
+    };
     let arrival = |s, bytes| Arrival { after: Span::from_secs(s), bytes };
     let expected = [arrival(0.0, 1500), arrival(0.0125, 500), arrival(0.02, 1000)];
     assert_eq!(pattern, Pattern::Arrivals(expected.to_vec().into()));
@@ -105,7 +108,9 @@ fn arrivals() {
 fn lengths_of_packets() {
     let udp = |value: &str| {
         let keys = format!("transport = \"udp\"\nrate = \"1Mbps\"\npacket_size = {value}");
-        let Transport::Udp { packet, .. } = flow(&keys).transport else { panic!("not UDP") };
+        let Transport::Udp { packet, .. } = Transport::clone(&flow(&keys).transport) else {
+            panic!("not UDP")
+        };
         packet
     };
     assert_eq!(udp("\"500B\""), Length::fixed(500));

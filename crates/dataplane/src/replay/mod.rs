@@ -8,6 +8,8 @@ mod compared;
 mod recording;
 mod report;
 
+use std::sync::Arc;
+
 use aqmlab_aqm::Packet;
 use aqmlab_netsim::plan::{Ends, Flow, Length, LinkId, Pattern, Plan, Start, TTL, Transport};
 use aqmlab_netsim::standalone_link::{self, StandaloneOptions};
@@ -53,7 +55,11 @@ fn receiver(name: &str, ends: &Ends) -> Flow {
         class: 0,
         ttl: TTL,
         acks_share_label: false,
-        transport: Transport::Udp { rate: Rate(1), packet: Length::fixed(1), pattern: Pattern::Constant },
+        transport: Arc::new(Transport::Udp {
+            rate: Rate(1),
+            packet: Length::fixed(1),
+            pattern: Pattern::Constant,
+        }),
     }
 }
 

@@ -43,11 +43,11 @@ fn plan(aqm: &str, set: &[(&str, Value)], observed: bool, (warmup, duration): (u
         class: 0,
         ttl: TTL,
         acks_share_label: false,
-        transport: Transport::Tcp {
+        transport: Arc::new(Transport::Tcp {
             config: TcpConfig::Ns2(Arc::new(Config::ns2(Variant::Reno))),
             size: Size::Greedy,
             clock_offset: None,
-        },
+        }),
     };
     let probe = Probe {
         links: if observed { vec![2] } else { Vec::new() },

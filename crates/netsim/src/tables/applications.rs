@@ -46,7 +46,7 @@ impl Network {
     }
 
     fn segments(&self, number: usize) -> Vec<Segment<'_>> {
-        let Transport::Tcp { size: Size::Video(video), .. } = &self.plan.flows[number].transport else {
+        let Transport::Tcp { size: Size::Video(video), .. } = &*self.plan.flows[number].transport else {
             return Vec::new();
         };
         let mut playback = Playback::new(video.startup);
@@ -76,7 +76,7 @@ impl Network {
     fn page_row<'a>(&'a self, page: &'a Page) -> PageRow<'a> {
         let first = page.first as usize;
         let flows = first..first + page.connections as usize;
-        let bytes = |flow: &Flow| match &flow.transport {
+        let bytes = |flow: &Flow| match &*flow.transport {
             Transport::Tcp { size: Size::Objects(objects), .. } => objects.sizes.iter().sum(),
             _ => 0,
         };

@@ -91,7 +91,7 @@ impl Network {
 
 /// Packets that a flow has to send; -1 without end, or where an application says.
 fn size_packets(flow: &Flow) -> i64 {
-    match &flow.transport {
+    match &*flow.transport {
         Transport::Tcp { size: Size::Packets(n), .. } => *n as i64,
         Transport::Tcp { size: Size::Bytes(n), config, .. } => n.div_ceil(config.payload().into()) as i64,
         Transport::Tcp { .. } | Transport::Udp { .. } => -1,

@@ -8,6 +8,10 @@ use crate::observe::Observation;
 impl Seen<'_> {
     /// Over `t` seconds.
     pub fn links_table(&self, t: f64) -> Table {
+        let names = [
+            ("link", Column::Text(self.links().map(|l| l.name).collect())),
+            ("aqm", Column::Text(self.links().map(|l| l.aqm).collect())),
+        ];
         let average = |o: Option<&Observation>| o.map(Observation::averages).unwrap_or_default();
         let row = |l: SeenLink<'_>| {
             (l.station.counters(), average(l.station.observation()), l.station.backlog().packets)
@@ -37,10 +41,6 @@ impl Seen<'_> {
                 ("packets_at_end", Integer(&|&(.., waiting)| waiting.into())),
             ],
         );
-        let names = [
-            ("link", Column::Text(self.links().map(|l| l.name).collect())),
-            ("aqm", Column::Text(self.links().map(|l| l.aqm).collect())),
-        ];
         names.into_iter().chain(of_counters).collect()
     }
 

@@ -107,7 +107,7 @@ impl<'s> Seen<'s> {
 
     /// The sequence number of a packet, or what it acknowledges: in packets, or in bytes modulo 2^32.
     fn sequence_number(&self, flow: u32, number: i32) -> i64 {
-        match self.plan.flows.get(flow as usize).map(|flow| &flow.transport) {
+        match self.plan.flows.get(flow as usize).map(|flow| &*flow.transport) {
             Some(Transport::Tcp { config: TcpConfig::Rfc(_), .. }) => i64::from(number as u32),
             _ => i64::from(number),
         }

@@ -126,7 +126,7 @@ pub(super) fn steps(
 ) -> impl Iterator<Item = (Kind, Step, u32)> {
     let source = source_of(network, ends_together, flow);
     // UDP has no return path.
-    let is_udp = matches!(network.plan.flows[flow as usize].transport, Transport::Udp { .. });
+    let is_udp = matches!(*network.plan.flows[flow as usize].transport, Transport::Udp { .. });
     let kinds = [Kind::Data, Kind::Ack].into_iter().take(if is_udp { 1 } else { 2 });
     let steps =
         kinds.flat_map(move |kind| network.fabric.paths.steps(flow as usize, kind).map(move |s| (kind, s)));
@@ -204,7 +204,11 @@ pub(super) mod tests {
             class: 0,
             ttl: TTL,
             acks_share_label: false,
-            transport: Transport::Tcp { config: config.clone(), size: Size::Greedy, clock_offset: None },
+            transport: Arc::new(Transport::Tcp {
+                config: config.clone(),
+                size: Size::Greedy,
+                clock_offset: None,
+            }),
         };
         let plan = Plan {
             nodes: (0..6).map(|i| i.to_string().into()).collect(),

@@ -92,7 +92,7 @@ pub fn dumbbell(variants: &[Option<Tcp>], mbps: f64, queue: Queue, seconds: f64)
             class: 0,
             ttl: TTL,
             acks_share_label: false,
-            transport,
+            transport: transport.into(),
         });
     }
     let nodes = (0..2 + 2 * variants.len()).map(|i| format!("n{i}").into()).collect();

@@ -300,20 +300,23 @@ impl Group<'_> {
 
     /// Adds the flows, and their hosts where they have hosts of their own.
     pub fn expand(&self, builder: &mut Builder<'_>, all: &mut Flows) {
+        let shared = self.transport.is_one().then(|| Arc::new(self.transport.of(0)));
         for index in 0..self.count {
+            let transport = shared.clone().unwrap_or_else(|| Arc::new(self.transport.of(index)));
+            let flow = |name: String, ends| self.flow(name, index, ends, transport.clone());
             let name = self.name_of(index);
             let first = all.flows.len();
             let ends = self.ends.of(builder, &name, index, first);
             match &self.application {
-                None | Some(Application::Video(_)) => all.flows.push(self.flow(name, index, ends)),
+                None | Some(Application::Video(_)) => all.flows.push(flow(name, ends)),
                 Some(Application::Page(page)) => {
-                    let one = |k| self.flow(format!("{name}.{k}"), index, ends.clone());
+                    let one = |k| flow(format!("{name}.{k}"), ends.clone());
                     all.flows.extend((0..page.connections).map(one));
                     all.pages.push(self.page(page, name, index, first as u32));
                 }
                 Some(Application::Call { .. }) => {
-                    all.flows.push(self.flow(format!("{name}.there"), index, ends.clone()));
-                    all.flows.push(self.flow(format!("{name}.back"), index, turned(ends)));
+                    all.flows.push(flow(format!("{name}.there"), ends.clone()));
+                    all.flows.push(flow(format!("{name}.back"), turned(ends)));
                     all.calls.extend([first as u32, first as u32 + 1]);
                 }
             }
@@ -326,7 +329,13 @@ impl Group<'_> {
         plan::Page { name, first, connections, dispatch, start, objects, size }
     }
 
-    fn flow(&self, name: String, index: usize, ends: plan::Ends) -> plan::Flow {
+    fn flow(
+        &self,
+        name: String,
+        index: usize,
+        ends: plan::Ends,
+        transport: Arc<plan::Transport>,
+    ) -> plan::Flow {
         plan::Flow {
             name: name.into(),
             group: Arc::clone(&self.name),
@@ -338,7 +347,7 @@ impl Group<'_> {
             class: self.priority,
             ttl: self.ttl,
             acks_share_label: self.acks_share_label,
-            transport: self.transport.of(index),
+            transport,
         }
     }
 }

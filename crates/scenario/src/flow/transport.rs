@@ -233,6 +233,11 @@ impl GroupTransport {
         matches!(self, Self::Tcp { .. })
     }
 
+    /// Whether all flows of the group send alike.
+    pub fn is_one(&self) -> bool {
+        !matches!(self, Self::Tcp { clock_offset: ClockOffset::Each(_), .. })
+    }
+
     /// How the flow of this number in the group sends.
     pub fn of(&self, index: usize) -> Transport {
         match self {

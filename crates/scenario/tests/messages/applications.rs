@@ -74,7 +74,7 @@ fn distributions_through_points() {
         refused(DUMBBELL, "count = 2", &[(&size(cdf), &[&message])]);
     }
     let scenario = accepted(&with(&size("[[100, 0.5], [1000, 1]]")), &[]);
-    let Transport::Tcp { size: Size::Drawn(Spread::Empirical(cdf)), .. } = &scenario.plan.flows[0].transport
+    let Transport::Tcp { size: Size::Drawn(Spread::Empirical(cdf)), .. } = &*scenario.plan.flows[0].transport
     else {
         panic!("no such size");
     };
@@ -118,7 +118,7 @@ fn videos() {
         ],
     );
     let scenario = accepted(&with("video = { buffer = \"24s\", length = \"9s\" }"), &[]);
-    let Transport::Tcp { size: Size::Video(video), .. } = &scenario.plan.flows[0].transport else {
+    let Transport::Tcp { size: Size::Video(video), .. } = &*scenario.plan.flows[0].transport else {
         panic!("no video");
     };
     let s = Span::from_secs;
@@ -176,7 +176,7 @@ fn what_applications_come_to() {
     let (Ends::At(from, to), Ends::At(back_from, back_to)) = (&ends[4], &ends[5]) else { panic!("drawn") };
     assert_eq!((from, to), (back_to, back_from));
     assert_eq!(scenario.plan.probe.packet_delays, [4, 5]);
-    let Transport::Udp { rate, packet, .. } = &scenario.plan.flows[5].transport else { panic!("no UDP") };
+    let Transport::Udp { rate, packet, .. } = &*scenario.plan.flows[5].transport else { panic!("no UDP") };
     // 160 B and 40 B of headers every 20 ms.
     assert_eq!((*rate, packet.same()), (Rate(80_000), Some(200)));
 }

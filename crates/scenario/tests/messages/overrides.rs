@@ -33,7 +33,7 @@ fn values_of_every_type() {
     assert_eq!((s.plan.duration, s.seeds.as_slice()), (Span::from_millis(5_000), &[3, 4][..]));
     assert_eq!((s.plan.flows.len(), s.plan.links[0].rate), (7, Rate(2_000_000)));
     assert_eq!((s.plan.probe.links.as_slice(), s.name.as_str()), (&[1][..], "other"));
-    let Transport::Tcp { config: TcpConfig::Ns2(config), .. } = &s.plan.flows[0].transport else {
+    let Transport::Tcp { config: TcpConfig::Ns2(config), .. } = &*s.plan.flows[0].transport else {
         panic!("not TCP")
     };
     assert_eq!(config.window, 33.0);

@@ -103,7 +103,7 @@ fn a_profile_has_its_own_options() {
 
 /// Configuration and size of the first flow.
 fn rfc(scenario: &Scenario) -> (&Config, Size) {
-    match &scenario.plan.flows[0].transport {
+    match &*scenario.plan.flows[0].transport {
         Transport::Tcp { config: TcpConfig::Rfc(config), size, .. } => (config, size.clone()),
         other => panic!("{other:?}"),
     }

@@ -56,7 +56,7 @@ fn defaults() {
     assert_eq!(plan.probe.links, [0], "the queue that is not drop-tail");
     assert!(plan.probe.delay_histogram && !plan.probe.events);
     assert_eq!((plan.probe.queue_interval, plan.probe.cwnd_interval), (None, None));
-    let Transport::Tcp { config, size: Size::Greedy, clock_offset: None } = &plan.flows[1].transport else {
+    let Transport::Tcp { config, size: Size::Greedy, clock_offset: None } = &*plan.flows[1].transport else {
         panic!("not TCP")
     };
     assert_eq!(config.label(), "newreno");
@@ -117,7 +117,8 @@ fn lengths_whose_mean_the_bounds_move() {
 fn sizes_become_packets() {
     for (size, packets) in [("\"1MB\"", 2000), ("\"1001B\"", 3), ("\"100p\"", 100), ("\"1B\"", 1)] {
         let text = exchange(VALID, "count = 2", &format!("size = {size}\npacket_size = \"500B\""));
-        let Transport::Tcp { size, .. } = accepted(&text, &[]).plan.flows[0].transport.clone() else {
+        let Transport::Tcp { size, .. } = Transport::clone(&accepted(&text, &[]).plan.flows[0].transport)
+        else {
             panic!("not TCP")
         };
         assert_eq!(size, Size::Packets(packets));
