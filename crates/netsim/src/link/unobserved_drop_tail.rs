@@ -36,8 +36,11 @@ pub(crate) struct UnobservedDropTail {
     cold: Option<Box<Cold>>,
 }
 
-/// What most arrivals do not need.
-#[derive(Clone, Debug, Default)]
+/// What most arrivals do not need, most of it for packets that wait.
+///
+/// Delays and areas are added when a packet arrives, as if the run lasted until its service starts. At the end of the warm-up
+/// and of the run they are corrected for the packets that still wait.
+#[derive(Clone, Debug)]
 struct Cold {
     /// Packets accepted, their bytes and transmission time, without those of [`UnobservedDropTail::count`].
     accepted: u64,
@@ -45,38 +48,28 @@ struct Cold {
     busy: u64,
     /// The length before the last one, and its transmission time: nearly all packets of a link have one of two.
     before: (u32, Span),
-    waiting: Option<Box<Waiting>>,
-}
-
-/// The waiting packets, and the statistics of all that waited.
-///
-/// Delays and areas are added when a packet arrives, as if the run lasted until its service starts. At the end of the warm-up
-/// and of the run they are corrected for the packets that still wait.
-#[derive(Clone, Debug)]
-struct Waiting {
     /// Packets that wait, in order, and their number and bytes.
     runs: VecDeque<Run>,
     packets: u32,
-    bytes: u64,
     /// Largest number that waited.
     max_queue: u32,
+    bytes: u64,
     /// [`LinkCounters::delay`], [`LinkCounters::queue_area`] and [`LinkCounters::byte_area`].
     delay: u128,
     queue_area: u128,
     byte_area: u128,
-    /// Backlog at the end of the warm-up.
-    carried_over: Backlog,
-    lost: Option<Box<Lost>>,
     /// While packets wait: start of the service in progress, and end of the warm-up; `NEVER` once that is over.
     serving_since: Time,
     warmup_end: Time,
+    rare: Option<Box<Rare>>,
 }
 
-/// What a link has lost, since the end of the warm-up.
+/// What few links have: a backlog at the end of the warm-up, and losses since then.
 #[derive(Clone, Debug, Default)]
-struct Lost {
-    packets: u64,
-    bytes: u64,
+struct Rare {
+    carried_over: Backlog,
+    lost: u64,
+    lost_bytes: u64,
     drops: Drops,
 }
 
@@ -100,23 +93,28 @@ impl Run {
     }
 }
 
-impl Waiting {
-    fn new() -> Self {
+impl Default for Cold {
+    fn default() -> Self {
         Self {
+            accepted: 0,
+            accepted_bytes: 0,
+            busy: 0,
+            before: (0, Span::ZERO),
             runs: VecDeque::new(),
             packets: 0,
-            bytes: 0,
             max_queue: 0,
+            bytes: 0,
             delay: 0,
             queue_area: 0,
             byte_area: 0,
-            carried_over: Backlog::default(),
-            lost: None,
             serving_since: Time::ZERO,
             warmup_end: Time::NEVER,
+            rare: None,
         }
     }
+}
 
+impl Cold {
     fn backlog(&self) -> Backlog {
         Backlog { packets: self.packets, bytes: self.bytes }
     }
@@ -162,8 +160,9 @@ impl Waiting {
 
     /// Reset the statistics at the end of the warm-up; of waiting packets, only the time after it counts.
     fn reset_stats(&mut self, warmup: Time) {
-        self.carried_over = self.backlog();
-        self.max_queue = self.carried_over.packets;
+        let carried_over = self.backlog();
+        self.rare = (carried_over.packets > 0).then(|| Box::new(Rare { carried_over, ..Rare::default() }));
+        self.max_queue = carried_over.packets;
         (self.delay, self.queue_area, self.byte_area) = (0, 0, 0);
         for run in &self.runs {
             let to_come = run.waits(warmup);
@@ -171,7 +170,6 @@ impl Waiting {
             self.queue_area += to_come;
             self.byte_area += to_come * u128::from(run.bytes);
         }
-        self.lost = None;
     }
 
     /// Correct the statistics at the end of the run for packets that still wait.
@@ -246,8 +244,8 @@ impl UnobservedDropTail {
             return true;
         }
         let (serving_since, warmup_end) = (self.last_start(), self.short_until);
-        let waiting = self.waiting_mut();
-        (waiting.serving_since, waiting.warmup_end) = (serving_since, warmup_end);
+        let cold = self.cold_mut();
+        (cold.serving_since, cold.warmup_end) = (serving_since, warmup_end);
         (self.has_waiters, self.short_until) = (true, Time::ZERO);
         self.wait(id, paths, message)
     }
@@ -256,11 +254,11 @@ impl UnobservedDropTail {
     #[inline(always)]
     fn wait(&mut self, id: LinkId, paths: &Paths, message: &mut Message) -> bool {
         let bytes = message.bytes;
-        if self.waiting_mut().packets >= self.limit {
-            let lost = self.waiting_mut().lost.get_or_insert_default();
-            lost.packets += 1;
-            lost.bytes += u64::from(bytes);
-            lost.drops.count(&paths.meta(message));
+        if self.cold_mut().packets >= self.limit {
+            let rare = self.cold_mut().rare.get_or_insert_default();
+            rare.lost += 1;
+            rare.lost_bytes += u64::from(bytes);
+            rare.drops.count(&paths.meta(message));
             return false;
         }
         let starts = self.free_at;
@@ -268,7 +266,7 @@ impl UnobservedDropTail {
         self.count_accepted();
         self.free_at = starts + self.transmission;
         let length = (bytes, self.transmission);
-        self.waiting_mut().push(message.time, starts, length);
+        self.cold_mut().push(message.time, starts, length);
         (message.time, message.cause, message.source) = (self.free_at + self.delay, starts, id);
         true
     }
@@ -279,13 +277,9 @@ impl UnobservedDropTail {
         Time(self.free_at.0 - self.transmission.0)
     }
 
-    fn waiting(&self) -> Option<&Waiting> {
-        self.cold.as_ref()?.waiting.as_deref()
-    }
-
     #[inline(always)]
-    fn waiting_mut(&mut self) -> &mut Waiting {
-        self.cold.get_or_insert_default().waiting.get_or_insert_with(|| Box::new(Waiting::new()))
+    fn cold_mut(&mut self) -> &mut Cold {
+        self.cold.get_or_insert_default()
     }
 
     /// Make this the length at hand.
@@ -303,7 +297,7 @@ impl UnobservedDropTail {
             (0, Span::ZERO)
         } else {
             self.sum_up();
-            core::mem::replace(&mut self.cold.get_or_insert_default().before, last)
+            core::mem::replace(&mut self.cold_mut().before, last)
         };
         self.bytes = bytes;
         self.transmission = if before.0 == bytes { before.1 } else { self.rate.time_of(u64::from(bytes)) };
@@ -324,10 +318,10 @@ impl UnobservedDropTail {
         if !self.has_waiters {
             return;
         }
-        let waiting = self.waiting_mut();
-        waiting.release(id, key);
-        if waiting.packets == 0 {
-            self.short_until = waiting.warmup_end;
+        let cold = self.cold_mut();
+        cold.release(id, key);
+        if cold.packets == 0 {
+            self.short_until = cold.warmup_end;
             self.has_waiters = false;
         }
     }
@@ -335,7 +329,7 @@ impl UnobservedDropTail {
     /// The end of the warm-up; `NEVER` once it is over.
     #[inline(always)]
     fn warmup_end(&mut self) -> &mut Time {
-        if self.has_waiters { &mut self.waiting_mut().warmup_end } else { &mut self.short_until }
+        if self.has_waiters { &mut self.cold_mut().warmup_end } else { &mut self.short_until }
     }
 
     /// Advance to `now`; at the end of the warm-up, reset the statistics.
@@ -357,9 +351,7 @@ impl UnobservedDropTail {
         }
         if let Some(cold) = &mut self.cold {
             (cold.accepted, cold.accepted_bytes, cold.busy) = (0, 0, busy);
-            if let Some(waiting) = &mut cold.waiting {
-                waiting.reset_stats(warmup);
-            }
+            cold.reset_stats(warmup);
         }
     }
 
@@ -374,15 +366,13 @@ impl UnobservedDropTail {
         }
         if let Some(cold) = &mut self.cold {
             cold.busy -= after_end;
-            if let Some(waiting) = &mut cold.waiting {
-                waiting.finish(end);
-            }
+            cold.finish(end);
         }
     }
 
     /// Return the packets and bytes waiting.
     pub fn backlog(&self) -> Backlog {
-        self.waiting().map_or_else(Backlog::default, Waiting::backlog)
+        self.cold.as_ref().map_or_else(Backlog::default, |cold| cold.backlog())
     }
 
     /// Return the counters over the measured part of the run.
@@ -390,40 +380,38 @@ impl UnobservedDropTail {
         let count = u64::from(self.count);
         let (mut accepted, mut accepted_bytes) = (count, count * u64::from(self.bytes));
         let mut busy = count * self.transmission.0;
-        if let Some(cold) = &self.cold {
-            accepted += cold.accepted;
-            accepted_bytes += cold.accepted_bytes;
-            busy += cold.busy;
-        }
-        let passed = LinkCounters {
-            arrivals: accepted,
-            arrived_bytes: accepted_bytes,
-            departures: accepted,
-            departed_bytes: accepted_bytes,
+        let Some(cold) = &self.cold else {
+            return LinkCounters {
+                arrivals: accepted,
+                arrived_bytes: accepted_bytes,
+                departures: accepted,
+                departed_bytes: accepted_bytes,
+                busy,
+                ..LinkCounters::default()
+            };
+        };
+        accepted += cold.accepted;
+        accepted_bytes += cold.accepted_bytes;
+        busy += cold.busy;
+        let (lost, lost_bytes) = cold.rare.as_ref().map_or((0, 0), |rare| (rare.lost, rare.lost_bytes));
+        let carried_over = cold.rare.as_ref().map(|rare| rare.carried_over).unwrap_or_default();
+        LinkCounters {
+            arrivals: accepted + lost,
+            arrived_bytes: accepted_bytes + lost_bytes,
+            departures: accepted + u64::from(carried_over.packets) - u64::from(cold.packets),
+            departed_bytes: accepted_bytes + carried_over.bytes - cold.bytes,
+            drops_overflow: lost,
+            max_queue: cold.max_queue,
+            delay: cold.delay,
+            queue_area: cold.queue_area,
+            byte_area: cold.byte_area,
             busy,
             ..LinkCounters::default()
-        };
-        let Some(waiting) = self.waiting() else { return passed };
-        let Backlog { packets, bytes } = waiting.backlog();
-        let (lost_packets, lost_bytes) =
-            waiting.lost.as_ref().map_or((0, 0), |lost| (lost.packets, lost.bytes));
-        let carried_over = waiting.carried_over;
-        LinkCounters {
-            arrivals: accepted + lost_packets,
-            arrived_bytes: accepted_bytes + lost_bytes,
-            departures: accepted + u64::from(carried_over.packets) - u64::from(packets),
-            departed_bytes: accepted_bytes + carried_over.bytes - bytes,
-            drops_overflow: lost_packets,
-            max_queue: waiting.max_queue,
-            delay: waiting.delay,
-            queue_area: waiting.queue_area,
-            byte_area: waiting.byte_area,
-            ..passed
         }
     }
 
     /// Return the drops by flow and distance, if there were any.
     pub fn drops(&self) -> Option<&Drops> {
-        self.waiting()?.lost.as_ref().map(|lost| &lost.drops)
+        self.cold.as_ref()?.rare.as_ref().map(|rare| &rare.drops)
     }
 }
