@@ -16,8 +16,8 @@ pub struct Words {
     /// The different words, one after the other, in one text: with many links and flows, texts of their own take more memory than
     /// the words.
     text: String,
-    /// Where each ends in it, in bytes.
-    ends: Vec<usize>,
+    /// Where each ends in it, in bytes: less than 4 GiB, since a name has at most 120.
+    ends: Vec<u32>,
     places: Vec<u32>,
 }
 
@@ -54,13 +54,13 @@ impl Words {
 
     fn word(&self, place: usize) -> &str {
         let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.text[start..self.ends[place]]
+        &self.text[start as usize..self.ends[place] as usize]
     }
 
     /// Add a word that differs from all before. Return its place.
     fn push(&mut self, word: &str) -> u32 {
         self.text.push_str(word);
-        self.ends.push(self.text.len());
+        self.ends.push(self.text.len() as u32);
         self.ends.len() as u32 - 1
     }
 }

@@ -125,5 +125,5 @@ impl Inboxes {
 /// Pages are reused, so all of them grow to what is needed: not by doubling, after which half of them would be empty.
 #[cold]
 fn make_room(page: &mut Vec<Message>) {
-    page.reserve_exact(page.len() / 4);
+    page.reserve_exact(page.len() / 8);
 }
