@@ -17,22 +17,19 @@ impl Network {
         for (flow, n) in self.fabric.links.iter().filter_map(Counting::drops).flat_map(Drops::by_flow) {
             drops[flow] += n;
         }
-        let rows: Vec<_> = drops.into_iter().enumerate().map(|(i, n)| self.flow_row(i, n)).collect();
+        let rows = || drops.iter().enumerate().map(|(i, &n)| self.flow_row(i, n));
+        let text = |of: fn(FlowRow<'_>) -> &str| Column::Text(rows().map(of).collect());
         let t = (self.plan.duration - self.plan.warmup).secs();
-        let transport = |t: &Transport| match t {
-            Transport::Tcp { config, .. } => config.label(),
-            Transport::Udp { .. } => "udp",
-        };
         let plain = [
-            ("flow", texts(&rows, |r| &r.plan.name)),
-            ("group", texts(&rows, |r| &r.plan.group)),
-            ("transport", texts(&rows, |r| transport(&r.plan.transport))),
-            ("from", texts(&rows, |r| r.from)),
-            ("to", texts(&rows, |r| r.to)),
-            ("size_packets", Column::Integer(rows.iter().map(|r| size_packets(r.plan)).collect())),
+            ("flow", text(|row| &row.plan.name)),
+            ("group", text(|row| &row.plan.group)),
+            ("transport", text(|row| row.transport())),
+            ("from", text(|row| row.from)),
+            ("to", text(|row| row.to)),
+            ("size_packets", Column::Integer(rows().map(|row| size_packets(row.plan)).collect())),
         ];
         let of_counters = numbers(
-            rows.iter(),
+            rows(),
             FlowRow::counted,
             [
                 ("sent", Integer(&|(source, ..)| source.sent)),
@@ -108,9 +105,16 @@ struct FlowRow<'a> {
     drops: u64,
 }
 
-impl FlowRow<'_> {
+impl<'a> FlowRow<'a> {
+    fn transport(&self) -> &'a str {
+        match &*self.plan.transport {
+            Transport::Tcp { config, .. } => config.label(),
+            Transport::Udp { .. } => "udp",
+        }
+    }
+
     /// What the ends have counted, and the row.
-    fn counted(&self) -> (SourceCounters, SinkCounters, &Self) {
+    fn counted(self) -> (SourceCounters, SinkCounters, Self) {
         (self.source.counters(), self.sink.counters(), self)
     }
 }
