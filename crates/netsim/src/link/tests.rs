@@ -212,6 +212,9 @@ proptest! {
 #[test]
 fn links_are_small() {
     assert_eq!(size_of::<Link>(), 64);
+    // In a plan, with names of up to 24 bytes in place.
+    assert!(size_of::<plan::Link>() <= 56 && size_of::<Flow>() <= 152);
+    assert!(!plan::Name::from("right.rtt-28.1234->rout2").is_heap_allocated());
 }
 
 #[test]

@@ -7,7 +7,8 @@ use crate::marker::Markers;
 use crate::observe::Observation;
 use crate::plan::Plan;
 
-/// Links to show, in the order of the plan. They are looked up one by one: with many links, a list of them would be as large as some columns.
+/// Links to show, in the order of the plan. They are looked up one by one: with many links, a list of them would be as large as some
+/// columns.
 pub(crate) struct Seen<'a> {
     pub plan: &'a Plan,
     pub count: usize,

@@ -6,7 +6,7 @@ const NONE: u32 = u32::MAX;
 const PAGE: usize = 64;
 
 /// Inputs of the stations, by window, unsorted.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Inboxes {
     /// Of each station, by its rank.
     inboxes: Vec<Inbox>,

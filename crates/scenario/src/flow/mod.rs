@@ -300,7 +300,7 @@ impl Group<'_> {
 
     /// Adds the flows, and their hosts where they have hosts of their own.
     pub fn expand(&self, builder: &mut Builder<'_>, all: &mut Flows) {
-        let shared = self.transport.is_one().then(|| Arc::new(self.transport.of(0)));
+        let shared = self.transport.is_shared().then(|| Arc::new(self.transport.of(0)));
         for index in 0..self.count {
             let transport = shared.clone().unwrap_or_else(|| Arc::new(self.transport.of(index)));
             let flow = |name: String, ends| self.flow(name, index, ends, transport.clone());

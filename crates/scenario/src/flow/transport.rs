@@ -233,8 +233,8 @@ impl GroupTransport {
         matches!(self, Self::Tcp { .. })
     }
 
-    /// Whether all flows of the group send alike.
-    pub fn is_one(&self) -> bool {
+    /// Return whether all flows of the group send alike.
+    pub fn is_shared(&self) -> bool {
         !matches!(self, Self::Tcp { clock_offset: ClockOffset::Each(_), .. })
     }
 

@@ -139,6 +139,14 @@ fn clock_offsets() {
     assert_eq!(offsets("[0, 0.25]"), [Some(0.0), Some(0.25)]);
 }
 
+/// With many flows, a copy for each would take most of a plan's memory.
+#[test]
+fn flows_of_a_group_share_how_they_send() {
+    let text = exchange(VALID, "count = 2", "count = 3");
+    let flows = accepted(&text, &[]).plan.flows;
+    assert!(flows.windows(2).all(|two| std::sync::Arc::ptr_eq(&two[0].transport, &two[1].transport)));
+}
+
 #[test]
 fn all_errors_at_once() {
     let text = r#"format = 1
