@@ -48,14 +48,16 @@ impl Serializer {
     /// How long a packet of `bytes` occupies the link.
     #[inline]
     pub fn transmit(&mut self, bytes: u32) -> Span {
-        if self.memo[0].0 == bytes {
-            return self.memo[0].1;
-        }
-        if self.memo[1].0 != bytes {
-            self.memo[1] = (bytes, self.rate.time_of(u64::from(bytes)));
-        }
-        self.memo.swap(0, 1);
-        self.memo[0].1
+        // An index in place of a branch: lengths alternate as they like, which no processor predicts.
+        let place = usize::from(self.memo[0].0 != bytes);
+        let (length, time) = self.memo[place];
+        if length == bytes { time } else { self.transmit_other(bytes) }
+    }
+
+    #[cold]
+    fn transmit_other(&mut self, bytes: u32) -> Span {
+        self.memo = [self.memo[1], (bytes, self.rate.time_of(u64::from(bytes)))];
+        self.memo[1].1
     }
 }
 
