@@ -43,6 +43,24 @@ impl<P: Copy> Qdisc<P> for Discipline<P> {
     }
 
     #[inline(always)]
+    fn enqueue_from(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) {
+        match self {
+            Self::DropTail(q) => q.enqueue_from(now, packet, host),
+            Self::Red(q) => q.enqueue_from(now, packet, host),
+            Self::NonRed(q) => q.enqueue_from(now, packet, host),
+        }
+    }
+
+    #[inline(always)]
+    fn dequeue_into(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
+        match self {
+            Self::DropTail(q) => q.dequeue_into(now, packet, host),
+            Self::Red(q) => q.dequeue_into(now, packet, host),
+            Self::NonRed(q) => q.dequeue_into(now, packet, host),
+        }
+    }
+
+    #[inline(always)]
     fn on_idle(&mut self, now: Time, host: &mut impl Host<P>) {
         match self {
             Self::DropTail(q) => q.on_idle(now, host),

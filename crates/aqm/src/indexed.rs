@@ -91,15 +91,29 @@ impl<P: Copy> Indexed<P> {
     /// Takes the packet at the head.
     #[inline]
     pub fn pop(&mut self) -> Option<Packet<P>> {
-        while self.head < self.tail {
-            let packet = self.slots[self.head].take();
-            self.head += 1;
-            if let Some(packet) = packet {
-                self.left(packet.meta.bytes);
-                return Some(packet);
-            }
-        }
-        None
+        let packet = self.head()?.take()?;
+        self.left(packet.meta.bytes);
+        Some(packet)
+    }
+
+    /// [`Indexed::pop`] to `packet`. Return whether there is one.
+    #[inline]
+    pub fn pop_into(&mut self, packet: &mut Packet<P>) -> bool {
+        let Some(head) = self.head() else { return false };
+        let Some(next) = head else { return false };
+        *packet = *next;
+        *head = None;
+        self.left(packet.meta.bytes);
+        true
+    }
+
+    /// The slot of the packet at the head, which is to leave.
+    #[inline]
+    fn head(&mut self) -> Option<&mut Option<Packet<P>>> {
+        let holes = self.slots[self.head..self.tail].iter().take_while(|slot| slot.is_none()).count();
+        let head = self.head + holes;
+        self.head = self.tail.min(head + 1);
+        self.slots[..self.tail].get_mut(head)
     }
 
     /// Takes out the packet in a slot that a search gave.

@@ -138,7 +138,25 @@ pub trait Qdisc<P> {
     where
         P: Copy,
     {
+        self.enqueue_from(now, packet, host);
+        self.dequeue_into(now, packet, host)
+    }
+
+    /// [`Qdisc::enqueue`] without a copy of the packet, whose header it may change.
+    #[inline]
+    fn enqueue_from(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>)
+    where
+        P: Copy,
+    {
         self.enqueue(now, *packet, host);
+    }
+
+    /// [`Qdisc::dequeue`] to `packet`, without further copies. Return whether there is a packet to transmit.
+    #[inline]
+    fn dequeue_into(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool
+    where
+        P: Copy,
+    {
         match self.dequeue(now, host) {
             Dequeue::Packet(next) => {
                 *packet = next;

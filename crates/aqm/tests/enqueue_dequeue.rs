@@ -1,4 +1,5 @@
-//! `enqueue_dequeue` and `on_idle` equal `enqueue` and `dequeue` for a queue in which nothing waits.
+//! `enqueue_from` and `dequeue_into` equal `enqueue` and `dequeue`, and so do `enqueue_dequeue` and `on_idle` for a queue in which
+//! nothing waits.
 
 mod common;
 
@@ -24,6 +25,14 @@ fn gauges(queue: &Discipline<u32>, now: Time) -> Vec<(&'static str, u64)> {
 }
 
 impl Side {
+    fn enqueue(&mut self, now: Time, mut packet: Packet<u32>) {
+        if self.short {
+            self.queue.enqueue_from(now, &mut packet, &mut self.host);
+        } else {
+            self.queue.enqueue(now, packet, &mut self.host);
+        }
+    }
+
     fn enqueue_dequeue(&mut self, now: Time, mut packet: Packet<u32>) -> Option<Packet<u32>> {
         if self.short {
             return self.queue.enqueue_dequeue(now, &mut packet, &mut self.host).then_some(packet);
@@ -36,6 +45,10 @@ impl Side {
         if self.short && self.queue.backlog().packets == 0 {
             self.queue.on_idle(now, &mut self.host);
             return None;
+        }
+        if self.short {
+            let mut packet = Packet::default();
+            return self.queue.dequeue_into(now, &mut packet, &mut self.host).then_some(packet);
         }
         match self.queue.dequeue(now, &mut self.host) {
             Dequeue::Packet(packet) => Some(packet),
@@ -69,7 +82,7 @@ proptest! {
                 prop_assert_eq!(a, b);
                 free_at = a.map(|_| Time(now.0 + SERVICE));
             } else {
-                sides.iter_mut().for_each(|side| side.queue.enqueue(now, arrival, &mut side.host));
+                sides.iter_mut().for_each(|side| side.enqueue(now, arrival));
             }
             let seen = sides.each_ref().map(|s| (s.queue.backlog(), gauges(&s.queue, now), s.host.drops(), s.host.marks));
             prop_assert_eq!(&seen[0], &seen[1]);

@@ -295,7 +295,7 @@ fn distance(meta: &Meta) -> usize {
 }
 
 /// What a queue holds of a packet besides its header.
-pub trait Numbered {
+pub trait Numbered: Copy + Default {
     /// The number that an event log shows: sequence number, or number acknowledged.
     fn number(&self) -> i32;
 

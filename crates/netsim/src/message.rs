@@ -43,7 +43,7 @@ pub(crate) struct Message {
 }
 
 /// What a queue holds of a packet in addition to what disciplines see of it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rest {
     sent: Time,
     step: u32,

@@ -531,6 +531,14 @@ impl<P: Copy> Red<P> {
         }
     }
 
+    /// Note that a packet leaves the queue, and that its service starts.
+    #[inline(always)]
+    fn is_served(&mut self, now: Time, packet: &Packet<P>) {
+        let class = self.class(packet);
+        self.left(class, packet.meta.bytes);
+        self.serve(now, Some((class, packet.meta.bytes)));
+    }
+
     /// Note that the service of a packet of this class and length starts, or that the link becomes idle.
     #[inline(always)]
     fn serve(&mut self, now: Time, next: Option<(usize, u32)>) {
@@ -569,10 +577,26 @@ impl<P: Copy> Qdisc<P> for Red<P> {
             self.serve(now, None);
             return Dequeue::Empty;
         };
-        let class = self.class(&packet);
-        self.left(class, packet.meta.bytes);
-        self.serve(now, Some((class, packet.meta.bytes)));
+        self.is_served(now, &packet);
         Dequeue::Packet(packet)
+    }
+
+    #[inline(always)]
+    fn enqueue_from(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) {
+        if let Some(class) = self.offer(now, packet, host) {
+            self.accept(class, *packet);
+        }
+    }
+
+    #[inline(always)]
+    fn dequeue_into(&mut self, now: Time, packet: &mut Packet<P>, _host: &mut impl Host<P>) -> bool {
+        let is_packet = self.queue.pop_into(packet);
+        if is_packet {
+            self.is_served(now, packet);
+        } else {
+            self.serve(now, None);
+        }
+        is_packet
     }
 
     #[inline(always)]
@@ -580,8 +604,7 @@ impl<P: Copy> Qdisc<P> for Red<P> {
         let next = match self.offer(now, packet, host) {
             Some(class) => Some((class, packet.meta.bytes)),
             // It may have been marked and accepted.
-            None => self.queue.pop().map(|marked| {
-                *packet = marked;
+            None => self.queue.pop_into(packet).then(|| {
                 let class = self.params.classes.of(packet.meta.header.dscp());
                 self.left(class, packet.meta.bytes);
                 (class, packet.meta.bytes)

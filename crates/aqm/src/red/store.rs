@@ -31,6 +31,15 @@ impl<P: Copy> Store<P> {
         }
     }
 
+    /// Take the packet at the head to `packet`. Return whether there is one.
+    #[inline]
+    pub fn pop_into(&mut self, packet: &mut Packet<P>) -> bool {
+        match self {
+            Self::Plain(queue) => queue.pop().map(|next| *packet = next).is_some(),
+            Self::Searched(queue) => queue.pop_into(packet),
+        }
+    }
+
     /// The slot of the victim; none where that is always the arriving packet, or nothing waits.
     pub fn pick(&mut self, victim: &Victim, host: &mut impl Host<P>) -> Option<usize> {
         match self {

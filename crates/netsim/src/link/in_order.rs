@@ -78,7 +78,8 @@ impl InOrder {
     /// The link is free: the next packet's service starts now.
     #[inline(always)]
     fn serve_next(&mut self, now: Time) {
-        if let Some(packet) = self.station.dequeue(now) {
+        let mut packet = Packet::default();
+        if self.station.dequeue(now, &mut packet) {
             let end = now + self.station.serializer.transmit(packet.meta.bytes);
             self.station.serve(now, end, &packet);
         }

@@ -118,10 +118,11 @@ impl Queue {
     pub fn serve(&mut self, now: Time, message: &mut Message) -> bool {
         self.is_announced = false;
         self.station.advance(now);
-        let Some(packet) = self.station.dequeue(now) else {
+        let mut packet = Packet::default();
+        if !self.station.dequeue(now, &mut packet) {
             self.due = Time::NEVER;
             return false;
-        };
+        }
         *message = self.send(now, &packet);
         self.note_due(self.station.discipline.backlog().packets);
         true

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use aqmlab_aqm::red::DropDecision;
-use aqmlab_aqm::{Dequeue, Discipline, Header, Meta, Packet, Qdisc};
+use aqmlab_aqm::{Discipline, Header, Meta, Packet, Qdisc};
 use aqmlab_units::{Serializer, Span, Stream, Time};
 
 use crate::attached::Attached;
@@ -35,7 +35,7 @@ pub(crate) struct Station<P> {
     warmup: Time,
 }
 
-impl<P: Copy + Numbered> Station<P> {
+impl<P: Numbered> Station<P> {
     pub fn new(id: LinkId, plan: &Attached<'_>, seed: u64, keeps: bool) -> Self {
         let link = &plan.links[id as usize];
         let observed = plan.is_observed(id);
@@ -74,7 +74,7 @@ impl<P: Copy + Numbered> Station<P> {
         self.offered(now, packet);
         let header = packet.meta.header;
         let mut host = LinkHost::new(&mut self.rng, &mut self.stats, now, self.dropped.as_mut());
-        self.discipline.enqueue(now, *packet, &mut host);
+        self.discipline.enqueue_from(now, packet, &mut host);
         let fate = host.fate;
         self.after_decision(now);
         (fate, header)
@@ -166,23 +166,20 @@ impl<P: Copy + Numbered> Station<P> {
         self.service = None;
     }
 
-    /// Return the next packet to transmit, if any; the link is free.
+    /// Take the next packet to transmit; the link is free. Return whether there is one.
     #[inline(always)]
-    pub fn dequeue(&mut self, now: Time) -> Option<Packet<P>> {
+    pub fn dequeue(&mut self, now: Time, packet: &mut Packet<P>) -> bool {
         if self.discipline.backlog().packets == 0 {
             self.become_idle(now);
-            return None;
+            return false;
         }
         let mut host = LinkHost::new(&mut self.rng, &mut self.stats, now, self.dropped.as_mut());
-        let next = self.discipline.dequeue(now, &mut host);
+        let is_packet = self.discipline.dequeue_into(now, packet, &mut host);
         self.reschedule_timer();
-        match next {
-            Dequeue::Packet(packet) => Some(packet),
-            Dequeue::Empty | Dequeue::NotBefore(_) => {
-                self.service = None;
-                None
-            }
+        if !is_packet {
+            self.service = None;
         }
+        is_packet
     }
 
     /// Start the service of a packet.

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use aqmlab_aqm::{Packet, Qdisc};
+use aqmlab_aqm::Packet;
 use aqmlab_units::{Span, Time};
 
 use super::StandaloneLink;
@@ -22,7 +22,7 @@ impl<P> HeadOfLine<P> {
     }
 }
 
-impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
+impl<P: PartialEq + Numbered> StandaloneLink<P> {
     /// A packet arrives where the one in service counts as waiting.
     pub(super) fn offer_to_waiting(&mut self, now: Time, mut packet: Packet<P>) {
         let known = self.station.dropped.as_ref().map_or(0, Vec::len);
@@ -64,8 +64,8 @@ impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
             self.station.service = Some((now, now + transmission));
             self.station.stats.counters.busy += transmission.0;
         } else {
-            debug_assert_eq!(self.station.discipline.backlog().packets, 0, "what waits is listed");
-            self.station.dequeue(now);
+            // What waits is listed.
+            self.station.become_idle(now);
         }
     }
 }

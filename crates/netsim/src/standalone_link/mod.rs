@@ -56,7 +56,7 @@ pub struct StandaloneLink<P> {
     waited: Span,
 }
 
-impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
+impl<P: PartialEq + Numbered> StandaloneLink<P> {
     /// Create the link `link` of a plan. It is observed even if the plan does not observe it.
     pub fn new(plan: &Plan, link: LinkId, seed: u64, options: StandaloneOptions) -> Self {
         let mut plan = plan.clone();
@@ -211,7 +211,10 @@ impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
 
     /// The link is free: the next packet, if there is one.
     fn next_packet(&mut self, now: Time) -> Option<Packet<P>> {
-        self.carried.pop_front().or_else(|| self.station.dequeue(now))
+        self.carried.pop_front().or_else(|| {
+            let mut packet = Packet::default();
+            self.station.dequeue(now, &mut packet).then_some(packet)
+        })
     }
 
     /// The service of a packet starts.

@@ -11,7 +11,7 @@ use crate::key::Key;
 use crate::link_stats::Numbered;
 use crate::plan::{LinkId, Plan};
 
-impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
+impl<P: PartialEq + Numbered> StandaloneLink<P> {
     /// From `now` on rate, delay, discipline and changes to come are those of `link` in another plan; markers, counters and
     /// probes stay. The packet in service ends as it began. Waiting packets are moved in order; those that the new queue would
     /// drop wait before that queue and are served first. The average of a new discipline starts from its initial value.

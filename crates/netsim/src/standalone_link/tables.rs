@@ -10,7 +10,7 @@ use crate::tables::{Counting, Seen, SeenLink, Table};
 
 /// Return the tables of finished standalone links, as a simulation returns them, without the tables of flows. `measured` is the
 /// length of the measured part of the run.
-pub fn tables<P: Copy + PartialEq + Numbered>(
+pub fn tables<P: PartialEq + Numbered>(
     plan: &Plan,
     links: &[&StandaloneLink<P>],
     measured: Span,
@@ -19,7 +19,7 @@ pub fn tables<P: Copy + PartialEq + Numbered>(
     Seen { plan, count: links.len(), link: &link }.tables(measured.secs()).into()
 }
 
-impl<P: Copy + PartialEq + Numbered> Counting for StandaloneLink<P> {
+impl<P: PartialEq + Numbered> Counting for StandaloneLink<P> {
     fn counters(&self) -> LinkCounters {
         self.station.stats.counters
     }

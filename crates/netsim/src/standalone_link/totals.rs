@@ -48,7 +48,7 @@ impl Totals {
     }
 }
 
-impl<P: Copy + PartialEq + Numbered> StandaloneLink<P> {
+impl<P: PartialEq + Numbered> StandaloneLink<P> {
     /// Return the totals since the start.
     pub fn totals(&self) -> Totals {
         let mut totals = Totals::of(&self.station.stats);
