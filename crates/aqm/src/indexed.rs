@@ -107,7 +107,7 @@ impl<P: Copy> Indexed<P> {
         true
     }
 
-    /// The slot of the packet at the head, which is to leave.
+    /// Go past the packet at the head and the holes before it. Return its slot, which the caller must empty.
     #[inline]
     fn head(&mut self) -> Option<&mut Option<Packet<P>>> {
         let holes = self.slots[self.head..self.tail].iter().take_while(|slot| slot.is_none()).count();

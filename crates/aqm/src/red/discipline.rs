@@ -533,7 +533,7 @@ impl<P: Copy> Red<P> {
 
     /// Note that a packet leaves the queue, and that its service starts.
     #[inline(always)]
-    fn is_served(&mut self, now: Time, packet: &Packet<P>) {
+    fn note_served(&mut self, now: Time, packet: &Packet<P>) {
         let class = self.class(packet);
         self.left(class, packet.meta.bytes);
         self.serve(now, Some((class, packet.meta.bytes)));
@@ -577,7 +577,7 @@ impl<P: Copy> Qdisc<P> for Red<P> {
             self.serve(now, None);
             return Dequeue::Empty;
         };
-        self.is_served(now, &packet);
+        self.note_served(now, &packet);
         Dequeue::Packet(packet)
     }
 
@@ -592,7 +592,7 @@ impl<P: Copy> Qdisc<P> for Red<P> {
     fn dequeue_into(&mut self, now: Time, packet: &mut Packet<P>, _host: &mut impl Host<P>) -> bool {
         let is_packet = self.queue.pop_into(packet);
         if is_packet {
-            self.is_served(now, packet);
+            self.note_served(now, packet);
         } else {
             self.serve(now, None);
         }
