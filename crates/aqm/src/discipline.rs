@@ -14,7 +14,7 @@ pub enum Discipline<P> {
     NonRed(Box<NonRed<P>>),
 }
 
-impl<P: Copy> Qdisc<P> for Discipline<P> {
+impl<P: Copy + Default> Qdisc<P> for Discipline<P> {
     #[inline(always)]
     fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
         match self {

@@ -36,6 +36,16 @@ impl<P: Copy> Fifo<P> {
         Some(packet)
     }
 
+    /// [`Fifo::pop`] to `packet`. Return whether there is one.
+    #[inline]
+    pub fn pop_into(&mut self, packet: &mut Packet<P>) -> bool {
+        let Some(head) = self.packets.front() else { return false };
+        *packet = *head;
+        self.packets.pop_front();
+        self.bytes -= u64::from(packet.meta.bytes);
+        true
+    }
+
     /// The packet at the head.
     #[inline]
     pub fn head(&self) -> Option<&Packet<P>> {

@@ -135,7 +135,7 @@ impl Observation {
     }
 
     /// Prepare for a discipline.
-    pub(crate) fn attach<P: Copy>(&mut self, discipline: &Discipline<P>) {
+    pub(crate) fn attach<P: Copy + Default>(&mut self, discipline: &Discipline<P>) {
         self.has_average = discipline.gauge(Time::ZERO, AVERAGE).is_some();
     }
 
@@ -289,7 +289,7 @@ impl Observation {
 
     /// Record the average that decided about the last arrival.
     #[inline(always)]
-    pub(crate) fn after_decision<P: Copy>(&mut self, now: Time, discipline: &Discipline<P>) {
+    pub(crate) fn after_decision<P: Copy + Default>(&mut self, now: Time, discipline: &Discipline<P>) {
         if !self.has_average {
             return;
         }
@@ -322,7 +322,7 @@ impl Observation {
     }
 
     /// Takes the samples that are due.
-    pub(crate) fn sample<P: Copy>(&mut self, time: Time, discipline: &Discipline<P>) {
+    pub(crate) fn sample<P: Copy + Default>(&mut self, time: Time, discipline: &Discipline<P>) {
         if sampling::is_due(self.interval, time) {
             let gauge = |name| discipline.gauge(time, name).unwrap_or(f64::NAN);
             let (backlog, average, p_b) = (discipline.backlog(), gauge(AVERAGE), gauge(P_B));

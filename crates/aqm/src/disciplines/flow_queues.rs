@@ -32,7 +32,7 @@ struct FlowQueue {
     backlog: Backlog,
 }
 
-impl<P: Copy> FlowQueues<P> {
+impl<P: Copy + Default> FlowQueues<P> {
     /// Create this number of empty queues.
     pub fn new(queues: usize) -> Self {
         let empty = FlowQueue { head: NONE, tail: NONE, backlog: Backlog::default() };
@@ -78,14 +78,27 @@ impl<P: Copy> FlowQueues<P> {
 
     /// Remove and return the packet at the head.
     pub fn pop(&mut self, queue: usize) -> Option<Packet<P>> {
+        let mut packet = Packet::default();
+        self.pop_into(queue, &mut packet).then_some(packet)
+    }
+
+    /// [`FlowQueues::pop`] to `packet`. Return whether there is one.
+    #[inline]
+    pub fn pop_into(&mut self, queue: usize, packet: &mut Packet<P>) -> bool {
         let at = self.queues[queue].head;
-        let Slot { packet, next, .. } = self.slots.get(at as usize)?.clone();
-        self.queues[queue].head = next;
+        let Some(slot) = self.slots.get_mut(at as usize) else { return false };
+        *packet = slot.packet;
+        let next = core::mem::replace(&mut slot.next, self.free);
+        self.free = at;
+        let of = &mut self.queues[queue];
+        of.head = next;
+        of.backlog.take(packet.meta.bytes);
+        self.total.take(packet.meta.bytes);
         match next {
-            NONE => self.queues[queue].tail = NONE,
+            NONE => of.tail = NONE,
             next => self.slots[next as usize].before = NONE,
         }
-        Some(self.release(queue, at, packet))
+        true
     }
 
     /// Remove and return the packet at the tail.

@@ -115,7 +115,7 @@ pub struct FqCoDel<P> {
     last: usize,
 }
 
-impl<P: Copy> FqCoDel<P> {
+impl<P: Copy + Default> FqCoDel<P> {
     /// Create empty queues.
     pub(super) fn new(params: &Params) -> Self {
         let shape = params.shape;
@@ -152,7 +152,7 @@ impl<P: Copy> FqCoDel<P> {
     }
 }
 
-impl<P: Copy> Qdisc<P> for FqCoDel<P> {
+impl<P: Copy + Default> Qdisc<P> for FqCoDel<P> {
     fn enqueue(&mut self, _now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
         let is_full = self.params.room.is_full_for(self.queues.total(), packet.meta.bytes);
         let queue = self.hash.queue(packet.meta.flow, host);
@@ -164,20 +164,26 @@ impl<P: Copy> Qdisc<P> for FqCoDel<P> {
     }
 
     fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
+        let mut packet = Packet::default();
+        if self.dequeue_into(now, &mut packet, host) { Dequeue::Packet(packet) } else { Dequeue::Empty }
+    }
+
+    fn dequeue_into(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
         let Self { params: Params { law, ecn, by_queue, .. }, queues, rounds, controls, last, .. } = self;
         while let Some(queue) = rounds.next_queue() {
-            let pop = || {
-                let packet = queues.pop(queue)?;
-                Some((packet, if *by_queue { queues.backlog(queue) } else { queues.total() }))
+            let pop = |packet: &mut Packet<P>| {
+                let left =
+                    |queues: &FlowQueues<P>| if *by_queue { queues.backlog(queue) } else { queues.total() };
+                queues.pop_into(queue, packet).then(|| left(queues))
             };
-            if let Some(packet) = controls[queue].dequeue(law, *ecn, now, host, pop) {
+            if controls[queue].dequeue(law, *ecn, now, packet, host, pop) {
                 rounds.sent(queue, packet.meta.bytes);
                 *last = queue;
-                return Dequeue::Packet(packet);
+                return true;
             }
             rounds.ran_empty(queue);
         }
-        Dequeue::Empty
+        false
     }
 
     fn backlog(&self) -> Backlog {

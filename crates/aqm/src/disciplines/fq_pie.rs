@@ -62,7 +62,7 @@ pub struct FqPie<P> {
     last: usize,
 }
 
-impl<P: Copy> FqPie<P> {
+impl<P: Copy + Default> FqPie<P> {
     /// Create empty queues.
     pub(super) fn new(params: &Params) -> Self {
         let shape = params.shape;
@@ -77,7 +77,7 @@ impl<P: Copy> FqPie<P> {
     }
 }
 
-impl<P: Copy> Qdisc<P> for FqPie<P> {
+impl<P: Copy + Default> Qdisc<P> for FqPie<P> {
     fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
         let queue = self.hash.queue(packet.meta.flow, host);
         let Self { params: Params { room, law, .. }, queues, rounds, controls, last, .. } = self;

@@ -55,7 +55,7 @@ macro_rules! disciplines {
 
         impl Parts {
             /// Return a new, empty queue.
-            pub fn build<P: Copy>(&self) -> NonRed<P> {
+            pub fn build<P: Copy + Default>(&self) -> NonRed<P> {
                 match self {
                     $(Self::$name(params) => NonRed::$name($module::$name::new(params)),)*
                 }
@@ -174,7 +174,7 @@ pub(crate) fn marks<P>(
     can
 }
 
-impl<P: Copy> Qdisc<P> for NonRed<P> {
+impl<P: Copy + Default> Qdisc<P> for NonRed<P> {
     #[inline(never)]
     fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
         whichever!(self, q => q.enqueue(now, packet, host));
@@ -188,6 +188,16 @@ impl<P: Copy> Qdisc<P> for NonRed<P> {
     #[inline(never)]
     fn enqueue_dequeue(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
         whichever!(self, q => q.enqueue_dequeue(now, packet, host))
+    }
+
+    #[inline(never)]
+    fn dequeue_into(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
+        whichever!(self, q => q.dequeue_into(now, packet, host))
+    }
+
+    #[inline(never)]
+    fn enqueue_from(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) {
+        whichever!(self, q => q.enqueue_from(now, packet, host));
     }
 
     #[inline(never)]

@@ -111,7 +111,7 @@ pub struct Sfq<P> {
     ring: Ring,
 }
 
-impl<P: Copy> Sfq<P> {
+impl<P: Copy + Default> Sfq<P> {
     /// Create an empty queue.
     pub(super) fn new(params: &Params) -> Self {
         let (queues, ring) = (FlowQueues::new(params.buckets), Ring::new(params.buckets));
@@ -139,7 +139,7 @@ impl<P: Copy> Sfq<P> {
     }
 }
 
-impl<P: Copy> Qdisc<P> for Sfq<P> {
+impl<P: Copy + Default> Qdisc<P> for Sfq<P> {
     fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
         let Params { buckets, hash, full, limit, .. } = self.params;
         let queue = hash.bucket(packet.meta.flow, self.params.salt(now), buckets);

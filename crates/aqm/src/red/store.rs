@@ -35,7 +35,7 @@ impl<P: Copy> Store<P> {
     #[inline]
     pub fn pop_into(&mut self, packet: &mut Packet<P>) -> bool {
         match self {
-            Self::Plain(queue) => queue.pop().map(|next| *packet = next).is_some(),
+            Self::Plain(queue) => queue.pop_into(packet),
             Self::Searched(queue) => queue.pop_into(packet),
         }
     }

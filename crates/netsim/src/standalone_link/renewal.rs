@@ -43,7 +43,7 @@ impl<P: PartialEq + Numbered> StandaloneLink<P> {
 }
 
 /// A new discipline with as many of the youngest packets as it takes without dropping one, and the place of the first of them.
-fn filled<P: Copy>(now: Time, queue: &Resolved, waiting: &[Packet<P>]) -> (Discipline<P>, usize) {
+fn filled<P: Copy + Default>(now: Time, queue: &Resolved, waiting: &[Packet<P>]) -> (Discipline<P>, usize) {
     let mut first = 0;
     loop {
         let mut discipline: Discipline<P> = queue.build();

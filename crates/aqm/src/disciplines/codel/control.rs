@@ -37,56 +37,53 @@ impl Control {
         law.is_over(*self.first_above.get_or_insert(law.interval_from(now)), now)
     }
 
-    /// Return the next packet to transmit; `pop` takes the head of the queue and returns it with the backlog left.
-    pub fn dequeue<P, H: Host<P>>(
+    /// Take the next packet to transmit; `pop` takes the head of the queue and returns the backlog left. Return whether there is one.
+    #[inline]
+    pub fn dequeue<P: Copy, H: Host<P>>(
         &mut self,
         law: &ControlLaw,
         ecn: bool,
         now: Time,
+        packet: &mut Packet<P>,
         host: &mut H,
-        mut pop: impl FnMut() -> Option<(Packet<P>, Backlog)>,
-    ) -> Option<Packet<P>> {
-        let mut take = |control: &mut Self| match pop() {
-            Some((packet, left)) => {
-                let ok_to_drop = control.ok_to_drop(law, now, &packet, left);
-                Some((packet, ok_to_drop))
-            }
+        mut pop: impl FnMut(&mut Packet<P>) -> Option<Backlog>,
+    ) -> bool {
+        let mut take = |control: &mut Self, packet: &mut Packet<P>| match pop(packet) {
+            Some(left) => Some(control.ok_to_drop(law, now, packet, left)),
             None => {
                 control.first_above = None;
                 control.is_dropping = false;
                 None
             }
         };
-        let (mut packet, mut ok_to_drop) = take(self)?;
+        let Some(ok_to_drop) = take(self, packet) else { return false };
         if !self.is_dropping {
             if !ok_to_drop {
-                return Some(packet);
+                return true;
             }
-            let is_marked = marks(ecn, &mut packet, SOJOURN, host);
-            let next = if is_marked {
-                Some(packet)
-            } else {
-                host.dropped(packet, SOJOURN);
-                take(self).map(|(packet, _)| packet)
-            };
+            let mut is_next = marks(ecn, packet, SOJOURN, host);
+            if !is_next {
+                host.dropped(*packet, SOJOURN);
+                is_next = take(self, packet).is_some();
+            }
             self.enter(law, law.tick(now));
-            return next;
+            return is_next;
         }
         self.is_dropping = ok_to_drop;
         while self.is_dropping && law.tick(now) >= self.drop_next {
             self.count.set(self.count.n.wrapping_add(1));
-            if marks(ecn, &mut packet, CONTROL_LAW, host) {
+            if marks(ecn, packet, CONTROL_LAW, host) {
                 self.drop_next = law.control_law(self.drop_next, self.count);
                 break;
             }
-            host.dropped(packet, CONTROL_LAW);
-            (packet, ok_to_drop) = take(self)?;
+            host.dropped(*packet, CONTROL_LAW);
+            let Some(ok_to_drop) = take(self, packet) else { return false };
             self.is_dropping = ok_to_drop;
             if ok_to_drop {
                 self.drop_next = law.control_law(self.drop_next, self.count);
             }
         }
-        Some(packet)
+        true
     }
 
     /// Enter the dropping state, with its first drop.

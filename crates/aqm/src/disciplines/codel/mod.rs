@@ -122,14 +122,14 @@ pub struct CoDel<P> {
     control: Control,
 }
 
-impl<P: Copy> CoDel<P> {
+impl<P: Copy + Default> CoDel<P> {
     /// Create an empty queue.
     pub(super) fn new(params: &Params) -> Self {
         Self { params: params.clone(), queue: Fifo::default(), control: Control::default() }
     }
 }
 
-impl<P: Copy> Qdisc<P> for CoDel<P> {
+impl<P: Copy + Default> Qdisc<P> for CoDel<P> {
     fn enqueue(&mut self, _now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
         if self.params.room.is_full_for(self.queue.backlog(), packet.meta.bytes) {
             return host.dropped(packet, DropReason::OVERFLOW);
@@ -138,10 +138,14 @@ impl<P: Copy> Qdisc<P> for CoDel<P> {
     }
 
     fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
+        let mut packet = Packet::default();
+        if self.dequeue_into(now, &mut packet, host) { Dequeue::Packet(packet) } else { Dequeue::Empty }
+    }
+
+    fn dequeue_into(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
         let Self { params, queue, control } = self;
-        let pop = || queue.pop().map(|packet| (packet, queue.backlog()));
-        let packet = control.dequeue(&params.law, params.ecn, now, host, pop);
-        packet.map_or(Dequeue::Empty, Dequeue::Packet)
+        let pop = |packet: &mut Packet<P>| queue.pop_into(packet).then(|| queue.backlog());
+        control.dequeue(&params.law, params.ecn, now, packet, host, pop)
     }
 
     fn backlog(&self) -> Backlog {

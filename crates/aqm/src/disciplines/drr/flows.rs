@@ -25,7 +25,7 @@ pub struct Flows<P> {
     has_quantum: bool,
 }
 
-impl<P: Copy> Flows<P> {
+impl<P: Copy + Default> Flows<P> {
     pub(super) fn new(params: &Params) -> Self {
         let n = params.buckets;
         let (queues, ring, deficit) = (FlowQueues::new(n), Ring::new(n), vec![0; n]);

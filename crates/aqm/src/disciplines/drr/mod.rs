@@ -118,7 +118,7 @@ pub enum Drr<P> {
     Classes(Scheduler<P>),
 }
 
-impl<P: Copy> Drr<P> {
+impl<P: Copy + Default> Drr<P> {
     /// Create an empty queue.
     pub(super) fn new(params: &Params) -> Self {
         match params {
@@ -128,7 +128,7 @@ impl<P: Copy> Drr<P> {
     }
 }
 
-impl<P: Copy> Qdisc<P> for Drr<P> {
+impl<P: Copy + Default> Qdisc<P> for Drr<P> {
     fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
         match self {
             Self::Flows(flows) => flows.enqueue(packet, host),

@@ -68,7 +68,7 @@ impl Shape {
     }
 
     /// Empty queues.
-    pub(super) fn flow_queues<P: Copy>(&self) -> FlowQueues<P> {
+    pub(super) fn flow_queues<P: Copy + Default>(&self) -> FlowQueues<P> {
         FlowQueues::new(self.queues())
     }
 

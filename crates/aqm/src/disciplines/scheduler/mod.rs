@@ -178,7 +178,7 @@ pub struct Scheduler<P> {
     served: Option<usize>,
 }
 
-impl<P: Copy> Scheduler<P> {
+impl<P: Copy + Default> Scheduler<P> {
     /// Create empty queues.
     pub(super) fn new(params: &Params) -> Self {
         let weights: Vec<_> = params.classes.iter().map(|class| class.weight).collect();
@@ -197,7 +197,7 @@ impl<P: Copy> Scheduler<P> {
     }
 }
 
-impl<P: Copy> Qdisc<P> for Scheduler<P> {
+impl<P: Copy + Default> Qdisc<P> for Scheduler<P> {
     fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
         let class = self.of.class(packet.meta.header.dscp());
         self.queues[class].enqueue(now, packet, host);

@@ -72,7 +72,7 @@ pub struct RedParts {
 
 impl Resolved {
     /// A fresh queue.
-    pub fn build<P: Copy>(&self) -> Discipline<P> {
+    pub fn build<P: Copy + Default>(&self) -> Discipline<P> {
         match &self.kind {
             ResolvedKind::DropTail { limit, strict_limit } => {
                 Discipline::DropTail(Box::new(DropTail::new(Room::new(*limit, *strict_limit))))
