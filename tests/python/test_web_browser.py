@@ -177,6 +177,8 @@ def test_a_long_run_can_be_cancelled(page):
     assert page.text_content("#error") == "Cancelled. Any change of a setting runs again."
     assert page.is_hidden("#cancel")
     page.evaluate("window.pressing.disconnect()")
+    # As a button of HTML it is pressed by the keyboard too.
+    assert page.evaluate("document.getElementById('cancel').tagName") == "BUTTON"
     fill(page, "seconds", 20)
     page.wait_for_selector('#status:has-text("20 s of 20 s simulated")')
 

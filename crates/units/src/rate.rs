@@ -29,7 +29,7 @@ impl Rate {
 #[derive(Clone, Debug)]
 pub struct Serializer {
     rate: Rate,
-    /// The last two lengths: nearly all packets of a link have one of two.
+    /// Two lengths, the newer one last: nearly all packets of a link have one of two.
     memo: [(u32, Span); 2],
 }
 
