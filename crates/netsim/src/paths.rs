@@ -1,4 +1,5 @@
 use aqmlab_aqm::{Header, Kind, Meta};
+use aqmlab_units::prefetch;
 
 use crate::message::Message;
 use crate::plan::{Flow, Plan, Transport};
@@ -124,6 +125,18 @@ impl Paths {
     #[inline]
     pub fn first(&self, flow: usize, kind: Kind) -> u32 {
         self.first[number_of(flow, kind)]
+    }
+
+    /// Ask for a step.
+    #[inline]
+    pub fn prefetch(&self, step: u32) {
+        prefetch(&self.hops[step as usize]);
+    }
+
+    /// Ask for the first steps of a flow.
+    #[inline]
+    pub fn prefetch_first(&self, flow: usize) {
+        prefetch(&self.first[number_of(flow, Kind::Data)]);
     }
 
     /// Where this step leads.

@@ -97,11 +97,6 @@ impl Sink {
         self.peer_ttl_known
     }
 
-    /// The sequence number that is expected next; 0 of UDP.
-    pub fn expected(&self) -> u32 {
-        self.receiver.as_ref().map_or(0, Receiver::expected)
-    }
-
     /// When the last data packet arrived.
     pub fn last_received(&self) -> Option<Time> {
         (self.arrived > 0).then_some(self.last_arrival)
@@ -164,6 +159,14 @@ impl Sink {
         self.advance(now);
         if let Some(receiver) = &mut self.receiver {
             receiver.on_timer(now, &mut |ack| out.put(&ack));
+        }
+    }
+
+    /// Ask for what a plain packet needs of the receiver.
+    #[inline]
+    pub fn prefetch_receiver(&self) {
+        if let Some(receiver) = &self.receiver {
+            receiver.prefetch();
         }
     }
 

@@ -188,11 +188,6 @@ impl Source {
         self.peer_ttl_known
     }
 
-    /// Packets acknowledged; 0 of UDP.
-    pub fn acked(&self) -> u64 {
-        self.generator.sender().map_or(0, Sender::acked)
-    }
-
     /// When the flow starts.
     pub fn start_time(&self) -> Time {
         self.rest.first.0
@@ -307,6 +302,14 @@ impl Source {
                     self.rest.first_sent.get_or_insert(now);
                 }
             }
+        }
+    }
+
+    /// Ask for what a plain acknowledgement needs of the sender.
+    #[inline]
+    pub fn prefetch_sender(&self) {
+        if let Generator::Tcp(sender) = &self.generator {
+            sender.prefetch();
         }
     }
 

@@ -127,6 +127,16 @@ fn udp_needs_no_link_back() {
 }
 
 #[test]
+fn flows_start_on_time_however_far_ahead() {
+    // Windows are kept for 2.2 s, blocks of windows for 141 s.
+    let starts = [0, 2_190, 2_210, 4_390, 4_400, 97_000, 139_000, 140_500, 141_000, 190_000];
+    let flows = starts
+        .map(|start| Flow { start: Start::At(ms(start as f64)), ..udp("f", (0, 1), start as f64 + 1.0) });
+    let plan = row(vec![link("a", (0, 1), 80.0, 10.0, PLAIN)], flows.into(), 200_000);
+    assert_eq!(times(&results(&plan), "a", "+"), starts.map(|start| start * MS));
+}
+
+#[test]
 fn a_timer_fires_on_an_idle_link_after_the_samples_of_its_time() {
     // Adaptive RED: every 0.5 s below its target max_p is multiplied by 0.9.
     let set = [("adapt_clock", Value::Word("timer".into()))];

@@ -1,4 +1,4 @@
-use aqmlab_units::Time;
+use aqmlab_units::{Time, prefetch};
 
 use crate::profile::out_of_line;
 use crate::{Ack, Data, PlainAnswer, ReceiverCounters, TcpConfig, Timer, ns2, rfc};
@@ -45,6 +45,15 @@ impl Receiver {
         match self {
             Self::Ns2(receiver) => receiver.on_timer(now, out),
             Self::Rfc(receiver) => out_of_line(|| receiver.on_timer(now, out)),
+        }
+    }
+
+    /// Ask for what a plain packet needs.
+    #[inline]
+    pub fn prefetch(&self) {
+        match self {
+            Self::Ns2(receiver) => receiver.prefetch(),
+            Self::Rfc(receiver) => prefetch(&**receiver),
         }
     }
 

@@ -1,4 +1,4 @@
-use aqmlab_units::{Span, Time};
+use aqmlab_units::{Span, Time, prefetch};
 
 use crate::profile::out_of_line;
 use crate::{Ack, Data, NewData, SenderCounters, Supply, Timer, ns2, rfc};
@@ -87,6 +87,15 @@ impl Sender {
         match self {
             Self::Ns2(sender) => sender.end(),
             Self::Rfc(sender) => sender.end(),
+        }
+    }
+
+    /// Ask for what a plain acknowledgement needs.
+    #[inline]
+    pub fn prefetch(&self) {
+        match self {
+            Self::Ns2(sender) => sender.prefetch(),
+            Self::Rfc(sender) => prefetch(&**sender),
         }
     }
 

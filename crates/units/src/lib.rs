@@ -5,6 +5,7 @@
 //! spans 213 days, and one byte at 400 Gb/s still lasts 20 ps.
 
 mod cdf;
+mod memory;
 mod parameter;
 mod random;
 mod rate;
@@ -12,6 +13,7 @@ mod spread;
 mod time;
 
 pub use cdf::Cdf;
+pub use memory::prefetch;
 pub use parameter::{LEVELS, Parameter, ValueKind};
 pub use random::Stream;
 pub use rate::{Rate, Serializer};

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use aqmlab_aqm::Backlog;
-use aqmlab_units::{Rate, Span, Time};
+use aqmlab_units::{Rate, Span, Time, prefetch};
 
 use crate::key::Key;
 use crate::link_stats::{Drops, LinkCounters};
@@ -211,6 +211,18 @@ impl UnobservedDropTail {
             return true;
         }
         self.arrive_any(id, paths, message)
+    }
+
+    /// Ask for what an arrival needs of packets that wait, if some do.
+    #[inline(always)]
+    pub fn prefetch_waiting(&self) {
+        if self.has_waiters
+            && let Some(cold) = &self.cold
+        {
+            prefetch(&cold.runs);
+            prefetch(&cold.delay);
+            prefetch(&cold.serving_since);
+        }
     }
 
     /// Start the service of a packet of the length at hand at once.

@@ -20,6 +20,20 @@ impl Calendar {
         self.bits[word] |= 1 << (rank % 64);
     }
 
+    /// Add to a window what `other` has in one of its windows, and remove it there. Return whether that was anything.
+    pub fn take_over(&mut self, window: u64, other: &mut Self, from: u64) -> bool {
+        let range = |window: u64| {
+            (window % SLOTS) as usize * self.words..((window % SLOTS) as usize + 1) * self.words
+        };
+        let (to, from) = (range(window), range(from));
+        let mut any = 0;
+        for (bits, others) in self.bits[to].iter_mut().zip(&mut other.bits[from]) {
+            any |= *others;
+            *bits |= core::mem::take(others);
+        }
+        any != 0
+    }
+
     /// Remove and return the lowest rank in `word` of a window that is at least `from`.
     #[inline]
     pub fn take(&mut self, window: u64, word: usize, from: u32) -> Option<u32> {
@@ -30,5 +44,24 @@ impl Calendar {
         }
         *bits &= !(rest & rest.wrapping_neg());
         Some(rest.trailing_zeros())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_window_takes_over_is_gone_from_where_it_was() {
+        let (mut to, mut from) = (Calendar::new(100), Calendar::new(100));
+        to.set(3, 1);
+        from.set(7, 2);
+        from.set(7, 99);
+        from.set(8, 50);
+        assert!(to.take_over(SLOTS + 3, &mut from, 7));
+        assert!(!to.take_over(3, &mut from, 7));
+        let taken = [(0, 0), (0, 2), (0, 3), (1, 0), (1, 36)].map(|(word, at)| to.take(3, word, at));
+        assert_eq!(taken, [Some(1), Some(2), None, Some(35), None]);
+        assert_eq!(from.take(8, 0, 0), Some(50));
     }
 }

@@ -9,12 +9,13 @@
 //! the window, after all inputs.
 //!
 //! Timers are lazy: an endpoint is listed for a window no later than that of its next own event. If it finds nothing to do there, since
-//! the timer was set again, it is listed again.
+//! the timer was set again, it is listed again. Where endpoints are together, one whose event is further ahead than windows are kept for is
+//! listed for a block of [`SLOTS`] windows, and with its first window at last.
 
 use aqmlab_units::Time;
 
 use super::calendar::Calendar;
-use super::read_ahead::{BLOCK, MANY_FLOWS};
+use super::read_ahead::{MANY_FLOWS, stages};
 use super::{SLOTS, Windows};
 use crate::key::Key;
 use crate::message::Message;
@@ -54,6 +55,8 @@ pub(super) struct Ends {
     pub flows: Vec<Timers>,
     /// Where they are together: the flows listed for each window, of sources and of sinks.
     lists: [Calendar; 2],
+    /// The same for blocks of windows that begin later than the lists reach.
+    blocks: [Calendar; 2],
 }
 
 impl Ends {
@@ -65,6 +68,7 @@ impl Ends {
             together,
             flows: vec![Timers { application, listed: [UNLISTED; 2] }; flows],
             lists: [list(), list()],
+            blocks: [list(), list()],
         }
     }
 
@@ -91,6 +95,20 @@ fn is_source(end_point: u32) -> bool {
 }
 
 impl Windows {
+    /// At the start of a block of windows, list the endpoints that are listed for the block for its first window.
+    #[inline]
+    pub(super) fn begin_block(&mut self) {
+        if !self.ends.together || !self.now.is_multiple_of(SLOTS) {
+            return;
+        }
+        for number in 0..2 {
+            let block = &mut self.ends.blocks[number];
+            if self.ends.lists[number].take_over(self.now, block, self.now / SLOTS) {
+                self.calendar.set(self.now, self.ranks[self.numbering.links as usize + number]);
+            }
+        }
+    }
+
     /// Evaluate the endpoints of a station, which has this number behind those of the links.
     pub(super) fn run_ends(&mut self, network: &mut Network, number: u32, end: Time) {
         let station = self.numbering.links + number;
@@ -98,8 +116,9 @@ impl Windows {
         let reads_ahead = is_source(number) && self.numbering.flows > MANY_FLOWS;
         if let Some((page, mut messages)) = self.inboxes.take_in_order(rank, self.now) {
             for i in 0..messages.len() {
-                if reads_ahead && i % BLOCK == 0 {
-                    self.read_ahead_for_sources(network, &messages[i..]);
+                if reads_ahead {
+                    let read = |stage: usize, ack: &Message| self.read_ahead_for_source(network, stage, ack);
+                    stages(i, |i| messages.get(i), read);
                 }
                 let message = &mut messages[i];
                 if message.time >= end {
@@ -220,17 +239,30 @@ impl Windows {
     /// List an endpoint for the window of its next own event, or for an earlier one.
     #[inline(always)]
     pub(super) fn list(&mut self, end_point: u32, next: Time) {
-        let window = (next.0 >> self.shift).min(self.now + SLOTS - 1);
+        let window = next.0 >> self.shift;
         if window < *self.ends.listed(end_point) && next != Time::NEVER {
             self.list_for(end_point, window.max(self.now));
         }
     }
 
     #[inline(never)]
-    fn list_for(&mut self, end_point: u32, window: u64) {
+    fn list_for(&mut self, end_point: u32, mut window: u64) {
+        let kept = self.now + SLOTS;
+        if window >= kept && self.ends.together {
+            window = (window / SLOTS).min(self.now / SLOTS + SLOTS - 1) * SLOTS;
+        } else {
+            window = window.min(kept - 1);
+        }
+        if window >= *self.ends.listed(end_point) {
+            return;
+        }
         *self.ends.listed(end_point) = window;
+        let (number, flow) = ((end_point % 2) as usize, end_point / 2);
+        if window >= kept {
+            return self.ends.blocks[number].set(window / SLOTS, flow);
+        }
         if self.ends.together {
-            self.ends.lists[(end_point % 2) as usize].set(window, end_point / 2);
+            self.ends.lists[number].set(window, flow);
         }
         let station = self.numbering.links + self.ends.station(end_point);
         self.calendar.set(window, self.ranks[station as usize]);

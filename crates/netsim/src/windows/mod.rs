@@ -30,7 +30,7 @@ use self::inboxes::Inboxes;
 pub(crate) use self::lookahead::Lookahead;
 use self::order::Order;
 pub(crate) use self::parallel::Parallel;
-use self::read_ahead::{BLOCK, MANY_FLOWS};
+use self::read_ahead::{MANY_FLOWS, stages};
 use crate::key::Key;
 use crate::link::Link;
 use crate::message::Message;
@@ -113,6 +113,7 @@ impl Windows {
 
     /// Evaluate one window, up to `end`.
     fn run_window(&mut self, network: &mut Network, end: Time) {
+        self.begin_block();
         for word in 0..self.first_other.div_ceil(64) {
             let mut from = 0;
             while let Some(rank) = self.calendar.take(self.now, word, from) {
@@ -138,9 +139,9 @@ impl Windows {
             let place = |i: usize| sorted.map_or(i, |sorted| sorted[i].position());
             let mut done = messages.len();
             for i in 0..messages.len() {
-                if reads_ahead && i % BLOCK == 0 {
-                    let block = i..messages.len().min(i + BLOCK);
-                    network.read_ahead_behind(block.map(|i| &messages[place(i)]));
+                if reads_ahead {
+                    let input = |i: usize| (i < messages.len()).then(|| &messages[place(i)]);
+                    stages(i, input, |stage, packet| network.read_ahead_behind(stage, packet));
                 }
                 let message = &mut messages[place(i)];
                 if message.time >= end {

@@ -1,71 +1,108 @@
 //! Reading ahead, with many flows.
 //!
-//! The state of some thousand flows does not stay in the caches: each packet waits for memory some ten times, one after the other, since
-//! what is read next depends on what was read. So before a station evaluates a block of inputs, it reads what all of them are going to
-//! need, first by first, then second by second: reads that do not depend on each other are waited for together. Nothing is changed,
-//! and no result depends on it.
-
-use core::hint::black_box;
+//! The state of some thousand flows does not stay in the caches: each packet waits for memory some twenty times, one after the other,
+//! since what is read next depends on what was read. So while a station evaluates one input, it asks for what later ones are going to
+//! need, a stage each for what a stage before has asked for: the place on the path of the last of them, then flow and link of one that is
+//! nearer, then their parts. Nothing is changed, and no result depends on it.
 
 use aqmlab_aqm::Kind;
+use aqmlab_units::prefetch;
 
 use super::Windows;
+use crate::link::Link;
 use crate::message::Message;
 use crate::network::Network;
 use crate::paths::Next;
 
 /// Fewer flows stay in the caches.
 pub(super) const MANY_FLOWS: u32 = 2000;
-/// Inputs that are read ahead together.
-pub(super) const BLOCK: usize = 16;
+/// The stages, and by how many inputs each is ahead of the next.
+const STAGES: usize = 5;
+const APART: usize = 8;
+
+/// Call `read` with the inputs that come after number `i`, and the stage that each is due for.
+#[inline(always)]
+pub(super) fn stages<'m>(
+    i: usize,
+    input: impl Fn(usize) -> Option<&'m Message>,
+    read: impl Fn(usize, &Message),
+) {
+    for stage in 0..STAGES {
+        if let Some(message) = input(i + (STAGES - stage) * APART) {
+            read(stage, message);
+        }
+    }
+}
 
 impl Windows {
-    /// Read what sources need for these acknowledgements, and for the packets that they release.
-    #[inline(never)]
-    pub(super) fn read_ahead_for_sources(&self, network: &Network, acks: &[Message]) {
-        let mut flows = [0; BLOCK];
-        let flows = &mut flows[..acks.len().min(BLOCK)];
-        for (flow, ack) in flows.iter_mut().zip(acks) {
-            *flow = network.fabric.paths.flow(ack);
+    /// Ask for what a source needs for an acknowledgement, and for the packets that it releases.
+    #[inline(always)]
+    pub(super) fn read_ahead_for_source(&self, network: &Network, stage: usize, ack: &Message) {
+        let paths = &network.fabric.paths;
+        if stage == 0 {
+            return paths.prefetch(ack.step);
         }
-        let mut first = [0; BLOCK];
-        for (first, &flow) in first.iter_mut().zip(&*flows) {
-            let source = &network.sources[flow];
-            *first = network.fabric.paths.first(flow, Kind::Data);
-            black_box((source.dscp, self.ends.flows[flow]));
-        }
-        for (&flow, &first) in flows.iter().zip(&first) {
-            black_box((network.sources[flow].timer(), network.sources[flow].acked()));
-            network.read_link_at(first);
+        let flow = paths.flow(ack);
+        match stage {
+            1 => {
+                prefetch(&network.sources[flow]);
+                prefetch(&self.ends.flows[flow]);
+                paths.prefetch_first(flow);
+            }
+            2 => {
+                network.sources[flow].prefetch_sender();
+                paths.prefetch(paths.first(flow, Kind::Data));
+            }
+            3 => network.prefetch_link_at(paths.first(flow, Kind::Data)),
+            _ => network.prefetch_waiting_at(paths.first(flow, Kind::Data)),
         }
     }
 }
 
 impl Network {
-    /// Read what these packets need behind a link: private links, and the sinks with the first links of the acknowledgements.
-    #[inline(never)]
-    pub(super) fn read_ahead_behind<'m>(&self, packets: impl Iterator<Item = &'m Message> + Clone) {
-        for packet in packets.clone() {
-            self.read_link_at(packet.step + 1);
+    /// Ask for what a packet needs behind a link: private links, and the sink with the first link of the acknowledgement.
+    #[inline(always)]
+    pub(super) fn read_ahead_behind(&self, stage: usize, packet: &Message) {
+        let paths = &self.fabric.paths;
+        match stage {
+            0 => return paths.prefetch(packet.step + 1),
+            1 => self.prefetch_link_at(packet.step + 1),
+            2 => self.prefetch_waiting_at(packet.step + 1),
+            _ => {}
         }
-        let sinks = packets.filter(|packet| !packet.is_ack());
-        let mut first = [0; BLOCK];
-        for (first, packet) in first.iter_mut().zip(sinks.clone()) {
-            let flow = self.fabric.paths.flow(packet);
-            *first = self.fabric.paths.first(flow, Kind::Ack);
-            black_box((self.sinks[flow].peer_ttl_known(), self.sinks[flow].last_received()));
+        if packet.is_ack() {
+            return;
         }
-        for (&first, packet) in first.iter().zip(sinks) {
-            black_box(self.sinks[self.fabric.paths.flow(packet)].expected());
-            self.read_link_at(first);
+        let flow = paths.flow(packet);
+        match stage {
+            1 => {
+                prefetch(&self.sinks[flow]);
+                paths.prefetch_first(flow);
+            }
+            2 => {
+                self.sinks[flow].prefetch_receiver();
+                paths.prefetch(paths.first(flow, Kind::Ack));
+            }
+            3 => self.prefetch_link_at(paths.first(flow, Kind::Ack)),
+            _ => self.prefetch_waiting_at(paths.first(flow, Kind::Ack)),
         }
     }
 
-    /// Read the step of a path, and the link there.
+    /// Ask for what waits at the link at a step of a path.
     #[inline(always)]
-    fn read_link_at(&self, step: u32) {
+    fn prefetch_waiting_at(&self, step: u32) {
+        if let Next::Link(link) = self.fabric.paths.at(step).next()
+            && let Link::UnobservedDropTail(link) = &self.fabric.links[link as usize]
+        {
+            link.prefetch_waiting();
+        }
+    }
+
+    /// Ask for the link at a step of a path.
+    #[inline(always)]
+    fn prefetch_link_at(&self, step: u32) {
         if let Next::Link(link) = self.fabric.paths.at(step).next() {
-            black_box(self.fabric.links[link as usize].departs_in_order());
+            prefetch(&self.fabric.links[link as usize]);
         }
     }
 }

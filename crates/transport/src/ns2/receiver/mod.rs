@@ -19,7 +19,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use aqmlab_units::Time;
+use aqmlab_units::{Time, prefetch};
 
 use super::SACK_BLOCK_BYTES;
 use crate::ns2::{Config, Variant};
@@ -85,6 +85,13 @@ impl Receiver {
             delay: config.delayed_ack.map(|_| Box::default()),
             config,
         }
+    }
+
+    /// Ask for what a plain packet needs.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch(&self.reassembly);
+        prefetch(&self.config);
     }
 
     /// Takes a data packet; `ce`: it was marked on its way.

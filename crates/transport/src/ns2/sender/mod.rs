@@ -16,7 +16,7 @@ mod window;
 
 use std::sync::Arc;
 
-use aqmlab_units::{Span, Time};
+use aqmlab_units::{Span, Time, prefetch};
 
 use flow::{ENDLESS, Flow, LastCut};
 use newreno::NewReno;
@@ -130,6 +130,15 @@ impl Sender {
             Repair::Sack(sack) => sack.is_plain(),
         };
         self.flow.note_plain(repair);
+    }
+
+    /// Ask for what a plain acknowledgement needs.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch(&self.flow.last_ack);
+        prefetch(&self.flow.timer);
+        prefetch(&self.flow.rtt);
+        prefetch(&self.flow.tally);
     }
 
     /// The retransmission timer has expired: to be called at its deadline.
