@@ -41,7 +41,8 @@ pub(crate) fn keys_of(preset: &Preset) -> Vec<&'static str> {
     shape_of([preset].into_iter()).keys.iter().map(|k| k.name).collect()
 }
 
-/// The keys of a queue with the discipline that this table names; all there are when it names none that exists.
+/// The keys of a queue with the discipline that this table names, with notes on those of other disciplines if one of the table is not
+/// among them; all there are when it names none that exists.
 pub(crate) fn shape_for(table: &Table) -> Shape {
     let (name, by_default) = match table.contains_key("aqm") {
         true => (text_of(table, "aqm"), ""),
@@ -49,6 +50,9 @@ pub(crate) fn shape_for(table: &Table) -> Shape {
     };
     let Some(preset) = name.and_then(Preset::find) else { return shape() };
     let mut own = shape_of([preset].into_iter());
+    if table.keys().all(|name| own.find(name).is_some()) {
+        return own;
+    }
     let others = shape().keys.into_iter().map(|k| k.name).filter(|name| own.find(name).is_none());
     let what = |key| if key == class::KEY { "no classes".to_owned() } else { format!("no parameter {key}") };
     let note = |key| (key, format!("{}{by_default} has {}", preset.name, what(key)));
