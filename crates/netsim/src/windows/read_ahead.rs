@@ -21,7 +21,7 @@ const STAGES: usize = 5;
 const APART: usize = 8;
 
 /// Call `read` with the inputs that come after number `i`, and the stage that each is due for.
-#[inline(always)]
+#[inline(never)]
 pub(super) fn stages<'m>(
     i: usize,
     input: impl Fn(usize) -> Option<&'m Message>,
