@@ -1,5 +1,5 @@
-//! Quantities with their units in the type, named streams of random numbers, distributions to draw from, and the
-//! description of a parameter.
+//! Quantities with their units in the type, named streams of random numbers, distributions to draw from, the description
+//! of a parameter, and a request for memory ahead.
 //!
 //! Time is an integer number of picoseconds, so that the order of events never depends on rounding: a `u64`
 //! spans 213 days, and one byte at 400 Gb/s still lasts 20 ps.

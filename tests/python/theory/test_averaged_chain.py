@@ -213,10 +213,16 @@ def test_outside_the_domain(change: dict[str, float], message: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_rates_between_numbers_in_system_are_blocks_of_the_matrices() -> None:
+@pytest.mark.parametrize("load", [0.05, 0.9, 20.0])
+@pytest.mark.parametrize("w_q", [0.05, 0.5, 1.0])
+def test_the_law_is_the_stationary_one_of_the_dense_matrix_of_rates(load: float, w_q: float) -> None:
     curve = DropCurve.of("red", min_th=2, max_th=6, max_p=0.1, limit=10)
-    arrivals = Model(curve, 0.9, 10, 0.05)._arrivals(np.linspace(0.0, 8.0, 9), 5, cubic=True)
-    whole = arrivals.load * (arrivals.accept + arrivals.drop).toarray().reshape(6, 9, 6, 9)
-    for q in range(6):
-        for to in range(6):
-            assert np.array_equal(arrivals.rates(q, to), whole[q, :, to])
+    solution = Model(curve, load, 10, w_q).solve(np.arange(11.0), 10, cubic=w_q < 0.1)
+    width, size = 11, 121
+    arrivals = (solution.arrivals.accept + solution.arrivals.drop).toarray()
+    served = np.eye(size, k=-width)
+    rates = load * arrivals + served
+    rates -= np.diag(rates.sum(axis=1))
+    own = np.linalg.svd(rates.T)[2][-1].reshape(11, 11)
+    assert solution.law == pytest.approx(own / own.sum(), abs=1e-13)
+    assert solution.residual < 1e-15 * max(load, 1.0)

@@ -47,15 +47,11 @@ impl Windows {
             1 => {
                 prefetch(&network.sources[flow]);
                 prefetch(&self.ends.flows[flow]);
-                paths.prefetch_first(flow);
             }
-            2 => {
-                network.sources[flow].prefetch_sender();
-                paths.prefetch(paths.first(flow, Kind::Data));
-            }
-            3 => network.prefetch_link_at(paths.first(flow, Kind::Data)),
-            _ => network.prefetch_waiting_at(paths.first(flow, Kind::Data)),
+            2 => network.sources[flow].prefetch_sender(),
+            _ => {}
         }
+        network.read_ahead_first_link(stage, flow, Kind::Data);
     }
 }
 
@@ -75,16 +71,30 @@ impl Network {
         }
         let flow = paths.flow(packet);
         match stage {
-            1 => {
-                prefetch(&self.sinks[flow]);
-                paths.prefetch_first(flow);
-            }
-            2 => {
-                self.sinks[flow].prefetch_receiver();
-                paths.prefetch(paths.first(flow, Kind::Ack));
-            }
-            3 => self.prefetch_link_at(paths.first(flow, Kind::Ack)),
-            _ => self.prefetch_waiting_at(paths.first(flow, Kind::Ack)),
+            1 => prefetch(&self.sinks[flow]),
+            2 => self.sinks[flow].prefetch_receiver(),
+            _ => {}
+        }
+        self.read_ahead_first_link(stage, flow, Kind::Ack);
+    }
+
+    /// Ask for what is needed where a packet of a flow enters the first link of its path, from stage 1 on.
+    #[inline(always)]
+    fn read_ahead_first_link(&self, stage: usize, flow: usize, kind: Kind) {
+        let paths = &self.fabric.paths;
+        match stage {
+            1 => paths.prefetch_first(flow),
+            2 => paths.prefetch(paths.first(flow, kind)),
+            3 => self.prefetch_link_at(paths.first(flow, kind)),
+            _ => self.prefetch_waiting_at(paths.first(flow, kind)),
+        }
+    }
+
+    /// Ask for the link at a step of a path.
+    #[inline(always)]
+    fn prefetch_link_at(&self, step: u32) {
+        if let Next::Link(link) = self.fabric.paths.at(step).next() {
+            prefetch(&self.fabric.links[link as usize]);
         }
     }
 
@@ -95,14 +105,6 @@ impl Network {
             && let Link::UnobservedDropTail(link) = &self.fabric.links[link as usize]
         {
             link.prefetch_waiting();
-        }
-    }
-
-    /// Ask for the link at a step of a path.
-    #[inline(always)]
-    fn prefetch_link_at(&self, step: u32) {
-        if let Next::Link(link) = self.fabric.paths.at(step).next() {
-            prefetch(&self.fabric.links[link as usize]);
         }
     }
 }

@@ -40,17 +40,6 @@ class Arrivals:
     drop: csr_array
     accept: csr_array
 
-    def rates(self, q: int, to: int) -> Array:
-        """Return the rates from the states with q in system to those with `to`, by arrivals."""
-        width = self.p.shape[1]
-        rates: Array = np.zeros((width, width))
-        if to == min(q + 1, len(self.p) - 1):
-            _add_rows(rates, self.accept, q, to)
-        if to == q:
-            _add_rows(rates, self.drop, q, to)
-        rates *= self.load
-        return rates
-
     def residual(self, law: Array) -> float:
         """Return by how much the balance of a state is missed at most."""
         flow = self.load * (self._step(law, self.accept) + self._step(law, self.drop) - law)
@@ -183,14 +172,6 @@ class Model:
         times, chance = np.polynomial.laguerre.laggauss(IDLE_NODES)
         decay = np.exp(np.log1p(-self.w_q) / self.load * times)
         return grid[:, None] * decay, np.asarray(chance / chance.sum())
-
-
-def _add_rows(block: Array, matrix: csr_array, q: int, to: int) -> None:
-    """Add to a dense block the rows of the states with q in system, all of whose entries lead to `to` in system."""
-    width = len(block)
-    ends = matrix.indptr[q * width : (q + 1) * width + 1]
-    own = slice(ends[0], ends[-1])
-    block[np.repeat(np.arange(width), np.diff(ends)), matrix.indices[own] - to * width] += matrix.data[own]
 
 
 def _last(shares_of: Array) -> int:
