@@ -86,18 +86,15 @@ impl<P: Copy + Default> FlowQueues<P> {
     #[inline]
     pub fn pop_into(&mut self, queue: usize, packet: &mut Packet<P>) -> bool {
         let at = self.queues[queue].head;
-        let Some(slot) = self.slots.get_mut(at as usize) else { return false };
+        let Some(slot) = self.slots.get(at as usize) else { return false };
         *packet = slot.packet;
-        let next = core::mem::replace(&mut slot.next, self.free);
-        self.free = at;
-        let of = &mut self.queues[queue];
-        of.head = next;
-        of.backlog.take(packet.meta.bytes);
-        self.total.take(packet.meta.bytes);
+        let next = slot.next;
+        self.queues[queue].head = next;
         match next {
-            NONE => of.tail = NONE,
+            NONE => self.queues[queue].tail = NONE,
             next => self.slots[next as usize].before = NONE,
         }
+        self.release(queue, at, packet.meta.bytes);
         true
     }
 
@@ -110,15 +107,17 @@ impl<P: Copy + Default> FlowQueues<P> {
             NONE => self.queues[queue].head = NONE,
             before => self.slots[before as usize].next = NONE,
         }
-        Some(self.release(queue, at, packet))
+        self.release(queue, at, packet.meta.bytes);
+        Some(packet)
     }
 
-    fn release(&mut self, queue: usize, at: u32, packet: Packet<P>) -> Packet<P> {
+    /// Free the slot of a packet of this length that has left a queue.
+    #[inline]
+    fn release(&mut self, queue: usize, at: u32, bytes: u32) {
         self.slots[at as usize].next = self.free;
         self.free = at;
-        self.queues[queue].backlog.take(packet.meta.bytes);
-        self.total.take(packet.meta.bytes);
-        packet
+        self.queues[queue].backlog.take(bytes);
+        self.total.take(bytes);
     }
 }
 

@@ -245,6 +245,7 @@ impl Windows {
         }
     }
 
+    /// List an endpoint for this window; if that is too far ahead, for the first window of its block, or of the last block that is kept.
     #[inline(never)]
     fn list_for(&mut self, end_point: u32, mut window: u64) {
         let kept = self.now + SLOTS;

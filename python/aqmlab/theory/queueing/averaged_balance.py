@@ -128,7 +128,7 @@ class Model:
         from threadpoolctl import threadpool_limits
 
         arrivals = self._arrivals(grid, top, cubic=cubic)
-        # The blocks are too small for threads to pay, and the last bit must not depend on their number.
+        # The last bit must not depend on the number of threads.
         with threadpool_limits(1, user_api="blas"):
             law = _stationary(arrivals)
         return Solution(grid, law, arrivals, arrivals.residual(law))
