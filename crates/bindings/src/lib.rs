@@ -4,6 +4,7 @@ mod live_traffic;
 mod plugins;
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use aqmlab_aqm::replay::{Replay, replay_log};
 use aqmlab_aqm::{Ecn, Header, Kind, LinkContext, Meta};
@@ -17,8 +18,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
-/// Progress is reported, and Ctrl-C noticed, this many times a run.
+/// Progress is reported, and Ctrl-C noticed, at most this many times a run,
 const STEPS: u64 = 200;
+/// and after so long at the earliest: Python's lock, which another thread may have, is needed for it.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 fn value_error(problems: &[Problem]) -> PyErr {
     let lines: Vec<_> = problems.iter().map(Problem::to_string).collect();
@@ -136,9 +139,9 @@ fn run<'py>(
             "{filename}: cannot be evaluated in parallel, since {why} (choose another engine)"
         )));
     }
-    for step in 1..=STEPS {
-        let until = Time((u128::from(plan.duration.0) * u128::from(step) / u128::from(STEPS)) as u64);
-        py.detach(|| simulation.run_until(until));
+    let mut step = 0;
+    while step < STEPS {
+        step = py.detach(|| advance(&mut simulation, plan.duration, step));
         plugins::check_raised(py)?;
         py.check_signals()?;
         if let Some(progress) = &progress {
@@ -170,6 +173,19 @@ fn run<'py>(
     }
     result.set_item("tables", tables)?;
     Ok(result)
+}
+
+/// Simulate after this step of a run those that take [`LOOK_EVERY`], at least one. Return the last.
+#[expect(clippy::disallowed_methods, reason = "no result depends on where a run is divided")]
+fn advance(simulation: &mut Simulation, duration: Span, mut step: u64) -> u64 {
+    let began = Instant::now();
+    loop {
+        step += 1;
+        simulation.run_until(Time((u128::from(duration.0) * u128::from(step) / u128::from(STEPS)) as u64));
+        if step == STEPS || began.elapsed() >= LOOK_EVERY {
+            return step;
+        }
+    }
 }
 
 /// Disciplines, dialects, curves, spacings and transports with their parameters; JSON.
