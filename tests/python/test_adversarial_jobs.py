@@ -345,5 +345,5 @@ class TestOneStoreForSeveralCommands:
         folder = folder_of(place)
         (job, _) = jobs_for(aqmlab.Scenario.load(place / "small.toml"), [1, 2], folder=folder)
         before = (folder / "seed-0001").stat().st_ino
-        job.perform(lambda share: None)
+        job.keep(job.compute(lambda share: None))
         assert (folder / "seed-0001").stat().st_ino == before

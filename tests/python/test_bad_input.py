@@ -354,7 +354,7 @@ def test_a_killed_worker_is_an_error_of_one_line(tmp_path):
         "import os, signal\n"
         "class Deadly:\n"
         "    place, cost, in_python, cores = None, 1.0, True, 1\n"
-        "    def perform(self, progress):\n        os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    def compute(self, progress):\n        os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     program = tmp_path / "program.py"
     program.write_text(
@@ -374,7 +374,7 @@ def test_workers_end_with_a_killed_parent(tmp_path):
         "import os, pathlib, time\n"
         "class Slow:\n"
         "    place, cost, in_python, cores = None, 1.0, True, 1\n"
-        "    def perform(self, progress):\n"
+        "    def compute(self, progress):\n"
         "        pathlib.Path(f'worker-{os.getpid()}').touch()\n        time.sleep(600)\n"
     )
     program = tmp_path / "program.py"

@@ -206,7 +206,7 @@ def test_nothing_is_run_twice(reproduction, monkeypatch):
     def refuse(job, progress):
         raise AssertionError("a finished run was run again")
 
-    monkeypatch.setattr("aqmlab.execution.pool.perform", refuse)
+    monkeypatch.setattr("aqmlab.execution.jobs.Job.compute", refuse)
     before = reproduction.report.read_bytes()
     again = aqmlab.reproduce("mred", quick=True, seeds=3, out=reproduction.folder.parent, workers=1, progress=False)
     assert again.report.read_bytes() == before

@@ -11,9 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from aqmlab.execution.pool import execute
+from aqmlab import Scenario, StorageError
+from aqmlab.execution.pool import Workers, execute
 from aqmlab.execution.reuse import missing
 from aqmlab.plotting import flowchart
+from aqmlab.plotting.chart import Chart, Series
 from aqmlab.plotting.flowchart import Arrow, Box, FlowChart
 from aqmlab.reporting import Page
 from aqmlab.reproduction.papers import common
@@ -28,7 +30,9 @@ from aqmlab.reproduction.papers.common import (
     between,
     exact,
 )
+from aqmlab.reproduction.papers.common.runs import Reader
 from aqmlab.statistics import Verdict
+from aqmlab.storage import folders
 
 
 def square(*, x, seed):
@@ -98,8 +102,6 @@ def test_tasks_can_be_sent_to_workers(tmp_path):
 
 
 def test_scenarios_and_computations_go_together(tmp_path, dumbbell):
-    from aqmlab import Scenario
-
     plan = Scenario.from_text(dumbbell, overrides={"run.duration": "1s"})
     setup = Setup({"n": 3}, plan, seeds=2, tables=("links",))
     assert run_all([setup, computation(seeds=1)], tmp_path) == 3
@@ -111,6 +113,42 @@ def test_scenarios_and_computations_go_together(tmp_path, dumbbell):
     }
     assert common.pick([setup], n=3) == [setup]
     assert common.pick([setup], n=4) == []
+
+
+def test_runs_are_read_once_and_as_soon_as_they_are_finished(tmp_path, dumbbell):
+    plan = Scenario.from_text(dumbbell, overrides={"run.duration": "1s"})
+    # Two points that mean the same runs.
+    points = [Setup({"n": n}, plan, seeds=seeds, tables=("links",)) for n, seeds in ((3, 2), (4, 3))]
+    read, ahead = [], []
+
+    def numbers(point, folder):
+        read.append((point.key["n"], folder.name))
+        return {"drops": sum(folders.read_table(folder, "links")["drops"].to_pylist())}
+
+    reader = Reader(points, tmp_path, numbers)
+    (batch,) = common.batches(points, tmp_path)
+    batch.prepare()
+
+    def finished(number):
+        reader.finished(batch.jobs[number])
+        ahead.append(len(read))
+
+    with Workers(1, progress=False) as workers:
+        workers.execute(batch.jobs, finished=finished)
+    assert ahead == [2, 4, 5]
+    table = reader.table()
+    assert sorted(read) == [(3, "seed-0001"), (3, "seed-0002"), *((4, f"seed-000{seed}") for seed in (1, 2, 3))]
+    assert table.equals(common.measure(points, tmp_path, numbers))
+
+
+def test_what_cannot_be_read_early_is_an_error_of_the_table(tmp_path, dumbbell):
+    plan = Scenario.from_text(dumbbell, overrides={"run.duration": "1s"})
+    point = Setup({}, plan, seeds=1, tables=("links",))
+    reader = Reader([point], tmp_path, lambda point, folder: folders.read_summary(folder))
+    (batch,) = common.batches([point], tmp_path)
+    reader.finished(batch.jobs[0])
+    with pytest.raises(StorageError, match="seed-0001"):
+        reader.table()
 
 
 def test_effort_goes_through_json():
@@ -242,6 +280,19 @@ def test_flow_chart_on_a_page(tmp_path):
     assert "currentColor" in text
     assert {p.name for p in (tmp_path / "figures").iterdir()} == {"c.png", "c.svg"}
     assert page.html() == text
+
+
+def test_pictures_by_workers_are_those_drawn_here(tmp_path):
+    page = Page("t", "l")
+    page.flowchart(CHART)
+    for key, level in (("rising", 1.0), ("flat", 0.0)):
+        page.chart(Chart(key, key, "a line", "x", "y", [Series("s", [0, 1], [0, level])]))
+    page.write(tmp_path / "here")
+    with Workers(2, progress=False) as workers:
+        page.write(tmp_path / "there", workers=workers)
+    pictures = [{p.name: p.read_bytes() for p in (tmp_path / name / "figures").iterdir()} for name in ("here", "there")]
+    assert sorted(pictures[0]) == [f"{key}.{ending}" for key in ("c", "flat", "rising") for ending in ("png", "svg")]
+    assert pictures[0] == pictures[1]
 
 
 def test_verdicts_in_any_column_are_badges():

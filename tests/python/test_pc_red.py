@@ -384,12 +384,12 @@ def short(tmp_path_factory):
         everything = plan.readings
         patch.setattr(plan, "readings", lambda effort: everything(effort)[1:3])
         patch.setattr("aqmlab.reproduction.papers.pc_red.paper.readings", plan.readings)
-        todo = []
-        for batch in PAPER.jobs(effort, root):
+        todo, planned = [], PAPER.planned(effort, root)
+        for batch in planned.batches():
             batch.prepare()
             todo += batch.jobs
         execute(todo, progress=False)
-        built = PAPER.build(effort, root)
+        built = planned.build()
         built.page.write(root)
     return built, root
 

@@ -173,13 +173,16 @@ class Job:
         """Whether the store has the result."""
         return self.store is not None and self.store.has(self.key)
 
-    def perform(self, progress: Callable[[float], None]) -> Output:
-        """Do the run and store it; what is stored in files is not returned too."""
-        output = self.source.output(self.key.seed, progress)
+    def compute(self, progress: Callable[[float], None]) -> Output:
+        """Do the run."""
+        return self.source.output(self.key.seed, progress)
+
+    def keep(self, result: Output) -> Output:
+        """Store it; what is stored in files is not returned too."""
         if self.store is None:
-            return output
-        self.store.put(self.key, output.summary, output.tables)
-        return replace(output, tables={})
+            return result
+        self.store.put(self.key, result.summary, result.tables)
+        return replace(result, tables={})
 
     def with_engine(self, engine: str) -> Job:
         """Return the same job, evaluated by another engine."""

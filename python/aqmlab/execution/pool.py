@@ -1,53 +1,33 @@
 """Many independent runs on many processor cores.
 
-A worker writes its finished run itself, at once; who waits for it only counts. So whatever happens, every run that was
-finished is on disk. Runs of scenarios are done in threads, which share nothing but the memory: they start at once, and
+A worker writes its finished runs itself, while it computes the next (`portions`); who waits for it only counts. So
+whatever happens, every run that was stored is on disk. Runs of scenarios are done in threads, which share nothing but the memory: they start at once, and
 nothing is copied. Work that computes in Python is done in processes.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from aqmlab.errors import Error, Interrupted, StorageError, WorkerError
+from aqmlab.execution.portions import Portion, Work, in_portions
 from aqmlab.execution.progress import REPORT_EVERY_S, Bar, Throttled, bar_over
 from aqmlab.execution.worker_processes import Reports, starting, work_in_process, worker_processes
 
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
-
-
-class Work(Protocol[T_co]):
-    """What the pool can do: a picklable piece of work. A run is a `aqmlab.execution.jobs.Job`."""
-
-    @property
-    def place(self) -> Path | None:
-        """The folder that keeps the result; None if it stays in memory."""
-
-    @property
-    def cost(self) -> float:
-        """About how long it takes, in seconds of one core. Only proportions matter."""
-
-    @property
-    def in_python(self) -> bool:
-        """Whether it works in Python for long, so that it belongs into a process of its own."""
-
-    @property
-    def cores(self) -> int:
-        """How many processor cores it keeps busy."""
-
-    def perform(self, progress: Callable[[float], None]) -> T_co:
-        """Do the job. `progress` is called with the share that is done, 0 to 1."""
 
 
 def available_cores() -> int:
@@ -55,76 +35,149 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def perform(job: Work[T], progress: Callable[[float], None]) -> T:
-    """Do one piece of work, here."""
-    return job.perform(progress)
-
-
 def execute(
     jobs: Sequence[Work[T]], *, workers: int | None = None, progress: bool = True, title: str = "runs"
 ) -> list[T]:
-    """Do all runs, up to `workers` at a time (default: as many as there are cores for), with a progress bar on stderr.
+    """Do all runs with workers of their own; see `Workers`."""
+    with Workers(workers, progress=progress) as own:
+        return own.execute(jobs, title=title)
 
-    The costliest are begun first, so that no core is left alone with a long one at the end.
 
-    Returns
-    -------
-    list
-        Per job, in order, what its `perform` returned.
+class Workers:
+    """Those who do jobs. Processes that were started for some jobs are there for the next, until the context ends.
 
-    Raises
-    ------
-    Interrupted
-        On Ctrl-C. Its text says what is finished and how to go on.
-    StorageError
-        If a result cannot be written.
+    Parameters
+    ----------
+    most
+        How many jobs are done at a time; default: as many as there are cores for.
+    progress
+        Whether there is a progress bar on stderr.
     """
-    if not jobs:
-        return []
-    at_a_time = max(1, available_cores() // max(job.cores for job in jobs))
-    count = min(workers or at_a_time, len(jobs))
-    with bar_over(title, [job.cost for job in jobs], shown=progress) as bar:
-        try:
-            if count == 1:
-                return _execute_here(jobs, bar)
-            if not any(job.in_python for job in jobs):
-                return _execute_in_threads(jobs, count, bar)
-            return _execute_in_processes(jobs, count, bar)
-        except KeyboardInterrupt:
-            raise Interrupted(_how_to_go_on("interrupted", jobs, bar.finished)) from None
-        except StorageError as error:
-            raise StorageError(_how_to_go_on(str(error), jobs, bar.finished)) from None
-        except BrokenProcessPool:
-            text = "a worker process died, perhaps for want of memory (try fewer --workers)"
-            raise WorkerError(_how_to_go_on(text, jobs, bar.finished)) from None
+
+    def __init__(self, most: int | None = None, *, progress: bool = True) -> None:
+        self._most, self._progress = most, progress
+        self._context = ExitStack()
+        self._processes: tuple[ProcessPoolExecutor, Reports] | None = None
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *error: Any) -> None:  # noqa: ANN401 - what went wrong, as Python hands it over
+        self._context.__exit__(*error)
+
+    def execute(
+        self,
+        jobs: Sequence[Work[T]],
+        *,
+        title: str = "runs",
+        finished: Callable[[int], None] = lambda _: None,
+    ) -> list[T]:
+        """Do all jobs.
+
+        Parameters
+        ----------
+        title
+            What the progress bar says.
+        finished
+            Called in this thread with the number of each job that is done, while others are done.
+
+        Returns
+        -------
+        list
+            Per job, in order, what its `keep` returned.
+
+        Raises
+        ------
+        Interrupted
+            On Ctrl-C. Its text says what is finished and how to go on.
+        StorageError
+            If a result cannot be written.
+        """
+        if not jobs:
+            return []
+        count = min(self._at_a_time(jobs), len(jobs))
+        divided = in_portions([job.cost for job in jobs], count)
+        portions = [Portion([jobs[index] for index in indices]) for indices in divided]
+        with bar_over(title, [portion.cost for portion in portions], shown=self._progress, runs=len(jobs)) as bar:
+            lot = _Lot(portions, divided, bar, finished)
+            try:
+                if count == 1:
+                    found = _do_here(lot)
+                elif not any(job.in_python for job in jobs):
+                    found = _do_in_threads(lot, count)
+                else:
+                    found = _do_in_processes(lot, *self._started(count))
+            except KeyboardInterrupt:
+                raise Interrupted(_how_to_go_on("interrupted", jobs, bar.finished)) from None
+            except StorageError as error:
+                raise StorageError(_how_to_go_on(str(error), jobs, bar.finished)) from None
+            except BrokenProcessPool:
+                text = "a worker process died, perhaps for want of memory (try fewer --workers)"
+                raise WorkerError(_how_to_go_on(text, jobs, bar.finished)) from None
+        outputs = dict(zip(chain.from_iterable(divided), chain.from_iterable(found), strict=True))
+        return [outputs[index] for index in range(len(jobs))]
+
+    def import_ahead(self, module: str) -> None:
+        """Have worker processes import what later jobs need, while this process does something else."""
+        count = self._most or available_cores()
+        if count > 1:
+            executor, _ = self._started(count)
+            with starting():
+                for _ in range(count):
+                    executor.submit(importlib.import_module, module)
+
+    def _at_a_time(self, jobs: Sequence[Work[T]]) -> int:
+        return self._most or max(1, available_cores() // max(job.cores for job in jobs))
+
+    def _started(self, count: int) -> tuple[ProcessPoolExecutor, Reports]:
+        """Return the processes; there are `count` of them if they are not there yet."""
+        if self._processes is None:
+            self._processes = self._context.enter_context(worker_processes(count))
+        return self._processes
 
 
-def _execute_here(jobs: Sequence[Work[T]], bar: Bar) -> list[T]:
+@dataclass(frozen=True)
+class _Lot(Generic[T]):
+    """Portions of jobs that are done at the same time, the numbers of their jobs, and who learns of it."""
+
+    portions: Sequence[Portion[T]]
+    numbers: Sequence[Sequence[int]]
+    bar: Bar
+    finished: Callable[[int], None]
+
+    def done(self, number: int) -> None:
+        """Note that a portion is done."""
+        self.bar.done(number, len(self.numbers[number]))
+        for job in self.numbers[number]:
+            self.finished(job)
+
+
+def _do_here(lot: _Lot[T]) -> list[list[T]]:
     outputs = []
-    for index, job in enumerate(jobs):
-        outputs.append(perform(job, Throttled(partial(bar.report, index))))
-        bar.done(index)
+    for number, portion in enumerate(lot.portions):
+        outputs.append(portion.perform(Throttled(partial(lot.bar.report, number))))
+        lot.done(number)
     return outputs
 
 
-def _execute_in_threads(jobs: Sequence[Work[T]], count: int, bar: Bar) -> list[T]:
-    """Do all jobs in threads of this process: the core lets go of Python's lock while it simulates."""
+def _do_in_threads(lot: _Lot[T], count: int) -> list[list[T]]:
+    """Do all in threads of this process: the core lets go of Python's lock while it simulates."""
     reports: SimpleQueue[tuple[int, float]] = SimpleQueue()
     stopped = threading.Event()
 
-    def work(index: int) -> T:
+    def work(number: int) -> list[T]:
         def report(share: float) -> None:
             if stopped.is_set():
                 raise Error("stopped")
-            reports.put((index, share))
+            reports.put((number, share))
 
-        return perform(jobs[index], Throttled(report))
+        return lot.portions[number].perform(Throttled(report))
 
     with interrupts_noted() as interrupted:
         executor = ThreadPoolExecutor(count, thread_name_prefix="run")
         try:
-            started = {index: executor.submit(work, index) for index in _costliest_first(jobs)}
-            return _results(started, reports, bar, interrupted)
+            started = [executor.submit(work, number) for number in range(len(lot.portions))]
+            return _results(lot, started, reports, interrupted)
         finally:
             stopped.set()
             executor.shutdown(cancel_futures=True)
@@ -151,49 +204,44 @@ def interrupts_noted() -> Iterator[threading.Event]:
         signal.signal(signal.SIGINT, before)
 
 
-def _execute_in_processes(jobs: Sequence[Work[T]], count: int, bar: Bar) -> list[T]:
-    """Do all jobs in processes of their own, which Python's lock does not hold up."""
-    with worker_processes(count) as (executor, reports):
-        with starting():
-            started = {index: executor.submit(work_in_process, index, jobs[index]) for index in _costliest_first(jobs)}
-        return _results(started, reports, bar)
-
-
-def _costliest_first(jobs: Sequence[Work[T]]) -> list[int]:
-    return sorted(range(len(jobs)), key=lambda index: -jobs[index].cost)
+def _do_in_processes(lot: _Lot[T], executor: ProcessPoolExecutor, reports: Reports) -> list[list[T]]:
+    """Do all in processes of their own, which Python's lock does not hold up."""
+    with starting():
+        started = [executor.submit(work_in_process, number, one) for number, one in enumerate(lot.portions)]
+    return _results(lot, started, reports)
 
 
 def _results(
-    started: Mapping[int, Future[T]], reports: Reports, bar: Bar, interrupted: threading.Event | None = None
-) -> list[T]:
-    """Wait for all runs and keep the bar moving; the first error ends it. What they returned, in order."""
+    lot: _Lot[T], started: Sequence[Future[list[T]]], reports: Reports, interrupted: threading.Event | None = None
+) -> list[list[T]]:
+    """Wait for all portions and keep the bar moving; the first error ends it. What they returned, in order."""
     finished: SimpleQueue[int] = SimpleQueue()
 
-    def when_done(index: int) -> Callable[[Future[T]], None]:
-        return lambda _: finished.put(index)
+    def when_done(number: int) -> Callable[[Future[list[T]]], None]:
+        return lambda _: finished.put(number)
 
-    for index, future in started.items():
-        future.add_done_callback(when_done(index))
+    for number, future in enumerate(started):
+        future.add_done_callback(when_done(number))
     left = len(started)
     while left:
         done = _taken(finished)
         while not reports.empty():
-            job, share = reports.get()
-            if not started[job].done():
-                bar.report(job, share)
-        for index in done:
-            error = started[index].exception()
+            number, share = reports.get()
+            if not started[number].done():
+                lot.bar.report(number, share)
+        for number in done:
+            error = started[number].exception()
             if error is not None:
                 raise error
-            bar.done(index)
+            lot.done(number)
         left -= len(done)
         if interrupted is not None and interrupted.is_set():
             raise KeyboardInterrupt
-    return [started[index].result() for index in range(len(started))]
+    return [future.result() for future in started]
 
 
 def _taken(finished: SimpleQueue[int]) -> list[int]:
-    """Wait for the next job that is finished, but not for long; take all that are."""
+    """Wait for the next portion that is finished, but not for long; take all that are."""
     try:
         taken = [finished.get(timeout=REPORT_EVERY_S)]
         while not finished.empty():

@@ -52,14 +52,12 @@ def start_workers(count: int) -> tuple[ProcessPoolExecutor, Reports]:
 
 @contextlib.contextmanager
 def worker_processes(count: int) -> Iterator[tuple[ProcessPoolExecutor, Reports]]:
-    """Processes for `work_in_process`, and what they report. If anything goes wrong they are ended at once."""
+    """Processes for `work_in_process`, and what they report. At the end of the context they are ended at once."""
     executor, channel = start_workers(count)
     try:
         yield executor, channel
-    except BaseException:
+    finally:
         stop_workers(executor)
-        raise
-    executor.shutdown()
 
 
 @contextlib.contextmanager

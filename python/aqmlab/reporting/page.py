@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
 from markupsafe import Markup
 
-from aqmlab.execution.progress import bar_over
+from aqmlab.execution.pool import Workers
 from aqmlab.plotting import charts, flowchart, plots, topology
+from aqmlab.plotting.chart import Chart
 from aqmlab.plotting.layout import arrange
 from aqmlab.reporting import rendering
 from aqmlab.reporting.fragments import ClaimLine, HeatTable, PaperCard, chart_numbers, table_cells
@@ -46,6 +47,31 @@ class _Section:
     title: str
     folded: bool = False
     blocks: list[Markup] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Picture:
+    """A figure to draw into files of this name: a chart, or what paints on an axis of so many inches."""
+
+    stem: Path
+    of: Chart | Callable[[Axes], None]
+    size_in: tuple[float, float] | None = None
+
+    cost: ClassVar[float] = 0.2
+    in_python: ClassVar[bool] = True
+    cores: ClassVar[int] = 1
+
+    @property
+    def place(self) -> Path:
+        return self.stem.parent
+
+    def compute(self, progress: Callable[[float], None]) -> list[Path]:
+        if isinstance(self.of, Chart):
+            return plots.save(self.of, self.stem.parent)
+        return plots.save_figure(self.of, self.stem, size_in=self.size_in or plots.SIZE_IN)
+
+    def keep(self, result: list[Path]) -> list[Path]:
+        return result
 
 
 @dataclass
@@ -207,24 +233,29 @@ class Page:
             scripts=[Markup(get_plotlyjs()), rendering.resource("script.js")],
         )
 
-    def write(self, folder: Path, *, pictures: bool = True, name: str = "report.html", progress: bool = False) -> Path:
-        """Write the page under a name and, beside it, the figures as PNG and SVG in ``figures/``."""
+    def write(
+        self,
+        folder: Path,
+        *,
+        pictures: bool = True,
+        name: str = "report.html",
+        progress: bool = False,
+        workers: Workers | None = None,
+    ) -> Path:
+        """Write the page under a name and, beside it, the figures as PNG and SVG in ``figures/``.
+
+        The figures are drawn by `workers`, or else here one after the other.
+        """
         path = folder / name
         guarded(folder, lambda: folder.mkdir(parents=True, exist_ok=True))
         guarded(folder, lambda: write_file(path, self.html().encode()))
         if pictures:
-            self._write_pictures(folder / "figures", progress=progress)
+            figures = folder / "figures"
+            drawn = [_Picture(figures / plots.file_stem(chart.key), chart) for chart in self._figures]
+            drawn += [_Picture(figures / plots.file_stem(key), paint, size) for key, paint, size in self._drawings]
+            with Workers(1, progress=progress) as here:
+                (workers or here).execute(drawn, title="figures")
         return path
-
-    def _write_pictures(self, folder: Path, *, progress: bool) -> None:
-        count = len(self._figures) + len(self._drawings)
-        with bar_over("figures", [1.0] * count, shown=progress) as bar:
-            for chart in self._figures:
-                plots.save(chart, folder)
-                bar.done(0)
-            for key, paint, size_in in self._drawings:
-                plots.save_figure(paint, folder / plots.file_stem(key), size_in=size_in)
-                bar.done(0)
 
     def _fresh(self, key: str) -> str:
         """Return a key that no figure of the page has: the same one, or with a number behind it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,12 +15,13 @@ import pandas as pd
 from aqmlab import _core
 from aqmlab.errors import InputError, StorageError, unknown
 from aqmlab.execution.jobs import Call, Job
-from aqmlab.execution.pool import execute
+from aqmlab.execution.pool import Workers, execute
 from aqmlab.execution.reuse import missing, note
 from aqmlab.reporting.build import REPRODUCTION
 from aqmlab.reporting.page import Page
 from aqmlab.reproduction.outcome import Overview, Reproduction
 from aqmlab.reproduction.overview import page_over
+from aqmlab.reproduction.papers.common.planned import Planned
 from aqmlab.results.evaluation import Evaluation, checked_engine, evaluation_of
 from aqmlab.storage import folders
 from aqmlab.storage.earlier import answer_files
@@ -34,7 +35,9 @@ PAPERS = {
     "adaptive-rio": "aqmlab.reproduction.papers.adaptive_rio",
 }
 """Key to package of every paper, in the order of the overview. A package has the names ``NAME``, ``CITATION``,
-``Effort``, ``jobs`` and ``build``."""
+``Effort`` and ``planned``."""
+RUNS, DRAWS = "aqmlab.execution.jobs", "aqmlab.plotting.plots"
+"""What worker processes need for runs and for pictures."""
 ALL = "all"
 """The command line's word for all of them."""
 
@@ -51,9 +54,16 @@ class _PaperTask:
     def module(self) -> Any:  # noqa: ANN401 - see `_module`
         return _module(self.paper)
 
-    def build(self, report: Path, *, pictures: bool = True) -> Reproduction:
-        built = self.module.build(self.effort, self.root)
-        page = built.page.write(report, pictures=pictures)
+    def planned(self) -> Planned:
+        found: Planned = self.module.planned(self.effort, self.root)
+        return found
+
+    def build(
+        self, report: Path, *, planned: Planned | None = None, pictures: bool = True, workers: Workers | None = None
+    ) -> Reproduction:
+        """Build the page; `planned` may have read runs already, and `workers` may draw."""
+        built = (planned or self.planned()).build()
+        page = built.page.write(report, pictures=pictures, workers=workers)
         for name, table in {**built.tables, "claims": built.claims, "readings": built.readings}.items():
             folders.save(page.parent / f"{name}.csv", table.to_csv(index=False))
         return Reproduction(
@@ -88,10 +98,13 @@ class _PageJob:
     def place(self) -> Path:
         return self.report.parent
 
-    def perform(self, progress: Callable[[float], None]) -> Reproduction:
+    def compute(self, progress: Callable[[float], None]) -> Reproduction:
         found = self.task.build(self.report, pictures=self.pictures)
         progress(1.0)
         return found
+
+    def keep(self, result: Reproduction) -> Reproduction:
+        return result
 
 
 def papers() -> list[str]:
@@ -133,8 +146,13 @@ def reproduce(
     """
     checked_engine(engine)
     task = _task(paper, quick=quick, seeds=seeds, out=Path(out))
-    evaluation = _run([task], workers=workers, progress=progress, engine=engine)
-    return replace(task.build(Path(report) if report is not None else task.root), evaluation=evaluation)
+    target = Path(report) if report is not None else task.root
+    with Workers(workers, progress=progress) as own:
+        own.import_ahead(RUNS)
+        planned = task.planned()
+        evaluation = _run({task: planned}, own, engine=engine, finished=planned.finished)
+        own.import_ahead(DRAWS)
+        return replace(task.build(target, planned=planned, workers=own), evaluation=evaluation)
 
 
 def reproduce_all(
@@ -162,10 +180,10 @@ def reproduce_all(
     checked_engine(engine)
     keys = papers() if only is None else list(dict.fromkeys(only))
     tasks = [_task(key, quick=quick, seeds=seeds, out=Path(out)) for key in keys]
-    evaluation = _run(tasks, workers=workers, progress=progress, engine=engine)
     target = Path(report) if report is not None else Path(out)
-    pages = [_PageJob(task, target / task.paper) for task in tasks]
-    found = execute(pages, workers=workers, progress=progress, title="pages")
+    with Workers(workers, progress=progress) as own:
+        evaluation = _run({task: task.planned() for task in tasks}, own, engine=engine)
+        found = own.execute([_PageJob(task, target / task.paper) for task in tasks], title="pages")
     claims = pd.concat([one.claims.assign(paper=one.paper) for one in found], ignore_index=True)
     claims = claims[["paper", *(column for column in claims.columns if column != "paper")]]
     if "own" in claims:
@@ -187,17 +205,24 @@ def overview_of(folders: Sequence[Path], target: Path, *, pictures: bool = True)
     return page_over(execute([_PageJob(task, task.root, pictures) for task in tasks], progress=False), target)
 
 
-def _run(tasks: Sequence[_PaperTask], *, workers: int | None, progress: bool, engine: str) -> Evaluation:
+def _run(
+    planned: Mapping[_PaperTask, Planned],
+    workers: Workers,
+    *,
+    engine: str,
+    finished: Callable[[Job], None] = lambda _: None,
+) -> Evaluation:
     """Run what is missing of several papers in one pool, so that no core waits for the last run of one of them."""
     began = time.monotonic()
+    tasks = list(planned)
     store = tasks[0].root.parent
     note((), store)
-    planned = {task.paper: task.module.jobs(task.effort, task.root) for task in tasks}
-    runs: list[Job] = [job for batches in planned.values() for batch in batches for job in batch.jobs]
+    batches = {task: planned[task].batches() for task in tasks}
+    runs: list[Job] = [job for own in batches.values() for batch in own for job in batch.jobs]
     for task in tasks:
         _adopt(task, runs)
-    for batches in planned.values():
-        for batch in batches:
+    for own in batches.values():
+        for batch in own:
             if not all(job.is_done() for job in batch.jobs):
                 batch.prepare()
     todo = missing(runs, store)
@@ -205,10 +230,12 @@ def _run(tasks: Sequence[_PaperTask], *, workers: int | None, progress: bool, en
     for task in tasks:
         record = {"paper": task.paper, "version": _core.version(), "effort": task.effort.to_json()}
         folders.save_record(task.root / REPRODUCTION, record)
-        count = sum(id(job) in left for batch in planned[task.paper] for job in batch.jobs)
+        count = sum(id(job) in left for batch in batches[task] for job in batch.jobs)
         folders.log(task.root, f"reproduce {task.paper} {task.effort}: {count} runs to do")
     title = f"reproduce {tasks[0].paper}" if len(tasks) == 1 else f"reproduce {len(tasks)} papers"
-    outputs = execute([job.with_engine(engine) for job in todo], workers=workers, progress=progress, title=title)
+    outputs = workers.execute(
+        [job.with_engine(engine) for job in todo], title=title, finished=lambda number: finished(todo[number])
+    )
     evaluation = evaluation_of(outputs, time.monotonic() - began)
     note(runs, store)
     for task in tasks:

@@ -9,6 +9,6 @@ its claims (and two questions of ours) as sentences that runs can decide, `page.
 from aqmlab.reproduction.papers.adaptive_rio.paper import PAPER
 from aqmlab.reproduction.papers.adaptive_rio.plan import Effort
 
-NAME, CITATION, build, jobs = PAPER.page.name, PAPER.page.citation, PAPER.build, PAPER.jobs
+NAME, CITATION, planned = PAPER.page.name, PAPER.page.citation, PAPER.planned
 
-__all__ = ["CITATION", "NAME", "PAPER", "Effort", "build", "jobs"]
+__all__ = ["CITATION", "NAME", "PAPER", "Effort", "planned"]

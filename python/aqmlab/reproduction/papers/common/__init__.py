@@ -5,7 +5,7 @@ runs it needs (`Setup`, `Computation`), what is read off them (`measure`), and w
 `claims_in_detail` and so on). ``claims.toml`` states the claims and their tests as data (`claim_file` describes the
 format), which `execute_claims` runs on the table of runs, and what stands below the verdicts. Papers whose claims are
 not data yet make the parts of each claim themselves (`above`, `below`, `between`, `exact`, `judge`).
-It exports ``NAME``, ``CITATION``, ``Effort``, ``jobs`` and ``build``.
+It exports ``NAME``, ``CITATION``, ``Effort`` and ``planned`` (`planned.Planned`).
 """
 
 from aqmlab.reporting.intervals import intervals_table, intervals_text, with_intervals

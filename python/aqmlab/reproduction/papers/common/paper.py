@@ -27,7 +27,8 @@ from aqmlab.reproduction.papers.common.gaps import GAPS, gaps
 from aqmlab.reproduction.papers.common.page import Built
 from aqmlab.reproduction.papers.common.page_file import PageFile, Text
 from aqmlab.reproduction.papers.common.pairs import table_of_runs
-from aqmlab.reproduction.papers.common.runs import BASE, Batch, Effort, Runs, Setup, batches, chosen, measure, pick
+from aqmlab.reproduction.papers.common.planned import Planned
+from aqmlab.reproduction.papers.common.runs import BASE, Effort, Reader, Runs, Setup, batches, chosen, pick
 
 CHOSEN = ("chosen", "all of those chosen")
 VERDICTS = "reading-verdicts"
@@ -177,14 +178,17 @@ class Paper:
         """What its page shows."""
         return self.files.page()
 
-    def jobs(self, effort: Effort, root: Path) -> list[Batch]:
-        """List every run that is needed."""
-        return batches([*self.others(effort), *self.setups(effort)], root)
+    def planned(self, effort: Effort, root: Path) -> Planned:
+        """Plan the runs and the page."""
+        reader = Reader(self.setups(effort), root, self.read)
+        return Planned(
+            batches=lambda: batches([*self.others(effort), *reader.points], root),
+            build=lambda: _Report(self._study(effort, root, reader)).build(),
+            finished=reader.finished,
+        )
 
-    def study(self, effort: Effort, root: Path) -> Study:
-        """Read all runs."""
-        setups = self.setups(effort)
-        found = Study(self, effort, root, setups, measure(setups, root, self.read))
+    def _study(self, effort: Effort, root: Path, reader: Reader) -> Study:
+        found = Study(self, effort, root, reader.points, reader.table())
         return replace(found, runs=self.complete(self.rows(found)))
 
     def complete(self, rows: pd.DataFrame) -> pd.DataFrame:
@@ -219,10 +223,6 @@ class Paper:
         only = self.page.readings.claims
         found, _ = execute_claims(self.files.claim_file(), runs, cells=self.files.cells())
         return [finding for finding in found if not only or finding.claim in only]
-
-    def build(self, effort: Effort, root: Path) -> Built:
-        """Read the runs and put the report together."""
-        return _Report(self.study(effort, root)).build()
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 import pandas as pd
 
+from aqmlab.errors import Error
 from aqmlab.execution.jobs import Call, Job, called, jobs_for
 from aqmlab.scenario.file import Scenario
 from aqmlab.storage import folders
 from aqmlab.storage.index import store_root
-from aqmlab.storage.kept import Answers
+from aqmlab.storage.kept import Answers, SeedFolder
 
 BASE = "base"
 """Name of the reading that was chosen."""
@@ -229,9 +232,60 @@ def measure(points: Iterable[Runs], root: Path, read: Callable[[Any, Any], Mappi
     answers, rows = answers_of(root), []
     for point in points:
         for seed, run in enumerate(point.read(root, answers), 1):
-            numbers = read(point, run)
-            rows.append({**point.key, "reading": point.reading, "seed": seed, **numbers})
+            rows.append(_row(point, seed, read(point, run)))
     return pd.DataFrame(rows)
+
+
+def _row(point: Runs, seed: int, numbers: Mapping[str, Any]) -> dict[str, Any]:
+    return {**point.key, "reading": point.reading, "seed": seed, **numbers}
+
+
+class Reader:
+    """Reads the runs of scenarios, each once: when it is finished, while others are computed, or for the table.
+
+    Parameters
+    ----------
+    points
+        What is run.
+    root
+        The folder of the reproduction.
+    read
+        Gives the numbers of one run: called with the point and the run's folder.
+    """
+
+    def __init__(self, points: Sequence[Setup], root: Path, read: Callable[[Setup, Path], Mapping[str, float]]) -> None:
+        self.points, self._root, self._read = points, root, read
+        self._known: dict[tuple[int, int], Mapping[str, float]] = {}
+
+    def finished(self, job: Job) -> None:
+        """Read the run of a job."""
+        if isinstance(job.store, SeedFolder):
+            for number, seed in self._places.get(job.store.path, ()):
+                with contextlib.suppress(Error):  # the table says what is wrong
+                    self._numbers(number, seed)
+
+    def table(self) -> pd.DataFrame:
+        """Return a table as `measure` does."""
+        return pd.DataFrame(
+            _row(point, seed, self._numbers(number, seed))
+            for number, point in enumerate(self.points)
+            for seed in range(1, point.seeds + 1)
+        )
+
+    def _numbers(self, number: int, seed: int) -> Mapping[str, float]:
+        if (number, seed) not in self._known:
+            point = self.points[number]
+            self._known[number, seed] = self._read(point, point.run_folder(self._root, seed))
+        return self._known[number, seed]
+
+    @cached_property
+    def _places(self) -> Mapping[Path, Sequence[tuple[int, int]]]:
+        """The folder of each run to its points, by number, and seed; two points may mean the same runs."""
+        found: dict[Path, list[tuple[int, int]]] = {}
+        for number, point in enumerate(self.points):
+            for seed in range(1, point.seeds + 1):
+                found.setdefault(point.run_folder(self._root, seed), []).append((number, seed))
+        return found
 
 
 def chosen(runs: pd.DataFrame, *, reading: str = BASE) -> pd.DataFrame:

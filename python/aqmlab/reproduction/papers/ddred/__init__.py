@@ -9,6 +9,6 @@ runs can decide, `page.toml` what its page shows, `forms.toml` the forms that it
 from aqmlab.reproduction.papers.ddred.paper import PAPER
 from aqmlab.reproduction.papers.ddred.plan import Effort
 
-NAME, CITATION, build, jobs = PAPER.page.name, PAPER.page.citation, PAPER.build, PAPER.jobs
+NAME, CITATION, planned = PAPER.page.name, PAPER.page.citation, PAPER.planned
 
-__all__ = ["CITATION", "NAME", "PAPER", "Effort", "build", "jobs"]
+__all__ = ["CITATION", "NAME", "PAPER", "Effort", "planned"]

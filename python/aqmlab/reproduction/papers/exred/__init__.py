@@ -7,7 +7,17 @@ sentences that runs can decide. `open-loop.toml` is the paper's loop as a scenar
 TCP.
 """
 
+from functools import partial
+from pathlib import Path
+
+from aqmlab.reproduction.papers.common.planned import Planned
 from aqmlab.reproduction.papers.exred.page import CITATION, NAME, build
 from aqmlab.reproduction.papers.exred.plan import Effort, jobs
 
-__all__ = ["CITATION", "NAME", "Effort", "build", "jobs"]
+
+def planned(effort: Effort, root: Path) -> Planned:
+    """Plan the runs and the page."""
+    return Planned(batches=partial(jobs, effort, root), build=partial(build, effort, root))
+
+
+__all__ = ["CITATION", "NAME", "Effort", "planned"]

@@ -8,6 +8,6 @@ shows.
 from aqmlab.reproduction.papers.mred.paper import PAPER
 from aqmlab.reproduction.papers.mred.plan import Effort
 
-NAME, CITATION, build, jobs = PAPER.page.name, PAPER.page.citation, PAPER.build, PAPER.jobs
+NAME, CITATION, planned = PAPER.page.name, PAPER.page.citation, PAPER.planned
 
-__all__ = ["CITATION", "NAME", "PAPER", "Effort", "build", "jobs"]
+__all__ = ["CITATION", "NAME", "PAPER", "Effort", "planned"]

@@ -9,6 +9,6 @@ list again.
 from aqmlab.reproduction.papers.pc_red.paper import PAPER
 from aqmlab.reproduction.papers.pc_red.plan import Effort
 
-NAME, CITATION, build, jobs = PAPER.page.name, PAPER.page.citation, PAPER.build, PAPER.jobs
+NAME, CITATION, planned = PAPER.page.name, PAPER.page.citation, PAPER.planned
 
-__all__ = ["CITATION", "NAME", "PAPER", "Effort", "build", "jobs"]
+__all__ = ["CITATION", "NAME", "PAPER", "Effort", "planned"]
