@@ -1,6 +1,19 @@
-"""``python -m aqmlab`` is ``aqmlab``."""
+"""``aqmlab`` on the command line; ``python -m aqmlab`` is the same."""
 
-from aqmlab.cli import entry
+import sys
+
+from aqmlab.errors import Interrupted
+
+
+def entry() -> None:
+    """Start from the shell. To import the commands takes a part of a second, in which Ctrl-C ends with one line too."""
+    try:
+        from aqmlab.cli import entry as start
+    except KeyboardInterrupt:
+        print("aqmlab: interrupted", file=sys.stderr)
+        sys.exit(Interrupted.exit_code)
+    start()
+
 
 if __name__ == "__main__":
     entry()

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import aqmlab
+from aqmlab import cli
 from conftest import contents
 
 pytestmark = pytest.mark.slow
@@ -346,6 +347,29 @@ def test_an_interrupted_run_keeps_finished_seeds_and_is_resumed(shell, workers):
     after = contents(folder)
     assert len(list(folder.glob("seed-*"))) == 40
     assert {name: after[name] for name in kept} == kept
+
+
+def test_an_interrupt_while_commands_are_imported_is_one_line():
+    program = (
+        "import sys\n"
+        "class Interrupts:\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name == 'aqmlab.cli.papers':\n            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupts())\n"
+        "from aqmlab.__main__ import entry\n"
+        "entry()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "aqmlab: interrupted\n")
+
+
+def test_an_interrupted_command_says_so(monkeypatch, capsys):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("aqmlab.scenario.file.Scenario.load", interrupt)
+    assert cli.main(["run", "example:dumbbell-red"]) == 130
+    assert capsys.readouterr().err == "aqmlab: interrupted\n"
 
 
 def test_a_killed_worker_is_an_error_of_one_line(tmp_path):

@@ -61,6 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if os.environ.get("AQMLAB_TRACEBACK"):
             raise
         return _fail(f"internal error: {type(error).__name__}: {error} (AQMLAB_TRACEBACK=1 shows where)", 1)
+    if code == Interrupted.exit_code:  # which typer made of Ctrl-C
+        return _fail("interrupted", code)
     return int(code or 0)
 
 

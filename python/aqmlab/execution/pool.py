@@ -1,8 +1,8 @@
 """Many independent runs on many processor cores.
 
 A worker writes its finished runs itself, while it computes the next (`portions`); who waits for it only counts. So
-whatever happens, every run that was stored is on disk. Runs of scenarios are done in threads, which share nothing but the memory: they start at once, and
-nothing is copied. Work that computes in Python is done in processes.
+whatever happens, every run that was stored is on disk. Runs of scenarios are done in threads, which share nothing but
+the memory: they start at once, and nothing is copied. Work that computes in Python is done in processes.
 """
 
 from __future__ import annotations
