@@ -186,7 +186,7 @@ class Job:
 
     def with_engine(self, engine: str) -> Job:
         """Return the same job, evaluated by another engine."""
-        if not isinstance(self.source, Simulation):
+        if not isinstance(self.source, Simulation) or self.source.engine == engine:
             return self
         return replace(self, source=replace(self.source, engine=engine))
 

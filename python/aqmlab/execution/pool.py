@@ -117,9 +117,9 @@ class Workers:
         outputs = dict(zip(chain.from_iterable(divided), chain.from_iterable(found), strict=True))
         return [outputs[index] for index in range(len(jobs))]
 
-    def import_ahead(self, module: str) -> None:
-        """Have worker processes import what later jobs need, while this process does something else."""
-        count = self._most or available_cores()
+    def import_ahead(self, module: str, jobs: Sequence[Work[Any]] = ()) -> None:
+        """Have as many processes as these jobs can use import what they need, while this one does something else."""
+        count = self._at_a_time(jobs)
         if count > 1:
             executor, _ = self._started(count)
             with starting():
@@ -127,7 +127,7 @@ class Workers:
                     executor.submit(importlib.import_module, module)
 
     def _at_a_time(self, jobs: Sequence[Work[T]]) -> int:
-        return self._most or max(1, available_cores() // max(job.cores for job in jobs))
+        return self._most or max(1, available_cores() // max((job.cores for job in jobs), default=1))
 
     def _started(self, count: int) -> tuple[ProcessPoolExecutor, Reports]:
         """Return the processes; there are `count` of them if they are not there yet."""

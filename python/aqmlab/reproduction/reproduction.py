@@ -148,7 +148,6 @@ def reproduce(
     task = _task(paper, quick=quick, seeds=seeds, out=Path(out))
     target = Path(report) if report is not None else task.root
     with Workers(workers, progress=progress) as own:
-        own.import_ahead(RUNS)
         planned = task.planned()
         evaluation = _run({task: planned}, own, engine=engine, finished=planned.finished)
         own.import_ahead(DRAWS)
@@ -217,8 +216,9 @@ def _run(
     tasks = list(planned)
     store = tasks[0].root.parent
     note((), store)
-    batches = {task: planned[task].batches() for task in tasks}
-    runs: list[Job] = [job for own in batches.values() for batch in own for job in batch.jobs]
+    batches = {task: [batch.with_engine(engine) for batch in planned[task].batches()] for task in tasks}
+    runs = [job for own in batches.values() for batch in own for job in batch.jobs]
+    workers.import_ahead(RUNS, runs)
     for task in tasks:
         _adopt(task, runs)
     for own in batches.values():
@@ -233,9 +233,7 @@ def _run(
         count = sum(id(job) in left for batch in batches[task] for job in batch.jobs)
         folders.log(task.root, f"reproduce {task.paper} {task.effort}: {count} runs to do")
     title = f"reproduce {tasks[0].paper}" if len(tasks) == 1 else f"reproduce {len(tasks)} papers"
-    outputs = workers.execute(
-        [job.with_engine(engine) for job in todo], title=title, finished=lambda number: finished(todo[number])
-    )
+    outputs = workers.execute(todo, title=title, finished=lambda number: finished(todo[number]))
     evaluation = evaluation_of(outputs, time.monotonic() - began)
     note(runs, store)
     for task in tasks:

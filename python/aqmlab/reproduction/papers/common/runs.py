@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
@@ -81,6 +81,10 @@ class Batch:
     jobs: Sequence[Job]
     folder: Path | None = None
     text: str = ""
+
+    def with_engine(self, engine: str) -> Batch:
+        """Return the same jobs, evaluated by another engine."""
+        return replace(self, jobs=[job.with_engine(engine) for job in self.jobs])
 
     def prepare(self) -> None:
         """Make the folder ready, if there is one."""
