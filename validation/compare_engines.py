@@ -107,7 +107,7 @@ def jobs(*, quick: bool = False, papers: Sequence[str] = tuple(PAPERS)) -> list[
     found = []
     for paper in papers:
         module = importlib.import_module(PAPERS[paper])
-        batches = module.jobs(module.Effort.of(quick=quick, seeds=SEEDS), Path())
+        batches = module.planned(module.Effort.of(quick=quick, seeds=SEEDS), Path()).batches()
         # What is no scenario, such as a queue alone under Poisson arrivals, has no engine.
         found += [(paper, job) for batch in batches for job in batch.jobs if isinstance(job.source, Simulation)]
     return found

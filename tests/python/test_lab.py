@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import re
@@ -144,9 +143,8 @@ def test_changes_after_the_end_of_a_cut_run_are_left_out(pytestconfig):
 
 
 def test_the_newest_request_wins(session):
-    turns = itertools.count()
     with pytest.raises(RequestError, match="409 a newer request"):
-        session.answer({}, superseded=lambda: next(turns) > 3)
+        session.answer({}, superseded=lambda: True)
 
 
 def test_a_slow_run_gives_way_at_once():

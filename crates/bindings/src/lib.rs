@@ -21,7 +21,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 /// Progress is reported, and Ctrl-C noticed, at most this many times a run,
 const STEPS: u64 = 200;
 /// and after so long at the earliest: Python's lock, which another thread may have, is needed for it.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 fn value_error(problems: &[Problem]) -> PyErr {
     let lines: Vec<_> = problems.iter().map(Problem::to_string).collect();
