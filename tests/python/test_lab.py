@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -142,9 +143,15 @@ def test_changes_after_the_end_of_a_cut_run_are_left_out(pytestconfig):
         session.close()
 
 
-def test_the_newest_request_wins(session):
-    with pytest.raises(RequestError, match="409 a newer request"):
-        session.answer({}, superseded=lambda: True)
+def test_the_newest_request_wins():
+    # Long enough that it is looked whether there is a newer request several times.
+    session = Session(overrides={"run.duration": "600s"}, budget_s=60.0)
+    turns = itertools.count()
+    try:
+        with pytest.raises(RequestError, match="409 a newer request"):
+            session.answer({}, superseded=lambda: next(turns) > 3)
+    finally:
+        session.close()
 
 
 def test_a_slow_run_gives_way_at_once():

@@ -18,9 +18,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
-/// Progress is reported, and Ctrl-C noticed, at most this many times a run,
+/// Progress is reported, and Ctrl-C noticed, at most this many times a run.
 const STEPS: u64 = 200;
-/// and after so long at the earliest: Python's lock, which another thread may have, is needed for it.
+/// The least time from one such look to the next: each needs Python's lock, which another thread may have.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 fn value_error(problems: &[Problem]) -> PyErr {

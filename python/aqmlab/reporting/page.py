@@ -18,7 +18,6 @@ from markupsafe import Markup
 
 from aqmlab.execution.pool import Workers
 from aqmlab.plotting import charts, flowchart, plots, topology
-from aqmlab.plotting.chart import Chart
 from aqmlab.plotting.layout import arrange
 from aqmlab.reporting import rendering
 from aqmlab.reporting.fragments import ClaimLine, HeatTable, PaperCard, chart_numbers, table_cells
@@ -51,11 +50,11 @@ class _Section:
 
 @dataclass(frozen=True)
 class _Picture:
-    """A figure to draw into files of this name: a chart, or what paints on an axis of so many inches."""
+    """A figure to draw into files of this name: what paints on an axis of so many inches."""
 
     stem: Path
-    of: Chart | Callable[[Axes], None]
-    size_in: tuple[float, float] | None = None
+    paint: Callable[[Axes], None]
+    size_in: tuple[float, float]
 
     cost: ClassVar[float] = 0.2
     in_python: ClassVar[bool] = True
@@ -66,9 +65,7 @@ class _Picture:
         return self.stem.parent
 
     def compute(self, progress: Callable[[float], None]) -> list[Path]:
-        if isinstance(self.of, Chart):
-            return plots.save(self.of, self.stem.parent)
-        return plots.save_figure(self.of, self.stem, size_in=self.size_in or plots.SIZE_IN)
+        return plots.save_figure(self.paint, self.stem, size_in=self.size_in)
 
     def keep(self, result: list[Path]) -> list[Path]:
         return result
@@ -97,8 +94,7 @@ class Page:
     folder: Path | None = None
     _sections: list[_Section] = field(default_factory=list)
     _charts: dict[str, Any] = field(default_factory=dict)
-    _figures: list[Chart] = field(default_factory=list)
-    _drawings: list[tuple[str, Callable[[Axes], None], tuple[float, float]]] = field(default_factory=list)
+    _figures: list[tuple[str, Callable[[Axes], None], tuple[float, float]]] = field(default_factory=list)
     contents: list[tuple[str, str]] = field(default_factory=list)
     _frames: bool = False
 
@@ -185,7 +181,7 @@ class Page:
         key = f"chart-{len(self._charts)}"
         plot = json.loads(charts.figure(chart).to_json())
         self._charts[key] = {"data": plot["data"], "layout": plot["layout"]}
-        self._figures.append(chart)
+        self._figures.append((chart.key, partial(plots.SCREEN.paint, chart=chart), plots.SCREEN.size_in))
         numbers = block("table", table=table_cells(chart_numbers(chart), digits=6), caption=chart.title)
         anchor = self._anchor(chart.title)
         return block("chart", chart=chart, key=key, anchor=anchor, command=command, numbers=numbers, size=size)
@@ -215,7 +211,7 @@ class Page:
         svg = plots.inline_svg(paint, size_in)
         anchor = self._anchor(title) if title else ""
         self._add(block("drawing", svg=svg, title=title, alt=alt, caption=caption, anchor=anchor))
-        self._drawings.append((self._fresh(key), paint, size_in))
+        self._figures.append((self._fresh(key), paint, size_in))
 
     def html(self) -> str:
         """Return the whole page as HTML."""
@@ -251,15 +247,14 @@ class Page:
         guarded(folder, lambda: write_file(path, self.html().encode()))
         if pictures:
             figures = folder / "figures"
-            drawn = [_Picture(figures / plots.file_stem(chart.key), chart) for chart in self._figures]
-            drawn += [_Picture(figures / plots.file_stem(key), paint, size) for key, paint, size in self._drawings]
+            drawn = [_Picture(figures / plots.file_stem(key), paint, size_in) for key, paint, size_in in self._figures]
             with Workers(1, progress=progress) as here:
                 (workers or here).execute(drawn, title="figures")
         return path
 
     def _fresh(self, key: str) -> str:
         """Return a key that no figure of the page has: the same one, or with a number behind it."""
-        taken = {chart.key for chart in self._figures} | {name for name, _, _ in self._drawings}
+        taken = {name for name, _, _ in self._figures}
         numbered = (key if n == 1 else f"{key}-{n}" for n in count(1))
         return next(name for name in numbered if name not in taken)
 
