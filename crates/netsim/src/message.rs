@@ -2,7 +2,7 @@
 
 use aqmlab_aqm::{Ecn, Header, Kind, Meta};
 use aqmlab_transport::{Ack, Data, DataFlags, NewData, PlainAck, SackBlocks};
-use aqmlab_units::Time;
+use aqmlab_units::{Time, prefetch};
 
 use crate::key::Key;
 use crate::link_stats::Numbered;
@@ -275,6 +275,14 @@ impl SackStore {
             (ack.sack, ack.stamp) = self.take(message.sack);
         }
         ack
+    }
+
+    /// Ask for the optional data of an acknowledgement.
+    #[inline]
+    pub fn prefetch(&self, message: &Message) {
+        if let Some(aside) = self.slots.get(message.sack as usize) {
+            prefetch(aside);
+        }
     }
 
     /// Free the slot of a packet that was dropped.

@@ -313,6 +313,14 @@ impl Source {
         }
     }
 
+    /// Ask for what the sender keeps of packets that are acknowledged next.
+    #[inline]
+    pub fn prefetch_acknowledged(&self) {
+        if let Generator::Tcp(sender) = &self.generator {
+            sender.prefetch_acknowledged();
+        }
+    }
+
     /// The timer; for UDP the next packet.
     #[inline]
     pub fn timer(&self) -> Option<Timer> {

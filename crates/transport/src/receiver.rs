@@ -1,4 +1,4 @@
-use aqmlab_units::{Time, prefetch};
+use aqmlab_units::Time;
 
 use crate::profile::out_of_line;
 use crate::{Ack, Data, PlainAnswer, ReceiverCounters, TcpConfig, Timer, ns2, rfc};
@@ -53,7 +53,7 @@ impl Receiver {
     pub fn prefetch(&self) {
         match self {
             Self::Ns2(receiver) => receiver.prefetch(),
-            Self::Rfc(receiver) => prefetch(&**receiver),
+            Self::Rfc(receiver) => receiver.prefetch(),
         }
     }
 

@@ -1,4 +1,4 @@
-use aqmlab_units::{Span, Time, prefetch};
+use aqmlab_units::{Span, Time};
 
 use crate::profile::out_of_line;
 use crate::{Ack, Data, NewData, SenderCounters, Supply, Timer, ns2, rfc};
@@ -95,7 +95,16 @@ impl Sender {
     pub fn prefetch(&self) {
         match self {
             Self::Ns2(sender) => sender.prefetch(),
-            Self::Rfc(sender) => prefetch(&**sender),
+            Self::Rfc(sender) => sender.prefetch(),
+        }
+    }
+
+    /// Ask for what the acknowledged packets have of their own; [`Sender::prefetch`] has fetched where that is.
+    #[inline]
+    pub fn prefetch_acknowledged(&self) {
+        match self {
+            Self::Ns2(_) => {}
+            Self::Rfc(sender) => sender.prefetch_acknowledged(),
         }
     }
 

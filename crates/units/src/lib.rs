@@ -13,7 +13,7 @@ mod spread;
 mod time;
 
 pub use cdf::Cdf;
-pub use memory::prefetch;
+pub use memory::{are_in_successive_lines, prefetch};
 pub use parameter::{LEVELS, Parameter, ValueKind};
 pub use random::Stream;
 pub use rate::{Rate, Serializer};

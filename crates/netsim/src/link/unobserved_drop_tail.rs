@@ -41,26 +41,27 @@ pub(crate) struct UnobservedDropTail {
 /// Delays and areas are added when a packet arrives, as if the run lasted until its service starts. At the end of the warm-up
 /// and of the run they are corrected for the packets that still wait.
 #[derive(Clone, Debug)]
+#[repr(C)]
 struct Cold {
-    /// Packets accepted, their bytes and transmission time, without those of [`UnobservedDropTail::count`].
-    accepted: u64,
-    accepted_bytes: u64,
-    busy: u64,
-    /// The length before the last one, and its transmission time: nearly all packets of a link have one of two.
-    before: (u32, Span),
     /// Packets that wait, in order, and their number and bytes.
     runs: VecDeque<Run>,
     packets: u32,
     /// Largest number that waited.
     max_queue: u32,
     bytes: u64,
+    /// While packets wait: start of the service in progress, and end of the warm-up; `NEVER` once that is over.
+    serving_since: Time,
+    warmup_end: Time,
+    /// The length before the last one, and its transmission time: nearly all packets of a link have one of two.
+    before: (u32, Span),
     /// [`LinkCounters::delay`], [`LinkCounters::queue_area`] and [`LinkCounters::byte_area`].
     delay: u128,
     queue_area: u128,
     byte_area: u128,
-    /// While packets wait: start of the service in progress, and end of the warm-up; `NEVER` once that is over.
-    serving_since: Time,
-    warmup_end: Time,
+    /// Packets accepted, their bytes and transmission time, without those of [`UnobservedDropTail::count`].
+    accepted: u64,
+    accepted_bytes: u64,
+    busy: u64,
     rare: Option<Box<Rare>>,
 }
 
@@ -96,19 +97,19 @@ impl Run {
 impl Default for Cold {
     fn default() -> Self {
         Self {
-            accepted: 0,
-            accepted_bytes: 0,
-            busy: 0,
-            before: (0, Span::ZERO),
             runs: VecDeque::new(),
             packets: 0,
             max_queue: 0,
             bytes: 0,
+            serving_since: Time::ZERO,
+            warmup_end: Time::NEVER,
+            before: (0, Span::ZERO),
             delay: 0,
             queue_area: 0,
             byte_area: 0,
-            serving_since: Time::ZERO,
-            warmup_end: Time::NEVER,
+            accepted: 0,
+            accepted_bytes: 0,
+            busy: 0,
             rare: None,
         }
     }
@@ -156,6 +157,13 @@ impl Cold {
                 self.runs.pop_front();
             }
         }
+    }
+
+    /// Account for the services of all that wait, of which the last one has started.
+    #[inline(always)]
+    fn release_all(&mut self) {
+        (self.packets, self.bytes) = (0, 0);
+        self.runs.clear();
     }
 
     /// Reset the statistics at the end of the warm-up; of waiting packets, only the time after it counts.
@@ -213,15 +221,15 @@ impl UnobservedDropTail {
         self.arrive_any(id, paths, message)
     }
 
-    /// Ask for what an arrival needs of packets that wait, if some do.
+    /// Ask for what an arrival needs of packets that wait, if some do: a field in each cache line.
     #[inline(always)]
     pub fn prefetch_waiting(&self) {
         if self.has_waiters
             && let Some(cold) = &self.cold
         {
             prefetch(&cold.runs);
-            prefetch(&cold.delay);
             prefetch(&cold.serving_since);
+            prefetch(&cold.byte_area);
         }
     }
 
@@ -330,8 +338,13 @@ impl UnobservedDropTail {
         if !self.has_waiters {
             return;
         }
+        let is_last_started = self.last_start() < key.time;
         let cold = self.cold_mut();
-        cold.release(id, key);
+        if is_last_started {
+            cold.release_all();
+        } else {
+            cold.release(id, key);
+        }
         if cold.packets == 0 {
             self.short_until = cold.warmup_end;
             self.has_waiters = false;
@@ -425,5 +438,20 @@ impl UnobservedDropTail {
     /// Return the drops by flow and distance, if there were any.
     pub fn drops(&self) -> Option<&Drops> {
         self.cold.as_ref()?.rare.as_ref().map(|rare| &rare.drops)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::mem::offset_of;
+
+    use aqmlab_units::are_in_successive_lines;
+
+    use super::Cold;
+
+    #[test]
+    fn each_cache_line_of_what_waits_is_asked_for() {
+        let fields = [0, offset_of!(Cold, serving_since), offset_of!(Cold, byte_area)];
+        assert!(are_in_successive_lines(&fields), "{fields:?}");
     }
 }

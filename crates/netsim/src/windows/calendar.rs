@@ -34,6 +34,18 @@ impl Calendar {
         any != 0
     }
 
+    /// Return the ranks in `word` of a window; none if there is no such word.
+    #[inline]
+    pub fn ranks(&self, window: u64, word: usize) -> impl Iterator<Item = u32> + use<> {
+        let is_word = word < self.words;
+        let mut bits = if is_word { self.bits[(window % SLOTS) as usize * self.words + word] } else { 0 };
+        core::iter::from_fn(move || {
+            let rank = (bits != 0).then(|| word as u32 * 64 + bits.trailing_zeros());
+            bits &= bits.wrapping_sub(1);
+            rank
+        })
+    }
+
     /// Remove and return the lowest rank in `word` of a window that is at least `from`.
     #[inline]
     pub fn take(&mut self, window: u64, word: usize, from: u32) -> Option<u32> {
@@ -50,6 +62,17 @@ impl Calendar {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_of_a_window_has_these_ranks() {
+        let mut calendar = Calendar::new(100);
+        [0, 63, 64, 99].into_iter().for_each(|rank| calendar.set(3, rank));
+        let ranks = |window, word| calendar.ranks(window, word).collect::<Vec<_>>();
+        assert_eq!(
+            [ranks(3, 0), ranks(3, 1), ranks(3, 2), ranks(4, 0)],
+            [vec![0, 63], vec![64, 99], vec![], vec![]]
+        );
+    }
 
     #[test]
     fn what_a_window_takes_over_is_gone_from_where_it_was() {

@@ -72,6 +72,12 @@ impl Ends {
         }
     }
 
+    /// The flows of which a source or sink is listed for a window, of one word of the list.
+    #[inline]
+    pub fn listed_for(&self, number: u32, window: u64, word: usize) -> impl Iterator<Item = u32> + use<> {
+        self.lists[number as usize].ranks(window, word)
+    }
+
     /// The window for which an endpoint is listed.
     #[inline(always)]
     fn listed(&mut self, end_point: u32) -> &mut u64 {
@@ -90,7 +96,7 @@ impl Ends {
     }
 }
 
-fn is_source(end_point: u32) -> bool {
+pub(super) fn is_source(end_point: u32) -> bool {
     end_point.is_multiple_of(2)
 }
 
@@ -113,11 +119,12 @@ impl Windows {
     pub(super) fn run_ends(&mut self, network: &mut Network, number: u32, end: Time) {
         let station = self.numbering.links + number;
         let rank = self.ranks[station as usize];
-        let reads_ahead = is_source(number) && self.numbering.flows > MANY_FLOWS;
+        let reads_ahead = self.ends.together && self.numbering.flows > MANY_FLOWS;
         if let Some((page, mut messages)) = self.inboxes.take_in_order(rank, self.now) {
             for i in 0..messages.len() {
                 if reads_ahead {
-                    let read = |stage: usize, ack: &Message| self.read_ahead_for_source(network, stage, ack);
+                    let read =
+                        |stage: usize, packet: &Message| self.read_ahead_for_end(network, stage, packet);
                     stages(i, |i| messages.get(i), read);
                 }
                 let message = &mut messages[i];
@@ -137,6 +144,9 @@ impl Windows {
         }
         if self.ends.together {
             for word in 0..self.ends.lists[number as usize].words {
+                if reads_ahead {
+                    self.read_ahead_listed(network, number, word);
+                }
                 let mut from = 0;
                 while let Some(rank) = self.ends.lists[number as usize].take(self.now, word, from) {
                     from = rank + 1;

@@ -135,13 +135,14 @@ impl Windows {
         if let Some((page, mut messages)) = self.inboxes.take(rank, self.now) {
             let mut order = (!Order::is_in(&messages)).then(|| core::mem::take(&mut self.order));
             let base = Time(self.now << self.shift);
+            let with_sinks = reads_ahead && self.sinks_are_no_stations();
             let sorted = order.as_mut().map(|order| order.of(&messages, base, self.shift));
             let place = |i: usize| sorted.map_or(i, |sorted| sorted[i].position());
             let mut done = messages.len();
             for i in 0..messages.len() {
                 if reads_ahead {
                     let input = |i: usize| (i < messages.len()).then(|| &messages[place(i)]);
-                    stages(i, input, |stage, packet| network.read_ahead_behind(stage, packet));
+                    stages(i, input, |stage, packet| network.read_ahead_behind(stage, packet, with_sinks));
                 }
                 let message = &mut messages[place(i)];
                 if message.time >= end {

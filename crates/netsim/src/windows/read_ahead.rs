@@ -8,7 +8,8 @@
 use aqmlab_aqm::Kind;
 use aqmlab_units::prefetch;
 
-use super::Windows;
+use super::ends::is_source;
+use super::{NONE, Windows};
 use crate::link::Link;
 use crate::message::Message;
 use crate::network::Network;
@@ -16,9 +17,11 @@ use crate::paths::Next;
 
 /// Fewer flows stay in the caches.
 pub(super) const MANY_FLOWS: u32 = 2000;
-/// The stages, and by how many inputs each is ahead of the next.
+/// The stages, and by how many inputs each is ahead of the next. The inputs themselves are asked for before the first.
 const STAGES: usize = 5;
 const APART: usize = 8;
+/// By how many words of the list of flows with a timer a stage is ahead of the next: in most of them are a few flows.
+const WORDS_APART: usize = 8;
 
 /// Call `read` with the inputs that come after number `i`, and the stage that each is due for.
 #[inline(never)]
@@ -27,6 +30,9 @@ pub(super) fn stages<'m>(
     input: impl Fn(usize) -> Option<&'m Message>,
     read: impl Fn(usize, &Message),
 ) {
+    if let Some(message) = input(i + (STAGES + 1) * APART) {
+        prefetch(message);
+    }
     for stage in 0..STAGES {
         if let Some(message) = input(i + (STAGES - stage) * APART) {
             read(stage, message);
@@ -35,30 +41,61 @@ pub(super) fn stages<'m>(
 }
 
 impl Windows {
-    /// Ask for what a source needs for an acknowledgement, and for the packets that it releases.
+    /// Ask for what an endpoint needs for a packet, and for the packets that it then sends.
     #[inline(always)]
-    pub(super) fn read_ahead_for_source(&self, network: &Network, stage: usize, ack: &Message) {
+    pub(super) fn read_ahead_for_end(&self, network: &Network, stage: usize, packet: &Message) {
         let paths = &network.fabric.paths;
         if stage == 0 {
-            return paths.prefetch(ack.step);
+            network.fabric.sacks.prefetch(packet);
+            return paths.prefetch(packet.step);
         }
-        let flow = paths.flow(ack);
+        let flow = paths.flow(packet);
+        let (end_point, sent) = if packet.is_ack() { (0, Kind::Data) } else { (1, Kind::Ack) };
+        self.read_ahead_end(network, stage, 2 * flow as u32 + end_point);
+        network.read_ahead_first_link(stage, flow, sent);
+    }
+
+    /// Ask for what endpoints of this station need whose timers are listed for this window, in words of the list that come after this one.
+    #[inline]
+    pub(super) fn read_ahead_listed(&self, network: &Network, number: u32, word: usize) {
+        for stage in 1..3 {
+            for flow in self.ends.listed_for(number, self.now, word + (3 - stage) * WORDS_APART) {
+                self.read_ahead_end(network, stage, 2 * flow + number);
+            }
+        }
+    }
+
+    /// Ask for an endpoint, from stage 1 on.
+    #[inline(always)]
+    fn read_ahead_end(&self, network: &Network, stage: usize, end_point: u32) {
+        let flow = (end_point / 2) as usize;
         match stage {
             1 => {
-                prefetch(&network.sources[flow]);
                 prefetch(&self.ends.flows[flow]);
+                if is_source(end_point) {
+                    prefetch(&network.sources[flow]);
+                } else {
+                    prefetch(&network.sinks[flow]);
+                }
             }
-            2 => network.sources[flow].prefetch_sender(),
+            2 if is_source(end_point) => network.sources[flow].prefetch_sender(),
+            2 => network.sinks[flow].prefetch_receiver(),
+            3 if is_source(end_point) => network.sources[flow].prefetch_acknowledged(),
             _ => {}
         }
-        network.read_ahead_first_link(stage, flow, Kind::Data);
+    }
+
+    /// Whether all sinks are evaluated where their packets come from.
+    pub(super) fn sinks_are_no_stations(&self) -> bool {
+        let sinks = self.numbering.links + self.ends.station(1);
+        self.ranks[sinks as usize] == NONE
     }
 }
 
 impl Network {
-    /// Ask for what a packet needs behind a link: private links, and the sink with the first link of the acknowledgement.
+    /// Ask for what a packet needs behind a link: private links, and `with_sinks` the sink with the first link of the acknowledgement.
     #[inline(always)]
-    pub(super) fn read_ahead_behind(&self, stage: usize, packet: &Message) {
+    pub(super) fn read_ahead_behind(&self, stage: usize, packet: &Message, with_sinks: bool) {
         let paths = &self.fabric.paths;
         match stage {
             0 => return paths.prefetch(packet.step + 1),
@@ -66,7 +103,7 @@ impl Network {
             2 => self.prefetch_waiting_at(packet.step + 1),
             _ => {}
         }
-        if packet.is_ack() {
+        if packet.is_ack() || !with_sinks {
             return;
         }
         let flow = paths.flow(packet);

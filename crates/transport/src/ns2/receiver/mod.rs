@@ -43,8 +43,9 @@ impl Arrival {
     }
 }
 
-/// A TCP receiver of the ns-2 profile.
+/// A TCP receiver of the ns-2 profile. What a plain packet needs comes first.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Receiver {
     reassembly: Reassembly,
     ts_echo: Time,
@@ -53,12 +54,12 @@ pub struct Receiver {
     last_acked: i32,
     /// Length of an acknowledgement without SACK blocks, in bytes.
     ack_size: u32,
-    /// A mark has been seen that the sender has not answered with CWR.
-    mark_unanswered: bool,
-    duplicates: u64,
     sack: Option<Box<SackGenerator>>,
     delay: Option<Box<Delay>>,
+    /// A mark has been seen that the sender has not answered with CWR.
+    mark_unanswered: bool,
     config: Arc<Config>,
+    duplicates: u64,
 }
 
 /// What a receiver that delays acknowledgements knows of the one that is held back.
@@ -87,11 +88,12 @@ impl Receiver {
         }
     }
 
-    /// Ask for what a plain packet needs.
+    /// Ask for what a plain packet needs: a field in each cache line.
     #[inline]
     pub fn prefetch(&self) {
         prefetch(&self.reassembly);
-        prefetch(&self.config);
+        prefetch(&self.ts_echo);
+        prefetch(&self.mark_unanswered);
     }
 
     /// Takes a data packet; `ce`: it was marked on its way.

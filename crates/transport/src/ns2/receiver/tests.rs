@@ -1,9 +1,10 @@
 //! Receivers against packets written by hand.
 
+use core::mem::offset_of;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use aqmlab_units::{Span, Time};
+use aqmlab_units::{Span, Time, are_in_successive_lines};
 use proptest::prelude::*;
 
 use super::Receiver;
@@ -171,6 +172,12 @@ fn the_time_stamp_echoed_is_that_of_the_packet_that_is_waited_for() {
     assert_eq!(echo(1), Time(2_000_000_000));
     assert_eq!(echo(3), Time(2_000_000_000), "out of order");
     assert_eq!(echo(2), Time(4_000_000_000));
+}
+
+#[test]
+fn each_cache_line_of_a_plain_packet_is_asked_for() {
+    let fields = [0, offset_of!(Receiver, ts_echo), offset_of!(Receiver, mark_unanswered)];
+    assert!(are_in_successive_lines(&fields), "{fields:?}");
 }
 
 proptest! {

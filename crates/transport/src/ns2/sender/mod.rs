@@ -132,13 +132,15 @@ impl Sender {
         self.flow.note_plain(repair);
     }
 
-    /// Ask for what a plain acknowledgement needs.
+    /// Ask for what a plain acknowledgement needs: a field in each cache line.
     #[inline]
     pub fn prefetch(&self) {
         prefetch(&self.flow.last_ack);
-        prefetch(&self.flow.timer);
-        prefetch(&self.flow.rtt);
+        prefetch(&self.flow.window);
+        prefetch(&self.flow.timed_seq);
         prefetch(&self.flow.tally);
+        prefetch(&self.flow.end);
+        prefetch(&self.flow.finished);
     }
 
     /// The retransmission timer has expired: to be called at its deadline.

@@ -1,10 +1,11 @@
 //! Senders against acknowledgements written by hand.
 
+use core::mem::offset_of;
 use std::sync::Arc;
 
-use aqmlab_units::{Span, Time};
+use aqmlab_units::{Span, Time, are_in_successive_lines};
 
-use super::Sender;
+use super::{Flow, Sender};
 use crate::ns2::{Config, Variant};
 use crate::{Ack, Configuration, Data, SackBlock, SackBlocks, Supply};
 
@@ -543,4 +544,17 @@ fn timestamps_sample_every_new_acknowledgement() {
     }
     assert_eq!(b.sender.counters().rtt_samples, 5);
     assert_eq!(b.sender.srtt(), Some(Span::from_millis(30)));
+}
+
+#[test]
+fn each_cache_line_of_a_plain_acknowledgement_is_asked_for() {
+    let fields = [
+        offset_of!(Sender, flow) + offset_of!(Flow, last_ack),
+        offset_of!(Flow, window),
+        offset_of!(Flow, timed_seq),
+        offset_of!(Flow, tally),
+        offset_of!(Flow, end),
+        offset_of!(Flow, finished),
+    ];
+    assert!(are_in_successive_lines(&fields), "{fields:?}");
 }

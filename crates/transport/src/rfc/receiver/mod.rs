@@ -17,7 +17,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use aqmlab_units::Time;
+use aqmlab_units::{Time, prefetch};
 
 use super::Config;
 use super::seq::expand;
@@ -65,6 +65,17 @@ impl Receiver {
             acks_sent: 0,
             config,
         }
+    }
+
+    /// Ask for what a plain packet needs.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch(&self.config);
+        prefetch(&self.reassembly);
+        prefetch(&self.delay);
+        prefetch(&self.marks);
+        prefetch(&self.received_packets);
+        prefetch(&self.acks_sent);
     }
 
     /// Takes a data packet; `ce`: it was marked on its way.

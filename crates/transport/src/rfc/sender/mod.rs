@@ -23,7 +23,7 @@ mod window;
 
 use std::sync::Arc;
 
-use aqmlab_units::{Span, Time};
+use aqmlab_units::{Span, Time, prefetch};
 
 use super::Config;
 use super::rtt::RttEstimator;
@@ -147,6 +147,29 @@ impl Sender {
             counters: SenderCounters::default(),
             config,
         }
+    }
+
+    /// Ask for what a plain acknowledgement needs.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch(&self.board);
+        prefetch(&self.window);
+        prefetch(&self.congestion);
+        prefetch(&self.rtt);
+        prefetch(&self.recovery);
+        prefetch(&self.undo);
+        prefetch(&self.rack);
+        prefetch(&self.probe);
+        prefetch(&self.ecn);
+        prefetch(&self.alarm);
+        prefetch(&self.end);
+        prefetch(&self.counters);
+    }
+
+    /// Ask for the segments that are acknowledged next.
+    #[inline]
+    pub fn prefetch_acknowledged(&self) {
+        self.board.prefetch_first();
     }
 
     /// Opens the connection: the application hands over all it has. A SYN comes first.

@@ -8,7 +8,7 @@
 //! pipe = outstanding - (sacked + lost) + resent
 //! ```
 
-use aqmlab_units::Time;
+use aqmlab_units::{Time, prefetch};
 
 const SACKED: u8 = 1;
 const LOST: u8 = 2;
@@ -285,6 +285,12 @@ impl Scoreboard {
 
     fn number(&self, low: u32) -> Option<u64> {
         (low != NONE).then(|| self.una + u64::from(low.wrapping_sub(self.una as u32)))
+    }
+
+    /// Ask for the first outstanding segment.
+    #[inline]
+    pub fn prefetch_first(&self) {
+        prefetch(self.segment(self.una));
     }
 
     fn slot(&self, k: u64) -> usize {
