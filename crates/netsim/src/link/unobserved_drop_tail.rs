@@ -338,9 +338,10 @@ impl UnobservedDropTail {
         if !self.has_waiters {
             return;
         }
-        let is_last_started = self.last_start() < key.time;
+        // No tie is left then.
+        let has_last_started = self.last_start() < key.time;
         let cold = self.cold_mut();
-        if is_last_started {
+        if has_last_started {
             cold.release_all();
         } else {
             cold.release(id, key);

@@ -85,7 +85,7 @@ impl Windows {
         }
     }
 
-    /// Whether all sinks are evaluated where their packets come from.
+    /// Whether sinks are evaluated where their packets come from: all, where they are together, or else the first.
     pub(super) fn sinks_are_no_stations(&self) -> bool {
         let sinks = self.numbering.links + self.ends.station(1);
         self.ranks[sinks as usize] == NONE
