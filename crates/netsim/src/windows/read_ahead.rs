@@ -3,7 +3,7 @@
 //! The state of some thousand flows does not stay in the caches: each packet waits for memory some twenty times, one after the other,
 //! since what is read next depends on what was read. So while a station evaluates one input, it asks for what later ones are going to
 //! need, a stage each for what a stage before has asked for: the place on the path of the last of them, then flow and link of one that is
-//! nearer, then their parts. Nothing is changed, and no result depends on it.
+//! nearer, then their parts. So it does for endpoints whose timers are listed for the window. Nothing is changed, and no result depends on it.
 
 use aqmlab_aqm::Kind;
 use aqmlab_units::prefetch;
@@ -51,7 +51,7 @@ impl Windows {
         }
         let flow = paths.flow(packet);
         let (end_point, sent) = if packet.is_ack() { (0, Kind::Data) } else { (1, Kind::Ack) };
-        self.read_ahead_end(network, stage, 2 * flow as u32 + end_point);
+        self.read_ahead_station(network, stage, 2 * flow as u32 + end_point);
         network.read_ahead_first_link(stage, flow, sent);
     }
 
@@ -60,29 +60,18 @@ impl Windows {
     pub(super) fn read_ahead_listed(&self, network: &Network, number: u32, word: usize) {
         for stage in 1..3 {
             for flow in self.ends.listed_for(number, self.now, word + (3 - stage) * WORDS_APART) {
-                self.read_ahead_end(network, stage, 2 * flow + number);
+                self.read_ahead_station(network, stage, 2 * flow + number);
             }
         }
     }
 
-    /// Ask for an endpoint, from stage 1 on.
+    /// Ask for an endpoint that is a station, from stage 1 on.
     #[inline(always)]
-    fn read_ahead_end(&self, network: &Network, stage: usize, end_point: u32) {
-        let flow = (end_point / 2) as usize;
-        match stage {
-            1 => {
-                prefetch(&self.ends.flows[flow]);
-                if is_source(end_point) {
-                    prefetch(&network.sources[flow]);
-                } else {
-                    prefetch(&network.sinks[flow]);
-                }
-            }
-            2 if is_source(end_point) => network.sources[flow].prefetch_sender(),
-            2 => network.sinks[flow].prefetch_receiver(),
-            3 if is_source(end_point) => network.sources[flow].prefetch_acknowledged(),
-            _ => {}
+    fn read_ahead_station(&self, network: &Network, stage: usize, end_point: u32) {
+        if stage == 1 {
+            prefetch(&self.ends.flows[(end_point / 2) as usize]);
         }
+        network.read_ahead_end(stage, end_point);
     }
 
     /// Whether sinks are evaluated where their packets come from: all, where they are together, or else the first.
@@ -107,12 +96,22 @@ impl Network {
             return;
         }
         let flow = paths.flow(packet);
-        match stage {
-            1 => prefetch(&self.sinks[flow]),
-            2 => self.sinks[flow].prefetch_receiver(),
+        self.read_ahead_end(stage, 2 * flow as u32 + 1);
+        self.read_ahead_first_link(stage, flow, Kind::Ack);
+    }
+
+    /// Ask for an endpoint, from stage 1 on.
+    #[inline(always)]
+    fn read_ahead_end(&self, stage: usize, end_point: u32) {
+        let flow = (end_point / 2) as usize;
+        match (stage, is_source(end_point)) {
+            (1, true) => prefetch(&self.sources[flow]),
+            (1, false) => prefetch(&self.sinks[flow]),
+            (2, true) => self.sources[flow].prefetch_sender(),
+            (2, false) => self.sinks[flow].prefetch_receiver(),
+            (3, true) => self.sources[flow].prefetch_acknowledged(),
             _ => {}
         }
-        self.read_ahead_first_link(stage, flow, Kind::Ack);
     }
 
     /// Ask for what is needed where a packet of a flow enters the first link of its path, from stage 1 on.
