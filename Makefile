@@ -72,7 +72,7 @@ format: $(CORE) ## format all sources
 simulate:
 	cargo build --release --locked --quiet --package aqmlab-scenario --example simulate
 
-bench: $(CORE) simulate ## speed against ns-2 (needs the command ns); options in BENCH, see docs/performance.md
+bench: $(CORE) simulate ## speed against ns-2 (needs the command ns); options in BENCH, see benches/JOURNAL.md
 	PYTHONPATH=benches $(BIN)/python -m speed $(BENCH)
 
 instructions: $(CORE) simulate ## compare instruction counts of short runs with the recorded ones (1.5 min; needs valgrind)

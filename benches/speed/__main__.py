@@ -8,12 +8,13 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from speed import cores, growth, pairs, table
+from speed import chart, cores, growth, pairs, table
 from speed.cases import CASES, named
 from speed.chain import LINKS, chain
 from speed.process import BENCHES, SCENARIOS, SIMULATE, Limits, ProcessError
 
-PAGE = BENCHES.parent / "docs" / "performance.md"
+PAGE = BENCHES / "JOURNAL.md"
+CHART = BENCHES.parent / "docs" / "speed.svg"
 PARTS = ("hops", "pairs", "growth", "cores")
 PAIRS = 7
 REPEATS = 3
@@ -38,7 +39,7 @@ def arguments(words: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--ns2-seconds", type=float, default=SECONDS, help=f"stops ns-2 (default {SECONDS:g})")
     parser.add_argument("--ns2-gib", type=float, default=GIB, help=f"stops ns-2 (default {GIB:g})")
     parser.add_argument("--without-ns2", action="store_true", help="growth without ns-2")
-    parser.add_argument("--write", action="store_true", help=f"puts the tables into {PAGE.name} too")
+    parser.add_argument("--write", action="store_true", help=f"writes tables into {PAGE.name} and the chart")
     options = parser.parse_args(words)
     unknown = [part for part in options.parts if part not in (*PARTS, "chain")]
     if unknown:
@@ -100,6 +101,8 @@ def main(words: list[str] | None = None) -> int:
             print(f"## {name}\n\n{text}", flush=True)
             if options.write:
                 table.write(PAGE, name, text)
+                if name == "pairs":
+                    chart.draw(chart.ratios(text), CHART)
     except ProcessError as failed:
         print(failed, file=sys.stderr)
         return 1

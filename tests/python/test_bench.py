@@ -8,7 +8,7 @@ import pytest
 import instructions
 from aqmlab import _core
 from aqmlab.reproduction.papers.common import PaperFiles
-from speed import cores, growth, lists, pairs, table
+from speed import chart, cores, growth, lists, pairs, table
 from speed.cases import CASES, named
 from speed.chain import LINKS, chain
 from speed.process import SCENARIOS, LimitError, Limits, ProcessError, Run, measure, parse
@@ -171,3 +171,15 @@ def test_output_of_callgrind():
     assert instructions.collected("==1== Events    : Ir\n==1== Collected : 346144186\n") == 346144186
     with pytest.raises(ProcessError, match="valgrind: no such file"):
         instructions.collected("==1==\nno such file\n")
+
+
+def test_the_chart_is_drawn_from_the_table_of_the_journal(tmp_path):
+    begin, end = table.marks("pairs")
+    journal = (SCENARIOS.parent / "JOURNAL.md").read_text().partition(begin)[2].partition(end)[0]
+    found = chart.ratios(journal)
+    assert [ratio.case for ratio in found] == ["D10M", "D1G", "CHAIN", "FLOWER", "TORUS"]
+    assert all(ratio.low <= ratio.median <= ratio.high for ratio in found)
+    chart.draw(found, tmp_path / "speed.svg")
+    page = (SCENARIOS.parents[1] / "docs" / "performance.md").read_text()
+    assert all(f"{ratio.median:.1f}" in page for ratio in found)
+    assert all(f">{ratio.median:.1f}<" in (tmp_path / "speed.svg").read_text() for ratio in found)

@@ -13,7 +13,7 @@ use crate::network::Network;
 use crate::paths::Next;
 
 /// About how many instructions it takes to take an input of a station from its page, to evaluate a link of each kind, a source and a sink
-/// (docs/performance.md).
+/// (benches/JOURNAL.md).
 const INPUT: f64 = 50.0;
 const UNOBSERVED_DROP_TAIL: f64 = 50.0;
 const PLAIN_RED: f64 = 250.0;
