@@ -73,8 +73,9 @@ def test_paired_wants_as_many_on_each_side():
         paired([1, 2], [1, 2, 3])
 
 
-def test_equal_differences_are_certain():
-    assert paired([2, 3, 4], [1, 2, 3]).p == 0
+def test_equal_differences_are_not_tested():
+    # They do not show how the mean varies: with nothing random in a scenario, all seeds give the same run.
+    assert math.isnan(paired([2, 3, 4], [1, 2, 3]).p)
     assert paired([1, 2, 3], [1, 2, 3]).p == 1
     assert verdict_above(paired([1, 2, 3], [1, 2, 3]).interval) is Verdict.UNDECIDED
 
@@ -114,7 +115,10 @@ def test_jain_by_hand():
 @given(numbers)
 def test_interval_holds_its_mean(values):
     found = interval(values)
-    assert found.low <= found.mean <= found.high
+    if found.constant:
+        assert math.isnan(found.low)
+    else:
+        assert found.low <= found.mean <= found.high
 
 
 @given(numbers, st.floats(-1e3, 1e3))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ def simulated(values, goals=ONE, **numbers):
 
     def widths(found):
         made, _ = mean_interval(found, level=spent(0.95))
-        return {goal.text: goal.width(made.half_width, made.mean) for goal in goals}
+        return {goal.text: goal.width(made, made.mean) for goal in goals}
 
     found, stopping = run_until(goals, more, widths, **numbers)
     return found, stopping, asked
@@ -59,14 +60,14 @@ def test_runs_that_do_not_vary_end_at_the_first_look():
 
 
 def test_a_mean_of_zero_has_no_relative_width():
-    assert math.isnan(Goal.parse("ci=1%").width(1.0, 0.0))
+    assert math.isnan(Goal.parse("ci=1%").width(interval([1.0, -1.0]), 0.0))
     _, stopping, _ = simulated(np.resize([1.0, -1.0], 100), most=30)
     assert not stopping.reached
 
 
 def test_absolute_and_relative_goals():
     assert Goal.parse("ci(mean_delay_ms)=0.5") == Goal("mean_delay_ms", 0.5, False)
-    assert Goal.parse("ci=2%").width(1.0, -50.0) == 0.02
+    assert Goal.parse("ci=2%").width(replace(interval([0, 1]), low=-51.0, high=-49.0), -50.0) == 0.02
     assert [goal.text for goal in goals_of(["ci(a)=1%,ci(b)=2", "ci(a) = 1%"])] == ["ci(a)=1%", "ci(b)=2"]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from aqmlab import _core
-from aqmlab.reporting.fragments import number, plus_minus
+from aqmlab.reporting.fragments import bounded, number
 from aqmlab.reporting.page import Page
 from aqmlab.reporting.provenance import seeds_text
 from aqmlab.theory.scenario import picture
@@ -103,8 +103,8 @@ def headline(found: Analysis) -> str:
     for column in found.measured:
         p, queue = column.values["p"], column.values["mean_queue"]
         words.append(
-            f"{column.name}: drop probability {plus_minus(p.mean, p.half_width)}, "
-            f"mean queue {plus_minus(queue.mean, queue.half_width)} packets"
+            f"{column.name}: drop probability {bounded(p.mean, p.low, p.high)}, "
+            f"mean queue {bounded(queue.mean, queue.low, queue.high)} packets"
         )
     n = len(found.violated)
     words.append(
@@ -145,7 +145,7 @@ def readable_gaps(found: Analysis, *, shares: bool | None = None) -> pd.DataFram
             if pd.isna(record.get(f"{column.name}", math.nan)):
                 continue
             low, high = float(record[f"{column.name} low"]), float(record[f"{column.name} high"])
-            row[column.name] = plus_minus(float(record[column.name]), (high - low) / 2)
+            row[column.name] = bounded(float(record[column.name]), low, high)
         if record["model"]:
             row[record["model"]] = number(float(record["analysed"])) + _gap(record, found.measured)
     return pd.DataFrame(list(rows.values())).fillna("")
@@ -206,9 +206,8 @@ def _readable_classes(classes: pd.DataFrame) -> pd.DataFrame:
     table = classes.copy()
     if "simulated flow_mbps" in table:
         low, high = table.pop("simulated flow_mbps low"), table.pop("simulated flow_mbps high")
-        halves = (high - low) / 2
         means = table.pop("simulated flow_mbps")
-        table["simulated Mb/s a flow"] = [plus_minus(m, h) for m, h in zip(means, halves, strict=True)]
+        table["simulated Mb/s a flow"] = [bounded(*one) for one in zip(means, low, high, strict=True)]
     return _named(table)
 
 

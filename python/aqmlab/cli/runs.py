@@ -83,7 +83,7 @@ def run(
     print_wrapped(_transports_of(list(result.flows["transport"].drop_duplicates())))
     n = len(result.seeds)
     title = f"{result.name}: link {result.bottleneck}, {n} seed{'' if n == 1 else 's'}"
-    print_table(summary, title=f"{title}, {level_words(n, result.level)}")
+    print_table(summary, title=f"{title}, {level_words(result.distinct_runs, result.level)}")
     for line in settled.lines() if settled is not None else ():
         print(line)
     print_stopping(result.stopping)
@@ -168,6 +168,8 @@ def compare(
     printed = _write_texts({option: (place, make()) for option, (place, make) in texts.items() if place is not None})
     if printed:
         return
+    for line in found.warnings:
+        warn(line)
     settled = {name: one for name, result in found.results.items() if (one := settling(result, link=found.link))}
     if as_json:
         data = {
@@ -177,6 +179,8 @@ def compare(
             "aqm": found.aqm,
             "folder": str(found.folder),
             "notes": found.notes,
+            "warnings": found.warnings,
+            "tests": found.tests,
             "means": found.means.to_dict("records"),
             "differences": found.differences.to_dict("records"),
             "pairing": found.pairing_lines(),
@@ -228,7 +232,7 @@ def _show_comparison(found: Comparison, settled: Mapping[str, Settling], *, deta
     for line in lines_of(matrix):
         print(escaped(line))
     hint = "" if details else " --details prints intervals, tests and sizes of effects."
-    print_wrapped(legend(matrix, level=found.level) + hint)
+    print_wrapped(legend(matrix, level=found.level, tests=found.tests) + hint)
     print()
     if details:
         _show_details(found)
@@ -245,9 +249,9 @@ def _show_details(found: Comparison) -> None:
     from aqmlab.execution.comparison_tables import DIFFERENCE_COLUMNS
     from aqmlab.results.summary import level_words
 
-    words = level_words(len(found.seeds), found.level)
+    words = level_words(found.distinct_runs, found.level)
     print_table(found.means, title=f"{found.name}: means at link {found.link}, {words}")
-    title = f"Differences against {found.aqm[0]}, {words}; verdicts by Holm's p over a discipline's metrics"
+    title = f"Differences against {found.aqm[0]}, {words}; verdicts by Holm's p over {found.tests} tests"
     print_table(found.differences[list(DIFFERENCE_COLUMNS)], title=title)
     for line in [*found.pairing_lines(), *found.notes]:
         print(line)

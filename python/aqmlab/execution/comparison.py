@@ -30,6 +30,7 @@ from aqmlab.execution.runner import Seeds, as_scenario, seed_list
 from aqmlab.execution.until import Until, run_comparison_until
 from aqmlab.results.evaluation import Evaluation, evaluation_of, together
 from aqmlab.results.result import Result
+from aqmlab.results.summary import ONE_RUN
 from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.scenario.toml_text import inline
 from aqmlab.statistics.intervals import LEVEL
@@ -96,6 +97,21 @@ class Comparison(Shown):
         """The seeds of every discipline."""
         return next(iter(self.results.values())).seeds
 
+    @property
+    def tests(self) -> int:
+        """Number of differences that were tested, over which p is corrected."""
+        return int(self.differences["p"].notna().sum()) if len(self.differences) else 0
+
+    @property
+    def distinct_runs(self) -> int:
+        """Number of runs of each discipline that tell something: 1 if no seed changed anything."""
+        return max(result.distinct_runs for result in self.results.values())
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings about seeds that change nothing."""
+        return [ONE_RUN] if self.distinct_runs < len(self.seeds) else []
+
     def pairing_lines(self) -> list[str]:
         """Say what pairing by seed gained, a line a discipline."""
         return pairing_lines(self.differences)
@@ -114,7 +130,8 @@ class Comparison(Shown):
 
     def latex(self) -> str:
         r"""Return the matrix as a table for LaTeX (package booktabs): mean \pm half-width, arrows where decided."""
-        return latex_text(self.matrix(), name=self.name, link=self.link, runs=len(self.seeds), level=self.level)
+        runs, tests = self.distinct_runs, self.tests
+        return latex_text(self.matrix(), name=self.name, link=self.link, runs=runs, level=self.level, tests=tests)
 
     @classmethod
     def load(cls, folder: str | Path) -> Comparison:

@@ -31,7 +31,7 @@ def csv_text(means: pd.DataFrame, differences: pd.DataFrame) -> str:
     return table[list(COLUMNS)].to_csv(index=False, lineterminator="\n")
 
 
-def latex_text(matrix: Matrix, *, name: str, link: str, runs: int, level: float) -> str:
+def latex_text(matrix: Matrix, *, name: str, link: str, runs: int, level: float, tests: int) -> str:
     r"""Return a table for LaTeX (booktabs): metrics by labels, mean \pm half-width, arrows where decided.
 
     Parameters
@@ -44,11 +44,13 @@ def latex_text(matrix: Matrix, *, name: str, link: str, runs: int, level: float)
         The link that was measured, for the caption.
     runs, level
         Runs of each label, and the level of the intervals.
+    tests
+        Number of differences that were tested.
     """
-    return "\n".join(_latex(matrix, name, link, runs, level)) + "\n"
+    return "\n".join(_latex(matrix, name, link, runs, level, tests)) + "\n"
 
 
-def _latex(matrix: Matrix, name: str, link: str, runs: int, level: float) -> Iterator[str]:
+def _latex(matrix: Matrix, name: str, link: str, runs: int, level: float, tests: int) -> Iterator[str]:
     spread = f"mean $\\pm$ half-width of the {100 * level:.4g}\\,\\% interval over {runs} runs"
     yield r"% Needs \usepackage{booktabs}; if it is too wide, table* in place of table."
     yield r"\begin{table}"
@@ -57,7 +59,7 @@ def _latex(matrix: Matrix, name: str, link: str, runs: int, level: float) -> Ite
     yield (
         f"  \\caption{{{escaped(name)}, link {escaped(link)}: {spread if runs > 1 else 'one run'}. "
         f"$\\uparrow$ higher, $\\downarrow$ lower than {escaped(matrix.labels[0])} "
-        f"(5\\,\\%, Holm's correction);{equal} no arrow: undecided.}}"
+        f"(5\\,\\%, Holm's correction over {tests} tests);{equal} no arrow: undecided.}}"
     )
     yield f"  \\label{{tab:{''.join(c if c.isalnum() and c.isascii() else '-' for c in name)}}}"
     yield f"  \\begin{{tabular}}{{l{'r' * len(matrix.labels)}}}"
@@ -75,8 +77,9 @@ def _latex(matrix: Matrix, name: str, link: str, runs: int, level: float) -> Ite
 
 
 def _cell(cell: Cell) -> str:
-    mean, half = cell.texts
-    interval = rf" \pm {half}" if half else ""
+    mean, below, above = cell.texts
+    interval = rf" \pm {below}" if below == above else rf"_{{-{below}}}^{{+{above}}}"
+    interval = interval if below else ""
     sign = rf"\,{SIGNS[cell.verdict]}" if cell.verdict in SIGNS else ""
     return f"${mean}{interval}{sign}$"
 

@@ -8,16 +8,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.execution.comparison_tables import EQUAL, EVERY_RUN, HIGHER, LOWER, UNDECIDED
+from aqmlab.execution.comparison_tables import EQUAL, EVERY_RUN, HIGHER, LOWER, NOT_TESTED, UNDECIDED
 from aqmlab.results.metrics import metric
+from aqmlab.statistics.text import asymmetric, half_places, mean_places
 
 if TYPE_CHECKING:
     import pandas as pd
 
 WIDTH = 80
-ARROWS = {HIGHER: "↑", LOWER: "↓", EQUAL: "=", UNDECIDED: ""}
+ARROWS = {HIGHER: "↑", LOWER: "↓", EQUAL: "=", UNDECIDED: "", NOT_TESTED: ""}
 """Verdict to its sign."""
 NARROWEST_LABEL = 9
+KEPT = 3
+"""Significant digits that a mean keeps however wide its interval is."""
 ANSWERS = {"mean_queue": "queue", "loss": "loss", "goodput_mbps": "goodput", "throughput_mbps": "throughput"}
 """Metrics that the sentence is about; throughput only where no goodput was measured."""
 HEADS = {
@@ -45,13 +48,14 @@ PER_CENT = ("loss", "pages_unfinished", "stalled")
 
 @dataclass(frozen=True)
 class Cell:
-    """A mean with the half-width of its interval (NaN if there is none), and the verdict against the baseline.
+    """A mean with the bounds of its interval (NaN if there is none), and the verdict against the baseline.
 
     `verdict` is one of the verdicts of `aqmlab.execution.comparison_tables`, or "" for the baseline.
     """
 
     mean: float
-    half: float
+    low: float
+    high: float
     verdict: str
     digits: int
 
@@ -61,16 +65,38 @@ class Cell:
         return ARROWS.get(self.verdict, "")
 
     @property
-    def texts(self) -> tuple[str, str]:
-        """Mean and half-width, to the digits that the half-width supports; "" for a half-width that is not there.
+    def texts(self) -> tuple[str, str, str]:
+        """Mean, and the distances of the lower and the upper bound from it, to the digits that these support.
 
-        >>> Cell(17.663, 0.2388, "", 2).texts, Cell(74.02, 1.27, "", 2).texts, Cell(9.5, float("nan"), "", 2).texts
-        (('17.7', '0.2'), ('74.0', '1.3'), ('9.50', ''))
+        The distances are equal for a symmetric interval, and "" without one. The mean keeps three significant digits.
+
+        >>> Cell(17.663, 17.4242, 17.9018, "", 2).texts, Cell(4.33, 3.842, 4.485, "", 2).texts
+        (('17.7', '0.2', '0.2'), ('4.33', '0.49', '0.16'))
+        >>> Cell(4.33, -525.7, 534.3, "", 2).texts, Cell(9.5, float("nan"), float("nan"), "", 2).texts
+        (('4.33', '530', '530'), ('9.50', '', ''))
         """
-        if not math.isfinite(self.half):
-            return f"{self.mean:.{self.digits}f}", ""
-        places = min(self.digits, _places(self.half))
-        return f"{self.mean:.{places}f}", f"{self.half:.{places}f}"
+        if not math.isfinite(self.high - self.low):
+            return f"{self.mean:.{self.digits}f}", "", ""
+        half = (self.high - self.low) / 2
+        apart = asymmetric(self.mean, self.low, self.high)
+        distances = (self.mean - self.low, self.high - self.mean) if apart else (half, half)
+        own = min(self.digits, max((half_places(one) for one in distances if one > 0), default=self.digits))
+        places = min(self.digits, max(own, mean_places(self.mean, KEPT)))
+        below, above = (f"{one:.{own}f}" for one in distances)
+        return f"{self.mean:.{places}f}", below, above
+
+    @property
+    def spread(self) -> str:
+        """Half the width of the interval as ``±0.2``, or ``+0.15−0.49`` if it is asymmetric; "" without one."""
+        return "".join(self.spread_lines)
+
+    @property
+    def spread_lines(self) -> tuple[str, str]:
+        """The same in two lines: ``±0.2`` and nothing, or ``+0.15`` and ``−0.49``."""
+        _, below, above = self.texts
+        if below == above:
+            return (f"±{below}" if below else ""), ""
+        return f"+{above}", f"−{below}"
 
 
 @dataclass(frozen=True)
@@ -104,9 +130,9 @@ def matrix_of(means: pd.DataFrame, differences: pd.DataFrame) -> Matrix:
     for row in means.to_dict("records"):
         key = row["metric"]
         scale, fewer = (100.0, 2) if key.partition(".")[0] in PER_CENT else (1.0, 0)
-        half = scale * (row["high"] - row["low"]) / 2
+        mean, low, high = (scale * row[name] for name in ("mean", "low", "high"))
         verdict = verdicts.get((row["aqm"], key), "")
-        cells[row["aqm"], key] = Cell(scale * row["mean"], half, verdict, metric(key).digits - fewer)
+        cells[row["aqm"], key] = Cell(mean, low, high, verdict, metric(key).digits - fewer)
     return Matrix(list(means["aqm"].drop_duplicates()), list(means["metric"].drop_duplicates()), cells)
 
 
@@ -133,7 +159,7 @@ def answer(differences: pd.DataFrame) -> str:
             if decided:
                 names = tuple(row["aqm"] for row in decided)
                 clauses.setdefault(names, []).append(f"{_words(key, verdict)}{_percents(decided)}")
-        for verdict in (EQUAL, UNDECIDED):
+        for verdict in (EQUAL, UNDECIDED, NOT_TESTED):
             names = tuple(row["aqm"] for row in own if row["verdict"] == verdict)
             if names:
                 rest.setdefault((verdict, names), []).append(ANSWERS[key])
@@ -144,7 +170,7 @@ def answer(differences: pd.DataFrame) -> str:
 
 
 def lines_of(matrix: Matrix) -> Iterator[str]:
-    """Yield the matrix: a head of three lines, and for each label a line of means and one of half-widths.
+    """Yield the matrix: a head of three lines, and for each label a line of means, and one or two of their intervals.
 
     Link and TCP come first; what applications and groups of flows have follows below, as much in a row as fits.
     """
@@ -184,12 +210,13 @@ def _heads(matrix: Matrix) -> dict[str, tuple[str, str, str]]:
     return found
 
 
-def _shown(matrix: Matrix) -> dict[tuple[str, str], tuple[str, str]]:
-    """Return for each cell its mean with the arrow, and its half-width."""
-    return {
-        place: (f"{cell.texts[0]} {cell.sign or ' '}", f"±{half}  " if (half := cell.texts[1]) else "")
-        for place, cell in matrix.cells.items()
-    }
+def _shown(matrix: Matrix) -> dict[tuple[str, str], tuple[str, str, str]]:
+    """Return for each cell its lines: the mean with the arrow, and one or two lines of its interval."""
+    found = {}
+    for place, cell in matrix.cells.items():
+        first, second = (f"{text}  " if text else "" for text in cell.spread_lines)
+        found[place] = f"{cell.texts[0]} {cell.sign or ' '}", first, second
+    return found
 
 
 def _widths(matrix: Matrix) -> dict[str, int]:
@@ -220,35 +247,39 @@ def _block_lines(matrix: Matrix) -> Iterator[str]:
         yield line("", [heads[key][row] + indents[key] for key in matrix.metrics])
     yield "─" * (room + sum(widths.values()) + gap * len(widths))
     for label in matrix.labels:
-        rows = [[shown.get((label, key), ("-  ", ""))[row] for key in matrix.metrics] for row in range(2)]
+        rows = [[shown.get((label, key), ("-  ", "", ""))[row] for key in matrix.metrics] for row in range(3)]
+        rows = [row for row in rows if any(row)]
         names = textwrap.wrap(label, room) if len(label) > room else [label]
-        for index in range(max(len(names), 2 if any(rows[1]) else 1)):
-            cells = rows[index] if index < 2 else [""] * len(widths)
+        for index in range(max(len(names), len(rows))):
+            cells = rows[index] if index < len(rows) else [""] * len(widths)
             yield line(names[index] if index < len(names) else "", cells)
 
 
-def legend(matrix: Matrix, *, level: float) -> str:
-    """Explain the signs of the matrix."""
+def legend(matrix: Matrix, *, level: float, tests: int) -> str:
+    """Explain the signs of the matrix.
+
+    Parameters
+    ----------
+    matrix
+        The matrix.
+    level
+        Level of the intervals.
+    tests
+        Number of differences that were tested, over which p is corrected.
+    """
     signs = {cell.verdict for cell in matrix.cells.values()}
     equal = "; =: equal in every run" if EQUAL in signs else ""
-    half = any(cell.texts[1] for cell in matrix.cells.values())
-    interval = f" ±: half-width of the {100 * level:.4g} % interval." if half else " One run has no interval."
+    spreads = [cell.spread for cell in matrix.cells.values()]
+    name = f"{100 * level:.4g} % interval"
+    interval = f" ±: half-width of the {name}." if any(spreads) else " One run has no interval."
+    if not tests and any(cell.verdict == NOT_TESTED for cell in matrix.cells.values()):
+        return f"All seeds gave the same numbers, so there is neither interval nor test.{equal.replace(';', '', 1)}"
+    if any("+" in spread for spread in spreads):
+        interval += f" +a −b: the {name} reaches from b below the mean to a above it."
     return (
-        f"↑ higher, ↓ lower than {matrix.labels[0]}: decided (5 %, Holm's correction over a discipline's metrics); "
-        f"no arrow: undecided{equal}.{interval}"
+        f"↑ higher, ↓ lower than {matrix.labels[0]}: decided (5 %, Holm's correction over {tests} "
+        f"{'test' if tests == 1 else 'tests'}); no arrow: undecided{equal}.{interval}"
     )
-
-
-def _places(half: float) -> int:
-    """Return the decimal places of a half-width: one significant digit, two if the first is 1.
-
-    >>> _places(0.2388), _places(0.0127), _places(12.5), _places(0.0)
-    (1, 3, 0, 2)
-    """
-    if half <= 0:
-        return 2
-    exponent = math.floor(math.log10(half))
-    return max(0, -exponent + (1 if half / 10**exponent < 2 else 0))
 
 
 _WORDS = {

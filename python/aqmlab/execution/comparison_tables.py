@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from aqmlab.results.metrics import APPLICATIONS, in_order, metric
-from aqmlab.statistics.compared import Compared, compare_means
-from aqmlab.statistics.estimate import mean_interval
+from aqmlab.results.metrics import APPLICATIONS, in_order, metric, metric_difference, metric_interval
+from aqmlab.statistics.compared import Compared
 from aqmlab.statistics.intervals import LEVEL
 from aqmlab.statistics.many import benjamini_hochberg, holm
 from aqmlab.statistics.pairing import Gain
@@ -30,6 +29,8 @@ EVERY_RUN = (
 )
 """Metrics of links and TCP that are compared."""
 HIGHER, LOWER, EQUAL, UNDECIDED = "higher", "lower", "equal", "undecided"
+NOT_TESTED = "not tested"
+"""Verdict of a difference that is the same in every run: there is no interval to judge by."""
 DIFFERENCE_COLUMNS = (
     "aqm", "metric", "difference", "low", "high", "percent", "p_holm", "hedges_g", "correlation", "test", "verdict",
 )  # fmt: skip
@@ -42,7 +43,7 @@ def means_table(results: Mapping[str, Result], link: str, *, level: float = LEVE
     for name, result in results.items():
         table = result.metrics(link=link)
         for key in _compared(table):
-            found, method = mean_interval(table[key].to_numpy(), level=level)
+            found, method = metric_interval(key, table[key].to_numpy(), level=level)
             values = {"mean": found.mean, "sd": found.sd, "n": found.n, "low": found.low, "high": found.high}
             rows.append({"aqm": name, "metric": key, "unit": metric(key).unit, **values, "method": str(method)})
     return pd.DataFrame(rows)
@@ -51,23 +52,22 @@ def means_table(results: Mapping[str, Result], link: str, *, level: float = LEVE
 def differences_table(results: Mapping[str, Result], link: str, *, level: float = LEVEL) -> pd.DataFrame:
     """Make the table of differences against the first discipline.
 
-    ``p_holm`` is p after Holm's correction over all metrics of the discipline, and what the verdict rests on: that
-    any of its verdicts is wrong has a chance of 5 %. ``p_fdr`` is p after Benjamini and Hochberg's correction over the
-    whole table, for who screens many disciplines: of those below 5 % about one in twenty is expected to be nothing.
+    ``p_holm`` is p after Holm's correction over the whole table, all metrics of all disciplines. The verdict rests on
+    it: the chance that any verdict is wrong is 5 %. ``p_fdr`` is p after Benjamini and Hochberg's correction over the
+    same table, for screens of many disciplines: of those below 5 % about one in twenty is expected to be false.
     """
     names = list(results)
     first = results[names[0]].metrics(link=link)
-    rows = []
+    found: dict[tuple[str, str], Compared] = {}
     for name in names[1:]:
         table = results[name].metrics(link=link)
-        keys = [key for key in _compared(table) if key in first.columns]
-        found = [compare_means(table[key].to_numpy(), first[key].to_numpy(), level=level) for key in keys]
-        adjusted = holm([one.difference.p for one in found])
-        for key, one, p_holm in zip(keys, found, adjusted, strict=True):
-            rows.append(
-                {"aqm": name, "against": names[0], "metric": key, "unit": metric(key).unit, **_row(one, p_holm)}
-            )
-    table = pd.DataFrame(rows)
+        for key in (key for key in _compared(table) if key in first.columns):
+            found[name, key] = metric_difference(key, table[key].to_numpy(), first[key].to_numpy(), level=level)
+    adjusted = holm([one.difference.p for one in found.values()])
+    table = pd.DataFrame(
+        {"aqm": name, "against": names[0], "metric": key, "unit": metric(key).unit, **_row(one, p_holm)}
+        for ((name, key), one), p_holm in zip(found.items(), adjusted, strict=True)
+    )
     if len(table):
         table.insert(list(table.columns).index("p_holm") + 1, "p_fdr", benjamini_hochberg(list(table["p"])))
     return table
@@ -116,7 +116,7 @@ def _row(one: Compared, p_holm: float) -> dict[str, object]:
         "n": found.n,
         "p": one.difference.p,
         "p_holm": p_holm,
-        "verdict": verdict(found.mean, p_holm),
+        "verdict": verdict(found.mean, p_holm, constant=one.constant),
         "test": one.test,
         "correlation": one.pairing.correlation,
         "r_low": one.pairing.low,
@@ -128,14 +128,25 @@ def _row(one: Compared, p_holm: float) -> dict[str, object]:
     }
 
 
-def verdict(difference: float, p: float) -> str:
-    """Say whether a quantity is higher or lower; ``undecided`` if the runs are too noisy to tell.
+def verdict(difference: float, p: float, *, constant: bool = False) -> str:
+    """Say whether a quantity is higher or lower; ``undecided`` if the runs cannot resolve the difference.
+
+    Parameters
+    ----------
+    difference, p
+        The mean difference, and p after correction.
+    constant
+        Whether the difference is the same in all of several runs.
 
     >>> verdict(0.5, 0.01), verdict(0.5, 0.2), verdict(0.0, 1.0), verdict(0.5, float("nan"))
     ('higher', 'undecided', 'equal', 'undecided')
+    >>> verdict(0.5, float("nan"), constant=True)
+    'not tested'
     """
     if difference == 0 and p == 1:
         return EQUAL
+    if constant:
+        return NOT_TESTED
     if not p < 1 - LEVEL:
         return UNDECIDED
     return HIGHER if difference > 0 else LOWER

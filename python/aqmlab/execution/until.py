@@ -8,10 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aqmlab.errors import InputError, unknown
-from aqmlab.results.metrics import BY_GROUP, BY_KEY, in_order, is_metric
+from aqmlab.results.metrics import BY_GROUP, BY_KEY, in_order, is_metric, metric_difference, metric_interval
 from aqmlab.scenario.file import MOST_SEEDS
-from aqmlab.statistics.compared import compare_means
-from aqmlab.statistics.estimate import mean_interval
 from aqmlab.statistics.intervals import LEVEL
 from aqmlab.statistics.sequential import FEWEST, Goal, Stopping, Widths, check_numbers, goals_of, run_until, spent
 
@@ -55,9 +53,10 @@ def run_result_until(
         table = result.metrics(link=link)
         found = {}
         for goal in goals:
-            values = table[metric_of(goal, table.columns)].to_numpy()
-            made, _ = mean_interval(values, level=spent(LEVEL))
-            found[goal.text] = goal.width(made.half_width, made.mean)
+            key = metric_of(goal, table.columns)
+            values = table[key].to_numpy()
+            made, _ = metric_interval(key, values, level=spent(LEVEL))
+            found[goal.text] = goal.width(made, made.mean)
         return found
 
     result, stopping = run_until(goals, extended, widths, fewest=fewest, most=most)
@@ -91,8 +90,9 @@ def run_comparison_until(
         found = {}
         for goal in goals:
             key = metric_of(goal, set(first.columns).intersection(*(table.columns for table in others)))
-            made = [compare_means(table[key].to_numpy(), first[key].to_numpy(), level=spent(LEVEL)) for table in others]
-            wide = [goal.width(one.difference.interval.half_width, one.base) for one in made]
+            base = first[key].to_numpy()
+            made = [metric_difference(key, table[key].to_numpy(), base, level=spent(LEVEL)) for table in others]
+            wide = [goal.width(one.difference.interval, one.base) for one in made]
             found[goal.text] = math.nan if any(math.isnan(width) for width in wide) else max(wide)
         return found
 

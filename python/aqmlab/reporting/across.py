@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from aqmlab.plotting.figures import against, parameter_map
-from aqmlab.results.metrics import APPLICATIONS, metric
-from aqmlab.statistics import interval
+from aqmlab.results.metrics import APPLICATIONS, metric, metric_interval
 
 if TYPE_CHECKING:
     from aqmlab.plotting.chart import Chart
@@ -40,7 +39,7 @@ def across(results: Sequence[Result]) -> Iterator[Chart]:
         if not all(key in table.columns for table in runs):
             continue
         what = metric(key)
-        means = [interval(table[key].to_numpy()) for table in runs]
+        means = [metric_interval(key, table[key].to_numpy())[0] for table in runs]
         if len(varied) == 1:
             table = values.assign(
                 mean=[m.mean for m in means], low=[m.low for m in means], high=[m.high for m in means]

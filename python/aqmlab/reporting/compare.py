@@ -51,11 +51,13 @@ def add_comparison(page: Page, found: Comparison, *, alone: bool = False) -> Non
     first = next((chart for start in FIRST for chart in charts if chart.key.startswith(start)), None)
     if first is not None:
         page.chart(first, command=figure_command(page, command, found.folder, first.key))
+    for line in found.warnings:
+        page.text(f"{line[:1].upper()}{line[1:]}.", note=True)
     n = len(found.seeds)
     page.table(
         matrix_table(found.matrix()),
         caption=f"Means at link `{found.link}` over {n} seed{'s' if n > 1 else ''}, the same for each. "
-        f"{legend(found.matrix(), level=found.level)}",
+        f"{legend(found.matrix(), level=found.level, tests=found.tests)}",
     )
     begin(EVIDENCE)
     for start in SMALL:
@@ -80,15 +82,14 @@ def matrix_table(matrix: Matrix) -> pd.DataFrame:
             if cell is None:
                 row[label] = "–"
                 continue
-            mean, half = cell.texts
-            row[label] = f"{mean}{f' ± {half}' if half else ''} {cell.sign}".strip()
+            row[label] = f"{cell.texts[0]} {cell.spread.replace('±', '± ')} {cell.sign}".strip()
         rows.append(row)
     return pd.DataFrame(rows)
 
 
 def _statistics(page: Page, found: Comparison) -> None:
     """Add the tables of differences and means, folded."""
-    words = level_words(len(found.seeds), found.level)
+    words = level_words(found.distinct_runs, found.level)
     with page.folded(f"Differences against {found.aqm[0]}"):
         columns = [column for column in DIFFERENCE_COLUMNS if column in found.differences]
         page.table(

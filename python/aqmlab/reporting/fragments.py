@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from aqmlab.reporting.rendering import MARKS
+from aqmlab.statistics.text import interval_text
 
 if TYPE_CHECKING:
     from aqmlab.plotting.chart import Chart, Heat
@@ -200,15 +201,23 @@ def _heat_numbers(chart: Chart, heat: Heat, *, most: int) -> pd.DataFrame:
 
 
 def plus_minus(mean: float, half: float, *, signed: bool = False) -> str:
-    """Write a mean and half the width of its interval, both to the second digit of the latter.
+    """Write a mean and half the width of its interval, which is symmetric, to the second digit of the latter.
 
     >>> plus_minus(9.53573, 0.0321), plus_minus(0.00009, 0.0000123, signed=True), plus_minus(5.0, float("nan"))
     ('9.536 ± 0.032', '+0.000090 ± 0.000012', '5')
     """
-    if not math.isfinite(half) or half <= 0:
+    return bounded(mean, mean - half, mean + half, signed=signed)
+
+
+def bounded(mean: float, low: float, high: float, *, signed: bool = False) -> str:
+    """Write a mean with the bounds of its interval: as half its width, or both where that would misstate it.
+
+    >>> bounded(4.33, 4.17, 4.49), bounded(4.33, 3.84, 4.49), bounded(5.0, float("nan"), float("nan"))
+    ('4.33 ± 0.16', '4.33 (3.84 to 4.49)', '5')
+    """
+    if not high - low > 0:
         return number(float(mean))
-    places = min(max(1 - math.floor(math.log10(half)), 0), 9)
-    return f"{mean:{'+' if signed else ''}.{places}f} ± {half:.{places}f}"
+    return interval_text(mean, low, high, significant=2, signed=signed)
 
 
 def _is_figure(value: object) -> bool:

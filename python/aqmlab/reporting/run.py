@@ -9,7 +9,7 @@ import pandas as pd
 
 from aqmlab.plotting.figures.runs import slug
 from aqmlab.reporting.chosen import of_run
-from aqmlab.reporting.fragments import number, plus_minus
+from aqmlab.reporting.fragments import bounded, number
 from aqmlab.reporting.provenance import figure_command, run_command
 from aqmlab.results.metrics import metric
 from aqmlab.results.summary import level_words
@@ -44,10 +44,9 @@ def run_finding(result: Result) -> str:
 
     def words(key: str, scale: float = 1.0) -> str:
         row = rows[key]
-        half = (row["high"] - row["low"]) / 2
-        if not math.isfinite(half):
+        if math.isnan(row["low"]):
             return number(float(f"{scale * row['mean']:.4g}"))
-        return plus_minus(scale * row["mean"], scale * half)
+        return bounded(scale * row["mean"], scale * row["low"], scale * row["high"])
 
     parts = [f"packets wait {words('mean_delay_ms')} ms on average"]
     if "delay_p99_ms" in rows:
@@ -57,7 +56,7 @@ def run_finding(result: Result) -> str:
         parts.append(f"the TCP flows get {words('goodput_mbps')} Mb/s")
     else:
         parts.append(f"the link carries {words('throughput_mbps')} Mb/s")
-    n = len(result.seeds)
+    n = result.distinct_runs
     runs = f"means of {n} runs, {level_words(n, result.level)}" if n > 1 else "one run, so no interval"
     return f"At link `{result.bottleneck}` {', '.join(parts[:-1])} and {parts[-1]} ({runs})."
 
@@ -88,8 +87,9 @@ def add_run(page: Page, result: Result, *, title: str = "", alone: bool = False)
     if first is not None:
         page.chart(first, command=figure_command(page, command, result.folder, first.key))
     summary = result.summary()
-    n = len(result.seeds)
-    caption = f"Link `{result.bottleneck}`: means over {n} run{'' if n == 1 else 's'}, {level_words(n, result.level)}."
+    n, distinct = len(result.seeds), result.distinct_runs
+    runs = f"{n} run{'' if n == 1 else 's'}, {level_words(distinct, result.level)}"
+    caption = f"Link `{result.bottleneck}`: means over {runs}."
     page.table(compact(summary), caption=caption)
     with page.folded("Statistics of every metric"):
         page.table(intervals(summary), caption=f"{caption} `method` says how the interval was made.")
@@ -118,11 +118,10 @@ def _network(page: Page, result: Result, plan: Scenario | None) -> None:
 
 
 def compact(summary: pd.DataFrame) -> pd.DataFrame:
-    """Return a summary for reading: a metric, its mean with the half-width of its interval, its unit."""
+    """Return a summary for reading: a metric, its mean with its interval, its unit."""
     rows = []
     for row in summary.to_dict("records"):
-        half = (row["high"] - row["low"]) / 2
-        mean = plus_minus(row["mean"], half) if math.isfinite(half) else number(row["mean"])
+        mean = bounded(row["mean"], row["low"], row["high"])
         rows.append({"metric": metric(row["metric"]).title, "mean": mean, "unit": row["unit"].replace("1", "")})
     return pd.DataFrame(rows, columns=["metric", "mean", "unit"])
 

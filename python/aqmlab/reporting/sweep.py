@@ -15,7 +15,7 @@ from aqmlab.plotting.chart import Chart, Mode, Series
 from aqmlab.plotting.figures import parameter_map
 from aqmlab.plotting.figures.runs import slug
 from aqmlab.plotting.figures.trade_off import X_LABEL, Y_LABEL
-from aqmlab.reporting.fragments import number, plus_minus
+from aqmlab.reporting.fragments import bounded, number
 from aqmlab.results.metrics import metric
 from aqmlab.storage.store import ResultStore
 from aqmlab.sweeps.sweep import Study
@@ -182,11 +182,11 @@ def maps(study: Study, points: pd.DataFrame, key: str, numbers: Sequence[str], w
 
 
 def points_table(study: Study, points: pd.DataFrame) -> pd.DataFrame:
-    """Return the points for reading: the swept keys, then each drawn metric with half of its interval."""
+    """Return the points for reading: the swept keys, then each drawn metric with its interval."""
     table = pd.DataFrame({_label(study, key): points[key] for key in study.keys})
     for key in [key for key in SHOWN if key in points]:
-        halves = (points[f"{key}_high"] - points[f"{key}_low"]) / 2
-        table[metric(key).label] = [plus_minus(mean, half) for mean, half in zip(points[key], halves, strict=True)]
+        bounds = zip(points[key], points[f"{key}_low"], points[f"{key}_high"], strict=True)
+        table[metric(key).label] = [bounded(mean, low, high) for mean, low, high in bounds]
     return table
 
 

@@ -11,6 +11,9 @@ import numpy as np
 
 from aqmlab.errors import InputError, unknown
 from aqmlab.results.applications import application_metrics, driven_groups
+from aqmlab.statistics.compared import Compared, compare_means
+from aqmlab.statistics.estimate import Method, mean_interval
+from aqmlab.statistics.intervals import LEVEL, Bounds, Interval, Values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,13 +26,26 @@ HISTOGRAM = ("low_s", "high_s", "count")
 
 @dataclass(frozen=True)
 class Metric:
-    """A quantity: its key, its name for people, its unit, and how many digits to show."""
+    """A quantity.
+
+    Attributes
+    ----------
+    key, title, unit
+        Its key in tables and on the command line, its name for people, its unit.
+    digits
+        Decimal places to show.
+    doc
+        Its definition.
+    bounds
+        Least and greatest value that it can have; intervals are clipped to them.
+    """
 
     key: str
     title: str
     unit: str
     digits: int
     doc: str
+    bounds: Bounds = (0.0, math.inf)
 
     @property
     def label(self) -> str:
@@ -37,11 +53,14 @@ class Metric:
         return self.title if self.unit == "1" else f"{self.title}, {self.unit}"
 
 
+SHARE: Bounds = (0.0, 1.0)
+MOS: Bounds = (1.0, 4.5)
+"""Least and greatest score of the E-model (ITU-T G.107, annex B)."""
 METRICS = (
     Metric("throughput_mbps", "Throughput", "Mb/s", 3, "bits that left the link, all packets, per second"),
-    Metric("utilization", "Utilization", "1", 4, "share of the time in which the link was sending"),
-    Metric("loss", "Loss", "1", 5, "packets dropped / packets offered to the link's queue"),
-    Metric("marks", "Marks", "1", 5, "packets marked (ECN) / packets offered to the link's queue"),
+    Metric("utilization", "Utilization", "1", 4, "share of the time in which the link was sending", SHARE),
+    Metric("loss", "Loss", "1", 5, "packets dropped / packets offered to the link's queue", SHARE),
+    Metric("marks", "Marks", "1", 5, "packets marked (ECN) / packets offered to the link's queue", SHARE),
     Metric(
         "mean_queue",
         "Mean queue",
@@ -61,14 +80,14 @@ METRICS = (
     Metric("delay_p95_ms", "95 % queueing delay", "ms", 2, "from the delay histogram"),
     Metric("delay_p99_ms", "99 % queueing delay", "ms", 2, "from the delay histogram"),
     Metric("goodput_mbps", "TCP goodput", "Mb/s", 3, "bytes delivered in order, headers included, all TCP flows"),
-    Metric("jain", "Jain's index", "1", 4, "fairness of the goodput of TCP flows without end, all of one transport"),
+    Metric("jain", "Jain's index", "1", 4, "fairness of the goodput of endless TCP flows, all of one transport", SHARE),
     Metric("mean_rtt_ms", "Mean RTT", "ms", 2, "mean of the TCP flows' mean round-trip samples"),
-    Metric("retransmitted", "Retransmitted", "1", 5, "retransmissions / packets sent, all TCP flows"),
+    Metric("retransmitted", "Retransmitted", "1", 5, "retransmissions / packets sent, all TCP flows", SHARE),
     Metric("timeouts", "Time-outs", "1", 1, "retransmission time-outs, all TCP flows"),
-    Metric("mos", "MOS of calls", "1", 2, "mean opinion score, mean over both directions of all calls (E-model)"),
+    Metric("mos", "MOS of calls", "1", 2, "mean opinion score, mean over both directions of all calls (E-model)", MOS),
     Metric("page_load_s", "Page load time", "s", 2, "mean over the web pages that were loaded to their last byte"),
-    Metric("pages_unfinished", "Pages not loaded", "1", 3, "web pages not complete at the end / pages"),
-    Metric("stalled", "Video stalled", "1", 4, "time that videos stood still / that and the time they played"),
+    Metric("pages_unfinished", "Pages not loaded", "1", 3, "web pages not complete at the end / pages", SHARE),
+    Metric("stalled", "Video stalled", "1", 4, "time that videos stood still / that and the time they played", SHARE),
     Metric("video_mbps", "Video bit rate", "Mb/s", 3, "mean over the segments of videos that arrived"),
 )
 BY_KEY = {metric.key: metric for metric in METRICS}
@@ -92,6 +111,20 @@ def metric(key: str) -> Metric:
     what = BY_KEY[whole]
     title, doc = ("Goodput", GROUP_GOODPUT) if whole == "goodput_mbps" else (what.title, what.doc)
     return replace(what, key=key, title=f"{title} of {group}", doc=f"{doc}; group {group}")
+
+
+def metric_interval(key: str, values: Values, *, level: float = LEVEL) -> tuple[Interval, Method]:
+    """Return the mean of a quantity over runs with its interval, within what the quantity can be.
+
+    >>> metric_interval("utilization", [0.99, 1.0, 0.95])[0].high
+    1.0
+    """
+    return mean_interval(values, level=level, bounds=metric(key).bounds)
+
+
+def metric_difference(key: str, a: Values, b: Values, *, level: float = LEVEL) -> Compared:
+    """Compare the means of a quantity over runs that share their seeds (`aqmlab.statistics.compare_means`)."""
+    return compare_means(a, b, level=level, bounds=metric(key).bounds)
 
 
 GROUP_GOODPUT = "bytes delivered in order, headers included (UDP: received), all flows of the group"

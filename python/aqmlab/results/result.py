@@ -17,7 +17,7 @@ from aqmlab.results.evaluation import Evaluation, together
 from aqmlab.results.metrics import TABLES as MEASURED
 from aqmlab.results.metrics import bottleneck_of, in_order, run_metrics
 from aqmlab.results.output import Output, output_in_folder
-from aqmlab.results.summary import summary_table
+from aqmlab.results.summary import ONE_RUN, nothing_varies, summary_table
 from aqmlab.results.tables import OPTIONAL, TABLES
 from aqmlab.statistics.intervals import LEVEL
 from aqmlab.statistics.sequential import Stopping, spent
@@ -254,7 +254,8 @@ class Result(Shown):
         Returns
         -------
         pandas.DataFrame
-            ``method`` says how the interval was made: Student's, or by the bootstrap where the runs are too skewed.
+            ``method`` says how the interval was made: Student's, or Hall's where the runs are too skewed; ``none`` for
+            equal runs.
         """
         return summary_table(self.metrics(link=link), level=level or self.level, quantile=quantile)
 
@@ -273,10 +274,18 @@ class Result(Shown):
 
     @property
     def warnings(self) -> list[str]:
-        """What the runs found that is allowed but probably not meant; each line once."""
-        return list(
-            dict.fromkeys(line for summary in self.summaries for line in summary["summary"].get("warnings", ()))
-        )
+        """Warnings about valid but probably mistaken settings, each once."""
+        lines = [line for summary in self.summaries for line in summary["summary"].get("warnings", ())]
+        if self.distinct_runs < len(self.seeds):
+            lines.append(ONE_RUN)
+        return list(dict.fromkeys(lines))
+
+    @property
+    def distinct_runs(self) -> int:
+        """Number of runs that tell something: 1 if all seeds gave the same numbers, else the number of seeds."""
+        if len(self.seeds) < 2:
+            return len(self.seeds)
+        return 1 if nothing_varies(self.metrics()) else len(self.seeds)
 
     def of_seed(self, seed: int) -> Result:
         """Return one of the runs alone."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from aqmlab.results.metrics import metric
-from aqmlab.statistics.estimate import Method, mean_interval
+from aqmlab.results.metrics import metric, metric_interval
+from aqmlab.statistics.estimate import Method
 from aqmlab.statistics.quantiles import quantile_interval
 
 
@@ -26,7 +26,7 @@ def summary_table(metrics: pd.DataFrame, *, level: float, quantile: float | None
     for key in metrics.columns[1:]:
         values = metrics[key].to_numpy()
         if quantile is None:
-            found, method = mean_interval(values, level=level)
+            found, method = metric_interval(key, values, level=level)
         else:
             found, method = quantile_interval(values, quantile, level=level), Method.ORDER
         if found.n:
@@ -35,8 +35,27 @@ def summary_table(metrics: pd.DataFrame, *, level: float, quantile: float | None
     return pd.DataFrame(rows, columns=["metric", "unit", middle, "sd", "n", "low", "high", "method"])
 
 
+ONE_RUN = (
+    "one distinct run: nothing in this scenario is random, so all seeds give the same numbers (add start = { uniform = "
+    '["0s", "1s"] } to a flow)'
+)
+"""Warning about seeds that change nothing."""
+
+
+def nothing_varies(metrics: pd.DataFrame) -> bool:
+    """Whether every quantity is the same in all runs."""
+    return all(metrics[key].nunique(dropna=False) == 1 for key in metrics.columns[1:])
+
+
 def level_words(runs: int, level: float) -> str:
-    """Say of which level the intervals of a table are; a single run has none.
+    """Return the level of the intervals of a table as words; a single run has none.
+
+    Parameters
+    ----------
+    runs
+        Number of distinct runs.
+    level
+        Level of the intervals.
 
     >>> level_words(10, 0.95), level_words(1, 0.95)
     ('95 % intervals', 'one run has no interval')

@@ -32,7 +32,7 @@ class Measured:
     def mean(self, *path: str, phase: str | None = None) -> Interval:
         """Return its mean with the 95 % interval, over the runs that have it."""
         found = self.values(*path, phase=phase)
-        return interval(found[~np.isnan(found)]) if not np.isnan(found).all() else _NOTHING
+        return interval(found[~np.isnan(found)], bounds=(0.0, math.inf)) if not np.isnan(found).all() else _NOTHING
 
     def lists(self, *path: str) -> list[float]:
         """Return the numbers of all runs where each has a list."""

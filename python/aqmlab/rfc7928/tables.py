@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from aqmlab.reporting.fragments import number, plus_minus
+from aqmlab.reporting.fragments import bounded, number
 from aqmlab.reporting.intervals import intervals_table
 from aqmlab.rfc7928 import network
 from aqmlab.rfc7928.collected import Collected, Measured
@@ -75,7 +75,7 @@ def _cumulated(name: str, entry: Measured, phase: str | None) -> Row:
     row |= {} if phase is None else {"phase": phase}
     return row | {
         "flows": ALL_FLOWS,
-        GROUP_COLUMNS["goodput_mbps"]: interval(entry.total_goodput(phase)),
+        GROUP_COLUMNS["goodput_mbps"]: interval(entry.total_goodput(phase), bounds=(0.0, math.inf)),
         GROUP_COLUMNS["delay_ms"]: entry.mean("links", entry.first_link(), "delay_ms", phase=phase),
         GROUP_COLUMNS["loss"]: entry.mean("links", entry.first_link(), "loss", phase=phase),
     }
@@ -107,7 +107,7 @@ def _cell(value: str | float | Interval) -> str | float:
     if not isinstance(value, Interval):
         return value
     varies = value.half_width > EXACT * abs(value.mean)
-    return plus_minus(value.mean, value.half_width) if varies else number(value.mean, digits=4)
+    return bounded(value.mean, value.low, value.high) if varies else number(value.mean, digits=4)
 
 
 def _is_nothing(value: str | float | Interval | None) -> bool:

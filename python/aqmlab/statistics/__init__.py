@@ -2,7 +2,8 @@
 
 All of it is about independent runs (seeds), one number a run. A file has one thing:
 
-* `intervals`, `bootstrap`, `estimate`: Student's interval, the bootstrap's, and which of them a mean gets
+* `intervals`, `skewed`, `estimate`: Student's interval, Hall's, and which of them a mean gets
+* `text`: a mean with its interval in words
 * `quantiles`: medians and other quantiles
 * `pairs`, `pairing`, `compared`: differences of two disciplines, what pairing by seed gained, which test follows
 * `effect`: sizes of an effect

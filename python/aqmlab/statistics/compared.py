@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aqmlab.statistics.effect import cliffs_delta, hedges_g
 from aqmlab.statistics.estimate import Method, mean_difference
-from aqmlab.statistics.intervals import LEVEL, Values, interval
+from aqmlab.statistics.intervals import LEVEL, UNBOUNDED, Bounds, Values, interval
 from aqmlab.statistics.pairing import Choice, Pairing, pairing
 from aqmlab.statistics.pairs import Difference, differences, welch
 
@@ -38,31 +38,39 @@ class Compared:
     base: float
 
     @property
+    def constant(self) -> bool:
+        """Whether the difference is the same in all of several runs, so that nothing can be tested."""
+        return self.difference.interval.constant
+
+    @property
     def relative_half_width(self) -> float:
         """Half the width of the interval, relative to the mean of b."""
         return self.difference.interval.half_width / abs(self.base) if self.base else math.nan
 
     @property
     def test(self) -> str:
-        """The test in words: ``Welch``, ``paired Student``, ``paired bootstrap``; "" for a single run."""
+        """The test in words: ``Welch``, ``paired Student``, ``paired Hall``; "" for a single run."""
         if self.method is Method.NONE:
             return ""
         return str(self.method) if self.method is Method.WELCH else f"paired {self.method}"
 
 
-def compare_means(a: Values, b: Values, *, level: float = LEVEL) -> Compared:
+def compare_means(a: Values, b: Values, *, level: float = LEVEL, bounds: Bounds = UNBOUNDED) -> Compared:
     """Compare the means of runs that share their seeds, in the same order.
 
     Paired or Welch's test by the correlation achieved (`Pairing`); pairs whose differences are too skewed for Student's
-    interval get the bootstrap (`aqmlab.statistics.estimate`).
+    interval get Hall's (`aqmlab.statistics.estimate`). The interval is clipped to the differences of values
+    within `bounds`.
 
     >>> found = compare_means([3.0, 4.0, 6.0, 5.0, 9.0], [1.0, 2.0, 4.0, 3.5, 7.0])
     >>> found.test, round(found.difference.mean, 3), round(found.pairing.correlation, 3)
-    ('paired Student', 1.9, 0.995)
+    ('paired Hall', 1.9, 0.995)
     """
     achieved = pairing(a, b)
     if achieved.test is Choice.WELCH:
         found, method = welch(a, b, level=level), Method.WELCH
     else:
         found, method = mean_difference(differences(a, b), level=level)
+    width = bounds[1] - bounds[0]
+    found = replace(found, interval=found.interval.within((-width, width)))
     return Compared(found, achieved, method, hedges_g(a, b), cliffs_delta(a, b), interval(b).mean)

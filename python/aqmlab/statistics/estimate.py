@@ -1,10 +1,10 @@
 """Which interval a mean gets: Student's, or a wider one where the runs are too skewed for it.
 
 Student's interval of a mean of n runs errs by terms of the order of skewness / sqrt(n). Where that is above 0.25, the
-interval is the studentized bootstrap's, widened to hold Student's: the bootstrap alone corrects for skewness, but is
-too narrow where the tails are heavy on both sides, as those of differences are; Student's is not. Below 10 runs it is
-always Student's, as resamples of so few are too much alike, and skewness does not show in them.
-`docs/validation/statistics.md` has what both cover, by distribution and number of runs.
+interval is Hall's (`aqmlab.statistics.skewed`), widened to hold Student's: Hall's alone corrects for skewness, but is
+too narrow where the tails are heavy on both sides, as those of differences are; Student's is not. Runs that are all
+equal have no interval: they do not show how the mean varies. `docs/validation/statistics.md` has what the interval
+covers, by distribution and number of runs, and how it compares with other methods.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from aqmlab.statistics.bootstrap import bootstrap_mean
-from aqmlab.statistics.intervals import LEVEL, Interval, Values, finished, interval
+from aqmlab.statistics.intervals import LEVEL, UNBOUNDED, Bounds, Interval, Values, finished, interval
 from aqmlab.statistics.pairs import Difference, difference_from_zero
+from aqmlab.statistics.skewed import hall_mean
 
 SKEWED = 0.25
 """Skewness / sqrt(n) above which runs are too skewed for Student's interval."""
-FEWEST = 10
-"""With fewer runs the interval is always Student's."""
+FEWEST = 5
+"""With fewer runs the interval is always Student's: skewness does not show in them."""
 
 
 class Method(enum.StrEnum):
@@ -31,30 +31,37 @@ class Method(enum.StrEnum):
     NONE = "none"
     STUDENT = "Student"
     WELCH = "Welch"
-    BOOTSTRAP = "bootstrap"
+    HALL = "Hall"
     ORDER = "order statistics"
 
 
-def mean_interval(values: Values, *, level: float = LEVEL) -> tuple[Interval, Method]:
-    """Mean of independent runs with the interval that suits them, and how that was made.
+def mean_interval(values: Values, *, level: float = LEVEL, bounds: Bounds = UNBOUNDED) -> tuple[Interval, Method]:
+    """Return the mean of independent runs with the interval that suits them, and how that was made.
 
-    >>> mean_interval([1, 2, 3])[1], mean_interval([1, 1, 2, 1, 3, 2, 1, 4, 9, 2, 1, 2])[1], mean_interval([4])[1]
-    (<Method.STUDENT: 'Student'>, <Method.BOOTSTRAP: 'bootstrap'>, <Method.NONE: 'none'>)
+    Parameters
+    ----------
+    values
+        One number per run; runs that gave none (NaN) are left out.
+    level
+        Confidence, 0 to 1.
+    bounds
+        What the quantity can be; the interval is clipped to it.
+
+    >>> mean_interval([1, 2, 3])[1], mean_interval([1, 1, 2, 1, 3, 2, 1, 4, 9, 2, 1, 2])[1], mean_interval([4, 4])[1]
+    (<Method.STUDENT: 'Student'>, <Method.HALL: 'Hall'>, <Method.NONE: 'none'>)
     """
     found, method = mean_difference(values, level=level)
-    return found.interval, method
+    return found.interval.within(bounds), method
 
 
 def mean_difference(values: Values, *, level: float = LEVEL) -> tuple[Difference, Method]:
     """Do the same for differences of pairs, with the p value of "no difference"."""
     x = finished(values)
-    if len(x) < 2:
-        return difference_from_zero(interval(x, level=level)), Method.NONE
     plain = difference_from_zero(interval(x, level=level))
+    if math.isnan(plain.interval.low):
+        return plain, Method.NONE
     if too_skewed(x):
-        found = _wider(bootstrap_mean(x, level=level), plain)
-        if math.isfinite(found.interval.half_width):
-            return found, Method.BOOTSTRAP
+        return _wider(hall_mean(x, level=level), plain), Method.HALL
     return plain, Method.STUDENT
 
 

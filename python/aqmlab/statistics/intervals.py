@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
 
+from aqmlab.statistics.text import interval_text
+
 LEVEL = 0.95
 """Confidence of every interval unless another is asked for."""
 
+ROUNDING = 1e-12
+"""Runs that differ by no more than this share of their size are equal."""
+
 Values = Sequence[float] | np.ndarray
+Bounds = tuple[float, float]
+"""Least and greatest value that a quantity can have, in its own unit."""
+UNBOUNDED: Bounds = (-math.inf, math.inf)
 
 
 @dataclass(frozen=True)
@@ -28,7 +36,7 @@ class Interval:
     n
         Number of runs.
     low, high
-        Bounds of the confidence interval of the mean; NaN for a single run.
+        Bounds of the confidence interval of the mean; NaN for a single run and for runs that are all equal.
     level
         Confidence, 0 to 1.
     """
@@ -45,15 +53,30 @@ class Interval:
         """Half the width of the interval."""
         return (self.high - self.low) / 2
 
-    def __str__(self) -> str:
-        """Return ``mean ± half width (n = ...)``."""
+    @property
+    def constant(self) -> bool:
+        """Whether there are several runs and all are equal: nothing is known of how the mean varies."""
+        return self.n > 1 and self.sd == 0
+
+    def within(self, bounds: Bounds) -> Interval:
+        """Return the interval clipped to what the quantity can be.
+
+        >>> Interval(0.99, 0.02, 4, 0.96, 1.02).within((0.0, 1.0)).high
+        1.0
+        """
         if math.isnan(self.low):
-            return f"{self.mean:.5g} (n = {self.n})"
-        return f"{self.mean:.5g} ± {self.half_width:.2g} (n = {self.n})"
+            return self
+        # Rounding may put the mean of runs at a bound beyond it.
+        low, high = min(max(self.low, bounds[0]), self.mean), max(min(self.high, bounds[1]), self.mean)
+        return replace(self, low=low, high=high)
+
+    def __str__(self) -> str:
+        """Return ``mean ± half width (n = ...)``; an asymmetric interval as ``mean (low to high, n = ...)``."""
+        return f"{interval_text(self.mean, self.low, self.high, significant=2)} (n = {self.n})"
 
 
-def interval(values: Values, *, level: float = LEVEL) -> Interval:
-    """Mean, standard deviation and Student interval of independent runs.
+def interval(values: Values, *, level: float = LEVEL, bounds: Bounds = UNBOUNDED) -> Interval:
+    """Mean, standard deviation and Student interval of independent runs; no interval if all runs are equal.
 
     Parameters
     ----------
@@ -61,6 +84,8 @@ def interval(values: Values, *, level: float = LEVEL) -> Interval:
         One number per run; runs that gave none (NaN) are left out.
     level
         Confidence, 0 to 1.
+    bounds
+        What the quantity can be; the interval is clipped to it.
 
     Examples
     --------
@@ -75,8 +100,10 @@ def interval(values: Values, *, level: float = LEVEL) -> Interval:
     if n == 1:
         return Interval(mean, math.nan, 1, math.nan, math.nan, level)
     sd = float(np.std(x, ddof=1))
+    if sd == 0 or float(np.ptp(x)) <= ROUNDING * float(np.max(np.abs(x))):
+        return Interval(mean, 0.0, n, math.nan, math.nan, level)
     half = student_quantile(0.5 + level / 2, n - 1) * sd / math.sqrt(n)
-    return Interval(mean, sd, n, mean - half, mean + half, level)
+    return Interval(mean, sd, n, mean - half, mean + half, level).within(bounds)
 
 
 def student_quantile(probability: float, degrees: float) -> float:

@@ -25,7 +25,7 @@ class Difference:
     interval
         Its mean, sd, n and bounds.
     p
-        Two-sided p value of "no difference"; NaN for a single pair.
+        Two-sided p value of "no difference"; NaN for a single pair and for pairs that all differ by the same.
     """
 
     interval: Interval
@@ -69,7 +69,7 @@ def welch(a: Values, b: Values, *, level: float = LEVEL) -> Difference:
     sd = math.sqrt(float(np.var(x, ddof=1) + np.var(y, ddof=1)))
     error = math.sqrt(sum(parts))
     if error == 0:
-        return Difference(Interval(mean, 0.0, n, mean, mean, level), 1.0 if mean == 0 else 0.0)
+        return difference_from_zero(Interval(mean, 0.0, n, math.nan, math.nan, level))
     degrees = sum(parts) ** 2 / (parts[0] ** 2 / (len(x) - 1) + parts[1] ** 2 / (len(y) - 1))
     half = student_quantile(0.5 + level / 2, degrees) * error
     return Difference(Interval(mean, sd, n, mean - half, mean + half, level), student_p(mean / error, degrees))
@@ -85,9 +85,12 @@ def differences(a: Values, b: Values) -> np.ndarray:
 
 
 def difference_from_zero(found: Interval) -> Difference:
-    """Give Student's interval of a mean difference its p value of "no difference"."""
+    """Give Student's interval of a mean difference its p value of "no difference".
+
+    Differences that are equal in all runs have none unless they are 0: they do not show how the mean varies.
+    """
     if found.n < 2:
         return Difference(found, math.nan)
     if found.sd == 0:
-        return Difference(found, 1.0 if found.mean == 0 else 0.0)
+        return Difference(found, 1.0 if found.mean == 0 else math.nan)
     return Difference(found, student_p(found.mean / (found.sd / math.sqrt(found.n)), found.n - 1))

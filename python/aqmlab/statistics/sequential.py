@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from aqmlab.errors import InputError
-from aqmlab.statistics.intervals import LEVEL
+from aqmlab.statistics.intervals import LEVEL, Interval
 
 FEWEST = 20
 """Runs before the first look."""
@@ -81,13 +81,16 @@ class Goal:
         of = f"({self.metric})" if self.metric else ""
         return f"ci{of}={100 * self.target:g}%" if self.relative else f"ci{of}={self.target:g}"
 
-    def width(self, half_width: float, mean: float) -> float:
-        """Return half the width in the goal's unit; NaN if it is relative to a mean of 0."""
-        if not self.relative:
-            return half_width
-        if half_width == 0:
+    def width(self, found: Interval, mean: float) -> float:
+        """Return half the width of an interval in the goal's unit; NaN if it is relative to a mean of 0.
+
+        0 if all runs are equal: further runs add nothing.
+        """
+        if found.constant:
             return 0.0
-        return half_width / abs(mean) if mean else math.nan
+        if not self.relative:
+            return found.half_width
+        return found.half_width / abs(mean) if mean else math.nan
 
     def shown(self, width: float) -> str:
         """Write a width in the goal's unit."""

@@ -26,9 +26,10 @@ def verdict_above(found: Interval, bound: float = 0.0) -> Verdict:
     >>> verdict_above(interval([1.0, 2.0, 3.0]), -1.0)
     <Verdict.HOLDS: 'holds'>
     """
-    if found.low > bound:
+    low, high = _bounds(found)
+    if low > bound:
         return Verdict.HOLDS
-    if found.high < bound:
+    if high < bound:
         return Verdict.FAILS
     return Verdict.UNDECIDED
 
@@ -50,11 +51,17 @@ def verdict_between(found: Interval, low: float, high: float) -> Verdict:
     >>> verdict_between(interval([2.0, 2.1, 2.2]), 1.0, 3.0)
     <Verdict.HOLDS: 'holds'>
     """
-    if low < found.low and found.high < high:
+    least, greatest = _bounds(found)
+    if low < least and greatest < high:
         return Verdict.HOLDS
-    if found.low > high or found.high < low:
+    if least > high or greatest < low:
         return Verdict.FAILS
     return Verdict.UNDECIDED
+
+
+def _bounds(found: Interval) -> tuple[float, float]:
+    """Return the bounds of an interval; runs that are all equal are judged by their common value."""
+    return (found.mean, found.mean) if found.constant else (found.low, found.high)
 
 
 def opposite(verdict: Verdict) -> Verdict:
@@ -67,7 +74,8 @@ def verdict_all(verdicts: Sequence[Verdict], p: Sequence[float], *, level: float
     """Judge a claim that has several parts, all of which must hold.
 
     It holds if every part holds (an intersection-union test, which needs no correction). It fails if a part
-    fails and still does so after Holm's correction for having looked at several parts.
+    fails and still does so after Holm's correction for having looked at several parts, or if a part whose runs are
+    all equal (p is NaN) fails.
 
     >>> verdict_all([Verdict.HOLDS, Verdict.FAILS], [0.001, 0.04])
     <Verdict.FAILS: 'fails'>
@@ -77,6 +85,6 @@ def verdict_all(verdicts: Sequence[Verdict], p: Sequence[float], *, level: float
     if verdicts and all(v is Verdict.HOLDS for v in verdicts):
         return Verdict.HOLDS
     adjusted = holm(p)
-    if any(v is Verdict.FAILS and q < 1 - level for v, q in zip(verdicts, adjusted, strict=True)):
+    if any(v is Verdict.FAILS and not q >= 1 - level for v, q in zip(verdicts, adjusted, strict=True)):
         return Verdict.FAILS
     return Verdict.UNDECIDED

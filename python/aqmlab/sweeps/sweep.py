@@ -14,10 +14,10 @@ import pandas as pd
 from aqmlab.displays import Shown
 from aqmlab.errors import InputError
 from aqmlab.results.evaluation import Evaluation
-from aqmlab.results.metrics import in_order, metric
+from aqmlab.results.metrics import in_order, metric, metric_interval
 from aqmlab.results.result import Result
 from aqmlab.results.stored import result_of
-from aqmlab.statistics.intervals import LEVEL, interval
+from aqmlab.statistics.intervals import LEVEL
 from aqmlab.storage.index import StudyRow
 from aqmlab.storage.store import ResultStore
 from aqmlab.sweeps.axes import number_and_unit
@@ -116,7 +116,7 @@ class Study(Shown):
         for point, group in self.runs.groupby(POINT, sort=True):
             row: dict[str, Any] = {POINT: point, **{key: group[key].iloc[0] for key in self.keys}, "n": len(group)}
             for key in self.metrics:
-                found = interval(group[key].to_numpy(), level=level)
+                found, _ = metric_interval(key, group[key].to_numpy(), level=level)
                 row |= {key: found.mean, f"{key}_low": found.low, f"{key}_high": found.high}
             rows.append(row)
         return pd.DataFrame(rows)

@@ -12,7 +12,7 @@ import pandas as pd
 
 from aqmlab import _core
 from aqmlab.interop.settings import Dialect
-from aqmlab.reporting.fragments import plus_minus
+from aqmlab.reporting.fragments import bounded
 from aqmlab.scenario.toml_text import inline
 from aqmlab.statistics import Verdict, runs_needed
 from aqmlab.tuning.measurements import Body
@@ -97,7 +97,7 @@ class Tuned:
         """
         rows = []
         for one, entry in [(self.confirmed, None), *((entry.reference, entry) for entry in self.against)]:
-            row = {"settings": one.name, self.task.goal.metric.key: plus_minus(one.goal.mean, one.goal.half_width)}
+            row = {"settings": one.name, self.task.goal.metric.key: bounded(one.goal.mean, one.goal.low, one.goal.high)}
             row |= {kept.bound.words: f"{kept.verdict}: {kept.interval.mean:.4g}" for kept in one.kept}
             row["tuned is"] = "" if entry is None else f"{entry.verdict} ({_apart(entry)})"
             rows.append(row)
@@ -228,7 +228,7 @@ def side_by_side(answers: Sequence[Tuned]) -> pd.DataFrame:
     rows = []
     for found in answers:
         goal = found.confirmed.goal
-        row = {"aqm": found.aqm, found.task.goal.metric.key: plus_minus(goal.mean, goal.half_width)}
+        row = {"aqm": found.aqm, found.task.goal.metric.key: bounded(goal.mean, goal.low, goal.high)}
         row |= {kept.bound.words: f"{kept.verdict}: {kept.interval.mean:.4g}" for kept in found.confirmed.kept}
         own = [entry for entry in found.against if entry.reference.name in (DEFAULTS, AUTOMATIC)]
         row["against defaults"] = own[0].verdict if own else "the same"
@@ -243,7 +243,7 @@ def short(body: Body) -> str:
 
 def _apart(entry: Against) -> str:
     found = entry.compared.difference.interval
-    return plus_minus(found.mean, found.half_width, signed=True)
+    return bounded(found.mean, found.low, found.high, signed=True)
 
 
 def _trial(trial: Trial) -> dict[str, Any]:

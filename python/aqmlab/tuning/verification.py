@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aqmlab.statistics import LEVEL, Compared, Interval, Verdict, compare_means, holm, mean_interval, verdict_all
+from aqmlab.results.metrics import metric_difference, metric_interval
+from aqmlab.statistics import LEVEL, Compared, Interval, Verdict, holm, verdict_all
 from aqmlab.statistics.intervals import student_p
 from aqmlab.tuning.goals import Bound
 from aqmlab.tuning.measurements import Bench, Body, Measured
@@ -161,11 +162,12 @@ def confirmed(
     per_seed = task.goal.over_points(values, task.share)
     worst = int(np.argmax(task.goal.sign * values.mean(axis=1)))
     kept = tuple(_kept(bound, points, found[bound.metric.key], level) for bound in task.bounds)
-    return Confirmed(name, body, mean_interval(per_seed, level=level)[0], per_seed, points[worst].name, kept)
+    goal, _ = metric_interval(task.goal.metric.key, per_seed, level=level)
+    return Confirmed(name, body, goal, per_seed, points[worst].name, kept)
 
 
 def _kept(bound: Bound, points: Sequence[Point], values: np.ndarray, level: float) -> Kept:
-    intervals = [mean_interval(row, level=level)[0] for row in values]
+    intervals = [metric_interval(bound.metric.key, row, level=level)[0] for row in values]
     verdicts = [bound.verdict(one) for one in intervals]
     worst = int(np.argmin([bound.sign * one.mean for one in intervals]))
     verdict = verdict_all(verdicts, [_p(one, bound.value) for one in intervals], level=level)
@@ -184,7 +186,7 @@ def _p(found: Interval, bound: float) -> float:
 
 def against(task: Task, tuned: Confirmed, references: Sequence[Confirmed]) -> list[Against]:
     """Compare the tuned settings with each reference."""
-    compared = [compare_means(tuned.per_seed, one.per_seed) for one in references]
+    compared = [metric_difference(task.goal.metric.key, tuned.per_seed, one.per_seed) for one in references]
     corrected = holm([one.difference.p for one in compared])
     return [
         Against(reference, one, _kept_apart(tuned, reference), p, _verdict(task, tuned, reference, one, p))
@@ -193,7 +195,8 @@ def against(task: Task, tuned: Confirmed, references: Sequence[Confirmed]) -> li
 
 
 def _kept_apart(tuned: Confirmed, reference: Confirmed) -> tuple[Compared, ...]:
-    return tuple(compare_means(a.per_seed, b.per_seed) for a, b in zip(tuned.kept, reference.kept, strict=True))
+    pairs = zip(tuned.kept, reference.kept, strict=True)
+    return tuple(metric_difference(a.bound.metric.key, a.per_seed, b.per_seed) for a, b in pairs)
 
 
 def _verdict(task: Task, tuned: Confirmed, reference: Confirmed, compared: Compared, p: float) -> str:

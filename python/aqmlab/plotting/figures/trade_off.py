@@ -10,13 +10,14 @@ import numpy as np
 from aqmlab.errors import InputError
 from aqmlab.plotting.chart import Chart, Series
 from aqmlab.plotting.figures.runs import Runs, link_in, named
-from aqmlab.statistics import interval
+from aqmlab.results.metrics import metric_interval
 
 if TYPE_CHECKING:
     from aqmlab.results.result import Result
 
 AROUND = 121
 """Points of an ellipse; more than 60 are drawn without markers."""
+KEYS = ("mean_delay_ms", "goodput_mbps")
 X_LABEL = "mean queueing delay, ms"
 Y_LABEL = "TCP goodput, Mb/s"
 
@@ -90,7 +91,7 @@ def pareto_front(runs: Runs, *, link: str | None = None) -> Chart:
     place = link_in(runs, link)
     series, points = [], []
     for index, (name, result) in enumerate(named(runs).items()):
-        delay, goodput = (interval(values) for values in _delay_and_goodput(result, place))
+        delay, goodput = (metric_interval(*one)[0] for one in zip(KEYS, _delay_and_goodput(result, place), strict=True))
         points.append((delay.mean, goodput.mean, name))
         series.append(
             Series(name, [delay.mean], [goodput.mean], [goodput.low], [goodput.high], mode="points", color=index)
@@ -126,4 +127,5 @@ def _delay_and_goodput(result: Result, link: str) -> tuple[np.ndarray, np.ndarra
     table = result.metrics(link=link)
     if "goodput_mbps" not in table.columns:
         raise InputError(f"{result.name}: has no TCP flow, so no goodput")
-    return table["mean_delay_ms"].to_numpy(dtype=float), table["goodput_mbps"].to_numpy(dtype=float)
+    delay, goodput = (table[key].to_numpy(dtype=float) for key in KEYS)
+    return delay, goodput
