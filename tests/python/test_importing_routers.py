@@ -15,8 +15,8 @@ import aqmlab
 from aqmlab.errors import InputError
 from aqmlab.interop.cisco import queues as cisco
 from aqmlab.interop.dialects import dialects_of
+from aqmlab.interop.importing.bottleneck import text_of
 from aqmlab.interop.importing.routers import read_cisco, read_juniper
-from aqmlab.interop.importing.tc_words import text_of
 from aqmlab.interop.juniper import queues as juniper
 from conftest import DUMBBELL
 

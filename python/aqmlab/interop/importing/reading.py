@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aqmlab.errors import InputError, ScenarioError, one_line
-from aqmlab.interop.importing import assembly, capture_scenario, recording, routers, study_text, tc_words
+from aqmlab.interop.importing import assembly, bottleneck, capture_scenario, recording, routers, study_text, tc_words
 from aqmlab.interop.importing.capture_file import is_capture
 from aqmlab.interop.importing.recording import record
 from aqmlab.scenario.file import Scenario, read_text
@@ -151,14 +151,14 @@ def _capture(path: Path, name: str, form: str) -> Imported:
 
 def _text(path: Path, text: str, name: str) -> Imported:
     if tc_words.looks_like_tc(text):
-        bottleneck = tc_words.read_tc(text, str(path))
-        made = tc_words.text_of(bottleneck, name=name, description=f"Imported from the lines of tc in {path.name}.")
-        return Imported(made, "tc", tuple(bottleneck.notes))
+        found = tc_words.read_tc(text, str(path))
+        made = bottleneck.text_of(found, name=name, description=f"Imported from the lines of tc in {path.name}.")
+        return Imported(made, "tc", tuple(found.notes))
     for kind, title, looks, read in ROUTERS:
         if looks(text):
             router = read(text, str(path))
             about = f"Imported from the configuration of {title} in {path.name}."
-            made = tc_words.text_of(router, name=name, description=about, source="the configuration")
+            made = bottleneck.text_of(router, name=name, description=about, source="the configuration")
             return Imported(made, kind, tuple(router.notes))
     raise InputError(
         f'{path}: is neither an ns-2 study ("new Simulator") nor a capture, nor has it lines of "tc qdisc", '

@@ -20,7 +20,7 @@ from aqmlab.errors import InputError
 from aqmlab.interop.cisco import queues as cisco
 from aqmlab.interop.importing.ns2_study import Table
 from aqmlab.interop.importing.quantities import in_words, packets, rate
-from aqmlab.interop.importing.tc_tree import BOTTLENECK, Bottleneck, Class
+from aqmlab.interop.importing.bottleneck import BOTTLENECK, Bottleneck, Class
 from aqmlab.interop.juniper import queues as juniper
 from aqmlab.scenario.toml_text import Value
 
