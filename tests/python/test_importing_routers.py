@@ -16,7 +16,8 @@ from aqmlab.errors import InputError
 from aqmlab.interop.cisco import queues as cisco
 from aqmlab.interop.dialects import dialects_of
 from aqmlab.interop.importing.bottleneck import text_of
-from aqmlab.interop.importing.routers import read_cisco, read_juniper
+from aqmlab.interop.importing.cisco import read_cisco
+from aqmlab.interop.importing.juniper import read_juniper
 from aqmlab.interop.juniper import queues as juniper
 from conftest import DUMBBELL
 
@@ -148,7 +149,8 @@ def test_steps_of_juniper_are_steps(tmp_path: Path) -> None:
     link = found.scenario.link("bottleneck")
     assert (link.rate_bps, link.parameters["limit"]) == (20e6, 100)
     assert points_of(found.scenario) == [[0, 0], [25, 0], [25, 0.05], [50, 0.05], [50, 0.2], [100, 0.2], [100, 1]]
-    assert any("schedulers data priority low" in note for note in found.notes)
+    # The priority of the only scheduler is read, and changes nothing.
+    assert not any("priority" in note for note in found.notes)
 
 
 def test_lines_of_set_are_read_too(tmp_path: Path) -> None:

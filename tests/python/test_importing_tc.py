@@ -278,7 +278,10 @@ def test_a_guessed_weight_is_named() -> None:
     ("text", "message"),
     [
         (f"{add('codel')}\n{add('pie')}\n", "lines.txt:2: a second discipline, pie"),
-        ("$TC qdisc add dev $DEV root tbf rate $RATE burst 5k latency 10ms\n", "lines.txt:1: the value of $RATE is not in the file"),
+        (
+            "$TC qdisc add dev $DEV root tbf rate $RATE burst 5k latency 10ms\n",
+            "lines.txt:1: the value of $RATE is not in the file",
+        ),
         (
             "tc qdisc add dev e root handle 1: htb default 2\n"
             "tc class add dev e parent 1: classid 1:3 htb rate 1mbit\n"
@@ -289,7 +292,10 @@ def test_a_guessed_weight_is_named() -> None:
         (add("red limit 10k avpkt 0"), "avpkt of at least 1"),
         (add("codel target 99999999999999s"), ""),
         (add("cbq default 1"), 'unknown discipline "cbq"'),
-        (add("hfsc default 1"), "lines.txt:1: the classes of hfsc are not in the file; append what `tc class show dev eth0`"),
+        (
+            add("hfsc default 1"),
+            "lines.txt:1: the classes of hfsc are not in the file; append what `tc class show dev eth0`",
+        ),
         (
             "\n".join(f"tc qdisc add dev e parent {n}:1 handle {n + 1}: tbf rate 1mbit limit 9k" for n in range(1, 40)),
             "nested",

@@ -15,6 +15,7 @@ How drops are spread is not documented: RED has its default.
 from __future__ import annotations
 
 import re
+from typing import TypeAlias
 
 from aqmlab.errors import InputError
 from aqmlab.interop.cisco.queues import Profile
@@ -22,13 +23,15 @@ from aqmlab.interop.importing.bottleneck import BOTTLENECK, Bottleneck, Class
 from aqmlab.interop.importing.cisco_policy import Chosen, choose, code_points_of, weights_of
 from aqmlab.interop.importing.cisco_text import Configuration, Queue, read_configuration
 from aqmlab.interop.importing.ns2_study import Table
-from aqmlab.interop.importing.quantities import in_words, packets, rate, size
+from aqmlab.interop.importing.quantities import packets, rate, size
 
 EXPONENT = "9"
 QUEUE_LIMIT = 64.0
 BYTES = {"bytes": 1.0, "kbytes": 1000.0, "mbytes": 1e6}
 SECONDS = {"ms": 1e-3, "us": 1e-6}
-Words = frozenset[tuple[str, str]]
+Key: TypeAlias = tuple[frozenset[tuple[str, str]], str]
+"""Words and unit of a profile."""
+EVERY = frozenset(range(64))
 
 
 def looks_like_cisco(text: str) -> bool:
@@ -63,8 +66,8 @@ class _Writer:
                 raise self._error(chosen.rate_line, "a rate is above 0")
             found.rate_bps = chosen.rate_bps
         classes = [one for one in chosen.classes if one.has_queue]
-        if len(classes) == 1 and classes[0].name in ("", "class-default"):
-            self._queue(classes[0], BOTTLENECK)
+        if len(classes) == 1 and classes[0].is_default:
+            self._queue(classes[0], BOTTLENECK, EVERY)
         else:
             self._scheduler(classes)
         for one in chosen.classes:
@@ -90,7 +93,7 @@ class _Writer:
 
     def _scheduler(self, classes: list[Queue]) -> None:
         """Make classes of a scheduler; class-default is the one of all packets that no other has."""
-        default = next((one for one in classes if one.name == "class-default"), None)
+        default = next((one for one in classes if one.is_default), None)
         others = [one for one in classes if one is not default]
         if default is None:
             default = Queue("class-default", 0)
@@ -111,7 +114,7 @@ class _Writer:
                     self.found.note(f"class {one.name}: earlier classes have all its code points", one.line)
                     continue
             queue = f"{BOTTLENECK}-{number}"
-            self._queue(one, queue)
+            self._queue(one, queue, EVERY - taken if points is None else frozenset(points))
             name = re.sub(r"[^A-Za-z0-9_-]", "-", one.name)
             if one.priority:
                 strict.append((one.priority, Class(name, points, None, queue)))
@@ -119,7 +122,7 @@ class _Writer:
                     self.found.note(f"class {one.name}: its priority is not limited to {one.guarantee}", one.line)
             else:
                 shared.append(Class(name, points, weights[one.name], queue))
-            if one.shape and one is not default:
+            if one.shape and one.shape[2] != self._chosen.rate_line:
                 self.found.note(f"class {one.name}: may take the whole link, without its own shape", one.shape[2])
         ordered = [made for _, made in sorted(strict, key=lambda pair: pair[0])]
         if ordered and len(shared) == 1:
@@ -128,8 +131,8 @@ class _Writer:
         else:
             self.found.schedule(BOTTLENECK, ordered, shared)
 
-    def _queue(self, one: Queue, name: str) -> None:
-        """Make the queue of a class: RED or WRED, else drop-tail."""
+    def _queue(self, one: Queue, name: str, points: frozenset[int]) -> None:
+        """Make the queue of a class with these code points: RED or WRED, else drop-tail."""
         self.found.lines[name] = one.detects or one.line
         limit = one.limit
         if limit is None and one.nexus is None:
@@ -142,11 +145,12 @@ class _Writer:
             return
         if not profiles:
             allowed = "random-detect precedence P MIN MAX DENOMINATOR"
-            raise self._error(one.detects, f"random-detect has no profile, and a platform's defaults are not known ({allowed})")
+            text = f"random-detect has no profile, and a platform's defaults are not known ({allowed})"
+            raise self._error(one.detects, text)
         exponent = one.exponent or EXPONENT
         if one.exponent is None:
             self.found.note(f"no exponential-weighting-constant is given{_of(one)}: {EXPONENT} is assumed", one.detects)
-        distinct: dict[tuple[Words, str], list[Profile]] = {}
+        distinct: dict[Key, list[Profile]] = {}
         for profile in profiles:
             distinct.setdefault((profile.words, profile.unit), []).append(profile)
         tables = {key: self._profile(several[0], exponent, one) for key, several in distinct.items()}
@@ -162,37 +166,16 @@ class _Writer:
             raise self._error(one.detects, "profiles in packets and in other units do not go together")
         if one.ecn:
             own["ecn"] = True
+        covered = {point for profile in profiles for point in profile.code_points}
+        if missing := len(points - covered):
+            which = "the others" if len(distinct) == 1 else "code point 0" if 0 in covered else "the last line"
+            self.found.note(f"{missing} code points{_of(one)} have no profile: they get that of {which}", one.detects)
         if len(distinct) == 1:
             self.found.queues[name] = {"aqm": "red", **own, **next(iter(tables.values()))}
-            covered = {point for profile in profiles for point in profile.code_points}
-            if len(covered) < 64 and one.name in ("", "class-default"):
-                self.found.note(f"{64 - len(covered)} code points have no profile: they get that of the others", one.detects)
             return
         self.found.queues[name] = {"aqm": "wred", **own}
-        self._precedences(name, {key: [p for each in several for p in each.code_points] for key, several in distinct.items()}, tables, one)
-
-    def _precedences(
-        self,
-        name: str,
-        distinct: dict[tuple[Words, str], list[int]],
-        tables: dict[tuple[Words, str], Table],
-        one: Queue,
-    ) -> None:
-        """Add a class for each profile; the one of code point 0 is that of all code points without one."""
-        default = next((key for key, points in distinct.items() if 0 in points), next(reversed(distinct)))
-
-        def worth(key: tuple[Words, str]) -> list[float]:
-            return [-float(dict(key[0])[word]) for word in ("minimum", "maximum")]
-
-        made = []
-        # The class that is worth most, with the highest thresholds, comes first.
-        for number, key in enumerate(sorted(distinct, key=worth), start=1):
-            own = None if key is default else tuple(sorted(set(distinct[key])))
-            made.append(Class(f"profile-{number}", own, None, "", tables[key]))
-        self.found.classes[name] = made
-        covered = {point for points in distinct.values() for point in points}
-        if len(covered) < 64:
-            self.found.note(f"{64 - len(covered)} code points have no profile: they get that of code point 0", one.detects)
+        grouped = {key: [p for each in several for p in each.code_points] for key, several in distinct.items()}
+        self.found.classes[name] = _precedences(grouped, tables)
 
     def _profile(self, profile: Profile, exponent: str, one: Queue) -> Table:
         """Return thresholds and probability of a profile.
@@ -211,7 +194,7 @@ class _Writer:
         return {
             "min_th": self._size(low, profile.unit, one),
             "max_th": self._size(high, profile.unit, one),
-            "max_p": in_words("max_p", 1 / denominator),
+            "max_p": float(f"{1 / denominator:.12g}"),
         }
 
     def _weight(self, exponent: str, one: Queue) -> float:
@@ -224,14 +207,32 @@ class _Writer:
         if unit == "packets":
             return packets(value)
         if unit in BYTES:
+            text = f"{unit}{_of(one)} are read as {BYTES[unit]:.0f} B each"
+            if BYTES[unit] > 1 and f"line {one.line}: {text}" not in self.found.notes:
+                self.found.note(text, one.line)
             return size(max(1.0, round(value * BYTES[unit])))
         found = max(1.0, round(value * SECONDS[unit] * self.found.rate_bps / 8))
         self.found.note(f"{value:g} {unit}{_of(one)} are {found:g} B at {rate(self.found.rate_bps)}", one.line)
         return size(found)
 
 
+def _precedences(distinct: dict[Key, list[int]], tables: dict[Key, Table]) -> list[Class]:
+    """Return a class for each profile; the one of code point 0 is that of all code points without one."""
+    default = next((key for key, points in distinct.items() if 0 in points), next(reversed(distinct)))
+
+    def worth(key: Key) -> list[float]:
+        return [-float(dict(key[0])[word]) for word in ("minimum", "maximum")]
+
+    made = []
+    # The class that is worth most, with the highest thresholds, comes first.
+    for number, key in enumerate(sorted(distinct, key=worth), start=1):
+        own = None if key is default else tuple(sorted(set(distinct[key])))
+        made.append(Class(f"profile-{number}", own, None, "", tables[key]))
+    return made
+
+
 def _of(one: Queue) -> str:
-    return f" for class {one.name}" if one.name not in ("", "class-default") else ""
+    return "" if one.is_default else f" for class {one.name}"
 
 
 def _numbers(profile: Profile) -> list[float]:

@@ -14,7 +14,9 @@ from aqmlab.interop.cisco.queues import PRECEDENCES, UNITS, Profile, code_points
 
 DECIDES = ("random-detect", "queue-limit", "bandwidth", "priority", "shape", "service-policy", "fair-queue")
 """First words of lines that make another queue if they are left out."""
-HARMLESS = re.compile(r"(?:!.*|end|exit|end-policy-map|end-class-map|configure terminal|conf t|description .*|no shutdown)?")
+HARMLESS = re.compile(
+    r"(?:!.*|end|exit|end-policy-map|end-class-map|configure terminal|conf t|description .*|no shutdown)?"
+)
 RATE = re.compile(r"(\d{1,15}) ?(bps|kbps|mbps|gbps|k|m|g)?")
 FACTORS = {"bps": 1.0, "kbps": 1e3, "mbps": 1e6, "gbps": 1e9, "k": 1e3, "m": 1e6, "g": 1e9}
 UNIT = "|".join(UNITS)
@@ -66,6 +68,11 @@ class Queue:
     child: tuple[str, int] | None = None
     group: int | None = None
     rest: list[tuple[int, str]] = field(default_factory=list)
+
+    @property
+    def is_default(self) -> bool:
+        """Whether it has the packets of no other class; NX-OS names it by its queue, as in c-out-8q-q-default."""
+        return self.name in ("", "class-default") or self.name.endswith("q-default")
 
     @property
     def has_queue(self) -> bool:

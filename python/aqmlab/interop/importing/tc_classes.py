@@ -71,10 +71,13 @@ def shares_of(device: Device, node: Node, targets: Mapping[str, Sequence[int]]) 
     ValueError
         If packets have no class, or a class's words are wrong.
     """
-    classes = {handle: one for handle, one in device.classes.get(major(node.handle), {}).items() if one.kind == node.kind}
+    classes = {
+        handle: one for handle, one in device.classes.get(major(node.handle), {}).items() if one.kind == node.kind
+    }
     if not classes:
         raise NoClassesError(
-            f"the classes of {node.kind} are not in the file; append what `tc class show dev {device.name or 'DEV'}` prints"
+            f"the classes of {node.kind} are not in the file; "
+            f"append what `tc class show dev {device.name or 'DEV'}` prints"
         )
     parents = {one.parent for one in classes.values()}
     ends = {handle: one for handle, one in classes.items() if handle not in parents}
@@ -107,7 +110,11 @@ def _default(
     if len(ends) == 1:
         only = next(iter(ends.values()))
         sent = "Linux drops" if node.kind == "hfsc" else "Linux sends unshaped"
-        missing = f"the default class {handle} is not given" if "default" in node.words.values else "no default class is given"
+        missing = (
+            f"the default class {handle} is not given"
+            if "default" in node.words.values
+            else "no default class is given"
+        )
         text = f"{missing}: {sent} what no filter takes; here {only.handle} is the class of all packets"
         notes.append((node.line, f"{node.kind}: {text}"))
         return only
@@ -134,7 +141,9 @@ def _leaf(one: Node, classes: Mapping[str, Node], node: Node, notes: list[tuple[
         rates[-1] = (sure, sure)
     limits = [most for _, most in rates if most is not None]
     if not limits:
-        raise ValueError(f"class {one.handle} of hfsc has no upper limit (ul), so that the link's rate is not in the file")
+        raise ValueError(
+            f"class {one.handle} of hfsc has no upper limit (ul), so that the link's rate is not in the file"
+        )
     return Leaf(one, tuple(chain), rates[0][0], min(limits))
 
 
@@ -167,7 +176,7 @@ def _second_slope(words: Sequence[str]) -> float:
 
 
 def own_words(one: Node, *, is_alone: bool) -> list[str]:
-    """Return the words of a class that are not carried over; quanta and priorities of one class alone have no effect."""
+    """Return the words of a class that are not carried over; quantum and prio of the only class have no effect."""
     if one.kind == "htb":
         known = {"rate", "ceil", "level", "offload"} | ({"prio", "quantum", "mtu"} if is_alone else set())
         return list(one.words.without(known | without_effect(one)))

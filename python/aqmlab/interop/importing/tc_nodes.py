@@ -162,7 +162,9 @@ class Script:
         old = self._same(device, node)
         if old is None:
             if verb == "change":
-                raise self._error(node, f"change of {node.kind} at {node.handle or node.parent}, which no line has made")
+                raise self._error(
+                    node, f"change of {node.kind} at {node.handle or node.parent}, which no line has made"
+                )
             (device.put_class if node.is_class else device.put)(node)
             return
         if node.printed and old.printed and (old.kind, old.words) == (node.kind, node.words):
@@ -184,7 +186,7 @@ class Script:
         device.put(node)
 
     def _same(self, device: Device, node: Node) -> Node | None:
-        """Return what is at the place or has the handle of a node; of a default discipline only what is at its place."""
+        """Return what is at the place or has the handle of a node; a default discipline gives way to a command."""
         if node.is_class:
             return device.classes.get(major(node.handle), {}).get(node.handle)
         old = device.handles.get(node.handle) or device.places.get(node.parent)

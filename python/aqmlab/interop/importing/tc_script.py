@@ -1,13 +1,14 @@
 """Lines of tc in a text: a shell script, a batch file, or what ``tc qdisc show`` and ``tc class show`` print.
 
 The shell is not run. Assignments of variables (``RATE=8mbit``, ``export DEV=eth0``) are followed in the order of the
-lines, ``$RATE``, ``${RATE}``, ``${RATE:-8mbit}`` and ``$((RATE * 9 / 10))`` are replaced. A line in a branch or function
-is read as if it ran once, and named; one in a loop, or with a value that the text does not have, is an error.
+lines, ``$RATE``, ``${RATE}``, ``${RATE:-8mbit}`` and ``$((RATE * 9 / 10))`` are replaced. A line in a branch or
+function is read as if it ran once, and named; one in a loop, or with a value that the text does not have, is an error.
 """
 
 from __future__ import annotations
 
 import ast
+import itertools
 import operator
 import re
 import shlex
@@ -42,7 +43,9 @@ OPENS = {
 CLOSES = ("fi", "esac", "done", "}")
 SIZE_TABLE = re.compile(r"\s+(?:linklayer|overhead)\s")
 """A line of ``tc -d qdisc show`` below that of a discipline."""
-SORTS = re.compile(r"-j\s+(?:CLASSIFY|MARK|CONNMARK|DSCP|TOS|IMQ)\b|--set-(?:x?mark|class|dscp|tos)|\bmeta\s+(?:mark|priority)\s+set")
+SORTS = re.compile(
+    r"-j\s+(?:CLASSIFY|MARK|CONNMARK|DSCP|TOS|IMQ)\b|--set-(?:x?mark|class|dscp|tos)|\bmeta\s+(?:mark|priority)\s+set"
+)
 """Lines of iptables and nft that sort packets."""
 LONGEST_LINE, LONGEST_VALUE = 10_000, 1_000
 """Characters of a line, and of a variable."""
@@ -68,8 +71,8 @@ def commands_of(text: str) -> Iterator[tuple[int, str]]:
 def is_command(line: str) -> bool:
     """Return whether a line has a command of tc, or is one of a batch file, that makes a discipline or class.
 
-    >>> is_command("sudo tc qdisc add dev eth0 root codel"), is_command("echo qdisc add "), is_command("qdisc add dev e")
-    (True, False, True)
+    >>> [is_command(line) for line in ("sudo tc qdisc add dev eth0", "qdisc add dev eth0", "echo qdisc add dev eth0")]
+    [True, True, False]
     """
     found = COMMAND.search(line)
     before = line[: found.start()] if found else ""
@@ -204,7 +207,7 @@ class _Shell:
             self._once.append(number)
         words = _in_namespace(words, before)
         if thing == "filter":
-            place = dict(zip(words, words[1:], strict=False))
+            place = dict(itertools.pairwise(words))
             parent = "root" if "root" in words else handle_of(place.get("parent", "root"))
             one = Filter(number, parent, tuple(words))
             self._script.device(place.get("dev", "")).filters.setdefault(major(parent), []).append(one)
@@ -258,7 +261,7 @@ class _Shell:
 
 def _in_namespace(words: list[str], before: list[str]) -> list[str]:
     """Put the network namespace of a command before the name of its device."""
-    names = [two for one, two in zip(before, before[1:], strict=False) if one in ("exec", "-n", "-netns")]
+    names = [two for one, two in itertools.pairwise(before) if one in ("exec", "-n", "-netns")]
     if not names or "dev" not in words[:-1]:
         return words
     at = words.index("dev") + 1
@@ -280,7 +283,9 @@ def _computed(text: str, variables: dict[str, str]) -> str:
     """
 
     def value(match: re.Match[str]) -> str:
-        plain = re.sub(r"\$?\{?\b([A-Za-z_]\w*)\b\}?", lambda name: variables.get(name[1], name[0]), match[1] or match[2])
+        plain = re.sub(
+            r"\$?\{?\b([A-Za-z_]\w*)\b\}?", lambda name: variables.get(name[1], name[0]), match[1] or match[2]
+        )
         try:
             return str(_evaluated(ast.parse(plain.strip(), mode="eval").body))
         except (SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError):

@@ -61,7 +61,9 @@ class Reader:
             if node.kind in SHAPERS and node is not queues[0]:
                 self._shaper(node)
         if major(queues[0].parent):
-            self._note(f"{queues[0].kind}: its parent {queues[0].parent} is not in the file: it is the link's queue", queues[0])
+            self._note(
+                f"{queues[0].kind}: its parent {queues[0].parent} is not in the file: it is the link's queue", queues[0]
+            )
         self._queue(queues[0], BOTTLENECK, 0)
         for node in queues[1:]:
             raise InputError(f"{self._where(node)}: a second discipline, {node.kind}; one queue of a device is read")
@@ -245,7 +247,8 @@ class Reader:
         self.found.lines[name] = node.line
         self.found.queues[name] = {"aqm": FIFO, "limit": packets(QUEUE_LENGTH)}
         self._note(
-            f"{node.kind}: {handle} has no queue of its own: that of a device with {QUEUE_LENGTH} packets is assumed", node
+            f"{node.kind}: {handle} has no queue of its own: that of a device with {QUEUE_LENGTH} packets is assumed",
+            node,
         )
         return name
 
@@ -323,7 +326,10 @@ class Reader:
             made.append(Class(f"class-{number}", points, leaf.rate_bps / 1e3, queue))
             if leaf.most_bps < shares.link_bps:
                 self._note(f"class {one.handle} may take the whole link, not only {in_rate(leaf.most_bps)}", one)
-        self._note(f"{node.kind}: its classes share the link by their rates; what a class lacks is not borrowed first by prio", node)
+        self._note(
+            f"{node.kind}: its classes share the link by their rates; what a class lacks is not borrowed first by prio",
+            node,
+        )
         self.found.schedule(name, [], made)
 
 

@@ -3,7 +3,7 @@
 * `aqmlab.interop.importing.tc_script`: the lines, with variables and continued lines
 * `aqmlab.interop.importing.tc_nodes`: the disciplines, classes and filters that they leave on each device
 * `aqmlab.interop.importing.tc_tree`: disciplines above each other, the link's rate and delay
-* `aqmlab.interop.importing.tc_classes`, `aqmlab.interop.importing.tc_filters`: classes that share, and what leads to them
+* `aqmlab.interop.importing.tc_classes`, `aqmlab.interop.importing.tc_filters`: classes that share, and their packets
 * `aqmlab.interop.importing.tc_leaf`: one discipline's parameters
 
 Every word of a line that is not carried over is a note with the line's number.
