@@ -158,7 +158,7 @@ def dialect(own: Settings, link: Link) -> Dialect:
         notes.append(f"w_q is 2^-n with n from 1 on: {own.w_q:g} becomes {found['w_q']:g}")
     elif found["w_q"] > own.w_q * math.sqrt(2) + 1e-9:
         notes.append(f"w_q is 2^-n with n up to {MOST_EXPONENT}: {own.w_q:g} becomes {found['w_q']:g}")
-    if own.max_p > 0.67:
+    if own.max_p > 0.67 and found["max_p"] != own.max_p:
         notes.append(f"max_p is the inverse of a whole number: {own.max_p:g} becomes {found['max_p']:g}")
     notes.append("how drops are spread is not documented; ranges of values differ between platforms")
     return Dialect("cisco", "Cisco IOS", text, values, notes)

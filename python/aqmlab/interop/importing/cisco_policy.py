@@ -16,7 +16,7 @@ GROUP_OF_NAME = ("c-out-8q-q", "c-out-4q-q", "c-out-q", "2q4t-out-q")
 
 @dataclass
 class Chosen:
-    """The classes of the link's policy, its rate in bit/s with its line, notes with theirs, names of the policy maps."""
+    """The classes of the link's policy, its rate in bit/s with its line, notes with theirs, and its policy maps."""
 
     classes: list[Queue]
     rate_bps: float | None = None

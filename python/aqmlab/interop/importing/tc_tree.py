@@ -206,8 +206,6 @@ class Reader:
                 self._has_delay = True
         except ValueError as error:
             raise InputError(f"{self._where(node)}: {error}") from None
-        if is_other:
-            self._note(f"netem on {node.dev}: its delay is the link's", node)
         more = [f"{word} ... {' '.join(lists[word][1:])}" for word in ("rate", "delay") if len(lists.get(word, ())) > 1]
         known = {"delay", *(() if is_other else ("rate",)), *(("limit",) if is_queue else ())}
         self._unread(node, [*more, *node.words.without(known)])
