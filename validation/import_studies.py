@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from multiprocessing import Pool
 from pathlib import Path
 
+import import_configurations
+
 import aqmlab
 from aqmlab.errors import Error
 from aqmlab.interop.importing import import_scenario, reading, recording, sandbox
@@ -142,7 +144,7 @@ def page(attempts: Sequence[Attempt]) -> str:
             )
     lines += ["", "## Imported without a difference", ""]
     lines += [f"* `{shown(one)}`" for one in attempts if one.result == "equal"]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" + import_configurations.section()
 
 
 def is_users(one: Attempt) -> bool:

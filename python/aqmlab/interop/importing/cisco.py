@@ -79,7 +79,7 @@ class _Writer:
             found.note(text, number)
         if self._configuration.outside:
             lines = _ranges(self._configuration.outside)
-            found.note(f"not read, since they are outside policy maps, class maps and interfaces: lines {lines}")
+            found.note(f"lines {lines} are not read: they are not of a class, class map or queue of an interface")
         found.sort_notes()
         if chosen.rate_bps is None:
             found.note(f"no rate is given (shape average): {rate(found.rate_bps)} is assumed")
@@ -119,7 +119,7 @@ class _Writer:
             if one.priority:
                 strict.append((one.priority, Class(name, points, None, queue)))
                 if one.guarantee:
-                    self.found.note(f"class {one.name}: its priority is not limited to {one.guarantee}", one.line)
+                    self.found.note(f"class {one.name}: strict priority without its limit ({one.guarantee})", one.line)
             else:
                 shared.append(Class(name, points, weights[one.name], queue))
             if one.shape and one.shape[2] != self._chosen.rate_line:

@@ -80,7 +80,11 @@ def _shaped(queue: Queue) -> tuple[float | None, int]:
 
 
 def _of_interface(link: Interface) -> tuple[float | None, int]:
-    return (1000 * link.kbit, link.line) if link.kbit is not None else (None, 0)
+    """Return the rate of an interface: its shape, else its bandwidth."""
+    bits, line = _shaped(link.own)
+    if bits is None and link.kbit is not None:
+        return 1000 * link.kbit, link.line
+    return bits, line
 
 
 def _descend(

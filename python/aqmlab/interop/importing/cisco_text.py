@@ -17,6 +17,8 @@ DECIDES = ("random-detect", "queue-limit", "bandwidth", "priority", "shape", "se
 HARMLESS = re.compile(
     r"(?:!.*|end|exit|end-policy-map|end-class-map|configure terminal|conf t|description .*|no shutdown)?"
 )
+QUEUEING = r"service-policy |priority-|custom-queue|hold-queue|tx-ring|.*queue|traffic-shape|rate-limit|mls qos"
+"""Lines of an interface that change its queue, and are not read."""
 RATE = re.compile(r"(\d{1,15}) ?(bps|kbps|mbps|gbps|k|m|g)?")
 FACTORS = {"bps": 1.0, "kbps": 1e3, "mbps": 1e6, "gbps": 1e9, "k": 1e3, "m": 1e6, "g": 1e9}
 UNIT = "|".join(UNITS)
@@ -183,7 +185,7 @@ class _Reader:
             self._section = found.class_maps.setdefault(opened[2], made)
         elif (opened := re.fullmatch(r"interface (\S.*)", words)) or words == "system qos":
             name = opened[1] if opened else words
-            self._section = Interface(name, number, Queue(name, number))
+            self._section = Interface(name, number, Queue("", number))
             found.interfaces.append(self._section)
         else:
             return False
@@ -194,10 +196,12 @@ class _Reader:
             section.kbit = float(given[1])
         elif attached := re.fullmatch(r"service-policy (?:type queuing )?output (\S+)", words):
             section.output = (attached[1], number)
-        elif words.split()[0] in ("random-detect", "fair-queue"):
+        elif words.split()[0] in ("random-detect", "fair-queue", "shape"):
             _action(section.own, number, words, where)
-        elif re.match(r"service-policy |priority-group|custom-queue|hold-queue|tx-ring|queue", words):
+        elif re.match(QUEUEING, words):
             section.own.rest.append((number, words))
+        else:
+            self.found.outside.append(number)
 
 
 def _match(section: ClassMap, number: int, words: str, where: str) -> None:

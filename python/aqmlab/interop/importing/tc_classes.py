@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from aqmlab.interop.importing.tc_leaf import FULL_FRAME
 from aqmlab.interop.importing.tc_nodes import Device, Node, handle_of, major
 from aqmlab.interop.tc.quantities import bits_of, bytes_of
 
 DEEPEST = 16
+ONE_PACKET = 1600
+"""Bytes of tc's own burst, which lets a largest packet of 1514 B pass, and not two."""
 SHARES = ("ls", "sc", "rt")
 """Curves of hfsc from which a class's share is taken, the first that is given."""
 WITHOUT_EFFECT = {"overhead": "0", "mpu": "0b", "linklayer": "ethernet"}
@@ -195,6 +196,6 @@ def without_effect(node: Node) -> set[str]:
     values = node.words.values
     found = {word for word, value in WITHOUT_EFFECT.items() if values.get(word, "").rstrip("b") == value.rstrip("b")}
     for word in ("burst", "cburst"):
-        if word in values and bytes_of(values[word].partition("/")[0]) <= FULL_FRAME:
+        if word in values and bytes_of(values[word].partition("/")[0]) <= ONE_PACKET:
             found.add(word)
     return found

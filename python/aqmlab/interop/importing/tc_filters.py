@@ -92,7 +92,10 @@ def _takes_all(words: Sequence[str], matches: int) -> bool:
         return False
     if words[at + 1 : at + 2] == ["u32"]:
         return [word.lower().removeprefix("0x").strip("0") for word in words[at + 2 : at + 4]] == ["", ""]
-    return words[at + 1 : at + 2] == ["ip"] and words[at + 2 : at + 4] in (["dst", "0.0.0.0/0"], ["src", "0.0.0.0/0"])
+    if words[at + 1 : at + 2] != ["ip"]:
+        return False
+    has_no_mask = words[at + 2 : at + 3] == ["protocol"] and re.fullmatch(r"0x0+|0", "".join(words[at + 4 : at + 5]))
+    return bool(has_no_mask) or words[at + 2 : at + 4] in (["dst", "0.0.0.0/0"], ["src", "0.0.0.0/0"])
 
 
 def described(one: Filter) -> str:

@@ -60,8 +60,9 @@ def leaf_table(kind: str, words: Words, *, printed: bool, rate_bps: float) -> tu
             words = Words({"ecn": "noecn"} | words.values, words.lists)  # tc prints "ecn" where it is on
         return _other(kind, words)
     else:
-        nearest = f"; nearest: {NEAREST[kind]}" if kind in NEAREST else ""
-        raise ValueError(unknown("discipline", kind, list(READ)) + nearest)
+        if kind in NEAREST:
+            raise ValueError(f'unknown discipline "{kind}" (allowed: {", ".join(READ)}); nearest: {NEAREST[kind]}')
+        raise ValueError(unknown("discipline", kind, list(READ)))
     return table, [*notes, *assumptions(words.values, printed=printed)]
 
 

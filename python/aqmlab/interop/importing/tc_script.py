@@ -25,7 +25,7 @@ ASSIGNMENT = re.compile(
     r"[\s;]*(?:(?:export|local|readonly|declare)\s+)?([A-Za-z_]\w*)=((?:\"[^\"]*\"|'[^']*'|[^\s;&|])*)"
 )
 VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::?-([^}]{0,200}))?\})")
-ARITHMETIC = re.compile(r"\$(?:\(\(([^$`]{1,100}?)\)\)|\[([^$`\]]{1,100})\])")
+ARITHMETIC = re.compile(r"\$(?:\(\(((?:[^$`]|\$[A-Za-z{]){1,100}?)\)\)|\[((?:[^$`\]]|\$[A-Za-z{]){1,100})\])")
 COMMAND = re.compile(r"\b(?:qdisc|class)\s+(?:add|replace|change)\s")
 BEFORE = re.compile(r"(?:^|[\s/;&|\"'(`])tc\s|\$")
 """What stands before a command: tc, or a variable with it."""
@@ -201,6 +201,9 @@ class _Shell:
 
     def _made(self, thing: str, verb: str, words: list[str], before: list[str], where: str, number: int) -> None:
         """Read a command that adds or changes something."""
+        if "loop" in self._constructs and thing == "filter":
+            self._script.notes.append((number, f"filter {' '.join(words)} in a loop is not read"))
+            return
         if "loop" in self._constructs:
             raise InputError(f"{where}: tc {thing} {verb} in a loop is not read (write the lines that its turns make)")
         if (self._constructs or self._is_conditional) and number not in self._once[-1:]:

@@ -48,6 +48,7 @@ class Reader:
         self._has_rate = self._has_delay = False
         self._used: set[int] = set()
         self._used_filters: set[int] = set()
+        self._class = ""
         self._device = Device("")
 
     def read(self) -> Bottleneck:
@@ -123,9 +124,9 @@ class Reader:
             raise InputError(f"{self._where(node)}: disciplines are nested more than {DEEPEST} deep")
         self._used.add(id(node))
         self.found.lines[name] = node.line
-        if node.stab:
-            self._note(_of_stab(node.stab), node)
         try:
+            if node.stab:
+                self._note(_of_stab(node.stab), node)
             self._read(node, name, depth)
         except ValueError as error:
             raise InputError(f"{self._where(node)}: {error}") from None
@@ -133,6 +134,9 @@ class Reader:
     def _read(self, node: Node, name: str, depth: int) -> None:
         children = self._device.children(node)
         if node.kind in SHAPERS:
+            if self._class and (node.kind == "tbf" or {"rate", "delay"} & set(node.words.lists)):
+                text = f"{node.kind} delays or limits the packets of class {self._class} alone"
+                raise ValueError(f"{text}, which is not read (allowed: above the classes)")
             self._shaper(node, is_queue=not children)
             if children:
                 self._queue(children[0], name, depth + 1)
@@ -153,6 +157,9 @@ class Reader:
             self.found.queues[name] = table
             for note in notes:
                 self._note(note, node)
+            for child in children:
+                self._used.add(id(child))
+                self._note(f"{child.kind} below {node.kind} is not read: {node.kind} has its own queue", child)
 
     def _several_queues(self, node: Node, children: list[Node], name: str, depth: int) -> None:
         """Read one of the equal disciplines below mq."""
@@ -174,7 +181,7 @@ class Reader:
                 self._note(f"{old.kind}: line {new.line} replaces it by {new.kind}", old)
         classes = [one for several in self._device.classes.values() for one in several.values()]
         for node in [*self._device.disciplines, *classes]:
-            if id(node) not in self._used and node.kind not in (*NO_QUEUE, *SHAPERS):
+            if id(node) not in self._used and node.kind not in NO_QUEUE:
                 thing = f"class {node.handle} of {node.kind}" if node.is_class else f"{node.kind} at {node.parent}"
                 self._note(f"{thing}: nothing reaches it, or another queue is read in its place", node)
         for one in sorted(
@@ -250,6 +257,13 @@ class Reader:
         )
         return name
 
+    def _below_class(self, node: Node, handle: str, name: str, depth: int, leaf: str = "") -> str:
+        """Read the discipline at one class of several, which has no packets of the others."""
+        before, self._class = self._class, handle
+        made = self._below(node, handle, name, depth, leaf)
+        self._class = before
+        return made
+
     def _targets(self, node: Node) -> dict[str, list[int]]:
         """Return the code points that filters send to a class; other filters are named."""
         found, used = targets_of(self._device, node)
@@ -279,7 +293,7 @@ class Reader:
         made: list[Class] = []
         for band in sorted(reached):
             handle = f"{node.handle}{band + 1:x}"
-            queue = self._below(node, handle, f"{name}-{band + 1}", depth)
+            queue = self._below_class(node, handle, f"{name}-{band + 1}", depth)
             own_points = None if band == default else tuple(sorted(reached[band]))
             if band < strict:
                 made.append(Class(f"band-{band + 1}", own_points, None, queue))
@@ -319,13 +333,13 @@ class Reader:
         for leaf in shares.leaves:
             one = leaf.node
             number = one.handle.partition(":")[2]
-            queue = self._below(node, one.handle, f"{name}-{number}", depth, one.leaf)
+            queue = self._below_class(node, one.handle, f"{name}-{number}", depth, one.leaf)
             points = None if leaf is shares.default else tuple(sorted(targets[one.handle]))
             made.append(Class(f"class-{number}", points, leaf.rate_bps / 1e3, queue))
             if leaf.most_bps < shares.link_bps:
                 self._note(f"class {one.handle} may take the whole link, not only {in_rate(leaf.most_bps)}", one)
         self._note(
-            f"{node.kind}: its classes share the link by their rates; what a class lacks is not borrowed first by prio",
+            f"{node.kind}: its classes share the link by their rates; prio does not decide which of them borrows first",
             node,
         )
         self.found.schedule(name, [], made)
