@@ -124,7 +124,7 @@ def _scheduler(service: Service, one: Statement) -> bool:
         return len(rest) == (2 if rest[0] == "percent" else 1)
     if word == "buffer-size" and rest:
         is_time = rest[0] == "temporal"
-        own.buffer = (temporal(rest[1] if len(rest) > 1 else ""), "s") if is_time else _amount(word, rest[:2])
+        own.buffer = (temporal(" ".join(rest[1:])), "s") if is_time else _amount(word, rest[:2])
         return own.buffer[1] != "bit" or _no_bytes()
     if word == "shaping-rate" and rest:
         own.shaped_bps = rate_of(rest[0] if rest[0] != "rate" else rest[-1])

@@ -190,6 +190,6 @@ def _link(path: Path, kind: str, found: bottleneck.Bottleneck, name: str, about:
         return _checked(made)
     except ScenarioError as error:
         problem = error.problems[0]
-        queue = next((each for each in found.lines if problem.key.startswith(f"queue.{each}.")), "")
-        where = f"{path}:{found.lines[queue]}" if queue else str(path)
+        queue = next((each for each in found.lines if problem.key.startswith(f"queue.{each}.")), bottleneck.BOTTLENECK)
+        where = f"{path}:{found.lines[queue]}" if queue in found.lines else str(path)
         raise InputError(f"{where}: {_invalid(problem)}") from None

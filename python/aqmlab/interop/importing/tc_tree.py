@@ -58,6 +58,9 @@ class Reader:
         queues = [node for node in tops if node.kind not in (*NO_QUEUE, *SHAPERS)]
         queues += [node for node in tops if node is device.multiqueue]
         queues = queues or tops[:1]
+        if not queues:
+            first = device.disciplines[0]
+            raise InputError(f"{self._where(first)}: {first.kind} at {first.parent} is below itself, not at the root")
         for node in tops:
             if node.kind in SHAPERS and node is not queues[0]:
                 self._shaper(node)
