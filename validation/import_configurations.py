@@ -16,9 +16,9 @@ PAGE = ROOT / "docs" / "validation" / "imports.md"
 FOLDER = ROOT / "tests" / "data" / "imports"
 BEGIN = "\n## Configurations\n"
 WHAT = """
-Lines of tc, configurations of Cisco and Junos and RED scripts of ns-2 as public how-tos and the documentation of routers
-have them, written anew. None may silently become another queue: a file is read *whole* (only the link's rate and delay
-are assumed, where it has none), *approximated* with a note for each approximation, or *refused* with a line.
+Lines of tc, configurations of Cisco and Junos and RED scripts of ns-2 as public how-tos and the documentation of
+routers have them. None may silently become another queue: a file is read *whole* (only the link's rate and delay are
+assumed, where it has none), *approximated* with a note for each approximation, or *rejected* with a line.
 `tests/data/imports/expected.toml` has the expected parameters of each queue, written by hand from the configuration.
 """
 MOST_SHOWN = 3
@@ -36,26 +36,28 @@ def section() -> str:
     """Return the section, up to the next one."""
     rows = configurations()
     count = Counter(row["outcome"] for row in rows)
-    sums = (
-        f"{len(rows)} files: {count['whole']} whole, {count['approximated']} approximated, {count['refused']} refused."
-    )
+    counts = ", ".join(f"{count[outcome]} {outcome}" for outcome in ("whole", "approximated", "rejected"))
+    sums = f"{len(rows)} files: {counts}."
     lines = ["", sums, "", "| file | what it is | outcome | queue | notes, or the error |", "|---|---|---|---|---|"]
     lines += [f"| `{row['file']}` | {row['about']} | {row['outcome']} | {_queue(row)} | {_said(row)} |" for row in rows]
     return BEGIN + WHAT + "\n".join(lines) + "\n"
 
 
 def _queue(row: dict[str, Any]) -> str:
-    if row["outcome"] == "refused":
+    if row["outcome"] == "rejected":
         return ""
-    leaves = [
-        max(1, sum(key.count(".") == 2 and key.endswith(".aqm") for key in one)) for one in row.get("classes", ())
-    ]
-    below = f" of {sum(leaves)} classes" if leaves else ""
+    leaves = sum(max(1, sum(_is_leaf(key) for key in one)) for one in row.get("classes", ()))
+    below = f" of {leaves} classes" if leaves else ""
     return f"{row['queue']['aqm']}{below}, {row['rate_bps'] / 1e6:g} Mb/s"
 
 
+def _is_leaf(key: str) -> bool:
+    """Return whether a key names the discipline of a class of a class."""
+    return key.count(".") == 2 and key.endswith(".aqm")
+
+
 def _said(row: dict[str, Any]) -> str:
-    if row["outcome"] == "refused":
+    if row["outcome"] == "rejected":
         return _code(row["message"].splitlines()[-1].strip().removeprefix(": ").partition(" (allowed")[0])
     notes = [_code(note) for note in row.get("notes", ())]
     more = [f"and {len(notes) - MOST_SHOWN} more"] if len(notes) > MOST_SHOWN else []

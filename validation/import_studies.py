@@ -21,9 +21,8 @@ from dataclasses import dataclass
 from multiprocessing import Pool
 from pathlib import Path
 
-import import_configurations
-
 import aqmlab
+import import_configurations
 from aqmlab.errors import Error
 from aqmlab.interop.importing import import_scenario, reading, recording, sandbox
 

@@ -14,6 +14,7 @@ from aqmlab.cli import main
 from aqmlab.errors import InputError, one_line
 from aqmlab.interop.importing.tc_script import read_script
 from aqmlab.interop.importing.tc_words import read_tc
+from aqmlab.scenario.parts import Link
 from import_configurations import FOLDER, PAGE, configurations, section
 
 ALL = configurations()
@@ -28,7 +29,7 @@ def same(found: dict[str, Any], expected: dict[str, Any]) -> None:
         assert found[key] == (pytest.approx(value, rel=1e-9) if is_number else value), key
 
 
-def the_link(scenario: aqmlab.Scenario, row: dict[str, Any]) -> Any:  # noqa: ANN401 - aqmlab.scenario.parts.Link
+def the_link(scenario: aqmlab.Scenario, row: dict[str, Any]) -> Link:
     """Return the link with the queue: the bottleneck, or the first one of an ns-2 study with that discipline."""
     return next(one for one in scenario.links if one.aqm == row["queue"]["aqm"])
 
@@ -38,7 +39,7 @@ def test_none_is_silently_another_queue(row: dict[str, Any], capsys: pytest.Capt
     path = FOLDER / row["file"]
     code = main(["import", str(path)])
     out, said = capsys.readouterr()
-    if row["outcome"] == "refused":
+    if row["outcome"] == "rejected":
         with pytest.raises(InputError) as error:
             aqmlab.import_scenario(path)
         assert str(error.value).replace(f"{FOLDER}/{row['file']}", "") == row["message"]
@@ -67,7 +68,7 @@ def test_none_is_silently_another_queue(row: dict[str, Any], capsys: pytest.Capt
 def test_an_imported_configuration_passes_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = []
     for row in ALL:
-        if row["outcome"] != "refused":
+        if row["outcome"] != "rejected":
             files.append(tmp_path / f"{row['file']}.toml")
             files[-1].write_text(aqmlab.import_scenario(FOLDER / row["file"]).text)
     for file in files:
@@ -79,7 +80,7 @@ def test_every_file_is_in_the_table_and_there_are_thirty_and_more() -> None:
         one.name for one in FOLDER.iterdir() if one.name != "expected.toml"
     )
     assert len(ALL) >= 30
-    assert {row["outcome"] for row in ALL} == {"whole", "approximated", "refused"}
+    assert {row["outcome"] for row in ALL} == {"whole", "approximated", "rejected"}
 
 
 def test_the_page_of_configurations_is_up_to_date() -> None:
@@ -90,7 +91,7 @@ def test_the_page_of_configurations_is_up_to_date() -> None:
 
 def test_each_refusal_of_a_known_format_has_its_line() -> None:
     for row in ALL:
-        if row["outcome"] == "refused" and row["file"] not in ("mikrotik.rsc",):
+        if row["outcome"] == "rejected" and row["file"] not in ("mikrotik.rsc",):
             assert any(part.isdigit() for part in row["message"].replace("\n", ":").split(":")), row["file"]
 
 
@@ -143,7 +144,7 @@ def test_lines_of_tc_take_time_in_proportion(kind: str, monkeypatch: pytest.Monk
     assert many < 10 * few
 
 
-def refused(*lines: str) -> str:
+def rejected(*lines: str) -> str:
     with pytest.raises(InputError) as error:
         read_tc("\n".join(lines) + "\n", "f")
     assert "\n" not in str(error.value)
@@ -196,8 +197,8 @@ HTB = (
         (("tc qdisc add dev e root tbf rate 1.2.3mbit limit 9k",), 'f:1: "1.2.3mbit" is no rate of tc'),
     ],
 )
-def test_lines_that_leave_a_queue_open_are_refused(lines: tuple[str, ...], message: str) -> None:
-    assert refused(*lines).startswith(message)
+def test_lines_that_leave_a_queue_open_are_rejected(lines: tuple[str, ...], message: str) -> None:
+    assert rejected(*lines).startswith(message)
 
 
 def test_a_later_line_removes_what_is_below() -> None:

@@ -221,8 +221,8 @@ class-of-service {
         }
     }
     schedulers {
-        be { transmit-rate percent 80; buffer-size temporal 50k; drop-profile-map loss-priority any protocol any drop-profile drawn; }
-        ef { transmit-rate remainder; buffer-size temporal 20000; drop-profile-map loss-priority any protocol any drop-profile steps; }
+        be { transmit-rate percent 80; buffer-size temporal 50k; drop-profile-map protocol any drop-profile drawn; }
+        ef { transmit-rate remainder; buffer-size temporal 20000; drop-profile-map protocol any drop-profile steps; }
     }
 }
 """
