@@ -140,12 +140,13 @@ def read_configuration(text: str, filename: str) -> Configuration:
 
 
 class _Reader:
-    """Reads lines in their order; `_section` is the policy, class map or interface that is open."""
+    """Reads lines in their order; `_section` is the policy, class map or interface that is open, `_class` its class."""
 
     def __init__(self, filename: str) -> None:
         self._filename = filename
         self.found = Configuration()
         self._section: Policy | ClassMap | Interface | None = None
+        self._class: Queue | None = None
         self._is_indented = False
 
     def read(self, number: int, line: str) -> None:
@@ -165,9 +166,14 @@ class _Reader:
             _match(section, number, words, where)
         elif isinstance(section, Policy):
             if opened := re.fullmatch(r"class (?:type \S+ )?(\S+)", words):
-                section.classes.append(Queue(opened[1], number))
-            elif section.classes:
-                _action(section.classes[-1], number, words, where)
+                self._class = next((one for one in section.classes if one.name == opened[1]), None)
+                if self._class is None:
+                    self._class = Queue(opened[1], number)
+                    section.classes.append(self._class)
+            elif self._class is not None:
+                _action(self._class, number, words, where)
+            else:
+                self.found.outside.append(number)
         elif isinstance(section, Interface):
             self._interface(section, number, words, where)
         elif words.split()[0] in DECIDES:
@@ -180,6 +186,7 @@ class _Reader:
         found = self.found
         if opened := re.fullmatch(r"policy-map (?:type \S+ )?(\S+)", words):
             self._section = found.policies.setdefault(opened[1], Policy(opened[1], number))
+            self._class = None
         elif opened := re.fullmatch(r"class-map (?:type \S+ )?(?:(match-any|match-all) )?(\S+)", words):
             made = ClassMap(opened[2], number, opened[1] != "match-any")
             self._section = found.class_maps.setdefault(opened[2], made)

@@ -84,6 +84,9 @@ def shares_of(device: Device, node: Node, targets: Mapping[str, Sequence[int]]) 
     ends = {handle: one for handle, one in classes.items() if handle not in parents}
     notes: list[tuple[int, str]] = []
     chosen = _default(node, ends, targets, notes)
+    for handle in sorted(targets.keys() - ends.keys()):
+        text = f"a filter leads to {handle}, which has no queue: its packets are in the default class"
+        notes.append((node.line, f"{node.kind}: {text}"))
     reached = [one for handle, one in ends.items() if one is chosen or handle in targets]
     leaves = [_leaf(one, classes, node, notes) for one in reached]
     default = next(one for one in leaves if one.node is chosen)
